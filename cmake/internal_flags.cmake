@@ -1,0 +1,33 @@
+# Flags of this repository's own targets; consumers never see them.
+include(CheckCXXCompilerFlag)
+
+add_library(sdpa_internal_flags INTERFACE)
+target_compile_features(sdpa_internal_flags INTERFACE cxx_std_20)
+target_compile_options(sdpa_internal_flags INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -Wno-missing-field-initializers -fvisibility=hidden -fvisibility-inlines-hidden)
+option(SDPA_GRAPH_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+if(SDPA_GRAPH_WERROR)
+  target_compile_options(sdpa_internal_flags INTERFACE -Werror)
+endif()
+if(SDPA_GRAPH_SANITIZE)
+  add_compile_options(-fsanitize=${SDPA_GRAPH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SDPA_GRAPH_SANITIZE})
+endif()
+
+# A layer of the library: an object collection that sees the public headers, its own sources and the layers it names.
+function(sdpa_layer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;PRIVATE" ${ARGN})
+  add_library(layer_${name} OBJECT ${ARG_SOURCES})
+  set_target_properties(layer_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(layer_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include)
+  # Each layer is reached as "name/header.h" through a folder that holds a link to that layer alone, so that an include
+  # which the layers forbid does not compile.
+  set(view ${PROJECT_BINARY_DIR}/layers/${name})
+  file(MAKE_DIRECTORY ${view})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${view}/${name} SYMBOLIC)
+  target_include_directories(layer_${name} PUBLIC ${view})
+  target_link_libraries(layer_${name} PRIVATE sdpa_internal_flags ${ARG_PRIVATE})
+  foreach(layer IN LISTS ARG_LAYERS)
+    target_link_libraries(layer_${name} PUBLIC layer_${layer})
+  endforeach()
+endfunction()

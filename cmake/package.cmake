@@ -1,0 +1,28 @@
+# What is installed: the library, its headers, the CMake package and the pkg-config file. All of it can be moved.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sdpa_graph)
+
+install(TARGETS sdpa_graph EXPORT sdpa_graph INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(EXPORT sdpa_graph NAMESPACE sdpa_graph:: FILE sdpa_graphTargets.cmake DESTINATION ${package_dir})
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sdpa_graphConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/package/sdpa_graphConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/sdpa_graphConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(DESTINATION ${package_dir} FILES
+  ${PROJECT_BINARY_DIR}/package/sdpa_graphConfig.cmake
+  ${PROJECT_BINARY_DIR}/package/sdpa_graphConfigVersion.cmake)
+
+# The pkg-config file finds the prefix from its own place.
+file(RELATIVE_PATH prefix_from_pkgconfig
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+if(BUILD_SHARED_LIBS)
+  set(pkgconfig_libs "")
+else()
+  set(pkgconfig_libs " -pthread")
+endif()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/sdpa_graph.pc.in ${PROJECT_BINARY_DIR}/package/sdpa_graph.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/sdpa_graph.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
