@@ -1,0 +1,167 @@
+// What a node of the graph is told: its options and the tensors that are not plain arguments of the builder call.
+#pragma once
+
+#include <cudnn_frontend/tensor.h>
+
+namespace cudnn_frontend {
+inline namespace v1 {
+
+namespace nodes {
+struct Draft;  // a node under construction, src/nodes/draft.h
+}
+
+namespace detail {
+using Tensor_ptr = std::shared_ptr<graph::Tensor_attributes>;
+struct Attributes_access;
+
+// Name and compute type of every node. Holds the node's ports and fields as a value: a copy is independent, and a move is
+// a copy, so that no object is ever left empty.
+class SDPA_GRAPH_API Attributes {
+   public:
+    Attributes(Attributes const&);
+    Attributes& operator=(Attributes const&);
+    ~Attributes();
+
+    std::string name;
+    DataType_t compute_data_type = DataType_t::NOT_SET;
+
+   protected:
+    explicit Attributes(std::shared_ptr<nodes::Draft> draft);
+
+    std::shared_ptr<nodes::Draft> draft_;  // never null, never shared
+
+   private:
+    friend struct Attributes_access;
+};
+
+template <class Derived>
+class Node_attributes : public Attributes {
+   public:
+    Derived& set_name(std::string const& value) {
+        name = value;
+        return static_cast<Derived&>(*this);
+    }
+    Derived& set_compute_data_type(DataType_t value) {
+        compute_data_type = value;
+        return static_cast<Derived&>(*this);
+    }
+
+   protected:
+    using Attributes::Attributes;
+};
+
+// The options that attention has in both directions. Members are compiled once, in src/graph/attention_attributes.cpp.
+template <class Derived>
+class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
+   public:
+    Derived& set_attn_scale(Tensor_ptr scale);
+    Derived& set_attn_scale(float const scale);
+
+    Derived& set_bias(Tensor_ptr bias);
+    Derived& set_alibi_mask(bool const enabled);
+
+    // Keeps scores of row i and column j with i < seq_len_q[b] and j < seq_len_kv[b].
+    Derived& set_padding_mask(bool const enabled);
+    Derived& set_seq_len_q(Tensor_ptr lengths);
+    Derived& set_seq_len_kv(Tensor_ptr lengths);
+
+    // Keeps scores with i + shift - left < j <= i + shift + right, where shift moves the diagonal to the bottom right
+    // corner for that alignment. The left bound counts the diagonal itself.
+    Derived& set_diagonal_alignment(DiagonalAlignment_t const alignment);
+    Derived& set_diagonal_band_left_bound(int const bound);
+    Derived& set_diagonal_band_right_bound(int const bound);
+    // Shorthands of the three above; false changes nothing.
+    Derived& set_causal_mask(bool const enabled);
+    Derived& set_causal_mask_bottom_right(bool const enabled);
+    Derived& set_sliding_window_length(int const length);
+
+    // Drops each probability with the given chance; the generator is described in docs/spec.md.
+    Derived& set_dropout(float const probability, Tensor_ptr seed, Tensor_ptr offset);
+    Derived& set_rng_dump(Tensor_ptr dump);  // receives the generated mask, 1 where a probability was kept
+
+   protected:
+    using Node_attributes<Derived>::Node_attributes;
+};
+}  // namespace detail
+
+namespace graph {
+
+class SDPA_attributes;
+class SDPA_backward_attributes;
+
+}  // namespace graph
+
+extern template class detail::Attention_attributes<graph::SDPA_attributes>;
+extern template class detail::Attention_attributes<graph::SDPA_backward_attributes>;
+
+namespace graph {
+
+class SDPA_GRAPH_API SDPA_attributes : public detail::Attention_attributes<SDPA_attributes> {
+   public:
+    SDPA_attributes();
+
+    SDPA_attributes& set_generate_stats(bool const enabled);
+    SDPA_attributes& set_is_inference(bool const enabled);  // the negation of the above, its older name
+    SDPA_attributes& set_implementation(AttentionImplementation_t implementation);
+
+    using detail::Attention_attributes<SDPA_attributes>::set_dropout;
+    // Multiplies the probabilities by the mask and the scale.
+    SDPA_attributes& set_dropout(detail::Tensor_ptr mask, detail::Tensor_ptr scale);
+};
+
+class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_attributes<SDPA_backward_attributes> {
+   public:
+    SDPA_backward_attributes();
+
+    SDPA_backward_attributes& set_dbias(detail::Tensor_ptr dbias);
+    SDPA_backward_attributes& set_deterministic_algorithm(bool const enabled);
+
+    using detail::Attention_attributes<SDPA_backward_attributes>::set_dropout;
+    SDPA_backward_attributes& set_dropout(detail::Tensor_ptr mask, detail::Tensor_ptr scale,
+                                          detail::Tensor_ptr scale_inverse);
+};
+
+using Scaled_dot_product_flash_attention_attributes = SDPA_attributes;
+using Scaled_dot_product_flash_attention_backward_attributes = SDPA_backward_attributes;
+
+class SDPA_GRAPH_API Pointwise_attributes : public detail::Node_attributes<Pointwise_attributes> {
+   public:
+    Pointwise_attributes();
+
+    Pointwise_attributes& set_mode(PointwiseMode_t const mode);
+    Pointwise_attributes& set_axis(std::int64_t const axis);
+    Pointwise_attributes& set_relu_lower_clip(float const value);
+    Pointwise_attributes& set_relu_upper_clip(float const value);
+    Pointwise_attributes& set_relu_lower_clip_slope(float const value);
+    Pointwise_attributes& set_swish_beta(float const value);
+    Pointwise_attributes& set_elu_alpha(float const value);
+    Pointwise_attributes& set_softplus_beta(float const value);
+
+    PointwiseMode_t get_mode() const;
+};
+
+class SDPA_GRAPH_API Matmul_attributes : public detail::Node_attributes<Matmul_attributes> {
+   public:
+    Matmul_attributes();
+
+    // Lengths of the batch entries, {B,1,1,1}: beyond them the result holds the padding value, and K stops there.
+    Matmul_attributes& set_m_override(detail::Tensor_ptr const& lengths);
+    Matmul_attributes& set_n_override(detail::Tensor_ptr const& lengths);
+    Matmul_attributes& set_k_override(detail::Tensor_ptr const& lengths);
+    Matmul_attributes& set_padding(double const value);
+};
+
+class SDPA_GRAPH_API Reduction_attributes : public detail::Node_attributes<Reduction_attributes> {
+   public:
+    Reduction_attributes();
+
+    Reduction_attributes& set_mode(ReductionMode_t const mode);
+    Reduction_attributes& set_is_deterministic(bool const enabled);
+
+    ReductionMode_t get_mode() const;
+    bool get_is_deterministic() const;
+};
+
+}  // namespace graph
+}  // namespace v1
+}  // namespace cudnn_frontend

@@ -1,0 +1,38 @@
+// The result of checking a graph: every finding at once, each with its rule, what was found and what to try.
+#pragma once
+
+#include <cudnn_frontend/status.h>
+
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend {
+inline namespace v1 {
+
+struct Finding {
+    error_code_t code = error_code_t::INVALID_VALUE;
+    error_location where;  // rule id, node, tensor
+    std::string found;     // what the graph holds
+    std::string needed;    // what the rule needs
+    std::string fix;       // the nearest change that satisfies the rule
+};
+
+class SDPA_GRAPH_API Report {
+   public:
+    Report();
+    explicit Report(std::vector<Finding> findings);
+
+    bool ok() const { return findings_.empty(); }
+    std::vector<Finding> const& findings() const { return findings_; }
+    std::string to_text() const;  // a few lines for each finding
+    std::string to_json() const;  // an array of objects with the members of Finding
+    error_t to_error() const;     // the first finding's code and place with the text of all; success where there is none
+
+   private:
+    std::vector<Finding> findings_;
+};
+
+SDPA_GRAPH_API std::ostream& operator<<(std::ostream& stream, Report const& report);
+
+}  // namespace v1
+}  // namespace cudnn_frontend

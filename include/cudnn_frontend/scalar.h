@@ -1,0 +1,95 @@
+// 16-bit floating point values, and scalars that travel by value with the graph.
+#pragma once
+
+#include <cudnn_frontend/export.h>
+#include <cudnn_frontend/types.h>
+
+#include <cstdint>
+#include <cstring>
+
+// CUDA's own 16-bit types: declared, never defined here, so that programs which use them need no other header of ours.
+struct __half;
+struct __nv_bfloat16;
+
+namespace cudnn_frontend {
+inline namespace v1 {
+
+// IEEE 754 binary16 as storage. Arithmetic is done in float.
+struct SDPA_GRAPH_API float16 {
+    std::uint16_t bits = 0;
+
+    float16() = default;
+    explicit float16(float value);
+    explicit operator float() const;
+};
+
+// The upper half of an IEEE 754 binary32 as storage. Arithmetic is done in float.
+struct SDPA_GRAPH_API bfloat16 {
+    std::uint16_t bits = 0;
+
+    bfloat16() = default;
+    explicit bfloat16(float value);
+    explicit operator float() const;
+};
+
+namespace detail {
+
+// A typed scalar as its bits, low bytes first.
+struct Scalar {
+    DataType_t type = DataType_t::NOT_SET;
+    std::uint64_t bits = 0;
+
+    friend bool operator==(Scalar const& a, Scalar const& b) { return a.type == b.type && a.bits == b.bits; }
+};
+
+// The data type of each C++ type that a scalar can be made from; NOT_SET for all others.
+template <class T>
+struct scalar_type {
+    static constexpr DataType_t value = DataType_t::NOT_SET;
+};
+template <>
+struct scalar_type<float> {
+    static constexpr DataType_t value = DataType_t::FLOAT;
+};
+template <>
+struct scalar_type<double> {
+    static constexpr DataType_t value = DataType_t::DOUBLE;
+};
+template <>
+struct scalar_type<std::int32_t> {
+    static constexpr DataType_t value = DataType_t::INT32;
+};
+template <>
+struct scalar_type<std::int64_t> {
+    static constexpr DataType_t value = DataType_t::INT64;
+};
+template <>
+struct scalar_type<float16> {
+    static constexpr DataType_t value = DataType_t::HALF;
+};
+template <>
+struct scalar_type<bfloat16> {
+    static constexpr DataType_t value = DataType_t::BFLOAT16;
+};
+template <>
+struct scalar_type<::__half> {
+    static constexpr DataType_t value = DataType_t::HALF;
+};
+template <>
+struct scalar_type<::__nv_bfloat16> {
+    static constexpr DataType_t value = DataType_t::BFLOAT16;
+};
+
+// Copies the bits, so that a type which is only declared above is needed complete by its users alone.
+template <class T>
+Scalar make_scalar(T const& value) {
+    Scalar scalar;
+    scalar.type = scalar_type<T>::value;
+    static_assert(sizeof(T) <= sizeof(scalar.bits), "a scalar has eight bytes at most");
+    std::memcpy(&scalar.bits, &value, sizeof(T));
+    return scalar;
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace cudnn_frontend

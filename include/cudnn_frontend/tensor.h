@@ -1,0 +1,147 @@
+// The user's handle on a tensor of a graph.
+#pragma once
+
+#include <cudnn_frontend/scalar.h>
+#include <cudnn_frontend/status.h>
+#include <cudnn_frontend/shared_ptr.h>
+#include <cudnn_frontend/types.h>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend {
+inline namespace v1 {
+
+namespace detail {
+struct Tensor_access;
+struct Pass_by_values;
+
+template <class T, class Result = int>
+struct enable_if_16_bit_float {};
+template <class Result>
+struct enable_if_16_bit_float<float16, Result> {
+    using type = Result;
+};
+template <class Result>
+struct enable_if_16_bit_float<bfloat16, Result> {
+    using type = Result;
+};
+template <class Result>
+struct enable_if_16_bit_float<::__half, Result> {
+    using type = Result;
+};
+template <class Result>
+struct enable_if_16_bit_float<::__nv_bfloat16, Result> {
+    using type = Result;
+};
+}  // namespace detail
+
+namespace graph {
+
+enum class ScalarType { RUNTIME_PARAM, COMPILE_TIME_CONST };
+
+// Names, types and lays out one tensor. Setters return the object, so that calls chain. What is left empty and can be
+// inferred is filled in by validation; an explicit value is never changed by the library.
+class SDPA_GRAPH_API Tensor_attributes {
+   public:
+    using uid_t = std::int64_t;
+
+    Tensor_attributes();
+    Tensor_attributes(Tensor_attributes const&);
+    Tensor_attributes(Tensor_attributes&&) noexcept;
+    Tensor_attributes& operator=(Tensor_attributes const&);
+    Tensor_attributes& operator=(Tensor_attributes&&) noexcept;
+    ~Tensor_attributes();
+
+    // A scalar whose value is part of the graph.
+    Tensor_attributes(float const& value, ScalarType kind = ScalarType::RUNTIME_PARAM);
+    Tensor_attributes(double const& value, ScalarType kind = ScalarType::RUNTIME_PARAM);
+    Tensor_attributes(std::int32_t const& value, ScalarType kind = ScalarType::RUNTIME_PARAM);
+    Tensor_attributes(std::int64_t const& value, ScalarType kind = ScalarType::RUNTIME_PARAM);
+    template <class T, typename detail::enable_if_16_bit_float<T>::type = 0>
+    Tensor_attributes(T const& value, ScalarType kind = ScalarType::RUNTIME_PARAM)
+        : Tensor_attributes(detail::make_scalar(value), kind) {}
+    Tensor_attributes(detail::Scalar const& value, ScalarType kind);
+
+    // The overloads for literals and brace lists spare the caller's translation unit the temporaries.
+    Tensor_attributes& set_name(std::string const& name);
+    Tensor_attributes& set_name(char const* name);
+    Tensor_attributes& set_data_type(DataType_t const type);
+    Tensor_attributes& set_dim(std::vector<std::int64_t> const& dim);
+    Tensor_attributes& set_dim(std::initializer_list<std::int64_t> dim);
+    Tensor_attributes& set_stride(std::vector<std::int64_t> const& stride);  // in elements
+    Tensor_attributes& set_stride(std::initializer_list<std::int64_t> stride);
+    Tensor_attributes& set_is_virtual(bool const is_virtual);
+    Tensor_attributes& set_output(bool const is_output);  // an output is a tensor that is not virtual
+    Tensor_attributes& set_is_pass_by_value(bool const by_value);
+    template <class T>
+    Tensor_attributes& set_compile_time_constant(T const& value) {
+        return embed(detail::make_scalar(value), ScalarType::COMPILE_TIME_CONST);
+    }
+    Tensor_attributes& set_as_runtime_parameter();
+    Tensor_attributes& set_reordering_type(TensorReordering_t const reordering);
+    Tensor_attributes& set_alignment(std::int64_t const bytes);
+    Tensor_attributes& set_vector_count_and_dimension(std::int64_t const count, std::int64_t const dimension);
+    Tensor_attributes& set_uid(uid_t uid);  // any value from 0 on
+    Tensor_attributes& clear_uid();
+    Tensor_attributes& set_ragged_offset(std::shared_ptr<Tensor_attributes> const& offset);  // counts elements
+
+    std::string get_name() const;
+    DataType_t get_data_type() const;
+    std::vector<std::int64_t> get_dim() const;
+    std::vector<std::int64_t> get_stride() const;
+    std::int64_t get_volume() const;  // the number of elements; 0 where no dims are set, -1 where it overflows
+    bool get_is_virtual() const;
+    bool get_is_pass_by_value() const;
+    bool get_has_compile_time_constant() const;
+    // The embedded scalar as an optional variant, which <cudnn_frontend/pass_by_value.h> defines.
+    template <class Values = detail::Pass_by_values>
+    auto get_pass_by_value() const {
+        return Values::from(is_constant_ ? detail::Scalar() : scalar_);
+    }
+    template <class Values = detail::Pass_by_values>
+    auto get_compile_time_constant() const {
+        return Values::from(is_constant_ ? scalar_ : detail::Scalar());
+    }
+    TensorReordering_t get_reordering_type() const;
+    std::int64_t get_alignment() const;
+    std::int64_t get_vector_count() const;
+    std::int64_t get_vector_dimension() const;
+    uid_t get_uid() const;
+    uid_t has_uid() const;
+    std::shared_ptr<Tensor_attributes> get_ragged_offset() const;
+
+    // The tensor's own consistency: dims and strides of one length, sizes in range.
+    error_t validate() const;
+
+   private:
+    friend struct detail::Tensor_access;
+
+    Tensor_attributes& embed(detail::Scalar const& value, ScalarType kind);
+
+    std::string name_;
+    std::vector<std::int64_t> dim_;
+    std::vector<std::int64_t> stride_;
+    std::shared_ptr<Tensor_attributes> ragged_offset_;
+    detail::Scalar scalar_;
+    uid_t uid_ = 0;
+    std::int64_t alignment_ = 16;
+    std::int64_t vector_count_ = 1;
+    std::int64_t vector_dimension_ = -1;
+    std::uint64_t graph_id_ = 0;  // the graph that registered this tensor, 0 for none
+    DataType_t data_type_ = DataType_t::NOT_SET;
+    TensorReordering_t reordering_ = TensorReordering_t::NONE;
+    bool is_virtual_ = false;
+    bool is_by_value_ = false;
+    bool is_constant_ = false;
+    bool has_uid_ = false;
+    // What validation filled in, so that a later validation infers it afresh.
+    bool inferred_type_ = false;
+    bool inferred_dim_ = false;
+    bool inferred_stride_ = false;
+    bool inferred_uid_ = false;
+};
+
+}  // namespace graph
+}  // namespace v1
+}  // namespace cudnn_frontend

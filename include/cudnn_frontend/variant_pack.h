@@ -1,0 +1,43 @@
+// The caller's map of tensors to pointers, as the library sees it: no copy, and no container header is needed here.
+#pragma once
+
+#include <cudnn_frontend/tensor.h>
+
+namespace cudnn_frontend {
+inline namespace v1 {
+
+// Receives the entries of a pack, one call for each.
+class SDPA_GRAPH_API Variant_pack_sink {
+   public:
+    virtual void add(std::int64_t uid, void* pointer) = 0;
+    virtual void add_null_tensor() = 0;
+    // A tensor without uid belongs to no node and is skipped.
+    void add(std::shared_ptr<graph::Tensor_attributes> const& tensor, void* pointer);
+
+   protected:
+    ~Variant_pack_sink() = default;
+};
+
+// A view of any container of (uid, pointer) or (tensor, pointer) pairs. It must outlive the view.
+class Variant_pack {
+   public:
+    template <class Map>
+    static Variant_pack of(Map const& map) {
+        return Variant_pack(&map, [](void const* container, Variant_pack_sink& sink) {
+            for (auto const& entry : *static_cast<Map const*>(container)) sink.add(entry.first, entry.second);
+        });
+    }
+
+    void visit(Variant_pack_sink& sink) const { visit_(container_, sink); }
+
+   private:
+    using Visit = void (*)(void const*, Variant_pack_sink&);
+
+    Variant_pack(void const* container, Visit function) : container_(container), visit_(function) {}
+
+    void const* container_;
+    Visit visit_;
+};
+
+}  // namespace v1
+}  // namespace cudnn_frontend

@@ -1,0 +1,13 @@
+// The version of the graph API that programs test with the preprocessor.
+#pragma once
+
+#define CUDNN_FRONTEND_MAJOR_VERSION 1
+#define CUDNN_FRONTEND_MINOR_VERSION 23
+#define CUDNN_FRONTEND_PATCH_VERSION 0
+#define CUDNN_FRONTEND_VERSION \
+    (CUDNN_FRONTEND_MAJOR_VERSION * 10000 + CUDNN_FRONTEND_MINOR_VERSION * 100 + CUDNN_FRONTEND_PATCH_VERSION)
+
+// The version of sdpa-graph itself.
+#define SDPA_GRAPH_VERSION_MAJOR 0
+#define SDPA_GRAPH_VERSION_MINOR 1
+#define SDPA_GRAPH_VERSION_PATCH 0

@@ -1,0 +1,4 @@
+// The name under which programs include the version macros.
+#pragma once
+
+#include <cudnn_frontend/version.h>
