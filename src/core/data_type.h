@@ -1,0 +1,29 @@
+// Sizes of the data types, and their elements as double.
+#pragma once
+
+#include <cudnn_frontend/scalar.h>
+#include <cudnn_frontend/types.h>
+
+#include <cstdint>
+
+namespace cudnn_frontend::inline v1::core {
+
+// Bytes of one element; 0 for types that have no elements of whole bytes, and for NOT_SET.
+std::int64_t size_of(DataType_t type);
+
+bool is_floating_point(DataType_t type);
+
+// Whether the CPU targets can read and write the type: FLOAT, DOUBLE, HALF, BFLOAT16, INT32, INT64, UINT8, INT8, BOOLEAN.
+bool has_host_elements(DataType_t type);
+
+// The element at the given index, counted in elements.
+double load(DataType_t type, void const* data, std::int64_t index);
+void store(DataType_t type, void* data, std::int64_t index, double value);
+
+// Integers keep all 64 bits on this way.
+std::int64_t load_integer(DataType_t type, void const* data, std::int64_t index);
+
+double to_double(detail::Scalar const& scalar);
+std::int64_t to_integer(detail::Scalar const& scalar);
+
+}  // namespace cudnn_frontend::inline v1::core

@@ -1,0 +1,80 @@
+#include "core/dims.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+namespace cudnn_frontend::inline v1::core {
+namespace {
+
+std::optional<std::int64_t> multiply(std::int64_t a, std::int64_t b) {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
+    return product;
+}
+
+std::optional<std::int64_t> add(std::int64_t a, std::int64_t b) {
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(a, b, &sum)) return std::nullopt;
+    return sum;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> volume(Dims const& dim) {
+    std::int64_t count = 1;
+    for (std::int64_t const size : dim) {
+        auto const product = multiply(count, size);
+        if (!product) return std::nullopt;
+        count = *product;
+    }
+    return count;
+}
+
+std::optional<std::int64_t> span_of(Dims const& dim, Dims const& stride) {
+    std::int64_t last = 0;
+    for (std::size_t i = 0; i < dim.size(); ++i) {
+        auto const reach = multiply(dim[i] - 1, stride[i]);
+        auto const sum = reach ? add(last, *reach) : std::nullopt;
+        if (!sum) return std::nullopt;
+        last = *sum;
+    }
+    return add(last, 1);
+}
+
+Dims packed_strides(Dims const& dim) {
+    Dims stride(dim.size());
+    std::int64_t next = 1;
+    for (std::size_t i = dim.size(); i-- > 0;) {
+        stride[i] = next;
+        next = multiply(next, dim[i]).value_or(0);  // a rule refuses tensors of such a size
+    }
+    return stride;
+}
+
+bool overlaps_itself(Dims const& dim, Dims const& stride) {
+    std::vector<std::size_t> order(dim.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return stride[a] < stride[b]; });
+    std::int64_t reached = 0;  // the largest index that the dims of smaller stride reach
+    for (std::size_t const i : order) {
+        if (dim[i] == 1) continue;
+        if (stride[i] <= reached) return true;
+        auto const reach = multiply(dim[i] - 1, stride[i]);
+        auto const sum = reach ? add(reached, *reach) : std::nullopt;
+        if (!sum) return true;
+        reached = *sum;
+    }
+    return false;
+}
+
+std::string to_string(Dims const& dim) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < dim.size(); ++i) {
+        if (i > 0) text += ", ";
+        text += std::to_string(dim[i]);
+    }
+    return text + "]";
+}
+
+}  // namespace cudnn_frontend::inline v1::core

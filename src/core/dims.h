@@ -1,0 +1,28 @@
+// Sizes and strides of tensors, with arithmetic that notices overflow.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::inline v1::core {
+
+using Dims = std::vector<std::int64_t>;
+
+// The product of the sizes; nothing where it passes int64. An empty list has one element.
+std::optional<std::int64_t> volume(Dims const& dim);
+
+// One past the largest element index that the strides reach, nothing where it passes int64. All sizes are positive.
+std::optional<std::int64_t> span_of(Dims const& dim, Dims const& stride);
+
+// Row-major strides without gaps.
+Dims packed_strides(Dims const& dim);
+
+// Whether two different indices can reach one element. Exact for strides that nest; a layout that does not nest counts as
+// overlapping.
+bool overlaps_itself(Dims const& dim, Dims const& stride);
+
+std::string to_string(Dims const& dim);  // [2, 8, 512, 128]
+
+}  // namespace cudnn_frontend::inline v1::core

@@ -1,0 +1,33 @@
+// The one table of enumerator names: JSON, printing and messages read it.
+#pragma once
+
+#include <cudnn_frontend/status.h>
+#include <cudnn_frontend/types.h>
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace cudnn_frontend::inline v1::core {
+
+// The names of an enumeration in the order of its values, which start at 0 without gaps.
+template <class Enum>
+std::span<char const* const> names_of();
+
+template <class Enum>
+char const* name_of(Enum value) {
+    auto const names = names_of<Enum>();
+    auto const index = static_cast<std::size_t>(value);
+    return index < names.size() ? names[index] : "?";
+}
+
+template <class Enum>
+std::optional<Enum> from_name(std::string_view name) {
+    auto const names = names_of<Enum>();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (name == names[i]) return static_cast<Enum>(i);
+    }
+    return std::nullopt;
+}
+
+}  // namespace cudnn_frontend::inline v1::core

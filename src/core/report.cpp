@@ -1,0 +1,44 @@
+#include <cudnn_frontend/report.h>
+
+#include <ostream>
+#include <utility>
+
+namespace cudnn_frontend::inline v1 {
+namespace {
+
+// [sdpa_fwd.c07] node 'attention', tensor 'K'
+std::string place(error_location const& where) {
+    std::string text = "[" + where.rule + "]";
+    if (!where.node.empty()) text += " node '" + where.node + "'";
+    if (!where.tensor.empty()) text += std::string(where.node.empty() ? "" : ",") + " tensor '" + where.tensor + "'";
+    return text;
+}
+
+std::string describe(Finding const& finding) {
+    std::string text = place(finding.where) + ": found " + finding.found + "; needed " + finding.needed + ".";
+    if (!finding.fix.empty()) text += " Try: " + finding.fix + ".";
+    return text;
+}
+
+}  // namespace
+
+Report::Report() = default;
+Report::Report(std::vector<Finding> findings) : findings_(std::move(findings)) {}
+
+std::string Report::to_text() const {
+    std::string text;
+    for (Finding const& finding : findings_) text += describe(finding) + "\n";
+    return text;
+}
+
+error_t Report::to_error() const {
+    if (ok()) return {};
+    std::string text = to_text();
+    text.pop_back();
+    if (findings_.size() > 1) text = std::to_string(findings_.size()) + " rules are violated:\n" + text;
+    return {findings_.front().code, std::move(text), findings_.front().where};
+}
+
+std::ostream& operator<<(std::ostream& stream, Report const& report) { return stream << report.to_text(); }
+
+}  // namespace cudnn_frontend::inline v1

@@ -1,0 +1,35 @@
+#include <cudnn_frontend/status.h>
+
+#include "core/names.h"
+
+#include <ostream>
+#include <utility>
+
+namespace cudnn_frontend::inline v1 {
+
+error_object::error_object() = default;
+error_object::error_object(error_object const&) = default;
+error_object::error_object(error_object&&) noexcept = default;
+error_object& error_object::operator=(error_object const&) = default;
+error_object& error_object::operator=(error_object&&) noexcept = default;
+error_object::~error_object() = default;
+
+error_object::error_object(error_code_t error_code, std::string message)
+    : code(error_code), err_msg(std::move(message)) {}
+
+error_object::error_object(error_code_t error_code, std::string message, error_location location)
+    : code(error_code), err_msg(std::move(message)), where(std::move(location)) {}
+
+std::string error_object::get_message() const { return err_msg; }
+
+char const* to_string(error_code_t code) { return core::name_of(code); }
+
+std::ostream& operator<<(std::ostream& stream, error_code_t const& code) { return stream << to_string(code); }
+
+std::ostream& operator<<(std::ostream& stream, error_object const& error) {
+    stream << error.code;
+    if (!error.err_msg.empty()) stream << ": " << error.err_msg;
+    return stream;
+}
+
+}  // namespace cudnn_frontend::inline v1

@@ -1,0 +1,37 @@
+#include <cudnn_frontend/report.h>
+
+#include "support/catch.h"
+
+#include <sstream>
+
+using namespace cudnn_frontend;
+
+TEST_CASE("an error streams its code and text, and compares with codes") {
+    error_object const error(error_code_t::INVALID_VALUE, "too large");
+    std::ostringstream stream;
+    stream << error;
+    CHECK(stream.str() == "INVALID_VALUE: too large");
+    CHECK(error.is_bad());
+    CHECK((error == error_code_t::INVALID_VALUE));
+    CHECK((error != error_code_t::OK));
+    CHECK(error_object().is_good());
+    CHECK(static_cast<int>(error_code_t::NVRTC_COMPILATION_FAILED) == 15);
+}
+
+TEST_CASE("a report becomes one error with the first finding's code and place and the text of all") {
+    Report const report({
+        {error_code_t::ATTRIBUTE_NOT_SET, {"a.c01", "node", "Q"}, "nothing", "a tensor", "pass one"},
+        {error_code_t::INVALID_VALUE, {"a.c02", "", "t"}, "-1", "0 or more", ""},
+    });
+    auto const error = report.to_error();
+    CHECK(error.code == error_code_t::ATTRIBUTE_NOT_SET);
+    CHECK(error.where.rule == "a.c01");
+    CHECK(error.where.tensor == "Q");
+    CHECK(error.err_msg ==
+          "2 rules are violated:\n"
+          "[a.c01] node 'node', tensor 'Q': found nothing; needed a tensor. Try: pass one.\n"
+          "[a.c02] tensor 't': found -1; needed 0 or more.");
+    CHECK_FALSE(report.ok());
+    CHECK(Report().ok());
+    CHECK(Report().to_error().is_good());
+}
