@@ -1,0 +1,71 @@
+#include "nodes/attention_check_tools.h"
+
+#include "nodes/attention_schema.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::inline v1::nodes::attention_checks {
+
+char const* name(RuleScope const& scope, int port) { return port_name(scope.node().kind(), port); }
+
+AttentionFields const& fields(RuleScope const& scope) { return *attention_fields(scope.node()); }
+
+DataType_t io_type(RuleScope const& scope) {
+    TensorSpec const* const q = scope.tensor(attention::Q);
+    if (q == nullptr) return DataType_t::NOT_SET;
+    DataType_t const type = q->data_type;
+    bool const is_io = type == DataType_t::FLOAT || type == DataType_t::HALF || type == DataType_t::BFLOAT16;
+    return is_io ? type : DataType_t::NOT_SET;
+}
+
+core::Dims score_dims(RuleScope const& scope) {
+    bool const is_known = scope.tensor_4d(attention::Q) != nullptr && scope.tensor_4d(attention::K) != nullptr;
+    return is_known ? nodes::score_dims(scope.graph(), scope.node()) : core::Dims();
+}
+
+void expect_dims(RuleScope const& scope, int port, core::Dims const& wanted, char const* meaning) {
+    TensorSpec const* const tensor = scope.tensor_4d(port);
+    if (tensor == nullptr || tensor->dim == wanted) return;
+    scope.report_port(
+        port, text(name(scope, port), " with dims ", tensor->dim), text("dims ", wanted, ", ", meaning),
+        text("call set_dim() on ", name(scope, port), " with these dims, or change what they follow from"));
+}
+
+void expect_broadcast(RuleScope const& scope, int port) {
+    TensorSpec const* const tensor = scope.tensor_4d(port);
+    core::Dims const scores = score_dims(scope);
+    if (tensor == nullptr || scores.empty()) return;
+    bool const fits = std::equal(tensor->dim.begin(), tensor->dim.end(), scores.begin(),
+                                 [](std::int64_t size, std::int64_t full) { return size == full || size == 1; });
+    if (fits) return;
+    scope.report_port(port, text(name(scope, port), " with dims ", tensor->dim),
+                      text("dims ", scores, ", the scores' {B, Hq, Sq, Skv}, each of them or 1"),
+                      "set the dims that differ to 1 to share them, or to the scores' size");
+}
+
+void expect_type(RuleScope const& scope, int port, DataType_t type) {
+    TensorSpec const* const tensor = scope.tensor(port);
+    if (tensor == nullptr || tensor->data_type == DataType_t::NOT_SET || tensor->data_type == type) return;
+    scope.report_port(port, text(name(scope, port), " of type ", tensor->data_type), text("type ", type),
+                      text("call set_data_type(DataType_t::", type, ") on it"));
+}
+
+void expect_io_type_or_float(RuleScope const& scope, int port) {
+    TensorSpec const* const tensor = scope.tensor(port);
+    DataType_t const io = io_type(scope);
+    if (tensor == nullptr || tensor->data_type == DataType_t::NOT_SET || io == DataType_t::NOT_SET) return;
+    if (tensor->data_type == io || tensor->data_type == DataType_t::FLOAT) return;
+    scope.report_port(
+        port, text(name(scope, port), " of type ", tensor->data_type),
+        io == DataType_t::FLOAT ? text("type FLOAT, as Q has") : text("type ", io, ", as Q has, or FLOAT"),
+        text("call set_data_type(DataType_t::", io, ") on it"));
+}
+
+void expect_one_element(RuleScope const& scope, int port) {
+    TensorSpec const* const tensor = scope.tensor(port);
+    if (tensor == nullptr || tensor->dim.empty() || core::volume(tensor->dim) == 1) return;
+    scope.report_port(port, text(name(scope, port), " with dims ", tensor->dim), "one element, every dim 1",
+                      "call set_dim({1, 1, 1, 1}) on it");
+}
+
+}  // namespace cudnn_frontend::inline v1::nodes::attention_checks

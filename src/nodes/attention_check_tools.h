@@ -1,0 +1,25 @@
+// What the checks of attention have in common.
+#pragma once
+
+#include "nodes/rule.h"
+#include "nodes/wording.h"
+
+namespace cudnn_frontend::inline v1::nodes::attention_checks {
+
+char const* name(RuleScope const& scope, int port);
+AttentionFields const& fields(RuleScope const& scope);
+
+// The type of Q, which the other tensors follow; NOT_SET where Q is missing or of a type that attention does not take.
+DataType_t io_type(RuleScope const& scope);
+
+// {B, Hq, Sq, Skv}; empty where Q or K does not say.
+core::Dims score_dims(RuleScope const& scope);
+
+// Each reports the tensor of the port where it is connected and does not meet the condition.
+void expect_dims(RuleScope const& scope, int port, core::Dims const& wanted, char const* meaning);
+void expect_broadcast(RuleScope const& scope, int port);
+void expect_type(RuleScope const& scope, int port, DataType_t type);
+void expect_io_type_or_float(RuleScope const& scope, int port);
+void expect_one_element(RuleScope const& scope, int port);
+
+}  // namespace cudnn_frontend::inline v1::nodes::attention_checks

@@ -1,0 +1,108 @@
+// Scale, bias, lengths and band of attention.
+#include "core/data_type.h"
+#include "nodes/attention_check_tools.h"
+#include "nodes/attention_checks.h"
+
+#include <cmath>
+#include <limits>
+
+namespace cudnn_frontend::inline v1::nodes::attention_checks {
+namespace {
+
+using namespace attention;
+
+constexpr std::int64_t kMaxBound = std::numeric_limits<std::int32_t>::max();
+
+}  // namespace
+
+void scale_is_given_once(RuleScope const& scope) {
+    if (scope.tensor(Attn_scale) == nullptr || !fields(scope).attn_scale) return;
+    scope.report_port(Attn_scale, text("a scale tensor and the scale ", *fields(scope).attn_scale),
+                      "the scale as a tensor or as a number, not both", "leave out one set_attn_scale()");
+}
+
+void scale_is_one_number(RuleScope const& scope) {
+    expect_one_element(scope, Attn_scale);
+    TensorSpec const* const scale = scope.tensor(Attn_scale);
+    if (scale == nullptr || scale->data_type == DataType_t::NOT_SET) return;
+    if (core::is_floating_point(scale->data_type)) return;
+    scope.report_port(Attn_scale, text("attn_scale of type ", scale->data_type), "a floating-point type",
+                      "call set_data_type(DataType_t::FLOAT) on it");
+}
+
+void scale_is_finite(RuleScope const& scope) {
+    auto const scale = fields(scope).attn_scale;
+    if (!scale || std::isfinite(*scale)) return;
+    scope.report_node(text("the attention scale ", *scale), "a finite number",
+                      "call set_attn_scale() with 1 over the square root of the head size");
+}
+
+void bias_broadcasts(RuleScope const& scope) { expect_broadcast(scope, Bias); }
+
+void bias_type_fits(RuleScope const& scope) {
+    TensorSpec const* const bias = scope.tensor(Bias);
+    if (bias == nullptr || bias->data_type != DataType_t::BOOLEAN) return expect_io_type_or_float(scope, Bias);
+    scope.report_port(Bias, "bias of type BOOLEAN", "numbers that are added to the scores",
+                      "pass 0 where a score is kept and minus infinity where it is masked, in Q's type or FLOAT");
+}
+
+void padding_has_lengths(RuleScope const& scope) {
+    if (!fields(scope).padding_mask) return;
+    for (int const port : {Seq_len_q, Seq_len_kv}) {
+        if (scope.tensor(port) != nullptr) continue;
+        scope.report_port(port, text("a padding mask without ", name(scope, port)), "both seq_len_q and seq_len_kv",
+                          text("call set_", name(scope, port), "() with the lengths"));
+    }
+}
+
+void lengths_have_padding(RuleScope const& scope) {
+    if (fields(scope).padding_mask) return;
+    for (int const port : {Seq_len_q, Seq_len_kv}) {
+        if (scope.tensor(port) == nullptr) continue;
+        scope.report_port(port, text(name(scope, port), " without a padding mask"),
+                          "the padding mask, which is what lengths are for",
+                          text("call set_padding_mask(true), or leave out set_", name(scope, port), "()"));
+    }
+}
+
+void lengths_have_dims(RuleScope const& scope) {
+    TensorSpec const* const q = scope.tensor_4d(Q);
+    if (q == nullptr) return;
+    for (int const port : {Seq_len_q, Seq_len_kv}) {
+        expect_dims(scope, port, {q->dim[0], 1, 1, 1}, "one length for each batch entry of Q");
+    }
+}
+
+void lengths_are_int32(RuleScope const& scope) {
+    for (int const port : {Seq_len_q, Seq_len_kv}) expect_type(scope, port, DataType_t::INT32);
+}
+
+void right_bound_in_range(RuleScope const& scope) {
+    auto const bound = fields(scope).right_bound;
+    if (!bound || (*bound >= 0 && *bound <= kMaxBound)) return;
+    scope.report_node(text("the right bound ", *bound), text("a right bound from 0 to ", kMaxBound),
+                      *bound < 0 ? "call set_diagonal_band_right_bound(0) to mask all that is right of the diagonal"
+                                 : "leave out the right bound to keep all columns");
+}
+
+void left_bound_in_range(RuleScope const& scope) {
+    auto const bound = fields(scope).left_bound;
+    if (!bound || (*bound >= 1 && *bound <= kMaxBound)) return;
+    scope.report_node(text("the left bound ", *bound),
+                      text("a left bound from 1 to ", kMaxBound, "; it counts the diagonal itself"),
+                      *bound < 1 ? "add 1 to a window that does not count the diagonal, or leave out the left bound"
+                                 : "leave out the left bound to keep all columns");
+}
+
+void dbias_has_bias(RuleScope const& scope) {
+    if (scope.tensor(dBias) == nullptr || scope.tensor(Bias) != nullptr) return;
+    scope.report_port(dBias, "dBias without a bias", "the bias that it is the gradient of",
+                      "call set_bias() as in the forward graph, or leave out set_dbias()");
+}
+
+void dbias_has_dims(RuleScope const& scope) {
+    TensorSpec const* const bias = scope.tensor_4d(Bias);
+    if (bias != nullptr) expect_dims(scope, dBias, bias->dim, "those of the bias");
+}
+
+}  // namespace cudnn_frontend::inline v1::nodes::attention_checks

@@ -1,0 +1,191 @@
+// The rules of attention. Forward and backward share most of them; a row names its id in each.
+#include "nodes/attention_rules.h"
+
+#include "nodes/attention_checks.h"
+
+#include <array>
+
+namespace cudnn_frontend::inline v1::nodes {
+namespace {
+
+using namespace attention_checks;
+using enum error_code_t;
+
+struct AttentionRule {
+    char const* forward_id;   // null where the rule is about backward only
+    char const* backward_id;  // null where the rule is about forward only
+    char const* summary;
+    error_code_t code;
+    void (*check)(RuleScope const& scope);
+};
+
+// clang-format off: one shape for all rows
+constexpr AttentionRule kRules[] = {
+    // sizes and strides
+    {"sdpa_fwd.c01", "sdpa_bwd.c01",
+     "Each tensor has 4 dims, except scalars, which have one element.",
+     ATTRIBUTE_NOT_SET, has_four_dims},
+    {"sdpa_fwd.c02", "sdpa_bwd.c02",
+     "The last stride of Q, K, V, O and of their gradients is 1; a head size of 1 may have any.",
+     GRAPH_NOT_SUPPORTED, head_size_is_contiguous},
+    {"sdpa_fwd.c03", "sdpa_bwd.c03",
+     "K and V have the batch size of Q.",
+     INVALID_VALUE, batches_agree},
+    {"sdpa_fwd.c04", "sdpa_bwd.c04",
+     "The numbers of heads of K and of V divide that of Q.",
+     GRAPH_NOT_SUPPORTED, heads_divide},
+    {"sdpa_fwd.c05", "sdpa_bwd.c05",
+     "K has the head size of Q.",
+     INVALID_VALUE, head_sizes_agree},
+    {"sdpa_fwd.c06", "sdpa_bwd.c06",
+     "V has the length of K.",
+     INVALID_VALUE, key_lengths_agree},
+    {"sdpa_fwd.c07", "sdpa_bwd.c07",
+     "O and dO have dims {B, Hq, Sq, Dv}.",
+     INVALID_VALUE, o_has_dims},
+    {"sdpa_fwd.c08", "sdpa_bwd.c08",
+     "Stats has dims {B, Hq, Sq, 1}.",
+     INVALID_VALUE, stats_has_dims},
+    {"sdpa_fwd.c09", "sdpa_bwd.c09",
+     "The lengths of Q and K are at most 2^30.",
+     GRAPH_NOT_SUPPORTED, lengths_fit},
+    {"sdpa_fwd.c10", "sdpa_bwd.c10",
+     "The scores, and K and V repeated for each query head, have at most 2^60 elements.",
+     GRAPH_NOT_SUPPORTED, intermediates_fit},
+
+    // types and places
+    {"sdpa_fwd.c11", "sdpa_bwd.c11",
+     "Q, K and V have one type: HALF, BFLOAT16 or FLOAT.",
+     GRAPH_NOT_SUPPORTED, io_types_agree},
+    {"sdpa_fwd.c12", "sdpa_bwd.c12",
+     "O and the gradients have the type of Q or FLOAT.",
+     GRAPH_NOT_SUPPORTED, result_types_fit},
+    {"sdpa_fwd.c13", "sdpa_bwd.c13",
+     "Stats is FLOAT.",
+     GRAPH_NOT_SUPPORTED, stats_is_float},
+    {"sdpa_fwd.c14", "sdpa_bwd.c14",
+     "The compute data type is FLOAT; where none is set it is FLOAT.",
+     GRAPH_NOT_SUPPORTED, computes_in_float},
+    {"sdpa_fwd.c15", "sdpa_bwd.c15",
+     "Inputs other than the scale, seed, offset and dropout scales are not passed by value.",
+     GRAPH_NOT_SUPPORTED, tensors_are_in_memory},
+
+    // scale and bias
+    {"sdpa_fwd.c16", "sdpa_bwd.c16",
+     "The attention scale is a tensor or a number, not both.",
+     ATTRIBUTE_NOT_SET, scale_is_given_once},
+    {"sdpa_fwd.c17", "sdpa_bwd.c17",
+     "An attention scale that is a tensor has one element of a floating-point type.",
+     INVALID_VALUE, scale_is_one_number},
+    {"sdpa_fwd.c18", "sdpa_bwd.c18",
+     "An attention scale that is a number is finite.",
+     INVALID_VALUE, scale_is_finite},
+    {"sdpa_fwd.c19", "sdpa_bwd.c19",
+     "Each dim of the bias is that of the scores, {B, Hq, Sq, Skv}, or 1.",
+     INVALID_VALUE, bias_broadcasts},
+    {"sdpa_fwd.c20", "sdpa_bwd.c20",
+     "The bias has the type of Q or FLOAT, never BOOLEAN.",
+     GRAPH_NOT_SUPPORTED, bias_type_fits},
+
+    // padding and band
+    {"sdpa_fwd.c21", "sdpa_bwd.c21",
+     "A padding mask has seq_len_q and seq_len_kv.",
+     ATTRIBUTE_NOT_SET, padding_has_lengths},
+    {"sdpa_fwd.c22", "sdpa_bwd.c22",
+     "Lengths come with the padding mask.",
+     ATTRIBUTE_NOT_SET, lengths_have_padding},
+    {"sdpa_fwd.c23", "sdpa_bwd.c23",
+     "seq_len_q and seq_len_kv have dims {B, 1, 1, 1}.",
+     INVALID_VALUE, lengths_have_dims},
+    {"sdpa_fwd.c24", "sdpa_bwd.c24",
+     "seq_len_q and seq_len_kv are INT32.",
+     GRAPH_NOT_SUPPORTED, lengths_are_int32},
+    {"sdpa_fwd.c25", "sdpa_bwd.c25",
+     "The right bound is at least 0 and fits INT32.",
+     INVALID_VALUE, right_bound_in_range},
+    {"sdpa_fwd.c26", "sdpa_bwd.c26",
+     "The left bound is at least 1 and fits INT32.",
+     INVALID_VALUE, left_bound_in_range},
+
+    // dropout
+    {"sdpa_fwd.c27", "sdpa_bwd.c27",
+     "The dropout probability is at least 0 and less than 1.",
+     ATTRIBUTE_NOT_SET, probability_in_range},
+    {"sdpa_fwd.c28", "sdpa_bwd.c28",
+     "Dropout is by a probability or by a mask, not both.",
+     ATTRIBUTE_NOT_SET, dropout_is_one_kind},
+    {"sdpa_fwd.c29", "sdpa_bwd.c29",
+     "A dropout probability above 0 has seed and offset, and these have a probability.",
+     ATTRIBUTE_NOT_SET, generator_is_complete},
+    {"sdpa_fwd.c30", "sdpa_bwd.c30",
+     "Seed and offset are one INT64 or INT32 each; with probability 0 they do not matter.",
+     INVALID_VALUE, generator_state_is_integer},
+    {"sdpa_fwd.c31", "sdpa_bwd.c31",
+     "A dropout mask has its scale, in backward the inverse of the scale too, and these have a mask.",
+     ATTRIBUTE_NOT_SET, mask_is_complete},
+    {"sdpa_fwd.c32", "sdpa_bwd.c32",
+     "Each dim of the dropout mask is that of the scores, {B, Hq, Sq, Skv}, or 1.",
+     INVALID_VALUE, mask_broadcasts},
+    {"sdpa_fwd.c33", "sdpa_bwd.c33",
+     "The dropout mask has the type of Q or FLOAT.",
+     GRAPH_NOT_SUPPORTED, mask_type_fits},
+    {"sdpa_fwd.c34", "sdpa_bwd.c34",
+     "The scale of the dropout mask, and its inverse, are one FLOAT each.",
+     INVALID_VALUE, mask_scales_are_float},
+    {"sdpa_fwd.c35", "sdpa_bwd.c35",
+     "rng_dump comes with a dropout probability above 0.",
+     ATTRIBUTE_NOT_SET, dump_has_generator},
+    {"sdpa_fwd.c36", "sdpa_bwd.c36",
+     "rng_dump has dims {B, Hq, Sq, Skv}.",
+     INVALID_VALUE, dump_has_dims},
+    {"sdpa_fwd.c37", "sdpa_bwd.c37",
+     "rng_dump is FLOAT.",
+     GRAPH_NOT_SUPPORTED, dump_is_float},
+    {"sdpa_fwd.c38", "sdpa_bwd.c38",
+     "rng_dump and dBias are outputs or read by a node.",
+     ATTRIBUTE_NOT_SET, requested_results_are_used},
+
+    // one direction only
+    {"sdpa_fwd.c39", nullptr,
+     "A Stats tensor is connected exactly where generate_stats is on.",
+     ATTRIBUTE_NOT_SET, stats_as_asked},
+    {nullptr, "sdpa_bwd.c39",
+     "dQ, dK and dV have the dims of Q, K and V.",
+     INVALID_VALUE, gradients_have_dims},
+    {nullptr, "sdpa_bwd.c40",
+     "dBias comes with a bias.",
+     ATTRIBUTE_NOT_SET, dbias_has_bias},
+    {nullptr, "sdpa_bwd.c41",
+     "dBias has the dims of the bias.",
+     INVALID_VALUE, dbias_has_dims},
+};
+// clang-format on
+
+using Id = char const* AttentionRule::*;
+
+consteval std::size_t count_with(Id id) {
+    std::size_t count = 0;
+    for (AttentionRule const& rule : kRules) count += rule.*id != nullptr ? 1 : 0;
+    return count;
+}
+
+// The rows that have this id.
+template <Id id>
+consteval auto table() {
+    std::array<Rule, count_with(id)> rows{};
+    std::size_t next = 0;
+    for (AttentionRule const& rule : kRules) {
+        if (rule.*id != nullptr) rows[next++] = {rule.*id, rule.summary, rule.code, rule.check};
+    }
+    return rows;
+}
+
+constexpr auto kForward = table<&AttentionRule::forward_id>();
+constexpr auto kBackward = table<&AttentionRule::backward_id>();
+
+}  // namespace
+
+std::span<Rule const> sdpa_forward_rules() { return kForward; }
+std::span<Rule const> sdpa_backward_rules() { return kBackward; }
+
+}  // namespace cudnn_frontend::inline v1::nodes

@@ -1,0 +1,13 @@
+// The rules of attention, forward and backward: one table, src/nodes/attention_rules.cpp.
+#pragma once
+
+#include "nodes/rule.h"
+
+#include <span>
+
+namespace cudnn_frontend::inline v1::nodes {
+
+std::span<Rule const> sdpa_forward_rules();
+std::span<Rule const> sdpa_backward_rules();
+
+}  // namespace cudnn_frontend::inline v1::nodes

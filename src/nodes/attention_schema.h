@@ -1,0 +1,50 @@
+// The rows that the tables of forward and backward attention share, and inference that both need.
+#pragma once
+
+#include "nodes/graph_spec.h"
+#include "nodes/schema.h"
+
+#include <array>
+
+namespace cudnn_frontend::inline v1::nodes {
+
+// Reads and writes through the fields struct of the node kind, since a field of a base needs its whole object.
+template <class F>
+constexpr std::array kAttentionFieldRows = {
+    field<F, &F::attn_scale>("attn_scale", "factor of the scores"),
+    field<F, &F::alibi_mask>("alibi_mask", "add slope * (column - row) to the scores"),
+    field<F, &F::padding_mask>("padding_mask", "mask rows and columns beyond the sequence lengths"),
+    field<F, &F::diagonal_alignment>("diagonal_alignment", "the corner where the diagonal of the band starts"),
+    field<F, &F::left_bound>("left_bound", "columns kept up to the diagonal, counting it"),
+    field<F, &F::right_bound>("right_bound", "columns kept beyond the diagonal"),
+    field<F, &F::dropout_probability>("dropout_probability", "chance that a probability is dropped"),
+};
+
+inline constexpr std::array kAttentionOptionPorts = {
+    PortRow{attention::Attn_scale, "attn_scale", Direction::Input, Presence::Optional, "factor of the scores"},
+    PortRow{attention::Bias, "bias", Direction::Input, Presence::Optional, "added to the scaled scores"},
+    PortRow{attention::Seq_len_q, "seq_len_q", Direction::Input, Presence::Optional, "rows of each batch entry"},
+    PortRow{attention::Seq_len_kv, "seq_len_kv", Direction::Input, Presence::Optional, "columns of each batch entry"},
+    PortRow{attention::Seed, "seed", Direction::Input, Presence::Optional, "key of the dropout generator"},
+    PortRow{attention::Offset, "offset", Direction::Input, Presence::Optional, "position of the dropout generator"},
+    PortRow{attention::Dropout_mask, "dropout_mask", Direction::Input, Presence::Optional, "1 keeps a probability"},
+    PortRow{attention::Dropout_scale, "dropout_scale", Direction::Input, Presence::Optional, "factor of what is kept"},
+    PortRow{attention::Rng_dump, "rng_dump", Direction::Output, Presence::Optional, "the generated dropout mask"},
+};
+
+// Joins tables at compile time.
+template <class Row, std::size_t A, std::size_t B>
+constexpr std::array<Row, A + B> join(std::array<Row, A> const& a, std::array<Row, B> const& b) {
+    return [&]<std::size_t... I, std::size_t... J>(std::index_sequence<I...>, std::index_sequence<J...>) {
+        return std::array<Row, A + B>{a[I]..., b[J]...};
+    }(std::make_index_sequence<A>(), std::make_index_sequence<B>());
+}
+
+// Fills an output's dims and packed strides, and its type, where they are empty; nothing where no tensor is connected.
+void infer_output(TensorSpec* tensor, core::Dims const& dim);
+void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type);
+
+// {B, Hq, Sq, Skv} of the node's Q and K; empty where they are not there or not of rank four.
+core::Dims score_dims(GraphSpec const& graph, Node const& node);
+
+}  // namespace cudnn_frontend::inline v1::nodes

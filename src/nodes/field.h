@@ -1,0 +1,116 @@
+// A field of a tensor or node as data: its name, its type, and how to read and write it without knowing the struct. A
+// field is written once, in a table; JSON, printing, hashing and the JSON schema go through the table.
+#pragma once
+
+#include "core/dims.h"
+#include "core/names.h"
+
+#include <cudnn_frontend/scalar.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+namespace cudnn_frontend::inline v1::nodes {
+
+enum class FieldType { Bool, Integer, Number, Enum, Text, IntegerList, Scalar };
+
+// Absent optionals are monostate; enumerators travel as their ordinal.
+using FieldValue = std::variant<std::monostate, bool, std::int64_t, double, std::string, core::Dims, detail::Scalar>;
+
+struct Field {
+    char const* name;
+    char const* summary;
+    FieldType type;
+    bool nullable;
+    bool is_label;  // names the object without changing what it computes: not part of a graph's key
+    std::span<char const* const> (*enumerators)();  // null unless type is Enum
+    FieldValue (*get)(void const* object);
+    void (*set)(void* object, FieldValue const& value);  // the value's alternative fits the type
+    bool is_single;  // a Number kept as float: fewer digits name it exactly
+};
+
+namespace field_detail {
+
+template <class T>
+struct Unwrapped {
+    using type = T;
+    static constexpr bool nullable = false;
+};
+template <class T>
+struct Unwrapped<std::optional<T>> {
+    using type = T;
+    static constexpr bool nullable = true;
+};
+
+template <class T>
+constexpr FieldType type_of() {
+    if constexpr (std::is_same_v<T, bool>) return FieldType::Bool;
+    else if constexpr (std::is_same_v<T, std::int64_t>) return FieldType::Integer;
+    else if constexpr (std::is_floating_point_v<T>) return FieldType::Number;
+    else if constexpr (std::is_enum_v<T>) return FieldType::Enum;
+    else if constexpr (std::is_same_v<T, std::string>) return FieldType::Text;
+    else if constexpr (std::is_same_v<T, core::Dims>) return FieldType::IntegerList;
+    else {
+        static_assert(std::is_same_v<T, detail::Scalar>, "a field of a type that the schema does not know");
+        return FieldType::Scalar;
+    }
+}
+
+template <class T>
+FieldValue to_value(T const& member) {
+    if constexpr (std::is_enum_v<T>) return static_cast<std::int64_t>(member);
+    else if constexpr (std::is_floating_point_v<T>) return static_cast<double>(member);
+    else return member;
+}
+
+template <class T>
+void from_value(T& member, FieldValue const& value) {
+    if constexpr (std::is_enum_v<T>) member = static_cast<T>(std::get<std::int64_t>(value));
+    else if constexpr (std::is_floating_point_v<T>) member = static_cast<T>(std::get<double>(value));
+    else member = std::get<T>(value);
+}
+
+template <class Member>
+struct Parts;
+template <class C, class T>
+struct Parts<T C::*> {
+    using Class = C;
+    using Type = T;
+};
+
+}  // namespace field_detail
+
+// Object: the struct that a table's objects have; the member may belong to a base of it.
+template <class Object, auto Member>
+constexpr Field field(char const* name, char const* summary, bool is_label = false) {
+    using Type = typename field_detail::Parts<decltype(Member)>::Type;
+    using Value = typename field_detail::Unwrapped<Type>::type;
+    constexpr bool nullable = field_detail::Unwrapped<Type>::nullable;
+    Field row{name, summary, field_detail::type_of<Value>(), nullable, is_label, nullptr, nullptr, nullptr};
+    row.is_single = std::is_same_v<Value, float>;
+    if constexpr (std::is_enum_v<Value>) row.enumerators = &core::names_of<Value>;
+    row.get = [](void const* object) -> FieldValue {
+        auto const& member = static_cast<Object const*>(object)->*Member;
+        if constexpr (nullable) return member ? field_detail::to_value(*member) : FieldValue();
+        else return field_detail::to_value(member);
+    };
+    row.set = [](void* object, FieldValue const& value) {
+        auto& member = static_cast<Object*>(object)->*Member;
+        if constexpr (nullable) {
+            if (std::holds_alternative<std::monostate>(value)) {
+                member.reset();
+            } else {
+                member.emplace();
+                field_detail::from_value(*member, value);
+            }
+        } else {
+            field_detail::from_value(member, value);
+        }
+    };
+    return row;
+}
+
+}  // namespace cudnn_frontend::inline v1::nodes

@@ -1,0 +1,205 @@
+// The rules of the graph as a whole: its tensors, and how nodes hang together.
+#include "nodes/rule.h"
+#include "nodes/tensor_checks.h"
+#include "nodes/uses.h"
+#include "nodes/validate.h"
+#include "nodes/wording.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::inline v1::nodes {
+namespace {
+
+using namespace tensor_checks;
+using enum error_code_t;
+
+void required_ports_are_connected(RuleScope const& scope) {
+    for (Node const& node : scope.graph().nodes) {
+        for (PortRow const& row : schema_of(node.kind()).ports) {
+            if (row.presence != Presence::Required || scope.at(node).tensor(row.port) != nullptr) continue;
+            scope.at(node).report_port(row.port, "no tensor (null)", text("the tensor ", row.name, ", ", row.summary),
+                                       "pass a tensor that the graph's tensor() or another node returned");
+        }
+    }
+}
+
+void primitives_have_compute_type(RuleScope const& scope) {
+    for (Node const& node : scope.graph().nodes) {
+        if (attention_fields(node) != nullptr || node.compute_data_type != DataType_t::NOT_SET) continue;
+        scope.at(node).report_node("no compute data type", "the type to compute in, the node's own or the graph's",
+                                   "call set_compute_data_type(DataType_t::FLOAT) on the graph or on the attributes");
+    }
+}
+
+// Calls visit(tensor, uses) for each tensor of the graph.
+template <class Visit>
+void for_each_tensor(GraphSpec const& graph, Visit const& visit) {
+    auto const uses = uses_of_tensors(graph);
+    for (std::size_t i = 0; i < uses.size(); ++i) visit(graph.tensors[i], uses[i]);
+}
+
+std::string name_of_port(GraphSpec const& graph, PortUse const& use) {
+    return text(label(graph, *use.node), ".", use.port->name);
+}
+
+void is_written_once(RuleScope const& scope) {
+    for_each_tensor(scope.graph(), [&](TensorSpec const& tensor, TensorUses const& uses) {
+        if (uses.writers.size() < 2) return;
+        scope.report(tensor,
+                     text("a tensor written as ", name_of_port(scope.graph(), uses.writers[0]), " and as ",
+                          name_of_port(scope.graph(), uses.writers[1])),
+                     "a tensor of its own for each result", "make one more tensor and connect it to one of the two");
+    });
+}
+
+void written_is_not_by_value(RuleScope const& scope) {
+    for_each_tensor(scope.graph(), [&](TensorSpec const& tensor, TensorUses const& uses) {
+        if (uses.writers.empty() || (!tensor.is_by_value && !tensor.is_constant)) return;
+        scope.report(tensor,
+                     text("a tensor passed by value that is written as ", name_of_port(scope.graph(), uses.writers[0])),
+                     "memory that the result can be written to", "call set_is_pass_by_value(false) on it");
+    });
+}
+
+void written_does_not_overlap(RuleScope const& scope) {
+    for_each_tensor(scope.graph(), [&](TensorSpec const& tensor, TensorUses const& uses) {
+        if (uses.writers.empty() || !has_regular_layout(tensor)) return;
+        if (!core::span_of(tensor.dim, tensor.stride) || !core::overlaps_itself(tensor.dim, tensor.stride)) return;
+        scope.report(tensor, text("dims ", tensor.dim, " with strides ", tensor.stride, " on a tensor that is written"),
+                     "strides that lead each index to an element of its own",
+                     text("call set_stride(); row-major without gaps is ", core::packed_strides(tensor.dim)));
+    });
+}
+
+void virtual_input_is_produced(RuleScope const& scope) {
+    for_each_tensor(scope.graph(), [&](TensorSpec const& tensor, TensorUses const& uses) {
+        if (!tensor.is_virtual || tensor.is_foreign || uses.readers.empty() || !uses.writers.empty()) return;
+        scope.report(tensor,
+                     text("a virtual tensor that is read as ", name_of_port(scope.graph(), uses.readers[0]),
+                          " and that no node writes"),
+                     "a node that computes it, or memory that holds it",
+                     "call set_is_virtual(false) and pass a pointer, or connect a node's result instead");
+    });
+}
+
+void results_are_used(RuleScope const& scope) {
+    GraphSpec const& graph = scope.graph();
+    auto const uses = uses_of_tensors(graph);
+    for (Node const& node : graph.nodes) {
+        PortRow const* unused = nullptr;
+        bool is_used = false;
+        for (PortRow const& row : schema_of(node.kind()).ports) {
+            TensorId const id = node.ports[static_cast<std::size_t>(row.port)];
+            if (row.direction != Direction::Output || id == kNoTensor) continue;
+            auto const i = static_cast<std::size_t>(id);
+            if (!graph.tensors[i].is_virtual || !uses[i].readers.empty()) is_used = true;
+            else if (unused == nullptr) unused = &row;
+        }
+        if (is_used || unused == nullptr) continue;
+        scope.at(node).report_port(unused->port, "a node none of whose results is an output or read by a node",
+                                   "at least one result that leaves the node",
+                                   text("call set_output(true) on ", unused->name));
+    }
+}
+
+// The nodes whose results each node reads.
+std::vector<std::vector<std::size_t>> producers_of_nodes(GraphSpec const& graph) {
+    std::vector<std::vector<std::size_t>> producers(graph.nodes.size());
+    auto const index = [&](PortUse const& use) { return static_cast<std::size_t>(use.node - graph.nodes.data()); };
+    for (TensorUses const& uses : uses_of_tensors(graph)) {
+        for (PortUse const& reader : uses.readers) {
+            for (PortUse const& writer : uses.writers) producers[index(reader)].push_back(index(writer));
+        }
+    }
+    return producers;
+}
+
+using Flags = std::vector<bool>;
+
+bool any_flagged(std::vector<std::size_t> const& nodes, Flags const& flags) {
+    return std::any_of(nodes.begin(), nodes.end(), [&](std::size_t n) { return flags[n]; });
+}
+
+// The nodes that can never run because they wait for a cycle; each of them waits for another one of them.
+Flags waiting_nodes(std::vector<std::vector<std::size_t>> const& producers) {
+    Flags waits(producers.size(), true);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (std::size_t n = 0; n < waits.size(); ++n) {
+            if (!waits[n] || any_flagged(producers[n], waits)) continue;
+            waits[n] = false;
+            changed = true;
+        }
+    }
+    return waits;
+}
+
+// The nodes of one cycle, each followed by one that it reads from, back to the first; empty where there is none.
+std::vector<std::size_t> find_cycle(GraphSpec const& graph) {
+    auto const producers = producers_of_nodes(graph);
+    Flags const waits = waiting_nodes(producers);
+    auto const first = std::find(waits.begin(), waits.end(), true);
+    if (first == waits.end()) return {};
+    std::vector<std::size_t> walk{static_cast<std::size_t>(first - waits.begin())};
+    for (;;) {
+        auto const& from = producers[walk.back()];
+        std::size_t const next = *std::find_if(from.begin(), from.end(), [&](std::size_t n) { return waits[n]; });
+        auto const visit = std::find(walk.begin(), walk.end(), next);
+        bool const is_closed = visit != walk.end();
+        if (is_closed) walk.erase(walk.begin(), visit);
+        walk.push_back(next);
+        if (is_closed) return walk;
+    }
+}
+
+void is_acyclic(RuleScope const& scope) {
+    GraphSpec const& graph = scope.graph();
+    auto const cycle = find_cycle(graph);
+    if (cycle.empty()) return;
+    std::string names = label(graph, graph.nodes[cycle[0]]);
+    for (std::size_t i = 1; i < cycle.size(); ++i) names += " <- " + label(graph, graph.nodes[cycle[i]]);
+    scope.at(graph.nodes[cycle[0]])
+        .report_node(text("nodes that read each other's results: ", names),
+                     "an order in which each node's inputs exist before it runs",
+                     "connect a tensor from outside the cycle to one of these nodes");
+}
+
+constexpr Rule kRules[] = {
+    {"graph.c01", "Each required port of a node is connected.", ATTRIBUTE_NOT_SET, required_ports_are_connected},
+    {"graph.c02", "A node uses tensors of its own graph only.", INVALID_VALUE, belongs_to_graph},
+    {"graph.c03", "Each tensor in use has a data type: its own, or the graph's io or intermediate type.",
+     ATTRIBUTE_NOT_SET, has_data_type},
+    {"graph.c04", "Each pointwise, matmul and reduction node has a compute data type: its own or the graph's.",
+     ATTRIBUTE_NOT_SET, primitives_have_compute_type},
+    {"graph.c05", "Each tensor that is an input of the graph has dims.", ATTRIBUTE_NOT_SET, has_dims},
+    {"graph.c06", "A tensor has at most 8 dims.", INVALID_VALUE, has_rank_in_range},
+    {"graph.c07", "A tensor has one stride for each dim.", INVALID_VALUE, has_stride_for_each_dim},
+    {"graph.c08", "Each dim is at least 1.", INVALID_VALUE, has_positive_dims},
+    {"graph.c09", "Each stride is at least 0.", INVALID_VALUE, has_no_negative_stride},
+    {"graph.c10", "The elements of a tensor, and the span that its strides reach, are at most 2^62 bytes.",
+     INVALID_VALUE, fits_memory},
+    {"graph.c11", "A tensor's elements are whole bytes.", GRAPH_NOT_SUPPORTED, has_whole_byte_elements},
+    {"graph.c12", "A tensor's alignment is a power of two and at least the size of an element.", INVALID_VALUE,
+     has_sound_alignment},
+    {"graph.c13", "A tensor is neither reordered nor vectorized.", GRAPH_NOT_SUPPORTED, is_plainly_laid_out},
+    {"graph.c14", "A tensor has no ragged offset.", GRAPH_NOT_SUPPORTED, is_not_ragged},
+    {"graph.c15", "A uid is at least 0.", INVALID_VALUE, has_valid_uid},
+    {"graph.c16", "No two tensors of a graph have the same uid.", INVALID_VALUE, has_own_uid},
+    {"graph.c17", "A tensor that is passed by value has one element.", INVALID_VALUE, by_value_is_one_element},
+    {"graph.c18", "A tensor that is passed by value is not virtual.", INVALID_VALUE, by_value_is_not_virtual},
+    {"graph.c19", "An embedded scalar has its tensor's data type.", INVALID_VALUE, embedded_value_has_own_type},
+    {"graph.c20", "No node writes a tensor that is passed by value.", INVALID_VALUE, written_is_not_by_value},
+    {"graph.c21", "A tensor is written at most once.", INVALID_VALUE, is_written_once},
+    {"graph.c22", "In a tensor that a node writes, no two indices share an element.", INVALID_VALUE,
+     written_does_not_overlap},
+    {"graph.c23", "A virtual tensor that is read is written by a node.", INVALID_VALUE, virtual_input_is_produced},
+    {"graph.c24", "At least one result of each node is an output or read by a node.", ATTRIBUTE_NOT_SET,
+     results_are_used},
+    {"graph.c25", "Nodes do not form a cycle.", INVALID_VALUE, is_acyclic},
+};
+
+}  // namespace
+
+std::span<Rule const> graph_rules() { return kRules; }
+
+}  // namespace cudnn_frontend::inline v1::nodes

@@ -1,0 +1,98 @@
+// What a node is, as a value: its kind's fields and, for each port, a tensor.
+#pragma once
+
+#include "nodes/tensor_spec.h"
+
+#include <cudnn_frontend/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace cudnn_frontend::inline v1::nodes {
+
+// The ports of attention, forward and backward together, so that what both share is written once.
+namespace attention {
+enum Port : int {
+    Q, K, V, O, dO, Stats,
+    Attn_scale, Bias, Seq_len_q, Seq_len_kv,
+    Seed, Offset, Dropout_mask, Dropout_scale, Dropout_scale_inv,
+    Rng_dump, dQ, dK, dV, dBias,
+    kPorts
+};
+}
+namespace pointwise {
+enum Port : int { In_0, In_1, In_2, Out_0, kPorts };
+}
+namespace matmul {
+enum Port : int { A, B, M_override, N_override, K_override, C, kPorts };
+}
+namespace reduction {
+enum Port : int { X, Y, kPorts };
+}
+
+struct AttentionFields {
+    std::optional<float> attn_scale;
+    bool alibi_mask = false;
+    bool padding_mask = false;
+    DiagonalAlignment_t diagonal_alignment = DiagonalAlignment_t::TOP_LEFT;
+    std::optional<std::int64_t> left_bound;
+    std::optional<std::int64_t> right_bound;
+    std::optional<float> dropout_probability;
+};
+
+struct SdpaForwardFields : AttentionFields {
+    bool generate_stats = false;
+    AttentionImplementation_t implementation = AttentionImplementation_t::AUTO;
+};
+
+struct SdpaBackwardFields : AttentionFields {
+    bool deterministic = false;
+};
+
+struct PointwiseFields {
+    PointwiseMode_t mode = PointwiseMode_t::NOT_SET;
+    std::optional<std::int64_t> axis;
+    std::optional<float> relu_lower_clip;
+    std::optional<float> relu_upper_clip;
+    std::optional<float> relu_lower_clip_slope;
+    std::optional<float> swish_beta;
+    std::optional<float> elu_alpha;
+    std::optional<float> softplus_beta;
+};
+
+struct MatmulFields {
+    double padding_value = 0.0;
+};
+
+struct ReductionFields {
+    ReductionMode_t mode = ReductionMode_t::NOT_SET;
+    bool is_deterministic = false;
+};
+
+using Fields = std::variant<SdpaForwardFields, SdpaBackwardFields, PointwiseFields, MatmulFields, ReductionFields>;
+
+// In the order of the alternatives of Fields.
+enum class NodeKind { SdpaForward, SdpaBackward, Pointwise, Matmul, Reduction };
+
+template <class TensorRef>
+struct BasicNode {
+    std::string name;
+    DataType_t compute_data_type = DataType_t::NOT_SET;
+    Fields fields;
+    std::vector<TensorRef> ports;  // by port number; an empty reference where the port is not connected
+
+    NodeKind kind() const { return static_cast<NodeKind>(fields.index()); }
+};
+
+using Node = BasicNode<TensorId>;
+
+// The fields that forward and backward attention share; null for other nodes.
+inline AttentionFields const* attention_fields(Node const& node) {
+    if (auto const* forward = std::get_if<SdpaForwardFields>(&node.fields)) return forward;
+    return std::get_if<SdpaBackwardFields>(&node.fields);
+}
+
+}  // namespace cudnn_frontend::inline v1::nodes

@@ -1,0 +1,52 @@
+// A rule: one condition that a graph or node must meet. Ids stand in docs/spec.md, in messages and in test names.
+#pragma once
+
+#include "nodes/graph_spec.h"
+
+#include <cudnn_frontend/report.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::inline v1::nodes {
+
+// What a check looks at, and where it reports. A node rule sees one node; a graph rule sees none.
+class RuleScope {
+   public:
+    RuleScope(GraphSpec const& graph, Node const* node, struct Rule const& rule, std::vector<Finding>& findings)
+        : graph_(graph), node_(node), rule_(rule), findings_(findings) {}
+
+    GraphSpec const& graph() const { return graph_; }
+    Node const& node() const { return *node_; }
+    // The same rule looking at one node: for graph rules that concern nodes.
+    RuleScope at(Node const& node) const { return RuleScope(graph_, &node, rule_, findings_); }
+
+    TensorSpec const* tensor(int port) const { return graph_.tensor(*node_, port); }
+    // The tensor if it is connected and has four dims of at least 1; checks that compare sizes need no more guard.
+    TensorSpec const* tensor_4d(int port) const;
+
+    // Reports a violation at a tensor, at the tensor of a port, or at the node as a whole.
+    void report(TensorSpec const& tensor, std::string found, std::string needed, std::string fix) const;
+    void report_port(int port, std::string found, std::string needed, std::string fix) const;
+    void report_node(std::string found, std::string needed, std::string fix) const;
+
+   private:
+    void add(std::string tensor, std::string found, std::string needed, std::string fix) const;
+
+    GraphSpec const& graph_;
+    Node const* node_;
+    Rule const& rule_;
+    std::vector<Finding>& findings_;
+};
+
+struct Rule {
+    char const* id;       // such as sdpa_fwd.c07
+    char const* summary;  // the condition in a sentence
+    error_code_t code;
+    void (*check)(RuleScope const& scope);
+};
+
+std::span<Rule const> graph_rules();
+
+}  // namespace cudnn_frontend::inline v1::nodes

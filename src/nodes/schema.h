@@ -1,0 +1,48 @@
+// The table of a node's ports and fields. What is generic over nodes (JSON, printing, hashing, presence checks) reads it.
+#pragma once
+
+#include "nodes/node.h"
+
+#include <span>
+
+namespace cudnn_frontend::inline v1::nodes {
+
+enum class Direction { Input, Output };
+enum class Presence { Required, Optional };
+
+struct PortRow {
+    int port;          // index into Node::ports
+    char const* name;  // as in messages and JSON
+    Direction direction;
+    Presence presence;
+    char const* summary;
+};
+
+struct GraphSpec;
+struct Rule;
+
+struct NodeSchema {
+    NodeKind kind;
+    char const* tag;  // in JSON and printing
+    int port_count;   // size of Node::ports
+    std::span<PortRow const> ports;
+    std::span<Field const> fields;
+    // Fills data types, dims and strides of the node's output tensors where they are empty.
+    void (*infer)(GraphSpec& graph, Node const& node);
+    std::span<Rule const> (*rules)();
+};
+
+NodeSchema const& schema_of(NodeKind kind);
+std::span<NodeSchema const* const> all_schemas();
+
+// The object that the schema's fields read and write.
+void const* fields_object(Node const& node);
+void* fields_object(Node& node);
+
+// A node of the kind with default fields and unconnected ports.
+Node make_node(NodeKind kind);
+
+// The port's name for messages; "?" for a number that the kind does not have.
+char const* port_name(NodeKind kind, int port);
+
+}  // namespace cudnn_frontend::inline v1::nodes

@@ -1,0 +1,52 @@
+// The backward attention node: its ports and fields, and what follows for its outputs.
+#include "nodes/attention_rules.h"
+#include "nodes/attention_schema.h"
+#include "nodes/schemas.h"
+
+namespace cudnn_frontend::inline v1::nodes {
+namespace {
+
+using F = SdpaBackwardFields;
+
+constexpr auto kPorts = join(
+    std::array{
+        PortRow{attention::Q, "Q", Direction::Input, Presence::Required, "queries {B, Hq, Sq, Dqk}"},
+        PortRow{attention::K, "K", Direction::Input, Presence::Required, "keys {B, Hk, Skv, Dqk}"},
+        PortRow{attention::V, "V", Direction::Input, Presence::Required, "values {B, Hv, Skv, Dv}"},
+        PortRow{attention::O, "O", Direction::Input, Presence::Required, "the forward result {B, Hq, Sq, Dv}"},
+        PortRow{attention::dO, "dO", Direction::Input, Presence::Required, "gradient of O"},
+        PortRow{attention::Stats, "Stats", Direction::Input, Presence::Required, "the forward log-sum-exp"},
+        PortRow{attention::Dropout_scale_inv, "dropout_scale_inv", Direction::Input, Presence::Optional,
+                "the inverse of dropout_scale"},
+        PortRow{attention::dQ, "dQ", Direction::Output, Presence::Required, "gradient of Q"},
+        PortRow{attention::dK, "dK", Direction::Output, Presence::Required, "gradient of K"},
+        PortRow{attention::dV, "dV", Direction::Output, Presence::Required, "gradient of V"},
+        PortRow{attention::dBias, "dBias", Direction::Output, Presence::Optional, "gradient of the bias"},
+    },
+    kAttentionOptionPorts);
+
+constexpr auto kFields = join(
+    kAttentionFieldRows<F>,
+    std::array{field<F, &F::deterministic>("deterministic", "the same bits in every run")});
+
+// A gradient has the dims of what it is the gradient of.
+void infer_gradient(GraphSpec& graph, Node const& node, int gradient, int of) {
+    TensorSpec const* const source = graph.tensor(node, of);
+    if (source != nullptr && !source->dim.empty()) infer_output(graph.tensor(node, gradient), source->dim);
+}
+
+void infer(GraphSpec& graph, Node const& node) {
+    infer_gradient(graph, node, attention::dQ, attention::Q);
+    infer_gradient(graph, node, attention::dK, attention::K);
+    infer_gradient(graph, node, attention::dV, attention::V);
+    infer_gradient(graph, node, attention::dBias, attention::Bias);
+    core::Dims const scores = score_dims(graph, node);
+    if (!scores.empty()) infer_output(graph.tensor(node, attention::Rng_dump), scores, DataType_t::FLOAT);
+}
+
+}  // namespace
+
+constinit NodeSchema const kSdpaBackwardSchema = {
+    NodeKind::SdpaBackward, "SDPA_BACKWARD", attention::kPorts, kPorts, kFields, infer, sdpa_backward_rules};
+
+}  // namespace cudnn_frontend::inline v1::nodes

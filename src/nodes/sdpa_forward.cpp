@@ -1,0 +1,44 @@
+// The forward attention node: its ports and fields, and what follows for its outputs.
+#include "nodes/attention_rules.h"
+#include "nodes/attention_schema.h"
+#include "nodes/schemas.h"
+
+namespace cudnn_frontend::inline v1::nodes {
+namespace {
+
+using F = SdpaForwardFields;
+
+constexpr auto kPorts = join(
+    std::array{
+        PortRow{attention::Q, "Q", Direction::Input, Presence::Required, "queries {B, Hq, Sq, Dqk}"},
+        PortRow{attention::K, "K", Direction::Input, Presence::Required, "keys {B, Hk, Skv, Dqk}"},
+        PortRow{attention::V, "V", Direction::Input, Presence::Required, "values {B, Hv, Skv, Dv}"},
+        PortRow{attention::O, "O", Direction::Output, Presence::Required, "result {B, Hq, Sq, Dv}"},
+        PortRow{attention::Stats, "Stats", Direction::Output, Presence::Optional, "log-sum-exp of the scores of a row"},
+    },
+    kAttentionOptionPorts);
+
+constexpr auto kFields = join(
+    kAttentionFieldRows<F>,
+    std::array{
+        field<F, &F::generate_stats>("generate_stats", "make the Stats output"),
+        field<F, &F::implementation>("implementation", "as primitive operations or as one fused operation"),
+    });
+
+void infer(GraphSpec& graph, Node const& node) {
+    TensorSpec const* const v = graph.tensor(node, attention::V);
+    core::Dims const scores = score_dims(graph, node);
+    if (scores.empty()) return;
+    if (v != nullptr && v->dim.size() == 4) {
+        infer_output(graph.tensor(node, attention::O), {scores[0], scores[1], scores[2], v->dim[3]});
+    }
+    infer_output(graph.tensor(node, attention::Stats), {scores[0], scores[1], scores[2], 1}, DataType_t::FLOAT);
+    infer_output(graph.tensor(node, attention::Rng_dump), scores, DataType_t::FLOAT);
+}
+
+}  // namespace
+
+constinit NodeSchema const kSdpaForwardSchema = {
+    NodeKind::SdpaForward, "SDPA_FORWARD", attention::kPorts, kPorts, kFields, infer, sdpa_forward_rules};
+
+}  // namespace cudnn_frontend::inline v1::nodes

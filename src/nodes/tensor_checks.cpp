@@ -1,0 +1,206 @@
+#include "nodes/tensor_checks.h"
+
+#include "core/data_type.h"
+#include "nodes/uses.h"
+#include "nodes/wording.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+namespace cudnn_frontend::inline v1::nodes::tensor_checks {
+namespace {
+
+constexpr std::size_t kMaxRank = 8;
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
+
+bool is_scalar(TensorSpec const& tensor) { return tensor.is_by_value || tensor.is_constant; }
+
+bool all_positive(core::Dims const& dim) {
+    return std::all_of(dim.begin(), dim.end(), [](std::int64_t size) { return size > 0; });
+}
+
+bool none_negative(core::Dims const& stride) {
+    return std::all_of(stride.begin(), stride.end(), [](std::int64_t step) { return step >= 0; });
+}
+
+bool fits(TensorSpec const& tensor) {
+    std::int64_t const most = kMaxBytes / std::max<std::int64_t>(core::size_of(tensor.data_type), 1);
+    auto const count = core::volume(tensor.dim);
+    auto const span = core::span_of(tensor.dim, tensor.stride);
+    return count && span && *count <= most && *span <= most;
+}
+
+}  // namespace
+
+bool has_regular_layout(TensorSpec const& tensor) {
+    return tensor.dim.size() == tensor.stride.size() && all_positive(tensor.dim) && none_negative(tensor.stride);
+}
+
+void belongs_to_graph(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        if (!tensor.is_foreign) continue;
+        scope.report(tensor, "a tensor that another graph registered", "a tensor of this graph",
+                     "make one here with tensor_like() and pass that");
+    }
+}
+
+void has_data_type(RuleScope const& scope) {
+    GraphSpec const& graph = scope.graph();
+    auto const uses = uses_of_tensors(graph);
+    for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+        TensorSpec const& tensor = graph.tensors[i];
+        if (!uses[i].any() || tensor.data_type != DataType_t::NOT_SET) continue;
+        scope.report(tensor, text("no data type on a ", tensor.is_virtual ? "virtual" : "real", " tensor"),
+                     "a data type, its own or the graph's default",
+                     text("call set_data_type() on the tensor or ",
+                          tensor.is_virtual ? "set_intermediate_data_type()" : "set_io_data_type()", " on the graph"));
+    }
+}
+
+void has_dims(RuleScope const& scope) {
+    GraphSpec const& graph = scope.graph();
+    auto const uses = uses_of_tensors(graph);
+    for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+        // What a node writes is inferred; where that fails, the node's own rules say why.
+        bool const is_read_only = !uses[i].readers.empty() && uses[i].writers.empty();
+        if (!is_read_only || !graph.tensors[i].dim.empty()) continue;
+        scope.report(graph.tensors[i], "no dims on a tensor that a node reads", "the size of each dim",
+                     "call set_dim() on the tensor");
+    }
+}
+
+void has_rank_in_range(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        if (tensor.dim.size() <= kMaxRank) continue;
+        scope.report(tensor, text(tensor.dim.size(), " dims ", tensor.dim), text("at most ", kMaxRank, " dims"),
+                     "merge neighbouring dims");
+    }
+}
+
+void has_stride_for_each_dim(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        if (tensor.dim.empty() || tensor.stride.size() == tensor.dim.size()) continue;
+        scope.report(
+            tensor,
+            text(tensor.stride.size(), " strides ", tensor.stride, " for ", tensor.dim.size(), " dims ", tensor.dim),
+            "one stride for each dim",
+            text("call set_stride(); row-major without gaps is ", core::packed_strides(tensor.dim)));
+    }
+}
+
+void has_positive_dims(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        if (all_positive(tensor.dim)) continue;
+        scope.report(tensor, text("dims ", tensor.dim), "a size of at least 1 in each dim",
+                     "skip the graph where a batch, length or head count is empty");
+    }
+}
+
+void has_no_negative_stride(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        if (none_negative(tensor.stride)) continue;
+        scope.report(tensor, text("strides ", tensor.stride), "strides of at least 0, counted in elements",
+                     "point to the lowest address and lay the dim out upwards");
+    }
+}
+
+void fits_memory(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        if (!has_regular_layout(tensor) || fits(tensor)) continue;
+        scope.report(tensor, text("dims ", tensor.dim, " and strides ", tensor.stride, " of type ", tensor.data_type),
+                     "elements and span of at most 2^62 bytes", "check the sizes for a product that overflowed");
+    }
+}
+
+void has_whole_byte_elements(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        if (tensor.data_type == DataType_t::NOT_SET || core::size_of(tensor.data_type) > 0) continue;
+        scope.report(tensor, text("data type ", tensor.data_type), "a type whose elements are whole bytes",
+                     "unpack the tensor to INT8, HALF or another type of whole bytes");
+    }
+}
+
+void has_sound_alignment(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        std::int64_t const element = std::max<std::int64_t>(core::size_of(tensor.data_type), 1);
+        bool const is_power = tensor.alignment > 0 && std::has_single_bit(static_cast<std::uint64_t>(tensor.alignment));
+        if (is_power && tensor.alignment >= element) continue;
+        scope.report(tensor, text("an alignment of ", tensor.alignment, " bytes"),
+                     text("a power of two of at least ", element, ", the size of an element"),
+                     "call set_alignment() with 16, the default");
+    }
+}
+
+void is_plainly_laid_out(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        if (tensor.reordering != TensorReordering_t::NONE) {
+            scope.report(tensor, text("reordering ", tensor.reordering), "reordering NONE",
+                         "leave out set_reordering_type(); block-scaled layouts are not available yet");
+        }
+        if (tensor.vector_count != 1) {
+            scope.report(tensor, text("a vector count of ", tensor.vector_count), "a vector count of 1",
+                         "leave out set_vector_count_and_dimension() and give each element its own index");
+        }
+    }
+}
+
+void is_not_ragged(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        if (tensor.ragged_offset == kNoTensor) continue;
+        scope.report(tensor, "a ragged offset", "a tensor with room for the longest sequence in each batch entry",
+                     "packed variable-length layouts are not available yet: pad, and give the lengths with "
+                     "set_padding_mask(), set_seq_len_q() and set_seq_len_kv()");
+    }
+}
+
+void has_valid_uid(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        if (tensor.uid.value_or(0) >= 0) continue;
+        scope.report(tensor, text("uid ", *tensor.uid), "a uid of at least 0",
+                     "call set_uid() with another number, or leave it out to have one assigned");
+    }
+}
+
+void has_own_uid(RuleScope const& scope) {
+    GraphSpec const& graph = scope.graph();
+    std::map<std::int64_t, TensorSpec const*> owners;
+    for (TensorSpec const& tensor : graph.tensors) {
+        if (!tensor.uid) continue;
+        auto const [owner, is_first] = owners.emplace(*tensor.uid, &tensor);
+        if (is_first) continue;
+        scope.report(tensor, text("uid ", *tensor.uid, ", which '", label(graph, *owner->second), "' has too"),
+                     "a uid that no other tensor of the graph has",
+                     "call set_uid() with another number, or clear_uid() to have one assigned");
+    }
+}
+
+void by_value_is_one_element(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        if (!is_scalar(tensor) || !all_positive(tensor.dim) || core::volume(tensor.dim) == 1) continue;
+        scope.report(tensor, text("dims ", tensor.dim, " on a tensor that is passed by value"),
+                     "one element, every dim 1",
+                     "give it dims of 1, or pass a pointer to its elements with set_is_pass_by_value(false)");
+    }
+}
+
+void by_value_is_not_virtual(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        if (!is_scalar(tensor) || !tensor.is_virtual) continue;
+        scope.report(tensor, "a virtual tensor that is passed by value",
+                     "a tensor that is either computed inside the graph or passed in",
+                     "call set_is_virtual(false) to pass it, or set_is_pass_by_value(false) to compute it");
+    }
+}
+
+void embedded_value_has_own_type(RuleScope const& scope) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        if (!tensor.value || tensor.data_type == DataType_t::NOT_SET || tensor.value->type == tensor.data_type)
+            continue;
+        scope.report(tensor, text("a value of type ", tensor.value->type, " on a tensor of type ", tensor.data_type),
+                     "a value of the tensor's type",
+                     "make the scalar from a C++ value of that type and leave out set_data_type()");
+    }
+}
+
+}  // namespace cudnn_frontend::inline v1::nodes::tensor_checks

@@ -1,0 +1,18 @@
+#include "nodes/uses.h"
+
+namespace cudnn_frontend::inline v1::nodes {
+
+std::vector<TensorUses> uses_of_tensors(GraphSpec const& graph) {
+    std::vector<TensorUses> uses(graph.tensors.size());
+    for (Node const& node : graph.nodes) {
+        for (PortRow const& row : schema_of(node.kind()).ports) {
+            TensorId const id = node.ports[static_cast<std::size_t>(row.port)];
+            if (id == kNoTensor) continue;
+            TensorUses& tensor = uses[static_cast<std::size_t>(id)];
+            (row.direction == Direction::Input ? tensor.readers : tensor.writers).push_back({&node, &row});
+        }
+    }
+    return uses;
+}
+
+}  // namespace cudnn_frontend::inline v1::nodes

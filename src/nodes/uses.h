@@ -1,0 +1,26 @@
+// Which ports of a graph read and write each tensor.
+#pragma once
+
+#include "nodes/graph_spec.h"
+#include "nodes/schema.h"
+
+#include <vector>
+
+namespace cudnn_frontend::inline v1::nodes {
+
+struct PortUse {
+    Node const* node;
+    PortRow const* port;
+};
+
+struct TensorUses {
+    std::vector<PortUse> readers;
+    std::vector<PortUse> writers;
+
+    bool any() const { return !readers.empty() || !writers.empty(); }
+};
+
+// By tensor id.
+std::vector<TensorUses> uses_of_tensors(GraphSpec const& graph);
+
+}  // namespace cudnn_frontend::inline v1::nodes

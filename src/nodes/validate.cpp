@@ -1,0 +1,126 @@
+#include "nodes/validate.h"
+
+#include "nodes/rule.h"
+#include "nodes/schema.h"
+
+#include <set>
+
+namespace cudnn_frontend::inline v1::nodes {
+
+// Calls visit(row, tensor id) for each connected port of a direction.
+template <class Visit>
+static void for_each_port(Node const& node, Direction direction, Visit const& visit) {
+    for (PortRow const& row : schema_of(node.kind()).ports) {
+        TensorId const id = node.ports[static_cast<std::size_t>(row.port)];
+        if (row.direction == direction && id != kNoTensor) visit(row, id);
+    }
+}
+
+std::optional<std::vector<std::size_t>> execution_order(GraphSpec const& spec) {
+    constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> producer(spec.tensors.size(), kNone);
+    for (std::size_t n = 0; n < spec.nodes.size(); ++n) {
+        for_each_port(spec.nodes[n], Direction::Output,
+                      [&](PortRow const&, TensorId id) { producer[static_cast<std::size_t>(id)] = n; });
+    }
+    std::vector<std::vector<std::size_t>> consumers(spec.nodes.size());
+    std::vector<std::size_t> missing(spec.nodes.size(), 0);
+    for (std::size_t n = 0; n < spec.nodes.size(); ++n) {
+        for_each_port(spec.nodes[n], Direction::Input, [&](PortRow const&, TensorId id) {
+            std::size_t const source = producer[static_cast<std::size_t>(id)];
+            if (source == kNone) return;
+            consumers[source].push_back(n);
+            ++missing[n];
+        });
+    }
+    // The ready node that was added first goes first, so that the order is the user's wherever that works.
+    std::set<std::size_t> ready;
+    for (std::size_t n = 0; n < spec.nodes.size(); ++n) {
+        if (missing[n] == 0) ready.insert(n);
+    }
+    std::vector<std::size_t> order;
+    while (!ready.empty()) {
+        std::size_t const n = *ready.begin();
+        ready.erase(ready.begin());
+        order.push_back(n);
+        for (std::size_t const consumer : consumers[n]) {
+            if (--missing[consumer] == 0) ready.insert(consumer);
+        }
+    }
+    if (order.size() != spec.nodes.size()) return std::nullopt;
+    return order;
+}
+
+// The steps of validation, with access to ValidatedGraph's constructor.
+struct Validator {
+    GraphSpec spec;
+    std::vector<Finding> findings;
+
+    void infer_nodes(std::optional<std::vector<std::size_t>> const& order) {
+        for (std::size_t i = 0; i < spec.nodes.size(); ++i) {
+            Node const& node = spec.nodes[order ? (*order)[i] : i];
+            schema_of(node.kind()).infer(spec, node);
+        }
+    }
+
+    void infer_types() {
+        for (TensorSpec& tensor : spec.tensors) {
+            if (tensor.data_type != DataType_t::NOT_SET) continue;
+            tensor.data_type = tensor.is_virtual ? spec.intermediate_data_type : spec.io_data_type;
+        }
+        for (Node& node : spec.nodes) {
+            if (node.compute_data_type == DataType_t::NOT_SET) node.compute_data_type = spec.compute_data_type;
+        }
+    }
+
+    void check_rules() {
+        for (Rule const& rule : graph_rules()) rule.check(RuleScope(spec, nullptr, rule, findings));
+        for (Node const& node : spec.nodes) {
+            for (Rule const& rule : schema_of(node.kind()).rules()) {
+                rule.check(RuleScope(spec, &node, rule, findings));
+            }
+        }
+    }
+
+    // Tensors that no node uses keep no uid: nothing can be bound to them.
+    void assign_uids() {
+        std::vector<bool> used(spec.tensors.size(), false);
+        for (Node const& node : spec.nodes) {
+            for (TensorId const id : node.ports) {
+                if (id != kNoTensor) used[static_cast<std::size_t>(id)] = true;
+            }
+        }
+        std::set<std::int64_t> taken;
+        for (TensorSpec const& tensor : spec.tensors) {
+            if (tensor.uid) taken.insert(*tensor.uid);
+        }
+        std::int64_t next = 1;
+        for (std::size_t i = 0; i < spec.tensors.size(); ++i) {
+            if (!used[i] || spec.tensors[i].uid) continue;
+            while (taken.contains(next)) ++next;
+            spec.tensors[i].uid = next++;
+        }
+    }
+
+    void reorder(std::vector<std::size_t> const& order) {
+        std::vector<Node> sorted;
+        sorted.reserve(order.size());
+        for (std::size_t const n : order) sorted.push_back(std::move(spec.nodes[n]));
+        spec.nodes = std::move(sorted);
+    }
+
+    Validation run() {
+        auto const order = execution_order(spec);
+        infer_nodes(order);
+        infer_types();
+        check_rules();
+        if (!findings.empty()) return {Report(std::move(findings)), std::nullopt};
+        assign_uids();
+        reorder(*order);
+        return {Report(), ValidatedGraph(std::move(spec))};
+    }
+};
+
+Validation validate(GraphSpec spec) { return Validator{std::move(spec), {}}.run(); }
+
+}  // namespace cudnn_frontend::inline v1::nodes

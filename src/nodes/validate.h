@@ -1,0 +1,35 @@
+// GraphSpec -> ValidatedGraph: infers what was left empty, then checks every rule.
+#pragma once
+
+#include "nodes/graph_spec.h"
+
+#include <cudnn_frontend/report.h>
+
+#include <optional>
+#include <utility>
+
+namespace cudnn_frontend::inline v1::nodes {
+
+// A graph that meets every rule, complete: each tensor that a node uses has uid, type, dims and strides; nodes stand in
+// an order in which producers come before consumers.
+class ValidatedGraph {
+   public:
+    GraphSpec const& spec() const { return spec_; }
+
+   private:
+    friend struct Validator;
+    explicit ValidatedGraph(GraphSpec spec) : spec_(std::move(spec)) {}
+    GraphSpec spec_;
+};
+
+struct Validation {
+    Report report;
+    std::optional<ValidatedGraph> graph;  // present iff the report is ok
+};
+
+Validation validate(GraphSpec spec);
+
+// Nodes' indices so that producers come first; empty where they form a cycle.
+std::optional<std::vector<std::size_t>> execution_order(GraphSpec const& spec);
+
+}  // namespace cudnn_frontend::inline v1::nodes

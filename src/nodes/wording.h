@@ -1,0 +1,43 @@
+// The words of findings: values as text, and what messages call a tensor or node.
+#pragma once
+
+#include "core/dims.h"
+#include "core/names.h"
+#include "nodes/graph_spec.h"
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace cudnn_frontend::inline v1::nodes {
+
+namespace wording {
+
+// The shortest form that tells the value, such as 0.1.
+std::string number(float value);
+std::string number(double value);
+
+template <class Part>
+void append(std::string& out, Part const& part) {
+    if constexpr (std::is_enum_v<Part>) out += core::name_of(part);
+    else if constexpr (std::is_floating_point_v<Part>) out += number(part);
+    else if constexpr (std::is_integral_v<Part>) out += std::to_string(part);
+    else if constexpr (std::is_same_v<Part, core::Dims>) out += core::to_string(part);
+    else out += std::string_view(part);
+}
+
+}  // namespace wording
+
+// The parts one after the other: words, numbers, dims, enumerators by name.
+template <class... Parts>
+std::string text(Parts const&... parts) {
+    std::string out;
+    (wording::append(out, parts), ...);
+    return out;
+}
+
+// The name, or for an object without one: a port that the tensor is connected to, the node's kind and position.
+std::string label(GraphSpec const& graph, TensorSpec const& tensor);
+std::string label(GraphSpec const& graph, Node const& node);
+
+}  // namespace cudnn_frontend::inline v1::nodes
