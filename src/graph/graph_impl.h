@@ -1,0 +1,53 @@
+// What a Graph holds, and the snapshot of it that the stages work on.
+#pragma once
+
+#include "nodes/draft.h"
+#include "nodes/validate.h"
+
+#include <cudnn_frontend/graph.h>
+
+#include <memory>
+#include <vector>
+
+namespace cudnn_frontend::inline v1 {
+
+namespace pipeline {
+class Planner;
+}
+
+namespace graph {
+
+using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
+
+struct Graph::Impl {
+    std::uint64_t id;  // tells this graph's tensors from others'
+    std::string name;
+    DataType_t io_data_type = DataType_t::NOT_SET;
+    DataType_t intermediate_data_type = DataType_t::NOT_SET;
+    DataType_t compute_data_type = DataType_t::NOT_SET;
+    std::vector<Tensor_ptr> tensors;  // registered: made by tensor() or returned by a node
+    std::vector<nodes::Draft> nodes;
+    std::shared_ptr<pipeline::Planner const> planner;  // what the build stages made; replaced, never changed
+
+    Impl();
+};
+
+// The graph as a value, and the user's tensor behind each TensorId.
+struct Snapshot {
+    nodes::GraphSpec spec;
+    std::vector<Tensor_ptr> tensors;
+};
+
+}  // namespace graph
+
+namespace detail {
+
+// How the other layers reach into a Graph.
+struct Graph_access {
+    static graph::Snapshot snapshot(graph::Graph const& graph);
+    // Replaces the description by the spec's; the plan is dropped.
+    static void assign(graph::Graph& graph, nodes::GraphSpec const& spec);
+};
+
+}  // namespace detail
+}  // namespace cudnn_frontend::inline v1

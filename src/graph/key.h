@@ -1,0 +1,13 @@
+// A hash of what a graph computes.
+#pragma once
+
+#include "nodes/graph_spec.h"
+
+#include <cstddef>
+
+namespace cudnn_frontend::inline v1::graph {
+
+// Equal for graphs that differ in names alone. Reads every other field through the schema tables.
+std::size_t canonical_key(nodes::GraphSpec const& spec);
+
+}  // namespace cudnn_frontend::inline v1::graph

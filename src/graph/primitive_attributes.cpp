@@ -1,0 +1,86 @@
+#include "graph/attributes_access.h"
+
+#include <cudnn_frontend/attributes.h>
+
+namespace cudnn_frontend::inline v1::graph {
+
+using detail::connect;
+using detail::fields_of;
+using detail::make_draft;
+using nodes::MatmulFields;
+using nodes::PointwiseFields;
+using nodes::ReductionFields;
+
+Pointwise_attributes::Pointwise_attributes()
+    : Node_attributes(make_draft<PointwiseFields>(nodes::pointwise::kPorts)) {}
+
+Pointwise_attributes& Pointwise_attributes::set_mode(PointwiseMode_t const mode) {
+    fields_of<PointwiseFields>(*draft_).mode = mode;
+    return *this;
+}
+Pointwise_attributes& Pointwise_attributes::set_axis(std::int64_t const axis) {
+    fields_of<PointwiseFields>(*draft_).axis = axis;
+    return *this;
+}
+Pointwise_attributes& Pointwise_attributes::set_relu_lower_clip(float const value) {
+    fields_of<PointwiseFields>(*draft_).relu_lower_clip = value;
+    return *this;
+}
+Pointwise_attributes& Pointwise_attributes::set_relu_upper_clip(float const value) {
+    fields_of<PointwiseFields>(*draft_).relu_upper_clip = value;
+    return *this;
+}
+Pointwise_attributes& Pointwise_attributes::set_relu_lower_clip_slope(float const value) {
+    fields_of<PointwiseFields>(*draft_).relu_lower_clip_slope = value;
+    return *this;
+}
+Pointwise_attributes& Pointwise_attributes::set_swish_beta(float const value) {
+    fields_of<PointwiseFields>(*draft_).swish_beta = value;
+    return *this;
+}
+Pointwise_attributes& Pointwise_attributes::set_elu_alpha(float const value) {
+    fields_of<PointwiseFields>(*draft_).elu_alpha = value;
+    return *this;
+}
+Pointwise_attributes& Pointwise_attributes::set_softplus_beta(float const value) {
+    fields_of<PointwiseFields>(*draft_).softplus_beta = value;
+    return *this;
+}
+PointwiseMode_t Pointwise_attributes::get_mode() const { return fields_of<PointwiseFields>(*draft_).mode; }
+
+Matmul_attributes::Matmul_attributes() : Node_attributes(make_draft<MatmulFields>(nodes::matmul::kPorts)) {}
+
+Matmul_attributes& Matmul_attributes::set_m_override(detail::Tensor_ptr const& lengths) {
+    connect(*draft_, nodes::matmul::M_override, lengths);
+    return *this;
+}
+Matmul_attributes& Matmul_attributes::set_n_override(detail::Tensor_ptr const& lengths) {
+    connect(*draft_, nodes::matmul::N_override, lengths);
+    return *this;
+}
+Matmul_attributes& Matmul_attributes::set_k_override(detail::Tensor_ptr const& lengths) {
+    connect(*draft_, nodes::matmul::K_override, lengths);
+    return *this;
+}
+Matmul_attributes& Matmul_attributes::set_padding(double const value) {
+    fields_of<MatmulFields>(*draft_).padding_value = value;
+    return *this;
+}
+
+Reduction_attributes::Reduction_attributes()
+    : Node_attributes(make_draft<ReductionFields>(nodes::reduction::kPorts)) {}
+
+Reduction_attributes& Reduction_attributes::set_mode(ReductionMode_t const mode) {
+    fields_of<ReductionFields>(*draft_).mode = mode;
+    return *this;
+}
+Reduction_attributes& Reduction_attributes::set_is_deterministic(bool const enabled) {
+    fields_of<ReductionFields>(*draft_).is_deterministic = enabled;
+    return *this;
+}
+ReductionMode_t Reduction_attributes::get_mode() const { return fields_of<ReductionFields>(*draft_).mode; }
+bool Reduction_attributes::get_is_deterministic() const {
+    return fields_of<ReductionFields>(*draft_).is_deterministic;
+}
+
+}  // namespace cudnn_frontend::inline v1::graph

@@ -1,0 +1,13 @@
+// A graph as text for people.
+#pragma once
+
+#include "nodes/graph_spec.h"
+
+#include <string>
+
+namespace cudnn_frontend::inline v1::graph {
+
+// A line for each tensor and node: what is set, through the schema tables.
+std::string to_text(nodes::GraphSpec const& spec);
+
+}  // namespace cudnn_frontend::inline v1::graph

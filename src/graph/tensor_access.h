@@ -1,0 +1,26 @@
+// How the library reads a user's tensor without copies, and fills in what validation inferred.
+#pragma once
+
+#include "nodes/tensor_spec.h"
+
+#include <cudnn_frontend/tensor.h>
+
+namespace cudnn_frontend::inline v1::detail {
+
+struct Tensor_access {
+    // The tensor as the user described it: what an earlier validation inferred is left out. The ragged offset's id is
+    // not known here.
+    static nodes::TensorSpec describe(graph::Tensor_attributes const& tensor);
+    // Fills what is empty or was inferred before.
+    static void fill_inferred(graph::Tensor_attributes& tensor, nodes::TensorSpec const& spec);
+    // A tensor with every explicit value of the spec.
+    static graph::Tensor_attributes make(nodes::TensorSpec const& spec);
+
+    static std::uint64_t graph_id(graph::Tensor_attributes const& tensor) { return tensor.graph_id_; }
+    static void set_graph_id(graph::Tensor_attributes& tensor, std::uint64_t id) { tensor.graph_id_ = id; }
+    static std::shared_ptr<graph::Tensor_attributes> const& ragged_offset(graph::Tensor_attributes const& tensor) {
+        return tensor.ragged_offset_;
+    }
+};
+
+}  // namespace cudnn_frontend::inline v1::detail

@@ -1,0 +1,21 @@
+// A tensor checked by itself, with the rules that a graph has for its tensors.
+#include "graph/tensor_access.h"
+#include "nodes/rule.h"
+
+#include <cudnn_frontend/report.h>
+
+namespace cudnn_frontend::inline v1::graph {
+
+error_t Tensor_attributes::validate() const {
+    nodes::GraphSpec spec;
+    spec.tensors.push_back(detail::Tensor_access::describe(*this));
+    // The type may still come from the graph.
+    if (spec.tensors[0].data_type == DataType_t::NOT_SET) spec.tensors[0].data_type = DataType_t::FLOAT;
+    std::vector<Finding> findings;
+    for (nodes::Rule const& rule : nodes::graph_rules()) {
+        rule.check(nodes::RuleScope(spec, nullptr, rule, findings));
+    }
+    return Report(std::move(findings)).to_error();
+}
+
+}  // namespace cudnn_frontend::inline v1::graph
