@@ -1,0 +1,74 @@
+#include "ir/op_graph.h"
+
+#include "core/names.h"
+#include "ir/ports.h"
+
+#include <span>
+
+namespace cudnn_frontend::inline v1::ir {
+namespace {
+
+template <class Body>
+std::vector<Operand> connected(Body const& body, std::span<Port<Body> const> ports) {
+    std::vector<Operand> operands;
+    for (Port<Body> const& port : ports) {
+        if (body.*port.value != kNoValue) operands.push_back({port.label, body.*port.value});
+    }
+    return operands;
+}
+
+struct Inputs {
+    template <class Body>
+    std::vector<Operand> operator()(Body const& body) const {
+        return connected<Body>(body, Ports<Body>::inputs);
+    }
+    std::vector<Operand> operator()(PointwiseOp const& body) const {
+        std::vector<Operand> operands;
+        for (std::size_t i = 0; i < std::size(body.in); ++i) {
+            if (body.in[i] != kNoValue) operands.push_back({kPointwiseLabels[i], body.in[i]});
+        }
+        return operands;
+    }
+};
+
+struct Outputs {
+    template <class Body>
+    std::vector<Operand> operator()(Body const& body) const {
+        return connected<Body>(body, Ports<Body>::outputs);
+    }
+    std::vector<Operand> operator()(PointwiseOp const& body) const {
+        if (body.out == kNoValue) return {};
+        return {{"out", body.out}};
+    }
+};
+
+constexpr char const* kReductionNames[] = {"REDUCE",      "REDUCE_ADD", "REDUCE_MUL",   "REDUCE_MIN",   "REDUCE_MAX",
+                                           "REDUCE_AMAX", "REDUCE_AVG", "REDUCE_NORM1", "REDUCE_NORM2", "REDUCE_MUL_NO_ZEROS"};
+
+struct KindName {
+    char const* operator()(MatmulOp const&) const { return "MATMUL"; }
+    char const* operator()(PointwiseOp const& op) const {
+        return op.mode == PointwiseMode_t::NOT_SET ? "POINTWISE" : core::name_of(op.mode);
+    }
+    char const* operator()(ReductionOp const& op) const {
+        auto const mode = static_cast<std::size_t>(op.mode);
+        return kReductionNames[mode < std::size(kReductionNames) ? mode : 0];
+    }
+    char const* operator()(RngOp const&) const { return "RNG"; }
+    char const* operator()(ReshapeOp const&) const { return "RESHAPE"; }
+    char const* operator()(SdpaForwardOp const&) const { return "SDPA_FORWARD"; }
+    char const* operator()(SdpaBackwardOp const&) const { return "SDPA_BACKWARD"; }
+};
+
+}  // namespace
+
+std::vector<Operand> inputs_of(Op const& op) { return std::visit(Inputs{}, op.body); }
+std::vector<Operand> outputs_of(Op const& op) { return std::visit(Outputs{}, op.body); }
+char const* kind_name(Op const& op) { return std::visit(KindName{}, op.body); }
+
+ValueId OpGraph::storage_of(ValueId id) const {
+    while (value(id).view_of != kNoValue) id = value(id).view_of;
+    return id;
+}
+
+}  // namespace cudnn_frontend::inline v1::ir

@@ -1,0 +1,163 @@
+// The op graph: values and primitive operations, as cuDNN knows them. Expansion makes it; the CPU targets interpret it
+// and the cuDNN target lowers it, both without change.
+#pragma once
+
+#include "core/dims.h"
+#include "core/result.h"
+
+#include <cudnn_frontend/scalar.h>
+#include <cudnn_frontend/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace cudnn_frontend::inline v1::ir {
+
+// Index of a value in its OpGraph.
+using ValueId = std::int32_t;
+inline constexpr ValueId kNoValue = -1;
+
+enum class Role {
+    Input,    // memory of the caller, read
+    Output,   // memory of the caller, written
+    Virtual,  // exists between operations only
+    ByValue,  // one element in host memory that the caller points to at each run
+    Constant  // elements whose values are part of the graph
+};
+
+struct Value {
+    std::string name;
+    DataType_t type = DataType_t::FLOAT;
+    core::Dims dim;
+    core::Dims stride;  // in elements
+    Role role = Role::Virtual;
+    std::int64_t uid = -1;          // of the user's tensor; -1 for a value that the expansion made
+    detail::Scalar constant;        // of a Constant of one element
+    std::vector<double> table;      // of a Constant of several elements, row-major; the executor uploads it
+    std::int64_t alignment = 16;    // bytes
+    ValueId view_of = kNoValue;     // the same elements as that value under other dims and strides
+    bool owned_scratch = false;     // Virtual here, but cuDNN wants memory for it: the lowering finds it a place
+};
+
+// C = A * B over the last two dims. A batch dim of A or B may be smaller than C's: groups of C share its entries.
+struct MatmulOp {
+    ValueId a = kNoValue, b = kNoValue, c = kNoValue;
+    // Lengths {B,1,1,1}: rows and columns of C from there on hold `padding`, and the sum over K stops there.
+    ValueId m_override = kNoValue, n_override = kNoValue, k_override = kNoValue;
+    double padding = 0.0;
+};
+
+// Up to three inputs, broadcast to the output's dims. BINARY_SELECT(if true, if false, predicate); backward modes (dy, x).
+struct PointwiseOp {
+    PointwiseMode_t mode = PointwiseMode_t::NOT_SET;
+    ValueId in[3] = {kNoValue, kNoValue, kNoValue};
+    ValueId out = kNoValue;
+    std::int64_t axis = -1;  // of GEN_INDEX
+    std::optional<float> relu_lower_clip, relu_upper_clip, relu_lower_clip_slope;
+    std::optional<float> swish_beta, elu_alpha, softplus_beta;
+    // A step of softmax that a fully masked row passes through: -inf - -inf gives -inf, 0 / 0 gives 0. cuDNN's kernels do
+    // the same inside, so that such rows have probabilities of 0 and a log-sum-exp of -inf.
+    bool guards_masked_rows = false;
+};
+
+// Reduces each dim where y is smaller than x, in groups of x / y neighbours.
+struct ReductionOp {
+    ReductionMode_t mode = ReductionMode_t::NOT_SET;
+    ValueId x = kNoValue, y = kNoValue;
+    bool is_deterministic = false;
+};
+
+// Bernoulli 0/1 values from a counter-based generator.
+struct RngOp {
+    ValueId seed = kNoValue, offset = kNoValue, y = kNoValue;
+    double probability = 1.0;  // of a 1
+};
+
+// y holds x's elements in the order in which they lie in memory, under y's dims and strides.
+struct ReshapeOp {
+    ValueId x = kNoValue, y = kNoValue;
+};
+
+struct AttentionOptions {
+    std::optional<float> scale_value;
+    bool alibi = false;
+    bool padding = false;
+    DiagonalAlignment_t alignment = DiagonalAlignment_t::TOP_LEFT;
+    std::optional<std::int64_t> left_bound;
+    std::optional<std::int64_t> right_bound;
+    std::optional<double> dropout_probability;
+};
+
+// Attention as one operation. Values that an option does not use are kNoValue. K and V are not transposed.
+struct SdpaForwardOp {
+    AttentionOptions options;
+    ValueId q = kNoValue, k = kNoValue, v = kNoValue;
+    ValueId scale = kNoValue, bias = kNoValue, seq_len_q = kNoValue, seq_len_kv = kNoValue;
+    ValueId seed = kNoValue, offset = kNoValue, dropout_mask = kNoValue, dropout_scale = kNoValue;
+    ValueId o = kNoValue, stats = kNoValue, rng_dump = kNoValue;
+};
+
+struct SdpaBackwardOp {
+    AttentionOptions options;
+    bool deterministic = false;
+    ValueId q = kNoValue, k = kNoValue, v = kNoValue, o = kNoValue, d_o = kNoValue, stats = kNoValue;
+    ValueId scale = kNoValue, bias = kNoValue, seq_len_q = kNoValue, seq_len_kv = kNoValue;
+    ValueId seed = kNoValue, offset = kNoValue, dropout_mask = kNoValue, dropout_scale = kNoValue;
+    ValueId dropout_scale_inv = kNoValue;
+    ValueId d_q = kNoValue, d_k = kNoValue, d_v = kNoValue, d_bias = kNoValue, rng_dump = kNoValue;
+};
+
+using OpBody = std::variant<MatmulOp, PointwiseOp, ReductionOp, RngOp, ReshapeOp, SdpaForwardOp, SdpaBackwardOp>;
+
+struct Op {
+    std::string name;
+    DataType_t compute_type = DataType_t::FLOAT;
+    OpBody body;
+};
+
+// A value that an operation reads or writes, with the name of its place there.
+struct Operand {
+    char const* label;
+    ValueId value;
+};
+
+// The connected operands, in a fixed order.
+std::vector<Operand> inputs_of(Op const& op);
+std::vector<Operand> outputs_of(Op const& op);
+char const* kind_name(Op const& op);  // MATMUL, ADD (a pointwise op's mode), REDUCE_MAX, SDPA_FORWARD, ...
+
+// A value that the caller supplies a pointer for.
+struct Binding {
+    std::int64_t uid;
+    ValueId value;
+};
+
+// Immutable once built; operations stand in an order in which they can run.
+class OpGraph {
+   public:
+    std::vector<Value> const& values() const { return values_; }
+    std::vector<Op> const& ops() const { return ops_; }
+    Value const& value(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }
+    // Inputs, outputs and by-value scalars, without views, ascending by uid.
+    std::vector<Binding> const& bindings() const { return bindings_; }
+    // The value whose elements a view shows: itself where it is no view.
+    ValueId storage_of(ValueId id) const;
+
+   private:
+    friend class Builder;
+    std::vector<Value> values_;
+    std::vector<Op> ops_;
+    std::vector<Binding> bindings_;
+};
+
+// Every fault of the graph: ids out of range, shapes that do not fit their op, values written twice or read before they
+// are written, two values with one uid. An expansion that passes can be lowered and interpreted.
+error_t verify(OpGraph const& graph);
+
+std::string to_text(OpGraph const& graph);
+std::string to_dot(OpGraph const& graph);  // Graphviz
+
+}  // namespace cudnn_frontend::inline v1::ir

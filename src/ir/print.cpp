@@ -1,0 +1,158 @@
+// The op graph as text: one line for each value that no operation makes, then one for each operation.
+#include "core/data_type.h"
+#include "core/names.h"
+#include "ir/faults.h"
+
+#include <array>
+#include <charconv>
+
+namespace cudnn_frontend::inline v1::ir {
+namespace {
+
+// The shortest text that reads back as the same number.
+template <class Number>
+std::string number(Number value) {
+    std::array<char, 32> text{};
+    auto const end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+    return {text.data(), end};
+}
+
+std::string scalar_text(detail::Scalar const& scalar) {
+    return core::is_floating_point(scalar.type) ? number(core::to_double(scalar)) : number(core::to_integer(scalar));
+}
+
+std::string constant_text(Value const& value) {
+    if (value.table.empty()) return scalar_text(value.constant);
+    std::string text;
+    for (double const element : value.table) text += (text.empty() ? "{" : ", ") + number(element);
+    return text + "}";
+}
+
+char const* role_name(Role role) {
+    switch (role) {
+        case Role::Input: return "input";
+        case Role::Output: return "output";
+        case Role::Virtual: return "virtual";
+        case Role::ByValue: return "by value";
+        case Role::Constant: return "constant";
+    }
+    return "?";
+}
+
+// The fields of an operation that differ from their defaults, as ", name=value".
+class Fields {
+   public:
+    template <class T>
+    void add(char const* name, std::optional<T> const& value) {
+        if (value) add(name, number(*value));
+    }
+    void add(char const* name, std::string const& value) { text_ += std::string(", ") + name + "=" + value; }
+    void flag(char const* name, bool value) {
+        if (value) text_ += std::string(", ") + name;
+    }
+    std::string const& text() const { return text_; }
+
+    void operator()(MatmulOp const& op) {
+        if (op.padding != 0.0) add("padding", number(op.padding));
+    }
+    void operator()(PointwiseOp const& op) {
+        if (op.mode == PointwiseMode_t::GEN_INDEX) add("axis", number(op.axis));
+        add("relu_lower_clip", op.relu_lower_clip);
+        add("relu_upper_clip", op.relu_upper_clip);
+        add("relu_lower_clip_slope", op.relu_lower_clip_slope);
+        add("swish_beta", op.swish_beta);
+        add("elu_alpha", op.elu_alpha);
+        add("softplus_beta", op.softplus_beta);
+        flag("guards_masked_rows", op.guards_masked_rows);
+    }
+    void operator()(ReductionOp const& op) { flag("deterministic", op.is_deterministic); }
+    void operator()(RngOp const& op) { add("probability", number(op.probability)); }
+    void operator()(ReshapeOp const&) {}
+    void operator()(SdpaForwardOp const& op) { (*this)(op.options); }
+    void operator()(SdpaBackwardOp const& op) {
+        (*this)(op.options);
+        flag("deterministic", op.deterministic);
+    }
+    void operator()(AttentionOptions const& options) {
+        add("scale_value", options.scale_value);
+        flag("alibi", options.alibi);
+        flag("padding", options.padding);
+        bool const is_banded = options.left_bound || options.right_bound;
+        if (is_banded) add("alignment", core::name_of(options.alignment));
+        add("left_bound", options.left_bound);
+        add("right_bound", options.right_bound);
+        add("dropout_probability", options.dropout_probability);
+    }
+
+   private:
+    std::string text_;
+};
+
+std::string fields_text(Op const& op) {
+    Fields fields;
+    std::visit(fields, op.body);
+    return fields.text();
+}
+
+std::string type_and_dims(Value const& value) {
+    std::string text = std::string(core::name_of(value.type)) + " " + core::to_string(value.dim);
+    if (value.stride != core::packed_strides(value.dim)) text += " strides " + core::to_string(value.stride);
+    return text;
+}
+
+std::string role_text(OpGraph const& graph, Value const& value) {
+    if (value.view_of != kNoValue) return "view of " + label_of(graph, value.view_of);
+    if (value.role == Role::Constant) return "constant " + constant_text(value);
+    std::string const uid = value.uid < 0 ? "" : " uid " + std::to_string(value.uid);
+    return role_name(value.role) + uid;
+}
+
+// Values that no operation line introduces: inputs, scalars and views.
+std::vector<bool> made_by_ops(OpGraph const& graph) {
+    std::vector<bool> made(graph.values().size(), false);
+    for (Op const& op : graph.ops()) {
+        for (Operand const& out : outputs_of(op)) made[static_cast<std::size_t>(out.value)] = true;
+    }
+    return made;
+}
+
+std::string value_line(OpGraph const& graph, ValueId id) {
+    Value const& value = graph.value(id);
+    return label_of(graph, id) + ": " + role_text(graph, value) + " " + type_and_dims(value) + "\n";
+}
+
+std::string result_text(OpGraph const& graph, ValueId id) {
+    Value const& value = graph.value(id);
+    bool const is_plain = value.role == Role::Virtual && value.view_of == kNoValue;
+    return type_and_dims(value) + (is_plain ? "" : " " + role_text(graph, value));
+}
+
+template <class Show>
+std::string joined(std::vector<Operand> const& operands, Show const& show) {
+    std::string text;
+    for (Operand const& operand : operands) text += (text.empty() ? "" : ", ") + show(operand);
+    return text;
+}
+
+std::string op_line(OpGraph const& graph, Op const& op) {
+    auto const label = [&](Operand const& operand) { return label_of(graph, operand.value); };
+    auto const argument = [&](Operand const& operand) { return std::string(operand.label) + ": " + label(operand); };
+    auto const result = [&](Operand const& operand) { return result_text(graph, operand.value); };
+    std::string const name = op.name.empty() ? "" : "  # " + op.name;
+    return joined(outputs_of(op), label) + " = " + kind_name(op) + "(" + joined(inputs_of(op), argument) +
+           fields_text(op) + ") -> " + joined(outputs_of(op), result) + name + "\n";
+}
+
+}  // namespace
+
+std::string to_text(OpGraph const& graph) {
+    std::string text;
+    std::vector<bool> const made = made_by_ops(graph);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        if (!made[i]) text += value_line(graph, static_cast<ValueId>(i));
+    }
+    for (Op const& op : graph.ops()) text += op_line(graph, op);
+    return text;
+}
+
+}  // namespace cudnn_frontend::inline v1::ir

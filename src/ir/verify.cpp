@@ -1,0 +1,221 @@
+// The checks on values, and on the order in which operations write and read them.
+#include "ir/faults.h"
+
+#include "core/names.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace cudnn_frontend::inline v1::ir {
+namespace {
+
+constexpr std::size_t kMaxRank = 8;
+
+bool is_memory_of_caller(Role role) { return role != Role::Virtual && role != Role::Constant; }
+
+// Checks one value; strides, sizes and views build on each other, so the first fault ends the rest.
+class ValueCheck {
+   public:
+    ValueCheck(OpGraph const& graph, ValueId id, Faults& faults) : graph_(graph), value_(graph.value(id)), id_(id), faults_(faults) {}
+
+    void run() {
+        if (value_.type == DataType_t::NOT_SET) fail("has no data type");
+        if (!check_layout()) return;
+        check_scalar();
+        if (value_.view_of != kNoValue) return check_view();
+        if (is_memory_of_caller(value_.role) && value_.uid < 0) {
+            fail("is memory of the caller but has no uid (" + std::to_string(value_.uid) +
+                 "): nothing can be bound to it; give it the uid of the user's tensor");
+        }
+    }
+
+   private:
+    void fail(std::string const& text) { faults_.at_value(id_, text); }
+
+    std::string dims() const { return "dims " + core::to_string(value_.dim) + ", strides " + core::to_string(value_.stride); }
+
+    bool check_layout() {
+        auto const rank = value_.dim.size();
+        if (rank == 0 || rank > kMaxRank || value_.stride.size() != rank) {
+            fail("has " + dims() + "; needs 1 to 8 dims and one stride for each");
+            return false;
+        }
+        if (*std::min_element(value_.dim.begin(), value_.dim.end()) < 1 ||
+            *std::min_element(value_.stride.begin(), value_.stride.end()) < 0) {
+            fail("has " + dims() + "; dims are 1 or more and strides are 0 or more");
+            return false;
+        }
+        if (!core::volume(value_.dim) || !core::span_of(value_.dim, value_.stride)) {
+            fail("has " + dims() + ", which address more elements than 64 bits can count");
+            return false;
+        }
+        return true;
+    }
+
+    void check_scalar() {
+        if (!value_.table.empty()) return check_table();
+        bool const is_scalar = value_.role == Role::ByValue || value_.role == Role::Constant;
+        if (is_scalar && core::volume(value_.dim) != 1) {
+            fail("is passed by value and has " + dims() + "; a scalar has one element");
+        }
+        if (value_.role == Role::Constant && value_.constant.type != value_.type) {
+            fail(std::string("is of type ") + core::name_of(value_.type) + " but its constant is of type " +
+                 core::name_of(value_.constant.type));
+        }
+    }
+
+    void check_table() {
+        auto const count = static_cast<std::int64_t>(value_.table.size());
+        if (value_.role != Role::Constant || core::volume(value_.dim) != count) {
+            fail("has " + dims() + " and a table of " + std::to_string(count) +
+                 " elements; a table belongs to a constant and holds all its elements");
+        }
+    }
+
+    void check_view() {
+        if (!is_in_range(graph_, value_.view_of) || value_.view_of >= id_) {
+            return fail("is a view of %" + std::to_string(value_.view_of) + "; a view shows a value that was added before it");
+        }
+        Value const& storage = graph_.value(value_.view_of);
+        std::string const name = label_of(graph_, value_.view_of);
+        if (storage.type != value_.type || storage.role != value_.role) {
+            fail("is a view of " + name + " but differs from it in type or role; a view changes dims and strides alone");
+        }
+        auto const has = core::span_of(value_.dim, value_.stride);
+        auto const available = core::span_of(storage.dim, storage.stride);
+        if (available && *has > *available) {
+            fail("has " + dims() + " and reaches element " + std::to_string(*has - 1) + " of " + name + ", whose last is " +
+                 std::to_string(*available - 1));
+        }
+    }
+
+    OpGraph const& graph_;
+    Value const& value_;
+    ValueId id_;
+    Faults& faults_;
+};
+
+void check_uids(OpGraph const& graph, Faults& faults) {
+    std::vector<Binding> owners;
+    for (std::size_t i = 0; i < graph.values().size(); ++i) {
+        Value const& value = graph.values()[i];
+        if (value.view_of == kNoValue && value.uid >= 0) owners.push_back({value.uid, static_cast<ValueId>(i)});
+    }
+    std::stable_sort(owners.begin(), owners.end(), [](Binding const& a, Binding const& b) { return a.uid < b.uid; });
+    for (std::size_t i = 1; i < owners.size(); ++i) {
+        if (owners[i].uid != owners[i - 1].uid) continue;
+        faults.at_value(owners[i].value, "has uid " + std::to_string(owners[i].uid) + ", which " +
+                                             label_of(graph, owners[i - 1].value) +
+                                             " has too; each tensor needs a uid of its own");
+    }
+}
+
+// Which storage each value shows; a view that check_view() refuses counts as its own storage.
+std::vector<ValueId> storages_of(OpGraph const& graph) {
+    std::vector<ValueId> storages(graph.values().size());
+    for (std::size_t i = 0; i < storages.size(); ++i) {
+        ValueId const shown = graph.values()[i].view_of;
+        bool const is_view = shown >= 0 && shown < static_cast<ValueId>(i);
+        storages[i] = is_view ? storages[static_cast<std::size_t>(shown)] : static_cast<ValueId>(i);
+    }
+    return storages;
+}
+
+class OrderCheck {
+   public:
+    OrderCheck(OpGraph const& graph, Faults& faults)
+        : graph_(graph), faults_(faults), storages_(storages_of(graph)), writers_(storages_.size(), kNobody) {}
+
+    void run() {
+        for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
+            for (Operand const& in : inputs_of(graph_.ops()[i])) check_read(i, in);
+            for (Operand const& out : outputs_of(graph_.ops()[i])) check_write(i, out);
+        }
+        for (std::size_t i = 0; i < storages_.size(); ++i) {
+            bool const is_output = graph_.values()[i].role == Role::Output && storages_[i] == static_cast<ValueId>(i);
+            if (is_output && writers_[i] == kNobody) {
+                faults_.at_value(static_cast<ValueId>(i), "is an output that no operation writes");
+            }
+        }
+    }
+
+   private:
+    static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+
+    std::size_t storage_index(ValueId id) const { return static_cast<std::size_t>(storages_[static_cast<std::size_t>(id)]); }
+
+    bool is_written_by_ops(std::size_t storage) const {
+        Role const role = graph_.values()[storage].role;
+        return role == Role::Virtual || role == Role::Output;
+    }
+
+    void check_read(std::size_t op, Operand const& in) {
+        if (!is_in_range(graph_, in.value)) return;
+        std::size_t const storage = storage_index(in.value);
+        if (is_written_by_ops(storage) && writers_[storage] == kNobody) {
+            faults_.at_op(op, std::string("reads ") + in.label + " = " + label_of(graph_, in.value) +
+                                  " before an operation has written it; put the operation that does in front");
+        }
+    }
+
+    void check_write(std::size_t op, Operand const& out) {
+        if (!is_in_range(graph_, out.value)) return;
+        std::size_t const storage = storage_index(out.value);
+        std::string const what = std::string("writes ") + out.label + " = " + label_of(graph_, out.value);
+        if (!is_written_by_ops(storage)) {
+            faults_.at_op(op, what + ", which is an input or a scalar; results are outputs or virtual");
+        } else if (writers_[storage] != kNobody) {
+            faults_.at_op(op, what + ", which op " + std::to_string(writers_[storage]) +
+                                  " has written already; give each result a value of its own");
+        } else {
+            writers_[storage] = op;
+        }
+    }
+
+    OpGraph const& graph_;
+    Faults& faults_;
+    std::vector<ValueId> storages_;
+    std::vector<std::size_t> writers_;
+};
+
+}  // namespace
+
+bool is_in_range(OpGraph const& graph, ValueId id) {
+    return id >= 0 && static_cast<std::size_t>(id) < graph.values().size();
+}
+
+std::string label_of(OpGraph const& graph, ValueId id) {
+    std::string const number = "%" + std::to_string(id);
+    std::string const& name = graph.value(id).name;
+    return name.empty() ? number : number + " " + name;
+}
+
+void Faults::at_value(ValueId id, std::string const& text) {
+    if (texts_.empty()) first_.tensor = graph_.value(id).name;
+    texts_.push_back(label_of(graph_, id) + " " + text);
+}
+
+void Faults::at_op(std::size_t index, std::string const& text) {
+    Op const& op = graph_.ops()[index];
+    if (texts_.empty()) first_.node = op.name;
+    std::string const name = op.name.empty() ? "" : " '" + op.name + "'";
+    texts_.push_back("op " + std::to_string(index) + " " + kind_name(op) + name + " " + text);
+}
+
+error_t Faults::to_error() const {
+    if (texts_.empty()) return {};
+    std::string message = "The op graph has " + std::to_string(texts_.size()) + (texts_.size() == 1 ? " fault:" : " faults:");
+    for (std::string const& text : texts_) message += "\n  " + text;
+    return {error_code_t::INVALID_VALUE, message, first_};
+}
+
+error_t verify(OpGraph const& graph) {
+    Faults faults(graph);
+    for (std::size_t i = 0; i < graph.values().size(); ++i) ValueCheck(graph, static_cast<ValueId>(i), faults).run();
+    check_uids(graph, faults);
+    for (std::size_t i = 0; i < graph.ops().size(); ++i) check_operands(graph, i, faults);
+    OrderCheck(graph, faults).run();
+    return faults.to_error();
+}
+
+}  // namespace cudnn_frontend::inline v1::ir

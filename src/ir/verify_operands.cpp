@@ -1,0 +1,305 @@
+// The checks on one operation: its operands are there and their dims fit each other.
+#include "core/names.h"
+#include "ir/faults.h"
+#include "ir/ports.h"
+
+#include <algorithm>
+#include <span>
+
+namespace cudnn_frontend::inline v1::ir {
+namespace {
+
+
+// Dims are aligned at the last one; where `to` has none, only 1 is left.
+bool broadcasts_to(core::Dims const& from, core::Dims const& to) {
+    for (std::size_t i = 1; i <= from.size(); ++i) {
+        std::int64_t const size = from[from.size() - i];
+        if (size != 1 && (i > to.size() || size != to[to.size() - i])) return false;
+    }
+    return true;
+}
+
+bool divides(core::Dims const& parts, core::Dims const& whole) {
+    return std::equal(whole.begin(), whole.end(), parts.begin(), parts.end(),
+                      [](std::int64_t a, std::int64_t b) { return a % b == 0; });
+}
+
+bool has_two_operands(PointwiseMode_t mode) {
+    switch (mode) {
+        case PointwiseMode_t::ADD:
+        case PointwiseMode_t::MUL:
+        case PointwiseMode_t::MAX:
+        case PointwiseMode_t::MIN:
+        case PointwiseMode_t::RELU_BWD:
+        case PointwiseMode_t::TANH_BWD:
+        case PointwiseMode_t::SIGMOID_BWD:
+        case PointwiseMode_t::ELU_BWD:
+        case PointwiseMode_t::GELU_BWD:
+        case PointwiseMode_t::SOFTPLUS_BWD:
+        case PointwiseMode_t::SWISH_BWD:
+        case PointwiseMode_t::GELU_APPROX_TANH_BWD:
+        case PointwiseMode_t::MOD:
+        case PointwiseMode_t::POW:
+        case PointwiseMode_t::SUB:
+        case PointwiseMode_t::ADD_SQUARE:
+        case PointwiseMode_t::DIV:
+        case PointwiseMode_t::CMP_EQ:
+        case PointwiseMode_t::CMP_NEQ:
+        case PointwiseMode_t::CMP_GT:
+        case PointwiseMode_t::CMP_GE:
+        case PointwiseMode_t::CMP_LT:
+        case PointwiseMode_t::CMP_LE:
+        case PointwiseMode_t::LOGICAL_AND:
+        case PointwiseMode_t::LOGICAL_OR: return true;
+        default: return false;
+    }
+}
+
+std::size_t operand_count(PointwiseMode_t mode) {
+    if (mode == PointwiseMode_t::BINARY_SELECT) return 3;
+    return has_two_operands(mode) ? 2 : 1;
+}
+
+class OperandCheck {
+   public:
+    OperandCheck(OpGraph const& graph, std::size_t op_index, Faults& faults)
+        : graph_(graph), op_index_(op_index), faults_(faults) {}
+
+    void run() {
+        Op const& op = graph_.ops()[op_index_];
+        for (Operand const& in : inputs_of(op)) check_usable(in);
+        for (Operand const& out : outputs_of(op)) check_usable(out);
+        std::visit([this](auto const& body) { check_presence(body); }, op.body);
+        if (!is_usable_) return;  // dims of operands that are not there cannot be compared
+        std::visit([this](auto const& body) { check(body); }, op.body);
+        if (!std::holds_alternative<ReshapeOp>(op.body)) check_outputs_nest(op);
+    }
+
+   private:
+    void fail(std::string const& text) { faults_.at_op(op_index_, text); }
+
+    core::Dims const& dim(ValueId id) const { return graph_.value(id).dim; }
+    std::string show(char const* label, ValueId id) const {
+        return std::string(label) + " = " + label_of(graph_, id) + " " + core::to_string(dim(id));
+    }
+
+    void check_usable(Operand const& operand) {
+        if (!is_in_range(graph_, operand.value)) {
+            is_usable_ = false;
+            return fail(std::string("has ") + operand.label + " = %" + std::to_string(operand.value) +
+                        "; the graph has values %0 to %" + std::to_string(static_cast<std::int64_t>(graph_.values().size()) - 1));
+        }
+        Value const& value = graph_.value(operand.value);
+        bool const is_laid_out = !value.dim.empty() && value.dim.size() == value.stride.size() &&
+                                 *std::min_element(value.dim.begin(), value.dim.end()) > 0;
+        if (!is_laid_out) is_usable_ = false;
+    }
+
+    template <class Body>
+    void check_presence(Body const& body) {
+        require_ports<Body>(body, Ports<Body>::inputs);
+        require_ports<Body>(body, Ports<Body>::outputs);
+    }
+    void check_presence(PointwiseOp const& op) {
+        std::size_t const needed = operand_count(op.mode);
+        for (std::size_t i = 0; i < std::size(op.in); ++i) {
+            if (i < needed) require(kPointwiseLabels[i], op.in[i]);
+            if (i >= needed && op.in[i] != kNoValue) {
+                fail(std::string("has ") + kPointwiseLabels[i] + "; this mode takes " + std::to_string(needed) +
+                     (needed == 1 ? " operand" : " operands"));
+            }
+        }
+        require("out", op.out);
+    }
+
+    template <class Body>
+    void require_ports(Body const& body, std::span<Port<Body> const> ports) {
+        for (Port<Body> const& port : ports) {
+            if (port.need == Need::Required) require(port.label, body.*port.value);
+        }
+    }
+    void require(char const* label, ValueId id) {
+        if (id != kNoValue) return;
+        is_usable_ = false;
+        fail(std::string("lacks its operand ") + label);
+    }
+
+    void check_outputs_nest(Op const& op) {
+        for (Operand const& out : outputs_of(op)) {
+            Value const& value = graph_.value(out.value);
+            if (core::overlaps_itself(value.dim, value.stride)) {
+                fail("writes " + show(out.label, out.value) + " with strides " + core::to_string(value.stride) +
+                     ", under which two elements share a place");
+            }
+        }
+    }
+
+    // One dims list against what it has to be.
+    void check_dims(char const* label, ValueId id, core::Dims const& needed) {
+        if (id != kNoValue && dim(id) != needed) fail("has " + show(label, id) + "; needs " + core::to_string(needed));
+    }
+    void check_broadcast(char const* label, ValueId id, core::Dims const& to) {
+        if (id == kNoValue || broadcasts_to(dim(id), to)) return;
+        fail("has " + show(label, id) + "; each dim has to be 1 or that of " + core::to_string(to));
+    }
+    void check_one_element(char const* label, ValueId id) {
+        if (id != kNoValue && core::volume(dim(id)) != 1) fail("has " + show(label, id) + "; needs one element");
+    }
+    void check_integer(char const* label, ValueId id) {
+        if (id == kNoValue) return;
+        DataType_t const type = graph_.value(id).type;
+        if (type == DataType_t::INT32 || type == DataType_t::INT64) return;
+        fail("has " + show(label, id) + " of type " + core::name_of(type) + "; needs INT32 or INT64");
+    }
+    // Lengths are read before anything runs, so they cannot be a result.
+    void check_lengths(char const* label, ValueId id, std::int64_t batches, std::size_t rank) {
+        if (id == kNoValue) return;
+        core::Dims needed(rank, 1);
+        needed[0] = batches;
+        check_dims(label, id, needed);
+        check_integer(label, id);
+        Role const role = graph_.value(id).role;
+        if (role == Role::Virtual || role == Role::Output) {
+            fail("has " + show(label, id) + ", which is a result; lengths are memory of the caller or a constant");
+        }
+    }
+
+    void check(MatmulOp const& op);
+    void check(PointwiseOp const& op);
+    void check(ReductionOp const& op);
+    void check(RngOp const& op);
+    void check(ReshapeOp const& op);
+    void check(SdpaForwardOp const& op);
+    void check(SdpaBackwardOp const& op);
+    template <class Attention>
+    void check_attention(Attention const& op);
+    void check_keys_and_values(core::Dims const& q, ValueId k, ValueId v);
+    bool check_rank_4(std::initializer_list<Operand> operands);
+
+    OpGraph const& graph_;
+    std::size_t op_index_;
+    Faults& faults_;
+    bool is_usable_ = true;
+};
+
+void OperandCheck::check(MatmulOp const& op) {
+    core::Dims const &a = dim(op.a), &b = dim(op.b), &c = dim(op.c);
+    std::size_t const rank = c.size();
+    std::string const shown = show("a", op.a) + ", " + show("b", op.b) + ", " + show("c", op.c);
+    if (rank < 2 || a.size() != rank || b.size() != rank) {
+        return fail("has " + shown + "; all need one rank of at least 2");
+    }
+    std::size_t const m = rank - 2, n = rank - 1;
+    if (a[m] != c[m] || b[n] != c[n] || a[n] != b[m]) {
+        fail("has " + shown + "; the last two dims need to be [M, K], [K, N] and [M, N]");
+    }
+    for (std::size_t i = 0; i < m; ++i) {
+        if (c[i] % a[i] == 0 && c[i] % b[i] == 0) continue;
+        fail("has " + shown + "; dim " + std::to_string(i) + " of a and of b has to divide that of c, " + std::to_string(c[i]));
+    }
+    check_lengths("m_override", op.m_override, c[0], rank);
+    check_lengths("n_override", op.n_override, c[0], rank);
+    check_lengths("k_override", op.k_override, c[0], rank);
+    bool const has_override = op.m_override != kNoValue || op.n_override != kNoValue || op.k_override != kNoValue;
+    if (has_override && rank < 3) fail("has " + shown + " and an override; overrides need a batch dim, rank 3 or more");
+}
+
+void OperandCheck::check(PointwiseOp const& op) {
+    core::Dims const& out = dim(op.out);
+    if (op.mode == PointwiseMode_t::NOT_SET) fail("has no mode");
+    for (std::size_t i = 0; i < std::size(op.in); ++i) check_broadcast(kPointwiseLabels[i], op.in[i], out);
+    auto const rank = static_cast<std::int64_t>(out.size());
+    if (op.mode == PointwiseMode_t::GEN_INDEX && (op.axis < 0 || op.axis >= rank)) {
+        fail("has axis " + std::to_string(op.axis) + "; needs 0 to " + std::to_string(rank - 1) + " for " + show("out", op.out));
+    }
+}
+
+void OperandCheck::check(ReductionOp const& op) {
+    if (op.mode == ReductionMode_t::NOT_SET) fail("has no mode");
+    if (dim(op.x).size() == dim(op.y).size() && divides(dim(op.y), dim(op.x))) return;
+    fail("has " + show("x", op.x) + " and " + show("y", op.y) + "; y needs as many dims as x, and each has to divide that of x");
+}
+
+void OperandCheck::check(RngOp const& op) {
+    for (Operand const& in : {Operand{"seed", op.seed}, Operand{"offset", op.offset}}) {
+        check_one_element(in.label, in.value);
+        check_integer(in.label, in.value);
+    }
+    if (op.probability >= 0.0 && op.probability <= 1.0) return;
+    fail("has probability " + std::to_string(op.probability) + "; needs 0 to 1");
+}
+
+void OperandCheck::check(ReshapeOp const& op) {
+    if (core::volume(dim(op.x)) == core::volume(dim(op.y))) return;
+    fail("has " + show("x", op.x) + " and " + show("y", op.y) + "; both need the same number of elements");
+}
+
+bool OperandCheck::check_rank_4(std::initializer_list<Operand> operands) {
+    bool good = true;
+    for (Operand const& operand : operands) {
+        if (dim(operand.value).size() == 4) continue;
+        fail("has " + show(operand.label, operand.value) + "; needs four dims: batch, head, sequence, vector");
+        good = false;
+    }
+    return good;
+}
+
+void OperandCheck::check_keys_and_values(core::Dims const& q, ValueId k, ValueId v) {
+    core::Dims const &keys = dim(k), &values = dim(v);
+    for (Operand const& operand : {Operand{"k", k}, Operand{"v", v}}) {
+        core::Dims const& have = dim(operand.value);
+        if ((have[0] != 1 && have[0] != q[0]) || q[1] % have[1] != 0) {
+            fail("has " + show(operand.label, operand.value) + "; batch " + std::to_string(q[0]) +
+                 " or 1, and a number of heads that divides " + std::to_string(q[1]) + ", are needed");
+        }
+    }
+    if (keys[3] != q[3]) fail("has " + show("k", k) + "; its vectors need " + std::to_string(q[3]) + " elements, as q's");
+    if (keys[2] != values[2]) fail("has " + show("k", k) + " and " + show("v", v) + "; both need one sequence length");
+}
+
+template <class Attention>
+void OperandCheck::check_attention(Attention const& op) {
+    if (!check_rank_4({{"q", op.q}, {"k", op.k}, {"v", op.v}, {"o", op.o}})) return;
+    core::Dims const& q = dim(op.q);
+    core::Dims const scores{q[0], q[1], q[2], dim(op.k)[2]};
+    check_keys_and_values(q, op.k, op.v);
+    check_dims("o", op.o, {q[0], q[1], q[2], dim(op.v)[3]});
+    check_dims("stats", op.stats, {q[0], q[1], q[2], 1});
+    check_broadcast("bias", op.bias, scores);
+    check_broadcast("dropout_mask", op.dropout_mask, scores);
+    check_dims("rng_dump", op.rng_dump, scores);
+    check_one_element("scale", op.scale);
+    check_one_element("dropout_scale", op.dropout_scale);
+    check_one_element("seed", op.seed);
+    check_one_element("offset", op.offset);
+    check_integer("seed", op.seed);
+    check_integer("offset", op.offset);
+    check_lengths("seq_len_q", op.seq_len_q, q[0], 4);
+    check_lengths("seq_len_kv", op.seq_len_kv, q[0], 4);
+    bool const has_lengths = op.seq_len_q != kNoValue && op.seq_len_kv != kNoValue;
+    if (op.options.padding && !has_lengths) fail("masks padding and lacks seq_len_q or seq_len_kv; give both");
+    bool const has_generator = op.seed != kNoValue && op.offset != kNoValue;
+    if (op.options.dropout_probability && !has_generator) fail("drops probabilities and lacks seed or offset; give both");
+}
+
+void OperandCheck::check(SdpaForwardOp const& op) { check_attention(op); }
+
+void OperandCheck::check(SdpaBackwardOp const& op) {
+    check_attention(op);
+    check_dims("d_o", op.d_o, dim(op.o));
+    check_dims("d_q", op.d_q, dim(op.q));
+    check_dims("d_k", op.d_k, dim(op.k));
+    check_dims("d_v", op.d_v, dim(op.v));
+    check_one_element("dropout_scale_inv", op.dropout_scale_inv);
+    if (op.d_bias == kNoValue) return;
+    if (op.bias == kNoValue) return fail("writes d_bias and has no bias");
+    check_dims("d_bias", op.d_bias, dim(op.bias));
+}
+
+}  // namespace
+
+void check_operands(OpGraph const& graph, std::size_t op_index, Faults& faults) {
+    OperandCheck(graph, op_index, faults).run();
+}
+
+}  // namespace cudnn_frontend::inline v1::ir

@@ -1,0 +1,100 @@
+#include "support/catch.h"
+#include "unit/ir/values.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+using namespace cudnn_frontend;
+using namespace cudnn_frontend::test;
+
+namespace {
+
+// Scores of Q and K, scaled, with a row maximum that is an output.
+ir::OpGraph sample() {
+    ir::Builder builder;
+    ir::Value q_value = input("Q", {2, 4, 8, 16}, 1);
+    q_value.type = DataType_t::HALF;
+    q_value.stride = {512, 16, 64, 1};
+    auto const q = builder.add(q_value);
+    auto const k = builder.add(input("K", {2, 2, 5, 16}, 2));
+    auto const kt = builder.transposed(k, 2, 3);
+    auto const len = builder.add(lengths("len", 2, 3));
+    auto const scale = builder.constant("scale", detail::make_scalar(0.125f));
+    auto const scores = builder.add(temporary("scores", {2, 4, 8, 5}));
+    auto const scaled = builder.add(temporary("", {2, 4, 8, 5}));
+    auto const most = builder.add(output("max \"of\" row", {2, 4, 8, 1}, 4));
+    builder.add(op(ir::MatmulOp{.a = q, .b = kt, .c = scores, .n_override = len, .padding = -1.5}, "attn.scores"));
+    ir::PointwiseOp multiply{.mode = PointwiseMode_t::MUL, .in = {scores, scale, ir::kNoValue}, .out = scaled};
+    multiply.swish_beta = 0.1f;
+    multiply.guards_masked_rows = true;
+    builder.add(op(multiply));
+    builder.add(op(ir::ReductionOp{.mode = ReductionMode_t::MAX, .x = scaled, .y = most, .is_deterministic = true}));
+    auto graph = std::move(builder).finish();
+    REQUIRE(graph.error().get_message() == "");
+    return std::move(graph).value();
+}
+
+}  // namespace
+
+TEST_CASE("text has one line for each value that no operation makes, then one for each operation") {
+    CHECK(ir::to_text(sample()) ==
+          "%0 Q: input uid 1 HALF [2, 4, 8, 16] strides [512, 16, 64, 1]\n"
+          "%1 K: input uid 2 FLOAT [2, 2, 5, 16]\n"
+          "%2 K^T: view of %1 K FLOAT [2, 2, 16, 5] strides [160, 80, 1, 16]\n"
+          "%3 len: input uid 3 INT32 [2, 1, 1, 1]\n"
+          "%4 scale: constant 0.125 FLOAT [1, 1, 1, 1]\n"
+          "%5 scores = MATMUL(a: %0 Q, b: %2 K^T, n_override: %3 len, padding=-1.5) -> FLOAT [2, 4, 8, 5]  # attn.scores\n"
+          "%6 = MUL(in_0: %5 scores, in_1: %4 scale, swish_beta=0.1, guards_masked_rows) -> FLOAT [2, 4, 8, 5]\n"
+          "%7 max \"of\" row = REDUCE_MAX(x: %6, deterministic) -> FLOAT [2, 4, 8, 1] output uid 4\n");
+}
+
+TEST_CASE("text names the options of fused attention and all its results") {
+    ir::Builder builder;
+    auto const q = builder.add(input("Q", {1, 1, 4, 8}, 1));
+    auto const o = builder.add(output("O", {1, 1, 4, 8}, 2));
+    auto const stats = builder.add(output("Stats", {1, 1, 4, 1}, 3));
+    auto const seed = builder.constant("seed", detail::make_scalar(std::int64_t{9007199254740993}));
+    ir::SdpaForwardOp body{.q = q, .k = q, .v = q, .seed = seed, .offset = seed, .o = o, .stats = stats};
+    body.options.alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    body.options.right_bound = 0;
+    body.options.dropout_probability = 0.25;
+    builder.add(op(body, "sdpa"));
+    std::string const text = ir::to_text(std::move(builder).finish().value());
+    CHECK(text ==
+          "%0 Q: input uid 1 FLOAT [1, 1, 4, 8]\n"
+          "%3 seed: constant 9007199254740993 INT64 [1, 1, 1, 1]\n"
+          "%1 O, %2 Stats = SDPA_FORWARD(q: %0 Q, k: %0 Q, v: %0 Q, seed: %3 seed, offset: %3 seed, "
+          "alignment=BOTTOM_RIGHT, right_bound=0, dropout_probability=0.25) -> FLOAT [1, 1, 4, 8] output uid 2, "
+          "FLOAT [1, 1, 4, 1] output uid 3  # sdpa\n");
+}
+
+TEST_CASE("DOT has boxes for operations, ellipses for values outside of them, and edges between") {
+    CHECK(ir::to_dot(sample()) ==
+          "digraph op_graph {\n"
+          "  node [fontname=\"Helvetica\"];\n"
+          "  value_0 [shape=ellipse, label=\"%0 Q\\nHALF [2, 4, 8, 16]\"];\n"
+          "  value_1 [shape=ellipse, label=\"%1 K\\nFLOAT [2, 2, 5, 16]\"];\n"
+          "  value_3 [shape=ellipse, label=\"%3 len\\nINT32 [2, 1, 1, 1]\"];\n"
+          "  value_4 [shape=ellipse, label=\"%4 scale\\nFLOAT [1, 1, 1, 1]\"];\n"
+          "  value_7 [shape=ellipse, label=\"%7 max \\\"of\\\" row\\nFLOAT [2, 4, 8, 1]\"];\n"
+          "  op_0 [shape=box, label=\"MATMUL\\nattn.scores\"];\n"
+          "  op_1 [shape=box, label=\"MUL\"];\n"
+          "  op_2 [shape=box, label=\"REDUCE_MAX\"];\n"
+          "  value_0 -> op_0 [label=\"a: %0 [2, 4, 8, 16]\"];\n"
+          "  value_1 -> op_0 [label=\"b: %2 [2, 2, 16, 5]\"];\n"
+          "  value_3 -> op_0 [label=\"n_override: %3 [2, 1, 1, 1]\"];\n"
+          "  op_0 -> op_1 [label=\"in_0: %5 [2, 4, 8, 5]\"];\n"
+          "  value_4 -> op_1 [label=\"in_1: %4 [1, 1, 1, 1]\"];\n"
+          "  op_1 -> op_2 [label=\"x: %6 [2, 4, 8, 5]\"];\n"
+          "  op_2 -> value_7 [label=\"y: %7 [2, 4, 8, 1]\"];\n"
+          "}\n");
+}
+
+TEST_CASE("Graphviz reads the DOT text, where it is installed") {
+    if (std::system("dot -V >/dev/null 2>&1") != 0) return;
+    std::string const path = "print_test_graph.dot";
+    std::ofstream(path) << ir::to_dot(sample());
+    CHECK(std::system(("dot -Tsvg " + path + " >/dev/null").c_str()) == 0);
+    std::remove(path.c_str());
+}

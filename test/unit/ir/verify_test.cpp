@@ -1,0 +1,283 @@
+#include "support/catch.h"
+#include "unit/ir/values.h"
+
+using namespace cudnn_frontend;
+using namespace cudnn_frontend::test;
+
+namespace {
+
+using Mode = PointwiseMode_t;
+
+struct Draft : ir::Builder {
+    ir::ValueId in(core::Dims dim) {
+        std::int64_t const uid = next_uid++;
+        return add(input("in" + std::to_string(uid), std::move(dim), uid));
+    }
+    ir::ValueId out(core::Dims dim) {
+        std::int64_t const uid = next_uid++;
+        return add(output("out" + std::to_string(uid), std::move(dim), uid));
+    }
+    ir::ValueId temp(core::Dims dim) { return add(temporary("temp", dim)); }
+    using ir::Builder::add;
+
+    std::int64_t next_uid = 1;
+};
+
+std::string fault_of(Draft&& draft) {
+    error_object const error = std::move(draft).finish().error();
+    CHECK((error.is_good() || error.get_code() == error_code_t::INVALID_VALUE));
+    return error.get_message();
+}
+
+void check_says(Draft&& draft, std::string const& part) {
+    std::string const message = fault_of(std::move(draft));
+    CAPTURE(message, part);
+    CHECK(message.find("1 fault:") != std::string::npos);
+    CHECK(message.find(part) != std::string::npos);
+}
+
+// A graph of one operation between values of the given dims, the last one the result.
+Draft unary_draft(ir::Value value) {
+    Draft draft;
+    auto const x = draft.add(std::move(value));
+    draft.add(pointwise(Mode::EXP, x, draft.out({2, 3})));
+    return draft;
+}
+
+Draft matmul_draft(core::Dims a, core::Dims b, core::Dims c) {
+    Draft draft;
+    auto const x = draft.in(a), y = draft.in(b), z = draft.out(c);
+    draft.add(op(ir::MatmulOp{.a = x, .b = y, .c = z}, "product"));
+    return draft;
+}
+
+Draft pointwise_draft(ir::PointwiseOp body, std::vector<core::Dims> const& in, core::Dims out) {
+    Draft draft;
+    for (std::size_t i = 0; i < in.size(); ++i) body.in[i] = draft.in(in[i]);
+    body.out = draft.out(out);
+    draft.add(op(body));
+    return draft;
+}
+
+struct Attention {
+    Draft draft;
+    ir::SdpaForwardOp body;
+
+    Attention() {
+        body.q = draft.in({2, 4, 5, 8});
+        body.k = draft.in({2, 2, 7, 8});
+        body.v = draft.in({2, 1, 7, 6});
+        body.o = draft.out({2, 4, 5, 6});
+    }
+    Draft finish() && {
+        draft.add(op(body));
+        return std::move(draft);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a graph without faults passes") {
+    CHECK(fault_of(unary_draft(input("x", {2, 3}, 9))) == "");
+    CHECK(fault_of(matmul_draft({2, 4, 3, 5}, {2, 2, 5, 6}, {2, 4, 3, 6})) == "");
+    CHECK(fault_of(pointwise_draft({.mode = Mode::BINARY_SELECT}, {{2, 3}, {1}, {2, 1}}, {2, 3})) == "");
+    CHECK(fault_of(std::move(Attention()).finish()) == "");
+    CHECK(fault_of(Draft()) == "");
+}
+
+TEST_CASE("five faults are reported together") {
+    Draft draft;
+    auto const x = draft.in({2, 3}), y = draft.in({4, 4}), t = draft.temp({2, 3}), z = draft.out({2, 3});
+    draft.add(pointwise(Mode::ADD, x, y, z));                  // no broadcast
+    draft.add(pointwise(Mode::EXP, t, z));                     // read before write; second writer
+    draft.add(op(ir::ReductionOp{.x = x, .y = 77}));           // no such value
+    draft.add(pointwise(Mode::SUB, x, draft.temp({2, 3})));    // lacks an operand
+    error_object const error = std::move(draft).finish().error();
+    CHECK(error.get_message() ==
+          "The op graph has 5 faults:\n"
+          "  op 0 ADD has in_1 = %1 in2 [4, 4]; each dim has to be 1 or that of [2, 3]\n"
+          "  op 2 REDUCE has y = %77; the graph has values %0 to %4\n"
+          "  op 3 SUB lacks its operand in_1\n"
+          "  op 1 EXP reads in_0 = %2 temp before an operation has written it; put the operation that does in front\n"
+          "  op 1 EXP writes out = %3 out3, which op 0 has written already; give each result a value of its own");
+}
+
+TEST_CASE("the place of the first fault is named") {
+    error_object const at_op = matmul_draft({2, 3}, {4, 5}, {2, 5}).finish().error();
+    CHECK(at_op.where.node == "product");
+    error_object const at_value = unary_draft(input("x", {2, 0}, 9)).finish().error();
+    CHECK(at_value.where.tensor == "x");
+}
+
+TEST_CASE("values: layout, type and scalars") {
+    check_says(unary_draft(input("x", {2, 0}, 9)), "%0 x has dims [2, 0], strides [0, 1]; dims are 1 or more");
+    check_says(unary_draft(input("x", {}, 9)), "%0 x has dims [], strides []; needs 1 to 8 dims and one stride for each");
+    CHECK(fault_of(unary_draft(input("x", core::Dims(9, 1), 9))).find("needs 1 to 8 dims") != std::string::npos);
+
+    ir::Value value = input("x", {2, 3}, 9);
+    value.stride = {-3, 1};
+    check_says(unary_draft(value), "strides [-3, 1]; dims are 1 or more and strides are 0 or more");
+    value.stride = {std::int64_t{1} << 62, std::int64_t{1} << 62};
+    check_says(unary_draft(value), "address more elements than 64 bits can count");
+    value = input("x", {2, 3}, 9);
+    value.type = DataType_t::NOT_SET;
+    check_says(unary_draft(value), "%0 x has no data type");
+    check_says(unary_draft(make_value(ir::Role::ByValue, "s", {2, 1}, 9)), "%0 s is passed by value");
+
+    value = make_value(ir::Role::Constant, "c", {1, 1});
+    value.constant = detail::make_scalar(std::int64_t{1});
+    check_says(unary_draft(value), "is of type FLOAT but its constant is of type INT64");
+}
+
+TEST_CASE("values: uids") {
+    check_says(unary_draft(input("x", {2, 3}, -1)), "%0 x is memory of the caller but has no uid (-1)");
+    check_says(unary_draft(input("x", {2, 3}, 1)), "%1 out1 has uid 1, which %0 x has too");
+}
+
+TEST_CASE("values: views") {
+    auto const view_draft = [](auto const& change) {
+        Draft draft;
+        auto const x = draft.in({2, 3});
+        ir::Value view = draft.value(x);
+        view.name = "view";
+        view.view_of = x;
+        change(view);
+        auto const id = draft.add(view);
+        draft.add(pointwise(Mode::EXP, id, draft.out(view.dim)));
+        return draft;
+    };
+    CHECK(fault_of(view_draft([](ir::Value&) {})) == "");
+    check_says(view_draft([](ir::Value& view) { view.view_of = 1; }), "%1 view is a view of %1; a view shows a value that was");
+    check_says(view_draft([](ir::Value& view) { view.view_of = 5; }), "%1 view is a view of %5");
+    check_says(view_draft([](ir::Value& view) { view.type = DataType_t::HALF; }), "differs from it in type or role");
+    check_says(view_draft([](ir::Value& view) { view.stride = {4, 1}; }), "reaches element 6 of %0 in1, whose last is 5");
+}
+
+TEST_CASE("order: results are written once, before they are read, and never into inputs") {
+    Draft unwritten;
+    unwritten.out({2, 3});
+    check_says(std::move(unwritten), "%0 out1 is an output that no operation writes");
+
+    Draft into_input;
+    auto const x = into_input.in({2, 3}), y = into_input.in({2, 3});
+    into_input.add(pointwise(Mode::EXP, x, y));
+    check_says(std::move(into_input), "op 0 EXP writes out = %1 in2, which is an input or a scalar");
+
+    Draft through_view;
+    auto const source = through_view.in({3, 3}), result = through_view.out({3, 3});
+    through_view.add(pointwise(Mode::EXP, source, result));
+    through_view.add(pointwise(Mode::EXP, source, through_view.transposed(result, 0, 1)));
+    check_says(std::move(through_view), "op 1 EXP writes out = %2 out2^T, which op 0 has written already");
+
+    Draft overlapping;
+    auto const from = overlapping.in({2, 3});
+    ir::Value to = output("y", {2, 3}, 5);
+    to.stride = {0, 1};
+    overlapping.add(pointwise(Mode::EXP, from, overlapping.add(to)));
+    check_says(std::move(overlapping), "writes out = %1 y [2, 3] with strides [0, 1], under which two elements share a place");
+}
+
+TEST_CASE("matmul: the last two dims fit and batch dims divide those of the result") {
+    check_says(matmul_draft({2, 3}, {4, 5}, {2, 5}), "op 0 MATMUL 'product' has a = %0 in1 [2, 3], b = %1 in2 [4, 5], c = "
+                                                     "%2 out3 [2, 5]; the last two dims need to be [M, K], [K, N] and [M, N]");
+    check_says(matmul_draft({2, 3}, {3, 5}, {4, 5}), "need to be [M, K]");
+    check_says(matmul_draft({1, 2, 3}, {3, 5}, {1, 2, 5}), "all need one rank of at least 2");
+    check_says(matmul_draft({4, 2, 3}, {3, 3, 5}, {4, 2, 5}), "dim 0 of a and of b has to divide that of c, 4");
+    check_says(matmul_draft({8, 2, 3}, {4, 3, 5}, {4, 2, 5}), "dim 0 of a and of b has to divide that of c, 4");
+}
+
+TEST_CASE("matmul: overrides are integers, one for each batch entry") {
+    auto const with_override = [](ir::Value value) {
+        Draft draft;
+        auto const a = draft.in({2, 1, 3, 4}), b = draft.in({2, 1, 4, 5}), c = draft.out({2, 1, 3, 5});
+        draft.add(op(ir::MatmulOp{.a = a, .b = b, .c = c, .m_override = draft.add(std::move(value))}));
+        return draft;
+    };
+    CHECK(fault_of(with_override(lengths("len", 2, 9))) == "");
+    check_says(with_override(lengths("len", 3, 9)), "m_override = %3 len [3, 1, 1, 1]; needs [2, 1, 1, 1]");
+    check_says(with_override(input("len", {2, 1, 1, 1}, 9)), "of type FLOAT; needs INT32 or INT64");
+}
+
+TEST_CASE("pointwise: operands of the mode, broadcast, and the axis of GEN_INDEX") {
+    check_says(pointwise_draft({.mode = Mode::ADD}, {{2, 3}}, {2, 3}), "op 0 ADD lacks its operand in_1");
+    check_says(pointwise_draft({.mode = Mode::EXP}, {{2, 3}, {2, 3}}, {2, 3}), "has in_1; this mode takes 1 operand");
+    check_says(pointwise_draft({.mode = Mode::BINARY_SELECT}, {{2, 3}, {2, 3}}, {2, 3}), "BINARY_SELECT lacks its operand in_2");
+    check_says(pointwise_draft({}, {{2, 3}}, {2, 3}), "op 0 POINTWISE has no mode");
+    check_says(pointwise_draft({.mode = Mode::EXP}, {{1, 2, 3}}, {2, 3}), "each dim has to be 1 or that of [2, 3]");
+    check_says(pointwise_draft({.mode = Mode::GEN_INDEX}, {{2, 3}}, {2, 3}), "has axis -1; needs 0 to 1");
+    check_says(pointwise_draft({.mode = Mode::GEN_INDEX, .axis = 2}, {{2, 3}}, {2, 3}), "has axis 2; needs 0 to 1");
+}
+
+TEST_CASE("reduction, generator and reshape") {
+    auto const reduction = [](core::Dims x, core::Dims y, ReductionMode_t mode = ReductionMode_t::ADD) {
+        Draft draft;
+        auto const in = draft.in(x), out = draft.out(y);
+        draft.add(op(ir::ReductionOp{.mode = mode, .x = in, .y = out}));
+        return draft;
+    };
+    CHECK(fault_of(reduction({6, 4}, {2, 1})) == "");
+    check_says(reduction({6, 4}, {4, 1}), "y needs as many dims as x, and each has to divide that of x");
+    check_says(reduction({6, 4}, {6}), "y needs as many dims as x");
+    check_says(reduction({6, 4}, {6, 1}, ReductionMode_t::NOT_SET), "op 0 REDUCE has no mode");
+
+    auto const reshape = [](core::Dims x, core::Dims y) {
+        Draft draft;
+        auto const in = draft.in(x), out = draft.out(y);
+        draft.add(op(ir::ReshapeOp{.x = in, .y = out}));
+        return draft;
+    };
+    CHECK(fault_of(reshape({2, 6}, {3, 4})) == "");
+    check_says(reshape({2, 6}, {3, 5}), "both need the same number of elements");
+
+    auto const rng = [](ir::Value seed, double probability) {
+        Draft draft;
+        auto const s = draft.add(std::move(seed)), o = draft.constant("offset", detail::make_scalar(std::int64_t{1}));
+        draft.add(op(ir::RngOp{.seed = s, .offset = o, .y = draft.out({2, 3}), .probability = probability}));
+        return draft;
+    };
+    CHECK(fault_of(rng(lengths("seed", 1, 9), 0.5)) == "");
+    check_says(rng(lengths("seed", 2, 9), 0.5), "has seed = %0 seed [2, 1, 1, 1]; needs one element");
+    check_says(rng(input("seed", {1}, 9), 0.5), "has seed = %0 seed [1] of type FLOAT; needs INT32 or INT64");
+    check_says(rng(lengths("seed", 1, 9), 1.5), "has probability 1.500000; needs 0 to 1");
+}
+
+TEST_CASE("attention: dims of its tensors") {
+    auto const forward = [](auto const& change) {
+        Attention attention;
+        change(attention.draft, attention.body);
+        return std::move(attention).finish();
+    };
+    check_says(forward([](Draft& d, auto& body) { body.k = d.in({2, 3, 7, 8}); }),
+               "has k = %4 in5 [2, 3, 7, 8]; batch 2 or 1, and a number of heads that divides 4, are needed");
+    check_says(forward([](Draft& d, auto& body) { body.k = d.in({2, 2, 7, 9}); }), "its vectors need 8 elements, as q's");
+    check_says(forward([](Draft& d, auto& body) { body.k = d.in({2, 2, 6, 8}); }), "both need one sequence length");
+    check_says(forward([](Draft& d, auto& body) { body.v = d.in({2, 1, 7, 5}); }), "has o = %3 out4 [2, 4, 5, 6]; needs [2, 4, 5, 5]");
+    check_says(forward([](Draft& d, auto& body) { body.q = d.in({2, 4, 5}); }), "needs four dims: batch, head, sequence, vector");
+    check_says(forward([](Draft& d, auto& body) { body.stats = d.out({2, 4, 5, 2}); }), "needs [2, 4, 5, 1]");
+    check_says(forward([](Draft& d, auto& body) { body.bias = d.in({2, 2, 5, 7}); }), "each dim has to be 1 or that of [2, 4, 5, 7]");
+    check_says(forward([](Draft& d, auto& body) { body.scale = d.in({2, 1, 1, 1}); }), "has scale = %4 in5 [2, 1, 1, 1]; needs one element");
+    check_says(forward([](Draft&, auto& body) { body.options.padding = true; }), "masks padding and lacks seq_len_q or seq_len_kv");
+    check_says(forward([](Draft&, auto& body) { body.options.dropout_probability = 0.5; }), "lacks seed or offset");
+}
+
+TEST_CASE("attention: operands that it needs, and gradients") {
+    Attention forward;
+    forward.body.v = ir::kNoValue;
+    check_says(std::move(forward).finish(), "op 0 SDPA_FORWARD lacks its operand v");
+
+    Attention tensors;
+    Draft& draft = tensors.draft;
+    ir::SdpaBackwardOp backward{.q = tensors.body.q, .k = tensors.body.k, .v = tensors.body.v};
+    backward.o = draft.in({2, 4, 5, 6});
+    backward.d_o = draft.in({2, 4, 5, 6});
+    backward.stats = draft.in({2, 4, 5, 1});
+    backward.d_q = draft.out({2, 4, 5, 8});
+    backward.d_k = draft.out({2, 4, 7, 8});
+    backward.d_v = draft.out({2, 1, 7, 6});
+    backward.d_bias = tensors.body.o;
+    draft.add(op(backward));
+    std::string const message = fault_of(std::move(draft));
+    CHECK(message.find("2 faults:") != std::string::npos);
+    CHECK(message.find("op 0 SDPA_BACKWARD has d_k = %8 out9 [2, 4, 7, 8]; needs [2, 2, 7, 8]") != std::string::npos);
+    CHECK(message.find("writes d_bias and has no bias") != std::string::npos);
+}
