@@ -1,0 +1,98 @@
+#include "expand/attention_scope.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::inline v1::expand {
+
+using ir::ValueId;
+
+AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node)
+    : NodeScope(builder, tensors, node) {
+    core::Dims const q = value(port(Port::Q)).dim;
+    core::Dims const k = value(port(Port::K)).dim;
+    score_dim_ = {q[0], q[1], q[2], k[2]};
+}
+
+ValueId AttentionScope::add_value(ir::Value value) {
+    value.name = path(value.name);
+    if (value.stride.empty()) value.stride = core::packed_strides(value.dim);
+    return builder_.add(std::move(value));
+}
+
+ValueId AttentionScope::add_virtual(std::string const& name, core::Dims dim, DataType_t type) {
+    return add_value({.name = name, .type = type, .dim = std::move(dim)});
+}
+
+ValueId AttentionScope::add_virtual(std::string const& name, core::Dims dim, core::Dims stride, DataType_t type) {
+    return add_value({.name = name, .type = type, .dim = std::move(dim), .stride = std::move(stride)});
+}
+
+ValueId AttentionScope::add_score(std::string const& name, DataType_t type) {
+    return add_virtual(name, score_dim_, type);
+}
+
+ValueId AttentionScope::add_row(std::string const& name) {
+    return add_virtual(name, {score_dim_[0], score_dim_[1], score_dim_[2], 1}, DataType_t::FLOAT);
+}
+
+ValueId AttentionScope::add_scratch(std::string const& name, core::Dims dim) {
+    return add_value({.name = name, .type = DataType_t::FLOAT, .dim = std::move(dim), .owned_scratch = true});
+}
+
+ValueId AttentionScope::add_number(std::string const& name, double number) {
+    return builder_.constant(path(name), detail::make_scalar(static_cast<float>(number)));
+}
+
+ValueId AttentionScope::add_integer(std::string const& name, std::int64_t integer) {
+    return builder_.constant(path(name), detail::make_scalar(static_cast<std::int32_t>(integer)));
+}
+
+ValueId AttentionScope::add_table(std::string const& name, core::Dims dim, std::vector<double> table) {
+    return add_value({.name = name, .dim = std::move(dim), .role = ir::Role::Constant, .table = std::move(table)});
+}
+
+static ir::PointwiseOp pointwise_op(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out) {
+    ir::PointwiseOp op;
+    op.mode = mode;
+    std::copy(in.begin(), in.end(), op.in);
+    op.out = out;
+    return op;
+}
+
+ValueId AttentionScope::pointwise(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out) {
+    return emit(pointwise_op(mode, in, out), out);
+}
+
+ValueId AttentionScope::guarded(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out) {
+    ir::PointwiseOp op = pointwise_op(mode, in, out);
+    op.guards_masked_rows = true;
+    return emit(op, out);
+}
+
+ValueId AttentionScope::index(ValueId shape, std::int64_t axis, ValueId out) {
+    ir::PointwiseOp op = pointwise_op(PointwiseMode_t::GEN_INDEX, {shape}, out);
+    op.axis = axis;
+    return emit(op, out);
+}
+
+ValueId AttentionScope::matmul(ir::MatmulOp const& op) { return emit(op, op.c); }
+
+ValueId AttentionScope::reduce(ReductionMode_t mode, ValueId x, ValueId y, bool is_deterministic) {
+    return emit(ir::ReductionOp{mode, x, y, is_deterministic}, y);
+}
+
+ValueId AttentionScope::random(ir::RngOp const& op) { return emit(op, op.y); }
+
+ValueId AttentionScope::reshape(ValueId x, ValueId y) { return emit(ir::ReshapeOp{x, y}, y); }
+
+ValueId AttentionScope::emit(ir::OpBody body, ValueId out) {
+    ir::Value const result = value(out);
+    bool const is_floating_point = result.type != DataType_t::INT32 && result.type != DataType_t::BOOLEAN;
+    bool const is_named_after_node = result.name.starts_with(path(""));  // unlike most of the user's own tensors
+    builder_.add(ir::Op{.name = is_named_after_node ? result.name : path(result.name),
+                        .compute_type = is_floating_point ? compute_type() : result.type,
+                        .body = std::move(body)});
+    return out;
+}
+
+}  // namespace cudnn_frontend::inline v1::expand

@@ -1,0 +1,65 @@
+// The scope of an attention node: its sizes, its options, and the primitive operations that its steps are written in.
+#pragma once
+
+#include "expand/scope.h"
+
+#include <initializer_list>
+
+namespace cudnn_frontend::inline v1::expand {
+
+using nodes::attention::Port;
+
+// In comments: b batch entry, h query head, i query, j key, d element of a head.
+class AttentionScope : public NodeScope {
+   public:
+    AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node);
+
+    nodes::AttentionFields const& fields() const { return *nodes::attention_fields(node()); }
+    core::Dims const& score_dim() const { return score_dim_; }  // {B, Hq, Sq, Skv}
+    std::int64_t queries() const { return score_dim_[2]; }
+    std::int64_t keys() const { return score_dim_[3]; }
+    DataType_t io_type() const { return value(port(Port::Q)).type; }
+
+    // Lengths of the batch entries; no value without a padding mask.
+    ir::ValueId seq_len_q() const { return fields().padding_mask ? port(Port::Seq_len_q) : ir::kNoValue; }
+    ir::ValueId seq_len_kv() const { return fields().padding_mask ? port(Port::Seq_len_kv) : ir::kNoValue; }
+
+    // Whether a generator drops probabilities; a chance of 0 needs no operation.
+    bool generates_dropout() const { return fields().dropout_probability.value_or(0.0f) > 0.0f; }
+    // Whether the user's mask drops them.
+    bool applies_dropout_mask() const { return !fields().dropout_probability && is_connected(Port::Dropout_mask); }
+    double keep_probability() const { return 1.0 - double{fields().dropout_probability.value_or(0.0f)}; }
+
+    // New values, named <node>::<name>: virtual and packed.
+    ir::ValueId add_virtual(std::string const& name, core::Dims dim, DataType_t type);
+    ir::ValueId add_virtual(std::string const& name, core::Dims dim, core::Dims stride, DataType_t type);
+    ir::ValueId add_score(std::string const& name, DataType_t type = DataType_t::FLOAT);  // {B, Hq, Sq, Skv}
+    ir::ValueId add_index(std::string const& name) { return add_score(name, DataType_t::INT32); }
+    ir::ValueId add_predicate(std::string const& name) { return add_score(name, DataType_t::BOOLEAN); }
+    ir::ValueId add_row(std::string const& name);  // {B, Hq, Sq, 1}
+    // Virtual too, but cuDNN's engines want it in memory.
+    ir::ValueId add_scratch(std::string const& name, core::Dims dim);
+    ir::ValueId add_number(std::string const& name, double number);
+    ir::ValueId add_integer(std::string const& name, std::int64_t integer);
+    ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table);
+    ir::ValueId transposed(ir::ValueId matrices) { return builder_.transposed(matrices, 2, 3); }
+
+    // Operations, named after their result, which they return. Integers and predicates are computed as such.
+    ir::ValueId pointwise(PointwiseMode_t mode, std::initializer_list<ir::ValueId> in, ir::ValueId out);
+    // One that fully masked rows pass through.
+    ir::ValueId guarded(PointwiseMode_t mode, std::initializer_list<ir::ValueId> in, ir::ValueId out);
+    ir::ValueId index(ir::ValueId shape, std::int64_t axis, ir::ValueId out);
+    ir::ValueId matmul(ir::MatmulOp const& op);
+    ir::ValueId reduce(ReductionMode_t mode, ir::ValueId x, ir::ValueId y, bool is_deterministic = false);
+    ir::ValueId random(ir::RngOp const& op);
+    ir::ValueId reshape(ir::ValueId x, ir::ValueId y);
+
+   private:
+    ir::ValueId add_value(ir::Value value);
+    ir::ValueId emit(ir::OpBody body, ir::ValueId out);
+    std::string path(std::string const& step) const { return name() + "::" + step; }
+
+    core::Dims score_dim_;
+};
+
+}  // namespace cudnn_frontend::inline v1::expand

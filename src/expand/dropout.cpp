@@ -1,0 +1,28 @@
+#include "expand/dropout.h"
+
+namespace cudnn_frontend::inline v1::expand {
+
+using ir::ValueId;
+
+static ValueId generated_mask(AttentionScope& at) {
+    return at.random({.seed = at.port(Port::Seed),
+                      .offset = at.port(Port::Offset),
+                      .y = at.is_connected(Port::Rng_dump) ? at.port(Port::Rng_dump) : at.add_score("dropout_mask"),
+                      .probability = at.keep_probability()});
+}
+
+Dropout make_dropout(AttentionScope& at) {
+    if (at.generates_dropout()) {
+        ValueId const mask = generated_mask(at);
+        return {mask, at.add_number("dropout_scale", 1.0 / at.keep_probability())};
+    }
+    if (at.applies_dropout_mask()) return {at.port(Port::Dropout_mask), at.port(Port::Dropout_scale)};
+    return {};
+}
+
+ValueId inverse_dropout_scale(AttentionScope& at, std::string const& name) {
+    if (at.applies_dropout_mask()) return at.port(Port::Dropout_scale_inv);
+    return at.add_number(name, at.generates_dropout() ? at.keep_probability() : 1.0);
+}
+
+}  // namespace cudnn_frontend::inline v1::expand

@@ -1,0 +1,60 @@
+#include "expand/expand.h"
+
+#include "expand/node_expansions.h"
+
+namespace cudnn_frontend::inline v1::expand {
+
+using nodes::NodeKind;
+
+// Backward attention leaves the choice to the target.
+static AttentionImplementation_t implementation_of(nodes::Node const& node) {
+    auto const* const forward = std::get_if<nodes::SdpaForwardFields>(&node.fields);
+    return forward == nullptr ? AttentionImplementation_t::AUTO : forward->implementation;
+}
+
+static error_t no_fused_attention(std::string const& node) {
+    return {error_code_t::GRAPH_NOT_SUPPORTED,
+            "the node asks for the implementation UNIFIED, but this target has no fused attention operation; "
+            "set_implementation(AttentionImplementation_t::AUTO) or COMPOSITE runs it as primitive operations",
+            {.node = node}};
+}
+
+static error_t expand_attention(AttentionScope& at, Capabilities const& capabilities) {
+    bool const is_forward = at.node().kind() == NodeKind::SdpaForward;
+    AttentionImplementation_t const implementation = implementation_of(at.node());
+    if (implementation == AttentionImplementation_t::UNIFIED && !capabilities.fused_attention) {
+        return no_fused_attention(at.name());
+    }
+    if (capabilities.fused_attention && implementation != AttentionImplementation_t::COMPOSITE) {
+        is_forward ? expand_fused_forward(at) : expand_fused_backward(at);
+    } else {
+        is_forward ? expand_forward(at) : expand_backward(at);
+    }
+    return {};
+}
+
+static error_t expand_node(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node,
+                           Capabilities const& capabilities) {
+    if (nodes::attention_fields(node) != nullptr) {
+        AttentionScope at(builder, tensors, node);
+        return expand_attention(at, capabilities);
+    }
+    NodeScope at(builder, tensors, node);
+    switch (node.kind()) {
+        case NodeKind::Matmul: expand_matmul(at); break;
+        case NodeKind::Reduction: expand_reduction(at); break;
+        default: expand_pointwise(at); break;
+    }
+    return {};
+}
+
+Result<ir::OpGraph> expand(nodes::ValidatedGraph const& graph, Capabilities const& capabilities) {
+    ir::Builder builder;
+    UserTensors tensors(graph.spec(), builder);
+    for (nodes::Node const& node : graph.spec().nodes) {
+        SDPA_GRAPH_TRY(expand_node(builder, tensors, node, capabilities));
+    }
+    return std::move(builder).finish();
+}
+
+}  // namespace cudnn_frontend::inline v1::expand

@@ -1,0 +1,15 @@
+// Masks of the scores: what a query must not see becomes -inf.
+#pragma once
+
+#include "expand/attention_scope.h"
+
+namespace cudnn_frontend::inline v1::expand {
+
+// Keeps s[b,h,i,j] where i < seq_len_q[b] and j < seq_len_kv[b].
+ir::ValueId mask_padding(AttentionScope& at, ir::ValueId s);
+
+// Keeps s[b,h,i,j] where i + shift - left < j <= i + shift + right; a bound that is not set keeps everything on its
+// side. shift moves the diagonal to the bottom right corner: seq_len_kv[b] - seq_len_q[b] there, 0 for the top left.
+ir::ValueId mask_band(AttentionScope& at, ir::ValueId s);
+
+}  // namespace cudnn_frontend::inline v1::expand

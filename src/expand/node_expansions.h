@@ -1,0 +1,20 @@
+// One function for each way in which a node becomes operations.
+#pragma once
+
+#include "expand/attention_scope.h"
+
+namespace cudnn_frontend::inline v1::expand {
+
+void expand_pointwise(NodeScope& at);
+void expand_matmul(NodeScope& at);
+void expand_reduction(NodeScope& at);
+
+// Attention as primitive operations, in the order of data flow that cuDNN's engines recognize.
+void expand_forward(AttentionScope& at);
+void expand_backward(AttentionScope& at);
+
+// Attention as one operation. It touches the same tensors of the user as the primitive operations do.
+void expand_fused_forward(AttentionScope& at);
+void expand_fused_backward(AttentionScope& at);
+
+}  // namespace cudnn_frontend::inline v1::expand

@@ -1,0 +1,44 @@
+// Nodes that are one primitive operation.
+#include "expand/node_expansions.h"
+
+namespace cudnn_frontend::inline v1::expand {
+
+void expand_pointwise(NodeScope& at) {
+    using namespace nodes::pointwise;
+    auto const& fields = std::get<nodes::PointwiseFields>(at.node().fields);
+    ir::PointwiseOp op;
+    op.mode = fields.mode;
+    op.in[0] = at.port(In_0);
+    op.in[1] = at.port(In_1);
+    op.in[2] = at.port(In_2);
+    op.out = at.port(Out_0);
+    op.axis = fields.axis.value_or(-1);
+    op.relu_lower_clip = fields.relu_lower_clip;
+    op.relu_upper_clip = fields.relu_upper_clip;
+    op.relu_lower_clip_slope = fields.relu_lower_clip_slope;
+    op.swish_beta = fields.swish_beta;
+    op.elu_alpha = fields.elu_alpha;
+    op.softplus_beta = fields.softplus_beta;
+    at.add_node(op);
+}
+
+void expand_matmul(NodeScope& at) {
+    using namespace nodes::matmul;
+    ir::MatmulOp op;
+    op.a = at.port(A);
+    op.b = at.port(B);
+    op.c = at.port(C);
+    op.m_override = at.port(M_override);
+    op.n_override = at.port(N_override);
+    op.k_override = at.port(K_override);
+    op.padding = std::get<nodes::MatmulFields>(at.node().fields).padding_value;
+    at.add_node(op);
+}
+
+void expand_reduction(NodeScope& at) {
+    using namespace nodes::reduction;
+    auto const& fields = std::get<nodes::ReductionFields>(at.node().fields);
+    at.add_node(ir::ReductionOp{fields.mode, at.port(X), at.port(Y), fields.is_deterministic});
+}
+
+}  // namespace cudnn_frontend::inline v1::expand

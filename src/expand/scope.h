@@ -1,0 +1,39 @@
+// What the expansion of a node works with: the graph under construction, the node, and its tensors as values.
+#pragma once
+
+#include "expand/user_tensors.h"
+
+#include <string>
+
+namespace cudnn_frontend::inline v1::expand {
+
+class NodeScope {
+   public:
+    NodeScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node);
+
+    nodes::Node const& node() const { return node_; }
+    // The node's own name, or its kind in lower case where the user gave none.
+    std::string const& name() const { return name_; }
+
+    ir::ValueId port(int port) const { return tensors_.value(node_.ports[static_cast<std::size_t>(port)]); }
+    bool is_connected(int port) const { return node_.ports[static_cast<std::size_t>(port)] != nodes::kNoTensor; }
+    // A copy: the builder moves its values as it grows.
+    ir::Value value(ir::ValueId id) const { return builder_.value(id); }
+
+    // What floating-point operations of the node compute in.
+    DataType_t compute_type() const { return compute_type_; }
+
+    // The node as one operation, under its name.
+    void add_node(ir::OpBody body) { builder_.add({name_, compute_type_, std::move(body)}); }
+
+   protected:
+    ir::Builder& builder_;
+
+   private:
+    UserTensors& tensors_;
+    nodes::Node const& node_;
+    std::string name_;
+    DataType_t compute_type_;
+};
+
+}  // namespace cudnn_frontend::inline v1::expand

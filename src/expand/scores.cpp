@@ -1,0 +1,61 @@
+#include "expand/scores.h"
+
+#include "expand/masks.h"
+
+#include <bit>
+#include <cmath>
+
+namespace cudnn_frontend::inline v1::expand {
+
+using ir::ValueId;
+using enum PointwiseMode_t;
+
+ValueId attention_scale(AttentionScope& at) {
+    if (at.fields().attn_scale) return at.add_number("scale", double{*at.fields().attn_scale});
+    return at.port(Port::Attn_scale);
+}
+
+// s[b,h,i,j] = sum_d q[b,h,i,d] k[b,h,j,d]. The lengths stand here and at the padding mask: engines that find them in
+// one place alone ignore them or leave padded keys in the softmax.
+static ValueId product(AttentionScope& at, ValueId k_transposed) {
+    return at.matmul({.a = at.port(Port::Q),
+                      .b = k_transposed,
+                      .c = at.add_score("scores"),
+                      .m_override = at.seq_len_q(),
+                      .n_override = at.seq_len_kv()});
+}
+
+// slope[h]: a geometric sequence over the largest power of two of heads, and every other term of the next finer one for
+// the rest, so that any number of heads gets distinct slopes.
+static std::vector<double> alibi_slopes(std::int64_t heads) {
+    auto const base = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+    std::vector<double> slopes;
+    for (std::int64_t h = 0; h < heads; ++h) {
+        auto const step = static_cast<double>(h < base ? 2 * (h + 1) : 2 * (h - base) + 1);
+        slopes.push_back(std::exp2(-4.0 * step / static_cast<double>(base)));
+    }
+    return slopes;
+}
+
+// s[b,h,i,j] += slope[h] (j - i). The distance is the plain one, whatever diagonal the masks follow.
+static ValueId add_alibi(AttentionScope& at, ValueId s) {
+    std::int64_t const heads = at.score_dim()[1];
+    ValueId const row = at.index(s, 2, at.add_index("alibi_row"));
+    ValueId const column = at.index(s, 3, at.add_index("alibi_column"));
+    ValueId const distance = at.pointwise(SUB, {column, row}, at.add_index("alibi_distance"));
+    ValueId const slopes = at.add_table("alibi_slopes", {1, heads, 1, 1}, alibi_slopes(heads));
+    ValueId const bias = at.pointwise(MUL, {distance, slopes}, at.add_score("alibi_bias"));
+    return at.pointwise(ADD, {s, bias}, at.add_score("alibi_scores"));
+}
+
+ValueId scores(AttentionScope& at, ValueId k_transposed, ValueId scale) {
+    ValueId s = product(at, k_transposed);
+    if (scale != ir::kNoValue) s = at.pointwise(MUL, {s, scale}, at.add_score("scaled_scores"));
+    ValueId const bias = at.port(Port::Bias);
+    if (bias != ir::kNoValue) s = at.pointwise(ADD, {s, bias}, at.add_score("biased_scores"));
+    if (at.fields().alibi_mask) s = add_alibi(at, s);
+    if (at.fields().padding_mask) s = mask_padding(at, s);
+    return s;
+}
+
+}  // namespace cudnn_frontend::inline v1::expand

@@ -1,0 +1,136 @@
+// Backward attention as primitive operations. With p the probabilities, c the dropout scale and M its mask:
+//   dv = (c M p)^T do,  ds = scale c p (M (do v^T) - rowsum(do o) / c),  dq = ds k,  dk = ds^T q.
+#include "expand/dropout.h"
+#include "expand/masks.h"
+#include "expand/node_expansions.h"
+#include "expand/scores.h"
+
+namespace cudnn_frontend::inline v1::expand {
+
+using ir::ValueId;
+using enum PointwiseMode_t;
+
+namespace {
+
+// What one block of the expansion leaves for the next.
+struct Shared {
+    ValueId k_transposed, v_transposed, scale;
+    Dropout dropout;
+};
+
+bool is_deterministic(AttentionScope const& at) {
+    return std::get<nodes::SdpaBackwardFields>(at.node().fields).deterministic;
+}
+
+// r[b,h,i] = sum_d do[b,h,i,d] o[b,h,i,d] / c. The factor stands there even where it is 1: it tells engines where the
+// sum ends and the gradient of the scores begins.
+ValueId row_dot(AttentionScope& at) {
+    ValueId const d_o = at.port(Port::dO), o = at.port(Port::O);
+    ValueId const product =
+        at.pointwise(MUL, {d_o, o}, at.add_virtual("gradient_times_output", at.value(o).dim, DataType_t::FLOAT));
+    ValueId const sum = at.reduce(ReductionMode_t::ADD, product, at.add_row("row_dot"));
+    core::Dims const row_dim = at.value(sum).dim;
+    ValueId const factor = inverse_dropout_scale(at, "row_dot_factor");
+    return at.pointwise(MUL, {sum, factor}, at.add_scratch("scaled_row_dot", row_dim));
+}
+
+// p[b,h,i,j] = exp(s[b,h,i,j] - stats[b,h,i]): forward's probabilities without its maximum and sum. Engines expect the
+// band mask after the subtraction, where -inf still means a probability of 0.
+ValueId probabilities(AttentionScope& at, Shared const& shared) {
+    ValueId const stats = at.port(Port::Stats);
+    ValueId s = scores(at, shared.k_transposed, shared.scale);
+    s = at.guarded(SUB, {s, stats}, at.add_score("shifted_scores"));
+    s = mask_band(at, s);
+    return at.pointwise(EXP, {s}, at.add_score("probabilities"));
+}
+
+// x[b,h,i,j] times a factor of dropout, if there is any.
+ValueId drop(AttentionScope& at, ValueId x, ValueId factor, char const* name) {
+    return factor == ir::kNoValue ? x : at.pointwise(MUL, {x, factor}, at.add_score(name));
+}
+
+// x[b,h,j,i] from x[b,h,i,j], in the type of the products that follow.
+ValueId transpose(AttentionScope& at, ValueId x, char const* name) {
+    core::Dims const& s = at.score_dim();
+    core::Dims const stride{s[1] * s[2] * s[3], s[2] * s[3], 1, s[3]};
+    return at.reshape(x, at.add_virtual(name, {s[0], s[1], s[3], s[2]}, stride, at.io_type()));
+}
+
+// g[b,k,j,d] = sum_i a[b,h,j,i] x[b,h,i,d], summed over the query heads h that share the head k of keys or values.
+void sum_over_queries(AttentionScope& at, ValueId a, ValueId x, int gradient_port, char const* name) {
+    ValueId const gradient = at.port(gradient_port);
+    core::Dims const& s = at.score_dim();
+    core::Dims const full{s[0], s[1], s[3], at.value(x).dim[3]};
+    bool const is_shared = at.value(gradient).dim != full;
+    ValueId const product = is_shared ? at.add_virtual(name, full, at.io_type()) : gradient;
+    at.matmul({.a = a, .b = x, .c = product, .m_override = at.seq_len_kv(), .k_override = at.seq_len_q()});
+    if (is_shared) at.reduce(ReductionMode_t::ADD, product, gradient, is_deterministic(at));
+}
+
+// dv[b,h,j,d] = sum_i c M[b,h,i,j] p[b,h,i,j] do[b,h,i,d]
+void gradient_of_values(AttentionScope& at, Shared const& shared, ValueId p) {
+    p = drop(at, p, shared.dropout.mask, "kept_probabilities");
+    p = drop(at, p, shared.dropout.scale, "dropped_probabilities");
+    sum_over_queries(at, transpose(at, p, "transposed_probabilities"), at.port(Port::dO), Port::dV,
+                     "dV_of_query_heads");
+}
+
+// dp[b,h,i,j] = sum_d do[b,h,i,d] v[b,h,j,d]
+ValueId gradient_of_probabilities(AttentionScope& at, Shared const& shared) {
+    ValueId const dp = at.matmul({.a = at.port(Port::dO),
+                                  .b = shared.v_transposed,
+                                  .c = at.add_score("probability_gradients"),
+                                  .m_override = at.seq_len_q(),
+                                  .n_override = at.seq_len_kv()});
+    return drop(at, dp, shared.dropout.mask, "kept_probability_gradients");
+}
+
+// ds[b,h,i,j] = c p[b,h,i,j] (dp[b,h,i,j] - r[b,h,i]): of the softmax's input, thus of the bias too. Times the scale it
+// is the gradient of the product q k^T.
+ValueId gradient_of_scores(AttentionScope& at, Shared const& shared, ValueId p, ValueId r) {
+    ValueId ds = gradient_of_probabilities(at, shared);
+    ds = at.pointwise(SUB, {ds, r}, at.add_score("centered_gradients"));
+    ds = at.pointwise(MUL, {ds, p}, at.add_score("score_gradients"));
+    ds = drop(at, ds, shared.dropout.scale, "dropped_score_gradients");
+    if (at.is_connected(Port::dBias)) at.reduce(ReductionMode_t::ADD, ds, at.port(Port::dBias), is_deterministic(at));
+    if (shared.scale == ir::kNoValue) return ds;
+    return at.pointwise(MUL, {ds, shared.scale}, at.add_score("scaled_score_gradients"));
+}
+
+// k[b,h,j,d] once more from k^T, which is how the engines take it.
+ValueId restored_keys(AttentionScope& at, Shared const& shared) {
+    ir::Value const k = at.value(at.port(Port::K));
+    return at.reshape(shared.k_transposed, at.add_virtual("keys", k.dim, k.stride, k.type));
+}
+
+// dq[b,h,i,d] = sum_j ds[b,h,i,j] k[b,h,j,d]. Blocks of keys add to an accumulator in whatever order they finish, which
+// is fastest; a fixed order, and the gradient of a bias, need the product in one piece.
+void gradient_of_queries(AttentionScope& at, Shared const& shared, ValueId ds) {
+    ValueId const dq = at.port(Port::dQ);
+    bool const is_direct = is_deterministic(at) || at.is_connected(Port::dBias);
+    ValueId const product = is_direct ? dq : at.add_scratch("dQ_accumulator", at.value(dq).dim);
+    at.matmul({.a = ds,
+               .b = restored_keys(at, shared),
+               .c = product,
+               .m_override = at.seq_len_q(),
+               .k_override = at.seq_len_kv()});
+    if (!is_direct) at.pointwise(IDENTITY, {product}, dq);
+}
+
+}  // namespace
+
+void expand_backward(AttentionScope& at) {
+    Shared shared{.dropout = make_dropout(at)};
+    ValueId const r = row_dot(at);
+    shared.k_transposed = at.transposed(at.port(Port::K));
+    shared.v_transposed = at.transposed(at.port(Port::V));
+    shared.scale = attention_scale(at);
+    ValueId const p = probabilities(at, shared);
+    gradient_of_values(at, shared, p);
+    ValueId const ds = gradient_of_scores(at, shared, p, r);
+    sum_over_queries(at, transpose(at, ds, "transposed_score_gradients"), at.port(Port::Q), Port::dK,
+                     "dK_of_query_heads");
+    gradient_of_queries(at, shared, ds);
+}
+
+}  // namespace cudnn_frontend::inline v1::expand

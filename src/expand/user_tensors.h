@@ -1,0 +1,27 @@
+// The user's tensors as values of the op graph.
+#pragma once
+
+#include "ir/builder.h"
+#include "nodes/graph_spec.h"
+
+#include <vector>
+
+namespace cudnn_frontend::inline v1::expand {
+
+// A tensor becomes a value when an operation first asks for it: what no operation touches needs no pointer at run time.
+class UserTensors {
+   public:
+    UserTensors(nodes::GraphSpec const& spec, ir::Builder& builder);
+
+    ir::ValueId value(nodes::TensorId id);  // no value for no tensor
+
+   private:
+    ir::Role role_of(nodes::TensorId id) const;
+
+    nodes::GraphSpec const& spec_;
+    ir::Builder& builder_;
+    std::vector<ir::ValueId> values_;
+    std::vector<bool> produced_;  // by a node of the graph
+};
+
+}  // namespace cudnn_frontend::inline v1::expand

@@ -1,0 +1,179 @@
+#include "attention_graphs.h"
+
+#include "core/names.h"
+#include "nodes/schema.h"
+#include "support/catch.h"
+
+namespace test {
+
+AttentionGraph::AttentionGraph(nodes::NodeKind kind) {
+    spec.name = "test";
+    spec.io_data_type = DataType_t::HALF;
+    spec.intermediate_data_type = DataType_t::FLOAT;
+    spec.compute_data_type = DataType_t::FLOAT;
+    spec.nodes.push_back(nodes::make_node(kind));
+    node().name = "sdpa";
+    connect(Port::Q, DataType_t::HALF, {2, 4, 6, 8});
+    connect(Port::K, DataType_t::HALF, {2, 4, 5, 8});
+    connect(Port::V, DataType_t::HALF, {2, 4, 5, 16});
+    connect(Port::O, DataType_t::HALF, {2, 4, 6, 16});
+}
+
+AttentionGraph AttentionGraph::forward() { return AttentionGraph(nodes::NodeKind::SdpaForward); }
+
+AttentionGraph AttentionGraph::backward() {
+    AttentionGraph graph(nodes::NodeKind::SdpaBackward);
+    graph.connect(Port::dO, DataType_t::HALF, {2, 4, 6, 16});
+    graph.connect(Port::Stats, DataType_t::FLOAT, {2, 4, 6, 1});
+    graph.connect(Port::dQ, DataType_t::HALF, {2, 4, 6, 8});
+    graph.connect(Port::dK, DataType_t::HALF, {2, 4, 5, 8});
+    graph.connect(Port::dV, DataType_t::HALF, {2, 4, 5, 16});
+    return graph;
+}
+
+nodes::AttentionFields& AttentionGraph::fields() {
+    return const_cast<nodes::AttentionFields&>(*nodes::attention_fields(node()));
+}
+
+nodes::TensorId AttentionGraph::add_tensor(std::string name, DataType_t type, core::Dims dim) {
+    nodes::TensorSpec tensor;
+    tensor.name = std::move(name);
+    tensor.uid = 100 + static_cast<std::int64_t>(spec.tensors.size());
+    tensor.data_type = type;
+    tensor.stride = core::packed_strides(dim);
+    tensor.dim = std::move(dim);
+    spec.tensors.push_back(std::move(tensor));
+    return static_cast<nodes::TensorId>(spec.tensors.size()) - 1;
+}
+
+AttentionGraph& AttentionGraph::connect(int port, DataType_t type, core::Dims dim) {
+    node().ports[static_cast<std::size_t>(port)] =
+        add_tensor(nodes::port_name(node().kind(), port), type, std::move(dim));
+    return *this;
+}
+
+AttentionGraph& AttentionGraph::heads(std::int64_t of_keys, std::int64_t of_values) {
+    auto const set = [&](int port, std::int64_t heads) {
+        tensor(port).dim[1] = heads;
+        tensor(port).stride = core::packed_strides(tensor(port).dim);
+    };
+    set(Port::K, of_keys);
+    set(Port::V, of_values);
+    if (is_backward()) {
+        set(Port::dK, of_keys);
+        set(Port::dV, of_values);
+    }
+    return *this;
+}
+
+AttentionGraph& AttentionGraph::scale(float value) {
+    fields().attn_scale = value;
+    return *this;
+}
+
+AttentionGraph& AttentionGraph::stats() {
+    std::get<nodes::SdpaForwardFields>(node().fields).generate_stats = true;
+    return connect(Port::Stats, DataType_t::FLOAT, {2, 4, queries(), 1});
+}
+
+AttentionGraph& AttentionGraph::bias(core::Dims dim) { return connect(Port::Bias, DataType_t::HALF, std::move(dim)); }
+
+AttentionGraph& AttentionGraph::bias_gradient() {
+    return connect(Port::dBias, DataType_t::HALF, tensor(Port::Bias).dim);
+}
+
+AttentionGraph& AttentionGraph::padding() {
+    fields().padding_mask = true;
+    connect(Port::Seq_len_q, DataType_t::INT32, {2, 1, 1, 1});
+    return connect(Port::Seq_len_kv, DataType_t::INT32, {2, 1, 1, 1});
+}
+
+AttentionGraph& AttentionGraph::band(DiagonalAlignment_t alignment, std::optional<std::int64_t> left,
+                                     std::optional<std::int64_t> right) {
+    fields().diagonal_alignment = alignment;
+    fields().left_bound = left;
+    fields().right_bound = right;
+    return *this;
+}
+
+AttentionGraph& AttentionGraph::dropout(float probability) {
+    fields().dropout_probability = probability;
+    connect(Port::Seed, DataType_t::INT64, {1, 1, 1, 1});
+    return connect(Port::Offset, DataType_t::INT64, {1, 1, 1, 1});
+}
+
+AttentionGraph& AttentionGraph::dropout_mask() {
+    connect(Port::Dropout_mask, DataType_t::HALF, {1, 1, queries(), keys()});
+    connect(Port::Dropout_scale, DataType_t::FLOAT, {1, 1, 1, 1});
+    if (is_backward()) connect(Port::Dropout_scale_inv, DataType_t::FLOAT, {1, 1, 1, 1});
+    return *this;
+}
+
+AttentionGraph& AttentionGraph::dump() { return connect(Port::Rng_dump, DataType_t::FLOAT, {2, 4, queries(), keys()}); }
+
+AttentionGraph& AttentionGraph::deterministic() {
+    std::get<nodes::SdpaBackwardFields>(node().fields).deterministic = true;
+    return *this;
+}
+
+AttentionGraph& AttentionGraph::implementation(AttentionImplementation_t choice) {
+    std::get<nodes::SdpaForwardFields>(node().fields).implementation = choice;
+    return *this;
+}
+
+nodes::ValidatedGraph validated(nodes::GraphSpec const& spec) {
+    nodes::Validation validation = nodes::validate(spec);
+    INFO(validation.report.to_text());
+    REQUIRE(validation.graph.has_value());
+    return *validation.graph;
+}
+
+static ir::OpGraph expanded(AttentionGraph const& graph, bool fused_attention) {
+    auto result = expand::expand(validated(graph.spec), {.fused_attention = fused_attention});
+    INFO(result.error().get_message());
+    REQUIRE(result.is_good());
+    return std::move(result).value();
+}
+
+ir::OpGraph composite(AttentionGraph const& graph) { return expanded(graph, false); }
+ir::OpGraph fused(AttentionGraph const& graph) { return expanded(graph, true); }
+
+std::string kinds(ir::OpGraph const& graph) {
+    std::string text;
+    for (ir::Op const& op : graph.ops()) text += (text.empty() ? "" : " ") + std::string(ir::kind_name(op));
+    return text;
+}
+
+static std::string short_name(ir::Value const& value) {
+    std::string const prefix = "sdpa::";
+    return value.name.starts_with(prefix) ? value.name.substr(prefix.size()) : value.name;
+}
+
+static std::string step(ir::OpGraph const& graph, ir::Op const& op) {
+    ir::Value const& result = graph.value(ir::outputs_of(op).front().value);
+    std::string text = short_name(result);
+    if (result.type != DataType_t::FLOAT) text += std::string(":") + core::name_of(result.type);
+    text += " = " + std::string(ir::kind_name(op)) + "(";
+    bool is_first = true;
+    for (ir::Operand const& operand : ir::inputs_of(op)) {
+        text += (is_first ? "" : ", ") + short_name(graph.value(operand.value));
+        is_first = false;
+    }
+    return text + ")";
+}
+
+std::vector<std::string> steps(ir::OpGraph const& graph) {
+    std::vector<std::string> lines;
+    for (ir::Op const& op : graph.ops()) lines.push_back(step(graph, op));
+    return lines;
+}
+
+ir::Value const& find_value(ir::OpGraph const& graph, std::string const& name) {
+    for (ir::Value const& value : graph.values()) {
+        if (short_name(value) == name) return value;
+    }
+    FAIL("no value " + name);
+    return graph.values().front();
+}
+
+}  // namespace test

@@ -1,0 +1,129 @@
+// The operations of backward attention, one line each, in the order of the data flow that engines recognize.
+#include "attention_graphs.h"
+#include "support/catch.h"
+
+#include <algorithm>
+
+using namespace test;
+using Lines = std::vector<std::string>;
+
+TEST_CASE("Plain backward attention", "[expand]") {
+    CHECK(steps(composite(AttentionGraph::backward().scale(0.5f))) ==
+          Lines{
+              "gradient_times_output = MUL(dO, O)",
+              "row_dot = REDUCE_ADD(gradient_times_output)",
+              "scaled_row_dot = MUL(row_dot, row_dot_factor)",
+              "scores = MATMUL(Q, K^T)",
+              "scaled_scores = MUL(scores, scale)",
+              "shifted_scores = SUB(scaled_scores, Stats)",
+              "probabilities = EXP(shifted_scores)",
+              "transposed_probabilities:HALF = RESHAPE(probabilities)",
+              "dV:HALF = MATMUL(transposed_probabilities, dO)",
+              "probability_gradients = MATMUL(dO, V^T)",
+              "centered_gradients = SUB(probability_gradients, scaled_row_dot)",
+              "score_gradients = MUL(centered_gradients, probabilities)",
+              "scaled_score_gradients = MUL(score_gradients, scale)",
+              "transposed_score_gradients:HALF = RESHAPE(scaled_score_gradients)",
+              "dK:HALF = MATMUL(transposed_score_gradients, Q)",
+              "keys:HALF = RESHAPE(K^T)",
+              "dQ_accumulator = MATMUL(scaled_score_gradients, keys)",
+              "dQ:HALF = IDENTITY(dQ_accumulator)",
+          });
+}
+
+TEST_CASE("Grouped heads, dropout, masks and the gradient of a bias", "[expand]") {
+    auto attention = AttentionGraph::backward().heads(2, 1).bias({1, 4, 6, 5}).bias_gradient().padding().dropout(0.25f);
+    attention.band(DiagonalAlignment_t::TOP_LEFT, 2, 0);
+    CHECK(steps(composite(attention)) ==
+          Lines{
+              "dropout_mask = RNG(seed, offset)",
+              "gradient_times_output = MUL(dO, O)",
+              "row_dot = REDUCE_ADD(gradient_times_output)",
+              "scaled_row_dot = MUL(row_dot, row_dot_factor)",
+              "scores = MATMUL(Q, K^T, seq_len_q, seq_len_kv)",
+              "biased_scores = ADD(scores, bias)",
+              "padding_row:INT32 = GEN_INDEX(biased_scores)",
+              "padding_column:INT32 = GEN_INDEX(biased_scores)",
+              "padding_row_inside:BOOLEAN = CMP_LT(padding_row, seq_len_q)",
+              "padding_column_inside:BOOLEAN = CMP_LT(padding_column, seq_len_kv)",
+              "padding_inside:BOOLEAN = LOGICAL_AND(padding_row_inside, padding_column_inside)",
+              "padding_scores = BINARY_SELECT(biased_scores, padding_fill, padding_inside)",
+              "shifted_scores = SUB(padding_scores, Stats)",
+              "right_bound_row:INT32 = GEN_INDEX(shifted_scores)",
+              "right_bound_column:INT32 = GEN_INDEX(shifted_scores)",
+              "right_bound_inside:BOOLEAN = CMP_GE(right_bound_row, right_bound_column)",
+              "right_bound_scores = BINARY_SELECT(shifted_scores, right_bound_fill, right_bound_inside)",
+              "left_bound_row:INT32 = GEN_INDEX(right_bound_scores)",
+              "left_bound_column:INT32 = GEN_INDEX(right_bound_scores)",
+              "left_bound_shifted_column = ADD(left_bound_column, left_bound)",
+              "left_bound_inside:BOOLEAN = CMP_GT(left_bound_shifted_column, left_bound_row)",
+              "left_bound_scores = BINARY_SELECT(right_bound_scores, left_bound_fill, left_bound_inside)",
+              "probabilities = EXP(left_bound_scores)",
+              "kept_probabilities = MUL(probabilities, dropout_mask)",
+              "dropped_probabilities = MUL(kept_probabilities, dropout_scale)",
+              "transposed_probabilities:HALF = RESHAPE(dropped_probabilities)",
+              "dV_of_query_heads:HALF = MATMUL(transposed_probabilities, dO, seq_len_kv, seq_len_q)",
+              "dV:HALF = REDUCE_ADD(dV_of_query_heads)",
+              "probability_gradients = MATMUL(dO, V^T, seq_len_q, seq_len_kv)",
+              "kept_probability_gradients = MUL(probability_gradients, dropout_mask)",
+              "centered_gradients = SUB(kept_probability_gradients, scaled_row_dot)",
+              "score_gradients = MUL(centered_gradients, probabilities)",
+              "dropped_score_gradients = MUL(score_gradients, dropout_scale)",
+              "dBias:HALF = REDUCE_ADD(dropped_score_gradients)",
+              "transposed_score_gradients:HALF = RESHAPE(dropped_score_gradients)",
+              "dK_of_query_heads:HALF = MATMUL(transposed_score_gradients, Q, seq_len_kv, seq_len_q)",
+              "dK:HALF = REDUCE_ADD(dK_of_query_heads)",
+              "keys:HALF = RESHAPE(K^T)",
+              "dQ:HALF = MATMUL(dropped_score_gradients, keys, seq_len_q, seq_len_kv)",
+          });
+}
+
+TEST_CASE("Determinism takes the direct form of dQ and marks the sums over heads", "[expand]") {
+    ir::OpGraph const plain = composite(AttentionGraph::backward().heads(2, 2));
+    ir::OpGraph const deterministic = composite(AttentionGraph::backward().heads(2, 2).deterministic());
+    auto const marks = [](ir::OpGraph const& graph) {
+        std::string text;
+        for (ir::Op const& op : graph.ops()) {
+            auto const* const reduction = std::get_if<ir::ReductionOp>(&op.body);
+            if (reduction != nullptr && reduction->is_deterministic) text += op.name + " ";
+        }
+        return text;
+    };
+    CHECK(marks(plain).empty());
+    CHECK(marks(deterministic) == "sdpa::dV sdpa::dK ");
+    CHECK(steps(plain).back() == "dQ:HALF = IDENTITY(dQ_accumulator)");
+    CHECK(steps(deterministic).back() == "dQ:HALF = MATMUL(score_gradients, keys)");
+}
+
+TEST_CASE("Backward values have the shapes that engines recognize", "[expand]") {
+    ir::OpGraph const graph = composite(AttentionGraph::backward().heads(2, 1));
+    ir::Value const& probabilities = find_value(graph, "transposed_probabilities");
+    CHECK(probabilities.dim == core::Dims{2, 4, 5, 6});
+    CHECK(probabilities.stride == core::Dims{120, 30, 1, 5});
+    CHECK(find_value(graph, "dK_of_query_heads").dim == core::Dims{2, 4, 5, 8});
+    CHECK(find_value(graph, "dV_of_query_heads").dim == core::Dims{2, 4, 5, 16});
+    CHECK(find_value(graph, "keys").dim == find_value(graph, "K").dim);
+    CHECK(find_value(graph, "keys").stride == find_value(graph, "K").stride);
+    CHECK(find_value(graph, "V^T").dim == core::Dims{2, 1, 16, 5});
+    CHECK(find_value(graph, "dQ_accumulator").dim == core::Dims{2, 4, 6, 8});
+}
+
+TEST_CASE("The sums that engines want in memory are marked", "[expand]") {
+    ir::OpGraph const graph = composite(AttentionGraph::backward());
+    std::string marked;
+    for (ir::Value const& value : graph.values()) {
+        if (!value.owned_scratch) continue;
+        CHECK(value.role == ir::Role::Virtual);
+        marked += value.name + " ";
+    }
+    CHECK(marked == "sdpa::scaled_row_dot sdpa::dQ_accumulator ");
+}
+
+TEST_CASE("The user's dropout mask brings the inverse of its scale", "[expand]") {
+    auto const lines = steps(composite(AttentionGraph::backward().dropout_mask()));
+    auto const count = [&](std::string const& line) { return std::count(lines.begin(), lines.end(), line); };
+    CHECK(count("scaled_row_dot = MUL(row_dot, dropout_scale_inv)") == 1);
+    CHECK(count("kept_probabilities = MUL(probabilities, dropout_mask)") == 1);
+    CHECK(count("dropped_probabilities = MUL(kept_probabilities, dropout_scale)") == 1);
+    CHECK(count("dropped_score_gradients = MUL(score_gradients, dropout_scale)") == 1);
+}

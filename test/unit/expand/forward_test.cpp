@@ -1,0 +1,134 @@
+// The operations of forward attention, one line each, in the order of the data flow that engines recognize.
+#include "attention_graphs.h"
+#include "support/catch.h"
+
+using namespace test;
+using Lines = std::vector<std::string>;
+
+TEST_CASE("Plain forward attention is two products around a softmax", "[expand]") {
+    ir::OpGraph const graph = composite(AttentionGraph::forward());
+    CHECK(steps(graph) == Lines{
+                              "scores = MATMUL(Q, K^T)",
+                              "softmax_max = REDUCE_MAX(scores)",
+                              "shifted_scores = SUB(scores, softmax_max)",
+                              "exponentials = EXP(shifted_scores)",
+                              "softmax_sum = REDUCE_ADD(exponentials)",
+                              "softmax_log_sum = LOG(softmax_sum)",
+                              "stats = ADD(softmax_log_sum, softmax_max)",
+                              "probabilities:HALF = DIV(exponentials, softmax_sum)",
+                              "O:HALF = MATMUL(probabilities, V)",
+                          });
+}
+
+TEST_CASE("Causality, lengths and grouped heads", "[expand]") {
+    auto attention = AttentionGraph::forward().heads(2, 1).scale(0.5f).stats().padding();
+    attention.band(DiagonalAlignment_t::TOP_LEFT, {}, 0);
+    CHECK(steps(composite(attention)) ==
+          Lines{
+              "scores = MATMUL(Q, K^T, seq_len_q, seq_len_kv)",
+              "scaled_scores = MUL(scores, scale)",
+              "padding_row:INT32 = GEN_INDEX(scaled_scores)",
+              "padding_column:INT32 = GEN_INDEX(scaled_scores)",
+              "padding_row_inside:BOOLEAN = CMP_LT(padding_row, seq_len_q)",
+              "padding_column_inside:BOOLEAN = CMP_LT(padding_column, seq_len_kv)",
+              "padding_inside:BOOLEAN = LOGICAL_AND(padding_row_inside, padding_column_inside)",
+              "padding_scores = BINARY_SELECT(scaled_scores, padding_fill, padding_inside)",
+              "right_bound_row:INT32 = GEN_INDEX(padding_scores)",
+              "right_bound_column:INT32 = GEN_INDEX(padding_scores)",
+              "right_bound_inside:BOOLEAN = CMP_GE(right_bound_row, right_bound_column)",
+              "right_bound_scores = BINARY_SELECT(padding_scores, right_bound_fill, right_bound_inside)",
+              "softmax_max = REDUCE_MAX(right_bound_scores)",
+              "shifted_scores = SUB(right_bound_scores, softmax_max)",
+              "exponentials = EXP(shifted_scores)",
+              "softmax_sum = REDUCE_ADD(exponentials)",
+              "softmax_log_sum = LOG(softmax_sum)",
+              "Stats = ADD(softmax_log_sum, softmax_max)",
+              "probabilities:HALF = DIV(exponentials, softmax_sum)",
+              "O:HALF = MATMUL(probabilities, V, seq_len_q, seq_len_kv)",
+          });
+}
+
+TEST_CASE("Every option of forward attention at once", "[expand]") {
+    auto attention = AttentionGraph::forward().scale(0.5f).stats().bias({1, 4, 6, 5}).padding().dropout(0.25f).dump();
+    attention.band(DiagonalAlignment_t::BOTTOM_RIGHT, 3, 1).fields().alibi_mask = true;
+    CHECK(steps(composite(attention)) ==
+          Lines{
+              "scores = MATMUL(Q, K^T, seq_len_q, seq_len_kv)",
+              "scaled_scores = MUL(scores, scale)",
+              "biased_scores = ADD(scaled_scores, bias)",
+              "alibi_row:INT32 = GEN_INDEX(biased_scores)",
+              "alibi_column:INT32 = GEN_INDEX(biased_scores)",
+              "alibi_distance:INT32 = SUB(alibi_column, alibi_row)",
+              "alibi_bias = MUL(alibi_distance, alibi_slopes)",
+              "alibi_scores = ADD(biased_scores, alibi_bias)",
+              "padding_row:INT32 = GEN_INDEX(alibi_scores)",
+              "padding_column:INT32 = GEN_INDEX(alibi_scores)",
+              "padding_row_inside:BOOLEAN = CMP_LT(padding_row, seq_len_q)",
+              "padding_column_inside:BOOLEAN = CMP_LT(padding_column, seq_len_kv)",
+              "padding_inside:BOOLEAN = LOGICAL_AND(padding_row_inside, padding_column_inside)",
+              "padding_scores = BINARY_SELECT(alibi_scores, padding_fill, padding_inside)",
+              "right_bound_row:INT32 = GEN_INDEX(padding_scores)",
+              "right_bound_column:INT32 = GEN_INDEX(padding_scores)",
+              "right_bound_row_plus_keys:INT32 = ADD(right_bound_row, seq_len_kv)",
+              "right_bound_shifted_row:INT32 = SUB(right_bound_row_plus_keys, seq_len_q)",
+              "right_bound_last_column:INT32 = ADD(right_bound_shifted_row, right_bound)",
+              "right_bound_inside:BOOLEAN = CMP_GE(right_bound_last_column, right_bound_column)",
+              "right_bound_scores = BINARY_SELECT(padding_scores, right_bound_fill, right_bound_inside)",
+              "left_bound_row:INT32 = GEN_INDEX(right_bound_scores)",
+              "left_bound_column:INT32 = GEN_INDEX(right_bound_scores)",
+              "left_bound_column_plus_bound:INT32 = ADD(left_bound_column, left_bound)",
+              "left_bound_column_minus_keys:INT32 = SUB(left_bound_column_plus_bound, seq_len_kv)",
+              "left_bound_shifted_column:INT32 = ADD(left_bound_column_minus_keys, seq_len_q)",
+              "left_bound_inside:BOOLEAN = CMP_GT(left_bound_shifted_column, left_bound_row)",
+              "left_bound_scores = BINARY_SELECT(right_bound_scores, left_bound_fill, left_bound_inside)",
+              "softmax_max = REDUCE_MAX(left_bound_scores)",
+              "shifted_scores = SUB(left_bound_scores, softmax_max)",
+              "exponentials = EXP(shifted_scores)",
+              "softmax_sum = REDUCE_ADD(exponentials)",
+              "softmax_log_sum = LOG(softmax_sum)",
+              "Stats = ADD(softmax_log_sum, softmax_max)",
+              "probabilities = DIV(exponentials, softmax_sum)",
+              "rng_dump = RNG(seed, offset)",
+              "kept_probabilities = MUL(probabilities, rng_dump)",
+              "dropped_probabilities:HALF = MUL(kept_probabilities, dropout_scale)",
+              "O:HALF = MATMUL(dropped_probabilities, V, seq_len_q, seq_len_kv)",
+          });
+}
+
+TEST_CASE("The products are overridden where their rows, columns and terms end", "[expand]") {
+    ir::OpGraph const graph = composite(AttentionGraph::forward().padding());
+    auto const products = bodies<ir::MatmulOp>(graph);
+    REQUIRE(products.size() == 2);
+    auto const uid = [&](ir::ValueId id) { return id == ir::kNoValue ? -1 : graph.value(id).uid; };
+    std::int64_t const queries = find_value(graph, "seq_len_q").uid, keys = find_value(graph, "seq_len_kv").uid;
+    CHECK(uid(products[0].m_override) == queries);
+    CHECK(uid(products[0].n_override) == keys);
+    CHECK(uid(products[0].k_override) == -1);
+    CHECK(uid(products[1].m_override) == queries);
+    CHECK(uid(products[1].n_override) == -1);
+    CHECK(uid(products[1].k_override) == keys);
+}
+
+TEST_CASE("Forward values have the shapes that engines recognize", "[expand]") {
+    ir::OpGraph const graph = composite(AttentionGraph::forward());
+    ir::Value const& scores = find_value(graph, "scores");
+    CHECK(scores.dim == core::Dims{2, 4, 6, 5});
+    CHECK(scores.stride == core::Dims{120, 30, 5, 1});
+    ir::Value const& max = find_value(graph, "softmax_max");
+    CHECK(max.dim == core::Dims{2, 4, 6, 1});
+    CHECK(max.stride == core::Dims{24, 6, 1, 1});
+    ir::Value const& keys = find_value(graph, "K^T");
+    CHECK(keys.dim == core::Dims{2, 4, 8, 5});
+    CHECK(keys.stride == core::Dims{160, 40, 1, 8});
+    CHECK(&graph.value(keys.view_of) == &find_value(graph, "K"));
+}
+
+TEST_CASE("The two steps that a fully masked row passes through are guarded", "[expand]") {
+    ir::OpGraph const graph = composite(AttentionGraph::forward());
+    std::string guarded;
+    for (ir::Op const& op : graph.ops()) {
+        auto const* const pointwise = std::get_if<ir::PointwiseOp>(&op.body);
+        if (pointwise != nullptr && pointwise->guards_masked_rows) guarded += op.name + " ";
+    }
+    CHECK(guarded == "sdpa::shifted_scores sdpa::probabilities ");
+}
