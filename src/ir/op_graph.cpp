@@ -42,8 +42,9 @@ struct Outputs {
     }
 };
 
-constexpr char const* kReductionNames[] = {"REDUCE",      "REDUCE_ADD", "REDUCE_MUL",   "REDUCE_MIN",   "REDUCE_MAX",
-                                           "REDUCE_AMAX", "REDUCE_AVG", "REDUCE_NORM1", "REDUCE_NORM2", "REDUCE_MUL_NO_ZEROS"};
+constexpr char const* kReductionNames[] = {"REDUCE",       "REDUCE_ADD",         "REDUCE_MUL", "REDUCE_MIN",
+                                           "REDUCE_MAX",   "REDUCE_AMAX",        "REDUCE_AVG", "REDUCE_NORM1",
+                                           "REDUCE_NORM2", "REDUCE_MUL_NO_ZEROS"};
 
 struct KindName {
     char const* operator()(MatmulOp const&) const { return "MATMUL"; }

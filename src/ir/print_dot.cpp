@@ -9,8 +9,10 @@ std::string escaped(std::string const& text) {
     std::string out;
     for (char const c : text) {
         if (c == '"' || c == '\\') out += '\\';
-        if (c == '\n') out += "\\n";
-        else out += c;
+        if (c == '\n')
+            out += "\\n";
+        else
+            out += c;
     }
     return out;
 }
@@ -40,15 +42,16 @@ class Dot {
     void value_node(ValueId id) {
         Value const& value = graph_.value(id);
         if (value.role == Role::Virtual || value.view_of != kNoValue) return;
-        text_ += "  " + value_name(id) + " [shape=ellipse, label=\"" + escaped(label_of(graph_, id)) + "\\n" + shape_text(id) +
-                 "\"];\n";
+        text_ += "  " + value_name(id) + " [shape=ellipse, label=\"" + escaped(label_of(graph_, id)) + "\\n" +
+                 shape_text(id) + "\"];\n";
     }
 
     void op_node(std::size_t index) {
         Op const& op = graph_.ops()[index];
         std::string const name = op.name.empty() ? "" : "\\n" + escaped(op.name);
         text_ += "  " + op_name(index) + " [shape=box, label=\"" + kind_name(op) + name + "\"];\n";
-        for (Operand const& out : outputs_of(op)) writers_[static_cast<std::size_t>(graph_.storage_of(out.value))] = index;
+        for (Operand const& out : outputs_of(op))
+            writers_[static_cast<std::size_t>(graph_.storage_of(out.value))] = index;
     }
 
     void op_edges(std::size_t index) {
@@ -68,8 +71,8 @@ class Dot {
     }
 
     void edge(std::string const& from, std::string const& to, Operand const& operand) {
-        text_ += "  " + from + " -> " + to + " [label=\"" + operand.label + ": %" + std::to_string(operand.value) + " " +
-                 core::to_string(graph_.value(operand.value).dim) + "\"];\n";
+        text_ += "  " + from + " -> " + to + " [label=\"" + operand.label + ": %" + std::to_string(operand.value) +
+                 " " + core::to_string(graph_.value(operand.value).dim) + "\"];\n";
     }
 
     OpGraph const& graph_;

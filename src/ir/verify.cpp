@@ -16,7 +16,8 @@ bool is_memory_of_caller(Role role) { return role != Role::Virtual && role != Ro
 // Checks one value; strides, sizes and views build on each other, so the first fault ends the rest.
 class ValueCheck {
    public:
-    ValueCheck(OpGraph const& graph, ValueId id, Faults& faults) : graph_(graph), value_(graph.value(id)), id_(id), faults_(faults) {}
+    ValueCheck(OpGraph const& graph, ValueId id, Faults& faults)
+        : graph_(graph), value_(graph.value(id)), id_(id), faults_(faults) {}
 
     void run() {
         if (value_.type == DataType_t::NOT_SET) fail("has no data type");
@@ -32,7 +33,9 @@ class ValueCheck {
    private:
     void fail(std::string const& text) { faults_.at_value(id_, text); }
 
-    std::string dims() const { return "dims " + core::to_string(value_.dim) + ", strides " + core::to_string(value_.stride); }
+    std::string dims() const {
+        return "dims " + core::to_string(value_.dim) + ", strides " + core::to_string(value_.stride);
+    }
 
     bool check_layout() {
         auto const rank = value_.dim.size();
@@ -74,18 +77,20 @@ class ValueCheck {
 
     void check_view() {
         if (!is_in_range(graph_, value_.view_of) || value_.view_of >= id_) {
-            return fail("is a view of %" + std::to_string(value_.view_of) + "; a view shows a value that was added before it");
+            return fail("is a view of %" + std::to_string(value_.view_of) +
+                        "; a view shows a value that was added before it");
         }
         Value const& storage = graph_.value(value_.view_of);
         std::string const name = label_of(graph_, value_.view_of);
         if (storage.type != value_.type || storage.role != value_.role) {
-            fail("is a view of " + name + " but differs from it in type or role; a view changes dims and strides alone");
+            fail("is a view of " + name +
+                 " but differs from it in type or role; a view changes dims and strides alone");
         }
         auto const has = core::span_of(value_.dim, value_.stride);
         auto const available = core::span_of(storage.dim, storage.stride);
         if (available && *has > *available) {
-            fail("has " + dims() + " and reaches element " + std::to_string(*has - 1) + " of " + name + ", whose last is " +
-                 std::to_string(*available - 1));
+            fail("has " + dims() + " and reaches element " + std::to_string(*has - 1) + " of " + name +
+                 ", whose last is " + std::to_string(*available - 1));
         }
     }
 
@@ -142,7 +147,9 @@ class OrderCheck {
    private:
     static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
 
-    std::size_t storage_index(ValueId id) const { return static_cast<std::size_t>(storages_[static_cast<std::size_t>(id)]); }
+    std::size_t storage_index(ValueId id) const {
+        return static_cast<std::size_t>(storages_[static_cast<std::size_t>(id)]);
+    }
 
     bool is_written_by_ops(std::size_t storage) const {
         Role const role = graph_.values()[storage].role;
@@ -204,7 +211,8 @@ void Faults::at_op(std::size_t index, std::string const& text) {
 
 error_t Faults::to_error() const {
     if (texts_.empty()) return {};
-    std::string message = "The op graph has " + std::to_string(texts_.size()) + (texts_.size() == 1 ? " fault:" : " faults:");
+    std::string message =
+        "The op graph has " + std::to_string(texts_.size()) + (texts_.size() == 1 ? " fault:" : " faults:");
     for (std::string const& text : texts_) message += "\n  " + text;
     return {error_code_t::INVALID_VALUE, message, first_};
 }

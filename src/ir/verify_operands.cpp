@@ -9,7 +9,6 @@
 namespace cudnn_frontend::inline v1::ir {
 namespace {
 
-
 // Dims are aligned at the last one; where `to` has none, only 1 is left.
 bool broadcasts_to(core::Dims const& from, core::Dims const& to) {
     for (std::size_t i = 1; i <= from.size(); ++i) {
@@ -87,7 +86,8 @@ class OperandCheck {
         if (!is_in_range(graph_, operand.value)) {
             is_usable_ = false;
             return fail(std::string("has ") + operand.label + " = %" + std::to_string(operand.value) +
-                        "; the graph has values %0 to %" + std::to_string(static_cast<std::int64_t>(graph_.values().size()) - 1));
+                        "; the graph has values %0 to %" +
+                        std::to_string(static_cast<std::int64_t>(graph_.values().size()) - 1));
         }
         Value const& value = graph_.value(operand.value);
         bool const is_laid_out = !value.dim.empty() && value.dim.size() == value.stride.size() &&
@@ -185,23 +185,23 @@ class OperandCheck {
 void OperandCheck::check(MatmulOp const& op) {
     core::Dims const &a = dim(op.a), &b = dim(op.b), &c = dim(op.c);
     std::size_t const rank = c.size();
-    std::string const shown = show("a", op.a) + ", " + show("b", op.b) + ", " + show("c", op.c);
-    if (rank < 2 || a.size() != rank || b.size() != rank) {
-        return fail("has " + shown + "; all need one rank of at least 2");
-    }
+    auto const fail_with = [&](std::string const& needed) {
+        fail("has " + show("a", op.a) + ", " + show("b", op.b) + ", " + show("c", op.c) + "; " + needed);
+    };
+    if (rank < 2 || a.size() != rank || b.size() != rank) return fail_with("all need one rank of at least 2");
     std::size_t const m = rank - 2, n = rank - 1;
     if (a[m] != c[m] || b[n] != c[n] || a[n] != b[m]) {
-        fail("has " + shown + "; the last two dims need to be [M, K], [K, N] and [M, N]");
+        fail_with("the last two dims need to be [M, K], [K, N] and [M, N]");
     }
     for (std::size_t i = 0; i < m; ++i) {
         if (c[i] % a[i] == 0 && c[i] % b[i] == 0) continue;
-        fail("has " + shown + "; dim " + std::to_string(i) + " of a and of b has to divide that of c, " + std::to_string(c[i]));
+        fail_with("dim " + std::to_string(i) + " of a and of b has to divide that of c, " + std::to_string(c[i]));
     }
     check_lengths("m_override", op.m_override, c[0], rank);
     check_lengths("n_override", op.n_override, c[0], rank);
     check_lengths("k_override", op.k_override, c[0], rank);
     bool const has_override = op.m_override != kNoValue || op.n_override != kNoValue || op.k_override != kNoValue;
-    if (has_override && rank < 3) fail("has " + shown + " and an override; overrides need a batch dim, rank 3 or more");
+    if (has_override && rank < 3) fail_with("overrides need a batch dim, rank 3 or more");
 }
 
 void OperandCheck::check(PointwiseOp const& op) {
@@ -210,14 +210,16 @@ void OperandCheck::check(PointwiseOp const& op) {
     for (std::size_t i = 0; i < std::size(op.in); ++i) check_broadcast(kPointwiseLabels[i], op.in[i], out);
     auto const rank = static_cast<std::int64_t>(out.size());
     if (op.mode == PointwiseMode_t::GEN_INDEX && (op.axis < 0 || op.axis >= rank)) {
-        fail("has axis " + std::to_string(op.axis) + "; needs 0 to " + std::to_string(rank - 1) + " for " + show("out", op.out));
+        fail("has axis " + std::to_string(op.axis) + "; needs 0 to " + std::to_string(rank - 1) + " for " +
+             show("out", op.out));
     }
 }
 
 void OperandCheck::check(ReductionOp const& op) {
     if (op.mode == ReductionMode_t::NOT_SET) fail("has no mode");
     if (dim(op.x).size() == dim(op.y).size() && divides(dim(op.y), dim(op.x))) return;
-    fail("has " + show("x", op.x) + " and " + show("y", op.y) + "; y needs as many dims as x, and each has to divide that of x");
+    fail("has " + show("x", op.x) + " and " + show("y", op.y) +
+         "; y needs as many dims as x, and each has to divide that of x");
 }
 
 void OperandCheck::check(RngOp const& op) {
@@ -253,7 +255,9 @@ void OperandCheck::check_keys_and_values(core::Dims const& q, ValueId k, ValueId
                  " or 1, and a number of heads that divides " + std::to_string(q[1]) + ", are needed");
         }
     }
-    if (keys[3] != q[3]) fail("has " + show("k", k) + "; its vectors need " + std::to_string(q[3]) + " elements, as q's");
+    if (keys[3] != q[3]) {
+        fail("has " + show("k", k) + "; its vectors need " + std::to_string(q[3]) + " elements, as q's");
+    }
     if (keys[2] != values[2]) fail("has " + show("k", k) + " and " + show("v", v) + "; both need one sequence length");
 }
 
@@ -279,7 +283,9 @@ void OperandCheck::check_attention(Attention const& op) {
     bool const has_lengths = op.seq_len_q != kNoValue && op.seq_len_kv != kNoValue;
     if (op.options.padding && !has_lengths) fail("masks padding and lacks seq_len_q or seq_len_kv; give both");
     bool const has_generator = op.seed != kNoValue && op.offset != kNoValue;
-    if (op.options.dropout_probability && !has_generator) fail("drops probabilities and lacks seed or offset; give both");
+    if (op.options.dropout_probability && !has_generator) {
+        fail("drops probabilities and lacks seed or offset; give both");
+    }
 }
 
 void OperandCheck::check(SdpaForwardOp const& op) { check_attention(op); }
