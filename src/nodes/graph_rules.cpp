@@ -134,12 +134,11 @@ Flags waiting_nodes(std::vector<std::vector<std::size_t>> const& producers) {
     return waits;
 }
 
-// The nodes of one cycle, each followed by one that it reads from, back to the first; empty where there is none.
+// The nodes of one of the graph's cycles, each followed by one that it reads from, back to the first.
 std::vector<std::size_t> find_cycle(GraphSpec const& graph) {
     auto const producers = producers_of_nodes(graph);
     Flags const waits = waiting_nodes(producers);
     auto const first = std::find(waits.begin(), waits.end(), true);
-    if (first == waits.end()) return {};
     std::vector<std::size_t> walk{static_cast<std::size_t>(first - waits.begin())};
     for (;;) {
         auto const& from = producers[walk.back()];
@@ -154,8 +153,8 @@ std::vector<std::size_t> find_cycle(GraphSpec const& graph) {
 
 void is_acyclic(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
+    if (execution_order(graph)) return;
     auto const cycle = find_cycle(graph);
-    if (cycle.empty()) return;
     std::string names = label(graph, graph.nodes[cycle[0]]);
     for (std::size_t i = 1; i < cycle.size(); ++i) names += " <- " + label(graph, graph.nodes[cycle[i]]);
     scope.at(graph.nodes[cycle[0]])
@@ -171,9 +170,9 @@ constexpr Rule kRules[] = {
      ATTRIBUTE_NOT_SET, has_data_type},
     {"graph.c04", "Each pointwise, matmul and reduction node has a compute data type: its own or the graph's.",
      ATTRIBUTE_NOT_SET, primitives_have_compute_type},
-    {"graph.c05", "Each tensor that is an input of the graph has dims.", ATTRIBUTE_NOT_SET, has_dims},
+    {"graph.c05", "Each tensor that is an input of the graph has dims and strides.", ATTRIBUTE_NOT_SET, has_layout},
     {"graph.c06", "A tensor has at most 8 dims.", INVALID_VALUE, has_rank_in_range},
-    {"graph.c07", "A tensor has one stride for each dim.", INVALID_VALUE, has_stride_for_each_dim},
+    {"graph.c07", "A tensor that has strides has one for each dim.", INVALID_VALUE, has_stride_for_each_dim},
     {"graph.c08", "Each dim is at least 1.", INVALID_VALUE, has_positive_dims},
     {"graph.c09", "Each stride is at least 0.", INVALID_VALUE, has_no_negative_stride},
     {"graph.c10", "The elements of a tensor, and the span that its strides reach, are at most 2^62 bytes.",

@@ -37,12 +37,30 @@ core::Dims broadcast(core::Dims a, core::Dims b) {
     return a;
 }
 
+// Comparisons give predicates and GEN_INDEX gives integers, whatever the graph's default is.
+DataType_t result_type(PointwiseMode_t mode) {
+    switch (mode) {
+        case PointwiseMode_t::CMP_EQ:
+        case PointwiseMode_t::CMP_NEQ:
+        case PointwiseMode_t::CMP_GT:
+        case PointwiseMode_t::CMP_GE:
+        case PointwiseMode_t::CMP_LT:
+        case PointwiseMode_t::CMP_LE:
+        case PointwiseMode_t::LOGICAL_AND:
+        case PointwiseMode_t::LOGICAL_OR:
+        case PointwiseMode_t::LOGICAL_NOT: return DataType_t::BOOLEAN;
+        case PointwiseMode_t::GEN_INDEX: return DataType_t::INT32;
+        default: return DataType_t::NOT_SET;
+    }
+}
+
 void infer(GraphSpec& graph, Node const& node) {
     core::Dims dim;
     for (int const port : {pointwise::In_0, pointwise::In_1, pointwise::In_2}) {
         if (TensorSpec const* const operand = graph.tensor(node, port)) dim = broadcast(dim, operand->dim);
     }
-    if (!dim.empty()) infer_output(graph.tensor(node, pointwise::Out_0), dim);
+    PointwiseMode_t const mode = std::get<PointwiseFields>(node.fields).mode;
+    if (!dim.empty()) infer_output(graph.tensor(node, pointwise::Out_0), dim, result_type(mode));
 }
 
 }  // namespace

@@ -58,15 +58,21 @@ void has_data_type(RuleScope const& scope) {
     }
 }
 
-void has_dims(RuleScope const& scope) {
+void has_layout(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
     auto const uses = uses_of_tensors(graph);
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
         // What a node writes is inferred; where that fails, the node's own rules say why.
-        bool const is_read_only = !uses[i].readers.empty() && uses[i].writers.empty();
-        if (!is_read_only || !graph.tensors[i].dim.empty()) continue;
-        scope.report(graph.tensors[i], "no dims on a tensor that a node reads", "the size of each dim",
-                     "call set_dim() on the tensor");
+        TensorSpec const& tensor = graph.tensors[i];
+        if (uses[i].readers.empty() || !uses[i].writers.empty()) continue;
+        if (tensor.dim.empty()) {
+            scope.report(tensor, "no dims on a tensor that a node reads", "the size of each dim",
+                         "call set_dim() on the tensor");
+        } else if (tensor.stride.empty()) {
+            scope.report(tensor, text("dims ", tensor.dim, " without strides on a tensor that a node reads"),
+                         "the distance between neighbours of each dim, in elements",
+                         text("call set_stride(); row-major without gaps is ", core::packed_strides(tensor.dim)));
+        }
     }
 }
 
@@ -80,7 +86,7 @@ void has_rank_in_range(RuleScope const& scope) {
 
 void has_stride_for_each_dim(RuleScope const& scope) {
     for (TensorSpec const& tensor : scope.graph().tensors) {
-        if (tensor.dim.empty() || tensor.stride.size() == tensor.dim.size()) continue;
+        if (tensor.dim.empty() || tensor.stride.empty() || tensor.stride.size() == tensor.dim.size()) continue;
         scope.report(
             tensor,
             text(tensor.stride.size(), " strides ", tensor.stride, " for ", tensor.dim.size(), " dims ", tensor.dim),

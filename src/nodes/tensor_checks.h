@@ -11,7 +11,7 @@ bool has_regular_layout(TensorSpec const& tensor);
 
 void belongs_to_graph(RuleScope const& scope);
 void has_data_type(RuleScope const& scope);
-void has_dims(RuleScope const& scope);
+void has_layout(RuleScope const& scope);
 void has_rank_in_range(RuleScope const& scope);
 void has_stride_for_each_dim(RuleScope const& scope);
 void has_positive_dims(RuleScope const& scope);

@@ -56,6 +56,14 @@ struct Validator {
     GraphSpec spec;
     std::vector<Finding> findings;
 
+    // Every layout of one element is the same.
+    void infer_single_element_strides() {
+        for (TensorSpec& tensor : spec.tensors) {
+            bool const is_single = !tensor.dim.empty() && core::volume(tensor.dim) == 1;
+            if (is_single && tensor.stride.empty()) tensor.stride = core::packed_strides(tensor.dim);
+        }
+    }
+
     void infer_nodes(std::optional<std::vector<std::size_t>> const& order) {
         for (std::size_t i = 0; i < spec.nodes.size(); ++i) {
             Node const& node = spec.nodes[order ? (*order)[i] : i];
@@ -111,6 +119,7 @@ struct Validator {
 
     Validation run() {
         auto const order = execution_order(spec);
+        infer_single_element_strides();
         infer_nodes(order);
         infer_types();
         check_rules();

@@ -1,0 +1,165 @@
+#include "graphs.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace test;
+using namespace cudnn_frontend::nodes::attention;
+using enum cudnn_frontend::error_code_t;
+
+namespace {
+
+void connect_lengths(TestGraph& graph) {
+    graph.attention_options().padding_mask = true;
+    graph.connect(Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(Seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+}
+
+}  // namespace
+
+TEST_CASE("sdpa_fwd.c16 sdpa_bwd.c16: the scale as a tensor and as a number") {
+    auto const break_graph = [](TestGraph& graph) {
+        graph.attention_options().attn_scale = 0.125f;
+        graph.connect(Attn_scale, {1, 1, 1, 1}, DataType_t::FLOAT);
+    };
+    expect_in_attention("c16", break_graph,
+                        {ATTRIBUTE_NOT_SET, "attention", "attn_scale", "a scale tensor and the scale 0.125",
+                         "the scale as a tensor or as a number, not both", "leave out one set_attn_scale()"});
+}
+
+TEST_CASE("sdpa_fwd.c17 sdpa_bwd.c17: a scale for each head") {
+    expect_in_attention("c17",
+                        [](TestGraph& graph) {
+                            graph.connect(Attn_scale, {1, 4, 1, 1}, DataType_t::FLOAT);
+                        },
+                        {INVALID_VALUE, "attention", "attn_scale", "attn_scale with dims [1, 4, 1, 1]",
+                         "one element, every dim 1", "call set_dim({1, 1, 1, 1}) on it"});
+}
+
+TEST_CASE("sdpa_fwd.c17 sdpa_bwd.c17: a scale of an integer type") {
+    expect_in_attention("c17", [](TestGraph& graph) { graph.connect(Attn_scale, {1}, DataType_t::INT32); },
+                        {INVALID_VALUE, "attention", "attn_scale", "attn_scale of type INT32", "a floating-point type",
+                         "call set_data_type(DataType_t::FLOAT) on it"});
+}
+
+TEST_CASE("sdpa_fwd.c18 sdpa_bwd.c18: a scale that is not finite") {
+    expect_in_attention(
+        "c18", [](TestGraph& graph) { graph.attention_options().attn_scale = std::numeric_limits<float>::infinity(); },
+        {INVALID_VALUE, "attention", "", "the attention scale inf", "a finite number",
+         "call set_attn_scale() with 1 over the square root of the head size"});
+}
+
+TEST_CASE("sdpa_fwd.c19 sdpa_bwd.c19: a bias that does not broadcast to the scores") {
+    expect_in_attention("c19",
+                        [](TestGraph& graph) {
+                            graph.connect(Bias, {1, 2, 6, 8}, DataType_t::FLOAT);
+                        },
+                        {INVALID_VALUE, "attention", "bias", "bias with dims [1, 2, 6, 8]",
+                         "dims [2, 4, 6, 8], the scores' {B, Hq, Sq, Skv}, each of them or 1",
+                         "set the dims that differ to 1 to share them, or to the scores' size"});
+}
+
+TEST_CASE("sdpa_fwd.c20 sdpa_bwd.c20: a boolean bias") {
+    expect_in_attention(
+        "c20",
+        [](TestGraph& graph) {
+            graph.connect(Bias, {1, 1, 6, 8}, DataType_t::BOOLEAN);
+        },
+        {GRAPH_NOT_SUPPORTED, "attention", "bias", "bias of type BOOLEAN", "numbers that are added to the scores",
+         "pass 0 where a score is kept and minus infinity where it is masked, in Q's type or FLOAT"});
+}
+
+TEST_CASE("sdpa_fwd.c20 sdpa_bwd.c20: a bias of a third type") {
+    expect_in_attention("c20",
+                        [](TestGraph& graph) {
+                            graph.connect(Bias, {1, 1, 6, 8}, DataType_t::BFLOAT16);
+                        },
+                        {GRAPH_NOT_SUPPORTED, "attention", "bias", "bias of type BFLOAT16",
+                         "type HALF, as Q has, or FLOAT", "call set_data_type(DataType_t::HALF) on it"});
+}
+
+TEST_CASE("sdpa_fwd.c21 sdpa_bwd.c21: a padding mask without one of the lengths") {
+    auto const break_graph = [](TestGraph& graph) {
+        connect_lengths(graph);
+        graph.disconnect(Seq_len_kv);
+    };
+    expect_in_attention("c21", break_graph,
+                        {ATTRIBUTE_NOT_SET, "attention", "seq_len_kv", "a padding mask without seq_len_kv",
+                         "both seq_len_q and seq_len_kv", "call set_seq_len_kv() with the lengths"});
+}
+
+TEST_CASE("sdpa_fwd.c22 sdpa_bwd.c22: a length without a padding mask") {
+    expect_in_attention("c22",
+                        [](TestGraph& graph) {
+                            graph.connect(Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
+                        },
+                        {ATTRIBUTE_NOT_SET, "attention", "seq_len_q", "seq_len_q without a padding mask",
+                         "the padding mask, which is what lengths are for",
+                         "call set_padding_mask(true), or leave out set_seq_len_q()"});
+}
+
+TEST_CASE("sdpa_fwd.c23 sdpa_bwd.c23: running totals in place of lengths") {
+    auto const break_graph = [](TestGraph& graph) {
+        connect_lengths(graph);
+        graph.resize(Seq_len_q, {3, 1, 1, 1});
+    };
+    expect_in_attention("c23", break_graph,
+                        {INVALID_VALUE, "attention", "seq_len_q", "seq_len_q with dims [3, 1, 1, 1]",
+                         "dims [2, 1, 1, 1], one length for each batch entry of Q",
+                         "call set_dim() on seq_len_q with these dims, or change what they follow from"});
+}
+
+TEST_CASE("sdpa_fwd.c24 sdpa_bwd.c24: lengths of 64 bits") {
+    auto const break_graph = [](TestGraph& graph) {
+        connect_lengths(graph);
+        graph.at(Seq_len_kv).data_type = DataType_t::INT64;
+    };
+    expect_in_attention("c24", break_graph,
+                        {GRAPH_NOT_SUPPORTED, "attention", "seq_len_kv", "seq_len_kv of type INT64", "type INT32",
+                         "call set_data_type(DataType_t::INT32) on it"});
+}
+
+TEST_CASE("sdpa_fwd.c25 sdpa_bwd.c25: a negative right bound") {
+    expect_in_attention("c25", [](TestGraph& graph) { graph.attention_options().right_bound = -1; },
+                        {INVALID_VALUE, "attention", "", "the right bound -1", "a right bound from 0 to 2147483647",
+                         "call set_diagonal_band_right_bound(0) to mask all that is right of the diagonal"});
+}
+
+TEST_CASE("sdpa_fwd.c25 sdpa_bwd.c25: a right bound past INT32") {
+    expect_in_attention("c25", [](TestGraph& graph) { graph.attention_options().right_bound = 2147483648; },
+                        {INVALID_VALUE, "attention", "", "the right bound 2147483648",
+                         "a right bound from 0 to 2147483647", "leave out the right bound to keep all columns"});
+}
+
+TEST_CASE("sdpa_fwd.c26 sdpa_bwd.c26: a left bound that does not count the diagonal") {
+    expect_in_attention("c26", [](TestGraph& graph) { graph.attention_options().left_bound = 0; },
+                        {INVALID_VALUE, "attention", "", "the left bound 0",
+                         "a left bound from 1 to 2147483647; it counts the diagonal itself",
+                         "add 1 to a window that does not count the diagonal, or leave out the left bound"});
+}
+
+TEST_CASE("sdpa_fwd.c26 sdpa_bwd.c26: a left bound past INT32") {
+    expect_in_attention("c26", [](TestGraph& graph) { graph.attention_options().left_bound = INT64_MAX; },
+                        {INVALID_VALUE, "attention", "", "the left bound 9223372036854775807",
+                         "a left bound from 1 to 2147483647; it counts the diagonal itself",
+                         "leave out the left bound to keep all columns"});
+}
+
+TEST_CASE("sdpa_bwd.c40: dBias without a bias") {
+    TestGraph graph = attention_graph(NodeKind::SdpaBackward);
+    graph.connect(dBias, {1, 4, 6, 8}, DataType_t::HALF);
+    expect_finding(
+        graph, "sdpa_bwd.c40",
+        {ATTRIBUTE_NOT_SET, "attention", "dBias", "dBias without a bias", "the bias that it is the gradient of",
+         "call set_bias() as in the forward graph, or leave out set_dbias()"});
+}
+
+TEST_CASE("sdpa_bwd.c41: dBias with other dims than the bias") {
+    TestGraph graph = attention_graph(NodeKind::SdpaBackward);
+    graph.connect(Bias, {1, 4, 6, 8}, DataType_t::HALF);
+    graph.connect(dBias, {2, 4, 6, 8}, DataType_t::HALF);
+    expect_finding(
+        graph, "sdpa_bwd.c41",
+        {INVALID_VALUE, "attention", "dBias", "dBias with dims [2, 4, 6, 8]", "dims [1, 4, 6, 8], those of the bias",
+         "call set_dim() on dBias with these dims, or change what they follow from"});
+}

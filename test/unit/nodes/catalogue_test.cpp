@@ -1,0 +1,103 @@
+// Each rule's id stands in its table, in docs/spec.md and in the name of a test, with the same words.
+#include "graphs.h"
+#include "nodes/rule.h"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+using namespace test;
+
+namespace {
+
+struct Family {
+    char const* prefix;
+    std::span<Rule const> rules;
+};
+
+std::vector<Family> families() {
+    return {{"graph", graph_rules()},
+            {"sdpa_fwd", schema_of(NodeKind::SdpaForward).rules()},
+            {"sdpa_bwd", schema_of(NodeKind::SdpaBackward).rules()},
+            {"pointwise", schema_of(NodeKind::Pointwise).rules()},
+            {"matmul", schema_of(NodeKind::Matmul).rules()},
+            {"reduction", schema_of(NodeKind::Reduction).rules()}};
+}
+
+std::string read(std::filesystem::path const& path) {
+    std::ostringstream content;
+    content << std::ifstream(path).rdbuf();
+    return content.str();
+}
+
+std::filesystem::path source(char const* path) { return std::filesystem::path(SDPA_SOURCE_DIR) / path; }
+
+std::string names_of_tests() {
+    std::string names;
+    for (auto const& entry : std::filesystem::directory_iterator(source("test/unit/nodes"))) {
+        std::istringstream lines(read(entry.path()));
+        for (std::string line; std::getline(lines, line);) {
+            if (line.starts_with("TEST_CASE(")) names += line + "\n";
+        }
+    }
+    return names;
+}
+
+// The line of the specification that names the rule in its first column, empty where there is none.
+std::string row_of(std::string const& specification, std::string const& id) {
+    std::istringstream lines(specification);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("| `" + id + "`")) return line;
+    }
+    return {};
+}
+
+// Ids in the order of the text, such as graph.c07.
+std::set<std::string> ids_in(std::string const& text) {
+    std::set<std::string> ids;
+    for (Family const& family : families()) {
+        std::string const start = std::string(family.prefix) + ".c";
+        for (std::size_t at = text.find(start); at != std::string::npos; at = text.find(start, at + 1)) {
+            ids.insert(text.substr(at, start.size() + 2));
+        }
+    }
+    return ids;
+}
+
+}  // namespace
+
+TEST_CASE("rules are numbered without gaps and say what they need") {
+    for (Family const& family : families()) {
+        int number = 0;
+        for (Rule const& rule : family.rules) {
+            ++number;
+            CHECK(rule.id == std::string(family.prefix) + (number < 10 ? ".c0" : ".c") + std::to_string(number));
+            CHECK(std::string(rule.summary).back() == '.');
+            CHECK(rule.code != error_code_t::OK);
+            CHECK(rule.check != nullptr);
+        }
+    }
+}
+
+TEST_CASE("each rule stands in docs/spec.md with its condition and code") {
+    std::string const specification = read(source("docs/spec.md"));
+    REQUIRE_FALSE(specification.empty());
+    for (Family const& family : families()) {
+        for (Rule const& rule : family.rules) {
+            CAPTURE(rule.id);
+            std::string const row = row_of(specification, rule.id);
+            CHECK(row.find(rule.summary) != std::string::npos);
+            CHECK(row.find(to_string(rule.code)) != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("each rule is named by a test, and each id that a test or docs/spec.md names is a rule") {
+    std::set<std::string> rules;
+    for (Family const& family : families()) {
+        for (Rule const& rule : family.rules) rules.insert(rule.id);
+    }
+    CHECK(ids_in(names_of_tests()) == rules);
+    CHECK(ids_in(read(source("docs/spec.md"))) == rules);
+}

@@ -1,0 +1,100 @@
+#include "graphs.h"
+
+namespace test {
+
+TestGraph attention_graph(NodeKind kind) {
+    using namespace attention;
+    TestGraph graph;
+    graph.io_data_type = DataType_t::HALF;
+    graph.add_node(kind, "attention");
+    graph.connect(Q, {2, 4, 6, 16}, DataType_t::HALF);
+    graph.connect(K, {2, 2, 8, 16}, DataType_t::HALF);
+    graph.connect(V, {2, 4, 8, 32}, DataType_t::HALF);
+    if (kind == NodeKind::SdpaForward) {
+        graph.connect_output(O);
+        return graph;
+    }
+    graph.connect(O, {2, 4, 6, 32}, DataType_t::HALF);
+    graph.connect(dO, {2, 4, 6, 32}, DataType_t::HALF);
+    graph.connect(Stats, {2, 4, 6, 1}, DataType_t::FLOAT);
+    for (int const port : {dQ, dK, dV}) graph.connect_output(port);
+    return graph;
+}
+
+TestGraph pointwise_graph(PointwiseMode_t mode) {
+    TestGraph graph;
+    graph.io_data_type = DataType_t::FLOAT;
+    graph.compute_data_type = DataType_t::FLOAT;
+    graph.add_node(NodeKind::Pointwise, "op");
+    graph.fields<PointwiseFields>().mode = mode;
+    graph.connect(pointwise::In_0, {2, 3, 4}, DataType_t::FLOAT);
+    if (mode == PointwiseMode_t::ADD) graph.connect(pointwise::In_1, {4}, DataType_t::FLOAT);
+    graph.connect_output(pointwise::Out_0);
+    return graph;
+}
+
+TestGraph matmul_graph() {
+    TestGraph graph;
+    graph.io_data_type = DataType_t::FLOAT;
+    graph.compute_data_type = DataType_t::FLOAT;
+    graph.add_node(NodeKind::Matmul, "product");
+    graph.connect(matmul::A, {2, 4, 6, 16}, DataType_t::FLOAT);
+    graph.connect(matmul::B, {2, 2, 16, 8}, DataType_t::FLOAT);
+    graph.connect_output(matmul::C);
+    return graph;
+}
+
+TestGraph reduction_graph() {
+    TestGraph graph;
+    graph.compute_data_type = DataType_t::FLOAT;
+    graph.add_node(NodeKind::Reduction, "sum");
+    graph.fields<ReductionFields>().mode = ReductionMode_t::ADD;
+    graph.connect(reduction::X, {2, 3, 4}, DataType_t::FLOAT);
+    graph.connect(reduction::Y, {2, 1, 4}, DataType_t::FLOAT);
+    return graph;
+}
+
+TestGraph chain_graph() {
+    TestGraph graph;
+    graph.io_data_type = DataType_t::FLOAT;
+    graph.intermediate_data_type = DataType_t::FLOAT;
+    graph.compute_data_type = DataType_t::FLOAT;
+    TensorId const in = graph.add("in", {2, 3}, DataType_t::FLOAT);
+    TensorId const between = graph.add("between", {}, DataType_t::NOT_SET);
+    TensorId const out = graph.add("out", {}, DataType_t::NOT_SET);
+    graph.tensors[static_cast<std::size_t>(between)].is_virtual = true;
+    auto const append = [&](char const* name, PointwiseMode_t mode, TensorId from, TensorId to) {
+        Node& node = graph.add_node(NodeKind::Pointwise, name);
+        std::get<PointwiseFields>(node.fields).mode = mode;
+        node.ports[pointwise::In_0] = from;
+        node.ports[pointwise::Out_0] = to;
+    };
+    append("exp", PointwiseMode_t::EXP, in, between);
+    append("neg", PointwiseMode_t::NEG, between, out);
+    return graph;
+}
+
+void expect_finding(GraphSpec const& graph, std::string const& rule, Expected const& expected) {
+    Validation const validation = validate(graph);
+    INFO(rule);
+    INFO(validation.report);
+    CHECK_FALSE(validation.graph.has_value());
+    REQUIRE(validation.report.findings().size() == 1);
+    Finding const& finding = validation.report.findings().front();
+    CHECK(finding.where.rule == rule);
+    CHECK(finding.code == expected.code);
+    CHECK(finding.where.node == expected.node);
+    CHECK(finding.where.tensor == expected.tensor);
+    CHECK(finding.found == expected.found);
+    CHECK(finding.needed == expected.needed);
+    CHECK(finding.fix == expected.fix);
+}
+
+void expect_valid(GraphSpec const& graph) {
+    Validation const validation = validate(graph);
+    INFO(validation.report);
+    CHECK(validation.report.ok());
+    CHECK(validation.graph.has_value());
+}
+
+}  // namespace test
