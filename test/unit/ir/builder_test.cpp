@@ -90,7 +90,8 @@ TEST_CASE("operands are listed in a fixed order, those that are not connected le
 TEST_CASE("operations have the names of what they do") {
     CHECK(std::string(ir::kind_name(op(ir::MatmulOp{}))) == "MATMUL");
     CHECK(std::string(ir::kind_name(pointwise(PointwiseMode_t::CMP_GE, 0, 1, 2))) == "CMP_GE");
-    CHECK(std::string(ir::kind_name(op(ir::ReductionOp{.mode = ReductionMode_t::MUL_NO_ZEROS}))) == "REDUCE_MUL_NO_ZEROS");
+    CHECK(std::string(ir::kind_name(op(ir::ReductionOp{.mode = ReductionMode_t::MUL_NO_ZEROS}))) ==
+          "REDUCE_MUL_NO_ZEROS");
     CHECK(std::string(ir::kind_name(op(ir::ReductionOp{.mode = ReductionMode_t::MAX}))) == "REDUCE_MAX");
     CHECK(std::string(ir::kind_name(op(ir::RngOp{}))) == "RNG");
     CHECK(std::string(ir::kind_name(op(ir::ReshapeOp{}))) == "RESHAPE");

@@ -44,7 +44,8 @@ TEST_CASE("text has one line for each value that no operation makes, then one fo
           "%2 K^T: view of %1 K FLOAT [2, 2, 16, 5] strides [160, 80, 1, 16]\n"
           "%3 len: input uid 3 INT32 [2, 1, 1, 1]\n"
           "%4 scale: constant 0.125 FLOAT [1, 1, 1, 1]\n"
-          "%5 scores = MATMUL(a: %0 Q, b: %2 K^T, n_override: %3 len, padding=-1.5) -> FLOAT [2, 4, 8, 5]  # attn.scores\n"
+          "%5 scores = MATMUL(a: %0 Q, b: %2 K^T, n_override: %3 len, padding=-1.5) -> FLOAT [2, 4, 8, 5]  # "
+          "attn.scores\n"
           "%6 = MUL(in_0: %5 scores, in_1: %4 scale, swish_beta=0.1, guards_masked_rows) -> FLOAT [2, 4, 8, 5]\n"
           "%7 max \"of\" row = REDUCE_MAX(x: %6, deterministic) -> FLOAT [2, 4, 8, 1] output uid 4\n");
 }

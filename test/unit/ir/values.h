@@ -32,7 +32,9 @@ inline ir::Value lengths(std::string name, std::int64_t batches, std::int64_t ui
     return value;
 }
 
-inline ir::Op op(ir::OpBody body, std::string name = "") { return {std::move(name), DataType_t::FLOAT, std::move(body)}; }
+inline ir::Op op(ir::OpBody body, std::string name = "") {
+    return {std::move(name), DataType_t::FLOAT, std::move(body)};
+}
 
 inline ir::Op pointwise(PointwiseMode_t mode, ir::ValueId in_0, ir::ValueId in_1, ir::ValueId out) {
     ir::PointwiseOp body;

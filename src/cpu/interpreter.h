@@ -1,0 +1,17 @@
+// The reference interpreter: runs the primitive operations one by one, as they stand in the graph.
+#pragma once
+
+#include "cpu/memory.h"
+
+namespace cudnn_frontend::inline v1::cpu {
+
+// Doubles of scratch that an operation needs; nothing where the number passes int64.
+std::optional<std::int64_t> interpreter_scratch(ir::OpGraph const& graph, ir::MatmulOp const& op);
+
+void interpret(ir::MatmulOp const& op, Memory const& memory, double* scratch);
+void interpret(ir::PointwiseOp const& op, Memory const& memory, double* scratch);
+void interpret(ir::ReductionOp const& op, Memory const& memory, double* scratch);
+void interpret(ir::RngOp const& op, Memory const& memory, double* scratch);
+void interpret(ir::ReshapeOp const& op, Memory const& memory, double* scratch);
+
+}  // namespace cudnn_frontend::inline v1::cpu

@@ -1,0 +1,13 @@
+// Sequence lengths are data: they are known, and checked, only when a program runs.
+#pragma once
+
+#include "cpu/memory.h"
+
+#include "core/result.h"
+
+namespace cudnn_frontend::inline v1::cpu {
+
+// Whether each length that an operation reads lies between 0 and the size of the dim that it cuts short.
+error_t check_lengths(ir::OpGraph const& graph, Memory const& memory);
+
+}  // namespace cudnn_frontend::inline v1::cpu

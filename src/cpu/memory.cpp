@@ -1,0 +1,37 @@
+#include "cpu/memory.h"
+
+namespace cudnn_frontend::inline v1::cpu {
+
+DataType_t stored_type(ir::Value const& value) {
+    return value.role == ir::Role::Virtual || !value.table.empty() ? DataType_t::DOUBLE : value.type;
+}
+
+void* Memory::data(ir::ValueId id) const {
+    ir::ValueId const storage = graph_.storage_of(id);
+    Slot const& slot = slots_[static_cast<std::size_t>(storage)];
+    switch (slot.where) {
+        case Slot::Where::Pointer: return pointers_[static_cast<std::size_t>(slot.at)];
+        case Slot::Where::Workspace: return workspace_ + slot.at;
+        case Slot::Where::Graph: break;
+    }
+    // Constants are operands only, never results, so nothing writes through these pointers.
+    ir::Value const& constant = graph_.value(storage);
+    if (!constant.table.empty()) return const_cast<double*>(constant.table.data());
+    return const_cast<std::uint64_t*>(&constant.constant.bits);
+}
+
+Tensor Memory::tensor(ir::ValueId id) const {
+    ir::Value const& value = graph_.value(id);
+    return make_tensor(value, stored_type(value), data(id));
+}
+
+View Memory::view(ir::ValueId id) const {
+    if (id == ir::kNoValue) return {};
+    return make_view(graph_.value(id), data(id));
+}
+
+std::int64_t Memory::integer(ir::ValueId id, std::int64_t offset) const {
+    return core::load_integer(stored_type(graph_.value(id)), data(id), offset);
+}
+
+}  // namespace cudnn_frontend::inline v1::cpu

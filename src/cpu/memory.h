@@ -1,0 +1,41 @@
+// Where the values of an op graph lie during a run.
+#pragma once
+
+#include "cpu/tensor.h"
+#include "cpu/view.h"
+
+#include <cstddef>
+#include <span>
+
+namespace cudnn_frontend::inline v1::cpu {
+
+// The place of one value: behind a pointer of the caller, in the workspace, or, for a constant, in the graph.
+struct Slot {
+    enum class Where { Pointer, Workspace, Graph };
+    Where where = Where::Graph;
+    std::int64_t at = 0;  // number of the pointer, or byte offset in the workspace
+};
+
+// The type of a value's elements in memory: those of virtual values and of tables are fp64.
+DataType_t stored_type(ir::Value const& value);
+
+class Memory {
+   public:
+    Memory(ir::OpGraph const& graph, std::span<Slot const> slots, std::span<void* const> pointers, std::byte* workspace)
+        : graph_(graph), slots_(slots), pointers_(pointers), workspace_(workspace) {}
+
+    Tensor tensor(ir::ValueId id) const;
+    View view(ir::ValueId id) const;  // empty for kNoValue
+    // An element of a tensor of integers, exact in all 64 bits.
+    std::int64_t integer(ir::ValueId id, std::int64_t offset) const;
+
+   private:
+    void* data(ir::ValueId id) const;
+
+    ir::OpGraph const& graph_;
+    std::span<Slot const> slots_;
+    std::span<void* const> pointers_;
+    std::byte* workspace_;
+};
+
+}  // namespace cudnn_frontend::inline v1::cpu

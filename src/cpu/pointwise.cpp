@@ -1,0 +1,195 @@
+#include "cpu/pointwise.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <type_traits>
+
+namespace cudnn_frontend::inline v1::cpu {
+namespace {
+
+using Mode = PointwiseMode_t;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+template <class Function>
+void map(PointwiseRow const& row, Function const& f) {
+    for (std::int64_t i = 0; i < row.count; ++i) {
+        if constexpr (std::is_invocable_v<Function, double>) {
+            row.out[i] = f(row.in[0][i]);
+        } else if constexpr (std::is_invocable_v<Function, double, double>) {
+            row.out[i] = f(row.in[0][i], row.in[1][i]);
+        } else {
+            row.out[i] = f(row.in[0][i], row.in[1][i], row.in[2][i]);
+        }
+    }
+}
+
+template <class Predicate>
+void compare(PointwiseRow const& row, Predicate const& holds) {
+    map(row, [&](double a, double b) { return holds(a, b) ? 1.0 : 0.0; });
+}
+
+// NaN in either operand is NaN in the result.
+double maximum(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+double minimum(double a, double b) { return std::isnan(a) || a < b ? a : b; }
+
+double guarded_subtract(double a, double b) { return a == -kInfinity && b == -kInfinity ? -kInfinity : a - b; }
+double guarded_divide(double a, double b) { return a == 0.0 && b == 0.0 ? 0.0 : a / b; }
+
+double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+
+struct Relu {
+    double lower, upper, slope;
+    explicit Relu(ir::PointwiseOp const& op)
+        : lower(op.relu_lower_clip.value_or(0.0f)),
+          upper(op.relu_upper_clip.value_or(std::numeric_limits<float>::infinity())),
+          slope(op.relu_lower_clip_slope.value_or(0.0f)) {}
+
+    // A slope of 0 must not turn -inf into NaN.
+    double below(double x) const { return slope == 0.0 ? lower : lower + slope * (x - lower); }
+    double value(double x) const { return x < lower ? below(x) : minimum(x, upper); }
+    double derivative(double x) const { return x <= lower ? slope : (x >= upper ? 0.0 : 1.0); }
+};
+
+struct Elu {
+    double alpha;
+    explicit Elu(ir::PointwiseOp const& op) : alpha(op.elu_alpha.value_or(1.0f)) {}
+
+    double value(double x) const { return x > 0.0 ? x : alpha * std::expm1(x); }
+    double derivative(double x) const { return x > 0.0 ? 1.0 : alpha * std::exp(x); }
+};
+
+struct Softplus {
+    double beta;
+    explicit Softplus(ir::PointwiseOp const& op) : beta(op.softplus_beta.value_or(1.0f)) {}
+
+    // log(1 + e^z) without overflow for large z.
+    static double log_1_plus_exp(double z) { return maximum(z, 0.0) + std::log1p(std::exp(-std::abs(z))); }
+    double value(double x) const { return log_1_plus_exp(beta * x) / beta; }
+    double derivative(double x) const { return sigmoid(beta * x); }
+};
+
+struct Swish {
+    double beta;
+    explicit Swish(ir::PointwiseOp const& op) : beta(op.swish_beta.value_or(1.0f)) {}
+
+    double value(double x) const { return x * sigmoid(beta * x); }
+    double derivative(double x) const {
+        double const s = sigmoid(beta * x);
+        return s + beta * x * s * (1.0 - s);
+    }
+};
+
+struct Sigmoid {
+    static double value(double x) { return sigmoid(x); }
+    static double derivative(double x) { return sigmoid(x) * (1.0 - sigmoid(x)); }
+};
+
+struct Tanh {
+    static double value(double x) { return std::tanh(x); }
+    static double derivative(double x) { return 1.0 - std::tanh(x) * std::tanh(x); }
+};
+
+// x times the normal distribution function.
+struct Gelu {
+    static double distribution(double x) { return 0.5 * (1.0 + std::erf(x / std::numbers::sqrt2)); }
+    static double density(double x) { return std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2; }
+    static double value(double x) { return x * distribution(x); }
+    static double derivative(double x) { return distribution(x) + x * density(x); }
+};
+
+// 0.5 x (1 + tanh(u)) with a cubic u that comes close to Gelu.
+struct GeluByTanh {
+    static constexpr double kScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi, kCubic = 0.044715;
+
+    static double tanh_of_u(double x) { return std::tanh(kScale * (x + kCubic * x * x * x)); }
+    static double value(double x) { return 0.5 * x * (1.0 + tanh_of_u(x)); }
+    static double derivative(double x) {
+        double const t = tanh_of_u(x), du = kScale * (1.0 + 3.0 * kCubic * x * x);
+        return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * du;
+    }
+};
+
+template <class Activation>
+void activate(PointwiseRow const& row, Activation const& activation) {
+    map(row, [&](double x) { return activation.value(x); });
+}
+
+template <class Activation>
+void differentiate(PointwiseRow const& row, Activation const& activation) {
+    map(row, [&](double dy, double x) { return dy * activation.derivative(x); });
+}
+
+void apply_activation(ir::PointwiseOp const& op, PointwiseRow const& row) {
+    switch (op.mode) {
+        case Mode::RELU_FWD: return activate(row, Relu(op));
+        case Mode::TANH_FWD: return activate(row, Tanh());
+        case Mode::SIGMOID_FWD: return activate(row, Sigmoid());
+        case Mode::ELU_FWD: return activate(row, Elu(op));
+        case Mode::GELU_FWD: return activate(row, Gelu());
+        case Mode::SOFTPLUS_FWD: return activate(row, Softplus(op));
+        case Mode::SWISH_FWD: return activate(row, Swish(op));
+        case Mode::GELU_APPROX_TANH_FWD: return activate(row, GeluByTanh());
+        case Mode::RELU_BWD: return differentiate(row, Relu(op));
+        case Mode::TANH_BWD: return differentiate(row, Tanh());
+        case Mode::SIGMOID_BWD: return differentiate(row, Sigmoid());
+        case Mode::ELU_BWD: return differentiate(row, Elu(op));
+        case Mode::GELU_BWD: return differentiate(row, Gelu());
+        case Mode::SOFTPLUS_BWD: return differentiate(row, Softplus(op));
+        case Mode::SWISH_BWD: return differentiate(row, Swish(op));
+        case Mode::GELU_APPROX_TANH_BWD: return differentiate(row, GeluByTanh());
+        default: return;
+    }
+}
+
+void apply_unary(ir::PointwiseOp const& op, PointwiseRow const& row) {
+    switch (op.mode) {
+        case Mode::SQRT: return map(row, [](double x) { return std::sqrt(x); });
+        case Mode::ERF: return map(row, [](double x) { return std::erf(x); });
+        case Mode::IDENTITY: return map(row, [](double x) { return x; });
+        case Mode::EXP: return map(row, [](double x) { return std::exp(x); });
+        case Mode::LOG: return map(row, [](double x) { return std::log(x); });
+        case Mode::NEG: return map(row, [](double x) { return -x; });
+        case Mode::ABS: return map(row, [](double x) { return std::abs(x); });
+        case Mode::CEIL: return map(row, [](double x) { return std::ceil(x); });
+        case Mode::COS: return map(row, [](double x) { return std::cos(x); });
+        case Mode::FLOOR: return map(row, [](double x) { return std::floor(x); });
+        case Mode::RSQRT: return map(row, [](double x) { return 1.0 / std::sqrt(x); });
+        case Mode::SIN: return map(row, [](double x) { return std::sin(x); });
+        case Mode::LOGICAL_NOT: return map(row, [](double x) { return x == 0.0 ? 1.0 : 0.0; });
+        case Mode::TAN: return map(row, [](double x) { return std::tan(x); });
+        case Mode::RECIPROCAL: return map(row, [](double x) { return 1.0 / x; });
+        default: return apply_activation(op, row);
+    }
+}
+
+}  // namespace
+
+void apply(ir::PointwiseOp const& op, PointwiseRow const& row) {
+    bool const guards = op.guards_masked_rows;
+    switch (op.mode) {
+        case Mode::ADD: return map(row, [](double a, double b) { return a + b; });
+        case Mode::SUB: return guards ? map(row, guarded_subtract) : map(row, [](double a, double b) { return a - b; });
+        case Mode::MUL: return map(row, [](double a, double b) { return a * b; });
+        case Mode::DIV: return guards ? map(row, guarded_divide) : map(row, [](double a, double b) { return a / b; });
+        case Mode::MAX: return map(row, maximum);
+        case Mode::MIN: return map(row, minimum);
+        case Mode::MOD: return map(row, [](double a, double b) { return std::fmod(a, b); });
+        case Mode::POW: return map(row, [](double a, double b) { return std::pow(a, b); });
+        case Mode::ADD_SQUARE: return map(row, [](double a, double b) { return a + b * b; });
+        case Mode::CMP_EQ: return compare(row, [](double a, double b) { return a == b; });
+        case Mode::CMP_NEQ: return compare(row, [](double a, double b) { return a != b; });
+        case Mode::CMP_GT: return compare(row, [](double a, double b) { return a > b; });
+        case Mode::CMP_GE: return compare(row, [](double a, double b) { return a >= b; });
+        case Mode::CMP_LT: return compare(row, [](double a, double b) { return a < b; });
+        case Mode::CMP_LE: return compare(row, [](double a, double b) { return a <= b; });
+        case Mode::LOGICAL_AND: return compare(row, [](double a, double b) { return a != 0.0 && b != 0.0; });
+        case Mode::LOGICAL_OR: return compare(row, [](double a, double b) { return a != 0.0 || b != 0.0; });
+        case Mode::BINARY_SELECT:
+            return map(row, [](double a, double b, double choice) { return choice != 0.0 ? a : b; });
+        default: return apply_unary(op, row);
+    }
+}
+
+}  // namespace cudnn_frontend::inline v1::cpu

@@ -1,0 +1,186 @@
+#include "cpu/program.h"
+
+#include "core/data_type.h"
+#include "core/names.h"
+#include "cpu/attention.h"
+#include "cpu/interpreter.h"
+#include "cpu/layout.h"
+#include "cpu/lengths.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+#include <utility>
+
+namespace cudnn_frontend::inline v1::cpu {
+namespace {
+
+template <class ViewOf>
+ForwardTensors tensors_of(ir::SdpaForwardOp const& op, ViewOf const& view) {
+    return {.q = view(op.q),
+            .k = view(op.k),
+            .v = view(op.v),
+            .scale = view(op.scale),
+            .bias = view(op.bias),
+            .seq_len_q = view(op.seq_len_q),
+            .seq_len_kv = view(op.seq_len_kv),
+            .seed = view(op.seed),
+            .offset = view(op.offset),
+            .dropout_mask = view(op.dropout_mask),
+            .dropout_scale = view(op.dropout_scale),
+            .o = view(op.o),
+            .stats = view(op.stats),
+            .rng_dump = view(op.rng_dump)};
+}
+
+template <class ViewOf>
+BackwardTensors tensors_of(ir::SdpaBackwardOp const& op, ViewOf const& view) {
+    return {.q = view(op.q),
+            .k = view(op.k),
+            .v = view(op.v),
+            .o = view(op.o),
+            .d_o = view(op.d_o),
+            .stats = view(op.stats),
+            .scale = view(op.scale),
+            .bias = view(op.bias),
+            .seq_len_q = view(op.seq_len_q),
+            .seq_len_kv = view(op.seq_len_kv),
+            .seed = view(op.seed),
+            .offset = view(op.offset),
+            .dropout_mask = view(op.dropout_mask),
+            .dropout_scale = view(op.dropout_scale),
+            .dropout_scale_inv = view(op.dropout_scale_inv),
+            .d_q = view(op.d_q),
+            .d_k = view(op.d_k),
+            .d_v = view(op.d_v),
+            .d_bias = view(op.d_bias),
+            .rng_dump = view(op.rng_dump)};
+}
+
+error_t check_types(ir::OpGraph const& graph) {
+    for (ir::Value const& value : graph.values()) {
+        if (core::has_host_elements(stored_type(value))) continue;
+        return {error_code_t::GRAPH_NOT_SUPPORTED,
+                "Tensor '" + value.name + "' is of type " + core::name_of(value.type) +
+                    "; the CPU targets take FLOAT, DOUBLE, HALF, BFLOAT16, INT32, INT64, INT8, UINT8 and BOOLEAN.",
+                {"", "", value.name}};
+    }
+    return {};
+}
+
+// Views that show which tensors are there, with no memory of theirs behind them.
+struct ShapeOf {
+    ir::OpGraph const& graph;
+
+    View operator()(ir::ValueId id) const {
+        static char present = 0;
+        return id == ir::kNoValue ? View() : make_view(graph.value(id), &present);
+    }
+};
+
+// Bytes that an operation works in; nothing where no host could address them.
+class ScratchOf {
+   public:
+    ScratchOf(ir::OpGraph const& graph, int threads) : graph_(graph), threads_(threads) {}
+
+    std::optional<std::int64_t> operator()(ir::MatmulOp const& op) const {
+        auto const doubles = interpreter_scratch(graph_, op);
+        constexpr std::int64_t size = sizeof(double);
+        return doubles && *doubles <= kMaxWorkspace / size ? std::optional(*doubles * size) : std::nullopt;
+    }
+    std::optional<std::int64_t> operator()(ir::SdpaForwardOp const& op) const {
+        return in_range(forward_workspace(tensors_of(op, ShapeOf{graph_}), threads_));
+    }
+    std::optional<std::int64_t> operator()(ir::SdpaBackwardOp const& op) const {
+        return in_range(backward_workspace(tensors_of(op, ShapeOf{graph_}), threads_));
+    }
+    template <class Other>
+    std::optional<std::int64_t> operator()(Other const&) const {
+        return 0;
+    }
+
+   private:
+    static std::optional<std::int64_t> in_range(std::int64_t bytes) {
+        return bytes >= 0 && bytes <= kMaxWorkspace ? std::optional(bytes) : std::nullopt;
+    }
+
+    ir::OpGraph const& graph_;
+    int threads_;
+};
+
+Result<std::int64_t> scratch_of(ir::OpGraph const& graph, int threads) {
+    std::int64_t most = 0;
+    for (ir::Op const& op : graph.ops()) {
+        auto const bytes = std::visit(ScratchOf(graph, threads), op.body);
+        if (!bytes) {
+            return error_t(
+                error_code_t::GRAPH_NOT_SUPPORTED,
+                std::string("Operation ") + ir::kind_name(op) + " '" + op.name +
+                    "' needs more than 2^47 bytes to work in, which no host can address. Make its tensors smaller.",
+                {"", op.name, ""});
+        }
+        most = std::max(most, *bytes);
+    }
+    return most;
+}
+
+std::byte* aligned(void* workspace) {
+    auto const address = reinterpret_cast<std::uintptr_t>(workspace);
+    auto const beyond = address % static_cast<std::uintptr_t>(kWorkspaceAlignment);
+    auto* const bytes = static_cast<std::byte*>(workspace);
+    return beyond == 0 ? bytes : bytes + (static_cast<std::uintptr_t>(kWorkspaceAlignment) - beyond);
+}
+
+struct Run {
+    Memory const& memory;
+    int threads;
+    std::byte* scratch;
+
+    error_t operator()(ir::SdpaForwardOp const& op) const {
+        auto const view = [this](ir::ValueId id) { return memory.view(id); };
+        return attention_forward(tensors_of(op, view), op.options, threads, scratch);
+    }
+    error_t operator()(ir::SdpaBackwardOp const& op) const {
+        auto const view = [this](ir::ValueId id) { return memory.view(id); };
+        return attention_backward(tensors_of(op, view), op.options, threads, scratch);
+    }
+    template <class Primitive>
+    error_t operator()(Primitive const& op) const {
+        interpret(op, memory, reinterpret_cast<double*>(scratch));
+        return {};
+    }
+};
+
+}  // namespace
+
+Result<std::shared_ptr<Program const>> Program::plan(ir::OpGraph graph, int threads) {
+    SDPA_GRAPH_TRY(ir::verify(graph));
+    SDPA_GRAPH_TRY(check_types(graph));
+    std::shared_ptr<Program> const program(new Program);
+    auto const cores = static_cast<int>(std::thread::hardware_concurrency());
+    program->threads_ = threads > 0 ? threads : std::max(1, cores);
+
+    Result<Layout> layout = lay_out(graph);
+    if (layout.is_bad()) return layout.error();
+    Result<std::int64_t> const scratch = scratch_of(graph, program->threads_);
+    if (scratch.is_bad()) return scratch.error();
+
+    std::int64_t const bytes = layout.value().bytes + scratch.value();
+    program->slots_ = std::move(layout).value().slots;
+    program->scratch_offset_ = bytes - scratch.value();
+    // The caller's workspace may start anywhere.
+    program->workspace_size_ = bytes == 0 ? 0 : bytes + kWorkspaceAlignment - 1;
+    program->graph_ = std::move(graph);
+    return std::shared_ptr<Program const>(program);
+}
+
+error_t Program::run(std::span<void* const> pointers, void* workspace) const {
+    std::byte* const base = aligned(workspace);
+    Memory const memory(graph_, slots_, pointers, base);
+    SDPA_GRAPH_TRY(check_lengths(graph_, memory));
+    Run const run_op{memory, threads_, base + scratch_offset_};
+    for (ir::Op const& op : graph_.ops()) SDPA_GRAPH_TRY(std::visit(run_op, op.body));
+    return {};
+}
+
+}  // namespace cudnn_frontend::inline v1::cpu

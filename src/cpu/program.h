@@ -1,0 +1,36 @@
+// An op graph made ready to run on host memory.
+#pragma once
+
+#include "cpu/memory.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace cudnn_frontend::inline v1::cpu {
+
+// Runs primitive operations with the interpreter and fused attention with the blocked kernels. Values between operations
+// live in the workspace as fp64, unrounded; an operation that reads an output reads its rounded elements. Immutable: run() may be called from many threads with their own workspaces.
+class Program {
+   public:
+    // No thread count means one for each core.
+    static Result<std::shared_ptr<Program const>> plan(ir::OpGraph graph, int threads);
+
+    ir::OpGraph const& graph() const { return graph_; }
+    std::int64_t workspace_size() const { return workspace_size_; }
+
+    // Pointers in the order of graph().bindings(), none of them null; the workspace has workspace_size() bytes. Sequence
+    // lengths outside of their tensors are an error, found before anything is written.
+    error_t run(std::span<void* const> pointers, void* workspace) const;
+
+   private:
+    Program() = default;
+
+    ir::OpGraph graph_;
+    int threads_ = 1;
+    std::vector<Slot> slots_;          // of each value
+    std::int64_t scratch_offset_ = 0;  // where operations work, one after the other
+    std::int64_t workspace_size_ = 0;
+};
+
+}  // namespace cudnn_frontend::inline v1::cpu
