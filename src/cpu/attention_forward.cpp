@@ -1,0 +1,201 @@
+// Forward attention: workers take blocks of queries through all keys with a running softmax.
+#include "cpu/attention_problem.h"
+#include "cpu/attention_scores.h"
+#include "cpu/attention_scratch.h"
+#include "cpu/attention_tile.h"
+#include "cpu/threads.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace cudnn_frontend::inline v1::cpu {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// A worker's memory. Queries come in panels of one register block of lanes; a panel is depth x lanes.
+struct Scratch {
+    float *q, *o;                      // panels
+    float *k, *v;                      // width x keys, keys x value width
+    float *scores, *spare;             // tiles
+    float *running_max, *running_sum;  // for each query
+};
+
+struct Forward {
+    ForwardTensors const& tensors;
+    Shape shape;
+    Kernels const& kernels;
+    std::int64_t block;         // queries of a task
+    std::int64_t value_stride;  // value width in whole register blocks
+
+    std::int64_t lanes() const { return kernels.lanes; }
+    std::int64_t blocks() const { return (shape.queries + block - 1) / block; }
+    std::int64_t tasks() const { return shape.batches * shape.heads * blocks(); }
+};
+
+Forward make_forward(ForwardTensors const& tensors, int threads) {
+    Shape const shape = shape_of(tensors.q, tensors.k, tensors.v);
+    Kernels const& best = kernels();
+    return {tensors, shape, best, query_block(shape, best.lanes, threads), round_up(shape.value_width, best.row_step)};
+}
+
+Scratch take_scratch(Forward const& run, Arena& arena) {
+    Scratch scratch;
+    scratch.q = arena.take<float>(run.block, run.shape.width);
+    scratch.o = arena.take<float>(run.block, run.value_stride);
+    scratch.k = arena.take<float>(kTileKeys, run.shape.width);
+    scratch.v = arena.take<float>(kTileKeys, run.value_stride);
+    scratch.scores = arena.take<float>(kTileKeys, run.lanes());
+    scratch.spare = arena.take<float>(kTileKeys, run.lanes());
+    scratch.running_max = arena.take<float>(run.block, 1);
+    scratch.running_sum = arena.take<float>(run.block, 1);
+    return scratch;
+}
+
+std::int64_t scratch_bytes(Forward const& run) {
+    Arena arena(nullptr, 0);
+    take_scratch(run, arena);
+    return arena.used();
+}
+
+// One block of queries of one head.
+struct Task {
+    Forward const& run;
+    Problem const& problem;
+    Scratch scratch;
+    Sequence sequence;
+    std::int64_t b, h;
+    Range queries;
+
+    std::int64_t panels() const { return (queries.size() + run.lanes() - 1) / run.lanes(); }
+    // The panel's queries that the sequence has.
+    Range panel(std::int64_t index) const {
+        std::int64_t const begin = queries.begin + index * run.lanes();
+        return {begin, std::min({begin + run.lanes(), queries.end, sequence.queries})};
+    }
+};
+
+void load_queries(Task const& task) {
+    Shape const& shape = task.run.shape;
+    std::int64_t const lanes = task.run.lanes();
+    for (std::int64_t p = 0; p < task.panels(); ++p) {
+        Range const queries = task.panel(p);
+        float* const panel = task.scratch.q + p * lanes * shape.width;
+        Slice const slice = transposed(slice_of(task.run.tensors.q, task.b, task.h, queries.begin, 0));
+        load_tile(slice, {panel, lanes, shape.width, queries.size()}, lanes);
+        for (std::int64_t i = 0; i < lanes * shape.width; ++i) panel[i] *= task.problem.scale;
+    }
+}
+
+void load_keys(Task const& task, Range keys) {
+    ForwardTensors const& tensors = task.run.tensors;
+    Shape const& shape = task.run.shape;
+    Slice const k = transposed(slice_of(tensors.k, task.b, shape.key_head(task.h), keys.begin, 0));
+    load_tile(k, {task.scratch.k, kTileKeys, shape.width, keys.size()}, kTileKeys);
+    Slice const v = slice_of(tensors.v, task.b, shape.value_head(task.h), keys.begin, 0);
+    load_tile(v, {task.scratch.v, task.run.value_stride, keys.size(), shape.value_width}, task.run.value_stride);
+}
+
+void apply_dropout(Task const& task, Place const& place) {
+    std::int64_t const lanes = task.run.lanes();
+    load_dropout_mask(task.problem, place, lanes, task.scratch.spare);
+    for (std::int64_t i = 0; i < place.keys.size() * lanes; ++i) task.scratch.scores[i] *= task.scratch.spare[i];
+}
+
+// Takes one panel through one tile of keys.
+void attend(Task const& task, std::int64_t p, Range tile) {
+    Forward const& run = task.run;
+    Scratch const& scratch = task.scratch;
+    Range const visible = task.sequence.keys_of(task.panel(p));
+    Range const keys{tile.begin, std::min(tile.end, visible.end)};
+    if (keys.size() == 0 || tile.end <= visible.begin) return;
+
+    std::int64_t const lanes = run.lanes(), width = run.shape.width;
+    std::int64_t const score_rows = round_up(keys.size(), run.kernels.row_step);
+    run.kernels.multiply(
+        {scratch.k, kTileKeys, scratch.q + p * lanes * width, lanes, scratch.scores, lanes, score_rows, lanes, width});
+    Place const place{task.b, task.h, task.panel(p), keys};
+    finish_scores(task.problem, task.sequence, place, lanes, scratch.scores, scratch.spare);
+
+    std::array<float, kMaxLanes> rescale;
+    run.kernels.softmax_step(scratch.scores, keys.size(), scratch.running_max + p * lanes,
+                             scratch.running_sum + p * lanes, rescale.data());
+    if (task.problem.has_dropout()) apply_dropout(task, place);
+    float* const o = scratch.o + p * lanes * run.value_stride;
+    run.kernels.rescale_and_multiply(
+        {scratch.v, run.value_stride, scratch.scores, lanes, o, lanes, run.value_stride, lanes, keys.size()},
+        rescale.data());
+}
+
+// Queries past the sequence's length and queries that saw no key get O = 0 and stats = -inf.
+void store_panel(Task const& task, std::int64_t p) {
+    ForwardTensors const& tensors = task.run.tensors;
+    std::int64_t const lanes = task.run.lanes(), first = task.queries.begin + p * lanes;
+    std::int64_t const present = task.panel(p).size(), stored = std::min(lanes, task.queries.end - first);
+    std::array<float, kMaxLanes> factors{}, stats;
+    stats.fill(-kInfinity);
+    for (std::int64_t lane = 0; lane < present; ++lane) {
+        float const sum = task.scratch.running_sum[p * lanes + lane];
+        if (sum == 0.0f) continue;
+        factors[static_cast<std::size_t>(lane)] = task.problem.dropout_scale / sum;
+        stats[static_cast<std::size_t>(lane)] = task.scratch.running_max[p * lanes + lane] + std::log(sum);
+    }
+    float* const o = task.scratch.o + p * lanes * task.run.value_stride;
+    task.run.kernels.scale_lanes(o, task.run.shape.value_width, factors.data());
+    Slice const to = slice_of(tensors.o, task.b, task.h, first, 0);
+    store_tile({o, lanes, task.run.shape.value_width, stored}, transposed(to));
+    if (tensors.stats) store_tile({stats.data(), 1, stored, 1}, slice_of(tensors.stats, task.b, task.h, first, 0));
+}
+
+void run_task(Task const& task) {
+    Forward const& run = task.run;
+    std::fill(task.scratch.o, task.scratch.o + run.block * run.value_stride, 0.0f);
+    std::fill(task.scratch.running_max, task.scratch.running_max + run.block, -kInfinity);
+    std::fill(task.scratch.running_sum, task.scratch.running_sum + run.block, 0.0f);
+    load_queries(task);
+    Range const visible =
+        task.sequence.keys_of({task.queries.begin, std::min(task.queries.end, task.sequence.queries)});
+    for (std::int64_t key = visible.begin / kTileKeys * kTileKeys; key < visible.end; key += kTileKeys) {
+        Range const tile{key, std::min(key + kTileKeys, visible.end)};
+        load_keys(task, tile);
+        for (std::int64_t p = 0; p < task.panels(); ++p) attend(task, p, tile);
+    }
+    for (std::int64_t p = 0; p < task.panels(); ++p) store_panel(task, p);
+}
+
+}  // namespace
+
+std::int64_t forward_workspace(ForwardTensors const& tensors, int threads) {
+    threads = std::max(threads, 1);
+    Forward const run = make_forward(tensors, threads);
+    std::int64_t const workers = std::min<std::int64_t>(threads, run.tasks());
+    return Arena::workspace_bytes(saturating_multiply(workers, scratch_bytes(run)));
+}
+
+error_t attention_forward(ForwardTensors const& tensors, ir::AttentionOptions const& options, int threads,
+                          void* workspace) {
+    threads = std::max(threads, 1);
+    Forward const run = make_forward(tensors, threads);
+    Problem const problem = make_problem(tensors, options);
+    std::int64_t const bytes = scratch_bytes(run);
+    parallel_for(threads, run.tasks(), [&](int worker, std::int64_t index) {
+        Arena arena(workspace, worker * bytes);
+        // Under a causal mask the last queries see the most keys: they go first, so that threads end together.
+        std::int64_t const begin = (run.blocks() - 1 - index % run.blocks()) * run.block;
+        std::int64_t const head = index / run.blocks();
+        std::int64_t const b = head / run.shape.heads;
+        run_task({run,
+                  problem,
+                  take_scratch(run, arena),
+                  problem.sequence(b),
+                  b,
+                  head % run.shape.heads,
+                  {begin, std::min(begin + run.block, run.shape.queries)}});
+    });
+    if (tensors.rng_dump && problem.generator) dump_dropout_mask(problem, tensors.rng_dump, threads);
+    return {};
+}
+
+}  // namespace cudnn_frontend::inline v1::cpu

@@ -1,0 +1,62 @@
+// The arithmetic of fused attention on one tile, compiled for several instruction sets.
+//
+// A tile holds the scores of up to kTileKeys keys (its rows) and of `lanes` queries (its columns). Queries lie side by
+// side in the lanes of vector registers, so that softmax over the keys never has to sum across a register.
+#pragma once
+
+#include <cstdint>
+
+namespace cudnn_frontend::inline v1::cpu {
+
+inline constexpr std::int64_t kTileKeys = 64;
+inline constexpr std::int64_t kMaxLanes = 32;
+
+// c (rows x columns) from b (depth x columns) and a. Rows are a multiple of Kernels::row_step, columns of
+// Kernels::lanes.
+struct Product {
+    float const* a;
+    std::int64_t a_stride;
+    float const* b;
+    std::int64_t b_stride;
+    float* c;
+    std::int64_t c_stride;
+    std::int64_t rows, columns, depth;
+};
+
+// What turns probabilities into score gradients; arrays have one number for each lane.
+struct GradientTerms {
+    float const* dropout_mask;  // a tile, or null
+    float dropout_scale;
+    float const* row_dots;  // of dO and O, times the inverse of the dropout scale
+};
+
+struct Kernels {
+    char const* name;
+    std::int64_t lanes;
+    std::int64_t row_step;
+
+    // c = a^T b, where a is depth x rows.
+    void (*multiply)(Product const&);
+    // c = c * factors + a^T b, with a factor for each lane.
+    void (*rescale_and_multiply)(Product const&, float const* factors);
+    // c += a b, where a is a tile: rows x depth, a_stride is not looked at.
+    void (*multiply_tile)(Product const&);
+
+    // One step of softmax over the keys: scores become exp(score - running maximum). `rescale` receives the factors
+    // that bring what was summed under the old maximum to the new one.
+    void (*softmax_step)(float* tile, std::int64_t keys, float* running_max, float* running_sum, float* rescale);
+    // Scores become exp(score - stats).
+    void (*probabilities)(float* tile, std::int64_t keys, float const* stats);
+    // `gradients` comes in with dO V^T and leaves with dS; `probabilities` leaves with dropout applied.
+    void (*score_gradients)(float* probabilities, float* gradients, std::int64_t keys, GradientTerms const&);
+    // Multiplies each column by its factor. A factor of 0 clears the column whatever it held.
+    void (*scale_lanes)(float* rows, std::int64_t count, float const* factors);
+};
+
+// The fastest that this machine runs.
+Kernels const& kernels();
+
+// All that this machine runs, the fastest first, up to the first null.
+Kernels const* const* available_kernels();
+
+}  // namespace cudnn_frontend::inline v1::cpu

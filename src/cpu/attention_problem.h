@@ -1,0 +1,64 @@
+// What fused attention computes: sizes, masks and dropout, read out of the tensors and options once for each run.
+#pragma once
+
+#include "cpu/attention.h"
+#include "cpu/attention_kernels.h"
+#include "cpu/philox.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace cudnn_frontend::inline v1::cpu {
+
+struct Shape {
+    std::int64_t batches, heads, key_heads, value_heads;
+    std::int64_t queries, keys;
+    std::int64_t width, value_width;
+
+    std::int64_t key_head(std::int64_t head) const { return head / (heads / key_heads); }
+    std::int64_t value_head(std::int64_t head) const { return head / (heads / value_heads); }
+};
+
+Shape shape_of(View const& q, View const& k, View const& v);
+
+// Half open.
+struct Range {
+    std::int64_t begin, end;
+
+    std::int64_t size() const { return end > begin ? end - begin : 0; }
+};
+
+// One batch entry: its lengths, and its band, where query i sees key j if i + shift - left < j <= i + shift + right.
+struct Sequence {
+    std::int64_t queries, keys;
+    std::int64_t shift, left, right;
+
+    // The keys that any of the queries sees lie in this range.
+    Range keys_of(Range query_range) const;
+    bool sees_all(Range query_range, Range key_range) const;
+};
+
+struct Problem {
+    Shape shape;
+    View bias, dropout_mask, seq_len_q, seq_len_kv;
+    float scale = 1.0f;
+    bool alibi = false;
+    bool is_bottom_right = false;
+    std::int64_t left = 0, right = 0;
+    std::optional<DropoutMask> generator;
+    float dropout_scale = 1.0f, dropout_scale_inverse = 1.0f;
+
+    bool has_dropout() const { return generator || dropout_mask; }
+    Sequence sequence(std::int64_t b) const;
+};
+
+Problem make_problem(ForwardTensors const& tensors, ir::AttentionOptions const& options);
+Problem make_problem(BackwardTensors const& tensors, ir::AttentionOptions const& options);
+
+float alibi_slope(std::int64_t head, std::int64_t heads);
+
+// Queries that a worker holds at a time while it goes through the keys: many, so that each load of a key serves many
+// queries, but few enough that all threads have work. Results do not depend on it.
+std::int64_t query_block(Shape const& shape, std::int64_t lanes, int threads);
+
+}  // namespace cudnn_frontend::inline v1::cpu

@@ -1,0 +1,89 @@
+#include "cpu/attention_scores.h"
+
+#include "cpu/attention_tile.h"
+#include "cpu/threads.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace cudnn_frontend::inline v1::cpu {
+namespace {
+
+void load_scores_like(View const& view, Place const& place, std::int64_t lanes, float* tile) {
+    Slice const slice = transposed(slice_of(view, place.b, place.h, place.queries.begin, place.keys.begin));
+    load_tile(slice, {tile, lanes, place.keys.size(), place.queries.size()}, lanes);
+}
+
+void add_alibi(Problem const& problem, Place const& place, std::int64_t lanes, float* scores) {
+    float const slope = alibi_slope(place.h, problem.shape.heads);
+    for (std::int64_t key = 0; key < place.keys.size(); ++key) {
+        auto const distance = static_cast<float>(place.keys.begin + key - place.queries.begin);
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+            scores[key * lanes + lane] += slope * (distance - static_cast<float>(lane));
+        }
+    }
+}
+
+void mask_band(Sequence const& sequence, Place const& place, std::int64_t lanes, float* scores) {
+    constexpr float kMasked = -std::numeric_limits<float>::infinity();
+    for (std::int64_t key = 0; key < place.keys.size(); ++key) {
+        // The query on whose diagonal the key lies, as a lane of this tile.
+        std::int64_t const diagonal = place.keys.begin + key - sequence.shift - place.queries.begin;
+        std::int64_t const first = std::clamp<std::int64_t>(diagonal - sequence.right, 0, lanes);
+        std::int64_t const last = std::clamp<std::int64_t>(diagonal + sequence.left, 0, lanes);
+        float* const row = scores + key * lanes;
+        std::fill(row, row + first, kMasked);
+        std::fill(row + last, row + lanes, kMasked);
+    }
+}
+
+// Tiles start at multiples of a generator's group of four.
+void generate_dropout_mask(Problem const& problem, Place const& place, std::int64_t lanes, float* mask) {
+    Shape const& shape = problem.shape;
+    std::int64_t const first_row = (place.b * shape.heads + place.h) * shape.queries + place.queries.begin;
+    for (std::int64_t key = 0; key < place.keys.size(); key += 4) {
+        std::int64_t const group = (place.keys.begin + key) / 4;
+        std::int64_t const keys = std::min<std::int64_t>(4, place.keys.size() - key);
+        for (std::int64_t lane = 0; lane < place.queries.size(); ++lane) {
+            PhiloxBlock const block = problem.generator->group(first_row + lane, group);
+            for (std::int64_t i = 0; i < keys; ++i) {
+                bool const keeps = block[static_cast<std::size_t>(i)] < problem.generator->threshold();
+                mask[(key + i) * lanes + lane] = keeps ? 1.0f : 0.0f;
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void finish_scores(Problem const& problem, Sequence const& sequence, Place const& place, std::int64_t lanes,
+                   float* scores, float* spare) {
+    if (problem.bias) {
+        load_scores_like(problem.bias, place, lanes, spare);
+        for (std::int64_t i = 0; i < place.keys.size() * lanes; ++i) scores[i] += spare[i];
+    }
+    if (problem.alibi) add_alibi(problem, place, lanes, scores);
+    if (!sequence.sees_all(place.queries, place.keys)) mask_band(sequence, place, lanes, scores);
+}
+
+void load_dropout_mask(Problem const& problem, Place const& place, std::int64_t lanes, float* mask) {
+    if (problem.dropout_mask) {
+        load_scores_like(problem.dropout_mask, place, lanes, mask);
+    } else {
+        std::fill(mask, mask + place.keys.size() * lanes, 0.0f);
+        generate_dropout_mask(problem, place, lanes, mask);
+    }
+}
+
+void dump_dropout_mask(Problem const& problem, View const& dump, int threads) {
+    Shape const& shape = problem.shape;
+    parallel_for(threads, shape.batches * shape.heads * shape.queries, [&](int, std::int64_t row) {
+        std::int64_t const i = row % shape.queries, h = row / shape.queries % shape.heads;
+        std::int64_t const b = row / shape.queries / shape.heads;
+        for (std::int64_t j = 0; j < shape.keys; ++j) {
+            core::store(dump.type, dump.data, dump.at(b, h, i, j), problem.generator->keeps(row, j) ? 1.0 : 0.0);
+        }
+    });
+}
+
+}  // namespace cudnn_frontend::inline v1::cpu

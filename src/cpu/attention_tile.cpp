@@ -1,0 +1,121 @@
+#include "cpu/attention_tile.h"
+
+#include "core/half.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::inline v1::cpu {
+namespace {
+
+template <class T>
+struct Plain {
+    using Element = T;
+    static float to_float(T value) { return static_cast<float>(value); }
+    static T from_float(float value) { return static_cast<T>(value); }
+};
+
+struct Half {
+    using Element = std::uint16_t;
+    static float to_float(Element value) { return core::half_to_float(value); }
+    static Element from_float(float value) { return core::float_to_half(value); }
+};
+
+struct Bfloat16 {
+    using Element = std::uint16_t;
+    static float to_float(Element value) { return core::bfloat16_to_float(value); }
+    static Element from_float(float value) { return core::float_to_bfloat16(value); }
+};
+
+// Any type that the host can load, one element at a time.
+void load_any(Slice const& from, Packed const& to) {
+    for (std::int64_t row = 0; row < to.rows; ++row) {
+        for (std::int64_t column = 0; column < to.columns; ++column) {
+            std::int64_t const at = from.origin + row * from.row_stride + column * from.column_stride;
+            to.data[row * to.stride + column] = static_cast<float>(core::load(from.type, from.data, at));
+        }
+    }
+}
+
+void store_any(Packed const& from, Slice const& to) {
+    for (std::int64_t row = 0; row < from.rows; ++row) {
+        for (std::int64_t column = 0; column < from.columns; ++column) {
+            std::int64_t const at = to.origin + row * to.row_stride + column * to.column_stride;
+            core::store(to.type, to.data, at, static_cast<double>(from.data[row * from.stride + column]));
+        }
+    }
+}
+
+// Visits (memory offset, packed offset) of each element so that the innermost loop runs through neighbours in memory
+// where there are any. A transposing copy goes in strips, whose packed side stays in the cache.
+template <class Visit>
+void for_each_element(Slice const& slice, Packed const& packed, Visit visit) {
+    if (slice.column_stride == 1) {
+        for (std::int64_t row = 0; row < packed.rows; ++row) {
+            std::int64_t const memory = row * slice.row_stride, tile = row * packed.stride;
+            for (std::int64_t column = 0; column < packed.columns; ++column) visit(memory + column, tile + column);
+        }
+        return;
+    }
+    constexpr std::int64_t kStrip = 16;
+    for (std::int64_t first = 0; first < packed.rows; first += kStrip) {
+        std::int64_t const last = std::min(first + kStrip, packed.rows);
+        for (std::int64_t column = 0; column < packed.columns; ++column) {
+            std::int64_t const memory = column * slice.column_stride;
+            for (std::int64_t row = first; row < last; ++row) {
+                visit(memory + row * slice.row_stride, row * packed.stride + column);
+            }
+        }
+    }
+}
+
+template <class Format>
+void load_as(Slice const& from, Packed const& to) {
+    auto const* const memory = static_cast<typename Format::Element const*>(from.data) + from.origin;
+    float* const tile = to.data;
+    for_each_element(from, to,
+                     [=](std::int64_t at, std::int64_t packed) { tile[packed] = Format::to_float(memory[at]); });
+}
+
+template <class Format>
+void store_as(Packed const& from, Slice const& to) {
+    auto* const memory = static_cast<typename Format::Element*>(to.data) + to.origin;
+    float const* const tile = from.data;
+    for_each_element(to, from,
+                     [=](std::int64_t at, std::int64_t packed) { memory[at] = Format::from_float(tile[packed]); });
+}
+
+}  // namespace
+
+Slice slice_of(View const& view, std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t column) {
+    return {view.data, view.type, view.at(b, h, row, column), view.dim[2] == 1 ? 0 : view.stride[2],
+            view.dim[3] == 1 ? 0 : view.stride[3]};
+}
+
+Slice transposed(Slice const& slice) {
+    return {slice.data, slice.type, slice.origin, slice.column_stride, slice.row_stride};
+}
+
+void load_tile(Slice const& from, Packed const& to, std::int64_t padded_columns) {
+    switch (from.type) {
+        case DataType_t::FLOAT: load_as<Plain<float>>(from, to); break;
+        case DataType_t::DOUBLE: load_as<Plain<double>>(from, to); break;
+        case DataType_t::HALF: load_as<Half>(from, to); break;
+        case DataType_t::BFLOAT16: load_as<Bfloat16>(from, to); break;
+        default: load_any(from, to); break;
+    }
+    for (std::int64_t row = 0; row < to.rows && padded_columns > to.columns; ++row) {
+        std::fill(to.data + row * to.stride + to.columns, to.data + row * to.stride + padded_columns, 0.0f);
+    }
+}
+
+void store_tile(Packed const& from, Slice const& to) {
+    switch (to.type) {
+        case DataType_t::FLOAT: store_as<Plain<float>>(from, to); break;
+        case DataType_t::DOUBLE: store_as<Plain<double>>(from, to); break;
+        case DataType_t::HALF: store_as<Half>(from, to); break;
+        case DataType_t::BFLOAT16: store_as<Bfloat16>(from, to); break;
+        default: store_any(from, to); break;
+    }
+}
+
+}  // namespace cudnn_frontend::inline v1::cpu

@@ -1,0 +1,33 @@
+// Rectangles of tensors, copied to and from packed float.
+#pragma once
+
+#include "cpu/view.h"
+
+#include <cstdint>
+
+namespace cudnn_frontend::inline v1::cpu {
+
+// The last two dims of a tensor from some element on.
+struct Slice {
+    void* data;
+    DataType_t type;
+    std::int64_t origin;
+    std::int64_t row_stride, column_stride;
+};
+
+// Dims of size 1 are broadcast.
+Slice slice_of(View const& view, std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t column);
+Slice transposed(Slice const& slice);
+
+// The packed side of a copy: element (row, column) at data[row * stride + column].
+struct Packed {
+    float* data;
+    std::int64_t stride;
+    std::int64_t rows, columns;
+};
+
+// Columns from to.columns to padded_columns are set to 0.
+void load_tile(Slice const& from, Packed const& to, std::int64_t padded_columns);
+void store_tile(Packed const& from, Slice const& to);
+
+}  // namespace cudnn_frontend::inline v1::cpu

@@ -1,0 +1,228 @@
+#include "attention_case.h"
+
+#include <cmath>
+#include <limits>
+
+namespace attention_test {
+
+using fe::DataType_t;
+
+double Tensor::at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
+    return fe::core::load(view.type, view.data, view.at(b, h, i, j));
+}
+
+void Tensor::set(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j, double value) {
+    fe::core::store(view.type, view.data, view.at(b, h, i, j), value);
+}
+
+namespace {
+
+constexpr unsigned char kUnwritten = 0xA5;
+
+Dims strides_of(Dims const& dim, Layout layout) {
+    switch (layout) {
+        case Layout::Bshd: return {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
+        case Layout::Padded: return {dim[1] * dim[2] * (dim[3] + 3) + 5, dim[2] * (dim[3] + 3), dim[3] + 3, 1};
+        default: return {dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1};
+    }
+}
+
+Tensor make_tensor(Dims const& dim, DataType_t type, Layout layout = Layout::Bhsd) {
+    Dims const stride = strides_of(dim, layout);
+    std::int64_t last = 1;
+    for (std::size_t axis = 0; axis < 4; ++axis) last += (dim[axis] - 1) * stride[axis];
+    Tensor tensor;
+    tensor.memory.assign(static_cast<std::size_t>(last * fe::core::size_of(type)), kUnwritten);
+    tensor.view = {tensor.memory.data(), type, dim, stride};
+    return tensor;
+}
+
+template <class Value>
+void fill(Tensor& tensor, Value value) {
+    Dims const dim = tensor.view.dim;
+    for (std::int64_t b = 0; b < dim[0]; ++b) {
+        for (std::int64_t h = 0; h < dim[1]; ++h) {
+            for (std::int64_t i = 0; i < dim[2]; ++i) {
+                for (std::int64_t j = 0; j < dim[3]; ++j) tensor.set(b, h, i, j, value(b, i));
+            }
+        }
+    }
+}
+
+class Source {
+   public:
+    explicit Source(Case const& test) : test_(test), random_(test.seed) {}
+
+    // Rows past the sequences' lengths hold NaN.
+    Tensor tensor(Dims const& dim, std::vector<std::int64_t> const& lengths) {
+        std::normal_distribution<double> normal(0.0, 0.8);
+        Tensor result = make_tensor(dim, test_.type, test_.layout);
+        fill(result, [&](std::int64_t b, std::int64_t i) {
+            bool const past = test_.options.padding && i >= lengths[static_cast<std::size_t>(b)];
+            return past ? std::numeric_limits<double>::quiet_NaN() : normal(random_);
+        });
+        return result;
+    }
+    Tensor plain(Dims const& dim) {
+        std::normal_distribution<double> normal(0.0, 1.0);
+        Tensor result = make_tensor(dim, test_.type);
+        fill(result, [&](std::int64_t, std::int64_t) { return normal(random_); });
+        return result;
+    }
+    Tensor mask(Dims const& dim) {
+        Tensor result = make_tensor(dim, test_.type);
+        fill(result, [&](std::int64_t, std::int64_t) { return random_() % 4 == 0 ? 0.0 : 1.0; });
+        return result;
+    }
+
+   private:
+    Case const& test_;
+    std::mt19937 random_;
+};
+
+Tensor one_element(DataType_t type, double value) {
+    Tensor result = make_tensor({1, 1, 1, 1}, type);
+    result.set(0, 0, 0, 0, value);
+    return result;
+}
+
+Tensor lengths_tensor(std::vector<std::int64_t> const& lengths) {
+    Tensor result = make_tensor({static_cast<std::int64_t>(lengths.size()), 1, 1, 1}, DataType_t::INT32);
+    for (std::size_t b = 0; b < lengths.size(); ++b) {
+        result.set(static_cast<std::int64_t>(b), 0, 0, 0, static_cast<double>(lengths[b]));
+    }
+    return result;
+}
+
+template <class T>
+T pick(std::mt19937& random, std::vector<T> const& from) {
+    return from[random() % from.size()];
+}
+
+bool flip(std::mt19937& random) { return random() % 2 == 0; }
+
+Sizes random_sizes(std::mt19937& random) {
+    std::vector<std::int64_t> const lengths{1, 17, 65, 130}, widths{8, 40, 64, 128, 256};
+    Sizes sizes;
+    sizes.b = pick<std::int64_t>(random, {1, 2, 3});
+    sizes.hq = pick<std::int64_t>(random, {1, 2, 4, 6});
+    std::vector<std::int64_t> divisors;
+    for (std::int64_t n = 1; n <= sizes.hq; ++n) {
+        if (sizes.hq % n == 0) divisors.push_back(n);
+    }
+    sizes.hk = pick(random, divisors);
+    sizes.hv = pick(random, divisors);
+    sizes.sq = pick(random, lengths);
+    sizes.skv = pick(random, lengths);
+    sizes.dqk = pick(random, widths);
+    sizes.dv = pick(random, widths);
+    return sizes;
+}
+
+fe::ir::AttentionOptions random_options(std::mt19937& random) {
+    fe::ir::AttentionOptions options;
+    options.alibi = random() % 4 == 0;
+    options.padding = flip(random);
+    options.alignment = flip(random) ? fe::DiagonalAlignment_t::TOP_LEFT : fe::DiagonalAlignment_t::BOTTOM_RIGHT;
+    if (flip(random)) options.right_bound = pick<std::int64_t>(random, {0, 0, 5});
+    if (random() % 3 == 0) options.left_bound = pick<std::int64_t>(random, {1, 9, 70});
+    return options;
+}
+
+}  // namespace
+
+Data make_data(Case const& test) {
+    Sizes const& s = test.sizes;
+    Source source(test);
+    Data data;
+    data.q = source.tensor({s.b, s.hq, s.sq, s.dqk}, test.lengths_q);
+    data.k = source.tensor({s.b, s.hk, s.skv, s.dqk}, test.lengths_kv);
+    data.v = source.tensor({s.b, s.hv, s.skv, s.dv}, test.lengths_kv);
+    data.d_o = source.tensor({s.b, s.hq, s.sq, s.dv}, test.lengths_q);
+    data.o = make_tensor({s.b, s.hq, s.sq, s.dv}, test.type, test.layout);
+    data.stats = make_tensor({s.b, s.hq, s.sq, 1}, DataType_t::FLOAT);
+    data.d_q = make_tensor(data.q.view.dim, test.type, test.layout);
+    data.d_k = make_tensor(data.k.view.dim, test.type, test.layout);
+    data.d_v = make_tensor(data.v.view.dim, test.type, test.layout);
+    data.scale = one_element(DataType_t::FLOAT, 0.2);
+    data.bias = source.plain(test.bias_dim);
+    data.d_bias = make_tensor(test.bias_dim, test.type);
+    data.seq_len_q = lengths_tensor(test.lengths_q);
+    data.seq_len_kv = lengths_tensor(test.lengths_kv);
+    data.seed = one_element(DataType_t::INT64, 1234 + test.seed);
+    data.offset = one_element(DataType_t::INT64, 3);
+    data.dropout_mask = source.mask({1, s.hq, s.sq, s.skv});
+    data.dropout_scale = one_element(DataType_t::FLOAT, 1.25);
+    data.dropout_scale_inv = one_element(DataType_t::FLOAT, 0.8);
+    data.rng_dump = make_tensor({s.b, s.hq, s.sq, s.skv}, DataType_t::FLOAT);
+    return data;
+}
+
+namespace {
+
+template <class Tensors>
+Tensors connect(Case const& test, Data const& data) {
+    Tensors tensors;
+    tensors.q = data.q.view;
+    tensors.k = data.k.view;
+    tensors.v = data.v.view;
+    tensors.o = data.o.view;
+    tensors.stats = data.stats.view;
+    if (test.scale_tensor) tensors.scale = data.scale.view;
+    if (test.has_bias) tensors.bias = data.bias.view;
+    if (test.options.padding) {
+        tensors.seq_len_q = data.seq_len_q.view;
+        tensors.seq_len_kv = data.seq_len_kv.view;
+    }
+    if (test.dropout == Dropout::Philox) {
+        tensors.seed = data.seed.view;
+        tensors.offset = data.offset.view;
+        tensors.rng_dump = data.rng_dump.view;
+    }
+    if (test.dropout == Dropout::Mask) {
+        tensors.dropout_mask = data.dropout_mask.view;
+        tensors.dropout_scale = data.dropout_scale.view;
+    }
+    return tensors;
+}
+
+}  // namespace
+
+fe::cpu::ForwardTensors Data::forward(Case const& test) const { return connect<fe::cpu::ForwardTensors>(test, *this); }
+
+fe::cpu::BackwardTensors Data::backward(Case const& test) const {
+    auto tensors = connect<fe::cpu::BackwardTensors>(test, *this);
+    tensors.d_o = d_o.view;
+    tensors.d_q = d_q.view;
+    tensors.d_k = d_k.view;
+    tensors.d_v = d_v.view;
+    if (test.has_bias) tensors.d_bias = d_bias.view;
+    if (test.dropout == Dropout::Mask) tensors.dropout_scale_inv = dropout_scale_inv.view;
+    return tensors;
+}
+
+Case random_case(unsigned seed) {
+    std::mt19937 random(seed);
+    Case test;
+    test.seed = seed;
+    test.sizes = random_sizes(random);
+    test.type = pick<DataType_t>(
+        random, {DataType_t::FLOAT, DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16, DataType_t::DOUBLE});
+    test.layout = pick<Layout>(random, {Layout::Bhsd, Layout::Bshd, Layout::Padded});
+    test.options = random_options(random);
+    test.scale_tensor = flip(random);
+    if (!test.scale_tensor && flip(random)) test.options.scale_value = 0.125f;
+    Sizes const& s = test.sizes;
+    test.has_bias = flip(random);
+    test.bias_dim = {flip(random) ? 1 : s.b, flip(random) ? 1 : s.hq, flip(random) ? 1 : s.sq,
+                     flip(random) ? 1 : s.skv};
+    test.dropout = pick<Dropout>(random, {Dropout::None, Dropout::None, Dropout::Philox, Dropout::Mask});
+    if (test.dropout == Dropout::Philox) test.options.dropout_probability = 0.25;
+    for (std::int64_t b = 0; b < s.b; ++b) {
+        test.lengths_q.push_back(static_cast<std::int64_t>(random() % static_cast<unsigned>(s.sq + 1)));
+        test.lengths_kv.push_back(static_cast<std::int64_t>(random() % static_cast<unsigned>(s.skv + 1)));
+    }
+    return test;
+}
+
+}  // namespace attention_test

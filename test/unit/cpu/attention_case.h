@@ -1,0 +1,61 @@
+// Attention problems on host memory for the tests: seeded data in every tensor, in any layout.
+#pragma once
+
+#include "cpu/attention.h"
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace attention_test {
+
+namespace fe = cudnn_frontend;
+using fe::cpu::View;
+
+using Dims = std::array<std::int64_t, 4>;
+
+// A tensor with the memory it lies in. Elements that its strides do not reach keep a known pattern.
+struct Tensor {
+    std::vector<unsigned char> memory;
+    View view;
+
+    double at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
+    void set(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j, double value);
+};
+
+enum class Layout { Bhsd, Bshd, Padded };
+enum class Dropout { None, Philox, Mask };
+
+struct Sizes {
+    std::int64_t b = 1, hq = 1, hk = 1, hv = 1, sq = 1, skv = 1, dqk = 8, dv = 8;
+};
+
+struct Case {
+    unsigned seed = 1;
+    Sizes sizes;
+    fe::DataType_t type = fe::DataType_t::FLOAT;
+    Layout layout = Layout::Bhsd;
+    fe::ir::AttentionOptions options;
+    bool scale_tensor = false;
+    bool has_bias = false;
+    Dims bias_dim{1, 1, 1, 1};
+    Dropout dropout = Dropout::None;
+    std::vector<std::int64_t> lengths_q, lengths_kv;  // where the options ask for padding
+};
+
+// All tensors of a case, forward and backward. Elements past a sequence's length are NaN in the inputs.
+struct Data {
+    Tensor q, k, v, o, d_o, stats, scale, bias, seq_len_q, seq_len_kv, seed, offset;
+    Tensor dropout_mask, dropout_scale, dropout_scale_inv;
+    Tensor rng_dump, d_q, d_k, d_v, d_bias;
+
+    fe::cpu::ForwardTensors forward(Case const& test) const;
+    fe::cpu::BackwardTensors backward(Case const& test) const;
+};
+
+Data make_data(Case const& test);
+
+// A random combination of sizes, layout, data type and options.
+Case random_case(unsigned seed);
+
+}  // namespace attention_test

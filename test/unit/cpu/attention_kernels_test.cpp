@@ -1,0 +1,139 @@
+#include "support/catch.h"
+
+#include "cpu/attention_kernels.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace {
+
+namespace cpu = cudnn_frontend::cpu;
+using Floats = std::vector<float>;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+Floats random_floats(std::int64_t count, unsigned seed) {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    Floats result(static_cast<std::size_t>(count));
+    for (float& value : result) value = normal(random);
+    return result;
+}
+
+std::vector<cpu::Kernels const*> all_kernels() {
+    std::vector<cpu::Kernels const*> result;
+    for (auto const* next = cpu::available_kernels(); *next != nullptr; ++next) result.push_back(*next);
+    return result;
+}
+
+std::size_t at(std::int64_t row, std::int64_t stride, std::int64_t column) {
+    return static_cast<std::size_t>(row * stride + column);
+}
+
+}  // namespace
+
+TEST_CASE("every instruction set multiplies matrices") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        std::int64_t const lanes = kernels->lanes, rows = 3 * kernels->row_step, depth = 37;
+        Floats const a = random_floats(depth * rows, 1), b = random_floats(depth * lanes, 2);
+        Floats const old = random_floats(rows * lanes, 3), factors = random_floats(lanes, 4);
+        Floats assigned = old, rescaled = old;
+        kernels->multiply({a.data(), rows, b.data(), lanes, assigned.data(), lanes, rows, lanes, depth});
+        kernels->rescale_and_multiply({a.data(), rows, b.data(), lanes, rescaled.data(), lanes, rows, lanes, depth},
+                                      factors.data());
+        for (std::int64_t row = 0; row < rows; ++row) {
+            for (std::int64_t lane = 0; lane < lanes; ++lane) {
+                double sum = 0.0;
+                for (std::int64_t k = 0; k < depth; ++k)
+                    sum += double{a[at(k, rows, row)]} * double{b[at(k, lanes, lane)]};
+                double const kept = double{old[at(row, lanes, lane)]} * double{factors[at(0, 0, lane)]};
+                REQUIRE(double{assigned[at(row, lanes, lane)]} == Approx(sum).margin(1e-4));
+                REQUIRE(double{rescaled[at(row, lanes, lane)]} == Approx(kept + sum).margin(1e-4));
+            }
+        }
+    }
+}
+
+TEST_CASE("every instruction set multiplies tiles") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        std::int64_t const lanes = kernels->lanes, rows = 2 * kernels->row_step, columns = 3 * lanes, depth = lanes - 1;
+        Floats const tile = random_floats(rows * lanes, 1), b = random_floats(depth * columns, 2);
+        Floats const old = random_floats(rows * columns, 3);
+        Floats sums = old;
+        kernels->multiply_tile({tile.data(), 0, b.data(), columns, sums.data(), columns, rows, columns, depth});
+        for (std::int64_t row = 0; row < rows; ++row) {
+            for (std::int64_t column = 0; column < columns; ++column) {
+                double sum = double{old[at(row, columns, column)]};
+                for (std::int64_t k = 0; k < depth; ++k) {
+                    sum += double{tile[at(row, lanes, k)]} * double{b[at(k, columns, column)]};
+                }
+                REQUIRE(double{sums[at(row, columns, column)]} == Approx(sum).margin(1e-4));
+            }
+        }
+    }
+}
+
+TEST_CASE("every instruction set has an accurate exponential") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        Floats const stats(static_cast<std::size_t>(kernels->lanes), 0.0f);
+        for (double x = -87.0; x < 88.0; x += 0.37) {
+            Floats tile(static_cast<std::size_t>(kernels->lanes), static_cast<float>(x));
+            double const exact = std::exp(double{tile[0]});
+            kernels->probabilities(tile.data(), 1, stats.data());
+            REQUIRE(double{tile[0]} == Approx(exact).epsilon(3e-7));
+        }
+    }
+}
+
+TEST_CASE("every instruction set keeps infinities and NaN where they belong in an exponential") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        Floats stats(static_cast<std::size_t>(kernels->lanes), 0.0f), tile = stats;
+        tile[0] = -kInfinity;
+        tile[1] = -200.0f;
+        tile[2] = std::numeric_limits<float>::quiet_NaN();
+        stats[3] = -kInfinity;
+        kernels->probabilities(tile.data(), 1, stats.data());
+        CHECK(tile[0] == 0.0f);
+        CHECK(tile[1] == 0.0f);
+        CHECK(std::isnan(tile[2]));
+        CHECK(tile[3] == 0.0f);
+    }
+}
+
+TEST_CASE("every instruction set takes softmax through two steps and past masked keys") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        std::int64_t const lanes = kernels->lanes;
+        Floats tops(static_cast<std::size_t>(lanes), -kInfinity), sums(tops.size(), 0.0f), rescale(tops.size(), -1.0f);
+        Floats first(tops.size(), 1.0f), second(tops.size(), 3.0f);
+        first[0] = second[0] = -kInfinity;
+        first[1] = -kInfinity;
+        kernels->softmax_step(first.data(), 1, tops.data(), sums.data(), rescale.data());
+        CHECK(rescale[2] == 0.0f);
+        kernels->softmax_step(second.data(), 1, tops.data(), sums.data(), rescale.data());
+        CHECK(sums[0] == 0.0f);
+        CHECK(tops[0] == -kInfinity);
+        CHECK(sums[1] == 1.0f);
+        CHECK(double{sums[2]} == Approx(1.0 + std::exp(-2.0)));
+        CHECK(double{rescale[2]} == Approx(std::exp(-2.0)));
+        CHECK(tops[2] == 3.0f);
+    }
+}
+
+TEST_CASE("every instruction set clears columns whose factor is 0") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        Floats rows(static_cast<std::size_t>(kernels->lanes), 3.0f), factors(rows.size(), 2.0f);
+        rows[1] = std::numeric_limits<float>::quiet_NaN();
+        factors[1] = 0.0f;
+        kernels->scale_lanes(rows.data(), 1, factors.data());
+        CHECK(rows[0] == 6.0f);
+        CHECK(rows[1] == 0.0f);
+    }
+}
