@@ -1,0 +1,247 @@
+#include "json/document.h"
+#include "json/field_json.h"
+#include "json/graph_json.h"
+#include "json/parser.h"
+#include "json/printer.h"
+#include "json/problems.h"
+#include "nodes/schema.h"
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+
+namespace cudnn_frontend::inline v1::json {
+namespace {
+
+using nodes::Direction;
+using nodes::NodeSchema;
+
+using Names = std::vector<char const*>;
+
+std::string unknown(char const* what, std::string_view name) {
+    return std::string("the unknown ") + what + " " + excerpt(Json(std::string(name)));
+}
+
+// The number in a tensor's id; nothing for other text, such as "t01", so that each tensor has one id.
+std::optional<std::size_t> index_of(std::string_view id) {
+    std::size_t index = 0;
+    if (id.empty()) return std::nullopt;
+    std::from_chars(id.data() + 1, id.data() + id.size(), index);
+    return id == tensor_id(index) ? std::optional(index) : std::nullopt;
+}
+
+NodeSchema const* find_schema(std::string_view tag) {
+    for (NodeSchema const* schema : nodes::all_schemas()) {
+        if (tag == schema->tag) return schema;
+    }
+    return nullptr;
+}
+
+Names port_names(NodeSchema const& schema, Direction direction) {
+    Names names;
+    for (nodes::PortRow const& row : schema.ports) {
+        if (row.direction == direction) names.push_back(row.name);
+    }
+    return names;
+}
+
+class Reader {
+   public:
+    explicit Reader(Problems& problems) : problems_(problems) {}
+
+    nodes::GraphSpec read(Json const& document) {
+        Place const root;
+        if (!is_object(document, root) || !check_header(document, root)) return {};
+        require(document, root, key::kTensors, "{...}");
+        require(document, root, key::kNodes, "[...]");
+        count_tensors(document);
+        for_each_member(document, root, [&](std::string const& name, Json const& value, Place const& place) {
+            if (name == key::kContext) read_fields(value, place, nodes::graph_fields(), &spec_);
+            else if (name == key::kTensors) read_tensors(value, place);
+            else if (name == key::kNodes) read_nodes(value, place);
+            else if (name != key::kFormat && name != key::kVersion) {
+                refuse_name(place, "member", name,
+                            {key::kFormat, key::kVersion, key::kContext, key::kTensors, key::kNodes});
+            }
+        });
+        return std::move(spec_);
+    }
+
+   private:
+    template <class Visit>
+    void for_each_member(Json const& value, Place const& place, Visit visit) {
+        if (!is_object(value, place)) return;
+        for (auto const& [name, member] : value.get_ref<Json::object_t const&>()) {
+            if (problems_.full()) return;
+            visit(name, member, place / name);
+        }
+    }
+
+    bool is_object(Json const& value, Place const& place) {
+        if (value.is_object()) return true;
+        problems_.add(place.pointer(), excerpt(value), "an object");
+        return false;
+    }
+
+    bool require(Json const& object, Place const& place, char const* name, std::string const& value) {
+        if (object.contains(name)) return true;
+        problems_.add(place.pointer(), "no member " + json_string(name), json_string(name) + ": " + value);
+        return false;
+    }
+
+    void refuse_name(Place const& place, char const* what, std::string_view name, Names const& known) {
+        problems_.add_unknown(place.pointer(), unknown(what, name), name, known);
+    }
+
+    bool check_header(Json const& document, Place const& root) {
+        return check_constant(document, root, key::kFormat, kFormatName) &&
+               check_constant(document, root, key::kVersion, kFormatVersion);
+    }
+
+    bool check_constant(Json const& document, Place const& root, char const* name, Json const& needed) {
+        if (!require(document, root, name, excerpt(needed))) return false;
+        Json const& found = document[name];
+        if (found == needed && found.is_number_float() == needed.is_number_float()) return true;
+        problems_.add((root / name).pointer(), excerpt(found), excerpt(needed));
+        return false;
+    }
+
+    void count_tensors(Json const& document) {
+        auto const tensors = document.find(key::kTensors);
+        if (tensors != document.end() && tensors->is_object()) spec_.tensors.resize(tensors->size());
+    }
+
+    // Reads the members that the table names into the object. The others, whose names are given, go to read_other.
+    template <class ReadOther>
+    void read_fields(Json const& value, Place const& place, std::span<nodes::Field const> fields, void* object,
+                     Names const& others, ReadOther read_other) {
+        for_each_member(value, place, [&](std::string const& name, Json const& member, Place const& at) {
+            auto const field = std::find_if(fields.begin(), fields.end(), [&](auto const& f) { return name == f.name; });
+            if (field != fields.end()) {
+                if (auto const read = from_json(*field, member, at, problems_)) field->set(object, *read);
+            } else if (std::find(others.begin(), others.end(), name) != others.end()) {
+                read_other(name, member, at);
+            } else {
+                Names known;
+                for (nodes::Field const& row : fields) known.push_back(row.name);
+                known.insert(known.end(), others.begin(), others.end());
+                refuse_name(at, "member", name, known);
+            }
+        });
+    }
+
+    void read_fields(Json const& value, Place const& place, std::span<nodes::Field const> fields, void* object) {
+        read_fields(value, place, fields, object, {}, [](auto const&...) {});
+    }
+
+    void read_tensors(Json const& value, Place const& place) {
+        for_each_member(value, place, [&](std::string const& id, Json const& tensor, Place const& at) {
+            auto const index = index_of(id);
+            if (index && *index < spec_.tensors.size()) {
+                read_tensor(tensor, at, spec_.tensors[*index]);
+            } else {
+                problems_.add(at.pointer(), "the tensor id " + excerpt(Json(id)), known_ids());
+            }
+        });
+    }
+
+    std::string known_ids() const {
+        std::size_t const count = spec_.tensors.size();
+        return count == 0 ? "no tensor id: the document has no tensors"
+                          : "the ids " + tensor_id(0) + " to " + tensor_id(count - 1) + ", one for each of " +
+                                std::to_string(count) + " tensors";
+    }
+
+    void read_tensor(Json const& value, Place const& place, nodes::TensorSpec& tensor) {
+        read_fields(value, place, nodes::tensor_fields(), &tensor, {key::kRaggedOffset},
+                    [&](std::string const&, Json const& id, Place const& at) {
+                        read_reference(id, at, tensor.ragged_offset);
+                    });
+    }
+
+    void read_reference(Json const& value, Place const& place, nodes::TensorId& tensor) {
+        if (!value.is_string()) return problems_.add(place.pointer(), excerpt(value), "a tensor id as a string");
+        auto const index = index_of(value.get_ref<std::string const&>());
+        if (index && *index < spec_.tensors.size()) {
+            tensor = static_cast<nodes::TensorId>(*index);
+        } else {
+            problems_.add(place.pointer(), "the missing tensor " + excerpt(value), known_ids());
+        }
+    }
+
+    void read_nodes(Json const& value, Place const& place) {
+        if (!value.is_array()) return problems_.add(place.pointer(), excerpt(value), "a list of nodes");
+        spec_.nodes.reserve(value.size());
+        for (std::size_t i = 0; i < value.size() && !problems_.full(); ++i) read_node(value[i], place / i);
+    }
+
+    void read_node(Json const& value, Place const& place) {
+        if (!is_object(value, place)) return;
+        NodeSchema const* const schema = read_tag(value, place);
+        if (schema == nullptr) return;
+        nodes::Node& node = spec_.nodes.emplace_back(nodes::make_node(schema->kind));
+        read_fields(value, place, node_fields(), &node, {key::kTag, key::kInputs, key::kOutputs, key::kFields},
+                    [&](std::string const& name, Json const& member, Place const& at) {
+                        if (name == key::kInputs) read_ports(member, at, *schema, Direction::Input, node);
+                        if (name == key::kOutputs) read_ports(member, at, *schema, Direction::Output, node);
+                        if (name == key::kFields) read_fields(member, at, schema->fields, nodes::fields_object(node));
+                    });
+    }
+
+    // The tag says what the rest of the node may be: without it nothing of the node is read.
+    NodeSchema const* read_tag(Json const& node, Place const& place) {
+        Names tags;
+        for (NodeSchema const* schema : nodes::all_schemas()) tags.push_back(schema->tag);
+        auto const tag = node.find(key::kTag);
+        if (tag == node.end()) {
+            problems_.add_unknown(place.pointer(), std::string("no member ") + json_string(key::kTag), "", tags);
+            return nullptr;
+        }
+        Place const at = place / key::kTag;
+        if (!tag->is_string()) {
+            problems_.add(at.pointer(), excerpt(*tag), "a tag as a string");
+            return nullptr;
+        }
+        auto const& name = tag->get_ref<std::string const&>();
+        NodeSchema const* const schema = find_schema(name);
+        if (schema == nullptr) refuse_name(at, "tag", name, tags);
+        return schema;
+    }
+
+    void read_ports(Json const& value, Place const& place, NodeSchema const& schema, Direction direction,
+                    nodes::Node& node) {
+        for_each_member(value, place, [&](std::string const& name, Json const& id, Place const& at) {
+            for (nodes::PortRow const& row : schema.ports) {
+                if (row.direction != direction || name != row.name) continue;
+                return read_reference(id, at, node.ports[static_cast<std::size_t>(row.port)]);
+            }
+            refuse_name(at, direction == Direction::Input ? "input" : "output", name, port_names(schema, direction));
+        });
+    }
+
+    Problems& problems_;
+    nodes::GraphSpec spec_;
+};
+
+Result<nodes::GraphSpec> read(std::string_view text) {
+    Problems problems;
+    Json const document = parse(text, problems);
+    nodes::GraphSpec spec;
+    bool const is_complete = problems.none();
+    if (is_complete) spec = Reader(problems).read(document);
+    if (!problems.none()) return problems.to_error();
+    return spec;
+}
+
+}  // namespace
+
+Result<nodes::GraphSpec> read_graph(std::string_view text) {
+    try {
+        return read(text);
+    } catch (std::exception const& failure) {
+        return error_t(error_code_t::UNSUPPORTED_GRAPH_FORMAT,
+                       std::string("the JSON text could not be read: ") + failure.what());
+    }
+}
+
+}  // namespace cudnn_frontend::inline v1::json

@@ -1,0 +1,187 @@
+#include "core/names.h"
+#include "json/document.h"
+#include "json/field_json.h"
+#include "json/graph_json.h"
+#include "json/printer.h"
+#include "json/scalar_json.h"
+#include "nodes/schema.h"
+
+#include <initializer_list>
+#include <limits>
+
+namespace cudnn_frontend::inline v1::json {
+namespace {
+
+using nodes::Field;
+using nodes::FieldType;
+using Int64 = std::numeric_limits<std::int64_t>;
+
+Json reference(std::string const& definition) { return Json::object({{"$ref", "#/$defs/" + definition}}); }
+
+Json text_enum(std::span<char const* const> names) {
+    Json list = Json::array();
+    for (char const* name : names) list.push_back(name);
+    return Json::object({{"enum", std::move(list)}});
+}
+
+// An object with these members and no others.
+Json closed_object(char const* description, Json properties, std::initializer_list<char const*> required) {
+    Json schema = Json::object({{"description", description}, {"type", "object"}});
+    append(schema, "properties", std::move(properties));
+    if (required.size() > 0) append(schema, "required", std::vector<std::string>(required.begin(), required.end()));
+    append(schema, "additionalProperties", false);
+    return schema;
+}
+
+Json value_schema(Field const& field) {
+    switch (field.type) {
+        case FieldType::Bool: return Json::object({{"type", "boolean"}});
+        case FieldType::Integer: return reference("integer");
+        case FieldType::Number: return reference(field.is_single ? "single" : "number");
+        case FieldType::Enum: return text_enum(field.enumerators());
+        case FieldType::Text: return Json::object({{"type", "string"}});
+        case FieldType::IntegerList: return Json::object({{"type", "array"}, {"items", reference("integer")}});
+        case FieldType::Scalar: return reference("scalar");
+    }
+    return true;
+}
+
+Json field_schema(Field const& field, void const* defaults) {
+    Json schema = Json::object({{"description", field.summary}});
+    Json const value = value_schema(field);
+    if (field.nullable) append(schema, "anyOf", Json::array({value, Json::object({{"type", "null"}})}));
+    else schema.update(value);
+    append(schema, "default", to_json(field, field.get(defaults)));
+    return schema;
+}
+
+Json fields_schema(std::span<Field const> fields, void const* defaults) {
+    Json properties = Json::object();
+    for (Field const& field : fields) append(properties, field.name, field_schema(field, defaults));
+    return properties;
+}
+
+Json tensor_reference(char const* description) {
+    Json schema = Json::object({{"description", description}});
+    schema.update(reference("tensor_id"));
+    return schema;
+}
+
+Json tensor_schema() {
+    nodes::TensorSpec const defaults;
+    Json properties = fields_schema(nodes::tensor_fields(), &defaults);
+    append(properties, key::kRaggedOffset,
+           tensor_reference("the tensor that says where each batch entry starts"));
+    return closed_object("a tensor; what is left out has its default", std::move(properties), {});
+}
+
+Json ports_schema(nodes::NodeSchema const& schema, nodes::Direction direction) {
+    Json properties = Json::object();
+    for (nodes::PortRow const& row : schema.ports) {
+        if (row.direction == direction) append(properties, row.name, tensor_reference(row.summary));
+    }
+    bool const is_input = direction == nodes::Direction::Input;
+    return closed_object(is_input ? "the tensors that the node reads" : "the tensors that the node writes",
+                         std::move(properties), {});
+}
+
+Json node_schema(nodes::NodeSchema const& schema) {
+    nodes::Node const defaults = nodes::make_node(schema.kind);
+    Json properties = Json::object();
+    append(properties, key::kTag, Json::object({{"const", schema.tag}}));
+    for (Field const& field : node_fields()) append(properties, field.name, field_schema(field, &defaults));
+    append(properties, key::kInputs, ports_schema(schema, nodes::Direction::Input));
+    append(properties, key::kOutputs, ports_schema(schema, nodes::Direction::Output));
+    append(properties, key::kFields,
+           closed_object("the node's options; what is left out has its default",
+                         fields_schema(schema.fields, nodes::fields_object(defaults)), {}));
+    return closed_object("a node of this kind", std::move(properties), {key::kTag});
+}
+
+Json number_schema(Json range) {
+    range.update(Json::object({{"type", "number"}}));
+    return Json::object({{"anyOf", Json::array({std::move(range), text_enum(std::initializer_list<char const*>{
+                                                                     kNan, kInfinity, kMinusInfinity})})}});
+}
+
+Json scalar_schema() {
+    Json properties = Json::object();
+    append(properties, key::kType, text_enum(core::names_of<DataType_t>()));
+    append(properties, key::kValue, reference("number"));
+    append(properties, key::kBits,
+           Json::object({{"type", "integer"},
+                         {"minimum", 0},
+                         {"maximum", std::numeric_limits<std::uint64_t>::max()}}));
+    Json schema = closed_object("a typed value: as a number, or as its bits where no number names it exactly",
+                                std::move(properties), {key::kType});
+    append(schema, "minProperties", 2);
+    append(schema, "maxProperties", 2);
+    return schema;
+}
+
+std::string node_definition(nodes::NodeSchema const& schema) { return std::string("node.") + schema.tag; }
+
+Json definitions() {
+    Json const largest = number_to_json(std::numeric_limits<float>::max(), true);
+    Json schemas = Json::object();
+    append(schemas, "tensor_id", Json::object({{"type", "string"}, {"pattern", kTensorIdPattern}}));
+    append(schemas, "integer",
+           Json::object({{"type", "integer"}, {"minimum", Int64::min()}, {"maximum", Int64::max()}}));
+    append(schemas, "number", number_schema(Json::object()));
+    append(schemas, "single",
+           number_schema(Json::object({{"minimum", -largest.get<double>()}, {"maximum", largest}})));
+    append(schemas, "scalar", scalar_schema());
+    append(schemas, "tensor", tensor_schema());
+    for (nodes::NodeSchema const* schema : nodes::all_schemas()) {
+        append(schemas, node_definition(*schema), node_schema(*schema));
+    }
+    return schemas;
+}
+
+Json tensors_schema() {
+    return Json::object({
+        {"description", "the tensors by id: t0, t1 and so on without gaps"},
+        {"type", "object"},
+        {"patternProperties", Json::object({{kTensorIdPattern, reference("tensor")}})},
+        {"maxProperties", kMaxMembers},
+        {"additionalProperties", false},
+    });
+}
+
+Json nodes_schema() {
+    Json kinds = Json::array();
+    for (nodes::NodeSchema const* schema : nodes::all_schemas()) kinds.push_back(reference(node_definition(*schema)));
+    return Json::object({
+        {"description", "the nodes, in the order in which they were added"},
+        {"type", "array"},
+        {"items", Json::object({{"oneOf", std::move(kinds)}})},
+        {"maxItems", kMaxMembers},
+    });
+}
+
+Json document_schema() {
+    nodes::GraphSpec const defaults;
+    Json properties = Json::object();
+    append(properties, key::kFormat, Json::object({{"const", kFormatName}}));
+    append(properties, key::kVersion, Json::object({{"const", kFormatVersion}}));
+    append(properties, key::kContext,
+           closed_object("the graph's own fields; what is left out has its default",
+                         fields_schema(nodes::graph_fields(), &defaults), {}));
+    append(properties, key::kTensors, tensors_schema());
+    append(properties, key::kNodes, nodes_schema());
+
+    Json schema = Json::object({
+        {"$schema", "https://json-schema.org/draft/2020-12/schema"},
+        {"title", "sdpa-graph"},
+    });
+    schema.update(closed_object("a graph of tensors and nodes, docs/json.md", std::move(properties),
+                                {key::kFormat, key::kVersion, key::kTensors, key::kNodes}));
+    append(schema, "$defs", definitions());
+    return schema;
+}
+
+}  // namespace
+
+std::string graph_json_schema() { return print(document_schema()); }
+
+}  // namespace cudnn_frontend::inline v1::json

@@ -1,0 +1,79 @@
+#include "json/document.h"
+#include "json/field_json.h"
+#include "json/graph_json.h"
+#include "json/printer.h"
+#include "nodes/schema.h"
+
+namespace cudnn_frontend::inline v1::json {
+namespace {
+
+void append_unless_empty(Json& object, char const* name, Json members) {
+    if (!members.empty()) append(object, name, std::move(members));
+}
+
+// Appends the fields that differ from those of an object with defaults.
+void append_fields(Json& members, std::span<nodes::Field const> fields, void const* object, void const* defaults) {
+    for (nodes::Field const& field : fields) {
+        nodes::FieldValue const value = field.get(object);
+        if (!same(value, field.get(defaults))) append(members, field.name, to_json(field, value));
+    }
+}
+
+Json tensor_to_json(nodes::TensorSpec const& tensor) {
+    static nodes::TensorSpec const defaults;
+    Json members = Json::object();
+    append_fields(members, nodes::tensor_fields(), &tensor, &defaults);
+    if (tensor.ragged_offset != nodes::kNoTensor) {
+        append(members, key::kRaggedOffset, tensor_id(static_cast<std::size_t>(tensor.ragged_offset)));
+    }
+    return members;
+}
+
+Json ports_to_json(nodes::NodeSchema const& schema, nodes::Node const& node, nodes::Direction direction) {
+    Json ports = Json::object();
+    for (nodes::PortRow const& row : schema.ports) {
+        nodes::TensorId const tensor = node.ports[static_cast<std::size_t>(row.port)];
+        if (row.direction != direction || tensor == nodes::kNoTensor) continue;
+        append(ports, row.name, tensor_id(static_cast<std::size_t>(tensor)));
+    }
+    return ports;
+}
+
+Json node_to_json(nodes::Node const& node) {
+    nodes::NodeSchema const& schema = nodes::schema_of(node.kind());
+    nodes::Node const defaults = nodes::make_node(node.kind());
+    Json members = Json::object();
+    append(members, key::kTag, schema.tag);
+    append_fields(members, node_fields(), &node, &defaults);
+    append_unless_empty(members, key::kInputs, ports_to_json(schema, node, nodes::Direction::Input));
+    append_unless_empty(members, key::kOutputs, ports_to_json(schema, node, nodes::Direction::Output));
+    Json fields = Json::object();
+    append_fields(fields, schema.fields, nodes::fields_object(node), nodes::fields_object(defaults));
+    append_unless_empty(members, key::kFields, std::move(fields));
+    return members;
+}
+
+Json graph_to_json(nodes::GraphSpec const& spec) {
+    Json document = Json::object();
+    append(document, key::kFormat, kFormatName);
+    append(document, key::kVersion, kFormatVersion);
+    Json context = Json::object();
+    nodes::GraphSpec const defaults;
+    append_fields(context, nodes::graph_fields(), &spec, &defaults);
+    append_unless_empty(document, key::kContext, std::move(context));
+    Json tensors = Json::object();
+    for (nodes::TensorSpec const& tensor : spec.tensors) {
+        append(tensors, tensor_id(tensors.size()), tensor_to_json(tensor));
+    }
+    append(document, key::kTensors, std::move(tensors));
+    Json nodes = Json::array();
+    for (nodes::Node const& node : spec.nodes) nodes.push_back(node_to_json(node));
+    append(document, key::kNodes, std::move(nodes));
+    return document;
+}
+
+}  // namespace
+
+std::string write_graph(nodes::GraphSpec const& spec) { return print(graph_to_json(spec)); }
+
+}  // namespace cudnn_frontend::inline v1::json

@@ -1,0 +1,152 @@
+#include "json/parser.h"
+
+#include "json/printer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudnn_frontend::inline v1::json {
+namespace {
+
+std::string line_and_column(std::string_view text, std::size_t offset) {
+    std::string_view const before = text.substr(0, offset);
+    auto const line = 1 + std::count(before.begin(), before.end(), '\n');
+    std::size_t const line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+    return "line " + std::to_string(line) + ", column " + std::to_string(offset - line_start + 1);
+}
+
+// The library's sentence without its prefix and without the text that it echoes, which may be anything.
+std::string complaint(std::string_view what) {
+    if (auto const dash = what.find(" - "); dash != std::string_view::npos) what.remove_prefix(dash + 3);
+    else if (auto const bracket = what.find("] "); bracket != std::string_view::npos) what.remove_prefix(bracket + 2);
+    auto const echo = what.find("; last read");
+    auto const rest = what.rfind("; expected");
+    std::string text(what.substr(0, std::min(echo, rest)));
+    if (rest != std::string_view::npos) text += what.substr(rest);
+    return text;
+}
+
+// Makes the value from the library's events. The library's own handler has neither limits nor an eye for members that
+// stand twice.
+class Builder final : public nlohmann::json_sax<Json> {
+   public:
+    Builder(std::string_view text, Problems& problems) : text_(text), problems_(problems) {}
+
+    bool null() override { return add(nullptr); }
+    bool boolean(bool value) override { return add(value); }
+    bool number_integer(number_integer_t value) override { return add(value); }
+    bool number_unsigned(number_unsigned_t value) override { return add(value); }
+    bool number_float(number_float_t value, string_t const&) override { return add(value); }
+    bool string(string_t& value) override { return add(std::move(value)); }
+    bool binary(binary_t&) override { return false; }
+    bool start_object(std::size_t) override { return open(Json::object()); }
+    bool start_array(std::size_t) override { return open(Json::array()); }
+    bool end_array() override { return close(); }
+
+    bool key(string_t& name) override {
+        name_ = std::move(name);
+        return true;
+    }
+
+    bool end_object() override {
+        refuse_twins();
+        return close();
+    }
+
+    bool parse_error(std::size_t position, std::string const&, nlohmann::detail::exception const& error) override {
+        std::size_t const offset = std::min(position == 0 ? 0 : position - 1, text_.size());
+        std::string const place = pointer();
+        problems_.add(line_and_column(text_, offset) + (place.empty() ? place : " (in " + place + ")"), complaint(error.what()), "JSON text");
+        return false;
+    }
+
+    Json take() { return std::move(root_); }
+
+   private:
+    Json* insert(Json value) {
+        if (open_.empty()) return &(root_ = std::move(value));
+        Json& parent = *open_.back();
+        if (parent.is_object()) {
+            append(parent, std::move(name_), std::move(value));
+            return &parent.get_ref<Json::object_t&>().back().second;
+        }
+        parent.push_back(std::move(value));
+        return &parent.back();
+    }
+
+    bool add(Json value) {
+        if (!fits()) return false;
+        insert(std::move(value));
+        return true;
+    }
+
+    bool open(Json container) {
+        if (!fits()) return false;
+        if (open_.size() == kMaxDepth) return refuse("nesting deeper", kMaxDepth, "levels");
+        open_.push_back(insert(std::move(container)));
+        return true;
+    }
+
+    bool close() {
+        open_.pop_back();
+        return true;
+    }
+
+    bool fits() {
+        if (++values_ > kMaxValues) return refuse("more", kMaxValues, "values in the document");
+        if (open_.empty() || open_.back()->size() < kMaxMembers) return true;
+        return refuse("more", kMaxMembers, "members in one object or array");
+    }
+
+    bool refuse(char const* what, std::size_t limit, char const* unit) {
+        std::string const most = std::to_string(limit) + " " + unit;
+        problems_.add(pointer(), std::string(what) + " than " + most, "at most " + most);
+        return false;
+    }
+
+    void refuse_twins() {
+        std::vector<std::string_view> names;
+        for (auto const& member : open_.back()->get_ref<Json::object_t const&>()) names.push_back(member.first);
+        std::sort(names.begin(), names.end());
+        auto twin = std::adjacent_find(names.begin(), names.end());
+        while (twin != names.end() && !problems_.full()) {
+            problems_.add(pointer() + "/" + pointer_token(*twin), "the member twice", "each name once in an object");
+            twin = std::adjacent_find(std::find_if(twin, names.end(), [&](auto name) { return name != *twin; }),
+                                      names.end());
+        }
+    }
+
+    // Of the innermost container that is open.
+    std::string pointer() const {
+        std::string text;
+        for (std::size_t level = 0; level + 1 < open_.size(); ++level) {
+            Json const& parent = *open_[level];
+            text += "/" + (parent.is_object() ? pointer_token(parent.get_ref<Json::object_t const&>().back().first)
+                                              : std::to_string(parent.size() - 1));
+        }
+        return text;
+    }
+
+    std::string_view text_;
+    Problems& problems_;
+    Json root_;
+    std::vector<Json*> open_;  // from the root inwards
+    std::string name_;         // of the member whose value comes next
+    std::size_t values_ = 0;
+};
+
+}  // namespace
+
+Json parse(std::string_view text, Problems& problems) {
+    if (text.size() > kMaxBytes) {
+        problems.add("", std::to_string(text.size()) + " bytes", "at most " + std::to_string(kMaxBytes));
+        return {};
+    }
+    Builder builder(text, problems);
+    Json::sax_parse(text.data(), text.data() + text.size(), &builder);
+    return builder.take();
+}
+
+}  // namespace cudnn_frontend::inline v1::json

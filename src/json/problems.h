@@ -1,0 +1,58 @@
+// What is wrong with a document: a place in it for each finding, and the error that names them all.
+#pragma once
+
+#include "core/result.h"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudnn_frontend::inline v1::json {
+
+// A place in the document as the way to it. Lives on the stack of the functions that read; text is made only for a report.
+class Place {
+   public:
+    Place() = default;
+    Place operator/(std::string_view member) const { return Place(this, member, 0); }
+    Place operator/(std::size_t index) const { return Place(this, {}, index); }
+
+    std::string pointer() const;  // RFC 6901, long and unprintable names shortened
+
+   private:
+    Place(Place const* parent, std::string_view member, std::size_t index)
+        : parent_(parent), is_member_(member.data() != nullptr), member_(member), index_(index) {}
+
+    Place const* parent_ = nullptr;
+    bool is_member_ = false;
+    std::string_view member_;
+    std::size_t index_ = 0;
+};
+
+class Problems {
+   public:
+    void add(std::string const& where, std::string const& found, std::string const& needed,
+             std::string const& fix = std::string());
+    // A name that stands in none of the known ones; the fix is the nearest of them.
+    void add_unknown(std::string const& where, std::string const& found, std::string_view name,
+                     std::span<char const* const> known);
+
+    bool none() const { return lines_.empty(); }
+    // Enough for one report: whoever loops over the document stops.
+    bool full() const { return lines_.size() >= kMostProblems; }
+    error_t to_error() const;
+
+   private:
+    static constexpr std::size_t kMostProblems = 50;
+    std::vector<std::string> lines_;
+};
+
+// One reference token of a JSON pointer.
+std::string pointer_token(std::string_view member);
+
+// The known name with the fewest edits, upper and lower case being alike; nothing where all differ too much.
+std::optional<std::string_view> nearest_name(std::string_view name, std::span<char const* const> known);
+
+}  // namespace cudnn_frontend::inline v1::json

@@ -1,0 +1,29 @@
+#include "core/names.h"
+#include "json/document.h"
+#include "json/graph_json.h"
+#include "json/printer.h"
+
+namespace cudnn_frontend::inline v1 {
+namespace json {
+
+std::string write_report(Report const& report) {
+    Json list = Json::array();
+    for (Finding const& finding : report.findings()) {
+        list.push_back(Json::object({
+            {"code", core::name_of(finding.code)},
+            {"rule", finding.where.rule},
+            {"node", finding.where.node},
+            {"tensor", finding.where.tensor},
+            {"found", finding.found},
+            {"needed", finding.needed},
+            {"fix", finding.fix},
+        }));
+    }
+    return print(list);
+}
+
+}  // namespace json
+
+std::string Report::to_json() const { return json::write_report(*this); }
+
+}  // namespace cudnn_frontend::inline v1

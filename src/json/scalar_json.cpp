@@ -1,0 +1,95 @@
+#include "json/scalar_json.h"
+
+#include "core/data_type.h"
+#include "core/names.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace cudnn_frontend::inline v1::json {
+namespace {
+
+// The double whose text is the shortest that reads back as the float.
+double shortest_double(float value) {
+    char buffer[32];
+    char const* const end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+    double nearest = 0.0;
+    std::from_chars(buffer, end, nearest);
+    // Reading rounds twice, text to double to float, which in rare cases ends at the float beside.
+    return static_cast<float>(nearest) == value ? nearest : static_cast<double>(value);
+}
+
+bool is_single(DataType_t type) { return type != DataType_t::DOUBLE; }
+
+std::optional<double> special_from_json(std::string const& name) {
+    if (name == kNan) return std::numeric_limits<double>::quiet_NaN();
+    if (name == kInfinity) return std::numeric_limits<double>::infinity();
+    if (name == kMinusInfinity) return -std::numeric_limits<double>::infinity();
+    return std::nullopt;
+}
+
+std::optional<detail::Scalar> floating_scalar(DataType_t type, Json const& value) {
+    auto const number = number_from_json(value, is_single(type));
+    if (!number) return std::nullopt;
+    detail::Scalar scalar{type, 0};
+    core::store(type, &scalar.bits, 0, *number);
+    if (std::isfinite(*number) && !std::isfinite(core::to_double(scalar))) return std::nullopt;
+    return scalar;
+}
+
+std::optional<detail::Scalar> integer_scalar(DataType_t type, Json const& value) {
+    auto const number = integer_from_json(value);
+    if (!number) return std::nullopt;
+    auto const unused_bits = 64 - 8 * core::size_of(type);
+    detail::Scalar const scalar{type, static_cast<std::uint64_t>(*number) << unused_bits >> unused_bits};
+    if (core::to_integer(scalar) != *number) return std::nullopt;
+    return scalar;
+}
+
+}  // namespace
+
+Json number_to_json(double value, bool is_single) {
+    if (std::isnan(value)) return kNan;
+    if (std::isinf(value)) return value > 0 ? kInfinity : kMinusInfinity;
+    return is_single ? shortest_double(static_cast<float>(value)) : value;
+}
+
+std::optional<double> number_from_json(Json const& value, bool is_single) {
+    if (value.is_string()) return special_from_json(value.get_ref<std::string const&>());
+    if (!value.is_number()) return std::nullopt;
+    double const number = value.get<double>();
+    if (is_single && std::isinf(static_cast<float>(number))) return std::nullopt;
+    return number;
+}
+
+std::optional<std::int64_t> integer_from_json(Json const& value) {
+    if (!value.is_number_integer()) return std::nullopt;
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
+        return std::nullopt;
+    }
+    return value.get<std::int64_t>();
+}
+
+Json scalar_to_json(detail::Scalar const& scalar) {
+    Json object = Json::object();
+    append(object, key::kType, core::name_of(scalar.type));
+    if (core::has_host_elements(scalar.type)) {
+        Json value = core::is_floating_point(scalar.type)
+                         ? number_to_json(core::to_double(scalar), is_single(scalar.type))
+                         : Json(core::to_integer(scalar));
+        if (scalar_of_value(scalar.type, value) == scalar) {
+            append(object, key::kValue, std::move(value));
+            return object;
+        }
+    }
+    append(object, key::kBits, scalar.bits);
+    return object;
+}
+
+std::optional<detail::Scalar> scalar_of_value(DataType_t type, Json const& value) {
+    if (!core::has_host_elements(type)) return std::nullopt;
+    return core::is_floating_point(type) ? floating_scalar(type, value) : integer_scalar(type, value);
+}
+
+}  // namespace cudnn_frontend::inline v1::json

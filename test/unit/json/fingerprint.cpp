@@ -1,0 +1,99 @@
+#include "fingerprint.h"
+
+#include <bit>
+#include <sstream>
+#include <type_traits>
+
+namespace cudnn_frontend::test {
+namespace {
+
+using namespace nodes;
+
+void put(std::ostream& out, bool value) { out << (value ? "true" : "false"); }
+void put(std::ostream& out, std::int32_t value) { out << value; }
+void put(std::ostream& out, std::int64_t value) { out << value; }
+void put(std::ostream& out, float value) { out << std::hex << std::bit_cast<std::uint32_t>(value) << std::dec; }
+void put(std::ostream& out, double value) { out << std::hex << std::bit_cast<std::uint64_t>(value) << std::dec; }
+void put(std::ostream& out, std::string const& value) {
+    for (char const byte : value) out << static_cast<int>(byte) << '.';
+}
+void put(std::ostream& out, detail::Scalar const& value) { out << static_cast<int>(value.type) << ':' << value.bits; }
+template <class Enum>
+std::enable_if_t<std::is_enum_v<Enum>> put(std::ostream& out, Enum value) {
+    out << "#" << static_cast<int>(value);
+}
+template <class T>
+void put(std::ostream& out, std::vector<T> const& list) {
+    for (T const& element : list) {
+        put(out, element);
+        out << ' ';
+    }
+}
+template <class T>
+void put(std::ostream& out, std::optional<T> const& value) {
+    if (!value) out << "null";
+    else put(out, *value);
+}
+
+template <class... Member>
+std::string lines(Member const&... members) {
+    std::ostringstream out;
+    ((put(out, members), out << '\n'), ...);
+    return out.str();
+}
+
+// Structured bindings name every member: one that is added to a struct does not compile until it is added here.
+std::string fields_of(AttentionFields const& fields) {
+    auto const& [a, b, c, d, e, f, g] = fields;
+    return lines(a, b, c, d, e, f, g);
+}
+std::string fields_of(SdpaForwardFields const& fields) {
+    static_assert(sizeof(SdpaForwardFields) == sizeof(AttentionFields) + 8);
+    return fields_of(static_cast<AttentionFields const&>(fields)) +
+           lines(fields.generate_stats, fields.implementation);
+}
+std::string fields_of(SdpaBackwardFields const& fields) {
+    return fields_of(static_cast<AttentionFields const&>(fields)) + lines(fields.deterministic);
+}
+std::string fields_of(PointwiseFields const& fields) {
+    auto const& [a, b, c, d, e, f, g, h] = fields;
+    return lines(a, b, c, d, e, f, g, h);
+}
+std::string fields_of(MatmulFields const& fields) {
+    auto const& [a] = fields;
+    return lines(a);
+}
+std::string fields_of(ReductionFields const& fields) {
+    auto const& [a, b] = fields;
+    return lines(a, b);
+}
+
+std::string fingerprint(Node const& node) {
+    auto const& [name, compute_data_type, fields, ports] = node;
+    return lines(name, compute_data_type, ports) + test::fingerprint(fields);
+}
+
+}  // namespace
+
+std::string fingerprint(Fields const& fields) {
+    return std::visit([](auto const& alternative) { return fields_of(alternative); }, fields);
+}
+
+// All but is_foreign, which is not part of a document.
+std::string fingerprint(TensorSpec const& tensor) {
+    auto const& [name, uid, data_type, dim, stride, is_virtual, is_by_value, value, is_constant, ragged_offset, alignment,
+                 reordering, vector_count, vector_dimension, is_foreign] = tensor;
+    (void)is_foreign;
+    return lines(name, uid, data_type, dim, stride, is_virtual, is_by_value, value, is_constant, ragged_offset, alignment,
+                 reordering, vector_count, vector_dimension);
+}
+
+std::string fingerprint(GraphSpec const& spec) {
+    auto const& [name, io, intermediate, compute, tensors, nodes] = spec;
+    std::string text = lines(name, io, intermediate, compute);
+    for (TensorSpec const& tensor : tensors) text += "tensor\n" + fingerprint(tensor);
+    for (Node const& node : nodes) text += "node\n" + fingerprint(node);
+    return text;
+}
+
+}  // namespace cudnn_frontend::test

@@ -1,0 +1,14 @@
+// A graph as text, a line for each member of each struct, written apart from the field tables that JSON goes through.
+#pragma once
+
+#include "nodes/graph_spec.h"
+
+#include <string>
+
+namespace cudnn_frontend::test {
+
+std::string fingerprint(nodes::GraphSpec const& spec);
+std::string fingerprint(nodes::TensorSpec const& tensor);
+std::string fingerprint(nodes::Fields const& fields);
+
+}  // namespace cudnn_frontend::test

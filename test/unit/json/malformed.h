@@ -1,0 +1,20 @@
+// Documents that are not graphs, each with what its error must say.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::test {
+
+// Whether the JSON Schema refuses the document too. It has no way to say that a tensor exists, and sees only JSON.
+enum class Schema { Refuses, CannotSay };
+
+struct Malformed {
+    std::string text;
+    std::string error;  // a line of the message
+    Schema schema = Schema::Refuses;
+};
+
+std::vector<Malformed> malformed_documents();
+
+}  // namespace cudnn_frontend::test

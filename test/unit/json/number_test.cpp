@@ -1,0 +1,94 @@
+// Numbers and scalars as text: the shortest that reads back, and bits where no number names them.
+#include "json/graph_json.h"
+#include "support/catch.h"
+
+#include <bit>
+#include <limits>
+#include <string>
+
+using namespace cudnn_frontend;
+using namespace cudnn_frontend::nodes;
+
+namespace {
+
+std::string scale_text(float value) {
+    GraphSpec spec;
+    SdpaForwardFields fields;
+    fields.attn_scale = value;
+    spec.nodes.push_back({"", DataType_t::NOT_SET, fields, std::vector<TensorId>(attention::kPorts, kNoTensor)});
+    std::string const text = json::write_graph(spec);
+    std::string const name = "\"attn_scale\": ";
+    std::size_t const start = text.find(name) + name.size();
+    return text.substr(start, text.find('\n', start) - start);
+}
+
+std::string scalar_text(DataType_t type, std::uint64_t bits) {
+    GraphSpec spec;
+    spec.tensors.emplace_back().value = detail::Scalar{type, bits};
+    std::string const text = json::write_graph(spec);
+    std::size_t const start = text.find("\"type\"");
+    std::size_t const line = text.find('\n', start) + 1;
+    std::size_t const name = text.find('"', line);
+    return text.substr(name, text.find('\n', line) - name);
+}
+
+std::optional<float> read_scale(std::string const& text) {
+    auto const spec = json::read_graph(R"({"format": "sdpa-graph", "version": 1, "tensors": {}, "nodes": [
+        {"tag": "SDPA_FORWARD", "fields": {"attn_scale": )" + text + "}}]}");
+    if (spec.is_bad()) return std::nullopt;
+    return std::get<SdpaForwardFields>(spec.value().nodes[0].fields).attn_scale;
+}
+
+}  // namespace
+
+TEST_CASE("json: a float is written with the fewest digits that read back") {
+    CHECK(scale_text(0.125f) == "0.125");
+    CHECK(scale_text(0.1f) == "0.1");
+    CHECK(scale_text(0.088388346f) == "0.088388346");
+    CHECK(scale_text(1.0f) == "1.0");
+    CHECK(scale_text(-0.0f) == "-0.0");
+    CHECK(scale_text(1e30f) == "1e+30");
+    CHECK(scale_text(std::numeric_limits<float>::max()) == "3.4028235e+38");
+    CHECK(scale_text(std::numeric_limits<float>::infinity()) == "\"inf\"");
+    CHECK(scale_text(-std::numeric_limits<float>::infinity()) == "\"-inf\"");
+    CHECK(scale_text(std::numeric_limits<float>::quiet_NaN()) == "\"nan\"");
+}
+
+TEST_CASE("json: a float that its shortest text misses by double rounding takes more digits") {
+    float const value = std::bit_cast<float>(0x15ae43fdu);  // 7.038531e-26, which as a double lies half-way to the next
+    REQUIRE(static_cast<float>(7.038531e-26) != value);
+    REQUIRE(read_scale(scale_text(value)) == value);
+}
+
+TEST_CASE("json: every float of a spread reads back exactly") {
+    for (std::uint32_t step = 0; step < 20'000; ++step) {
+        float const value = std::bit_cast<float>(step * 104'729u % 0x7f800000u);
+        CAPTURE(step);
+        REQUIRE(read_scale(scale_text(value)) == value);
+    }
+}
+
+TEST_CASE("json: integers are numbers too, and numbers beyond float are refused") {
+    CHECK(read_scale("2") == 2.0f);
+    CHECK(read_scale("3.4028235e38") == std::numeric_limits<float>::max());
+    CHECK_FALSE(read_scale("3.5e38"));
+    CHECK_FALSE(read_scale("1e999"));
+}
+
+TEST_CASE("json: scalars keep all their bits") {
+    CHECK(scalar_text(DataType_t::FLOAT, 0x3e000000) == "\"value\": 0.125");
+    CHECK(scalar_text(DataType_t::DOUBLE, 0x3fb999999999999a) == "\"value\": 0.1");
+    CHECK(scalar_text(DataType_t::HALF, 0x2e66) == "\"value\": 0.099975586");
+    CHECK(scalar_text(DataType_t::BFLOAT16, 0xff80) == "\"value\": \"-inf\"");
+    CHECK(scalar_text(DataType_t::INT64, 0x7fffffffffffffff) == "\"value\": 9223372036854775807");
+    CHECK(scalar_text(DataType_t::INT64, 0x20000000000001) == "\"value\": 9007199254740993");
+    CHECK(scalar_text(DataType_t::INT32, 0xffffffff) == "\"value\": -1");
+    CHECK(scalar_text(DataType_t::UINT8, 0xff) == "\"value\": 255");
+}
+
+TEST_CASE("json: a scalar that no number names is written as bits") {
+    CHECK(scalar_text(DataType_t::FP8_E4M3, 0x38) == "\"bits\": 56");
+    CHECK(scalar_text(DataType_t::NOT_SET, 0xffffffffffffffff) == "\"bits\": 18446744073709551615");
+    CHECK(scalar_text(DataType_t::FLOAT, 0x7fc00001) == "\"bits\": 2143289345");
+    CHECK(scalar_text(DataType_t::INT8, 0x100) == "\"bits\": 256");
+}
