@@ -1,0 +1,65 @@
+// Graph as text: printing, JSON, keys, and tensors looked up by uid.
+#include "expand/expand.h"
+#include "graph/graph_impl.h"
+#include "graph/key.h"
+#include "graph/print.h"
+#include "graph/tensor_access.h"
+#include "json/graph_json.h"
+#include "pipeline/guard.h"
+
+#include <ostream>
+#include <utility>
+
+namespace cudnn_frontend::inline v1::graph {
+
+using pipeline::guarded;
+
+error_t Graph::query_tensor_attributes_of_uid(std::int64_t const uid, Tensor_attributes& attributes) const {
+    for (Tensor_ptr const& tensor : detail::Graph_access::snapshot(*this).tensors) {
+        if (!tensor->has_uid() || tensor->get_uid() != uid) continue;
+        attributes = *tensor;
+        return {};
+    }
+    return {error_code_t::INVALID_VALUE, "no tensor of the graph has the uid " + std::to_string(uid) +
+                                             "; uids that the user did not set exist from validate() on"};
+}
+
+std::size_t Graph::key() { return canonical_key(detail::Graph_access::snapshot(*this).spec); }
+
+// With what validation infers, where the graph is valid.
+std::string Graph::print() const {
+    nodes::GraphSpec const spec = detail::Graph_access::snapshot(*this).spec;
+    nodes::Validation const validation = nodes::validate(spec);
+    return to_text(validation.graph ? validation.graph->spec() : spec);
+}
+
+std::ostream& operator<<(std::ostream& stream, Graph const& graph) { return stream << graph.print(); }
+
+error_t Graph::print_operations(std::string& text, OperationsFormat format) const {
+    return guarded([&]() -> error_t {
+        nodes::Validation const validation = nodes::validate(detail::Graph_access::snapshot(*this).spec);
+        if (!validation.graph) return validation.report.to_error();
+        auto const operations = expand::expand(*validation.graph, expand::Capabilities());
+        if (operations.is_bad()) return operations.error();
+        text = format == OperationsFormat::DOT ? ir::to_dot(operations.value()) : ir::to_text(operations.value());
+        return {};
+    });
+}
+
+error_t Graph::serialize(std::string& json) const {
+    return guarded([&]() -> error_t {
+        json = json::write_graph(detail::Graph_access::snapshot(*this).spec);
+        return {};
+    });
+}
+
+error_t Graph::deserialize(std::string const& json) {
+    return guarded([&]() -> error_t {
+        auto const spec = json::read_graph(json);
+        if (spec.is_bad()) return spec.error();
+        detail::Graph_access::assign(*this, spec.value());
+        return {};
+    });
+}
+
+}  // namespace cudnn_frontend::inline v1::graph

@@ -1,0 +1,110 @@
+#include "pipeline/pack.h"
+
+#include "core/data_type.h"
+#include "core/dims.h"
+#include "pipeline/overlap.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::inline v1::pipeline {
+namespace {
+
+// Puts each pointer into the slot of its uid; what no slot asks for is dropped.
+class SlotFiller final : public Variant_pack_sink {
+   public:
+    using Variant_pack_sink::add;
+
+    SlotFiller(std::vector<Slot> const& slots, std::vector<void*>& pointers)
+        : slots_(slots), pointers_(pointers), is_named_(slots.size(), false) {}
+
+    void add(std::int64_t uid, void* pointer) override {
+        auto const slot = std::lower_bound(slots_.begin(), slots_.end(), uid,
+                                           [](Slot const& candidate, std::int64_t key) { return candidate.uid < key; });
+        if (slot == slots_.end() || slot->uid != uid) return;
+        auto const index = static_cast<std::size_t>(slot - slots_.begin());
+        pointers_[index] = pointer;
+        is_named_[index] = true;
+    }
+    void add_null_tensor() override { has_null_tensor_ = true; }
+
+    bool is_named(std::size_t slot) const { return is_named_[slot]; }
+    bool has_null_tensor() const { return has_null_tensor_; }
+
+   private:
+    std::vector<Slot> const& slots_;
+    std::vector<void*>& pointers_;
+    std::vector<bool> is_named_;
+    bool has_null_tensor_ = false;
+};
+
+std::string label(Slot const& slot) { return "tensor '" + slot.name + "' (uid " + std::to_string(slot.uid) + ")"; }
+
+void append(std::string& text, std::string const& line) { text += (text.empty() ? "" : "\n") + line; }
+
+error_t invalid_pack(std::string text, std::string const& tensor) {
+    return {error_code_t::INVALID_VARIANT_PACK, std::move(text), {"", "", tensor}};
+}
+
+std::string describe_pointer(void const* pointer) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string text;
+    for (auto value = reinterpret_cast<std::uintptr_t>(pointer); value != 0; value /= 16) text += kDigits[value % 16];
+    return "0x" + std::string(text.rbegin(), text.rend());
+}
+
+}  // namespace
+
+std::vector<Slot> make_slots(ir::OpGraph const& graph) {
+    std::vector<Slot> slots;
+    for (ir::Binding const& binding : graph.bindings()) {
+        ir::Value const& value = graph.value(binding.value);
+        std::int64_t const size = core::size_of(value.type);
+        std::int64_t const elements = core::span_of(value.dim, value.stride).value_or(0);
+        slots.push_back({binding.uid, value.name, value.role == ir::Role::Output, size, elements * size, value.dim,
+                         value.stride});
+    }
+    return slots;
+}
+
+error_t resolve(Variant_pack pack, std::vector<Slot> const& slots, std::vector<void*>& pointers) {
+    pointers.assign(slots.size(), nullptr);
+    SlotFiller filler(slots, pointers);
+    pack.visit(filler);
+    std::string faults, first;
+    if (filler.has_null_tensor()) append(faults, "the pack has a null tensor as a key; remove it or use the tensor");
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        if (pointers[i] != nullptr) continue;
+        if (first.empty()) first = slots[i].name;
+        append(faults, filler.is_named(i) ? label(slots[i]) + " has a null pointer in the pack; it needs memory of " +
+                                                std::to_string(slots[i].span) + " bytes"
+                                          : label(slots[i]) + " is missing in the pack; add an entry for this uid");
+    }
+    if (faults.empty()) return {};
+    return invalid_pack(std::move(faults), first);
+}
+
+error_t check_host_memory(std::vector<Slot> const& slots, std::vector<void*> const& pointers) {
+    std::string faults, first;
+    auto const report = [&](Slot const& slot, std::string const& text) {
+        if (first.empty()) first = slot.name;
+        append(faults, label(slot) + text);
+    };
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        auto const address = reinterpret_cast<std::uintptr_t>(pointers[i]);
+        if (address % static_cast<std::uintptr_t>(slots[i].element_size) != 0) {
+            report(slots[i], " has the pointer " + describe_pointer(pointers[i]) + ", which is not a multiple of its element size of " +
+                                 std::to_string(slots[i].element_size) + " bytes; pass aligned memory");
+        }
+    }
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        for (std::size_t j = 0; j < slots.size(); ++j) {
+            bool const is_checked_once = slots[i].is_written && (!slots[j].is_written || i < j) && i != j;
+            if (!is_checked_once || !share_memory(slots[i], pointers[i], slots[j], pointers[j])) continue;
+            report(slots[i], " is written to memory that it shares with " + label(slots[j]) + "; give each its own");
+        }
+    }
+    if (faults.empty()) return {};
+    return invalid_pack(std::move(faults), first);
+}
+
+}  // namespace cudnn_frontend::inline v1::pipeline

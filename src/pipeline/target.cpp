@@ -1,0 +1,20 @@
+#include <cudnn_frontend/target.h>
+
+namespace cudnn_frontend::inline v1 {
+
+Target::Target(Kind kind, int threads, cudnnHandle_t handle) : kind_(kind), threads_(threads), handle_(handle) {}
+
+Target Target::cpu(int threads) { return {Kind::CPU, threads, nullptr}; }
+Target Target::reference() { return {Kind::REFERENCE, 1, nullptr}; }
+Target Target::cuda(cudnnHandle_t handle) { return {Kind::CUDA, 0, handle}; }
+
+char const* to_string(Target::Kind kind) {
+    switch (kind) {
+        case Target::Kind::CPU: return "cpu";
+        case Target::Kind::REFERENCE: return "reference";
+        case Target::Kind::CUDA: return "cuda";
+    }
+    return "?";
+}
+
+}  // namespace cudnn_frontend::inline v1

@@ -1,0 +1,123 @@
+// The staged calls of Graph on the CPU targets: their order, what they leave behind, and that they can be repeated.
+#include <cudnn_frontend/graph.h>
+
+#include "support/catch.h"
+#include "support/small_graph.h"
+
+#include <unordered_map>
+#include <vector>
+
+using namespace cudnn_frontend;
+using test::SmallGraph;
+using test::small_graph;
+
+namespace {
+
+struct Buffers {
+    std::vector<float> q = std::vector<float>(384), k = std::vector<float>(320), v = std::vector<float>(320);
+    std::vector<float> o = std::vector<float>(384, -1.0f);
+
+    Buffers() {
+        float value = 0.1f;
+        for (auto* const buffer : {&q, &k, &v}) {
+            for (float& element : *buffer) element = value = value * 1.7f - static_cast<float>(static_cast<int>(value * 1.7f));
+        }
+    }
+};
+
+std::vector<float> run(SmallGraph const& small) {
+    Buffers buffers;
+    std::unordered_map<test::Tensor_ptr, void*> const pack = {{small.q, buffers.q.data()},
+                                                             {small.k, buffers.k.data()},
+                                                             {small.v, buffers.v.data()},
+                                                             {small.o, buffers.o.data()}};
+    std::vector<double> workspace(static_cast<std::size_t>(small.graph.get_workspace_size()) / 8 + 2);
+    auto const status = small.graph.execute(pack, workspace.data());
+    INFO(status.err_msg);
+    REQUIRE(status.is_good());
+    return buffers.o;
+}
+
+}  // namespace
+
+TEST_CASE("the stages in order end with a plan that runs") {
+    for (Target const& target : {Target::cpu(), Target::reference()}) {
+        CAPTURE(to_string(target.kind()));
+        SmallGraph small = small_graph();
+        REQUIRE(small.graph.validate().is_good());
+        REQUIRE(small.graph.build_operation_graph(target).is_good());
+        CHECK(small.graph.get_execution_plan_count() == 0);
+        REQUIRE(small.graph.create_execution_plans({HeurMode_t::A}).is_good());
+        CHECK(small.graph.get_execution_plan_count() == 1);
+        REQUIRE(small.graph.check_support().is_good());
+        REQUIRE(small.graph.build_plans().is_good());
+        std::string name;
+        REQUIRE(small.graph.get_plan_name(name).is_good());
+        CHECK(name == to_string(target.kind()));
+        CHECK(small.graph.get_variant_pack_uids_sorted() == std::vector<std::int64_t>{1, 2, 3, 4});
+        for (float const element : run(small)) CHECK(element >= 0.0f);
+    }
+}
+
+TEST_CASE("a stage without the one before it says which call is missing") {
+    SmallGraph small = small_graph();
+    auto const plans = small.graph.create_execution_plans({HeurMode_t::A});
+    CHECK(plans.code == error_code_t::HEURISTIC_QUERY_FAILED);
+    CHECK(plans.err_msg.find("build_operation_graph") != std::string::npos);
+    CHECK(small.graph.check_support().code == error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED);
+    CHECK(small.graph.build_plans().code == error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED);
+    std::int64_t bytes = 42;
+    CHECK(small.graph.get_workspace_size(bytes).code == error_code_t::GRAPH_EXECUTION_FAILED);
+    CHECK(bytes == 42);
+    CHECK(small.graph.get_workspace_size() == 0);
+    std::string name;
+    CHECK(small.graph.get_plan_name(name).code == error_code_t::GRAPH_EXECUTION_FAILED);
+}
+
+TEST_CASE("building again gives the same numbers, and a change is seen") {
+    SmallGraph small = small_graph();
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    auto const first = run(small);
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    CHECK(run(small) == first);
+    auto const [o, stats] = small.graph.sdpa(small.k, small.k, small.v, graph::SDPA_attributes().set_name("second"));
+    o->set_output(true);
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    CHECK(small.graph.get_variant_pack_uids_sorted().size() == 5);
+}
+
+TEST_CASE("a build that fails leaves no plan behind") {
+    SmallGraph small = small_graph();
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    small.q->set_dim({2, 4, 6, 9});
+    REQUIRE(small.graph.build(Target::cpu()).is_bad());
+    CHECK(small.graph.get_execution_plan_count() == 0);
+    CHECK(small.graph.execute(std::unordered_map<std::int64_t, void*>(), nullptr).code ==
+          error_code_t::GRAPH_EXECUTION_FAILED);
+}
+
+TEST_CASE("a build for cuDNN says that this library has none, after the graph's own faults") {
+    SmallGraph small = small_graph();
+    auto const error = small.graph.build(nullptr, {HeurMode_t::A});
+    CHECK(error.code == error_code_t::GRAPH_NOT_SUPPORTED);
+    CHECK(error.err_msg.find("Target::cpu()") != std::string::npos);
+    small.q->set_dim({2, 4, 6, 9});
+    CHECK(small.graph.build({HeurMode_t::A}).err_msg.find("sdpa_fwd.") != std::string::npos);
+}
+
+TEST_CASE("an empty graph is valid, and its operations print as nothing") {
+    graph::Graph graph;
+    CHECK(graph.validate().is_good());
+    std::string text = "old";
+    REQUIRE(graph.print_operations(text).is_good());
+    CHECK(text.find("MATMUL") == std::string::npos);
+}
+
+TEST_CASE("the operations of a graph print as text and as Graphviz") {
+    SmallGraph small = small_graph();
+    std::string text, dot;
+    REQUIRE(small.graph.print_operations(text).is_good());
+    REQUIRE(small.graph.print_operations(dot, graph::OperationsFormat::DOT).is_good());
+    CHECK(text.find("MATMUL") != std::string::npos);
+    CHECK(dot.find("digraph") != std::string::npos);
+}
