@@ -1,0 +1,174 @@
+#include "reference/case_data.h"
+
+#include "support/random.h"
+
+#include <limits>
+
+namespace sdpa_test {
+namespace {
+
+HostTensor make_in_layout(DataType_t type, Layout layout, Index4 const& dim) {
+    auto const [b, h, s, d] = dim;
+    switch (layout) {
+        case Layout::SBHD: return make_tensor(type, dim, {h * d, d, b * h * d, 1});
+        case Layout::Gaps: return make_tensor(type, dim, {(h * (s + 1) + 1) * (d + 3), (s + 1) * (d + 3), d + 3, 1});
+        case Layout::Shared: return make_tensor(type, dim, {0, s * d, d, 1});
+        case Layout::BSHD:
+        case Layout::Packed: return make_tensor(type, dim, {s * h * d, d, h * d, 1});
+        default: return make_tensor(type, dim);
+    }
+}
+
+// All heads of all tensors of one position beside each other. The tensors agree in batch and length.
+void pack_rows(DataType_t type, std::initializer_list<HostTensor*> group) {
+    std::int64_t width = 0;
+    for (HostTensor const* tensor : group) width += tensor->dim[1] * tensor->dim[3];
+    Index4 const& dim = (*group.begin())->dim;
+    auto const memory = std::make_shared<HostMemory>(dim[0] * dim[2] * width * element_size(type));
+    std::int64_t first = 0;
+    for (HostTensor* tensor : group) {
+        *tensor = {type, tensor->dim, {dim[2] * width, tensor->dim[3], width, 1}, memory, first};
+        first += tensor->dim[1] * tensor->dim[3];
+    }
+}
+
+// Q, K and V, or their gradients. Of different lengths only K and V can lie packed.
+void make_qkv(AttentionCase const& c, DataType_t type, Layout layout, HostTensor& q, HostTensor& k, HostTensor& v) {
+    q = make_in_layout(type, layout, {c.b, c.h_q, c.s_q, c.d_qk});
+    k = make_in_layout(type, layout, {c.b, c.h_k, c.s_kv, c.d_qk});
+    v = make_in_layout(type, layout, {c.b, c.h_v, c.s_kv, c.d_v});
+    if (layout != Layout::Packed) return;
+    if (c.s_q == c.s_kv)
+        pack_rows(type, {&q, &k, &v});
+    else
+        pack_rows(type, {&k, &v});
+}
+
+HostTensor scalar(DataType_t type, double value) {
+    return make_tensor(type, {1, 1, 1, 1}).fill([value](Index4 const&) { return value; });
+}
+
+HostTensor lengths_tensor(std::vector<std::int64_t> const& lengths) {
+    HostTensor const tensor = make_tensor(DataType_t::INT32, {static_cast<std::int64_t>(lengths.size()), 1, 1, 1});
+    return tensor.fill([&](Index4 const& at) { return static_cast<double>(lengths[static_cast<std::size_t>(at[0])]); });
+}
+
+void poison_padding(HostTensor const& tensor, std::vector<std::int64_t> const& lengths) {
+    for_each_index(tensor.dim, [&](Index4 const& at) {
+        if (at[2] >= lengths[static_cast<std::size_t>(at[0])]) tensor.set(at, std::numeric_limits<double>::quiet_NaN());
+    });
+}
+
+// Of tensors that have no rows of heads.
+Layout gaps_or_none(Layout layout) { return layout == Layout::Gaps ? Layout::Gaps : Layout::BHSD; }
+
+HostTensor make_dump(AttentionCase const& c) {
+    if (!c.rng_dump) return {};
+    return make_in_layout(DataType_t::FLOAT, gaps_or_none(c.output_layout), {c.b, c.h_q, c.s_q, c.s_kv});
+}
+
+void make_dropout(AttentionCase const& c, Random& random, Inputs& in) {
+    if (c.dropout == Dropout::Probability) {
+        in.seed = scalar(c.rng_type, static_cast<double>(c.rng_seed));
+        in.offset = scalar(c.rng_type, static_cast<double>(c.rng_offset));
+    }
+    if (c.dropout == Dropout::Mask) {
+        in.mask = make_in_layout(c.mask_type, gaps_or_none(c.input_layout), *c.mask);
+        in.mask.fill([&](Index4 const&) { return random.chance(c.dropout_probability) ? 0.0 : 1.0; });
+        in.mask_scale = scalar(DataType_t::FLOAT, 1.0 / (1.0 - c.dropout_probability));
+        in.mask_scale_inv = scalar(DataType_t::FLOAT, 1.0 - c.dropout_probability);
+    }
+}
+
+void make_bias(AttentionCase const& c, Random& random, Inputs& in) {
+    if (!c.bias) return;
+    in.bias = make_in_layout(c.bias_type, gaps_or_none(c.input_layout), *c.bias);
+    in.bias.fill([&](Index4 const&) {
+        double const value = random.real(-1.0, 1.0) + c.bias_shift;
+        return c.bias_has_infinities && random.chance(0.3) ? -std::numeric_limits<double>::infinity() : value;
+    });
+}
+
+}  // namespace
+
+Inputs make_inputs(AttentionCase const& c) {
+    Random random(c.seed);
+    Inputs in;
+    make_qkv(c, c.type, c.input_layout, in.q, in.k, in.v);
+    in.q.fill([&](Index4 const&) { return c.magnitude * random.real(-1.0, 1.0); });
+    in.k.fill([&](Index4 const&) { return c.magnitude * random.real(-1.0, 1.0); });
+    in.v.fill([&](Index4 const&) { return random.real(-1.0, 1.0); });
+    if (c.scale == Scale::ByValue || c.scale == Scale::Device) {
+        in.scale = scalar(DataType_t::FLOAT, static_cast<double>(c.scale_value));
+    }
+    make_bias(c, random, in);
+    if (c.len_q) in.len_q = lengths_tensor(*c.len_q);
+    if (c.len_kv) in.len_kv = lengths_tensor(*c.len_kv);
+    if (c.nan_in_padding) {
+        poison_padding(in.q, *c.len_q);
+        poison_padding(in.k, *c.len_kv);
+        poison_padding(in.v, *c.len_kv);
+    }
+    make_dropout(c, random, in);
+    return in;
+}
+
+ForwardOutputs make_forward_outputs(AttentionCase const& c) {
+    ForwardOutputs out;
+    out.o = make_in_layout(c.result_type, c.output_layout, {c.b, c.h_q, c.s_q, c.d_v});
+    if (c.generate_stats) out.stats = make_in_layout(DataType_t::FLOAT, c.output_layout, {c.b, c.h_q, c.s_q, 1});
+    out.rng_dump = make_dump(c);
+    return out;
+}
+
+BackwardInputs make_backward_inputs(AttentionCase const& c, oracle::Forward const& forward) {
+    Random random(c.seed + 0x5eed);
+    Index4 const dim{c.b, c.h_q, c.s_q, c.d_v};
+    BackwardInputs in{make_in_layout(c.result_type, c.output_layout, dim),
+                      make_in_layout(DataType_t::FLOAT, c.output_layout, {c.b, c.h_q, c.s_q, 1}),
+                      make_in_layout(c.result_type, c.input_layout, dim)};
+    in.o.fill([&](Index4 const& at) { return forward.o.at(at[0], at[1], at[2], at[3]); });
+    in.stats.fill([&](Index4 const& at) { return forward.stats.at(at[0], at[1], at[2], at[3]); });
+    in.d_o.fill([&](Index4 const&) { return random.real(-1.0, 1.0); });
+    return in;
+}
+
+BackwardOutputs make_backward_outputs(AttentionCase const& c) {
+    BackwardOutputs out;
+    make_qkv(c, c.result_type, c.output_layout, out.d_q, out.d_k, out.d_v);
+    if (c.d_bias) out.d_bias = make_in_layout(c.bias_type, gaps_or_none(c.output_layout), *c.bias);
+    out.rng_dump = make_dump(c);
+    return out;
+}
+
+oracle::Array to_array(HostTensor const& tensor) {
+    oracle::Array result(tensor.dim[0], tensor.dim[1], tensor.dim[2], tensor.dim[3]);
+    for_each_index(tensor.dim, [&](Index4 const& at) { result.at(at[0], at[1], at[2], at[3]) = tensor.get(at); });
+    return result;
+}
+
+oracle::Problem to_problem(AttentionCase const& c, Inputs const& inputs, HostTensor const& rng_dump) {
+    oracle::Problem p;
+    p.q = to_array(inputs.q);
+    p.k = to_array(inputs.k);
+    p.v = to_array(inputs.v);
+    if (c.scale != Scale::None) p.scale = static_cast<double>(c.scale_value);
+    if (c.bias) p.bias = to_array(inputs.bias);
+    p.alibi = c.alibi;
+    p.len_q = c.len_q;
+    p.len_kv = c.len_kv;
+    p.bottom_right = c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
+    p.left = c.left;
+    p.right = c.right;
+    if (c.dropout == Dropout::Probability) {
+        p.dropout_mask = to_array(rng_dump);
+        p.dropout_scale = 1.0 / (1.0 - static_cast<double>(c.dropout_probability));
+    }
+    if (c.dropout == Dropout::Mask) {
+        p.dropout_mask = to_array(inputs.mask);
+        p.dropout_scale = inputs.mask_scale.get({});
+    }
+    return p;
+}
+
+}  // namespace sdpa_test

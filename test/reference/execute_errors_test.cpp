@@ -1,0 +1,271 @@
+// Bad input at execution: an error that names the fault, and not a byte written.
+#include "reference/check_case.h"
+#include "support/catch.h"
+
+#include <functional>
+#include <initializer_list>
+
+namespace {
+
+using namespace sdpa_test;
+using cudnn_frontend::error_code_t;
+using cudnn_frontend::error_t;
+using Pack = std::map<std::int64_t, void*>;
+
+// One training problem, both passes, with each pass's pack to spoil.
+struct Fixture {
+    AttentionCase c = make_case();
+    Inputs in = make_inputs(c);
+    ForwardOutputs forward_out = make_forward_outputs(c);
+    BackwardInputs more = make_backward_inputs(c, oracle::forward(to_problem(c, in, {})));
+    BackwardOutputs backward_out = make_backward_outputs(c);
+    Session forward{c, in, forward_out};
+    Session backward{c, in, more, backward_out};
+    char const* target_name;
+
+    static AttentionCase make_case() {
+        AttentionCase c;
+        c.seed = 5;
+        c.b = 2, c.h_q = 2, c.h_k = c.h_v = 1, c.s_q = 6, c.s_kv = 9, c.d_qk = c.d_v = 8;
+        c.len_q = {6, 4}, c.len_kv = {9, 2};
+        return c;
+    }
+    explicit Fixture(Target const& target) : target_name(cudnn_frontend::to_string(target.kind())) {
+        REQUIRE(forward.build(target).get_message() == "");
+        REQUIRE(backward.build(target).get_message() == "");
+    }
+    std::vector<HostTensor> tensors() const {
+        std::vector<HostTensor> all;
+        for (auto const& list : {in.all(), forward_out.all(), more.all(), backward_out.all()}) {
+            all.insert(all.end(), list.begin(), list.end());
+        }
+        return all;
+    }
+    std::int64_t uid(Session const& session, HostTensor const& tensor) const {
+        return session.tensor_of(tensor)->get_uid();
+    }
+};
+
+bool contains(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+
+// "uid 3", not a part of "uid 30".
+bool names_uid(std::string const& text, std::int64_t uid) {
+    std::string const name = "uid " + std::to_string(uid);
+    std::size_t const at = text.find(name);
+    if (at == std::string::npos) return false;
+    std::size_t const end = at + name.size();
+    return end == text.size() || text[end] < '0' || text[end] > '9';
+}
+
+void check_refused(Fixture const& fixture, error_code_t code, std::vector<std::string> const& parts,
+                   std::function<error_t()> const& call) {
+    MemorySnapshot const before(fixture.tensors());
+    error_t const error = call();
+    INFO("target: " << fixture.target_name);
+    INFO("message: " << error.get_message());
+    CHECK(error.get_code() == code);
+    for (std::string const& part : parts) {
+        INFO("wanted in the message: " << part);
+        CHECK(contains(error.get_message(), part));
+    }
+    CHECK(before.change_outside({}) == "");
+}
+
+// Runs the pack with a workspace of the right size; the message must name the tensor and its uid.
+void check_pack_refused(Fixture const& fixture, Session const& session, Pack const& pack, std::string const& tensor,
+                        std::int64_t uid, std::vector<std::string> parts = {}) {
+    HostMemory const workspace(session.graph().get_workspace_size());
+    parts.push_back("'" + tensor + "'");
+    check_refused(fixture, error_code_t::INVALID_VARIANT_PACK, parts, [&] {
+        error_t const error = session.graph().execute(pack, workspace.data(), workspace.size());
+        CHECK(names_uid(error.get_message(), uid));
+        return error;
+    });
+}
+
+// Lengths are data, not a fault of the pack: the message names the tensor, the batch entry and both numbers.
+void check_length_refused(Fixture const& fixture, Session const& session, std::string const& tensor,
+                          std::string const& value, std::string const& limit) {
+    HostMemory const workspace(session.graph().get_workspace_size());
+    check_refused(fixture, error_code_t::INVALID_VALUE,
+                  {"'" + tensor + "'", " " + value + " ", " " + limit + ",", "batch entry 1"},
+                  [&] { return session.graph().execute(session.pack_by_uid(), workspace.data(), workspace.size()); });
+}
+
+// A generated value, not a loop, so that sections run on each.
+Target each_target() { return GENERATE(0, 1) == 0 ? Target::reference() : Target::cpu(); }
+
+}  // namespace
+
+TEST_CASE("execute before build is an error") {
+    Fixture built(Target::cpu());
+    Session const fresh(built.c, built.in, built.forward_out);
+    Pack const pack = built.forward.pack_by_uid();
+    check_refused(built, error_code_t::GRAPH_EXECUTION_FAILED, {"build"},
+                  [&] { return fresh.graph().execute(pack, nullptr); });
+    check_refused(built, error_code_t::GRAPH_EXECUTION_FAILED, {"build"},
+                  [&] { return fresh.graph().execute(pack, nullptr, 0); });
+    check_refused(built, error_code_t::GRAPH_EXECUTION_FAILED, {"build"},
+                  [&] { return Graph().execute(pack, nullptr); });
+    std::int64_t bytes = -7;
+    CHECK(fresh.graph().get_workspace_size(bytes).is_bad());
+    CHECK(bytes == -7);
+}
+
+TEST_CASE("a tensor that is missing in the pack is named") {
+    Fixture f(each_target());
+    for (auto const& [name, tensor] :
+         {std::pair{"q", f.in.q}, {"len_kv", f.in.len_kv}, {"attention::O", f.forward_out.o}}) {
+        Pack pack = f.forward.pack_by_uid();
+        std::int64_t const uid = f.uid(f.forward, tensor);
+        pack.erase(uid);
+        check_pack_refused(f, f.forward, pack, name, uid);
+    }
+    Pack pack = f.backward.pack_by_uid();
+    std::int64_t const uid = f.uid(f.backward, f.more.stats);
+    pack.erase(uid);
+    check_pack_refused(f, f.backward, pack, "stats", uid);
+}
+
+TEST_CASE("an empty pack is an error") {
+    Fixture f(each_target());
+    check_pack_refused(f, f.forward, {}, "q", f.uid(f.forward, f.in.q));
+}
+
+TEST_CASE("a null pointer is named") {
+    Fixture f(each_target());
+    for (auto const& [name, tensor] :
+         {std::pair{"v", f.in.v}, {"len_q", f.in.len_q}, {"attention::Stats", f.forward_out.stats}}) {
+        Pack pack = f.forward.pack_by_uid();
+        std::int64_t const uid = f.uid(f.forward, tensor);
+        pack[uid] = nullptr;
+        check_pack_refused(f, f.forward, pack, name, uid, {"null"});
+    }
+}
+
+TEST_CASE("a misaligned pointer is named") {
+    Fixture f(each_target());
+    for (auto const& [name, tensor] : {std::pair{"k", f.in.k}, {"attention::O", f.forward_out.o}}) {
+        for (int bytes : {1, 2}) {
+            Pack pack = f.forward.pack_by_uid();
+            std::int64_t const uid = f.uid(f.forward, tensor);
+            pack[uid] = tensor.data() + bytes;
+            check_pack_refused(f, f.forward, pack, name, uid, {"element size"});
+        }
+    }
+}
+
+TEST_CASE("an output that shares memory with another tensor is named") {
+    Fixture f(each_target());
+    Pack pack = f.forward.pack_by_uid();
+    std::int64_t const o = f.uid(f.forward, f.forward_out.o);
+    SECTION("with an input") {
+        pack[o] = f.in.q.data();
+        check_pack_refused(f, f.forward, pack, "q", o);
+    }
+    SECTION("with a part of an input") {
+        pack[o] = f.in.q.data() + 64;
+        check_pack_refused(f, f.forward, pack, "q", o);
+    }
+    SECTION("with the lengths") {
+        pack[f.uid(f.forward, f.in.len_q)] = f.forward_out.o.data();
+        check_pack_refused(f, f.forward, pack, "len_q", o);
+    }
+    SECTION("with another output") {
+        Pack gradients = f.backward.pack_by_uid();
+        std::int64_t const d_k = f.uid(f.backward, f.backward_out.d_k), d_v = f.uid(f.backward, f.backward_out.d_v);
+        gradients[d_k] = gradients[d_v];
+        check_pack_refused(f, f.backward, gradients, "attention::dK", d_k);
+        check_pack_refused(f, f.backward, gradients, "attention::dV", d_v);
+    }
+}
+
+TEST_CASE("inputs may share memory") {
+    Fixture f(each_target());
+    Pack pack = f.forward.pack_by_uid();
+    pack[f.uid(f.forward, f.in.k)] = f.in.v.data();
+    HostMemory const workspace(f.forward.graph().get_workspace_size());
+    CHECK(f.forward.graph().execute(pack, workspace.data(), workspace.size()).get_message() == "");
+}
+
+TEST_CASE("a length out of range is named with its value and place") {
+    Fixture f(each_target());
+    Index4 const second{1, 0, 0, 0};
+    SECTION("more queries than there are") {
+        f.in.len_q.set(second, 7);
+        check_length_refused(f, f.forward, "len_q", "7", "6");
+        check_length_refused(f, f.backward, "len_q", "7", "6");
+    }
+    SECTION("more keys than there are") {
+        f.in.len_kv.set(second, 1000000);
+        check_length_refused(f, f.forward, "len_kv", "1000000", "9");
+        check_length_refused(f, f.backward, "len_kv", "1000000", "9");
+    }
+    SECTION("negative") {
+        f.in.len_kv.set(second, -1);
+        check_length_refused(f, f.forward, "len_kv", "-1", "9");
+    }
+}
+
+TEST_CASE("a workspace that is missing or too small is refused") {
+    Fixture f(each_target());
+    Graph const& graph = f.backward.graph();
+    Pack const pack = f.backward.pack_by_uid();
+    std::int64_t const bytes = graph.get_workspace_size();
+    REQUIRE(bytes > 0);
+    HostMemory const workspace(bytes);
+    std::string const needed = std::to_string(bytes);
+    check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"workspace", needed},
+                  [&] { return graph.execute(pack, nullptr); });
+    check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"workspace", needed},
+                  [&] { return graph.execute(pack, nullptr, bytes); });
+    check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"workspace", needed, std::to_string(bytes - 1)},
+                  [&] { return graph.execute(pack, workspace.data(), bytes - 1); });
+    check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"workspace", needed},
+                  [&] { return graph.execute(pack, workspace.data(), -1); });
+    CHECK(graph.execute(pack, workspace.data(), bytes).get_message() == "");
+    CHECK(workspace.guards_intact());
+}
+
+TEST_CASE("a workspace that is misaligned does no harm") {
+    Fixture f(each_target());
+    Graph const& graph = f.backward.graph();
+    std::int64_t const bytes = graph.get_workspace_size();
+    HostMemory const workspace(bytes + 1);
+    auto const error = graph.execute(f.backward.pack_by_uid(), workspace.data() + 1, bytes);
+    CHECK((error.is_good() || contains(error.get_message(), "align")));
+    CHECK(workspace.guards_intact());
+}
+
+TEST_CASE("keys of a pack by tensor: null ones and ones that no node uses") {
+    Fixture f(each_target());
+    HostMemory const workspace(f.forward.graph().get_workspace_size());
+    auto const complete = f.forward.pack_by_tensor();
+    TensorPtr const q = f.forward.tensor_of(f.in.q);
+    SECTION("null in the place of a tensor") {
+        auto pack = complete;
+        pack.erase(q);
+        pack[nullptr] = f.in.q.data();
+        check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"'q'"},
+                      [&] { return f.forward.graph().execute(pack, workspace.data(), workspace.size()); });
+    }
+    SECTION("null beside a complete pack") {
+        auto pack = complete;
+        pack[nullptr] = f.in.q.data();
+        check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"null"},
+                      [&] { return f.forward.graph().execute(pack, workspace.data(), workspace.size()); });
+    }
+    SECTION("a tensor that no node uses, with a null pointer") {
+        auto pack = complete;
+        pack[f.forward.graph().tensor(cudnn_frontend::graph::Tensor_attributes())] = nullptr;
+        CHECK(f.forward.graph().execute(pack, workspace.data(), workspace.size()).get_message() == "");
+    }
+}
+
+TEST_CASE("an entry that the plan does not need is ignored") {
+    Fixture f(each_target());
+    Pack pack = f.forward.pack_by_uid();
+    pack[987654] = nullptr;
+    HostMemory const workspace(f.forward.graph().get_workspace_size());
+    CHECK(f.forward.graph().execute(pack, workspace.data(), workspace.size()).get_message() == "");
+}

@@ -1,0 +1,70 @@
+// Switching any option off changes the answer, so that no option is ignored on the way to a target.
+#include "reference/option_table.h"
+#include "reference/training_step.h"
+#include "support/catch.h"
+
+namespace {
+
+using namespace sdpa_test;
+
+void check_effect(Option const& option, Target const& target) {
+    AttentionCase off = small_case();
+    option.base(off);
+    AttentionCase on = off;
+    option.change(on);
+    TrainingStep const a = training_step(off, target), b = training_step(on, target);
+    REQUIRE(a.error == "");
+    REQUIRE(b.error == "");
+    CHECK(largest_difference(a.forward.o, b.forward.o) >= option.at_least);
+    CHECK(largest_difference(a.backward.d_q, b.backward.d_q) >= option.at_least);
+    CHECK(largest_difference(a.backward.d_k, b.backward.d_k) >= option.at_least);
+    CHECK(largest_difference(a.backward.d_v, b.backward.d_v) >= option.at_least);
+    double const stats = largest_difference(a.forward.stats, b.forward.stats);
+    if (option.changes_stats)
+        CHECK(stats >= option.at_least);
+    else
+        CHECK(stats == 0.0);
+}
+
+void check_all(Target const& target) {
+    for (Option const& option : all_options()) {
+        INFO(option.name);
+        check_effect(option, target);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("each option changes the answer of the reference target") { check_all(Target::reference()); }
+TEST_CASE("each option changes the answer of the cpu target") { check_all(Target::cpu(1)); }
+
+TEST_CASE("without generate_stats there is no stats tensor and O is the same") {
+    AttentionCase with = small_case(), without = with;
+    without.generate_stats = false;
+    Graph graph;
+    auto const tensor = [&] { return graph.tensor(cudnn_frontend::graph::Tensor_attributes()); };
+    CHECK(graph.sdpa(tensor(), tensor(), tensor(), cudnn_frontend::graph::SDPA_attributes())[1] == nullptr);
+    for (Target const& target : {Target::reference(), Target::cpu(1)}) {
+        ForwardOutputs const a = make_forward_outputs(with), b = make_forward_outputs(without);
+        REQUIRE(Session(with, make_inputs(with), a).run(target).get_message() == "");
+        REQUIRE(Session(without, make_inputs(without), b).run(target).get_message() == "");
+        CHECK(same_bits(a.o, b.o));
+    }
+}
+
+TEST_CASE("without set_dbias and set_rng_dump the other outputs are the same") {
+    AttentionCase with = small_case();
+    with.bias = Index4{2, 4, 5, 7}, with.d_bias = true;
+    with.dropout = Dropout::Probability, with.dropout_probability = 0.3f, with.rng_dump = true;
+    AttentionCase without = with;
+    without.d_bias = without.rng_dump = false;
+    for (Target const& target : {Target::reference(), Target::cpu(1)}) {
+        TrainingStep const a = training_step(with, target), b = training_step(without, target);
+        REQUIRE(a.error == "");
+        REQUIRE(b.error == "");
+        CHECK(same_bits(a.forward.o, b.forward.o));
+        CHECK(same_bits(a.backward.d_q, b.backward.d_q));
+        CHECK(same_bits(a.backward.d_k, b.backward.d_k));
+        CHECK(same_bits(a.backward.d_v, b.backward.d_v));
+    }
+}

@@ -1,0 +1,127 @@
+#include "reference/oracle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace oracle {
+namespace {
+
+constexpr double kMasked = -std::numeric_limits<double>::infinity();
+
+double dot(Array const& x, std::int64_t x_head, std::int64_t i, Array const& y, std::int64_t y_head, std::int64_t j,
+           std::int64_t b) {
+    double sum = 0.0;
+    for (std::int64_t d = 0; d < x.dim[3]; ++d) sum += x.at(b, x_head, i, d) * y.at(b, y_head, j, d);
+    return sum;
+}
+
+// Calls visit(b, h, i, j) for each score.
+template <class Visit>
+void for_each_score(Problem const& p, Visit visit) {
+    for (std::int64_t b = 0; b < p.batches(); ++b)
+        for (std::int64_t h = 0; h < p.heads(); ++h)
+            for (std::int64_t i = 0; i < p.queries(); ++i)
+                for (std::int64_t j = 0; j < p.keys(); ++j) visit(b, h, i, j);
+}
+
+double log_sum_exp(Array const& s, std::int64_t b, std::int64_t h, std::int64_t i) {
+    double largest = kMasked;
+    for (std::int64_t j = 0; j < s.dim[3]; ++j) largest = std::max(largest, s.at(b, h, i, j));
+    if (largest == kMasked) return kMasked;
+    double sum = 0.0;
+    for (std::int64_t j = 0; j < s.dim[3]; ++j) sum += std::exp(s.at(b, h, i, j) - largest);
+    return largest + std::log(sum);
+}
+
+}  // namespace
+
+double alibi_slope(std::int64_t head, std::int64_t heads) {
+    std::int64_t n = 1;
+    while (2 * n <= heads) n *= 2;
+    auto const exponent = [n](double base, std::int64_t step) {
+        return -base * static_cast<double>(step) / static_cast<double>(n);
+    };
+    return std::exp2(head < n ? exponent(8.0, head + 1) : exponent(4.0, 2 * (head - n) + 1));
+}
+
+bool Problem::keeps(std::int64_t b, std::int64_t i, std::int64_t j) const {
+    auto const entry = static_cast<std::size_t>(b);
+    std::int64_t const rows = len_q ? (*len_q)[entry] : queries();
+    std::int64_t const columns = len_kv ? (*len_kv)[entry] : keys();
+    std::int64_t const diagonal = i + (bottom_right ? columns - rows : 0);
+    return i < rows && j < columns && (!right || j <= diagonal + *right) && (!left || j > diagonal - *left);
+}
+
+double Problem::bias_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
+    return bias ? bias->at(b, h, i, j) : 0.0;
+}
+
+double Problem::alibi_at(std::int64_t h, std::int64_t i, std::int64_t j) const {
+    return alibi ? alibi_slope(h, heads()) * static_cast<double>(j - i) : 0.0;
+}
+
+double Problem::dropout_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
+    return dropout_mask ? dropout_mask->at(b, h, i, j) * dropout_scale : 1.0;
+}
+
+Array scores(Problem const& p) {
+    Array s(p.batches(), p.heads(), p.queries(), p.keys(), kMasked);
+    for_each_score(p, [&](auto b, auto h, auto i, auto j) {
+        if (!p.keeps(b, i, j)) return;
+        s.at(b, h, i, j) =
+            p.scale * dot(p.q, h, i, p.k, p.k_head(h), j, b) + p.bias_at(b, h, i, j) + p.alibi_at(h, i, j);
+    });
+    return s;
+}
+
+Array probabilities(Array const& s, Array const& stats) {
+    Array result(s.dim[0], s.dim[1], s.dim[2], s.dim[3]);
+    for (std::size_t n = 0; n < s.values.size(); ++n) {
+        double const row = stats.values[n / static_cast<std::size_t>(s.dim[3])];
+        if (s.values[n] != kMasked && row != kMasked) result.values[n] = std::exp(s.values[n] - row);
+    }
+    return result;
+}
+
+Forward forward(Problem const& p) {
+    Array const s = scores(p);
+    Forward result{Array(p.batches(), p.heads(), p.queries(), p.v.dim[3]),
+                   Array(p.batches(), p.heads(), p.queries(), 1)};
+    for (std::int64_t b = 0; b < p.batches(); ++b)
+        for (std::int64_t h = 0; h < p.heads(); ++h)
+            for (std::int64_t i = 0; i < p.queries(); ++i) result.stats.at(b, h, i, 0) = log_sum_exp(s, b, h, i);
+    Array const probability = probabilities(s, result.stats);
+    for_each_score(p, [&](auto b, auto h, auto i, auto j) {
+        double const weight = probability.at(b, h, i, j) * p.dropout_at(b, h, i, j);
+        if (weight == 0.0) return;
+        for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
+            result.o.at(b, h, i, d) += weight * p.v.at(b, p.v_head(h), j, d);
+        }
+    });
+    return result;
+}
+
+Backward backward(Problem const& p, Array const& o, Array const& stats, Array const& d_o) {
+    auto const zeros = [](Array const& like) { return Array(like.dim[0], like.dim[1], like.dim[2], like.dim[3]); };
+    Backward result{zeros(p.q), zeros(p.k), zeros(p.v), p.bias ? zeros(*p.bias) : Array()};
+    Array const probability = probabilities(scores(p), stats);
+    for_each_score(p, [&](auto b, auto h, auto i, auto j) {
+        double const weight = probability.at(b, h, i, j);
+        if (weight == 0.0) return;
+        double const keep = p.dropout_at(b, h, i, j);
+        double const d_probability = dot(d_o, h, i, p.v, p.v_head(h), j, b) * keep;
+        double const d_score = weight * (d_probability - dot(d_o, h, i, o, h, i, b));
+        if (p.bias) result.d_bias.at(b, h, i, j) += d_score;
+        for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
+            result.d_q.at(b, h, i, d) += d_score * p.scale * p.k.at(b, p.k_head(h), j, d);
+            result.d_k.at(b, p.k_head(h), j, d) += d_score * p.scale * p.q.at(b, h, i, d);
+        }
+        for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
+            result.d_v.at(b, p.v_head(h), j, d) += weight * keep * d_o.at(b, h, i, d);
+        }
+    });
+    return result;
+}
+
+}  // namespace oracle

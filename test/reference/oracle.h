@@ -1,0 +1,82 @@
+// Attention by its definition: fp64, dense, plain loops. Knows nothing of the library, so that both can only agree by
+// being right.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace oracle {
+
+// A dense array of four dims. An index into a dim of size 1 is ignored, which broadcasts.
+struct Array {
+    std::array<std::int64_t, 4> dim{0, 0, 0, 0};
+    std::vector<double> values;
+
+    Array() = default;
+    Array(std::int64_t d0, std::int64_t d1, std::int64_t d2, std::int64_t d3, double value = 0.0)
+        : dim{d0, d1, d2, d3}, values(static_cast<std::size_t>(d0 * d1 * d2 * d3), value) {}
+
+    double& at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) { return values[place(b, h, i, j)]; }
+    double at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
+        return values[place(b, h, i, j)];
+    }
+
+   private:
+    std::size_t place(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
+        auto const in = [this](std::size_t axis, std::int64_t index) { return dim[axis] == 1 ? 0 : index; };
+        return static_cast<std::size_t>(((in(0, b) * dim[1] + in(1, h)) * dim[2] + in(2, i)) * dim[3] + in(3, j));
+    }
+};
+
+struct Problem {
+    Array q, k, v;  // {B,Hq,Sq,Dqk}, {B,Hk,Skv,Dqk}, {B,Hv,Skv,Dv}; Hk and Hv divide Hq
+    double scale = 1.0;
+    std::optional<Array> bias;  // each dim full or 1
+    bool alibi = false;
+    std::optional<std::vector<std::int64_t>> len_q, len_kv;  // of each batch entry
+    bool bottom_right = false;
+    std::optional<std::int64_t> left, right;  // bounds of the diagonal band
+    std::optional<Array> dropout_mask;        // each dim full or 1
+    double dropout_scale = 1.0;
+
+    std::int64_t batches() const { return q.dim[0]; }
+    std::int64_t heads() const { return q.dim[1]; }
+    std::int64_t queries() const { return q.dim[2]; }
+    std::int64_t keys() const { return k.dim[2]; }
+    std::int64_t k_head(std::int64_t h) const { return h / (heads() / k.dim[1]); }
+    std::int64_t v_head(std::int64_t h) const { return h / (heads() / v.dim[1]); }
+
+    bool keeps(std::int64_t b, std::int64_t i, std::int64_t j) const;
+    double bias_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
+    double alibi_at(std::int64_t h, std::int64_t i, std::int64_t j) const;
+    // What the dropout multiplies a probability by.
+    double dropout_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
+};
+
+struct Forward {
+    Array o;      // 0 in rows where every key is masked
+    Array stats;  // natural log-sum-exp, -inf in such rows
+};
+
+struct Backward {
+    Array d_q, d_k, d_v;
+    Array d_bias;  // empty without a bias
+};
+
+double alibi_slope(std::int64_t head, std::int64_t heads);
+
+// {B,Hq,Sq,Skv}: scaled, biased, masked with -inf. Masked elements of Q, K and V are never looked at.
+Array scores(Problem const& problem);
+
+// exp(score - stats), 0 where masked.
+Array probabilities(Array const& scores, Array const& stats);
+
+Forward forward(Problem const& problem);
+
+// The gradients of sum(O * d_o), from O and stats as the forward pass stored them.
+Backward backward(Problem const& problem, Array const& o, Array const& stats, Array const& d_o);
+
+}  // namespace oracle

@@ -1,0 +1,131 @@
+#include "reference/random_case.h"
+
+#include "support/random.h"
+
+#include <cmath>
+
+namespace sdpa_test {
+namespace {
+
+constexpr std::uint64_t kSweepSeed = 20240607;
+
+std::int64_t divisor_of(std::int64_t number, Random& random) {
+    std::int64_t divisor = random.between(1, number);
+    while (number % divisor != 0) --divisor;
+    return divisor;
+}
+
+std::int64_t random_length(Random& random) {
+    if (random.chance(0.1)) return 1;
+    return random.chance(0.5) ? random.between(2, 24) : random.between(25, 70);
+}
+
+void choose_shape(AttentionCase& c, Random& random) {
+    constexpr std::int64_t kHeadDims[] = {1, 2, 3, 5, 8, 16, 17, 24, 32, 40, 48};
+    c.b = random.between(1, 3);
+    c.h_q = random.chance(0.25) ? 1 : random.between(2, 6);
+    c.h_k = random.chance(0.5) ? c.h_q : divisor_of(c.h_q, random);
+    c.h_v = random.chance(0.7) ? c.h_k : divisor_of(c.h_q, random);
+    c.s_q = random_length(random);
+    c.s_kv = random.chance(0.35) ? c.s_q : random_length(random);
+    c.d_qk = random.pick(kHeadDims);
+    c.d_v = random.chance(0.5) ? c.d_qk : random.pick(kHeadDims);
+    if (!random.chance(0.03)) return;
+    // Now and then more than one block of a blocked implementation.
+    c.b = 1, c.h_q = c.h_k = c.h_v = random.between(1, 2);
+    c.s_q = random.between(60, 300), c.s_kv = random.between(60, 300);
+    c.d_qk = 64, c.d_v = random.chance(0.5) ? 64 : 128;
+}
+
+void choose_layout(AttentionCase& c, Random& random) {
+    constexpr Layout kOutputLayouts[] = {Layout::BHSD, Layout::BSHD, Layout::SBHD, Layout::Packed, Layout::Gaps};
+    constexpr Layout kInputLayouts[] = {Layout::BHSD,   Layout::BSHD, Layout::SBHD,
+                                        Layout::Packed, Layout::Gaps, Layout::Shared};
+    constexpr DataType_t kTypes[] = {DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16};
+    c.type = random.pick(kTypes);
+    c.result_type = random.chance(0.8) ? c.type : DataType_t::FLOAT;
+    c.input_layout = random.pick(kInputLayouts);
+    c.output_layout = random.pick(kOutputLayouts);
+    c.explicit_uids = random.chance(0.6);
+    c.generate_stats = random.chance(0.8);
+    c.deterministic = random.chance(0.3);
+}
+
+void choose_scale(AttentionCase& c, Random& random) {
+    constexpr Scale kScales[] = {Scale::None, Scale::Number, Scale::Embedded, Scale::ByValue, Scale::Device};
+    c.scale = random.pick(kScales);
+    c.scale_value = static_cast<float>(random.real(0.5, 2.0) / std::sqrt(static_cast<double>(c.d_qk)));
+    c.magnitude = random.chance(0.15) ? 3.0 : 1.0;
+}
+
+Index4 random_broadcast(AttentionCase const& c, Random& random) {
+    Index4 dim{c.b, c.h_q, c.s_q, c.s_kv};
+    for (std::int64_t& size : dim) {
+        if (random.chance(0.35)) size = 1;
+    }
+    return dim;
+}
+
+void choose_bias(AttentionCase& c, Random& random) {
+    if (!random.chance(0.4)) return;
+    c.bias = random_broadcast(c, random);
+    c.bias_type = random.chance(0.6) ? c.type : DataType_t::FLOAT;
+    c.bias_has_infinities = random.chance(0.15);
+    c.bias_shift = random.chance(0.1) ? -120.0 : 0.0;
+    c.d_bias = random.chance(0.6);
+}
+
+std::vector<std::int64_t> random_lengths(std::int64_t batches, std::int64_t longest, Random& random) {
+    std::vector<std::int64_t> lengths(static_cast<std::size_t>(batches));
+    for (std::int64_t& length : lengths) {
+        length = random.chance(0.08) ? 0 : random.chance(0.15) ? longest : random.between(1, longest);
+    }
+    return lengths;
+}
+
+void choose_masks(AttentionCase& c, Random& random) {
+    c.alibi = random.chance(0.2);
+    if (random.chance(0.35)) {
+        c.len_q = random_lengths(c.b, c.s_q, random);
+        c.len_kv = random_lengths(c.b, c.s_kv, random);
+        c.nan_in_padding = c.input_layout != Layout::Shared && random.chance(0.4);
+    }
+    if (random.chance(0.4)) c.alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    if (random.chance(0.4)) c.right = random.chance(0.6) ? 0 : static_cast<int>(random.between(1, c.s_kv));
+    if (random.chance(0.3)) c.left = static_cast<int>(random.between(1, c.s_q + 3));
+    c.shorthands = random.chance(0.3);
+}
+
+void choose_dropout(AttentionCase& c, Random& random) {
+    constexpr float kProbabilities[] = {0.1f, 0.25f, 0.5f, 0.8f};
+    c.dropout_probability = random.pick(kProbabilities);
+    if (random.chance(0.2)) {
+        c.dropout = Dropout::Probability;
+        c.rng_seed = random.between(-5, 1'000'000);
+        c.rng_offset = random.between(0, 1000);
+        c.rng_type = random.chance(0.7) ? DataType_t::INT64 : DataType_t::INT32;
+        c.rng_dump = true;
+    } else if (random.chance(0.2)) {
+        c.dropout = Dropout::Mask;
+        c.mask = random_broadcast(c, random);
+        c.mask_type = random.chance(0.6) ? c.type : DataType_t::FLOAT;
+    }
+    c.scalars_by_value = c.dropout != Dropout::None && random.chance(0.3);
+}
+
+}  // namespace
+
+AttentionCase random_case(std::uint64_t index) {
+    Random random(kSweepSeed + index);
+    AttentionCase c;
+    c.seed = index;
+    choose_shape(c, random);
+    choose_layout(c, random);
+    choose_scale(c, random);
+    choose_bias(c, random);
+    choose_masks(c, random);
+    choose_dropout(c, random);
+    return c;
+}
+
+}  // namespace sdpa_test

@@ -1,0 +1,174 @@
+#include "reference/session.h"
+
+namespace sdpa_test {
+
+using cudnn_frontend::error_code_t;
+using cudnn_frontend::graph::SDPA_attributes;
+using cudnn_frontend::graph::SDPA_backward_attributes;
+using cudnn_frontend::graph::Tensor_attributes;
+
+namespace {
+
+std::vector<std::int64_t> to_vector(Index4 const& index) { return {index.begin(), index.end()}; }
+
+void set_types(Graph& graph, DataType_t io) {
+    graph.set_io_data_type(io).set_intermediate_data_type(DataType_t::FLOAT).set_compute_data_type(DataType_t::FLOAT);
+}
+
+}  // namespace
+
+void Session::declare(TensorPtr const& tensor, HostTensor const& memory) {
+    tensor->set_dim(to_vector(memory.dim)).set_stride(to_vector(memory.stride)).set_data_type(memory.type);
+    tensor->set_alignment(memory.alignment());
+    if (case_.explicit_uids) tensor->set_uid(static_cast<std::int64_t>(entries_.size()));
+    entries_.push_back({tensor, memory});
+}
+
+TensorPtr Session::input(char const* name, HostTensor const& memory) {
+    if (!memory) return nullptr;
+    TensorPtr const tensor = graph_.tensor(Tensor_attributes().set_name(name));
+    declare(tensor, memory);
+    return tensor;
+}
+
+TensorPtr Session::scalar_input(char const* name, HostTensor const& memory) {
+    TensorPtr const tensor = input(name, memory);
+    tensor->set_is_pass_by_value(case_.scalars_by_value);
+    return tensor;
+}
+
+void Session::output(TensorPtr const& tensor, HostTensor const& memory) {
+    tensor->set_output(true);
+    declare(tensor, memory);
+}
+
+template <class Attributes>
+void Session::apply_scale(Attributes& options, HostTensor const& scale) {
+    if (case_.scale == Scale::Number) options.set_attn_scale(case_.scale_value);
+    if (case_.scale == Scale::Embedded) options.set_attn_scale(graph_.tensor(case_.scale_value));
+    if (!scale) return;
+    TensorPtr const tensor = input("scale", scale);
+    tensor->set_is_pass_by_value(case_.scale == Scale::ByValue);
+    options.set_attn_scale(tensor);
+}
+
+template <class Attributes>
+void Session::apply_band(Attributes& options) {
+    bool const bottom_right = case_.alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
+    if (case_.shorthands && case_.right == 0) {
+        options.set_causal_mask(!bottom_right).set_causal_mask_bottom_right(bottom_right);
+    } else {
+        options.set_diagonal_alignment(case_.alignment);
+        if (case_.right) options.set_diagonal_band_right_bound(*case_.right);
+    }
+    if (!case_.left) return;
+    if (case_.shorthands)
+        options.set_sliding_window_length(*case_.left);
+    else
+        options.set_diagonal_band_left_bound(*case_.left);
+}
+
+template <class Attributes>
+void Session::apply_options(Attributes& options, Inputs const& in, HostTensor const& rng_dump) {
+    options.set_name("attention");
+    apply_scale(options, in.scale);
+    if (in.bias) options.set_bias(input("bias", in.bias));
+    if (case_.alibi) options.set_alibi_mask(true);
+    if (in.len_q) {
+        options.set_padding_mask(true)
+            .set_seq_len_q(input("len_q", in.len_q))
+            .set_seq_len_kv(input("len_kv", in.len_kv));
+    }
+    apply_band(options);
+    if (case_.dropout == Dropout::Probability) {
+        options.set_dropout(case_.dropout_probability, scalar_input("seed", in.seed),
+                            scalar_input("offset", in.offset));
+    }
+    if (rng_dump) {
+        TensorPtr const dump = input("dump", rng_dump);
+        dump->set_output(true);
+        options.set_rng_dump(dump);
+    }
+}
+
+Session::Session(AttentionCase const& c, Inputs const& in, ForwardOutputs const& out) : case_(c) {
+    set_types(graph_, c.type);
+    TensorPtr const q = input("q", in.q), k = input("k", in.k), v = input("v", in.v);
+    SDPA_attributes options;
+    options.set_implementation(c.implementation);
+    if (c.shorthands)
+        options.set_is_inference(!c.generate_stats);
+    else
+        options.set_generate_stats(c.generate_stats);
+    apply_options(options, in, out.rng_dump);
+    if (in.mask) options.set_dropout(input("mask", in.mask), scalar_input("mask_scale", in.mask_scale));
+    auto const [o, stats] =
+        c.shorthands ? graph_.scaled_dot_product_flash_attention(q, k, v, options) : graph_.sdpa(q, k, v, options);
+    output(o, out.o);
+    if (stats) output(stats, out.stats);
+}
+
+Session::Session(AttentionCase const& c, Inputs const& in, BackwardInputs const& more, BackwardOutputs const& out)
+    : case_(c) {
+    set_types(graph_, c.type);
+    TensorPtr const q = input("q", in.q), k = input("k", in.k), v = input("v", in.v);
+    TensorPtr const o = input("o", more.o), d_o = input("d_o", more.d_o), stats = input("stats", more.stats);
+    SDPA_backward_attributes options;
+    options.set_deterministic_algorithm(c.deterministic);
+    apply_options(options, in, out.rng_dump);
+    if (in.mask) {
+        options.set_dropout(input("mask", in.mask), scalar_input("mask_scale", in.mask_scale),
+                            scalar_input("mask_scale_inv", in.mask_scale_inv));
+    }
+    if (out.d_bias) {
+        TensorPtr const d_bias = input("d_bias", out.d_bias);
+        d_bias->set_output(true);
+        options.set_dbias(d_bias);
+    }
+    auto const [d_q, d_k, d_v] =
+        c.shorthands ? graph_.scaled_dot_product_flash_attention_backward(q, k, v, o, d_o, stats, options)
+                     : graph_.sdpa_backward(q, k, v, o, d_o, stats, options);
+    output(d_q, out.d_q);
+    output(d_k, out.d_k);
+    output(d_v, out.d_v);
+}
+
+std::map<std::int64_t, void*> Session::pack_by_uid() const {
+    std::map<std::int64_t, void*> pack;
+    for (Entry const& entry : entries_) pack[entry.tensor->get_uid()] = entry.memory.data();
+    return pack;
+}
+
+std::unordered_map<TensorPtr, void*> Session::pack_by_tensor() const {
+    std::unordered_map<TensorPtr, void*> pack;
+    for (Entry const& entry : entries_) pack[entry.tensor] = entry.memory.data();
+    return pack;
+}
+
+TensorPtr Session::tensor_of(HostTensor const& tensor) const {
+    for (Entry const& entry : entries_) {
+        if (tensor && entry.memory.memory == tensor.memory && entry.memory.first == tensor.first) return entry.tensor;
+    }
+    return nullptr;
+}
+
+error_t Session::execute() const {
+    std::int64_t bytes = 0;
+    if (error_t const error = graph_.get_workspace_size(bytes); error.is_bad()) return error;
+    HostMemory const workspace(bytes);
+    void* const begin = bytes > 0 ? workspace.data() : nullptr;
+    error_t const error =
+        case_.explicit_uids ? graph_.execute(pack_by_uid(), begin, bytes) : graph_.execute(pack_by_tensor(), begin);
+    if (error.is_good() && !workspace.guards_intact()) {
+        return {error_code_t::GRAPH_EXECUTION_FAILED,
+                "wrote outside its workspace of " + std::to_string(bytes) + " bytes"};
+    }
+    return error;
+}
+
+error_t Session::run(Target const& target) {
+    if (error_t const error = build(target); error.is_bad()) return error;
+    return execute();
+}
+
+}  // namespace sdpa_test

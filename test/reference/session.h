@@ -1,0 +1,61 @@
+// A case as a user's program: the graph, and the pack of pointers to run it with.
+#pragma once
+
+#include "reference/case_data.h"
+
+#include <cudnn_frontend/graph.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace sdpa_test {
+
+using cudnn_frontend::error_t;
+using cudnn_frontend::Target;
+using cudnn_frontend::graph::Graph;
+using TensorPtr = std::shared_ptr<cudnn_frontend::graph::Tensor_attributes>;
+
+class Session {
+   public:
+    Session(AttentionCase const& c, Inputs const& inputs, ForwardOutputs const& outputs);
+    Session(AttentionCase const& c, Inputs const& inputs, BackwardInputs const& more, BackwardOutputs const& outputs);
+
+    error_t build(Target const& target) { return graph_.build(target); }
+    // With a workspace of its own, whose bounds are watched.
+    error_t execute() const;
+    error_t run(Target const& target);
+
+    Graph& graph() { return graph_; }
+    Graph const& graph() const { return graph_; }
+    // Every tensor of the caller's. Needs uids, so it is called after the build.
+    std::map<std::int64_t, void*> pack_by_uid() const;
+    std::unordered_map<TensorPtr, void*> pack_by_tensor() const;
+    // The handle that was made for the memory; null if there is none.
+    TensorPtr tensor_of(HostTensor const& tensor) const;
+
+   private:
+    struct Entry {
+        TensorPtr tensor;
+        HostTensor memory;
+    };
+
+    TensorPtr input(char const* name, HostTensor const& memory);  // null for an empty one
+    TensorPtr scalar_input(char const* name, HostTensor const& memory);
+    void output(TensorPtr const& tensor, HostTensor const& memory);
+    void declare(TensorPtr const& tensor, HostTensor const& memory);
+    template <class Attributes>
+    void apply_options(Attributes& options, Inputs const& inputs, HostTensor const& rng_dump);
+    template <class Attributes>
+    void apply_band(Attributes& options);
+    template <class Attributes>
+    void apply_scale(Attributes& options, HostTensor const& scale);
+
+    AttentionCase case_;
+    Graph graph_;
+    std::vector<Entry> entries_;
+};
+
+}  // namespace sdpa_test

@@ -1,0 +1,100 @@
+// The library against the oracle over random combinations of options, shapes, layouts and data types.
+#include "reference/check_case.h"
+#include "reference/random_case.h"
+#include "support/catch.h"
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+
+namespace {
+
+using sdpa_test::AttentionCase;
+using sdpa_test::Layout;
+using sdpa_test::Target;
+
+constexpr std::uint64_t kCasesPerTest = 300;
+constexpr std::uint64_t kTests = 8;
+
+void check(std::uint64_t index, Target const& target) {
+    AttentionCase const c = sdpa_test::random_case(index);
+    std::string const faults = sdpa_test::check_case(c, target);
+    INFO("case: " << sdpa_test::describe(c));
+    INFO("reproduce: SDPA_SWEEP_CASE=" << index << " sweep_test '[replay]'");
+    INFO("target: " << cudnn_frontend::to_string(target.kind()));
+    CHECK(faults == "");
+}
+
+void sweep(std::uint64_t part) {
+    for (std::uint64_t index = part * kCasesPerTest; index < (part + 1) * kCasesPerTest; ++index) {
+        check(index, Target::reference());
+        check(index, Target::cpu(1 + static_cast<int>(index % 2)));
+    }
+}
+
+}  // namespace
+
+// One test for each part, so that they run side by side.
+TEST_CASE("sweep part 1 of 8") { sweep(0); }
+TEST_CASE("sweep part 2 of 8") { sweep(1); }
+TEST_CASE("sweep part 3 of 8") { sweep(2); }
+TEST_CASE("sweep part 4 of 8") { sweep(3); }
+TEST_CASE("sweep part 5 of 8") { sweep(4); }
+TEST_CASE("sweep part 6 of 8") { sweep(5); }
+TEST_CASE("sweep part 7 of 8") { sweep(6); }
+TEST_CASE("sweep part 8 of 8") { sweep(7); }
+
+TEST_CASE("replay one case of the sweep", "[.][replay]") {
+    char const* const index = std::getenv("SDPA_SWEEP_CASE");
+    REQUIRE(index != nullptr);
+    check(std::strtoull(index, nullptr, 10), Target::reference());
+    check(std::strtoull(index, nullptr, 10), Target::cpu());
+}
+
+TEST_CASE("the sweep has at least 2000 cases and many of each option") {
+    CHECK(kTests * kCasesPerTest >= 2000);
+    std::map<std::string, std::function<bool(AttentionCase const&)>> const options = {
+        {"one query", [](auto& c) { return c.s_q == 1; }},
+        {"one key", [](auto& c) { return c.s_kv == 1; }},
+        {"odd lengths", [](auto& c) { return c.s_q % 2 == 1 && c.s_kv % 2 == 1; }},
+        {"more queries than keys", [](auto& c) { return c.s_q > c.s_kv; }},
+        {"fewer queries than keys", [](auto& c) { return c.s_q < c.s_kv; }},
+        {"several blocks", [](auto& c) { return c.s_q > 128 && c.s_kv > 128; }},
+        {"one head", [](auto& c) { return c.h_q == 1; }},
+        {"MQA", [](auto& c) { return c.h_q > 1 && c.h_k == 1 && c.h_v == 1; }},
+        {"GQA", [](auto& c) { return c.h_k > 1 && c.h_k < c.h_q && c.h_v == c.h_k; }},
+        {"K and V heads differ", [](auto& c) { return c.h_k != c.h_v; }},
+        {"head dims differ", [](auto& c) { return c.d_qk != c.d_v; }},
+        {"all packed", [](auto& c) { return c.input_layout == Layout::Packed && c.s_q == c.s_kv; }},
+        {"SBHD", [](auto& c) { return c.input_layout == Layout::SBHD; }},
+        {"shared batch", [](auto& c) { return c.b > 1 && c.input_layout == Layout::Shared; }},
+        {"gaps", [](auto& c) { return c.output_layout == Layout::Gaps; }},
+        {"HALF", [](auto& c) { return c.type == cudnn_frontend::DataType_t::HALF; }},
+        {"BFLOAT16", [](auto& c) { return c.type == cudnn_frontend::DataType_t::BFLOAT16; }},
+        {"results in FLOAT", [](auto& c) { return c.type != c.result_type; }},
+        {"scalars by value", [](auto& c) { return c.scalars_by_value; }},
+        {"no stats", [](auto& c) { return !c.generate_stats; }},
+        {"bias", [](auto& c) { return c.bias.has_value(); }},
+        {"dBias", [](auto& c) { return c.d_bias; }},
+        {"-inf in the bias", [](auto& c) { return c.bias_has_infinities; }},
+        {"very negative rows", [](auto& c) { return c.bias_shift < 0.0; }},
+        {"alibi", [](auto& c) { return c.alibi; }},
+        {"lengths", [](auto& c) { return c.len_q.has_value(); }},
+        {"NaN in padding", [](auto& c) { return c.nan_in_padding; }},
+        {"left bound", [](auto& c) { return c.left && !c.right; }},
+        {"right bound", [](auto& c) { return c.right && !c.left; }},
+        {"band at the bottom right",
+         [](auto& c) { return c.left && c.right && c.alignment == cudnn_frontend::DiagonalAlignment_t::BOTTOM_RIGHT; }},
+        {"dropout", [](auto& c) { return c.dropout == sdpa_test::Dropout::Probability; }},
+        {"dropout mask", [](auto& c) { return c.dropout == sdpa_test::Dropout::Mask; }},
+        {"scale on the device", [](auto& c) { return c.scale == sdpa_test::Scale::Device; }},
+        {"deterministic", [](auto& c) { return c.deterministic; }},
+    };
+    for (auto const& [name, has] : options) {
+        int count = 0;
+        for (std::uint64_t index = 0; index < kTests * kCasesPerTest; ++index)
+            count += has(sdpa_test::random_case(index));
+        INFO(name);
+        CHECK(count >= 20);
+    }
+}

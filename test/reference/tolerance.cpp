@@ -1,0 +1,136 @@
+#include "reference/tolerance.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace oracle {
+namespace {
+
+using cudnn_frontend::DataType_t;
+
+constexpr double kConstants = 4.0 * Precision::kSingle;
+
+// Half an ulp. The subnormals' spacing is added where the value is not exactly zero.
+double storage_error(DataType_t type, double value) {
+    if (value == 0.0 || !std::isfinite(value)) return 0.0;
+    switch (type) {
+        case DataType_t::HALF: return std::abs(value) * 0x1p-11 + 0x1p-25;
+        case DataType_t::BFLOAT16: return std::abs(value) * 0x1p-8 + 0x1p-133;
+        default: return std::abs(value) * 0x1p-24 + 0x1p-149;
+    }
+}
+
+double absolute_dot(Array const& x, std::int64_t x_head, std::int64_t i, Array const& y, std::int64_t y_head,
+                    std::int64_t j, std::int64_t b) {
+    double sum = 0.0;
+    for (std::int64_t d = 0; d < x.dim[3]; ++d) sum += std::abs(x.at(b, x_head, i, d) * y.at(b, y_head, j, d));
+    return sum;
+}
+
+double length(std::int64_t terms) { return static_cast<double>(terms + 4); }
+
+template <class Visit>
+void for_each_row(Problem const& p, Visit visit) {
+    for (std::int64_t b = 0; b < p.batches(); ++b)
+        for (std::int64_t h = 0; h < p.heads(); ++h)
+            for (std::int64_t i = 0; i < p.queries(); ++i) visit(b, h, i);
+}
+
+// The largest error of a score in each row, {B,Hq,Sq,1}.
+Array score_errors(Problem const& p, Array const& s, double unit) {
+    Array result(p.batches(), p.heads(), p.queries(), 1);
+    for_each_row(p, [&](auto b, auto h, auto i) {
+        double& worst = result.at(b, h, i, 0);
+        for (std::int64_t j = 0; j < p.keys(); ++j) {
+            if (!std::isfinite(s.at(b, h, i, j))) continue;
+            double const product = std::abs(p.scale) * absolute_dot(p.q, h, i, p.k, p.k_head(h), j, b);
+            double const terms =
+                std::abs(p.bias_at(b, h, i, j)) + std::abs(p.alibi_at(h, i, j)) + std::abs(s.at(b, h, i, j));
+            double const rounding = unit * (length(p.q.dim[3]) * product + 4.0 * terms);
+            worst = std::max(worst, rounding + kConstants * std::abs(p.alibi_at(h, i, j)));
+        }
+    });
+    return result;
+}
+
+// A probability's relative error, per row.
+double probability_error(Problem const& p, double score_error, double unit) {
+    return 2.0 * score_error + static_cast<double>(2 * p.keys() + 16) * unit + (p.dropout_mask ? kConstants : 0.0);
+}
+
+Array zeros_like(Array const& array) { return Array(array.dim[0], array.dim[1], array.dim[2], array.dim[3]); }
+
+void add_storage_error(Array& errors, Array const& exact, DataType_t type) {
+    for (std::size_t n = 0; n < errors.values.size(); ++n) {
+        errors.values[n] += storage_error(type, std::abs(exact.values[n]) + errors.values[n]);
+    }
+}
+
+}  // namespace
+
+Forward allowed_error(Problem const& p, Forward const& exact, Precision const& precision) {
+    Array const s = scores(p);
+    Array const probability = probabilities(s, exact.stats);
+    Array const score_error = score_errors(p, s, precision.unit);
+    Forward allowed{zeros_like(exact.o), zeros_like(exact.stats)};
+    for_each_row(p, [&](auto b, auto h, auto i) {
+        double const relative = probability_error(p, score_error.at(b, h, i, 0), precision.unit);
+        double const stats = exact.stats.at(b, h, i, 0);
+        if (std::isfinite(stats)) allowed.stats.at(b, h, i, 0) = relative + 2.0 * precision.unit * std::abs(stats);
+        for (std::int64_t j = 0; j < p.keys(); ++j) {
+            double const weight = probability.at(b, h, i, j) * std::abs(p.dropout_at(b, h, i, j));
+            if (weight == 0.0) continue;
+            double const share = weight * (relative + length(p.keys()) * precision.unit);
+            for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
+                allowed.o.at(b, h, i, d) += share * std::abs(p.v.at(b, p.v_head(h), j, d));
+            }
+        }
+    });
+    add_storage_error(allowed.o, exact.o, precision.io);
+    add_storage_error(allowed.stats, exact.stats, DataType_t::FLOAT);
+    return allowed;
+}
+
+Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Array const& d_o, Backward const& exact,
+                       Precision const& precision) {
+    double const unit = precision.unit;
+    Array const s = scores(p);
+    Array const probability = probabilities(s, stats);
+    Array const score_error = score_errors(p, s, unit);
+    Backward allowed{zeros_like(exact.d_q), zeros_like(exact.d_k), zeros_like(exact.d_v), zeros_like(exact.d_bias)};
+    double const rows_per_k = static_cast<double>(p.queries() * (p.heads() / p.k.dim[1]) + 4);
+    double const rows_per_v = static_cast<double>(p.queries() * (p.heads() / p.v.dim[1]) + 4);
+    double const rows_per_bias = p.bias ? static_cast<double>(s.values.size() / p.bias->values.size() + 4) : 0.0;
+    for_each_row(p, [&](auto b, auto h, auto i) {
+        double const row = stats.at(b, h, i, 0);
+        double const relative = probability_error(p, score_error.at(b, h, i, 0), unit) + 4.0 * unit * std::abs(row);
+        double const row_dot = absolute_dot(d_o, h, i, o, h, i, b);
+        for (std::int64_t j = 0; j < p.keys(); ++j) {
+            double const weight = probability.at(b, h, i, j);
+            if (weight == 0.0) continue;
+            double const keep = std::abs(p.dropout_at(b, h, i, j));
+            // dS = P (dP - D), both sums of d_v products.
+            double const d_score = weight * (absolute_dot(d_o, h, i, p.v, p.v_head(h), j, b) * keep + row_dot);
+            double const d_score_error = relative + unit * length(p.v.dim[3] + 4);
+            if (p.bias) allowed.d_bias.at(b, h, i, j) += d_score * (d_score_error + unit * rows_per_bias);
+            double const d_product = std::abs(p.scale) * d_score;
+            for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
+                allowed.d_q.at(b, h, i, d) +=
+                    d_product * (d_score_error + unit * length(p.keys())) * std::abs(p.k.at(b, p.k_head(h), j, d));
+                allowed.d_k.at(b, p.k_head(h), j, d) +=
+                    d_product * (d_score_error + unit * rows_per_k) * std::abs(p.q.at(b, h, i, d));
+            }
+            for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
+                allowed.d_v.at(b, p.v_head(h), j, d) +=
+                    weight * keep * (relative + unit * rows_per_v) * std::abs(d_o.at(b, h, i, d));
+            }
+        }
+    });
+    add_storage_error(allowed.d_q, exact.d_q, precision.io);
+    add_storage_error(allowed.d_k, exact.d_k, precision.io);
+    add_storage_error(allowed.d_v, exact.d_v, precision.io);
+    if (p.bias) add_storage_error(allowed.d_bias, exact.d_bias, precision.bias);
+    return allowed;
+}
+
+}  // namespace oracle

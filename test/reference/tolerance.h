@@ -1,0 +1,33 @@
+// How far a correct result may lie from the exact one: first-order rounding error analysis of the formula, element by
+// element, from accumulation lengths, data types and the magnitudes that really occur.
+//
+// With u the unit roundoff of the arithmetic, n the length of a sum and |x| the sum of its terms' magnitudes:
+//   a sum of n products is off by at most           (n + 2) u |x|
+//   a score s by                                    delta = u ((d_qk + 2) scale |q||k| + 4 (|bias| + |alibi| + |s|))
+//   a probability, relatively, by                   2 delta_row + (2 s_kv + 16) u
+//     (numerator and denominator, exp within 4 ulp, the row maximum's subtraction, rescaling from block to block)
+//   whatever is computed from those by their sum of effects, plus (n + 4) u of its own sum,
+//   and a stored element by half an ulp of its type.
+// Constants that a graph carries (slopes, dropout's 1/(1-p)) are single precision whatever the arithmetic.
+#pragma once
+
+#include "reference/oracle.h"
+
+#include <cudnn_frontend/types.h>
+
+namespace oracle {
+
+struct Precision {
+    double unit;                          // roundoff of the arithmetic
+    cudnn_frontend::DataType_t io, bias;  // how O and the gradients, and dBias, are stored
+
+    static constexpr double kSingle = 0x1p-24;
+    static constexpr double kDouble = 0x1p-53;
+};
+
+// The arrays hold the allowed absolute errors of the elements of the same arrays of the exact result.
+Forward allowed_error(Problem const& problem, Forward const& exact, Precision const& precision);
+Backward allowed_error(Problem const& problem, Array const& o, Array const& stats, Array const& d_o,
+                       Backward const& exact, Precision const& precision);
+
+}  // namespace oracle

@@ -1,0 +1,24 @@
+// Forward and then backward on the forward pass's own results, as a training program does it.
+#pragma once
+
+#include "reference/session.h"
+
+namespace sdpa_test {
+
+struct TrainingStep {
+    std::string error;  // of the first call that failed; empty on success
+    ForwardOutputs forward;
+    BackwardOutputs backward;
+
+    // O, stats, dQ, dK, dV, and dBias where there is one.
+    std::vector<HostTensor> results() const;
+};
+
+// The case generates stats.
+TrainingStep training_step(AttentionCase const& c, Inputs const& inputs, Target const& target);
+TrainingStep training_step(AttentionCase const& c, Target const& target);
+
+bool same_bits(TrainingStep const& a, TrainingStep const& b);
+double largest_difference(HostTensor const& a, HostTensor const& b);  // elements infinite in both count as equal
+
+}  // namespace sdpa_test

@@ -1,0 +1,69 @@
+#include "support/attention_case.h"
+
+#include <sstream>
+
+namespace sdpa_test {
+namespace {
+
+char const* text_of(Layout layout) {
+    constexpr char const* kNames[] = {"BHSD", "BSHD", "SBHD", "packed", "gaps", "shared batch"};
+    return kNames[static_cast<int>(layout)];
+}
+
+char const* text_of(Scale scale) {
+    constexpr char const* kNames[] = {"none", "number", "embedded", "by value", "device"};
+    return kNames[static_cast<int>(scale)];
+}
+
+std::string lengths(std::vector<std::int64_t> const& values) {
+    std::string text;
+    for (std::int64_t value : values) text += " " + std::to_string(value);
+    return text;
+}
+
+void describe_masks(AttentionCase const& c, std::ostream& out) {
+    if (c.alibi) out << ", alibi";
+    if (c.len_q) out << ", len_q" << lengths(*c.len_q);
+    if (c.len_kv) out << ", len_kv" << lengths(*c.len_kv);
+    if (c.nan_in_padding) out << ", NaN in padding";
+    if (c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT) out << ", bottom right";
+    if (c.left) out << ", left " << *c.left;
+    if (c.right) out << ", right " << *c.right;
+    if (c.shorthands) out << ", shorthands";
+}
+
+void describe_dropout(AttentionCase const& c, std::ostream& out) {
+    if (c.dropout == Dropout::Probability) {
+        out << ", dropout " << c.dropout_probability << " " << name_of(c.rng_type) << " seed " << c.rng_seed
+            << " offset " << c.rng_offset << (c.rng_dump ? " dumped" : "");
+    }
+    if (c.dropout == Dropout::Mask) {
+        out << ", dropout mask " << name_of(c.mask_type) << " " << to_string(*c.mask) << " p " << c.dropout_probability;
+    }
+    if (c.scalars_by_value) out << ", its scalars by value";
+}
+
+}  // namespace
+
+std::string describe(AttentionCase const& c) {
+    std::ostringstream out;
+    out << name_of(c.type) << " -> " << name_of(c.result_type) << " b " << c.b << " h " << c.h_q << "/" << c.h_k << "/"
+        << c.h_v << " s " << c.s_q << "/" << c.s_kv << " d " << c.d_qk << "/" << c.d_v << ", layouts "
+        << text_of(c.input_layout) << " -> " << text_of(c.output_layout) << ", data seed " << c.seed << " magnitude "
+        << c.magnitude << (c.explicit_uids ? "" : ", keyed by tensor") << (c.generate_stats ? "" : ", no stats");
+    out << ", scale " << text_of(c.scale);
+    if (c.scale != Scale::None) out << " " << c.scale_value;
+    if (c.bias) {
+        out << ", bias " << name_of(c.bias_type) << " " << to_string(*c.bias)
+            << (c.bias_has_infinities ? " with -inf" : "") << " shift " << c.bias_shift
+            << (c.d_bias ? " with dBias" : "");
+    }
+    describe_masks(c, out);
+    describe_dropout(c, out);
+    if (c.implementation == AttentionImplementation_t::COMPOSITE) out << ", composite";
+    if (c.implementation == AttentionImplementation_t::UNIFIED) out << ", unified";
+    if (c.deterministic) out << ", deterministic";
+    return out.str();
+}
+
+}  // namespace sdpa_test

@@ -1,0 +1,70 @@
+// A plain description of one attention problem: sizes, types, layouts and options, without data.
+#pragma once
+
+#include "support/host_tensor.h"
+
+#include <cudnn_frontend/attributes.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sdpa_test {
+
+using cudnn_frontend::AttentionImplementation_t;
+using cudnn_frontend::DiagonalAlignment_t;
+
+// Memory order of a {B,H,S,D} tensor. Packed: the tensors of a group (Q, K, V; or their gradients) lie in one buffer,
+// row by row beside each other. Gaps: unused elements behind each row, head and batch entry. Shared (of inputs): the
+// batch entries are one and the same, by a stride of 0.
+enum class Layout { BHSD, BSHD, SBHD, Packed, Gaps, Shared };
+
+// How the attention scale reaches the graph.
+enum class Scale { None, Number, Embedded, ByValue, Device };
+
+enum class Dropout { None, Probability, Mask };
+
+struct AttentionCase {
+    std::uint64_t seed = 1;                      // of the data
+    DataType_t type = DataType_t::FLOAT;         // of Q, K and V
+    DataType_t result_type = DataType_t::FLOAT;  // of O, dO and the gradients
+    std::int64_t b = 1, h_q = 1, h_k = 1, h_v = 1, s_q = 1, s_kv = 1, d_qk = 1, d_v = 1;
+    double magnitude = 1.0;  // of Q and K
+    Layout input_layout = Layout::BHSD, output_layout = Layout::BHSD;
+    bool explicit_uids = true;
+    bool generate_stats = true;
+    AttentionImplementation_t implementation = AttentionImplementation_t::AUTO;
+
+    Scale scale = Scale::None;
+    float scale_value = 1.0f;
+
+    std::optional<Index4> bias;                // its dims
+    DataType_t bias_type = DataType_t::FLOAT;  // and of its gradient
+    bool bias_has_infinities = false;
+    double bias_shift = 0.0;
+    bool d_bias = false;
+
+    bool alibi = false;
+    std::optional<std::vector<std::int64_t>> len_q, len_kv;
+    bool nan_in_padding = false;  // in the rows of Q, K and V beyond the lengths
+
+    DiagonalAlignment_t alignment = DiagonalAlignment_t::TOP_LEFT;
+    std::optional<int> left, right;
+    bool shorthands = false;  // spells options by their older and shorter names where there is one
+
+    Dropout dropout = Dropout::None;
+    float dropout_probability = 0.0f;
+    std::int64_t rng_seed = 1, rng_offset = 0;
+    bool rng_dump = false;
+    DataType_t rng_type = DataType_t::INT64;
+    std::optional<Index4> mask;  // dims of the user's mask
+    DataType_t mask_type = DataType_t::FLOAT;
+    bool scalars_by_value = false;  // seed, offset and the mask's scales
+
+    bool deterministic = false;
+};
+
+std::string describe(AttentionCase const& c);
+
+}  // namespace sdpa_test

@@ -1,0 +1,162 @@
+#include "support/host_tensor.h"
+
+#include <cudnn_frontend/scalar.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace sdpa_test {
+namespace {
+
+constexpr std::size_t kGuard = 512;
+constexpr std::size_t kAlignment = 256;
+constexpr std::byte kPoison{0xff};  // NaN in every floating point format
+
+template <class T>
+double load(std::byte const* from) {
+    T value;
+    std::memcpy(static_cast<void*>(&value), from, sizeof(T));
+    return static_cast<double>(value);
+}
+template <class T>
+double load_16_bit(std::byte const* from) {
+    T value;
+    std::memcpy(static_cast<void*>(&value), from, sizeof(T));
+    return static_cast<double>(static_cast<float>(value));
+}
+template <class T>
+void store(std::byte* to, T const& value) {
+    std::memcpy(to, static_cast<void const*>(&value), sizeof(T));
+}
+
+}  // namespace
+
+std::int64_t element_size(DataType_t type) {
+    switch (type) {
+        case DataType_t::HALF:
+        case DataType_t::BFLOAT16: return 2;
+        case DataType_t::INT64: return 8;
+        default: return 4;
+    }
+}
+
+char const* name_of(DataType_t type) {
+    switch (type) {
+        case DataType_t::HALF: return "HALF";
+        case DataType_t::BFLOAT16: return "BFLOAT16";
+        case DataType_t::FLOAT: return "FLOAT";
+        case DataType_t::INT32: return "INT32";
+        case DataType_t::INT64: return "INT64";
+        default: return "?";
+    }
+}
+
+std::string to_string(Index4 const& index) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < 4; ++i) text += (i ? ", " : "") + std::to_string(index[i]);
+    return text + ")";
+}
+
+HostMemory::HostMemory(std::int64_t bytes)
+    : storage_(static_cast<std::size_t>(bytes) + 2 * kGuard + kAlignment, kPoison), size_(bytes) {
+    auto const address = reinterpret_cast<std::uintptr_t>(storage_.data()) + kGuard;
+    begin_ = storage_.data() + kGuard + (kAlignment - address % kAlignment) % kAlignment;
+}
+
+bool HostMemory::guards_intact() const {
+    auto const poisoned = [](std::byte byte) { return byte == kPoison; };
+    std::byte const* const end = storage_.data() + storage_.size();
+    return std::all_of(storage_.data(), static_cast<std::byte const*>(begin_), poisoned) &&
+           std::all_of(static_cast<std::byte const*>(begin_ + size_), end, poisoned);
+}
+
+std::byte* HostTensor::element(Index4 const& at) const {
+    std::int64_t index = 0;
+    for (std::size_t i = 0; i < 4; ++i) index += at[i] * stride[i];
+    return data() + index * element_size(type);
+}
+
+double HostTensor::get(Index4 const& at) const {
+    std::byte const* const from = element(at);
+    switch (type) {
+        case DataType_t::HALF: return load_16_bit<cudnn_frontend::float16>(from);
+        case DataType_t::BFLOAT16: return load_16_bit<cudnn_frontend::bfloat16>(from);
+        case DataType_t::INT32: return load<std::int32_t>(from);
+        case DataType_t::INT64: return load<std::int64_t>(from);
+        default: return load<float>(from);
+    }
+}
+
+void HostTensor::set(Index4 const& at, double value) const {
+    std::byte* const to = element(at);
+    switch (type) {
+        case DataType_t::HALF: return store(to, cudnn_frontend::float16(static_cast<float>(value)));
+        case DataType_t::BFLOAT16: return store(to, cudnn_frontend::bfloat16(static_cast<float>(value)));
+        case DataType_t::INT32: return store(to, static_cast<std::int32_t>(value));
+        case DataType_t::INT64: return store(to, static_cast<std::int64_t>(value));
+        default: return store(to, static_cast<float>(value));
+    }
+}
+
+std::int64_t HostTensor::alignment() const {
+    auto const address = reinterpret_cast<std::uintptr_t>(data());
+    std::int64_t alignment = 16;
+    while (address % static_cast<std::uintptr_t>(alignment) != 0) alignment /= 2;
+    return alignment;
+}
+
+Index4 packed_strides(Index4 const& dim) { return {dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1}; }
+
+std::int64_t span_of(Index4 const& dim, Index4 const& stride) {
+    std::int64_t last = 0;
+    for (std::size_t i = 0; i < 4; ++i) last += (dim[i] - 1) * stride[i];
+    return last + 1;
+}
+
+HostTensor make_tensor(DataType_t type, Index4 const& dim, Index4 const& stride) {
+    return {type, dim, stride, std::make_shared<HostMemory>(span_of(dim, stride) * element_size(type)), 0};
+}
+
+HostTensor make_tensor(DataType_t type, Index4 const& dim) { return make_tensor(type, dim, packed_strides(dim)); }
+
+bool same_bits(HostTensor const& a, HostTensor const& b) {
+    if (a.type != b.type || a.dim != b.dim) return false;
+    bool same = true;
+    auto const bytes = static_cast<std::size_t>(element_size(a.type));
+    for_each_index(a.dim,
+                   [&](Index4 const& at) { same = same && std::memcmp(a.element(at), b.element(at), bytes) == 0; });
+    return same;
+}
+
+MemorySnapshot::MemorySnapshot(std::vector<HostTensor> const& tensors) {
+    for (HostTensor const& tensor : tensors) {
+        if (!tensor) continue;
+        auto const same = [&](Block const& block) { return block.memory == tensor.memory; };
+        if (std::any_of(blocks_.begin(), blocks_.end(), same)) continue;
+        HostMemory const& memory = *tensor.memory;
+        blocks_.push_back({tensor.memory, {memory.first(), memory.first() + memory.extent()}});
+    }
+}
+
+std::string MemorySnapshot::change_outside(std::vector<HostTensor> const& outputs) const {
+    for (std::size_t number = 0; number < blocks_.size(); ++number) {
+        Block const& block = blocks_[number];
+        std::vector<bool> writable(block.bytes.size());
+        for (HostTensor const& output : outputs) {
+            if (output.memory != block.memory) continue;
+            for_each_index(output.dim, [&](Index4 const& at) {
+                auto const begin = writable.begin() + (output.element(at) - block.memory->first());
+                std::fill(begin, begin + element_size(output.type), true);
+            });
+        }
+        for (std::size_t i = 0; i < writable.size(); ++i) {
+            if (writable[i] || block.memory->first()[i] == block.bytes[i]) continue;
+            auto const place = static_cast<std::int64_t>(i) - (block.memory->data() - block.memory->first());
+            return "byte " + std::to_string(place) + " of memory " + std::to_string(number) + " (" +
+                   std::to_string(block.memory->size()) + " bytes) changed but belongs to no output";
+        }
+    }
+    return {};
+}
+
+}  // namespace sdpa_test

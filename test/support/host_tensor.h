@@ -1,0 +1,101 @@
+// Strided tensors in host memory that show every wrong access: all memory starts as NaN, lies between guard bytes, and
+// can be compared with an earlier snapshot of itself.
+#pragma once
+
+#include <cudnn_frontend/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sdpa_test {
+
+using cudnn_frontend::DataType_t;
+using Index4 = std::array<std::int64_t, 4>;
+
+std::int64_t element_size(DataType_t type);
+char const* name_of(DataType_t type);
+std::string to_string(Index4 const& index);  // (1, 2, 3, 4)
+
+// Calls visit(Index4) for each index, the last one running fastest.
+template <class Visit>
+void for_each_index(Index4 const& dim, Visit visit) {
+    Index4 at{};
+    for (at[0] = 0; at[0] < dim[0]; ++at[0])
+        for (at[1] = 0; at[1] < dim[1]; ++at[1])
+            for (at[2] = 0; at[2] < dim[2]; ++at[2])
+                for (at[3] = 0; at[3] < dim[3]; ++at[3]) visit(at);
+}
+
+// Bytes between guards; several tensors may share them.
+class HostMemory {
+   public:
+    explicit HostMemory(std::int64_t bytes);
+    HostMemory(HostMemory const&) = delete;
+    HostMemory& operator=(HostMemory const&) = delete;
+
+    std::byte* data() const { return begin_; }  // 256-byte aligned
+    std::int64_t size() const { return size_; }
+    // Guards included.
+    std::byte const* first() const { return storage_.data(); }
+    std::size_t extent() const { return storage_.size(); }
+    bool guards_intact() const;
+
+   private:
+    std::vector<std::byte> storage_;
+    std::byte* begin_;
+    std::int64_t size_;
+};
+
+struct HostTensor {
+    DataType_t type = DataType_t::FLOAT;
+    Index4 dim{1, 1, 1, 1};
+    Index4 stride{1, 1, 1, 1};
+    std::shared_ptr<HostMemory> memory;  // null: there is no such tensor
+    std::int64_t first = 0;              // the first element's place in the memory, in elements
+
+    explicit operator bool() const { return memory != nullptr; }
+    std::byte* data() const { return memory->data() + first * element_size(type); }
+    std::byte* element(Index4 const& at) const;
+    double get(Index4 const& at) const;
+    void set(Index4 const& at, double value) const;  // rounds to the tensor's type
+    std::int64_t volume() const { return dim[0] * dim[1] * dim[2] * dim[3]; }
+    // The largest power of two, up to 16, that divides the address.
+    std::int64_t alignment() const;
+    // Each element set to value(index).
+    template <class Value>
+    HostTensor const& fill(Value value) const {
+        for_each_index(dim, [&](Index4 const& at) { set(at, value(at)); });
+        return *this;
+    }
+};
+
+// A tensor of its own memory. Without strides: row-major and packed.
+HostTensor make_tensor(DataType_t type, Index4 const& dim, Index4 const& stride);
+HostTensor make_tensor(DataType_t type, Index4 const& dim);
+Index4 packed_strides(Index4 const& dim);
+std::int64_t span_of(Index4 const& dim, Index4 const& stride);  // elements from the first to the last, both included
+
+// Whether both hold the same bytes in each element.
+bool same_bits(HostTensor const& a, HostTensor const& b);
+
+// What a list of tensors' memory held when the snapshot was made.
+class MemorySnapshot {
+   public:
+    explicit MemorySnapshot(std::vector<HostTensor> const& tensors);
+    // Where a byte changed that is no element of the outputs; empty if there is none. Names the memory by its first
+    // tensor.
+    std::string change_outside(std::vector<HostTensor> const& outputs) const;
+
+   private:
+    struct Block {
+        std::shared_ptr<HostMemory> memory;
+        std::vector<std::byte> bytes;
+    };
+    std::vector<Block> blocks_;
+};
+
+}  // namespace sdpa_test
