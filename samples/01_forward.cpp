@@ -1,0 +1,55 @@
+// Forward attention: describe it, build it, run it, check it.
+#include "support.h"
+
+namespace fe = cudnn_frontend;
+using samples::Index;
+
+int main(int argc, char** argv) {
+    fe::Target const target = samples::target_from(argc, argv);
+    Index const b = 2, h = 4, s = 128, d = 64;
+    float const scale = 1.0f / std::sqrt(static_cast<float>(d));
+    std::printf("01_forward: b=%d h=%d s=%d d=%d, bfloat16, on target %s\n", int(b), int(h), int(s), int(d),
+                fe::to_string(target.kind()));
+
+    // The graph: tensors are described, not allocated. Types that a tensor does not name come from the graph.
+    fe::graph::Graph graph;
+    graph.set_name("forward")
+        .set_io_data_type(fe::DataType_t::BFLOAT16)
+        .set_intermediate_data_type(fe::DataType_t::FLOAT)
+        .set_compute_data_type(fe::DataType_t::FLOAT);
+    auto const attributes = [&](char const* name) {
+        return fe::graph::Tensor_attributes().set_name(name).set_dim({b, h, s, d}).set_stride({h * s * d, s * d, d, 1});
+    };
+    auto Q = graph.tensor(attributes("Q"));
+    auto K = graph.tensor(attributes("K"));
+    auto V = graph.tensor(attributes("V"));
+
+    auto options = fe::graph::SDPA_attributes().set_name("attention").set_attn_scale(scale).set_generate_stats(true);
+    auto [O, Stats] = graph.sdpa(Q, K, V, options);
+    // O's sizes and layout follow from the inputs; here it is laid out as batch, row, head, column instead.
+    O->set_output(true).set_dim({b, h, s, d}).set_stride({s * h * d, d, h * d, 1});
+    Stats->set_output(true).set_data_type(fe::DataType_t::FLOAT);
+
+    samples::require(graph.build(target));
+
+    // Memory is the caller's: one pointer for each tensor, and a workspace.
+    samples::Layout const in = samples::bhsd(b, h, s, d), out = samples::bshd(b, h, s, d);
+    auto q = samples::random<fe::bfloat16>(in.volume(), 1);
+    auto k = samples::random<fe::bfloat16>(in.volume(), 2);
+    auto v = samples::random<fe::bfloat16>(in.volume(), 3);
+    std::vector<fe::bfloat16> o(out.volume());
+    std::vector<float> stats(static_cast<std::size_t>(b * h * s));
+    samples::Tensor_pack const pack = {
+        {Q, q.data()}, {K, k.data()}, {V, v.data()}, {O, o.data()}, {Stats, stats.data()}};
+
+    Index bytes = 0;
+    samples::require(graph.get_workspace_size(bytes));
+    std::vector<char> workspace(static_cast<std::size_t>(bytes));
+    samples::require(graph.execute(pack, workspace.data()));
+
+    auto const want = samples::attention(samples::view(in, q), samples::view(in, k), samples::view(in, v), scale);
+    samples::Checks checks;
+    checks.compare("O", dense(samples::view(out, o)), want.o, samples::tolerance<fe::bfloat16>(s + d));
+    checks.compare("Stats", {stats.begin(), stats.end()}, want.stats, samples::tolerance<float>(s + d));
+    return checks.exit_code();
+}

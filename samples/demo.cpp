@@ -1,0 +1,144 @@
+// The library at a glance: attention forward and backward on this machine's CPU, timed, and checked in two ways.
+#include <algorithm>
+#include <chrono>
+
+#include "support.h"
+
+namespace fe = cudnn_frontend;
+using samples::Index;
+using Bf16s = std::vector<fe::bfloat16>;
+using Floats = std::vector<float>;
+
+namespace {
+
+constexpr Index kBatch = 2, kQueryHeads = 8, kKvHeads = 2, kRows = 256, kDepth = 64;
+constexpr float kScale = 0.125f;
+samples::Layout const kLayoutQ = samples::bhsd(kBatch, kQueryHeads, kRows, kDepth);
+samples::Layout const kLayoutKv = samples::bhsd(kBatch, kKvHeads, kRows, kDepth);
+samples::Layout const kLayoutStats = samples::bhsd(kBatch, kQueryHeads, kRows, 1);
+// Two products in forward, five in backward, two flops for each term, and half of it masked.
+constexpr double kProduct = 2.0 * double(kBatch * kQueryHeads) * double(kRows * kRows) * double(kDepth) / 2.0;
+
+struct Inputs {
+    Bf16s q = samples::random<fe::bfloat16>(kLayoutQ.volume(), 1);
+    Bf16s k = samples::random<fe::bfloat16>(kLayoutKv.volume(), 2);
+    Bf16s v = samples::random<fe::bfloat16>(kLayoutKv.volume(), 3);
+    Bf16s dO = samples::random<fe::bfloat16>(kLayoutQ.volume(), 4);
+};
+
+struct Results {
+    Bf16s o = Bf16s(kLayoutQ.volume()), dQ = o, dK = Bf16s(kLayoutKv.volume()), dV = dK;
+    Floats stats = Floats(kLayoutStats.volume());
+};
+
+// Builds the graph, runs it, and returns the time of its fastest run in milliseconds.
+double time_of(fe::graph::Graph& graph, fe::Target const& target, samples::Tensor_pack const& pack, int runs) {
+    samples::require(graph.build(target));
+    Index bytes = 0;
+    samples::require(graph.get_workspace_size(bytes));
+    std::vector<char> workspace(static_cast<std::size_t>(bytes));
+    double fastest = samples::kInfinity;
+    for (int n = 0; n < runs; ++n) {
+        auto const start = std::chrono::steady_clock::now();
+        samples::require(graph.execute(pack, workspace.data()));
+        std::chrono::duration<double, std::milli> const time = std::chrono::steady_clock::now() - start;
+        fastest = std::min(fastest, time.count());
+    }
+    return fastest;
+}
+
+double forward(fe::Target const& target, Inputs& in, Results& out, int runs) {
+    fe::graph::Graph graph;
+    samples::set_types(graph, fe::DataType_t::BFLOAT16);
+    auto Q = graph.tensor(samples::describe("Q", kLayoutQ));
+    auto K = graph.tensor(samples::describe("K", kLayoutKv));
+    auto V = graph.tensor(samples::describe("V", kLayoutKv));
+    auto options = fe::graph::SDPA_attributes().set_name("forward").set_attn_scale(kScale).set_causal_mask(true);
+    auto [O, Stats] = graph.sdpa(Q, K, V, options.set_generate_stats(true));
+    O->set_output(true);
+    Stats->set_output(true).set_data_type(fe::DataType_t::FLOAT);
+    return time_of(graph, target,
+                   {{Q, in.q.data()}, {K, in.k.data()}, {V, in.v.data()}, {O, out.o.data()}, {Stats, out.stats.data()}},
+                   runs);
+}
+
+// Takes O and Stats from `saved`, as training does.
+double backward(fe::Target const& target, Inputs& in, Results& saved, Results& out, int runs) {
+    fe::graph::Graph graph;
+    samples::set_types(graph, fe::DataType_t::BFLOAT16);
+    auto Q = graph.tensor(samples::describe("Q", kLayoutQ));
+    auto K = graph.tensor(samples::describe("K", kLayoutKv));
+    auto V = graph.tensor(samples::describe("V", kLayoutKv));
+    auto O = graph.tensor(samples::describe("O", kLayoutQ));
+    auto dO = graph.tensor(samples::describe("dO", kLayoutQ));
+    auto Stats = graph.tensor(samples::describe("Stats", kLayoutStats).set_data_type(fe::DataType_t::FLOAT));
+    auto options =
+        fe::graph::SDPA_backward_attributes().set_name("backward").set_attn_scale(kScale).set_causal_mask(true);
+    auto [dQ, dK, dV] = graph.sdpa_backward(Q, K, V, O, dO, Stats, options);
+    for (auto const& gradient : {dQ, dK, dV}) gradient->set_output(true);
+    return time_of(graph, target,
+                   {{Q, in.q.data()},
+                    {K, in.k.data()},
+                    {V, in.v.data()},
+                    {O, saved.o.data()},
+                    {dO, in.dO.data()},
+                    {Stats, saved.stats.data()},
+                    {dQ, out.dQ.data()},
+                    {dK, out.dK.data()},
+                    {dV, out.dV.data()}},
+                   runs);
+}
+
+void print_time(char const* what, fe::Target const& target, double milliseconds, double products) {
+    std::printf("  %-11s%-11s%10.2f ms%10.2f GFLOP/s\n", what, fe::to_string(target.kind()), milliseconds,
+                products * kProduct / milliseconds / 1e6);
+}
+
+bool print_check(char const* what, char const* oracle, std::vector<double> const& got, std::vector<double> const& want,
+                 double tolerance) {
+    double const error = samples::worst_error(got, want);
+    bool const passed = error <= tolerance;
+    std::printf("  %-11s%-19s%12.1e%12.1e   %s\n", what, oracle, error, tolerance, passed ? "PASS" : "FAIL");
+    return passed;
+}
+
+std::vector<double> doubles(Floats const& x) { return {x.begin(), x.end()}; }
+
+}  // namespace
+
+int main() {
+    fe::Target const cpu = fe::Target::cpu(), reference = fe::Target::reference();
+    Inputs in;
+    Results fused, plain;
+    std::printf(
+        "\nAttention as a graph: bfloat16, causal, %d sequences of %d, %d query heads on %d kv heads, head dim %d\n\n",
+        int(kBatch), int(kRows), int(kQueryHeads), int(kKvHeads), int(kDepth));
+    std::printf("  %-11s%-11s%13s%18s\n", "graph", "target", "time", "speed");
+    print_time("forward", cpu, forward(cpu, in, fused, 5), 2);
+    print_time("backward", cpu, backward(cpu, in, fused, fused, 5), 5);
+    print_time("forward", reference, forward(reference, in, plain, 1), 2);
+    print_time("backward", reference, backward(reference, in, fused, plain, 1), 5);
+
+    auto const q = view(kLayoutQ, in.q), k = view(kLayoutKv, in.k), v = view(kLayoutKv, in.v);
+    auto const formula = samples::attention(q, k, v, kScale, samples::causal);
+    auto const q_shaped = [](Bf16s const& x) { return dense(view(kLayoutQ, x)); };
+    auto const kv_shaped = [](Bf16s const& x) { return dense(view(kLayoutKv, x)); };
+    double const loose = samples::tolerance<fe::bfloat16>(kRows + kDepth),
+                 tight = samples::tolerance<float>(kRows + kDepth);
+
+    std::printf("\n  %-11s%-19s%12s%12s\n", "result", "cpu compared with", "worst error", "tolerance");
+    bool passed = print_check("O", "fp64 formula", q_shaped(fused.o), formula.o, loose);
+    passed &= print_check("Stats", "fp64 formula", doubles(fused.stats), formula.stats, tight);
+    passed &= print_check("O", "target reference", q_shaped(fused.o), q_shaped(plain.o), loose);
+    passed &= print_check("Stats", "target reference", doubles(fused.stats), doubles(plain.stats), tight);
+    passed &= print_check("dQ", "target reference", q_shaped(fused.dQ), q_shaped(plain.dQ), loose);
+    passed &= print_check("dK", "target reference", kv_shaped(fused.dK), kv_shaped(plain.dK), loose);
+    passed &= print_check("dV", "target reference", kv_shaped(fused.dV), kv_shaped(plain.dV), loose);
+
+    std::printf("\n%s\n\n", passed ? "All checks passed." : "A CHECK FAILED.");
+    std::printf("What next\n  README.md          a program of 30 lines, and how to use the library in yours\n");
+    std::printf(
+        "  docs/guide.md      masks, dropout, layouts, errors, JSON; each sample in samples/ shows one of them\n");
+    std::printf("  ./run test         the whole test suite\n\n");
+    return passed ? 0 : 1;
+}
