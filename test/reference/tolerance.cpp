@@ -78,11 +78,12 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
         double const stats = exact.stats.at(b, h, i, 0);
         if (std::isfinite(stats)) allowed.stats.at(b, h, i, 0) = relative + 2.0 * precision.unit * std::abs(stats);
         for (std::int64_t j = 0; j < p.keys(); ++j) {
-            double const weight = probability.at(b, h, i, j) * std::abs(p.dropout_at(b, h, i, j));
+            double const keep = std::abs(p.dropout_at(b, h, i, j));
+            double const weight = probability.at(b, h, i, j) * keep;
             if (weight == 0.0) continue;
-            double const share = weight * (relative + length(p.keys()) * precision.unit);
+            double const share = weight * (relative + length(p.keys()) * precision.unit) + precision.smallest() * keep;
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
-                allowed.o.at(b, h, i, d) += share * std::abs(p.v.at(b, p.v_head(h), j, d));
+                allowed.o.at(b, h, i, d) += share * std::abs(p.v.at(b, p.v_head(h), j, d)) + precision.smallest();
             }
         }
     });
@@ -93,7 +94,7 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
 
 Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Array const& d_o, Backward const& exact,
                        Precision const& precision) {
-    double const unit = precision.unit;
+    double const unit = precision.unit, smallest = precision.smallest();
     Array const s = scores(p);
     Array const probability = probabilities(s, stats);
     Array const score_error = score_errors(p, s, unit);
@@ -110,19 +111,20 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             if (weight == 0.0) continue;
             double const keep = std::abs(p.dropout_at(b, h, i, j));
             // dS = P (dP - D), both sums of d_v products.
-            double const d_score = weight * (absolute_dot(d_o, h, i, p.v, p.v_head(h), j, b) * keep + row_dot);
-            double const d_score_error = relative + unit * length(p.v.dim[3] + 4);
-            if (p.bias) allowed.d_bias.at(b, h, i, j) += d_score * (d_score_error + unit * rows_per_bias);
-            double const d_product = std::abs(p.scale) * d_score;
+            double const difference = absolute_dot(d_o, h, i, p.v, p.v_head(h), j, b) * keep + row_dot;
+            double const d_score = weight * difference;
+            double const d_score_error =
+                d_score * (relative + unit * length(p.v.dim[3] + 4)) + smallest * (difference + 1.0);
+            if (p.bias) allowed.d_bias.at(b, h, i, j) += d_score_error + d_score * unit * rows_per_bias;
             for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
-                allowed.d_q.at(b, h, i, d) +=
-                    d_product * (d_score_error + unit * length(p.keys())) * std::abs(p.k.at(b, p.k_head(h), j, d));
-                allowed.d_k.at(b, p.k_head(h), j, d) +=
-                    d_product * (d_score_error + unit * rows_per_k) * std::abs(p.q.at(b, h, i, d));
+                double const q = std::abs(p.scale * p.q.at(b, h, i, d));
+                double const k = std::abs(p.scale * p.k.at(b, p.k_head(h), j, d));
+                allowed.d_q.at(b, h, i, d) += (d_score_error + d_score * unit * length(p.keys())) * k + smallest;
+                allowed.d_k.at(b, p.k_head(h), j, d) += (d_score_error + d_score * unit * rows_per_k) * q + smallest;
             }
+            double const share = keep * (weight * (relative + unit * rows_per_v) + smallest);
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
-                allowed.d_v.at(b, p.v_head(h), j, d) +=
-                    weight * keep * (relative + unit * rows_per_v) * std::abs(d_o.at(b, h, i, d));
+                allowed.d_v.at(b, p.v_head(h), j, d) += share * std::abs(d_o.at(b, h, i, d)) + smallest;
             }
         }
     });

@@ -8,6 +8,7 @@
 //     (numerator and denominator, exp within 4 ulp, the row maximum's subtraction, rescaling from block to block)
 //   whatever is computed from those by their sum of effects, plus (n + 4) u of its own sum,
 //   and a stored element by half an ulp of its type.
+// Where a probability or a product falls below the smallest normal number it may be flushed to zero.
 // Constants that a graph carries (slopes, dropout's 1/(1-p)) are single precision whatever the arithmetic.
 #pragma once
 
@@ -23,6 +24,8 @@ struct Precision {
 
     static constexpr double kSingle = 0x1p-24;
     static constexpr double kDouble = 0x1p-53;
+
+    double smallest() const { return unit == kSingle ? 0x1p-126 : 0x1p-1022; }  // normal number
 };
 
 // The arrays hold the allowed absolute errors of the elements of the same arrays of the exact result.
