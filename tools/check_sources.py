@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""What a compiler does not check: notes to self, includes and calls that belong to one layer, or to none."""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CODE = ("include", "src", "samples", "test", "bench")
+TEXT = ("docs", "cmake", "tools")
+CODE_SUFFIXES = (".h", ".cpp")
+TEXT_SUFFIXES = (".md", ".cmake", ".in", ".py", ".sh", ".txt")
+
+# (what must not be found, where it is looked for, where it is allowed, why)
+NOTE = re.compile("|".join((r"\bTO" + r"DO\b", r"\bFIX" + r"ME\b", r"\bXX" + r"X\b", r"\bHA" + r"CK\b")))
+RULES = (
+    (NOTE, CODE + TEXT, (), "open work stands in issues"),
+    (re.compile(r"#include\s*<nlohmann/"), CODE, ("src/json/",), "only src/json sees the JSON library"),
+    (
+        re.compile(r"#include\s*[<\"](cudnn(?!_frontend)|cuda)[a-z_0-9]*\.h"),
+        CODE,
+        ("src/cudnn/", "src/offline/", "include/cudnn_frontend.h", "test/"),
+        "only src/cudnn and src/offline see the headers of cuDNN and CUDA",
+    ),
+    (
+        re.compile(r"\b(printf|fprintf|puts|abort|exit)\s*\(|std::c(out|err)\b"),
+        ("include", "src"),
+        (),
+        "the library returns errors: it neither prints nor ends the program",
+    ),
+    (re.compile(r"[ \t]+$", re.MULTILINE), CODE + TEXT, (), "no white space at the end of a line"),
+)
+
+
+def files(folders):
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in CODE_SUFFIXES + TEXT_SUFFIXES and path.is_file():
+                yield path, path.relative_to(ROOT).as_posix()
+
+
+def main():
+    faults = []
+    for pattern, folders, allowed, reason in RULES:
+        for path, place in files(folders):
+            if place.startswith(allowed):
+                continue
+            text = path.read_text()
+            for match in pattern.finditer(text):
+                line = text.count("\n", 0, match.start()) + 1
+                faults.append(f"{place}:{line}: {match.group(0).strip() or 'trailing white space'}: {reason}")
+    for path, place in files(("include",)):
+        if "#pragma once" not in path.read_text():
+            faults.append(f"{place}: no #pragma once")
+    print("\n".join(faults) or "no fault found")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
