@@ -12,9 +12,10 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sdpa_graphConfig.cmake.i
   ${PROJECT_BINARY_DIR}/package/sdpa_graphConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/sdpa_graphConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
-install(DESTINATION ${package_dir} FILES
+install(FILES
   ${PROJECT_BINARY_DIR}/package/sdpa_graphConfig.cmake
-  ${PROJECT_BINARY_DIR}/package/sdpa_graphConfigVersion.cmake)
+  ${PROJECT_BINARY_DIR}/package/sdpa_graphConfigVersion.cmake
+  DESTINATION ${package_dir})
 
 # The pkg-config file finds the prefix from its own place.
 file(RELATIVE_PATH prefix_from_pkgconfig
