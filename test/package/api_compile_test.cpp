@@ -1,0 +1,389 @@
+// What programs written for the existing frontend say, in the ways in which they say it. Most of it only has to
+// compile; main() runs the part that needs no target.
+#include <cudnn_frontend.h>
+#include <cudnn_frontend_utils.h>
+#include <cudnn_frontend_version.h>
+
+namespace client {
+#include <cudnn_frontend.h>
+}
+
+#include <cstdio>
+#include <type_traits>
+#include <utility>
+
+#if !defined(__CUDA_FP16_H__)
+struct __half {
+    unsigned short bits;
+};
+struct __nv_bfloat16 {
+    unsigned short bits;
+};
+#endif
+
+namespace fe = cudnn_frontend;
+using fe::graph::Graph;
+using fe::graph::SDPA_attributes;
+using fe::graph::SDPA_backward_attributes;
+using fe::graph::Tensor_attributes;
+using Tensor = std::shared_ptr<Tensor_attributes>;
+using Uids = std::unordered_map<std::int64_t, void*>;
+using Tensors = std::unordered_map<Tensor, void*>;
+
+namespace {
+
+// Versions.
+#if CUDNN_FRONTEND_MAJOR_VERSION < 1 || (CUDNN_FRONTEND_MAJOR_VERSION == 1 && CUDNN_FRONTEND_MINOR_VERSION < 5)
+#error "the version macros are tested by the preprocessor"
+#endif
+static_assert(CUDNN_FRONTEND_VERSION > 11200);
+
+// Error types.
+static_assert(std::is_same_v<fe::error_t, fe::error_object>);
+static_assert(!std::is_aggregate_v<fe::error_t>);
+static_assert(!std::is_convertible_v<fe::error_t, bool>);
+static_assert(std::is_same_v<decltype(fe::error_t::code), fe::error_code_t>);
+static_assert(std::is_same_v<decltype(fe::error_t::err_msg), std::string>);
+static_assert(int(fe::error_code_t::OK) == 0 && int(fe::error_code_t::INVALID_VARIANT_PACK) == 4);
+static_assert(int(fe::error_code_t::GRAPH_NOT_SUPPORTED) == 5 && int(fe::error_code_t::HANDLE_ERROR) == 13);
+static_assert(int(fe::error_code_t::INVALID_VALUE) == 14 && int(fe::error_code_t::NVRTC_COMPILATION_FAILED) == 15);
+
+// Graph: how it is held, and what its members return.
+static_assert(std::is_default_constructible_v<Graph> && std::is_copy_constructible_v<Graph>);
+static_assert(std::is_nothrow_move_constructible_v<Graph> && std::is_nothrow_move_assignable_v<Graph>);
+static_assert(std::has_virtual_destructor_v<Graph> && !std::is_final_v<Graph>);
+
+template <class... Arguments>
+using Sdpa = decltype(std::declval<Graph&>().sdpa(std::declval<Arguments>()...));
+static_assert(std::is_same_v<Sdpa<Tensor&, Tensor, Tensor const&, SDPA_attributes>, std::array<Tensor, 2>>);
+static_assert(std::is_same_v<Sdpa<Tensor, Tensor, Tensor, SDPA_attributes&>, std::array<Tensor, 2>>);
+template <class... Arguments>
+using Backward = decltype(std::declval<Graph&>().sdpa_backward(std::declval<Arguments>()...));
+static_assert(std::is_same_v<Backward<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, SDPA_backward_attributes>,
+                             std::array<Tensor, 3>>);
+static_assert(std::is_same_v<fe::graph::Scaled_dot_product_flash_attention_attributes, SDPA_attributes>);
+static_assert(
+    std::is_same_v<fe::graph::Scaled_dot_product_flash_attention_backward_attributes, SDPA_backward_attributes>);
+
+#define RETURNS(Type, Object, expression) \
+    static_assert(std::is_same_v<decltype(std::declval<Object>().expression), Type>)
+RETURNS(Graph&, Graph&, set_io_data_type(fe::DataType_t::HALF));
+RETURNS(Graph&, Graph&, set_intermediate_data_type(fe::DataType_t::FLOAT));
+RETURNS(Graph&, Graph&, set_compute_data_type(fe::DataType_t::FLOAT));
+RETURNS(Graph&, Graph&, set_name("graph"));
+RETURNS(Tensor, Graph&, tensor_like(Tensor()));
+RETURNS(Tensor, Graph&, tensor_like(Tensor(), "copy"));
+RETURNS(Tensor, Graph&, pointwise(Tensor(), fe::graph::Pointwise_attributes()));
+RETURNS(Tensor, Graph&, pointwise(Tensor(), Tensor(), fe::graph::Pointwise_attributes()));
+RETURNS(Tensor, Graph&, pointwise(Tensor(), Tensor(), Tensor(), fe::graph::Pointwise_attributes()));
+RETURNS(Tensor, Graph&, matmul(Tensor(), Tensor(), fe::graph::Matmul_attributes()));
+RETURNS(Tensor, Graph&, reduction(Tensor(), fe::graph::Reduction_attributes()));
+RETURNS(fe::error_t, Graph&, validate());
+RETURNS(fe::error_t, Graph&, create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}));
+RETURNS(fe::error_t, Graph&, check_support());
+RETURNS(std::size_t, Graph&, key());
+RETURNS(std::int64_t, Graph const&, get_workspace_size());
+RETURNS(std::int64_t, Graph const&, get_execution_plan_count());
+RETURNS(std::vector<std::int64_t>, Graph const&, get_variant_pack_uids_sorted());
+RETURNS(std::string, Graph const&, print());
+
+// Tensor_attributes.
+static_assert(std::is_same_v<Tensor_attributes::uid_t, std::int64_t>);
+static_assert(std::is_same_v<std::unordered_map<Tensor_attributes::uid_t, void*>, Uids>);
+RETURNS(std::string, Tensor_attributes const&, get_name());
+RETURNS(fe::DataType_t, Tensor_attributes const&, get_data_type());
+RETURNS(std::vector<std::int64_t>, Tensor_attributes const&, get_dim());
+RETURNS(std::vector<std::int64_t>, Tensor_attributes const&, get_stride());
+RETURNS(std::int64_t, Tensor_attributes const&, get_volume());
+RETURNS(bool, Tensor_attributes const&, get_is_virtual());
+RETURNS(bool, Tensor_attributes const&, get_is_pass_by_value());
+RETURNS(bool, Tensor_attributes const&, get_has_compile_time_constant());
+RETURNS(std::optional<fe::graph::pass_by_values_t>, Tensor_attributes const&, get_pass_by_value());
+RETURNS(std::optional<fe::graph::pass_by_values_t>, Tensor_attributes const&, get_compile_time_constant());
+RETURNS(fe::TensorReordering_t, Tensor_attributes const&, get_reordering_type());
+RETURNS(std::int64_t, Tensor_attributes const&, get_alignment());
+RETURNS(std::int64_t, Tensor_attributes const&, get_vector_count());
+RETURNS(std::int64_t, Tensor_attributes const&, get_vector_dimension());
+RETURNS(std::int64_t, Tensor_attributes const&, get_uid());
+RETURNS(std::int64_t, Tensor_attributes const&, has_uid());
+RETURNS(Tensor, Tensor_attributes&, get_ragged_offset());
+RETURNS(fe::error_t, Tensor_attributes const&, validate());
+
+enum UnscopedUid { kQ = 1, kK, kV, kO = 0 };
+#define STATS_UID 7
+
+Tensor_attributes every_tensor_setter(Tensor const& offset) {
+    int const b = 2, h = 4;
+    std::int64_t const s = 128, d = 64;
+    return Tensor_attributes()
+        .set_name("Q")
+        .set_dim({b, h, s, d})
+        .set_stride({{h * s * d, s * d, d, 1}})
+        .set_dim(std::vector<std::int64_t>({b, h, 128, 64}))
+        .set_stride({2147483647, s * d, d, 1})
+        .set_uid(kQ)
+        .set_uid(STATS_UID)
+        .clear_uid()
+        .set_data_type(fe::DataType_t::BFLOAT16)
+        .set_is_virtual(false)
+        .set_output(true)
+        .set_is_pass_by_value(false)
+        .set_as_runtime_parameter()
+        .set_reordering_type(fe::TensorReordering_t::F8_128x4)
+        .set_alignment(16)
+        .set_vector_count_and_dimension(1, -1)
+        .set_ragged_offset(offset);
+}
+
+void constants() {
+    fe::graph::pass_by_values_t const value = 2.5f;
+    auto constant = Tensor_attributes().set_compile_time_constant(value).set_compile_time_constant(3.0);
+    auto other = Tensor_attributes(1.0f, fe::graph::ScalarType::COMPILE_TIME_CONST);
+    (void)constant;
+    (void)other;
+}
+
+// All setters that the two directions share, in either one.
+template <class Attributes>
+Attributes shared_options(Tensor const& tensor, std::int64_t length) {
+    double const scale = 0.125, probability = 0.1;
+    Attributes attributes;
+    attributes = Attributes()
+                     .set_causal_mask(true)
+                     .set_name("attention")
+                     .set_compute_data_type(fe::DataType_t::FLOAT)
+                     .set_attn_scale(tensor)
+                     .set_attn_scale(0.5f)
+                     .set_attn_scale(scale)
+                     .set_bias(tensor)
+                     .set_alibi_mask(true)
+                     .set_padding_mask(true)
+                     .set_seq_len_q(tensor)
+                     .set_seq_len_kv(tensor)
+                     .set_causal_mask_bottom_right(false)
+                     .set_sliding_window_length(128)
+                     .set_diagonal_alignment(fe::DiagonalAlignment_t::BOTTOM_RIGHT)
+                     .set_diagonal_band_left_bound(int(length))
+                     .set_diagonal_band_right_bound(0)
+                     .set_dropout(0.1f, tensor, tensor)
+                     .set_dropout(probability, tensor, tensor)
+                     .set_rng_dump(tensor);
+    attributes.set_diagonal_band_left_bound(length);
+    attributes.name = "renamed";
+    attributes.compute_data_type = fe::DataType_t::FLOAT;
+    return attributes;
+}
+
+SDPA_attributes forward_options(Tensor const& tensor) {
+    auto attributes = shared_options<SDPA_attributes>(tensor, 64);
+    return attributes.set_is_inference(false)
+        .set_generate_stats(true)
+        .set_dropout(tensor, tensor)
+        .set_implementation(fe::AttentionImplementation_t::AUTO);
+}
+
+SDPA_backward_attributes backward_options(Tensor const& tensor) {
+    return shared_options<SDPA_backward_attributes>(tensor, 64)
+        .set_dbias(tensor)
+        .set_deterministic_algorithm(true)
+        .set_dropout(tensor, tensor, tensor);
+}
+
+void small_nodes(Graph& graph, Tensor const& x) {
+    auto sum =
+        graph.pointwise(x, x, fe::graph::Pointwise_attributes().set_mode(fe::PointwiseMode_t::ADD).set_name("a"));
+    auto index = graph.pointwise(x, fe::graph::Pointwise_attributes()
+                                        .set_mode(fe::PointwiseMode_t::GEN_INDEX)
+                                        .set_axis(2)
+                                        .set_compute_data_type(fe::DataType_t::INT32));
+    auto clipped = fe::graph::Pointwise_attributes()
+                       .set_relu_lower_clip(0.f)
+                       .set_relu_upper_clip(6.f)
+                       .set_relu_lower_clip_slope(0.1f)
+                       .set_swish_beta(1.f)
+                       .set_elu_alpha(1.f)
+                       .set_softplus_beta(1.f);
+    clipped.set_mode(fe::PointwiseMode_t::RELU_FWD);
+    auto product = graph.matmul(
+        sum, index,
+        fe::graph::Matmul_attributes().set_m_override(x).set_n_override(x).set_k_override(x).set_padding(0.));
+    auto total = graph.reduction(
+        product, fe::graph::Reduction_attributes().set_mode(fe::ReductionMode_t::ADD).set_is_deterministic(true));
+    total->set_output(true);
+}
+
+// Arrays: structured bindings, indexing, std::apply, a test for null.
+void results(Graph& graph, Tensor q, Tensor k, Tensor v) {
+    auto [o, stats] = graph.sdpa(q, k, v, forward_options(q));
+    o->set_output(true).set_uid(kO);
+    if (stats) stats->set_output(true).set_data_type(fe::DataType_t::FLOAT).set_uid(STATS_UID);
+    auto options = backward_options(q);
+    auto gradients = graph.sdpa_backward(q, k, v, o, o, stats, std::move(options));
+    gradients[0]->set_output(true);
+    std::apply([](auto const&... gradient) { (gradient->set_output(true), ...); }, gradients);
+    Tensor dQ, dK, dV;
+    std::tie(dQ, dK, dV) = std::tuple_cat(gradients);
+    auto older = graph.scaled_dot_product_flash_attention(
+        q, k, v, fe::graph::Scaled_dot_product_flash_attention_attributes().set_is_inference(true));
+    older[0]->set_output(true);
+    auto older_gradients = graph.scaled_dot_product_flash_attention_backward(
+        q, k, v, o, o, stats, fe::graph::Scaled_dot_product_flash_attention_backward_attributes());
+    older_gradients[2]->set_output(true);
+}
+
+fe::error_t stages(Graph& graph, cudnnHandle_t handle) {
+    fe::error_t status = graph.validate();
+    if (status.is_good()) status = graph.build_operation_graph(handle);
+    if (status.is_good()) status = graph.build_operation_graph(nullptr);
+    if (status.is_good()) status = graph.build_operation_graph();
+    if (status.is_good()) status = graph.check_support(handle);
+    if (status.is_good()) status = graph.check_support(nullptr);
+    if (status.is_good()) status = graph.build_plans();
+    if (status.is_good()) status = graph.build_plans(handle);
+    if (status.is_good()) status = graph.build_plans(nullptr);
+    if (status.is_good()) status = graph.build_plans(fe::BuildPlanPolicy_t::ALL);
+    if (status.is_good()) status = graph.build_plans(handle, fe::BuildPlanPolicy_t::HEURISTICS_CHOICE, false);
+    if (status.is_good()) status = graph.build(handle, {fe::HeurMode_t::A});
+    if (status.is_good()) status = graph.build(nullptr, {fe::HeurMode_t::A, fe::HeurMode_t::B});
+    if (status.is_good()) status = graph.build({fe::HeurMode_t::A});
+    return status;
+}
+
+// Everything that a program does with a finished graph, through a const reference.
+fe::error_t use(Graph const& graph, cudnnHandle_t handle, Tensor const& tensor) {
+    Uids by_uid = {{kQ, nullptr}, {STATS_UID, nullptr}};
+    Tensors by_tensor = {{tensor, nullptr}};
+    std::int64_t bytes = graph.get_workspace_size();
+    fe::error_t status = graph.get_workspace_size(bytes);
+    if (status.is_good()) status = graph.execute(handle, by_uid, nullptr);
+    if (status.is_good()) status = graph.execute(handle, by_tensor, nullptr);
+    std::string name, text = graph.print();
+    if (status.is_good()) status = graph.get_plan_name(name);
+    std::vector<fe::BehaviorNote_t> notes;
+    if (status.is_good()) status = graph.get_behavior_notes(notes);
+    Tensor_attributes found;
+    if (status.is_good()) status = graph.query_tensor_attributes_of_uid(kQ, found);
+    if (status.is_good()) status = graph.serialize(text);
+    std::cout << graph;
+    return status;
+}
+
+// Clients derive from Graph, hide its members and call them by their qualified names.
+class DerivedGraph : public Graph {
+   public:
+    Tensor tensor(std::string const& name, std::vector<std::int64_t> const& dim) {
+        return Graph::tensor(Tensor_attributes().set_name(name).set_dim(dim));
+    }
+    fe::error_t build(cudnnHandle_t handle) {
+        set_io_data_type(fe::DataType_t::HALF);
+        return Graph::build(handle, {fe::HeurMode_t::A});
+    }
+};
+
+struct Holder {
+    Graph graph;
+    std::shared_ptr<Graph> shared;
+    std::vector<Graph> many;
+};
+
+Holder hold(Graph graph) {
+    Holder holder{std::move(graph), std::make_shared<Graph>(), {}};
+    holder.many.push_back(std::move(holder.graph));
+    holder.many.emplace_back();
+    return holder;
+}
+
+// Errors: comparison by value, a switch, brace returns, a specialization.
+bool differs(fe::error_t error, fe::error_code_t code) { return error != code; }
+
+int category(fe::error_t const& error) {
+    switch (error.get_code()) {
+        case fe::error_code_t::OK: return 0;
+        case fe::error_code_t::GRAPH_NOT_SUPPORTED: return 1;
+        default: return int(error.get_code());
+    }
+}
+
+fe::error_t make_error(bool bad) {
+    if (bad) return {fe::error_code_t::INVALID_VALUE, "text"};
+    return {};
+}
+
+template <class T>
+struct Traits;
+template <>
+struct Traits<fe::error_t> {
+    static bool ok(fe::error_t const& error) { return error.is_good(); }
+};
+
+int failures = 0;
+
+void expect(bool condition, char const* what) {
+    if (condition) return;
+    std::fprintf(stderr, "not so: %s\n", what);
+    ++failures;
+}
+#define EXPECT(...) expect((__VA_ARGS__), #__VA_ARGS__)
+
+void check_errors() {
+    auto const good = make_error(false), bad = make_error(true);
+    fe::error_object const& reference = bad;
+    EXPECT(good.is_good() && !good.is_bad() && good.err_msg.empty());
+    EXPECT(bad.is_bad() && reference.err_msg == "text" && make_error(true).get_message() == "text");
+    EXPECT(differs(bad, fe::error_code_t::OK) && !differs(good, fe::error_code_t::OK));
+    EXPECT(bad == fe::error_code_t::INVALID_VALUE && category(bad) == 14 && category(good) == 0);
+    EXPECT(Traits<fe::error_t>::ok(good));
+    std::ostringstream stream;
+    stream << bad << bad.code;
+    EXPECT(stream.str().find("text") != std::string::npos);
+}
+
+void check_tensors() {
+    Graph graph;
+    auto const offset = graph.tensor(Tensor_attributes().set_name("offset"));
+    auto const q = graph.tensor(every_tensor_setter(offset));
+    EXPECT(q->get_name() == "Q" && q->get_dim() == std::vector<std::int64_t>{2, 4, 128, 64});
+    EXPECT(q->get_stride() == std::vector<std::int64_t>{2147483647, 8192, 64, 1} && !q->has_uid());
+    EXPECT(q->get_ragged_offset() == offset && q->get_data_type() == fe::DataType_t::BFLOAT16);
+    EXPECT(graph.tensor(1.5f)->get_data_type() == fe::DataType_t::FLOAT);
+    EXPECT(graph.tensor(int(3))->get_data_type() == fe::DataType_t::INT32);
+    EXPECT(graph.tensor(std::int64_t(3))->get_data_type() == fe::DataType_t::INT64);
+    EXPECT(graph.tensor(3.0)->get_data_type() == fe::DataType_t::DOUBLE);
+    EXPECT(graph.tensor(__half())->get_data_type() == fe::DataType_t::HALF);
+    EXPECT(graph.tensor(__nv_bfloat16())->get_data_type() == fe::DataType_t::BFLOAT16);
+    EXPECT(graph.tensor(fe::float16(1.f))->get_data_type() == fe::DataType_t::HALF);
+    auto const constant = graph.tensor(2.5f, fe::graph::ScalarType::COMPILE_TIME_CONST);
+    EXPECT(std::get<float>(*constant->get_compile_time_constant()) == 2.5f && !constant->get_pass_by_value());
+    EXPECT(std::get<float>(*graph.tensor(1.5f)->get_pass_by_value()) == 1.5f);
+    fe::graph::pass_by_values_t const value = std::int64_t(9);
+    auto const embedded = Tensor_attributes().set_compile_time_constant(value).get_compile_time_constant();
+    EXPECT(embedded && std::get<std::int64_t>(*embedded) == 9);
+    auto const like = graph.tensor_like(q, "like");
+    EXPECT(like->get_dim() == q->get_dim() && like->get_name() == "like");
+}
+
+void check_graphs() {
+    DerivedGraph derived;
+    EXPECT(derived.tensor("named", {1, 2})->get_name() == "named");
+    auto const holder = hold(Graph());
+    EXPECT(holder.many.size() == 2);
+    Graph graph;
+    small_nodes(graph, graph.tensor(Tensor_attributes().set_name("x").set_dim({1, 1, 8, 8})));
+    std::ostringstream stream;
+    stream << graph;
+    EXPECT(!stream.str().empty() && !graph.print().empty());
+}
+
+}  // namespace
+
+int main() {
+    // Compiled, not run here: these need data or a device.
+    static_cast<void>(&results);
+    static_cast<void>(&stages);
+    static_cast<void>(&use);
+    constants();
+    check_errors();
+    check_tensors();
+    check_graphs();
+    return failures == 0 ? 0 : 1;
+}

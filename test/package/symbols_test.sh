@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# symbols_test.sh <build folder>: the shared library exports names of our public namespaces and nothing else.
+set -euo pipefail
+library=$(find "$1" -name 'libsdpa_graph.so' | head -n 1)
+
+exported=$(nm -D --defined-only --demangle "$library" | cut -d' ' -f3-)
+ours='^(vtable for |typeinfo for |typeinfo name for )?cudnn_frontend::v1::'
+inner='cudnn_frontend::v1::(core|nodes|ir|expand|json|cpu|pipeline)::'
+
+if grep -vE "$ours" <<<"$exported"; then
+    echo "the names above are not ours"
+    exit 1
+fi
+if grep -E "^[^(]*$inner" <<<"$exported"; then
+    echo "the names above belong to inner layers"
+    exit 1
+fi
+for name in 'graph::Graph::Graph()' 'graph::Graph::validate()' 'Target::cpu(int)'; do
+    grep -qF "cudnn_frontend::v1::$name" <<<"$exported" || {
+        echo "cudnn_frontend::v1::$name is not exported"
+        exit 1
+    }
+done
+echo "$(wc -l <<<"$exported") exported names"
