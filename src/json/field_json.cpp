@@ -39,15 +39,12 @@ class FieldReader {
             case FieldType::Number:
                 if (auto const number = number_from_json(value, field_.is_single)) return *number;
                 return refuse(value, place, number_needed());
-            case FieldType::Enum:
-                return read_enumerator(value, place, field_.enumerators());
+            case FieldType::Enum: return read_enumerator(value, place, field_.enumerators());
             case FieldType::Text:
                 if (value.is_string()) return value.get<std::string>();
                 return refuse(value, place, "a string");
-            case FieldType::IntegerList:
-                return read_list(value, place);
-            case FieldType::Scalar:
-                return read_scalar(value, place);
+            case FieldType::IntegerList: return read_list(value, place);
+            case FieldType::Scalar: return read_scalar(value, place);
         }
         return std::nullopt;
     }

@@ -56,18 +56,20 @@ class Reader {
         require(document, root, key::kNodes, "[...]");
         count_tensors(document);
         for_each_member(document, root, [&](std::string const& name, Json const& value, Place const& place) {
-            if (name == key::kContext) read_fields(value, place, nodes::graph_fields(), &spec_);
-            else if (name == key::kTensors) read_tensors(value, place);
-            else if (name == key::kNodes) read_nodes(value, place);
-            else if (name != key::kFormat && name != key::kVersion) {
-                refuse_name(place, "member", name,
-                            {key::kFormat, key::kVersion, key::kContext, key::kTensors, key::kNodes});
-            }
+            read_section(name, value, place);
         });
         return std::move(spec_);
     }
 
    private:
+    void read_section(std::string_view name, Json const& value, Place const& place) {
+        if (name == key::kFormat || name == key::kVersion) return;
+        if (name == key::kContext) return read_fields(value, place, nodes::graph_fields(), &spec_);
+        if (name == key::kTensors) return read_tensors(value, place);
+        if (name == key::kNodes) return read_nodes(value, place);
+        refuse_name(place, "member", name, {key::kFormat, key::kVersion, key::kContext, key::kTensors, key::kNodes});
+    }
+
     template <class Visit>
     void for_each_member(Json const& value, Place const& place, Visit visit) {
         if (!is_object(value, place)) return;
@@ -116,7 +118,8 @@ class Reader {
     void read_fields(Json const& value, Place const& place, std::span<nodes::Field const> fields, void* object,
                      Names const& others, ReadOther read_other) {
         for_each_member(value, place, [&](std::string const& name, Json const& member, Place const& at) {
-            auto const field = std::find_if(fields.begin(), fields.end(), [&](auto const& f) { return name == f.name; });
+            auto const field =
+                std::find_if(fields.begin(), fields.end(), [&](auto const& f) { return name == f.name; });
             if (field != fields.end()) {
                 if (auto const read = from_json(*field, member, at, problems_)) field->set(object, *read);
             } else if (std::find(others.begin(), others.end(), name) != others.end()) {
@@ -143,6 +146,19 @@ class Reader {
                 problems_.add(at.pointer(), "the tensor id " + excerpt(Json(id)), known_ids());
             }
         });
+        check_ragged_offsets(place);
+    }
+
+    // Without chains there are no cycles, which would keep their tensors alive forever.
+    void check_ragged_offsets(Place const& place) {
+        for (std::size_t i = 0; i < spec_.tensors.size(); ++i) {
+            nodes::TensorId const offset = spec_.tensors[i].ragged_offset;
+            if (offset == nodes::kNoTensor) continue;
+            if (spec_.tensors[static_cast<std::size_t>(offset)].ragged_offset == nodes::kNoTensor) continue;
+            std::string const id = tensor_id(static_cast<std::size_t>(offset));
+            problems_.add((place / tensor_id(i) / key::kRaggedOffset).pointer(),
+                          "the tensor \"" + id + "\", which has a ragged offset itself", "a tensor without one");
+        }
     }
 
     std::string known_ids() const {
@@ -153,10 +169,9 @@ class Reader {
     }
 
     void read_tensor(Json const& value, Place const& place, nodes::TensorSpec& tensor) {
-        read_fields(value, place, nodes::tensor_fields(), &tensor, {key::kRaggedOffset},
-                    [&](std::string const&, Json const& id, Place const& at) {
-                        read_reference(id, at, tensor.ragged_offset);
-                    });
+        read_fields(
+            value, place, nodes::tensor_fields(), &tensor, {key::kRaggedOffset},
+            [&](std::string const&, Json const& id, Place const& at) { read_reference(id, at, tensor.ragged_offset); });
     }
 
     void read_reference(Json const& value, Place const& place, nodes::TensorId& tensor) {

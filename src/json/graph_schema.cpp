@@ -24,6 +24,10 @@ Json text_enum(std::span<char const* const> names) {
     return Json::object({{"enum", std::move(list)}});
 }
 
+Json any_of(Json first, Json second) {
+    return Json::object({{"anyOf", Json::array({std::move(first), std::move(second)})}});
+}
+
 // An object with these members and no others.
 Json closed_object(char const* description, Json properties, std::initializer_list<char const*> required) {
     Json schema = Json::object({{"description", description}, {"type", "object"}});
@@ -48,9 +52,7 @@ Json value_schema(Field const& field) {
 
 Json field_schema(Field const& field, void const* defaults) {
     Json schema = Json::object({{"description", field.summary}});
-    Json const value = value_schema(field);
-    if (field.nullable) append(schema, "anyOf", Json::array({value, Json::object({{"type", "null"}})}));
-    else schema.update(value);
+    schema.update(field.nullable ? any_of(value_schema(field), Json::object({{"type", "null"}})) : value_schema(field));
     append(schema, "default", to_json(field, field.get(defaults)));
     return schema;
 }
@@ -70,8 +72,7 @@ Json tensor_reference(char const* description) {
 Json tensor_schema() {
     nodes::TensorSpec const defaults;
     Json properties = fields_schema(nodes::tensor_fields(), &defaults);
-    append(properties, key::kRaggedOffset,
-           tensor_reference("the tensor that says where each batch entry starts"));
+    append(properties, key::kRaggedOffset, tensor_reference("the tensor that says where each batch entry starts"));
     return closed_object("a tensor; what is left out has its default", std::move(properties), {});
 }
 
@@ -99,9 +100,9 @@ Json node_schema(nodes::NodeSchema const& schema) {
 }
 
 Json number_schema(Json range) {
+    constexpr char const* kSpecials[] = {kNan, kInfinity, kMinusInfinity};
     range.update(Json::object({{"type", "number"}}));
-    return Json::object({{"anyOf", Json::array({std::move(range), text_enum(std::initializer_list<char const*>{
-                                                                     kNan, kInfinity, kMinusInfinity})})}});
+    return any_of(std::move(range), text_enum(kSpecials));
 }
 
 Json scalar_schema() {
@@ -109,9 +110,7 @@ Json scalar_schema() {
     append(properties, key::kType, text_enum(core::names_of<DataType_t>()));
     append(properties, key::kValue, reference("number"));
     append(properties, key::kBits,
-           Json::object({{"type", "integer"},
-                         {"minimum", 0},
-                         {"maximum", std::numeric_limits<std::uint64_t>::max()}}));
+           Json::object({{"type", "integer"}, {"minimum", 0}, {"maximum", std::numeric_limits<std::uint64_t>::max()}}));
     Json schema = closed_object("a typed value: as a number, or as its bits where no number names it exactly",
                                 std::move(properties), {key::kType});
     append(schema, "minProperties", 2);
@@ -128,8 +127,7 @@ Json definitions() {
     append(schemas, "integer",
            Json::object({{"type", "integer"}, {"minimum", Int64::min()}, {"maximum", Int64::max()}}));
     append(schemas, "number", number_schema(Json::object()));
-    append(schemas, "single",
-           number_schema(Json::object({{"minimum", -largest.get<double>()}, {"maximum", largest}})));
+    append(schemas, "single", number_schema(Json::object({{"minimum", -largest.get<double>()}, {"maximum", largest}})));
     append(schemas, "scalar", scalar_schema());
     append(schemas, "tensor", tensor_schema());
     for (nodes::NodeSchema const* schema : nodes::all_schemas()) {

@@ -10,6 +10,8 @@
 namespace cudnn_frontend::inline v1::json {
 namespace {
 
+constexpr std::size_t kLongestComplaint = 200;
+
 std::string line_and_column(std::string_view text, std::size_t offset) {
     std::string_view const before = text.substr(0, offset);
     auto const line = 1 + std::count(before.begin(), before.end(), '\n');
@@ -17,15 +19,18 @@ std::string line_and_column(std::string_view text, std::size_t offset) {
     return "line " + std::to_string(line) + ", column " + std::to_string(offset - line_start + 1);
 }
 
-// The library's sentence without its prefix and without the text that it echoes, which may be anything.
+// The library's sentence without its prefix and without the text that it echoes, which may be anything of any length.
 std::string complaint(std::string_view what) {
-    if (auto const dash = what.find(" - "); dash != std::string_view::npos) what.remove_prefix(dash + 3);
-    else if (auto const bracket = what.find("] "); bracket != std::string_view::npos) what.remove_prefix(bracket + 2);
+    if (auto const dash = what.find(" - "); dash != std::string_view::npos) {
+        what.remove_prefix(dash + 3);
+    } else if (auto const bracket = what.find("] "); bracket != std::string_view::npos) {
+        what.remove_prefix(bracket + 2);
+    }
     auto const echo = what.find("; last read");
     auto const rest = what.rfind("; expected");
     std::string text(what.substr(0, std::min(echo, rest)));
     if (rest != std::string_view::npos) text += what.substr(rest);
-    return text;
+    return text.size() <= kLongestComplaint ? text : text.substr(0, kLongestComplaint) + "...";
 }
 
 // Makes the value from the library's events. The library's own handler has neither limits nor an eye for members that
@@ -58,7 +63,8 @@ class Builder final : public nlohmann::json_sax<Json> {
     bool parse_error(std::size_t position, std::string const&, nlohmann::detail::exception const& error) override {
         std::size_t const offset = std::min(position == 0 ? 0 : position - 1, text_.size());
         std::string const place = pointer();
-        problems_.add(line_and_column(text_, offset) + (place.empty() ? place : " (in " + place + ")"), complaint(error.what()), "JSON text");
+        problems_.add(line_and_column(text_, offset) + (place.empty() ? place : " (in " + place + ")"),
+                      complaint(error.what()), "JSON text");
         return false;
     }
 
@@ -142,6 +148,11 @@ class Builder final : public nlohmann::json_sax<Json> {
 Json parse(std::string_view text, Problems& problems) {
     if (text.size() > kMaxBytes) {
         problems.add("", std::to_string(text.size()) + " bytes", "at most " + std::to_string(kMaxBytes));
+        return {};
+    }
+    // The library takes a zero byte for the end and does not look at what follows.
+    if (auto const zero = text.find('\0'); zero != std::string_view::npos) {
+        problems.add(line_and_column(text, zero), "a zero byte", "JSON text");
         return {};
     }
     Builder builder(text, problems);

@@ -74,8 +74,11 @@ class Printer {
         open('[');
         for (Json const& element : list) {
             std::string const word = plain_text(element);
-            if (is_first_ || column() + word.size() + 3 > kLineWidth) start_line();
-            else text_ += ", ";
+            if (is_first_ || column() + word.size() + 3 > kLineWidth) {
+                start_line();
+            } else {
+                text_ += ", ";
+            }
             text_ += word;
         }
         close(']');

@@ -44,9 +44,8 @@ std::string pointer_token(std::string_view member) {
     bool const is_whole = shown.back() == '"';
     std::string token;
     for (char const letter : std::string_view(shown).substr(1, shown.size() - (is_whole ? 2 : 1))) {
-        if (letter == '~') token += "~0";
-        else if (letter == '/') token += "~1";
-        else token += letter;
+        if (letter == '~' || letter == '/') token += '~';
+        token += letter == '~' ? '0' : letter == '/' ? '1' : letter;
     }
     return token;
 }
@@ -79,9 +78,9 @@ error_t Problems::to_error() const {
 }
 
 std::optional<std::string_view> nearest_name(std::string_view name, std::span<char const* const> known) {
-    if (name.size() > kLongestName) return std::nullopt;
+    if (name.empty() || name.size() > kLongestName) return std::nullopt;
     std::optional<std::string_view> nearest;
-    std::size_t fewest = std::max<std::size_t>(1, name.size() / 3) + 1;
+    std::size_t fewest = std::min(std::max<std::size_t>(3, name.size() / 3), name.size());
     for (std::string_view const candidate : known) {
         std::size_t const edits = edit_distance(name, candidate);
         if (edits >= fewest) continue;

@@ -12,7 +12,8 @@
 
 namespace cudnn_frontend::inline v1::json {
 
-// A place in the document as the way to it. Lives on the stack of the functions that read; text is made only for a report.
+// A place in the document as the way to it. Lives on the stack of the functions that read; text is made only for a
+// report.
 class Place {
    public:
     Place() = default;

@@ -9,8 +9,8 @@
 
 namespace cudnn_frontend::inline v1::json {
 
-// What JSON has no number for becomes "nan", "inf" or "-inf". A single-precision value takes the fewest digits that read
-// back as it.
+// What JSON has no number for becomes "nan", "inf" or "-inf". A single-precision value takes the fewest digits that
+// read back as it.
 Json number_to_json(double value, bool is_single);
 
 // Nothing where the value is no number, or is finite and too large for the precision.

@@ -26,7 +26,8 @@ int main(int count, char** arguments) {
     write(folder / "good/plain.json", json::write_graph(test::plain_spec()));
     write(folder / "good/attention.json", json::write_graph(test::attention_spec()));
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
-        write(folder / "good" / ("random_" + std::to_string(seed) + ".json"), json::write_graph(test::random_spec(seed)));
+        write(folder / "good" / ("random_" + std::to_string(seed) + ".json"),
+              json::write_graph(test::random_spec(seed)));
     }
     int number = 0;
     for (test::Malformed const& document : test::malformed_documents()) {

@@ -31,8 +31,8 @@ void put(std::ostream& out, std::vector<T> const& list) {
 }
 template <class T>
 void put(std::ostream& out, std::optional<T> const& value) {
-    if (!value) out << "null";
-    else put(out, *value);
+    if (!value) return void(out << "null");
+    put(out, *value);
 }
 
 template <class... Member>
@@ -49,8 +49,7 @@ std::string fields_of(AttentionFields const& fields) {
 }
 std::string fields_of(SdpaForwardFields const& fields) {
     static_assert(sizeof(SdpaForwardFields) == sizeof(AttentionFields) + 8);
-    return fields_of(static_cast<AttentionFields const&>(fields)) +
-           lines(fields.generate_stats, fields.implementation);
+    return fields_of(static_cast<AttentionFields const&>(fields)) + lines(fields.generate_stats, fields.implementation);
 }
 std::string fields_of(SdpaBackwardFields const& fields) {
     return fields_of(static_cast<AttentionFields const&>(fields)) + lines(fields.deterministic);
@@ -79,13 +78,14 @@ std::string fingerprint(Fields const& fields) {
     return std::visit([](auto const& alternative) { return fields_of(alternative); }, fields);
 }
 
-// All but is_foreign, which is not part of a document.
+// All but what is never part of a document.
 std::string fingerprint(TensorSpec const& tensor) {
-    auto const& [name, uid, data_type, dim, stride, is_virtual, is_by_value, value, is_constant, ragged_offset, alignment,
-                 reordering, vector_count, vector_dimension, is_foreign] = tensor;
+    auto const& [name, uid, automatic_uid, data_type, dim, stride, is_virtual, is_by_value, value, is_constant,
+                 ragged_offset, alignment, reordering, vector_count, vector_dimension, is_foreign] = tensor;
+    (void)automatic_uid;
     (void)is_foreign;
-    return lines(name, uid, data_type, dim, stride, is_virtual, is_by_value, value, is_constant, ragged_offset, alignment,
-                 reordering, vector_count, vector_dimension);
+    return lines(name, uid, data_type, dim, stride, is_virtual, is_by_value, value, is_constant, ragged_offset,
+                 alignment, reordering, vector_count, vector_dimension);
 }
 
 std::string fingerprint(GraphSpec const& spec) {

@@ -40,7 +40,8 @@ TEST_CASE("json: all faults of a document are reported together") {
 TEST_CASE("json: a report of faults ends after fifty") {
     std::string nodes = "1";
     for (int i = 0; i < 999; ++i) nodes += ", 1";
-    auto const spec = json::read_graph(R"({"format": "sdpa-graph", "version": 1, "tensors": {}, "nodes": [)" + nodes + "]}");
+    auto const spec =
+        json::read_graph(R"({"format": "sdpa-graph", "version": 1, "tensors": {}, "nodes": [)" + nodes + "]}");
     REQUIRE(spec.is_bad());
     std::string const text = spec.error().err_msg;
     CHECK(text.find("/nodes/49: ") != std::string::npos);

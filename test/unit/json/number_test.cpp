@@ -34,7 +34,8 @@ std::string scalar_text(DataType_t type, std::uint64_t bits) {
 
 std::optional<float> read_scale(std::string const& text) {
     auto const spec = json::read_graph(R"({"format": "sdpa-graph", "version": 1, "tensors": {}, "nodes": [
-        {"tag": "SDPA_FORWARD", "fields": {"attn_scale": )" + text + "}}]}");
+        {"tag": "SDPA_FORWARD", "fields": {"attn_scale": )" +
+                                       text + "}}]}");
     if (spec.is_bad()) return std::nullopt;
     return std::get<SdpaForwardFields>(spec.value().nodes[0].fields).attn_scale;
 }

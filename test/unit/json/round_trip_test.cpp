@@ -1,4 +1,5 @@
-// Every field and port survives the way to JSON and back, and stands in the text only where it differs from its default.
+// Every field and port survives the way to JSON and back, and stands in the text only where it differs from its
+// default.
 #include "fingerprint.h"
 #include "json/graph_json.h"
 #include "nodes/schema.h"
@@ -100,7 +101,7 @@ TEST_CASE("json: a ragged offset comes back") {
 }
 
 TEST_CASE("json: the tables hold every member of the structs") {
-    // ragged_offset is no field, since it refers to a tensor; is_foreign is never written.
+    // ragged_offset is no field, since it refers to a tensor.
     REQUIRE(line_count(fingerprint(TensorSpec())) == std::ssize(tensor_fields()) + 1);
     REQUIRE(line_count(fingerprint(GraphSpec())) == std::ssize(graph_fields()));
     for (NodeSchema const* schema : all_schemas()) {
@@ -109,12 +110,14 @@ TEST_CASE("json: the tables hold every member of the structs") {
     }
 }
 
-TEST_CASE("json: a foreign tensor is written like any other") {
+TEST_CASE("json: what a graph object remembers about its tensors is not written") {
     GraphSpec spec = test::plain_spec();
     std::string const text = json::write_graph(spec);
     spec.tensors[0].is_foreign = true;
+    spec.tensors[0].automatic_uid = 3;
     REQUIRE(json::write_graph(spec) == text);
     REQUIRE_FALSE(through_json(spec).tensors[0].is_foreign);
+    REQUIRE_FALSE(through_json(spec).tensors[0].automatic_uid);
 }
 
 TEST_CASE("json: random graphs come back") {

@@ -19,8 +19,8 @@ std::vector<FieldValue> numbers() {
     using Limits = std::numeric_limits<Float>;
     std::vector<FieldValue> values;
     for (Float const value : {Float(0), -Float(0), Float(1), Float(0.1), Float(-2.5e-7), Float(7.038531e-26),
-                              Limits::max(), Limits::lowest(), Limits::min(), Limits::denorm_min(),
-                              Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN()}) {
+                              Limits::max(), Limits::lowest(), Limits::min(), Limits::denorm_min(), Limits::infinity(),
+                              -Limits::infinity(), Limits::quiet_NaN()}) {
         values.emplace_back(static_cast<double>(value));
     }
     return values;
@@ -29,10 +29,10 @@ std::vector<FieldValue> numbers() {
 std::vector<FieldValue> scalars() {
     std::vector<FieldValue> values;
     for (std::size_t type = 0; type < core::names_of<DataType_t>().size(); ++type) {
-        for (std::uint64_t const bits : {0x0ull, 0x1ull, 0x3cull, 0x80ull, 0xffull, 0x3c00ull, 0x7c00ull, 0x7c01ull,
-                                         0x8000ull, 0x3dcccccdull, 0x7f800000ull, 0x7fc00000ull, 0x7fc00001ull,
-                                         0x80000000ull, 0xffffffffull, 0x3fb999999999999aull, 0x7ff8000000000000ull,
-                                         0x8000000000000000ull, 0xffffffffffffffffull}) {
+        for (std::uint64_t const bits :
+             {0x0ull, 0x1ull, 0x3cull, 0x80ull, 0xffull, 0x3c00ull, 0x7c00ull, 0x7c01ull, 0x8000ull, 0x3dcccccdull,
+              0x7f800000ull, 0x7fc00000ull, 0x7fc00001ull, 0x80000000ull, 0xffffffffull, 0x3fb999999999999aull,
+              0x7ff8000000000000ull, 0x8000000000000000ull, 0xffffffffffffffffull}) {
             values.emplace_back(detail::Scalar{static_cast<DataType_t>(type), bits});
         }
     }
@@ -107,8 +107,8 @@ GraphSpec attention_spec() {
     spec.io_data_type = DataType_t::BFLOAT16;
     spec.intermediate_data_type = DataType_t::FLOAT;
     spec.compute_data_type = DataType_t::FLOAT;
-    spec.tensors = {tensor_of("Q", 1, {2, 8, 512, 128}), tensor_of("K", 2, {2, 2, 1024, 128}),
-                    tensor_of("V", 3, {2, 2, 1024, 128}), tensor_of("O", 4, {2, 8, 512, 128}),
+    spec.tensors = {tensor_of("Q", 1, {2, 8, 512, 128}),   tensor_of("K", 2, {2, 2, 1024, 128}),
+                    tensor_of("V", 3, {2, 2, 1024, 128}),  tensor_of("O", 4, {2, 8, 512, 128}),
                     tensor_of("offsets", 5, {3, 1, 1, 1}), tensor_of("scale", 0, {1, 1, 1, 1})};
     spec.tensors[0].stride = {524288, 128, 1024, 1};
     spec.tensors[0].ragged_offset = spec.tensors[3].ragged_offset = 4;
@@ -148,7 +148,8 @@ GraphSpec random_spec(std::uint64_t seed) {
         node.name = "node " + std::to_string(count);
         node.compute_data_type = static_cast<DataType_t>(below(random, core::names_of<DataType_t>().size()));
         set_some(random, schema.fields, fields_object(node));
-        for (PortRow const& row : schema.ports) node.ports[static_cast<std::size_t>(row.port)] = any_tensor(random, spec);
+        for (PortRow const& row : schema.ports)
+            node.ports[static_cast<std::size_t>(row.port)] = any_tensor(random, spec);
         spec.nodes.push_back(std::move(node));
     }
     return spec;

@@ -26,7 +26,8 @@ def main(root):
     failures = []
     good, bad = documents(root / "good"), documents(root / "bad")
     for name, document in good:
-        failures += [f"good/{name}: {error.json_path}: {error.message[:200]}" for error in validator.iter_errors(document)]
+        errors = validator.iter_errors(document)
+        failures += [f"good/{name}: {error.json_path}: {error.message[:200]}" for error in errors]
     failures += [f"bad/{name}: passes" for name, document in bad if validator.is_valid(document)]
     print(*failures, f"{len(good)} good and {len(bad)} bad documents, {len(failures)} failures", sep="\n")
     return 1 if failures else 0
