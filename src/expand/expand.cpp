@@ -40,11 +40,7 @@ static error_t expand_node(ir::Builder& builder, UserTensors& tensors, nodes::No
         return expand_attention(at, capabilities);
     }
     NodeScope at(builder, tensors, node);
-    switch (node.kind()) {
-        case NodeKind::Matmul: expand_matmul(at); break;
-        case NodeKind::Reduction: expand_reduction(at); break;
-        default: expand_pointwise(at); break;
-    }
+    expand_primitive(at);
     return {};
 }
 

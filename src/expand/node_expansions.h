@@ -5,9 +5,8 @@
 
 namespace cudnn_frontend::inline v1::expand {
 
-void expand_pointwise(NodeScope& at);
-void expand_matmul(NodeScope& at);
-void expand_reduction(NodeScope& at);
+// A node that is one primitive operation.
+void expand_primitive(NodeScope& at);
 
 // Attention as primitive operations, in the order of data flow that cuDNN's engines recognize.
 void expand_forward(AttentionScope& at);

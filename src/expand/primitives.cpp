@@ -3,7 +3,7 @@
 
 namespace cudnn_frontend::inline v1::expand {
 
-void expand_pointwise(NodeScope& at) {
+static void expand_pointwise(NodeScope& at) {
     using namespace nodes::pointwise;
     auto const& fields = std::get<nodes::PointwiseFields>(at.node().fields);
     ir::PointwiseOp op;
@@ -22,7 +22,7 @@ void expand_pointwise(NodeScope& at) {
     at.add_node(op);
 }
 
-void expand_matmul(NodeScope& at) {
+static void expand_matmul(NodeScope& at) {
     using namespace nodes::matmul;
     ir::MatmulOp op;
     op.a = at.port(A);
@@ -35,10 +35,20 @@ void expand_matmul(NodeScope& at) {
     at.add_node(op);
 }
 
-void expand_reduction(NodeScope& at) {
+static void expand_reduction(NodeScope& at) {
     using namespace nodes::reduction;
     auto const& fields = std::get<nodes::ReductionFields>(at.node().fields);
     at.add_node(ir::ReductionOp{fields.mode, at.port(X), at.port(Y), fields.is_deterministic});
+}
+
+void expand_primitive(NodeScope& at) {
+    switch (at.node().kind()) {
+        case nodes::NodeKind::Pointwise: return expand_pointwise(at);
+        case nodes::NodeKind::Matmul: return expand_matmul(at);
+        case nodes::NodeKind::Reduction: return expand_reduction(at);
+        case nodes::NodeKind::SdpaForward:
+        case nodes::NodeKind::SdpaBackward: return;  // several operations
+    }
 }
 
 }  // namespace cudnn_frontend::inline v1::expand

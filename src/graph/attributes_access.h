@@ -38,4 +38,21 @@ inline void connect(nodes::Draft& draft, int port, Tensor_ptr tensor) {
     draft.ports[static_cast<std::size_t>(port)] = std::move(tensor);
 }
 
+// Members of Node_attributes, which the file of each node kind instantiates for its class.
+template <class Derived>
+Derived& Node_attributes<Derived>::set_name(std::string const& value) {
+    name = value;
+    return static_cast<Derived&>(*this);
+}
+template <class Derived>
+Derived& Node_attributes<Derived>::set_name(char const* value) {
+    name = value ? value : "";
+    return static_cast<Derived&>(*this);
+}
+template <class Derived>
+Derived& Node_attributes<Derived>::set_compute_data_type(DataType_t value) {
+    compute_data_type = value;
+    return static_cast<Derived&>(*this);
+}
+
 }  // namespace cudnn_frontend::inline v1::detail

@@ -32,6 +32,9 @@ struct Graph::Impl {
     Impl();
 };
 
+// Connects a new tensor to an output port: virtual until the user says otherwise.
+Tensor_ptr make_output(nodes::Draft& node, int port, char const* name, Graph::Impl& graph);
+
 // The graph as a value, and the user's tensor behind each TensorId.
 struct Snapshot {
     nodes::GraphSpec spec;

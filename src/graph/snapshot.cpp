@@ -93,7 +93,7 @@ void Graph_access::assign(graph::Graph& graph, nodes::GraphSpec const& spec) {
         for (nodes::TensorId const id : node.ports) draft.ports.push_back(tensor_at(id));
         impl->nodes.push_back(std::move(draft));
     }
-    graph.impl_ = std::move(impl);
+    delete std::exchange(graph.impl_, impl.release());
 }
 
 }  // namespace detail

@@ -16,8 +16,9 @@ struct Tensor_access {
     // A tensor with every explicit value of the spec.
     static graph::Tensor_attributes make(nodes::TensorSpec const& spec);
 
-    static std::uint64_t graph_id(graph::Tensor_attributes const& tensor) { return tensor.graph_id_; }
-    static void set_graph_id(graph::Tensor_attributes& tensor, std::uint64_t id) { tensor.graph_id_ = id; }
+    static std::uint64_t graph_id(graph::Tensor_attributes const& tensor) { return tensor.owner_.graph_id; }
+    static void set_graph_id(graph::Tensor_attributes& tensor, std::uint64_t id) { tensor.owner_.graph_id = id; }
+    static bool has_automatic_uid(graph::Tensor_attributes const& tensor) { return tensor.has_automatic_uid_; }
     static std::shared_ptr<graph::Tensor_attributes> const& ragged_offset(graph::Tensor_attributes const& tensor) {
         return tensor.ragged_offset_;
     }

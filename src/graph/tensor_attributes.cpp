@@ -32,7 +32,9 @@ Tensor_attributes& Tensor_attributes::embed(detail::Scalar const& value, ScalarT
     is_by_value_ = !is_constant_;
     data_type_ = value.type;
     dim_ = stride_ = {1};
-    inferred_type_ = inferred_dim_ = inferred_stride_ = false;
+    inferred_type_ = false;
+    inferred_dim_ = false;
+    inferred_stride_ = false;
     return *this;
 }
 
@@ -100,12 +102,12 @@ Tensor_attributes& Tensor_attributes::set_vector_count_and_dimension(std::int64_
 Tensor_attributes& Tensor_attributes::set_uid(uid_t uid) {
     uid_ = uid;
     has_uid_ = true;
-    inferred_uid_ = false;
+    has_automatic_uid_ = false;
     return *this;
 }
 Tensor_attributes& Tensor_attributes::clear_uid() {
     uid_ = 0;
-    has_uid_ = inferred_uid_ = false;
+    has_uid_ = has_automatic_uid_ = false;
     return *this;
 }
 Tensor_attributes& Tensor_attributes::set_ragged_offset(std::shared_ptr<Tensor_attributes> const& offset) {
@@ -136,7 +138,7 @@ namespace detail {
 nodes::TensorSpec Tensor_access::describe(graph::Tensor_attributes const& tensor) {
     nodes::TensorSpec spec;
     spec.name = tensor.name_;
-    if (tensor.has_uid_ && !tensor.inferred_uid_) spec.uid = tensor.uid_;
+    if (tensor.has_uid_) (tensor.has_automatic_uid_ ? spec.automatic_uid : spec.uid) = tensor.uid_;
     if (!tensor.inferred_type_) spec.data_type = tensor.data_type_;
     if (!tensor.inferred_dim_) spec.dim = tensor.dim_;
     if (!tensor.inferred_stride_) spec.stride = tensor.stride_;
@@ -152,7 +154,7 @@ nodes::TensorSpec Tensor_access::describe(graph::Tensor_attributes const& tensor
 }
 
 void Tensor_access::fill_inferred(graph::Tensor_attributes& tensor, nodes::TensorSpec const& spec) {
-    auto const fill = [](auto& member, auto const& value, bool is_set, bool& inferred) {
+    auto const fill = [](auto& member, auto const& value, bool is_set, Inferred_mark& inferred) {
         if (is_set && !inferred) return;
         member = value;
         inferred = true;
@@ -160,9 +162,9 @@ void Tensor_access::fill_inferred(graph::Tensor_attributes& tensor, nodes::Tenso
     fill(tensor.data_type_, spec.data_type, tensor.data_type_ != DataType_t::NOT_SET, tensor.inferred_type_);
     fill(tensor.dim_, spec.dim, !tensor.dim_.empty(), tensor.inferred_dim_);
     fill(tensor.stride_, spec.stride, !tensor.stride_.empty(), tensor.inferred_stride_);
-    if (!spec.uid) return;
-    fill(tensor.uid_, *spec.uid, tensor.has_uid_, tensor.inferred_uid_);
-    tensor.has_uid_ = true;
+    if (!spec.uid || (tensor.has_uid_ && !tensor.has_automatic_uid_)) return;
+    tensor.uid_ = *spec.uid;
+    tensor.has_uid_ = tensor.has_automatic_uid_ = true;
 }
 
 graph::Tensor_attributes Tensor_access::make(nodes::TensorSpec const& spec) {

@@ -19,7 +19,8 @@ struct AttentionRule {
     void (*check)(RuleScope const& scope);
 };
 
-// clang-format off: one shape for all rows
+// One shape for all rows.
+// clang-format off
 constexpr AttentionRule kRules[] = {
     // sizes and strides
     {"sdpa_fwd.c01", "sdpa_bwd.c01",

@@ -37,7 +37,8 @@ template <class Row, std::size_t A, std::size_t B>
 constexpr std::array<Row, A + B> join(std::array<Row, A> const& a, std::array<Row, B> const& b) {
     return [&]<std::size_t... I, std::size_t... J>(std::index_sequence<I...>, std::index_sequence<J...>) {
         return std::array<Row, A + B>{a[I]..., b[J]...};
-    }(std::make_index_sequence<A>(), std::make_index_sequence<B>());
+    }
+    (std::make_index_sequence<A>(), std::make_index_sequence<B>());
 }
 
 // Fills an output's dims and packed strides, and its type, where they are empty; nothing where no tensor is connected.

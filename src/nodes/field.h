@@ -29,7 +29,7 @@ struct Field {
     std::span<char const* const> (*enumerators)();  // null unless type is Enum
     FieldValue (*get)(void const* object);
     void (*set)(void* object, FieldValue const& value);  // the value's alternative fits the type
-    bool is_single;  // a Number kept as float: fewer digits name it exactly
+    bool is_single;                                      // a Number kept as float: fewer digits name it exactly
 };
 
 namespace field_detail {

@@ -54,7 +54,7 @@ void is_written_once(RuleScope const& scope) {
 
 void written_is_not_by_value(RuleScope const& scope) {
     for_each_tensor(scope.graph(), [&](TensorSpec const& tensor, TensorUses const& uses) {
-        if (uses.writers.empty() || (!tensor.is_by_value && !tensor.is_constant)) return;
+        if (uses.writers.empty() || (!tensor.is_by_value && !tensor.is_constant && !tensor.value)) return;
         scope.report(tensor,
                      text("a tensor passed by value that is written as ", name_of_port(scope.graph(), uses.writers[0])),
                      "memory that the result can be written to", "call set_is_pass_by_value(false) on it");

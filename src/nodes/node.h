@@ -16,10 +16,26 @@ namespace cudnn_frontend::inline v1::nodes {
 // The ports of attention, forward and backward together, so that what both share is written once.
 namespace attention {
 enum Port : int {
-    Q, K, V, O, dO, Stats,
-    Attn_scale, Bias, Seq_len_q, Seq_len_kv,
-    Seed, Offset, Dropout_mask, Dropout_scale, Dropout_scale_inv,
-    Rng_dump, dQ, dK, dV, dBias,
+    Q,
+    K,
+    V,
+    O,
+    dO,
+    Stats,
+    Attn_scale,
+    Bias,
+    Seq_len_q,
+    Seq_len_kv,
+    Seed,
+    Offset,
+    Dropout_mask,
+    Dropout_scale,
+    Dropout_scale_inv,
+    Rng_dump,
+    dQ,
+    dK,
+    dV,
+    dBias,
     kPorts
 };
 }
@@ -33,6 +49,10 @@ namespace reduction {
 enum Port : int { X, Y, kPorts };
 }
 
+struct NodeSchema;
+
+// The fields of each node kind. `schema` is their table, defined in the file of the node.
+
 struct AttentionFields {
     std::optional<float> attn_scale;
     bool alibi_mask = false;
@@ -44,15 +64,21 @@ struct AttentionFields {
 };
 
 struct SdpaForwardFields : AttentionFields {
+    static NodeSchema const schema;
+
     bool generate_stats = false;
     AttentionImplementation_t implementation = AttentionImplementation_t::AUTO;
 };
 
 struct SdpaBackwardFields : AttentionFields {
+    static NodeSchema const schema;
+
     bool deterministic = false;
 };
 
 struct PointwiseFields {
+    static NodeSchema const schema;
+
     PointwiseMode_t mode = PointwiseMode_t::NOT_SET;
     std::optional<std::int64_t> axis;
     std::optional<float> relu_lower_clip;
@@ -64,10 +90,14 @@ struct PointwiseFields {
 };
 
 struct MatmulFields {
+    static NodeSchema const schema;
+
     double padding_value = 0.0;
 };
 
 struct ReductionFields {
+    static NodeSchema const schema;
+
     ReductionMode_t mode = ReductionMode_t::NOT_SET;
     bool is_deterministic = false;
 };

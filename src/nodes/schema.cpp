@@ -1,9 +1,8 @@
 #include "nodes/schema.h"
 
 #include "nodes/graph_spec.h"
-#include "nodes/schemas.h"
 
-#include <type_traits>
+#include <array>
 
 namespace cudnn_frontend::inline v1::nodes {
 namespace {
@@ -17,7 +16,8 @@ constexpr Field kTensorFields[] = {
     field<TensorSpec, &TensorSpec::is_virtual>("is_virtual", "exists inside the graph only"),
     field<TensorSpec, &TensorSpec::is_by_value>("is_by_value", "one element that the host supplies"),
     field<TensorSpec, &TensorSpec::value>("value", "an embedded scalar"),
-    field<TensorSpec, &TensorSpec::is_constant>("is_constant", "the embedded scalar is a constant of the compiled plan"),
+    field<TensorSpec, &TensorSpec::is_constant>("is_constant",
+                                                "the embedded scalar is a constant of the compiled plan"),
     field<TensorSpec, &TensorSpec::alignment>("alignment", "bytes to which the pointer is aligned"),
     field<TensorSpec, &TensorSpec::reordering>("reordering", "order of the elements inside a block"),
     field<TensorSpec, &TensorSpec::vector_count>("vector_count", "elements of one vector"),
@@ -32,9 +32,13 @@ constexpr Field kGraphFields[] = {
     field<GraphSpec, &GraphSpec::compute_data_type>("compute_data_type", "type in which nodes that name none compute"),
 };
 
+template <class... Kinds>
+constexpr std::array<NodeSchema const*, sizeof...(Kinds)> schemas_of(std::variant<Kinds...> const*) {
+    return {&Kinds::schema...};
+}
+
 // In the order of NodeKind.
-constexpr NodeSchema const* kSchemas[] = {&kSdpaForwardSchema, &kSdpaBackwardSchema, &kPointwiseSchema, &kMatmulSchema,
-                                          &kReductionSchema};
+constexpr auto kSchemas = schemas_of(static_cast<Fields const*>(nullptr));
 
 template <std::size_t... Index>
 Fields default_fields(NodeKind kind, std::index_sequence<Index...>) {

@@ -1,4 +1,5 @@
-// The table of a node's ports and fields. What is generic over nodes (JSON, printing, hashing, presence checks) reads it.
+// The table of a node's ports and fields. What is generic over nodes (JSON, printing, hashing, presence checks) reads
+// it.
 #pragma once
 
 #include "nodes/node.h"

@@ -1,14 +1,13 @@
 // The backward attention node: its ports and fields, and what follows for its outputs.
 #include "nodes/attention_rules.h"
 #include "nodes/attention_schema.h"
-#include "nodes/schemas.h"
 
 namespace cudnn_frontend::inline v1::nodes {
 namespace {
 
 using F = SdpaBackwardFields;
 
-constexpr auto kPorts = join(
+constexpr auto kPortRows = join(
     std::array{
         PortRow{attention::Q, "Q", Direction::Input, Presence::Required, "queries {B, Hq, Sq, Dqk}"},
         PortRow{attention::K, "K", Direction::Input, Presence::Required, "keys {B, Hk, Skv, Dqk}"},
@@ -25,9 +24,8 @@ constexpr auto kPorts = join(
     },
     kAttentionOptionPorts);
 
-constexpr auto kFields = join(
-    kAttentionFieldRows<F>,
-    std::array{field<F, &F::deterministic>("deterministic", "the same bits in every run")});
+constexpr auto kFieldRows = join(
+    kAttentionFieldRows<F>, std::array{field<F, &F::deterministic>("deterministic", "the same bits in every run")});
 
 // A gradient has the dims of what it is the gradient of.
 void infer_gradient(GraphSpec& graph, Node const& node, int gradient, int of) {
@@ -40,13 +38,15 @@ void infer(GraphSpec& graph, Node const& node) {
     infer_gradient(graph, node, attention::dK, attention::K);
     infer_gradient(graph, node, attention::dV, attention::V);
     infer_gradient(graph, node, attention::dBias, attention::Bias);
+    TensorSpec* const stats = graph.tensor(node, attention::Stats);
+    if (stats != nullptr && stats->data_type == DataType_t::NOT_SET) stats->data_type = DataType_t::FLOAT;
     core::Dims const scores = score_dims(graph, node);
     if (!scores.empty()) infer_output(graph.tensor(node, attention::Rng_dump), scores, DataType_t::FLOAT);
 }
 
 }  // namespace
 
-constinit NodeSchema const kSdpaBackwardSchema = {
-    NodeKind::SdpaBackward, "SDPA_BACKWARD", attention::kPorts, kPorts, kFields, infer, sdpa_backward_rules};
+constinit NodeSchema const SdpaBackwardFields::schema = {
+    NodeKind::SdpaBackward, "SDPA_BACKWARD", attention::kPorts, kPortRows, kFieldRows, infer, sdpa_backward_rules};
 
 }  // namespace cudnn_frontend::inline v1::nodes

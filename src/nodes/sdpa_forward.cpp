@@ -1,14 +1,13 @@
 // The forward attention node: its ports and fields, and what follows for its outputs.
 #include "nodes/attention_rules.h"
 #include "nodes/attention_schema.h"
-#include "nodes/schemas.h"
 
 namespace cudnn_frontend::inline v1::nodes {
 namespace {
 
 using F = SdpaForwardFields;
 
-constexpr auto kPorts = join(
+constexpr auto kPortRows = join(
     std::array{
         PortRow{attention::Q, "Q", Direction::Input, Presence::Required, "queries {B, Hq, Sq, Dqk}"},
         PortRow{attention::K, "K", Direction::Input, Presence::Required, "keys {B, Hk, Skv, Dqk}"},
@@ -18,12 +17,12 @@ constexpr auto kPorts = join(
     },
     kAttentionOptionPorts);
 
-constexpr auto kFields = join(
-    kAttentionFieldRows<F>,
-    std::array{
-        field<F, &F::generate_stats>("generate_stats", "make the Stats output"),
-        field<F, &F::implementation>("implementation", "as primitive operations or as one fused operation"),
-    });
+constexpr auto kFieldRows =
+    join(kAttentionFieldRows<F>,
+         std::array{
+             field<F, &F::generate_stats>("generate_stats", "make the Stats output"),
+             field<F, &F::implementation>("implementation", "as primitive operations or as one fused operation"),
+         });
 
 void infer(GraphSpec& graph, Node const& node) {
     TensorSpec const* const v = graph.tensor(node, attention::V);
@@ -38,7 +37,7 @@ void infer(GraphSpec& graph, Node const& node) {
 
 }  // namespace
 
-constinit NodeSchema const kSdpaForwardSchema = {
-    NodeKind::SdpaForward, "SDPA_FORWARD", attention::kPorts, kPorts, kFields, infer, sdpa_forward_rules};
+constinit NodeSchema const SdpaForwardFields::schema = {
+    NodeKind::SdpaForward, "SDPA_FORWARD", attention::kPorts, kPortRows, kFieldRows, infer, sdpa_forward_rules};
 
 }  // namespace cudnn_frontend::inline v1::nodes

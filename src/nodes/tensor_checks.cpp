@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kMaxRank = 8;
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
 
-bool is_scalar(TensorSpec const& tensor) { return tensor.is_by_value || tensor.is_constant; }
+// An embedded value makes a tensor a scalar whatever its flags say.
+bool is_scalar(TensorSpec const& tensor) { return tensor.is_by_value || tensor.is_constant || tensor.value; }
 
 bool all_positive(core::Dims const& dim) {
     return std::all_of(dim.begin(), dim.end(), [](std::int64_t size) { return size > 0; });

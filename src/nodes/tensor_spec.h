@@ -17,6 +17,7 @@ inline constexpr TensorId kNoTensor = -1;
 struct TensorSpec {
     std::string name;
     std::optional<std::int64_t> uid;
+    std::optional<std::int64_t> automatic_uid;  // what an earlier validation assigned; never serialized
     DataType_t data_type = DataType_t::NOT_SET;
     core::Dims dim;
     core::Dims stride;
@@ -32,7 +33,7 @@ struct TensorSpec {
     bool is_foreign = false;  // registered with another graph; never serialized
 };
 
-// All fields but ragged_offset, which refers to a tensor, and is_foreign.
+// All fields but ragged_offset, which refers to a tensor, and what is never serialized.
 std::span<Field const> tensor_fields();
 
 }  // namespace cudnn_frontend::inline v1::nodes

@@ -102,6 +102,12 @@ struct Validator {
         for (TensorSpec const& tensor : spec.tensors) {
             if (tensor.uid) taken.insert(*tensor.uid);
         }
+        // An earlier number stays wherever it can: a plan may be bound to it.
+        for (std::size_t i = 0; i < spec.tensors.size(); ++i) {
+            TensorSpec& tensor = spec.tensors[i];
+            bool const keeps = used[i] && !tensor.uid && tensor.automatic_uid;
+            if (keeps && taken.insert(*tensor.automatic_uid).second) tensor.uid = tensor.automatic_uid;
+        }
         std::int64_t next = 1;
         for (std::size_t i = 0; i < spec.tensors.size(); ++i) {
             if (!used[i] || spec.tensors[i].uid) continue;

@@ -1,8 +1,16 @@
+// Nodes of one primitive operation: what they are told, and how a graph makes them.
 #include "graph/attributes_access.h"
+#include "graph/graph_impl.h"
 
-#include <cudnn_frontend/attributes.h>
+#include <cudnn_frontend/graph.h>
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::inline v1 {
+
+template class detail::Node_attributes<graph::Pointwise_attributes>;
+template class detail::Node_attributes<graph::Matmul_attributes>;
+template class detail::Node_attributes<graph::Reduction_attributes>;
+
+namespace graph {
 
 using detail::connect;
 using detail::fields_of;
@@ -11,8 +19,7 @@ using nodes::MatmulFields;
 using nodes::PointwiseFields;
 using nodes::ReductionFields;
 
-Pointwise_attributes::Pointwise_attributes()
-    : Node_attributes(make_draft<PointwiseFields>(nodes::pointwise::kPorts)) {}
+Pointwise_attributes::Pointwise_attributes() : Node_attributes(make_draft<PointwiseFields>(nodes::pointwise::kPorts)) {}
 
 Pointwise_attributes& Pointwise_attributes::set_mode(PointwiseMode_t const mode) {
     fields_of<PointwiseFields>(*draft_).mode = mode;
@@ -67,8 +74,7 @@ Matmul_attributes& Matmul_attributes::set_padding(double const value) {
     return *this;
 }
 
-Reduction_attributes::Reduction_attributes()
-    : Node_attributes(make_draft<ReductionFields>(nodes::reduction::kPorts)) {}
+Reduction_attributes::Reduction_attributes() : Node_attributes(make_draft<ReductionFields>(nodes::reduction::kPorts)) {}
 
 Reduction_attributes& Reduction_attributes::set_mode(ReductionMode_t const mode) {
     fields_of<ReductionFields>(*draft_).mode = mode;
@@ -79,8 +85,41 @@ Reduction_attributes& Reduction_attributes::set_is_deterministic(bool const enab
     return *this;
 }
 ReductionMode_t Reduction_attributes::get_mode() const { return fields_of<ReductionFields>(*draft_).mode; }
-bool Reduction_attributes::get_is_deterministic() const {
-    return fields_of<ReductionFields>(*draft_).is_deterministic;
+bool Reduction_attributes::get_is_deterministic() const { return fields_of<ReductionFields>(*draft_).is_deterministic; }
+
+Tensor_ptr Graph::pointwise(Tensor_ptr const& in_0, Pointwise_attributes const& attributes) {
+    return pointwise(in_0, nullptr, nullptr, attributes);
+}
+Tensor_ptr Graph::pointwise(Tensor_ptr const& in_0, Tensor_ptr const& in_1, Pointwise_attributes const& attributes) {
+    return pointwise(in_0, in_1, nullptr, attributes);
+}
+Tensor_ptr Graph::pointwise(Tensor_ptr const& in_0, Tensor_ptr const& in_1, Tensor_ptr const& in_2,
+                            Pointwise_attributes const& attributes) {
+    nodes::Draft node = detail::Attributes_access::take(attributes);
+    detail::connect(node, nodes::pointwise::In_0, in_0);
+    detail::connect(node, nodes::pointwise::In_1, in_1);
+    detail::connect(node, nodes::pointwise::In_2, in_2);
+    Tensor_ptr result = make_output(node, nodes::pointwise::Out_0, "OUT_0", impl());
+    impl().nodes.push_back(std::move(node));
+    return result;
 }
 
-}  // namespace cudnn_frontend::inline v1::graph
+Tensor_ptr Graph::matmul(Tensor_ptr const& a, Tensor_ptr const& b, Matmul_attributes const& attributes) {
+    nodes::Draft node = detail::Attributes_access::take(attributes);
+    detail::connect(node, nodes::matmul::A, a);
+    detail::connect(node, nodes::matmul::B, b);
+    Tensor_ptr result = make_output(node, nodes::matmul::C, "C", impl());
+    impl().nodes.push_back(std::move(node));
+    return result;
+}
+
+Tensor_ptr Graph::reduction(Tensor_ptr const& x, Reduction_attributes const& attributes) {
+    nodes::Draft node = detail::Attributes_access::take(attributes);
+    detail::connect(node, nodes::reduction::X, x);
+    Tensor_ptr result = make_output(node, nodes::reduction::Y, "Y", impl());
+    impl().nodes.push_back(std::move(node));
+    return result;
+}
+
+}  // namespace graph
+}  // namespace cudnn_frontend::inline v1
