@@ -1,9 +1,11 @@
-// The whole API, and what programs written for it lean on: cuDNN's own header where there is one, and common std ones.
+// The whole API, and what programs written for it lean on: cuDNN's and CUDA's own headers where there are some, and the
+// standard headers that came with it.
 #pragma once
 
 #if defined(__has_include)
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
+#define SDPA_GRAPH_HAS_CUDNN_HEADER
 #endif
 #if __has_include(<cuda_fp16.h>) && __has_include(<cuda_bf16.h>)
 #include <cuda_bf16.h>
@@ -11,17 +13,42 @@
 #endif
 #endif
 
+#include <algorithm>
+#include <array>
 #include <cassert>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
 #include <functional>
+#include <iomanip>
 #include <iostream>
+#include <limits>
 #include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <string>
 #include <tuple>
+#include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <variant>
+#include <vector>
 
-#include <cudnn_frontend/graph.h>
-#include <cudnn_frontend/pass_by_value.h>
+#include "cudnn_frontend/exceptions.h"
+#include "cudnn_frontend/graph.h"
+#include "cudnn_frontend/pass_by_value.h"
+
+#if defined(NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING)
+namespace cudnn_frontend {
+// Programs that load cuDNN themselves define it; this library finds its own way and does not read it.
+extern void* cudnn_dlhandle;
+}
+#endif

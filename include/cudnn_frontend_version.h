@@ -1,4 +1,4 @@
 // The name under which programs include the version macros.
 #pragma once
 
-#include <cudnn_frontend/version.h>
+#include "cudnn_frontend/version.h"

@@ -1,7 +1,7 @@
 // What a node of the graph is told: its options and the tensors that are not plain arguments of the builder call.
 #pragma once
 
-#include <cudnn_frontend/tensor.h>
+#include "tensor.h"
 
 namespace cudnn_frontend {
 inline namespace v1 {
@@ -14,18 +14,18 @@ namespace detail {
 using Tensor_ptr = std::shared_ptr<graph::Tensor_attributes>;
 struct Attributes_access;
 
-// Name and compute type of every node. Holds the node's ports and fields as a value: a copy is independent, and a move is
-// a copy, so that no object is ever left empty.
+// Name and compute type of every node. Holds the node's ports and fields as a value: a copy is independent, and a move
+// is a copy, so that no object is ever left empty.
 class SDPA_GRAPH_API Attributes {
    public:
-    Attributes(Attributes const&);
-    Attributes& operator=(Attributes const&);
-    ~Attributes();
-
     std::string name;
     DataType_t compute_data_type = DataType_t::NOT_SET;
 
    protected:
+    // Not for users: a copy between the attributes of two kinds of nodes would mix them up.
+    Attributes(Attributes const&);
+    Attributes& operator=(Attributes const&);
+    ~Attributes();
     explicit Attributes(std::shared_ptr<nodes::Draft> draft);
 
     std::shared_ptr<nodes::Draft> draft_;  // never null, never shared
@@ -34,36 +34,32 @@ class SDPA_GRAPH_API Attributes {
     friend struct Attributes_access;
 };
 
+// What all nodes have. Members of this template and the next are compiled once, in src/graph.
 template <class Derived>
-class Node_attributes : public Attributes {
+class SDPA_GRAPH_API Node_attributes : public Attributes {
    public:
-    Derived& set_name(std::string const& value) {
-        name = value;
-        return static_cast<Derived&>(*this);
-    }
-    Derived& set_compute_data_type(DataType_t value) {
-        compute_data_type = value;
-        return static_cast<Derived&>(*this);
-    }
+    Derived& set_name(std::string const& value);
+    Derived& set_name(char const* value);
+    Derived& set_compute_data_type(DataType_t value);
 
    protected:
     using Attributes::Attributes;
 };
 
-// The options that attention has in both directions. Members are compiled once, in src/graph/attention_attributes.cpp.
+// The options that attention has in both directions.
 template <class Derived>
 class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
    public:
-    Derived& set_attn_scale(Tensor_ptr scale);
+    Derived& set_attn_scale(Tensor_ptr const& scale);
     Derived& set_attn_scale(float const scale);
 
-    Derived& set_bias(Tensor_ptr bias);
+    Derived& set_bias(Tensor_ptr const& bias);
     Derived& set_alibi_mask(bool const enabled);
 
     // Keeps scores of row i and column j with i < seq_len_q[b] and j < seq_len_kv[b].
     Derived& set_padding_mask(bool const enabled);
-    Derived& set_seq_len_q(Tensor_ptr lengths);
-    Derived& set_seq_len_kv(Tensor_ptr lengths);
+    Derived& set_seq_len_q(Tensor_ptr const& lengths);
+    Derived& set_seq_len_kv(Tensor_ptr const& lengths);
 
     // Keeps scores with i + shift - left < j <= i + shift + right, where shift moves the diagonal to the bottom right
     // corner for that alignment. The left bound counts the diagonal itself.
@@ -76,8 +72,8 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
     Derived& set_sliding_window_length(int const length);
 
     // Drops each probability with the given chance; the generator is described in docs/spec.md.
-    Derived& set_dropout(float const probability, Tensor_ptr seed, Tensor_ptr offset);
-    Derived& set_rng_dump(Tensor_ptr dump);  // receives the generated mask, 1 where a probability was kept
+    Derived& set_dropout(float const probability, Tensor_ptr const& seed, Tensor_ptr const& offset);
+    Derived& set_rng_dump(Tensor_ptr const& dump);  // receives the generated mask, 1 where a probability was kept
 
    protected:
     using Node_attributes<Derived>::Node_attributes;
@@ -88,9 +84,17 @@ namespace graph {
 
 class SDPA_attributes;
 class SDPA_backward_attributes;
+class Pointwise_attributes;
+class Matmul_attributes;
+class Reduction_attributes;
 
 }  // namespace graph
 
+extern template class detail::Node_attributes<graph::SDPA_attributes>;
+extern template class detail::Node_attributes<graph::SDPA_backward_attributes>;
+extern template class detail::Node_attributes<graph::Pointwise_attributes>;
+extern template class detail::Node_attributes<graph::Matmul_attributes>;
+extern template class detail::Node_attributes<graph::Reduction_attributes>;
 extern template class detail::Attention_attributes<graph::SDPA_attributes>;
 extern template class detail::Attention_attributes<graph::SDPA_backward_attributes>;
 
@@ -106,19 +110,19 @@ class SDPA_GRAPH_API SDPA_attributes : public detail::Attention_attributes<SDPA_
 
     using detail::Attention_attributes<SDPA_attributes>::set_dropout;
     // Multiplies the probabilities by the mask and the scale.
-    SDPA_attributes& set_dropout(detail::Tensor_ptr mask, detail::Tensor_ptr scale);
+    SDPA_attributes& set_dropout(detail::Tensor_ptr const& mask, detail::Tensor_ptr const& scale);
 };
 
 class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_attributes<SDPA_backward_attributes> {
    public:
     SDPA_backward_attributes();
 
-    SDPA_backward_attributes& set_dbias(detail::Tensor_ptr dbias);
+    SDPA_backward_attributes& set_dbias(detail::Tensor_ptr const& dbias);
     SDPA_backward_attributes& set_deterministic_algorithm(bool const enabled);
 
     using detail::Attention_attributes<SDPA_backward_attributes>::set_dropout;
-    SDPA_backward_attributes& set_dropout(detail::Tensor_ptr mask, detail::Tensor_ptr scale,
-                                          detail::Tensor_ptr scale_inverse);
+    SDPA_backward_attributes& set_dropout(detail::Tensor_ptr const& mask, detail::Tensor_ptr const& scale,
+                                          detail::Tensor_ptr const& scale_inverse);
 };
 
 using Scaled_dot_product_flash_attention_attributes = SDPA_attributes;

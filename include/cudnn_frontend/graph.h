@@ -1,11 +1,11 @@
 // The graph API: describe attention as a graph of tensors and nodes, build it for a target, run it.
 #pragma once
 
-#include <cudnn_frontend/attributes.h>
-#include <cudnn_frontend/report.h>
-#include <cudnn_frontend/target.h>
-#include <cudnn_frontend/variant_pack.h>
-#include <cudnn_frontend/version.h>
+#include "attributes.h"
+#include "report.h"
+#include "target.h"
+#include "variant_pack.h"
+#include "version.h"
 
 #include <array>
 
@@ -48,39 +48,42 @@ class SDPA_GRAPH_API Graph {
                                                    std::string const& name = std::string());
 
     // {O, Stats}; Stats is null unless asked for.
-    std::array<std::shared_ptr<Tensor_attributes>, 2> sdpa(std::shared_ptr<Tensor_attributes> q,
-                                                           std::shared_ptr<Tensor_attributes> k,
-                                                           std::shared_ptr<Tensor_attributes> v,
-                                                           SDPA_attributes attributes);
+    std::array<std::shared_ptr<Tensor_attributes>, 2> sdpa(std::shared_ptr<Tensor_attributes> const& q,
+                                                           std::shared_ptr<Tensor_attributes> const& k,
+                                                           std::shared_ptr<Tensor_attributes> const& v,
+                                                           SDPA_attributes const& attributes);
     // {dQ, dK, dV}
-    std::array<std::shared_ptr<Tensor_attributes>, 3> sdpa_backward(
-        std::shared_ptr<Tensor_attributes> q, std::shared_ptr<Tensor_attributes> k,
-        std::shared_ptr<Tensor_attributes> v, std::shared_ptr<Tensor_attributes> o,
-        std::shared_ptr<Tensor_attributes> dO, std::shared_ptr<Tensor_attributes> stats,
-        SDPA_backward_attributes attributes);
+    std::array<std::shared_ptr<Tensor_attributes>, 3> sdpa_backward(std::shared_ptr<Tensor_attributes> const& q,
+                                                                    std::shared_ptr<Tensor_attributes> const& k,
+                                                                    std::shared_ptr<Tensor_attributes> const& v,
+                                                                    std::shared_ptr<Tensor_attributes> const& o,
+                                                                    std::shared_ptr<Tensor_attributes> const& dO,
+                                                                    std::shared_ptr<Tensor_attributes> const& stats,
+                                                                    SDPA_backward_attributes const& attributes);
     // The older names of the two above.
     std::array<std::shared_ptr<Tensor_attributes>, 2> scaled_dot_product_flash_attention(
-        std::shared_ptr<Tensor_attributes> q, std::shared_ptr<Tensor_attributes> k,
-        std::shared_ptr<Tensor_attributes> v, SDPA_attributes attributes);
+        std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
+        std::shared_ptr<Tensor_attributes> const& v, SDPA_attributes const& attributes);
     std::array<std::shared_ptr<Tensor_attributes>, 3> scaled_dot_product_flash_attention_backward(
-        std::shared_ptr<Tensor_attributes> q, std::shared_ptr<Tensor_attributes> k,
-        std::shared_ptr<Tensor_attributes> v, std::shared_ptr<Tensor_attributes> o,
-        std::shared_ptr<Tensor_attributes> dO, std::shared_ptr<Tensor_attributes> stats,
-        SDPA_backward_attributes attributes);
+        std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
+        std::shared_ptr<Tensor_attributes> const& v, std::shared_ptr<Tensor_attributes> const& o,
+        std::shared_ptr<Tensor_attributes> const& dO, std::shared_ptr<Tensor_attributes> const& stats,
+        SDPA_backward_attributes const& attributes);
 
-    std::shared_ptr<Tensor_attributes> pointwise(std::shared_ptr<Tensor_attributes> in_0,
-                                                 Pointwise_attributes attributes);
-    std::shared_ptr<Tensor_attributes> pointwise(std::shared_ptr<Tensor_attributes> in_0,
-                                                 std::shared_ptr<Tensor_attributes> in_1,
-                                                 Pointwise_attributes attributes);
-    std::shared_ptr<Tensor_attributes> pointwise(std::shared_ptr<Tensor_attributes> in_0,
-                                                 std::shared_ptr<Tensor_attributes> in_1,
-                                                 std::shared_ptr<Tensor_attributes> in_2,
-                                                 Pointwise_attributes attributes);
-    std::shared_ptr<Tensor_attributes> matmul(std::shared_ptr<Tensor_attributes> a,
-                                              std::shared_ptr<Tensor_attributes> b, Matmul_attributes attributes);
-    std::shared_ptr<Tensor_attributes> reduction(std::shared_ptr<Tensor_attributes> x,
-                                                 Reduction_attributes attributes);
+    std::shared_ptr<Tensor_attributes> pointwise(std::shared_ptr<Tensor_attributes> const& in_0,
+                                                 Pointwise_attributes const& attributes);
+    std::shared_ptr<Tensor_attributes> pointwise(std::shared_ptr<Tensor_attributes> const& in_0,
+                                                 std::shared_ptr<Tensor_attributes> const& in_1,
+                                                 Pointwise_attributes const& attributes);
+    std::shared_ptr<Tensor_attributes> pointwise(std::shared_ptr<Tensor_attributes> const& in_0,
+                                                 std::shared_ptr<Tensor_attributes> const& in_1,
+                                                 std::shared_ptr<Tensor_attributes> const& in_2,
+                                                 Pointwise_attributes const& attributes);
+    std::shared_ptr<Tensor_attributes> matmul(std::shared_ptr<Tensor_attributes> const& a,
+                                              std::shared_ptr<Tensor_attributes> const& b,
+                                              Matmul_attributes const& attributes);
+    std::shared_ptr<Tensor_attributes> reduction(std::shared_ptr<Tensor_attributes> const& x,
+                                                 Reduction_attributes const& attributes);
 
     // All findings of all rules. Looks at nothing but the graph and changes nothing.
     Report check() const;
@@ -110,7 +113,8 @@ class SDPA_GRAPH_API Graph {
 
     std::int64_t get_execution_plan_count() const;
     error_t get_plan_name(std::string& name) const;
-    std::int64_t get_workspace_size() const;  // 0 before a plan is built
+    error_t get_behavior_notes(std::vector<BehaviorNote_t>& notes) const;  // CPU plans have none
+    std::int64_t get_workspace_size() const;                               // 0 before a plan is built
     error_t get_workspace_size(std::int64_t& bytes) const;
     // The uids that a pack must name, ascending.
     std::vector<std::int64_t> get_variant_pack_uids_sorted() const;
@@ -133,7 +137,7 @@ class SDPA_GRAPH_API Graph {
 
     error_t query_tensor_attributes_of_uid(std::int64_t const uid, Tensor_attributes& attributes) const;
     // A hash of what the graph computes and how its pack is keyed; names do not count.
-    std::size_t key();
+    virtual std::size_t key();
     std::string print() const;
     // The primitive operations that the graph stands for.
     error_t print_operations(std::string& text, OperationsFormat format = OperationsFormat::TEXT) const;
@@ -150,7 +154,7 @@ class SDPA_GRAPH_API Graph {
     Impl& impl();
     error_t run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const;
 
-    std::unique_ptr<Impl> impl_;
+    Impl* impl_;  // owned; std::unique_ptr would add to the compile time of every user
 };
 
 SDPA_GRAPH_API std::ostream& operator<<(std::ostream& stream, Graph const& graph);

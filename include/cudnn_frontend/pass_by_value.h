@@ -1,7 +1,7 @@
 // Embedded scalars as std::optional<std::variant>; apart from tensor.h because these headers are slow to compile.
 #pragma once
 
-#include <cudnn_frontend/tensor.h>
+#include "tensor.h"
 
 #include <optional>
 #include <variant>
@@ -13,6 +13,11 @@ using pass_by_values_t = std::variant<std::int64_t, std::int32_t, float16, float
 }
 
 namespace detail {
+template <>
+inline Scalar make_scalar(graph::pass_by_values_t const& value) {
+    return std::visit([](auto const& held) { return make_scalar(held); }, value);
+}
+
 struct Pass_by_values {
     template <class T>
     static graph::pass_by_values_t as(Scalar const& scalar) {

@@ -1,7 +1,7 @@
 // The result of checking a graph: every finding at once, each with its rule, what was found and what to try.
 #pragma once
 
-#include <cudnn_frontend/status.h>
+#include "status.h"
 
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ class SDPA_GRAPH_API Report {
     std::vector<Finding> const& findings() const { return findings_; }
     std::string to_text() const;  // a few lines for each finding
     std::string to_json() const;  // an array of objects with the members of Finding
-    error_t to_error() const;     // the first finding's code and place with the text of all; success where there is none
+    error_t to_error() const;  // the first finding's code and place with the text of all; success where there is none
 
    private:
     std::vector<Finding> findings_;

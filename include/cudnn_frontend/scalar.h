@@ -1,8 +1,8 @@
 // 16-bit floating point values, and scalars that travel by value with the graph.
 #pragma once
 
-#include <cudnn_frontend/export.h>
-#include <cudnn_frontend/types.h>
+#include "export.h"
+#include "types.h"
 
 #include <cstdint>
 #include <cstring>
@@ -83,6 +83,7 @@ struct scalar_type<::__nv_bfloat16> {
 // Copies the bits, so that a type which is only declared above is needed complete by its users alone.
 template <class T>
 Scalar make_scalar(T const& value) {
+    static_assert(scalar_type<T>::value != DataType_t::NOT_SET, "not a type that a tensor can embed");
     Scalar scalar;
     scalar.type = scalar_type<T>::value;
     static_assert(sizeof(T) <= sizeof(scalar.bits), "a scalar has eight bytes at most");

@@ -1,7 +1,7 @@
 // The one error channel of the library: nothing throws, prints or aborts.
 #pragma once
 
-#include <cudnn_frontend/export.h>
+#include "export.h"
 
 #include <iosfwd>
 #include <string>
@@ -9,7 +9,7 @@
 namespace cudnn_frontend {
 inline namespace v1 {
 
-enum class [[nodiscard]] error_code_t {
+enum class [[nodiscard]] error_code_t{
     OK,
     ATTRIBUTE_NOT_SET,
     SHAPE_DEDUCTION_FAILED,

@@ -1,7 +1,7 @@
 // Where a graph is planned for.
 #pragma once
 
-#include <cudnn_frontend/export.h>
+#include "export.h"
 
 struct cudnnContext;
 typedef struct cudnnContext* cudnnHandle_t;

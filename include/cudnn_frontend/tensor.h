@@ -1,13 +1,13 @@
 // The user's handle on a tensor of a graph.
 #pragma once
 
-#include <cudnn_frontend/scalar.h>
-#include <cudnn_frontend/status.h>
-#include <cudnn_frontend/shared_ptr.h>
-#include <cudnn_frontend/types.h>
 #include <initializer_list>
 #include <string>
 #include <vector>
+#include "scalar.h"
+#include "shared_ptr.h"
+#include "status.h"
+#include "types.h"
 
 namespace cudnn_frontend {
 inline namespace v1 {
@@ -15,6 +15,29 @@ inline namespace v1 {
 namespace detail {
 struct Tensor_access;
 struct Pass_by_values;
+
+// Marks a value that validation inferred. In a copy of the tensor the value counts as the user's own.
+struct Inferred_mark {
+    bool is_set = false;
+
+    Inferred_mark() = default;
+    Inferred_mark(Inferred_mark const&) {}
+    Inferred_mark& operator=(Inferred_mark const&) { return *this = false; }
+    Inferred_mark& operator=(bool value) {
+        is_set = value;
+        return *this;
+    }
+    explicit operator bool() const { return is_set; }
+};
+
+// The graph that registered a tensor, 0 for none. A copy is a tensor of its own; what is assigned to keeps its owner.
+struct Tensor_owner {
+    std::uint64_t graph_id = 0;
+
+    Tensor_owner() = default;
+    Tensor_owner(Tensor_owner const&) {}
+    Tensor_owner& operator=(Tensor_owner const&) { return *this; }
+};
 
 template <class T, class Result = int>
 struct enable_if_16_bit_float {};
@@ -128,18 +151,18 @@ class SDPA_GRAPH_API Tensor_attributes {
     std::int64_t alignment_ = 16;
     std::int64_t vector_count_ = 1;
     std::int64_t vector_dimension_ = -1;
-    std::uint64_t graph_id_ = 0;  // the graph that registered this tensor, 0 for none
+    detail::Tensor_owner owner_;
     DataType_t data_type_ = DataType_t::NOT_SET;
     TensorReordering_t reordering_ = TensorReordering_t::NONE;
     bool is_virtual_ = false;
     bool is_by_value_ = false;
     bool is_constant_ = false;
     bool has_uid_ = false;
+    bool has_automatic_uid_ = false;
     // What validation filled in, so that a later validation infers it afresh.
-    bool inferred_type_ = false;
-    bool inferred_dim_ = false;
-    bool inferred_stride_ = false;
-    bool inferred_uid_ = false;
+    detail::Inferred_mark inferred_type_;
+    detail::Inferred_mark inferred_dim_;
+    detail::Inferred_mark inferred_stride_;
 };
 
 }  // namespace graph

@@ -1,7 +1,7 @@
 // The caller's map of tensors to pointers, as the library sees it: no copy, and no container header is needed here.
 #pragma once
 
-#include <cudnn_frontend/tensor.h>
+#include "tensor.h"
 
 namespace cudnn_frontend {
 inline namespace v1 {
@@ -10,9 +10,8 @@ inline namespace v1 {
 class SDPA_GRAPH_API Variant_pack_sink {
    public:
     virtual void add(std::int64_t uid, void* pointer) = 0;
-    virtual void add_null_tensor() = 0;
-    // A tensor without uid belongs to no node and is skipped.
-    void add(std::shared_ptr<graph::Tensor_attributes> const& tensor, void* pointer);
+    // A tensor that no node uses has no uid and is skipped.
+    virtual void add(std::shared_ptr<graph::Tensor_attributes> const& tensor, void* pointer) = 0;
 
    protected:
     ~Variant_pack_sink() = default;

@@ -14,7 +14,8 @@ using pipeline::Plan;
 using pipeline::Planner;
 
 error_t missing_stage(error_code_t code, char const* call, char const* needed) {
-    return {code, std::string(call) + " needs the result of " + needed + "; call that first, or build() for all stages"};
+    return {code,
+            std::string(call) + " needs the result of " + needed + "; call that first, or build() for all stages"};
 }
 
 // On success also fills what was inferred into the user's tensors.
@@ -29,9 +30,7 @@ Result<nodes::ValidatedGraph> validate_and_fill(Graph const& graph) {
     return std::move(*validation.graph);
 }
 
-Plan const* plan_of(std::shared_ptr<Planner const> const& planner) {
-    return planner ? planner->plan() : nullptr;
-}
+Plan const* plan_of(std::shared_ptr<Planner const> const& planner) { return planner ? planner->plan() : nullptr; }
 
 }  // namespace
 
@@ -46,7 +45,7 @@ error_t Graph::build_operation_graph(Target const& target) {
         impl().planner.reset();
         auto const graph = validate_and_fill(*this);
         if (graph.is_bad()) return graph.error();
-        auto planner = Planner::lower(graph.value(), target);
+        auto planner = Planner::lower(graph.value(), impl().id, target);
         if (planner.is_bad()) return planner.error();
         impl().planner = std::move(planner).value();
         return {};
@@ -57,17 +56,18 @@ error_t Graph::build_operation_graph(cudnnHandle_t handle) { return build_operat
 
 error_t Graph::build_operation_graph() { return build_operation_graph(Target::cuda(nullptr)); }
 
-error_t Graph::create_execution_plans(std::vector<HeurMode_t> const&) {
+error_t Graph::create_execution_plans(std::vector<HeurMode_t> const& modes) {
     if (!impl().planner) {
         return missing_stage(error_code_t::HEURISTIC_QUERY_FAILED, "create_execution_plans", "build_operation_graph");
     }
-    impl().planner = impl().planner->with_candidates();
+    impl().planner = impl().planner->with_candidates(modes);
     return {};
 }
 
 error_t Graph::check_support() {
     if (impl().planner && impl().planner->candidate_count() > 0) return {};
-    return missing_stage(error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED, "check_support", "create_execution_plans");
+    return missing_stage(error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED, "check_support",
+                         "create_execution_plans with at least one heuristic mode");
 }
 
 error_t Graph::check_support(cudnnHandle_t) { return check_support(); }
@@ -92,6 +92,7 @@ error_t Graph::build_plans(cudnnHandle_t const&, BuildPlanPolicy_t const policy,
 error_t Graph::build(Target const& target) {
     SDPA_GRAPH_TRY(build_operation_graph(target));
     SDPA_GRAPH_TRY(create_execution_plans({HeurMode_t::A}));
+    SDPA_GRAPH_TRY(check_support());
     return build_plans();
 }
 
@@ -99,6 +100,7 @@ error_t Graph::build(cudnnHandle_t const& handle, std::vector<HeurMode_t> const&
                      bool const multithreaded) {
     SDPA_GRAPH_TRY(build_operation_graph(handle));
     SDPA_GRAPH_TRY(create_execution_plans(modes));
+    SDPA_GRAPH_TRY(check_support());
     return build_plans(policy, multithreaded);
 }
 

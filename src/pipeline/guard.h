@@ -14,7 +14,7 @@ error_t guarded(Body const& body) {
     try {
         return body();
     } catch (std::bad_alloc const&) {
-        return {error_code_t::GRAPH_EXECUTION_FAILED, "out of host memory; nothing was changed"};
+        return {error_code_t::GRAPH_EXECUTION_FAILED, "out of host memory"};
     } catch (std::exception const& exception) {
         return {error_code_t::GRAPH_EXECUTION_FAILED, std::string("unexpected failure: ") + exception.what()};
     }

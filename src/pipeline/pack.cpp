@@ -2,6 +2,7 @@
 
 #include "core/data_type.h"
 #include "core/dims.h"
+#include "graph/tensor_access.h"
 #include "pipeline/overlap.h"
 
 #include <algorithm>
@@ -9,13 +10,15 @@
 namespace cudnn_frontend::inline v1::pipeline {
 namespace {
 
+std::string label(Slot const& slot) { return "tensor '" + slot.name + "' (uid " + std::to_string(slot.uid) + ")"; }
+
+void append(std::string& text, std::string const& line) { text += (text.empty() ? "" : "\n") + line; }
+
 // Puts each pointer into the slot of its uid; what no slot asks for is dropped.
 class SlotFiller final : public Variant_pack_sink {
    public:
-    using Variant_pack_sink::add;
-
-    SlotFiller(std::vector<Slot> const& slots, std::vector<void*>& pointers)
-        : slots_(slots), pointers_(pointers), is_named_(slots.size(), false) {}
+    SlotFiller(std::vector<Slot> const& slots, std::uint64_t graph_id, std::vector<void*>& pointers)
+        : slots_(slots), graph_id_(graph_id), pointers_(pointers), is_named_(slots.size(), false) {}
 
     void add(std::int64_t uid, void* pointer) override {
         auto const slot = std::lower_bound(slots_.begin(), slots_.end(), uid,
@@ -25,21 +28,33 @@ class SlotFiller final : public Variant_pack_sink {
         pointers_[index] = pointer;
         is_named_[index] = true;
     }
-    void add_null_tensor() override { has_null_tensor_ = true; }
+
+    void add(std::shared_ptr<graph::Tensor_attributes> const& tensor, void* pointer) override {
+        if (!tensor) {
+            append(faults_, "the pack has a null tensor as a key; remove it or use the tensor");
+        } else if (is_foreign(*tensor)) {
+            append(faults_,
+                   "tensor '" + tensor->get_name() + "' in the pack belongs to another graph; use this graph's");
+        } else if (tensor->has_uid()) {
+            add(tensor->get_uid(), pointer);
+        }
+    }
 
     bool is_named(std::size_t slot) const { return is_named_[slot]; }
-    bool has_null_tensor() const { return has_null_tensor_; }
+    std::string const& faults() const { return faults_; }
 
    private:
+    bool is_foreign(graph::Tensor_attributes const& tensor) const {
+        std::uint64_t const owner = detail::Tensor_access::graph_id(tensor);
+        return owner != 0 && owner != graph_id_;
+    }
+
     std::vector<Slot> const& slots_;
+    std::uint64_t graph_id_;
     std::vector<void*>& pointers_;
     std::vector<bool> is_named_;
-    bool has_null_tensor_ = false;
+    std::string faults_;
 };
-
-std::string label(Slot const& slot) { return "tensor '" + slot.name + "' (uid " + std::to_string(slot.uid) + ")"; }
-
-void append(std::string& text, std::string const& line) { text += (text.empty() ? "" : "\n") + line; }
 
 error_t invalid_pack(std::string text, std::string const& tensor) {
     return {error_code_t::INVALID_VARIANT_PACK, std::move(text), {"", "", tensor}};
@@ -60,18 +75,18 @@ std::vector<Slot> make_slots(ir::OpGraph const& graph) {
         ir::Value const& value = graph.value(binding.value);
         std::int64_t const size = core::size_of(value.type);
         std::int64_t const elements = core::span_of(value.dim, value.stride).value_or(0);
-        slots.push_back({binding.uid, value.name, value.role == ir::Role::Output, size, elements * size, value.dim,
-                         value.stride});
+        slots.push_back(
+            {binding.uid, value.name, value.role == ir::Role::Output, size, elements * size, value.dim, value.stride});
     }
     return slots;
 }
 
-error_t resolve(Variant_pack pack, std::vector<Slot> const& slots, std::vector<void*>& pointers) {
+error_t resolve(Variant_pack pack, std::uint64_t graph_id, std::vector<Slot> const& slots,
+                std::vector<void*>& pointers) {
     pointers.assign(slots.size(), nullptr);
-    SlotFiller filler(slots, pointers);
+    SlotFiller filler(slots, graph_id, pointers);
     pack.visit(filler);
-    std::string faults, first;
-    if (filler.has_null_tensor()) append(faults, "the pack has a null tensor as a key; remove it or use the tensor");
+    std::string faults = filler.faults(), first;
     for (std::size_t i = 0; i < slots.size(); ++i) {
         if (pointers[i] != nullptr) continue;
         if (first.empty()) first = slots[i].name;
@@ -92,7 +107,8 @@ error_t check_host_memory(std::vector<Slot> const& slots, std::vector<void*> con
     for (std::size_t i = 0; i < slots.size(); ++i) {
         auto const address = reinterpret_cast<std::uintptr_t>(pointers[i]);
         if (address % static_cast<std::uintptr_t>(slots[i].element_size) != 0) {
-            report(slots[i], " has the pointer " + describe_pointer(pointers[i]) + ", which is not a multiple of its element size of " +
+            report(slots[i], " has the pointer " + describe_pointer(pointers[i]) +
+                                 ", which is not a multiple of its element size of " +
                                  std::to_string(slots[i].element_size) + " bytes; pass aligned memory");
         }
     }

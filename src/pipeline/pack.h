@@ -24,9 +24,11 @@ struct Slot {
 // One slot for each binding, in the same order.
 std::vector<Slot> make_slots(ir::OpGraph const& graph);
 
-// Fills pointers in the order of the slots. Host pointers are also checked for alignment and for outputs that share
-// memory with other tensors.
-error_t resolve(Variant_pack pack, std::vector<Slot> const& slots, std::vector<void*>& pointers);
+// Fills pointers in the order of the slots. Tensors as keys belong to the graph of that id, or to none.
+error_t resolve(Variant_pack pack, std::uint64_t graph_id, std::vector<Slot> const& slots,
+                std::vector<void*>& pointers);
+
+// Alignment, and outputs that share memory with other tensors.
 error_t check_host_memory(std::vector<Slot> const& slots, std::vector<void*> const& pointers);
 
 }  // namespace cudnn_frontend::inline v1::pipeline

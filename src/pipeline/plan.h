@@ -25,7 +25,9 @@ class Plan {
                             std::int64_t workspace_bytes) const = 0;
 };
 
-// A plan on host memory, for Target::cpu() and Target::reference().
-Result<std::shared_ptr<Plan const>> make_host_plan(ir::OpGraph const& graph, Target const& target);
+// A plan on host memory, for Target::cpu() and Target::reference(). Tensors as keys of a pack belong to the graph of
+// the id.
+Result<std::shared_ptr<Plan const>> make_host_plan(ir::OpGraph const& graph, Target const& target,
+                                                   std::uint64_t graph_id);
 
 }  // namespace cudnn_frontend::inline v1::pipeline

@@ -6,8 +6,8 @@
 #include <sstream>
 
 using namespace cudnn_frontend;
-using test::SmallGraph;
 using test::small_graph;
+using test::SmallGraph;
 
 TEST_CASE("a node's outputs are virtual, named after the node, and stats come only when asked for") {
     graph::Graph g;
@@ -49,7 +49,8 @@ TEST_CASE("validating again gives the same, also after a change to what was infe
     small.q->set_dim({2, 4, 7, 8}).set_stride({224, 56, 8, 1});
     REQUIRE(small.graph.validate().is_good());
     CHECK(small.o->get_uid() == 2);
-    CHECK(small.k->get_uid() == 3);
+    CHECK(small.k->get_uid() == 4);
+    CHECK(small.v->get_uid() == 3);
     CHECK(small.o->get_dim() == std::vector<std::int64_t>{2, 4, 7, 8});
     CHECK(small.k->get_data_type() == DataType_t::HALF);
 }
@@ -108,6 +109,45 @@ TEST_CASE("tensor_like copies all but uid and name") {
     CHECK(g.tensor_like(nullptr)->get_dim().empty());
 }
 
+TEST_CASE("a copy of a validated tensor has all that is visible, and belongs to no graph") {
+    SmallGraph small = small_graph(graph::SDPA_attributes().set_generate_stats(true));
+    REQUIRE(small.graph.validate().is_good());
+    graph::Graph second;
+    second.set_io_data_type(DataType_t::HALF).set_compute_data_type(DataType_t::FLOAT);
+    auto const like = second.tensor_like(small.o, "like O");
+    auto const copy = second.tensor(*small.o);
+    auto const loose = std::make_shared<graph::Tensor_attributes>(*small.o);
+    graph::Tensor_attributes found;
+    REQUIRE(small.graph.query_tensor_attributes_of_uid(small.o->get_uid(), found).is_good());
+    auto const queried = second.tensor(found);
+    for (auto const& tensor : {like, copy, loose, queried}) {
+        auto const result = second.pointwise(tensor, graph::Pointwise_attributes().set_mode(PointwiseMode_t::EXP));
+        result->set_output(true);
+    }
+    auto const status = second.validate();
+    INFO(status.err_msg);
+    REQUIRE(status.is_good());
+    CHECK(like->get_dim() == small.o->get_dim());
+    CHECK(copy->get_data_type() == DataType_t::FLOAT);
+    CHECK(copy->get_uid() != like->get_uid());
+    CHECK(small.o->get_uid() == found.get_uid());
+}
+
+TEST_CASE("an automatic uid stays when the graph grows") {
+    SmallGraph small = small_graph();
+    auto const spare = small.graph.tensor(test::packed_tensor("spare", 4, 6, 8));
+    auto const late = small.graph.tensor(test::packed_tensor("late", 2, 10, 8));
+    auto const [first, none] = small.graph.sdpa(small.q, late, small.v, graph::SDPA_attributes());
+    first->set_output(true);
+    REQUIRE(small.graph.validate().is_good());
+    auto const uid = late->get_uid();
+    auto const [second, nothing] = small.graph.sdpa(spare, late, small.v, graph::SDPA_attributes());
+    second->set_output(true);
+    REQUIRE(small.graph.validate().is_good());
+    CHECK(late->get_uid() == uid);
+    CHECK(spare->has_uid() == 1);
+}
+
 TEST_CASE("graphs move and copy; a moved-from graph is an empty one") {
     SmallGraph small = small_graph();
     graph::Graph copy = small.graph;
@@ -132,7 +172,8 @@ TEST_CASE("the same tensor as Q, K and V is fine") {
 }
 
 TEST_CASE("a graph prints its tensors and nodes with what is set") {
-    SmallGraph const small = small_graph(graph::SDPA_attributes().set_name("a").set_causal_mask(true).set_attn_scale(0.1f));
+    SmallGraph const small =
+        small_graph(graph::SDPA_attributes().set_name("a").set_causal_mask(true).set_attn_scale(0.1f));
     std::ostringstream stream;
     stream << small.graph;
     CHECK(stream.str() ==

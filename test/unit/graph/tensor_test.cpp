@@ -72,7 +72,8 @@ TEST_CASE("a scalar embeds its value and type") {
     check(bfloat16(0.5f), DataType_t::BFLOAT16, bfloat16(0.5f));
     check(true, DataType_t::INT32, std::int32_t{1});
     CHECK(std::get<float>(*Tensor_attributes(0.25f).get_pass_by_value()) == 0.25f);
-    CHECK(std::get<std::int64_t>(*Tensor_attributes(std::int64_t{1} << 40).get_pass_by_value()) == std::int64_t{1} << 40);
+    CHECK(std::get<std::int64_t>(*Tensor_attributes(std::int64_t{1} << 40).get_pass_by_value()) == std::int64_t{1}
+                                                                                                       << 40);
 }
 
 TEST_CASE("a compile time constant is no run time parameter until it is made one") {

@@ -8,8 +8,8 @@
 #include <vector>
 
 using namespace cudnn_frontend;
-using test::SmallGraph;
 using test::small_graph;
+using test::SmallGraph;
 
 namespace {
 
@@ -20,7 +20,8 @@ struct Buffers {
     Buffers() {
         float value = 0.1f;
         for (auto* const buffer : {&q, &k, &v}) {
-            for (float& element : *buffer) element = value = value * 1.7f - static_cast<float>(static_cast<int>(value * 1.7f));
+            for (float& element : *buffer)
+                element = value = value * 1.7f - static_cast<float>(static_cast<int>(value * 1.7f));
         }
     }
 };
@@ -28,9 +29,9 @@ struct Buffers {
 std::vector<float> run(SmallGraph const& small) {
     Buffers buffers;
     std::unordered_map<test::Tensor_ptr, void*> const pack = {{small.q, buffers.q.data()},
-                                                             {small.k, buffers.k.data()},
-                                                             {small.v, buffers.v.data()},
-                                                             {small.o, buffers.o.data()}};
+                                                              {small.k, buffers.k.data()},
+                                                              {small.v, buffers.v.data()},
+                                                              {small.o, buffers.o.data()}};
     std::vector<double> workspace(static_cast<std::size_t>(small.graph.get_workspace_size()) / 8 + 2);
     auto const status = small.graph.execute(pack, workspace.data());
     INFO(status.err_msg);
@@ -84,6 +85,26 @@ TEST_CASE("building again gives the same numbers, and a change is seen") {
     o->set_output(true);
     REQUIRE(small.graph.build(Target::cpu()).is_good());
     CHECK(small.graph.get_variant_pack_uids_sorted().size() == 5);
+}
+
+TEST_CASE("no heuristic modes, no plans") {
+    SmallGraph small = small_graph();
+    REQUIRE(small.graph.build_operation_graph(Target::cpu()).is_good());
+    REQUIRE(small.graph.create_execution_plans({}).is_good());
+    CHECK(small.graph.get_execution_plan_count() == 0);
+    CHECK(small.graph.check_support().code == error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED);
+}
+
+TEST_CASE("a tensor of another graph in a pack is an error that names it") {
+    SmallGraph small = small_graph(), other = small_graph();
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    REQUIRE(other.graph.validate().is_good());
+    std::vector<float> memory(384);
+    std::unordered_map<test::Tensor_ptr, void*> const pack = {
+        {small.q, memory.data()}, {other.k, memory.data()}, {small.v, memory.data()}, {small.o, memory.data()}};
+    auto const status = small.graph.execute(pack, nullptr);
+    CHECK(status.code == error_code_t::INVALID_VARIANT_PACK);
+    CHECK(status.err_msg.find("'K' in the pack belongs to another graph") != std::string::npos);
 }
 
 TEST_CASE("a build that fails leaves no plan behind") {
