@@ -38,10 +38,8 @@ void make_qkv(AttentionCase const& c, DataType_t type, Layout layout, HostTensor
     k = make_in_layout(type, layout, {c.b, c.h_k, c.s_kv, c.d_qk});
     v = make_in_layout(type, layout, {c.b, c.h_v, c.s_kv, c.d_v});
     if (layout != Layout::Packed) return;
-    if (c.s_q == c.s_kv)
-        pack_rows(type, {&q, &k, &v});
-    else
-        pack_rows(type, {&k, &v});
+    if (c.s_q == c.s_kv) pack_rows(type, {&q, &k, &v});
+    else pack_rows(type, {&k, &v});
 }
 
 HostTensor scalar(DataType_t type, double value) {

@@ -74,6 +74,13 @@ TEST_CASE("the number of threads does not show in the bits") {
     }
 }
 
+TEST_CASE("a graph that was written to JSON and read back gives the same bits") {
+    for (std::uint64_t index = 400; index < 500; ++index) {
+        AttentionCase const c = case_with_stats(index);
+        check_same(c, training_step(c, Target::cpu(1)), restored_training_step(c, Target::cpu(1)));
+    }
+}
+
 TEST_CASE("building twice and executing twice gives the same bits") {
     for (Target const& target : {Target::reference(), Target::cpu()}) {
         for (std::uint64_t index = 300; index < 330; ++index) {

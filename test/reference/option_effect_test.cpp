@@ -20,10 +20,8 @@ void check_effect(Option const& option, Target const& target) {
     CHECK(largest_difference(a.backward.d_k, b.backward.d_k) >= option.at_least);
     CHECK(largest_difference(a.backward.d_v, b.backward.d_v) >= option.at_least);
     double const stats = largest_difference(a.forward.stats, b.forward.stats);
-    if (option.changes_stats)
-        CHECK(stats >= option.at_least);
-    else
-        CHECK(stats == 0.0);
+    if (option.changes_stats) CHECK(stats >= option.at_least);
+    else CHECK(stats == 0.0);
 }
 
 void check_all(Target const& target) {

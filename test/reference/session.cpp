@@ -62,10 +62,8 @@ void Session::apply_band(Attributes& options) {
         if (case_.right) options.set_diagonal_band_right_bound(*case_.right);
     }
     if (!case_.left) return;
-    if (case_.shorthands)
-        options.set_sliding_window_length(*case_.left);
-    else
-        options.set_diagonal_band_left_bound(*case_.left);
+    if (case_.shorthands) options.set_sliding_window_length(*case_.left);
+    else options.set_diagonal_band_left_bound(*case_.left);
 }
 
 template <class Attributes>
@@ -96,10 +94,8 @@ Session::Session(AttentionCase const& c, Inputs const& in, ForwardOutputs const&
     TensorPtr const q = input("q", in.q), k = input("k", in.k), v = input("v", in.v);
     SDPA_attributes options;
     options.set_implementation(c.implementation);
-    if (c.shorthands)
-        options.set_is_inference(!c.generate_stats);
-    else
-        options.set_generate_stats(c.generate_stats);
+    if (c.shorthands) options.set_is_inference(!c.generate_stats);
+    else options.set_generate_stats(c.generate_stats);
     apply_options(options, in, out.rng_dump);
     if (in.mask) options.set_dropout(input("mask", in.mask), scalar_input("mask_scale", in.mask_scale));
     auto const [o, stats] =
@@ -169,6 +165,17 @@ error_t Session::execute() const {
 error_t Session::run(Target const& target) {
     if (error_t const error = build(target); error.is_bad()) return error;
     return execute();
+}
+
+error_t Session::run_restored(Target const& target) {
+    if (error_t const error = build(target); error.is_bad()) return error;
+    std::string json;
+    if (error_t const error = graph_.serialize(json); error.is_bad()) return error;
+    Graph restored;
+    if (error_t const error = restored.deserialize(json); error.is_bad()) return error;
+    if (error_t const error = restored.build(target); error.is_bad()) return error;
+    HostMemory const workspace(restored.get_workspace_size());
+    return restored.execute(pack_by_uid(), workspace.data(), workspace.size());
 }
 
 }  // namespace sdpa_test

@@ -27,6 +27,8 @@ class Session {
     // With a workspace of its own, whose bounds are watched.
     error_t execute() const;
     error_t run(Target const& target);
+    // The same, with a graph that is written to JSON and read back.
+    error_t run_restored(Target const& target);
 
     Graph& graph() { return graph_; }
     Graph const& graph() const { return graph_; }

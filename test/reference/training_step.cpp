@@ -12,18 +12,30 @@ std::vector<HostTensor> TrainingStep::results() const {
     return all;
 }
 
-TrainingStep training_step(AttentionCase const& c, Inputs const& inputs, Target const& target) {
+using Run = error_t (Session::*)(Target const&);
+
+static TrainingStep training_step(AttentionCase const& c, Inputs const& inputs, Target const& target, Run run) {
     TrainingStep step{{}, make_forward_outputs(c), make_backward_outputs(c)};
-    step.error = Session(c, inputs, step.forward).run(target).get_message();
+    Session forward(c, inputs, step.forward);
+    step.error = (forward.*run)(target).get_message();
     if (!step.error.empty()) return step;
     BackwardInputs more =
         make_backward_inputs(c, oracle::Forward{to_array(step.forward.o), to_array(step.forward.stats)});
-    step.error = Session(c, inputs, more, step.backward).run(target).get_message();
+    Session backward(c, inputs, more, step.backward);
+    step.error = (backward.*run)(target).get_message();
     return step;
+}
+
+TrainingStep training_step(AttentionCase const& c, Inputs const& inputs, Target const& target) {
+    return training_step(c, inputs, target, &Session::run);
 }
 
 TrainingStep training_step(AttentionCase const& c, Target const& target) {
     return training_step(c, make_inputs(c), target);
+}
+
+TrainingStep restored_training_step(AttentionCase const& c, Target const& target) {
+    return training_step(c, make_inputs(c), target, &Session::run_restored);
 }
 
 bool same_bits(TrainingStep const& a, TrainingStep const& b) {

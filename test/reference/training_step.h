@@ -17,6 +17,8 @@ struct TrainingStep {
 // The case generates stats.
 TrainingStep training_step(AttentionCase const& c, Inputs const& inputs, Target const& target);
 TrainingStep training_step(AttentionCase const& c, Target const& target);
+// With both graphs written to JSON and read back.
+TrainingStep restored_training_step(AttentionCase const& c, Target const& target);
 
 bool same_bits(TrainingStep const& a, TrainingStep const& b);
 double largest_difference(HostTensor const& a, HostTensor const& b);  // elements infinite in both count as equal
