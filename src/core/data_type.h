@@ -13,7 +13,8 @@ std::int64_t size_of(DataType_t type);
 
 bool is_floating_point(DataType_t type);
 
-// Whether the CPU targets can read and write the type: FLOAT, DOUBLE, HALF, BFLOAT16, INT32, INT64, UINT8, INT8, BOOLEAN.
+// Whether the CPU targets can read and write the type: FLOAT, DOUBLE, HALF, BFLOAT16, INT32, INT64, UINT8, INT8,
+// BOOLEAN.
 bool has_host_elements(DataType_t type);
 
 // The element at the given index, counted in elements.

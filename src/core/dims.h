@@ -19,8 +19,8 @@ std::optional<std::int64_t> span_of(Dims const& dim, Dims const& stride);
 // Row-major strides without gaps.
 Dims packed_strides(Dims const& dim);
 
-// Whether two different indices can reach one element. Exact for strides that nest; a layout that does not nest counts as
-// overlapping.
+// Whether two different indices can reach one element. Exact for strides that nest; a layout that does not nest counts
+// as overlapping.
 bool overlaps_itself(Dims const& dim, Dims const& stride);
 
 std::string to_string(Dims const& dim);  // [2, 8, 512, 128]

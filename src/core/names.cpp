@@ -22,9 +22,9 @@ constexpr char const* kErrorCodes[] = {
     "NVRTC_COMPILATION_FAILED",
 };
 constexpr char const* kDataTypes[] = {
-    "NOT_SET", "FLOAT",    "DOUBLE", "HALF",    "INT8",     "INT32",    "INT8x4",
-    "UINT8",   "UINT8x4",  "INT8x32", "BFLOAT16", "INT64",  "BOOLEAN",  "FP8_E4M3",
-    "FP8_E5M2", "FAST_FLOAT_FOR_FP8", "FP8_E8M0", "FP4_E2M1", "INT4", "COMPLEX_FP32", "COMPLEX_FP64",
+    "NOT_SET",  "FLOAT",    "DOUBLE",   "HALF",         "INT8",         "INT32",    "INT8x4",   "UINT8",
+    "UINT8x4",  "INT8x32",  "BFLOAT16", "INT64",        "BOOLEAN",      "FP8_E4M3", "FP8_E5M2", "FAST_FLOAT_FOR_FP8",
+    "FP8_E8M0", "FP4_E2M1", "INT4",     "COMPLEX_FP32", "COMPLEX_FP64",
 };
 constexpr char const* kHeuristicModes[] = {"A", "B", "FALLBACK", "OPENSOURCE"};
 constexpr char const* kBuildPolicies[] = {"HEURISTICS_CHOICE", "ALL"};
@@ -40,9 +40,9 @@ constexpr char const* kBehaviorNotes[] = {
     "CUBLASLT_DEPENDENCY",
 };
 constexpr char const* kNumericalNotes[] = {
-    "NOT_SET",       "TENSOR_CORE", "DOWN_CONVERT_INPUTS", "REDUCED_PRECISION_REDUCTION",
-    "FFT",           "NONDETERMINISTIC", "WINOGRAD",       "WINOGRAD_TILE_4x4",
-    "WINOGRAD_TILE_6x6", "WINOGRAD_TILE_13x13", "STRICT_NAN_PROP",
+    "NOT_SET",          "TENSOR_CORE", "DOWN_CONVERT_INPUTS", "REDUCED_PRECISION_REDUCTION", "FFT",
+    "NONDETERMINISTIC", "WINOGRAD",    "WINOGRAD_TILE_4x4",   "WINOGRAD_TILE_6x6",           "WINOGRAD_TILE_13x13",
+    "STRICT_NAN_PROP",
 };
 constexpr char const* kReductionModes[] = {
     "NOT_SET", "ADD", "MUL", "MIN", "MAX", "AMAX", "AVG", "NORM1", "NORM2", "MUL_NO_ZEROS",
@@ -50,41 +50,150 @@ constexpr char const* kReductionModes[] = {
 constexpr char const* kDistributions[] = {"NOT_SET", "BERNOULLI", "UNIFORM", "NORMAL"};
 constexpr char const* kReshapeModes[] = {"NOT_SET", "VIEW_ONLY", "LOGICAL"};
 constexpr char const* kPointwiseModes[] = {
-    "NOT_SET",       "ADD",          "MUL",         "SQRT",        "MAX",
-    "MIN",           "RELU_FWD",     "TANH_FWD",    "SIGMOID_FWD", "ELU_FWD",
-    "GELU_FWD",      "SOFTPLUS_FWD", "SWISH_FWD",   "RELU_BWD",    "TANH_BWD",
-    "SIGMOID_BWD",   "ELU_BWD",      "GELU_BWD",    "SOFTPLUS_BWD", "SWISH_BWD",
-    "ERF",           "IDENTITY",     "GELU_APPROX_TANH_BWD", "GELU_APPROX_TANH_FWD", "GEN_INDEX",
-    "BINARY_SELECT", "EXP",          "LOG",         "NEG",         "MOD",
-    "POW",           "ABS",          "CEIL",        "COS",         "FLOOR",
-    "RSQRT",         "SIN",          "LOGICAL_NOT", "TAN",         "SUB",
-    "ADD_SQUARE",    "DIV",          "CMP_EQ",      "CMP_NEQ",     "CMP_GT",
-    "CMP_GE",        "CMP_LT",       "CMP_LE",      "LOGICAL_AND", "LOGICAL_OR",
+    "NOT_SET",
+    "ADD",
+    "MUL",
+    "SQRT",
+    "MAX",
+    "MIN",
+    "RELU_FWD",
+    "TANH_FWD",
+    "SIGMOID_FWD",
+    "ELU_FWD",
+    "GELU_FWD",
+    "SOFTPLUS_FWD",
+    "SWISH_FWD",
+    "RELU_BWD",
+    "TANH_BWD",
+    "SIGMOID_BWD",
+    "ELU_BWD",
+    "GELU_BWD",
+    "SOFTPLUS_BWD",
+    "SWISH_BWD",
+    "ERF",
+    "IDENTITY",
+    "GELU_APPROX_TANH_BWD",
+    "GELU_APPROX_TANH_FWD",
+    "GEN_INDEX",
+    "BINARY_SELECT",
+    "EXP",
+    "LOG",
+    "NEG",
+    "MOD",
+    "POW",
+    "ABS",
+    "CEIL",
+    "COS",
+    "FLOOR",
+    "RSQRT",
+    "SIN",
+    "LOGICAL_NOT",
+    "TAN",
+    "SUB",
+    "ADD_SQUARE",
+    "DIV",
+    "CMP_EQ",
+    "CMP_NEQ",
+    "CMP_GT",
+    "CMP_GE",
+    "CMP_LT",
+    "CMP_LE",
+    "LOGICAL_AND",
+    "LOGICAL_OR",
     "RECIPROCAL",
 };
 constexpr char const* kKnobs[] = {
-    "NOT_SET",     "SWIZZLE",    "TILE_SIZE",  "EDGE",       "MULTIPLY",  "SPLIT_K_BUF",      "TILEK",
-    "STAGES",      "REDUCTION_MODE", "SPLIT_K_SLC", "IDX_MODE", "SPECFILT", "KERNEL_CFG",     "WORKSPACE",
-    "TILE_CGA_M",  "TILE_CGA_N", "BLOCK_SIZE", "OCCUPANCY",  "ARRAY_SIZE_PER_THREAD", "SPLIT_COLS", "TILE_ROWS",
-    "TILE_COLS",   "LOAD_SIZE",  "CTA_COUNT",  "STREAM_K",   "SPLIT_P_SLC", "TILE_M",         "TILE_N",
-    "WARP_SPEC_CFG", "SWAP_AB",  "INPUT_TMA_ENABLE", "OUTPUT_TMA_ENABLE",
+    "NOT_SET",
+    "SWIZZLE",
+    "TILE_SIZE",
+    "EDGE",
+    "MULTIPLY",
+    "SPLIT_K_BUF",
+    "TILEK",
+    "STAGES",
+    "REDUCTION_MODE",
+    "SPLIT_K_SLC",
+    "IDX_MODE",
+    "SPECFILT",
+    "KERNEL_CFG",
+    "WORKSPACE",
+    "TILE_CGA_M",
+    "TILE_CGA_N",
+    "BLOCK_SIZE",
+    "OCCUPANCY",
+    "ARRAY_SIZE_PER_THREAD",
+    "SPLIT_COLS",
+    "TILE_ROWS",
+    "TILE_COLS",
+    "LOAD_SIZE",
+    "CTA_COUNT",
+    "STREAM_K",
+    "SPLIT_P_SLC",
+    "TILE_M",
+    "TILE_N",
+    "WARP_SPEC_CFG",
+    "SWAP_AB",
+    "INPUT_TMA_ENABLE",
+    "OUTPUT_TMA_ENABLE",
 };
 
 }  // namespace
 
-template <> std::span<char const* const> names_of<error_code_t>() { return kErrorCodes; }
-template <> std::span<char const* const> names_of<DataType_t>() { return kDataTypes; }
-template <> std::span<char const* const> names_of<HeurMode_t>() { return kHeuristicModes; }
-template <> std::span<char const* const> names_of<BuildPlanPolicy_t>() { return kBuildPolicies; }
-template <> std::span<char const* const> names_of<DiagonalAlignment_t>() { return kAlignments; }
-template <> std::span<char const* const> names_of<AttentionImplementation_t>() { return kImplementations; }
-template <> std::span<char const* const> names_of<TensorReordering_t>() { return kReorderings; }
-template <> std::span<char const* const> names_of<BehaviorNote_t>() { return kBehaviorNotes; }
-template <> std::span<char const* const> names_of<NumericalNote_t>() { return kNumericalNotes; }
-template <> std::span<char const* const> names_of<ReductionMode_t>() { return kReductionModes; }
-template <> std::span<char const* const> names_of<RngDistribution_t>() { return kDistributions; }
-template <> std::span<char const* const> names_of<ReshapeMode_t>() { return kReshapeModes; }
-template <> std::span<char const* const> names_of<PointwiseMode_t>() { return kPointwiseModes; }
-template <> std::span<char const* const> names_of<KnobType_t>() { return kKnobs; }
+template <>
+std::span<char const* const> names_of<error_code_t>() {
+    return kErrorCodes;
+}
+template <>
+std::span<char const* const> names_of<DataType_t>() {
+    return kDataTypes;
+}
+template <>
+std::span<char const* const> names_of<HeurMode_t>() {
+    return kHeuristicModes;
+}
+template <>
+std::span<char const* const> names_of<BuildPlanPolicy_t>() {
+    return kBuildPolicies;
+}
+template <>
+std::span<char const* const> names_of<DiagonalAlignment_t>() {
+    return kAlignments;
+}
+template <>
+std::span<char const* const> names_of<AttentionImplementation_t>() {
+    return kImplementations;
+}
+template <>
+std::span<char const* const> names_of<TensorReordering_t>() {
+    return kReorderings;
+}
+template <>
+std::span<char const* const> names_of<BehaviorNote_t>() {
+    return kBehaviorNotes;
+}
+template <>
+std::span<char const* const> names_of<NumericalNote_t>() {
+    return kNumericalNotes;
+}
+template <>
+std::span<char const* const> names_of<ReductionMode_t>() {
+    return kReductionModes;
+}
+template <>
+std::span<char const* const> names_of<RngDistribution_t>() {
+    return kDistributions;
+}
+template <>
+std::span<char const* const> names_of<ReshapeMode_t>() {
+    return kReshapeModes;
+}
+template <>
+std::span<char const* const> names_of<PointwiseMode_t>() {
+    return kPointwiseModes;
+}
+template <>
+std::span<char const* const> names_of<KnobType_t>() {
+    return kKnobs;
+}
 
 }  // namespace cudnn_frontend::inline v1::core

@@ -26,11 +26,11 @@ class [[nodiscard]] Result {
 };
 
 // Returns the error of an expression of type error_t from the enclosing function.
-#define SDPA_GRAPH_TRY(expression)                                              \
-    do {                                                                        \
+#define SDPA_GRAPH_TRY(expression)                                                \
+    do {                                                                          \
         if (::cudnn_frontend::error_t status_ = (expression); status_.is_bad()) { \
-            return status_;                                                     \
-        }                                                                       \
+            return status_;                                                       \
+        }                                                                         \
     } while (false)
 
 }  // namespace cudnn_frontend::inline v1

@@ -20,7 +20,8 @@ struct BackwardTensors {
     View d_q, d_k, d_v, d_bias, rng_dump;
 };
 
-// Bytes of workspace, from the views' sizes alone: their pointers are not looked at, except for whether a tensor is there.
+// Bytes of workspace, from the views' sizes alone: their pointers are not looked at, except for whether a tensor is
+// there.
 std::int64_t forward_workspace(ForwardTensors const& tensors, int threads);
 std::int64_t backward_workspace(BackwardTensors const& tensors, int threads);
 

@@ -23,8 +23,8 @@ inline PhiloxBlock philox(std::uint64_t key, std::uint64_t counter_low, std::uin
     return x;
 }
 
-// Decides which probabilities of a score tensor are kept. Columns come in groups of four, one block for each: the counter
-// is the group's number in the whole tensor and the caller's offset, the key is the seed.
+// Decides which probabilities of a score tensor are kept. Columns come in groups of four, one block for each: the
+// counter is the group's number in the whole tensor and the caller's offset, the key is the seed.
 class DropoutMask {
    public:
     DropoutMask(std::int64_t seed, std::int64_t offset, double keep_probability, std::int64_t columns)
@@ -39,7 +39,8 @@ class DropoutMask {
         return block[static_cast<std::size_t>(column % 4)] < threshold_;
     }
     PhiloxBlock group(std::int64_t row, std::int64_t group_of_row) const {
-        return philox(seed_, static_cast<std::uint64_t>(row) * groups_per_row_ + static_cast<std::uint64_t>(group_of_row),
+        return philox(seed_,
+                      static_cast<std::uint64_t>(row) * groups_per_row_ + static_cast<std::uint64_t>(group_of_row),
                       offset_);
     }
     std::uint64_t threshold() const { return threshold_; }

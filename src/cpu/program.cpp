@@ -15,6 +15,9 @@
 namespace cudnn_frontend::inline v1::cpu {
 namespace {
 
+// More would only wait for each other.
+constexpr int kMaxThreads = 256;
+
 template <class ViewOf>
 ForwardTensors tensors_of(ir::SdpaForwardOp const& op, ViewOf const& view) {
     return {.q = view(op.q),
@@ -158,7 +161,7 @@ Result<std::shared_ptr<Program const>> Program::plan(ir::OpGraph graph, int thre
     SDPA_GRAPH_TRY(check_types(graph));
     std::shared_ptr<Program> const program(new Program);
     auto const cores = static_cast<int>(std::thread::hardware_concurrency());
-    program->threads_ = threads > 0 ? threads : std::max(1, cores);
+    program->threads_ = threads > 0 ? std::min(threads, kMaxThreads) : std::max(1, cores);
 
     Result<Layout> layout = lay_out(graph);
     if (layout.is_bad()) return layout.error();

@@ -9,8 +9,9 @@
 
 namespace cudnn_frontend::inline v1::cpu {
 
-// Runs primitive operations with the interpreter and fused attention with the blocked kernels. Values between operations
-// live in the workspace as fp64, unrounded; an operation that reads an output reads its rounded elements. Immutable: run() may be called from many threads with their own workspaces.
+// Runs primitive operations with the interpreter and fused attention with the blocked kernels. Values between
+// operations live in the workspace as fp64, unrounded; an operation that reads an output reads its rounded elements.
+// Immutable: run() may be called from many threads with their own workspaces.
 class Program {
    public:
     // No thread count means one for each core.
@@ -19,8 +20,8 @@ class Program {
     ir::OpGraph const& graph() const { return graph_; }
     std::int64_t workspace_size() const { return workspace_size_; }
 
-    // Pointers in the order of graph().bindings(), none of them null; the workspace has workspace_size() bytes. Sequence
-    // lengths outside of their tensors are an error, found before anything is written.
+    // Pointers in the order of graph().bindings(), none of them null; the workspace has workspace_size() bytes.
+    // Sequence lengths outside of their tensors are an error, found before anything is written.
     error_t run(std::span<void* const> pointers, void* workspace) const;
 
    private:

@@ -1,4 +1,5 @@
-// Builds an op graph op by op. Each call adds one operation and returns its result, a virtual value unless told otherwise.
+// Builds an op graph op by op. Each call adds one operation and returns its result, a virtual value unless told
+// otherwise.
 #pragma once
 
 #include "ir/op_graph.h"

@@ -34,12 +34,12 @@ struct Value {
     core::Dims dim;
     core::Dims stride;  // in elements
     Role role = Role::Virtual;
-    std::int64_t uid = -1;          // of the user's tensor; -1 for a value that the expansion made
-    detail::Scalar constant;        // of a Constant of one element
-    std::vector<double> table;      // of a Constant of several elements, row-major; the executor uploads it
-    std::int64_t alignment = 16;    // bytes
-    ValueId view_of = kNoValue;     // the same elements as that value under other dims and strides
-    bool owned_scratch = false;     // Virtual here, but cuDNN wants memory for it: the lowering finds it a place
+    std::int64_t uid = -1;        // of the user's tensor; -1 for a value that the expansion made
+    detail::Scalar constant;      // of a Constant of one element
+    std::vector<double> table;    // of a Constant of several elements, row-major; the executor uploads it
+    std::int64_t alignment = 16;  // bytes
+    ValueId view_of = kNoValue;   // the same elements as that value under other dims and strides
+    bool owned_scratch = false;   // Virtual here, but cuDNN wants memory for it: the lowering finds it a place
 };
 
 // C = A * B over the last two dims. A batch dim of A or B may be smaller than C's: groups of C share its entries.
@@ -50,7 +50,8 @@ struct MatmulOp {
     double padding = 0.0;
 };
 
-// Up to three inputs, broadcast to the output's dims. BINARY_SELECT(if true, if false, predicate); backward modes (dy, x).
+// Up to three inputs, broadcast to the output's dims. BINARY_SELECT(if true, if false, predicate); backward modes (dy,
+// x).
 struct PointwiseOp {
     PointwiseMode_t mode = PointwiseMode_t::NOT_SET;
     ValueId in[3] = {kNoValue, kNoValue, kNoValue};
@@ -58,8 +59,8 @@ struct PointwiseOp {
     std::int64_t axis = -1;  // of GEN_INDEX
     std::optional<float> relu_lower_clip, relu_upper_clip, relu_lower_clip_slope;
     std::optional<float> swish_beta, elu_alpha, softplus_beta;
-    // A step of softmax that a fully masked row passes through: -inf - -inf gives -inf, 0 / 0 gives 0. cuDNN's kernels do
-    // the same inside, so that such rows have probabilities of 0 and a log-sum-exp of -inf.
+    // A step of softmax that a fully masked row passes through: -inf - -inf gives -inf, 0 / 0 gives 0. cuDNN's kernels
+    // do the same inside, so that such rows have probabilities of 0 and a log-sum-exp of -inf.
     bool guards_masked_rows = false;
 };
 

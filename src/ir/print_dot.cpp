@@ -9,10 +9,8 @@ std::string escaped(std::string const& text) {
     std::string out;
     for (char const c : text) {
         if (c == '"' || c == '\\') out += '\\';
-        if (c == '\n')
-            out += "\\n";
-        else
-            out += c;
+        if (c == '\n') out += "\\n";
+        else out += c;
     }
     return out;
 }

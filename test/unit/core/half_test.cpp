@@ -20,7 +20,9 @@ double value_of_half(std::uint16_t bits) {
     return sign * std::ldexp(1024.0 + mantissa, exponent - 25);
 }
 
-bool same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
+bool same(double a, double b) {
+    return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
 
 }  // namespace
 
@@ -60,8 +62,8 @@ TEST_CASE("every bfloat16 returns to its bits, and floats round to the nearest")
         if (std::isnan(read) && !std::isnan(core::bfloat16_to_float(core::float_to_bfloat16(read)))) ++wrong;
     }
     CHECK(wrong == 0);
-    CHECK(core::float_to_bfloat16(1.0f + 1.0f / 256) == 0x3f80);       // tie to even, down
-    CHECK(core::float_to_bfloat16(1.0f + 3.0f / 256) == 0x3f82);       // tie to even, up
+    CHECK(core::float_to_bfloat16(1.0f + 1.0f / 256) == 0x3f80);  // tie to even, down
+    CHECK(core::float_to_bfloat16(1.0f + 3.0f / 256) == 0x3f82);  // tie to even, up
     CHECK(core::float_to_bfloat16(1.0f + 1.01f / 256) == 0x3f81);
     CHECK(core::float_to_bfloat16(std::numeric_limits<float>::max()) == 0x7f80);
 }

@@ -90,10 +90,11 @@ TEST_CASE("graph.c07: fewer strides than dims") {
 TEST_CASE("graph.c05: an input with dims but no strides") {
     TestGraph graph = chain_graph();
     in(graph).stride.clear();
-    expect_finding(graph, "graph.c05",
-                   {error_code_t::ATTRIBUTE_NOT_SET, "", "in", "dims [2, 3] without strides on a tensor that a node reads",
-                    "the distance between neighbours of each dim, in elements",
-                    "call set_stride(); row-major without gaps is [3, 1]"});
+    expect_finding(
+        graph, "graph.c05",
+        {error_code_t::ATTRIBUTE_NOT_SET, "", "in", "dims [2, 3] without strides on a tensor that a node reads",
+         "the distance between neighbours of each dim, in elements",
+         "call set_stride(); row-major without gaps is [3, 1]"});
 }
 
 TEST_CASE("graph.c05: one element needs no strides") {

@@ -53,8 +53,7 @@ void expect_of_options(SDPA_attributes const& options, std::string const& rule, 
 Tensor_ptr loose_tensor(std::vector<std::int64_t> const& dim, DataType_t type) {
     std::vector<std::int64_t> stride(dim.size(), 1);
     for (std::size_t i = dim.size() - 1; i-- > 0;) stride[i] = stride[i + 1] * dim[i + 1];
-    return std::make_shared<Tensor_attributes>(
-        Tensor_attributes().set_dim(dim).set_stride(stride).set_data_type(type));
+    return std::make_shared<Tensor_attributes>(Tensor_attributes().set_dim(dim).set_stride(stride).set_data_type(type));
 }
 
 }  // namespace
