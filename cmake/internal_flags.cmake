@@ -16,10 +16,12 @@ if(SDPA_GRAPH_SANITIZE)
   add_link_options(-fsanitize=${SDPA_GRAPH_SANITIZE})
 endif()
 
-# A layer of the library: every source of its folder, which sees the public headers and the layers that it names.
+# A layer of the library: every source of its folder, and of the folders named as PARTS. It sees the public headers and
+# the layers that it names.
 function(sdpa_layer name)
-  cmake_parse_arguments(ARG "" "" "LAYERS;PRIVATE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  cmake_parse_arguments(ARG "" "" "LAYERS;PRIVATE;PARTS" ${ARGN})
+  list(TRANSFORM ARG_PARTS REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1/*.cpp" OUTPUT_VARIABLE part_globs)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp ${part_globs})
   add_library(layer_${name} OBJECT ${sources})
   set_target_properties(layer_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_include_directories(layer_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include)

@@ -9,6 +9,8 @@
 
 #include <array>
 
+struct CUgraph_st;  // what cudaGraph_t and CUgraph point to
+
 namespace cudnn_frontend {
 inline namespace v1 {
 
@@ -19,6 +21,11 @@ struct Graph_access;
 namespace graph {
 
 enum class OperationsFormat { TEXT, DOT };
+
+struct Knob_choice {
+    KnobType_t first = KnobType_t::NOT_SET;
+    std::int64_t second = 0;
+};
 
 // Nodes and tensors are only ever added. A builder call never fails: what is wrong with its arguments is reported by
 // validate(), together with everything else. Every stage can be called again and gives the same result; building again
@@ -37,6 +44,24 @@ class SDPA_GRAPH_API Graph {
     Graph& set_intermediate_data_type(DataType_t const type);
     Graph& set_compute_data_type(DataType_t const type);
     Graph& set_name(std::string const& name);
+
+    // What plans are made for, where the target leaves it open: the device when no handle names one, a number of its
+    // multiprocessors, kernels that serve many shapes.
+    Graph& set_device_properties(std::shared_ptr<DeviceProperties const> properties);
+    Graph& set_sm_count(std::int32_t count);
+    Graph& set_sm_version(std::int32_t version);
+    Graph& set_dynamic_shape_enabled(bool is_enabled);
+    Graph& set_kernel_cache(std::shared_ptr<KernelCache> cache);
+    Graph& set_override_shape_enabled(bool is_enabled);
+
+    // Which engines may serve. Checked by check_support() and build_plans(), whenever it was said.
+    Graph& deselect_workspace_greater_than(std::int64_t const bytes);
+    Graph& deselect_shared_mem_greater_than(std::int64_t const bytes);
+    Graph& deselect_engines(std::vector<std::string> const& parts_of_names);  // "eng2", "eng2_k24=7"
+    Graph& select_behavior_notes(std::vector<BehaviorNote_t> const& notes);
+    Graph& deselect_behavior_notes(std::vector<BehaviorNote_t> const& notes);
+    Graph& select_numeric_notes(std::vector<NumericalNote_t> const& notes);
+    Graph& deselect_numeric_notes(std::vector<NumericalNote_t> const& notes);
 
     std::shared_ptr<Tensor_attributes> tensor(Tensor_attributes const& attributes);
     template <class S>
@@ -95,6 +120,18 @@ class SDPA_GRAPH_API Graph {
     error_t build_operation_graph(cudnnHandle_t handle);
     error_t build_operation_graph();
     error_t create_execution_plans(std::vector<HeurMode_t> const& modes);
+    // One engine chosen by hand, as another candidate. Knobs: any container of pairs, or a list in braces.
+    template <class Knobs>
+    error_t create_execution_plan(std::int64_t const engine, Knobs const& knobs) {
+        std::vector<Knob_choice> choices;
+        for (auto const& knob : knobs) choices.push_back({knob.first, knob.second});
+        return create_plan(engine, choices);
+    }
+    error_t create_execution_plan(std::int64_t const engine, std::initializer_list<Knob_choice> knobs) {
+        return create_plan(engine, knobs);
+    }
+    error_t get_engine_count(std::int64_t& count);
+    error_t get_knobs_for_engine(std::int64_t const engine, std::vector<Knob>& knobs);
     error_t check_support();
     error_t check_support(cudnnHandle_t handle);
     error_t build_plans(BuildPlanPolicy_t const policy = BuildPlanPolicy_t::HEURISTICS_CHOICE,
@@ -102,6 +139,10 @@ class SDPA_GRAPH_API Graph {
     error_t build_plans(cudnnHandle_t const& handle,
                         BuildPlanPolicy_t const policy = BuildPlanPolicy_t::HEURISTICS_CHOICE,
                         bool const multithreaded = false);
+
+    // One candidate alone, which execute() then runs. May be called for several candidates at once.
+    error_t build_plan_at_index(std::int64_t const index);
+    error_t build_plan_at_index(cudnnHandle_t const& handle, std::int64_t const index);
 
     error_t build(Target const& target);
     error_t build(cudnnHandle_t const& handle, std::vector<HeurMode_t> const& modes,
@@ -113,9 +154,14 @@ class SDPA_GRAPH_API Graph {
 
     std::int64_t get_execution_plan_count() const;
     error_t get_plan_name(std::string& name) const;
+    error_t get_plan_name_at_index(std::int64_t const index, std::string& name) const;
     error_t get_behavior_notes(std::vector<BehaviorNote_t>& notes) const;  // CPU plans have none
-    std::int64_t get_workspace_size() const;                               // 0 before a plan is built
+    error_t get_behavior_notes_for_plan_at_index(std::int64_t const index, std::vector<BehaviorNote_t>& notes) const;
+    std::int64_t get_workspace_size() const;  // 0 before a plan is built
     error_t get_workspace_size(std::int64_t& bytes) const;
+    std::int64_t get_workspace_size_plan_at_index(std::int64_t const index) const;
+    error_t get_workspace_size_plan_at_index(std::int64_t const index, std::int64_t& bytes) const;
+    std::int64_t get_autotune_workspace_size() const;  // of the largest plan that is built
     // The uids that a pack must name, ascending.
     std::vector<std::int64_t> get_variant_pack_uids_sorted() const;
 
@@ -129,10 +175,53 @@ class SDPA_GRAPH_API Graph {
     error_t execute(Map const& pack, void* workspace) const {
         return run(nullptr, Variant_pack::of(pack), workspace, -1);
     }
+    // Pointers in the order of get_variant_pack_uids_sorted().
+    error_t execute(cudnnHandle_t handle, void** pointers, int count, void* workspace) const {
+        return run_sorted(handle, pointers, count, workspace, kCurrentPlan);
+    }
+    template <class Map>
+    error_t execute_plan_at_index(cudnnHandle_t handle, Map const& pack, void* workspace,
+                                  std::int64_t const index) const {
+        return run_at(handle, Variant_pack::of(pack), workspace, index);
+    }
+    error_t execute_plan_at_index(cudnnHandle_t handle, void** pointers, int count, void* workspace,
+                                  std::int64_t const index) const {
+        return run_sorted(handle, pointers, count, workspace, index);
+    }
+    // With other dims and strides for the tensors of these uids; needs set_override_shape_enabled(true). A shape that
+    // is met for the first time is planned then, which takes as long as a build.
+    template <class Map>
+    error_t execute(cudnnHandle_t handle, Map const& pack, void* workspace, std::vector<std::int64_t> const& uids,
+                    std::vector<std::vector<std::int64_t>> const& dims,
+                    std::vector<std::vector<std::int64_t>> const& strides) const {
+        return run_overridden(handle, Variant_pack::of(pack), workspace, uids, dims, strides);
+    }
     // With the workspace's size, which is checked.
+    template <class Map>
+    error_t execute(cudnnHandle_t handle, Map const& pack, void* workspace, std::int64_t workspace_bytes) const {
+        return run(handle, Variant_pack::of(pack), workspace, workspace_bytes < 0 ? 0 : workspace_bytes);
+    }
     template <class Map>
     error_t execute(Map const& pack, void* workspace, std::int64_t workspace_bytes) const {
         return run(nullptr, Variant_pack::of(pack), workspace, workspace_bytes < 0 ? 0 : workspace_bytes);
+    }
+
+    // Times every plan that is built, on the caller's memory, and makes the fastest the one that execute() runs.
+    template <class Map>
+    error_t autotune(cudnnHandle_t handle, Map const& pack, void* workspace, void* = nullptr) {
+        return tune(handle, Variant_pack::of(pack), workspace);
+    }
+    // Loads what the first execute() would load.
+    error_t warmup(cudnnHandle_t handle);
+
+    // The plan as nodes of an empty CUDA graph; update points such a graph to the memory of another pack.
+    template <class Map>
+    error_t populate_cuda_graph(cudnnHandle_t handle, Map const& pack, void* workspace, CUgraph_st* graph) {
+        return fill_cuda_graph(handle, Variant_pack::of(pack), workspace, graph, false);
+    }
+    template <class Map>
+    error_t update_cuda_graph(cudnnHandle_t handle, Map const& pack, void* workspace, CUgraph_st* graph) {
+        return fill_cuda_graph(handle, Variant_pack::of(pack), workspace, graph, true);
     }
 
     error_t query_tensor_attributes_of_uid(std::int64_t const uid, Tensor_attributes& attributes) const;
@@ -145,6 +234,20 @@ class SDPA_GRAPH_API Graph {
     // The graph as JSON text, docs/json.md. Reading replaces the whole graph, or nothing where the text is faulty.
     error_t serialize(std::string& json) const;
     error_t deserialize(std::string const& json);
+    // The built graph with its plan, as bytes; reading gives a graph that can be executed at once. A plan of cuDNN
+    // loads with the cuDNN version and on the kind of GPU that it was built for.
+    error_t serialize(std::vector<std::uint8_t>& bytes) const;
+    error_t deserialize(cudnnHandle_t handle, std::vector<std::uint8_t> const& bytes);
+    // The graph as an object of nlohmann::json, for programs that use that library.
+    template <class Json, class = decltype(Json::parse(std::string()).dump())>
+    void serialize(Json& json) const {
+        std::string text;
+        if (serialize(text).is_good()) json = Json::parse(text);
+    }
+    template <class Json, class = decltype(Json::parse(std::string()).dump())>
+    error_t deserialize(Json const& json) {
+        return deserialize(std::string(json.dump()));
+    }
 
     struct Impl;  // src/graph/graph_impl.h
 
@@ -152,7 +255,18 @@ class SDPA_GRAPH_API Graph {
     friend struct detail::Graph_access;
 
     Impl& impl();
+    static constexpr std::int64_t kCurrentPlan = -1;
+
+    error_t create_plan(std::int64_t engine, std::vector<Knob_choice> const& knobs);
     error_t run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const;
+    error_t run_at(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index) const;
+    error_t run_sorted(cudnnHandle_t handle, void** pointers, int count, void* workspace, std::int64_t index) const;
+    error_t run_overridden(cudnnHandle_t handle, Variant_pack pack, void* workspace,
+                           std::vector<std::int64_t> const& uids, std::vector<std::vector<std::int64_t>> const& dims,
+                           std::vector<std::vector<std::int64_t>> const& strides) const;
+    error_t tune(cudnnHandle_t handle, Variant_pack pack, void* workspace);
+    error_t fill_cuda_graph(cudnnHandle_t handle, Variant_pack pack, void* workspace, CUgraph_st* graph,
+                            bool is_update);
 
     Impl* impl_;  // owned; std::unique_ptr would add to the compile time of every user
 };

@@ -1,17 +1,14 @@
 // Where a graph is planned for.
 #pragma once
 
-#include "export.h"
-
-struct cudnnContext;
-typedef struct cudnnContext* cudnnHandle_t;
+#include "planning.h"
 
 namespace cudnn_frontend {
 inline namespace v1 {
 
 class SDPA_GRAPH_API Target {
    public:
-    enum class Kind { CPU, REFERENCE, CUDA };
+    enum class Kind { CPU, REFERENCE, CUDA, OFFLINE };
 
     // Fused attention on host memory: O(S) memory, fp32 accumulation. No thread count means one for each core.
     static Target cpu(int threads = 0);
@@ -19,10 +16,15 @@ class SDPA_GRAPH_API Target {
     static Target reference();
     // cuDNN on the device of the handle.
     static Target cuda(cudnnHandle_t handle);
+    // The real cuDNN for a device that need not be there: plans can be built, inspected and stored, not run. For a
+    // process that does not use a GPU otherwise. A name is one of DeviceProperties::names().
+    static Target offline(std::string const& device);
+    static Target offline(std::shared_ptr<DeviceProperties const> device);
 
     Kind kind() const { return kind_; }
     int threads() const { return threads_; }
     cudnnHandle_t handle() const { return handle_; }
+    std::shared_ptr<DeviceProperties const> const& device() const { return device_; }
 
    private:
     Target(Kind kind, int threads, cudnnHandle_t handle);
@@ -30,6 +32,7 @@ class SDPA_GRAPH_API Target {
     Kind kind_;
     int threads_;
     cudnnHandle_t handle_;
+    std::shared_ptr<DeviceProperties const> device_;
 };
 
 SDPA_GRAPH_API char const* to_string(Target::Kind kind);

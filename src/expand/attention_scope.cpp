@@ -11,6 +11,20 @@ AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes
     core::Dims const q = value(port(Port::Q)).dim;
     core::Dims const k = value(port(Port::K)).dim;
     score_dim_ = {q[0], q[1], q[2], k[2]};
+    if (!fields().padding_mask) return;
+    seq_len_q_ = port(Port::Seq_len_q);
+    seq_len_kv_ = port(Port::Seq_len_kv);
+}
+
+void AttentionScope::use_full_lengths() {
+    if (has_lengths()) return;
+    std::int64_t const batch = score_dim_[0];
+    auto const lengths = [&](char const* name, std::int64_t length) {
+        std::vector<double> table(static_cast<std::size_t>(batch), static_cast<double>(length));
+        return add_table(name, {batch, 1, 1, 1}, std::move(table), DataType_t::INT32);
+    };
+    seq_len_q_ = lengths("full_seq_len_q", queries());
+    seq_len_kv_ = lengths("full_seq_len_kv", keys());
 }
 
 ValueId AttentionScope::add_value(ir::Value value) {
@@ -47,8 +61,9 @@ ValueId AttentionScope::add_integer(std::string const& name, std::int64_t intege
     return builder_.constant(path(name), detail::make_scalar(static_cast<std::int32_t>(integer)));
 }
 
-ValueId AttentionScope::add_table(std::string const& name, core::Dims dim, std::vector<double> table) {
-    return add_value({.name = name, .dim = std::move(dim), .role = ir::Role::Constant, .table = std::move(table)});
+ValueId AttentionScope::add_table(std::string const& name, core::Dims dim, std::vector<double> table, DataType_t type) {
+    return add_value(
+        {.name = name, .type = type, .dim = std::move(dim), .role = ir::Role::Constant, .table = std::move(table)});
 }
 
 static ir::PointwiseOp pointwise_op(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out) {

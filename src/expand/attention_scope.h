@@ -21,8 +21,11 @@ class AttentionScope : public NodeScope {
     DataType_t io_type() const { return value(port(Port::Q)).type; }
 
     // Lengths of the batch entries; no value without a padding mask.
-    ir::ValueId seq_len_q() const { return fields().padding_mask ? port(Port::Seq_len_q) : ir::kNoValue; }
-    ir::ValueId seq_len_kv() const { return fields().padding_mask ? port(Port::Seq_len_kv) : ir::kNoValue; }
+    ir::ValueId seq_len_q() const { return seq_len_q_; }
+    ir::ValueId seq_len_kv() const { return seq_len_kv_; }
+    bool has_lengths() const { return seq_len_q_ != ir::kNoValue; }
+    // Gives every batch entry the full lengths, where the node has no padding mask.
+    void use_full_lengths();
 
     // Whether a generator drops probabilities; a chance of 0 needs no operation.
     bool generates_dropout() const { return fields().dropout_probability.value_or(0.0f) > 0.0f; }
@@ -41,7 +44,8 @@ class AttentionScope : public NodeScope {
     ir::ValueId add_scratch(std::string const& name, core::Dims dim);
     ir::ValueId add_number(std::string const& name, double number);
     ir::ValueId add_integer(std::string const& name, std::int64_t integer);
-    ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table);
+    ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
+                          DataType_t type = DataType_t::FLOAT);
     ir::ValueId transposed(ir::ValueId matrices) { return builder_.transposed(matrices, 2, 3); }
 
     // Operations, named after their result, which they return. Integers and predicates are computed as such.
@@ -60,6 +64,7 @@ class AttentionScope : public NodeScope {
     std::string path(std::string const& step) const { return name() + "::" + step; }
 
     core::Dims score_dim_;
+    ir::ValueId seq_len_q_ = ir::kNoValue, seq_len_kv_ = ir::kNoValue;
 };
 
 }  // namespace cudnn_frontend::inline v1::expand

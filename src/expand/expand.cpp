@@ -22,10 +22,13 @@ static error_t no_fused_attention(std::string const& node) {
 static error_t expand_attention(AttentionScope& at, Capabilities const& capabilities) {
     bool const is_forward = at.node().kind() == NodeKind::SdpaForward;
     AttentionImplementation_t const implementation = implementation_of(at.node());
-    if (implementation == AttentionImplementation_t::UNIFIED && !capabilities.fused_attention) {
-        return no_fused_attention(at.name());
-    }
-    if (capabilities.fused_attention && implementation != AttentionImplementation_t::COMPOSITE) {
+    using Fused = Capabilities::Fused;
+    bool const asks_for_fused = implementation == AttentionImplementation_t::UNIFIED;
+    if (asks_for_fused && capabilities.fused_attention == Fused::Never) return no_fused_attention(at.name());
+    bool const prefers_fused =
+        implementation == AttentionImplementation_t::AUTO && capabilities.fused_attention == Fused::Preferred;
+    if (!is_forward && capabilities.full_lengths_in_backward) at.use_full_lengths();
+    if (asks_for_fused || prefers_fused) {
         is_forward ? expand_fused_forward(at) : expand_fused_backward(at);
     } else {
         is_forward ? expand_forward(at) : expand_backward(at);

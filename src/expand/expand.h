@@ -8,7 +8,12 @@ namespace cudnn_frontend::inline v1::expand {
 
 // What the op graph is made for.
 struct Capabilities {
-    bool fused_attention = false;  // the target takes attention as one operation
+    // Attention as one operation: not at all, for nodes that ask for it, or wherever the node leaves the choice.
+    enum class Fused { Never, OnRequest, Preferred };
+    Fused fused_attention = Fused::Never;
+    // Backward without lengths gets the full lengths as lengths: cuDNN's Hopper engines give NaN without, for some
+    // key counts.
+    bool full_lengths_in_backward = false;
 };
 
 Result<ir::OpGraph> expand(nodes::ValidatedGraph const& graph, Capabilities const& capabilities);

@@ -1,6 +1,5 @@
 #include "expand/masks.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace cudnn_frontend::inline v1::expand {
@@ -33,9 +32,8 @@ bool is_bottom_right(AttentionScope const& at) {
 
 // i + shift
 ValueId shifted_row(AttentionScope& at, ValueId row) {
-    bool const has_lengths = at.fields().padding_mask;
-    ValueId const keys = has_lengths ? at.seq_len_kv() : at.add_integer("right_bound_keys", at.keys());
-    ValueId const queries = has_lengths ? at.seq_len_q() : at.add_integer("right_bound_queries", at.queries());
+    ValueId const keys = at.has_lengths() ? at.seq_len_kv() : at.add_integer("right_bound_keys", at.keys());
+    ValueId const queries = at.has_lengths() ? at.seq_len_q() : at.add_integer("right_bound_queries", at.queries());
     row = at.pointwise(ADD, {row, keys}, at.add_index("right_bound_row_plus_keys"));
     return at.pointwise(SUB, {row, queries}, at.add_index("right_bound_shifted_row"));
 }
@@ -70,7 +68,7 @@ ValueId column_by_constant(AttentionScope& at, ValueId column, std::int64_t left
 // Keeps j > i + shift - left, written as column > row.
 ValueId mask_left(AttentionScope& at, ValueId s, std::int64_t left) {
     auto const [row, column] = indices(at, s, "left_bound");
-    bool const shifts_by_lengths = is_bottom_right(at) && at.fields().padding_mask;
+    bool const shifts_by_lengths = is_bottom_right(at) && at.has_lengths();
     ValueId const shifted =
         shifts_by_lengths ? column_by_lengths(at, column, left) : column_by_constant(at, column, left);
     ValueId const inside = at.pointwise(CMP_GT, {shifted, row}, at.add_predicate("left_bound_inside"));
@@ -88,11 +86,14 @@ ValueId mask_padding(AttentionScope& at, ValueId s) {
     return keep_where(at, s, inside, "padding");
 }
 
+// A bound that masks nothing is left out: engines have fast paths for unmasked decoding, and a huge bound could
+// overflow the sums with indices and lengths.
 ValueId mask_band(AttentionScope& at, ValueId s) {
-    // This bound keeps everything already; a larger one could overflow the sums with indices and lengths.
-    std::int64_t const widest = at.queries() + at.keys();
-    if (at.fields().right_bound) s = mask_right(at, s, std::min(*at.fields().right_bound, widest));
-    if (at.fields().left_bound) s = mask_left(at, s, std::min(*at.fields().left_bound, widest));
+    auto const& fields = at.fields();
+    std::int64_t const keeps_all_right = is_bottom_right(at) ? at.queries() - 1 : at.keys() - 1;
+    std::int64_t const keeps_all_left = is_bottom_right(at) ? at.keys() : at.queries();
+    if (fields.right_bound && *fields.right_bound < keeps_all_right) s = mask_right(at, s, *fields.right_bound);
+    if (fields.left_bound && *fields.left_bound < keeps_all_left) s = mask_left(at, s, *fields.left_bound);
     return s;
 }
 

@@ -54,7 +54,7 @@ ValueId scores(AttentionScope& at, ValueId k_transposed, ValueId scale) {
     ValueId const bias = at.port(Port::Bias);
     if (bias != ir::kNoValue) s = at.pointwise(ADD, {s, bias}, at.add_score("biased_scores"));
     if (at.fields().alibi_mask) s = add_alibi(at, s);
-    if (at.fields().padding_mask) s = mask_padding(at, s);
+    if (at.has_lengths()) s = mask_padding(at, s);
     return s;
 }
 

@@ -1,6 +1,7 @@
 // What a Graph holds, and the snapshot of it that the stages work on.
 #pragma once
 
+#include "graph/plan_settings.h"
 #include "nodes/draft.h"
 #include "nodes/validate.h"
 
@@ -13,6 +14,7 @@ namespace cudnn_frontend::inline v1 {
 
 namespace pipeline {
 class Planner;
+class ShapePlans;
 }
 
 namespace graph {
@@ -27,7 +29,9 @@ struct Graph::Impl {
     DataType_t compute_data_type = DataType_t::NOT_SET;
     std::vector<Tensor_ptr> tensors;  // registered: made by tensor() or returned by a node
     std::vector<nodes::Draft> nodes;
-    std::shared_ptr<pipeline::Planner const> planner;  // what the build stages made; replaced, never changed
+    PlanSettings settings;
+    std::shared_ptr<pipeline::Planner> planner;     // what the build stages made
+    std::shared_ptr<pipeline::ShapePlans> lowered;  // what planner was made from, and its plans for other shapes
 
     Impl();
 };

@@ -1,8 +1,10 @@
-// The stages of Graph: check, validate, build, execute.
+// The stages of Graph from check to a plan.
 #include "graph/graph_impl.h"
 #include "graph/tensor_access.h"
 #include "pipeline/guard.h"
 #include "pipeline/planner.h"
+#include "pipeline/shape_plans.h"
+#include "pipeline/stages.h"
 
 #include <utility>
 
@@ -10,13 +12,9 @@ namespace cudnn_frontend::inline v1::graph {
 namespace {
 
 using pipeline::guarded;
+using pipeline::missing_stage;
 using pipeline::Plan;
 using pipeline::Planner;
-
-error_t missing_stage(error_code_t code, char const* call, char const* needed) {
-    return {code,
-            std::string(call) + " needs the result of " + needed + "; call that first, or build() for all stages"};
-}
 
 // On success also fills what was inferred into the user's tensors.
 Result<nodes::ValidatedGraph> validate_and_fill(Graph const& graph) {
@@ -30,7 +28,15 @@ Result<nodes::ValidatedGraph> validate_and_fill(Graph const& graph) {
     return std::move(*validation.graph);
 }
 
-Plan const* plan_of(std::shared_ptr<Planner const> const& planner) { return planner ? planner->plan() : nullptr; }
+error_t no_operation_graph(char const* call) {
+    return missing_stage(error_code_t::HEURISTIC_QUERY_FAILED, call, "build_operation_graph");
+}
+
+// Puts the result of a stage in place of what the stage started from.
+error_t advance(std::shared_ptr<Planner>& planner, Result<std::shared_ptr<Planner>> next) {
+    if (next.is_good()) planner = std::move(next).value();
+    return next.error();
+}
 
 }  // namespace
 
@@ -43,11 +49,12 @@ error_t Graph::validate() {
 error_t Graph::build_operation_graph(Target const& target) {
     return guarded([&]() -> error_t {
         impl().planner.reset();
-        auto const graph = validate_and_fill(*this);
+        auto graph = validate_and_fill(*this);
         if (graph.is_bad()) return graph.error();
-        auto planner = Planner::lower(graph.value(), impl().id, target);
-        if (planner.is_bad()) return planner.error();
-        impl().planner = std::move(planner).value();
+        auto lowered =
+            std::make_shared<pipeline::ShapePlans>(std::move(graph).value(), impl().id, target, impl().settings);
+        SDPA_GRAPH_TRY(advance(impl().planner, Planner::lower(lowered->input())));
+        impl().lowered = std::move(lowered);
         return {};
     });
 }
@@ -57,41 +64,70 @@ error_t Graph::build_operation_graph(cudnnHandle_t handle) { return build_operat
 error_t Graph::build_operation_graph() { return build_operation_graph(Target::cuda(nullptr)); }
 
 error_t Graph::create_execution_plans(std::vector<HeurMode_t> const& modes) {
-    if (!impl().planner) {
-        return missing_stage(error_code_t::HEURISTIC_QUERY_FAILED, "create_execution_plans", "build_operation_graph");
-    }
-    impl().planner = impl().planner->with_candidates(modes);
-    return {};
+    if (!impl().planner) return no_operation_graph("create_execution_plans");
+    return guarded([&] { return advance(impl().planner, impl().planner->with_candidates(modes)); });
+}
+
+error_t Graph::create_plan(std::int64_t engine, std::vector<Knob_choice> const& knobs) {
+    if (!impl().planner) return no_operation_graph("create_execution_plan");
+    return guarded([&] {
+        pipeline::KnobChoices choices;
+        for (Knob_choice const& knob : knobs) choices.emplace_back(knob.first, knob.second);
+        return advance(impl().planner, impl().planner->with_engine(engine, choices));
+    });
+}
+
+error_t Graph::get_engine_count(std::int64_t& count) {
+    if (!impl().planner) return no_operation_graph("get_engine_count");
+    return guarded([&] {
+        auto const found = impl().planner->engine_count();
+        if (found.is_good()) count = found.value();
+        return found.error();
+    });
+}
+
+error_t Graph::get_knobs_for_engine(std::int64_t const engine, std::vector<Knob>& knobs) {
+    if (!impl().planner) return no_operation_graph("get_knobs_for_engine");
+    return guarded([&] {
+        auto found = impl().planner->knobs_of_engine(engine);
+        if (found.is_good()) knobs = std::move(found).value();
+        return found.error();
+    });
+}
+
+static error_t no_candidates(char const* call) {
+    return missing_stage(error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED, call,
+                         "create_execution_plans with at least one heuristic mode");
 }
 
 error_t Graph::check_support() {
-    if (impl().planner && impl().planner->candidate_count() > 0) return {};
-    return missing_stage(error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED, "check_support",
-                         "create_execution_plans with at least one heuristic mode");
+    if (!impl().planner || impl().planner->candidate_count() == 0) return no_candidates("check_support");
+    return guarded([&] { return impl().planner->check_support(impl().settings.filters); });
 }
 
 error_t Graph::check_support(cudnnHandle_t) { return check_support(); }
 
-error_t Graph::build_plans(BuildPlanPolicy_t const, bool const) {
-    return guarded([&]() -> error_t {
-        if (!impl().planner || impl().planner->candidate_count() == 0) {
-            return missing_stage(error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED, "build_plans",
-                                 "create_execution_plans");
-        }
-        auto planner = impl().planner->with_plan();
-        if (planner.is_bad()) return planner.error();
-        impl().planner = std::move(planner).value();
-        return {};
-    });
+error_t Graph::build_plans(BuildPlanPolicy_t const policy, bool const multithreaded) {
+    if (!impl().planner || impl().planner->candidate_count() == 0) return no_candidates("build_plans");
+    return guarded([&] { return impl().planner->build(policy, multithreaded, impl().settings.filters); });
 }
 
 error_t Graph::build_plans(cudnnHandle_t const&, BuildPlanPolicy_t const policy, bool const multithreaded) {
     return build_plans(policy, multithreaded);
 }
 
+error_t Graph::build_plan_at_index(std::int64_t const index) {
+    if (!impl().planner || impl().planner->candidate_count() == 0) return no_candidates("build_plan_at_index");
+    return guarded([&] { return impl().planner->build_at(index); });
+}
+
+error_t Graph::build_plan_at_index(cudnnHandle_t const&, std::int64_t const index) {
+    return build_plan_at_index(index);
+}
+
 error_t Graph::build(Target const& target) {
     SDPA_GRAPH_TRY(build_operation_graph(target));
-    SDPA_GRAPH_TRY(create_execution_plans({HeurMode_t::A}));
+    SDPA_GRAPH_TRY(create_execution_plans({HeurMode_t::A, HeurMode_t::FALLBACK}));
     SDPA_GRAPH_TRY(check_support());
     return build_plans();
 }
@@ -106,53 +142,6 @@ error_t Graph::build(cudnnHandle_t const& handle, std::vector<HeurMode_t> const&
 
 error_t Graph::build(std::vector<HeurMode_t> const& modes, BuildPlanPolicy_t const policy, bool const multithreaded) {
     return build(nullptr, modes, policy, multithreaded);
-}
-
-std::int64_t Graph::get_execution_plan_count() const {
-    return impl_ && impl_->planner ? impl_->planner->candidate_count() : 0;
-}
-
-error_t Graph::get_plan_name(std::string& name) const {
-    Plan const* const plan = impl_ ? plan_of(impl_->planner) : nullptr;
-    if (plan == nullptr) return missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "get_plan_name", "build_plans");
-    name = plan->name();
-    return {};
-}
-
-error_t Graph::get_behavior_notes(std::vector<BehaviorNote_t>& notes) const {
-    if (!impl_ || plan_of(impl_->planner) == nullptr) {
-        return missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "get_behavior_notes", "build_plans");
-    }
-    notes.clear();
-    return {};
-}
-
-std::int64_t Graph::get_workspace_size() const {
-    Plan const* const plan = impl_ ? plan_of(impl_->planner) : nullptr;
-    return plan == nullptr ? 0 : plan->workspace_size();
-}
-
-error_t Graph::get_workspace_size(std::int64_t& bytes) const {
-    Plan const* const plan = impl_ ? plan_of(impl_->planner) : nullptr;
-    if (plan == nullptr) {
-        return missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "get_workspace_size", "build_plans");
-    }
-    bytes = plan->workspace_size();
-    return {};
-}
-
-std::vector<std::int64_t> Graph::get_variant_pack_uids_sorted() const {
-    std::vector<std::int64_t> uids;
-    if (Plan const* const plan = impl_ ? plan_of(impl_->planner) : nullptr) {
-        for (pipeline::Slot const& slot : plan->slots()) uids.push_back(slot.uid);
-    }
-    return uids;
-}
-
-error_t Graph::run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const {
-    Plan const* const plan = impl_ ? plan_of(impl_->planner) : nullptr;
-    if (plan == nullptr) return missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "execute", "build_plans");
-    return guarded([&] { return plan->execute(handle, pack, workspace, workspace_bytes); });
 }
 
 }  // namespace cudnn_frontend::inline v1::graph

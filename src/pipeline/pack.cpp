@@ -17,16 +17,14 @@ void append(std::string& text, std::string const& line) { text += (text.empty() 
 // Puts each pointer into the slot of its uid; what no slot asks for is dropped.
 class SlotFiller final : public Variant_pack_sink {
    public:
-    SlotFiller(std::vector<Slot> const& slots, std::uint64_t graph_id, std::vector<void*>& pointers)
-        : slots_(slots), graph_id_(graph_id), pointers_(pointers), is_named_(slots.size(), false) {}
+    SlotFiller(std::vector<Slot> const& slots, std::uint64_t graph_id, std::span<void*> pointers)
+        : slots_(slots), graph_id_(graph_id), pointers_(pointers) {}
 
     void add(std::int64_t uid, void* pointer) override {
         auto const slot = std::lower_bound(slots_.begin(), slots_.end(), uid,
                                            [](Slot const& candidate, std::int64_t key) { return candidate.uid < key; });
         if (slot == slots_.end() || slot->uid != uid) return;
-        auto const index = static_cast<std::size_t>(slot - slots_.begin());
-        pointers_[index] = pointer;
-        is_named_[index] = true;
+        pointers_[static_cast<std::size_t>(slot - slots_.begin())] = pointer;
     }
 
     void add(std::shared_ptr<graph::Tensor_attributes> const& tensor, void* pointer) override {
@@ -40,7 +38,6 @@ class SlotFiller final : public Variant_pack_sink {
         }
     }
 
-    bool is_named(std::size_t slot) const { return is_named_[slot]; }
     std::string const& faults() const { return faults_; }
 
    private:
@@ -51,8 +48,7 @@ class SlotFiller final : public Variant_pack_sink {
 
     std::vector<Slot> const& slots_;
     std::uint64_t graph_id_;
-    std::vector<void*>& pointers_;
-    std::vector<bool> is_named_;
+    std::span<void*> pointers_;
     std::string faults_;
 };
 
@@ -75,48 +71,54 @@ std::vector<Slot> make_slots(ir::OpGraph const& graph) {
         ir::Value const& value = graph.value(binding.value);
         std::int64_t const size = core::size_of(value.type);
         std::int64_t const elements = core::span_of(value.dim, value.stride).value_or(0);
-        slots.push_back(
-            {binding.uid, value.name, value.role == ir::Role::Output, size, elements * size, value.dim, value.stride});
+        slots.push_back({binding.uid, value.name, value.role == ir::Role::Output, size, size, elements * size,
+                         value.dim, value.stride});
     }
     return slots;
 }
 
-error_t resolve(Variant_pack pack, std::uint64_t graph_id, std::vector<Slot> const& slots,
-                std::vector<void*>& pointers) {
-    pointers.assign(slots.size(), nullptr);
+error_t resolve(Variant_pack pack, std::uint64_t graph_id, std::vector<Slot> const& slots, std::span<void*> pointers) {
+    static char unnamed;  // its address stands for a slot that the pack does not name
+    std::fill(pointers.begin(), pointers.end(), &unnamed);
     SlotFiller filler(slots, graph_id, pointers);
     pack.visit(filler);
     std::string faults = filler.faults(), first;
     for (std::size_t i = 0; i < slots.size(); ++i) {
-        if (pointers[i] != nullptr) continue;
+        bool const is_named = pointers[i] != &unnamed;
+        if (is_named && pointers[i] != nullptr) continue;
         if (first.empty()) first = slots[i].name;
-        append(faults, filler.is_named(i) ? label(slots[i]) + " has a null pointer in the pack; it needs memory of " +
-                                                std::to_string(slots[i].span) + " bytes"
-                                          : label(slots[i]) + " is missing in the pack; add an entry for this uid");
+        append(faults, is_named ? label(slots[i]) + " has a null pointer in the pack; it needs memory of " +
+                                      std::to_string(slots[i].span) + " bytes"
+                                : label(slots[i]) + " is missing in the pack; add an entry for this uid");
     }
     if (faults.empty()) return {};
     return invalid_pack(std::move(faults), first);
 }
 
-error_t check_host_memory(std::vector<Slot> const& slots, std::vector<void*> const& pointers) {
+error_t check_alignment(std::vector<Slot> const& slots, std::span<void* const> pointers) {
     std::string faults, first;
-    auto const report = [&](Slot const& slot, std::string const& text) {
-        if (first.empty()) first = slot.name;
-        append(faults, label(slot) + text);
-    };
     for (std::size_t i = 0; i < slots.size(); ++i) {
         auto const address = reinterpret_cast<std::uintptr_t>(pointers[i]);
-        if (address % static_cast<std::uintptr_t>(slots[i].element_size) != 0) {
-            report(slots[i], " has the pointer " + describe_pointer(pointers[i]) +
-                                 ", which is not a multiple of its element size of " +
-                                 std::to_string(slots[i].element_size) + " bytes; pass aligned memory");
-        }
+        if (address % static_cast<std::uintptr_t>(slots[i].alignment) == 0) continue;
+        if (first.empty()) first = slots[i].name;
+        append(faults, label(slots[i]) + " has the pointer " + describe_pointer(pointers[i]) +
+                           ", which is not a multiple of " + std::to_string(slots[i].alignment) +
+                           " bytes (its elements have " + std::to_string(slots[i].element_size) +
+                           "); pass aligned memory");
     }
+    if (faults.empty()) return {};
+    return invalid_pack(std::move(faults), first);
+}
+
+error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers) {
+    std::string faults, first;
     for (std::size_t i = 0; i < slots.size(); ++i) {
         for (std::size_t j = 0; j < slots.size(); ++j) {
             bool const is_checked_once = slots[i].is_written && (!slots[j].is_written || i < j) && i != j;
             if (!is_checked_once || !share_memory(slots[i], pointers[i], slots[j], pointers[j])) continue;
-            report(slots[i], " is written to memory that it shares with " + label(slots[j]) + "; give each its own");
+            if (first.empty()) first = slots[i].name;
+            append(faults, label(slots[i]) + " is written to memory that it shares with " + label(slots[j]) +
+                               "; give each its own");
         }
     }
     if (faults.empty()) return {};

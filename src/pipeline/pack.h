@@ -5,8 +5,11 @@
 
 #include <cudnn_frontend/variant_pack.h>
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cudnn_frontend::inline v1::pipeline {
@@ -17,6 +20,7 @@ struct Slot {
     std::string name;
     bool is_written;
     std::int64_t element_size;  // bytes
+    std::int64_t alignment;     // bytes that the pointer is a multiple of
     std::int64_t span;          // bytes from the first to past the last element
     core::Dims dim, stride;
 };
@@ -24,11 +28,45 @@ struct Slot {
 // One slot for each binding, in the same order.
 std::vector<Slot> make_slots(ir::OpGraph const& graph);
 
-// Fills pointers in the order of the slots. Tensors as keys belong to the graph of that id, or to none.
-error_t resolve(Variant_pack pack, std::uint64_t graph_id, std::vector<Slot> const& slots,
-                std::vector<void*>& pointers);
+// One pointer for each slot, without a trip to the heap for as many as attention graphs have.
+class PointerList {
+   public:
+    explicit PointerList(std::size_t count) : count_(count), more_(count > kInline ? count : 0) {}
+    std::span<void*> all() { return {count_ > kInline ? more_.data() : inline_.data(), count_}; }
 
-// Alignment, and outputs that share memory with other tensors.
-error_t check_host_memory(std::vector<Slot> const& slots, std::vector<void*> const& pointers);
+   private:
+    static constexpr std::size_t kInline = 32;
+    std::size_t count_;
+    std::array<void*, kInline> inline_;
+    std::vector<void*> more_;
+};
+
+// Fills the pointers, one for each slot in their order. Tensors as keys belong to the graph of that id, or to none.
+error_t resolve(Variant_pack pack, std::uint64_t graph_id, std::vector<Slot> const& slots, std::span<void*> pointers);
+
+// The pointers are multiples of each slot's alignment.
+error_t check_alignment(std::vector<Slot> const& slots, std::span<void* const> pointers);
+// No output shares memory with another tensor.
+error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers);
+
+// A pack whose pointers stand in the order of the slots.
+class SortedPack {
+   public:
+    SortedPack(std::vector<Slot> const& slots, void* const* pointers) : slots_(slots), pointers_(pointers) {}
+
+    struct Iterator {
+        SortedPack const* pack;
+        std::size_t at;
+        std::pair<std::int64_t, void*> operator*() const { return {pack->slots_[at].uid, pack->pointers_[at]}; }
+        Iterator& operator++() { return ++at, *this; }
+        bool operator!=(Iterator const& other) const { return at != other.at; }
+    };
+    Iterator begin() const { return {this, 0}; }
+    Iterator end() const { return {this, slots_.size()}; }
+
+   private:
+    std::vector<Slot> const& slots_;
+    void* const* pointers_;
+};
 
 }  // namespace cudnn_frontend::inline v1::pipeline

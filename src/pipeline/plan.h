@@ -11,23 +11,46 @@
 #include <string>
 #include <vector>
 
+struct CUgraph_st;
+
 namespace cudnn_frontend::inline v1::pipeline {
+
+// What is known of a plan before it is built.
+struct CandidateInfo {
+    std::string name;
+    std::vector<BehaviorNote_t> behavior_notes;
+    std::vector<NumericalNote_t> numerical_notes;
+    std::int64_t shared_memory_bytes = 0;
+};
+
+// One run's arguments.
+struct Run {
+    cudnnHandle_t handle = nullptr;
+    Variant_pack pack;
+    void* workspace = nullptr;
+    std::int64_t workspace_bytes = -1;  // -1: the caller did not say
+};
 
 class Plan {
    public:
     virtual ~Plan() = default;
 
-    virtual std::string name() const = 0;
+    virtual CandidateInfo const& info() const = 0;
     virtual std::int64_t workspace_size() const = 0;
     virtual std::vector<Slot> const& slots() const = 0;
-    // workspace_bytes is -1 where the caller did not say how large the workspace is.
-    virtual error_t execute(cudnnHandle_t handle, Variant_pack pack, void* workspace,
-                            std::int64_t workspace_bytes) const = 0;
+
+    virtual error_t execute(Run const& run) const = 0;
+    virtual error_t populate_cuda_graph(Run const& run, CUgraph_st* graph) const = 0;
+    virtual error_t update_cuda_graph(Run const& run, CUgraph_st* graph) const = 0;
+    // Loads what a first run would load; nothing is computed.
+    virtual error_t warm_up(cudnnHandle_t handle) const = 0;
+    // Time of one run in microseconds.
+    virtual Result<double> time(Run const& run) const = 0;
+    // Everything that running needs, for load_plan(); the graph's JSON goes along.
+    virtual Result<std::string> serialize() const = 0;
 };
 
-// A plan on host memory, for Target::cpu() and Target::reference(). Tensors as keys of a pack belong to the graph of
-// the id.
-Result<std::shared_ptr<Plan const>> make_host_plan(ir::OpGraph const& graph, Target const& target,
-                                                   std::uint64_t graph_id);
+// What every target checks: a workspace that is there, large enough and aligned.
+error_t check_workspace(Plan const& plan, Run const& run);
 
 }  // namespace cudnn_frontend::inline v1::pipeline

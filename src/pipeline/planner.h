@@ -1,41 +1,63 @@
-// The build stages: what each makes, kept as a value that the next stage starts from.
+// The build stages behind Graph: candidates for a plan, and the plans built from them.
 #pragma once
 
 #include "core/result.h"
-#include "ir/op_graph.h"
+#include "graph/plan_settings.h"
 #include "nodes/validate.h"
 #include "pipeline/plan.h"
 
 #include <cudnn_frontend/target.h>
 
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace cudnn_frontend::inline v1::pipeline {
 
+using KnobChoices = std::vector<std::pair<KnobType_t, std::int64_t>>;
+
+// What planning starts from.
+struct PlanningInput {
+    nodes::ValidatedGraph const& graph;
+    std::uint64_t graph_id;  // of the user's graph
+    Target const& target;
+    graph::PlanSettings const& settings;
+};
+
+// A graph lowered for a target. Candidates are replaced as a whole; plans are only ever added to them, so that a plan
+// stays valid as long as its planner. Building and reading may happen in many threads at once.
 class Planner {
    public:
-    // The op graph of a validated graph for a target. The id is that of the user's graph.
-    static Result<std::shared_ptr<Planner const>> lower(nodes::ValidatedGraph const& graph, std::uint64_t graph_id,
-                                                        Target const& target);
+    virtual ~Planner() = default;
 
-    // The same with the candidates for a plan: a CPU target has one for any heuristics, and none without.
-    std::shared_ptr<Planner const> with_candidates(std::vector<HeurMode_t> const& modes) const;
-    // The same with the plan built.
-    Result<std::shared_ptr<Planner const>> with_plan() const;
+    // The same graph with no candidates yet.
+    static Result<std::shared_ptr<Planner>> lower(PlanningInput const& input);
 
-    std::int64_t candidate_count() const { return candidate_count_; }
-    Plan const* plan() const { return plan_.get(); }
+    // The same with a candidate for each engine that the heuristics name.
+    virtual Result<std::shared_ptr<Planner>> with_candidates(std::vector<HeurMode_t> const& modes) const = 0;
+    // The same with one candidate chosen by hand.
+    virtual Result<std::shared_ptr<Planner>> with_engine(std::int64_t engine, KnobChoices const& knobs) const = 0;
+    // Shares the plans, but chooses its own.
+    virtual std::shared_ptr<Planner> copy() const = 0;
 
-   private:
-    Planner(Target const& target, std::uint64_t graph_id, std::shared_ptr<ir::OpGraph const> op_graph)
-        : target_(target), graph_id_(graph_id), op_graph_(std::move(op_graph)) {}
+    virtual Result<std::int64_t> engine_count() const = 0;
+    virtual Result<std::vector<Knob>> knobs_of_engine(std::int64_t engine) const = 0;
 
-    Target target_;
-    std::uint64_t graph_id_;
-    std::shared_ptr<ir::OpGraph const> op_graph_;
-    std::int64_t candidate_count_ = 0;
-    std::shared_ptr<Plan const> plan_;
+    virtual std::int64_t candidate_count() const = 0;
+    virtual Result<CandidateInfo> candidate(std::int64_t index) const = 0;
+
+    // Whether any candidate passes the filters.
+    virtual error_t check_support(graph::PlanFilters const& filters) const = 0;
+    virtual error_t build(BuildPlanPolicy_t policy, bool in_parallel, graph::PlanFilters const& filters) = 0;
+    virtual error_t build_at(std::int64_t index) = 0;
+
+    // The plan that execute() runs; null before one is built.
+    virtual Plan const* plan() const = 0;
+    virtual Result<Plan const*> plan_at(std::int64_t index) const = 0;
+    virtual std::vector<Plan const*> built_plans() const = 0;
+    virtual void choose(Plan const& plan) = 0;
 };
 
 }  // namespace cudnn_frontend::inline v1::pipeline

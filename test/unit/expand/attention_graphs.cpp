@@ -129,7 +129,9 @@ nodes::ValidatedGraph validated(nodes::GraphSpec const& spec) {
 }
 
 static ir::OpGraph expanded(AttentionGraph const& graph, bool fused_attention) {
-    auto result = expand::expand(validated(graph.spec), {.fused_attention = fused_attention});
+    using Fused = expand::Capabilities::Fused;
+    auto result =
+        expand::expand(validated(graph.spec), {.fused_attention = fused_attention ? Fused::Preferred : Fused::Never});
     INFO(result.error().get_message());
     REQUIRE(result.is_good());
     return std::move(result).value();

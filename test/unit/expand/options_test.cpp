@@ -93,10 +93,27 @@ TEST_CASE("Bounds carry the shift of the diagonal", "[expand]") {
     CHECK(find_value(lengths, "left_bound").type == DataType_t::INT32);
 }
 
-TEST_CASE("Bounds past every index are cut, so that sums with them stay in range", "[expand]") {
-    ir::OpGraph const graph = composite(AttentionGraph::forward().padding().band(kBottomRight, 2147483647, 2147483647));
-    CHECK(constant(graph, "left_bound") == 11.0);
-    CHECK(constant(graph, "right_bound") == 11.0);
+// Q has 6 rows and K has 5 of them.
+TEST_CASE("A bound that masks nothing makes no operation, the next smaller one does", "[expand]") {
+    struct Case {
+        DiagonalAlignment_t corner;
+        bool has_lengths;
+        std::int64_t left, right;  // the smallest that mask nothing
+    };
+    for (auto const& [corner, has_lengths, left, right] :
+         {Case{kTopLeft, false, 6, 4}, Case{kTopLeft, true, 6, 4}, Case{kBottomRight, false, 5, 5},
+          Case{kBottomRight, true, 5, 5}, Case{kBottomRight, true, 2147483647, 2147483647}}) {
+        CAPTURE(left, right, has_lengths);
+        auto const masks = [&](std::int64_t l, std::int64_t r) {
+            auto attention = AttentionGraph::forward();
+            if (has_lengths) attention.padding();
+            return ir::to_text(composite(attention.band(corner, l, r)));
+        };
+        CHECK(masks(left, right).find("_bound") == std::string::npos);
+        if (left == 2147483647) continue;
+        CHECK(masks(left - 1, right).find("left_bound_inside") != std::string::npos);
+        CHECK(masks(left, right - 1).find("right_bound_inside") != std::string::npos);
+    }
 }
 
 TEST_CASE("Masks fill with minus infinity", "[expand]") {

@@ -146,7 +146,7 @@ TEST_CASE("The implementation decides between one operation and many", "[expand]
 
 TEST_CASE("UNIFIED on a target without fused attention says what to do", "[expand]") {
     auto const graph = AttentionGraph::forward().implementation(AttentionImplementation_t::UNIFIED);
-    auto const error = expand::expand(validated(graph.spec), {.fused_attention = false}).error();
+    auto const error = expand::expand(validated(graph.spec), {}).error();
     CHECK(error.code == error_code_t::GRAPH_NOT_SUPPORTED);
     CHECK(error.where.node == "sdpa");
     CHECK(error.err_msg.find("UNIFIED") != std::string::npos);

@@ -1,0 +1,90 @@
+// What plans are made for and with: devices, knobs of engines, caches of compiled kernels.
+#pragma once
+
+#include "shared_ptr.h"
+#include "status.h"
+#include "types.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+struct cudnnContext;
+typedef struct cudnnContext* cudnnHandle_t;
+
+namespace cudnn_frontend {
+inline namespace v1 {
+
+namespace detail {
+struct Kernel_cache_access;
+}
+
+// A device as cuDNN describes it. Plans can be made for a description with no such device at hand.
+class SDPA_GRAPH_API DeviceProperties {
+   public:
+    DeviceProperties();
+    DeviceProperties(DeviceProperties&&) noexcept;
+    DeviceProperties& operator=(DeviceProperties&&) noexcept;
+    ~DeviceProperties();
+
+    // A description that comes with the library ("h200"), or JSON as to_json() gives it. Look at status().
+    static DeviceProperties named(std::string const& name);
+    static DeviceProperties from_json(std::string const& json);
+    // The names that named() knows.
+    static std::vector<std::string> names();
+
+    // Records a device that is there: choose it, then build().
+    DeviceProperties& set_device_id(std::int32_t id);
+    DeviceProperties& set_handle(cudnnHandle_t handle);
+    error_t build();
+
+    error_t serialize(std::vector<std::uint8_t>& bytes) const;
+    error_t deserialize(std::vector<std::uint8_t> const& bytes);
+
+    error_t status() const { return status_; }  // not OK before a description is there
+    std::string const& to_json() const { return json_; }
+    std::string describe() const;  // one line
+
+   private:
+    error_t adopt(std::string json);
+
+    std::string json_;
+    std::int32_t device_id_ = 0;
+    cudnnHandle_t handle_ = nullptr;
+    error_t status_;
+};
+
+// A setting of an engine and its range.
+class Knob {
+   public:
+    Knob(KnobType_t knob_type, std::int64_t maximum, std::int64_t minimum, std::int64_t step)
+        : type(knob_type), maxValue(maximum), minValue(minimum), stride(step) {}
+
+    KnobType_t type;
+    std::int64_t maxValue;
+    std::int64_t minValue;
+    std::int64_t stride;
+};
+
+// Compiled kernels that graphs with dynamic shapes share: give one object to many graphs. Kernels are kept apart where
+// they differ, also where cuDNN's own cache does not notice (head dims).
+class SDPA_GRAPH_API KernelCache {
+   public:
+    KernelCache();
+    KernelCache(KernelCache&&) noexcept;
+    KernelCache& operator=(KernelCache&&) noexcept;
+    ~KernelCache();
+
+    std::string describe() const;
+    bool is_finalized() const;  // whether a graph has used it
+    error_t status() const { return {}; }
+
+    struct Impl;
+
+   private:
+    friend struct detail::Kernel_cache_access;
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace v1
+}  // namespace cudnn_frontend

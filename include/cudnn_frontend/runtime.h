@@ -1,0 +1,27 @@
+// The cuDNN library that this process uses: what was found, and handles of it.
+#pragma once
+
+#include "planning.h"
+
+struct CUstream_st;
+
+namespace cudnn_frontend {
+inline namespace v1 {
+namespace runtime {
+
+// Which libraries were loaded from where, what is missing and how to get it: some lines of text.
+SDPA_GRAPH_API std::string describe();
+
+// The version as cuDNN counts, 91900 for 9.19.0; 0 where there is no usable library.
+SDPA_GRAPH_API std::size_t cudnn_version();
+
+// Handles from the very library that plans are built with. Programs that link cuDNN themselves may as well call
+// cudnnCreate(): their copy is the one that is used.
+SDPA_GRAPH_API error_t create_handle(cudnnHandle_t* handle);
+SDPA_GRAPH_API error_t destroy_handle(cudnnHandle_t handle);
+SDPA_GRAPH_API error_t set_stream(cudnnHandle_t handle, CUstream_st* stream);
+SDPA_GRAPH_API error_t get_stream(cudnnHandle_t handle, CUstream_st** stream);
+
+}  // namespace runtime
+}  // namespace v1
+}  // namespace cudnn_frontend

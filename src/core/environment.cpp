@@ -1,0 +1,31 @@
+#include "core/environment.h"
+
+#include <cstdlib>
+#include <initializer_list>
+#include <utility>
+
+namespace cudnn_frontend::inline v1::core::environment {
+namespace {
+
+std::string read(char const* name) {
+    char const* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+std::vector<std::string> read_all(std::initializer_list<char const*> names) {
+    std::vector<std::string> values;
+    for (char const* name : names) {
+        if (std::string value = read(name); !value.empty()) values.push_back(std::move(value));
+    }
+    return values;
+}
+
+}  // namespace
+
+std::string chosen_cudnn() { return read("SDPA_GRAPH_CUDNN_PATH"); }
+std::vector<std::string> cudnn_folders() { return read_all({"CUDNN_PATH", "CUDNN_HOME"}); }
+std::vector<std::string> cuda_folders() { return read_all({"CUDA_HOME", "CUDA_PATH"}); }
+std::vector<std::string> python_prefixes() { return read_all({"VIRTUAL_ENV", "CONDA_PREFIX"}); }
+std::string home() { return read("HOME"); }
+
+}  // namespace cudnn_frontend::inline v1::core::environment

@@ -1,0 +1,18 @@
+// Every environment variable that the library reads. What is set but empty counts as not set.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::inline v1::core::environment {
+
+// SDPA_GRAPH_CUDNN_PATH: the libcudnn to open, a file or its folder, and no other. Empty where it is not set.
+std::string chosen_cudnn();
+
+std::vector<std::string> cudnn_folders();    // CUDNN_PATH, CUDNN_HOME: where cuDNN is installed
+std::vector<std::string> cuda_folders();     // CUDA_HOME, CUDA_PATH: where the CUDA toolkit is
+std::vector<std::string> python_prefixes();  // VIRTUAL_ENV, CONDA_PREFIX: the active Python environments
+
+std::string home();  // HOME; empty where it is not set
+
+}  // namespace cudnn_frontend::inline v1::core::environment

@@ -1,0 +1,33 @@
+// The functions of libcudnn that this library calls, as a table: filled from the real library, or by a recording fake.
+#pragma once
+
+#include <cudnn.h>
+
+#include <cstddef>
+
+namespace cudnn_frontend::inline v1::cudnn {
+
+// Lives as long as the process: a library that was opened is never closed.
+struct Api {
+    std::size_t (*get_version)() = nullptr;
+    char const* (*get_error_string)(cudnnStatus_t) = nullptr;
+    void (*get_last_error_string)(char*, std::size_t) = nullptr;
+    cudnnStatus_t (*create)(cudnnHandle_t*) = nullptr;
+    cudnnStatus_t (*destroy)(cudnnHandle_t) = nullptr;
+    cudnnStatus_t (*set_stream)(cudnnHandle_t, cudaStream_t) = nullptr;
+    cudnnStatus_t (*get_stream)(cudnnHandle_t, cudaStream_t*) = nullptr;
+    cudnnStatus_t (*create_descriptor)(cudnnBackendDescriptorType_t, cudnnBackendDescriptor_t*) = nullptr;
+    cudnnStatus_t (*destroy_descriptor)(cudnnBackendDescriptor_t) = nullptr;
+    cudnnStatus_t (*set_attribute)(cudnnBackendDescriptor_t, cudnnBackendAttributeName_t, cudnnBackendAttributeType_t,
+                                   std::int64_t, void const*) = nullptr;
+    cudnnStatus_t (*get_attribute)(cudnnBackendDescriptor_t, cudnnBackendAttributeName_t, cudnnBackendAttributeType_t,
+                                   std::int64_t, std::int64_t*, void*) = nullptr;
+    cudnnStatus_t (*finalize)(cudnnBackendDescriptor_t) = nullptr;
+    cudnnStatus_t (*execute)(cudnnHandle_t, cudnnBackendDescriptor_t, cudnnBackendDescriptor_t) = nullptr;
+    cudnnStatus_t (*populate_cuda_graph)(cudnnHandle_t, cudnnBackendDescriptor_t, cudnnBackendDescriptor_t,
+                                         cudaGraph_t) = nullptr;
+    cudnnStatus_t (*update_cuda_graph)(cudnnHandle_t, cudnnBackendDescriptor_t, cudnnBackendDescriptor_t,
+                                       cudaGraph_t) = nullptr;
+};
+
+}  // namespace cudnn_frontend::inline v1::cudnn

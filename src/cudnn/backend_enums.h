@@ -1,0 +1,47 @@
+// Our enumerations in the words of cuDNN's backend, and back; and the few enumerators that are newer than the oldest
+// headers this library builds with.
+#pragma once
+
+#include <cudnn_frontend/types.h>
+
+#include <cudnn.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace cudnn_frontend::inline v1::cudnn {
+
+// Nothing where the backend has no such value.
+std::optional<cudnnDataType_t> to_backend(DataType_t type);
+std::optional<cudnnPointwiseMode_t> to_backend(PointwiseMode_t mode);
+std::optional<cudnnReduceTensorOp_t> to_backend(ReductionMode_t mode);
+std::optional<cudnnBackendHeurMode_t> to_backend(HeurMode_t mode);
+std::optional<cudnnBackendKnobType_t> to_backend(KnobType_t knob);
+
+// NOT_SET for what this library has no name for.
+KnobType_t from_backend(cudnnBackendKnobType_t knob);
+BehaviorNote_t from_backend(cudnnBackendBehaviorNote_t note);
+NumericalNote_t from_backend(cudnnBackendNumericalNote_t note);
+
+inline constexpr auto kReductionIsDeterministic = static_cast<cudnnBackendAttributeName_t>(1602);  // 9.11
+inline constexpr auto kSdpaForwardOperation = static_cast<cudnnBackendDescriptorType_t>(41);       // 9.13
+// CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC; the other operands follow it.
+enum class SdpaForwardAttribute : int {
+    Q = 2800,
+    K,
+    V,
+    O,
+    Stats,
+    Scale,
+    Block_mask,
+    Page_table_k,
+    Page_table_v,
+    Seq_len_q,
+    Seq_len_kv
+};
+
+// Names for messages; a number where there is none.
+std::string attribute_name(cudnnBackendAttributeName_t attribute);
+
+}  // namespace cudnn_frontend::inline v1::cudnn

@@ -1,0 +1,29 @@
+// The parts of cuDNN besides libcudnn, which opens them itself, and what it needs of the machine.
+#pragma once
+
+#include "cudnn/shared_object.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::inline v1::cudnn {
+
+struct LibraryReport;
+
+// The part that every function of libcudnn lies in.
+inline constexpr char const* kGraphPart = "libcudnn_graph.so.9";
+
+// The one that the libcudnn at `library_path` will use.
+SharedObject open_graph_part(std::string const& library_path);
+
+// Empty where libcudnn and its graph part belong together.
+std::string problem_of_versions(SharedObject const& library, SharedObject const& graph_part, std::size_t version);
+
+// What is missing, or from elsewhere. Cheap: nothing is opened.
+std::vector<std::string> notes_on_parts(std::string const& library_path);
+
+// Where NVRTC and the CUDA driver are, or how to get them. Opens NVRTC, which takes milliseconds: for reports.
+std::vector<std::string> notes_on_machine(LibraryReport const& report);
+
+}  // namespace cudnn_frontend::inline v1::cudnn

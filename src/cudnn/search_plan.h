@@ -1,0 +1,33 @@
+// Where to look for libcudnn.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::inline v1::cudnn {
+
+inline constexpr char const* kLibraryName = "libcudnn.so.9";
+
+// Files are tried in order; the first that can be opened is taken, good or bad: what follows would be another copy
+// beside it.
+struct SearchPlan {
+    bool use_loaded = true;  // a copy that the process has loaded already comes first
+    std::vector<std::string> files;
+    std::string chosen_by;  // the variable with which the user chose the only file; else empty
+};
+
+// What a plan is made of. Folders need not exist.
+struct SearchFolders {
+    std::string chosen;                // SDPA_GRAPH_CUDNN_PATH
+    std::vector<std::string> cudnn;    // installations of cuDNN
+    std::vector<std::string> python;   // prefixes of Python: pip packages, conda packages
+    std::vector<std::string> toolkit;  // installations of CUDA
+};
+
+// The environment's folders, then the usual ones.
+SearchFolders default_search_folders();
+
+SearchPlan make_search_plan(SearchFolders const& folders);
+SearchPlan default_search_plan();
+
+}  // namespace cudnn_frontend::inline v1::cudnn

@@ -1,0 +1,11 @@
+// The null driver's library file, as part of this one.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace cudnn_frontend::inline v1::offline {
+
+std::span<std::byte const> null_driver_bytes();
+
+}  // namespace cudnn_frontend::inline v1::offline

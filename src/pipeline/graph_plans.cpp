@@ -1,0 +1,112 @@
+// Graph's questions about its plans.
+#include "graph/graph_impl.h"
+#include "pipeline/guard.h"
+#include "pipeline/planner.h"
+#include "pipeline/stages.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::inline v1::graph {
+namespace {
+
+using pipeline::CandidateInfo;
+using pipeline::Plan;
+using pipeline::Planner;
+
+Planner const* planner_of(Graph::Impl const* impl) { return impl == nullptr ? nullptr : impl->planner.get(); }
+
+Plan const* plan_of(Graph::Impl const* impl) {
+    Planner const* const planner = planner_of(impl);
+    return planner == nullptr ? nullptr : planner->plan();
+}
+
+error_t no_plan(char const* call) {
+    return pipeline::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, call, "build_plans");
+}
+
+Result<CandidateInfo> candidate(Graph::Impl const* impl, char const* call, std::int64_t index) {
+    Planner const* const planner = planner_of(impl);
+    if (planner == nullptr) return no_plan(call);
+    return planner->candidate(index);
+}
+
+Result<Plan const*> built_plan(Graph::Impl const* impl, char const* call, std::int64_t index) {
+    Planner const* const planner = planner_of(impl);
+    if (planner == nullptr) return no_plan(call);
+    return planner->plan_at(index);
+}
+
+}  // namespace
+
+std::int64_t Graph::get_execution_plan_count() const {
+    Planner const* const planner = planner_of(impl_);
+    return planner == nullptr ? 0 : planner->candidate_count();
+}
+
+error_t Graph::get_plan_name(std::string& name) const {
+    Plan const* const plan = plan_of(impl_);
+    if (plan == nullptr) return no_plan("get_plan_name");
+    name = plan->info().name;
+    return {};
+}
+
+error_t Graph::get_plan_name_at_index(std::int64_t const index, std::string& name) const {
+    auto const info = candidate(impl_, "get_plan_name_at_index", index);
+    if (info.is_good()) name = info.value().name;
+    return info.error();
+}
+
+error_t Graph::get_behavior_notes(std::vector<BehaviorNote_t>& notes) const {
+    Plan const* const plan = plan_of(impl_);
+    if (plan == nullptr) return no_plan("get_behavior_notes");
+    notes = plan->info().behavior_notes;
+    return {};
+}
+
+error_t Graph::get_behavior_notes_for_plan_at_index(std::int64_t const index,
+                                                    std::vector<BehaviorNote_t>& notes) const {
+    auto const info = candidate(impl_, "get_behavior_notes_for_plan_at_index", index);
+    if (info.is_good()) notes = info.value().behavior_notes;
+    return info.error();
+}
+
+std::int64_t Graph::get_workspace_size() const {
+    Plan const* const plan = plan_of(impl_);
+    return plan == nullptr ? 0 : plan->workspace_size();
+}
+
+error_t Graph::get_workspace_size(std::int64_t& bytes) const {
+    Plan const* const plan = plan_of(impl_);
+    if (plan == nullptr) return no_plan("get_workspace_size");
+    bytes = plan->workspace_size();
+    return {};
+}
+
+std::int64_t Graph::get_workspace_size_plan_at_index(std::int64_t const index) const {
+    std::int64_t bytes = 0;
+    return get_workspace_size_plan_at_index(index, bytes).is_good() ? bytes : 0;
+}
+
+error_t Graph::get_workspace_size_plan_at_index(std::int64_t const index, std::int64_t& bytes) const {
+    auto const plan = built_plan(impl_, "get_workspace_size_plan_at_index", index);
+    if (plan.is_good()) bytes = plan.value()->workspace_size();
+    return plan.error();
+}
+
+std::int64_t Graph::get_autotune_workspace_size() const {
+    std::int64_t largest = 0;
+    Planner const* const planner = planner_of(impl_);
+    if (planner == nullptr) return 0;
+    for (Plan const* const plan : planner->built_plans()) largest = std::max(largest, plan->workspace_size());
+    return largest;
+}
+
+std::vector<std::int64_t> Graph::get_variant_pack_uids_sorted() const {
+    std::vector<std::int64_t> uids;
+    if (Plan const* const plan = plan_of(impl_)) {
+        for (pipeline::Slot const& slot : plan->slots()) uids.push_back(slot.uid);
+    }
+    return uids;
+}
+
+}  // namespace cudnn_frontend::inline v1::graph

@@ -1,0 +1,128 @@
+// Graph's ways to run a plan.
+#include "graph/graph_impl.h"
+#include "pipeline/guard.h"
+#include "pipeline/planner.h"
+#include "pipeline/shape_plans.h"
+#include "pipeline/stages.h"
+
+#include <string>
+
+namespace cudnn_frontend::inline v1::graph {
+namespace {
+
+using pipeline::guarded;
+using pipeline::Plan;
+using pipeline::Run;
+
+// The plan at an index, or the current one for the index of a current plan.
+Result<Plan const*> plan_to_run(Graph::Impl const* impl, std::int64_t index, std::int64_t current) {
+    bool const has_planner = impl != nullptr && impl->planner != nullptr;
+    if (has_planner && index != current) return impl->planner->plan_at(index);
+    Plan const* const plan = has_planner ? impl->planner->plan() : nullptr;
+    if (plan != nullptr) return plan;
+    return pipeline::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "execute", "build_plans");
+}
+
+error_t check_count(Plan const& plan, void** pointers, int count) {
+    auto const needed = plan.slots().size();
+    if (pointers != nullptr && count >= 0 && static_cast<std::size_t>(count) == needed) return {};
+    return {error_code_t::INVALID_VARIANT_PACK,
+            (pointers == nullptr ? "the array of pointers is null" : std::to_string(count) + " pointers were given") +
+                std::string("; needed are ") + std::to_string(needed) +
+                ", in the order of get_variant_pack_uids_sorted()"};
+}
+
+// The caller's workspace was measured for the graph's own shapes.
+error_t check_fits(Plan const& plan, Plan const& own) {
+    if (plan.workspace_size() <= own.workspace_size()) return {};
+    return {error_code_t::INVALID_VARIANT_PACK,
+            "the overridden shapes need a workspace of " + std::to_string(plan.workspace_size()) +
+                " bytes; get_workspace_size() tells " + std::to_string(own.workspace_size()) +
+                " for the graph's own shapes: build the graph with the largest shapes"};
+}
+
+}  // namespace
+
+error_t Graph::run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const {
+    return guarded([&]() -> error_t {
+        auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        if (plan.is_bad()) return plan.error();
+        return plan.value()->execute({handle, pack, workspace, workspace_bytes});
+    });
+}
+
+error_t Graph::run_at(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index) const {
+    return guarded([&]() -> error_t {
+        if (index < 0) {
+            return {error_code_t::GRAPH_EXECUTION_FAILED, "there is no plan " + std::to_string(index)};
+        }
+        auto const plan = plan_to_run(impl_, index, kCurrentPlan);
+        if (plan.is_bad()) return plan.error();
+        return plan.value()->execute({handle, pack, workspace, -1});
+    });
+}
+
+error_t Graph::run_sorted(cudnnHandle_t handle, void** pointers, int count, void* workspace, std::int64_t index) const {
+    return guarded([&]() -> error_t {
+        auto const plan = plan_to_run(impl_, index, kCurrentPlan);
+        if (plan.is_bad()) return plan.error();
+        SDPA_GRAPH_TRY(check_count(*plan.value(), pointers, count));
+        pipeline::SortedPack const pack(plan.value()->slots(), pointers);
+        return plan.value()->execute({handle, Variant_pack::of(pack), workspace, -1});
+    });
+}
+
+error_t Graph::run_overridden(cudnnHandle_t handle, Variant_pack pack, void* workspace,
+                              std::vector<std::int64_t> const& uids, std::vector<std::vector<std::int64_t>> const& dims,
+                              std::vector<std::vector<std::int64_t>> const& strides) const {
+    if (uids.empty() && dims.empty() && strides.empty()) return run(handle, pack, workspace, -1);
+    return guarded([&]() -> error_t {
+        auto const own = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        if (own.is_bad()) return own.error();
+        if (!impl_->settings.override_shapes || !impl_->lowered) {
+            return {error_code_t::INVALID_VALUE,
+                    "shapes are overridden, which needs set_override_shape_enabled(true) before the graph is built"};
+        }
+        auto const planner = impl_->lowered->plan_for({uids, dims, strides});
+        if (planner.is_bad()) return planner.error();
+        SDPA_GRAPH_TRY(check_fits(*planner.value()->plan(), *own.value()));
+        return planner.value()->plan()->execute({handle, pack, workspace, -1});
+    });
+}
+
+error_t Graph::tune(cudnnHandle_t handle, Variant_pack pack, void* workspace) {
+    return guarded([&]() -> error_t {
+        auto const current = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        if (current.is_bad()) return current.error();
+        Plan const* fastest = nullptr;
+        double least = 0;
+        for (Plan const* const plan : impl().planner->built_plans()) {
+            auto const time = plan->time({handle, pack, workspace, -1});
+            if (time.is_bad()) return time.error();
+            if (fastest != nullptr && time.value() >= least) continue;
+            fastest = plan;
+            least = time.value();
+        }
+        impl().planner->choose(*fastest);
+        return {};
+    });
+}
+
+error_t Graph::warmup(cudnnHandle_t handle) {
+    return guarded([&]() -> error_t {
+        auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        return plan.is_bad() ? plan.error() : plan.value()->warm_up(handle);
+    });
+}
+
+error_t Graph::fill_cuda_graph(cudnnHandle_t handle, Variant_pack pack, void* workspace, CUgraph_st* graph,
+                               bool is_update) {
+    return guarded([&]() -> error_t {
+        auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        if (plan.is_bad()) return plan.error();
+        Run const run{handle, pack, workspace, -1};
+        return is_update ? plan.value()->update_cuda_graph(run, graph) : plan.value()->populate_cuda_graph(run, graph);
+    });
+}
+
+}  // namespace cudnn_frontend::inline v1::graph

@@ -1,0 +1,76 @@
+// A built graph as bytes, and back.
+#include "graph/graph_impl.h"
+#include "json/graph_json.h"
+#include "pipeline/cudnn_planner.h"
+#include "pipeline/guard.h"
+#include "pipeline/plan_container.h"
+#include "pipeline/shape_plans.h"
+#include "pipeline/stages.h"
+
+namespace cudnn_frontend::inline v1::graph {
+namespace {
+
+using pipeline::guarded;
+using pipeline::PlanContainer;
+using pipeline::Planner;
+
+// The target on which a stored plan runs: the kind it was made for, with the handle of here.
+Target target_for(PlanContainer const& container, cudnnHandle_t handle) {
+    switch (container.target) {
+        case Target::Kind::CPU: return Target::cpu();
+        case Target::Kind::REFERENCE: return Target::reference();
+        case Target::Kind::CUDA:
+        case Target::Kind::OFFLINE: break;
+    }
+    return Target::cuda(handle);
+}
+
+Result<std::shared_ptr<Planner>> load_plan(pipeline::PlanningInput const& input, std::string const& plan) {
+    Target::Kind const kind = input.target.kind();
+    if (kind == Target::Kind::CUDA) return pipeline::load_cudnn_plan(input, plan);
+    auto planner = Planner::lower(input);
+    if (planner.is_good()) planner = planner.value()->with_candidates({HeurMode_t::A});
+    if (planner.is_good()) SDPA_GRAPH_TRY(planner.value()->build_at(0));
+    return planner;
+}
+
+}  // namespace
+
+error_t Graph::serialize(std::vector<std::uint8_t>& bytes) const {
+    return guarded([&]() -> error_t {
+        bool const is_built = impl_ != nullptr && impl_->planner && impl_->planner->plan() != nullptr;
+        if (!is_built) {
+            return pipeline::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "serialize to bytes", "build_plans");
+        }
+        auto plan = impl_->planner->plan()->serialize();
+        if (plan.is_bad()) return plan.error();
+        bytes = pipeline::write_container({.target = impl_->lowered->target().kind(),
+                                           .graph_json = json::write_graph(impl_->lowered->spec()),
+                                           .plan = std::move(plan).value()});
+        return {};
+    });
+}
+
+error_t Graph::deserialize(cudnnHandle_t handle, std::vector<std::uint8_t> const& bytes) {
+    return guarded([&]() -> error_t {
+        auto const container = pipeline::read_container(bytes);
+        if (container.is_bad()) return container.error();
+        auto const spec = json::read_graph(container.value().graph_json);
+        if (spec.is_bad()) return spec.error();
+        auto validation = nodes::validate(spec.value());
+        if (!validation.graph) return validation.report.to_error();
+        Graph loaded;
+        detail::Graph_access::assign(loaded, spec.value());
+        loaded.impl_->settings = impl().settings;
+        auto lowered = std::make_shared<pipeline::ShapePlans>(std::move(*validation.graph), loaded.impl_->id,
+                                                              target_for(container.value(), handle), impl().settings);
+        auto planner = load_plan(lowered->input(), container.value().plan);
+        if (planner.is_bad()) return planner.error();
+        loaded.impl_->planner = std::move(planner).value();
+        loaded.impl_->lowered = std::move(lowered);
+        *this = std::move(loaded);
+        return {};
+    });
+}
+
+}  // namespace cudnn_frontend::inline v1::graph

@@ -1,0 +1,145 @@
+#include "pipeline/host_planner.h"
+
+#include "cpu/program.h"
+#include "expand/expand.h"
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+
+namespace cudnn_frontend::inline v1::pipeline {
+namespace {
+
+error_t only_cudnn(char const* what) {
+    return {error_code_t::GRAPH_NOT_SUPPORTED,
+            std::string(what) + " exists for plans of cuDNN; this one is for the CPU"};
+}
+
+class HostPlan final : public Plan {
+   public:
+    HostPlan(std::shared_ptr<cpu::Program const> program, CandidateInfo info, std::uint64_t graph_id)
+        : program_(std::move(program)),
+          info_(std::move(info)),
+          graph_id_(graph_id),
+          slots_(make_slots(program_->graph())) {}
+
+    CandidateInfo const& info() const override { return info_; }
+    std::int64_t workspace_size() const override { return program_->workspace_size(); }
+    std::vector<Slot> const& slots() const override { return slots_; }
+
+    error_t execute(Run const& run) const override {
+        PointerList pointers(slots_.size());
+        SDPA_GRAPH_TRY(resolve(run.pack, graph_id_, slots_, pointers.all()));
+        SDPA_GRAPH_TRY(check_alignment(slots_, pointers.all()));
+        SDPA_GRAPH_TRY(check_overlap(slots_, pointers.all()));
+        SDPA_GRAPH_TRY(check_workspace(*this, run));
+        return program_->run(pointers.all(), run.workspace);
+    }
+
+    error_t populate_cuda_graph(Run const&, CUgraph_st*) const override { return only_cudnn("a CUDA graph"); }
+    error_t update_cuda_graph(Run const&, CUgraph_st*) const override { return only_cudnn("a CUDA graph"); }
+    error_t warm_up(cudnnHandle_t) const override { return {}; }
+
+    Result<double> time(Run const& run) const override {
+        SDPA_GRAPH_TRY(execute(run));  // touches the memory first
+        auto const start = std::chrono::steady_clock::now();
+        SDPA_GRAPH_TRY(execute(run));
+        return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+    }
+
+    // The graph is all there is to a plan for the CPU.
+    Result<std::string> serialize() const override { return std::string(); }
+
+   private:
+    std::shared_ptr<cpu::Program const> program_;
+    CandidateInfo info_;
+    std::uint64_t graph_id_;
+    std::vector<Slot> slots_;
+};
+
+// What the copies of a planner share: the graph, and its plan once one of them built it.
+struct HostWork {
+    Target target;
+    std::uint64_t graph_id;
+    ir::OpGraph op_graph;
+    CandidateInfo info;
+    std::mutex mutex;
+    std::shared_ptr<Plan const> plan;
+
+    Result<Plan const*> build() {
+        std::lock_guard const lock(mutex);
+        if (!plan) {
+            auto program = cpu::Program::plan(op_graph, target.threads());
+            if (program.is_bad()) return program.error();
+            plan = std::make_shared<HostPlan>(std::move(program).value(), info, graph_id);
+        }
+        return plan.get();
+    }
+};
+
+// A CPU target has one candidate for any heuristics, and none without.
+class HostPlanner final : public Planner {
+   public:
+    HostPlanner(std::shared_ptr<HostWork> work, std::int64_t candidates, Plan const* plan)
+        : work_(std::move(work)), candidates_(candidates), plan_(plan) {}
+
+    Result<std::shared_ptr<Planner>> with_candidates(std::vector<HeurMode_t> const& modes) const override {
+        return std::shared_ptr<Planner>(std::make_shared<HostPlanner>(work_, modes.empty() ? 0 : 1, nullptr));
+    }
+    Result<std::shared_ptr<Planner>> with_engine(std::int64_t engine, KnobChoices const&) const override {
+        if (engine != 0) return no_engine(engine);
+        return std::shared_ptr<Planner>(std::make_shared<HostPlanner>(work_, 1, nullptr));
+    }
+    std::shared_ptr<Planner> copy() const override {
+        return std::make_shared<HostPlanner>(work_, candidates_, plan_.load());
+    }
+
+    Result<std::int64_t> engine_count() const override { return std::int64_t{1}; }
+    Result<std::vector<Knob>> knobs_of_engine(std::int64_t engine) const override {
+        if (engine != 0) return no_engine(engine);
+        return std::vector<Knob>();
+    }
+
+    std::int64_t candidate_count() const override { return candidates_; }
+    Result<CandidateInfo> candidate(std::int64_t) const override { return work_->info; }
+
+    error_t check_support(graph::PlanFilters const&) const override { return {}; }
+    error_t build(BuildPlanPolicy_t, bool, graph::PlanFilters const&) override { return build_at(0); }
+    error_t build_at(std::int64_t) override {
+        auto const plan = work_->build();
+        if (plan.is_good()) plan_ = plan.value();
+        return plan.error();
+    }
+
+    Plan const* plan() const override { return plan_; }
+    Result<Plan const*> plan_at(std::int64_t) const override { return plan_.load(); }
+    std::vector<Plan const*> built_plans() const override {
+        return plan_ == nullptr ? std::vector<Plan const*>() : std::vector<Plan const*>{plan_};
+    }
+    void choose(Plan const& plan) override { plan_ = &plan; }
+
+   private:
+    static error_t no_engine(std::int64_t engine) {
+        return {error_code_t::INVALID_VALUE,
+                "there is no engine " + std::to_string(engine) + "; CPU targets have engine 0 alone"};
+    }
+
+    std::shared_ptr<HostWork> work_;
+    std::int64_t candidates_;
+    std::atomic<Plan const*> plan_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<Planner>> make_host_planner(PlanningInput const& input) {
+    expand::Capabilities capabilities;
+    bool const is_fused = input.target.kind() == Target::Kind::CPU;
+    if (is_fused) capabilities.fused_attention = expand::Capabilities::Fused::Preferred;
+    auto op_graph = expand::expand(input.graph, capabilities);
+    if (op_graph.is_bad()) return op_graph.error();
+    auto work = std::make_shared<HostWork>(input.target, input.graph_id, std::move(op_graph).value(),
+                                           CandidateInfo{to_string(input.target.kind()), {}, {}, 0});
+    return std::shared_ptr<Planner>(std::make_shared<HostPlanner>(std::move(work), 0, nullptr));
+}
+
+}  // namespace cudnn_frontend::inline v1::pipeline

@@ -1,0 +1,25 @@
+// The parts of a KernelCache: one object of the backend for each kind of kernel.
+#pragma once
+
+#include <cudnn_frontend/planning.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace cudnn_frontend::inline v1 {
+
+struct KernelCache::Impl {
+    std::mutex mutex;
+    std::map<std::string, std::shared_ptr<void const>> parts;  // descriptors of the backend, by kind of kernel
+};
+
+namespace detail {
+
+struct Kernel_cache_access {
+    static KernelCache::Impl& impl(KernelCache& cache) { return *cache.impl_; }
+};
+
+}  // namespace detail
+}  // namespace cudnn_frontend::inline v1

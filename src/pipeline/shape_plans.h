@@ -1,0 +1,40 @@
+// The plans of one graph for other shapes than its own, made when a shape is first met.
+#pragma once
+
+#include "pipeline/planner.h"
+
+#include <map>
+#include <mutex>
+
+namespace cudnn_frontend::inline v1::pipeline {
+
+// Dims and strides in place of a graph's own, for the tensors of these uids.
+struct ShapeOverride {
+    std::vector<std::int64_t> const& uids;
+    std::vector<core::Dims> const& dims;
+    std::vector<core::Dims> const& strides;
+};
+
+class ShapePlans {
+   public:
+    ShapePlans(nodes::ValidatedGraph graph, std::uint64_t graph_id, Target target, graph::PlanSettings settings);
+
+    nodes::GraphSpec const& spec() const { return graph_.spec(); }
+    Target const& target() const { return target_; }
+    PlanningInput input() const { return {graph_, graph_id_, target_, settings_}; }
+
+    // Safe from many threads.
+    Result<std::shared_ptr<Planner const>> plan_for(ShapeOverride const& shapes);
+
+   private:
+    Result<std::shared_ptr<Planner const>> build(ShapeOverride const& shapes) const;
+
+    nodes::ValidatedGraph graph_;
+    std::uint64_t graph_id_;
+    Target target_;
+    graph::PlanSettings settings_;
+    std::mutex mutex_;
+    std::map<std::vector<std::int64_t>, std::shared_ptr<Planner const>> plans_;
+};
+
+}  // namespace cudnn_frontend::inline v1::pipeline

@@ -1,0 +1,105 @@
+#include "pipeline/with_cudnn/cudnn_plan.h"
+
+#include "cudnn/driver.h"
+#include "cudnn/execution.h"
+#include "cudnn/status.h"
+#include "pipeline/with_cudnn/plan_text.h"
+
+namespace cudnn_frontend::inline v1::pipeline {
+
+// Enough to average over, few enough for plans of seconds.
+static constexpr int kTimedRuns = 10;
+
+CandidateInfo info_of(cudnn::EngineConfig const& config) {
+    return {config.name, config.behavior_notes, config.numerical_notes, config.shared_memory_bytes};
+}
+
+CudnnPlan::CudnnPlan(std::shared_ptr<CudnnContext const> context, std::shared_ptr<cudnn::EnginePlan const> engine)
+    : context_(std::move(context)), engine_(std::move(engine)), info_(info_of(engine_->config())) {}
+
+std::int64_t CudnnPlan::workspace_size() const { return context_->bindings.scratch_bytes + engine_->workspace_bytes(); }
+
+template <class Call>
+error_t CudnnPlan::with_memory(Run const& run, Call call) const {
+    if (!context_->device.is_live) {
+        return {error_code_t::GRAPH_EXECUTION_FAILED,
+                "the plan was made offline for " + context_->device.device->name() +
+                    ", which is not here; serialize() it and deserialize() it on a machine with that GPU"};
+    }
+    if (run.handle == nullptr) {
+        return {error_code_t::HANDLE_ERROR, "the cuDNN handle is null; pass one that cudnnCreate() made"};
+    }
+    PointerList pointers(context_->slots.size());
+    SDPA_GRAPH_TRY(resolve(run.pack, context_->graph_id, context_->slots, pointers.all()));
+    SDPA_GRAPH_TRY(check_alignment(context_->slots, pointers.all()));
+    SDPA_GRAPH_TRY(check_workspace(*this, run));
+    cudnn::RunMemory memory{.caller = pointers.all(), .tables = {}, .workspace = run.workspace};
+    if (context_->tables) memory.tables = context_->tables->pointers;
+    return call(memory);
+}
+
+error_t CudnnPlan::execute(Run const& run) const {
+    return with_memory(run, [&](cudnn::RunMemory const& memory) {
+        return cudnn::execute(run.handle, *engine_, context_->bindings, memory);
+    });
+}
+
+error_t CudnnPlan::populate_cuda_graph(Run const& run, CUgraph_st* graph) const {
+    if (graph == nullptr) return {error_code_t::INVALID_VALUE, "the CUDA graph is null; pass one of cudaGraphCreate()"};
+    auto const nodes = cudnn::node_count(graph);
+    if (nodes.is_bad()) return nodes.error();
+    if (nodes.value() != 0) {
+        return {error_code_t::INVALID_VALUE, "the CUDA graph has " + std::to_string(nodes.value()) +
+                                                 " nodes; populate_cuda_graph() needs an empty one"};
+    }
+    return with_memory(run, [&](cudnn::RunMemory const& memory) {
+        return cudnn::populate_cuda_graph(run.handle, *engine_, context_->bindings, memory, graph);
+    });
+}
+
+error_t CudnnPlan::update_cuda_graph(Run const& run, CUgraph_st* graph) const {
+    if (graph == nullptr) return {error_code_t::INVALID_VALUE, "the CUDA graph is null; pass the populated one"};
+    return with_memory(run, [&](cudnn::RunMemory const& memory) {
+        return cudnn::update_cuda_graph(run.handle, *engine_, context_->bindings, memory, graph);
+    });
+}
+
+// Filling a throw-away CUDA graph loads the kernels without running them.
+error_t CudnnPlan::warm_up(cudnnHandle_t handle) const {
+    SDPA_GRAPH_TRY(cudnn::use_device(context_->device.device->ordinal()));
+    auto const memory = cudnn::allocate(static_cast<std::size_t>(workspace_size()) + 4096);
+    if (memory.is_bad()) return memory.error();
+    std::vector<void*> const pointers(context_->slots.size(), memory.value()->pointer());
+    SortedPack const pack(context_->slots, pointers.data());
+    auto const graph = cudnn::make_cuda_graph();
+    if (graph.is_bad()) return graph.error();
+    return populate_cuda_graph({handle, Variant_pack::of(pack), memory.value()->pointer(), workspace_size()},
+                               graph.value()->graph);
+}
+
+Result<double> CudnnPlan::time(Run const& run) const {
+    SDPA_GRAPH_TRY(execute(run));  // loads the kernels
+    cudaStream_t stream = nullptr;
+    cudnn::Api const& api = *context_->device.api;
+    if (cudnnStatus_t const status = api.get_stream(run.handle, &stream); status != CUDNN_STATUS_SUCCESS) {
+        return cudnn::backend_error(api, status, "asking the handle for its stream", error_code_t::HANDLE_ERROR);
+    }
+    auto const clock = cudnn::StreamClock::make(stream);
+    if (clock.is_bad()) return clock.error();
+    SDPA_GRAPH_TRY(clock.value()->start());
+    for (int i = 0; i < kTimedRuns; ++i) SDPA_GRAPH_TRY(execute(run));
+    auto const microseconds = clock.value()->stop();
+    if (microseconds.is_bad()) return microseconds.error();
+    return microseconds.value() / kTimedRuns;
+}
+
+Result<std::string> CudnnPlan::serialize() const {
+    auto const plan = engine_->serialize();
+    if (plan.is_bad()) return plan.error();
+    return write_plan({.cudnn_version = context_->device.api->get_version(),
+                       .device = context_->device.device->json(),
+                       .bindings = context_->bindings,
+                       .engine_plan = plan.value()});
+}
+
+}  // namespace cudnn_frontend::inline v1::pipeline

@@ -1,0 +1,50 @@
+// A plan that an engine of cuDNN runs.
+#pragma once
+
+#include "cudnn/engine_plan.h"
+#include "cudnn/lowered_graph.h"
+#include "pipeline/plan.h"
+#include "pipeline/with_cudnn/device_tables.h"
+#include "pipeline/with_cudnn/planning_device.h"
+
+namespace cudnn_frontend::inline v1::pipeline {
+
+// What all plans of a graph run with.
+struct CudnnContext {
+    PlanningDevice device;
+    std::uint64_t graph_id = 0;
+    std::vector<Slot> slots;
+    cudnn::Bindings bindings;
+    std::shared_ptr<DeviceTables const> tables;  // null where there are none, and where the device is not there
+};
+
+class CudnnPlan final : public Plan {
+   public:
+    CudnnPlan(std::shared_ptr<CudnnContext const> context, std::shared_ptr<cudnn::EnginePlan const> engine);
+
+    cudnn::EngineConfig const& config() const { return engine_->config(); }
+
+    CandidateInfo const& info() const override { return info_; }
+    std::int64_t workspace_size() const override;
+    std::vector<Slot> const& slots() const override { return context_->slots; }
+
+    error_t execute(Run const& run) const override;
+    error_t populate_cuda_graph(Run const& run, CUgraph_st* graph) const override;
+    error_t update_cuda_graph(Run const& run, CUgraph_st* graph) const override;
+    error_t warm_up(cudnnHandle_t handle) const override;
+    Result<double> time(Run const& run) const override;
+    Result<std::string> serialize() const override;
+
+   private:
+    // Checks the run's arguments, then calls with the pointers of each source.
+    template <class Call>
+    error_t with_memory(Run const& run, Call call) const;
+
+    std::shared_ptr<CudnnContext const> context_;
+    std::shared_ptr<cudnn::EnginePlan const> engine_;
+    CandidateInfo info_;
+};
+
+CandidateInfo info_of(cudnn::EngineConfig const& config);
+
+}  // namespace cudnn_frontend::inline v1::pipeline

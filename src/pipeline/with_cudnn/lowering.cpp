@@ -1,0 +1,159 @@
+#include "pipeline/with_cudnn/lowering.h"
+
+#include "cudnn/status.h"
+#include "expand/expand.h"
+#include "pipeline/kernel_cache.h"
+#include "pipeline/with_cudnn/plan_text.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::inline v1::pipeline {
+namespace {
+
+// Matrix operands are read in pieces of this many bytes; everything else element by element.
+constexpr std::int64_t kMatrixAlignment = 16;
+
+void align_matrices(std::vector<Slot>& slots, ir::OpGraph const& graph) {
+    auto const align = [&](ir::ValueId id) {
+        if (id == ir::kNoValue) return;
+        std::int64_t const uid = graph.value(graph.storage_of(id)).uid;
+        for (Slot& slot : slots) {
+            if (slot.uid == uid) slot.alignment = std::max(slot.alignment, kMatrixAlignment);
+        }
+    };
+    for (ir::Op const& op : graph.ops()) {
+        if (auto const* const matmul = std::get_if<ir::MatmulOp>(&op.body)) {
+            for (ir::ValueId const id : {matmul->a, matmul->b, matmul->c}) align(id);
+        } else if (auto const* const sdpa = std::get_if<ir::SdpaForwardOp>(&op.body)) {
+            for (ir::ValueId const id : {sdpa->q, sdpa->k, sdpa->v, sdpa->o}) align(id);
+        }
+    }
+}
+
+expand::Capabilities expansion_for_cudnn() {
+    return {.fused_attention = expand::Capabilities::Fused::OnRequest, .full_lengths_in_backward = true};
+}
+
+// Slots, device tables: what plans run with, however they were made.
+Result<std::shared_ptr<CudnnContext const>> make_context(PlanningInput const& input, PlanningDevice device,
+                                                         ir::OpGraph const& op_graph, cudnn::Bindings bindings) {
+    auto context = std::make_shared<CudnnContext>();
+    context->device = std::move(device);
+    context->graph_id = input.graph_id;
+    context->slots = make_slots(op_graph);
+    align_matrices(context->slots, op_graph);
+    context->bindings = std::move(bindings);
+    if (context->device.is_live && !context->bindings.tables.empty()) {
+        auto tables = upload_tables(context->bindings.tables, context->device.device->ordinal());
+        if (tables.is_bad()) return tables.error();
+        context->tables = std::move(tables).value();
+    }
+    return std::shared_ptr<CudnnContext const>(std::move(context));
+}
+
+// Kernels that may serve one another: cuDNN's cache does not tell head dims apart, nor anything else but what follows
+// from an operation's kind.
+std::string kernel_kind(ir::OpGraph const& graph) {
+    std::string kind;
+    for (ir::Op const& op : graph.ops()) {
+        kind += std::string(ir::kind_name(op)) + ";";
+        if (auto const* const matmul = std::get_if<ir::MatmulOp>(&op.body)) {
+            auto const& a = graph.value(matmul->a);
+            auto const& c = graph.value(matmul->c);
+            bool const is_first = a.role != ir::Role::Virtual;
+            kind += std::to_string((is_first ? a : c).dim.back()) + ",type " + std::to_string(int(a.type)) + ";";
+        }
+    }
+    return kind;
+}
+
+Result<std::shared_ptr<cudnn::Descriptor const>> kernel_cache_for(PlanningInput const& input,
+                                                                  ir::OpGraph const& op_graph,
+                                                                  cudnn::Descriptor const& graph) {
+    if (!input.settings.kernel_cache) return std::shared_ptr<cudnn::Descriptor const>();
+    KernelCache::Impl& cache = detail::Kernel_cache_access::impl(*input.settings.kernel_cache);
+    std::lock_guard const lock(cache.mutex);
+    std::shared_ptr<void const>& part = cache.parts[kernel_kind(op_graph)];
+    if (!part) {
+        auto made =
+            std::make_shared<cudnn::Descriptor>(graph.api(), CUDNN_BACKEND_KERNEL_CACHE_DESCRIPTOR, "the kernel cache");
+        made->set(CUDNN_ATTR_KERNEL_CACHE_OPERATION_GRAPH, graph);
+        SDPA_GRAPH_TRY(made->finalize());
+        part = std::move(made);
+    }
+    return std::static_pointer_cast<cudnn::Descriptor const>(part);
+}
+
+error_t check_settings(graph::PlanSettings const& settings) {
+    if (!settings.kernel_cache || settings.dynamic_shapes) return {};
+    return {error_code_t::GRAPH_NOT_SUPPORTED,
+            "a kernel cache is set, but dynamic shapes are not enabled; cuDNN shares kernels between graphs with "
+            "set_dynamic_shape_enabled(true) alone"};
+}
+
+error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std::size_t slots) {
+    std::size_t const version = device.api->get_version();
+    if (stored.cudnn_version != version) {
+        return {error_code_t::GRAPH_NOT_SUPPORTED,
+                "the stored plan was made with cuDNN " + cudnn::version_text(stored.cudnn_version) + "; loaded is " +
+                    cudnn::version_text(version) + ", which cannot run it: build the graph again"};
+    }
+    std::string const made_for = cudnn::device_kind(stored.device), here = cudnn::device_kind(device.device->json());
+    if (made_for != here) {
+        return {error_code_t::GRAPH_NOT_SUPPORTED,
+                "the stored plan was made for another GPU (" + made_for + "); here is (" + here + "): build it again"};
+    }
+    for (cudnn::BoundTensor const& tensor : stored.bindings.tensors) {
+        bool const is_caller = tensor.source == cudnn::Source::Caller;
+        if (is_caller && static_cast<std::size_t>(tensor.at) >= slots) {
+            return {error_code_t::UNSUPPORTED_GRAPH_FORMAT, "the stored plan is of another graph; build it again"};
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& input) {
+    SDPA_GRAPH_TRY(check_settings(input.settings));
+    auto device = find_planning_device(input.target, input.settings.device.get());
+    if (device.is_bad()) return device.error();
+    auto const op_graph = expand::expand(input.graph, expansion_for_cudnn());
+    if (op_graph.is_bad()) return op_graph.error();
+    auto lowered =
+        cudnn::lower(op_graph.value(), *device.value().api, {.dynamic_shapes = input.settings.dynamic_shapes});
+    if (lowered.is_bad()) return lowered.error();
+    auto work = std::make_shared<CudnnWork>();
+    work->graph = std::move(lowered.value().graph);
+    work->engine_count = lowered.value().engine_count;
+    work->sm_count = input.settings.sm_count;
+    auto cache = kernel_cache_for(input, op_graph.value(), work->graph);
+    if (cache.is_bad()) return cache.error();
+    work->kernel_cache = std::move(cache).value();
+    auto context =
+        make_context(input, std::move(device).value(), op_graph.value(), std::move(lowered.value().bindings));
+    if (context.is_bad()) return context.error();
+    work->context = std::move(context).value();
+    return std::shared_ptr<CudnnWork const>(std::move(work));
+}
+
+Result<LoadedPlan> load_for_cudnn(PlanningInput const& input, std::string const& text) {
+    auto stored = read_plan(text);
+    if (stored.is_bad()) return stored.error();
+    auto device = find_planning_device(input.target, input.settings.device.get());
+    if (device.is_bad()) return device.error();
+    auto const op_graph = expand::expand(input.graph, expansion_for_cudnn());
+    if (op_graph.is_bad()) return op_graph.error();
+    SDPA_GRAPH_TRY(check_stored(stored.value(), device.value(), op_graph.value().bindings().size()));
+    auto engine = cudnn::EnginePlan::load(*device.value().api, stored.value().engine_plan, input.target.handle(),
+                                          device.value().device.get());
+    if (engine.is_bad()) return engine.error();
+    auto context = make_context(input, std::move(device).value(), op_graph.value(), std::move(stored.value().bindings));
+    if (context.is_bad()) return context.error();
+    auto work = std::make_shared<CudnnWork>();
+    work->context = context.value();
+    auto plan = std::make_shared<CudnnPlan const>(std::move(context).value(), std::move(engine).value());
+    return LoadedPlan{std::move(work), std::move(plan)};
+}
+
+}  // namespace cudnn_frontend::inline v1::pipeline

@@ -1,0 +1,78 @@
+#include "pipeline/with_cudnn/plan_text.h"
+
+#include "pipeline/blob.h"
+
+namespace cudnn_frontend::inline v1::pipeline {
+namespace {
+
+void write_bindings(BlobWriter& writer, cudnn::Bindings const& bindings) {
+    writer.number(bindings.scratch_bytes);
+    writer.number(static_cast<std::int64_t>(bindings.tensors.size()));
+    for (cudnn::BoundTensor const& tensor : bindings.tensors) {
+        writer.number(tensor.uid);
+        writer.number(static_cast<std::int64_t>(tensor.source));
+        writer.number(tensor.at);
+    }
+    writer.number(static_cast<std::int64_t>(bindings.numbers.size()));
+    for (std::uint64_t const number : bindings.numbers) writer.number(static_cast<std::int64_t>(number));
+    writer.number(static_cast<std::int64_t>(bindings.tables.size()));
+    for (cudnn::Table const& table : bindings.tables) {
+        writer.text({reinterpret_cast<char const*>(table.bytes.data()), table.bytes.size()});
+    }
+}
+
+void read_bindings(BlobReader& reader, cudnn::Bindings& bindings) {
+    bindings.scratch_bytes = reader.number();
+    bindings.tensors.resize(reader.count(24));
+    for (cudnn::BoundTensor& tensor : bindings.tensors) {
+        tensor.uid = reader.number();
+        tensor.source = static_cast<cudnn::Source>(reader.number());
+        tensor.at = reader.number();
+    }
+    bindings.numbers.resize(reader.count(8));
+    for (std::uint64_t& number : bindings.numbers) number = static_cast<std::uint64_t>(reader.number());
+    bindings.tables.resize(reader.count(8));
+    for (cudnn::Table& table : bindings.tables) {
+        std::string_view const bytes = reader.text();
+        auto const* const first = reinterpret_cast<std::byte const*>(bytes.data());
+        table.bytes.assign(first, first + bytes.size());
+    }
+}
+
+// Every place that a binding points to is there.
+bool fits(cudnn::BoundTensor const& tensor, cudnn::Bindings const& bindings) {
+    auto const is_below = [&](std::size_t end) { return tensor.at >= 0 && static_cast<std::size_t>(tensor.at) < end; };
+    switch (tensor.source) {
+        case cudnn::Source::Caller: return tensor.at >= 0;
+        case cudnn::Source::Number: return is_below(bindings.numbers.size());
+        case cudnn::Source::Table: return is_below(bindings.tables.size());
+        case cudnn::Source::Workspace: return tensor.at >= 0 && tensor.at < bindings.scratch_bytes;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::string write_plan(StoredPlan const& plan) {
+    BlobWriter writer;
+    writer.number(static_cast<std::int64_t>(plan.cudnn_version));
+    writer.text(plan.device);
+    write_bindings(writer, plan.bindings);
+    writer.text(plan.engine_plan);
+    return writer.take();
+}
+
+Result<StoredPlan> read_plan(std::string_view text) {
+    BlobReader reader(text);
+    StoredPlan plan;
+    plan.cudnn_version = static_cast<std::size_t>(reader.number());
+    plan.device = reader.text();
+    read_bindings(reader, plan.bindings);
+    plan.engine_plan = reader.text();
+    bool is_good = reader.is_done() && plan.bindings.scratch_bytes >= 0;
+    for (cudnn::BoundTensor const& tensor : plan.bindings.tensors) is_good = is_good && fits(tensor, plan.bindings);
+    if (is_good) return plan;
+    return error_t(error_code_t::UNSUPPORTED_GRAPH_FORMAT, "the stored plan's parts do not fit together");
+}
+
+}  // namespace cudnn_frontend::inline v1::pipeline

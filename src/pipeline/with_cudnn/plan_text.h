@@ -1,0 +1,21 @@
+// A plan of cuDNN with everything that running it needs beside the graph.
+#pragma once
+
+#include "core/result.h"
+#include "cudnn/lowered_graph.h"
+
+#include <string>
+
+namespace cudnn_frontend::inline v1::pipeline {
+
+struct StoredPlan {
+    std::size_t cudnn_version = 0;
+    std::string device;  // the description it was made for
+    cudnn::Bindings bindings;
+    std::string engine_plan;  // cuDNN's own form
+};
+
+std::string write_plan(StoredPlan const& plan);
+Result<StoredPlan> read_plan(std::string_view text);
+
+}  // namespace cudnn_frontend::inline v1::pipeline

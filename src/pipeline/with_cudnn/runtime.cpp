@@ -1,0 +1,46 @@
+#include <cudnn_frontend/runtime.h>
+
+#include "cudnn/library.h"
+#include "cudnn/status.h"
+#include "pipeline/guard.h"
+
+namespace cudnn_frontend::inline v1::runtime {
+namespace {
+
+// Calls a function of cuDNN, or says why there is none.
+template <class Call>
+error_t with_api(char const* what, Call call) {
+    return pipeline::guarded([&]() -> error_t {
+        cudnn::Library const& library = cudnn::library();
+        if (library.api == nullptr) return library.error;
+        cudnnStatus_t const status = call(*library.api);
+        if (status == CUDNN_STATUS_SUCCESS) return {};
+        return cudnn::backend_error(*library.api, status, what, error_code_t::HANDLE_ERROR);
+    });
+}
+
+}  // namespace
+
+std::string describe() { return cudnn::library().report.to_text(); }
+
+std::size_t cudnn_version() {
+    cudnn::Library const& library = cudnn::library();
+    return library.api == nullptr ? 0 : library.api->get_version();
+}
+
+error_t create_handle(cudnnHandle_t* handle) {
+    return with_api("creating a cuDNN handle", [&](cudnn::Api const& api) { return api.create(handle); });
+}
+error_t destroy_handle(cudnnHandle_t handle) {
+    return with_api("destroying a cuDNN handle", [&](cudnn::Api const& api) { return api.destroy(handle); });
+}
+error_t set_stream(cudnnHandle_t handle, CUstream_st* stream) {
+    return with_api("setting the handle's stream",
+                    [&](cudnn::Api const& api) { return api.set_stream(handle, stream); });
+}
+error_t get_stream(cudnnHandle_t handle, CUstream_st** stream) {
+    return with_api("asking for the handle's stream",
+                    [&](cudnn::Api const& api) { return api.get_stream(handle, stream); });
+}
+
+}  // namespace cudnn_frontend::inline v1::runtime

@@ -1,0 +1,14 @@
+#include <cudnn_frontend/runtime.h>
+
+namespace cudnn_frontend::inline v1::runtime {
+
+static error_t no_cudnn() { return {error_code_t::HANDLE_ERROR, "this build of the library has no cuDNN target"}; }
+
+std::string describe() { return "cuDNN: none, this build of the library has no cuDNN target\n"; }
+std::size_t cudnn_version() { return 0; }
+error_t create_handle(cudnnHandle_t*) { return no_cudnn(); }
+error_t destroy_handle(cudnnHandle_t) { return no_cudnn(); }
+error_t set_stream(cudnnHandle_t, CUstream_st*) { return no_cudnn(); }
+error_t get_stream(cudnnHandle_t, CUstream_st**) { return no_cudnn(); }
+
+}  // namespace cudnn_frontend::inline v1::runtime

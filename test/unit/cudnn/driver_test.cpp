@@ -1,0 +1,54 @@
+#include "cudnn/driver.h"
+
+#include "own_process.h"
+#include "support/catch.h"
+
+using namespace cudnn_frontend;
+
+namespace {
+
+std::string const kFakes = SDPA_TEST_FAKES;
+
+}  // namespace
+
+TEST_CASE("a driver's errors are told by name and explanation") {
+    CHECK(in_own_process([] {
+              auto const driver = cudnn::open_driver(kFakes + "/good/libcuda.so.1");
+              if (driver.is_bad()) return driver.error().err_msg;
+              auto const error = cudnn::driver_error(driver.value(), CUDA_ERROR_OUT_OF_MEMORY, "allocating memory");
+              auto const unknown = cudnn::driver_error(driver.value(), CUDA_ERROR_UNKNOWN, "allocating memory");
+              auto const none = cudnn::driver_error(driver.value(), CUDA_SUCCESS, "allocating memory");
+              bool const has_code = error.code == error_code_t::CUDA_API_FAILED && none.is_good();
+              return error.err_msg + "; " + unknown.err_msg + (has_code ? "" : "; wrong code");
+          }) ==
+          "allocating memory failed: CUDA_ERROR_OUT_OF_MEMORY: out of memory; "
+          "allocating memory failed: CUDA error 999");
+}
+
+TEST_CASE("a driver that lacks functions is refused by their names") {
+    std::string const file = kFakes + "/lacking/libcuda.so.1";
+    CHECK(in_own_process([&] { return cudnn::open_driver(file).error().err_msg; }) ==
+          "the CUDA driver " + file + " lacks cuStreamBeginCapture_v2, cuStreamEndCapture; update it");
+}
+
+TEST_CASE("without a driver the error says so") {
+    std::string const file = kFakes + "/empty/libcuda.so.1";
+    auto const error = cudnn::open_driver(file).error();
+    CHECK(error.code == error_code_t::INVALID_CUDA_DEVICE);
+    CHECK(error.err_msg == "there is no CUDA driver (" + file +
+                               ": cannot open shared object file: No such file or directory); install NVIDIA's driver");
+}
+
+TEST_CASE("work that needs a GPU fails with an error where there is none") {
+    std::string const text = in_own_process([]() -> std::string {
+        if (cudnn::check_driver().is_good()) return "";
+        std::string failed;
+        failed += cudnn::use_device(0).is_bad() ? "device " : "";
+        failed += cudnn::allocate(16).is_bad() ? "memory " : "";
+        failed += cudnn::make_cuda_graph().is_bad() ? "graph " : "";
+        failed += cudnn::node_count(nullptr).is_bad() ? "count " : "";
+        failed += cudnn::StreamClock::make(nullptr).is_bad() ? "clock" : "";
+        return failed;
+    });
+    CHECK((text.empty() || text == "device memory graph count clock"));
+}

@@ -1,0 +1,43 @@
+/* A libcuda.so.1 that knows one error. LACKS_CAPTURE leaves two functions out. */
+typedef int Result;
+enum { kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2 };
+
+Result cuGetErrorName(Result error, char const** name) {
+    *name = error == kOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY" : 0;
+    return error == kOutOfMemory ? kSuccess : kInvalidValue;
+}
+Result cuGetErrorString(Result error, char const** text) {
+    *text = error == kOutOfMemory ? "out of memory" : 0;
+    return error == kOutOfMemory ? kSuccess : kInvalidValue;
+}
+
+#define FUNCTION(name) \
+    Result name(void) { return kSuccess; }
+FUNCTION(cuInit)
+FUNCTION(cuDriverGetVersion)
+FUNCTION(cuDeviceGetCount)
+FUNCTION(cuDeviceGetName)
+FUNCTION(cuDeviceGetAttribute)
+FUNCTION(cuCtxGetCurrent)
+FUNCTION(cuCtxSetCurrent)
+FUNCTION(cuCtxGetDevice)
+FUNCTION(cuDevicePrimaryCtxRetain)
+FUNCTION(cuDevicePrimaryCtxRelease_v2)
+FUNCTION(cuMemAlloc_v2)
+FUNCTION(cuMemFree_v2)
+FUNCTION(cuMemcpyHtoD_v2)
+FUNCTION(cuStreamGetCtx)
+FUNCTION(cuStreamSynchronize)
+FUNCTION(cuStreamIsCapturing)
+#ifndef LACKS_CAPTURE
+FUNCTION(cuStreamBeginCapture_v2)
+FUNCTION(cuStreamEndCapture)
+#endif
+FUNCTION(cuGraphCreate)
+FUNCTION(cuGraphGetNodes)
+FUNCTION(cuGraphDestroy)
+FUNCTION(cuEventCreate)
+FUNCTION(cuEventRecord)
+FUNCTION(cuEventSynchronize)
+FUNCTION(cuEventElapsedTime)
+FUNCTION(cuEventDestroy_v2)

@@ -1,0 +1,161 @@
+#include "cudnn/library.h"
+
+#include "cudnn/shared_object.h"
+
+#include "own_process.h"
+#include "support/catch.h"
+
+#include <cstdlib>
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace cudnn_frontend;
+
+namespace {
+
+std::string const kFakes = SDPA_TEST_FAKES;
+std::string const kAdvice =
+    "; install cuDNN 9.10.0 or newer (pip install nvidia-cudnn-cu13, nvidia-cudnn-cu12 for CUDA 12, or the packages of "
+    "NVIDIA's CUDA repository), or set SDPA_GRAPH_CUDNN_PATH to its folder";
+
+std::string fake(std::string const& folder) { return kFakes + "/" + folder + "/libcudnn.so.9"; }
+
+cudnn::Library open_files(std::vector<std::string> files) { return cudnn::open_library({false, std::move(files), ""}); }
+
+// The error, else what the report says.
+std::string answer(cudnn::Library const& library) {
+    bool const is_consistent =
+        (library.api == nullptr) == library.error.is_bad() && (library.api == nullptr) == library.report.path.empty();
+    if (!is_consistent) return "the table, the error and the path disagree";
+    return library.api == nullptr ? library.error.err_msg : library.report.to_text();
+}
+
+std::string answer_for(std::vector<std::string> const& files) {
+    return in_own_process([&] { return answer(open_files(files)); });
+}
+
+}  // namespace
+
+TEST_CASE("a library that has all it needs serves") {
+    CHECK(answer_for({fake("good")}) == "cuDNN 9.99.0: " + fake("good") + "\n");
+}
+
+TEST_CASE("a library that lacks a function is refused by the function's name") {
+    CHECK(answer_for({fake("lacking")}) ==
+          "no usable cuDNN library: " + fake("lacking") +
+              " lacks cudnnBackendPopulateCudaGraph, which cuDNN 9.10.0 and newer have" + kAdvice);
+}
+
+TEST_CASE("a library that is too old is refused with both versions") {
+    CHECK(answer_for({fake("old")}) ==
+          "no usable cuDNN library: " + fake("old") + " is too old: found 9.8.0, needed 9.10.0 or newer" + kAdvice);
+}
+
+TEST_CASE("a file that is no library, and a folder without one, are passed over and named") {
+    CHECK(answer_for({fake("text"), fake("empty")}) == "no usable cuDNN library: tried " + fake("text") +
+                                                           " (invalid ELF header), " + fake("empty") + " (not there)" +
+                                                           kAdvice);
+    CHECK(answer_for({fake("empty"), fake("text"), fake("good"), fake("old")}) ==
+          "cuDNN 9.99.0: " + fake("good") + "\n  tried " + fake("text") +
+              ": invalid ELF header\n  not there: " + fake("empty") + "\n");
+}
+
+TEST_CASE("with no place to look the error says so") {
+    CHECK(answer_for({}) == "no usable cuDNN library: there was no place to look" + kAdvice);
+}
+
+TEST_CASE("a library whose graph part cannot be opened is refused before it ends the program") {
+    CHECK(answer_for({fake("broken_part")}) ==
+          "no usable cuDNN library: " + fake("broken_part") +
+              " cannot work, its part libcudnn_graph.so.9 cannot be opened: invalid ELF header" + kAdvice);
+}
+
+TEST_CASE("a library and a graph part of different versions are refused") {
+    std::string const part = kFakes + "/mixed/libcudnn_graph.so.9";
+    CHECK(answer_for({fake("mixed")}) == "no usable cuDNN library: " + fake("mixed") + " (9.99.0) and its part " +
+                                             part +
+                                             " (9.98.0) do not belong together: remove the copy of cuDNN that is not "
+                                             "wanted" +
+                                             kAdvice);
+    std::string const same = kFakes + "/disagreeing/libcudnn_graph.so.9";
+    CHECK(answer_for({fake("disagreeing")}) == "no usable cuDNN library: " + fake("disagreeing") +
+                                                   " (9.99.0) and its part " + same +
+                                                   " (9.99.0) do not belong together: remove the copy of cuDNN that "
+                                                   "is not wanted" +
+                                                   kAdvice);
+}
+
+TEST_CASE("missing parts are notes") {
+    std::string const missing =
+        ": not in " + kFakes + "/bare, where libcudnn is; install all of cuDNN from one package\n";
+    CHECK(answer_for({fake("bare")}) ==
+          "cuDNN 9.99.0: " + fake("bare") + "\n  libcudnn_ops.so.9" + missing + "  libcudnn_heuristic.so.9" + missing +
+              "  libcudnn_engines_precompiled.so.9" + missing + "  libcudnn_engines_runtime_compiled.so.9" + missing);
+}
+
+TEST_CASE("a part from another folder is a note") {
+    std::string const part = kFakes + "/other_good/libcudnn_graph.so.9";
+    CHECK(in_own_process([&] {
+              cudnn::open_object(part);
+              return answer(open_files({fake("good")}));
+          }) == "cuDNN 9.99.0: " + fake("good") + "\n  " + part + ": loaded from outside " + kFakes +
+                    "/good, where libcudnn is; parts of different versions do not work together\n");
+}
+
+TEST_CASE("a copy that the process has loaded comes first") {
+    CHECK(in_own_process([] {
+              cudnn::open_object(fake("good"));
+              auto const library = cudnn::open_library({true, {fake("other_good")}, ""});
+              return library.report.attempts[0].path + "; " + answer(library);
+          }) == fake("good") + ", which the process had loaded; cuDNN 9.99.0: " + fake("good") + "\n");
+}
+
+TEST_CASE("two copies in one process are refused with both paths") {
+    CHECK(in_own_process([] {
+              cudnn::open_object(fake("good"));
+              return answer(open_files({fake("other_good")}));
+          }) == "no usable cuDNN library: the process has loaded two copies of cuDNN, " + fake("good") + " and " +
+                    fake("other_good") + ", and a handle made by one must not reach the other: keep one of them" +
+                    kAdvice);
+}
+
+TEST_CASE("a chosen library that does not serve is refused with the name of the variable") {
+    CHECK(in_own_process([] {
+              setenv("SDPA_GRAPH_CUDNN_PATH", (kFakes + "/empty").c_str(), 1);
+              return answer(cudnn::library());
+          }) == "no usable cuDNN library: tried " + fake("empty") +
+                    " (not there); SDPA_GRAPH_CUDNN_PATH chose this library: correct it, or unset it to search the "
+                    "usual places");
+}
+
+TEST_CASE("many threads get the same library") {
+    CHECK(in_own_process([] {
+              setenv("SDPA_GRAPH_CUDNN_PATH", (kFakes + "/good").c_str(), 1);
+              std::vector<cudnn::Library const*> answers(8);
+              std::vector<std::thread> threads;
+              for (auto& found : answers) threads.emplace_back([&found] { found = &cudnn::library(); });
+              for (auto& thread : threads) thread.join();
+              bool const is_one = std::set(answers.begin(), answers.end()).size() == 1;
+              return (is_one ? "one " : "several ") + answer(*answers[0]);
+          }) == "one cuDNN 9.99.0: " + fake("good") + "\n");
+}
+
+TEST_CASE("the full report tells of NVRTC for the CUDA that cuDNN was built for, and of the driver") {
+    std::string const text = in_own_process([] { return cudnn::full_report(open_files({fake("good")})).to_text(); });
+    INFO(text);
+    CHECK(text.find("  libnvrtc.so.12: ") != text.npos);
+    CHECK(text.find("  libcuda.so.1: ") != text.npos);
+}
+
+TEST_CASE("the installed library serves, where there is one") {
+    std::string const text = in_own_process([]() -> std::string {
+        auto const& library = cudnn::library();
+        if (library.api == nullptr) return "none: " + library.error.err_msg;
+        bool const is_new = library.report.version >= 91000 && library.report.version == library.api->get_version();
+        bool const has_parts = library.report.notes.empty();
+        return std::string(is_new && has_parts ? "serves: " : "does not serve: ") + library.report.to_text();
+    });
+    INFO(text);
+    CHECK((text.starts_with("serves: cuDNN 9.") || text.starts_with("none: no usable cuDNN library: ")));
+}
