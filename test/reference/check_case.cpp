@@ -1,5 +1,6 @@
 #include "reference/check_case.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -28,10 +29,12 @@ class Faults {
 };
 
 // Runs and looks at where it wrote. Nothing may be written where it fails.
-bool run_watched(Session& session, Target const& target, std::vector<HostTensor> const& inputs,
-                 std::vector<HostTensor> const& outputs, Faults& faults) {
+bool run_watched(Session& session, Rig const& rig, std::vector<HostTensor> const& inputs,
+                 std::vector<HostTensor> const& outputs, Faults& faults, Outcome& outcome) {
     MemorySnapshot const before(concatenated(inputs, outputs));
-    error_t const error = session.run(target);
+    error_t error = session.build(rig.target);
+    outcome.is_refused = outcome.is_refused || error.is_bad();
+    if (error.is_good()) error = rig.execute(session);
     if (error.is_bad()) faults.add(error.get_message());
     faults.add(before.change_outside(error.is_good() ? outputs : std::vector<HostTensor>()));
     return error.is_good();
@@ -43,6 +46,11 @@ bool is_mask(HostTensor const& dump) {
     return ok;
 }
 
+// The lengths of the rows that are compared; null for all of them.
+std::vector<std::int64_t> const* rows_to_compare(Rig const& rig, std::optional<std::vector<std::int64_t>> const& len) {
+    return rig.defines_padded_rows || !len ? nullptr : &*len;
+}
+
 struct ForwardCheck {
     oracle::Problem problem;
     oracle::Forward exact;
@@ -50,67 +58,91 @@ struct ForwardCheck {
     bool ran = false;
 };
 
-ForwardCheck check_forward(AttentionCase const& c, Inputs const& in, Target const& target, Faults& faults) {
+ForwardCheck check_forward(AttentionCase const& c, Inputs const& in, Rig const& rig, Faults& faults, Outcome& outcome) {
     ForwardOutputs const out = make_forward_outputs(c);
     Session session(c, in, out);
     ForwardCheck result;
-    result.ran = run_watched(session, target, in.all(), out.all(), faults);
+    result.ran = run_watched(session, rig, in.all(), out.all(), faults, outcome);
     if (!result.ran) return result;
     if (out.rng_dump && !is_mask(out.rng_dump)) faults.add("the dumped mask holds other values than 0 and 1");
     result.rng_dump = out.rng_dump;
     result.problem = to_problem(c, in, out.rng_dump);
     result.exact = oracle::forward(result.problem);
-    oracle::Forward const allowed = oracle::allowed_error(result.problem, result.exact, precision_of(c, target));
-    faults.add(first_difference("O", out.o, result.exact.o, allowed.o));
-    if (out.stats) faults.add(first_difference("stats", out.stats, result.exact.stats, allowed.stats));
+    oracle::Forward const allowed = oracle::allowed_error(result.problem, result.exact, precision_of(c, rig));
+    auto const look = [&](char const* name, HostTensor const& actual, oracle::Array const& exact,
+                          oracle::Array const& error) {
+        Difference const difference = compare(name, actual, exact, error, rows_to_compare(rig, c.len_q));
+        faults.add(difference.fault);
+        outcome.worst_forward = std::max(outcome.worst_forward, difference.worst);
+    };
+    look("O", out.o, result.exact.o, allowed.o);
+    if (out.stats) look("stats", out.stats, result.exact.stats, allowed.stats);
     return result;
 }
 
-void check_backward(AttentionCase const& c, Inputs const& in, ForwardCheck const& forward, Target const& target,
-                    Faults& faults) {
+void check_backward(AttentionCase const& c, Inputs const& in, ForwardCheck const& forward, Rig const& rig,
+                    Faults& faults, Outcome& outcome) {
     BackwardInputs const more = make_backward_inputs(c, forward.exact);
     BackwardOutputs const out = make_backward_outputs(c);
     Session session(c, in, more, out);
-    if (!run_watched(session, target, concatenated(in.all(), more.all()), out.all(), faults)) return;
+    if (!run_watched(session, rig, concatenated(in.all(), more.all()), out.all(), faults, outcome)) return;
     if (out.rng_dump && !same_bits(out.rng_dump, forward.rng_dump)) faults.add("drops others than the forward pass");
     oracle::Array const o = to_array(more.o), stats = to_array(more.stats), d_o = to_array(more.d_o);
     oracle::Backward const exact = oracle::backward(forward.problem, o, stats, d_o);
-    oracle::Backward const allowed =
-        oracle::allowed_error(forward.problem, o, stats, d_o, exact, precision_of(c, target));
-    faults.add(first_difference("dQ", out.d_q, exact.d_q, allowed.d_q));
-    faults.add(first_difference("dK", out.d_k, exact.d_k, allowed.d_k));
-    faults.add(first_difference("dV", out.d_v, exact.d_v, allowed.d_v));
-    if (out.d_bias) faults.add(first_difference("dBias", out.d_bias, exact.d_bias, allowed.d_bias));
+    oracle::Backward const allowed = oracle::allowed_error(forward.problem, o, stats, d_o, exact, precision_of(c, rig));
+    auto const look = [&](char const* name, HostTensor const& actual, oracle::Array const& wanted,
+                          oracle::Array const& error, std::vector<std::int64_t> const* rows) {
+        Difference const difference = compare(name, actual, wanted, error, rows);
+        faults.add(difference.fault);
+        outcome.worst_backward = std::max(outcome.worst_backward, difference.worst);
+    };
+    look("dQ", out.d_q, exact.d_q, allowed.d_q, rows_to_compare(rig, c.len_q));
+    look("dK", out.d_k, exact.d_k, allowed.d_k, rows_to_compare(rig, c.len_kv));
+    look("dV", out.d_v, exact.d_v, allowed.d_v, rows_to_compare(rig, c.len_kv));
+    if (out.d_bias) look("dBias", out.d_bias, exact.d_bias, allowed.d_bias, nullptr);
+}
+
+double roundoff_of(DataType_t type) {
+    return type == DataType_t::HALF ? 0x1p-11 : type == DataType_t::BFLOAT16 ? 0x1p-8 : 0x1p-24;
 }
 
 }  // namespace
 
-oracle::Precision precision_of(AttentionCase const& c, Target const& target) {
-    bool const is_reference = target.kind() == Target::Kind::REFERENCE;
-    return {is_reference ? oracle::Precision::kDouble : oracle::Precision::kSingle, c.result_type, c.bias_type};
+oracle::Precision precision_of(AttentionCase const& c, Rig const& rig) {
+    bool const is_reference = rig.target.kind() == Target::Kind::REFERENCE;
+    return {is_reference ? oracle::Precision::kDouble : oracle::Precision::kSingle, c.result_type, c.bias_type,
+            rig.rounds_factors ? roundoff_of(c.type) : 0.0};
 }
 
-std::string first_difference(char const* name, HostTensor const& actual, oracle::Array const& expected,
-                             oracle::Array const& allowed) {
-    std::ostringstream fault;
+Difference compare(char const* name, HostTensor const& actual, oracle::Array const& expected,
+                   oracle::Array const& allowed, std::vector<std::int64_t> const* rows) {
+    Difference result;
     for_each_index(actual.dim, [&](Index4 const& at) {
-        if (fault.tellp() > 0) return;
+        if (rows != nullptr && at[2] >= (*rows)[static_cast<std::size_t>(at[0])]) return;
         double const found = actual.get(at);
         double const wanted = expected.at(at[0], at[1], at[2], at[3]);
         double const bound = allowed.at(at[0], at[1], at[2], at[3]);
-        if (found == wanted || std::abs(found - wanted) <= bound) return;
+        if (found == wanted) return;
+        double const error = std::abs(found - wanted);
+        bool const is_within = error <= bound;
+        if (is_within) result.worst = std::max(result.worst, error / bound);
+        if (is_within || !result.fault.empty()) return;
+        std::ostringstream fault;
         fault.precision(9);
         fault << name << to_string(at) << " is " << found << ", not " << wanted << " +- " << bound;
+        result.fault = fault.str();
     });
-    return fault.str();
+    return result;
 }
 
-std::string check_case(AttentionCase const& c, Target const& target) {
+Outcome check_case(AttentionCase const& c, Rig const& rig) {
     Inputs const in = make_inputs(c);
     Faults forward_faults("forward"), backward_faults("backward");
-    ForwardCheck const forward = check_forward(c, in, target, forward_faults);
-    if (forward.ran) check_backward(c, in, forward, target, backward_faults);
-    return forward_faults.text() + backward_faults.text();
+    Outcome outcome;
+    ForwardCheck const forward = check_forward(c, in, rig, forward_faults, outcome);
+    if (forward.ran) check_backward(c, in, forward, rig, backward_faults, outcome);
+    outcome.faults = forward_faults.text() + backward_faults.text();
+    return outcome;
 }
 
 }  // namespace sdpa_test

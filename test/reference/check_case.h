@@ -4,16 +4,45 @@
 #include "reference/session.h"
 #include "reference/tolerance.h"
 
+#include <functional>
+
 namespace sdpa_test {
 
-oracle::Precision precision_of(AttentionCase const& c, Target const& target);
+// Where cases run, and what is promised there.
+struct Rig {
+    explicit Rig(Target const& where) : target(where) {}
 
-// The first element of `actual` that is further from `expected` than `allowed`; empty if there is none.
-std::string first_difference(char const* name, HostTensor const& actual, oracle::Array const& expected,
-                             oracle::Array const& allowed);
+    Target target;
+    std::function<error_t(Session const&)> execute = [](Session const& session) { return session.execute(); };
+    bool rounds_factors = false;      // probabilities and dS to the inputs' type, as tensor cores take them
+    bool defines_padded_rows = true;  // rows beyond the lengths are written, with zeros
+};
 
-// Every fault that was found, forward and then backward: errors, wrong numbers, elements that were not written, memory
-// that was written but is no output's. Empty if there is none.
-std::string check_case(AttentionCase const& c, Target const& target);
+oracle::Precision precision_of(AttentionCase const& c, Rig const& rig);
+
+struct Difference {
+    std::string fault;   // the first element of `actual` that is further from `expected` than `allowed`; empty if none
+    double worst = 0.0;  // the largest error, in units of the allowed one
+};
+
+Difference compare(char const* name, HostTensor const& actual, oracle::Array const& expected,
+                   oracle::Array const& allowed, std::vector<std::int64_t> const* rows);
+inline std::string first_difference(char const* name, HostTensor const& actual, oracle::Array const& expected,
+                                    oracle::Array const& allowed) {
+    return compare(name, actual, expected, allowed, nullptr).fault;
+}
+
+struct Outcome {
+    // Forward and then backward: errors, wrong numbers, elements that were not written, memory that was written but is
+    // no output's. Empty if there is none.
+    std::string faults;
+    double worst_forward = 0.0, worst_backward = 0.0;  // errors in units of the allowed ones
+    bool is_refused = false;                           // the build of the forward or backward graph failed
+};
+
+Outcome check_case(AttentionCase const& c, Rig const& rig);
+inline std::string check_case(AttentionCase const& c, Target const& target) {
+    return check_case(c, Rig(target)).faults;
+}
 
 }  // namespace sdpa_test

@@ -150,7 +150,7 @@ TEST_CASE("a misaligned pointer is named") {
             Pack pack = f.forward.pack_by_uid();
             std::int64_t const uid = f.uid(f.forward, tensor);
             pack[uid] = tensor.data() + bytes;
-            check_pack_refused(f, f.forward, pack, name, uid, {"element size"});
+            check_pack_refused(f, f.forward, pack, name, uid, {"which is not a multiple of"});
         }
     }
 }

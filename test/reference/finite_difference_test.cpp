@@ -15,7 +15,7 @@ oracle::Backward allowed(AttentionCase const& c, oracle::Problem const& problem,
     oracle::Forward const exact = oracle::forward(problem);
     oracle::Backward const gradient = oracle::backward(problem, exact.o, exact.stats, d_o);
     // O and stats reach the backward pass rounded to single precision, on every target.
-    oracle::Precision precision = precision_of(c, target);
+    oracle::Precision precision = precision_of(c, Rig(target));
     precision.unit = oracle::Precision::kSingle;
     oracle::Backward result = oracle::allowed_error(problem, exact.o, exact.stats, d_o, gradient, precision);
     for (oracle::Array* array : {&result.d_q, &result.d_k, &result.d_v, &result.d_bias}) {

@@ -32,6 +32,13 @@ class Session {
 
     Graph& graph() { return graph_; }
     Graph const& graph() const { return graph_; }
+    // Every tensor of the caller's, with its memory. By-value ones stay on the host wherever the graph runs.
+    struct Entry {
+        TensorPtr tensor;
+        HostTensor memory;
+    };
+    std::vector<Entry> const& entries() const { return entries_; }
+    bool has_explicit_uids() const { return case_.explicit_uids; }
     // Every tensor of the caller's. Needs uids, so it is called after the build.
     std::map<std::int64_t, void*> pack_by_uid() const;
     std::unordered_map<TensorPtr, void*> pack_by_tensor() const;
@@ -39,11 +46,6 @@ class Session {
     TensorPtr tensor_of(HostTensor const& tensor) const;
 
    private:
-    struct Entry {
-        TensorPtr tensor;
-        HostTensor memory;
-    };
-
     TensorPtr input(char const* name, HostTensor const& memory);  // null for an empty one
     TensorPtr scalar_input(char const* name, HostTensor const& memory);
     void output(TensorPtr const& tensor, HostTensor const& memory);

@@ -81,7 +81,8 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
             double const keep = std::abs(p.dropout_at(b, h, i, j));
             double const weight = probability.at(b, h, i, j) * keep;
             if (weight == 0.0) continue;
-            double const share = weight * (relative + length(p.keys()) * precision.unit) + precision.smallest() * keep;
+            double const rounding = relative + length(p.keys()) * precision.unit + precision.factor_unit;
+            double const share = weight * rounding + precision.smallest() * keep;
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
                 allowed.o.at(b, h, i, d) += share * std::abs(p.v.at(b, p.v_head(h), j, d)) + precision.smallest();
             }
@@ -116,13 +117,14 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             double const d_score_error =
                 d_score * (relative + unit * length(p.v.dim[3] + 4)) + smallest * (difference + 1.0);
             if (p.bias) allowed.d_bias.at(b, h, i, j) += d_score_error + d_score * unit * rows_per_bias;
+            double const factor_error = d_score_error + d_score * precision.factor_unit;
             for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
                 double const q = std::abs(p.scale * p.q.at(b, h, i, d));
                 double const k = std::abs(p.scale * p.k.at(b, p.k_head(h), j, d));
-                allowed.d_q.at(b, h, i, d) += (d_score_error + d_score * unit * length(p.keys())) * k + smallest;
-                allowed.d_k.at(b, p.k_head(h), j, d) += (d_score_error + d_score * unit * rows_per_k) * q + smallest;
+                allowed.d_q.at(b, h, i, d) += (factor_error + d_score * unit * length(p.keys())) * k + smallest;
+                allowed.d_k.at(b, p.k_head(h), j, d) += (factor_error + d_score * unit * rows_per_k) * q + smallest;
             }
-            double const share = keep * (weight * (relative + unit * rows_per_v) + smallest);
+            double const share = keep * (weight * (relative + unit * rows_per_v + precision.factor_unit) + smallest);
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
                 allowed.d_v.at(b, p.v_head(h), j, d) += share * std::abs(d_o.at(b, h, i, d)) + smallest;
             }

@@ -6,6 +6,7 @@
 //   a score s by                                    delta = u ((d_qk + 2) scale |q||k| + 4 (|bias| + |alibi| + |s|))
 //   a probability, relatively, by                   2 delta_row + (2 s_kv + 16) u
 //     (numerator and denominator, exp within 4 ulp, the row maximum's subtraction, rescaling from block to block)
+//   where an implementation rounds probabilities and dS to the inputs' type: that roundoff more,
 //   whatever is computed from those by their sum of effects, plus (n + 4) u of its own sum,
 //   and a stored element by half an ulp of its type.
 // Where a probability or a product falls below the smallest normal number it may be flushed to zero.
@@ -21,6 +22,7 @@ namespace oracle {
 struct Precision {
     double unit;                          // roundoff of the arithmetic
     cudnn_frontend::DataType_t io, bias;  // how O and the gradients, and dBias, are stored
+    double factor_unit = 0.0;             // roundoff of probabilities and dS before they enter a product
 
     static constexpr double kSingle = 0x1p-24;
     static constexpr double kDouble = 0x1p-53;

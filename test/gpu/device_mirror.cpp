@@ -1,0 +1,91 @@
+#include "gpu/device_mirror.h"
+
+#include <cudnn_frontend/runtime.h>
+
+namespace sdpa_test {
+
+using cudnn_frontend::error_code_t;
+namespace runtime = cudnn_frontend::runtime;
+
+error_t to_error(cudaError_t status, char const* what) {
+    if (status == cudaSuccess) return {};
+    return {error_code_t::CUDA_API_FAILED, std::string(what) + ": " + cudaGetErrorString(status)};
+}
+
+GpuStream::GpuStream() {
+    status_ = to_error(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+    if (status_.is_good()) status_ = runtime::create_handle(&handle_);
+    if (status_.is_good()) status_ = runtime::set_stream(handle_, stream_);
+}
+
+GpuStream::~GpuStream() {
+    if (handle_ != nullptr) static_cast<void>(runtime::destroy_handle(handle_));
+    if (stream_ != nullptr) cudaStreamDestroy(stream_);
+}
+
+error_t GpuStream::wait() const { return to_error(cudaStreamSynchronize(stream_), "waiting for the stream"); }
+
+DeviceMirror::~DeviceMirror() {
+    for (auto const& [host, copy] : copies_) cudaFree(copy.allocation);
+}
+
+// The copy starts at the same place between multiples of 256 bytes as the original, so that both have one alignment.
+DeviceMirror::Copy const* DeviceMirror::copy_of(HostMemory const& memory) {
+    auto const known = copies_.find(&memory);
+    if (known != copies_.end()) return &known->second;
+    constexpr std::size_t kAlignment = 256;
+    std::size_t const shift = reinterpret_cast<std::uintptr_t>(memory.first()) % kAlignment;
+    std::byte* allocation = nullptr;
+    if (status_.is_good()) {
+        status_ =
+            to_error(cudaMalloc(reinterpret_cast<void**>(&allocation), memory.extent() + kAlignment), "cudaMalloc");
+    }
+    if (status_.is_bad()) return nullptr;
+    Copy const copy{&memory, allocation, allocation + shift};
+    status_ = to_error(cudaMemcpy(copy.device, memory.first(), memory.extent(), cudaMemcpyHostToDevice), "copying");
+    return &copies_.emplace(&memory, copy).first->second;
+}
+
+void* DeviceMirror::address(HostTensor const& tensor) {
+    Copy const* const copy = copy_of(*tensor.memory);
+    return copy == nullptr ? nullptr : copy->device + (tensor.data() - tensor.memory->first());
+}
+
+void* DeviceMirror::address(HostMemory const& memory) {
+    Copy const* const copy = copy_of(memory);
+    return copy == nullptr ? nullptr : copy->device + (memory.data() - memory.first());
+}
+
+error_t DeviceMirror::copy_back() {
+    for (auto const& [host, copy] : copies_) {
+        if (status_.is_bad()) return status_;
+        auto* const first = const_cast<std::byte*>(copy.host->first());
+        status_ = to_error(cudaMemcpy(first, copy.device, copy.host->extent(), cudaMemcpyDeviceToHost), "copying back");
+    }
+    return status_;
+}
+
+std::map<std::int64_t, void*> device_pack(Session const& session, DeviceMirror& mirror) {
+    std::map<std::int64_t, void*> pack;
+    for (auto const& [tensor, memory] : session.entries()) {
+        bool const is_on_host = tensor->get_is_pass_by_value();
+        pack[tensor->get_uid()] = is_on_host ? memory.data() : mirror.address(memory);
+    }
+    return pack;
+}
+
+error_t execute_on_gpu(Session const& session, GpuStream const& gpu) {
+    DeviceMirror mirror;
+    auto const pack = device_pack(session, mirror);
+    HostMemory const workspace(session.graph().get_workspace_size());
+    void* const begin = workspace.size() > 0 ? mirror.address(workspace) : nullptr;
+    if (mirror.status().is_bad()) return mirror.status();
+    if (error_t const error = session.graph().execute(gpu.handle(), pack, begin); error.is_bad()) return error;
+    if (error_t const error = gpu.wait(); error.is_bad()) return error;
+    if (error_t const error = mirror.copy_back(); error.is_bad()) return error;
+    if (workspace.guards_intact()) return {};
+    return {error_code_t::GRAPH_EXECUTION_FAILED,
+            "wrote outside its workspace of " + std::to_string(workspace.size()) + " bytes"};
+}
+
+}  // namespace sdpa_test

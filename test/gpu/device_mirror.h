@@ -1,0 +1,62 @@
+// Host memory on the GPU for one run: the same bytes, guards included, go there and come back, so that every check of
+// host runs holds for GPU runs too.
+#pragma once
+
+#include "reference/session.h"
+
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <vector>
+
+namespace sdpa_test {
+
+error_t to_error(cudaError_t status, char const* what);
+
+// A cuDNN handle on a stream of its own, which is not the default one.
+class GpuStream {
+   public:
+    GpuStream();
+    ~GpuStream();
+    GpuStream(GpuStream const&) = delete;
+    GpuStream& operator=(GpuStream const&) = delete;
+
+    error_t const& status() const { return status_; }  // of making it
+    cudnnHandle_t handle() const { return handle_; }
+    cudaStream_t stream() const { return stream_; }
+    error_t wait() const;
+
+   private:
+    error_t status_;
+    cudnnHandle_t handle_ = nullptr;
+    cudaStream_t stream_ = nullptr;
+};
+
+class DeviceMirror {
+   public:
+    ~DeviceMirror();
+    // Where an address of the memory is on the GPU; copies the memory there when it is first met. Null on failure.
+    void* address(HostTensor const& tensor);
+    void* address(HostMemory const& memory);
+    error_t copy_back();
+    error_t const& status() const { return status_; }
+
+   private:
+    struct Copy {
+        HostMemory const* host;
+        std::byte* allocation;
+        std::byte* device;
+    };
+    Copy const* copy_of(HostMemory const& memory);
+
+    std::map<HostMemory const*, Copy> copies_;
+    error_t status_;
+};
+
+// Every tensor of a session on the GPU, as the pack that its graph wants.
+std::map<std::int64_t, void*> device_pack(Session const& session, DeviceMirror& mirror);
+
+// Runs a built session on the GPU, with a workspace of exactly the promised size between guards.
+error_t execute_on_gpu(Session const& session, GpuStream const& gpu);
+
+}  // namespace sdpa_test

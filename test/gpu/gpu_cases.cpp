@@ -1,0 +1,207 @@
+#include "gpu/gpu_cases.h"
+
+#include "reference/random_case.h"
+#include "support/random.h"
+
+#include <cmath>
+#include <functional>
+
+namespace sdpa_test {
+namespace {
+
+using Change = std::function<void(AttentionCase&)>;
+
+struct Shape {
+    std::int64_t b, h_q, h_k, h_v, s_q, s_kv, d_qk, d_v;
+};
+
+// A round one, an odd one with grouped heads, one of several tiles, one with few queries.
+constexpr Shape kShapes[] = {{2, 2, 2, 2, 128, 128, 64, 64},
+                             {2, 4, 2, 2, 67, 131, 128, 128},
+                             {1, 2, 1, 1, 257, 321, 128, 128},
+                             {2, 4, 1, 1, 3, 200, 64, 64}};
+
+AttentionCase base_case(Shape const& shape, DataType_t type, std::uint64_t seed) {
+    AttentionCase c;
+    c.seed = seed;
+    c.type = c.result_type = c.bias_type = c.mask_type = type;
+    c.b = shape.b, c.h_q = shape.h_q, c.h_k = shape.h_k, c.h_v = shape.h_v;
+    c.s_q = shape.s_q, c.s_kv = shape.s_kv, c.d_qk = shape.d_qk, c.d_v = shape.d_v;
+    c.input_layout = c.output_layout = Layout::BSHD;
+    c.scale = Scale::Number;
+    c.scale_value = static_cast<float>(1.0 / std::sqrt(static_cast<double>(c.d_qk)));
+    return c;
+}
+
+CaseGroup group(std::string name, Change const& change) {
+    CaseGroup made{std::move(name), {}};
+    std::uint64_t seed = 100;
+    for (Shape const& shape : kShapes) {
+        for (DataType_t const type : {DataType_t::HALF, DataType_t::BFLOAT16}) {
+            made.cases.push_back(base_case(shape, type, ++seed));
+            change(made.cases.back());
+        }
+    }
+    return made;
+}
+
+void lengths(AttentionCase& c) {
+    c.len_q = std::vector<std::int64_t>(static_cast<std::size_t>(c.b), c.s_q);
+    c.len_kv = std::vector<std::int64_t>(static_cast<std::size_t>(c.b), c.s_kv);
+    c.len_q->front() = c.s_q / 2 + 1;
+    c.len_kv->front() = c.s_kv / 3 + 1;
+}
+
+void bottom_right(AttentionCase& c) { c.alignment = DiagonalAlignment_t::BOTTOM_RIGHT; }
+
+Change biased(bool b, bool h, bool q) {
+    return [=](AttentionCase& c) {
+        c.bias = Index4{b ? c.b : 1, h ? c.h_q : 1, q ? c.s_q : 1, c.s_kv};
+        c.d_bias = true;
+    };
+}
+
+void dropout(AttentionCase& c) {
+    c.dropout = Dropout::Probability, c.dropout_probability = 0.25f;
+    c.rng_seed = 1234, c.rng_offset = 8, c.rng_dump = true;
+}
+
+Change scaled(Scale scale) {
+    return [=](AttentionCase& c) { c.scale = scale; };
+}
+
+Change laid_out(Layout layout) {
+    return [=](AttentionCase& c) { c.input_layout = c.output_layout = layout; };
+}
+
+Change head_dims(std::int64_t qk, std::int64_t v) {
+    return [=](AttentionCase& c) {
+        c.d_qk = qk, c.d_v = v;
+        c.scale_value = static_cast<float>(1.0 / std::sqrt(static_cast<double>(qk)));
+    };
+}
+
+Change decode(std::int64_t keys) {
+    return [=](AttentionCase& c) { c.s_q = 1, c.s_kv = keys; };
+}
+
+std::vector<CaseGroup> mask_groups() {
+    return {
+        group("causal, top left", [](auto& c) { c.right = 0; }),
+        group("causal, bottom right", [](auto& c) { c.right = 0, bottom_right(c); }),
+        group("right bound", [](auto& c) { c.right = 5; }),
+        group("left bound alone", [](auto& c) { c.left = 17; }),
+        group("sliding window", [](auto& c) { c.left = 33, c.right = 0; }),
+        group("window of both sides", [](auto& c) { c.left = 9, c.right = 12; }),
+        group("sliding window, bottom right", [](auto& c) { c.left = 33, c.right = 0, bottom_right(c); }),
+        group("padding", lengths),
+        group("padding, NaN behind", [](auto& c) { lengths(c), c.nan_in_padding = true; }),
+        group("padding and causal", [](auto& c) { lengths(c), c.right = 0; }),
+        group("padding and causal, bottom right", [](auto& c) { lengths(c), c.right = 0, bottom_right(c); }),
+        group("padding and window, bottom right",
+              [](auto& c) { lengths(c), c.right = 0, c.left = 20, bottom_right(c); }),
+        group("an empty sequence", [](auto& c) { lengths(c), c.len_q->front() = 0, c.len_kv->front() = 0; }),
+        group("sequences without keys", [](auto& c) { lengths(c), c.len_kv->front() = 0; }),
+    };
+}
+
+std::vector<CaseGroup> score_groups() {
+    return {
+        group("no scale", [](auto& c) { c.scale = Scale::None, c.magnitude = 0.3; }),
+        group("scale, embedded", scaled(Scale::Embedded)),
+        group("scale, by value", scaled(Scale::ByValue)),
+        group("scale, on the device", scaled(Scale::Device)),
+        group("bias", biased(true, true, true)),
+        group("bias over batches", biased(false, true, true)),
+        group("bias over batches, heads", biased(false, false, true)),
+        group("bias over rows", biased(true, true, false)),
+        group("bias of floats",
+              [](auto& c) { biased(true, true, true)(c), c.bias_type = DataType_t::FLOAT, c.d_bias = false; }),
+        group("bias and causal", [](auto& c) { biased(true, true, true)(c), c.right = 0; }),
+        group("bias and padding", [](auto& c) { biased(true, true, true)(c), lengths(c); }),
+        group("bias, low rows", [](auto& c) { biased(true, true, true)(c), c.bias_shift = -120.0; }),
+        group("alibi and causal", [](auto& c) { c.alibi = true, c.right = 0; }),
+        group("alibi alone", [](auto& c) { c.alibi = true; }),
+        group("alibi and padding", [](auto& c) { c.alibi = true, c.right = 0, lengths(c); }),
+    };
+}
+
+std::vector<CaseGroup> dropout_groups() {
+    return {
+        group("dropout", dropout),
+        group("dropout and causal", [](auto& c) { dropout(c), c.right = 0; }),
+        group("dropout and padding", [](auto& c) { dropout(c), lengths(c); }),
+        group("dropout by value", [](auto& c) { dropout(c), c.scalars_by_value = true; }),
+        group("dropout mask",
+              [](auto& c) {
+                  c.dropout = Dropout::Mask, c.dropout_probability = 0.25f;
+                  c.mask = Index4{c.b, c.h_q, c.s_q, c.s_kv};
+              }),
+        group("dropout mask over rows",
+              [](auto& c) {
+                  c.dropout = Dropout::Mask, c.dropout_probability = 0.25f;
+                  c.mask = Index4{1, 1, 1, c.s_kv};
+              }),
+    };
+}
+
+std::vector<CaseGroup> shape_groups() {
+    return {
+        group("rows of head by head", laid_out(Layout::BHSD)),
+        group("sequence first", laid_out(Layout::SBHD)),
+        group("packed Q, K and V", [](auto& c) { laid_out(Layout::Packed)(c), c.s_kv = c.s_q; }),
+        group("heads of 32", head_dims(32, 32)),
+        group("heads of 40 and 24", head_dims(40, 24)),
+        group("heads of 96", head_dims(96, 96)),
+        group("heads of 192 and 128", head_dims(192, 128)),
+        group("heads of 256", head_dims(256, 256)),
+        group("key and value heads differ", [](auto& c) { c.h_q = 4, c.h_k = 2, c.h_v = 1; }),
+        group("one query, few keys", decode(64)),
+        group("one query, many keys", decode(1000)),
+        group("one query, causal", [](auto& c) { decode(600)(c), c.right = 0, bottom_right(c); }),
+        group("half a tile of keys left", [](auto& c) { c.s_kv = 192; }),
+        group("large scores", [](auto& c) { c.magnitude = 6.0; }),
+        group("one of each", [](auto& c) { c.b = c.h_q = c.h_k = c.h_v = 1, c.s_q = c.s_kv = 2; }),
+    };
+}
+
+std::vector<CaseGroup> variant_groups() {
+    return {
+        group("inference", [](auto& c) { c.generate_stats = false; }),
+        group("deterministic", [](auto& c) { c.deterministic = true, c.right = 0; }),
+        group("unified", [](auto& c) { c.implementation = AttentionImplementation_t::UNIFIED; }),
+        group("unified with lengths",
+              [](auto& c) { c.implementation = AttentionImplementation_t::UNIFIED, lengths(c); }),
+        group("keyed by tensor", [](auto& c) { c.explicit_uids = false; }),
+    };
+}
+
+}  // namespace
+
+std::vector<CaseGroup> gpu_case_groups() {
+    std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
+    for (auto const& groups : {mask_groups(), score_groups(), dropout_groups(), shape_groups(), variant_groups()}) {
+        all.insert(all.end(), groups.begin(), groups.end());
+    }
+    return all;
+}
+
+AttentionCase random_gpu_case(std::uint64_t index) {
+    constexpr std::int64_t kHeadDims[] = {8, 16, 32, 40, 64, 64, 80, 128, 128, 192};
+    constexpr Layout kLayouts[] = {Layout::BHSD, Layout::BSHD, Layout::SBHD, Layout::Packed};
+    Random random(9000 + index);
+    AttentionCase c = random_case(index);
+    c.type = c.result_type = c.mask_type = random.chance(0.5) ? DataType_t::HALF : DataType_t::BFLOAT16;
+    if (c.bias_type != DataType_t::FLOAT || c.d_bias) c.bias_type = c.type;
+    c.d_qk = random.pick(kHeadDims);
+    c.d_v = random.chance(0.7) ? c.d_qk : random.pick(kHeadDims);
+    c.input_layout = random.pick(kLayouts);
+    c.output_layout = random.pick(kLayouts);
+    c.scale_value = static_cast<float>(random.real(0.5, 2.0) / std::sqrt(static_cast<double>(c.d_qk)));
+    if (c.scale == Scale::None) c.scale = Scale::Number;
+    c.bias_has_infinities = false;
+    c.nan_in_padding = false;
+    return c;
+}
+
+}  // namespace sdpa_test

@@ -1,0 +1,21 @@
+// The cases of the GPU suite: groups of options at shapes that tensor cores take, and a random sweep over them all.
+#pragma once
+
+#include "support/attention_case.h"
+
+#include <string>
+#include <vector>
+
+namespace sdpa_test {
+
+struct CaseGroup {
+    std::string name;
+    std::vector<AttentionCase> cases;
+};
+
+std::vector<CaseGroup> gpu_case_groups();
+
+// The same index gives the same case, always.
+AttentionCase random_gpu_case(std::uint64_t index);
+
+}  // namespace sdpa_test
