@@ -4,6 +4,7 @@
 #include <cudnn.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace cudnn_frontend::inline v1::cudnn {
 
