@@ -134,7 +134,7 @@ constexpr Pair<KnobType_t, cudnnBackendKnobType_t> kKnobs[] = {
     {KnobType_t::SPLIT_P_SLC, CUDNN_KNOB_TYPE_SPLIT_P_SLC},
     {KnobType_t::TILE_M, CUDNN_KNOB_TYPE_TILE_M},
     {KnobType_t::TILE_N, CUDNN_KNOB_TYPE_TILE_N},
-    {KnobType_t::WARP_SPEC_CFG, CUDNN_KNOB_TYPE_WARP_SPEC_CFG},
+    {KnobType_t::WARP_SPEC_CFG, static_cast<cudnnBackendKnobType_t>(42)},  // newer than 9.10
     {KnobType_t::SWAP_AB, static_cast<cudnnBackendKnobType_t>(43)},  // newer than 9.10
 };
 
@@ -143,7 +143,7 @@ constexpr Pair<BehaviorNote_t, cudnnBackendBehaviorNote_t> kBehaviorNotes[] = {
     {BehaviorNote_t::REQUIRES_FILTER_INT8x32_REORDER, CUDNN_BEHAVIOR_NOTE_REQUIRES_FILTER_INT8x32_REORDER},
     {BehaviorNote_t::REQUIRES_BIAS_INT8x32_REORDER, CUDNN_BEHAVIOR_NOTE_REQUIRES_BIAS_INT8x32_REORDER},
     {BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API, CUDNN_BEHAVIOR_NOTE_SUPPORTS_CUDA_GRAPH_NATIVE_API},
-    {BehaviorNote_t::CUBLASLT_DEPENDENCY, CUDNN_BEHAVIOR_NOTE_CUBLASLT_DEPENDENCY},
+    {BehaviorNote_t::CUBLASLT_DEPENDENCY, static_cast<cudnnBackendBehaviorNote_t>(4)},  // newer than 9.10
 };
 
 constexpr Pair<NumericalNote_t, cudnnBackendNumericalNote_t> kNumericalNotes[] = {
