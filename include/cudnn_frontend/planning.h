@@ -46,7 +46,7 @@ class SDPA_GRAPH_API DeviceProperties {
     std::string describe() const;  // one line
 
    private:
-    error_t adopt(std::string json);
+    error_t adopt(std::string const& text);
 
     std::string json_;
     std::int32_t device_id_ = 0;

@@ -18,6 +18,12 @@ bool is_by_value(ir::Value const& value) {
     return value.role == ir::Role::ByValue || (value.role == ir::Role::Constant && value.table.empty());
 }
 
+std::size_t largest_rank(ir::OpGraph const& graph) {
+    std::size_t rank = 1;
+    for (ir::Value const& value : graph.values()) rank = std::max(rank, value.dim.size());
+    return rank;
+}
+
 Table pack_table(ir::Value const& value) {
     Table table;
     table.bytes.resize(value.table.size() * static_cast<std::size_t>(core::size_of(value.type)));
@@ -30,7 +36,11 @@ Table pack_table(ir::Value const& value) {
 }  // namespace
 
 TensorLowering::TensorLowering(ir::OpGraph const& graph, Api const& api)
-    : graph_(graph), api_(api), tensors_(graph.values().size()), is_uid_given_(graph.values().size(), false) {}
+    : graph_(graph),
+      api_(api),
+      tensors_(graph.values().size()),
+      is_uid_given_(graph.values().size(), false),
+      rank_(largest_rank(graph)) {}
 
 cudnnBackendDescriptor_t TensorLowering::tensor(ir::ValueId id) {
     if (id == ir::kNoValue || error_.is_bad()) return nullptr;
@@ -61,9 +71,12 @@ Descriptor TensorLowering::make(ir::Value const& value, std::int64_t uid, bool i
         error_ = {error_code_t::GRAPH_NOT_SUPPORTED, "tensor '" + value.name + "' has a data type that cuDNN lacks"};
         return tensor;
     }
+    // The backend broadcasts tensors of one rank alone; a scalar of the user's may have fewer dims.
+    bool const is_scalar = core::volume(value.dim) == 1;
+    core::Dims const ones(rank_, 1);
     tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, *type)
-        .set_list(CUDNN_ATTR_TENSOR_DIMENSIONS, std::span<std::int64_t const>(value.dim))
-        .set_list(CUDNN_ATTR_TENSOR_STRIDES, std::span<std::int64_t const>(value.stride))
+        .set_list(CUDNN_ATTR_TENSOR_DIMENSIONS, std::span<std::int64_t const>(is_scalar ? ones : value.dim))
+        .set_list(CUDNN_ATTR_TENSOR_STRIDES, std::span<std::int64_t const>(is_scalar ? ones : value.stride))
         .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, uid)
         .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::max(value.alignment, core::size_of(value.type)));
     if (is_virtual) tensor.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true);

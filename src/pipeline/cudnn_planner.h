@@ -12,10 +12,10 @@ Result<std::shared_ptr<Planner>> make_cudnn_planner(PlanningInput const& input);
 // to run it; without one it is for the device of the settings.
 Result<std::shared_ptr<Planner>> load_cudnn_plan(PlanningInput const& input, std::string const& plan);
 
-// The JSON of a device: the handle's, or the one of the ordinal. And whether a text is the JSON of a device.
+// The JSON of a device as cuDNN words it: the handle's or the one of the ordinal; of a name; of a text that holds it.
 Result<std::string> record_device(cudnnHandle_t handle, std::int32_t ordinal);
 Result<std::string> find_device(std::string const& name);
-error_t check_device(std::string const& json);
+Result<std::string> parse_device(std::string const& json);
 std::vector<std::string> device_names();
 
 }  // namespace cudnn_frontend::inline v1::pipeline

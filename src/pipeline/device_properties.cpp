@@ -19,9 +19,12 @@ DeviceProperties::DeviceProperties(DeviceProperties&&) noexcept = default;
 DeviceProperties& DeviceProperties::operator=(DeviceProperties&&) noexcept = default;
 DeviceProperties::~DeviceProperties() = default;
 
-error_t DeviceProperties::adopt(std::string json) {
-    status_ = pipeline::guarded([&] { return pipeline::check_device(json); });
-    json_ = status_.is_good() ? std::move(json) : std::string();
+error_t DeviceProperties::adopt(std::string const& text) {
+    status_ = pipeline::guarded([&] {
+        auto json = pipeline::parse_device(text);
+        json_ = json.is_good() ? std::move(json).value() : std::string();
+        return json.error();
+    });
     return status_;
 }
 

@@ -90,6 +90,7 @@ void run_all(std::vector<CaseGroup> const& groups, Table& table) {
         rig.execute = [&](Session const& session) { return execute_on_gpu(session, gpu); };
         rig.rounds_factors = true;
         rig.defines_padded_rows = false;
+        rig.dumps_masked_elements = false;
         for (std::size_t i = next++; i < work.size(); i = next++) {
             Outcome outcome;
             outcome.faults = gpu.status().get_message();

@@ -46,9 +46,24 @@ bool is_mask(HostTensor const& dump) {
     return ok;
 }
 
-// The lengths of the rows that are compared; null for all of them.
-std::vector<std::int64_t> const* rows_to_compare(Rig const& rig, std::optional<std::vector<std::int64_t>> const& len) {
-    return rig.defines_padded_rows || !len ? nullptr : &*len;
+using Lengths = std::optional<std::vector<std::int64_t>>;
+
+// How many rows of each batch entry are compared; nothing for all of them.
+Lengths rows_to_compare(Rig const& rig, Lengths rows, Lengths const& others) {
+    if (rig.defines_padded_rows || !rows) return std::nullopt;
+    for (std::size_t b = 0; b < rows->size(); ++b) {
+        if ((*others)[b] == 0) (*rows)[b] = 0;
+    }
+    return rows;
+}
+
+// Where the target leaves masked elements of the dump as they were, they become what they do not matter as.
+void clear_masked(AttentionCase const& c, oracle::Array const& scores, HostTensor const& dump) {
+    if (!dump) return;
+    for_each_index(dump.dim, [&](Index4 const& at) {
+        bool const is_padding = c.len_q && at[2] >= (*c.len_q)[static_cast<std::size_t>(at[0])];
+        if (is_padding || std::isinf(scores.at(at[0], at[1], at[2], at[3]))) dump.set(at, 0.0);
+    });
 }
 
 struct ForwardCheck {
@@ -64,6 +79,7 @@ ForwardCheck check_forward(AttentionCase const& c, Inputs const& in, Rig const& 
     ForwardCheck result;
     result.ran = run_watched(session, rig, in.all(), out.all(), faults, outcome);
     if (!result.ran) return result;
+    if (!rig.dumps_masked_elements) clear_masked(c, oracle::scores(to_problem(c, in, {})), out.rng_dump);
     if (out.rng_dump && !is_mask(out.rng_dump)) faults.add("the dumped mask holds other values than 0 and 1");
     result.rng_dump = out.rng_dump;
     result.problem = to_problem(c, in, out.rng_dump);
@@ -71,7 +87,7 @@ ForwardCheck check_forward(AttentionCase const& c, Inputs const& in, Rig const& 
     oracle::Forward const allowed = oracle::allowed_error(result.problem, result.exact, precision_of(c, rig));
     auto const look = [&](char const* name, HostTensor const& actual, oracle::Array const& exact,
                           oracle::Array const& error) {
-        Difference const difference = compare(name, actual, exact, error, rows_to_compare(rig, c.len_q));
+        Difference const difference = compare(name, actual, exact, error, rows_to_compare(rig, c.len_q, c.len_kv));
         faults.add(difference.fault);
         outcome.worst_forward = std::max(outcome.worst_forward, difference.worst);
     };
@@ -86,20 +102,21 @@ void check_backward(AttentionCase const& c, Inputs const& in, ForwardCheck const
     BackwardOutputs const out = make_backward_outputs(c);
     Session session(c, in, more, out);
     if (!run_watched(session, rig, concatenated(in.all(), more.all()), out.all(), faults, outcome)) return;
+    if (!rig.dumps_masked_elements) clear_masked(c, oracle::scores(forward.problem), out.rng_dump);
     if (out.rng_dump && !same_bits(out.rng_dump, forward.rng_dump)) faults.add("drops others than the forward pass");
     oracle::Array const o = to_array(more.o), stats = to_array(more.stats), d_o = to_array(more.d_o);
     oracle::Backward const exact = oracle::backward(forward.problem, o, stats, d_o);
     oracle::Backward const allowed = oracle::allowed_error(forward.problem, o, stats, d_o, exact, precision_of(c, rig));
     auto const look = [&](char const* name, HostTensor const& actual, oracle::Array const& wanted,
-                          oracle::Array const& error, std::vector<std::int64_t> const* rows) {
+                          oracle::Array const& error, Lengths const& rows) {
         Difference const difference = compare(name, actual, wanted, error, rows);
         faults.add(difference.fault);
         outcome.worst_backward = std::max(outcome.worst_backward, difference.worst);
     };
-    look("dQ", out.d_q, exact.d_q, allowed.d_q, rows_to_compare(rig, c.len_q));
-    look("dK", out.d_k, exact.d_k, allowed.d_k, rows_to_compare(rig, c.len_kv));
-    look("dV", out.d_v, exact.d_v, allowed.d_v, rows_to_compare(rig, c.len_kv));
-    if (out.d_bias) look("dBias", out.d_bias, exact.d_bias, allowed.d_bias, nullptr);
+    look("dQ", out.d_q, exact.d_q, allowed.d_q, rows_to_compare(rig, c.len_q, c.len_kv));
+    look("dK", out.d_k, exact.d_k, allowed.d_k, rows_to_compare(rig, c.len_kv, c.len_q));
+    look("dV", out.d_v, exact.d_v, allowed.d_v, rows_to_compare(rig, c.len_kv, c.len_q));
+    if (out.d_bias) look("dBias", out.d_bias, exact.d_bias, allowed.d_bias, std::nullopt);
 }
 
 double roundoff_of(DataType_t type) {
@@ -111,14 +128,15 @@ double roundoff_of(DataType_t type) {
 oracle::Precision precision_of(AttentionCase const& c, Rig const& rig) {
     bool const is_reference = rig.target.kind() == Target::Kind::REFERENCE;
     return {is_reference ? oracle::Precision::kDouble : oracle::Precision::kSingle, c.result_type, c.bias_type,
-            rig.rounds_factors ? roundoff_of(c.type) : 0.0};
+            rig.rounds_factors ? roundoff_of(c.type) : 0.0,
+            rig.rounds_factors && c.type == DataType_t::HALF ? 0x1p-25 : 0.0};
 }
 
 Difference compare(char const* name, HostTensor const& actual, oracle::Array const& expected,
-                   oracle::Array const& allowed, std::vector<std::int64_t> const* rows) {
+                   oracle::Array const& allowed, std::optional<std::vector<std::int64_t>> const& rows) {
     Difference result;
     for_each_index(actual.dim, [&](Index4 const& at) {
-        if (rows != nullptr && at[2] >= (*rows)[static_cast<std::size_t>(at[0])]) return;
+        if (rows && at[2] >= (*rows)[static_cast<std::size_t>(at[0])]) return;
         double const found = actual.get(at);
         double const wanted = expected.at(at[0], at[1], at[2], at[3]);
         double const bound = allowed.at(at[0], at[1], at[2], at[3]);

@@ -15,7 +15,9 @@ struct Rig {
     Target target;
     std::function<error_t(Session const&)> execute = [](Session const& session) { return session.execute(); };
     bool rounds_factors = false;      // probabilities and dS to the inputs' type, as tensor cores take them
-    bool defines_padded_rows = true;  // rows beyond the lengths are written, with zeros
+    bool defines_padded_rows = true;  // rows beyond the lengths are written, with zeros; so are those of batch entries
+                                      // that have no queries or no keys
+    bool dumps_masked_elements = true;  // of the dropout mask
 };
 
 oracle::Precision precision_of(AttentionCase const& c, Rig const& rig);
@@ -26,10 +28,10 @@ struct Difference {
 };
 
 Difference compare(char const* name, HostTensor const& actual, oracle::Array const& expected,
-                   oracle::Array const& allowed, std::vector<std::int64_t> const* rows);
+                   oracle::Array const& allowed, std::optional<std::vector<std::int64_t>> const& rows);
 inline std::string first_difference(char const* name, HostTensor const& actual, oracle::Array const& expected,
                                     oracle::Array const& allowed) {
-    return compare(name, actual, expected, allowed, nullptr).fault;
+    return compare(name, actual, expected, allowed, std::nullopt).fault;
 }
 
 struct Outcome {

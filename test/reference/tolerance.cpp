@@ -82,7 +82,7 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
             double const weight = probability.at(b, h, i, j) * keep;
             if (weight == 0.0) continue;
             double const rounding = relative + length(p.keys()) * precision.unit + precision.factor_unit;
-            double const share = weight * rounding + precision.smallest() * keep;
+            double const share = weight * rounding + precision.smallest() * keep + precision.factor_floor;
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
                 allowed.o.at(b, h, i, d) += share * std::abs(p.v.at(b, p.v_head(h), j, d)) + precision.smallest();
             }
@@ -103,6 +103,8 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
     double const rows_per_k = static_cast<double>(p.queries() * (p.heads() / p.k.dim[1]) + 4);
     double const rows_per_v = static_cast<double>(p.queries() * (p.heads() / p.v.dim[1]) + 4);
     double const rows_per_bias = p.bias ? static_cast<double>(s.values.size() / p.bias->values.size() + 4) : 0.0;
+    double const k_roundings = p.k.dim[1] < p.heads() ? 2.0 : 1.0, v_roundings = p.v.dim[1] < p.heads() ? 2.0 : 1.0;
+    double const factor_unit = precision.factor_unit, factor_floor = precision.factor_floor;
     for_each_row(p, [&](auto b, auto h, auto i) {
         double const row = stats.at(b, h, i, 0);
         double const relative = probability_error(p, score_error.at(b, h, i, 0), unit) + 4.0 * unit * std::abs(row);
@@ -116,15 +118,17 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             double const d_score = weight * difference;
             double const d_score_error =
                 d_score * (relative + unit * length(p.v.dim[3] + 4)) + smallest * (difference + 1.0);
-            if (p.bias) allowed.d_bias.at(b, h, i, j) += d_score_error + d_score * unit * rows_per_bias;
-            double const factor_error = d_score_error + d_score * precision.factor_unit;
+            if (p.bias) allowed.d_bias.at(b, h, i, j) += d_score_error + d_score * (unit + factor_unit) * rows_per_bias;
+            double const q_error = d_score_error + d_score * factor_unit + factor_floor;
+            double const k_error = d_score_error + d_score * factor_unit * k_roundings + factor_floor;
             for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
                 double const q = std::abs(p.scale * p.q.at(b, h, i, d));
                 double const k = std::abs(p.scale * p.k.at(b, p.k_head(h), j, d));
-                allowed.d_q.at(b, h, i, d) += (factor_error + d_score * unit * length(p.keys())) * k + smallest;
-                allowed.d_k.at(b, p.k_head(h), j, d) += (factor_error + d_score * unit * rows_per_k) * q + smallest;
+                allowed.d_q.at(b, h, i, d) += (q_error + d_score * unit * length(p.keys())) * k + smallest;
+                allowed.d_k.at(b, p.k_head(h), j, d) += (k_error + d_score * unit * rows_per_k) * q + smallest;
             }
-            double const share = keep * (weight * (relative + unit * rows_per_v + precision.factor_unit) + smallest);
+            double const rounding = relative + unit * rows_per_v + factor_unit * v_roundings;
+            double const share = keep * (weight * rounding + smallest) + factor_floor;
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
                 allowed.d_v.at(b, p.v_head(h), j, d) += share * std::abs(d_o.at(b, h, i, d)) + smallest;
             }

@@ -6,7 +6,7 @@
 //   a score s by                                    delta = u ((d_qk + 2) scale |q||k| + 4 (|bias| + |alibi| + |s|))
 //   a probability, relatively, by                   2 delta_row + (2 s_kv + 16) u
 //     (numerator and denominator, exp within 4 ulp, the row maximum's subtraction, rescaling from block to block)
-//   where an implementation rounds probabilities and dS to the inputs' type: that roundoff more,
+//   where an implementation rounds intermediate results to the inputs' type: that roundoff more for each,
 //   whatever is computed from those by their sum of effects, plus (n + 4) u of its own sum,
 //   and a stored element by half an ulp of its type.
 // Where a probability or a product falls below the smallest normal number it may be flushed to zero.
@@ -22,7 +22,9 @@ namespace oracle {
 struct Precision {
     double unit;                          // roundoff of the arithmetic
     cudnn_frontend::DataType_t io, bias;  // how O and the gradients, and dBias, are stored
-    double factor_unit = 0.0;             // roundoff of probabilities and dS before they enter a product
+    // Of probabilities and dS before they enter a product, of the gradients of query heads before those that share a
+    // key head are added, and of sums of dBias: roundoff, and half the spacing of the smallest numbers.
+    double factor_unit = 0.0, factor_floor = 0.0;
 
     static constexpr double kSingle = 0x1p-24;
     static constexpr double kDouble = 0x1p-53;

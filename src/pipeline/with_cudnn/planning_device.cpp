@@ -73,16 +73,13 @@ Result<std::string> record_device(cudnnHandle_t handle, std::int32_t ordinal) {
     return found.value().device->json();
 }
 
-Result<std::string> find_device(std::string const& name) { return offline::find_device(name); }
-
-// cuDNN itself says what is wrong with a description, once a graph is planned for it.
-error_t check_device(std::string const& json) {
-    bool const is_object = json.find('{') != json.npos && json.find("\"deviceVer\"") != json.npos;
-    if (is_object) return {};
-    return {
-        error_code_t::INVALID_VALUE,
-        "the text is no device description of cuDNN: it has no member deviceVer; take one of to_json() or serialize()"};
+static Result<std::string> properties_of(Result<offline::DeviceDescription> device) {
+    if (device.is_bad()) return device.error();
+    return std::move(device).value().properties;
 }
+
+Result<std::string> find_device(std::string const& name) { return properties_of(offline::find_device(name)); }
+Result<std::string> parse_device(std::string const& json) { return properties_of(offline::parse_device(json)); }
 
 std::vector<std::string> device_names() {
     std::vector<std::string> names;

@@ -21,7 +21,7 @@ error_t with_api(char const* what, Call call) {
 
 }  // namespace
 
-std::string describe() { return cudnn::library().report.to_text(); }
+std::string describe() { return cudnn::full_report(cudnn::library()).to_text(); }
 
 std::size_t cudnn_version() {
     cudnn::Library const& library = cudnn::library();

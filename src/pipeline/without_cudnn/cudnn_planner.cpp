@@ -13,7 +13,7 @@ Result<std::shared_ptr<Planner>> make_cudnn_planner(PlanningInput const&) { retu
 Result<std::shared_ptr<Planner>> load_cudnn_plan(PlanningInput const&, std::string const&) { return no_cudnn(); }
 Result<std::string> record_device(cudnnHandle_t, std::int32_t) { return no_cudnn(); }
 Result<std::string> find_device(std::string const&) { return no_cudnn(); }
-error_t check_device(std::string const&) { return no_cudnn(); }
+Result<std::string> parse_device(std::string const&) { return no_cudnn(); }
 std::vector<std::string> device_names() { return {}; }
 
 }  // namespace cudnn_frontend::inline v1::pipeline
