@@ -6,6 +6,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sdpa_graph)
 
 install(TARGETS sdpa_graph EXPORT sdpa_graph INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/devices/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sdpa_graph/devices
+  FILES_MATCHING PATTERN "*.json")
 install(EXPORT sdpa_graph NAMESPACE sdpa_graph:: FILE sdpa_graphTargets.cmake DESTINATION ${package_dir})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sdpa_graphConfig.cmake.in

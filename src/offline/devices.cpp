@@ -1,25 +1,40 @@
 #include "offline/devices.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace cudnn_frontend::inline v1::offline {
+namespace {
 
-static constexpr KnownDevice kDevices[] = {
-#include "device_table.inc"
+constexpr std::string_view kTexts[] = {
+#include "device_texts.inc"
 };
 
-std::span<KnownDevice const> known_devices() { return kDevices; }
+std::vector<DeviceDescription> read_known_devices() {
+    std::vector<DeviceDescription> devices;
+    for (std::string_view const text : kTexts) {
+        if (auto device = parse_device(text); device.is_good()) devices.push_back(std::move(device).value());
+    }
+    return devices;
+}
 
-static bool is_same(std::string_view a, std::string_view b) {
+bool is_same(std::string_view a, std::string_view b) {
     auto const lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-Result<std::string> find_device(std::string_view name) {
+}  // namespace
+
+std::span<DeviceDescription const> known_devices() {
+    static std::vector<DeviceDescription> const devices = read_known_devices();
+    return devices;
+}
+
+Result<DeviceDescription> find_device(std::string_view name) {
     std::string names;
-    for (KnownDevice const& device : kDevices) {
-        if (is_same(device.name, name)) return std::string(device.json);
-        names += (names.empty() ? "" : ", ") + std::string(device.name);
+    for (DeviceDescription const& device : known_devices()) {
+        if (is_same(device.name, name)) return device;
+        names += (names.empty() ? "" : ", ") + device.name;
     }
     return error_t(error_code_t::INVALID_CUDA_DEVICE, "no device description is called '" + std::string(name) +
                                                           "'; there are " + names +

@@ -1,4 +1,5 @@
-// Descriptions of devices that plans can be made for without the device, as cuDNN words them: devices/*.json.
+// Descriptions of devices that plans can be made for without the device: the files devices/*.json, and others like
+// them.
 #pragma once
 
 #include "core/result.h"
@@ -9,12 +10,24 @@
 
 namespace cudnn_frontend::inline v1::offline {
 
-struct KnownDevice {
-    char const* name;
-    char const* json;
+struct DeviceDescription {
+    std::string name;        // "h200", or cuDNN's name of the device where the text was cuDNN's own
+    std::string source;      // where the figures come from; empty where the text did not say
+    std::string properties;  // cuDNN's JSON of the device
+    int sm = 0;              // compute capability, 90 for 9.0
+    int sm_count = 0;
 };
 
-std::span<KnownDevice const> known_devices();  // by name, ascending
-Result<std::string> find_device(std::string_view name);
+// Those that come with the library, by name, ascending.
+std::span<DeviceDescription const> known_devices();
+
+// One of those; the case of letters does not matter.
+Result<DeviceDescription> find_device(std::string_view name);
+
+// Takes the text of a file of devices/, and cuDNN's own JSON. Hostile text is an error like any other.
+Result<DeviceDescription> parse_device(std::string_view json);
+
+// The text of a file for devices/.
+std::string to_json(DeviceDescription const& device);
 
 }  // namespace cudnn_frontend::inline v1::offline

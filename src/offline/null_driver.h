@@ -5,8 +5,8 @@
 
 namespace cudnn_frontend::inline v1::offline {
 
-// Makes it the process's libcuda.so.1. An error where the real one is there already: the two cannot be told apart
-// later. Call it before cuDNN is loaded; more calls do no harm.
+// Makes it the process's libcuda.so.1, for as long as the process lives. Call it before anything asks for the driver;
+// more calls do no harm. Safe from many threads. An error where another driver is loaded: cuDNN would use that one.
 error_t load_null_driver();
 
 bool null_driver_is_loaded();

@@ -1,9 +1,12 @@
 #include "offline/null_driver_bytes.h"
 
+// The names are global and hidden rather than local, so that link-time optimization can tell the text from its users.
 __asm__(
-    ".pushsection .rodata\n"
-    ".local sdpa_graph_null_driver_begin\n"
-    ".local sdpa_graph_null_driver_end\n"
+    ".pushsection .rodata.sdpa_graph_null_driver, \"a\"\n"
+    ".globl sdpa_graph_null_driver_begin\n"
+    ".globl sdpa_graph_null_driver_end\n"
+    ".hidden sdpa_graph_null_driver_begin\n"
+    ".hidden sdpa_graph_null_driver_end\n"
     ".balign 16\n"
     "sdpa_graph_null_driver_begin:\n"
     ".incbin \"" SDPA_GRAPH_NULL_DRIVER_FILE

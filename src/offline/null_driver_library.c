@@ -35,103 +35,101 @@ EXPORT Result cuGetErrorString(Result error, char const** text) {
     return kSuccess;
 }
 EXPORT Result cuGetErrorName(Result error, char const** name) {
-    *name = error == kSuccess    ? "CUDA_SUCCESS"
-            : error == kNotFound ? "CUDA_ERROR_NOT_FOUND"
-                                 : "CUDA_ERROR_NO_DEVICE";
+    *name = error == kSuccess ? "CUDA_SUCCESS" : error == kNotFound ? "CUDA_ERROR_NOT_FOUND" : "CUDA_ERROR_NO_DEVICE";
     return kSuccess;
 }
 
 /* The caller passes more arguments than these functions name. The platforms' calling conventions allow it. */
-#define LOADING(F) \
-    F(cuKernelGetFunction) \
-    F(cuLibraryGetKernel) \
-    F(cuLibraryGetModule) \
-    F(cuLibraryLoadData) \
+#define LOADING(F)           \
+    F(cuKernelGetFunction)   \
+    F(cuLibraryGetKernel)    \
+    F(cuLibraryGetModule)    \
+    F(cuLibraryLoadData)     \
     F(cuLibraryLoadFromFile) \
-    F(cuModuleGetFunction) \
-    F(cuModuleLoad) \
-    F(cuModuleLoadData) \
-    F(cuModuleLoadDataEx) \
+    F(cuModuleGetFunction)   \
+    F(cuModuleLoad)          \
+    F(cuModuleLoadData)      \
+    F(cuModuleLoadDataEx)    \
     F(cuModuleLoadFatBinary)
-#define DEFINE_LOADING(name) \
+#define DEFINE_LOADING(name)          \
     EXPORT Result name(void** made) { \
-        *made = &object; \
-        return kSuccess; \
+        *made = &object;              \
+        return kSuccess;              \
     }
 LOADING(DEFINE_LOADING)
 
-#define ADJUSTING(F) \
-    F(cuFuncSetAttribute) \
+#define ADJUSTING(F)        \
+    F(cuFuncSetAttribute)   \
     F(cuKernelSetAttribute) \
-    F(cuLibraryUnload) \
+    F(cuLibraryUnload)      \
     F(cuModuleUnload)
 #define DEFINE_ADJUSTING(name) \
     EXPORT Result name(void) { return kSuccess; }
 ADJUSTING(DEFINE_ADJUSTING)
 
 /* What running would need. cuDNN looks these up by name, and prints a complaint where one is missing. */
-#define RUNNING(F) \
-    F(cuCtxCreate) \
-    F(cuCtxDestroy) \
-    F(cuCtxGetCurrent) \
-    F(cuCtxGetDevice) \
-    F(cuCtxGetLimit) \
-    F(cuCtxPopCurrent) \
-    F(cuCtxPopCurrent_v2) \
-    F(cuCtxPushCurrent) \
-    F(cuCtxPushCurrent_v2) \
-    F(cuCtxSetCurrent) \
-    F(cuCtxSynchronize) \
-    F(cuDeviceGet) \
-    F(cuDeviceGetAttribute) \
-    F(cuDeviceGetName) \
-    F(cuDevicePrimaryCtxRelease) \
-    F(cuDevicePrimaryCtxRelease_v2) \
-    F(cuDevicePrimaryCtxReset) \
-    F(cuDevicePrimaryCtxRetain) \
-    F(cuDeviceTotalMem) \
-    F(cuDeviceTotalMem_v2) \
-    F(cuEventCreate) \
-    F(cuEventRecord) \
-    F(cuFuncGetAttribute) \
-    F(cuGraphAddKernelNode) \
-    F(cuGraphAddKernelNode_v2) \
-    F(cuGraphAddMemsetNode) \
-    F(cuGraphCreate) \
-    F(cuKernelGetAttribute) \
-    F(cuLaunchCooperativeKernel) \
-    F(cuLaunchKernel) \
-    F(cuLaunchKernelEx) \
-    F(cuLibraryGetGlobal) \
-    F(cuLinkAddData) \
-    F(cuLinkAddData_v2) \
-    F(cuLinkAddFile_v2) \
-    F(cuLinkComplete) \
-    F(cuLinkCreate) \
-    F(cuLinkCreate_v2) \
-    F(cuLinkDestroy) \
-    F(cuMemAlloc) \
-    F(cuMemAlloc_v2) \
-    F(cuMemFree) \
-    F(cuMemFree_v2) \
-    F(cuMemGetInfo_v2) \
-    F(cuMemcpyDtoHAsync_v2) \
-    F(cuMemcpyDtoH_v2) \
-    F(cuMemcpyHtoDAsync_v2) \
-    F(cuMemsetD16Async) \
-    F(cuMemsetD32Async) \
-    F(cuMemsetD8Async) \
-    F(cuModuleGetGlobal) \
-    F(cuModuleGetGlobal_v2) \
+#define RUNNING(F)                                 \
+    F(cuCtxCreate)                                 \
+    F(cuCtxDestroy)                                \
+    F(cuCtxGetCurrent)                             \
+    F(cuCtxGetDevice)                              \
+    F(cuCtxGetLimit)                               \
+    F(cuCtxPopCurrent)                             \
+    F(cuCtxPopCurrent_v2)                          \
+    F(cuCtxPushCurrent)                            \
+    F(cuCtxPushCurrent_v2)                         \
+    F(cuCtxSetCurrent)                             \
+    F(cuCtxSynchronize)                            \
+    F(cuDeviceGet)                                 \
+    F(cuDeviceGetAttribute)                        \
+    F(cuDeviceGetName)                             \
+    F(cuDevicePrimaryCtxRelease)                   \
+    F(cuDevicePrimaryCtxRelease_v2)                \
+    F(cuDevicePrimaryCtxReset)                     \
+    F(cuDevicePrimaryCtxRetain)                    \
+    F(cuDeviceTotalMem)                            \
+    F(cuDeviceTotalMem_v2)                         \
+    F(cuEventCreate)                               \
+    F(cuEventRecord)                               \
+    F(cuFuncGetAttribute)                          \
+    F(cuGraphAddKernelNode)                        \
+    F(cuGraphAddKernelNode_v2)                     \
+    F(cuGraphAddMemsetNode)                        \
+    F(cuGraphCreate)                               \
+    F(cuKernelGetAttribute)                        \
+    F(cuLaunchCooperativeKernel)                   \
+    F(cuLaunchKernel)                              \
+    F(cuLaunchKernelEx)                            \
+    F(cuLibraryGetGlobal)                          \
+    F(cuLinkAddData)                               \
+    F(cuLinkAddData_v2)                            \
+    F(cuLinkAddFile_v2)                            \
+    F(cuLinkComplete)                              \
+    F(cuLinkCreate)                                \
+    F(cuLinkCreate_v2)                             \
+    F(cuLinkDestroy)                               \
+    F(cuMemAlloc)                                  \
+    F(cuMemAlloc_v2)                               \
+    F(cuMemFree)                                   \
+    F(cuMemFree_v2)                                \
+    F(cuMemGetInfo_v2)                             \
+    F(cuMemcpyDtoHAsync_v2)                        \
+    F(cuMemcpyDtoH_v2)                             \
+    F(cuMemcpyHtoDAsync_v2)                        \
+    F(cuMemsetD16Async)                            \
+    F(cuMemsetD32Async)                            \
+    F(cuMemsetD8Async)                             \
+    F(cuModuleGetGlobal)                           \
+    F(cuModuleGetGlobal_v2)                        \
     F(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
-    F(cuOccupancyMaxActiveClusters) \
-    F(cuOccupancyMaxPotentialClusterSize) \
-    F(cuPointerGetAttribute) \
-    F(cuStreamGetCtx) \
-    F(cuStreamIsCapturing) \
-    F(cuStreamSynchronize) \
-    F(cuStreamWaitEvent) \
-    F(cuTensorMapEncodeIm2col) \
+    F(cuOccupancyMaxActiveClusters)                \
+    F(cuOccupancyMaxPotentialClusterSize)          \
+    F(cuPointerGetAttribute)                       \
+    F(cuStreamGetCtx)                              \
+    F(cuStreamIsCapturing)                         \
+    F(cuStreamSynchronize)                         \
+    F(cuStreamWaitEvent)                           \
+    F(cuTensorMapEncodeIm2col)                     \
     F(cuTensorMapEncodeTiled)
 #define DEFINE_RUNNING(name) \
     EXPORT Result name(void) { return kNoDevice; }
@@ -145,18 +143,10 @@ EXPORT Result cuGetProcAddress_v2(char const* name, void** function, int version
 static struct {
     char const* name;
     void* function;
-} const functions[] = {
-    ENTRY(cuInit)
-    ENTRY(cuDriverGetVersion)
-    ENTRY(cuDeviceGetCount)
-    ENTRY(cuGetExportTable)
-    ENTRY(cuGetErrorString)
-    ENTRY(cuGetErrorName)
-    {"cuGetProcAddress", (void*)cuGetProcAddress_v2},
-    LOADING(ENTRY)
-    ADJUSTING(ENTRY)
-    RUNNING(ENTRY)
-};
+} const functions[] = {ENTRY(cuInit) ENTRY(cuDriverGetVersion) ENTRY(cuDeviceGetCount) ENTRY(cuGetExportTable)
+                           ENTRY(cuGetErrorString)
+                               ENTRY(cuGetErrorName){"cuGetProcAddress", (void*)cuGetProcAddress_v2},
+                       LOADING(ENTRY) ADJUSTING(ENTRY) RUNNING(ENTRY)};
 
 static int is_same(char const* a, char const* b) {
     while (*a != 0 && *a == *b) ++a, ++b;
