@@ -3,6 +3,7 @@
 
 #include "cudnn/driver_table.h"
 
+#include <bit>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -21,7 +22,7 @@ struct DeviceMemory {
     DeviceMemory& operator=(DeviceMemory const&) = delete;
     ~DeviceMemory();
 
-    void* pointer() const { return reinterpret_cast<void*>(address); }
+    void* pointer() const { return std::bit_cast<void*>(address); }
     CUdeviceptr address;
 };
 

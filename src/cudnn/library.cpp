@@ -44,49 +44,48 @@ std::string problem_of_copies() {
     std::vector<std::string> const copies = loaded_paths("libcudnn.so");
     if (copies.size() < 2) return "";
     return "the process has loaded two copies of cuDNN, " + copies[0] + " and " + copies[1] +
-           ", and a handle made by one must not reach the other: keep one of them";
+           ", and a handle made by one must not reach the other; keep one of them";
 }
 
 // Empty where the library serves, which fills the table and the report. The order matters: a libcudnn without its graph
 // part ends the program at the first call of any function.
 std::string adopt(SharedObject const& object, Api& api, LibraryReport& report) {
-    std::string const path = object.path();
     if (std::string problem = problem_of_copies(); !problem.empty()) return problem;
     if (std::string const missing = fill(api, object); !missing.empty()) {
-        return path + " lacks " + missing + ", which cuDNN " + oldest_version() + " and newer have";
+        return "lacks " + missing + ", which cuDNN " + oldest_version() + " and newer have";
     }
+    std::string const path = object.path();
     SharedObject const graph_part = open_graph_part(path);
-    if (!graph_part) return path + " cannot work, its part " + kGraphPart + " cannot be opened: " + graph_part.problem;
+    if (!graph_part) return std::string("its part ") + kGraphPart + " cannot be opened: " + graph_part.problem;
     std::size_t const version = api.get_version();
     if (version < kOldestVersion) {
-        return path + " is too old: found " + version_text(version) + ", needed " + oldest_version() + " or newer";
+        return "too old: found " + version_text(version) + ", needed " + oldest_version() + " or newer";
     }
     if (std::string problem = problem_of_versions(object, graph_part, version); !problem.empty()) return problem;
+    auto const cuda_version = object.find<std::size_t (*)()>("cudnnGetCudartVersion");
     report.path = path;
     report.version = version;
-    if (auto const cuda_version = object.find<std::size_t (*)()>("cudnnGetCudartVersion")) {
-        report.cuda_version = cuda_version();
-    }
+    report.cuda_version = cuda_version == nullptr ? 0 : cuda_version();
     report.notes = notes_on_parts(path);
     return "";
 }
 
 bool is_there(std::string const& file) {
     std::error_code ignored;
-    return file.find('/') == file.npos || std::filesystem::exists(file, ignored);
+    return file.find('/') == std::string::npos || std::filesystem::exists(file, ignored);
 }
 
 // The first object of the plan that can be opened.
 SharedObject open_first(SearchPlan const& plan, std::vector<Attempt>& attempts) {
     if (plan.use_loaded) {
         if (SharedObject object = loaded_object(kLibraryName)) {
-            attempts.push_back({object.path() + ", which the process had loaded", ""});
+            attempts.push_back({object.path(), "", true, true});
             return object;
         }
     }
     for (std::string const& file : plan.files) {
         SharedObject object = open_object(file);
-        attempts.push_back({file, object.problem, is_there(file)});
+        attempts.push_back({object ? object.path() : file, object.problem, is_there(file)});
         if (object) return object;
     }
     return {};
@@ -95,19 +94,24 @@ SharedObject open_first(SearchPlan const& plan, std::vector<Attempt>& attempts) 
 std::string tried(std::vector<Attempt> const& attempts) {
     std::string text;
     for (Attempt const& attempt : attempts) {
-        text +=
-            (text.empty() ? "" : ", ") + attempt.path + " (" + (attempt.is_there ? attempt.problem : "not there") + ")";
+        text += (text.empty() ? "tried " : ", ") + attempt.path + " (" +
+                (attempt.is_there ? attempt.problem : "not there") + ")";
     }
-    return text.empty() ? "there was no place to look" : "tried " + text;
+    return text.empty() ? "there was no place to look" : text;
 }
 
-error_t unusable(SearchPlan const& plan, std::string const& problem) {
-    std::string const advice =
-        plan.chosen_by.empty()
-            ? "install cuDNN " + oldest_version() + " or newer (pip install nvidia-cudnn-cu13, nvidia-cudnn-cu12 for " +
-                  "CUDA 12, or the packages of NVIDIA's CUDA repository), or set SDPA_GRAPH_CUDNN_PATH to its folder"
-            : plan.chosen_by + " chose this library: correct it, or unset it to search the usual places";
-    return {error_code_t::CUDNN_BACKEND_API_FAILED, "no usable cuDNN library: " + problem + "; " + advice};
+std::string advice(SearchPlan const& plan, bool was_loaded) {
+    if (was_loaded) return "the program loads this library itself: give it cuDNN " + oldest_version() + " or newer";
+    if (!plan.chosen_by.empty()) {
+        return plan.chosen_by + " chose this library: correct it, or unset it to search the usual places";
+    }
+    return "install cuDNN " + oldest_version() +
+           " or newer (pip install nvidia-cudnn-cu13, nvidia-cudnn-cu12 for CUDA 12, or the packages of NVIDIA's CUDA "
+           "repository), or set SDPA_GRAPH_CUDNN_PATH to its folder";
+}
+
+error_t unusable(std::string const& problem, std::string const& what_to_do) {
+    return {error_code_t::CUDNN_BACKEND_API_FAILED, "no usable cuDNN library: " + problem + "; " + what_to_do};
 }
 
 }  // namespace
@@ -117,15 +121,16 @@ Library open_library(SearchPlan const& plan) {
     std::vector<Attempt>& attempts = library.report.attempts;
     SharedObject const object = open_first(plan, attempts);
     if (!object) {
-        library.error = unusable(plan, tried(attempts));
+        library.error = unusable(tried(attempts), advice(plan, false));
         return library;
     }
     Api api;
-    attempts.back().problem = adopt(object, api, library.report);
-    if (attempts.back().problem.empty()) {
+    Attempt& last = attempts.back();
+    last.problem = adopt(object, api, library.report);
+    if (last.problem.empty()) {
         library.api = new Api(api);  // never freed, as the functions are never unloaded
     } else {
-        library.error = unusable(plan, attempts.back().problem);
+        library.error = unusable(last.path + ": " + last.problem, advice(plan, last.was_loaded));
     }
     return library;
 }
@@ -144,7 +149,10 @@ LibraryReport full_report(Library const& library) {
 
 std::string LibraryReport::to_text() const {
     std::string text = "cuDNN: none that can be used\n";
-    if (!path.empty()) text = "cuDNN " + version_text(version) + ": " + path + "\n";
+    bool const was_loaded = !attempts.empty() && attempts.back().was_loaded;
+    if (!path.empty()) {
+        text = "cuDNN " + version_text(version) + ": " + path + (was_loaded ? ", loaded by the program\n" : "\n");
+    }
     for (std::string const& note : notes) text += "  " + note + "\n";
     std::string absent;
     for (Attempt const& attempt : attempts) {

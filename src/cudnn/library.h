@@ -16,6 +16,7 @@ struct Attempt {
     std::string path;
     std::string problem;  // empty where it serves
     bool is_there = true;
+    bool was_loaded = false;  // by the program, before
 };
 
 // What was loaded, from where, and what is missing and how to get it.

@@ -47,13 +47,15 @@ std::string note_on_compiler(std::size_t cuda_version) {
 
 // Not opened: offline planning works only where the real driver is not loaded.
 std::string note_on_driver() {
-    constexpr char const* kDriver = "libcuda.so.1";
-    if (SharedObject const driver = loaded_object(kDriver)) return std::string(kDriver) + ": " + driver.path();
-    for (std::string const& folder : loaded_object(kGraphPart).search_folders()) {
-        fs::path const file = fs::path(folder) / kDriver;
-        if (is_there(file)) return std::string(kDriver) + ": " + file.string() + ", not loaded yet";
+    std::string const name = "libcuda.so.1";
+    if (SharedObject const driver = loaded_object(name.c_str())) return name + ": " + driver.path();
+    std::vector<std::string> folders = running_program().search_folders();
+    for (char const* folder : {"/usr/lib/wsl/lib", "/usr/local/nvidia/lib64"}) folders.emplace_back(folder);
+    for (std::string const& folder : folders) {
+        fs::path const file = fs::path(folder) / name;
+        if (is_there(file)) return name + ": " + file.string() + ", not loaded yet";
     }
-    return std::string(kDriver) + ": not found; running on a GPU needs NVIDIA's driver, planning offline does not";
+    return name + ": not in the usual folders; running on a GPU needs NVIDIA's driver, planning offline does not";
 }
 
 }  // namespace
@@ -70,17 +72,20 @@ std::string problem_of_versions(SharedObject const& library, SharedObject const&
     std::size_t const found = part_version == nullptr ? version : part_version();
     bool const is_agreed = found == version && (check == nullptr || check() == CUDNN_STATUS_SUCCESS);
     if (is_agreed) return "";
-    return library.path() + " (" + version_text(version) + ") and its part " + graph_part.path() + " (" +
-           version_text(found) + ") do not belong together: remove the copy of cuDNN that is not wanted";
+    return "it is " + version_text(version) + " and its part " + graph_part.path() + " is " + version_text(found) +
+           ", which do not belong together; remove the copy of cuDNN that is not wanted";
 }
 
 std::vector<std::string> notes_on_parts(std::string const& library_path) {
     fs::path const folder = fs::path(library_path).parent_path();
-    std::vector<std::string> notes;
+    std::string missing;
     for (char const* part : kParts) {
-        if (is_there(folder / part)) continue;
-        notes.push_back(std::string(part) + ": not in " + folder.string() +
-                        ", where libcudnn is; install all of cuDNN from one package");
+        if (!is_there(folder / part)) missing += (missing.empty() ? "" : ", ") + std::string(part);
+    }
+    std::vector<std::string> notes;
+    if (!missing.empty()) {
+        notes.push_back("not in " + folder.string() + ", where libcudnn is: " + missing +
+                        "; install all of cuDNN from one package, such as nvidia-cudnn-cu13 of pip");
     }
     for (std::string const& path : loaded_paths("libcudnn_")) {
         if (is_same_folder(fs::path(path).parent_path(), folder)) continue;

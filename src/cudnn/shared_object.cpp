@@ -46,6 +46,8 @@ SharedObject loaded_object(char const* name) {
     return object;
 }
 
+SharedObject running_program() { return {dlopen(nullptr, RTLD_NOW), ""}; }
+
 std::vector<std::string> loaded_paths(std::string_view name_start) {
     Wanted wanted{name_start, {}};
     dl_iterate_phdr(collect, &wanted);

@@ -31,6 +31,7 @@ struct SharedObject {
 SharedObject open_object(std::string const& file);
 // What the process has loaded under that name already; nothing is loaded.
 SharedObject loaded_object(char const* name);
+SharedObject running_program();
 // Paths of all loaded objects whose file names start like this.
 std::vector<std::string> loaded_paths(std::string_view name_start);
 

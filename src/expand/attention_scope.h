@@ -46,6 +46,10 @@ class AttentionScope : public NodeScope {
     ir::ValueId add_integer(std::string const& name, std::int64_t integer);
     ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
                           DataType_t type = DataType_t::FLOAT);
+    // The same elements with a dim of size 1 repeated.
+    ir::ValueId repeated(ir::ValueId value, std::size_t axis, std::int64_t times) {
+        return builder_.repeated(value, axis, times);
+    }
     ir::ValueId transposed(ir::ValueId matrices) { return builder_.transposed(matrices, 2, 3); }
 
     // Operations, named after their result, which they return. Integers and predicates are computed as such.

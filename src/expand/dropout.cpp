@@ -16,12 +16,11 @@ Dropout make_dropout(AttentionScope& at) {
         ValueId const mask = generated_mask(at);
         return {mask, at.add_number("dropout_scale", 1.0 / at.keep_probability())};
     }
-    if (at.applies_dropout_mask()) return {at.port(Port::Dropout_mask), at.port(Port::Dropout_scale)};
+    if (at.applies_dropout_mask()) return {at.port(Port::Dropout_mask), at.port(Port::Dropout_scale), true};
     return {};
 }
 
-ValueId inverse_dropout_scale(AttentionScope& at, std::string const& name) {
-    if (at.applies_dropout_mask()) return at.port(Port::Dropout_scale_inv);
+ValueId row_sum_factor(AttentionScope& at, std::string const& name) {
     return at.add_number(name, at.generates_dropout() ? at.keep_probability() : 1.0);
 }
 

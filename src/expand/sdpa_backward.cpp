@@ -30,7 +30,7 @@ ValueId row_dot(AttentionScope& at) {
         at.pointwise(MUL, {d_o, o}, at.add_virtual("gradient_times_output", at.value(o).dim, DataType_t::FLOAT));
     ValueId const sum = at.reduce(ReductionMode_t::ADD, product, at.add_row("row_dot"));
     core::Dims const row_dim = at.value(sum).dim;
-    ValueId const factor = inverse_dropout_scale(at, "row_dot_factor");
+    ValueId const factor = row_sum_factor(at, "row_dot_factor");
     return at.pointwise(MUL, {sum, factor}, at.add_scratch("scaled_row_dot", row_dim));
 }
 
@@ -82,7 +82,9 @@ ValueId gradient_of_probabilities(AttentionScope& at, Shared const& shared) {
                                   .c = at.add_score("probability_gradients"),
                                   .m_override = at.seq_len_q(),
                                   .n_override = at.seq_len_kv()});
-    return drop(at, dp, shared.dropout.mask, "kept_probability_gradients");
+    ValueId const kept = drop(at, dp, shared.dropout.mask, "kept_probability_gradients");
+    if (!shared.dropout.scales_gradients_early) return kept;
+    return drop(at, kept, shared.dropout.scale, "dropped_probability_gradients");
 }
 
 // ds[b,h,i,j] = c p[b,h,i,j] (dp[b,h,i,j] - r[b,h,i]): of the softmax's input, thus of the bias too. Times the scale it
@@ -91,7 +93,9 @@ ValueId gradient_of_scores(AttentionScope& at, Shared const& shared, ValueId p, 
     ValueId ds = gradient_of_probabilities(at, shared);
     ds = at.pointwise(SUB, {ds, r}, at.add_score("centered_gradients"));
     ds = at.pointwise(MUL, {ds, p}, at.add_score("score_gradients"));
-    ds = drop(at, ds, shared.dropout.scale, "dropped_score_gradients");
+    if (!shared.dropout.scales_gradients_early) {
+        ds = drop(at, ds, shared.dropout.scale, "dropped_score_gradients");
+    }
     if (at.is_connected(Port::dBias)) at.reduce(ReductionMode_t::ADD, ds, at.port(Port::dBias), is_deterministic(at));
     if (shared.scale == ir::kNoValue) return ds;
     return at.pointwise(MUL, {ds, shared.scale}, at.add_score("scaled_score_gradients"));

@@ -16,6 +16,8 @@ class Builder {
 
     // The same elements with the dims a and b exchanged.
     ValueId transposed(ValueId id, std::size_t a, std::size_t b);
+    // The same elements with a dim of size 1 repeated, by a stride of 0.
+    ValueId repeated(ValueId id, std::size_t axis, std::int64_t times);
     ValueId constant(std::string name, detail::Scalar scalar);  // of dims {1,1,1,1}
 
     void add(Op op);

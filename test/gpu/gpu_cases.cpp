@@ -117,6 +117,92 @@ std::vector<CaseGroup> score_groups() {
         group("bias over rows", biased(true, true, false)),
         group("bias of floats",
               [](auto& c) { biased(true, true, true)(c), c.bias_type = DataType_t::FLOAT, c.d_bias = false; }),
+        group("zbias B H 1 1",
+              [](auto& c) {
+                  c.bias = Index4{c.b, c.h_q, 1, 1};
+              }),
+        group("zbias B H Q 1",
+              [](auto& c) {
+                  c.bias = Index4{c.b, c.h_q, c.s_q, 1};
+              }),
+        group("zbias 1 H 1 1",
+              [](auto& c) {
+                  c.bias = Index4{1, c.h_q, 1, 1};
+              }),
+        group("zbias B 1 1 K",
+              [](auto& c) {
+                  c.bias = Index4{c.b, 1, 1, c.s_kv};
+              }),
+        group("zbias 1 1 1 K",
+              [](auto& c) {
+                  c.bias = Index4{1, 1, 1, c.s_kv};
+              }),
+        group("zbias B H 1 K",
+              [](auto& c) {
+                  c.bias = Index4{c.b, c.h_q, 1, c.s_kv};
+              }),
+        group("zbias B 1 Q K",
+              [](auto& c) {
+                  c.bias = Index4{c.b, 1, c.s_q, c.s_kv};
+              }),
+        group("zbias B 1 1 1",
+              [](auto& c) {
+                  c.bias = Index4{c.b, 1, 1, 1};
+              }),
+        group("zbias 1 1 1 1",
+              [](auto& c) {
+                  c.bias = Index4{1, 1, 1, 1};
+              }),
+        group("zbias 1 1 Q 1",
+              [](auto& c) {
+                  c.bias = Index4{1, 1, c.s_q, 1};
+              }),
+        group("zdbias B 1 Q K",
+              [](auto& c) {
+                  c.bias = Index4{c.b, 1, c.s_q, c.s_kv};
+                  c.d_bias = true;
+              }),
+        group("zdbias 1 H Q K",
+              [](auto& c) {
+                  c.bias = Index4{1, c.h_q, c.s_q, c.s_kv};
+                  c.d_bias = true;
+              }),
+        group("zdbias 1 1 Q K",
+              [](auto& c) {
+                  c.bias = Index4{1, 1, c.s_q, c.s_kv};
+                  c.d_bias = true;
+              }),
+        group("zdbias B H Q 1",
+              [](auto& c) {
+                  c.bias = Index4{c.b, c.h_q, c.s_q, 1};
+                  c.d_bias = true;
+              }),
+        group("zmask B H Q K",
+              [](auto& c) {
+                  c.dropout = Dropout::Mask, c.dropout_probability = 0.25f;
+                  c.mask = Index4{c.b, c.h_q, c.s_q, c.s_kv};
+              }),
+        group("zmask B H Q K by value",
+              [](auto& c) {
+                  c.dropout = Dropout::Mask, c.dropout_probability = 0.25f;
+                  c.mask = Index4{c.b, c.h_q, c.s_q, c.s_kv};
+                  c.scalars_by_value = true;
+              }),
+        group("zmask 1 1 Q K",
+              [](auto& c) {
+                  c.dropout = Dropout::Mask, c.dropout_probability = 0.25f;
+                  c.mask = Index4{1, 1, c.s_q, c.s_kv};
+              }),
+        group("zmask 1 H Q K",
+              [](auto& c) {
+                  c.dropout = Dropout::Mask, c.dropout_probability = 0.25f;
+                  c.mask = Index4{1, c.h_q, c.s_q, c.s_kv};
+              }),
+        group("zmask B 1 Q K",
+              [](auto& c) {
+                  c.dropout = Dropout::Mask, c.dropout_probability = 0.25f;
+                  c.mask = Index4{c.b, 1, c.s_q, c.s_kv};
+              }),
         group("bias and causal", [](auto& c) { biased(true, true, true)(c), c.right = 0; }),
         group("bias and padding", [](auto& c) { biased(true, true, true)(c), lengths(c); }),
         group("bias, low rows", [](auto& c) { biased(true, true, true)(c), c.bias_shift = -120.0; }),

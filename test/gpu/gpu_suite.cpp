@@ -6,10 +6,14 @@
 
 #include <cudnn_frontend/runtime.h>
 
+#include <unistd.h>
 #include <algorithm>
+
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -23,6 +27,18 @@ struct Row {
     double worst_forward = 0, worst_backward = 0;
     std::map<std::string, std::string> examples;  // a case for each kind of fault
 };
+
+// The case that a thread is at, for the last words of a process that crashes.
+thread_local char current_case[512] = "";
+
+void tell_crash(int signal) {
+    constexpr char kText[] = "crashed in the case: ";
+    static_cast<void>(!write(STDERR_FILENO, kText, sizeof(kText) - 1));
+    static_cast<void>(!write(STDERR_FILENO, current_case, std::strlen(current_case)));
+    static_cast<void>(!write(STDERR_FILENO, "\n", 1));
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
 
 // What two faults have in common: the text without its numbers.
 std::string kind_of(std::string const& faults) {
@@ -94,6 +110,7 @@ void run_all(std::vector<CaseGroup> const& groups, Table& table) {
         for (std::size_t i = next++; i < work.size(); i = next++) {
             Outcome outcome;
             outcome.faults = gpu.status().get_message();
+            std::snprintf(current_case, sizeof(current_case), "%s", describe(work[i].second).c_str());
             if (gpu.status().is_good()) outcome = check_case(work[i].second, rig);
             table.add(work[i].first, work[i].second, outcome);
         }
@@ -110,6 +127,8 @@ int main(int argc, char** argv) {
         std::puts("skipped: there is no GPU here");
         return 77;
     }
+    std::signal(SIGSEGV, tell_crash);
+    std::signal(SIGFPE, tell_crash);
     std::fputs(cudnn_frontend::runtime::describe().c_str(), stdout);
     auto const groups = chosen_groups(argc > 1 ? std::atoi(argv[1]) : 200, argc > 2 ? argv[2] : "");
     Table table;

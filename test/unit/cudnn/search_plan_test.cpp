@@ -89,7 +89,7 @@ TEST_CASE("folders that cannot be read are passed over") {
     CHECK(plan.files == std::vector<std::string>{"libcudnn.so.9"});
 }
 
-TEST_CASE("the environment's folders come before the usual ones; what is empty counts as not set") {
+TEST_CASE("the environment's folders come before the usual ones, and an empty variable counts as not set") {
     CHECK(in_own_process([] {
               for (char const* name : {"SDPA_GRAPH_CUDNN_PATH", "CUDNN_PATH", "CUDA_HOME"}) setenv(name, "", 1);
               setenv("CUDNN_HOME", "/cudnn", 1);
