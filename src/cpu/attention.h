@@ -16,7 +16,7 @@ struct ForwardTensors {
 
 struct BackwardTensors {
     View q, k, v, o, d_o, stats, scale, bias, seq_len_q, seq_len_kv, seed, offset;
-    View dropout_mask, dropout_scale, dropout_scale_inv;
+    View dropout_mask, dropout_scale;
     View d_q, d_k, d_v, d_bias, rng_dump;
 };
 

@@ -84,7 +84,7 @@ Problem make_problem(ForwardTensors const& tensors, ir::AttentionOptions const& 
 Problem make_problem(BackwardTensors const& tensors, ir::AttentionOptions const& options) {
     Problem problem = problem_of(tensors, options);
     if (problem.dropout_mask) {
-        problem.dropout_scale_inverse = load_float(tensors.dropout_scale_inv, 1.0f / problem.dropout_scale);
+        problem.dropout_scale_inverse = 1.0f / problem.dropout_scale;
     }
     return problem;
 }

@@ -52,7 +52,6 @@ BackwardTensors tensors_of(ir::SdpaBackwardOp const& op, ViewOf const& view) {
             .offset = view(op.offset),
             .dropout_mask = view(op.dropout_mask),
             .dropout_scale = view(op.dropout_scale),
-            .dropout_scale_inv = view(op.dropout_scale_inv),
             .d_q = view(op.d_q),
             .d_k = view(op.d_k),
             .d_v = view(op.d_v),

@@ -46,7 +46,6 @@ void expand_fused_forward(AttentionScope& at) { at.add_node(common_op<ir::SdpaFo
 void expand_fused_backward(AttentionScope& at) {
     auto op = common_op<ir::SdpaBackwardOp>(at);
     op.deterministic = std::get<nodes::SdpaBackwardFields>(at.node().fields).deterministic;
-    if (at.applies_dropout_mask()) op.dropout_scale_inv = at.port(Port::Dropout_scale_inv);
     op.d_o = at.port(Port::dO);
     op.d_q = at.port(Port::dQ);
     op.d_k = at.port(Port::dK);

@@ -107,7 +107,6 @@ struct SdpaBackwardOp {
     ValueId q = kNoValue, k = kNoValue, v = kNoValue, o = kNoValue, d_o = kNoValue, stats = kNoValue;
     ValueId scale = kNoValue, bias = kNoValue, seq_len_q = kNoValue, seq_len_kv = kNoValue;
     ValueId seed = kNoValue, offset = kNoValue, dropout_mask = kNoValue, dropout_scale = kNoValue;
-    ValueId dropout_scale_inv = kNoValue;
     ValueId d_q = kNoValue, d_k = kNoValue, d_v = kNoValue, d_bias = kNoValue, rng_dump = kNoValue;
 };
 

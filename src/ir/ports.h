@@ -79,8 +79,7 @@ struct Ports<SdpaBackwardOp> {
                                           {"seed", &Op::seed, Need::Optional},
                                           {"offset", &Op::offset, Need::Optional},
                                           {"dropout_mask", &Op::dropout_mask, Need::Optional},
-                                          {"dropout_scale", &Op::dropout_scale, Need::Optional},
-                                          {"dropout_scale_inv", &Op::dropout_scale_inv, Need::Optional}};
+                                          {"dropout_scale", &Op::dropout_scale, Need::Optional}};
     static constexpr Port<Op> outputs[] = {{"d_q", &Op::d_q},
                                            {"d_k", &Op::d_k},
                                            {"d_v", &Op::d_v},

@@ -296,7 +296,6 @@ void OperandCheck::check(SdpaBackwardOp const& op) {
     check_dims("d_q", op.d_q, dim(op.q));
     check_dims("d_k", op.d_k, dim(op.k));
     check_dims("d_v", op.d_v, dim(op.v));
-    check_one_element("dropout_scale_inv", op.dropout_scale_inv);
     if (op.d_bias == kNoValue) return;
     if (op.bias == kNoValue) return fail("writes d_bias and has no bias");
     check_dims("d_bias", op.d_bias, dim(op.bias));

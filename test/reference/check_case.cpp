@@ -79,7 +79,11 @@ ForwardCheck check_forward(AttentionCase const& c, Inputs const& in, Rig const& 
     ForwardCheck result;
     result.ran = run_watched(session, rig, in.all(), out.all(), faults, outcome);
     if (!result.ran) return result;
-    if (!rig.dumps_masked_elements) clear_masked(c, oracle::scores(to_problem(c, in, {})), out.rng_dump);
+    if (!rig.dumps_masked_elements && out.rng_dump) {
+        AttentionCase undropped = c;
+        undropped.dropout = Dropout::None;
+        clear_masked(c, oracle::scores(to_problem(undropped, in, {})), out.rng_dump);
+    }
     if (out.rng_dump && !is_mask(out.rng_dump)) faults.add("the dumped mask holds other values than 0 and 1");
     result.rng_dump = out.rng_dump;
     result.problem = to_problem(c, in, out.rng_dump);

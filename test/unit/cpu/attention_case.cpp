@@ -153,7 +153,6 @@ Data make_data(Case const& test) {
     data.offset = one_element(DataType_t::INT64, 3);
     data.dropout_mask = source.mask({1, s.hq, s.sq, s.skv});
     data.dropout_scale = one_element(DataType_t::FLOAT, 1.25);
-    data.dropout_scale_inv = one_element(DataType_t::FLOAT, 0.8);
     data.rng_dump = make_tensor({s.b, s.hq, s.sq, s.skv}, DataType_t::FLOAT);
     return data;
 }
@@ -197,7 +196,6 @@ fe::cpu::BackwardTensors Data::backward(Case const& test) const {
     tensors.d_k = d_k.view;
     tensors.d_v = d_v.view;
     if (test.has_bias) tensors.d_bias = d_bias.view;
-    if (test.dropout == Dropout::Mask) tensors.dropout_scale_inv = dropout_scale_inv.view;
     return tensors;
 }
 

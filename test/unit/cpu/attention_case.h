@@ -46,7 +46,7 @@ struct Case {
 // All tensors of a case, forward and backward. Elements past a sequence's length are NaN in the inputs.
 struct Data {
     Tensor q, k, v, o, d_o, stats, scale, bias, seq_len_q, seq_len_kv, seed, offset;
-    Tensor dropout_mask, dropout_scale, dropout_scale_inv;
+    Tensor dropout_mask, dropout_scale;
     Tensor rng_dump, d_q, d_k, d_v, d_bias;
 
     fe::cpu::ForwardTensors forward(Case const& test) const;

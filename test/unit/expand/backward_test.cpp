@@ -119,11 +119,12 @@ TEST_CASE("The sums that engines want in memory are marked", "[expand]") {
     CHECK(marked == "sdpa::scaled_row_dot sdpa::dQ_accumulator ");
 }
 
-TEST_CASE("The user's dropout mask brings the inverse of its scale", "[expand]") {
+TEST_CASE("The user's dropout mask scales gradients before the row's sum is subtracted, with no inverse", "[expand]") {
     auto const lines = steps(composite(AttentionGraph::backward().dropout_mask()));
     auto const count = [&](std::string const& line) { return std::count(lines.begin(), lines.end(), line); };
-    CHECK(count("scaled_row_dot = MUL(row_dot, dropout_scale_inv)") == 1);
+    CHECK(count("scaled_row_dot = MUL(row_dot, row_dot_factor)") == 1);
     CHECK(count("kept_probabilities = MUL(probabilities, dropout_mask)") == 1);
     CHECK(count("dropped_probabilities = MUL(kept_probabilities, dropout_scale)") == 1);
-    CHECK(count("dropped_score_gradients = MUL(score_gradients, dropout_scale)") == 1);
+    CHECK(count("dropped_probability_gradients = MUL(kept_probability_gradients, dropout_scale)") == 1);
+    CHECK(count("dropped_score_gradients = MUL(score_gradients, dropout_scale)") == 0);
 }
