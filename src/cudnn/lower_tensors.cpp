@@ -88,7 +88,9 @@ Descriptor TensorLowering::make(ir::Value const& value, std::int64_t uid, bool i
 // own on the same memory; the first keeps the uid.
 std::int64_t TensorLowering::bind(ir::ValueId id) {
     ir::ValueId const storage = graph_.storage_of(id);
-    std::int64_t const own = graph_.value(storage).uid;
+    // The uid of a constant means nothing to the caller's pack, where another tensor may have it.
+    bool const is_constant = graph_.value(storage).role == ir::Role::Constant;
+    std::int64_t const own = is_constant ? -1 : graph_.value(storage).uid;
     bool const takes_own = own >= 0 && !is_uid_given_[static_cast<std::size_t>(storage)];
     if (takes_own) is_uid_given_[static_cast<std::size_t>(storage)] = true;
     std::int64_t const uid = takes_own ? own : next_free_uid();

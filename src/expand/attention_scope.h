@@ -46,9 +46,10 @@ class AttentionScope : public NodeScope {
     ir::ValueId add_integer(std::string const& name, std::int64_t integer);
     ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
                           DataType_t type = DataType_t::FLOAT);
-    // The same elements with a dim of size 1 repeated.
-    ir::ValueId repeated(ir::ValueId value, std::size_t axis, std::int64_t times) {
-        return builder_.repeated(value, axis, times);
+    // What stands for all rows alike, with full rows by a stride of 0: engines compute some graphs wrong where they
+    // broadcast the rows of a bias or a dropout mask themselves.
+    ir::ValueId with_all_rows(ir::ValueId id) {
+        return value(id).dim[2] == 1 ? builder_.repeated(id, 2, queries()) : id;
     }
     ir::ValueId transposed(ir::ValueId matrices) { return builder_.transposed(matrices, 2, 3); }
 

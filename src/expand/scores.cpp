@@ -48,17 +48,11 @@ static ValueId add_alibi(AttentionScope& at, ValueId s) {
     return at.pointwise(ADD, {s, bias}, at.add_score("alibi_scores"));
 }
 
-// A bias for all rows alike, as one of full rows with a stride of 0: engines compute some graphs wrong where they
-// broadcast the rows themselves.
-static ValueId spread_rows(AttentionScope& at, ValueId bias) {
-    return at.value(bias).dim[2] == 1 ? at.repeated(bias, 2, at.queries()) : bias;
-}
-
 ValueId scores(AttentionScope& at, ValueId k_transposed, ValueId scale) {
     ValueId s = product(at, k_transposed);
     if (scale != ir::kNoValue) s = at.pointwise(MUL, {s, scale}, at.add_score("scaled_scores"));
     ValueId const bias = at.port(Port::Bias);
-    if (bias != ir::kNoValue) s = at.pointwise(ADD, {s, spread_rows(at, bias)}, at.add_score("biased_scores"));
+    if (bias != ir::kNoValue) s = at.pointwise(ADD, {s, at.with_all_rows(bias)}, at.add_score("biased_scores"));
     if (at.fields().alibi_mask) s = add_alibi(at, s);
     if (at.has_lengths()) s = mask_padding(at, s);
     return s;

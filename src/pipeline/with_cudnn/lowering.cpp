@@ -4,6 +4,7 @@
 #include "expand/expand.h"
 #include "pipeline/kernel_cache.h"
 #include "pipeline/with_cudnn/plan_text.h"
+#include "support/support.h"
 
 #include <algorithm>
 
@@ -84,6 +85,11 @@ Result<std::shared_ptr<cudnn::Descriptor const>> kernel_cache_for(PlanningInput 
     return std::static_pointer_cast<cudnn::Descriptor const>(part);
 }
 
+error_t check_support(PlanningInput const& input, PlanningDevice const& device) {
+    core::Capabilities const here{.cudnn_version = device.api->get_version(), .sm = device.device->sm()};
+    return support::check(input.graph, here).to_error();
+}
+
 error_t check_settings(graph::PlanSettings const& settings) {
     if (!settings.kernel_cache || settings.dynamic_shapes) return {};
     return {error_code_t::GRAPH_NOT_SUPPORTED,
@@ -118,6 +124,7 @@ Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& in
     SDPA_GRAPH_TRY(check_settings(input.settings));
     auto device = find_planning_device(input.target, input.settings.device.get());
     if (device.is_bad()) return device.error();
+    SDPA_GRAPH_TRY(check_support(input, device.value()));
     auto const op_graph = expand::expand(input.graph, expansion_for_cudnn());
     if (op_graph.is_bad()) return op_graph.error();
     auto lowered =

@@ -1,0 +1,48 @@
+#include "support/support.h"
+
+#include "nodes/schema.h"
+
+namespace cudnn_frontend::inline v1::support {
+
+namespace Port = nodes::attention;
+
+std::int64_t AttentionFacts::queries() const { return tensor(Port::Q)->dim[2]; }
+std::int64_t AttentionFacts::keys() const { return tensor(Port::K)->dim[2]; }
+std::int64_t AttentionFacts::qk_dim() const { return tensor(Port::Q)->dim[3]; }
+std::int64_t AttentionFacts::v_dim() const { return tensor(Port::V)->dim[3]; }
+
+bool AttentionFacts::is_unified() const {
+    auto const* const forward = std::get_if<nodes::SdpaForwardFields>(&node.fields);
+    return forward != nullptr && forward->implementation == AttentionImplementation_t::UNIFIED;
+}
+
+static std::string tensor_name(AttentionFacts const& facts, int port) {
+    if (port < 0) return {};
+    nodes::TensorSpec const* const tensor = facts.tensor(port);
+    if (!tensor->name.empty()) return tensor->name;
+    for (nodes::PortRow const& row : nodes::schema_of(facts.node.kind()).ports) {
+        if (row.port == port) return row.name;
+    }
+    return {};
+}
+
+Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities) {
+    std::vector<Finding> findings;
+    for (nodes::Node const& node : graph.spec().nodes) {
+        nodes::AttentionFields const* const fields = nodes::attention_fields(node);
+        if (fields == nullptr) continue;
+        AttentionFacts const facts{graph.spec(), node, *fields, node.kind() == nodes::NodeKind::SdpaBackward};
+        for (Limit const& limit : limits()) {
+            auto violation = limit.check(facts, capabilities);
+            if (!violation) continue;
+            findings.push_back({limit.code,
+                                {limit.id, node.name, tensor_name(facts, violation->port)},
+                                std::move(violation->found),
+                                limit.statement,
+                                limit.fix});
+        }
+    }
+    return Report(std::move(findings));
+}
+
+}  // namespace cudnn_frontend::inline v1::support

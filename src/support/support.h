@@ -1,0 +1,50 @@
+// What cuDNN takes, and computes right, by its version and the GPU's architecture: one table, src/support/table.cpp.
+// The rules of the graph itself are in src/nodes.
+#pragma once
+
+#include "core/capabilities.h"
+#include "nodes/validate.h"
+
+#include <cudnn_frontend/report.h>
+
+#include <span>
+#include <string>
+
+namespace cudnn_frontend::inline v1::support {
+
+// The facts about an attention node that limits are about.
+struct AttentionFacts {
+    nodes::GraphSpec const& graph;
+    nodes::Node const& node;
+    nodes::AttentionFields const& fields;
+    bool is_backward;
+
+    nodes::TensorSpec const* tensor(int port) const { return graph.tensor(node, port); }
+    bool has(int port) const { return tensor(port) != nullptr; }
+    std::int64_t queries() const;
+    std::int64_t keys() const;
+    std::int64_t qk_dim() const;
+    std::int64_t v_dim() const;
+    bool is_unified() const;
+};
+
+struct Violation {
+    int port = -1;  // the tensor at fault; -1: the node
+    std::string found;
+};
+
+struct Limit {
+    char const* id;         // cudnn.s07
+    char const* statement;  // what is needed
+    char const* fix;
+    error_code_t code;
+    // The first violation, if there is any.
+    std::optional<Violation> (*check)(AttentionFacts const& facts, core::Capabilities const& capabilities);
+};
+
+std::span<Limit const> limits();
+
+// Every limit that the graph's attention nodes violate.
+Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities);
+
+}  // namespace cudnn_frontend::inline v1::support

@@ -1,0 +1,176 @@
+#include "core/data_type.h"
+#include "core/names.h"
+#include "support/support.h"
+
+namespace cudnn_frontend::inline v1::support {
+namespace {
+
+using core::Capabilities;
+using Facts = AttentionFacts;
+using Found = std::optional<Violation>;
+namespace Port = nodes::attention;
+
+constexpr auto kUnsupported = error_code_t::GRAPH_NOT_SUPPORTED;
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+std::string version(std::size_t value) {
+    return "cuDNN " + std::to_string(value / 10000) + "." + std::to_string(value / 100 % 100) + "." +
+           std::to_string(value % 100);
+}
+
+Found architecture(Facts const&, Capabilities const& here) {
+    if (here.sm >= 80) return {};
+    return Violation{-1, "compute capability " + number(here.sm / 10) + "." + number(here.sm % 10)};
+}
+
+Found known_bad_release(Facts const&, Capabilities const& here) {
+    if (here.cudnn_version != 91000 && here.cudnn_version != 91001) return {};
+    return Violation{-1, version(here.cudnn_version)};
+}
+
+Found io_type(Facts const& facts, Capabilities const&) {
+    DataType_t const type = facts.tensor(Port::Q)->data_type;
+    bool const is_half = type == DataType_t::HALF || type == DataType_t::BFLOAT16;
+    if (is_half || (type == DataType_t::FLOAT && !facts.is_backward)) return {};
+    return Violation{Port::Q, std::string("the data type ") + core::name_of(type)};
+}
+
+// The first tensor whose head dim violates, of those that have one.
+template <class IsBad>
+Found bad_head_dim(Facts const& facts, IsBad is_bad) {
+    for (int const port : {Port::Q, Port::V}) {
+        std::int64_t const dim = facts.tensor(port)->dim[3];
+        if (is_bad(dim)) return Violation{port, "a head dim of " + number(dim)};
+    }
+    return {};
+}
+
+Found head_dim_multiple(Facts const& facts, Capabilities const&) {
+    return bad_head_dim(facts, [](std::int64_t dim) { return dim % 8 != 0; });
+}
+
+Found backward_head_dim(Facts const& facts, Capabilities const& here) {
+    if (!facts.is_backward) return {};
+    std::int64_t const largest = here.sm >= 90 && here.sm < 120 ? 256 : 128;
+    return bad_head_dim(facts, [&](std::int64_t dim) { return dim > largest; });
+}
+
+// Hopper's engines read these tensors through descriptors that hold strides in units of 16 bytes.
+Found stride_multiple(Facts const& facts, Capabilities const&) {
+    for (int const port : {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}) {
+        nodes::TensorSpec const* const tensor = facts.tensor(port);
+        if (tensor == nullptr) continue;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            bool const is_used = tensor->dim[axis] > 1;
+            std::int64_t const bytes = tensor->stride[axis] * core::size_of(tensor->data_type);
+            if (is_used && bytes % 16 != 0) {
+                return Violation{port, "a stride of " + number(bytes) + " bytes in dim " + number(std::int64_t(axis))};
+            }
+        }
+    }
+    return {};
+}
+
+Found window_in_9_14_0(Facts const& facts, Capabilities const& here) {
+    bool const is_open_window = facts.fields.left_bound && facts.fields.right_bound.value_or(1) != 0;
+    if (here.cudnn_version != 91400 || !is_open_window || facts.keys() <= 1024) return {};
+    return Violation{-1, "a left bound without a right bound of 0 and " + number(facts.keys()) + " keys, with " +
+                             version(here.cudnn_version)};
+}
+
+Found unequal_head_dims(Facts const& facts, Capabilities const& here) {
+    bool const is_affected = facts.is_backward && here.cudnn_version >= 91100 && here.cudnn_version < 91300;
+    bool const is_between = facts.qk_dim() > 128 && facts.qk_dim() <= 192 && facts.v_dim() > 64 && facts.v_dim() <= 128;
+    bool const is_right = facts.qk_dim() == 192 && facts.v_dim() == 128;
+    if (!is_affected || !is_between || is_right) return {};
+    return Violation{-1, "head dims of " + number(facts.qk_dim()) + " and " + number(facts.v_dim()) + ", with " +
+                             version(here.cudnn_version)};
+}
+
+Found unified_version(Facts const& facts, Capabilities const& here) {
+    if (!facts.is_unified() || here.cudnn_version >= 91301) return {};
+    return Violation{-1, "the implementation UNIFIED with " + version(here.cudnn_version)};
+}
+
+Found unified_lengths(Facts const& facts, Capabilities const& here) {
+    if (!facts.is_unified() || !facts.fields.padding_mask || here.cudnn_version >= 91500) return {};
+    return Violation{-1, "a padding mask under the implementation UNIFIED with " + version(here.cudnn_version)};
+}
+
+Found unified_options(Facts const& facts, Capabilities const&) {
+    if (!facts.is_unified()) return {};
+    auto const& fields = facts.fields;
+    if (facts.has(Port::Bias)) return Violation{Port::Bias, "a bias under the implementation UNIFIED"};
+    if (fields.alibi_mask) return Violation{-1, "an alibi mask under the implementation UNIFIED"};
+    if (fields.left_bound || fields.right_bound) return Violation{-1, "a band mask under the implementation UNIFIED"};
+    bool const has_dropout = fields.dropout_probability.value_or(0.0f) > 0.0f || facts.has(Port::Dropout_mask);
+    if (has_dropout) return Violation{-1, "dropout under the implementation UNIFIED"};
+    return {};
+}
+
+Found bias_gradient_dims(Facts const& facts, Capabilities const&) {
+    nodes::TensorSpec const* const gradient = facts.tensor(Port::dBias);
+    if (gradient == nullptr) return {};
+    auto const& dim = gradient->dim;
+    if (dim[2] == facts.queries() && dim[3] == facts.keys()) return {};
+    return Violation{Port::dBias, "a dBias of " + number(dim[2]) + " x " + number(dim[3]) + " for scores of " +
+                                      number(facts.queries()) + " x " + number(facts.keys())};
+}
+
+Found bias_gradient_type(Facts const& facts, Capabilities const&) {
+    nodes::TensorSpec const* const gradient = facts.tensor(Port::dBias);
+    DataType_t const io = facts.tensor(Port::Q)->data_type;
+    if (gradient == nullptr || gradient->data_type == io) return {};
+    return Violation{Port::dBias, std::string("the data type ") + core::name_of(gradient->data_type) + " beside Q of " +
+                                      core::name_of(io)};
+}
+
+Found mask_columns(Facts const& facts, Capabilities const&) {
+    nodes::TensorSpec const* const mask = facts.tensor(Port::Dropout_mask);
+    if (!facts.is_backward || mask == nullptr || mask->dim[3] == facts.keys()) return {};
+    return Violation{Port::Dropout_mask,
+                     number(mask->dim[3]) + " columns for " + number(facts.keys()) + " of the scores"};
+}
+
+Found mask_type(Facts const& facts, Capabilities const&) {
+    nodes::TensorSpec const* const mask = facts.tensor(Port::Dropout_mask);
+    DataType_t const io = facts.tensor(Port::Q)->data_type;
+    if (mask == nullptr || mask->data_type == io) return {};
+    return Violation{Port::Dropout_mask, std::string("the data type ") + core::name_of(mask->data_type) +
+                                             " beside Q of " + core::name_of(io)};
+}
+
+constexpr Limit kLimits[] = {
+    {"cudnn.s01", "a GPU of compute capability 8.0 or newer", "run on the CPU with Target::cpu()",
+     error_code_t::INVALID_CUDA_DEVICE, architecture},
+    {"cudnn.s02", "another release than 9.10.0 and 9.10.1, whose attention is wrong in cases", "install a newer cuDNN",
+     kUnsupported, known_bad_release},
+    {"cudnn.s03", "HALF or BFLOAT16 for Q, K and V; forward also takes FLOAT",
+     "convert the tensors, or use Target::cpu()", kUnsupported, io_type},
+    {"cudnn.s04", "head dims that are multiples of 8", "pad the heads with zeros", kUnsupported, head_dim_multiple},
+    {"cudnn.s05", "backward: head dims up to 256 on compute capability 9.0 and 10.x, up to 128 elsewhere",
+     "use smaller heads, or Target::cpu()", kUnsupported, backward_head_dim},
+    {"cudnn.s06", "strides that are multiples of 16 bytes, but the innermost", "copy the tensor, or pad its rows",
+     kUnsupported, stride_multiple},
+    {"cudnn.s07", "with 9.14.0, which computes it wrong, at most 1024 keys under a left bound without causality",
+     "install 9.14.1 or newer", kUnsupported, window_in_9_14_0},
+    {"cudnn.s08", "backward with 9.11 and 9.12, which compute others wrong: head dims of 192 and 128 in this range",
+     "install 9.13 or newer", kUnsupported, unequal_head_dims},
+    {"cudnn.s09", "cuDNN 9.13.1 or newer for the unified operation",
+     "set_implementation(AttentionImplementation_t::COMPOSITE)", kUnsupported, unified_version},
+    {"cudnn.s10", "cuDNN 9.15 or newer for sequence lengths with the unified operation",
+     "set_implementation(AttentionImplementation_t::COMPOSITE)", kUnsupported, unified_lengths},
+    {"cudnn.s11", "none but scale, lengths and stats with the unified operation",
+     "set_implementation(AttentionImplementation_t::AUTO)", kUnsupported, unified_options},
+    {"cudnn.s12", "all rows and columns in dBias: with fewer cuDNN writes past the tensor",
+     "ask for the full dBias and add its rows up", kUnsupported, bias_gradient_dims},
+    {"cudnn.s13", "a dBias of Q's data type", "give bias and dBias Q's data type", kUnsupported, bias_gradient_type},
+    {"cudnn.s14", "backward: all columns in the dropout mask", "repeat the mask's column", kUnsupported, mask_columns},
+    {"cudnn.s15", "a dropout mask of Q's data type", "convert the mask", kUnsupported, mask_type},
+};
+
+}  // namespace
+
+std::span<Limit const> limits() { return kLimits; }
+
+}  // namespace cudnn_frontend::inline v1::support
