@@ -47,7 +47,7 @@ class AttentionScope : public NodeScope {
     ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
                           DataType_t type = DataType_t::FLOAT);
     // What stands for all rows alike, with full rows by a stride of 0: engines compute some graphs wrong where they
-    // broadcast the rows of a bias or a dropout mask themselves.
+    // broadcast the rows of a bias, or in backward those of a dropout mask, themselves.
     ir::ValueId with_all_rows(ir::ValueId id) {
         return value(id).dim[2] == 1 ? builder_.repeated(id, 2, queries()) : id;
     }

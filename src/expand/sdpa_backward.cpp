@@ -125,6 +125,7 @@ void gradient_of_queries(AttentionScope& at, Shared const& shared, ValueId ds) {
 
 void expand_backward(AttentionScope& at) {
     Shared shared{.dropout = make_dropout(at)};
+    if (at.applies_dropout_mask()) shared.dropout.mask = at.with_all_rows(shared.dropout.mask);
     ValueId const r = row_dot(at);
     shared.k_transposed = at.transposed(at.port(Port::K));
     shared.v_transposed = at.transposed(at.port(Port::V));

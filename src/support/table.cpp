@@ -127,9 +127,27 @@ Found bias_gradient_type(Facts const& facts, Capabilities const&) {
 
 Found mask_columns(Facts const& facts, Capabilities const&) {
     nodes::TensorSpec const* const mask = facts.tensor(Port::Dropout_mask);
-    if (!facts.is_backward || mask == nullptr || mask->dim[3] == facts.keys()) return {};
+    if (mask == nullptr || mask->dim[3] == facts.keys()) return {};
     return Violation{Port::Dropout_mask,
                      number(mask->dim[3]) + " columns for " + number(facts.keys()) + " of the scores"};
+}
+
+Found bias_of_one_query(Facts const& facts, Capabilities const&) {
+    nodes::TensorSpec const* const bias = facts.tensor(Port::Bias);
+    bool const is_affected = bias != nullptr && facts.queries() == 1 && facts.keys() > 1 && bias->dim[3] == 1;
+    if (!is_affected || bias->dim[0] == 1) return {};
+    return Violation{Port::Bias, "one query, and a bias of one column that differs between batch entries"};
+}
+
+Found bias_gradient_scale(Facts const& facts, Capabilities const&) {
+    nodes::TensorSpec const* const scale = facts.tensor(Port::Attn_scale);
+    if (!facts.has(Port::dBias) || scale == nullptr || scale->is_by_value || scale->value) return {};
+    return Violation{Port::Attn_scale, "an attention scale in device memory beside a dBias"};
+}
+
+Found single_score(Facts const& facts, Capabilities const&) {
+    if (!facts.is_backward || facts.queries() != 1 || facts.keys() != 1) return {};
+    return Violation{-1, "one query and one key"};
 }
 
 Found mask_type(Facts const& facts, Capabilities const&) {
@@ -165,8 +183,14 @@ constexpr Limit kLimits[] = {
     {"cudnn.s12", "all rows and columns in dBias: with fewer cuDNN writes past the tensor",
      "ask for the full dBias and add its rows up", kUnsupported, bias_gradient_dims},
     {"cudnn.s13", "a dBias of Q's data type", "give bias and dBias Q's data type", kUnsupported, bias_gradient_type},
-    {"cudnn.s14", "backward: all columns in the dropout mask", "repeat the mask's column", kUnsupported, mask_columns},
+    {"cudnn.s14", "all columns in the dropout mask", "repeat the mask's column", kUnsupported, mask_columns},
     {"cudnn.s15", "a dropout mask of Q's data type", "convert the mask", kUnsupported, mask_type},
+    {"cudnn.s16", "for one query all columns in a bias that differs between batch entries: cuDNN reads others",
+     "repeat the bias's column", kUnsupported, bias_of_one_query},
+    {"cudnn.s17", "the attention scale as a number or by value where dBias is asked for",
+     "set_attn_scale(float), or set_is_pass_by_value(true)", kUnsupported, bias_gradient_scale},
+    {"cudnn.s18", "more than one query or key in backward: cuDNN computes the single score's gradients wrong",
+     "dV is dO times the kept probability; dQ and dK are 0", kUnsupported, single_score},
 };
 
 }  // namespace

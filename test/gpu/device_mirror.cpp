@@ -75,12 +75,16 @@ std::map<std::int64_t, void*> device_pack(Session const& session, DeviceMirror& 
 }
 
 error_t execute_on_gpu(Session const& session, GpuStream const& gpu) {
+    return execute_graph_on_gpu(session.graph(), session, gpu);
+}
+
+error_t execute_graph_on_gpu(Graph const& graph, Session const& session, GpuStream const& gpu) {
     DeviceMirror mirror;
     auto const pack = device_pack(session, mirror);
-    HostMemory const workspace(session.graph().get_workspace_size());
+    HostMemory const workspace(graph.get_workspace_size());
     void* const begin = workspace.size() > 0 ? mirror.address(workspace) : nullptr;
     if (mirror.status().is_bad()) return mirror.status();
-    if (error_t const error = session.graph().execute(gpu.handle(), pack, begin); error.is_bad()) return error;
+    if (error_t const error = graph.execute(gpu.handle(), pack, begin); error.is_bad()) return error;
     if (error_t const error = gpu.wait(); error.is_bad()) return error;
     if (error_t const error = mirror.copy_back(); error.is_bad()) return error;
     if (workspace.guards_intact()) return {};

@@ -58,5 +58,7 @@ std::map<std::int64_t, void*> device_pack(Session const& session, DeviceMirror& 
 
 // Runs a built session on the GPU, with a workspace of exactly the promised size between guards.
 error_t execute_on_gpu(Session const& session, GpuStream const& gpu);
+// The same by another built graph with the session's tensors.
+error_t execute_graph_on_gpu(Graph const& graph, Session const& session, GpuStream const& gpu);
 
 }  // namespace sdpa_test

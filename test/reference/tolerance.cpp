@@ -118,14 +118,19 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             double const d_score = weight * difference;
             double const d_score_error =
                 d_score * (relative + unit * length(p.v.dim[3] + 4)) + smallest * (difference + 1.0);
-            if (p.bias) allowed.d_bias.at(b, h, i, j) += d_score_error + d_score * (unit + factor_unit) * rows_per_bias;
-            double const q_error = d_score_error + d_score * factor_unit + factor_floor;
-            double const k_error = d_score_error + d_score * factor_unit * k_roundings + factor_floor;
+            if (p.bias)
+                allowed.d_bias.at(b, h, i, j) +=
+                    d_score_error + d_score * (unit + factor_unit) * rows_per_bias + factor_floor;
+            double const q_error = d_score_error + d_score * factor_unit;
+            double const k_error = d_score_error + d_score * factor_unit * k_roundings;
             for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
                 double const q = std::abs(p.scale * p.q.at(b, h, i, d));
                 double const k = std::abs(p.scale * p.k.at(b, p.k_head(h), j, d));
-                allowed.d_q.at(b, h, i, d) += (q_error + d_score * unit * length(p.keys())) * k + smallest;
-                allowed.d_k.at(b, p.k_head(h), j, d) += (k_error + d_score * unit * rows_per_k) * q + smallest;
+                // What is rounded to the inputs' type is dS with the scale.
+                double const q_floor = factor_floor * std::abs(p.k.at(b, p.k_head(h), j, d)) + smallest;
+                double const k_floor = factor_floor * (std::abs(p.q.at(b, h, i, d)) + 1.0) + smallest;
+                allowed.d_q.at(b, h, i, d) += (q_error + d_score * unit * length(p.keys())) * k + q_floor;
+                allowed.d_k.at(b, p.k_head(h), j, d) += (k_error + d_score * unit * rows_per_k) * q + k_floor;
             }
             double const rounding = relative + unit * rows_per_v + factor_unit * v_roundings;
             double const share = keep * (weight * rounding + smallest) + factor_floor;

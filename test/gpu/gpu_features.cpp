@@ -1,0 +1,191 @@
+// The ways to run a plan on the GPU: by map, by sorted pointers, captured, as a CUDA graph, from many threads, tuned.
+// All give the bits of the first run.
+#include "gpu/device_mirror.h"
+#include "reference/check_case.h"
+
+#include <cudnn_frontend/runtime.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+namespace {
+
+using namespace sdpa_test;
+using Error = cudnn_frontend::error_object;
+using cudnn_frontend::BuildPlanPolicy_t;
+using cudnn_frontend::HeurMode_t;
+
+int failures = 0;
+
+void expect(bool holds, std::string const& what) {
+    std::printf("%-64s %s\n", what.c_str(), holds ? "ok" : "FAILED");
+    failures += holds ? 0 : 1;
+}
+
+void expect_good(Error const& error, std::string const& what) {
+    expect(error.is_good(), what + (error.is_good() ? "" : ": " + error.err_msg));
+}
+
+void expect_bad(Error const& error, char const* part, std::string const& what) {
+    expect(error.is_bad() && error.err_msg.find(part) != std::string::npos, what + ": " + error.err_msg);
+}
+
+// Causality skips tiles, ALiBi brings a table, lengths come from the device.
+AttentionCase feature_case() {
+    AttentionCase c;
+    c.type = c.result_type = c.bias_type = DataType_t::BFLOAT16;
+    c.b = 2, c.h_q = 4, c.h_k = c.h_v = 2, c.s_q = 200, c.s_kv = 200, c.d_qk = c.d_v = 64;
+    c.input_layout = c.output_layout = Layout::BSHD;
+    c.scale = Scale::ByValue, c.scale_value = 0.125f;
+    c.right = 0, c.alibi = true;
+    return c;
+}
+
+// The case with its own device memory, planned.
+class Place {
+   public:
+    explicit Place(GpuStream const& gpu) {
+        expect_good(gpu.status(), "a handle");
+        expect_good(session_.build(Target::cuda(gpu.handle())), "the plan");
+        pack_ = device_pack(session_, mirror_);
+    }
+
+    cudnn_frontend::graph::Graph& graph() { return session_.graph(); }
+    std::map<std::int64_t, void*>& pack() { return pack_; }
+    void* scratch() { return mirror_.address(workspace_); }
+
+    // What the outputs hold now; they are poisoned for the next run.
+    std::vector<std::byte> take_result() {
+        static_cast<void>(cudaDeviceSynchronize());
+        static_cast<void>(mirror_.copy_back());
+        std::vector<std::byte> bytes;
+        for (HostTensor const& tensor : out_.all()) {
+            if (!tensor) continue;
+            bytes.insert(bytes.end(), tensor.memory->data(), tensor.memory->data() + tensor.memory->size());
+            cudaMemset(mirror_.address(*tensor.memory), 0xFF, static_cast<std::size_t>(tensor.memory->size()));
+        }
+        return bytes;
+    }
+
+   private:
+    Inputs in_ = make_inputs(feature_case());
+    ForwardOutputs out_ = make_forward_outputs(feature_case());
+    Session session_{feature_case(), in_, out_};
+    DeviceMirror mirror_;
+    HostMemory workspace_{std::int64_t{1} << 20};
+    std::map<std::int64_t, void*> pack_;
+};
+
+void launch(cudaGraph_t graph, cudaStream_t stream) {
+    cudaGraphExec_t executable = nullptr;
+    expect(cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess, "the CUDA graph instantiates");
+    expect(cudaGraphLaunch(executable, stream) == cudaSuccess, "the CUDA graph launches");
+    cudaStreamSynchronize(stream);
+    cudaGraphExecDestroy(executable);
+}
+
+void check_forms(Place& place, GpuStream const& gpu, std::vector<std::byte> const& wanted) {
+    std::vector<void*> sorted;
+    for (std::int64_t const uid : place.graph().get_variant_pack_uids_sorted()) sorted.push_back(place.pack().at(uid));
+    auto const count = static_cast<int>(sorted.size());
+    expect_good(place.graph().execute(gpu.handle(), sorted.data(), count, place.scratch()), "sorted pointers");
+    expect(place.take_result() == wanted, "sorted pointers give the same bits");
+    expect_bad(place.graph().execute(gpu.handle(), sorted.data(), count - 1, place.scratch()), "needed are",
+               "one pointer too few");
+    expect_good(place.graph().warmup(gpu.handle()), "warm-up");
+}
+
+void check_capture(Place& place, GpuStream const& gpu, std::vector<std::byte> const& wanted) {
+    cudaGraph_t graph = nullptr;
+    cudaStreamBeginCapture(gpu.stream(), cudaStreamCaptureModeThreadLocal);
+    expect_good(place.graph().execute(gpu.handle(), place.pack(), place.scratch()), "execute under stream capture");
+    expect(cudaStreamEndCapture(gpu.stream(), &graph) == cudaSuccess, "the capture ends well");
+    launch(graph, gpu.stream());
+    expect(place.take_result() == wanted, "a captured run gives the same bits");
+    cudaGraphDestroy(graph);
+}
+
+void check_cuda_graph(Place& place, Place& other, GpuStream const& gpu, std::vector<std::byte> const& wanted) {
+    cudaGraph_t graph = nullptr;
+    cudaGraphCreate(&graph, 0);
+    expect_good(place.graph().populate_cuda_graph(gpu.handle(), place.pack(), place.scratch(), graph), "populate");
+    launch(graph, gpu.stream());
+    expect(place.take_result() == wanted, "a populated CUDA graph gives the same bits");
+    expect_bad(place.graph().populate_cuda_graph(gpu.handle(), place.pack(), place.scratch(), graph), "needs an empty",
+               "populate a graph that has nodes");
+    expect_good(place.graph().update_cuda_graph(gpu.handle(), other.pack(), other.scratch(), graph), "update");
+    launch(graph, gpu.stream());
+    expect(other.take_result() == wanted, "an updated CUDA graph writes to the other memory");
+    cudaGraphDestroy(graph);
+}
+
+void check_threads(Place& shared, std::vector<std::byte> const& wanted) {
+    std::atomic<int> wrong{0};
+    auto const& graph = shared.graph();
+    auto const worker = [&] {
+        GpuStream const gpu;
+        Place own(gpu);
+        for (int i = 0; i < 20; ++i) {
+            if (graph.execute(gpu.handle(), own.pack(), own.scratch()).is_bad()) ++wrong;
+            static_cast<void>(gpu.wait());
+            if (i % 10 == 0 && own.take_result() != wanted) ++wrong;
+        }
+    };
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i) threads.emplace_back(worker);
+    threads.clear();
+    expect(wrong == 0, "eight threads run one graph with their own handles and memory");
+}
+
+void check_plans(Place& place, GpuStream const& gpu) {
+    auto& graph = place.graph();
+    expect_good(graph.create_execution_plans({HeurMode_t::A, HeurMode_t::FALLBACK}), "candidates");
+    expect_good(graph.build_plans(BuildPlanPolicy_t::ALL, true), "all plans, in parallel");
+    expect_good(graph.autotune(gpu.handle(), place.pack(), place.scratch()), "autotune");
+    std::string name;
+    expect_good(graph.get_plan_name(name), "the fastest plan");
+    std::printf("  fastest of %lld: %s\n", static_cast<long long>(graph.get_execution_plan_count()), name.c_str());
+    for (std::int64_t i = 0; i < graph.get_execution_plan_count(); ++i) {
+        if (graph.get_workspace_size_plan_at_index(i) > (1 << 20) || graph.build_plan_at_index(i).is_bad()) continue;
+        expect_good(graph.execute_plan_at_index(gpu.handle(), place.pack(), place.scratch(), i),
+                    "plan " + std::to_string(i));
+    }
+}
+
+void check_bad_arguments(Place& place, GpuStream const& gpu) {
+    auto pack = place.pack();
+    expect_bad(place.graph().execute(nullptr, pack, place.scratch()), "handle is null", "a null handle");
+    auto* const misaligned = static_cast<std::byte*>(place.scratch()) + 8;
+    if (place.graph().get_workspace_size() > 0) {
+        expect_bad(place.graph().execute(gpu.handle(), pack, misaligned), "is not aligned", "a misaligned workspace");
+        expect_bad(place.graph().execute(gpu.handle(), pack, nullptr), "workspace is null", "a null workspace");
+    }
+    pack.begin()->second = static_cast<std::byte*>(pack.begin()->second) + 2;
+    expect_bad(place.graph().execute(gpu.handle(), pack, place.scratch()), "multiple of 16", "a misaligned Q");
+    pack.erase(pack.begin());
+    expect_bad(place.graph().execute(gpu.handle(), pack, place.scratch()), "is missing", "a missing Q");
+}
+
+}  // namespace
+
+int main() {
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        std::puts("skipped: there is no GPU here");
+        return 77;
+    }
+    GpuStream const gpu;
+    Place place(gpu), other(gpu);
+    expect_good(place.graph().execute(gpu.handle(), place.pack(), place.scratch()), "execute");
+    std::vector<std::byte> const wanted = place.take_result();
+    check_bad_arguments(place, gpu);
+    check_forms(place, gpu, wanted);
+    check_capture(place, gpu, wanted);
+    check_cuda_graph(place, other, gpu, wanted);
+    check_threads(place, wanted);
+    check_plans(place, gpu);
+    std::printf("%d failures\n", failures);
+    return failures == 0 ? 0 : 1;
+}
