@@ -13,8 +13,10 @@ class EnginePlan {
     // Compiles, which takes tens of milliseconds up to a second. Uses the config up.
     static Result<std::shared_ptr<EnginePlan const>> build(BackendConfig config, Device const* device,
                                                            Descriptor const* kernel_cache);
-    // From what serialize() gave. The engine's name and notes come from the plan itself.
-    static Result<std::shared_ptr<EnginePlan const>> load(Api const& api, std::string const& json, cudnnHandle_t handle,
+    // From what serialize() gave. The engine and its notes come from the plan; its knobs there are complete, unlike
+    // those that the name was made of.
+    static Result<std::shared_ptr<EnginePlan const>> load(Api const& api, std::string const& name,
+                                                          std::string const& json, cudnnHandle_t handle,
                                                           Device const* device);
 
     EngineConfig const& config() const { return config_; }

@@ -150,6 +150,14 @@ Found single_score(Facts const& facts, Capabilities const&) {
     return Violation{-1, "one query and one key"};
 }
 
+Found masked_rows_before_9_15(Facts const& facts, Capabilities const& here) {
+    auto const& fields = facts.fields;
+    bool const may_mask_rows = fields.padding_mask && fields.left_bound && !fields.right_bound &&
+                               fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
+    if (!facts.is_backward || here.cudnn_version >= 91500 || !may_mask_rows) return {};
+    return Violation{-1, "a left bound at the bottom right of padded sequences, with " + version(here.cudnn_version)};
+}
+
 Found mask_type(Facts const& facts, Capabilities const&) {
     nodes::TensorSpec const* const mask = facts.tensor(Port::Dropout_mask);
     DataType_t const io = facts.tensor(Port::Q)->data_type;
@@ -191,6 +199,8 @@ constexpr Limit kLimits[] = {
      "set_attn_scale(float), or set_is_pass_by_value(true)", kUnsupported, bias_gradient_scale},
     {"cudnn.s18", "more than one query or key in backward: cuDNN computes the single score's gradients wrong",
      "dV is dO times the kept probability; dQ and dK are 0", kUnsupported, single_score},
+    {"cudnn.s19", "backward before 9.15, which gives NaN for rows without keys: a right bound, or the top left corner",
+     "install 9.15 or newer", kUnsupported, masked_rows_before_9_15},
 };
 
 }  // namespace

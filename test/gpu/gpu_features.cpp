@@ -176,6 +176,7 @@ int main() {
         std::puts("skipped: there is no GPU here");
         return 77;
     }
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
     GpuStream const gpu;
     Place place(gpu), other(gpu);
     expect_good(place.graph().execute(gpu.handle(), place.pack(), place.scratch()), "execute");

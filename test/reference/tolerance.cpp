@@ -120,7 +120,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
                 d_score * (relative + unit * length(p.v.dim[3] + 4)) + smallest * (difference + 1.0);
             if (p.bias)
                 allowed.d_bias.at(b, h, i, j) +=
-                    d_score_error + d_score * (unit + factor_unit) * rows_per_bias + factor_floor;
+                    d_score_error + d_score * (unit + factor_unit) * rows_per_bias + 2.0 * factor_floor;
             double const q_error = d_score_error + d_score * factor_unit;
             double const k_error = d_score_error + d_score * factor_unit * k_roundings;
             for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
@@ -134,8 +134,9 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             }
             double const rounding = relative + unit * rows_per_v + factor_unit * v_roundings;
             double const share = keep * (weight * rounding + smallest) + factor_floor;
+            double const head_floor = i == 0 ? factor_floor : 0.0;  // of each query head's own sum
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
-                allowed.d_v.at(b, p.v_head(h), j, d) += share * std::abs(d_o.at(b, h, i, d)) + smallest;
+                allowed.d_v.at(b, p.v_head(h), j, d) += share * std::abs(d_o.at(b, h, i, d)) + smallest + head_floor;
             }
         }
     });

@@ -97,6 +97,7 @@ Result<std::string> CudnnPlan::serialize() const {
     auto const plan = engine_->serialize();
     if (plan.is_bad()) return plan.error();
     return write_plan({.cudnn_version = context_->device.api->get_version(),
+                       .name = info_.name,
                        .device = context_->device.device->json(),
                        .bindings = context_->bindings,
                        .engine_plan = plan.value()});

@@ -152,8 +152,8 @@ Result<LoadedPlan> load_for_cudnn(PlanningInput const& input, std::string const&
     auto const op_graph = expand::expand(input.graph, expansion_for_cudnn());
     if (op_graph.is_bad()) return op_graph.error();
     SDPA_GRAPH_TRY(check_stored(stored.value(), device.value(), op_graph.value().bindings().size()));
-    auto engine = cudnn::EnginePlan::load(*device.value().api, stored.value().engine_plan, input.target.handle(),
-                                          device.value().device.get());
+    auto engine = cudnn::EnginePlan::load(*device.value().api, stored.value().name, stored.value().engine_plan,
+                                          input.target.handle(), device.value().device.get());
     if (engine.is_bad()) return engine.error();
     auto context = make_context(input, std::move(device).value(), op_graph.value(), std::move(stored.value().bindings));
     if (context.is_bad()) return context.error();

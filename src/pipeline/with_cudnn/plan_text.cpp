@@ -56,6 +56,7 @@ bool fits(cudnn::BoundTensor const& tensor, cudnn::Bindings const& bindings) {
 std::string write_plan(StoredPlan const& plan) {
     BlobWriter writer;
     writer.number(static_cast<std::int64_t>(plan.cudnn_version));
+    writer.text(plan.name);
     writer.text(plan.device);
     write_bindings(writer, plan.bindings);
     writer.text(plan.engine_plan);
@@ -66,6 +67,7 @@ Result<StoredPlan> read_plan(std::string_view text) {
     BlobReader reader(text);
     StoredPlan plan;
     plan.cudnn_version = static_cast<std::size_t>(reader.number());
+    plan.name = reader.text();
     plan.device = reader.text();
     read_bindings(reader, plan.bindings);
     plan.engine_plan = reader.text();

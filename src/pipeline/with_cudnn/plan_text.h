@@ -10,6 +10,7 @@ namespace cudnn_frontend::inline v1::pipeline {
 
 struct StoredPlan {
     std::size_t cudnn_version = 0;
+    std::string name;    // eng2_k24=7
     std::string device;  // the description it was made for
     cudnn::Bindings bindings;
     std::string engine_plan;  // cuDNN's own form

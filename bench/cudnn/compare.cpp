@@ -1,0 +1,135 @@
+// This library beside the existing frontend and the bare backend, in one run on one GPU:
+//   bench_cudnn_compare <folder of the side_*.so modules>
+// Costs on the CPU are medians in microseconds; the two sides take turns, so that drift hits both.
+#include "side.h"
+
+#include <cuda_runtime_api.h>
+#include <cudnn.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr Shape kShapes[] = {
+    {"forward  b1 h8/8 s128 d64", 1, 8, 8, 128, 128, 64, false, false},
+    {"forward  b4 h16/16 s1024 d64 causal", 4, 16, 16, 1024, 1024, 64, true, false},
+    {"forward  b2 h32/8 s2048 d128 causal", 2, 32, 8, 2048, 2048, 128, true, false},
+    {"forward  b1 h64/8 s8192 d128", 1, 64, 8, 8192, 8192, 128, false, false},
+    {"forward  b8 h32/8 s1/4096 d128", 8, 32, 8, 1, 4096, 128, false, false},
+    {"backward b4 h16/16 s1024 d64 causal", 4, 16, 16, 1024, 1024, 64, true, true},
+    {"backward b2 h32/8 s2048 d128 causal", 2, 32, 8, 2048, 2048, 128, true, true},
+    {"backward b1 h64/8 s8192 d128", 1, 64, 8, 8192, 8192, 128, false, true},
+};
+constexpr std::size_t kTensorBytes = std::size_t{256} << 20, kWorkspaceBytes = std::size_t{4} << 30;
+
+double now() {
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double median(std::vector<double> values) {
+    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+    return values[values.size() / 2];
+}
+
+Side load(std::string const& path) {
+    void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (module == nullptr) std::printf("%s\n", dlerror());
+    using Entry = Side (*)();
+    auto const entry = module == nullptr ? nullptr : reinterpret_cast<Entry>(dlsym(module, "bench_side"));
+    return entry == nullptr ? Side{} : entry();
+}
+
+struct Samples {
+    std::vector<double> lower, heuristics, build, execute, gpu;
+};
+
+// CPU time of a call while the GPU has a queue to work on, but never a full one.
+void time_execute(Side const& side, cudnnHandle_t handle, Memory const& memory, Samples& samples) {
+    for (int i = 0; i < 20; ++i) {
+        double const start = now();
+        side.execute(handle, memory);
+        samples.execute.push_back(now() - start);
+    }
+    cudaDeviceSynchronize();
+}
+
+void time_gpu(Side const& side, cudnnHandle_t handle, Memory const& memory, Samples& samples) {
+    cudaEvent_t begin, end;
+    cudaEventCreate(&begin);
+    cudaEventCreate(&end);
+    cudaEventRecord(begin);
+    for (int i = 0; i < 10; ++i) side.execute(handle, memory);
+    cudaEventRecord(end);
+    cudaEventSynchronize(end);
+    float milliseconds = 0;
+    cudaEventElapsedTime(&milliseconds, begin, end);
+    samples.gpu.push_back(double{milliseconds} * 100.0);
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+}
+
+void measure(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const& memory, Shape const& shape) {
+    std::vector<Samples> samples(sides.size());
+    for (int round = 0; round < 9; ++round) {
+        for (std::size_t i = 0; i < sides.size(); ++i) {
+            Cost cost{};
+            if (!sides[i].plan(handle, shape, cost)) return;
+            if (round == 0) continue;  // loads libraries
+            samples[i].lower.push_back(cost.describe_and_lower);
+            samples[i].heuristics.push_back(cost.heuristics);
+            samples[i].build.push_back(cost.build);
+        }
+        for (int turn = 0; turn < 10; ++turn) {
+            for (std::size_t i = 0; i < sides.size(); ++i) time_execute(sides[i], handle, memory, samples[i]);
+            for (std::size_t i = 0; i < sides.size(); ++i) time_gpu(sides[i], handle, memory, samples[i]);
+        }
+    }
+    auto const print = [&](char const* what, auto member) {
+        std::printf("  %-24s", what);
+        double const ours = median(samples[0].*member);
+        for (Samples const& side : samples) {
+            double const value = median(side.*member);
+            std::printf(" %10.1f", value);
+            if (&side != &samples[0] && value > 0) std::printf(" (%.2f)", ours / value);
+        }
+        std::printf("\n");
+    };
+    std::printf("%s\n", shape.name);
+    print("describe, validate, lower", &Samples::lower);
+    print("heuristics", &Samples::heuristics);
+    print("build the plan", &Samples::build);
+    print("execute, on the CPU", &Samples::execute);
+    print("execute, on the GPU", &Samples::gpu);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::string const folder = argc > 1 ? argv[1] : ".";
+    cudnnHandle_t handle = nullptr;
+    if (cudnnCreate(&handle) != CUDNN_STATUS_SUCCESS) {
+        std::puts("skipped: there is no GPU here");
+        return 77;
+    }
+    std::vector<Side> sides;
+    for (char const* name : {"/side_ours.so", "/side_bare.so", "/side_theirs.so"}) {
+        Side const side = load(folder + name);
+        if (side.plan != nullptr) sides.push_back(side);
+    }
+    if (sides.empty()) return 1;
+    Memory memory{};
+    for (void*& tensor : memory.tensors) {
+        cudaMalloc(&tensor, kTensorBytes);
+        cudaMemset(tensor, 0x3c, kTensorBytes);  // small numbers, not zeros
+    }
+    cudaMalloc(&memory.workspace, kWorkspaceBytes);
+    std::printf("cuDNN %zu; microseconds: ours, bare backend, existing frontend; in brackets ours over it\n",
+                cudnnGetVersion());
+    for (Shape const& shape : kShapes) measure(sides, handle, memory, shape);
+    return 0;
+}
