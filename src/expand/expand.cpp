@@ -19,6 +19,9 @@ static error_t no_fused_attention(std::string const& node) {
             {.node = node}};
 }
 
+// Keys that the Hopper engines work on at once.
+static constexpr std::int64_t kKeyTile = 128;
+
 static error_t expand_attention(AttentionScope& at, Capabilities const& capabilities) {
     bool const is_forward = at.node().kind() == NodeKind::SdpaForward;
     AttentionImplementation_t const implementation = implementation_of(at.node());
@@ -27,7 +30,8 @@ static error_t expand_attention(AttentionScope& at, Capabilities const& capabili
     if (asks_for_fused && capabilities.fused_attention == Fused::Never) return no_fused_attention(at.name());
     bool const prefers_fused =
         implementation == AttentionImplementation_t::AUTO && capabilities.fused_attention == Fused::Preferred;
-    if (!is_forward && capabilities.full_lengths_in_backward) at.use_full_lengths();
+    bool const is_partial = at.keys() % kKeyTile != 0 || at.queries() == 1;
+    if (!is_forward && capabilities.full_lengths_in_backward && is_partial) at.use_full_lengths();
     if (asks_for_fused || prefers_fused) {
         is_forward ? expand_fused_forward(at) : expand_fused_backward(at);
     } else {

@@ -71,8 +71,8 @@ std::vector<Slot> make_slots(ir::OpGraph const& graph) {
         ir::Value const& value = graph.value(binding.value);
         std::int64_t const size = core::size_of(value.type);
         std::int64_t const elements = core::span_of(value.dim, value.stride).value_or(0);
-        slots.push_back({binding.uid, value.name, value.role == ir::Role::Output, size, size, elements * size,
-                         value.dim, value.stride});
+        slots.push_back({binding.uid, value.name, value.role == ir::Role::Output, value.role == ir::Role::ByValue, size,
+                         size, elements * size, value.dim, value.stride});
     }
     return slots;
 }

@@ -69,7 +69,11 @@ error_t CudnnPlan::warm_up(cudnnHandle_t handle) const {
     SDPA_GRAPH_TRY(cudnn::use_device(context_->device.device->ordinal()));
     auto const memory = cudnn::allocate(static_cast<std::size_t>(workspace_size()) + 4096);
     if (memory.is_bad()) return memory.error();
-    std::vector<void*> const pointers(context_->slots.size(), memory.value()->pointer());
+    std::uint64_t scalar = 0;
+    std::vector<void*> pointers;
+    for (Slot const& slot : context_->slots) {
+        pointers.push_back(slot.is_on_host ? static_cast<void*>(&scalar) : memory.value()->pointer());
+    }
     SortedPack const pack(context_->slots, pointers.data());
     auto const graph = cudnn::make_cuda_graph();
     if (graph.is_bad()) return graph.error();

@@ -12,7 +12,7 @@ namespace {
 
 Slot make_slot(core::Dims dim, core::Dims stride) {
     std::int64_t const span = *core::span_of(dim, stride) * 4;
-    return {0, "t", true, 4, 4, span, std::move(dim), std::move(stride)};
+    return {0, "t", true, false, 4, 4, span, std::move(dim), std::move(stride)};
 }
 
 std::set<std::int64_t> elements(Slot const& slot, std::int64_t start) {
