@@ -106,7 +106,7 @@ void run(compat::Machine const& machine) {
     if (!machine.has_gpu()) return;
     auto q = compat::random_values<half>(b * h * s_q * d, 1), k = compat::random_values<half>(b * h * s_kv * d, 2);
     auto v = compat::random_values<half>(b * h * s_kv * d, 3);
-    std::vector<int32_t> const len_q(b, s_q), len_kv = {128, 17, 40};
+    std::vector<int32_t> const len_q(b, s_q), len_kv = {128, 60, 50};
     compat::Mirror<half> dQ(machine, q), dK(machine, k), dV(machine, v), dO(machine, q);
     compat::Mirror<int32_t> dLenQ(machine, len_q), dLenKv(machine, len_kv);
     compat::Mirror<float> dStats(machine, std::vector<float>(b * h * s_q));

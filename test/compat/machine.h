@@ -15,7 +15,9 @@ class Machine {
    public:
     Machine() {
         int devices = 0;
-        has_gpu_ = cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
+        cudaError_t const status = cudaGetDeviceCount(&devices);
+        has_driver_alone_ = status == cudaErrorNoDevice;
+        has_gpu_ = status == cudaSuccess && devices > 0;
         if (!has_gpu_) return;
         if (cudnn_frontend::detail::create_handle(&handle_) != CUDNN_STATUS_SUCCESS) has_gpu_ = false;
     }
@@ -26,7 +28,8 @@ class Machine {
     Machine& operator=(Machine const&) = delete;
 
     bool has_gpu() const { return has_gpu_; }
-    cudnnHandle_t handle() const { return handle_; }  // null without a GPU
+    bool has_driver_alone() const { return has_driver_alone_; }  // now loaded, so offline planning is refused
+    cudnnHandle_t handle() const { return handle_; }             // null without a GPU
 
     // The one line that the programs have beyond what they would say on a machine with a GPU.
     void prepare(cudnn_frontend::graph::Graph& graph) const {
@@ -36,7 +39,7 @@ class Machine {
     }
 
    private:
-    bool has_gpu_ = false;
+    bool has_gpu_ = false, has_driver_alone_ = false;
     cudnnHandle_t handle_ = nullptr;
 };
 
@@ -52,8 +55,8 @@ inline void expect(bool condition, char const* what, int line) {
 // Runs the program's checks, if there is a cuDNN to plan with.
 inline int main_of(void (*checks)(Machine const&)) {
     Machine const machine;
-    if (cudnn_frontend::detail::get_backend_version() == 0) {
-        std::puts("skipped: there is no cuDNN");
+    if (machine.has_driver_alone() || cudnn_frontend::detail::get_backend_version() == 0) {
+        std::puts(machine.has_driver_alone() ? "skipped: a driver without a GPU" : "skipped: no cuDNN");
         return kSkipped;
     }
     checks(machine);
