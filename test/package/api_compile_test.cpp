@@ -481,6 +481,18 @@ void check_tensors() {
     EXPECT(like->get_dim() == q->get_dim() && like->get_name() == "like");
 }
 
+void check_small_attributes() {
+    auto pointwise = fe::graph::Pointwise_attributes().set_mode(fe::PointwiseMode_t::GEN_INDEX);
+    EXPECT(!pointwise.get_axis() && !pointwise.get_swish_beta() &&
+           pointwise.get_mode() == fe::PointwiseMode_t::GEN_INDEX);
+    std::optional<std::int64_t> const axis = pointwise.set_axis(2).get_axis();
+    std::optional<float> const beta = pointwise.set_swish_beta(0.5f).get_swish_beta();
+    EXPECT(axis == 2 && beta == 0.5f);
+    fe::graph::Reduction_attributes reduction;
+    EXPECT(!reduction.get_mode().has_value() && !reduction.get_is_deterministic());
+    EXPECT(*reduction.set_mode(fe::ReductionMode_t::MAX).get_mode() == fe::ReductionMode_t::MAX);
+}
+
 void check_graphs() {
     DerivedGraph derived;
     EXPECT(derived.tensor("named", {1, 2})->get_name() == "named");
@@ -508,6 +520,7 @@ int main() {
     constants();
     check_errors();
     check_tensors();
+    check_small_attributes();
     check_graphs();
     return failures == 0 ? 0 : 1;
 }
