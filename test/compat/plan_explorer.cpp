@@ -88,7 +88,9 @@ void choose_by_hand(fe::graph::Graph& graph) {
 
 void filters() {
     auto a = describe();
-    a.graph.set_device_properties(h200_from_bytes()).set_sm_version(90);
+    a.graph.set_device_properties(h200_from_bytes()).set_sm_version(80);
+    EXPECT(a.graph.build({fe::HeurMode_t::A}) == fe::error_code_t::INVALID_VALUE);
+    a.graph.set_sm_version(90);
     std::string best, other;
     EXPECT(is_ok(a.graph.build({fe::HeurMode_t::A})) && is_ok(a.graph.get_plan_name(best)));
     a.graph.deselect_engines({best});
