@@ -7,33 +7,41 @@
 #include <cudnn.h>
 #define SDPA_GRAPH_HAS_CUDNN_HEADER
 #endif
-#if __has_include(<cuda_fp16.h>) && __has_include(<cuda_bf16.h>)
+#if __has_include(<cuda_runtime.h>)
+#include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_runtime.h>
 #endif
 #endif
 
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <iomanip>
 #include <iostream>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <ostream>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
@@ -42,6 +50,7 @@
 #include <variant>
 #include <vector>
 
+#include "cudnn_frontend/backend_helpers.h"
 #include "cudnn_frontend/exceptions.h"
 #include "cudnn_frontend/graph.h"
 #include "cudnn_frontend/pass_by_value.h"

@@ -24,10 +24,12 @@ struct Context {
     std::unordered_map<Tensor, void*> pack;
     std::string json;
     std::int64_t b = 2, h = 8, s = 128, d = 64;
+    cudnnHandle_t handle = nullptr;
+    CUgraph_st* cuda_graph = nullptr;
 };
 
 // References, so that a block may use some of the names and declare others anew.
-#define SDPA_GUIDE_NAMES                                                                                          \
-    [[maybe_unused]] auto& [graph, options, backward_options, Q, K, V, O, dO, Stats, bias, seq_len_q, seq_len_kv, \
-                            seed, offset, mask, scale, q, k, v, o, stats, workspace, pack, json, b, h, s, d] =    \
-        context;
+#define SDPA_GUIDE_NAMES                                                                                             \
+    [[maybe_unused]] auto& [graph, options, backward_options, Q, K, V, O, dO, Stats, bias, seq_len_q, seq_len_kv,    \
+                            seed, offset, mask, scale, q, k, v, o, stats, workspace, pack, json, b, h, s, d, handle, \
+                            cuda_graph] = context;

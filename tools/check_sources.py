@@ -15,7 +15,7 @@ TEXT_SUFFIXES = (".md", ".cmake", ".in", ".py", ".sh", ".txt")
 NOTE = re.compile("|".join((r"\bTO" + r"DO\b", r"\bFIX" + r"ME\b", r"\bXX" + r"X\b", r"\bHA" + r"CK\b")))
 RULES = (
     (NOTE, CODE + TEXT, (), "open work stands in issues"),
-    (re.compile(r"#include\s*<nlohmann/"), CODE, ("src/json/", "src/offline/device_json.cpp"), "only src/json and the device descriptions see the JSON library"),
+    (re.compile(r"#include\s*<nlohmann/"), CODE, ("src/json/", "src/offline/device_json.cpp", "test/compat/plan_explorer.cpp"), "only src/json, the device descriptions and a program that stores graphs with it see the JSON library"),
     (
         re.compile(r"#include\s*[<\"](cudnn(?!_frontend)|cuda)[a-z_0-9]*\.h"),
         CODE,

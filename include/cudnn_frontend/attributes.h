@@ -13,6 +13,7 @@ struct Draft;  // a node under construction, src/nodes/draft.h
 namespace detail {
 using Tensor_ptr = std::shared_ptr<graph::Tensor_attributes>;
 struct Attributes_access;
+struct Optionals;
 
 // Name and compute type of every node. Holds the node's ports and fields as a value: a copy is independent, and a move
 // is a copy, so that no object is ever left empty.
@@ -142,6 +143,19 @@ class SDPA_GRAPH_API Pointwise_attributes : public detail::Node_attributes<Point
     Pointwise_attributes& set_softplus_beta(float const value);
 
     PointwiseMode_t get_mode() const;
+    // What may be unset, as std::optional; <cudnn_frontend/pass_by_value.h> defines how.
+    template <class As = detail::Optionals>
+    auto get_axis() const {
+        return As::of(axis());
+    }
+    template <class As = detail::Optionals>
+    auto get_swish_beta() const {
+        return As::of(swish_beta());
+    }
+
+   private:
+    std::int64_t const* axis() const;  // null where unset
+    float const* swish_beta() const;
 };
 
 class SDPA_GRAPH_API Matmul_attributes : public detail::Node_attributes<Matmul_attributes> {
@@ -162,8 +176,14 @@ class SDPA_GRAPH_API Reduction_attributes : public detail::Node_attributes<Reduc
     Reduction_attributes& set_mode(ReductionMode_t const mode);
     Reduction_attributes& set_is_deterministic(bool const enabled);
 
-    ReductionMode_t get_mode() const;
+    template <class As = detail::Optionals>
+    auto get_mode() const {
+        return As::of(mode());
+    }
     bool get_is_deterministic() const;
+
+   private:
+    ReductionMode_t const* mode() const;
 };
 
 }  // namespace graph

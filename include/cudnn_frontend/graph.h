@@ -194,8 +194,20 @@ class SDPA_GRAPH_API Graph {
     error_t execute(cudnnHandle_t handle, Map const& pack, void* workspace, std::vector<std::int64_t> const& uids,
                     std::vector<std::vector<std::int64_t>> const& dims,
                     std::vector<std::vector<std::int64_t>> const& strides) const {
-        return run_overridden(handle, Variant_pack::of(pack), workspace, uids, dims, strides);
+        return run_overridden(handle, Variant_pack::of(pack), workspace, kCurrentPlan, uids, dims, strides);
     }
+    // Other shapes are planned afresh, so the index has to be that of the plan that execute() runs.
+    template <class Map>
+    error_t execute_plan_at_index(cudnnHandle_t handle, Map const& pack, void* workspace, std::int64_t const index,
+                                  std::vector<std::int64_t> const& uids,
+                                  std::vector<std::vector<std::int64_t>> const& dims = {},
+                                  std::vector<std::vector<std::int64_t>> const& strides = {}) const {
+        return run_overridden(handle, Variant_pack::of(pack), workspace, index, uids, dims, strides);
+    }
+    error_t execute_plan_at_index(cudnnHandle_t handle, void** pointers, int count, void* workspace,
+                                  std::int64_t const index, std::vector<std::int64_t> const& uids,
+                                  std::vector<std::vector<std::int64_t>> const& dims = {},
+                                  std::vector<std::vector<std::int64_t>> const& strides = {}) const;
     // With the workspace's size, which is checked.
     template <class Map>
     error_t execute(cudnnHandle_t handle, Map const& pack, void* workspace, std::int64_t workspace_bytes) const {
@@ -255,13 +267,13 @@ class SDPA_GRAPH_API Graph {
     friend struct detail::Graph_access;
 
     Impl& impl();
-    static constexpr std::int64_t kCurrentPlan = -1;
+    static constexpr std::int64_t kCurrentPlan = INT64_MIN;  // no index that a program computes
 
     error_t create_plan(std::int64_t engine, std::vector<Knob_choice> const& knobs);
     error_t run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const;
     error_t run_at(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index) const;
     error_t run_sorted(cudnnHandle_t handle, void** pointers, int count, void* workspace, std::int64_t index) const;
-    error_t run_overridden(cudnnHandle_t handle, Variant_pack pack, void* workspace,
+    error_t run_overridden(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index,
                            std::vector<std::int64_t> const& uids, std::vector<std::vector<std::int64_t>> const& dims,
                            std::vector<std::vector<std::int64_t>> const& strides) const;
     error_t tune(cudnnHandle_t handle, Variant_pack pack, void* workspace);

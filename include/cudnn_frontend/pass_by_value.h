@@ -1,7 +1,8 @@
-// Embedded scalars as std::optional<std::variant>; apart from tensor.h because these headers are slow to compile.
+// Embedded scalars as std::optional<std::variant>, and what may be unset as std::optional; apart from tensor.h and
+// attributes.h because these headers are slow to compile.
 #pragma once
 
-#include "tensor.h"
+#include "attributes.h"
 
 #include <optional>
 #include <variant>
@@ -17,6 +18,13 @@ template <>
 inline Scalar make_scalar(graph::pass_by_values_t const& value) {
     return std::visit([](auto const& held) { return make_scalar(held); }, value);
 }
+
+struct Optionals {
+    template <class T>
+    static std::optional<T> of(T const* value) {
+        return value == nullptr ? std::nullopt : std::optional<T>(*value);
+    }
+};
 
 struct Pass_by_values {
     template <class T>

@@ -55,6 +55,15 @@ Pointwise_attributes& Pointwise_attributes::set_softplus_beta(float const value)
 }
 PointwiseMode_t Pointwise_attributes::get_mode() const { return fields_of<PointwiseFields>(*draft_).mode; }
 
+template <class T>
+static T const* pointer_to(std::optional<T> const& value) {
+    return value ? &*value : nullptr;
+}
+std::int64_t const* Pointwise_attributes::axis() const { return pointer_to(fields_of<PointwiseFields>(*draft_).axis); }
+float const* Pointwise_attributes::swish_beta() const {
+    return pointer_to(fields_of<PointwiseFields>(*draft_).swish_beta);
+}
+
 Matmul_attributes::Matmul_attributes() : Node_attributes(make_draft<MatmulFields>(nodes::matmul::kPorts)) {}
 
 Matmul_attributes& Matmul_attributes::set_m_override(detail::Tensor_ptr const& lengths) {
@@ -84,7 +93,10 @@ Reduction_attributes& Reduction_attributes::set_is_deterministic(bool const enab
     fields_of<ReductionFields>(*draft_).is_deterministic = enabled;
     return *this;
 }
-ReductionMode_t Reduction_attributes::get_mode() const { return fields_of<ReductionFields>(*draft_).mode; }
+ReductionMode_t const* Reduction_attributes::mode() const {
+    ReductionMode_t const& mode = fields_of<ReductionFields>(*draft_).mode;
+    return mode == ReductionMode_t::NOT_SET ? nullptr : &mode;
+}
 bool Reduction_attributes::get_is_deterministic() const { return fields_of<ReductionFields>(*draft_).is_deterministic; }
 
 Tensor_ptr Graph::pointwise(Tensor_ptr const& in_0, Pointwise_attributes const& attributes) {

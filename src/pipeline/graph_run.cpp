@@ -41,6 +41,13 @@ error_t check_fits(Plan const& plan, Plan const& own) {
                 " for the graph's own shapes: build the graph with the largest shapes"};
 }
 
+error_t only_current_overrides(std::int64_t index) {
+    return {error_code_t::GRAPH_NOT_SUPPORTED,
+            "shapes are overridden for plan " + std::to_string(index) +
+                ", which is not the one that execute() runs; call build_plan_at_index(" + std::to_string(index) +
+                ") to choose it, or leave out the shapes"};
+}
+
 }  // namespace
 
 error_t Graph::run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const {
@@ -53,9 +60,6 @@ error_t Graph::run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std
 
 error_t Graph::run_at(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index) const {
     return guarded([&]() -> error_t {
-        if (index < 0) {
-            return {error_code_t::GRAPH_EXECUTION_FAILED, "there is no plan " + std::to_string(index)};
-        }
         auto const plan = plan_to_run(impl_, index, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
         return plan.value()->execute({handle, pack, workspace, -1});
@@ -72,13 +76,18 @@ error_t Graph::run_sorted(cudnnHandle_t handle, void** pointers, int count, void
     });
 }
 
-error_t Graph::run_overridden(cudnnHandle_t handle, Variant_pack pack, void* workspace,
+error_t Graph::run_overridden(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index,
                               std::vector<std::int64_t> const& uids, std::vector<std::vector<std::int64_t>> const& dims,
                               std::vector<std::vector<std::int64_t>> const& strides) const {
-    if (uids.empty() && dims.empty() && strides.empty()) return run(handle, pack, workspace, -1);
+    if (uids.empty() && dims.empty() && strides.empty()) {
+        return index == kCurrentPlan ? run(handle, pack, workspace, -1) : run_at(handle, pack, workspace, index);
+    }
     return guarded([&]() -> error_t {
         auto const own = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
         if (own.is_bad()) return own.error();
+        auto const named = plan_to_run(impl_, index, kCurrentPlan);
+        if (named.is_bad()) return named.error();
+        if (named.value() != own.value()) return only_current_overrides(index);
         if (!impl_->settings.override_shapes || !impl_->lowered) {
             return {error_code_t::INVALID_VALUE,
                     "shapes are overridden, which needs set_override_shape_enabled(true) before the graph is built"};
@@ -87,6 +96,19 @@ error_t Graph::run_overridden(cudnnHandle_t handle, Variant_pack pack, void* wor
         if (planner.is_bad()) return planner.error();
         SDPA_GRAPH_TRY(check_fits(*planner.value()->plan(), *own.value()));
         return planner.value()->plan()->execute({handle, pack, workspace, -1});
+    });
+}
+
+error_t Graph::execute_plan_at_index(cudnnHandle_t handle, void** pointers, int count, void* workspace,
+                                     std::int64_t const index, std::vector<std::int64_t> const& uids,
+                                     std::vector<std::vector<std::int64_t>> const& dims,
+                                     std::vector<std::vector<std::int64_t>> const& strides) const {
+    return guarded([&]() -> error_t {
+        auto const plan = plan_to_run(impl_, index, kCurrentPlan);
+        if (plan.is_bad()) return plan.error();
+        SDPA_GRAPH_TRY(check_count(*plan.value(), pointers, count));
+        pipeline::SortedPack const pack(plan.value()->slots(), pointers);
+        return run_overridden(handle, Variant_pack::of(pack), workspace, index, uids, dims, strides);
     });
 }
 

@@ -101,18 +101,27 @@ class HostPlanner final : public Planner {
     }
 
     std::int64_t candidate_count() const override { return candidates_; }
-    Result<CandidateInfo> candidate(std::int64_t) const override { return work_->info; }
+    Result<CandidateInfo> candidate(std::int64_t index) const override {
+        SDPA_GRAPH_TRY(check_index(index));
+        return work_->info;
+    }
 
     error_t check_support(graph::PlanFilters const&) const override { return {}; }
     error_t build(BuildPlanPolicy_t, bool, graph::PlanFilters const&) override { return build_at(0); }
-    error_t build_at(std::int64_t) override {
+    error_t build_at(std::int64_t index) override {
+        SDPA_GRAPH_TRY(check_index(index));
         auto const plan = work_->build();
         if (plan.is_good()) plan_ = plan.value();
         return plan.error();
     }
 
     Plan const* plan() const override { return plan_; }
-    Result<Plan const*> plan_at(std::int64_t) const override { return plan_.load(); }
+    Result<Plan const*> plan_at(std::int64_t index) const override {
+        SDPA_GRAPH_TRY(check_index(index));
+        Plan const* const plan = plan_.load();
+        if (plan == nullptr) return not_built(index);
+        return plan;
+    }
     std::vector<Plan const*> built_plans() const override {
         return plan_ == nullptr ? std::vector<Plan const*>() : std::vector<Plan const*>{plan_};
     }

@@ -58,6 +58,10 @@ class Planner {
     virtual Result<Plan const*> plan_at(std::int64_t index) const = 0;
     virtual std::vector<Plan const*> built_plans() const = 0;
     virtual void choose(Plan const& plan) = 0;
+
+   protected:
+    error_t check_index(std::int64_t index) const;
+    static error_t not_built(std::int64_t index);
 };
 
 }  // namespace cudnn_frontend::inline v1::pipeline

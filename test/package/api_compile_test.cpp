@@ -12,6 +12,10 @@ namespace client {
 #include <type_traits>
 #include <utility>
 
+#if defined(NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING)
+void* cudnn_frontend::cudnn_dlhandle = nullptr;
+#endif
+
 #if !defined(__CUDA_FP16_H__)
 struct __half {
     unsigned short bits;
@@ -249,6 +253,121 @@ fe::error_t stages(Graph& graph, cudnnHandle_t handle) {
     return status;
 }
 
+// Which plans, in the words of programs that choose them.
+static_assert(std::is_same_v<decltype(fe::Knob::type), fe::KnobType_t>);
+static_assert(std::is_constructible_v<fe::Knob, fe::KnobType_t, std::int64_t, std::int64_t, std::int64_t>);
+static_assert(std::is_default_constructible_v<fe::KernelCache> && !std::is_copy_constructible_v<fe::KernelCache>);
+static_assert(std::is_default_constructible_v<fe::DeviceProperties>);
+static_assert(std::is_nothrow_move_constructible_v<fe::DeviceProperties>);
+static_assert(!std::is_copy_constructible_v<fe::DeviceProperties>);
+RETURNS(std::string, fe::KernelCache const&, describe());
+RETURNS(bool, fe::KernelCache&, is_finalized());
+RETURNS(fe::error_t, fe::KernelCache&, status());
+RETURNS(fe::DeviceProperties&, fe::DeviceProperties&, set_device_id(0));
+RETURNS(fe::DeviceProperties&, fe::DeviceProperties&, set_handle(nullptr));
+RETURNS(fe::error_t, fe::DeviceProperties&, build());
+RETURNS(fe::error_t, fe::DeviceProperties const&, status());
+RETURNS(std::int64_t, Graph const&, get_workspace_size_plan_at_index(0));
+RETURNS(std::int64_t, Graph const&, get_autotune_workspace_size());
+
+void settings(Graph& graph) {
+    std::vector<fe::BehaviorNote_t> const notes = {fe::BehaviorNote_t::RUNTIME_COMPILATION};
+    std::vector<fe::NumericalNote_t> const numeric = {fe::NumericalNote_t::TENSOR_CORE};
+    std::shared_ptr<fe::DeviceProperties const> const device = std::make_shared<fe::DeviceProperties>();
+    graph.set_device_properties(device)
+        .set_device_properties(std::make_shared<fe::DeviceProperties>())
+        .set_sm_count(132)
+        .set_sm_version(90)
+        .set_dynamic_shape_enabled(true)
+        .set_kernel_cache(std::make_shared<fe::KernelCache>())
+        .set_override_shape_enabled(true)
+        .deselect_workspace_greater_than(0)
+        .deselect_shared_mem_greater_than(1 << 16)
+        .deselect_engines({"eng2", "eng1_k24=3"})
+        .select_behavior_notes(notes)
+        .deselect_behavior_notes({fe::BehaviorNote_t::RUNTIME_COMPILATION})
+        .select_numeric_notes(numeric)
+        .deselect_numeric_notes({fe::NumericalNote_t::FFT, fe::NumericalNote_t::NONDETERMINISTIC});
+}
+
+fe::error_t plans(Graph& graph, cudnnHandle_t handle) {
+    std::int64_t count = 0, value = 3;
+    std::vector<fe::Knob> knobs;
+    fe::error_t status = graph.get_engine_count(count);
+    if (status.is_good()) status = graph.get_knobs_for_engine(0, knobs);
+    std::unordered_map<fe::KnobType_t, std::int64_t> by_hash = {{fe::KnobType_t::TILE_M, 1}};
+    std::map<fe::KnobType_t, std::int64_t> const by_order = {{fe::KnobType_t::TILE_N, 1}};
+    if (status.is_good()) status = graph.create_execution_plan(count - 1, by_hash);
+    if (status.is_good()) status = graph.create_execution_plan(0, by_order);
+    if (status.is_good()) status = graph.create_execution_plan(0, {});
+    if (status.is_good()) status = graph.create_execution_plan(0, {{fe::KnobType_t::STAGES, value}});
+    if (status.is_good()) {
+        status = graph.create_execution_plan(0, {{fe::KnobType_t::STAGES, 1}, {fe::KnobType_t::TILEK, value}});
+    }
+    if (status.is_good()) status = graph.build_plan_at_index(0);
+    if (status.is_good()) status = graph.build_plan_at_index(count);
+    if (status.is_good()) status = graph.build_plan_at_index(handle, count);
+    if (status.is_good()) status = graph.build_plan_at_index(nullptr, 0);
+    if (status.is_good())
+        status = graph.build({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}, fe::BuildPlanPolicy_t::ALL);
+    if (status.is_good()) status = graph.build(handle, {fe::HeurMode_t::A}, fe::BuildPlanPolicy_t::ALL, true);
+    if (status.is_good()) status = graph.warmup(handle);
+    return status;
+}
+
+struct ConvertsToCudaGraph {
+    operator CUgraph_st*() const { return nullptr; }
+};
+
+// Maps that are const or not, plans by index, shapes of one call, pointers in order.
+fe::error_t run(Graph& graph, cudnnHandle_t handle, Uids& by_uid, Tensors const& by_tensor) {
+    std::vector<std::int64_t> const uids = {kQ};
+    std::vector<std::vector<std::int64_t>> const dims = {{1, 1, 8, 8}}, strides = {{64, 64, 8, 1}};
+    std::vector<void*> sorted = {nullptr};
+    fe::error_t status = graph.execute(nullptr, by_uid, nullptr);
+    if (status.is_good()) status = graph.execute(handle, by_uid, nullptr, uids, dims, strides);
+    if (status.is_good()) status = graph.execute(handle, by_uid, nullptr, {kQ}, {{1, 1, 8, 8}}, {{64, 64, 8, 1}});
+    if (status.is_good()) status = graph.execute(handle, sorted.data(), 1, nullptr);
+    if (status.is_good()) status = graph.execute_plan_at_index(handle, by_tensor, nullptr, 0);
+    if (status.is_good()) status = graph.execute_plan_at_index(handle, by_uid, nullptr, 0);
+    if (status.is_good()) status = graph.execute_plan_at_index(handle, by_uid, nullptr, 0, uids, dims, strides);
+    if (status.is_good()) status = graph.execute_plan_at_index(handle, sorted.data(), 1, nullptr, 0);
+    if (status.is_good())
+        status = graph.execute_plan_at_index(handle, sorted.data(), 1, nullptr, 0, uids, dims, strides);
+    if (status.is_good()) status = graph.autotune(handle, by_uid, nullptr);
+    if (status.is_good()) status = graph.autotune(handle, by_tensor, nullptr, nullptr);
+    if (status.is_good()) status = graph.populate_cuda_graph(handle, by_uid, nullptr, ConvertsToCudaGraph());
+    if (status.is_good()) status = graph.update_cuda_graph(handle, by_tensor, nullptr, nullptr);
+    return status;
+}
+
+fe::error_t store(Graph& graph, cudnnHandle_t handle) {
+    std::vector<std::uint8_t> bytes;
+    std::string name, text = graph.print();
+    std::vector<fe::BehaviorNote_t> notes;
+    std::int64_t size = 0;
+    fe::error_t status = static_cast<Graph const&>(graph).serialize(bytes);
+    if (status.is_good()) status = graph.deserialize(handle, bytes);
+    if (status.is_good()) status = graph.deserialize(nullptr, std::vector<std::uint8_t>(text.begin(), text.end()));
+    if (status.is_good()) status = graph.get_plan_name_at_index(0, name);
+    if (status.is_good()) status = graph.get_behavior_notes_for_plan_at_index(0, notes);
+    if (status.is_good()) status = graph.get_workspace_size_plan_at_index(0, size);
+    return status;
+}
+
+void check_versions() {
+    static_assert(std::is_same_v<decltype(fe::detail::get_backend_version()), std::size_t>);
+#if defined(CUDNN_VERSION)
+    static_assert(fe::detail::get_compiled_version() == CUDNN_VERSION);
+    static_assert(std::is_same_v<decltype(fe::detail::create_handle(nullptr)), cudnnStatus_t>);
+    static_assert(std::is_same_v<decltype(fe::detail::destroy_handle(nullptr)), cudnnStatus_t>);
+    static_assert(std::is_same_v<decltype(fe::detail::set_stream(nullptr, cudaStream_t())), cudnnStatus_t>);
+    static_assert(std::is_base_of_v<std::runtime_error, fe::cudnnException>);
+    static_assert(std::is_same_v<decltype(std::declval<fe::cudnnException&>().getCudnnStatus()), cudnnStatus_t>);
+    static_assert(std::is_convertible_v<cudaGraph_t, CUgraph_st*>);
+#endif
+}
+
 // Everything that a program does with a finished graph, through a const reference.
 fe::error_t use(Graph const& graph, cudnnHandle_t handle, Tensor const& tensor) {
     Uids by_uid = {{kQ, nullptr}, {STATS_UID, nullptr}};
@@ -362,6 +481,18 @@ void check_tensors() {
     EXPECT(like->get_dim() == q->get_dim() && like->get_name() == "like");
 }
 
+void check_small_attributes() {
+    auto pointwise = fe::graph::Pointwise_attributes().set_mode(fe::PointwiseMode_t::GEN_INDEX);
+    EXPECT(!pointwise.get_axis() && !pointwise.get_swish_beta() &&
+           pointwise.get_mode() == fe::PointwiseMode_t::GEN_INDEX);
+    std::optional<std::int64_t> const axis = pointwise.set_axis(2).get_axis();
+    std::optional<float> const beta = pointwise.set_swish_beta(0.5f).get_swish_beta();
+    EXPECT(axis == 2 && beta == 0.5f);
+    fe::graph::Reduction_attributes reduction;
+    EXPECT(!reduction.get_mode().has_value() && !reduction.get_is_deterministic());
+    EXPECT(*reduction.set_mode(fe::ReductionMode_t::MAX).get_mode() == fe::ReductionMode_t::MAX);
+}
+
 void check_graphs() {
     DerivedGraph derived;
     EXPECT(derived.tensor("named", {1, 2})->get_name() == "named");
@@ -380,10 +511,16 @@ int main() {
     // Compiled, not run here: these need data or a device.
     static_cast<void>(&results);
     static_cast<void>(&stages);
+    static_cast<void>(&settings);
+    static_cast<void>(&plans);
+    static_cast<void>(&run);
+    static_cast<void>(&store);
     static_cast<void>(&use);
+    check_versions();
     constants();
     check_errors();
     check_tensors();
+    check_small_attributes();
     check_graphs();
     return failures == 0 ? 0 : 1;
 }

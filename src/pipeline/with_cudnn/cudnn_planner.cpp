@@ -120,9 +120,7 @@ class CudnnPlanner final : public Planner {
         SDPA_GRAPH_TRY(check_index(index));
         Plan const* const plan = candidates_[static_cast<std::size_t>(index)]->plan();
         if (plan != nullptr) return plan;
-        return error_t(error_code_t::GRAPH_EXECUTION_FAILED, "plan " + std::to_string(index) +
-                                                                 " is not built; call build_plan_at_index(" +
-                                                                 std::to_string(index) + ") first");
+        return not_built(index);
     }
 
     std::vector<Plan const*> built_plans() const override {
@@ -140,13 +138,6 @@ class CudnnPlanner final : public Planner {
         return {error_code_t::HEURISTIC_QUERY_FAILED,
                 "the plan was deserialized, which leaves nothing to ask heuristics about; call build_operation_graph() "
                 "first"};
-    }
-
-    error_t check_index(std::int64_t index) const {
-        if (index >= 0 && index < candidate_count()) return {};
-        return {error_code_t::GRAPH_EXECUTION_FAILED, "there is no plan " + std::to_string(index) +
-                                                          "; get_execution_plan_count() is " +
-                                                          std::to_string(candidate_count())};
     }
 
     std::int64_t scratch() const { return work_->context->bindings.scratch_bytes; }

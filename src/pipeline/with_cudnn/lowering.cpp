@@ -90,7 +90,15 @@ error_t check_support(PlanningInput const& input, PlanningDevice const& device) 
     return support::check(input.graph, here).to_error();
 }
 
-error_t check_settings(graph::PlanSettings const& settings) {
+error_t check_sm_version(graph::PlanSettings const& settings, cudnn::Device const& device) {
+    if (settings.sm_version == 0 || settings.sm_version == device.sm()) return {};
+    return {error_code_t::INVALID_VALUE,
+            "set_sm_version(" + std::to_string(settings.sm_version) + ") was called, but the device, " + device.name() +
+                ", has version " + std::to_string(device.sm()) +
+                "; leave the call out, or describe another device with set_device_properties()"};
+}
+
+error_t check_kernel_cache(graph::PlanSettings const& settings) {
     if (!settings.kernel_cache || settings.dynamic_shapes) return {};
     return {error_code_t::GRAPH_NOT_SUPPORTED,
             "a kernel cache is set, but dynamic shapes are not enabled; cuDNN shares kernels between graphs with "
@@ -121,9 +129,10 @@ error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std
 }  // namespace
 
 Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& input) {
-    SDPA_GRAPH_TRY(check_settings(input.settings));
+    SDPA_GRAPH_TRY(check_kernel_cache(input.settings));
     auto device = find_planning_device(input.target, input.settings.device.get());
     if (device.is_bad()) return device.error();
+    SDPA_GRAPH_TRY(check_sm_version(input.settings, *device.value().device));
     SDPA_GRAPH_TRY(check_support(input, device.value()));
     auto const op_graph = expand::expand(input.graph, expansion_for_cudnn());
     if (op_graph.is_bad()) return op_graph.error();

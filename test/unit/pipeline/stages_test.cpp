@@ -142,3 +142,78 @@ TEST_CASE("the operations of a graph print as text and as Graphviz") {
     CHECK(text.find("MATMUL") != std::string::npos);
     CHECK(dot.find("digraph") != std::string::npos);
 }
+
+TEST_CASE("a plan is run by its index, with pointers in order too") {
+    SmallGraph small = small_graph();
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    Buffers buffers;
+    std::unordered_map<test::Tensor_ptr, void*> const pack = {{small.q, buffers.q.data()},
+                                                              {small.k, buffers.k.data()},
+                                                              {small.v, buffers.v.data()},
+                                                              {small.o, buffers.o.data()}};
+    std::vector<void*> pointers = {buffers.q.data(), buffers.k.data(), buffers.v.data(), buffers.o.data()};
+    std::vector<double> workspace(static_cast<std::size_t>(small.graph.get_workspace_size()) / 8 + 2);
+    auto const expected = run(small);
+    CHECK(small.graph.execute_plan_at_index(nullptr, pack, workspace.data(), 0).is_good());
+    CHECK(buffers.o == expected);
+    buffers.o.assign(buffers.o.size(), -1.0f);
+    CHECK(small.graph.execute_plan_at_index(nullptr, pointers.data(), 4, workspace.data(), 0, {}).is_good());
+    CHECK(buffers.o == expected);
+    for (std::int64_t const index : {-1, 1}) {
+        auto const by_tensor = small.graph.execute_plan_at_index(nullptr, pack, workspace.data(), index);
+        auto const in_order = small.graph.execute_plan_at_index(nullptr, pointers.data(), 4, workspace.data(), index);
+        CHECK(by_tensor.code == error_code_t::GRAPH_EXECUTION_FAILED);
+        CHECK(by_tensor.err_msg.find("there is no plan " + std::to_string(index)) != std::string::npos);
+        CHECK(in_order.err_msg == by_tensor.err_msg);
+    }
+}
+
+TEST_CASE("shapes are overridden for one call") {
+    SmallGraph small = small_graph();
+    small.graph.set_override_shape_enabled(true);
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    Buffers buffers;
+    std::unordered_map<std::int64_t, void*> const pack = {
+        {1, buffers.q.data()}, {2, buffers.k.data()}, {3, buffers.v.data()}, {4, buffers.o.data()}};
+    std::vector<double> workspace(static_cast<std::size_t>(small.graph.get_workspace_size()) / 8 + 2);
+    auto const whole = run(small);
+    // The first of the 6 query rows alone, in the memory of all.
+    std::vector<std::int64_t> const uids = {1, 4};
+    std::vector<std::vector<std::int64_t>> const dims(2, {2, 4, 1, 8}), strides(2, {192, 48, 8, 1});
+    CHECK(small.graph.execute(nullptr, pack, workspace.data(), uids, dims, strides).is_good());
+    for (std::size_t i = 0; i < whole.size(); ++i) CHECK(buffers.o[i] == (i % 48 < 8 ? whole[i] : -1.0f));
+    buffers.o.assign(buffers.o.size(), -1.0f);
+    CHECK(small.graph.execute_plan_at_index(nullptr, pack, workspace.data(), 0, uids, dims, strides).is_good());
+    CHECK(buffers.o[7] == whole[7]);
+    CHECK(buffers.o[8] == -1.0f);
+    auto const unequal = small.graph.execute(nullptr, pack, workspace.data(), uids, {}, strides);
+    CHECK(unequal.code == error_code_t::INVALID_VALUE);
+    CHECK(unequal.err_msg.find("2 uids, 0 dims and 2 strides") != std::string::npos);
+    SmallGraph fixed = small_graph();
+    REQUIRE(fixed.graph.build(Target::cpu()).is_good());
+    auto const refused = fixed.graph.execute(nullptr, pack, workspace.data(), uids, dims, strides);
+    CHECK(refused.code == error_code_t::INVALID_VALUE);
+    CHECK(refused.err_msg.find("set_override_shape_enabled(true)") != std::string::npos);
+}
+
+TEST_CASE("an index without a plan is named in the error of each call that takes one") {
+    SmallGraph small = small_graph();
+    REQUIRE(small.graph.build_operation_graph(Target::cpu()).is_good());
+    REQUIRE(small.graph.create_execution_plans({HeurMode_t::A}).is_good());
+    std::string name;
+    std::vector<BehaviorNote_t> notes;
+    std::int64_t bytes = 0;
+    std::unordered_map<std::int64_t, void*> const pack;
+    auto const unbuilt = small.graph.execute_plan_at_index(nullptr, pack, nullptr, 0);
+    CHECK(unbuilt.code == error_code_t::GRAPH_EXECUTION_FAILED);
+    CHECK(unbuilt.err_msg == "plan 0 is not built; call build_plan_at_index(0) first");
+    CHECK(small.graph.get_workspace_size_plan_at_index(0, bytes).err_msg == unbuilt.err_msg);
+    CHECK(small.graph.get_plan_name_at_index(0, name).is_good());
+    for (auto const& error : {small.graph.build_plan_at_index(1), small.graph.get_plan_name_at_index(1, name),
+                              small.graph.get_behavior_notes_for_plan_at_index(1, notes),
+                              small.graph.get_workspace_size_plan_at_index(1, bytes),
+                              small.graph.execute_plan_at_index(nullptr, pack, nullptr, 1)}) {
+        CHECK(error.code == error_code_t::GRAPH_EXECUTION_FAILED);
+        CHECK(error.err_msg == "there is no plan 1; get_execution_plan_count() is 1");
+    }
+}
