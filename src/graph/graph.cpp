@@ -28,7 +28,6 @@ Tensor_ptr make_output(nodes::Draft& node, int port, char const* name, Graph::Im
 Graph::Impl::Impl() : id(next_graph_id()) {}
 
 Graph::Graph() : impl_(new Impl) {}
-Graph::Graph(Graph const& other) : impl_(other.impl_ ? new Impl(*other.impl_) : nullptr) {}
 Graph::Graph(Graph&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
 Graph& Graph::operator=(Graph const& other) { return *this = Graph(other); }
 Graph& Graph::operator=(Graph&& other) noexcept {

@@ -1,0 +1,11 @@
+// A copy of a graph: it shares the tensors and the plans that are built, and chooses its own from then on.
+#include "graph/graph_impl.h"
+#include "pipeline/planner.h"
+
+namespace cudnn_frontend::inline v1::graph {
+
+Graph::Graph(Graph const& other) : impl_(other.impl_ ? new Impl(*other.impl_) : nullptr) {
+    if (impl_ != nullptr && impl_->planner) impl_->planner = impl_->planner->copy();
+}
+
+}  // namespace cudnn_frontend::inline v1::graph

@@ -1,0 +1,117 @@
+// Every option's graphs are taken by the engines of the real cuDNN, with no GPU; their plans store, load and notice
+// every change of a byte.
+#include "gpu/gpu_cases.h"
+#include "reference/session.h"
+
+#include <cudnn_frontend/runtime.h>
+
+#include "support/catch.h"
+
+using namespace sdpa_test;
+using cudnn_frontend::DeviceProperties;
+using cudnn_frontend::HeurMode_t;
+using Error = cudnn_frontend::error_object;
+using Bytes = std::vector<std::uint8_t>;
+
+namespace {
+
+bool has_cudnn() {
+    if (cudnn_frontend::runtime::cudnn_version() > 0) return true;
+    WARN("skipped: there is no cuDNN library here");
+    return false;
+}
+
+Error find_engines(Graph& graph) {
+    Error error = graph.build_operation_graph(Target::offline("h200"));
+    if (error.is_good()) error = graph.create_execution_plans({HeurMode_t::A});
+    if (error.is_good()) error = graph.check_support();
+    return error;
+}
+
+// The graphs of a case; backward's O and Stats come from zeros, since nothing runs.
+struct Graphs {
+    explicit Graphs(AttentionCase const& c)
+        : in(make_inputs(c)),
+          out(make_forward_outputs(c)),
+          more(make_backward_inputs(c, zeros(c))),
+          gradients(make_backward_outputs(c)),
+          forward(c, in, out),
+          backward(c, in, more, gradients) {}
+
+    static oracle::Forward zeros(AttentionCase const& c) {
+        return {oracle::Array(c.b, c.h_q, c.s_q, c.d_v), oracle::Array(c.b, c.h_q, c.s_q, 1)};
+    }
+
+    Inputs in;
+    ForwardOutputs out;
+    BackwardInputs more;
+    BackwardOutputs gradients;
+    Session forward, backward;
+};
+
+std::shared_ptr<DeviceProperties const> device(char const* name) {
+    return std::make_shared<DeviceProperties const>(DeviceProperties::named(name));
+}
+
+}  // namespace
+
+TEST_CASE("engines take every option, forward and backward", "[offline]") {
+    if (!has_cudnn()) return;
+    for (CaseGroup const& group : gpu_case_groups()) {
+        Graphs graphs(group.cases[3]);
+        INFO(group.name << "\n" << describe(group.cases[3]));
+        CHECK(find_engines(graphs.forward.graph()).get_message() == "");
+        CHECK(find_engines(graphs.backward.graph()).get_message() == "");
+    }
+}
+
+TEST_CASE("a plan stores and loads, and notices changed bytes, other devices and cuts", "[offline]") {
+    if (!has_cudnn()) return;
+    Graphs graphs(gpu_case_groups()[1].cases[0]);
+    Graph& graph = graphs.forward.graph();
+    REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
+    Bytes bytes;
+    REQUIRE(graph.serialize(bytes).is_good());
+    std::string name, loaded_name;
+    REQUIRE(graph.get_plan_name(name).is_good());
+    Graph loaded;
+    loaded.set_device_properties(device("h200"));
+    REQUIRE(loaded.deserialize(nullptr, bytes).get_message() == "");
+    REQUIRE(loaded.get_plan_name(loaded_name).is_good());
+    CHECK(loaded_name == name);
+    CHECK(loaded.get_workspace_size() == graph.get_workspace_size());
+    CHECK(loaded.get_variant_pack_uids_sorted() == graph.get_variant_pack_uids_sorted());
+
+    for (std::size_t at = 0; at < bytes.size(); at += at < 64 ? 1 : 997) {
+        Bytes changed = bytes;
+        changed[at] ^= 0x10;
+        CAPTURE(at);
+        CHECK(loaded.deserialize(nullptr, changed).is_bad());
+        Bytes const cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
+        CHECK(loaded.deserialize(nullptr, cut).is_bad());
+    }
+    CHECK(loaded.get_workspace_size() == graph.get_workspace_size());  // what failed to load changed nothing
+
+    Graph elsewhere;
+    elsewhere.set_device_properties(device("a100"));
+    CHECK(elsewhere.deserialize(nullptr, bytes).get_message().find("made for another GPU") != std::string::npos);
+}
+
+TEST_CASE("filters bar engines with a reason, and an offline plan does not run", "[offline]") {
+    if (!has_cudnn()) return;
+    Graphs graphs(gpu_case_groups()[0].cases[0]);
+    Graph& graph = graphs.forward.graph();
+    REQUIRE(find_engines(graph).is_good());
+    Graph limited(graph);
+    limited.deselect_shared_mem_greater_than(1000);
+    auto const error = limited.check_support();
+    CHECK(error.get_message().find("bytes of shared memory, more than the limit of 1000") != std::string::npos);
+    Graph without(graph);
+    without.deselect_engines({"eng"});
+    CHECK(without.build_plans().get_message().find("has the deselected name 'eng'") != std::string::npos);
+    CHECK(graph.build_plan_at_index(99).get_message().find("there is no plan 99") != std::string::npos);
+    REQUIRE(graph.build_plans().is_good());
+    CHECK(without.get_workspace_size() == 0);
+    auto const pack = graphs.forward.pack_by_uid();
+    CHECK(graph.execute(nullptr, pack, nullptr).get_message().find("made offline") != std::string::npos);
+}

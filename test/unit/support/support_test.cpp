@@ -1,0 +1,137 @@
+// Limits of cuDNN: what violates each, and what does not, by version and architecture.
+#include "support/support.h"
+
+#include "support/catch.h"
+#include "unit/expand/attention_graphs.h"
+
+using test::AttentionGraph;
+namespace core = cudnn_frontend::core;
+namespace support = cudnn_frontend::support;
+using cudnn_frontend::AttentionImplementation_t;
+using cudnn_frontend::DataType_t;
+using cudnn_frontend::DiagonalAlignment_t;
+using Port = cudnn_frontend::nodes::attention::Port;
+
+namespace {
+
+constexpr core::Capabilities kHopper{.cudnn_version = 91900, .sm = 90};
+constexpr auto kTopLeft = DiagonalAlignment_t::TOP_LEFT, kBottomRight = DiagonalAlignment_t::BOTTOM_RIGHT;
+
+std::string ids(AttentionGraph const& graph, core::Capabilities const& here = kHopper) {
+    auto const report = support::check(test::validated(graph.spec), here);
+    std::string text;
+    for (auto const& finding : report.findings()) {
+        text += (text.empty() ? "" : " ") + finding.where.rule;
+    }
+    return text;
+}
+
+core::Capabilities version(std::size_t number) { return {.cudnn_version = number, .sm = 90}; }
+
+void resize(AttentionGraph& graph, std::initializer_list<int> ports, std::size_t axis, std::int64_t size) {
+    for (int const port : ports) {
+        auto& tensor = graph.tensor(port);
+        tensor.dim[axis] = size;
+        tensor.stride = core::packed_strides(tensor.dim);
+    }
+}
+
+AttentionGraph with_head_dims(AttentionGraph graph, std::int64_t qk, std::int64_t v) {
+    resize(graph, {Port::Q, Port::K, Port::dQ, Port::dK}, 3, qk);
+    resize(graph, {Port::V, Port::O, Port::dO, Port::dV}, 3, v);
+    return graph;
+}
+
+AttentionGraph forward_with_head_dim(std::int64_t qk) {
+    auto graph = AttentionGraph::forward();
+    resize(graph, {Port::Q, Port::K}, 3, qk);
+    return graph;
+}
+
+AttentionGraph of_type(DataType_t type) {
+    auto graph = AttentionGraph::forward();
+    for (int const port : {Port::Q, Port::K, Port::V, Port::O}) graph.tensor(port).data_type = type;
+    return graph;
+}
+
+AttentionGraph unified() { return AttentionGraph::forward().implementation(AttentionImplementation_t::UNIFIED); }
+
+}  // namespace
+
+TEST_CASE("graphs within all limits have no findings", "[support]") {
+    CHECK(ids(AttentionGraph::forward()) == "");
+    CHECK(ids(AttentionGraph::backward()) == "");
+    CHECK(ids(unified()) == "");
+}
+
+TEST_CASE("a finding says what was found, what is needed, where, and what to try", "[support]") {
+    auto const report = support::check(test::validated(forward_with_head_dim(12).spec), kHopper);
+    CHECK(report.to_text() ==
+          "[cudnn.s04] node 'sdpa', tensor 'Q': found a head dim of 12; needed head dims that are multiples of 8. Try: "
+          "pad "
+          "the heads with zeros.\n"
+          "[cudnn.s06] node 'sdpa', tensor 'Q': found a stride of 24 bytes in dim 2; needed strides that are multiples "
+          "of "
+          "16 bytes, but the innermost. Try: copy the tensor, or pad its rows.\n");
+}
+
+TEST_CASE("cudnn.s01 to s03: architecture, releases and types", "[support]") {
+    CHECK(ids(AttentionGraph::forward(), {.cudnn_version = 91900, .sm = 75}) == "cudnn.s01");
+    CHECK(ids(AttentionGraph::forward(), {.cudnn_version = 91900, .sm = 80}) == "");
+    CHECK(ids(AttentionGraph::forward(), version(91000)) == "cudnn.s02");
+    CHECK(ids(AttentionGraph::forward(), version(91001)) == "cudnn.s02");
+    CHECK(ids(AttentionGraph::forward(), version(91002)) == "");
+    CHECK(ids(of_type(DataType_t::FLOAT)) == "");
+    CHECK(ids(of_type(DataType_t::BFLOAT16)) == "");
+}
+
+TEST_CASE("cudnn.s05 and s08: head dims of backward", "[support]") {
+    CHECK(ids(with_head_dims(AttentionGraph::backward(), 256, 256)) == "");
+    CHECK(ids(with_head_dims(AttentionGraph::backward(), 264, 64)) == "cudnn.s05");
+    CHECK(ids(with_head_dims(AttentionGraph::backward(), 136, 64), {.cudnn_version = 91900, .sm = 80}) == "cudnn.s05");
+    CHECK(ids(with_head_dims(AttentionGraph::backward(), 160, 128), version(91200)) == "cudnn.s08");
+    CHECK(ids(with_head_dims(AttentionGraph::backward(), 192, 128), version(91200)) == "");
+    CHECK(ids(with_head_dims(AttentionGraph::backward(), 160, 128), version(91300)) == "");
+}
+
+TEST_CASE("cudnn.s07: a window of 9.14.0", "[support]") {
+    auto graph = AttentionGraph::forward().band(kTopLeft, 3, std::nullopt);
+    resize(graph, {Port::K, Port::V}, 2, 1032);
+    CHECK(ids(graph, version(91400)) == "cudnn.s07");
+    CHECK(ids(graph, version(91401)) == "");
+    graph.band(kTopLeft, 3, 0);
+    CHECK(ids(graph, version(91400)) == "");
+}
+
+TEST_CASE("cudnn.s09 to s11: the unified operation", "[support]") {
+    CHECK(ids(unified(), version(91300)) == "cudnn.s09");
+    CHECK(ids(unified(), version(91301)) == "");
+    CHECK(ids(unified().padding(), version(91400)) == "cudnn.s10");
+    CHECK(ids(unified().padding(), version(91500)) == "");
+    CHECK(ids(unified().band(kTopLeft, std::nullopt, 0)) == "cudnn.s11");
+    CHECK(ids(unified().bias({2, 4, 6, 5})) == "cudnn.s11");
+    CHECK(ids(unified().dropout(0.5f)) == "cudnn.s11");
+}
+
+TEST_CASE("cudnn.s12, s13 and s17: dBias", "[support]") {
+    CHECK(ids(AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient()) == "");
+    CHECK(ids(AttentionGraph::backward().bias({2, 4, 1, 5}).bias_gradient()) == "cudnn.s12");
+    CHECK(ids(AttentionGraph::backward().bias({2, 4, 6, 1}).bias_gradient()) == "cudnn.s12");
+    auto graph = AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient();
+    graph.connect(Port::Attn_scale, DataType_t::FLOAT, {1, 1, 1, 1});
+    CHECK(ids(graph) == "cudnn.s17");
+    graph.tensor(Port::Attn_scale).is_by_value = true;
+    CHECK(ids(graph) == "");
+}
+
+TEST_CASE("cudnn.s16, s18 and s19: what single elements and padded windows do", "[support]") {
+    auto one_query = AttentionGraph::forward().bias({2, 4, 1, 1});
+    resize(one_query, {Port::Q, Port::O}, 2, 1);
+    CHECK(ids(one_query) == "cudnn.s16");
+    auto one_score = AttentionGraph::backward();
+    resize(one_score, {Port::Q, Port::O, Port::dO, Port::Stats, Port::dQ, Port::K, Port::V, Port::dK, Port::dV}, 2, 1);
+    CHECK(ids(one_score) == "cudnn.s18");
+    auto const window = AttentionGraph::backward().padding().band(kBottomRight, 3, std::nullopt);
+    CHECK(ids(window, version(91400)) == "cudnn.s19");
+    CHECK(ids(window, version(91500)) == "");
+}
