@@ -104,6 +104,26 @@ bool print_check(char const* what, char const* oracle, std::vector<double> const
 
 std::vector<double> doubles(Floats const& x) { return {x.begin(), x.end()}; }
 
+// The same forward graph for a GPU that need not be here, by the real cuDNN.
+void print_offline_plan() {
+    fe::graph::Graph graph;
+    samples::set_types(graph, fe::DataType_t::BFLOAT16);
+    auto Q = graph.tensor(samples::describe("Q", kLayoutQ));
+    auto K = graph.tensor(samples::describe("K", kLayoutKv));
+    auto V = graph.tensor(samples::describe("V", kLayoutKv));
+    auto options = fe::graph::SDPA_attributes().set_name("forward").set_attn_scale(kScale).set_causal_mask(true);
+    auto [O, Stats] = graph.sdpa(Q, K, V, options.set_generate_stats(true));
+    O->set_output(true);
+    Stats->set_output(true).set_data_type(fe::DataType_t::FLOAT);
+    std::string name;
+    auto error = graph.build(fe::Target::offline("h200"));
+    if (error.is_good()) error = graph.get_plan_name(name);
+    std::printf("\n  planned by cuDNN for an H200, with no GPU: %s\n",
+                error.is_good()
+                    ? (name + ", workspace of " + std::to_string(graph.get_workspace_size()) + " bytes").c_str()
+                    : ("not here, " + error.err_msg).c_str());
+}
+
 }  // namespace
 
 int main() {
@@ -135,6 +155,7 @@ int main() {
     passed &= print_check("dK", "target reference", kv_shaped(fused.dK), kv_shaped(plain.dK), loose);
     passed &= print_check("dV", "target reference", kv_shaped(fused.dV), kv_shaped(plain.dV), loose);
 
+    print_offline_plan();
     std::printf("\n%s\n\n", passed ? "All checks passed." : "A CHECK FAILED.");
     std::printf("What next\n  README.md          a program of 30 lines, and how to use the library in yours\n");
     std::printf(
