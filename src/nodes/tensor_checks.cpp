@@ -48,7 +48,7 @@ void belongs_to_graph(RuleScope const& scope) {
 
 void has_data_type(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
-    auto const uses = uses_of_tensors(graph);
+    Uses const& uses = scope.uses();
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
         TensorSpec const& tensor = graph.tensors[i];
         if (!uses[i].any() || tensor.data_type != DataType_t::NOT_SET) continue;
@@ -61,7 +61,7 @@ void has_data_type(RuleScope const& scope) {
 
 void has_layout(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
-    auto const uses = uses_of_tensors(graph);
+    Uses const& uses = scope.uses();
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
         // What a node writes is inferred; where that fails, the node's own rules say why.
         TensorSpec const& tensor = graph.tensors[i];
@@ -170,13 +170,12 @@ void has_valid_uid(RuleScope const& scope) {
 }
 
 void has_own_uid(RuleScope const& scope) {
-    GraphSpec const& graph = scope.graph();
     std::map<std::int64_t, TensorSpec const*> owners;
-    for (TensorSpec const& tensor : graph.tensors) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
         if (!tensor.uid) continue;
         auto const [owner, is_first] = owners.emplace(*tensor.uid, &tensor);
         if (is_first) continue;
-        scope.report(tensor, text("uid ", *tensor.uid, ", which '", label(graph, *owner->second), "' has too"),
+        scope.report(tensor, text("uid ", *tensor.uid, ", which '", scope.label(*owner->second), "' has too"),
                      "a uid that no other tensor of the graph has",
                      "call set_uid() with another number, or clear_uid() to have one assigned");
     }

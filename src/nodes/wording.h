@@ -36,8 +36,7 @@ std::string text(Parts const&... parts) {
     return out;
 }
 
-// The name, or for an object without one: a port that the tensor is connected to, the node's kind and position.
-std::string label(GraphSpec const& graph, TensorSpec const& tensor);
+// The name, or for a node without one its kind and position.
 std::string label(GraphSpec const& graph, Node const& node);
 
 }  // namespace cudnn_frontend::inline v1::nodes
