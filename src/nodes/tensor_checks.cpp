@@ -11,7 +11,6 @@
 namespace cudnn_frontend::inline v1::nodes::tensor_checks {
 namespace {
 
-constexpr std::size_t kMaxRank = 8;
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
 
 // An embedded value makes a tensor a scalar whatever its flags say.
@@ -79,8 +78,8 @@ void has_layout(RuleScope const& scope) {
 
 void has_rank_in_range(RuleScope const& scope) {
     for (TensorSpec const& tensor : scope.graph().tensors) {
-        if (tensor.dim.size() <= kMaxRank) continue;
-        scope.report(tensor, text(tensor.dim.size(), " dims ", tensor.dim), text("at most ", kMaxRank, " dims"),
+        if (tensor.dim.size() <= core::kMaxRank) continue;
+        scope.report(tensor, text(tensor.dim.size(), " dims ", tensor.dim), text("at most ", core::kMaxRank, " dims"),
                      "merge neighbouring dims");
     }
 }
@@ -122,7 +121,7 @@ void fits_memory(RuleScope const& scope) {
 
 void has_whole_byte_elements(RuleScope const& scope) {
     for (TensorSpec const& tensor : scope.graph().tensors) {
-        if (tensor.data_type == DataType_t::NOT_SET || core::size_of(tensor.data_type) > 0) continue;
+        if (!has_type(tensor) || core::size_of(tensor.data_type) > 0) continue;
         scope.report(tensor, text("data type ", tensor.data_type), "a type whose elements are whole bytes",
                      "unpack the tensor to INT8, HALF or another type of whole bytes");
     }
@@ -141,7 +140,7 @@ void has_sound_alignment(RuleScope const& scope) {
 
 void is_plainly_laid_out(RuleScope const& scope) {
     for (TensorSpec const& tensor : scope.graph().tensors) {
-        if (tensor.reordering != TensorReordering_t::NONE) {
+        if (tensor.reordering != TensorReordering_t::NONE && core::is_known(tensor.reordering)) {
             scope.report(tensor, text("reordering ", tensor.reordering), "reordering NONE",
                          "leave out set_reordering_type(); block-scaled layouts are not available yet");
         }
@@ -201,8 +200,7 @@ void by_value_is_not_virtual(RuleScope const& scope) {
 
 void embedded_value_has_own_type(RuleScope const& scope) {
     for (TensorSpec const& tensor : scope.graph().tensors) {
-        if (!tensor.value || tensor.data_type == DataType_t::NOT_SET || tensor.value->type == tensor.data_type)
-            continue;
+        if (!tensor.value || !has_type(tensor) || tensor.value->type == tensor.data_type) continue;
         scope.report(tensor, text("a value of type ", tensor.value->type, " on a tensor of type ", tensor.data_type),
                      "a value of the tensor's type",
                      "make the scalar from a C++ value of that type and leave out set_data_type()");
