@@ -49,7 +49,7 @@ void generator_state_is_integer(RuleScope const& scope) {
     for (int const port : {Seed, Offset}) {
         expect_one_element(scope, port);
         TensorSpec const* const tensor = scope.tensor(port);
-        if (tensor == nullptr || tensor->data_type == DataType_t::NOT_SET) continue;
+        if (tensor == nullptr || !has_type(*tensor)) continue;
         if (tensor->data_type == DataType_t::INT32 || tensor->data_type == DataType_t::INT64) continue;
         scope.report_port(port, text(name(scope, port), " of type ", tensor->data_type), "type INT64 or INT32",
                           "call set_data_type(DataType_t::INT64) on it");

@@ -1,4 +1,5 @@
 // The rules of the graph as a whole: its tensors, and how nodes hang together.
+#include "nodes/enumerator_checks.h"
 #include "nodes/rule.h"
 #include "nodes/tensor_checks.h"
 #include "nodes/uses.h"
@@ -182,6 +183,7 @@ constexpr Rule kRules[] = {
     {"graph.c24", "At least one result of each node is an output or read by a node.", ATTRIBUTE_NOT_SET,
      results_are_used},
     {"graph.c25", "Nodes do not form a cycle.", INVALID_VALUE, is_acyclic},
+    {"graph.c26", "Each field of an enumeration holds one of its values.", INVALID_VALUE, enumerators_are_known},
 };
 
 }  // namespace
