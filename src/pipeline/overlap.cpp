@@ -1,6 +1,7 @@
 #include "pipeline/overlap.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <numeric>
 #include <optional>
@@ -41,11 +42,10 @@ bool reaches(std::int64_t distance, Grid const& grid, std::vector<std::size_t> c
     if (depth == order.size()) return distance == 0;
     std::size_t const i = order[depth];
     std::int64_t const quotient = distance / grid.stride[i];
-    for (std::int64_t const d : {quotient - 1, quotient, quotient + 1}) {
+    return std::ranges::any_of(std::array{quotient - 1, quotient, quotient + 1}, [&](std::int64_t d) {
         bool const in_range = d > -grid.b_dim[i] && d < grid.a_dim[i];
-        if (in_range && reaches(distance - d * grid.stride[i], grid, order, depth + 1)) return true;
-    }
-    return false;
+        return in_range && reaches(distance - d * grid.stride[i], grid, order, depth + 1);
+    });
 }
 
 bool overlaps_on_grid(Grid const& grid, std::int64_t element_size, std::int64_t bytes) {
