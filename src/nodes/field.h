@@ -89,9 +89,9 @@ constexpr Field field(char const* name, char const* summary, bool is_label = fal
     using Type = typename field_detail::Parts<decltype(Member)>::Type;
     using Value = typename field_detail::Unwrapped<Type>::type;
     constexpr bool nullable = field_detail::Unwrapped<Type>::nullable;
-    Field row{
-        name,    summary, field_detail::type_of<Value>(), nullable, std::is_same_v<Value, float>, is_label, nullptr,
-        nullptr, nullptr};
+    Field row{.name = name, .summary = summary, .type = field_detail::type_of<Value>(), .nullable = nullable};
+    row.is_single = std::is_same_v<Value, float>;
+    row.is_label = is_label;
     if constexpr (std::is_enum_v<Value>) row.enumerators = &core::names_of<Value>;
     row.get = [](void const* object) -> FieldValue {
         auto const& member = static_cast<Object const*>(object)->*Member;
