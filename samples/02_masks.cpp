@@ -4,6 +4,7 @@
 
 namespace fe = cudnn_frontend;
 using samples::Index;
+using Floats = std::vector<float>;
 using Options = fe::graph::SDPA_attributes;
 
 namespace {
@@ -24,43 +25,42 @@ enum Uid : Index { kQ, kK, kV, kO, kSeqLenQ, kSeqLenKv, kBias };
 struct Inputs {
     samples::Tensor seq_len_q, seq_len_kv, bias;
 };
+using In = Inputs const&;
 
 struct Mask {
     char const* title;
-    void (*set)(Options&, Inputs const&);
+    void (*set)(Options&, In);
     bool (*keeps)(Index i, Index j);
     bool alibi = false;
 };
 
 bool same_text(Index i, Index j) { return (i < 4) == (j < 6); }
 bool within_lengths(Index i, Index j) { return i < kLengthQ && j < kLengthKv; }
-void set_lengths(Options& o, Inputs const& in) {
+void set_lengths(Options& o, In in) {
     o.set_padding_mask(true).set_seq_len_q(in.seq_len_q).set_seq_len_kv(in.seq_len_kv);
 }
 
 Mask const kMasks[] = {
-    {"no mask", [](Options&, Inputs const&) {}, [](Index, Index) { return true; }},
-    {"causal", [](Options& o, Inputs const&) { o.set_causal_mask(true); }, [](Index i, Index j) { return j <= i; }},
-    {"causal, bottom r", [](Options& o, Inputs const&) { o.set_causal_mask_bottom_right(true); },
+    {"no mask", [](Options&, In) {}, [](Index, Index) { return true; }},
+    {"causal", [](Options& o, In) { o.set_causal_mask(true); }, [](Index i, Index j) { return j <= i; }},
+    {"causal, bottom r", [](Options& o, In) { o.set_causal_mask_bottom_right(true); },
      [](Index i, Index j) { return j <= i + kShift; }},
-    {"right bound 3", [](Options& o, Inputs const&) { o.set_diagonal_band_right_bound(3); },
+    {"right bound 3", [](Options& o, In) { o.set_diagonal_band_right_bound(3); },
      [](Index i, Index j) { return j <= i + 3; }},
-    {"left bound 3", [](Options& o, Inputs const&) { o.set_diagonal_band_left_bound(3); },
+    {"left bound 3", [](Options& o, In) { o.set_diagonal_band_left_bound(3); },
      [](Index i, Index j) { return j > i - 3; }},
-    {"causal, window 4", [](Options& o, Inputs const&) { o.set_causal_mask(true).set_sliding_window_length(4); },
+    {"causal, window 4", [](Options& o, In) { o.set_causal_mask(true).set_sliding_window_length(4); },
      [](Index i, Index j) { return j <= i && j > i - 4; }},
-    {"window, bottom r",
-     [](Options& o, Inputs const&) { o.set_causal_mask_bottom_right(true).set_sliding_window_length(4); },
+    {"window, bottom r", [](Options& o, In) { o.set_causal_mask_bottom_right(true).set_sliding_window_length(4); },
      [](Index i, Index j) { return j <= i + kShift && j > i + kShift - 4; }},
-    {"left 3, right 2",
-     [](Options& o, Inputs const&) { o.set_diagonal_band_left_bound(3).set_diagonal_band_right_bound(2); },
+    {"left 3, right 2", [](Options& o, In) { o.set_diagonal_band_left_bound(3).set_diagonal_band_right_bound(2); },
      [](Index i, Index j) { return j <= i + 2 && j > i - 3; }},
     {"padding 7 x 11", set_lengths, within_lengths},
-    {"padded, bottom r", [](Options& o, Inputs const& in) { set_lengths(o.set_causal_mask_bottom_right(true), in); },
+    {"padded, bottom r", [](Options& o, In in) { set_lengths(o.set_causal_mask_bottom_right(true), in); },
      [](Index i, Index j) { return within_lengths(i, j) && j <= i + kPaddedShift; }},
-    {"alibi, causal", [](Options& o, Inputs const&) { o.set_alibi_mask(true).set_causal_mask(true); },
+    {"alibi, causal", [](Options& o, In) { o.set_alibi_mask(true).set_causal_mask(true); },
      [](Index i, Index j) { return j <= i; }, true},
-    {"bias, 2 texts", [](Options& o, Inputs const& in) { o.set_bias(in.bias); }, same_text},
+    {"bias, 2 texts", [](Options& o, In in) { o.set_bias(in.bias); }, same_text},
 };
 
 void build(fe::graph::Graph& graph, Mask const& mask, fe::Target const& target) {
@@ -70,8 +70,7 @@ void build(fe::graph::Graph& graph, Mask const& mask, fe::Target const& target) 
     };
     Inputs const inputs{tensor("seq_len_q", kLength, kSeqLenQ), tensor("seq_len_kv", kLength, kSeqLenKv),
                         tensor("bias", samples::bhsd(1, 1, kQueries, kKeys), kBias)};
-    inputs.seq_len_q->set_data_type(fe::DataType_t::INT32);
-    inputs.seq_len_kv->set_data_type(fe::DataType_t::INT32);
+    for (auto const& lengths : {inputs.seq_len_q, inputs.seq_len_kv}) lengths->set_data_type(fe::DataType_t::INT32);
     Options options;
     options.set_name("attention").set_attn_scale(kScale).set_generate_stats(false);
     mask.set(options, inputs);
@@ -80,8 +79,7 @@ void build(fe::graph::Graph& graph, Mask const& mask, fe::Target const& target) 
     samples::require(graph.build(target));
 }
 
-samples::Attention expected(Mask const& mask, std::vector<float> const& q, std::vector<float> const& k,
-                            std::vector<float> const& v) {
+samples::Attention expected(Mask const& mask, Floats const& q, Floats const& k, Floats const& v) {
     auto const edit = [&mask](double score, Index, Index h, Index i, Index j) {
         double const slope = mask.alibi ? std::exp2(-1.0 - static_cast<double>(h)) : 0.0;
         return mask.keeps(i, j) ? score + slope * static_cast<double>(j - i) : -samples::kInfinity;
@@ -96,7 +94,7 @@ int main(int argc, char** argv) {
     std::printf("02_masks: %d queries (rows) by %d keys, the first of %d heads, float, on target %s\n\n", int(kQueries),
                 int(kKeys), int(kHeads), fe::to_string(target.kind()));
     auto q = samples::random<float>(kLayoutQ.volume(), 1), k = samples::random<float>(kLayoutK.volume(), 2);
-    std::vector<float> v(kLayoutV.volume()), bias;
+    Floats v(kLayoutV.volume()), bias;
     for (Index j = 0; j < kKeys; ++j) v[static_cast<std::size_t>(kLayoutV.at(0, 0, j, j))] = 1.0f;
     for (Index n = 0; n < kQueries * kKeys; ++n)
         bias.push_back(same_text(n / kKeys, n % kKeys) ? 0.0f : -std::numeric_limits<float>::infinity());
@@ -111,7 +109,7 @@ int main(int argc, char** argv) {
     for (Mask const& mask : kMasks) {
         fe::graph::Graph graph;
         build(graph, mask, target);
-        std::vector<float> p(kLayoutO.volume());
+        Floats p(kLayoutO.volume());
         pack[kO] = p.data();
         samples::run(graph, pack);
         auto const reference = expected(mask, q, k, v).o;
@@ -122,7 +120,6 @@ int main(int argc, char** argv) {
         pictures.push_back({mask.title, kKeys, std::move(p)});
     }
     draw(pictures, 4);
-
     samples::Checks checks;
     checks.compare("probabilities", got, want, samples::tolerance<float>(kDepth + kKeys));
     checks.expect("masked probabilities are 0, all others are not", exact_zeros);

@@ -19,11 +19,12 @@ samples::Layout const kLayoutStats = samples::bhsd(kBatch, kQueryHeads, kRows, 1
 // Two products in forward, five in backward, two flops for each term, and half of it masked.
 constexpr double kProduct = 2.0 * double(kBatch * kQueryHeads) * double(kRows * kRows) * double(kDepth) / 2.0;
 
+Bf16s random(samples::Layout const& layout, unsigned seed) {
+    return samples::random<fe::bfloat16>(layout.volume(), seed);
+}
+
 struct Inputs {
-    Bf16s q = samples::random<fe::bfloat16>(kLayoutQ.volume(), 1);
-    Bf16s k = samples::random<fe::bfloat16>(kLayoutKv.volume(), 2);
-    Bf16s v = samples::random<fe::bfloat16>(kLayoutKv.volume(), 3);
-    Bf16s dO = samples::random<fe::bfloat16>(kLayoutQ.volume(), 4);
+    Bf16s q = random(kLayoutQ, 1), k = random(kLayoutKv, 2), v = random(kLayoutKv, 3), dO = random(kLayoutQ, 4);
 };
 
 struct Results {
@@ -34,9 +35,7 @@ struct Results {
 // Builds the graph, runs it, and returns the time of its fastest run in milliseconds.
 double time_of(fe::graph::Graph& graph, fe::Target const& target, samples::Tensor_pack const& pack, int runs) {
     samples::require(graph.build(target));
-    Index bytes = 0;
-    samples::require(graph.get_workspace_size(bytes));
-    std::vector<char> workspace(static_cast<std::size_t>(bytes));
+    std::vector<char> workspace(static_cast<std::size_t>(graph.get_workspace_size()));
     double fastest = samples::kInfinity;
     for (int n = 0; n < runs; ++n) {
         auto const start = std::chrono::steady_clock::now();
@@ -57,9 +56,9 @@ double forward(fe::Target const& target, Inputs& in, Results& out, int runs) {
     auto [O, Stats] = graph.sdpa(Q, K, V, options.set_generate_stats(true));
     O->set_output(true);
     Stats->set_output(true).set_data_type(fe::DataType_t::FLOAT);
-    return time_of(graph, target,
-                   {{Q, in.q.data()}, {K, in.k.data()}, {V, in.v.data()}, {O, out.o.data()}, {Stats, out.stats.data()}},
-                   runs);
+    samples::Tensor_pack pack{{Q, in.q.data()}, {K, in.k.data()}, {V, in.v.data()}, {O, out.o.data()}};
+    pack[Stats] = out.stats.data();
+    return time_of(graph, target, pack, runs);
 }
 
 // Takes O and Stats from `saved`, as training does.
@@ -72,21 +71,14 @@ double backward(fe::Target const& target, Inputs& in, Results& saved, Results& o
     auto O = graph.tensor(samples::describe("O", kLayoutQ));
     auto dO = graph.tensor(samples::describe("dO", kLayoutQ));
     auto Stats = graph.tensor(samples::describe("Stats", kLayoutStats).set_data_type(fe::DataType_t::FLOAT));
-    auto options =
-        fe::graph::SDPA_backward_attributes().set_name("backward").set_attn_scale(kScale).set_causal_mask(true);
+    fe::graph::SDPA_backward_attributes options;
+    options.set_name("backward").set_attn_scale(kScale).set_causal_mask(true);
     auto [dQ, dK, dV] = graph.sdpa_backward(Q, K, V, O, dO, Stats, options);
     for (auto const& gradient : {dQ, dK, dV}) gradient->set_output(true);
-    return time_of(graph, target,
-                   {{Q, in.q.data()},
-                    {K, in.k.data()},
-                    {V, in.v.data()},
-                    {O, saved.o.data()},
-                    {dO, in.dO.data()},
-                    {Stats, saved.stats.data()},
-                    {dQ, out.dQ.data()},
-                    {dK, out.dK.data()},
-                    {dV, out.dV.data()}},
-                   runs);
+    samples::Tensor_pack pack{{Q, in.q.data()}, {K, in.k.data()}, {V, in.v.data()}, {dO, in.dO.data()}};
+    pack.insert({{O, saved.o.data()}, {Stats, saved.stats.data()}});
+    pack.insert({{dQ, out.dQ.data()}, {dK, out.dK.data()}, {dV, out.dV.data()}});
+    return time_of(graph, target, pack, runs);
 }
 
 void print_time(char const* what, fe::Target const& target, double milliseconds, double products) {
@@ -130,10 +122,9 @@ int main() {
     fe::Target const cpu = fe::Target::cpu(), reference = fe::Target::reference();
     Inputs in;
     Results fused, plain;
-    std::printf(
-        "\nAttention as a graph: bfloat16, causal, %d sequences of %d, %d query heads on %d kv heads, head dim %d\n\n",
-        int(kBatch), int(kRows), int(kQueryHeads), int(kKvHeads), int(kDepth));
-    std::printf("  %-11s%-11s%13s%18s\n", "graph", "target", "time", "speed");
+    std::printf("\nAttention as a graph: bfloat16, causal, %d sequences of %d, %d query heads on %d kv heads,",
+                int(kBatch), int(kRows), int(kQueryHeads), int(kKvHeads));
+    std::printf(" head dim %d\n\n  %-11s%-11s%13s%18s\n", int(kDepth), "graph", "target", "time", "speed");
     print_time("forward", cpu, forward(cpu, in, fused, 5), 2);
     print_time("backward", cpu, backward(cpu, in, fused, fused, 5), 5);
     print_time("forward", reference, forward(reference, in, plain, 1), 2);
@@ -143,9 +134,8 @@ int main() {
     auto const formula = samples::attention(q, k, v, kScale, samples::causal);
     auto const q_shaped = [](Bf16s const& x) { return dense(view(kLayoutQ, x)); };
     auto const kv_shaped = [](Bf16s const& x) { return dense(view(kLayoutKv, x)); };
-    double const loose = samples::tolerance<fe::bfloat16>(kRows + kDepth),
-                 tight = samples::tolerance<float>(kRows + kDepth);
-
+    double const loose = samples::tolerance<fe::bfloat16>(kRows + kDepth);
+    double const tight = samples::tolerance<float>(kRows + kDepth);
     std::printf("\n  %-11s%-19s%12s%12s\n", "result", "cpu compared with", "worst error", "tolerance");
     bool passed = print_check("O", "fp64 formula", q_shaped(fused.o), formula.o, loose);
     passed &= print_check("Stats", "fp64 formula", doubles(fused.stats), formula.stats, tight);
@@ -156,10 +146,9 @@ int main() {
     passed &= print_check("dV", "target reference", kv_shaped(fused.dV), kv_shaped(plain.dV), loose);
 
     print_offline_plan();
-    std::printf("\n%s\n\n", passed ? "All checks passed." : "A CHECK FAILED.");
-    std::printf("What next\n  README.md          a program of 30 lines, and how to use the library in yours\n");
-    std::printf(
-        "  docs/guide.md      masks, dropout, layouts, errors, JSON; each sample in samples/ shows one of them\n");
-    std::printf("  ./run test         the whole test suite\n\n");
+    std::printf("\n%s\n\nWhat next\n", passed ? "All checks passed." : "A CHECK FAILED.");
+    std::puts("  README.md          a program of 30 lines, and how to use the library in yours");
+    std::puts("  docs/guide.md      masks, dropout, layouts, errors, JSON; each sample in samples/ shows one of them");
+    std::puts("  ./run test         the whole test suite\n");
     return passed ? 0 : 1;
 }

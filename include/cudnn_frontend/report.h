@@ -26,7 +26,8 @@ class SDPA_GRAPH_API Report {
     std::vector<Finding> const& findings() const { return findings_; }
     std::string to_text() const;  // a few lines for each finding
     std::string to_json() const;  // an array of objects with the members of Finding
-    error_t to_error() const;  // the first finding's code and place with the text of all; success where there is none
+    // The first finding's code and place with the text of all, up to a hundred; success where there is none.
+    error_t to_error() const;
 
    private:
     std::vector<Finding> findings_;

@@ -8,8 +8,8 @@
 #include <cstring>
 
 // CUDA's own 16-bit types: declared, never defined here, so that programs which use them need no other header of ours.
-struct __half;
-struct __nv_bfloat16;
+struct __half;         // NOLINT(bugprone-reserved-identifier): the name that CUDA gives it
+struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier): as above
 
 namespace cudnn_frontend {
 inline namespace v1 {

@@ -1,7 +1,6 @@
 #include "core/dims.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <numeric>
 
 namespace cudnn_frontend::inline v1::core {
@@ -66,6 +65,14 @@ bool overlaps_itself(Dims const& dim, Dims const& stride) {
         reached = *sum;
     }
     return false;
+}
+
+bool broadcasts_to(Dims const& from, Dims const& to) {
+    for (std::size_t i = 1; i <= from.size(); ++i) {
+        std::int64_t const size = from[from.size() - i];
+        if (size != 1 && (i > to.size() || size != to[to.size() - i])) return false;
+    }
+    return true;
 }
 
 std::string to_string(Dims const& dim) {

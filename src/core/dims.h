@@ -1,6 +1,7 @@
 // Sizes and strides of tensors, with arithmetic that notices overflow.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,8 @@
 namespace cudnn_frontend::inline v1::core {
 
 using Dims = std::vector<std::int64_t>;
+
+inline constexpr std::size_t kMaxRank = 8;  // dims of a tensor
 
 // The product of the sizes; nothing where it passes int64. An empty list has one element.
 std::optional<std::int64_t> volume(Dims const& dim);
@@ -22,6 +25,9 @@ Dims packed_strides(Dims const& dim);
 // Whether two different indices can reach one element. Exact for strides that nest; a layout that does not nest counts
 // as overlapping.
 bool overlaps_itself(Dims const& dim, Dims const& stride);
+
+// Whether each size is 1 or that of the other list; the lists are aligned at the last size.
+bool broadcasts_to(Dims const& from, Dims const& to);
 
 std::string to_string(Dims const& dim);  // [2, 8, 512, 128]
 

@@ -14,6 +14,12 @@ namespace cudnn_frontend::inline v1::core {
 template <class Enum>
 std::span<char const* const> names_of();
 
+// Numbers can be cast to enumerations that do not have them.
+template <class Enum>
+bool is_known(Enum value) {
+    return static_cast<std::size_t>(value) < names_of<Enum>().size();
+}
+
 template <class Enum>
 char const* name_of(Enum value) {
     auto const names = names_of<Enum>();

@@ -1,10 +1,13 @@
 #include <cudnn_frontend/report.h>
 
+#include <algorithm>
 #include <ostream>
 #include <utility>
 
 namespace cudnn_frontend::inline v1 {
 namespace {
+
+constexpr std::size_t kMostFindings = 100;  // in the text of one error
 
 // [sdpa_fwd.c07] node 'attention', tensor 'K'
 std::string place(error_location const& where) {
@@ -33,9 +36,13 @@ std::string Report::to_text() const {
 
 error_t Report::to_error() const {
     if (ok()) return {};
-    std::string text = to_text();
-    text.pop_back();
-    if (findings_.size() > 1) text = std::to_string(findings_.size()) + " rules are violated:\n" + text;
+    std::string text;
+    if (findings_.size() > 1) text = std::to_string(findings_.size()) + " rules are violated:\n";
+    std::size_t const shown = std::min(findings_.size(), kMostFindings);
+    for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : "\n") + describe(findings_[i]);
+    if (shown < findings_.size()) {
+        text += "\nand " + std::to_string(findings_.size() - shown) + " more, which Graph::check() lists";
+    }
     return {findings_.front().code, std::move(text), findings_.front().where};
 }
 

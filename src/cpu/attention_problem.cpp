@@ -3,8 +3,6 @@
 #include "cpu/attention_scratch.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 
 namespace cudnn_frontend::inline v1::cpu {
 namespace {
@@ -87,13 +85,6 @@ Problem make_problem(BackwardTensors const& tensors, ir::AttentionOptions const&
         problem.dropout_scale_inverse = 1.0f / problem.dropout_scale;
     }
     return problem;
-}
-
-float alibi_slope(std::int64_t head, std::int64_t heads) {
-    auto const power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
-    double const exponent =
-        head < power ? -8.0 * static_cast<double>(head + 1) : -4.0 * static_cast<double>(2 * (head - power) + 1);
-    return static_cast<float>(std::exp2(exponent / static_cast<double>(power)));
 }
 
 std::int64_t query_block(Shape const& shape, std::int64_t lanes, int threads) {

@@ -55,8 +55,6 @@ struct Problem {
 Problem make_problem(ForwardTensors const& tensors, ir::AttentionOptions const& options);
 Problem make_problem(BackwardTensors const& tensors, ir::AttentionOptions const& options);
 
-float alibi_slope(std::int64_t head, std::int64_t heads);
-
 // Queries that a worker holds at a time while it goes through the keys: many, so that each load of a key serves many
 // queries, but few enough that all threads have work. Results do not depend on it.
 std::int64_t query_block(Shape const& shape, std::int64_t lanes, int threads);

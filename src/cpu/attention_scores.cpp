@@ -1,5 +1,6 @@
 #include "cpu/attention_scores.h"
 
+#include "core/alibi.h"
 #include "cpu/attention_tile.h"
 #include "cpu/threads.h"
 
@@ -15,7 +16,7 @@ void load_scores_like(View const& view, Place const& place, std::int64_t lanes, 
 }
 
 void add_alibi(Problem const& problem, Place const& place, std::int64_t lanes, float* scores) {
-    float const slope = alibi_slope(place.h, problem.shape.heads);
+    auto const slope = static_cast<float>(core::alibi_slope(place.h, problem.shape.heads));
     for (std::int64_t key = 0; key < place.keys.size(); ++key) {
         auto const distance = static_cast<float>(place.keys.begin + key - place.queries.begin);
         for (std::int64_t lane = 0; lane < lanes; ++lane) {

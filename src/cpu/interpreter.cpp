@@ -79,7 +79,7 @@ void fill_chunk(DropoutMask const& mask, std::int64_t row, std::int64_t column, 
 
 // The tensor with its dims sorted by stride, the largest first: walking it goes through memory in ascending order.
 Tensor in_memory_order(Tensor const& tensor) {
-    std::array<std::size_t, kMaxRank> order{};
+    std::array<std::size_t, core::kMaxRank> order{};
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(tensor.rank),
                      [&](std::size_t a, std::size_t b) { return tensor.stride[a] > tensor.stride[b]; });

@@ -8,8 +8,7 @@
 
 namespace cudnn_frontend::inline v1::cpu {
 
-inline constexpr std::size_t kMaxRank = 8;
-using Extents = std::array<std::int64_t, kMaxRank>;
+using Extents = std::array<std::int64_t, core::kMaxRank>;
 
 struct Tensor {
     void* data = nullptr;

@@ -100,13 +100,19 @@ ValueId AttentionScope::random(ir::RngOp const& op) { return emit(op, op.y); }
 
 ValueId AttentionScope::reshape(ValueId x, ValueId y) { return emit(ir::ReshapeOp{x, y}, y); }
 
-ValueId AttentionScope::emit(ir::OpBody body, ValueId out) {
+// Results that the graph made are called after their node, "attention::O", or "::O" where that has no name; the user's
+// own tensors are not.
+std::string AttentionScope::name_of_op(std::string const& result) const {
+    if (result.starts_with(path(""))) return result;
+    return result.starts_with("::") ? name() + result : path(result);
+}
+
+ValueId AttentionScope::emit(ir::OpBody const& body, ValueId out) {
     ir::Value const result = value(out);
     bool const is_floating_point = result.type != DataType_t::INT32 && result.type != DataType_t::BOOLEAN;
-    bool const is_named_after_node = result.name.starts_with(path(""));  // unlike most of the user's own tensors
-    builder_.add(ir::Op{.name = is_named_after_node ? result.name : path(result.name),
+    builder_.add(ir::Op{.name = name_of_op(result.name),
                         .compute_type = is_floating_point ? compute_type() : result.type,
-                        .body = std::move(body)});
+                        .body = body});
     return out;
 }
 

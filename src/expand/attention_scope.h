@@ -65,7 +65,8 @@ class AttentionScope : public NodeScope {
 
    private:
     ir::ValueId add_value(ir::Value value);
-    ir::ValueId emit(ir::OpBody body, ir::ValueId out);
+    ir::ValueId emit(ir::OpBody const& body, ir::ValueId out);
+    std::string name_of_op(std::string const& result) const;
     std::string path(std::string const& step) const { return name() + "::" + step; }
 
     core::Dims score_dim_;

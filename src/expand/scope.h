@@ -24,7 +24,7 @@ class NodeScope {
     DataType_t compute_type() const { return compute_type_; }
 
     // The node as one operation, under its name.
-    void add_node(ir::OpBody body) { builder_.add({name_, compute_type_, std::move(body)}); }
+    void add_node(ir::OpBody const& body) { builder_.add({name_, compute_type_, body}); }
 
    protected:
     ir::Builder& builder_;

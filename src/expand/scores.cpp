@@ -1,9 +1,7 @@
 #include "expand/scores.h"
 
+#include "core/alibi.h"
 #include "expand/masks.h"
-
-#include <bit>
-#include <cmath>
 
 namespace cudnn_frontend::inline v1::expand {
 
@@ -25,15 +23,9 @@ static ValueId product(AttentionScope& at, ValueId k_transposed) {
                       .n_override = at.seq_len_kv()});
 }
 
-// slope[h]: a geometric sequence over the largest power of two of heads, and every other term of the next finer one for
-// the rest, so that any number of heads gets distinct slopes.
 static std::vector<double> alibi_slopes(std::int64_t heads) {
-    auto const base = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
     std::vector<double> slopes;
-    for (std::int64_t h = 0; h < heads; ++h) {
-        auto const step = static_cast<double>(h < base ? 2 * (h + 1) : 2 * (h - base) + 1);
-        slopes.push_back(std::exp2(-4.0 * step / static_cast<double>(base)));
-    }
+    for (std::int64_t h = 0; h < heads; ++h) slopes.push_back(core::alibi_slope(h, heads));
     return slopes;
 }
 

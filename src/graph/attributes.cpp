@@ -10,6 +10,7 @@ Attributes::Attributes(Attributes const& other)
       compute_data_type(other.compute_data_type),
       draft_(std::make_shared<nodes::Draft>(*other.draft_)) {}
 Attributes& Attributes::operator=(Attributes const& other) {
+    if (this == &other) return *this;
     name = other.name;
     compute_data_type = other.compute_data_type;
     *draft_ = *other.draft_;

@@ -1,9 +1,8 @@
 #include "graph/print.h"
 
 #include "core/data_type.h"
+#include "core/number_text.h"
 #include "nodes/schema.h"
-
-#include <charconv>
 
 namespace cudnn_frontend::inline v1::graph {
 namespace {
@@ -11,13 +10,10 @@ namespace {
 using nodes::Field;
 using nodes::FieldValue;
 
-// The shortest text; a value that a float holds prints as that float.
+// A value that a float holds prints as that float.
 std::string number(double value) {
-    char text[32];
     auto const narrow = static_cast<float>(value);
-    auto const end = static_cast<double>(narrow) == value ? std::to_chars(text, text + sizeof(text), narrow).ptr
-                                                          : std::to_chars(text, text + sizeof(text), value).ptr;
-    return std::string(text, end);
+    return static_cast<double>(narrow) == value ? core::shortest_text(narrow) : core::shortest_text(value);
 }
 
 struct ToText {

@@ -1,30 +1,23 @@
 // The op graph as text: one line for each value that no operation makes, then one for each operation.
 #include "core/data_type.h"
 #include "core/names.h"
+#include "core/number_text.h"
 #include "ir/faults.h"
-
-#include <array>
-#include <charconv>
 
 namespace cudnn_frontend::inline v1::ir {
 namespace {
 
-// The shortest text that reads back as the same number.
-template <class Number>
-std::string number(Number value) {
-    std::array<char, 32> text{};
-    auto const end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-    return {text.data(), end};
-}
+using core::shortest_text;
 
 std::string scalar_text(detail::Scalar const& scalar) {
-    return core::is_floating_point(scalar.type) ? number(core::to_double(scalar)) : number(core::to_integer(scalar));
+    return core::is_floating_point(scalar.type) ? shortest_text(core::to_double(scalar))
+                                                : shortest_text(core::to_integer(scalar));
 }
 
 std::string constant_text(Value const& value) {
     if (value.table.empty()) return scalar_text(value.constant);
     std::string text;
-    for (double const element : value.table) text += (text.empty() ? "{" : ", ") + number(element);
+    for (double const element : value.table) text += (text.empty() ? "{" : ", ") + shortest_text(element);
     return text + "}";
 }
 
@@ -44,7 +37,7 @@ class Fields {
    public:
     template <class T>
     void add(char const* name, std::optional<T> const& value) {
-        if (value) add(name, number(*value));
+        if (value) add(name, shortest_text(*value));
     }
     void add(char const* name, std::string const& value) { text_ += std::string(", ") + name + "=" + value; }
     void flag(char const* name, bool value) {
@@ -53,10 +46,10 @@ class Fields {
     std::string const& text() const { return text_; }
 
     void operator()(MatmulOp const& op) {
-        if (op.padding != 0.0) add("padding", number(op.padding));
+        if (op.padding != 0.0) add("padding", shortest_text(op.padding));
     }
     void operator()(PointwiseOp const& op) {
-        if (op.mode == PointwiseMode_t::GEN_INDEX) add("axis", number(op.axis));
+        if (op.mode == PointwiseMode_t::GEN_INDEX) add("axis", shortest_text(op.axis));
         add("relu_lower_clip", op.relu_lower_clip);
         add("relu_upper_clip", op.relu_upper_clip);
         add("relu_lower_clip_slope", op.relu_lower_clip_slope);
@@ -66,7 +59,7 @@ class Fields {
         flag("guards_masked_rows", op.guards_masked_rows);
     }
     void operator()(ReductionOp const& op) { flag("deterministic", op.is_deterministic); }
-    void operator()(RngOp const& op) { add("probability", number(op.probability)); }
+    void operator()(RngOp const& op) { add("probability", shortest_text(op.probability)); }
     void operator()(ReshapeOp const&) {}
     void operator()(SdpaForwardOp const& op) { (*this)(op.options); }
     void operator()(SdpaBackwardOp const& op) {

@@ -9,8 +9,6 @@
 namespace cudnn_frontend::inline v1::ir {
 namespace {
 
-constexpr std::size_t kMaxRank = 8;
-
 bool is_memory_of_caller(Role role) { return role != Role::Virtual && role != Role::Constant; }
 
 // Checks one value; strides, sizes and views build on each other, so the first fault ends the rest.
@@ -39,7 +37,7 @@ class ValueCheck {
 
     bool check_layout() {
         auto const rank = value_.dim.size();
-        if (rank == 0 || rank > kMaxRank || value_.stride.size() != rank) {
+        if (rank == 0 || rank > core::kMaxRank || value_.stride.size() != rank) {
             fail("has " + dims() + "; needs 1 to 8 dims and one stride for each");
             return false;
         }

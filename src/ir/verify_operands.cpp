@@ -1,5 +1,6 @@
 // The checks on one operation: its operands are there and their dims fit each other.
 #include "core/names.h"
+#include "core/pointwise.h"
 #include "ir/faults.h"
 #include "ir/ports.h"
 
@@ -9,54 +10,9 @@
 namespace cudnn_frontend::inline v1::ir {
 namespace {
 
-// Dims are aligned at the last one; where `to` has none, only 1 is left.
-bool broadcasts_to(core::Dims const& from, core::Dims const& to) {
-    for (std::size_t i = 1; i <= from.size(); ++i) {
-        std::int64_t const size = from[from.size() - i];
-        if (size != 1 && (i > to.size() || size != to[to.size() - i])) return false;
-    }
-    return true;
-}
-
 bool divides(core::Dims const& parts, core::Dims const& whole) {
     return std::equal(whole.begin(), whole.end(), parts.begin(), parts.end(),
                       [](std::int64_t a, std::int64_t b) { return a % b == 0; });
-}
-
-bool has_two_operands(PointwiseMode_t mode) {
-    switch (mode) {
-        case PointwiseMode_t::ADD:
-        case PointwiseMode_t::MUL:
-        case PointwiseMode_t::MAX:
-        case PointwiseMode_t::MIN:
-        case PointwiseMode_t::RELU_BWD:
-        case PointwiseMode_t::TANH_BWD:
-        case PointwiseMode_t::SIGMOID_BWD:
-        case PointwiseMode_t::ELU_BWD:
-        case PointwiseMode_t::GELU_BWD:
-        case PointwiseMode_t::SOFTPLUS_BWD:
-        case PointwiseMode_t::SWISH_BWD:
-        case PointwiseMode_t::GELU_APPROX_TANH_BWD:
-        case PointwiseMode_t::MOD:
-        case PointwiseMode_t::POW:
-        case PointwiseMode_t::SUB:
-        case PointwiseMode_t::ADD_SQUARE:
-        case PointwiseMode_t::DIV:
-        case PointwiseMode_t::CMP_EQ:
-        case PointwiseMode_t::CMP_NEQ:
-        case PointwiseMode_t::CMP_GT:
-        case PointwiseMode_t::CMP_GE:
-        case PointwiseMode_t::CMP_LT:
-        case PointwiseMode_t::CMP_LE:
-        case PointwiseMode_t::LOGICAL_AND:
-        case PointwiseMode_t::LOGICAL_OR: return true;
-        default: return false;
-    }
-}
-
-std::size_t operand_count(PointwiseMode_t mode) {
-    if (mode == PointwiseMode_t::BINARY_SELECT) return 3;
-    return has_two_operands(mode) ? 2 : 1;
 }
 
 class OperandCheck {
@@ -101,7 +57,7 @@ class OperandCheck {
         require_ports<Body>(body, Ports<Body>::outputs);
     }
     void check_presence(PointwiseOp const& op) {
-        std::size_t const needed = operand_count(op.mode);
+        std::size_t const needed = core::operand_count(op.mode);
         for (std::size_t i = 0; i < std::size(op.in); ++i) {
             if (i < needed) require(kPointwiseLabels[i], op.in[i]);
             if (i >= needed && op.in[i] != kNoValue) {
@@ -139,7 +95,7 @@ class OperandCheck {
         if (id != kNoValue && dim(id) != needed) fail("has " + show(label, id) + "; needs " + core::to_string(needed));
     }
     void check_broadcast(char const* label, ValueId id, core::Dims const& to) {
-        if (id == kNoValue || broadcasts_to(dim(id), to)) return;
+        if (id == kNoValue || core::broadcasts_to(dim(id), to)) return;
         fail("has " + show(label, id) + "; each dim has to be 1 or that of " + core::to_string(to));
     }
     void check_one_element(char const* label, ValueId id) {

@@ -1,7 +1,8 @@
 #include "json/printer.h"
 
+#include "core/number_text.h"
+
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -15,9 +16,7 @@ constexpr std::size_t kExcerptBytes = 60;
 
 // With a fraction or an exponent always, so that it reads back as floating point and -0.0 keeps its sign.
 std::string number_text(double value) {
-    char buffer[32];
-    char const* const end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-    std::string text(static_cast<char const*>(buffer), end);
+    std::string text = core::shortest_text(value);
     return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 

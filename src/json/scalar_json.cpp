@@ -2,6 +2,7 @@
 
 #include "core/data_type.h"
 #include "core/names.h"
+#include "core/number_text.h"
 
 #include <charconv>
 #include <cmath>
@@ -12,10 +13,9 @@ namespace {
 
 // The double whose text is the shortest that reads back as the float.
 double shortest_double(float value) {
-    char buffer[32];
-    char const* const end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+    std::string const text = core::shortest_text(value);
     double nearest = 0.0;
-    std::from_chars(buffer, end, nearest);
+    std::from_chars(text.data(), text.data() + text.size(), nearest);
     // Reading rounds twice, text to double to float, which in rare cases ends at the float beside.
     return static_cast<float>(nearest) == value ? nearest : static_cast<double>(value);
 }

@@ -45,7 +45,7 @@ void expect_broadcast(RuleScope const& scope, int port) {
 
 void expect_type(RuleScope const& scope, int port, DataType_t type) {
     TensorSpec const* const tensor = scope.tensor(port);
-    if (tensor == nullptr || tensor->data_type == DataType_t::NOT_SET || tensor->data_type == type) return;
+    if (tensor == nullptr || !has_type(*tensor) || tensor->data_type == type) return;
     scope.report_port(port, text(name(scope, port), " of type ", tensor->data_type), text("type ", type),
                       text("call set_data_type(DataType_t::", type, ") on it"));
 }
@@ -53,7 +53,7 @@ void expect_type(RuleScope const& scope, int port, DataType_t type) {
 void expect_io_type_or_float(RuleScope const& scope, int port) {
     TensorSpec const* const tensor = scope.tensor(port);
     DataType_t const io = io_type(scope);
-    if (tensor == nullptr || tensor->data_type == DataType_t::NOT_SET || io == DataType_t::NOT_SET) return;
+    if (tensor == nullptr || !has_type(*tensor) || io == DataType_t::NOT_SET) return;
     if (tensor->data_type == io || tensor->data_type == DataType_t::FLOAT) return;
     scope.report_port(
         port, text(name(scope, port), " of type ", tensor->data_type),

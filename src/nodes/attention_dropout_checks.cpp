@@ -49,7 +49,7 @@ void generator_state_is_integer(RuleScope const& scope) {
     for (int const port : {Seed, Offset}) {
         expect_one_element(scope, port);
         TensorSpec const* const tensor = scope.tensor(port);
-        if (tensor == nullptr || tensor->data_type == DataType_t::NOT_SET) continue;
+        if (tensor == nullptr || !has_type(*tensor)) continue;
         if (tensor->data_type == DataType_t::INT32 || tensor->data_type == DataType_t::INT64) continue;
         scope.report_port(port, text(name(scope, port), " of type ", tensor->data_type), "type INT64 or INT32",
                           "call set_data_type(DataType_t::INT64) on it");
@@ -97,11 +97,10 @@ void dump_has_dims(RuleScope const& scope) {
 void dump_is_float(RuleScope const& scope) { expect_type(scope, Rng_dump, DataType_t::FLOAT); }
 
 void requested_results_are_used(RuleScope const& scope) {
-    auto const uses = uses_of_tensors(scope.graph());
     for (int const port : {Rng_dump, dBias}) {
         TensorId const id = scope.node().ports[static_cast<std::size_t>(port)];
         if (id == kNoTensor || !scope.tensor(port)->is_virtual) continue;
-        if (!uses[static_cast<std::size_t>(id)].readers.empty()) continue;
+        if (!scope.uses()[static_cast<std::size_t>(id)].readers.empty()) continue;
         scope.report_port(port, text(name(scope, port), " as a virtual tensor that no node reads"),
                           "an output, since it was asked for", "call set_output(true) on it");
     }

@@ -2,6 +2,7 @@
 #include "core/data_type.h"
 #include "nodes/attention_check_tools.h"
 #include "nodes/attention_checks.h"
+#include "nodes/length_checks.h"
 
 #include <cmath>
 #include <limits>
@@ -11,6 +12,7 @@ namespace {
 
 using namespace attention;
 
+constexpr std::int64_t kMaxAlibiHeads = std::int64_t{1} << 20;  // each has an entry in a table of slopes
 constexpr std::int64_t kMaxBound = std::numeric_limits<std::int32_t>::max();
 
 }  // namespace
@@ -24,7 +26,7 @@ void scale_is_given_once(RuleScope const& scope) {
 void scale_is_one_number(RuleScope const& scope) {
     expect_one_element(scope, Attn_scale);
     TensorSpec const* const scale = scope.tensor(Attn_scale);
-    if (scale == nullptr || scale->data_type == DataType_t::NOT_SET) return;
+    if (scale == nullptr || !has_type(*scale)) return;
     if (core::is_floating_point(scale->data_type)) return;
     scope.report_port(Attn_scale, text("attn_scale of type ", scale->data_type), "a floating-point type",
                       "call set_data_type(DataType_t::FLOAT) on it");
@@ -75,6 +77,18 @@ void lengths_have_dims(RuleScope const& scope) {
 
 void lengths_are_int32(RuleScope const& scope) {
     for (int const port : {Seq_len_q, Seq_len_kv}) expect_type(scope, port, DataType_t::INT32);
+}
+
+void lengths_are_given(RuleScope const& scope) {
+    constexpr int kLengths[] = {Seq_len_q, Seq_len_kv};
+    expect_given_lengths(scope, kLengths);
+}
+
+void alibi_heads_fit(RuleScope const& scope) {
+    TensorSpec const* const q = scope.tensor_4d(Q);
+    if (!fields(scope).alibi_mask || q == nullptr || q->dim[1] <= kMaxAlibiHeads) return;
+    scope.report_port(Q, text(q->dim[1], " heads in Q with the ALiBi mask"), text("at most ", kMaxAlibiHeads, " heads"),
+                      "check the order of the dims, which is batch, heads, rows, columns");
 }
 
 void right_bound_in_range(RuleScope const& scope) {

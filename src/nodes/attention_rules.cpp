@@ -48,7 +48,7 @@ constexpr AttentionRule kRules[] = {
      "Stats has dims {B, Hq, Sq, 1}.",
      INVALID_VALUE, stats_has_dims},
     {"sdpa_fwd.c09", "sdpa_bwd.c09",
-     "The lengths of Q and K are at most 2^30.",
+     "The lengths of Q and K are at most 2^28.",
      GRAPH_NOT_SUPPORTED, lengths_fit},
     {"sdpa_fwd.c10", "sdpa_bwd.c10",
      "The scores, and K and V repeated for each query head, have at most 2^60 elements.",
@@ -159,6 +159,14 @@ constexpr AttentionRule kRules[] = {
     {nullptr, "sdpa_bwd.c41",
      "dBias has the dims of the bias.",
      INVALID_VALUE, dbias_has_dims},
+
+    // later additions, at the end because ids stay
+    {"sdpa_fwd.c40", "sdpa_bwd.c42",
+     "seq_len_q and seq_len_kv are not computed by a node.",
+     GRAPH_NOT_SUPPORTED, lengths_are_given},
+    {"sdpa_fwd.c41", "sdpa_bwd.c43",
+     "With the ALiBi mask, Q has at most 2^20 heads.",
+     GRAPH_NOT_SUPPORTED, alibi_heads_fit},
 };
 // clang-format on
 

@@ -11,7 +11,7 @@ namespace {
 using namespace attention;
 
 // Row and column numbers of the scores, and their sums with bounds and lengths, are computed as INT32.
-constexpr std::int64_t kMaxLength = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxLength = std::int64_t{1} << 28;
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;  // of an intermediate, 4 bytes each
 
 bool has_port(RuleScope const& scope, int port, Direction direction) {
@@ -110,7 +110,7 @@ void stats_is_float(RuleScope const& scope) { expect_type(scope, Stats, DataType
 
 void io_types_agree(RuleScope const& scope) {
     TensorSpec const* const q = scope.tensor(Q);
-    if (q == nullptr || q->data_type == DataType_t::NOT_SET) return;
+    if (q == nullptr || !has_type(*q)) return;
     DataType_t const io = io_type(scope);
     if (io == DataType_t::NOT_SET) {
         scope.report_port(Q, text("Q of type ", q->data_type), "type HALF, BFLOAT16 or FLOAT",
@@ -126,7 +126,7 @@ void result_types_fit(RuleScope const& scope) {
 
 void computes_in_float(RuleScope const& scope) {
     DataType_t const type = scope.node().compute_data_type;
-    if (type == DataType_t::NOT_SET || type == DataType_t::FLOAT) return;
+    if (type == DataType_t::NOT_SET || type == DataType_t::FLOAT || !core::is_known(type)) return;
     scope.report_node(text("compute data type ", type), "compute data type FLOAT",
                       "call set_compute_data_type(DataType_t::FLOAT)");
 }

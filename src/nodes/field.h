@@ -25,11 +25,11 @@ struct Field {
     char const* summary;
     FieldType type;
     bool nullable;
-    bool is_label;  // names the object without changing what it computes: not part of a graph's key
+    bool is_single;  // a Number kept as float: fewer digits name it exactly
+    bool is_label;   // names the object without changing what it computes: not part of a graph's key
     std::span<char const* const> (*enumerators)();  // null unless type is Enum
     FieldValue (*get)(void const* object);
     void (*set)(void* object, FieldValue const& value);  // the value's alternative fits the type
-    bool is_single;                                      // a Number kept as float: fewer digits name it exactly
 };
 
 namespace field_detail {
@@ -89,8 +89,9 @@ constexpr Field field(char const* name, char const* summary, bool is_label = fal
     using Type = typename field_detail::Parts<decltype(Member)>::Type;
     using Value = typename field_detail::Unwrapped<Type>::type;
     constexpr bool nullable = field_detail::Unwrapped<Type>::nullable;
-    Field row{name, summary, field_detail::type_of<Value>(), nullable, is_label, nullptr, nullptr, nullptr};
+    Field row{.name = name, .summary = summary, .type = field_detail::type_of<Value>(), .nullable = nullable};
     row.is_single = std::is_same_v<Value, float>;
+    row.is_label = is_label;
     if constexpr (std::is_enum_v<Value>) row.enumerators = &core::names_of<Value>;
     row.get = [](void const* object) -> FieldValue {
         auto const& member = static_cast<Object const*>(object)->*Member;

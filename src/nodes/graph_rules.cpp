@@ -1,4 +1,5 @@
 // The rules of the graph as a whole: its tensors, and how nodes hang together.
+#include "nodes/enumerator_checks.h"
 #include "nodes/rule.h"
 #include "nodes/tensor_checks.h"
 #include "nodes/uses.h"
@@ -33,9 +34,8 @@ void primitives_have_compute_type(RuleScope const& scope) {
 
 // Calls visit(tensor, uses) for each tensor of the graph.
 template <class Visit>
-void for_each_tensor(GraphSpec const& graph, Visit const& visit) {
-    auto const uses = uses_of_tensors(graph);
-    for (std::size_t i = 0; i < uses.size(); ++i) visit(graph.tensors[i], uses[i]);
+void for_each_tensor(RuleScope const& scope, Visit const& visit) {
+    for (std::size_t i = 0; i < scope.uses().size(); ++i) visit(scope.graph().tensors[i], scope.uses()[i]);
 }
 
 std::string name_of_port(GraphSpec const& graph, PortUse const& use) {
@@ -43,7 +43,7 @@ std::string name_of_port(GraphSpec const& graph, PortUse const& use) {
 }
 
 void is_written_once(RuleScope const& scope) {
-    for_each_tensor(scope.graph(), [&](TensorSpec const& tensor, TensorUses const& uses) {
+    for_each_tensor(scope, [&](TensorSpec const& tensor, TensorUses const& uses) {
         if (uses.writers.size() < 2) return;
         scope.report(tensor,
                      text("a tensor written as ", name_of_port(scope.graph(), uses.writers[0]), " and as ",
@@ -53,7 +53,7 @@ void is_written_once(RuleScope const& scope) {
 }
 
 void written_is_not_by_value(RuleScope const& scope) {
-    for_each_tensor(scope.graph(), [&](TensorSpec const& tensor, TensorUses const& uses) {
+    for_each_tensor(scope, [&](TensorSpec const& tensor, TensorUses const& uses) {
         if (uses.writers.empty() || (!tensor.is_by_value && !tensor.is_constant && !tensor.value)) return;
         scope.report(tensor,
                      text("a tensor passed by value that is written as ", name_of_port(scope.graph(), uses.writers[0])),
@@ -62,7 +62,7 @@ void written_is_not_by_value(RuleScope const& scope) {
 }
 
 void written_does_not_overlap(RuleScope const& scope) {
-    for_each_tensor(scope.graph(), [&](TensorSpec const& tensor, TensorUses const& uses) {
+    for_each_tensor(scope, [&](TensorSpec const& tensor, TensorUses const& uses) {
         if (uses.writers.empty() || !has_regular_layout(tensor)) return;
         if (!core::span_of(tensor.dim, tensor.stride) || !core::overlaps_itself(tensor.dim, tensor.stride)) return;
         scope.report(tensor, text("dims ", tensor.dim, " with strides ", tensor.stride, " on a tensor that is written"),
@@ -72,7 +72,7 @@ void written_does_not_overlap(RuleScope const& scope) {
 }
 
 void virtual_input_is_produced(RuleScope const& scope) {
-    for_each_tensor(scope.graph(), [&](TensorSpec const& tensor, TensorUses const& uses) {
+    for_each_tensor(scope, [&](TensorSpec const& tensor, TensorUses const& uses) {
         if (!tensor.is_virtual || tensor.is_foreign || uses.readers.empty() || !uses.writers.empty()) return;
         scope.report(tensor,
                      text("a virtual tensor that is read as ", name_of_port(scope.graph(), uses.readers[0]),
@@ -84,7 +84,6 @@ void virtual_input_is_produced(RuleScope const& scope) {
 
 void results_are_used(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
-    auto const uses = uses_of_tensors(graph);
     for (Node const& node : graph.nodes) {
         PortRow const* unused = nullptr;
         bool is_used = false;
@@ -92,7 +91,7 @@ void results_are_used(RuleScope const& scope) {
             TensorId const id = node.ports[static_cast<std::size_t>(row.port)];
             if (row.direction != Direction::Output || id == kNoTensor) continue;
             auto const i = static_cast<std::size_t>(id);
-            if (!graph.tensors[i].is_virtual || !uses[i].readers.empty()) is_used = true;
+            if (!graph.tensors[i].is_virtual || !scope.uses()[i].readers.empty()) is_used = true;
             else if (unused == nullptr) unused = &row;
         }
         if (is_used || unused == nullptr) continue;
@@ -103,10 +102,11 @@ void results_are_used(RuleScope const& scope) {
 }
 
 // The nodes whose results each node reads.
-std::vector<std::vector<std::size_t>> producers_of_nodes(GraphSpec const& graph) {
+std::vector<std::vector<std::size_t>> producers_of_nodes(RuleScope const& scope) {
+    GraphSpec const& graph = scope.graph();
     std::vector<std::vector<std::size_t>> producers(graph.nodes.size());
     auto const index = [&](PortUse const& use) { return static_cast<std::size_t>(use.node - graph.nodes.data()); };
-    for (TensorUses const& uses : uses_of_tensors(graph)) {
+    for (TensorUses const& uses : scope.uses()) {
         for (PortUse const& reader : uses.readers) {
             for (PortUse const& writer : uses.writers) producers[index(reader)].push_back(index(writer));
         }
@@ -114,49 +114,37 @@ std::vector<std::vector<std::size_t>> producers_of_nodes(GraphSpec const& graph)
     return producers;
 }
 
-using Flags = std::vector<bool>;
-
-bool any_flagged(std::vector<std::size_t> const& nodes, Flags const& flags) {
-    return std::any_of(nodes.begin(), nodes.end(), [&](std::size_t n) { return flags[n]; });
-}
-
-// The nodes that can never run because they wait for a cycle; each of them waits for another one of them.
-Flags waiting_nodes(std::vector<std::vector<std::size_t>> const& producers) {
-    Flags waits(producers.size(), true);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (std::size_t n = 0; n < waits.size(); ++n) {
-            if (!waits[n] || any_flagged(producers[n], waits)) continue;
-            waits[n] = false;
-            changed = true;
-        }
-    }
-    return waits;
-}
-
-// The nodes of one of the graph's cycles, each followed by one that it reads from, back to the first.
-std::vector<std::size_t> find_cycle(GraphSpec const& graph) {
-    auto const producers = producers_of_nodes(graph);
-    Flags const waits = waiting_nodes(producers);
-    auto const first = std::find(waits.begin(), waits.end(), true);
-    std::vector<std::size_t> walk{static_cast<std::size_t>(first - waits.begin())};
-    for (;;) {
-        auto const& from = producers[walk.back()];
-        std::size_t const next = *std::find_if(from.begin(), from.end(), [&](std::size_t n) { return waits[n]; });
-        auto const visit = std::find(walk.begin(), walk.end(), next);
-        bool const is_closed = visit != walk.end();
-        if (is_closed) walk.erase(walk.begin(), visit);
+// The nodes of one of the graph's cycles, each followed by one that it reads from, back to the first. The order lacks
+// the nodes that wait for a cycle; each of them reads from another one of them.
+std::vector<std::size_t> find_cycle(RuleScope const& scope, std::vector<std::size_t> const& order) {
+    auto const producers = producers_of_nodes(scope);
+    std::vector<bool> waits(producers.size(), true);
+    for (std::size_t const n : order) waits[n] = false;
+    constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> place_in_walk(producers.size(), kNowhere);
+    std::vector<std::size_t> walk;
+    auto next = static_cast<std::size_t>(std::find(waits.begin(), waits.end(), true) - waits.begin());
+    while (place_in_walk[next] == kNowhere) {
+        place_in_walk[next] = walk.size();
         walk.push_back(next);
-        if (is_closed) return walk;
+        auto const& from = producers[next];
+        next = *std::find_if(from.begin(), from.end(), [&](std::size_t n) { return waits[n]; });
     }
+    walk.erase(walk.begin(), walk.begin() + static_cast<std::ptrdiff_t>(place_in_walk[next]));
+    walk.push_back(next);
+    return walk;
 }
 
 void is_acyclic(RuleScope const& scope) {
+    constexpr std::size_t kMostNames = 16;
     GraphSpec const& graph = scope.graph();
-    if (execution_order(graph)) return;
-    auto const cycle = find_cycle(graph);
+    auto const order = execution_order(graph);
+    if (order.size() == graph.nodes.size()) return;
+    auto const cycle = find_cycle(scope, order);
+    std::size_t const shown = std::min(cycle.size(), kMostNames);
     std::string names = label(graph, graph.nodes[cycle[0]]);
-    for (std::size_t i = 1; i < cycle.size(); ++i) names += " <- " + label(graph, graph.nodes[cycle[i]]);
+    for (std::size_t i = 1; i < shown; ++i) names += " <- " + label(graph, graph.nodes[cycle[i]]);
+    if (shown < cycle.size()) names += text(" <- and ", cycle.size() - shown, " more");
     scope.at(graph.nodes[cycle[0]])
         .report_node(text("nodes that read each other's results: ", names),
                      "an order in which each node's inputs exist before it runs",
@@ -195,6 +183,7 @@ constexpr Rule kRules[] = {
     {"graph.c24", "At least one result of each node is an output or read by a node.", ATTRIBUTE_NOT_SET,
      results_are_used},
     {"graph.c25", "Nodes do not form a cycle.", INVALID_VALUE, is_acyclic},
+    {"graph.c26", "Each field of an enumeration holds one of its values.", INVALID_VALUE, enumerators_are_known},
 };
 
 }  // namespace

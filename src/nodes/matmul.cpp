@@ -1,6 +1,7 @@
 // The matrix product node, over the last two dims.
 #include "core/data_type.h"
 #include "nodes/attention_schema.h"
+#include "nodes/length_checks.h"
 #include "nodes/rule.h"
 #include "nodes/schema.h"
 #include "nodes/wording.h"
@@ -123,17 +124,19 @@ void overrides_have_dims(RuleScope const& scope) {
 void overrides_are_int32(RuleScope const& scope) {
     for (int const port : kOverrides) {
         TensorSpec const* const lengths = scope.tensor(port);
-        if (lengths == nullptr || lengths->data_type == DataType_t::NOT_SET) continue;
+        if (lengths == nullptr || !has_type(*lengths)) continue;
         if (lengths->data_type == DataType_t::INT32) continue;
         scope.report_port(port, text(name(port), " of type ", lengths->data_type), "type INT32",
                           "call set_data_type(DataType_t::INT32) on it");
     }
 }
 
+void overrides_are_given(RuleScope const& scope) { expect_given_lengths(scope, kOverrides); }
+
 void factors_are_floating_point(RuleScope const& scope) {
     for (int const port : {A, B, C}) {
         TensorSpec const* const tensor = scope.tensor(port);
-        if (tensor == nullptr || tensor->data_type == DataType_t::NOT_SET) continue;
+        if (tensor == nullptr || !has_type(*tensor)) continue;
         if (core::is_floating_point(tensor->data_type)) continue;
         scope.report_port(port, text(name(port), " of type ", tensor->data_type),
                           "type HALF, BFLOAT16, FLOAT or DOUBLE", "convert it with an IDENTITY pointwise node");
@@ -158,6 +161,7 @@ constexpr Rule kRules[] = {
     {"matmul.c06", "Overrides are INT32.", GRAPH_NOT_SUPPORTED, overrides_are_int32},
     {"matmul.c07", "A, B and C are HALF, BFLOAT16, FLOAT or DOUBLE.", GRAPH_NOT_SUPPORTED, factors_are_floating_point},
     {"matmul.c08", "The padding value is finite.", INVALID_VALUE, padding_is_finite},
+    {"matmul.c09", "Overrides are not computed by a node.", GRAPH_NOT_SUPPORTED, overrides_are_given},
 };
 
 std::span<Rule const> rules() { return kRules; }

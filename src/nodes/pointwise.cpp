@@ -1,4 +1,5 @@
 // The pointwise node: one arithmetic operation on up to three tensors, element by element.
+#include "core/pointwise.h"
 #include "nodes/attention_schema.h"
 #include "nodes/rule.h"
 #include "nodes/schema.h"
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 
 namespace cudnn_frontend::inline v1::nodes {
 namespace {
@@ -75,20 +75,7 @@ constexpr std::array kOperandPorts = {pointwise::In_0, pointwise::In_1, pointwis
 
 PointwiseFields const& fields(RuleScope const& scope) { return std::get<PointwiseFields>(scope.node().fields); }
 
-bool is_known(PointwiseMode_t mode) {
-    return mode != NOT_SET && static_cast<std::size_t>(mode) < core::names_of<PointwiseMode_t>().size();
-}
-
-constexpr PointwiseMode_t kBinaryModes[] = {ADD,         SUB,        MUL,          DIV,        MOD,
-                                            POW,         MAX,        MIN,          ADD_SQUARE, CMP_EQ,
-                                            CMP_NEQ,     CMP_GT,     CMP_GE,       CMP_LT,     CMP_LE,
-                                            LOGICAL_AND, LOGICAL_OR, RELU_BWD,     TANH_BWD,   SIGMOID_BWD,
-                                            ELU_BWD,     GELU_BWD,   SOFTPLUS_BWD, SWISH_BWD,  GELU_APPROX_TANH_BWD};
-
-int operand_count(PointwiseMode_t mode) {
-    if (mode == BINARY_SELECT) return 3;
-    return std::ranges::find(kBinaryModes, mode) != std::end(kBinaryModes) ? 2 : 1;
-}
+bool is_known(PointwiseMode_t mode) { return mode != NOT_SET && core::is_known(mode); }
 
 // A number that some modes take.
 struct Parameter {
@@ -134,47 +121,39 @@ core::Dims broadcast_dims(RuleScope const& scope) {
     return common;
 }
 
-bool broadcasts_to(core::Dims const& dim, core::Dims const& common) {
-    for (std::size_t i = 0; i < dim.size(); ++i) {
-        std::int64_t const size = size_from_end(dim, i);
-        if (size != 1 && size != size_from_end(common, i)) return false;
-    }
-    return true;
-}
-
 bool operands_broadcast(RuleScope const& scope, core::Dims const& common) {
     return std::ranges::all_of(kOperandPorts, [&](int port) {
-        return scope.tensor(port) == nullptr || broadcasts_to(scope.tensor(port)->dim, common);
+        return scope.tensor(port) == nullptr || core::broadcasts_to(scope.tensor(port)->dim, common);
     });
 }
 
 void has_mode(RuleScope const& scope) {
-    if (is_known(fields(scope).mode)) return;
+    if (fields(scope).mode != NOT_SET) return;
     scope.report_node("no pointwise mode", "the operation to compute", "call set_mode(), such as PointwiseMode_t::ADD");
 }
 
 void has_all_operands(RuleScope const& scope) {
     PointwiseMode_t const mode = fields(scope).mode;
     if (!is_known(mode)) return;
-    for (int operand = 1; operand < operand_count(mode); ++operand) {
-        int const port = kOperandPorts[static_cast<std::size_t>(operand)];
+    for (std::size_t operand = 1; operand < core::operand_count(mode); ++operand) {
+        int const port = kOperandPorts[operand];
         if (scope.tensor(port) != nullptr) continue;
         scope.report_port(port, text("no operand ", port_name(NodeKind::Pointwise, port), " for ", mode),
-                          text(operand_count(mode), " operands"),
-                          text("call pointwise() with ", operand_count(mode), " tensors"));
+                          text(core::operand_count(mode), " operands"),
+                          text("call pointwise() with ", core::operand_count(mode), " tensors"));
     }
 }
 
 void has_no_more_operands(RuleScope const& scope) {
     PointwiseMode_t const mode = fields(scope).mode;
     if (!is_known(mode)) return;
-    for (int operand = operand_count(mode); operand < 3; ++operand) {
-        int const port = kOperandPorts[static_cast<std::size_t>(operand)];
+    for (std::size_t operand = core::operand_count(mode); operand < kOperandPorts.size(); ++operand) {
+        int const port = kOperandPorts[operand];
         if (scope.tensor(port) == nullptr) continue;
         scope.report_port(
             port, text("an operand ", port_name(NodeKind::Pointwise, port), " for ", mode),
-            text("no more than ", operand_count(mode), operand_count(mode) == 1 ? " operand" : " operands"),
-            text("call pointwise() with ", operand_count(mode), " of the tensors"));
+            text("no more than ", core::operand_count(mode), core::operand_count(mode) == 1 ? " operand" : " operands"),
+            text("call pointwise() with ", core::operand_count(mode), " of the tensors"));
     }
 }
 
@@ -183,7 +162,7 @@ void operands_agree(RuleScope const& scope) {
     if (common.empty()) return;
     for (int const port : kOperandPorts) {
         TensorSpec const* const operand = scope.tensor(port);
-        if (operand == nullptr || broadcasts_to(operand->dim, common)) continue;
+        if (operand == nullptr || core::broadcasts_to(operand->dim, common)) continue;
         scope.report_port(port, text(port_name(NodeKind::Pointwise, port), " with dims ", operand->dim),
                           text("dims that are those of the other operands or 1, so that together they are ", common),
                           "set the dims that differ to 1 to repeat them, or to the other operand's size");
@@ -225,7 +204,7 @@ void predicates_are_boolean(RuleScope const& scope) {
         TensorSpec const* const operand = scope.tensor(port);
         bool const is_predicate = is_logical || (mode == BINARY_SELECT && port == pointwise::In_2);
         if (!is_predicate || operand == nullptr) continue;
-        if (operand->data_type == DataType_t::NOT_SET || operand->data_type == DataType_t::BOOLEAN) continue;
+        if (!has_type(*operand) || operand->data_type == DataType_t::BOOLEAN) continue;
         scope.report_port(
             port, text(port_name(NodeKind::Pointwise, port), " of type ", operand->data_type, " for ", mode),
             "type BOOLEAN", "call set_data_type(DataType_t::BOOLEAN) on it; a comparison gives such a tensor");

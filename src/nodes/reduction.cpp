@@ -31,9 +31,7 @@ void infer(GraphSpec& graph, Node const& node) {
 }
 
 void has_mode(RuleScope const& scope) {
-    ReductionMode_t const mode = std::get<ReductionFields>(scope.node().fields).mode;
-    bool const is_known = static_cast<std::size_t>(mode) < core::names_of<ReductionMode_t>().size();
-    if (is_known && mode != ReductionMode_t::NOT_SET) return;
+    if (std::get<ReductionFields>(scope.node().fields).mode != ReductionMode_t::NOT_SET) return;
     scope.report_node("no reduction mode", "the operation to reduce with",
                       "call set_mode(), such as ReductionMode_t::ADD");
 }

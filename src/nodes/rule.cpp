@@ -1,6 +1,5 @@
 #include "nodes/rule.h"
 
-#include "nodes/schema.h"
 #include "nodes/wording.h"
 
 #include <algorithm>
@@ -14,8 +13,17 @@ TensorSpec const* RuleScope::tensor_4d(int port) const {
     return std::ranges::all_of(connected->dim, [](auto size) { return size > 0; }) ? connected : nullptr;
 }
 
+std::string RuleScope::label(TensorSpec const& tensor) const {
+    if (!tensor.name.empty()) return tensor.name;
+    auto const id = static_cast<std::size_t>(&tensor - graph_.tensors.data());
+    TensorUses const& uses = uses_[id];
+    if (!uses.any()) return text("tensor ", id);
+    PortUse const& use = uses.writers.empty() ? uses.readers[0] : uses.writers[0];
+    return text(nodes::label(graph_, *use.node), ".", use.port->name);
+}
+
 void RuleScope::report(TensorSpec const& tensor, std::string found, std::string needed, std::string fix) const {
-    add(label(graph_, tensor), std::move(found), std::move(needed), std::move(fix));
+    add(label(tensor), std::move(found), std::move(needed), std::move(fix));
 }
 
 void RuleScope::report_port(int port, std::string found, std::string needed, std::string fix) const {
@@ -30,7 +38,7 @@ void RuleScope::report_node(std::string found, std::string needed, std::string f
 }
 
 void RuleScope::add(std::string tensor, std::string found, std::string needed, std::string fix) const {
-    std::string node = node_ == nullptr ? std::string() : label(graph_, *node_);
+    std::string node = node_ == nullptr ? std::string() : nodes::label(graph_, *node_);
     findings_.push_back({rule_.code,
                          {rule_.id, std::move(node), std::move(tensor)},
                          std::move(found),

@@ -1,7 +1,7 @@
 // A rule: one condition that a graph or node must meet. Ids stand in docs/spec.md, in messages and in test names.
 #pragma once
 
-#include "nodes/graph_spec.h"
+#include "nodes/uses.h"
 
 #include <cudnn_frontend/report.h>
 
@@ -14,17 +14,23 @@ namespace cudnn_frontend::inline v1::nodes {
 // What a check looks at, and where it reports. A node rule sees one node; a graph rule sees none.
 class RuleScope {
    public:
-    RuleScope(GraphSpec const& graph, Node const* node, struct Rule const& rule, std::vector<Finding>& findings)
-        : graph_(graph), node_(node), rule_(rule), findings_(findings) {}
+    // The uses are those of the graph: listed once, because many rules ask for them.
+    RuleScope(GraphSpec const& graph, Uses const& uses, Node const* node, struct Rule const& rule,
+              std::vector<Finding>& findings)
+        : graph_(graph), uses_(uses), node_(node), rule_(rule), findings_(findings) {}
 
     GraphSpec const& graph() const { return graph_; }
+    Uses const& uses() const { return uses_; }
     Node const& node() const { return *node_; }
     // The same rule looking at one node: for graph rules that concern nodes.
-    RuleScope at(Node const& node) const { return RuleScope(graph_, &node, rule_, findings_); }
+    RuleScope at(Node const& node) const { return RuleScope(graph_, uses_, &node, rule_, findings_); }
 
     TensorSpec const* tensor(int port) const { return graph_.tensor(*node_, port); }
     // The tensor if it is connected and has four dims of at least 1; checks that compare sizes need no more guard.
     TensorSpec const* tensor_4d(int port) const;
+
+    // The name, or for a tensor without one: a port that it is connected to.
+    std::string label(TensorSpec const& tensor) const;
 
     // Reports a violation at a tensor, at the tensor of a port, or at the node as a whole.
     void report(TensorSpec const& tensor, std::string found, std::string needed, std::string fix) const;
@@ -35,6 +41,7 @@ class RuleScope {
     void add(std::string tensor, std::string found, std::string needed, std::string fix) const;
 
     GraphSpec const& graph_;
+    Uses const& uses_;
     Node const* node_;
     Rule const& rule_;
     std::vector<Finding>& findings_;

@@ -11,7 +11,6 @@
 namespace cudnn_frontend::inline v1::nodes::tensor_checks {
 namespace {
 
-constexpr std::size_t kMaxRank = 8;
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
 
 // An embedded value makes a tensor a scalar whatever its flags say.
@@ -48,7 +47,7 @@ void belongs_to_graph(RuleScope const& scope) {
 
 void has_data_type(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
-    auto const uses = uses_of_tensors(graph);
+    Uses const& uses = scope.uses();
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
         TensorSpec const& tensor = graph.tensors[i];
         if (!uses[i].any() || tensor.data_type != DataType_t::NOT_SET) continue;
@@ -61,7 +60,7 @@ void has_data_type(RuleScope const& scope) {
 
 void has_layout(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
-    auto const uses = uses_of_tensors(graph);
+    Uses const& uses = scope.uses();
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
         // What a node writes is inferred; where that fails, the node's own rules say why.
         TensorSpec const& tensor = graph.tensors[i];
@@ -79,8 +78,8 @@ void has_layout(RuleScope const& scope) {
 
 void has_rank_in_range(RuleScope const& scope) {
     for (TensorSpec const& tensor : scope.graph().tensors) {
-        if (tensor.dim.size() <= kMaxRank) continue;
-        scope.report(tensor, text(tensor.dim.size(), " dims ", tensor.dim), text("at most ", kMaxRank, " dims"),
+        if (tensor.dim.size() <= core::kMaxRank) continue;
+        scope.report(tensor, text(tensor.dim.size(), " dims ", tensor.dim), text("at most ", core::kMaxRank, " dims"),
                      "merge neighbouring dims");
     }
 }
@@ -122,7 +121,7 @@ void fits_memory(RuleScope const& scope) {
 
 void has_whole_byte_elements(RuleScope const& scope) {
     for (TensorSpec const& tensor : scope.graph().tensors) {
-        if (tensor.data_type == DataType_t::NOT_SET || core::size_of(tensor.data_type) > 0) continue;
+        if (!has_type(tensor) || core::size_of(tensor.data_type) > 0) continue;
         scope.report(tensor, text("data type ", tensor.data_type), "a type whose elements are whole bytes",
                      "unpack the tensor to INT8, HALF or another type of whole bytes");
     }
@@ -141,7 +140,7 @@ void has_sound_alignment(RuleScope const& scope) {
 
 void is_plainly_laid_out(RuleScope const& scope) {
     for (TensorSpec const& tensor : scope.graph().tensors) {
-        if (tensor.reordering != TensorReordering_t::NONE) {
+        if (tensor.reordering != TensorReordering_t::NONE && core::is_known(tensor.reordering)) {
             scope.report(tensor, text("reordering ", tensor.reordering), "reordering NONE",
                          "leave out set_reordering_type(); block-scaled layouts are not available yet");
         }
@@ -170,13 +169,12 @@ void has_valid_uid(RuleScope const& scope) {
 }
 
 void has_own_uid(RuleScope const& scope) {
-    GraphSpec const& graph = scope.graph();
     std::map<std::int64_t, TensorSpec const*> owners;
-    for (TensorSpec const& tensor : graph.tensors) {
+    for (TensorSpec const& tensor : scope.graph().tensors) {
         if (!tensor.uid) continue;
         auto const [owner, is_first] = owners.emplace(*tensor.uid, &tensor);
         if (is_first) continue;
-        scope.report(tensor, text("uid ", *tensor.uid, ", which '", label(graph, *owner->second), "' has too"),
+        scope.report(tensor, text("uid ", *tensor.uid, ", which '", scope.label(*owner->second), "' has too"),
                      "a uid that no other tensor of the graph has",
                      "call set_uid() with another number, or clear_uid() to have one assigned");
     }
@@ -202,8 +200,7 @@ void by_value_is_not_virtual(RuleScope const& scope) {
 
 void embedded_value_has_own_type(RuleScope const& scope) {
     for (TensorSpec const& tensor : scope.graph().tensors) {
-        if (!tensor.value || tensor.data_type == DataType_t::NOT_SET || tensor.value->type == tensor.data_type)
-            continue;
+        if (!tensor.value || !has_type(tensor) || tensor.value->type == tensor.data_type) continue;
         scope.report(tensor, text("a value of type ", tensor.value->type, " on a tensor of type ", tensor.data_type),
                      "a value of the tensor's type",
                      "make the scalar from a C++ value of that type and leave out set_data_type()");

@@ -33,6 +33,11 @@ struct TensorSpec {
     bool is_foreign = false;  // registered with another graph; never serialized
 };
 
+// Whether the type is set, to one that there is; a rule of its own reports others.
+inline bool has_type(TensorSpec const& tensor) {
+    return tensor.data_type != DataType_t::NOT_SET && core::is_known(tensor.data_type);
+}
+
 // All fields but ragged_offset, which refers to a tensor, and what is never serialized.
 std::span<Field const> tensor_fields();
 

@@ -2,8 +2,8 @@
 
 namespace cudnn_frontend::inline v1::nodes {
 
-std::vector<TensorUses> uses_of_tensors(GraphSpec const& graph) {
-    std::vector<TensorUses> uses(graph.tensors.size());
+Uses uses_of_tensors(GraphSpec const& graph) {
+    Uses uses(graph.tensors.size());
     for (Node const& node : graph.nodes) {
         for (PortRow const& row : schema_of(node.kind()).ports) {
             TensorId const id = node.ports[static_cast<std::size_t>(row.port)];

@@ -21,6 +21,7 @@ struct TensorUses {
 };
 
 // By tensor id.
-std::vector<TensorUses> uses_of_tensors(GraphSpec const& graph);
+using Uses = std::vector<TensorUses>;
+Uses uses_of_tensors(GraphSpec const& graph);
 
 }  // namespace cudnn_frontend::inline v1::nodes

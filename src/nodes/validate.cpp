@@ -16,7 +16,7 @@ static void for_each_port(Node const& node, Direction direction, Visit const& vi
     }
 }
 
-std::optional<std::vector<std::size_t>> execution_order(GraphSpec const& spec) {
+std::vector<std::size_t> execution_order(GraphSpec const& spec) {
     constexpr std::size_t kNone = static_cast<std::size_t>(-1);
     std::vector<std::size_t> producer(spec.tensors.size(), kNone);
     for (std::size_t n = 0; n < spec.nodes.size(); ++n) {
@@ -47,7 +47,6 @@ std::optional<std::vector<std::size_t>> execution_order(GraphSpec const& spec) {
             if (--missing[consumer] == 0) ready.insert(consumer);
         }
     }
-    if (order.size() != spec.nodes.size()) return std::nullopt;
     return order;
 }
 
@@ -64,11 +63,11 @@ struct Validator {
         }
     }
 
-    void infer_nodes(std::optional<std::vector<std::size_t>> const& order) {
-        for (std::size_t i = 0; i < spec.nodes.size(); ++i) {
-            Node const& node = spec.nodes[order ? (*order)[i] : i];
-            schema_of(node.kind()).infer(spec, node);
-        }
+    void infer_nodes(std::vector<std::size_t> const& order) {
+        for (std::size_t const n : order) schema_of(spec.nodes[n].kind()).infer(spec, spec.nodes[n]);
+        if (order.size() == spec.nodes.size()) return;
+        // The nodes behind a cycle too, so that the cycle alone is reported; what is filled already stays.
+        for (Node const& node : spec.nodes) schema_of(node.kind()).infer(spec, node);
     }
 
     void infer_types() {
@@ -82,10 +81,11 @@ struct Validator {
     }
 
     void check_rules() {
-        for (Rule const& rule : graph_rules()) rule.check(RuleScope(spec, nullptr, rule, findings));
+        Uses const uses = uses_of_tensors(spec);
+        for (Rule const& rule : graph_rules()) rule.check(RuleScope(spec, uses, nullptr, rule, findings));
         for (Node const& node : spec.nodes) {
             for (Rule const& rule : schema_of(node.kind()).rules()) {
-                rule.check(RuleScope(spec, &node, rule, findings));
+                rule.check(RuleScope(spec, uses, &node, rule, findings));
             }
         }
     }
@@ -131,7 +131,7 @@ struct Validator {
         check_rules();
         if (!findings.empty()) return {Report(std::move(findings)), std::nullopt};
         assign_uids();
-        reorder(*order);
+        reorder(order);
         return {Report(), ValidatedGraph(std::move(spec))};
     }
 };

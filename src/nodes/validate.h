@@ -29,7 +29,7 @@ struct Validation {
 
 Validation validate(GraphSpec spec);
 
-// Nodes' indices so that producers come first; empty where they form a cycle.
-std::optional<std::vector<std::size_t>> execution_order(GraphSpec const& spec);
+// Nodes' indices so that producers come first, without the nodes that wait for a cycle.
+std::vector<std::size_t> execution_order(GraphSpec const& spec);
 
 }  // namespace cudnn_frontend::inline v1::nodes

@@ -3,6 +3,7 @@
 
 #include "core/dims.h"
 #include "core/names.h"
+#include "core/number_text.h"
 #include "nodes/graph_spec.h"
 
 #include <string>
@@ -13,14 +14,10 @@ namespace cudnn_frontend::inline v1::nodes {
 
 namespace wording {
 
-// The shortest form that tells the value, such as 0.1.
-std::string number(float value);
-std::string number(double value);
-
 template <class Part>
 void append(std::string& out, Part const& part) {
     if constexpr (std::is_enum_v<Part>) out += core::name_of(part);
-    else if constexpr (std::is_floating_point_v<Part>) out += number(part);
+    else if constexpr (std::is_floating_point_v<Part>) out += core::shortest_text(part);
     else if constexpr (std::is_integral_v<Part>) out += std::to_string(part);
     else if constexpr (std::is_same_v<Part, core::Dims>) out += core::to_string(part);
     else out += std::string_view(part);
@@ -36,8 +33,7 @@ std::string text(Parts const&... parts) {
     return out;
 }
 
-// The name, or for an object without one: a port that the tensor is connected to, the node's kind and position.
-std::string label(GraphSpec const& graph, TensorSpec const& tensor);
+// The name, or for a node without one its kind and position.
 std::string label(GraphSpec const& graph, Node const& node);
 
 }  // namespace cudnn_frontend::inline v1::nodes

@@ -13,24 +13,33 @@
 namespace cudnn_frontend::inline v1::graph {
 
 using pipeline::guarded;
+using pipeline::guarded_or;
 
 error_t Graph::query_tensor_attributes_of_uid(std::int64_t const uid, Tensor_attributes& attributes) const {
-    for (Tensor_ptr const& tensor : detail::Graph_access::snapshot(*this).tensors) {
-        if (!tensor->has_uid() || tensor->get_uid() != uid) continue;
-        attributes = *tensor;
-        return {};
-    }
-    return {error_code_t::INVALID_VALUE, "no tensor of the graph has the uid " + std::to_string(uid) +
-                                             "; uids that the user did not set exist from validate() on"};
+    return guarded([&]() -> error_t {
+        for (Tensor_ptr const& tensor : detail::Graph_access::snapshot(*this).tensors) {
+            if (!tensor->has_uid() || tensor->get_uid() != uid) continue;
+            attributes = *tensor;
+            return {};
+        }
+        return {error_code_t::INVALID_VALUE, "no tensor of the graph has the uid " + std::to_string(uid) +
+                                                 "; uids that the user did not set exist from validate() on"};
+    });
 }
 
-std::size_t Graph::key() { return canonical_key(detail::Graph_access::snapshot(*this).spec); }
+std::size_t Graph::key() {
+    return guarded_or([] { return std::size_t{0}; },
+                      [&] { return canonical_key(detail::Graph_access::snapshot(*this).spec); });
+}
 
 // With what validation infers, where the graph is valid.
 std::string Graph::print() const {
-    nodes::GraphSpec const spec = detail::Graph_access::snapshot(*this).spec;
-    nodes::Validation const validation = nodes::validate(spec);
-    return to_text(validation.graph ? validation.graph->spec() : spec);
+    return guarded_or([] { return std::string("out of memory"); },
+                      [&] {
+                          nodes::GraphSpec const spec = detail::Graph_access::snapshot(*this).spec;
+                          nodes::Validation const validation = nodes::validate(spec);
+                          return to_text(validation.graph ? validation.graph->spec() : spec);
+                      });
 }
 
 std::ostream& operator<<(std::ostream& stream, Graph const& graph) { return stream << graph.print(); }

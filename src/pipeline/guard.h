@@ -14,9 +14,19 @@ error_t guarded(Body const& body) {
     try {
         return body();
     } catch (std::bad_alloc const&) {
-        return {error_code_t::GRAPH_EXECUTION_FAILED, "out of host memory"};
+        return {error_code_t::GRAPH_EXECUTION_FAILED, "out of memory"};
     } catch (std::exception const& exception) {
         return {error_code_t::GRAPH_EXECUTION_FAILED, std::string("unexpected failure: ") + exception.what()};
+    }
+}
+
+// For calls that cannot return an error: the fallback's result stands for it.
+template <class Body, class Fallback>
+auto guarded_or(Fallback const& fallback, Body const& body) -> decltype(body()) {
+    try {
+        return body();
+    } catch (std::exception const&) {
+        return fallback();
     }
 }
 

@@ -72,3 +72,11 @@ TEST_CASE("dims print as a list") {
     CHECK(core::to_string(Dims{1, -2, 3}) == "[1, -2, 3]");
     CHECK(core::to_string(Dims{}) == "[]");
 }
+
+TEST_CASE("dims broadcast where each is 1 or the same, aligned at the last one") {
+    CHECK(core::broadcasts_to(Dims{2, 1, 4}, Dims{2, 3, 4}));
+    CHECK(core::broadcasts_to(Dims{4}, Dims{2, 3, 4}));
+    CHECK(core::broadcasts_to(Dims{1, 1, 4}, Dims{4}));
+    CHECK_FALSE(core::broadcasts_to(Dims{2, 1, 4}, Dims{1, 4}));
+    CHECK_FALSE(core::broadcasts_to(Dims{3}, Dims{2, 3, 4}));
+}

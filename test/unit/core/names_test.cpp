@@ -24,6 +24,9 @@ void check_table(Enum last, char const* last_name) {
     CHECK(distinct.size() == names.size());
     CHECK_FALSE(core::from_name<Enum>("no such name"));
     CHECK(std::string(core::name_of(static_cast<Enum>(1000))) == "?");
+    CHECK(core::is_known(last));
+    CHECK_FALSE(core::is_known(static_cast<Enum>(static_cast<int>(last) + 1)));
+    CHECK_FALSE(core::is_known(static_cast<Enum>(-1)));
 }
 
 }  // namespace

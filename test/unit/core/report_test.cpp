@@ -35,3 +35,15 @@ TEST_CASE("a report becomes one error with the first finding's code and place an
     CHECK(Report().ok());
     CHECK(Report().to_error().is_good());
 }
+
+TEST_CASE("an error tells a hundred findings and counts the others") {
+    Finding const finding{error_code_t::INVALID_VALUE, {"a.c01", "", "t"}, "-1", "0 or more", ""};
+    std::string const line = "\n[a.c01] tensor 't': found -1; needed 0 or more.";
+    std::string hundred;
+    for (int i = 0; i < 100; ++i) hundred += line;
+    CHECK(Report(std::vector<Finding>(100, finding)).to_error().err_msg == "100 rules are violated:" + hundred);
+    Report const report(std::vector<Finding>(103, finding));
+    CHECK(report.to_error().err_msg ==
+          "103 rules are violated:" + hundred + "\nand 3 more, which Graph::check() lists");
+    CHECK(report.findings().size() == 103);
+}

@@ -119,6 +119,41 @@ TEST_CASE("sdpa_fwd.c24 sdpa_bwd.c24: lengths of 64 bits") {
                          "call set_data_type(DataType_t::INT32) on it"});
 }
 
+TEST_CASE("sdpa_fwd.c40 sdpa_bwd.c42: lengths that a node computes") {
+    for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
+        TestGraph graph = attention_graph(kind);
+        connect_lengths(graph);
+        graph.compute_data_type = DataType_t::FLOAT;
+        graph.at(Seq_len_kv).is_virtual = true;
+        TensorId const counts = graph.add("counts", {2, 1, 1, 1}, DataType_t::INT32);
+        Node& node = graph.add_node(NodeKind::Pointwise, "negate");
+        std::get<PointwiseFields>(node.fields).mode = PointwiseMode_t::NEG;
+        node.ports = {counts, kNoTensor, kNoTensor, graph.slot(Seq_len_kv)};
+        expect_finding(graph, kind == NodeKind::SdpaForward ? "sdpa_fwd.c40" : "sdpa_bwd.c42",
+                       {GRAPH_NOT_SUPPORTED, "attention", "seq_len_kv", "seq_len_kv that is computed as negate.OUT_0",
+                        "lengths that are known before the graph runs",
+                        "compute them before, make a tensor for them with the graph's tensor() and pass a pointer"});
+    }
+}
+
+TEST_CASE("sdpa_fwd.c41 sdpa_bwd.c43: more heads than a table of slopes may have") {
+    std::int64_t const heads = std::int64_t{1} << 40;
+    for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
+        TestGraph graph = attention_graph(kind);
+        graph.resize(Q, {2, heads, 6, 16});
+        graph.resize(O, {2, heads, 6, 32});
+        if (kind == NodeKind::SdpaBackward) {
+            graph.resize(dO, {2, heads, 6, 32});
+            graph.resize(Stats, {2, heads, 6, 1});
+        }
+        expect_valid(graph);
+        graph.attention_options().alibi_mask = true;
+        expect_finding(graph, kind == NodeKind::SdpaForward ? "sdpa_fwd.c41" : "sdpa_bwd.c43",
+                       {GRAPH_NOT_SUPPORTED, "attention", "Q", "1099511627776 heads in Q with the ALiBi mask",
+                        "at most 1048576 heads", "check the order of the dims, which is batch, heads, rows, columns"});
+    }
+}
+
 TEST_CASE("sdpa_fwd.c25 sdpa_bwd.c25: a negative right bound") {
     expect_in_attention("c25", [](TestGraph& graph) { graph.attention_options().right_bound = -1; },
                         {INVALID_VALUE, "attention", "", "the right bound -1", "a right bound from 0 to 2147483647",

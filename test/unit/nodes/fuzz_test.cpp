@@ -1,7 +1,9 @@
-// Random graphs, most of them broken in several ways: validation reports, and never crashes. Run it with the
-// sanitizers.
+// Random graphs, most of them broken in several ways: validation reports, and never crashes; what it accepts can be
+// planned. Run it with the sanitizers.
+#include "graph/graph_impl.h"
 #include "graphs.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <random>
@@ -150,6 +152,23 @@ void check_findings(Report const& report) {
     }
 }
 
+// Small enough to plan without a thought of memory.
+bool is_small(GraphSpec const& spec) {
+    return std::ranges::all_of(spec.tensors, [](TensorSpec const& tensor) {
+        return core::volume(tensor.dim).value_or(-1) >= 0 && *core::volume(tensor.dim) <= 1 << 16;
+    });
+}
+
+// A valid graph is planned, or refused as something that the target cannot run: never as a faulty one.
+bool can_be_planned(GraphSpec const& spec, Target const& target) {
+    graph::Graph graph;
+    detail::Graph_access::assign(graph, spec);
+    auto const status = graph.build(target);
+    INFO(status.err_msg);
+    REQUIRE((status.is_good() || status == error_code_t::GRAPH_NOT_SUPPORTED));
+    return status.is_good();
+}
+
 std::uint64_t rounds() {
     char const* const wanted = std::getenv("SDPA_FUZZ_ROUNDS");
     return wanted == nullptr ? 4000 : std::strtoull(wanted, nullptr, 10);
@@ -164,14 +183,21 @@ TEST_CASE("validation of random graphs reports and never crashes") {
         Validation const validation = validate(Fuzzer(seed).graph());
         REQUIRE(validation.graph.has_value() == validation.report.ok());
         check_findings(validation.report);
-        if (validation.graph) check_complete(validation.graph->spec());
-        else ++refused;
+        if (!validation.graph) {
+            ++refused;
+            continue;
+        }
+        check_complete(validation.graph->spec());
+        if (!is_small(validation.graph->spec())) continue;
+        for (Target const& target : {Target::reference(), Target::cpu(2)}) {
+            can_be_planned(validation.graph->spec(), target);
+        }
     }
     CHECK(refused > rounds() / 2);
 }
 
-TEST_CASE("validation of nearly valid graphs accepts only complete ones") {
-    std::uint64_t accepted = 0;
+TEST_CASE("validation of nearly valid graphs accepts only complete ones, which can be planned") {
+    std::uint64_t accepted = 0, planned = 0;
     for (std::uint64_t seed = 0; seed < rounds(); ++seed) {
         CAPTURE(seed);
         Validation const validation = validate(Fuzzer(seed).nearly_valid());
@@ -180,7 +206,11 @@ TEST_CASE("validation of nearly valid graphs accepts only complete ones") {
         if (!validation.graph) continue;
         ++accepted;
         check_complete(validation.graph->spec());
+        if (!is_small(validation.graph->spec())) continue;
+        planned += can_be_planned(validation.graph->spec(), Target::reference());
+        planned += can_be_planned(validation.graph->spec(), Target::cpu(2));
     }
+    CHECK(planned > accepted);
     CHECK(accepted > rounds() / 10);
     CHECK(accepted < rounds() * 9 / 10);
 }

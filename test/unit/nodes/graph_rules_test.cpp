@@ -377,3 +377,42 @@ TEST_CASE("what an unused tensor leaves out does not matter") {
     graph.add("unused", {}, DataType_t::NOT_SET);
     expect_valid(graph);
 }
+
+TEST_CASE("graph.c26: a number in place of an enumerator") {
+    std::string const fix = "pass an enumerator of the type instead of a number";
+    auto const expect = [&](TestGraph const& graph, char const* node, char const* tensor, char const* field,
+                            char const* values) {
+        expect_finding(graph, "graph.c26",
+                       {error_code_t::INVALID_VALUE, node, tensor, std::string(field) + " with the value 999",
+                        std::string("one of its ") + values, fix});
+    };
+    constexpr char const* kTypes = "21 values from NOT_SET to COMPLEX_FP64";
+    auto const number = static_cast<DataType_t>(999);
+    TestGraph graph = chain_graph();
+    graph.fields<PointwiseFields>().mode = static_cast<PointwiseMode_t>(999);
+    expect(graph, "exp", "", "mode", "51 values from NOT_SET to RECIPROCAL");
+    graph = chain_graph();
+    in(graph).data_type = number;
+    expect(graph, "", "in", "data_type", kTypes);
+    graph = chain_graph();
+    graph.nodes[1].compute_data_type = number;
+    expect(graph, "neg", "", "compute_data_type", kTypes);
+    graph = reduction_graph();
+    graph.io_data_type = number;
+    expect(graph, "", "", "io_data_type", kTypes);
+    graph.io_data_type = DataType_t::NOT_SET;
+    graph.fields<ReductionFields>().mode = static_cast<ReductionMode_t>(999);
+    expect(graph, "sum", "", "mode", "10 values from NOT_SET to MUL_NO_ZEROS");
+    graph = chain_graph();
+    in(graph).reordering = static_cast<TensorReordering_t>(999);
+    expect(graph, "", "in", "reordering", "4 values from NONE to F8_128x4");
+    graph = attention_graph(NodeKind::SdpaForward);
+    graph.attention_options().diagonal_alignment = static_cast<DiagonalAlignment_t>(999);
+    expect(graph, "attention", "", "diagonal_alignment", "2 values from TOP_LEFT to BOTTOM_RIGHT");
+    graph = attention_graph(NodeKind::SdpaForward);
+    graph.fields<SdpaForwardFields>().implementation = static_cast<AttentionImplementation_t>(999);
+    expect(graph, "attention", "", "implementation", "3 values from AUTO to UNIFIED");
+    graph = attention_graph(NodeKind::SdpaForward);
+    graph.at(attention::K).data_type = number;
+    expect(graph, "", "K", "data_type", kTypes);
+}

@@ -14,8 +14,7 @@ PointwiseFields& options(TestGraph& graph) { return graph.fields<PointwiseFields
 }  // namespace
 
 TEST_CASE("pointwise.c01: no mode") {
-    auto const mode = GENERATE(PointwiseMode_t::NOT_SET, static_cast<PointwiseMode_t>(1000));
-    TestGraph graph = pointwise_graph(mode);
+    TestGraph graph = pointwise_graph(PointwiseMode_t::NOT_SET);
     expect_finding(graph, "pointwise.c01",
                    {ATTRIBUTE_NOT_SET, "op", "", "no pointwise mode", "the operation to compute",
                     "call set_mode(), such as PointwiseMode_t::ADD"});
@@ -187,6 +186,19 @@ TEST_CASE("matmul.c06: overrides of another type than INT32") {
     expect_finding(graph, "matmul.c06",
                    {GRAPH_NOT_SUPPORTED, "product", "N_override", "N_override of type INT64", "type INT32",
                     "call set_data_type(DataType_t::INT32) on it"});
+}
+
+TEST_CASE("matmul.c09: overrides that a node computes") {
+    TestGraph graph = matmul_graph();
+    graph.connect(matmul::K_override, {2, 1, 1, 1}, DataType_t::INT32);
+    TensorId const counts = graph.add("counts", {2, 1, 1, 1}, DataType_t::INT32);
+    Node& node = graph.add_node(NodeKind::Pointwise, "negate");
+    std::get<PointwiseFields>(node.fields).mode = PointwiseMode_t::NEG;
+    node.ports = {counts, kNoTensor, kNoTensor, graph.slot(matmul::K_override)};
+    expect_finding(graph, "matmul.c09",
+                   {GRAPH_NOT_SUPPORTED, "product", "K_override", "K_override that is computed as negate.OUT_0",
+                    "lengths that are known before the graph runs",
+                    "compute them before, make a tensor for them with the graph's tensor() and pass a pointer"});
 }
 
 TEST_CASE("matmul.c07: factors of integers") {

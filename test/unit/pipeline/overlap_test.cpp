@@ -68,3 +68,46 @@ TEST_CASE("dense tensors share memory when their ranges meet") {
     CHECK_FALSE(pipeline::share_memory(a, memory, b, memory + 16));
     CHECK(pipeline::share_memory(b, memory + 15, a, memory));
 }
+
+TEST_CASE("tensors of different layouts with gaps never share memory unseen") {
+    std::mt19937 random(11);
+    auto const draw = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    float memory[1] = {};
+    char* const base = reinterpret_cast<char*>(memory);
+    int sharing = 0, told_apart = 0;
+    for (int trial = 0; trial < 5000; ++trial) {
+        Slot const a = make_slot({draw(1, 3), draw(1, 3), draw(1, 4)}, {draw(0, 3) * 8, draw(0, 6), draw(1, 2)});
+        Slot const b = make_slot({draw(1, 3), draw(1, 3), draw(1, 4)}, {draw(0, 3) * 8, draw(0, 6), draw(1, 2)});
+        std::int64_t const distance = draw(-20, 20);
+        bool const expected = share_by_enumeration(a, 0, b, distance);
+        bool const found = pipeline::share_memory(a, base, b, base + distance * 4);
+        CAPTURE(core::to_string(a.dim), core::to_string(b.dim), core::to_string(a.stride), core::to_string(b.stride));
+        CAPTURE(distance);
+        if (expected) REQUIRE(found);
+        sharing += expected;
+        told_apart += !found;
+    }
+    CHECK(sharing > 1000);
+    CHECK(told_apart > 1000);
+}
+
+TEST_CASE("tensors of different layouts side by side in the rows of a buffer do not share memory") {
+    Slot const o = make_slot({2, 4, 8}, {64, 16, 1}), stats = make_slot({2, 4, 1}, {64, 16, 1});
+    Slot const swapped = make_slot({4, 2, 8}, {16, 64, 1}), wide = make_slot({4, 2, 9}, {16, 64, 1});
+    float memory[256] = {};
+    CHECK_FALSE(pipeline::share_memory(o, memory, stats, memory + 8));
+    CHECK_FALSE(pipeline::share_memory(o, memory, swapped, memory + 8));
+    CHECK_FALSE(pipeline::share_memory(swapped, memory + 8, o, memory));
+    CHECK(pipeline::share_memory(o, memory, wide, memory + 8));
+    CHECK(pipeline::share_memory(wide, memory + 8, o, memory));
+    CHECK(pipeline::share_memory(o, memory, swapped, memory + 7));
+}
+
+TEST_CASE("heads of different numbers interleaved in one buffer do not share memory") {
+    Slot const queries = make_slot({3, 4, 8}, {48, 8, 1}), one_key_head = make_slot({3, 1, 8}, {48, 24, 1});
+    float memory[256] = {};
+    CHECK_FALSE(pipeline::share_memory(queries, memory, one_key_head, memory + 32));
+    CHECK(pipeline::share_memory(queries, memory, one_key_head, memory + 24));
+}

@@ -1,0 +1,33 @@
+// What several layers compute alike: slopes, operands of modes, numbers as text.
+#include "core/alibi.h"
+#include "core/number_text.h"
+#include "core/pointwise.h"
+
+#include "support/catch.h"
+
+using namespace cudnn_frontend;
+
+TEST_CASE("ALiBi slopes halve over a power of two of heads, the others lie between") {
+    CHECK(core::alibi_slope(0, 8) == 0.5);
+    CHECK(core::alibi_slope(7, 8) == 0x1p-8);
+    CHECK(core::alibi_slope(0, 1) == 0x1p-8);
+    CHECK(core::alibi_slope(3, 6) == 0x1p-8);
+    CHECK(core::alibi_slope(4, 6) == 0.5);
+    CHECK(core::alibi_slope(5, 6) == 0x1p-3);
+}
+
+TEST_CASE("modes take one, two or three operands") {
+    CHECK(core::operand_count(PointwiseMode_t::EXP) == 1);
+    CHECK(core::operand_count(PointwiseMode_t::GEN_INDEX) == 1);
+    CHECK(core::operand_count(PointwiseMode_t::ADD) == 2);
+    CHECK(core::operand_count(PointwiseMode_t::GELU_APPROX_TANH_BWD) == 2);
+    CHECK(core::operand_count(PointwiseMode_t::BINARY_SELECT) == 3);
+    CHECK(core::operand_count(static_cast<PointwiseMode_t>(999)) == 1);
+}
+
+TEST_CASE("numbers print with as few digits as name them") {
+    CHECK(core::shortest_text(0.1f) == "0.1");
+    CHECK(core::shortest_text(0.1) == "0.1");
+    CHECK(core::shortest_text(static_cast<double>(0.1f)) == "0.10000000149011612");
+    CHECK(core::shortest_text(-5) == "-5");
+}

@@ -1,0 +1,87 @@
+// Graphs of many nodes: the time to check them grows with their number, not with its square.
+#include "graphs.h"
+
+#include <algorithm>
+#include <chrono>
+
+using namespace test;
+
+namespace {
+
+constexpr int kNodes = 20000;
+
+// in -> neg -> neg -> ... -> out, without names.
+GraphSpec long_chain() {
+    TestGraph graph;
+    graph.io_data_type = graph.intermediate_data_type = graph.compute_data_type = DataType_t::FLOAT;
+    TensorId from = graph.add("", {2, 3}, DataType_t::FLOAT);
+    for (int i = 0; i < kNodes; ++i) {
+        TensorId const to = graph.add("", {}, DataType_t::NOT_SET);
+        graph.tensors.back().is_virtual = i + 1 < kNodes;
+        Node& node = graph.add_node(NodeKind::Pointwise, "");
+        std::get<PointwiseFields>(node.fields).mode = PointwiseMode_t::NEG;
+        node.ports[pointwise::In_0] = from;
+        node.ports[pointwise::Out_0] = to;
+        from = to;
+    }
+    return graph;
+}
+
+// A bound that any machine keeps, also with sanitizers, and that work for each pair of nodes would not.
+Validation validate_in_time(GraphSpec const& graph) {
+    auto const begin = std::chrono::steady_clock::now();
+    Validation validation = validate(graph);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(3));
+    return validation;
+}
+
+}  // namespace
+
+TEST_CASE("a graph of many nodes is checked in time") {
+    GraphSpec graph = long_chain();
+    CHECK(validate_in_time(graph).report.ok());
+    std::reverse(graph.nodes.begin(), graph.nodes.end());
+    CHECK(validate_in_time(graph).report.ok());
+}
+
+TEST_CASE("many findings at tensors without names are reported in time, and one error stays short") {
+    GraphSpec graph = long_chain();
+    for (TensorSpec& tensor : graph.tensors) tensor.alignment = 3;
+    Report const report = validate_in_time(graph).report;
+    CHECK(report.findings().size() == graph.tensors.size());
+    CHECK(report.findings().back().where.tensor == "POINTWISE 19999.OUT_0");
+    std::string const text = report.to_error().err_msg;
+    CHECK(std::count(text.begin(), text.end(), '\n') == 101);
+    CHECK(text.ends_with("\nand 19901 more, which Graph::check() lists"));
+}
+
+TEST_CASE("graph.c25: a cycle of many nodes is found in time and told in short") {
+    for (bool const is_reversed : {false, true}) {
+        GraphSpec graph = long_chain();
+        graph.nodes[0].ports[pointwise::In_0] = graph.nodes[kNodes - 1].ports[pointwise::Out_0];
+        graph.tensors.back().dim = {2, 3};
+        if (is_reversed) std::reverse(graph.nodes.begin(), graph.nodes.end());
+        Report const report = validate_in_time(graph).report;
+        REQUIRE(report.findings().size() == 1);
+        CHECK(report.findings()[0].where.rule == "graph.c25");
+        std::string const found = report.findings()[0].found;
+        CHECK(found.starts_with("nodes that read each other's results: POINTWISE 0 <- POINTWISE "));
+        CHECK(found.ends_with(" <- and 19985 more"));
+    }
+}
+
+TEST_CASE("many attention nodes that dump their dropout mask are checked in time") {
+    GraphSpec const one = attention_graph(NodeKind::SdpaForward);
+    GraphSpec graph = one;
+    for (int copy = 1; copy < kNodes / 10; ++copy) {
+        Node node = one.nodes[0];
+        for (int const port : {attention::O, attention::Rng_dump}) {
+            node.ports[static_cast<std::size_t>(port)] = static_cast<TensorId>(graph.tensors.size());
+            graph.tensors.push_back(one.tensors.back());
+        }
+        graph.nodes.push_back(std::move(node));
+    }
+    Report const report = validate_in_time(graph).report;
+    REQUIRE_FALSE(report.ok());
+    CHECK(report.findings()[0].where.rule == "sdpa_fwd.c35");
+}
