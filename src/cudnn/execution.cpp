@@ -2,6 +2,7 @@
 
 #include "cudnn/status.h"
 
+#include <algorithm>
 #include <array>
 
 namespace cudnn_frontend::inline v1::cudnn {
@@ -53,44 +54,72 @@ class PackArrays {
     std::span<void* const> pointer_list_;
 };
 
-Descriptor make_pack(Api const& api, Bindings const& bindings, RunMemory const& memory) {
-    PackArrays const arrays(bindings, memory);
-    auto* const base = static_cast<std::byte*>(memory.workspace);
-    void* const engine_workspace = base == nullptr ? nullptr : base + bindings.scratch_bytes;
-    Descriptor pack(api, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, "variant pack");
-    pack.set_list(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, arrays.uids())
+Result<std::unique_ptr<ReadyPack>> make_pack(Api const& api, PackArrays const& arrays, void* workspace) {
+    auto pack = std::make_unique<ReadyPack>();
+    pack->pointers.assign(arrays.pointers().begin(), arrays.pointers().end());
+    pack->workspace = workspace;
+    pack->descriptor = Descriptor(api, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, "variant pack");
+    pack->descriptor.set_list(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, arrays.uids())
         .set_addresses(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, arrays.pointers())
-        .set_addresses(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, {&engine_workspace, 1});
+        .set_addresses(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, {&workspace, 1});
+    SDPA_GRAPH_TRY(pack->descriptor.finalize());
     return pack;
 }
 
+bool serves(ReadyPack const& pack, PackArrays const& arrays, void* workspace) {
+    return pack.workspace == workspace &&
+           std::equal(pack.pointers.begin(), pack.pointers.end(), arrays.pointers().begin(), arrays.pointers().end());
+}
+
+void* engine_workspace(Bindings const& bindings, RunMemory const& memory) {
+    auto* const base = static_cast<std::byte*>(memory.workspace);
+    return base == nullptr ? nullptr : base + bindings.scratch_bytes;
+}
+
 template <class Call>
-error_t run(EnginePlan const& plan, Bindings const& bindings, RunMemory const& memory, char const* what, Call call) {
+error_t run(EnginePlan const& plan, ReadyPack const& pack, char const* what, Call call) {
     Api const& api = plan.descriptor().api();
-    Descriptor pack = make_pack(api, bindings, memory);
-    SDPA_GRAPH_TRY(pack.finalize());
-    cudnnStatus_t const status = call(api, plan.descriptor().get(), pack.get());
+    cudnnStatus_t const status = call(api, plan.descriptor().get(), pack.descriptor.get());
     if (status == CUDNN_STATUS_SUCCESS) return {};
     return backend_error(api, status, what + plan.config().name, error_code_t::GRAPH_EXECUTION_FAILED);
 }
 
+template <class Call>
+error_t run_once(EnginePlan const& plan, Bindings const& bindings, RunMemory const& memory, char const* what,
+                 Call call) {
+    auto const pack =
+        make_pack(plan.descriptor().api(), PackArrays(bindings, memory), engine_workspace(bindings, memory));
+    return pack.is_bad() ? pack.error() : run(plan, *pack.value(), what, call);
+}
+
 }  // namespace
 
-error_t execute(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings, RunMemory const& memory) {
-    return run(plan, bindings, memory, "executing the plan of ",
-               [&](Api const& api, auto engine, auto pack) { return api.execute(handle, engine, pack); });
+error_t execute(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings, RunMemory const& memory,
+                KeptPack* kept) {
+    PackArrays const arrays(bindings, memory);
+    void* const workspace = engine_workspace(bindings, memory);
+    std::unique_ptr<ReadyPack> pack = kept == nullptr ? nullptr : kept->take();
+    if (!pack || !serves(*pack, arrays, workspace)) {
+        auto made = make_pack(plan.descriptor().api(), arrays, workspace);
+        if (made.is_bad()) return made.error();
+        pack = std::move(made).value();
+    }
+    error_t error = run(plan, *pack, "executing the plan of ",
+                        [&](Api const& api, auto engine, auto ready) { return api.execute(handle, engine, ready); });
+    if (kept != nullptr && error.is_good()) kept->keep(std::move(pack));
+    return error;
 }
 
 error_t populate_cuda_graph(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings,
                             RunMemory const& memory, cudaGraph_t graph) {
-    return run(
+    return run_once(
         plan, bindings, memory, "filling a CUDA graph with the plan of ",
         [&](Api const& api, auto engine, auto pack) { return api.populate_cuda_graph(handle, engine, pack, graph); });
 }
 
 error_t update_cuda_graph(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings,
                           RunMemory const& memory, cudaGraph_t graph) {
-    return run(
+    return run_once(
         plan, bindings, memory, "updating a CUDA graph of the plan of ",
         [&](Api const& api, auto engine, auto pack) { return api.update_cuda_graph(handle, engine, pack, graph); });
 }

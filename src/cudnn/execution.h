@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cudnn/engine_plan.h"
+#include "cudnn/kept_pack.h"
 #include "cudnn/lowered_graph.h"
 
 #include <span>
@@ -15,7 +16,9 @@ struct RunMemory {
     void* workspace = nullptr;
 };
 
-error_t execute(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings, RunMemory const& memory);
+// A kept pack must not be used where memory of the caller's is read by the host: its values may change, its address not.
+error_t execute(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings, RunMemory const& memory,
+                KeptPack* kept);
 
 // Puts the plan's work into an empty CUDA graph; update points the nodes of such a graph to other memory.
 error_t populate_cuda_graph(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings,

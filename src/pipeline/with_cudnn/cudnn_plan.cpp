@@ -5,6 +5,8 @@
 #include "cudnn/status.h"
 #include "pipeline/with_cudnn/plan_text.h"
 
+#include <algorithm>
+
 namespace cudnn_frontend::inline v1::pipeline {
 
 // Enough to average over, few enough for plans of seconds.
@@ -15,7 +17,11 @@ CandidateInfo info_of(cudnn::EngineConfig const& config) {
 }
 
 CudnnPlan::CudnnPlan(std::shared_ptr<CudnnContext const> context, std::shared_ptr<cudnn::EnginePlan const> engine)
-    : context_(std::move(context)), engine_(std::move(engine)), info_(info_of(engine_->config())) {}
+    : context_(std::move(context)),
+      engine_(std::move(engine)),
+      info_(info_of(engine_->config())),
+      may_keep_pack_(std::none_of(context_->slots.begin(), context_->slots.end(),
+                                  [](Slot const& slot) { return slot.is_on_host; })) {}
 
 std::int64_t CudnnPlan::workspace_size() const { return context_->bindings.scratch_bytes + engine_->workspace_bytes(); }
 
@@ -40,7 +46,7 @@ error_t CudnnPlan::with_memory(Run const& run, Call call) const {
 
 error_t CudnnPlan::execute(Run const& run) const {
     return with_memory(run, [&](cudnn::RunMemory const& memory) {
-        return cudnn::execute(run.handle, *engine_, context_->bindings, memory);
+        return cudnn::execute(run.handle, *engine_, context_->bindings, memory, may_keep_pack_ ? &last_pack_ : nullptr);
     });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cudnn/engine_plan.h"
+#include "cudnn/kept_pack.h"
 #include "cudnn/lowered_graph.h"
 #include "pipeline/plan.h"
 #include "pipeline/with_cudnn/device_tables.h"
@@ -43,6 +44,8 @@ class CudnnPlan final : public Plan {
     std::shared_ptr<CudnnContext const> context_;
     std::shared_ptr<cudnn::EnginePlan const> engine_;
     CandidateInfo info_;
+    bool may_keep_pack_;
+    mutable cudnn::KeptPack last_pack_;
 };
 
 CandidateInfo info_of(cudnn::EngineConfig const& config);
