@@ -1,0 +1,59 @@
+// A backend that records: every call is written down, any one of them can be made to fail, and descriptors that are not
+// destroyed, or destroyed twice, show. It answers queries as a library with two engines would.
+#pragma once
+
+#include "cudnn/api.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sdpa_test {
+
+class FakeCudnn {
+   public:
+    // One at a time: the functions of the table find it through a global.
+    FakeCudnn();
+    ~FakeCudnn();
+    FakeCudnn(FakeCudnn const&) = delete;
+    FakeCudnn& operator=(FakeCudnn const&) = delete;
+
+    cudnn_frontend::cudnn::Api const& api() const { return api_; }
+
+    // The call of this number, counted from 0, fails.
+    void fail_at(int call) { failing_call_ = call; }
+    int calls() const { return calls_; }
+    std::size_t alive() const { return descriptors_.size(); }
+    std::vector<std::string> const& faults() const { return faults_; }  // of the caller
+    // What the backend says about its last failure.
+    void set_last_error(std::string text) { last_error_ = std::move(text); }
+    std::int64_t workspace_bytes = 128;
+
+    // The finalized descriptors in order, each with its attributes: "TENSOR 3: DIMENSIONS 2 4 6 8, ...". Tensors go by
+    // uid, other descriptors by the order in which they were made.
+    std::string const& log() const { return log_; }
+
+   private:
+    struct Made {
+        cudnnBackendDescriptorType_t type;
+        std::string name;
+        std::string attributes;
+        bool is_finalized = false;
+    };
+    friend struct FakeCalls;
+
+    bool fails();
+    std::string value_text(cudnnBackendAttributeType_t type, std::int64_t count, void const* values) const;
+    int answer(Made const& made, cudnnBackendAttributeName_t attribute, std::int64_t capacity, std::int64_t* count,
+               void* values);
+
+    cudnn_frontend::cudnn::Api api_;
+    std::map<void*, Made> descriptors_;
+    std::intptr_t last_descriptor_ = 0;
+    int calls_ = 0, failing_call_ = -1;
+    std::string last_error_, log_;
+    std::vector<std::string> faults_;
+};
+
+}  // namespace sdpa_test

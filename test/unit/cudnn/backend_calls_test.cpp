@@ -1,0 +1,164 @@
+// What the backend is told, and what becomes of its failures, seen by a backend that records.
+#include "cudnn/execution.h"
+#include "cudnn/heuristics.h"
+#include "cudnn/lower.h"
+#include "cudnn/status.h"
+#include "unit/expand/attention_graphs.h"
+
+#include "support/catch.h"
+#include "support/fake_cudnn.h"
+
+using namespace cudnn_frontend;
+using Error = cudnn_frontend::error_object;
+using sdpa_test::FakeCudnn;
+using test::AttentionGraph;
+
+namespace {
+
+AttentionGraph every_option() {
+    return AttentionGraph::backward()
+        .scale(0.5f)
+        .bias({1, 1, 6, 5})
+        .padding()
+        .dropout(0.25f)
+        .band(DiagonalAlignment_t::TOP_LEFT, 3, 0);
+}
+
+// From a device to a run, as a planner does it. Where a stage fails the ones behind it are left out.
+Error plan_and_run(FakeCudnn const& fake, ir::OpGraph const& graph) {
+    auto const device = cudnn::Device::from_id(fake.api(), 0);
+    if (device.is_bad()) return device.error();
+    auto const lowered = cudnn::lower(graph, fake.api(), {});
+    if (lowered.is_bad()) return lowered.error();
+    auto answer = cudnn::ask_heuristics(lowered.value().graph, {{HeurMode_t::A}, device.value().get()});
+    if (answer.is_bad()) return answer.error();
+    if (answer.value().configs.empty()) return {error_code_t::HEURISTIC_QUERY_FAILED, answer.value().reason};
+    auto const plan =
+        cudnn::EnginePlan::build(std::move(answer.value().configs.front()), device.value().get(), nullptr);
+    if (plan.is_bad()) return plan.error();
+    if (auto const stored = plan.value()->serialize(); stored.is_bad()) return stored.error();
+    cudnn::KeptPack kept;
+    std::vector<void*> const memory(graph.bindings().size());
+    cudnn::RunMemory const run{.caller = memory, .tables = {}, .workspace = nullptr};
+    return cudnn::execute(nullptr, *plan.value(), lowered.value().bindings, run, &kept);
+}
+
+int count_of(std::string const& text, std::string const& part) {
+    int count = 0;
+    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("the backend is told each tensor's type, dims, strides, uid and alignment") {
+    FakeCudnn fake;
+    ir::OpGraph const graph = test::composite(AttentionGraph::forward().scale(0.5f));
+    REQUIRE(cudnn::lower(graph, fake.api(), {}).is_good());
+    INFO(fake.log());
+    std::int64_t const uid = test::find_value(graph, "Q").uid;
+    std::string const q = "uid " + std::to_string(uid);
+    CHECK(fake.log().find("TENSOR " + q +
+                          ": TENSOR_DATA_TYPE 2, TENSOR_DIMENSIONS 2 4 6 8, TENSOR_STRIDES 192 48 8 1, "
+                          "TENSOR_UNIQUE_ID " +
+                          std::to_string(uid) + ", TENSOR_BYTE_ALIGNMENT 16\n") != std::string::npos);
+    CHECK(fake.log().find("TENSOR_IS_VIRTUAL 1") != std::string::npos);
+    CHECK(fake.log().find("TENSOR_IS_BY_VALUE 1") != std::string::npos);
+    CHECK(fake.log().find("OPERATION_MATMUL_ADESC " + q + ", ") != std::string::npos);
+    CHECK(fake.log().find("(not finalized)") == std::string::npos);
+    CHECK(fake.faults().empty());
+}
+
+TEST_CASE("every operation becomes one descriptor, in order, and the graph names them all") {
+    FakeCudnn fake;
+    ir::OpGraph const graph = test::composite(every_option());
+    REQUIRE(cudnn::lower(graph, fake.api(), {}).is_good());
+    INFO(fake.log());
+    CHECK(count_of(fake.log(), "\nOPERATION_") == static_cast<int>(graph.ops().size()));
+    std::string const line = fake.log().substr(fake.log().find("OPERATIONGRAPH "));
+    CHECK(count_of(line, " #") == static_cast<int>(graph.ops().size()) + 1);  // and itself
+    CHECK(count_of(fake.log(), "RNG_BERNOULLI_DIST_PROBABILITY 0.75") == 1);
+    CHECK(fake.alive() == 0);
+}
+
+TEST_CASE("a pack is made once for runs on the same memory, and anew for others") {
+    FakeCudnn fake;
+    ir::OpGraph const graph = test::composite(AttentionGraph::forward());
+    auto const lowered = cudnn::lower(graph, fake.api(), {});
+    auto answer = cudnn::ask_heuristics(lowered.value().graph, {{HeurMode_t::A}, nullptr});
+    auto const plan = cudnn::EnginePlan::build(std::move(answer.value().configs.front()), nullptr, nullptr);
+    REQUIRE(plan.is_good());
+    std::vector<void*> memory(graph.bindings().size());
+    int place = 0;
+    cudnn::KeptPack kept;
+    auto const run = [&](cudnn::KeptPack* store) {
+        cudnn::RunMemory const arguments{.caller = memory, .tables = {}, .workspace = &place};
+        REQUIRE(cudnn::execute(nullptr, *plan.value(), lowered.value().bindings, arguments, store).is_good());
+        return count_of(fake.log(), "VARIANT_PACK #");
+    };
+    CHECK(run(&kept) == 1);
+    CHECK(run(&kept) == 1);
+    memory.front() = &place;
+    CHECK(run(&kept) == 2);
+    CHECK(run(&kept) == 2);
+    CHECK(run(nullptr) == 3);
+    fake.fail_at(fake.calls());
+    cudnn::RunMemory const arguments{.caller = memory, .tables = {}, .workspace = &place};
+    auto const error = cudnn::execute(nullptr, *plan.value(), lowered.value().bindings, arguments, &kept);
+    CHECK(error.get_code() == error_code_t::GRAPH_EXECUTION_FAILED);
+    CHECK(run(&kept) == 4);  // what failed is not used again
+    CHECK(fake.faults().empty());
+}
+
+TEST_CASE("whichever call fails: an error that names it, and nothing left behind") {
+    for (ir::OpGraph const& graph :
+         {test::composite(AttentionGraph::forward().scale(0.5f).stats()), test::composite(every_option())}) {
+        int calls = 0;
+        {
+            FakeCudnn fake;
+            REQUIRE(plan_and_run(fake, graph).is_good());
+            calls = fake.calls();
+        }
+        REQUIRE(calls > 200);
+        int tolerated = 0;
+        for (int call = 0; call < calls; ++call) {
+            FakeCudnn fake;
+            fake.fail_at(call);
+            fake.set_last_error("Warning: X; Reason: the cause at: (condition)\n");
+            CAPTURE(call);
+            Error const error = plan_and_run(fake, graph);
+            CHECK(fake.alive() == 0);
+            CHECK(fake.faults().empty());
+            if (error.is_good()) {
+                ++tolerated;
+                continue;
+            }
+            CHECK(error.err_msg.find(" failed: CUDNN_STATUS_") != std::string::npos);
+        }
+        CHECK(tolerated <= 10);  // notes and sizes of engines, which may be unknown
+    }
+}
+
+TEST_CASE("a failure names the descriptor, the attribute, the operation or tensor, and the backend's cause") {
+    FakeCudnn fake;
+    fake.fail_at(4);
+    fake.set_last_error("Warning: CUDNN_STATUS_BAD_PARAM; Reason: no such type at: (type == known)\nWarning: outer\n");
+    auto const lowered = cudnn::lower(test::composite(AttentionGraph::forward()), fake.api(), {});
+    INFO(lowered.error().err_msg);
+    CHECK(lowered.error().err_msg ==
+          "setting CUDNN_ATTR_TENSOR_DATA_TYPE of tensor 'Q' failed: CUDNN_STATUS_BAD_PARAM: no such type");
+}
+
+TEST_CASE("each engine's own cause is told, and the text is read once") {
+    FakeCudnn fake;
+    fake.set_last_error(
+        "{\"engineId\":3}\nWarning: A; Reason: head dim too large at: x\nWarning: B; Reason: engine failed at: y\n"
+        "{\"engineId\":12}\nWarning: A; Reason: no such type at: z\n");
+    CHECK(cudnn::last_error_text(fake.api()) == "engine 3: head dim too large; engine 12: no such type");
+    CHECK(cudnn::last_error_text(fake.api()).empty());
+    fake.set_last_error("a text of another form");
+    CHECK(cudnn::last_error_text(fake.api()) == "a text of another form");
+    fake.set_last_error(std::string(100000, 'x'));
+    CHECK(cudnn::last_error_text(fake.api()).size() == 65535);
+    CHECK(cudnn::version_text(91900) == "9.19.0");
+}
