@@ -1,5 +1,10 @@
 #include "cudnn/driver.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+
 namespace cudnn_frontend::inline v1::cudnn {
 namespace {
 
@@ -38,6 +43,14 @@ error_t check_driver() {
                         "; Target::cpu() runs the graph on the CPU, Target::offline(\"h200\") plans it for a GPU";
     }
     return found;
+}
+
+bool may_have_gpu() {
+    constexpr char const* kFiles[] = {"/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvmap"};  // WSL, Jetson
+    return std::any_of(std::begin(kFiles), std::end(kFiles), [](char const* file) {
+        std::error_code ignored;
+        return std::filesystem::exists(file, ignored);
+    });
 }
 
 error_t use_device(int ordinal) {

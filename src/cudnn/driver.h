@@ -10,8 +10,12 @@
 
 namespace cudnn_frontend::inline v1::cudnn {
 
-// Whether a CUDA driver with a device is there.
+// Whether a CUDA driver with a device is there. Loads the driver, for good.
 error_t check_driver();
+
+// Whether it is worth asking: the files through which drivers reach a GPU. Loads nothing, so that a process may still
+// plan offline on a machine that has a driver and no GPU.
+bool may_have_gpu();
 
 // Makes the device's context the thread's, where it has none: threads that have made no CUDA call yet.
 error_t use_device(int ordinal);

@@ -48,7 +48,7 @@ Result<PlanningDevice> described_device(DeviceProperties const& properties) {
 
 // Existing programs plan without a handle on machines with a GPU and without: the properties say for what.
 Result<PlanningDevice> described_or_live_device(DeviceProperties const& properties) {
-    bool const has_gpu = !offline::null_driver_is_loaded() && cudnn::check_driver().is_good();
+    bool const has_gpu = !offline::null_driver_is_loaded() && cudnn::may_have_gpu() && cudnn::check_driver().is_good();
     if (!has_gpu) return described_device(properties);
     SDPA_GRAPH_TRY(properties.status());
     auto const api = loaded_api();
