@@ -33,11 +33,16 @@ struct Violation {
     std::string found;
 };
 
+// Why a limit stands: no engine takes the graph; engines take it but fail to run or compute it wrong; the backend's
+// operation has no place for it, so that engines would not even be told.
+enum class Ground { NoEngine, WrongRun, NoPlace };
+
 struct Limit {
     char const* id;         // cudnn.s07
     char const* statement;  // what is needed
     char const* fix;
     error_code_t code;
+    Ground ground;
     // The first violation, if there is any.
     std::optional<Violation> (*check)(AttentionFacts const& facts, core::Capabilities const& capabilities);
 };

@@ -49,9 +49,12 @@ Found head_dim_multiple(Facts const& facts, Capabilities const&) {
     return bad_head_dim(facts, [](std::int64_t dim) { return dim % 8 != 0; });
 }
 
+// The largest of backward, but for one pair that compute capability 10.x takes besides.
 Found backward_head_dim(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward) return {};
-    std::int64_t const largest = here.sm >= 90 && here.sm < 120 ? 256 : 128;
+    bool const is_hopper = here.sm == 90, is_datacenter = here.sm >= 100 && here.sm < 120;
+    bool const is_taken_pair = is_datacenter && facts.qk_dim() == 192 && facts.v_dim() == 128;
+    if (!facts.is_backward || is_taken_pair) return {};
+    std::int64_t const largest = is_hopper ? 256 : 128;
     return bad_head_dim(facts, [&](std::int64_t dim) { return dim > largest; });
 }
 
@@ -132,6 +135,14 @@ Found mask_columns(Facts const& facts, Capabilities const&) {
                      number(mask->dim[3]) + " columns for " + number(facts.keys()) + " of the scores"};
 }
 
+Found bias_columns_in_backward(Facts const& facts, Capabilities const& here) {
+    nodes::TensorSpec const* const bias = facts.tensor(Port::Bias);
+    bool const is_hopper_or_datacenter = here.sm >= 90 && here.sm < 120;
+    if (!facts.is_backward || is_hopper_or_datacenter || bias == nullptr) return {};
+    if (bias->dim[3] == facts.keys()) return {};
+    return Violation{Port::Bias, number(bias->dim[3]) + " columns for " + number(facts.keys()) + " of the scores"};
+}
+
 Found bias_of_one_query(Facts const& facts, Capabilities const&) {
     nodes::TensorSpec const* const bias = facts.tensor(Port::Bias);
     bool const is_affected = bias != nullptr && facts.queries() == 1 && facts.keys() > 1 && bias->dim[3] == 1;
@@ -168,39 +179,45 @@ Found mask_type(Facts const& facts, Capabilities const&) {
 
 constexpr Limit kLimits[] = {
     {"cudnn.s01", "a GPU of compute capability 8.0 or newer", "run on the CPU with Target::cpu()",
-     error_code_t::INVALID_CUDA_DEVICE, architecture},
+     error_code_t::INVALID_CUDA_DEVICE, Ground::NoEngine, architecture},
     {"cudnn.s02", "another release than 9.10.0 and 9.10.1, whose attention is wrong in cases", "install a newer cuDNN",
-     kUnsupported, known_bad_release},
+     kUnsupported, Ground::WrongRun, known_bad_release},
     {"cudnn.s03", "HALF or BFLOAT16 for Q, K and V; forward also takes FLOAT",
-     "convert the tensors, or use Target::cpu()", kUnsupported, io_type},
-    {"cudnn.s04", "head dims that are multiples of 8", "pad the heads with zeros", kUnsupported, head_dim_multiple},
-    {"cudnn.s05", "backward: head dims up to 256 on compute capability 9.0 and 10.x, up to 128 elsewhere",
-     "use smaller heads, or Target::cpu()", kUnsupported, backward_head_dim},
+     "convert the tensors, or use Target::cpu()", kUnsupported, Ground::NoEngine, io_type},
+    {"cudnn.s04", "head dims that are multiples of 8", "pad the heads with zeros", kUnsupported, Ground::NoEngine,
+     head_dim_multiple},
+    {"cudnn.s05",
+     "backward: head dims up to 256 on compute capability 9.0, up to 128 elsewhere, or 192 and 128 on 10.x",
+     "use smaller heads, or Target::cpu()", kUnsupported, Ground::NoEngine, backward_head_dim},
     {"cudnn.s06", "strides that are multiples of 16 bytes, but the innermost", "copy the tensor, or pad its rows",
-     kUnsupported, stride_multiple},
+     kUnsupported, Ground::WrongRun, stride_multiple},
     {"cudnn.s07", "with 9.14.0, which computes it wrong, at most 1024 keys under a left bound without causality",
-     "install 9.14.1 or newer", kUnsupported, window_in_9_14_0},
+     "install 9.14.1 or newer", kUnsupported, Ground::WrongRun, window_in_9_14_0},
     {"cudnn.s08", "backward with 9.11 and 9.12, which compute others wrong: head dims of 192 and 128 in this range",
-     "install 9.13 or newer", kUnsupported, unequal_head_dims},
+     "install 9.13 or newer", kUnsupported, Ground::WrongRun, unequal_head_dims},
     {"cudnn.s09", "cuDNN 9.13.1 or newer for the unified operation",
-     "set_implementation(AttentionImplementation_t::COMPOSITE)", kUnsupported, unified_version},
+     "set_implementation(AttentionImplementation_t::COMPOSITE)", kUnsupported, Ground::NoEngine, unified_version},
     {"cudnn.s10", "cuDNN 9.15 or newer for sequence lengths with the unified operation",
-     "set_implementation(AttentionImplementation_t::COMPOSITE)", kUnsupported, unified_lengths},
+     "set_implementation(AttentionImplementation_t::COMPOSITE)", kUnsupported, Ground::NoEngine, unified_lengths},
     {"cudnn.s11", "none but scale, lengths and stats with the unified operation",
-     "set_implementation(AttentionImplementation_t::AUTO)", kUnsupported, unified_options},
+     "set_implementation(AttentionImplementation_t::AUTO)", kUnsupported, Ground::NoPlace, unified_options},
     {"cudnn.s12", "all rows and columns in dBias: with fewer cuDNN writes past the tensor",
-     "ask for the full dBias and add its rows up", kUnsupported, bias_gradient_dims},
-    {"cudnn.s13", "a dBias of Q's data type", "give bias and dBias Q's data type", kUnsupported, bias_gradient_type},
-    {"cudnn.s14", "all columns in the dropout mask", "repeat the mask's column", kUnsupported, mask_columns},
-    {"cudnn.s15", "a dropout mask of Q's data type", "convert the mask", kUnsupported, mask_type},
+     "ask for the full dBias and add its rows up", kUnsupported, Ground::WrongRun, bias_gradient_dims},
+    {"cudnn.s13", "a dBias of Q's data type", "give bias and dBias Q's data type", kUnsupported, Ground::NoEngine,
+     bias_gradient_type},
+    {"cudnn.s14", "all columns in the dropout mask", "repeat the mask's column", kUnsupported, Ground::WrongRun,
+     mask_columns},
+    {"cudnn.s15", "a dropout mask of Q's data type", "convert the mask", kUnsupported, Ground::WrongRun, mask_type},
     {"cudnn.s16", "for one query all columns in a bias that differs between batch entries: cuDNN reads others",
-     "repeat the bias's column", kUnsupported, bias_of_one_query},
+     "repeat the bias's column", kUnsupported, Ground::WrongRun, bias_of_one_query},
     {"cudnn.s17", "the attention scale as a number or by value where dBias is asked for",
-     "set_attn_scale(float), or set_is_pass_by_value(true)", kUnsupported, bias_gradient_scale},
+     "set_attn_scale(float), or set_is_pass_by_value(true)", kUnsupported, Ground::NoEngine, bias_gradient_scale},
     {"cudnn.s18", "more than one query or key in backward: cuDNN computes the single score's gradients wrong",
-     "dV is dO times the kept probability; dQ and dK are 0", kUnsupported, single_score},
+     "dV is dO times the kept probability; dQ and dK are 0", kUnsupported, Ground::WrongRun, single_score},
     {"cudnn.s19", "backward before 9.15, which gives NaN for rows without keys: a right bound, or the top left corner",
-     "install 9.15 or newer", kUnsupported, masked_rows_before_9_15},
+     "install 9.15 or newer", kUnsupported, Ground::WrongRun, masked_rows_before_9_15},
+    {"cudnn.s20", "backward on compute capability 8.x and 12.x: all columns in a bias", "repeat the bias's column",
+     kUnsupported, Ground::NoEngine, bias_columns_in_backward},
 };
 
 }  // namespace

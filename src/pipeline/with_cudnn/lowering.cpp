@@ -31,10 +31,6 @@ void align_matrices(std::vector<Slot>& slots, ir::OpGraph const& graph) {
     }
 }
 
-expand::Capabilities expansion_for_cudnn() {
-    return {.fused_attention = expand::Capabilities::Fused::OnRequest, .full_lengths_in_backward = true};
-}
-
 // Slots, device tables: what plans run with, however they were made.
 Result<std::shared_ptr<CudnnContext const>> make_context(PlanningInput const& input, PlanningDevice device,
                                                          ir::OpGraph const& op_graph, cudnn::Bindings bindings) {
@@ -127,6 +123,10 @@ error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std
 }
 
 }  // namespace
+
+expand::Capabilities expansion_for_cudnn() {
+    return {.fused_attention = expand::Capabilities::Fused::OnRequest, .full_lengths_in_backward = true};
+}
 
 Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& input) {
     SDPA_GRAPH_TRY(check_kernel_cache(input.settings));

@@ -89,6 +89,10 @@ TEST_CASE("cudnn.s05 and s08: head dims of backward", "[support]") {
     CHECK(ids(with_head_dims(AttentionGraph::backward(), 256, 256)) == "");
     CHECK(ids(with_head_dims(AttentionGraph::backward(), 264, 64)) == "cudnn.s05");
     CHECK(ids(with_head_dims(AttentionGraph::backward(), 136, 64), {.cudnn_version = 91900, .sm = 80}) == "cudnn.s05");
+    constexpr core::Capabilities kDatacenter{.cudnn_version = 91900, .sm = 100};
+    CHECK(ids(with_head_dims(AttentionGraph::backward(), 128, 128), kDatacenter) == "");
+    CHECK(ids(with_head_dims(AttentionGraph::backward(), 192, 128), kDatacenter) == "");
+    CHECK(ids(with_head_dims(AttentionGraph::backward(), 192, 192), kDatacenter) == "cudnn.s05");
     CHECK(ids(with_head_dims(AttentionGraph::backward(), 160, 128), version(91200)) == "cudnn.s08");
     CHECK(ids(with_head_dims(AttentionGraph::backward(), 192, 128), version(91200)) == "");
     CHECK(ids(with_head_dims(AttentionGraph::backward(), 160, 128), version(91300)) == "");
@@ -134,4 +138,13 @@ TEST_CASE("cudnn.s16, s18 and s19: what single elements and padded windows do", 
     auto const window = AttentionGraph::backward().padding().band(kBottomRight, 3, std::nullopt);
     CHECK(ids(window, version(91400)) == "cudnn.s19");
     CHECK(ids(window, version(91500)) == "");
+}
+
+TEST_CASE("cudnn.s20: a bias of one column in backward", "[support]") {
+    auto const graph = AttentionGraph::backward().bias({2, 4, 6, 1});
+    CHECK(ids(graph) == "");
+    CHECK(ids(graph, {.cudnn_version = 91900, .sm = 89}) == "cudnn.s20");
+    CHECK(ids(graph, {.cudnn_version = 91900, .sm = 120}) == "cudnn.s20");
+    CHECK(ids(AttentionGraph::backward().bias({2, 4, 6, 5}), {.cudnn_version = 91900, .sm = 89}) == "");
+    CHECK(ids(AttentionGraph::forward().bias({2, 4, 6, 1}), {.cudnn_version = 91900, .sm = 89}) == "");
 }

@@ -1,0 +1,277 @@
+// What the table of limits says beside what the real cuDNN says, for several architectures, with no GPU:
+//   support_matrix                 prints docs/support-matrix.md
+//   support_matrix --check <file>  compares with the file, and the table with the library
+// Leaves with 77 where there is no cuDNN, or another version than the file's.
+#include "cudnn/engine_plan.h"
+#include "cudnn/heuristics.h"
+#include "cudnn/library.h"
+#include "cudnn/lower.h"
+#include "cudnn/status.h"
+#include "gpu/gpu_cases.h"
+#include "graph/graph_impl.h"
+#include "offline/devices.h"
+#include "offline/null_driver.h"
+#include "pipeline/with_cudnn/lowering.h"
+#include "reference/session.h"
+#include "support/support.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+namespace {
+
+using namespace sdpa_test;
+using namespace cudnn_frontend;
+using Error = cudnn_frontend::error_object;
+
+struct Column {
+    char const* title;
+    char const* device;
+};
+constexpr Column kColumns[] = {
+    {"8.0", "a100"}, {"8.9", "l40s"}, {"9.0", "h200"}, {"10.0", "b200"}, {"12.0", "rtx5090"}};
+constexpr std::size_t kColumnCount = std::size(kColumns);
+
+struct Row {
+    std::string name;
+    AttentionCase options;
+};
+
+struct Cell {
+    std::string limits;             // ids of those that the table names
+    bool may_have_engines = false;  // whether one of them is about runs, not about engines
+    bool is_asked = true;           // whether the library can be asked at all
+    std::string refusal;            // the library's; empty where it takes the graph
+
+    bool agrees() const {
+        return !is_asked || limits.empty() == refusal.empty() || (may_have_engines && refusal.empty());
+    }
+    std::string text() const {
+        if (!agrees()) return "**?**";
+        if (limits.empty()) return "yes";
+        return limits + (is_asked && refusal.empty() ? "\\*" : "");
+    }
+};
+
+template <class Change>
+Row changed(char const* name, Change change) {
+    AttentionCase c = gpu_case_groups().front().cases[3];
+    change(c);
+    return {name, c};
+}
+
+// Each violates a limit, on some architecture at least.
+std::vector<Row> rows_at_limits() {
+    using Implementation = AttentionImplementation_t;
+    auto const unify = [](AttentionCase& c) { c.implementation = Implementation::UNIFIED; };
+    auto const mask = [](AttentionCase& c) {
+        c.dropout = Dropout::Mask, c.dropout_probability = 0.25f;
+        c.mask = Index4{c.b, c.h_q, c.s_q, c.s_kv};
+    };
+    return {
+        changed("floats", [](auto& c) { c.type = c.result_type = DataType_t::FLOAT; }),
+        changed("heads of 20", [](auto& c) { c.d_qk = c.d_v = 20; }),
+        changed("heads of 192", [](auto& c) { c.d_qk = c.d_v = 192; }),
+        changed("heads of 160 and 128", [](auto& c) { c.d_qk = 160, c.d_v = 128; }),
+        changed("heads of 256 and 128", [](auto& c) { c.d_qk = 256, c.d_v = 128; }),
+        changed("heads of 192 and 64", [](auto& c) { c.d_qk = 192, c.d_v = 64; }),
+        changed("heads of 128 and 192", [](auto& c) { c.d_qk = 128, c.d_v = 192; }),
+        changed("heads of 320", [](auto& c) { c.d_qk = c.d_v = 320; }),
+        changed("rows 134 bytes apart", [](auto& c) { c.d_qk = c.d_v = 64, c.input_layout = Layout::Gaps; }),
+        changed("unified and causal", [&](auto& c) { unify(c), c.right = 0; }),
+        changed("unified and alibi", [&](auto& c) { unify(c), c.alibi = true; }),
+        changed("unified and bias",
+                [&](auto& c) {
+                    unify(c), c.bias = Index4{1, c.h_q, c.s_q, c.s_kv};
+                }),
+        changed("unified and dropout",
+                [&](auto& c) { unify(c), c.dropout = Dropout::Probability, c.dropout_probability = 0.5f; }),
+        changed("dBias of one row",
+                [](auto& c) {
+                    c.bias = Index4{1, c.h_q, 1, c.s_kv}, c.d_bias = true;
+                }),
+        changed("dBias of floats",
+                [](auto& c) {
+                    c.bias = Index4{1, c.h_q, c.s_q, c.s_kv}, c.d_bias = true;
+                    c.bias_type = DataType_t::FLOAT;
+                }),
+        changed("dBias, the scale on the device",
+                [](auto& c) {
+                    c.bias = Index4{1, c.h_q, c.s_q, c.s_kv}, c.d_bias = true;
+                    c.scale = Scale::Device;
+                }),
+        changed("dropout mask of one column", [&](auto& c) { mask(c), (*c.mask)[3] = 1; }),
+        changed("dropout mask of floats", [&](auto& c) { mask(c), c.mask_type = DataType_t::FLOAT; }),
+        changed("one query, bias of one column",
+                [](auto& c) {
+                    c.s_q = 1, c.bias = Index4{c.b, c.h_q, 1, 1};
+                }),
+        changed("one query and one key", [](auto& c) { c.s_q = c.s_kv = 1; }),
+    };
+}
+
+std::vector<Row> all_rows() {
+    std::vector<Row> rows;
+    for (CaseGroup const& group : gpu_case_groups()) rows.push_back({group.name, group.cases[3]});
+    for (Row& row : rows_at_limits()) rows.push_back(std::move(row));
+    return rows;
+}
+
+// The graph of a case; backward's O and Stats are zeros, since nothing runs.
+nodes::ValidatedGraph graph_of(AttentionCase const& c, bool is_backward) {
+    Inputs const in = make_inputs(c);
+    ForwardOutputs const out = make_forward_outputs(c);
+    oracle::Forward const zeros{oracle::Array(c.b, c.h_q, c.s_q, c.d_v), oracle::Array(c.b, c.h_q, c.s_q, 1)};
+    BackwardInputs const more = make_backward_inputs(c, zeros);
+    BackwardOutputs const gradients = make_backward_outputs(c);
+    Session session = is_backward ? Session(c, in, more, gradients) : Session(c, in, out);
+    nodes::Validation validation = nodes::validate(detail::Graph_access::snapshot(session.graph()).spec);
+    if (validation.graph) return std::move(*validation.graph);
+    std::fprintf(stderr, "%s\n", validation.report.to_error().err_msg.c_str());
+    std::exit(1);
+}
+
+// Why the library makes no plan; asked past the table.
+std::string refusal_of(cudnn::Api const& api, nodes::ValidatedGraph const& graph, cudnn::Device const& device,
+                       bool builds_plan) {
+    auto const op_graph = expand::expand(graph, pipeline::expansion_for_cudnn());
+    if (op_graph.is_bad()) return op_graph.error().err_msg;
+    auto const lowered = cudnn::lower(op_graph.value(), api, {});
+    if (lowered.is_bad()) return lowered.error().err_msg;
+    auto answer = cudnn::ask_heuristics(lowered.value().graph, {{HeurMode_t::A, HeurMode_t::FALLBACK}, &device});
+    if (answer.is_bad()) return answer.error().err_msg;
+    std::string reasons = answer.value().reason.empty() ? "no engine" : answer.value().reason;
+    if (!builds_plan && !answer.value().configs.empty()) return {};
+    for (cudnn::BackendConfig& config : answer.value().configs) {
+        auto const plan = cudnn::EnginePlan::build(std::move(config), &device, nullptr);
+        auto const stored = plan.is_bad() ? Result<std::string>(plan.error()) : plan.value()->serialize();
+        if (stored.is_good() && plan.value()->workspace_bytes() >= 0 && !stored.value().empty()) return {};
+        reasons = stored.error().err_msg;
+    }
+    return reasons;
+}
+
+Cell ask(cudnn::Api const& api, Row const& row, bool is_backward, cudnn::Device const& device, bool builds_plan) {
+    nodes::ValidatedGraph const graph = graph_of(row.options, is_backward);
+    Cell cell;
+    Report const report = support::check(graph, {.cudnn_version = api.get_version(), .sm = device.sm()});
+    for (Finding const& finding : report.findings()) {
+        for (support::Limit const& limit : support::limits()) {
+            if (finding.where.rule != limit.id) continue;
+            cell.limits +=
+                (cell.limits.empty() ? "" : " ") + finding.where.rule.substr(finding.where.rule.find('.') + 1);
+            cell.may_have_engines |= limit.ground == support::Ground::WrongRun;
+            cell.is_asked &= limit.ground != support::Ground::NoPlace;
+        }
+    }
+    if (cell.is_asked) cell.refusal = refusal_of(api, graph, device, builds_plan);
+    if (!cell.agrees()) {
+        std::fprintf(stderr, "%s, %s, %s: the table says %s, the library %s\n", row.name.c_str(),
+                     is_backward ? "backward" : "forward", device.name().c_str(),
+                     cell.limits.empty() ? "yes" : cell.limits.c_str(),
+                     cell.refusal.empty() ? "yes" : cell.refusal.c_str());
+    }
+    return cell;
+}
+
+struct Matrix {
+    std::vector<Row> rows = all_rows();
+    std::vector<Cell> cells = std::vector<Cell>(rows.size() * 2 * kColumnCount);
+
+    Cell& at(std::size_t row, bool is_backward, std::size_t column) {
+        return cells[(row * 2 + (is_backward ? 1 : 0)) * kColumnCount + column];
+    }
+};
+
+// Compiling takes a second for each cell: a check compiles all of 9.0's and a sample of the others'.
+bool is_compiled(bool is_check, std::size_t cell) {
+    bool const is_hopper = std::string(kColumns[cell % kColumnCount].title) == "9.0";
+    return !is_check || is_hopper || cell % 8 == 0;
+}
+
+void fill(Matrix& matrix, cudnn::Api const& api, bool is_check) {
+    std::vector<std::shared_ptr<cudnn::Device const>> devices;
+    for (Column const& column : kColumns) {
+        auto device = cudnn::Device::from_json(api, offline::find_device(column.device).value().properties);
+        devices.push_back(std::move(device).value());
+    }
+    std::atomic<std::size_t> next{0};
+    auto const worker = [&] {
+        for (std::size_t i = next++; i < matrix.cells.size(); i = next++) {
+            bool const is_backward = i / kColumnCount % 2 == 1;
+            matrix.cells[i] = ask(api, matrix.rows[i / kColumnCount / 2], is_backward, *devices[i % kColumnCount],
+                                  is_compiled(is_check, i));
+        }
+    };
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(worker);
+}
+
+std::string version_line(cudnn::Api const& api) { return "cuDNN " + cudnn::version_text(api.get_version()); }
+
+constexpr char const* kExplanation =
+    R"(, asked offline for one graph of each row: 67 queries, 131 keys, BFLOAT16, unless the row says otherwise.
+Made by
+
+```
+build/dev/test/lowering/support_matrix > docs/support-matrix.md
+```
+
+and compared with the library by every test run. *yes*: an engine takes the graph, and its plan was compiled, measured
+and stored. An id is a limit of [cudnn.md](cudnn.md#limits), and no engine takes the graph. An id with \*: engines take
+it, but fail to run it or compute it wrong, so it is refused.
+
+| option |)";
+
+std::string markdown(Matrix& matrix, cudnn::Api const& api) {
+    std::string text = "# Support matrix\n\n" + version_line(api) + kExplanation;
+    for (char const* direction : {"forward", "backward"}) {
+        for (Column const& column : kColumns) text += std::string(" ") + direction + " " + column.title + " |";
+    }
+    text += "\n|---|";
+    for (std::size_t i = 0; i < 2 * kColumnCount; ++i) text += "---|";
+    for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
+        text += "\n| " + matrix.rows[row].name + " |";
+        for (bool const is_backward : {false, true}) {
+            for (std::size_t column = 0; column < kColumnCount; ++column) {
+                text += " " + matrix.at(row, is_backward, column).text() + " |";
+            }
+        }
+    }
+    return text + "\n";
+}
+
+int check(std::string const& text, char const* path, cudnn::Api const& api) {
+    std::ifstream file(path);
+    std::string const committed{std::istreambuf_iterator<char>(file), {}};
+    if (committed.find(version_line(api) + ",") == committed.npos) {
+        std::printf("skipped: %s is of another version than %s\n", path, version_line(api).c_str());
+        return 77;
+    }
+    bool const is_same = committed == text, agrees = text.find("**?**") == text.npos;
+    if (!is_same) std::printf("%s differs from what the library says now:\n%s", path, text.c_str());
+    if (!agrees) std::puts("the table of limits and the library disagree where the matrix has a question mark");
+    return is_same && agrees ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Error const driver = offline::load_null_driver();
+    cudnn::Library const& library = cudnn::library();
+    if (driver.is_bad() || library.api == nullptr) {
+        std::printf("skipped: %s\n", (driver.is_bad() ? driver : library.error).err_msg.c_str());
+        return 77;
+    }
+    Matrix matrix;
+    bool const is_check = argc == 3 && std::strcmp(argv[1], "--check") == 0;
+    fill(matrix, *library.api, is_check);
+    std::string const text = markdown(matrix, *library.api);
+    if (is_check) return check(text, argv[2], *library.api);
+    std::fputs(text.c_str(), stdout);
+    return 0;
+}
