@@ -42,10 +42,12 @@ int main(int argc, char** argv) {
     samples::Tensor_pack const pack = {
         {Q, q.data()}, {K, k.data()}, {V, v.data()}, {O, o.data()}, {Stats, stats.data()}};
 
-    Index bytes = 0;
-    samples::require(graph.get_workspace_size(bytes));
-    std::vector<char> workspace(static_cast<std::size_t>(bytes));
-    samples::require(graph.execute(pack, workspace.data()));
+    if (target.kind() == fe::Target::Kind::CUDA) {
+        samples::run(target, graph, pack);  // copies to the GPU and back
+    } else {
+        std::vector<char> workspace(static_cast<std::size_t>(graph.get_workspace_size()));
+        samples::require(graph.execute(pack, workspace.data()));
+    }
 
     auto const want = samples::attention(samples::view(in, q), samples::view(in, k), samples::view(in, v), scale);
     samples::Checks checks;

@@ -4,7 +4,8 @@
 
 namespace fe = cudnn_frontend;
 using samples::Index;
-using Floats = std::vector<float>;
+using Half = fe::float16;
+using Halves = std::vector<Half>;
 using Options = fe::graph::SDPA_attributes;
 
 namespace {
@@ -64,7 +65,7 @@ Mask const kMasks[] = {
 };
 
 void build(fe::graph::Graph& graph, Mask const& mask, fe::Target const& target) {
-    samples::set_types(graph, fe::DataType_t::FLOAT);
+    samples::set_types(graph, fe::DataType_t::HALF);
     auto const tensor = [&](char const* name, samples::Layout const& layout, Uid uid) {
         return graph.tensor(samples::describe(name, layout).set_uid(uid));
     };
@@ -79,7 +80,7 @@ void build(fe::graph::Graph& graph, Mask const& mask, fe::Target const& target) 
     samples::require(graph.build(target));
 }
 
-samples::Attention expected(Mask const& mask, Floats const& q, Floats const& k, Floats const& v) {
+samples::Attention expected(Mask const& mask, Halves const& q, Halves const& k, Halves const& v) {
     auto const edit = [&mask](double score, Index, Index h, Index i, Index j) {
         double const slope = mask.alibi ? std::exp2(-1.0 - static_cast<double>(h)) : 0.0;
         return mask.keeps(i, j) ? score + slope * static_cast<double>(j - i) : -samples::kInfinity;
@@ -91,13 +92,13 @@ samples::Attention expected(Mask const& mask, Floats const& q, Floats const& k, 
 
 int main(int argc, char** argv) {
     fe::Target const target = samples::target_from(argc, argv);
-    std::printf("02_masks: %d queries (rows) by %d keys, the first of %d heads, float, on target %s\n\n", int(kQueries),
+    std::printf("02_masks: %d queries (rows) by %d keys, the first of %d heads, half, on target %s\n\n", int(kQueries),
                 int(kKeys), int(kHeads), fe::to_string(target.kind()));
-    auto q = samples::random<float>(kLayoutQ.volume(), 1), k = samples::random<float>(kLayoutK.volume(), 2);
-    Floats v(kLayoutV.volume()), bias;
-    for (Index j = 0; j < kKeys; ++j) v[static_cast<std::size_t>(kLayoutV.at(0, 0, j, j))] = 1.0f;
+    auto q = samples::random<Half>(kLayoutQ.volume(), 1), k = samples::random<Half>(kLayoutK.volume(), 2);
+    Halves v(kLayoutV.volume()), bias;
+    for (Index j = 0; j < kKeys; ++j) v[static_cast<std::size_t>(kLayoutV.at(0, 0, j, j))] = Half(1.0f);
     for (Index n = 0; n < kQueries * kKeys; ++n)
-        bias.push_back(same_text(n / kKeys, n % kKeys) ? 0.0f : -std::numeric_limits<float>::infinity());
+        bias.push_back(Half(same_text(n / kKeys, n % kKeys) ? 0.0f : -std::numeric_limits<float>::infinity()));
     std::int32_t length_q = kLengthQ, length_kv = kLengthKv;
     // Entries that a graph has no use for are ignored, so one map serves all masks.
     samples::Uid_pack pack{{kQ, q.data()}, {kK, k.data()}, {kV, v.data()}, {kBias, bias.data()}};
@@ -109,19 +110,19 @@ int main(int argc, char** argv) {
     for (Mask const& mask : kMasks) {
         fe::graph::Graph graph;
         build(graph, mask, target);
-        Floats p(kLayoutO.volume());
+        Halves p(kLayoutO.volume());
         pack[kO] = p.data();
-        samples::run(graph, pack);
+        samples::run(target, graph, pack);
         auto const reference = expected(mask, q, k, v).o;
-        for (std::size_t n = 0; n < p.size(); ++n) exact_zeros = exact_zeros && (p[n] == 0.0f) == (reference[n] == 0.0);
-        got.insert(got.end(), p.begin(), p.end());
+        for (std::size_t n = 0; n < p.size(); ++n)
+            exact_zeros = exact_zeros && (static_cast<float>(p[n]) == 0.0f) == (reference[n] == 0.0);
+        for (Half const share : p) got.push_back(static_cast<double>(static_cast<float>(share)));
         want.insert(want.end(), reference.begin(), reference.end());
-        p.resize(kQueries * kKeys);
-        pictures.push_back({mask.title, kKeys, std::move(p)});
+        pictures.push_back({mask.title, kKeys, {p.begin(), p.begin() + kQueries * kKeys}});
     }
     draw(pictures, 4);
     samples::Checks checks;
-    checks.compare("probabilities", got, want, samples::tolerance<float>(kDepth + kKeys));
+    checks.compare("probabilities", got, want, samples::tolerance<Half>(kDepth + kKeys));
     checks.expect("masked probabilities are 0, all others are not", exact_zeros);
     return checks.exit_code();
 }

@@ -39,7 +39,7 @@ std::vector<fe::float16> attend(fe::Target const& target, samples::View<fe::floa
 
     std::vector<fe::float16> o(out.volume());
     auto const address = [](samples::View<fe::float16> const& x) { return const_cast<fe::float16*>(x.data); };
-    samples::run(graph, samples::Tensor_pack{{Q, address(q)}, {K, address(k)}, {V, address(v)}, {O, o.data()}});
+    samples::run(target, graph, samples::Tensor_pack{{Q, address(q)}, {K, address(k)}, {V, address(v)}, {O, o.data()}});
     return o;
 }
 

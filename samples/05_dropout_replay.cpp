@@ -15,14 +15,18 @@ samples::Layout const kLayoutRow = samples::bhsd(1, kHeads, kQueries, 1);
 samples::Layout const kLayoutMask = samples::bhsd(1, kHeads, kQueries, kKeys);
 samples::Layout const kScalar = samples::bhsd(1, 1, 1, 1);
 
+constexpr auto kFloat = fe::DataType_t::FLOAT;
+using Half = fe::float16;
+using Halves = std::vector<Half>;
+
 enum Uid : Index { kQ, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV, kSeed, kOffset, kDump, kMask, kMaskScale };
 
 struct Data {
     std::size_t q_size = kLayoutQ.volume(), k_size = kLayoutK.volume();
-    std::vector<float> q = samples::random<float>(q_size, 1), k = samples::random<float>(k_size, 2);
-    std::vector<float> v = samples::random<float>(k_size, 3), dO = samples::random<float>(q_size, 4);
-    std::vector<float> o = q, stats = std::vector<float>(kLayoutRow.volume()), dQ = q, dK = k, dV = k;
-    std::vector<float> dump = std::vector<float>(kLayoutMask.volume()), mask = dump;
+    Halves q = samples::random<Half>(q_size, 1), k = samples::random<Half>(k_size, 2);
+    Halves v = samples::random<Half>(k_size, 3), dO = samples::random<Half>(q_size, 4);
+    Halves o = q, dQ = q, dK = k, dV = k, mask = Halves(kLayoutMask.volume());
+    std::vector<float> stats = std::vector<float>(kLayoutRow.volume()), dump = std::vector<float>(mask.size());
     std::int64_t seed = 2024, offset = 7;
     float mask_scale = 1.0f / (1.0f - kProbability);
 
@@ -35,9 +39,9 @@ struct Data {
 };
 
 struct Program : fe::graph::Graph {
-    Program() { samples::set_types(*this, fe::DataType_t::FLOAT); }
+    Program() { samples::set_types(*this, fe::DataType_t::HALF); }
     samples::Tensor input(char const* name, samples::Layout const& layout, Uid uid,
-                          fe::DataType_t type = fe::DataType_t::FLOAT) {
+                          fe::DataType_t type = fe::DataType_t::HALF) {
         return tensor(samples::describe(name, layout).set_uid(uid).set_data_type(type));
     }
     // The options of generated dropout; the dump receives 1 where a probability was kept.
@@ -45,7 +49,7 @@ struct Program : fe::graph::Graph {
     Options with_generator(Options options) {
         options.set_dropout(kProbability, input("seed", kScalar, kSeed, fe::DataType_t::INT64),
                             input("offset", kScalar, kOffset, fe::DataType_t::INT64));
-        return options.set_rng_dump(input("dump", kLayoutMask, kDump));
+        return options.set_rng_dump(input("dump", kLayoutMask, kDump, kFloat));
     }
 };
 
@@ -54,19 +58,20 @@ void build_forward(Program& graph, fe::Target const& target, bool generated) {
     if (generated) {
         options = graph.with_generator(options);
     } else {
-        options.set_dropout(graph.input("mask", kLayoutMask, kMask), graph.input("scale", kScalar, kMaskScale));
+        options.set_dropout(graph.input("mask", kLayoutMask, kMask), graph.input("scale", kScalar, kMaskScale, kFloat));
     }
     auto [O, Stats] = graph.sdpa(graph.input("Q", kLayoutQ, kQ), graph.input("K", kLayoutK, kK),
                                  graph.input("V", kLayoutK, kV), options);
     O->set_output(true).set_uid(kO);
-    Stats->set_output(true).set_uid(kStats);
+    Stats->set_output(true).set_uid(kStats).set_data_type(kFloat);
     samples::require(graph.build(target));
 }
 
 void build_backward(Program& graph, fe::Target const& target) {
     auto gradients = graph.sdpa_backward(
         graph.input("Q", kLayoutQ, kQ), graph.input("K", kLayoutK, kK), graph.input("V", kLayoutK, kV),
-        graph.input("O", kLayoutQ, kO), graph.input("dO", kLayoutQ, kDO), graph.input("Stats", kLayoutRow, kStats),
+        graph.input("O", kLayoutQ, kO), graph.input("dO", kLayoutQ, kDO),
+        graph.input("Stats", kLayoutRow, kStats, kFloat),
         graph.with_generator(fe::graph::SDPA_backward_attributes().set_name("backward").set_attn_scale(kScale)));
     for (int n = 0; n < 3; ++n) gradients[static_cast<std::size_t>(n)]->set_output(true).set_uid(kDQ + n);
     samples::require(graph.build(target));
@@ -76,7 +81,7 @@ void build_backward(Program& graph, fe::Target const& target) {
 
 int main(int argc, char** argv) {
     fe::Target const target = samples::target_from(argc, argv);
-    std::printf("05_dropout_replay: h=%d s_q=%d s_kv=%d d=%d, p=0.3, float, on target %s\n\n", int(kHeads),
+    std::printf("05_dropout_replay: h=%d s_q=%d s_kv=%d d=%d, p=0.3, half, on target %s\n\n", int(kHeads),
                 int(kQueries), int(kKeys), int(kDepth), fe::to_string(target.kind()));
     Data data;
     Program forward, backward, replay;
@@ -85,8 +90,9 @@ int main(int argc, char** argv) {
     build_forward(replay, target, false);
     samples::Checks checks;
 
-    samples::run(forward, data.pack());
-    auto const mask = data.dump, o = data.o;
+    samples::run(target, forward, data.pack());
+    auto const mask = data.dump;
+    auto const o = dense(view(kLayoutQ, data.o));
     double kept = 0.0;
     for (float const x : mask) kept += static_cast<double>(x) / static_cast<double>(mask.size());
     samples::draw({{"the mask of head 1", kKeys, {mask.begin(), mask.begin() + 6 * kKeys}}}, 1);
@@ -99,21 +105,22 @@ int main(int argc, char** argv) {
     };
     auto const q = view(kLayoutQ, data.q), k = view(kLayoutK, data.k), v = view(kLayoutK, data.v);
     auto const want = samples::attention(q, k, v, kScale, {}, drop);
-    double const tolerance = samples::tolerance<float>(kKeys + kDepth);
-    checks.compare("O with that mask", dense(view(kLayoutQ, o)), want.o, tolerance);
+    double const tolerance = samples::tolerance<Half>(kKeys + kDepth);
+    checks.compare("O with that mask", o, want.o, tolerance);
 
-    samples::run(backward, data.pack());
+    samples::run(target, backward, data.pack());
     checks.expect("backward drops the same probabilities", data.dump == mask);
 
     data.offset += 1;
-    samples::run(forward, data.pack());
+    samples::run(target, forward, data.pack());
     checks.expect("another offset gives another mask", data.dump != mask);
     data.offset -= 1;
-    samples::run(forward, data.pack());
-    checks.expect("the old offset gives the old mask and the same O to the bit", data.dump == mask && data.o == o);
+    samples::run(target, forward, data.pack());
+    checks.expect("the old offset gives the old mask and the same O to the bit",
+                  data.dump == mask && dense(view(kLayoutQ, data.o)) == o);
 
-    data.mask = mask;
-    samples::run(replay, data.pack());
+    data.mask = Halves(mask.begin(), mask.end());
+    samples::run(target, replay, data.pack());
     checks.compare("O, the mask given", dense(view(kLayoutQ, data.o)), want.o, tolerance);
     return checks.exit_code();
 }

@@ -29,7 +29,7 @@ std::vector<double> numbers(fe::graph::Graph& graph, fe::Target const& target) {
     auto v = samples::random<fe::float16>(kLayout.volume(), 3);
     std::vector<fe::float16> o(kLayout.volume());
     samples::require(graph.build(target));
-    samples::run(graph, samples::Uid_pack{{kQ, q.data()}, {kK, k.data()}, {kV, v.data()}, {kO, o.data()}});
+    samples::run(target, graph, samples::Uid_pack{{kQ, q.data()}, {kK, k.data()}, {kV, v.data()}, {kO, o.data()}});
     return dense(view(kLayout, o));
 }
 

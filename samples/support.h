@@ -3,6 +3,8 @@
 
 #include <cudnn_frontend/graph.h>
 
+#include "gpu.h"
+
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -30,16 +32,10 @@ inline fe::Target target_from(int argc, char** argv) {
     if (argc <= 3 && option == "--target") {
         if (value == "cpu") return fe::Target::cpu();
         if (value == "reference") return fe::Target::reference();
+        if (value == "cuda") return gpu_target();
     }
-    std::fprintf(stderr, "usage: %s [--target cpu|reference]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s [--target cpu|reference|cuda]\n", argv[0]);
     std::exit(2);
-}
-
-// Ends the program with the error's text if a call failed.
-inline void require(fe::error_t const& status) {
-    if (status.is_good()) return;
-    std::fprintf(stderr, "error: %s\n", status.get_message().c_str());
-    std::exit(1);
 }
 
 inline void set_types(fe::graph::Graph& graph, fe::DataType_t io) {
@@ -48,9 +44,17 @@ inline void set_types(fe::graph::Graph& graph, fe::DataType_t io) {
         .set_compute_data_type(fe::DataType_t::FLOAT);
 }
 
-// Runs a built graph once.
+inline Uid_pack by_uid(Uid_pack const& pack) { return pack; }
+inline Uid_pack by_uid(Tensor_pack const& pack) {
+    Uid_pack result;
+    for (auto const& entry : pack) result[entry.first->get_uid()] = entry.second;
+    return result;
+}
+
+// Runs a built graph once on host memory, or on copies of it where the target is a GPU.
 template <class Pack>
-void run(fe::graph::Graph const& graph, Pack const& pack) {
+void run(fe::Target const& target, fe::graph::Graph const& graph, Pack const& pack) {
+    if (target.kind() == fe::Target::Kind::CUDA) return run_on_gpu(graph, by_uid(pack));
     Index bytes = 0;
     require(graph.get_workspace_size(bytes));
     std::vector<char> workspace(static_cast<std::size_t>(bytes));

@@ -19,7 +19,7 @@ RULES = (
     (
         re.compile(r"#include\s*[<\"](cudnn(?!_frontend)|cuda)[a-z_0-9]*\.h"),
         CODE,
-        ("src/cudnn/", "src/offline/", "include/cudnn_frontend.h", "test/", "bench/cudnn/"),
+        ("src/cudnn/", "src/offline/", "include/cudnn_frontend.h", "test/", "bench/cudnn/", "samples/gpu.h"),
         "only src/cudnn and src/offline see the headers of cuDNN and CUDA",
     ),
     (

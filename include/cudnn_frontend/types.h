@@ -1,6 +1,8 @@
 // The enumerations of the graph API. Ordinals are part of the interface: append, never reorder.
 #pragma once
 
+#include "export.h"
+
 #include <cstdint>
 
 namespace cudnn_frontend {
@@ -159,6 +161,13 @@ enum class KnobType_t {
     INPUT_TMA_ENABLE,
     OUTPUT_TMA_ENABLE,
 };
+
+// The names of enumerators as they stand above, "?" for a number that is none; for messages and logs of programs.
+SDPA_GRAPH_API char const* to_string(DataType_t value);
+SDPA_GRAPH_API char const* to_string(HeurMode_t value);
+SDPA_GRAPH_API char const* to_string(BehaviorNote_t value);
+SDPA_GRAPH_API char const* to_string(NumericalNote_t value);
+SDPA_GRAPH_API char const* to_string(KnobType_t value);
 
 }  // namespace v1
 }  // namespace cudnn_frontend

@@ -197,3 +197,13 @@ std::span<char const* const> names_of<KnobType_t>() {
 }
 
 }  // namespace cudnn_frontend::inline v1::core
+
+namespace cudnn_frontend::inline v1 {
+
+char const* to_string(DataType_t value) { return core::name_of(value); }
+char const* to_string(HeurMode_t value) { return core::name_of(value); }
+char const* to_string(BehaviorNote_t value) { return core::name_of(value); }
+char const* to_string(NumericalNote_t value) { return core::name_of(value); }
+char const* to_string(KnobType_t value) { return core::name_of(value); }
+
+}  // namespace cudnn_frontend::inline v1

@@ -6,6 +6,7 @@
 #include <cudnn_frontend/runtime.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <thread>
@@ -154,6 +155,66 @@ void check_plans(Place& place, GpuStream const& gpu) {
     }
 }
 
+// Shapes that share kernels: right numbers for each, and the later ones are built faster than the first.
+void check_kernel_cache(GpuStream const& gpu) {
+    auto const cache = std::make_shared<cudnn_frontend::KernelCache>();
+    Rig rig(Target::cuda(gpu.handle()));
+    rig.execute = [&](Session const& session) { return execute_on_gpu(session, gpu); };
+    rig.prepare = [&](Graph& graph) { graph.set_dynamic_shape_enabled(true).set_kernel_cache(cache); };
+    rig.rounds_factors = true;
+    for (std::int64_t const depth : {64, 128}) {
+        for (std::int64_t const rows : {200, 72, 333}) {
+            AttentionCase c = feature_case();
+            c.alibi = false;
+            c.s_q = c.s_kv = rows, c.d_qk = c.d_v = depth;
+            auto const start = std::chrono::steady_clock::now();
+            Outcome const outcome = check_case(c, rig);
+            std::chrono::duration<double, std::milli> const time = std::chrono::steady_clock::now() - start;
+            expect(outcome.faults.empty(), "dynamic shapes, " + std::to_string(rows) + " rows of " +
+                                               std::to_string(depth) + ": " + outcome.faults);
+            std::printf("  %.1f ms to plan and check forward and backward\n", time.count());
+        }
+    }
+}
+
+// One built graph for other sizes: each new one is planned once.
+void check_shape_overrides(GpuStream const& gpu) {
+    AttentionCase large = feature_case(), small = feature_case();
+    small.s_q = small.s_kv = 72;
+    Inputs const in = make_inputs(large), small_in = make_inputs(small);
+    ForwardOutputs const out = make_forward_outputs(large), small_out = make_forward_outputs(small);
+    Session built(large, in, out), wanted(small, small_in, small_out);
+    built.graph().set_override_shape_enabled(true);
+    expect_good(built.build(Target::cuda(gpu.handle())), "a graph whose shapes may be overridden");
+    expect_good(wanted.build(Target::cuda(gpu.handle())), "the same of the other shape");
+    DeviceMirror mirror;
+    auto const pack = device_pack(wanted, mirror);
+    HostMemory const workspace(built.graph().get_workspace_size());
+    std::vector<std::int64_t> uids;
+    std::vector<std::vector<std::int64_t>> dims, strides;
+    for (Session::Entry const& entry : wanted.entries()) {
+        uids.push_back(entry.tensor->get_uid());
+        dims.push_back(entry.tensor->get_dim());
+        strides.push_back(entry.tensor->get_stride());
+    }
+    auto const run = [&](char const* what) {
+        auto const start = std::chrono::steady_clock::now();
+        expect_good(built.graph().execute(gpu.handle(), pack, mirror.address(workspace), uids, dims, strides), what);
+        std::chrono::duration<double, std::milli> const time = std::chrono::steady_clock::now() - start;
+        std::printf("  %.3f ms\n", time.count());
+    };
+    run("overridden shapes, planned");
+    run("overridden shapes, again");
+    static_cast<void>(gpu.wait());
+    static_cast<void>(mirror.copy_back());
+    auto const problem = to_problem(small, small_in, {});
+    oracle::Forward const exact = oracle::forward(problem);
+    oracle::Precision const precision{oracle::Precision::kSingle, small.result_type, small.bias_type, 0x1p-8};
+    std::string const fault =
+        first_difference("O", small_out.o, exact.o, oracle::allowed_error(problem, exact, precision).o);
+    expect(fault.empty(), "overridden shapes give the right numbers" + fault);
+}
+
 void check_bad_arguments(Place& place, GpuStream const& gpu) {
     auto pack = place.pack();
     expect_bad(place.graph().execute(nullptr, pack, place.scratch()), "handle is null", "a null handle");
@@ -187,6 +248,8 @@ int main() {
     check_cuda_graph(place, other, gpu, wanted);
     check_threads(place, wanted);
     check_plans(place, gpu);
+    check_kernel_cache(gpu);
+    check_shape_overrides(gpu);
     std::printf("%d failures\n", failures);
     return failures == 0 ? 0 : 1;
 }

@@ -32,6 +32,7 @@ class Faults {
 bool run_watched(Session& session, Rig const& rig, std::vector<HostTensor> const& inputs,
                  std::vector<HostTensor> const& outputs, Faults& faults, Outcome& outcome) {
     MemorySnapshot const before(concatenated(inputs, outputs));
+    rig.prepare(session.graph());
     error_t error = session.build(rig.target);
     outcome.is_refused = outcome.is_refused || error.is_bad();
     if (error.is_good()) error = rig.execute(session);

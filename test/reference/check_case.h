@@ -13,6 +13,7 @@ struct Rig {
     explicit Rig(Target const& where) : target(where) {}
 
     Target target;
+    std::function<void(Graph&)> prepare = [](Graph&) {};  // settings of the graph, before it is built
     std::function<error_t(Session const&)> execute = [](Session const& session) { return session.execute(); };
     bool rounds_factors = false;      // probabilities and dS to the inputs' type, as tensor cores take them
     bool defines_padded_rows = true;  // rows beyond the lengths are written, with zeros; so are those of batch entries

@@ -55,3 +55,10 @@ TEST_CASE("names in the middle of the long tables stand at their enumerators") {
     CHECK(std::string(core::name_of(KnobType_t::KERNEL_CFG)) == "KERNEL_CFG");
     CHECK(std::string(core::name_of(KnobType_t::SWAP_AB)) == "SWAP_AB");
 }
+
+TEST_CASE("programs get the names of enumerators", "[core]") {
+    CHECK(std::string(cudnn_frontend::to_string(cudnn_frontend::DataType_t::BFLOAT16)) == "BFLOAT16");
+    CHECK(std::string(cudnn_frontend::to_string(cudnn_frontend::HeurMode_t::FALLBACK)) == "FALLBACK");
+    CHECK(std::string(to_string(cudnn_frontend::BehaviorNote_t::RUNTIME_COMPILATION)) == "RUNTIME_COMPILATION");
+    CHECK(std::string(to_string(static_cast<cudnn_frontend::KnobType_t>(-1))) == "?");
+}

@@ -1,0 +1,144 @@
+// A GPU as the samples use it: a cuDNN handle on a stream of its own, memory, and runs on copies of host memory.
+// Without a GPU a program leaves with 77, which test drivers count as skipped.
+#pragma once
+
+#include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#if SAMPLES_HAVE_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+namespace samples {
+
+namespace fe = cudnn_frontend;
+
+[[noreturn]] inline void skip(char const* reason) {
+    std::printf("skipped: %s\n", reason);
+    std::exit(77);
+}
+
+// Ends the program with the error's text if a call failed.
+inline void require(fe::error_t const& status) {
+    if (status.is_good()) return;
+    std::fprintf(stderr, "error: %s\n", status.get_message().c_str());
+    std::exit(1);
+}
+
+#if SAMPLES_HAVE_CUDA
+
+inline void require(cudaError_t status) {
+    if (status == cudaSuccess) return;
+    std::fprintf(stderr, "error: CUDA: %s\n", cudaGetErrorString(status));
+    std::exit(1);
+}
+
+class Gpu {
+   public:
+    Gpu() {
+        int devices = 0;
+        if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) skip("there is no GPU here");
+        require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+        require(fe::runtime::create_handle(&handle_));
+        require(fe::runtime::set_stream(handle_, stream_));
+    }
+    Gpu(Gpu const&) = delete;
+    Gpu& operator=(Gpu const&) = delete;
+    ~Gpu() {
+        if (fe::runtime::destroy_handle(handle_).is_bad()) std::fprintf(stderr, "the handle could not be destroyed\n");
+        cudaStreamDestroy(stream_);
+    }
+
+    cudnnHandle_t handle() const { return handle_; }
+    cudaStream_t stream() const { return stream_; }
+    void wait() const { require(cudaStreamSynchronize(stream_)); }
+
+   private:
+    cudaStream_t stream_ = nullptr;
+    cudnnHandle_t handle_ = nullptr;
+};
+
+// Elements in the GPU's memory.
+template <class T>
+class GpuArray {
+   public:
+    explicit GpuArray(std::size_t size) : size_(size) {
+        if (size > 0) require(cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T)));
+    }
+    explicit GpuArray(std::vector<T> const& host) : GpuArray(host.size()) {
+        require(cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
+    }
+    GpuArray(GpuArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(other.size_) {}
+    ~GpuArray() { cudaFree(data_); }
+
+    T* data() const { return data_; }
+    void clear() { require(cudaMemset(data_, 0, size_ * sizeof(T))); }
+    std::vector<T> to_host() const {
+        std::vector<T> host(size_);
+        require(cudaMemcpy(host.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
+        return host;
+    }
+
+   private:
+    T* data_ = nullptr;
+    std::size_t size_;
+};
+
+inline fe::Target gpu_target() {
+    static Gpu const gpu;
+    return fe::Target::cuda(gpu.handle());
+}
+
+// Where an array of the host is on the GPU for one run.
+struct Mirror {
+    char* host;
+    std::size_t bytes;
+    GpuArray<char> device;
+
+    Mirror(void* from, std::size_t size) : host(static_cast<char*>(from)), bytes(size), device(size) {
+        require(cudaMemcpy(device.data(), host, bytes, cudaMemcpyHostToDevice));
+    }
+    void copy_back() const { require(cudaMemcpy(host, device.data(), bytes, cudaMemcpyDeviceToHost)); }
+};
+
+inline std::size_t size_of(fe::DataType_t type) {
+    return type == fe::DataType_t::INT64 ? 8 : type == fe::DataType_t::FLOAT || type == fe::DataType_t::INT32 ? 4 : 2;
+}
+
+inline std::size_t bytes_of(fe::graph::Tensor_attributes const& tensor) {
+    std::int64_t last = 0;
+    for (std::size_t i = 0; i < tensor.get_dim().size(); ++i)
+        last += (tensor.get_dim()[i] - 1) * tensor.get_stride()[i];
+    return static_cast<std::size_t>(last + 1) * size_of(tensor.get_data_type());
+}
+
+// Runs a built graph once on copies of the caller's host memory.
+inline void run_on_gpu(fe::graph::Graph const& graph, std::unordered_map<std::int64_t, void*> pack) {
+    std::vector<Mirror> mirrors;
+    for (std::int64_t const uid : graph.get_variant_pack_uids_sorted()) {
+        fe::graph::Tensor_attributes tensor;
+        require(graph.query_tensor_attributes_of_uid(uid, tensor));
+        if (tensor.get_is_pass_by_value()) continue;
+        mirrors.emplace_back(pack.at(uid), bytes_of(tensor));
+        pack[uid] = mirrors.back().device.data();
+    }
+    GpuArray<char> const workspace(static_cast<std::size_t>(graph.get_workspace_size()));
+    require(graph.execute(gpu_target().handle(), pack, workspace.data()));
+    require(cudaDeviceSynchronize());
+    for (Mirror const& mirror : mirrors) mirror.copy_back();
+}
+
+#else
+
+inline fe::Target gpu_target() { skip("the samples were built without the CUDA toolkit"); }
+inline void run_on_gpu(fe::graph::Graph const&, std::unordered_map<std::int64_t, void*> const&) {}
+
+#endif
+
+}  // namespace samples
