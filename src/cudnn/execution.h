@@ -16,7 +16,8 @@ struct RunMemory {
     void* workspace = nullptr;
 };
 
-// A kept pack must not be used where memory of the caller's is read by the host: its values may change, its address not.
+// A kept pack must not be used where memory of the caller's is read by the host: its values may change, its address
+// not.
 error_t execute(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings, RunMemory const& memory,
                 KeptPack* kept);
 

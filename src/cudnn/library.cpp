@@ -5,6 +5,7 @@
 #include "cudnn/status.h"
 
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -139,6 +140,11 @@ Library const& library() {
     // Never destroyed: descriptors in static objects may outlive the statics of this file.
     static Library const& opened = *new Library(open_library(default_search_plan()));
     return opened;
+}
+
+void keep_compiler_open() {
+    static std::once_flag is_open;
+    std::call_once(is_open, [] { open_compiler(library().report.cuda_version); });
 }
 
 LibraryReport full_report(Library const& library) {

@@ -41,6 +41,9 @@ Library open_library(SearchPlan const& plan);
 // Opens by the default plan on the first call; later calls give the same answer. Safe from many threads.
 Library const& library();
 
+// cuDNN opens NVRTC for each plan that it compiles, and closes it again; this keeps it open from the first call on.
+void keep_compiler_open();
+
 // The report with notes on what cuDNN needs of the machine: NVRTC, the CUDA driver. Opens NVRTC, which takes
 // milliseconds, so that it is not part of opening cuDNN.
 LibraryReport full_report(Library const& library);

@@ -36,13 +36,18 @@ std::string find_as_cudnn(char const* name) {
     return open_object(name).path();
 }
 
+bool is_for_cuda_12(std::size_t cuda_version) { return cuda_version / 1000 == 12; }
+
 // NVRTC compiles the kernels. cuDNN takes the one of the CUDA that it was built for.
+char const* compiler_name(std::size_t cuda_version) {
+    return is_for_cuda_12(cuda_version) ? "libnvrtc.so.12" : "libnvrtc.so.13";
+}
+
 std::string note_on_compiler(std::size_t cuda_version) {
-    bool const is_for_12 = cuda_version / 1000 == 12;
-    std::string const name = is_for_12 ? "libnvrtc.so.12" : "libnvrtc.so.13";
+    std::string const name = compiler_name(cuda_version);
     if (std::string const path = find_as_cudnn(name.c_str()); !path.empty()) return name + ": " + path;
     return name + ": missing, so that no kernel can be compiled; pip install " +
-           (is_for_12 ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc");
+           (is_for_cuda_12(cuda_version) ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc");
 }
 
 // Not opened: offline planning works only where the real driver is not loaded.
@@ -93,6 +98,11 @@ std::vector<std::string> notes_on_parts(std::string const& library_path) {
                         ", where libcudnn is; parts of different versions do not work together");
     }
     return notes;
+}
+
+void open_compiler(std::size_t cuda_version) {
+    std::string const path = find_as_cudnn(compiler_name(cuda_version));
+    if (!path.empty()) static_cast<void>(open_object(path));
 }
 
 std::vector<std::string> notes_on_machine(LibraryReport const& report) {

@@ -23,6 +23,9 @@ std::string problem_of_versions(SharedObject const& library, SharedObject const&
 // What is missing, or from elsewhere. Cheap: nothing is opened.
 std::vector<std::string> notes_on_parts(std::string const& library_path);
 
+// Opens NVRTC, where it can be found, for as long as the process lives.
+void open_compiler(std::size_t cuda_version);
+
 // Where NVRTC and the CUDA driver are, or how to get them. Opens NVRTC, which takes milliseconds: for reports.
 std::vector<std::string> notes_on_machine(LibraryReport const& report);
 

@@ -13,6 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxBytes = std::size_t{64} << 10;
+constexpr int kMaxDepth = 8;  // the parser's clean-up is recursive
 constexpr std::int64_t kFormat = 1;
 constexpr char const* kWrapperMembers[] = {"format", "name", "source", "properties"};
 // cuDNN 9.19 refuses a description that lacks one of these, and does not say which.
@@ -65,6 +66,25 @@ Result<Json> read_once_each(std::string_view text) {
     return json;
 }
 
+// How deep lists and objects stand in one another, in text that may be no JSON.
+int depth_of(std::string_view text) {
+    int depth = 0, deepest = 0;
+    bool is_in_text = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        char const c = text[i];
+        if (is_in_text && c == '\\') {
+            ++i;
+        } else if (c == '"') {
+            is_in_text = !is_in_text;
+        } else if (!is_in_text && (c == '[' || c == '{')) {
+            deepest = std::max(deepest, ++depth);
+        } else if (!is_in_text && (c == ']' || c == '}')) {
+            --depth;
+        }
+    }
+    return deepest;
+}
+
 Result<Json> read(std::string_view text) {
     if (text.size() > kMaxBytes) {
         return refused("has " + std::to_string(text.size()) + " bytes, at most " + std::to_string(kMaxBytes) +
@@ -73,6 +93,9 @@ Result<Json> read(std::string_view text) {
     // The parser takes a zero byte for the end and does not look at what follows.
     if (auto const zero = text.find('\0'); zero != text.npos) {
         return refused("has a zero byte at byte " + std::to_string(zero + 1) + "; JSON text is needed");
+    }
+    if (depth_of(text) > kMaxDepth) {
+        return refused("has lists or objects deeper than " + std::to_string(kMaxDepth) + " in one another");
     }
     try {
         return read_once_each(text);

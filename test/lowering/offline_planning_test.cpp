@@ -115,3 +115,19 @@ TEST_CASE("filters bar engines with a reason, and an offline plan does not run",
     auto const pack = graphs.forward.pack_by_uid();
     CHECK(graph.execute(nullptr, pack, nullptr).get_message().find("made offline") != std::string::npos);
 }
+
+TEST_CASE("dynamic shapes plan forward alone, and a kernel cache keeps graphs of other sizes apart", "[offline]") {
+    if (!has_cudnn()) return;
+    auto const cache = std::make_shared<cudnn_frontend::KernelCache>();
+    for (std::size_t const shape : {std::size_t{0}, std::size_t{2}, std::size_t{0}}) {
+        Graphs graphs(gpu_case_groups()[0].cases[shape]);
+        graphs.forward.graph().set_dynamic_shape_enabled(true).set_kernel_cache(cache);
+        CHECK(graphs.forward.build(Target::offline("h200")).get_message() == "");
+    }
+    CHECK(cache->describe() == "kernel cache of 2 graphs");
+    Graphs graphs(gpu_case_groups()[0].cases[0]);
+    graphs.backward.graph().set_dynamic_shape_enabled(true);
+    CHECK(graphs.backward.build(Target::offline("h200")).get_message() ==
+          "dynamic shapes are enabled for backward attention, for which cuDNN has no engine with them; leave out "
+          "set_dynamic_shape_enabled() and set_kernel_cache()");
+}

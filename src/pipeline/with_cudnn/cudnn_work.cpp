@@ -1,6 +1,7 @@
 #include "pipeline/with_cudnn/cudnn_work.h"
 
 #include "core/names.h"
+#include "cudnn/library.h"
 
 #include <algorithm>
 
@@ -16,6 +17,7 @@ Result<CudnnPlan const*> Candidate::build() {
     std::lock_guard const lock(mutex_);
     if (!is_tried_) {
         is_tried_ = true;
+        cudnn::keep_compiler_open();
         auto engine = cudnn::EnginePlan::build(std::move(unused_), work_->device(), work_->kernel_cache.get());
         if (engine.is_good()) plan_ = std::make_shared<CudnnPlan>(work_->context, std::move(engine).value());
         failure_ = engine.error();

@@ -48,29 +48,15 @@ Result<std::shared_ptr<CudnnContext const>> make_context(PlanningInput const& in
     return std::shared_ptr<CudnnContext const>(std::move(context));
 }
 
-// Kernels that may serve one another: cuDNN's cache does not tell head dims apart, nor anything else but what follows
-// from an operation's kind.
-std::string kernel_kind(ir::OpGraph const& graph) {
-    std::string kind;
-    for (ir::Op const& op : graph.ops()) {
-        kind += std::string(ir::kind_name(op)) + ";";
-        if (auto const* const matmul = std::get_if<ir::MatmulOp>(&op.body)) {
-            auto const& a = graph.value(matmul->a);
-            auto const& c = graph.value(matmul->c);
-            bool const is_first = a.role != ir::Role::Virtual;
-            kind += std::to_string((is_first ? a : c).dim.back()) + ",type " + std::to_string(int(a.type)) + ";";
-        }
-    }
-    return kind;
-}
-
+// Kernels serve graphs of the very same sizes alone: cuDNN 9.14 and 9.19 also hand them to graphs of others, for which
+// they write out of bounds.
 Result<std::shared_ptr<cudnn::Descriptor const>> kernel_cache_for(PlanningInput const& input,
                                                                   ir::OpGraph const& op_graph,
                                                                   cudnn::Descriptor const& graph) {
     if (!input.settings.kernel_cache) return std::shared_ptr<cudnn::Descriptor const>();
     KernelCache::Impl& cache = detail::Kernel_cache_access::impl(*input.settings.kernel_cache);
     std::lock_guard const lock(cache.mutex);
-    std::shared_ptr<void const>& part = cache.parts[kernel_kind(op_graph)];
+    std::shared_ptr<void const>& part = cache.parts[ir::to_text(op_graph)];
     if (!part) {
         auto made =
             std::make_shared<cudnn::Descriptor>(graph.api(), CUDNN_BACKEND_KERNEL_CACHE_DESCRIPTOR, "the kernel cache");
@@ -94,11 +80,24 @@ error_t check_sm_version(graph::PlanSettings const& settings, cudnn::Device cons
                 "; leave the call out, or describe another device with set_device_properties()"};
 }
 
-error_t check_kernel_cache(graph::PlanSettings const& settings) {
-    if (!settings.kernel_cache || settings.dynamic_shapes) return {};
-    return {error_code_t::GRAPH_NOT_SUPPORTED,
-            "a kernel cache is set, but dynamic shapes are not enabled; cuDNN shares kernels between graphs with "
-            "set_dynamic_shape_enabled(true) alone"};
+bool has_backward(nodes::ValidatedGraph const& graph) {
+    auto const& all = graph.spec().nodes;
+    return std::any_of(all.begin(), all.end(),
+                       [](nodes::Node const& node) { return node.kind() == nodes::NodeKind::SdpaBackward; });
+}
+
+error_t check_dynamic_shapes(PlanningInput const& input) {
+    if (input.settings.kernel_cache && !input.settings.dynamic_shapes) {
+        return {error_code_t::GRAPH_NOT_SUPPORTED,
+                "a kernel cache is set, but dynamic shapes are not enabled; cuDNN shares kernels between graphs with "
+                "set_dynamic_shape_enabled(true) alone"};
+    }
+    if (input.settings.dynamic_shapes && has_backward(input.graph)) {
+        return {error_code_t::GRAPH_NOT_SUPPORTED,
+                "dynamic shapes are enabled for backward attention, for which cuDNN has no engine with them; leave out "
+                "set_dynamic_shape_enabled() and set_kernel_cache()"};
+    }
+    return {};
 }
 
 error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std::size_t slots) {
@@ -129,7 +128,7 @@ expand::Capabilities expansion_for_cudnn() {
 }
 
 Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& input) {
-    SDPA_GRAPH_TRY(check_kernel_cache(input.settings));
+    SDPA_GRAPH_TRY(check_dynamic_shapes(input));
     auto device = find_planning_device(input.target, input.settings.device.get());
     if (device.is_bad()) return device.error();
     SDPA_GRAPH_TRY(check_sm_version(input.settings, *device.value().device));

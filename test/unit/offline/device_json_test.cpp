@@ -73,11 +73,14 @@ TEST_CASE("text that is no JSON object is refused") {
 
 TEST_CASE("hostile text is refused") {
     CHECK(problem(std::string(100'000, ' ')) == "has 100000 bytes, at most 65536 are read");
-    CHECK(problem(std::string(65'000, '[')) == "is not JSON text: see byte 65001");
+    std::string const kTooDeep = "has lists or objects deeper than 8 in one another";
+    CHECK(problem(std::string(65'000, '[')) == kTooDeep);
     std::string const deep = std::string(30'000, '[') + std::string(30'000, ']');
-    CHECK(problem(deep) == "is no JSON object");
-    CHECK(problem(bare_with("\"deep\":" + deep)) ==
-          "has neither a number, a text nor a list of those as property \"deep\"");
+    CHECK(problem(deep) == kTooDeep);
+    CHECK(problem(bare_with("\"deep\":" + deep)) == kTooDeep);
+    CHECK(problem("[[[[[[[[]]]]]]]]") == "is no JSON object");
+    CHECK(problem("[[[[[[[[[]]]]]]]]]") == kTooDeep);
+    CHECK(offline::parse_device(bare_with("\"brackets\":\"[[[[[[[[[[\\\"[[\"")).is_good());
     CHECK(problem("{\"\xff\": 1}").find("is not JSON text: see byte ") == 0);
 }
 
