@@ -3,7 +3,7 @@
 #pragma once
 
 #if defined(__has_include)
-#if __has_include(<cudnn.h>)
+#if __has_include(<cudnn.h>) && __has_include(<cuda_runtime_api.h>)  // which it includes
 #include <cudnn.h>
 #define SDPA_GRAPH_HAS_CUDNN_HEADER
 #endif
