@@ -155,6 +155,11 @@ Json parse(std::string_view text, Problems& problems) {
         problems.add(line_and_column(text, zero), "a zero byte", "JSON text");
         return {};
     }
+    // Which words the library has for this depends on its version.
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+        problems.add(line_and_column(text, text.size()), "no text", "JSON text");
+        return {};
+    }
     Builder builder(text, problems);
     Json::sax_parse(text.data(), text.data() + text.size(), &builder);
     return builder.take();

@@ -33,8 +33,8 @@ std::vector<Malformed> not_json() {
     };
     std::string const good = document("{}", "[]");
     return {
-        row("", "line 1, column 1: found unexpected end of input"),
-        row(" \n\n ", "line 3, column 2: found unexpected end of input"),
+        row("", "line 1, column 1: found no text; needed JSON text"),
+        row(" \n\n ", "line 3, column 2: found no text; needed JSON text"),
         row("{", "line 1, column 2: found unexpected end of input"),
         row("nul", "line 1, column 4: found invalid literal"),
         row("{\n  \"format\" \"sdpa-graph\"}", "line 2, column 23"),
