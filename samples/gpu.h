@@ -111,7 +111,18 @@ inline std::size_t size_of(fe::DataType_t type) {
     return type == fe::DataType_t::INT64 ? 8 : type == fe::DataType_t::FLOAT || type == fe::DataType_t::INT32 ? 4 : 2;
 }
 
-inline std::size_t bytes_of(fe::graph::Tensor_attributes const& tensor) {
+// Where the last sequence of a ragged tensor ends: the last of its offsets.
+inline std::int64_t end_of(fe::graph::Tensor_attributes const& offset, void const* host) {
+    auto const last = static_cast<std::size_t>(offset.get_dim()[0] - 1);
+    return offset.get_data_type() == fe::DataType_t::INT64 ? static_cast<std::int64_t const*>(host)[last]
+                                                           : static_cast<std::int32_t const*>(host)[last];
+}
+
+inline std::size_t bytes_of(fe::graph::Tensor_attributes const& tensor,
+                            std::unordered_map<std::int64_t, void*> const& pack) {
+    if (auto const offset = tensor.get_ragged_offset()) {
+        return static_cast<std::size_t>(end_of(*offset, pack.at(offset->get_uid()))) * size_of(tensor.get_data_type());
+    }
     std::int64_t last = 0;
     for (std::size_t i = 0; i < tensor.get_dim().size(); ++i)
         last += (tensor.get_dim()[i] - 1) * tensor.get_stride()[i];
@@ -119,13 +130,14 @@ inline std::size_t bytes_of(fe::graph::Tensor_attributes const& tensor) {
 }
 
 // Runs a built graph once on copies of the caller's host memory.
-inline void run_on_gpu(fe::graph::Graph const& graph, std::unordered_map<std::int64_t, void*> pack) {
+inline void run_on_gpu(fe::graph::Graph const& graph, std::unordered_map<std::int64_t, void*> const& host) {
     std::vector<Mirror> mirrors;
+    auto pack = host;
     for (std::int64_t const uid : graph.get_variant_pack_uids_sorted()) {
         fe::graph::Tensor_attributes tensor;
         require(graph.query_tensor_attributes_of_uid(uid, tensor));
         if (tensor.get_is_pass_by_value()) continue;
-        mirrors.emplace_back(pack.at(uid), bytes_of(tensor));
+        mirrors.emplace_back(host.at(uid), bytes_of(tensor, host));
         pack[uid] = mirrors.back().device.data();
     }
     GpuArray<char> const workspace(static_cast<std::size_t>(graph.get_workspace_size()));

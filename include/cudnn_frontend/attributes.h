@@ -120,6 +120,9 @@ class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_attribu
 
     SDPA_backward_attributes& set_dbias(detail::Tensor_ptr const& dbias);
     SDPA_backward_attributes& set_deterministic_algorithm(bool const enabled);
+    // With ragged tensors: a bound on the tokens of all sequences together, gaps included. It may save memory.
+    SDPA_backward_attributes& set_max_total_seq_len_q(std::int64_t const tokens);
+    SDPA_backward_attributes& set_max_total_seq_len_kv(std::int64_t const tokens);
 
     using detail::Attention_attributes<SDPA_backward_attributes>::set_dropout;
     SDPA_backward_attributes& set_dropout(detail::Tensor_ptr const& mask, detail::Tensor_ptr const& scale,

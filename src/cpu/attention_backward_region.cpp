@@ -179,7 +179,7 @@ void visit_tile(Step const& step, std::int64_t p, Range tile) {
     if (wanted.d_bias) add_bias_gradients(step, place);
 }
 
-// Queries past the sequence's length get dQ = 0.
+// Queries past the sequence's length get dQ = 0, where dQ has memory for them.
 void store_query_gradients(Step const& step) {
     std::int64_t const lanes = step.run.lanes(), width = step.run.shape.width;
     for (std::int64_t p = 0; p < step.panels(); ++p) {
@@ -189,7 +189,9 @@ void store_query_gradients(Step const& step) {
         step.run.kernels.scale_lanes(panel, width, factors.data());
         std::int64_t const first = step.queries.begin + p * lanes;
         Slice const to = slice_of(step.run.tensors.d_q, step.region.b, step.h, first, 0);
-        store_tile({panel, lanes, width, std::min(lanes, step.queries.end - first)}, transposed(to));
+        bool const is_ragged = step.run.tensors.d_q.starts != nullptr;
+        std::int64_t const rows = is_ragged ? step.panel(p).size() : std::min(lanes, step.queries.end - first);
+        store_tile({panel, lanes, width, rows}, transposed(to));
     }
 }
 
@@ -237,13 +239,14 @@ KeySum value_sum(Backward const& run, Region const& region, BackwardScratch cons
 
 void clear(KeySum const& sum) { std::fill_n(sum.data, sum.heads.size() * sum.span * sum.stride, 0.0f); }
 
-// Keys past the sequence's length get 0.
+// Keys past the sequence's length get 0, where there is memory for them.
 void store(KeySum const& sum, Region const& region, Sequence const& sequence) {
     std::int64_t const present = Range{region.keys.begin, std::min(region.keys.end, sequence.keys)}.size();
     for (std::int64_t head = 0; head < sum.heads.size(); ++head) {
         float* const rows = sum.data + head * sum.span * sum.stride;
         std::fill(rows + present * sum.stride, rows + sum.span * sum.stride, 0.0f);
-        store_tile({rows, sum.stride, region.keys.size(), sum.width},
+        std::int64_t const stored = sum.view.starts != nullptr ? present : region.keys.size();
+        store_tile({rows, sum.stride, stored, sum.width},
                    slice_of(sum.view, region.b, sum.heads.begin + head, region.keys.begin, 0));
     }
 }

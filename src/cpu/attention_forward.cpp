@@ -129,11 +129,12 @@ void attend(Task const& task, std::int64_t p, Range tile) {
         rescale.data());
 }
 
-// Queries past the sequence's length and queries that saw no key get O = 0 and stats = -inf.
+// Queries past the sequence's length and queries that saw no key get O = 0 and stats = -inf; a ragged tensor has no
+// memory for the former.
 void store_panel(Task const& task, std::int64_t p) {
     ForwardTensors const& tensors = task.run.tensors;
     std::int64_t const lanes = task.run.lanes(), first = task.queries.begin + p * lanes;
-    std::int64_t const present = task.panel(p).size(), stored = std::min(lanes, task.queries.end - first);
+    std::int64_t const present = task.panel(p).size(), all = std::min(lanes, task.queries.end - first);
     std::array<float, kMaxLanes> factors{}, stats;
     stats.fill(-kInfinity);
     for (std::int64_t lane = 0; lane < present; ++lane) {
@@ -145,8 +146,9 @@ void store_panel(Task const& task, std::int64_t p) {
     float* const o = task.scratch.o + p * lanes * task.run.value_stride;
     task.run.kernels.scale_lanes(o, task.run.shape.value_width, factors.data());
     Slice const to = slice_of(tensors.o, task.b, task.h, first, 0);
-    store_tile({o, lanes, task.run.shape.value_width, stored}, transposed(to));
-    if (tensors.stats) store_tile({stats.data(), 1, stored, 1}, slice_of(tensors.stats, task.b, task.h, first, 0));
+    std::int64_t const o_rows = tensors.o.starts ? present : all, stats_rows = tensors.stats.starts ? present : all;
+    store_tile({o, lanes, task.run.shape.value_width, o_rows}, transposed(to));
+    if (tensors.stats) store_tile({stats.data(), 1, stats_rows, 1}, slice_of(tensors.stats, task.b, task.h, first, 0));
 }
 
 void run_task(Task const& task) {

@@ -1,5 +1,7 @@
 #include "cpu/layout.h"
 
+#include "core/data_type.h"
+
 #include <algorithm>
 
 namespace cudnn_frontend::inline v1::cpu {
@@ -26,7 +28,7 @@ class WorkspacePlanner {
             if (layout_.bytes > kMaxWorkspace) return too_large();
             release_after(i);
         }
-        return std::move(layout_);
+        return place_dense_copies();
     }
 
    private:
@@ -48,6 +50,30 @@ class WorkspacePlanner {
         }
     }
 
+    // Dense copies of ragged tensors, for as long as the graph runs.
+    Result<Layout> place_dense_copies() {
+        for (ir::Op const& op : graph_.ops()) {
+            bool const is_fused = std::holds_alternative<ir::SdpaForwardOp>(op.body) ||
+                                  std::holds_alternative<ir::SdpaBackwardOp>(op.body);
+            if (is_fused) continue;
+            for (ir::Operand const& in : ir::inputs_of(op)) place_dense_copy(graph_.storage_of(in.value));
+            for (ir::Operand const& out : ir::outputs_of(op)) place_dense_copy(graph_.storage_of(out.value));
+            if (layout_.bytes > kMaxWorkspace) return too_large();
+        }
+        return std::move(layout_);
+    }
+
+    void place_dense_copy(ir::ValueId id) {
+        ir::Value const& value = graph_.value(id);
+        if (!value.ragged || slot(id).dense_at >= 0) return;
+        slot(id).dense_at = align_up(layout_.bytes);
+        std::int64_t const most = kMaxWorkspace / core::size_of(value.type);
+        auto const elements = core::volume({value.dim[0], value.stride[0]});
+        layout_.bytes = elements && *elements <= most ? slot(id).dense_at + *elements * core::size_of(value.type)
+                                                      : kMaxWorkspace + 1;
+        layout_.bytes = align_up(layout_.bytes);
+    }
+
     // Takes the first gap between live blocks that is wide enough.
     void place(ir::ValueId id) {
         if (graph_.value(id).role != ir::Role::Virtual) return;
@@ -65,6 +91,10 @@ class WorkspacePlanner {
     }
 
     error_t too_large() const {
+        if (live_.empty())
+            return {error_code_t::GRAPH_NOT_SUPPORTED,
+                    "The dense copies of the ragged tensors need more than 2^47 bytes of workspace; use Target::cpu(), "
+                    "which makes none."};
         auto const largest = std::max_element(live_.begin(), live_.end(), [](Block const& a, Block const& b) {
             return a.end - a.begin < b.end - b.begin;
         });

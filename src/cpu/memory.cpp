@@ -22,12 +22,19 @@ void* Memory::data(ir::ValueId id) const {
 
 Tensor Memory::tensor(ir::ValueId id) const {
     ir::Value const& value = graph_.value(id);
-    return make_tensor(value, stored_type(value), data(id));
+    std::int64_t const dense_at = slots_[static_cast<std::size_t>(graph_.storage_of(id))].dense_at;
+    return make_tensor(value, stored_type(value), dense_at < 0 ? data(id) : workspace_ + dense_at);
 }
 
 View Memory::view(ir::ValueId id) const {
     if (id == ir::kNoValue) return {};
-    return make_view(graph_.value(id), data(id));
+    ir::Value const& value = graph_.value(id);
+    View view = make_view(value, data(id));
+    if (value.ragged) {
+        view.starts = data(value.ragged.offset);
+        view.starts_type = graph_.value(value.ragged.offset).type;
+    }
+    return view;
 }
 
 std::int64_t Memory::integer(ir::ValueId id, std::int64_t offset) const {

@@ -6,6 +6,7 @@
 #include "cpu/interpreter.h"
 #include "cpu/layout.h"
 #include "cpu/lengths.h"
+#include "cpu/ragged.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -180,8 +181,11 @@ error_t Program::run(std::span<void* const> pointers, void* workspace) const {
     std::byte* const base = aligned(workspace);
     Memory const memory(graph_, slots_, pointers, base);
     SDPA_GRAPH_TRY(check_lengths(graph_, memory));
+    SDPA_GRAPH_TRY(check_offsets(graph_, memory));
+    unpack_ragged(graph_, slots_, memory);
     Run const run_op{memory, threads_, base + scratch_offset_};
     for (ir::Op const& op : graph_.ops()) SDPA_GRAPH_TRY(std::visit(run_op, op.body));
+    pack_ragged(graph_, slots_, memory);
     return {};
 }
 

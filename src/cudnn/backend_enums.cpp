@@ -135,7 +135,7 @@ constexpr Pair<KnobType_t, cudnnBackendKnobType_t> kKnobs[] = {
     {KnobType_t::TILE_M, CUDNN_KNOB_TYPE_TILE_M},
     {KnobType_t::TILE_N, CUDNN_KNOB_TYPE_TILE_N},
     {KnobType_t::WARP_SPEC_CFG, static_cast<cudnnBackendKnobType_t>(42)},  // newer than 9.10
-    {KnobType_t::SWAP_AB, static_cast<cudnnBackendKnobType_t>(43)},  // newer than 9.10
+    {KnobType_t::SWAP_AB, static_cast<cudnnBackendKnobType_t>(43)},        // newer than 9.10
 };
 
 constexpr Pair<BehaviorNote_t, cudnnBackendBehaviorNote_t> kBehaviorNotes[] = {
@@ -168,6 +168,7 @@ struct AttributeName {
     { CUDNN_ATTR_##name, "CUDNN_ATTR_" #name }
 constexpr AttributeName kAttributes[] = {
     SDPA_GRAPH_ATTRIBUTE(TENSOR_BYTE_ALIGNMENT),
+    SDPA_GRAPH_ATTRIBUTE(TENSOR_RAGGED_OFFSET_DESC),
     SDPA_GRAPH_ATTRIBUTE(TENSOR_DATA_TYPE),
     SDPA_GRAPH_ATTRIBUTE(TENSOR_DIMENSIONS),
     SDPA_GRAPH_ATTRIBUTE(TENSOR_STRIDES),

@@ -46,6 +46,8 @@ cudnnBackendDescriptor_t TensorLowering::tensor(ir::ValueId id) {
     if (id == ir::kNoValue || error_.is_bad()) return nullptr;
     Descriptor& known = tensors_[static_cast<std::size_t>(id)];
     if (known) return known.get();
+    ir::ValueId const offset = graph_.value(id).ragged.offset;
+    if (offset != ir::kNoValue && tensor(offset) == nullptr) return nullptr;
     bool const virtually = is_virtual(graph_.value(graph_.storage_of(id)));
     known = make(graph_.value(id), virtually ? next_free_uid() : bind(id), virtually);
     error_ = known.finalize();
@@ -79,6 +81,7 @@ Descriptor TensorLowering::make(ir::Value const& value, std::int64_t uid, bool i
         .set_list(CUDNN_ATTR_TENSOR_STRIDES, std::span<std::int64_t const>(is_scalar ? ones : value.stride))
         .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, uid)
         .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::max(value.alignment, core::size_of(value.type)));
+    if (value.ragged) tensor.set(CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC, this->tensor(value.ragged.offset));
     if (is_virtual) tensor.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true);
     if (is_by_value(value)) tensor.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, true);
     return tensor;

@@ -8,12 +8,28 @@ using ir::ValueId;
 
 AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node)
     : NodeScope(builder, tensors, node) {
+    if (fields().padding_mask) {
+        seq_len_q_ = NodeScope::port(Port::Seq_len_q);
+        seq_len_kv_ = NodeScope::port(Port::Seq_len_kv);
+    }
     core::Dims const q = value(port(Port::Q)).dim;
     core::Dims const k = value(port(Port::K)).dim;
     score_dim_ = {q[0], q[1], q[2], k[2]};
-    if (!fields().padding_mask) return;
-    seq_len_q_ = port(Port::Seq_len_q);
-    seq_len_kv_ = port(Port::Seq_len_kv);
+}
+
+ValueId AttentionScope::port(int port) const {
+    switch (port) {
+        case Port::Q:
+        case Port::O:
+        case Port::dO:
+        case Port::Stats:
+        case Port::dQ: return NodeScope::port(port, seq_len_q_);
+        case Port::K:
+        case Port::V:
+        case Port::dK:
+        case Port::dV: return NodeScope::port(port, seq_len_kv_);
+        default: return NodeScope::port(port);
+    }
 }
 
 void AttentionScope::use_full_lengths() {

@@ -14,6 +14,7 @@ class AttentionScope : public NodeScope {
    public:
     AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node);
 
+    ir::ValueId port(int port) const;
     nodes::AttentionFields const& fields() const { return *nodes::attention_fields(node()); }
     core::Dims const& score_dim() const { return score_dim_; }  // {B, Hq, Sq, Skv}
     std::int64_t queries() const { return score_dim_[2]; }

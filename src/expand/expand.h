@@ -11,8 +11,8 @@ struct Capabilities {
     // Attention as one operation: not at all, for nodes that ask for it, or wherever the node leaves the choice.
     enum class Fused { Never, OnRequest, Preferred };
     Fused fused_attention = Fused::Never;
-    // Backward without lengths gets the full lengths as lengths where the last tile of keys is not full, or there is one
-    // query: cuDNN's Hopper engines can give NaN there without.
+    // Backward without lengths gets the full lengths as lengths where the last tile of keys is not full, or there is
+    // one query: cuDNN's Hopper engines can give NaN there without.
     bool full_lengths_in_backward = false;
 };
 

@@ -15,7 +15,10 @@ class NodeScope {
     // The node's own name, or its kind in lower case where the user gave none.
     std::string const& name() const { return name_; }
 
-    ir::ValueId port(int port) const { return tensors_.value(node_.ports[static_cast<std::size_t>(port)]); }
+    // Ragged tensors have rows of these lengths.
+    ir::ValueId port(int port, ir::ValueId row_lengths = ir::kNoValue) const {
+        return tensors_.value(node_.ports[static_cast<std::size_t>(port)], row_lengths);
+    }
     bool is_connected(int port) const { return node_.ports[static_cast<std::size_t>(port)] != nodes::kNoTensor; }
     // A copy: the builder moves its values as it grows.
     ir::Value value(ir::ValueId id) const { return builder_.value(id); }

@@ -13,7 +13,8 @@ class UserTensors {
    public:
     UserTensors(nodes::GraphSpec const& spec, ir::Builder& builder);
 
-    ir::ValueId value(nodes::TensorId id);  // no value for no tensor
+    // No value for no tensor. A ragged tensor has rows of these lengths.
+    ir::ValueId value(nodes::TensorId id, ir::ValueId row_lengths = ir::kNoValue);
 
    private:
     ir::Role role_of(nodes::TensorId id) const;

@@ -140,6 +140,14 @@ SDPA_backward_attributes& SDPA_backward_attributes::set_deterministic_algorithm(
     fields_of<SdpaBackwardFields>(*draft_).deterministic = enabled;
     return *this;
 }
+SDPA_backward_attributes& SDPA_backward_attributes::set_max_total_seq_len_q(std::int64_t const tokens) {
+    fields_of<SdpaBackwardFields>(*draft_).max_total_seq_len_q = tokens;
+    return *this;
+}
+SDPA_backward_attributes& SDPA_backward_attributes::set_max_total_seq_len_kv(std::int64_t const tokens) {
+    fields_of<SdpaBackwardFields>(*draft_).max_total_seq_len_kv = tokens;
+    return *this;
+}
 SDPA_backward_attributes& SDPA_backward_attributes::set_dropout(detail::Tensor_ptr const& mask,
                                                                 detail::Tensor_ptr const& scale,
                                                                 detail::Tensor_ptr const& scale_inverse) {

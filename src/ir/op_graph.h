@@ -28,6 +28,15 @@ enum class Role {
     Constant  // elements whose values are part of the graph
 };
 
+// A tensor whose batch entries start where an offset says, and not at multiples of the first stride: sequences of
+// different lengths, one after the other.
+struct Ragged {
+    ValueId offset = kNoValue;  // {B + 1, 1, 1, 1}: elements to the start of each entry; last, where the last one ends
+    ValueId length = kNoValue;  // {B, 1, 1, 1}: rows of each entry; there is no memory for more
+
+    explicit operator bool() const { return offset != kNoValue; }
+};
+
 struct Value {
     std::string name;
     DataType_t type = DataType_t::FLOAT;
@@ -38,6 +47,7 @@ struct Value {
     detail::Scalar constant;      // of a Constant of one element
     std::vector<double> table;    // of a Constant of several elements, row-major; the executor uploads it
     std::int64_t alignment = 16;  // bytes
+    Ragged ragged;                // the first stride then fits a dense copy
     ValueId view_of = kNoValue;   // the same elements as that value under other dims and strides
     bool owned_scratch = false;   // Virtual here, but cuDNN wants memory for it: the lowering finds it a place
 };

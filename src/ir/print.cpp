@@ -90,6 +90,7 @@ std::string fields_text(Op const& op) {
 std::string type_and_dims(Value const& value) {
     std::string text = std::string(core::name_of(value.type)) + " " + core::to_string(value.dim);
     if (value.stride != core::packed_strides(value.dim)) text += " strides " + core::to_string(value.stride);
+    if (value.ragged) text += " ragged by %" + std::to_string(value.ragged.offset);
     return text;
 }
 

@@ -21,6 +21,7 @@ class ValueCheck {
         if (value_.type == DataType_t::NOT_SET) fail("has no data type");
         if (!check_layout()) return;
         check_scalar();
+        check_ragged();
         if (value_.view_of != kNoValue) return check_view();
         if (is_memory_of_caller(value_.role) && value_.uid < 0) {
             fail("is memory of the caller but has no uid (" + std::to_string(value_.uid) +
@@ -71,6 +72,20 @@ class ValueCheck {
             fail("has " + dims() + " and a table of " + std::to_string(count) +
                  " elements; a table belongs to a constant and holds all its elements");
         }
+    }
+
+    void check_ragged() {
+        if (!value_.ragged) return;
+        for (ValueId const part : {value_.ragged.offset, value_.ragged.length}) {
+            if (!is_in_range(graph_, part) || part >= id_ || graph_.value(part).role != Role::Input) {
+                return fail("has ragged offsets or lengths %" + std::to_string(part) +
+                            "; needs inputs that were added before it");
+            }
+        }
+        std::int64_t const entries = value_.dim.front();
+        auto const holds = [&](ValueId part, std::int64_t count) { return graph_.value(part).dim.front() == count; };
+        if (holds(value_.ragged.offset, entries + 1) && holds(value_.ragged.length, entries)) return;
+        fail("has " + dims() + " and ragged offsets or lengths of another number of batch entries");
     }
 
     void check_view() {

@@ -42,6 +42,7 @@ void right_bound_in_range(RuleScope const& scope);
 void left_bound_in_range(RuleScope const& scope);
 void dbias_has_bias(RuleScope const& scope);
 void dbias_has_dims(RuleScope const& scope);
+void token_bounds_in_range(RuleScope const& scope);
 
 // Dropout: attention_dropout_checks.cpp.
 void probability_in_range(RuleScope const& scope);

@@ -2,6 +2,7 @@
 #include "nodes/attention_rules.h"
 
 #include "nodes/attention_checks.h"
+#include "nodes/ragged_checks.h"
 
 #include <array>
 
@@ -167,6 +168,12 @@ constexpr AttentionRule kRules[] = {
     {"sdpa_fwd.c41", "sdpa_bwd.c43",
      "With the ALiBi mask, Q has at most 2^20 heads.",
      GRAPH_NOT_SUPPORTED, alibi_heads_fit},
+    {"sdpa_fwd.c42", "sdpa_bwd.c44",
+     "Ragged tensors come with the padding mask.",
+     GRAPH_NOT_SUPPORTED, ragged_checks::ragged_has_padding},
+    {nullptr, "sdpa_bwd.c45",
+     "The bounds on the tokens of all sequences are at least 1.",
+     INVALID_VALUE, token_bounds_in_range},
 };
 // clang-format on
 

@@ -2,10 +2,17 @@
 
 namespace cudnn_frontend::inline v1::nodes {
 
+core::Dims rows_first_strides(core::Dims const& dim) {
+    std::int64_t const row = dim[1] * dim[3];
+    return {dim[2] * row, dim[3], row, 1};
+}
+
 void infer_output(TensorSpec* tensor, core::Dims const& dim) {
     if (tensor == nullptr) return;
     if (tensor->dim.empty()) tensor->dim = dim;
-    if (tensor->stride.empty()) tensor->stride = core::packed_strides(tensor->dim);
+    if (!tensor->stride.empty()) return;
+    bool const is_ragged = tensor->ragged_offset != kNoTensor && tensor->dim.size() == 4;
+    tensor->stride = is_ragged ? rows_first_strides(tensor->dim) : core::packed_strides(tensor->dim);
 }
 
 void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type) {

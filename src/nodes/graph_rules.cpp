@@ -1,5 +1,6 @@
 // The rules of the graph as a whole: its tensors, and how nodes hang together.
 #include "nodes/enumerator_checks.h"
+#include "nodes/ragged_checks.h"
 #include "nodes/rule.h"
 #include "nodes/tensor_checks.h"
 #include "nodes/uses.h"
@@ -169,7 +170,8 @@ constexpr Rule kRules[] = {
     {"graph.c12", "A tensor's alignment is a power of two and at least the size of an element.", INVALID_VALUE,
      has_sound_alignment},
     {"graph.c13", "A tensor is neither reordered nor vectorized.", GRAPH_NOT_SUPPORTED, is_plainly_laid_out},
-    {"graph.c14", "A tensor has no ragged offset.", GRAPH_NOT_SUPPORTED, is_not_ragged},
+    {"graph.c14", "A ragged offset is INT32 or INT64 of dims {B + 1, 1, 1, 1}, in memory, and made by no node.",
+     GRAPH_NOT_SUPPORTED, ragged_checks::offsets_are_sound},
     {"graph.c15", "A uid is at least 0.", INVALID_VALUE, has_valid_uid},
     {"graph.c16", "No two tensors of a graph have the same uid.", INVALID_VALUE, has_own_uid},
     {"graph.c17", "A tensor that is passed by value has one element.", INVALID_VALUE, by_value_is_one_element},
@@ -184,6 +186,10 @@ constexpr Rule kRules[] = {
      results_are_used},
     {"graph.c25", "Nodes do not form a cycle.", INVALID_VALUE, is_acyclic},
     {"graph.c26", "Each field of an enumeration holds one of its values.", INVALID_VALUE, enumerators_are_known},
+    {"graph.c27",
+     "A ragged tensor is in memory, and attention's Q, K, V, O, Stats or a gradient of these; "
+     "its rows hold all heads.",
+     GRAPH_NOT_SUPPORTED, ragged_checks::ragged_tensors_fit},
 };
 
 }  // namespace

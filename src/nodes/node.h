@@ -74,6 +74,8 @@ struct SdpaBackwardFields : AttentionFields {
     static NodeSchema const schema;
 
     bool deterministic = false;
+    std::optional<std::int64_t> max_total_seq_len_q;
+    std::optional<std::int64_t> max_total_seq_len_kv;
 };
 
 struct PointwiseFields {

@@ -17,7 +17,7 @@ std::string RuleScope::label(TensorSpec const& tensor) const {
     if (!tensor.name.empty()) return tensor.name;
     auto const id = static_cast<std::size_t>(&tensor - graph_.tensors.data());
     TensorUses const& uses = uses_[id];
-    if (!uses.any()) return text("tensor ", id);
+    if (uses.readers.empty() && uses.writers.empty()) return text("tensor ", id);
     PortUse const& use = uses.writers.empty() ? uses.readers[0] : uses.writers[0];
     return text(nodes::label(graph_, *use.node), ".", use.port->name);
 }

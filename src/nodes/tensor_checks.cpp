@@ -64,7 +64,7 @@ void has_layout(RuleScope const& scope) {
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
         // What a node writes is inferred; where that fails, the node's own rules say why.
         TensorSpec const& tensor = graph.tensors[i];
-        if (uses[i].readers.empty() || !uses[i].writers.empty()) continue;
+        if (!uses[i].is_read() || !uses[i].writers.empty()) continue;
         if (tensor.dim.empty()) {
             scope.report(tensor, "no dims on a tensor that a node reads", "the size of each dim",
                          "call set_dim() on the tensor");
@@ -148,15 +148,6 @@ void is_plainly_laid_out(RuleScope const& scope) {
             scope.report(tensor, text("a vector count of ", tensor.vector_count), "a vector count of 1",
                          "leave out set_vector_count_and_dimension() and give each element its own index");
         }
-    }
-}
-
-void is_not_ragged(RuleScope const& scope) {
-    for (TensorSpec const& tensor : scope.graph().tensors) {
-        if (tensor.ragged_offset == kNoTensor) continue;
-        scope.report(tensor, "a ragged offset", "a tensor with room for the longest sequence in each batch entry",
-                     "packed variable-length layouts are not available yet: pad, and give the lengths with "
-                     "set_padding_mask(), set_seq_len_q() and set_seq_len_kv()");
     }
 }
 

@@ -20,7 +20,6 @@ void fits_memory(RuleScope const& scope);
 void has_whole_byte_elements(RuleScope const& scope);
 void has_sound_alignment(RuleScope const& scope);
 void is_plainly_laid_out(RuleScope const& scope);
-void is_not_ragged(RuleScope const& scope);
 void has_valid_uid(RuleScope const& scope);
 void has_own_uid(RuleScope const& scope);
 void by_value_is_one_element(RuleScope const& scope);

@@ -12,6 +12,10 @@ Uses uses_of_tensors(GraphSpec const& graph) {
             (row.direction == Direction::Input ? tensor.readers : tensor.writers).push_back({&node, &row});
         }
     }
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        TensorId const offset = graph.tensors[i].ragged_offset;
+        if (offset != kNoTensor && uses[i].any()) uses[static_cast<std::size_t>(offset)].is_offset = true;
+    }
     return uses;
 }
 

@@ -16,8 +16,10 @@ struct PortUse {
 struct TensorUses {
     std::vector<PortUse> readers;
     std::vector<PortUse> writers;
+    bool is_offset = false;  // says where the batch entries of a used tensor start
 
-    bool any() const { return !readers.empty() || !writers.empty(); }
+    bool is_read() const { return !readers.empty() || is_offset; }
+    bool any() const { return is_read() || !writers.empty(); }
 };
 
 // By tensor id.

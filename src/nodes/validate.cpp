@@ -98,6 +98,10 @@ struct Validator {
                 if (id != kNoTensor) used[static_cast<std::size_t>(id)] = true;
             }
         }
+        for (std::size_t i = 0; i < used.size(); ++i) {
+            TensorId const offset = spec.tensors[i].ragged_offset;
+            if (used[i] && offset != kNoTensor) used[static_cast<std::size_t>(offset)] = true;
+        }
         std::set<std::int64_t> taken;
         for (TensorSpec const& tensor : spec.tensors) {
             if (tensor.uid) taken.insert(*tensor.uid);

@@ -72,7 +72,7 @@ std::vector<Slot> make_slots(ir::OpGraph const& graph) {
         std::int64_t const size = core::size_of(value.type);
         std::int64_t const elements = core::span_of(value.dim, value.stride).value_or(0);
         slots.push_back({binding.uid, value.name, value.role == ir::Role::Output, value.role == ir::Role::ByValue, size,
-                         size, elements * size, value.dim, value.stride});
+                         size, elements * size, value.dim, value.stride, static_cast<bool>(value.ragged)});
     }
     return slots;
 }
@@ -87,8 +87,9 @@ error_t resolve(Variant_pack pack, std::uint64_t graph_id, std::vector<Slot> con
         bool const is_named = pointers[i] != &unnamed;
         if (is_named && pointers[i] != nullptr) continue;
         if (first.empty()) first = slots[i].name;
-        append(faults, is_named ? label(slots[i]) + " has a null pointer in the pack; it needs memory of " +
-                                      std::to_string(slots[i].span) + " bytes"
+        append(faults, is_named ? label(slots[i]) + " has a null pointer in the pack; it needs memory" +
+                                      (slots[i].is_ragged ? " up to the last of its ragged offsets"
+                                                          : " of " + std::to_string(slots[i].span) + " bytes")
                                 : label(slots[i]) + " is missing in the pack; add an entry for this uid");
     }
     if (faults.empty()) return {};
@@ -115,7 +116,8 @@ error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> poi
     for (std::size_t i = 0; i < slots.size(); ++i) {
         for (std::size_t j = 0; j < slots.size(); ++j) {
             bool const is_checked_once = slots[i].is_written && (!slots[j].is_written || i < j) && i != j;
-            if (!is_checked_once || !share_memory(slots[i], pointers[i], slots[j], pointers[j])) continue;
+            bool const is_known = !slots[i].is_ragged && !slots[j].is_ragged;
+            if (!is_checked_once || !is_known || !share_memory(slots[i], pointers[i], slots[j], pointers[j])) continue;
             if (first.empty()) first = slots[i].name;
             append(faults, label(slots[i]) + " is written to memory that it shares with " + label(slots[j]) +
                                "; give each its own");

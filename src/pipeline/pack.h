@@ -19,11 +19,12 @@ struct Slot {
     std::int64_t uid;
     std::string name;
     bool is_written;
-    bool is_on_host;  // a by-value scalar
+    bool is_on_host;            // a by-value scalar
     std::int64_t element_size;  // bytes
     std::int64_t alignment;     // bytes that the pointer is a multiple of
     std::int64_t span;          // bytes from the first to past the last element
     core::Dims dim, stride;
+    bool is_ragged = false;  // then offsets of the caller's say how far it reaches, and the span is that of one entry
 };
 
 // One slot for each binding, in the same order.

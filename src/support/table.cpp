@@ -64,7 +64,8 @@ Found stride_multiple(Facts const& facts, Capabilities const&) {
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         if (tensor == nullptr) continue;
         for (std::size_t axis = 0; axis < 3; ++axis) {
-            bool const is_used = tensor->dim[axis] > 1;
+            bool const is_offset = axis == 0 && tensor->ragged_offset != nodes::kNoTensor;
+            bool const is_used = tensor->dim[axis] > 1 && !is_offset;
             std::int64_t const bytes = tensor->stride[axis] * core::size_of(tensor->data_type);
             if (is_used && bytes % 16 != 0) {
                 return Violation{port, "a stride of " + number(bytes) + " bytes in dim " + number(std::int64_t(axis))};
@@ -143,6 +144,40 @@ Found bias_columns_in_backward(Facts const& facts, Capabilities const& here) {
     return Violation{Port::Bias, number(bias->dim[3]) + " columns for " + number(facts.keys()) + " of the scores"};
 }
 
+constexpr int kRowPorts[] = {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV};
+
+// The first of these tensors that is ragged, or that is not; -1 where there is none.
+int first_row_port(Facts const& facts, bool is_ragged) {
+    for (int const port : kRowPorts) {
+        nodes::TensorSpec const* const tensor = facts.tensor(port);
+        if (tensor != nullptr && (tensor->ragged_offset != nodes::kNoTensor) == is_ragged) return port;
+    }
+    return -1;
+}
+
+Found partly_ragged(Facts const& facts, Capabilities const&) {
+    int const dense = first_row_port(facts, false);
+    if (dense < 0 || first_row_port(facts, true) < 0) return {};
+    return Violation{dense, "no ragged offset, where other tensors have one"};
+}
+
+Found ragged_stats_of_one_query(Facts const& facts, Capabilities const&) {
+    nodes::TensorSpec const* const stats = facts.tensor(Port::Stats);
+    bool const is_ragged = stats != nullptr && stats->ragged_offset != nodes::kNoTensor;
+    bool const shares_heads = facts.tensor(Port::K)->dim[1] < facts.tensor(Port::Q)->dim[1];
+    if (facts.is_backward || !is_ragged || facts.queries() != 1 || !shares_heads) return {};
+    return Violation{Port::Stats, "ragged Stats of one query, with shared key heads"};
+}
+
+Found ragged_architecture(Facts const& facts, Capabilities const& here) {
+    if (here.sm >= 90 || here.cudnn_version >= 91801) return {};
+    if (int const port = first_row_port(facts, true); port >= 0) {
+        return Violation{port, "a ragged offset on compute capability " + number(here.sm / 10) + "." +
+                                   number(here.sm % 10) + " with " + version(here.cudnn_version)};
+    }
+    return {};
+}
+
 Found bias_of_one_query(Facts const& facts, Capabilities const&) {
     nodes::TensorSpec const* const bias = facts.tensor(Port::Bias);
     bool const is_affected = bias != nullptr && facts.queries() == 1 && facts.keys() > 1 && bias->dim[3] == 1;
@@ -218,6 +253,13 @@ constexpr Limit kLimits[] = {
      "install 9.15 or newer", kUnsupported, Ground::WrongRun, masked_rows_before_9_15},
     {"cudnn.s20", "backward on compute capability 8.x and 12.x: all columns in a bias", "repeat the bias's column",
      kUnsupported, Ground::NoEngine, bias_columns_in_backward},
+    {"cudnn.s21", "cuDNN 9.18.1 or newer for ragged offsets before compute capability 9.0",
+     "install 9.18.1 or newer, or pad the sequences", kUnsupported, Ground::NoEngine, ragged_architecture},
+    {"cudnn.s22", "ragged offsets on all of Q, K, V, O and their gradients, or on none: mixed, cuDNN's kernels crash",
+     "give the tensor an offset too; one of multiples of its batch stride leaves it dense", kUnsupported,
+     Ground::WrongRun, partly_ragged},
+    {"cudnn.s23", "for one query and shared key heads no ragged Stats, of which cuDNN leaves some unwritten",
+     "leave the Stats out, or give Q two rows", kUnsupported, Ground::WrongRun, ragged_stats_of_one_query},
 };
 
 }  // namespace

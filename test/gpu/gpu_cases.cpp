@@ -33,8 +33,8 @@ AttentionCase base_case(Shape const& shape, DataType_t type, std::uint64_t seed)
     return c;
 }
 
-CaseGroup group(std::string name, Change const& change) {
-    CaseGroup made{std::move(name), {}};
+CaseGroup group(std::string name, Change const& change, std::string limit = {}) {
+    CaseGroup made{std::move(name), {}, std::move(limit)};
     std::uint64_t seed = 100;
     for (Shape const& shape : kShapes) {
         for (DataType_t const type : {DataType_t::HALF, DataType_t::BFLOAT16}) {
@@ -172,6 +172,36 @@ std::vector<CaseGroup> shape_groups() {
     };
 }
 
+std::vector<CaseGroup> ragged_groups() {
+    auto const packed = [](AttentionCase& c) { lengths(c), laid_out(Layout::Ragged)(c); };
+    return {
+        group("ragged", packed),
+        group("ragged, 64-bit offsets", [&](auto& c) { packed(c), c.offset_type = DataType_t::INT64; }),
+        group("ragged with gaps", [&](auto& c) { packed(c), laid_out(Layout::RaggedGaps)(c); }),
+        group(
+            "ragged inputs, dense results", [&](auto& c) { packed(c), c.output_layout = Layout::BSHD; }, "cudnn.s22"),
+        group(
+            "dense inputs, ragged results", [&](auto& c) { packed(c), c.input_layout = Layout::BSHD; }, "cudnn.s22"),
+        group("ragged and causal", [&](auto& c) { packed(c), c.right = 0; }),
+        group("ragged and causal, bottom right", [&](auto& c) { packed(c), c.right = 0, bottom_right(c); }),
+        group("ragged and window, bottom right",
+              [&](auto& c) { packed(c), c.right = 0, c.left = 20, bottom_right(c); }),
+        group("ragged and bias", [&](auto& c) { packed(c), biased(true, true, true)(c); }),
+        group("ragged and alibi", [&](auto& c) { packed(c), c.alibi = true, c.right = 0; }),
+        group("ragged and dropout", [&](auto& c) { packed(c), dropout(c); }),
+        group("ragged, an empty sequence",
+              [&](auto& c) { lengths(c), c.len_q->front() = c.len_kv->front() = 0, laid_out(Layout::Ragged)(c); }),
+        group("ragged, heads of 192 and 128", [&](auto& c) { packed(c), head_dims(192, 128)(c); }),
+        group(
+            "ragged, one query", [&](auto& c) { c.s_q = 1, packed(c), c.len_q->front() = 1; }, "cudnn.s23"),
+        group("ragged, one query, inference",
+              [&](auto& c) { c.s_q = 1, packed(c), c.len_q->front() = 1, c.generate_stats = false; }),
+        group("ragged, deterministic", [&](auto& c) { packed(c), c.deterministic = true, c.right = 0; }),
+        group("ragged, inference", [&](auto& c) { packed(c), c.generate_stats = false; }),
+        group("ragged, unified", [&](auto& c) { packed(c), c.implementation = AttentionImplementation_t::UNIFIED; }),
+    };
+}
+
 std::vector<CaseGroup> variant_groups() {
     return {
         group("inference", [](auto& c) { c.generate_stats = false; }),
@@ -187,7 +217,8 @@ std::vector<CaseGroup> variant_groups() {
 
 std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
-    for (auto const& groups : {mask_groups(), score_groups(), dropout_groups(), shape_groups(), variant_groups()}) {
+    for (auto const& groups :
+         {mask_groups(), score_groups(), dropout_groups(), shape_groups(), ragged_groups(), variant_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;
@@ -202,8 +233,10 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     if (c.bias_type != DataType_t::FLOAT || c.d_bias) c.bias_type = c.type;
     c.d_qk = random.pick(kHeadDims);
     c.d_v = random.chance(0.7) ? c.d_qk : random.pick(kHeadDims);
-    c.input_layout = random.pick(kLayouts);
-    c.output_layout = random.pick(kLayouts);
+    bool const has_ragged_inputs = is_ragged(c.input_layout), has_ragged_results = is_ragged(c.output_layout);
+    Layout const input = random.pick(kLayouts), output = random.pick(kLayouts);
+    if (!has_ragged_inputs) c.input_layout = input;
+    if (!has_ragged_results) c.output_layout = output;
     c.scale_value = static_cast<float>(random.real(0.5, 2.0) / std::sqrt(static_cast<double>(c.d_qk)));
     if (c.scale == Scale::None) c.scale = Scale::Number;
     c.bias_has_infinities = false;

@@ -87,7 +87,7 @@ class Table {
 
 std::vector<CaseGroup> chosen_groups(int random_cases, std::string const& part) {
     std::vector<CaseGroup> groups = gpu_case_groups();
-    groups.push_back({"random", {}});
+    groups.push_back({"random", {}, {}});
     for (int i = 0; i < random_cases; ++i)
         groups.back().cases.push_back(random_gpu_case(static_cast<std::uint64_t>(i)));
     std::erase_if(groups, [&](CaseGroup const& g) { return g.cases.empty() || g.name.find(part) == g.name.npos; });

@@ -19,6 +19,32 @@ HostTensor make_in_layout(DataType_t type, Layout layout, Index4 const& dim) {
     }
 }
 
+// Sequences one after the other, each row with all its heads.
+HostTensor make_ragged(DataType_t type, Index4 const& dim, std::vector<std::int64_t> const& lengths,
+                       AttentionCase const& c, Layout layout) {
+    auto const [b, h, s, d] = dim;
+    HostTensor tensor{type, dim, {s * h * d, d, h * d, 1}};
+    tensor.rows = lengths;
+    std::int64_t start = 0;
+    for (std::int64_t const length : lengths) {
+        tensor.starts.push_back(start);
+        start += (length + (layout == Layout::RaggedGaps ? 2 : 0)) * h * d;
+    }
+    tensor.memory = std::make_shared<HostMemory>(start * element_size(type));
+    tensor.offsets = std::make_shared<HostTensor>(make_tensor(c.offset_type, {b + 1, 1, 1, 1}));
+    tensor.offsets->fill([&](Index4 const& at) {
+        bool const is_end = at[0] == b;
+        return static_cast<double>(is_end ? start : tensor.starts[static_cast<std::size_t>(at[0])]);
+    });
+    return tensor;
+}
+
+// Rows of queries, or of keys.
+HostTensor make_rows(AttentionCase const& c, DataType_t type, Layout layout, Index4 const& dim,
+                     std::optional<std::vector<std::int64_t>> const& lengths) {
+    return is_ragged(layout) ? make_ragged(type, dim, *lengths, c, layout) : make_in_layout(type, layout, dim);
+}
+
 // All heads of all tensors of one position beside each other. The tensors agree in batch and length.
 void pack_rows(DataType_t type, std::initializer_list<HostTensor*> group) {
     std::int64_t width = 0;
@@ -34,9 +60,9 @@ void pack_rows(DataType_t type, std::initializer_list<HostTensor*> group) {
 
 // Q, K and V, or their gradients. Of different lengths only K and V can lie packed.
 void make_qkv(AttentionCase const& c, DataType_t type, Layout layout, HostTensor& q, HostTensor& k, HostTensor& v) {
-    q = make_in_layout(type, layout, {c.b, c.h_q, c.s_q, c.d_qk});
-    k = make_in_layout(type, layout, {c.b, c.h_k, c.s_kv, c.d_qk});
-    v = make_in_layout(type, layout, {c.b, c.h_v, c.s_kv, c.d_v});
+    q = make_rows(c, type, layout, {c.b, c.h_q, c.s_q, c.d_qk}, c.len_q);
+    k = make_rows(c, type, layout, {c.b, c.h_k, c.s_kv, c.d_qk}, c.len_kv);
+    v = make_rows(c, type, layout, {c.b, c.h_v, c.s_kv, c.d_v}, c.len_kv);
     if (layout != Layout::Packed) return;
     if (c.s_q == c.s_kv) pack_rows(type, {&q, &k, &v});
     else pack_rows(type, {&k, &v});
@@ -113,8 +139,10 @@ Inputs make_inputs(AttentionCase const& c) {
 
 ForwardOutputs make_forward_outputs(AttentionCase const& c) {
     ForwardOutputs out;
-    out.o = make_in_layout(c.result_type, c.output_layout, {c.b, c.h_q, c.s_q, c.d_v});
-    if (c.generate_stats) out.stats = make_in_layout(DataType_t::FLOAT, c.output_layout, {c.b, c.h_q, c.s_q, 1});
+    out.o = make_rows(c, c.result_type, c.output_layout, {c.b, c.h_q, c.s_q, c.d_v}, c.len_q);
+    if (c.generate_stats) {
+        out.stats = make_rows(c, DataType_t::FLOAT, c.output_layout, {c.b, c.h_q, c.s_q, 1}, c.len_q);
+    }
     out.rng_dump = make_dump(c);
     return out;
 }
@@ -122,9 +150,9 @@ ForwardOutputs make_forward_outputs(AttentionCase const& c) {
 BackwardInputs make_backward_inputs(AttentionCase const& c, oracle::Forward const& forward) {
     Random random(c.seed + 0x5eed);
     Index4 const dim{c.b, c.h_q, c.s_q, c.d_v};
-    BackwardInputs in{make_in_layout(c.result_type, c.output_layout, dim),
-                      make_in_layout(DataType_t::FLOAT, c.output_layout, {c.b, c.h_q, c.s_q, 1}),
-                      make_in_layout(c.result_type, c.input_layout, dim)};
+    BackwardInputs in{make_rows(c, c.result_type, c.output_layout, dim, c.len_q),
+                      make_rows(c, DataType_t::FLOAT, c.output_layout, {c.b, c.h_q, c.s_q, 1}, c.len_q),
+                      make_rows(c, c.result_type, c.input_layout, dim, c.len_q)};
     in.o.fill([&](Index4 const& at) { return forward.o.at(at[0], at[1], at[2], at[3]); });
     in.stats.fill([&](Index4 const& at) { return forward.stats.at(at[0], at[1], at[2], at[3]); });
     in.d_o.fill([&](Index4 const&) { return random.real(-1.0, 1.0); });

@@ -96,6 +96,17 @@ void choose_masks(AttentionCase& c, Random& random) {
     c.shorthands = random.chance(0.3);
 }
 
+// Changes layouts that were chosen; has a generator of its own, so that cases without ragged tensors stay what they
+// are.
+void choose_ragged(AttentionCase& c, std::uint64_t index) {
+    Random random(kSweepSeed + 7919 * index);
+    if (!c.len_q || !random.chance(0.5)) return;
+    constexpr Layout kLayouts[] = {Layout::Ragged, Layout::RaggedGaps};
+    if (random.chance(0.8)) c.input_layout = random.pick(kLayouts);
+    if (random.chance(0.8)) c.output_layout = random.pick(kLayouts);
+    if (random.chance(0.4)) c.offset_type = DataType_t::INT64;
+}
+
 void choose_dropout(AttentionCase& c, Random& random) {
     constexpr float kProbabilities[] = {0.1f, 0.25f, 0.5f, 0.8f};
     c.dropout_probability = random.pick(kProbabilities);
@@ -125,6 +136,7 @@ AttentionCase random_case(std::uint64_t index) {
     choose_bias(c, random);
     choose_masks(c, random);
     choose_dropout(c, random);
+    choose_ragged(c, index);
     return c;
 }
 

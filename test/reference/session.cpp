@@ -22,6 +22,7 @@ void Session::declare(TensorPtr const& tensor, HostTensor const& memory) {
     tensor->set_alignment(memory.alignment());
     if (case_.explicit_uids) tensor->set_uid(static_cast<std::int64_t>(entries_.size()));
     entries_.push_back({tensor, memory});
+    if (memory.offsets) tensor->set_ragged_offset(input("offset", *memory.offsets));
 }
 
 TensorPtr Session::input(char const* name, HostTensor const& memory) {

@@ -6,7 +6,8 @@ namespace sdpa_test {
 namespace {
 
 char const* text_of(Layout layout) {
-    constexpr char const* kNames[] = {"BHSD", "BSHD", "SBHD", "packed", "gaps", "shared batch"};
+    constexpr char const* kNames[] = {"BHSD", "BSHD",         "SBHD",   "packed",
+                                      "gaps", "shared batch", "ragged", "ragged with gaps"};
     return kNames[static_cast<int>(layout)];
 }
 

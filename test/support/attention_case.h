@@ -17,8 +17,11 @@ using cudnn_frontend::DiagonalAlignment_t;
 
 // Memory order of a {B,H,S,D} tensor. Packed: the tensors of a group (Q, K, V; or their gradients) lie in one buffer,
 // row by row beside each other. Gaps: unused elements behind each row, head and batch entry. Shared (of inputs): the
-// batch entries are one and the same, by a stride of 0.
-enum class Layout { BHSD, BSHD, SBHD, Packed, Gaps, Shared };
+// batch entries are one and the same, by a stride of 0. Ragged: sequences of their true lengths, one after the other,
+// by offsets, for which the case needs lengths; RaggedGaps: with some unused rows behind each sequence.
+enum class Layout { BHSD, BSHD, SBHD, Packed, Gaps, Shared, Ragged, RaggedGaps };
+
+inline bool is_ragged(Layout layout) { return layout == Layout::Ragged || layout == Layout::RaggedGaps; }
 
 // How the attention scale reaches the graph.
 enum class Scale { None, Number, Embedded, ByValue, Device };
@@ -32,6 +35,7 @@ struct AttentionCase {
     std::int64_t b = 1, h_q = 1, h_k = 1, h_v = 1, s_q = 1, s_kv = 1, d_qk = 1, d_v = 1;
     double magnitude = 1.0;  // of Q and K
     Layout input_layout = Layout::BHSD, output_layout = Layout::BHSD;
+    DataType_t offset_type = DataType_t::INT32;  // of ragged layouts
     bool explicit_uids = true;
     bool generate_stats = true;
     AttentionImplementation_t implementation = AttentionImplementation_t::AUTO;

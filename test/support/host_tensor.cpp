@@ -71,12 +71,13 @@ bool HostMemory::guards_intact() const {
 }
 
 std::byte* HostTensor::element(Index4 const& at) const {
-    std::int64_t index = 0;
-    for (std::size_t i = 0; i < 4; ++i) index += at[i] * stride[i];
+    std::int64_t index = starts.empty() ? at[0] * stride[0] : starts[static_cast<std::size_t>(at[0])];
+    for (std::size_t i = 1; i < 4; ++i) index += at[i] * stride[i];
     return data() + index * element_size(type);
 }
 
 double HostTensor::get(Index4 const& at) const {
+    if (!has(at)) return 0.0;
     std::byte const* const from = element(at);
     switch (type) {
         case DataType_t::HALF: return load_16_bit<cudnn_frontend::float16>(from);
@@ -88,6 +89,7 @@ double HostTensor::get(Index4 const& at) const {
 }
 
 void HostTensor::set(Index4 const& at, double value) const {
+    if (!has(at)) return;
     std::byte* const to = element(at);
     switch (type) {
         case DataType_t::HALF: return store(to, cudnn_frontend::float16(static_cast<float>(value)));
@@ -123,8 +125,9 @@ bool same_bits(HostTensor const& a, HostTensor const& b) {
     if (a.type != b.type || a.dim != b.dim) return false;
     bool same = true;
     auto const bytes = static_cast<std::size_t>(element_size(a.type));
-    for_each_index(a.dim,
-                   [&](Index4 const& at) { same = same && std::memcmp(a.element(at), b.element(at), bytes) == 0; });
+    for_each_index(a.dim, [&](Index4 const& at) {
+        if (a.has(at)) same = same && std::memcmp(a.element(at), b.element(at), bytes) == 0;
+    });
     return same;
 }
 
@@ -145,6 +148,7 @@ std::string MemorySnapshot::change_outside(std::vector<HostTensor> const& output
         for (HostTensor const& output : outputs) {
             if (output.memory != block.memory) continue;
             for_each_index(output.dim, [&](Index4 const& at) {
+                if (!output.has(at)) return;
                 auto const begin = writable.begin() + (output.element(at) - block.memory->first());
                 std::fill(begin, begin + element_size(output.type), true);
             });

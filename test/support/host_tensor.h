@@ -56,9 +56,14 @@ struct HostTensor {
     Index4 stride{1, 1, 1, 1};
     std::shared_ptr<HostMemory> memory;  // null: there is no such tensor
     std::int64_t first = 0;              // the first element's place in the memory, in elements
+    // Of a ragged tensor: where each batch entry starts, and how many rows it has; rows past those have no memory: they
+    // read as 0, and setting them does nothing.
+    std::vector<std::int64_t> starts, rows;
+    std::shared_ptr<HostTensor> offsets;  // the starts as the graph gets them, with the end of the last entry
 
     explicit operator bool() const { return memory != nullptr; }
     std::byte* data() const { return memory->data() + first * element_size(type); }
+    bool has(Index4 const& at) const { return starts.empty() || at[2] < rows[static_cast<std::size_t>(at[0])]; }
     std::byte* element(Index4 const& at) const;
     double get(Index4 const& at) const;
     void set(Index4 const& at, double value) const;  // rounds to the tensor's type

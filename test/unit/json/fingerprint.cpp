@@ -52,7 +52,8 @@ std::string fields_of(SdpaForwardFields const& fields) {
     return fields_of(static_cast<AttentionFields const&>(fields)) + lines(fields.generate_stats, fields.implementation);
 }
 std::string fields_of(SdpaBackwardFields const& fields) {
-    return fields_of(static_cast<AttentionFields const&>(fields)) + lines(fields.deterministic);
+    return fields_of(static_cast<AttentionFields const&>(fields)) +
+           lines(fields.deterministic, fields.max_total_seq_len_q, fields.max_total_seq_len_kv);
 }
 std::string fields_of(PointwiseFields const& fields) {
     auto const& [a, b, c, d, e, f, g, h] = fields;

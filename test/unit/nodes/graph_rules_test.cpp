@@ -194,14 +194,15 @@ TEST_CASE("graph.c13: a vectorized tensor") {
                     "leave out set_vector_count_and_dimension() and give each element its own index"});
 }
 
-TEST_CASE("graph.c14: a ragged offset") {
+TEST_CASE("graph.c27: a ragged tensor that is not attention's") {
     TestGraph graph = chain_graph();
-    in(graph).ragged_offset = graph.add("offsets", {3, 1, 1, 1}, DataType_t::INT64);
-    expect_finding(graph, "graph.c14",
-                   {error_code_t::GRAPH_NOT_SUPPORTED, "", "in", "a ragged offset",
-                    "a tensor with room for the longest sequence in each batch entry",
-                    "packed variable-length layouts are not available yet: pad, and give the lengths with "
-                    "set_padding_mask(), set_seq_len_q() and set_seq_len_kv()"});
+    in(graph).ragged_offset = graph.add("offsets", {in(graph).dim[0] + 1, 1, 1, 1}, DataType_t::INT64);
+    auto const report = validate(graph).report;
+    REQUIRE(report.findings().size() == 1);
+    CHECK(report.findings()[0].where.rule == "graph.c27");
+    CHECK(report.findings()[0].where.tensor == "in");
+    CHECK(report.findings()[0].needed ==
+          "a tensor that attention reads or writes as Q, K, V, O, Stats or a gradient of these");
 }
 
 TEST_CASE("graph.c15: a negative uid") {

@@ -148,3 +148,36 @@ TEST_CASE("cudnn.s20: a bias of one column in backward", "[support]") {
     CHECK(ids(AttentionGraph::backward().bias({2, 4, 6, 5}), {.cudnn_version = 91900, .sm = 89}) == "");
     CHECK(ids(AttentionGraph::forward().bias({2, 4, 6, 1}), {.cudnn_version = 91900, .sm = 89}) == "");
 }
+
+TEST_CASE("cudnn.s21 and s22: ragged offsets", "[support]") {
+    auto graph = AttentionGraph::forward().padding();
+    auto const offset = graph.add_tensor("offset", DataType_t::INT32, {3, 1, 1, 1});
+    auto& q = graph.tensor(Port::Q);
+    q.ragged_offset = offset;
+    q.stride = {q.dim[1] * q.dim[2] * q.dim[3], q.dim[3], q.dim[1] * q.dim[3], 1};
+    CHECK(ids(graph, {.cudnn_version = 91801, .sm = 90}) == "cudnn.s22");
+    for (int const port : {Port::K, Port::V, Port::O}) {
+        auto& tensor = graph.tensor(port);
+        tensor.ragged_offset = offset;
+        core::Dims const dim = tensor.dim;
+        tensor.stride = {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
+    }
+    CHECK(ids(graph, {.cudnn_version = 91800, .sm = 89}) == "cudnn.s21");
+    CHECK(ids(graph, {.cudnn_version = 91801, .sm = 89}) == "");
+    CHECK(ids(graph, {.cudnn_version = 91400, .sm = 90}) == "");
+}
+
+TEST_CASE("cudnn.s23: ragged Stats of one query", "[support]") {
+    auto graph = AttentionGraph::forward().padding().heads(2, 2).stats();
+    resize(graph, {Port::Q, Port::O, Port::Stats}, 2, 1);
+    auto const offset = graph.add_tensor("offset", DataType_t::INT32, {3, 1, 1, 1});
+    for (int const port : {Port::Q, Port::K, Port::V, Port::O, Port::Stats}) {
+        auto& tensor = graph.tensor(port);
+        tensor.ragged_offset = offset;
+        core::Dims const dim = tensor.dim;
+        tensor.stride = {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
+    }
+    CHECK(ids(graph) == "cudnn.s23");
+    graph.tensor(Port::Stats).ragged_offset = cudnn_frontend::nodes::kNoTensor;
+    CHECK(ids(graph) == "");
+}

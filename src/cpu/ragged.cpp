@@ -1,0 +1,117 @@
+#include "cpu/ragged.h"
+
+#include <cstring>
+
+namespace cudnn_frontend::inline v1::cpu {
+namespace {
+
+// Calls visit(value id, value) for each ragged tensor of the caller's.
+template <class Visit>
+void for_each_ragged(ir::OpGraph const& graph, Visit const& visit) {
+    for (ir::Binding const& binding : graph.bindings()) {
+        ir::Value const& value = graph.value(binding.value);
+        if (value.ragged) visit(binding.value, value);
+    }
+}
+
+std::int64_t rows_of(ir::Value const& value, Memory const& memory, ir::OpGraph const& graph, std::int64_t b) {
+    return memory.integer(value.ragged.length, b * graph.value(value.ragged.length).stride[0]);
+}
+
+std::int64_t start_of(ir::Value const& value, Memory const& memory, ir::OpGraph const& graph, std::int64_t b) {
+    return memory.integer(value.ragged.offset, b * graph.value(value.ragged.offset).stride[0]);
+}
+
+error_t bad_offset(ir::Value const& value, std::string const& offsets, std::int64_t b, std::string const& found) {
+    return {error_code_t::INVALID_VALUE,
+            "Tensor '" + offsets + "', the ragged offset of '" + value.name + "', " + found + " at batch entry " +
+                std::to_string(b) +
+                "; offsets count elements, start at 0 or later and leave room for each sequence. "
+                "Nothing was written; correct the entry.",
+            {"", "", value.name}};
+}
+
+// Elements that the entry's rows reach over.
+std::int64_t reach(ir::Value const& value, std::int64_t rows) {
+    std::int64_t last = (rows - 1) * value.stride[2];
+    for (std::size_t d : {1, 3}) last += (value.dim[d] - 1) * value.stride[d];
+    return rows == 0 ? 0 : last + 1;
+}
+
+error_t check_tensor(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
+    std::string const& offsets = graph.value(value.ragged.offset).name;
+    for (std::int64_t b = 0; b < value.dim[0]; ++b) {
+        std::int64_t const start = start_of(value, memory, graph, b), next = start_of(value, memory, graph, b + 1);
+        if (start < 0) return bad_offset(value, offsets, b, "holds " + std::to_string(start));
+        if (next < start) {
+            return bad_offset(value, offsets, b,
+                              "decreases from " + std::to_string(start) + " to " + std::to_string(next));
+        }
+        std::int64_t const needed = reach(value, rows_of(value, memory, graph, b));
+        if (needed > next - start) {
+            return bad_offset(value, offsets, b,
+                              "leaves room for " + std::to_string(next - start) + " elements, where the sequence has " +
+                                  std::to_string(needed));
+        }
+    }
+    return {};
+}
+
+// Calls copy(packed, dense) with the place of each element that a sequence has.
+template <class Copy>
+void for_each_element(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory, Copy const& copy) {
+    for (std::int64_t b = 0; b < value.dim[0]; ++b) {
+        std::int64_t const start = start_of(value, memory, graph, b), rows = rows_of(value, memory, graph, b);
+        for (std::int64_t h = 0; h < value.dim[1]; ++h) {
+            for (std::int64_t i = 0; i < rows; ++i) {
+                for (std::int64_t d = 0; d < value.dim[3]; ++d) {
+                    std::int64_t const in_entry = h * value.stride[1] + i * value.stride[2] + d * value.stride[3];
+                    copy(start + in_entry, b * value.stride[0] + in_entry);
+                }
+            }
+        }
+    }
+}
+
+bool has_dense_copy(std::span<Slot const> slots, ir::ValueId id) {
+    return slots[static_cast<std::size_t>(id)].dense_at >= 0;
+}
+
+}  // namespace
+
+error_t check_offsets(ir::OpGraph const& graph, Memory const& memory) {
+    error_t error;
+    for_each_ragged(graph, [&](ir::ValueId, ir::Value const& value) {
+        if (error.is_good()) error = check_tensor(graph, value, memory);
+    });
+    return error;
+}
+
+void unpack_ragged(ir::OpGraph const& graph, std::span<Slot const> slots, Memory const& memory) {
+    for_each_ragged(graph, [&](ir::ValueId id, ir::Value const& value) {
+        if (value.role != ir::Role::Input || !has_dense_copy(slots, id)) return;
+        auto const size = static_cast<std::size_t>(core::size_of(value.type));
+        auto const* const packed = static_cast<std::byte const*>(memory.view(id).data);
+        auto* const dense = static_cast<std::byte*>(memory.tensor(id).data);
+        std::memset(dense, 0, static_cast<std::size_t>(value.dim[0] * value.stride[0]) * size);
+        for_each_element(graph, value, memory, [&](std::int64_t from, std::int64_t to) {
+            std::memcpy(dense + static_cast<std::size_t>(to) * size, packed + static_cast<std::size_t>(from) * size,
+                        size);
+        });
+    });
+}
+
+void pack_ragged(ir::OpGraph const& graph, std::span<Slot const> slots, Memory const& memory) {
+    for_each_ragged(graph, [&](ir::ValueId id, ir::Value const& value) {
+        if (value.role != ir::Role::Output || !has_dense_copy(slots, id)) return;
+        auto const size = static_cast<std::size_t>(core::size_of(value.type));
+        auto* const packed = static_cast<std::byte*>(memory.view(id).data);
+        auto const* const dense = static_cast<std::byte const*>(memory.tensor(id).data);
+        for_each_element(graph, value, memory, [&](std::int64_t to, std::int64_t from) {
+            std::memcpy(packed + static_cast<std::size_t>(to) * size, dense + static_cast<std::size_t>(from) * size,
+                        size);
+        });
+    });
+}
+
+}  // namespace cudnn_frontend::inline v1::cpu

@@ -1,0 +1,105 @@
+#include "nodes/ragged_checks.h"
+
+#include "nodes/attention_check_tools.h"
+#include "nodes/attention_schema.h"
+#include "nodes/tensor_checks.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace cudnn_frontend::inline v1::nodes::ragged_checks {
+namespace {
+
+// What may be packed: tensors with rows of queries or of keys.
+constexpr int kRowPorts[] = {attention::Q,     attention::K,  attention::V,  attention::O, attention::dO,
+                             attention::Stats, attention::dQ, attention::dK, attention::dV};
+
+bool is_row_port(PortUse const& use) {
+    return attention_fields(*use.node) != nullptr &&
+           std::find(std::begin(kRowPorts), std::end(kRowPorts), use.port->port) != std::end(kRowPorts);
+}
+
+bool has_rows_of_all_heads(TensorSpec const& tensor) {
+    if (tensor.dim.size() != 4 || tensor.dim[2] == 1) return true;
+    core::Dims const row{tensor.dim[1], tensor.dim[3]}, stride{tensor.stride[1], tensor.stride[3]};
+    return tensor.stride[2] >= core::span_of(row, stride).value_or(0);
+}
+
+// The first use of a ragged tensor that does not know about offsets.
+PortUse const* other_use(TensorUses const& uses) {
+    for (auto const* list : {&uses.readers, &uses.writers}) {
+        for (PortUse const& use : *list) {
+            if (!is_row_port(use)) return &use;
+        }
+    }
+    return nullptr;
+}
+
+void check_offset(RuleScope const& scope, TensorSpec const& tensor, TensorSpec const& offset, TensorUses const& uses) {
+    char const* const kFix = "make it with tensor(), fill it before the graph runs, and pass its memory in the pack";
+    if (offset.ragged_offset != kNoTensor) {
+        return scope.report(tensor,
+                            text("the ragged offset '", scope.label(offset), "', which has a ragged offset itself"),
+                            "an offset without one", kFix);
+    }
+    if (offset.is_virtual || offset.is_by_value || offset.is_constant || offset.value || !uses.writers.empty()) {
+        return scope.report(tensor, text("the ragged offset '", scope.label(offset), "', which is no input in memory"),
+                            "an offset in memory, which the caller fills", kFix);
+    }
+    bool const is_integer = offset.data_type == DataType_t::INT32 || offset.data_type == DataType_t::INT64;
+    if (has_type(offset) && !is_integer) {
+        scope.report(tensor, text("the ragged offset '", scope.label(offset), "' of type ", offset.data_type),
+                     "INT32 or INT64", "call set_data_type(DataType_t::INT32) on it");
+    }
+    if (tensor.dim.size() != 4 || offset.dim.empty()) return;
+    core::Dims const wanted{tensor.dim[0] + 1, 1, 1, 1};
+    if (offset.dim == wanted) return;
+    scope.report(tensor, text("the ragged offset '", scope.label(offset), "' with dims ", offset.dim),
+                 text("dims ", wanted, ": where each batch entry starts, and where the last one ends"),
+                 "call set_dim() on it with one element more than the batch has entries");
+}
+
+}  // namespace
+
+void offsets_are_sound(RuleScope const& scope) {
+    GraphSpec const& graph = scope.graph();
+    for (TensorSpec const& tensor : graph.tensors) {
+        if (tensor.ragged_offset == kNoTensor) continue;
+        auto const at = static_cast<std::size_t>(tensor.ragged_offset);
+        check_offset(scope, tensor, graph.tensors[at], scope.uses()[at]);
+    }
+}
+
+void ragged_tensors_fit(RuleScope const& scope) {
+    GraphSpec const& graph = scope.graph();
+    for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+        TensorSpec const& tensor = graph.tensors[i];
+        if (tensor.ragged_offset == kNoTensor) continue;
+        if (tensor.is_virtual || tensor.is_by_value || tensor.is_constant || tensor.value) {
+            scope.report(tensor, "a ragged offset on a tensor that is not in memory", "a real tensor",
+                         "call set_output(true) on it, or leave out set_ragged_offset()");
+        } else if (tensor_checks::has_regular_layout(tensor) && !has_rows_of_all_heads(tensor)) {
+            scope.report(
+                tensor, text("a ragged offset with strides ", tensor.stride, " for dims ", tensor.dim),
+                "rows that hold all heads, so that sequences can follow each other",
+                text("lay the tensor out as tokens, heads, elements: strides ", rows_first_strides(tensor.dim)));
+        } else if (PortUse const* const use = other_use(scope.uses()[i])) {
+            scope.report(tensor, text("a ragged offset on what node '", use->node->name, "' has as ", use->port->name),
+                         "a tensor that attention reads or writes as Q, K, V, O, Stats or a gradient of these",
+                         "pad the tensor, and leave out set_ragged_offset()");
+        }
+    }
+}
+
+void ragged_has_padding(RuleScope const& scope) {
+    if (attention_fields(scope.node())->padding_mask) return;
+    for (int const port : kRowPorts) {
+        TensorSpec const* const tensor = scope.tensor(port);
+        if (tensor == nullptr || tensor->ragged_offset == kNoTensor) continue;
+        scope.report_port(port, "a ragged offset without a padding mask",
+                          "the padding mask with seq_len_q and seq_len_kv, which say where each sequence ends",
+                          "call set_padding_mask(true), set_seq_len_q() and set_seq_len_kv()");
+    }
+}
+
+}  // namespace cudnn_frontend::inline v1::nodes::ragged_checks

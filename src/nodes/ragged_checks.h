@@ -1,0 +1,12 @@
+// Tensors whose sequences lie one after the other, where an offset says where each starts.
+#pragma once
+
+#include "nodes/rule.h"
+
+namespace cudnn_frontend::inline v1::nodes::ragged_checks {
+
+void offsets_are_sound(RuleScope const& scope);   // of the graph
+void ragged_tensors_fit(RuleScope const& scope);  // of the graph
+void ragged_has_padding(RuleScope const& scope);  // of an attention node
+
+}  // namespace cudnn_frontend::inline v1::nodes::ragged_checks

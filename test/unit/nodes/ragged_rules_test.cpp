@@ -1,0 +1,118 @@
+#include "graphs.h"
+
+using namespace test;
+using enum error_code_t;
+
+namespace {
+
+// The graph with Q packed, and the offset that says where its sequences start.
+TensorSpec& make_ragged(TestGraph& graph, int port = attention::Q) {
+    TensorId const offset = graph.add("offset", {3, 1, 1, 1}, DataType_t::INT32);
+    TensorSpec& tensor = graph.at(port);
+    tensor.ragged_offset = offset;
+    tensor.stride = {tensor.dim[1] * tensor.dim[2] * tensor.dim[3], tensor.dim[3], tensor.dim[1] * tensor.dim[3], 1};
+    return graph.tensors.back();
+}
+
+TestGraph padded(NodeKind kind) {
+    TestGraph graph = attention_graph(kind);
+    graph.attention_options().padding_mask = true;
+    graph.connect(attention::Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(attention::Seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+    return graph;
+}
+
+Expected about_q(std::string found, std::string needed, std::string fix) {
+    return {GRAPH_NOT_SUPPORTED, "", "Q", std::move(found), std::move(needed), std::move(fix)};
+}
+
+constexpr char const* kFix = "make it with tensor(), fill it before the graph runs, and pass its memory in the pack";
+
+}  // namespace
+
+TEST_CASE("ragged tensors are valid with a padding mask, and outputs get rows that hold all heads") {
+    TestGraph graph = padded(NodeKind::SdpaForward);
+    make_ragged(graph);
+    TensorSpec& o = graph.at(attention::O);
+    o.ragged_offset = graph.add("offset_o", {3, 1, 1, 1}, DataType_t::INT64);
+    graph.at(attention::O).stride.clear();
+    auto const validation = validate(graph);
+    REQUIRE(validation.report.to_text() == "");
+    CHECK(validation.graph->spec().tensor(graph.nodes[0], attention::O)->stride == Dims{768, 32, 128, 1});
+    CHECK(validation.graph->spec().tensors.back().uid.has_value());
+}
+
+TEST_CASE("sdpa_fwd.c42 sdpa_bwd.c44: a ragged tensor without a padding mask") {
+    for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
+        TestGraph graph = attention_graph(kind);
+        make_ragged(graph);
+        expect_finding(graph, kind == NodeKind::SdpaForward ? "sdpa_fwd.c42" : "sdpa_bwd.c44",
+                       {GRAPH_NOT_SUPPORTED, "attention", "Q", "a ragged offset without a padding mask",
+                        "the padding mask with seq_len_q and seq_len_kv, which say where each sequence ends",
+                        "call set_padding_mask(true), set_seq_len_q() and set_seq_len_kv()"});
+    }
+}
+
+TEST_CASE("graph.c14: a ragged offset of another type") {
+    TestGraph graph = padded(NodeKind::SdpaForward);
+    make_ragged(graph).data_type = DataType_t::FLOAT;
+    expect_finding(graph, "graph.c14",
+                   about_q("the ragged offset 'offset' of type FLOAT", "INT32 or INT64",
+                           "call set_data_type(DataType_t::INT32) on it"));
+}
+
+TEST_CASE("graph.c14: a ragged offset of other dims") {
+    TestGraph graph = padded(NodeKind::SdpaForward);
+    TensorSpec& offset = make_ragged(graph);
+    offset.dim = {2, 1, 1, 1};
+    expect_finding(graph, "graph.c14",
+                   about_q("the ragged offset 'offset' with dims [2, 1, 1, 1]",
+                           "dims [3, 1, 1, 1]: where each batch entry starts, and where the last one ends",
+                           "call set_dim() on it with one element more than the batch has entries"));
+}
+
+TEST_CASE("graph.c14: a ragged offset that is no input, or is ragged itself") {
+    TestGraph by_value = padded(NodeKind::SdpaForward), ragged = by_value;
+    make_ragged(by_value).is_virtual = true;
+    expect_finding(by_value, "graph.c14",
+                   about_q("the ragged offset 'offset', which is no input in memory",
+                           "an offset in memory, which the caller fills", kFix));
+    TensorId const other = ragged.add("other", {3, 1, 1, 1}, DataType_t::INT32);
+    make_ragged(ragged).ragged_offset = other;
+    auto const report = validate(ragged).report;
+    CHECK(report.to_text().find("[graph.c14] tensor 'Q': found the ragged offset 'offset', which has a ragged offset "
+                                "itself; needed an offset without one. Try: " +
+                                std::string(kFix)) != std::string::npos);
+}
+
+TEST_CASE("graph.c27: a ragged tensor whose rows do not hold all heads, that is virtual, or is no row tensor") {
+    TestGraph by_heads = padded(NodeKind::SdpaForward), bias = by_heads, unreal = by_heads;
+    make_ragged(by_heads);
+    TensorSpec& q = by_heads.at(attention::Q);
+    q.stride = core::packed_strides(q.dim);
+    expect_finding(by_heads, "graph.c27",
+                   about_q("a ragged offset with strides [384, 96, 16, 1] for dims [2, 4, 6, 16]",
+                           "rows that hold all heads, so that sequences can follow each other",
+                           "lay the tensor out as tokens, heads, elements: strides [384, 16, 64, 1]"));
+    bias.connect(attention::Bias, {2, 4, 6, 8}, DataType_t::HALF);
+    make_ragged(bias, attention::Bias);
+    expect_finding(bias, "graph.c27",
+                   {GRAPH_NOT_SUPPORTED, "", "bias", "a ragged offset on what node 'attention' has as bias",
+                    "a tensor that attention reads or writes as Q, K, V, O, Stats or a gradient of these",
+                    "pad the tensor, and leave out set_ragged_offset()"});
+    unreal.resize(attention::O, {2, 4, 6, 32});
+    make_ragged(unreal, attention::O);
+    unreal.at(attention::O).is_virtual = true;
+    CHECK(validate(unreal).report.to_text().find("a ragged offset on a tensor that is not in memory") !=
+          std::string::npos);
+}
+
+TEST_CASE("sdpa_bwd.c45: a bound on the tokens below 1") {
+    TestGraph graph = attention_graph(NodeKind::SdpaBackward);
+    graph.fields<SdpaBackwardFields>().max_total_seq_len_q = 0;
+    expect_finding(graph, "sdpa_bwd.c45",
+                   {INVALID_VALUE, "attention", "", "set_max_total_seq_len_q(0)", "a number of tokens of at least 1",
+                    "pass the end of the last sequence, or leave the call out"});
+    graph.fields<SdpaBackwardFields>().max_total_seq_len_q = 7;
+    expect_valid(graph);
+}
