@@ -3,8 +3,8 @@
 namespace cudnn_frontend::inline v1::nodes {
 
 core::Dims rows_first_strides(core::Dims const& dim) {
-    std::int64_t const row = dim[1] * dim[3];
-    return {dim[2] * row, dim[3], row, 1};
+    core::Dims const stride = core::packed_strides({dim[0], dim[2], dim[1], dim[3]});
+    return {stride[0], stride[2], stride[1], stride[3]};
 }
 
 void infer_output(TensorSpec* tensor, core::Dims const& dim) {

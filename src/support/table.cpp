@@ -178,6 +178,35 @@ Found ragged_architecture(Facts const& facts, Capabilities const& here) {
     return {};
 }
 
+// Both need dQ as one product, not as sums that blocks of keys add to; see expand/sdpa_backward.cpp.
+Found ragged_product_of_dq(Facts const& facts, Capabilities const& here) {
+    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&facts.node.fields);
+    if (backward == nullptr || here.sm == 90) return {};
+    int const port = first_row_port(facts, true);
+    bool const is_deterministic = backward->deterministic;
+    if (port < 0 || !(is_deterministic || facts.has(Port::dBias))) return {};
+    return Violation{port, std::string("a ragged offset beside ") +
+                               (is_deterministic ? "the deterministic algorithm" : "a dBias") +
+                               " on compute capability " + number(here.sm / 10) + "." + number(here.sm % 10)};
+}
+
+Found ragged_heads_before_9_19(Facts const& facts, Capabilities const& here) {
+    if (!facts.is_backward || here.cudnn_version >= 91900 || first_row_port(facts, true) < 0) return {};
+    Found found = bad_head_dim(facts, [](std::int64_t dim) { return dim > 128; });
+    if (found) found->found += " beside a ragged offset, with " + version(here.cudnn_version);
+    return found;
+}
+
+Found gradient_offsets_before_9_19(Facts const& facts, Capabilities const& here) {
+    if (!facts.is_backward || here.cudnn_version >= 91900) return {};
+    constexpr std::pair<int, int> kPairs[] = {{Port::Q, Port::dQ}, {Port::K, Port::dK}, {Port::V, Port::dV}};
+    for (auto const& [of, gradient] : kPairs) {
+        if (facts.tensor(gradient)->ragged_offset == facts.tensor(of)->ragged_offset) continue;
+        return Violation{gradient, "another ragged offset than its tensor's, with " + version(here.cudnn_version)};
+    }
+    return {};
+}
+
 Found bias_of_one_query(Facts const& facts, Capabilities const&) {
     nodes::TensorSpec const* const bias = facts.tensor(Port::Bias);
     bool const is_affected = bias != nullptr && facts.queries() == 1 && facts.keys() > 1 && bias->dim[3] == 1;
@@ -260,6 +289,12 @@ constexpr Limit kLimits[] = {
      Ground::WrongRun, partly_ragged},
     {"cudnn.s23", "for one query and shared key heads no ragged Stats, of which cuDNN leaves some unwritten",
      "leave the Stats out, or give Q two rows", kUnsupported, Ground::WrongRun, ragged_stats_of_one_query},
+    {"cudnn.s24", "compute capability 9.0 for ragged offsets in backward with dBias or the deterministic algorithm",
+     "leave these out, or pad the sequences", kUnsupported, Ground::NoEngine, ragged_product_of_dq},
+    {"cudnn.s25", "heads of 128 at most for ragged offsets in backward before 9.19: in 9.14.0 larger ones are wrong",
+     "install 9.19 or newer, or pad the sequences", kUnsupported, Ground::WrongRun, ragged_heads_before_9_19},
+    {"cudnn.s26", "before 9.19 one ragged offset for Q and dQ, K and dK, V and dV: in 9.14.0 others are wrong",
+     "set_ragged_offset() of both to the same tensor", kUnsupported, Ground::WrongRun, gradient_offsets_before_9_19},
 };
 
 }  // namespace

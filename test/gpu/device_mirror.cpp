@@ -67,9 +67,9 @@ error_t DeviceMirror::copy_back() {
 
 std::map<std::int64_t, void*> device_pack(Session const& session, DeviceMirror& mirror) {
     std::map<std::int64_t, void*> pack;
-    for (auto const& [tensor, memory] : session.entries()) {
-        bool const is_on_host = tensor->get_is_pass_by_value();
-        pack[tensor->get_uid()] = is_on_host ? memory.data() : mirror.address(memory);
+    for (Session::Entry const& entry : session.entries()) {
+        bool const is_on_host = entry.tensor->get_is_pass_by_value();
+        pack[entry.tensor->get_uid()] = is_on_host ? entry.memory.data() : mirror.address(entry.memory);
     }
     return pack;
 }

@@ -1,5 +1,6 @@
-// Every option forward and backward on the GPU against the oracle, as a table. Arguments: [random cases [part of a
-// group's name]]. Leaves with 77 where there is no GPU.
+// Every option forward and backward on the GPU against the oracle, as a table. Leaves with 77 where there is no GPU.
+//   gpu_suite [random cases [part of a group's name]]
+//   gpu_suite case <number>...                          these of the random cases alone, each with its faults
 #include "gpu/device_mirror.h"
 #include "gpu/gpu_cases.h"
 #include "reference/check_case.h"
@@ -85,7 +86,18 @@ class Table {
     std::map<std::string, Row> rows_;
 };
 
-std::vector<CaseGroup> chosen_groups(int random_cases, std::string const& part) {
+std::vector<CaseGroup> single_cases(std::vector<std::string> const& numbers) {
+    std::vector<CaseGroup> groups;
+    for (std::string const& number : numbers) {
+        groups.push_back({"random case " + number, {random_gpu_case(std::strtoull(number.c_str(), nullptr, 10))}, {}});
+    }
+    return groups;
+}
+
+std::vector<CaseGroup> chosen_groups(std::vector<std::string> const& arguments) {
+    if (arguments.size() > 1 && arguments[0] == "case") return single_cases({arguments.begin() + 1, arguments.end()});
+    int const random_cases = arguments.empty() ? 200 : std::atoi(arguments[0].c_str());
+    std::string const part = arguments.size() > 1 ? arguments[1] : "";
     std::vector<CaseGroup> groups = gpu_case_groups();
     groups.push_back({"random", {}, {}});
     for (int i = 0; i < random_cases; ++i)
@@ -131,7 +143,7 @@ int main(int argc, char** argv) {
     std::signal(SIGSEGV, tell_crash);
     std::signal(SIGFPE, tell_crash);
     std::fputs(cudnn_frontend::runtime::describe().c_str(), stdout);
-    auto const groups = chosen_groups(argc > 1 ? std::atoi(argv[1]) : 200, argc > 2 ? argv[2] : "");
+    auto const groups = chosen_groups({argv + 1, argv + argc});
     Table table;
     run_all(groups, table);
     std::vector<std::string> order;

@@ -21,8 +21,19 @@ void Session::declare(TensorPtr const& tensor, HostTensor const& memory) {
     tensor->set_dim(to_vector(memory.dim)).set_stride(to_vector(memory.stride)).set_data_type(memory.type);
     tensor->set_alignment(memory.alignment());
     if (case_.explicit_uids) tensor->set_uid(static_cast<std::int64_t>(entries_.size()));
-    entries_.push_back({tensor, memory});
-    if (memory.offsets) tensor->set_ragged_offset(input("offset", *memory.offsets));
+    entries_.push_back({tensor, memory, false});
+    if (memory.offsets) tensor->set_ragged_offset(offset_input(*memory.offsets));
+}
+
+// One tensor for all that start at the same elements, as programs have it.
+TensorPtr Session::offset_input(HostTensor const& memory) {
+    for (Entry const& entry : entries_) {
+        if (entry.is_offset && same_bits(entry.memory, memory)) return entry.tensor;
+    }
+    std::size_t const at = entries_.size();
+    TensorPtr const tensor = input("offset", memory);
+    entries_[at].is_offset = true;
+    return tensor;
 }
 
 TensorPtr Session::input(char const* name, HostTensor const& memory) {

@@ -36,6 +36,7 @@ class Session {
     struct Entry {
         TensorPtr tensor;
         HostTensor memory;
+        bool is_offset = false;  // of ragged tensors
     };
     std::vector<Entry> const& entries() const { return entries_; }
     bool has_explicit_uids() const { return case_.explicit_uids; }
@@ -47,6 +48,7 @@ class Session {
 
    private:
     TensorPtr input(char const* name, HostTensor const& memory);  // null for an empty one
+    TensorPtr offset_input(HostTensor const& memory);
     TensorPtr scalar_input(char const* name, HostTensor const& memory);
     void output(TensorPtr const& tensor, HostTensor const& memory);
     void declare(TensorPtr const& tensor, HostTensor const& memory);

@@ -54,6 +54,17 @@ AttentionGraph of_type(DataType_t type) {
     return graph;
 }
 
+// Gives these tensors one offset, and rows that hold all heads; returns where the offset is.
+void pack_rows(AttentionGraph& graph, std::initializer_list<int> ports) {
+    auto const offset = graph.add_tensor("offset", DataType_t::INT32, {graph.tensor(Port::Q).dim[0] + 1, 1, 1, 1});
+    for (int const port : ports) {
+        auto& tensor = graph.tensor(port);
+        tensor.ragged_offset = offset;
+        core::Dims const dim = tensor.dim;
+        tensor.stride = {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
+    }
+}
+
 AttentionGraph unified() { return AttentionGraph::forward().implementation(AttentionImplementation_t::UNIFIED); }
 
 }  // namespace
@@ -170,14 +181,33 @@ TEST_CASE("cudnn.s21 and s22: ragged offsets", "[support]") {
 TEST_CASE("cudnn.s23: ragged Stats of one query", "[support]") {
     auto graph = AttentionGraph::forward().padding().heads(2, 2).stats();
     resize(graph, {Port::Q, Port::O, Port::Stats}, 2, 1);
-    auto const offset = graph.add_tensor("offset", DataType_t::INT32, {3, 1, 1, 1});
-    for (int const port : {Port::Q, Port::K, Port::V, Port::O, Port::Stats}) {
-        auto& tensor = graph.tensor(port);
-        tensor.ragged_offset = offset;
-        core::Dims const dim = tensor.dim;
-        tensor.stride = {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
-    }
+    pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::Stats});
     CHECK(ids(graph) == "cudnn.s23");
     graph.tensor(Port::Stats).ragged_offset = cudnn_frontend::nodes::kNoTensor;
     CHECK(ids(graph) == "");
+}
+
+TEST_CASE("cudnn.s24: ragged gradients that need dQ in one product", "[support]") {
+    auto graph = AttentionGraph::backward().padding();
+    pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
+    core::Capabilities const datacenter{.cudnn_version = 91900, .sm = 100};
+    CHECK(ids(graph, datacenter) == "");
+    graph.deterministic();
+    CHECK(ids(graph, datacenter) == "cudnn.s24");
+    CHECK(ids(graph) == "");
+}
+
+TEST_CASE("cudnn.s25 and s26: ragged gradients before 9.19", "[support]") {
+    auto graph = with_head_dims(AttentionGraph::backward().padding(), 128, 64);
+    std::initializer_list<int> const rows = {Port::Q,  Port::K,  Port::V,  Port::O,
+                                             Port::dO, Port::dQ, Port::dK, Port::dV};
+    pack_rows(graph, rows);
+    CHECK(ids(graph, version(91400)) == "");
+    graph.tensor(Port::dK).ragged_offset = graph.add_tensor("other", DataType_t::INT32, {3, 1, 1, 1});
+    CHECK(ids(graph, version(91400)) == "cudnn.s26");
+    CHECK(ids(graph) == "");
+    auto large = with_head_dims(AttentionGraph::backward().padding(), 192, 64);
+    pack_rows(large, rows);
+    CHECK(ids(large, version(91400)) == "cudnn.s25");
+    CHECK(ids(large) == "");
 }
