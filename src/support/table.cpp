@@ -144,6 +144,29 @@ Found bias_columns_in_backward(Facts const& facts, Capabilities const& here) {
     return Violation{Port::Bias, number(bias->dim[3]) + " columns for " + number(facts.keys()) + " of the scores"};
 }
 
+bool is_column(nodes::TensorSpec const* tensor) {
+    return tensor != nullptr && tensor->dim[2] > 1 && tensor->dim[3] == 1;
+}
+
+// Of one key's scores the mask is a column, read twice; engines take few columns beside the stats.
+Found mask_of_one_key(Facts const& facts, Capabilities const& here) {
+    if (!facts.is_backward || facts.keys() != 1 || !is_column(facts.tensor(Port::Dropout_mask))) return {};
+    bool const is_hopper_or_datacenter = here.sm >= 90 && here.sm < 120;
+    if (is_hopper_or_datacenter && !is_column(facts.tensor(Port::Bias))) return {};
+    return Violation{Port::Dropout_mask, is_hopper_or_datacenter ? "one key, with a bias and a dropout mask"
+                                                                 : "one key, with a dropout mask"};
+}
+
+// What the kernel reads past the row's end it multiplies by, and NaN stays NaN.
+Found mask_row_of_one_query(Facts const& facts, Capabilities const&) {
+    nodes::TensorSpec const* const mask = facts.tensor(Port::Dropout_mask);
+    if (facts.is_backward || mask == nullptr || facts.queries() != 1 || facts.keys() % 8 == 0) return {};
+    bool const is_row = mask->dim[0] == 1 && mask->dim[1] == 1;
+    bool const is_shared = facts.tensor(Port::Q)->dim[0] > 1 || facts.tensor(Port::Q)->dim[1] > 1;
+    if (!is_row || !is_shared) return {};
+    return Violation{Port::Dropout_mask, "one query, and one row of " + number(facts.keys()) + " for all heads"};
+}
+
 constexpr int kRowPorts[] = {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV};
 
 // The first of these tensors that is ragged, or that is not; -1 where there is none.
@@ -295,6 +318,10 @@ constexpr Limit kLimits[] = {
      "install 9.19 or newer, or pad the sequences", kUnsupported, Ground::WrongRun, ragged_heads_before_9_19},
     {"cudnn.s26", "before 9.19 one ragged offset for Q and dQ, K and dK, V and dV: in 9.14.0 others are wrong",
      "set_ragged_offset() of both to the same tensor", kUnsupported, Ground::WrongRun, gradient_offsets_before_9_19},
+    {"cudnn.s27", "backward of one key: no dropout mask beside a bias; on compute capability 8.x and 12.x none at all",
+     "use Target::cpu(), or a second key of padding", kUnsupported, Ground::NoEngine, mask_of_one_key},
+    {"cudnn.s28", "forward of one query: a row for each head in the dropout mask, or keys in multiples of 8",
+     "repeat the mask's row for each head", kUnsupported, Ground::WrongRun, mask_row_of_one_query},
 };
 
 }  // namespace

@@ -66,6 +66,11 @@ void dropout(AttentionCase& c) {
     c.rng_seed = 1234, c.rng_offset = 8, c.rng_dump = true;
 }
 
+void masked_dropout(AttentionCase& c) {
+    c.dropout = Dropout::Mask, c.dropout_probability = 0.25f;
+    c.mask = Index4{c.b, c.h_q, c.s_q, c.s_kv};
+}
+
 Change scaled(Scale scale) {
     return [=](AttentionCase& c) { c.scale = scale; };
 }
@@ -139,15 +144,10 @@ std::vector<CaseGroup> dropout_groups() {
         group("dropout and causal", [](auto& c) { dropout(c), c.right = 0; }),
         group("dropout and padding", [](auto& c) { dropout(c), lengths(c); }),
         group("dropout by value", [](auto& c) { dropout(c), c.scalars_by_value = true; }),
-        group("dropout mask",
-              [](auto& c) {
-                  c.dropout = Dropout::Mask, c.dropout_probability = 0.25f;
-                  c.mask = Index4{c.b, c.h_q, c.s_q, c.s_kv};
-              }),
+        group("dropout mask", masked_dropout),
         group("dropout mask over rows",
               [](auto& c) {
-                  c.dropout = Dropout::Mask, c.dropout_probability = 0.25f;
-                  c.mask = Index4{1, 1, 1, c.s_kv};
+                  masked_dropout(c), c.mask = Index4{1, 1, 1, c.s_kv};
               }),
     };
 }
@@ -166,6 +166,17 @@ std::vector<CaseGroup> shape_groups() {
         group("one query, few keys", decode(64)),
         group("one query, many keys", decode(1000)),
         group("one query, causal", [](auto& c) { decode(600)(c), c.right = 0, bottom_right(c); }),
+        group("one query, dropout mask", [&](auto& c) { decode(200)(c), masked_dropout(c); }),
+        group("one query, odd keys, dropout mask", [&](auto& c) { decode(31)(c), masked_dropout(c); }),
+        group("one query, dropout mask of one head",
+              [&](auto& c) { decode(32)(c), masked_dropout(c), (*c.mask)[1] = 1; }),
+        group(
+            "one query, odd keys, mask of one row",
+            [&](auto& c) {
+                decode(31)(c), masked_dropout(c), c.mask = Index4{1, 1, 1, c.s_kv};
+            },
+            "cudnn.s28"),
+        group("one query, alibi, dropout mask", [&](auto& c) { decode(32)(c), masked_dropout(c), c.alibi = true; }),
         group("half a tile of keys left", [](auto& c) { c.s_kv = 192; }),
         group("large scores", [](auto& c) { c.magnitude = 6.0; }),
         group("one of each", [](auto& c) { c.b = c.h_q = c.h_k = c.h_v = 1, c.s_q = c.s_kv = 2; }),

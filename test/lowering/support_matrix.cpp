@@ -110,6 +110,12 @@ std::vector<Row> rows_at_limits() {
                 [](auto& c) {
                     c.s_q = 1, c.bias = Index4{c.b, c.h_q, 1, 1};
                 }),
+        changed("one key, dropout mask", [&](auto& c) { c.s_kv = 1, mask(c); }),
+        changed("one key, bias and dropout mask",
+                [&](auto& c) {
+                    c.s_kv = 1, mask(c);
+                    c.bias = c.mask;
+                }),
         changed("one query and one key", [](auto& c) { c.s_q = c.s_kv = 1; }),
     };
 }

@@ -105,6 +105,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
     double const rows_per_bias = p.bias ? static_cast<double>(s.values.size() / p.bias->values.size() + 4) : 0.0;
     double const k_roundings = p.k.dim[1] < p.heads() ? 2.0 : 1.0, v_roundings = p.v.dim[1] < p.heads() ? 2.0 : 1.0;
     double const factor_unit = precision.factor_unit, factor_floor = precision.factor_floor;
+    double const dropped_floor = factor_floor * std::max(1.0, p.dropout_scale);  // rounded before dropout's scale
     for_each_row(p, [&](auto b, auto h, auto i) {
         double const row = stats.at(b, h, i, 0);
         double const relative = probability_error(p, score_error.at(b, h, i, 0), unit) + 4.0 * unit * std::abs(row);
@@ -116,11 +117,11 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             // dS = P (dP - D), both sums of d_v products.
             double const difference = absolute_dot(d_o, h, i, p.v, p.v_head(h), j, b) * keep + row_dot;
             double const d_score = weight * difference;
-            double const d_score_error =
-                d_score * (relative + unit * length(p.v.dim[3] + 4)) + smallest * (difference + 1.0);
+            double const d_score_error = d_score * (relative + unit * length(p.v.dim[3] + 4)) +
+                                         (smallest + factor_floor) * difference + smallest;
             if (p.bias)
                 allowed.d_bias.at(b, h, i, j) +=
-                    d_score_error + d_score * (unit + factor_unit) * rows_per_bias + 2.0 * factor_floor;
+                    d_score_error + d_score * (unit + factor_unit) * rows_per_bias + 2.0 * dropped_floor;
             double const q_error = d_score_error + d_score * factor_unit;
             double const k_error = d_score_error + d_score * factor_unit * k_roundings;
             for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
@@ -134,7 +135,8 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             }
             double const rounding = relative + unit * rows_per_v + factor_unit * v_roundings;
             double const share = keep * (weight * rounding + smallest) + factor_floor;
-            double const head_floor = i == 0 ? factor_floor : 0.0;  // of each query head's own sum
+            bool const starts_sum = i == 0 || probability.at(b, h, i - 1, j) == 0.0;
+            double const head_floor = starts_sum ? factor_floor : 0.0;  // of each query head's own sum
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
                 allowed.d_v.at(b, p.v_head(h), j, d) += share * std::abs(d_o.at(b, h, i, d)) + smallest + head_floor;
             }

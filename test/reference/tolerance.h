@@ -22,8 +22,9 @@ namespace oracle {
 struct Precision {
     double unit;                          // roundoff of the arithmetic
     cudnn_frontend::DataType_t io, bias;  // how O and the gradients, and dBias, are stored
-    // Of probabilities and dS before they enter a product, of the gradients of query heads before those that share a
-    // key head are added, and of sums of dBias: roundoff, and half the spacing of the smallest numbers.
+    // Of probabilities and dS before they enter a product, of probabilities before dS is made of them, of the
+    // gradients of query heads before those that share a key head are added, and of sums of dBias: roundoff, and half
+    // the spacing of the smallest numbers.
     double factor_unit = 0.0, factor_floor = 0.0;
 
     static constexpr double kSingle = 0x1p-24;

@@ -211,3 +211,21 @@ TEST_CASE("cudnn.s25 and s26: ragged gradients before 9.19", "[support]") {
     CHECK(ids(large, version(91400)) == "cudnn.s25");
     CHECK(ids(large) == "");
 }
+
+TEST_CASE("cudnn.s27: a dropout mask of one key", "[support]") {
+    auto graph = AttentionGraph::backward();
+    resize(graph, {Port::K, Port::V, Port::dK, Port::dV}, 2, 1);
+    graph.dropout_mask();
+    CHECK(ids(graph) == "");
+    CHECK(ids(graph, {.cudnn_version = 91900, .sm = 89}) == "cudnn.s27");
+    CHECK(ids(graph.bias({2, 4, 6, 1})) == "cudnn.s27");
+}
+
+TEST_CASE("cudnn.s28: one row of a dropout mask for all heads of one query", "[support]") {
+    auto graph = AttentionGraph::forward();
+    resize(graph, {Port::Q, Port::O}, 2, 1);
+    graph.dropout_mask();
+    CHECK(ids(graph) == "cudnn.s28");
+    resize(graph, {Port::Dropout_mask}, 1, 4);
+    CHECK(ids(graph) == "");
+}
