@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/score_modifiers.h>
 
 #include <cmath>
 #include <cstdint>

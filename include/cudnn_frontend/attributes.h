@@ -1,6 +1,7 @@
 // What a node of the graph is told: its options and the tensors that are not plain arguments of the builder call.
 #pragma once
 
+#include "score_modifier.h"
 #include "tensor.h"
 
 namespace cudnn_frontend {
@@ -56,6 +57,11 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
 
     Derived& set_bias(Tensor_ptr const& bias);
     Derived& set_alibi_mask(bool const enabled);
+
+    // The modifier gets the graph and the scaled scores, adds nodes that compute others from them, and returns these:
+    // they take the place of the scores before bias and masks. It is called once, when the graph takes these
+    // attributes, and must not keep the graph. score_modifiers.h has ready ones.
+    Derived& set_score_mod(Score_modifier modifier);
 
     // Keeps scores of row i and column j with i < seq_len_q[b] and j < seq_len_kv[b].
     Derived& set_padding_mask(bool const enabled);
@@ -119,6 +125,9 @@ class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_attribu
     SDPA_backward_attributes();
 
     SDPA_backward_attributes& set_dbias(detail::Tensor_ptr const& dbias);
+    // Makes the gradient of the scores of the gradient of what set_score_mod()'s modifier returned. Without it that
+    // gradient counts for both, which is right for what adds to scores or masks them.
+    SDPA_backward_attributes& set_score_mod_bprop(detail::Score_modifier modifier);
     SDPA_backward_attributes& set_deterministic_algorithm(bool const enabled);
     // With ragged tensors: a bound on the tokens of all sequences together, gaps included. It may save memory.
     SDPA_backward_attributes& set_max_total_seq_len_q(std::int64_t const tokens);

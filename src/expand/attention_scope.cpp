@@ -6,8 +6,9 @@ namespace cudnn_frontend::inline v1::expand {
 
 using ir::ValueId;
 
-AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node)
-    : NodeScope(builder, tensors, node) {
+AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node,
+                               WaitingNodes& waiting)
+    : NodeScope(builder, tensors, node), waiting_(waiting) {
     if (fields().padding_mask) {
         seq_len_q_ = NodeScope::port(Port::Seq_len_q);
         seq_len_kv_ = NodeScope::port(Port::Seq_len_kv);
@@ -41,6 +42,12 @@ void AttentionScope::use_full_lengths() {
     };
     seq_len_q_ = lengths("full_seq_len_q", queries());
     seq_len_kv_ = lengths("full_seq_len_kv", keys());
+}
+
+ValueId AttentionScope::modified(ValueId s, int given, int returned) {
+    if (!is_connected(given)) return s;
+    waiting_.release(node().ports[static_cast<std::size_t>(given)]);
+    return port(returned);
 }
 
 ValueId AttentionScope::add_value(ir::Value value) {

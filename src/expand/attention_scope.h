@@ -2,6 +2,7 @@
 #pragma once
 
 #include "expand/scope.h"
+#include "expand/waiting_nodes.h"
 
 #include <initializer_list>
 
@@ -12,7 +13,7 @@ using nodes::attention::Port;
 // In comments: b batch entry, h query head, i query, j key, d element of a head.
 class AttentionScope : public NodeScope {
    public:
-    AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node);
+    AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node, WaitingNodes& waiting);
 
     ir::ValueId port(int port) const;
     nodes::AttentionFields const& fields() const { return *nodes::attention_fields(node()); }
@@ -41,6 +42,12 @@ class AttentionScope : public NodeScope {
     ir::ValueId add_index(std::string const& name) { return add_score(name, DataType_t::INT32); }
     ir::ValueId add_predicate(std::string const& name) { return add_score(name, DataType_t::BOOLEAN); }
     ir::ValueId add_row(std::string const& name);  // {B, Hq, Sq, 1}
+    // The same, or the tensor that shows it to a modifier.
+    ir::ValueId add_shown_score(int port, std::string const& name) {
+        return is_connected(port) ? this->port(port) : add_score(name);
+    }
+    // What the modifier made of the tensor at the one port, which is made now; s itself without a modifier.
+    ir::ValueId modified(ir::ValueId s, int given, int returned);
     // Virtual too, but cuDNN's engines want it in memory.
     ir::ValueId add_scratch(std::string const& name, core::Dims dim);
     ir::ValueId add_number(std::string const& name, double number);
@@ -70,6 +77,7 @@ class AttentionScope : public NodeScope {
     std::string name_of_op(std::string const& result) const;
     std::string path(std::string const& step) const { return name() + "::" + step; }
 
+    WaitingNodes& waiting_;
     core::Dims score_dim_;
     ir::ValueId seq_len_q_ = ir::kNoValue, seq_len_kv_ = ir::kNoValue;
 };

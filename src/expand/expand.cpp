@@ -28,8 +28,8 @@ static error_t expand_attention(AttentionScope& at, Capabilities const& capabili
     using Fused = Capabilities::Fused;
     bool const asks_for_fused = implementation == AttentionImplementation_t::UNIFIED;
     if (asks_for_fused && capabilities.fused_attention == Fused::Never) return no_fused_attention(at.name());
-    bool const prefers_fused =
-        implementation == AttentionImplementation_t::AUTO && capabilities.fused_attention == Fused::Preferred;
+    bool const prefers_fused = implementation == AttentionImplementation_t::AUTO && !at.is_connected(Port::Score) &&
+                               capabilities.fused_attention == Fused::Preferred;
     bool const is_partial = at.keys() % kKeyTile != 0 || at.queries() == 1;
     if (!is_forward && capabilities.full_lengths_in_backward && is_partial) at.use_full_lengths();
     if (asks_for_fused || prefers_fused) {
@@ -40,24 +40,46 @@ static error_t expand_attention(AttentionScope& at, Capabilities const& capabili
     return {};
 }
 
-static error_t expand_node(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node,
-                           Capabilities const& capabilities) {
-    if (nodes::attention_fields(node) != nullptr) {
-        AttentionScope at(builder, tensors, node);
-        return expand_attention(at, capabilities);
+namespace {
+
+class Expansion {
+   public:
+    Expansion(nodes::GraphSpec const& spec, Capabilities const& capabilities)
+        : capabilities_(capabilities),
+          tensors_(spec, builder_),
+          waiting_(spec, [this](nodes::Node const& node) { return expand(node); }) {}
+
+    error_t add(nodes::Node const& node) {
+        if (waiting_.keeps(node)) return {};
+        SDPA_GRAPH_TRY(expand(node));
+        return waiting_.status();
     }
-    NodeScope at(builder, tensors, node);
-    expand_primitive(at);
-    return {};
-}
+
+    Result<ir::OpGraph> finish() { return std::move(builder_).finish(); }
+
+   private:
+    error_t expand(nodes::Node const& node) {
+        if (nodes::attention_fields(node) != nullptr) {
+            AttentionScope at(builder_, tensors_, node, waiting_);
+            return expand_attention(at, capabilities_);
+        }
+        NodeScope at(builder_, tensors_, node);
+        expand_primitive(at);
+        return {};
+    }
+
+    Capabilities const& capabilities_;
+    ir::Builder builder_;
+    UserTensors tensors_;
+    WaitingNodes waiting_;
+};
+
+}  // namespace
 
 Result<ir::OpGraph> expand(nodes::ValidatedGraph const& graph, Capabilities const& capabilities) {
-    ir::Builder builder;
-    UserTensors tensors(graph.spec(), builder);
-    for (nodes::Node const& node : graph.spec().nodes) {
-        SDPA_GRAPH_TRY(expand_node(builder, tensors, node, capabilities));
-    }
-    return std::move(builder).finish();
+    Expansion expansion(graph.spec(), capabilities);
+    for (nodes::Node const& node : graph.spec().nodes) SDPA_GRAPH_TRY(expansion.add(node));
+    return expansion.finish();
 }
 
 }  // namespace cudnn_frontend::inline v1::expand

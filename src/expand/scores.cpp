@@ -15,10 +15,10 @@ ValueId attention_scale(AttentionScope& at) {
 
 // s[b,h,i,j] = sum_d q[b,h,i,d] k[b,h,j,d]. The lengths stand here and at the padding mask: engines that find them in
 // one place alone ignore them or leave padded keys in the softmax.
-static ValueId product(AttentionScope& at, ValueId k_transposed) {
+static ValueId product(AttentionScope& at, ValueId k_transposed, ValueId s) {
     return at.matmul({.a = at.port(Port::Q),
                       .b = k_transposed,
-                      .c = at.add_score("scores"),
+                      .c = s,
                       .m_override = at.seq_len_q(),
                       .n_override = at.seq_len_kv()});
 }
@@ -40,9 +40,14 @@ static ValueId add_alibi(AttentionScope& at, ValueId s) {
     return at.pointwise(ADD, {s, bias}, at.add_score("alibi_scores"));
 }
 
+static ValueId scaled_product(AttentionScope& at, ValueId k_transposed, ValueId scale) {
+    if (scale == ir::kNoValue) return product(at, k_transposed, at.add_shown_score(Port::Score, "scores"));
+    ValueId const s = product(at, k_transposed, at.add_score("scores"));
+    return at.pointwise(MUL, {s, scale}, at.add_shown_score(Port::Score, "scaled_scores"));
+}
+
 ValueId scores(AttentionScope& at, ValueId k_transposed, ValueId scale) {
-    ValueId s = product(at, k_transposed);
-    if (scale != ir::kNoValue) s = at.pointwise(MUL, {s, scale}, at.add_score("scaled_scores"));
+    ValueId s = at.modified(scaled_product(at, k_transposed, scale), Port::Score, Port::Score_mod);
     ValueId const bias = at.port(Port::Bias);
     if (bias != ir::kNoValue) s = at.pointwise(ADD, {s, at.with_all_rows(bias)}, at.add_score("biased_scores"));
     if (at.fields().alibi_mask) s = add_alibi(at, s);

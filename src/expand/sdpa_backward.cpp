@@ -92,11 +92,12 @@ ValueId gradient_of_probabilities(AttentionScope& at, Shared const& shared) {
 ValueId gradient_of_scores(AttentionScope& at, Shared const& shared, ValueId p, ValueId r) {
     ValueId ds = gradient_of_probabilities(at, shared);
     ds = at.pointwise(SUB, {ds, r}, at.add_score("centered_gradients"));
-    ds = at.pointwise(MUL, {ds, p}, at.add_score("score_gradients"));
-    if (!shared.dropout.scales_gradients_early) {
-        ds = drop(at, ds, shared.dropout.scale, "dropped_score_gradients");
-    }
+    bool const drops_late = !shared.dropout.scales_gradients_early && shared.dropout.scale != ir::kNoValue;
+    auto const last = [&](char const* name) { return at.add_shown_score(Port::dScore, name); };
+    ds = at.pointwise(MUL, {ds, p}, drops_late ? at.add_score("score_gradients") : last("score_gradients"));
+    if (drops_late) ds = at.pointwise(MUL, {ds, shared.dropout.scale}, last("dropped_score_gradients"));
     if (at.is_connected(Port::dBias)) at.reduce(ReductionMode_t::ADD, ds, at.port(Port::dBias), is_deterministic(at));
+    ds = at.modified(ds, Port::dScore, Port::dScore_mod);
     if (shared.scale == ir::kNoValue) return ds;
     return at.pointwise(MUL, {ds, shared.scale}, at.add_score("scaled_score_gradients"));
 }

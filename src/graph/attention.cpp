@@ -46,6 +46,11 @@ Derived& Attention_attributes<Derived>::set_alibi_mask(bool const enabled) {
     return static_cast<Derived&>(*this);
 }
 template <class Derived>
+Derived& Attention_attributes<Derived>::set_score_mod(Score_modifier modifier) {
+    this->draft_->score_mod = std::move(modifier);
+    return static_cast<Derived&>(*this);
+}
+template <class Derived>
 Derived& Attention_attributes<Derived>::set_padding_mask(bool const enabled) {
     shared_fields(*this->draft_).padding_mask = enabled;
     return static_cast<Derived&>(*this);
@@ -136,6 +141,10 @@ SDPA_backward_attributes& SDPA_backward_attributes::set_dbias(detail::Tensor_ptr
     connect(*draft_, port::dBias, dbias);
     return *this;
 }
+SDPA_backward_attributes& SDPA_backward_attributes::set_score_mod_bprop(detail::Score_modifier modifier) {
+    draft_->score_mod_bprop = std::move(modifier);
+    return *this;
+}
 SDPA_backward_attributes& SDPA_backward_attributes::set_deterministic_algorithm(bool const enabled) {
     fields_of<SdpaBackwardFields>(*draft_).deterministic = enabled;
     return *this;
@@ -157,6 +166,15 @@ SDPA_backward_attributes& SDPA_backward_attributes::set_dropout(detail::Tensor_p
     return *this;
 }
 
+// Lets the modifier add its nodes; it gets the tensor at the one port and what it returns goes to the other.
+static void apply_modifier(Graph& graph, Graph::Impl& impl, nodes::Draft& node, detail::Score_modifier const& modifier,
+                           int given, int returned) {
+    if (!modifier) return;
+    Tensor_ptr const scores = make_output(node, given, given == port::Score ? "Score" : "dScore", impl);
+    std::shared_ptr<Graph> const borrowed(std::shared_ptr<Graph>(), &graph);
+    detail::connect(node, returned, modifier(borrowed, scores));
+}
+
 std::array<Tensor_ptr, 2> Graph::sdpa(Tensor_ptr const& q, Tensor_ptr const& k, Tensor_ptr const& v,
                                       SDPA_attributes const& attributes) {
     nodes::Draft node = detail::Attributes_access::take(attributes);
@@ -168,6 +186,7 @@ std::array<Tensor_ptr, 2> Graph::sdpa(Tensor_ptr const& q, Tensor_ptr const& k, 
     if (std::get<nodes::SdpaForwardFields>(node.fields).generate_stats) {
         stats = make_output(node, port::Stats, "Stats", impl());
     }
+    apply_modifier(*this, impl(), node, std::exchange(node.score_mod, {}), port::Score, port::Score_mod);
     impl().nodes.push_back(std::move(node));
     return {o, stats};
 }
@@ -185,6 +204,8 @@ std::array<Tensor_ptr, 3> Graph::sdpa_backward(Tensor_ptr const& q, Tensor_ptr c
     std::array<Tensor_ptr, 3> gradients{make_output(node, port::dQ, "dQ", impl()),
                                         make_output(node, port::dK, "dK", impl()),
                                         make_output(node, port::dV, "dV", impl())};
+    apply_modifier(*this, impl(), node, std::exchange(node.score_mod, {}), port::Score, port::Score_mod);
+    apply_modifier(*this, impl(), node, std::exchange(node.score_mod_bprop, {}), port::dScore, port::dScore_mod);
     impl().nodes.push_back(std::move(node));
     return gradients;
 }

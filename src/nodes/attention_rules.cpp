@@ -3,6 +3,7 @@
 
 #include "nodes/attention_checks.h"
 #include "nodes/ragged_checks.h"
+#include "nodes/score_mod_checks.h"
 
 #include <array>
 
@@ -174,6 +175,26 @@ constexpr AttentionRule kRules[] = {
     {nullptr, "sdpa_bwd.c45",
      "The bounds on the tokens of all sequences are at least 1.",
      INVALID_VALUE, token_bounds_in_range},
+
+    // score modifiers
+    {"sdpa_fwd.c43", "sdpa_bwd.c46",
+     "A score modifier returns a tensor.",
+     ATTRIBUTE_NOT_SET, score_mod_checks::modifier_returns_a_tensor},
+    {"sdpa_fwd.c44", "sdpa_bwd.c47",
+     "What a score modifier returns has the dims of the scores, {B, Hq, Sq, Skv}.",
+     INVALID_VALUE, score_mod_checks::modified_has_dims},
+    {"sdpa_fwd.c45", "sdpa_bwd.c48",
+     "What a score modifier returns is made of the scores that it got.",
+     INVALID_VALUE, score_mod_checks::modified_is_made_of_scores},
+    {"sdpa_fwd.c46", "sdpa_bwd.c49",
+     "What a score modifier returns is FLOAT.",
+     GRAPH_NOT_SUPPORTED, score_mod_checks::modified_is_float},
+    {"sdpa_fwd.c47", nullptr,
+     "A score modifier does not come with the implementation UNIFIED.",
+     GRAPH_NOT_SUPPORTED, score_mod_checks::modifier_is_not_fused},
+    {nullptr, "sdpa_bwd.c50",
+     "The gradient of a score modifier comes with the modifier.",
+     ATTRIBUTE_NOT_SET, score_mod_checks::gradient_has_modifier},
 };
 // clang-format on
 

@@ -3,15 +3,15 @@
 
 #include "nodes/node.h"
 
-#include <memory>
+#include <cudnn_frontend/score_modifier.h>
 
 namespace cudnn_frontend::inline v1 {
-namespace graph {
-class Tensor_attributes;
-}
 namespace nodes {
 
-struct Draft : BasicNode<std::shared_ptr<graph::Tensor_attributes>> {};
+// The modifiers are called when the graph takes the node: then they have become nodes of the graph.
+struct Draft : BasicNode<std::shared_ptr<graph::Tensor_attributes>> {
+    detail::Score_modifier score_mod, score_mod_bprop;
+};
 
 }  // namespace nodes
 }  // namespace cudnn_frontend::inline v1

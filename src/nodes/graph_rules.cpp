@@ -1,10 +1,10 @@
 // The rules of the graph as a whole: its tensors, and how nodes hang together.
 #include "nodes/enumerator_checks.h"
+#include "nodes/execution_order.h"
 #include "nodes/ragged_checks.h"
 #include "nodes/rule.h"
 #include "nodes/tensor_checks.h"
 #include "nodes/uses.h"
-#include "nodes/validate.h"
 #include "nodes/wording.h"
 
 #include <algorithm>
@@ -90,7 +90,7 @@ void results_are_used(RuleScope const& scope) {
         bool is_used = false;
         for (PortRow const& row : schema_of(node.kind()).ports) {
             TensorId const id = node.ports[static_cast<std::size_t>(row.port)];
-            if (row.direction != Direction::Output || id == kNoTensor) continue;
+            if (row.direction != Direction::Output || row.is_inner() || id == kNoTensor) continue;
             auto const i = static_cast<std::size_t>(id);
             if (!graph.tensors[i].is_virtual || !scope.uses()[i].readers.empty()) is_used = true;
             else if (unused == nullptr) unused = &row;
@@ -139,7 +139,7 @@ std::vector<std::size_t> find_cycle(RuleScope const& scope, std::vector<std::siz
 void is_acyclic(RuleScope const& scope) {
     constexpr std::size_t kMostNames = 16;
     GraphSpec const& graph = scope.graph();
-    auto const order = execution_order(graph);
+    auto const order = finished_nodes(execution_order(graph));
     if (order.size() == graph.nodes.size()) return;
     auto const cycle = find_cycle(scope, order);
     std::size_t const shown = std::min(cycle.size(), kMostNames);

@@ -11,12 +11,20 @@ namespace cudnn_frontend::inline v1::nodes {
 enum class Direction { Input, Output };
 enum class Presence { Required, Optional };
 
+// Most nodes read all inputs, then make all outputs. Attention also shows a result on its way and takes back what other
+// nodes made of it: in each round a node reads the inputs of the round and makes its outputs.
+inline constexpr int kFirstRound = 0;
+inline constexpr int kLastRound = 2;
+
 struct PortRow {
     int port;          // index into Node::ports
     char const* name;  // as in messages and JSON
     Direction direction;
     Presence presence;
     char const* summary;
+    int round = direction == Direction::Input ? kFirstRound : kLastRound;
+
+    bool is_inner() const { return direction == Direction::Input ? round > kFirstRound : round < kLastRound; }
 };
 
 struct GraphSpec;

@@ -21,6 +21,9 @@ constexpr auto kPortRows = join(
         PortRow{attention::dK, "dK", Direction::Output, Presence::Required, "gradient of K"},
         PortRow{attention::dV, "dV", Direction::Output, Presence::Required, "gradient of V"},
         PortRow{attention::dBias, "dBias", Direction::Output, Presence::Optional, "gradient of the bias"},
+        PortRow{attention::dScore, "dScore", Direction::Output, Presence::Optional,
+                "gradient of what the modifier made", 1},
+        PortRow{attention::dScore_mod, "dScore_mod", Direction::Input, Presence::Optional, "gradient of the scores", 2},
     },
     kAttentionOptionPorts);
 
@@ -47,7 +50,10 @@ void infer(GraphSpec& graph, Node const& node) {
     TensorSpec* const stats = graph.tensor(node, attention::Stats);
     if (stats != nullptr && stats->data_type == DataType_t::NOT_SET) stats->data_type = DataType_t::FLOAT;
     core::Dims const scores = score_dims(graph, node);
-    if (!scores.empty()) infer_output(graph.tensor(node, attention::Rng_dump), scores, DataType_t::FLOAT);
+    if (scores.empty()) return;
+    for (int const port : {attention::Rng_dump, attention::Score, attention::dScore}) {
+        infer_output(graph.tensor(node, port), scores, DataType_t::FLOAT);
+    }
 }
 
 }  // namespace

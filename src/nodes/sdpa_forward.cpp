@@ -33,6 +33,7 @@ void infer(GraphSpec& graph, Node const& node) {
     }
     infer_output(graph.tensor(node, attention::Stats), {scores[0], scores[1], scores[2], 1}, DataType_t::FLOAT);
     infer_output(graph.tensor(node, attention::Rng_dump), scores, DataType_t::FLOAT);
+    infer_output(graph.tensor(node, attention::Score), scores, DataType_t::FLOAT);
 }
 
 }  // namespace

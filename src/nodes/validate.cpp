@@ -1,54 +1,12 @@
 #include "nodes/validate.h"
 
+#include "nodes/execution_order.h"
 #include "nodes/rule.h"
 #include "nodes/schema.h"
 
 #include <set>
 
 namespace cudnn_frontend::inline v1::nodes {
-
-// Calls visit(row, tensor id) for each connected port of a direction.
-template <class Visit>
-static void for_each_port(Node const& node, Direction direction, Visit const& visit) {
-    for (PortRow const& row : schema_of(node.kind()).ports) {
-        TensorId const id = node.ports[static_cast<std::size_t>(row.port)];
-        if (row.direction == direction && id != kNoTensor) visit(row, id);
-    }
-}
-
-std::vector<std::size_t> execution_order(GraphSpec const& spec) {
-    constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-    std::vector<std::size_t> producer(spec.tensors.size(), kNone);
-    for (std::size_t n = 0; n < spec.nodes.size(); ++n) {
-        for_each_port(spec.nodes[n], Direction::Output,
-                      [&](PortRow const&, TensorId id) { producer[static_cast<std::size_t>(id)] = n; });
-    }
-    std::vector<std::vector<std::size_t>> consumers(spec.nodes.size());
-    std::vector<std::size_t> missing(spec.nodes.size(), 0);
-    for (std::size_t n = 0; n < spec.nodes.size(); ++n) {
-        for_each_port(spec.nodes[n], Direction::Input, [&](PortRow const&, TensorId id) {
-            std::size_t const source = producer[static_cast<std::size_t>(id)];
-            if (source == kNone) return;
-            consumers[source].push_back(n);
-            ++missing[n];
-        });
-    }
-    // The ready node that was added first goes first, so that the order is the user's wherever that works.
-    std::set<std::size_t> ready;
-    for (std::size_t n = 0; n < spec.nodes.size(); ++n) {
-        if (missing[n] == 0) ready.insert(n);
-    }
-    std::vector<std::size_t> order;
-    while (!ready.empty()) {
-        std::size_t const n = *ready.begin();
-        ready.erase(ready.begin());
-        order.push_back(n);
-        for (std::size_t const consumer : consumers[n]) {
-            if (--missing[consumer] == 0) ready.insert(consumer);
-        }
-    }
-    return order;
-}
 
 // The steps of validation, with access to ValidatedGraph's constructor.
 struct Validator {
@@ -63,9 +21,9 @@ struct Validator {
         }
     }
 
-    void infer_nodes(std::vector<std::size_t> const& order) {
-        for (std::size_t const n : order) schema_of(spec.nodes[n].kind()).infer(spec, spec.nodes[n]);
-        if (order.size() == spec.nodes.size()) return;
+    void infer_nodes(std::vector<Step> const& order) {
+        for (Step const& step : order) schema_of(spec.nodes[step.node].kind()).infer(spec, spec.nodes[step.node]);
+        if (finished_nodes(order).size() == spec.nodes.size()) return;
         // The nodes behind a cycle too, so that the cycle alone is reported; what is filled already stays.
         for (Node const& node : spec.nodes) schema_of(node.kind()).infer(spec, node);
     }
@@ -120,10 +78,10 @@ struct Validator {
         }
     }
 
-    void reorder(std::vector<std::size_t> const& order) {
+    void reorder(std::vector<Step> const& order) {
         std::vector<Node> sorted;
-        sorted.reserve(order.size());
-        for (std::size_t const n : order) sorted.push_back(std::move(spec.nodes[n]));
+        sorted.reserve(spec.nodes.size());
+        for (std::size_t const n : finished_nodes(order)) sorted.push_back(std::move(spec.nodes[n]));
         spec.nodes = std::move(sorted);
     }
 

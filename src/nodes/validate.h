@@ -29,7 +29,4 @@ struct Validation {
 
 Validation validate(GraphSpec spec);
 
-// Nodes' indices so that producers come first, without the nodes that wait for a cycle.
-std::vector<std::size_t> execution_order(GraphSpec const& spec);
-
 }  // namespace cudnn_frontend::inline v1::nodes

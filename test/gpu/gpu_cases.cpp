@@ -214,6 +214,34 @@ std::vector<CaseGroup> ragged_groups() {
     };
 }
 
+Change modified(oracle::Modify modifier, float number = 1.0f) {
+    return [=](AttentionCase& c) {
+        c.modifier = modifier, c.modifier_number = number;
+        c.modifier_reach = 40, c.modifier_step = 3;
+    };
+}
+
+std::vector<CaseGroup> modifier_groups() {
+    using oracle::Modify;
+    auto const capped = modified(Modify::Softcap, 2.5f);
+    return {
+        group("softcap", capped),
+        group("softcap and causal", [&](auto& c) { capped(c), c.right = 0; }),
+        group("softcap and window", [&](auto& c) { capped(c), c.left = 33, c.right = 0; }),
+        group("softcap and padding", [&](auto& c) { capped(c), lengths(c), c.right = 0, bottom_right(c); }),
+        group("softcap and bias", [&](auto& c) { capped(c), biased(true, true, true)(c); }),
+        group("softcap and dropout", [&](auto& c) { capped(c), dropout(c); }),
+        group("softcap, one query", [&](auto& c) { capped(c), decode(200)(c); }),
+        group("softcap, deterministic", [&](auto& c) { capped(c), c.deterministic = true; }),
+        group("alibi of given slopes", modified(Modify::Slopes)),
+        group("relative bias", modified(Modify::Relative, 0.05f)),
+        group("documents", modified(Modify::Documents)),
+        group("prefix", modified(Modify::Prefix)),
+        group("dilated window", modified(Modify::Dilated)),
+        group("causal by a modifier", modified(Modify::Causal)),
+    };
+}
+
 std::vector<CaseGroup> variant_groups() {
     return {
         group("inference", [](auto& c) { c.generate_stats = false; }),
@@ -229,8 +257,8 @@ std::vector<CaseGroup> variant_groups() {
 
 std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
-    for (auto const& groups :
-         {mask_groups(), score_groups(), dropout_groups(), shape_groups(), ragged_groups(), variant_groups()}) {
+    for (auto const& groups : {mask_groups(), score_groups(), dropout_groups(), shape_groups(), ragged_groups(),
+                               modifier_groups(), variant_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;

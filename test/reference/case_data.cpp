@@ -113,6 +113,28 @@ void make_bias(AttentionCase const& c, Random& random, Inputs& in) {
     });
 }
 
+void make_modifier(AttentionCase const& c, Random& random, Inputs& in) {
+    auto const filled = [&](DataType_t type, Index4 const& dim, auto draw) {
+        return make_tensor(type, dim).fill([&](Index4 const&) { return draw(); });
+    };
+    auto const document = [&] { return static_cast<double>(random.between(0, 2)); };
+    switch (c.modifier) {
+        case oracle::Modify::Slopes:
+            in.modifier_of_queries =
+                filled(DataType_t::FLOAT, {1, c.h_q, 1, 1}, [&] { return random.real(-0.2, 0.2); });
+            return;
+        case oracle::Modify::Documents:
+            in.modifier_of_queries = filled(DataType_t::INT32, {c.b, 1, c.s_q, 1}, document);
+            in.modifier_of_keys = filled(DataType_t::INT32, {c.b, 1, 1, c.s_kv}, document);
+            return;
+        case oracle::Modify::Prefix:
+            in.modifier_of_queries = filled(DataType_t::INT32, {c.b, 1, 1, 1},
+                                            [&] { return static_cast<double>(random.between(0, c.s_kv)); });
+            return;
+        default: return;
+    }
+}
+
 }  // namespace
 
 Inputs make_inputs(AttentionCase const& c) {
@@ -134,6 +156,7 @@ Inputs make_inputs(AttentionCase const& c) {
         poison_padding(in.v, *c.len_kv);
     }
     make_dropout(c, random, in);
+    make_modifier(c, random, in);
     return in;
 }
 
@@ -179,6 +202,9 @@ oracle::Problem to_problem(AttentionCase const& c, Inputs const& inputs, HostTen
     p.k = to_array(inputs.k);
     p.v = to_array(inputs.v);
     if (c.scale != Scale::None) p.scale = static_cast<double>(c.scale_value);
+    p.modifier = {c.modifier, static_cast<double>(c.modifier_number), c.modifier_reach, c.modifier_step, {}, {}};
+    if (inputs.modifier_of_queries) p.modifier.of_queries = to_array(inputs.modifier_of_queries);
+    if (inputs.modifier_of_keys) p.modifier.of_keys = to_array(inputs.modifier_of_keys);
     if (c.bias) p.bias = to_array(inputs.bias);
     p.alibi = c.alibi;
     p.len_q = c.len_q;

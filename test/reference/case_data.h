@@ -9,9 +9,23 @@ namespace sdpa_test {
 // Tensors that an option does not use are empty.
 struct Inputs {
     HostTensor q, k, v, scale, bias, len_q, len_kv, seed, offset, mask, mask_scale, mask_scale_inv;
+    HostTensor modifier_of_queries, modifier_of_keys;
 
     std::vector<HostTensor> all() const {
-        return {q, k, v, scale, bias, len_q, len_kv, seed, offset, mask, mask_scale, mask_scale_inv};
+        return {q,
+                k,
+                v,
+                scale,
+                bias,
+                len_q,
+                len_kv,
+                seed,
+                offset,
+                mask,
+                mask_scale,
+                mask_scale_inv,
+                modifier_of_queries,
+                modifier_of_keys};
     }
 };
 

@@ -34,6 +34,13 @@ Change masked_dropout(Index4 const& dim) {
     return [=](AttentionCase& c) { c.dropout = Dropout::Mask, c.dropout_probability = 0.4f, c.mask = dim; };
 }
 
+Change modified(oracle::Modify modifier, float number) {
+    return [=](AttentionCase& c) {
+        c.modifier = modifier, c.modifier_number = number;
+        c.modifier_reach = 4, c.modifier_step = 2;
+    };
+}
+
 }  // namespace
 
 AttentionCase small_case() {
@@ -54,6 +61,12 @@ std::vector<Option> const& all_options() {
         {"bias over heads and keys", nothing, biased({1, 4, 1, 7}), 0.15},
         {"bias over batch and keys", nothing, biased({2, 1, 1, 7}), 0.15},
         {"alibi_mask", nothing, [](auto& c) { c.alibi = true; }, 0.15},
+        {"score modifier: softcap", nothing, modified(oracle::Modify::Softcap, 0.5f), 0.15},
+        {"score modifier: alibi of given slopes", nothing, modified(oracle::Modify::Slopes, 0.0f), 0.15},
+        {"score modifier: relative bias", nothing, modified(oracle::Modify::Relative, 0.3f), 0.15},
+        {"score modifier: documents", nothing, modified(oracle::Modify::Documents, 0.0f), 0.3},
+        {"score modifier: prefix", nothing, modified(oracle::Modify::Prefix, 0.0f), 0.15},
+        {"score modifier: dilated window", nothing, modified(oracle::Modify::Dilated, 0.0f), 0.3},
         {"padding_mask with seq_len_q", full, lengths({3, 5}, {7, 7}), 0.15},
         {"padding_mask with seq_len_kv", full, lengths({5, 5}, {7, 4}), 0.3},
         {"diagonal_band_right_bound", nothing, [](auto& c) { c.right = 1; }, 0.4},

@@ -45,6 +45,10 @@ double alibi_slope(std::int64_t head, std::int64_t heads) {
     return std::exp2(head < n ? exponent(8.0, head + 1) : exponent(4.0, 2 * (head - n) + 1));
 }
 
+double Problem::product_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
+    return scale * dot(q, h, i, k, k_head(h), j, b);
+}
+
 bool Problem::keeps(std::int64_t b, std::int64_t i, std::int64_t j) const {
     auto const entry = static_cast<std::size_t>(b);
     std::int64_t const rows = len_q ? (*len_q)[entry] : queries();
@@ -70,7 +74,7 @@ Array scores(Problem const& p) {
     for_each_score(p, [&](auto b, auto h, auto i, auto j) {
         if (!p.keeps(b, i, j)) return;
         s.at(b, h, i, j) =
-            p.scale * dot(p.q, h, i, p.k, p.k_head(h), j, b) + p.bias_at(b, h, i, j) + p.alibi_at(h, i, j);
+            p.modifier.value(p.product_at(b, h, i, j), b, h, i, j) + p.bias_at(b, h, i, j) + p.alibi_at(h, i, j);
     });
     return s;
 }
@@ -113,9 +117,10 @@ Backward backward(Problem const& p, Array const& o, Array const& stats, Array co
         double const d_probability = dot(d_o, h, i, p.v, p.v_head(h), j, b) * keep;
         double const d_score = weight * (d_probability - dot(d_o, h, i, o, h, i, b));
         if (p.bias) result.d_bias.at(b, h, i, j) += d_score;
+        double const d_product = d_score * p.modifier.slope(p.product_at(b, h, i, j)) * p.scale;
         for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
-            result.d_q.at(b, h, i, d) += d_score * p.scale * p.k.at(b, p.k_head(h), j, d);
-            result.d_k.at(b, p.k_head(h), j, d) += d_score * p.scale * p.q.at(b, h, i, d);
+            result.d_q.at(b, h, i, d) += d_product * p.k.at(b, p.k_head(h), j, d);
+            result.d_k.at(b, p.k_head(h), j, d) += d_product * p.q.at(b, h, i, d);
         }
         for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
             result.d_v.at(b, p.v_head(h), j, d) += weight * keep * d_o.at(b, h, i, d);

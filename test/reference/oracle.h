@@ -2,38 +2,17 @@
 // being right.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include "reference/modifier.h"
+
 #include <optional>
 #include <vector>
 
 namespace oracle {
 
-// A dense array of four dims. An index into a dim of size 1 is ignored, which broadcasts.
-struct Array {
-    std::array<std::int64_t, 4> dim{0, 0, 0, 0};
-    std::vector<double> values;
-
-    Array() = default;
-    Array(std::int64_t d0, std::int64_t d1, std::int64_t d2, std::int64_t d3, double value = 0.0)
-        : dim{d0, d1, d2, d3}, values(static_cast<std::size_t>(d0 * d1 * d2 * d3), value) {}
-
-    double& at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) { return values[place(b, h, i, j)]; }
-    double at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
-        return values[place(b, h, i, j)];
-    }
-
-   private:
-    std::size_t place(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
-        auto const in = [this](std::size_t axis, std::int64_t index) { return dim[axis] == 1 ? 0 : index; };
-        return static_cast<std::size_t>(((in(0, b) * dim[1] + in(1, h)) * dim[2] + in(2, i)) * dim[3] + in(3, j));
-    }
-};
-
 struct Problem {
     Array q, k, v;  // {B,Hq,Sq,Dqk}, {B,Hk,Skv,Dqk}, {B,Hv,Skv,Dv}; Hk and Hv divide Hq
     double scale = 1.0;
+    Modifier modifier;          // between scale and bias
     std::optional<Array> bias;  // each dim full or 1
     bool alibi = false;
     std::optional<std::vector<std::int64_t>> len_q, len_kv;  // of each batch entry
@@ -49,6 +28,8 @@ struct Problem {
     std::int64_t k_head(std::int64_t h) const { return h / (heads() / k.dim[1]); }
     std::int64_t v_head(std::int64_t h) const { return h / (heads() / v.dim[1]); }
 
+    // scale q k^T, before anything else.
+    double product_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
     bool keeps(std::int64_t b, std::int64_t i, std::int64_t j) const;
     double bias_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
     double alibi_at(std::int64_t h, std::int64_t i, std::int64_t j) const;

@@ -107,6 +107,20 @@ void choose_ragged(AttentionCase& c, std::uint64_t index) {
     if (random.chance(0.4)) c.offset_type = DataType_t::INT64;
 }
 
+// By a generator of its own too.
+void choose_modifier(AttentionCase& c, std::uint64_t index) {
+    using oracle::Modify;
+    constexpr Modify kModifiers[] = {Modify::Softcap,   Modify::Softcap, Modify::Slopes,  Modify::Relative,
+                                     Modify::Documents, Modify::Prefix,  Modify::Dilated, Modify::Causal};
+    Random random(kSweepSeed + 104729 * index);
+    if (!random.chance(0.15)) return;
+    c.modifier = random.pick(kModifiers);
+    c.modifier_number =
+        static_cast<float>(c.modifier == Modify::Softcap ? random.real(0.5, 5.0) : random.real(-0.1, 0.1));
+    c.modifier_reach = static_cast<std::int32_t>(random.between(1, c.s_kv));
+    c.modifier_step = static_cast<std::int32_t>(random.between(1, 3));
+}
+
 void choose_dropout(AttentionCase& c, Random& random) {
     constexpr float kProbabilities[] = {0.1f, 0.25f, 0.5f, 0.8f};
     c.dropout_probability = random.pick(kProbabilities);
@@ -137,6 +151,7 @@ AttentionCase random_case(std::uint64_t index) {
     choose_masks(c, random);
     choose_dropout(c, random);
     choose_ragged(c, index);
+    choose_modifier(c, index);
     return c;
 }
 

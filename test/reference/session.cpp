@@ -1,5 +1,7 @@
 #include "reference/session.h"
 
+#include <cudnn_frontend/score_modifiers.h>
+
 namespace sdpa_test {
 
 using cudnn_frontend::error_code_t;
@@ -65,6 +67,32 @@ void Session::apply_scale(Attributes& options, HostTensor const& scale) {
 }
 
 template <class Attributes>
+void Session::apply_modifier(Attributes& options, Inputs const& in) {
+    namespace ready = cudnn_frontend::graph::attn::score_modifiers;
+    using oracle::Modify;
+    TensorPtr const of_queries = input("modifier_of_queries", in.modifier_of_queries);
+    TensorPtr const of_keys = input("modifier_of_keys", in.modifier_of_keys);
+    switch (case_.modifier) {
+        case Modify::Nothing: return;
+        case Modify::Slopes: options.set_score_mod(ready::alibi(of_queries)); return;
+        case Modify::Relative: options.set_score_mod(ready::relative_bias(case_.modifier_number)); return;
+        case Modify::Documents: options.set_score_mod(ready::document_mask(of_queries, of_keys)); return;
+        case Modify::Prefix: options.set_score_mod(ready::prefix_lm(of_queries)); return;
+        case Modify::Causal: options.set_score_mod(ready::causal_mask); return;
+        case Modify::Dilated:
+            options.set_score_mod(ready::dilated_window(case_.modifier_reach, case_.modifier_step));
+            return;
+        case Modify::Softcap: {
+            auto const capped = ready::softcap(case_.modifier_number);
+            options.set_score_mod(capped.forward);
+            if constexpr (std::is_same_v<Attributes, SDPA_backward_attributes>) {
+                options.set_score_mod_bprop(capped.backward);
+            }
+        }
+    }
+}
+
+template <class Attributes>
 void Session::apply_band(Attributes& options) {
     bool const bottom_right = case_.alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
     if (case_.shorthands && case_.right == 0) {
@@ -82,6 +110,7 @@ template <class Attributes>
 void Session::apply_options(Attributes& options, Inputs const& in, HostTensor const& rng_dump) {
     options.set_name("attention");
     apply_scale(options, in.scale);
+    apply_modifier(options, in);
     if (in.bias) options.set_bias(input("bias", in.bias));
     if (case_.alibi) options.set_alibi_mask(true);
     if (in.len_q) {

@@ -55,6 +55,8 @@ class Session {
     template <class Attributes>
     void apply_options(Attributes& options, Inputs const& inputs, HostTensor const& rng_dump);
     template <class Attributes>
+    void apply_modifier(Attributes& options, Inputs const& inputs);
+    template <class Attributes>
     void apply_band(Attributes& options);
     template <class Attributes>
     void apply_scale(Attributes& options, HostTensor const& scale);

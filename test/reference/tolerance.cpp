@@ -36,6 +36,13 @@ void for_each_row(Problem const& p, Visit visit) {
             for (std::int64_t i = 0; i < p.queries(); ++i) visit(b, h, i);
 }
 
+double cap_of(Problem const& p) { return p.modifier.kind == Modify::Softcap ? p.modifier.number : 0.0; }
+
+// Of 1 - tanh(x)^2, whose second derivative by the score is at most 2 / cap.
+double slope_error(Problem const& p, double score_error, double unit) {
+    return cap_of(p) == 0.0 ? 0.0 : 8.0 * unit + 2.0 * score_error / cap_of(p);
+}
+
 // The largest error of a score in each row, {B,Hq,Sq,1}.
 Array score_errors(Problem const& p, Array const& s, double unit) {
     Array result(p.batches(), p.heads(), p.queries(), 1);
@@ -46,7 +53,8 @@ Array score_errors(Problem const& p, Array const& s, double unit) {
             double const product = std::abs(p.scale) * absolute_dot(p.q, h, i, p.k, p.k_head(h), j, b);
             double const terms =
                 std::abs(p.bias_at(b, h, i, j)) + std::abs(p.alibi_at(h, i, j)) + std::abs(s.at(b, h, i, j));
-            double const rounding = unit * (length(p.q.dim[3]) * product + 4.0 * terms);
+            double const modified = std::abs(p.modifier.addend(h, i, j)) + cap_of(p);
+            double const rounding = unit * (length(p.q.dim[3]) * product + 4.0 * (terms + modified));
             worst = std::max(worst, rounding + kConstants * std::abs(p.alibi_at(h, i, j)));
         }
     });
@@ -122,8 +130,9 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             if (p.bias)
                 allowed.d_bias.at(b, h, i, j) +=
                     d_score_error + d_score * (unit + factor_unit) * rows_per_bias + 2.0 * dropped_floor;
-            double const q_error = d_score_error + d_score * factor_unit;
-            double const k_error = d_score_error + d_score * factor_unit * k_roundings;
+            double const d_product_error = d_score_error + d_score * slope_error(p, score_error.at(b, h, i, 0), unit);
+            double const q_error = d_product_error + d_score * factor_unit;
+            double const k_error = d_product_error + d_score * factor_unit * k_roundings;
             for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
                 double const q = std::abs(p.scale * p.q.at(b, h, i, d));
                 double const k = std::abs(p.scale * p.k.at(b, p.k_head(h), j, d));

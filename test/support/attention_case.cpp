@@ -22,6 +22,14 @@ std::string lengths(std::vector<std::int64_t> const& values) {
     return text;
 }
 
+void describe_modifier(AttentionCase const& c, std::ostream& out) {
+    constexpr char const* kNames[] = {"nothing",   "softcap", "slopes",         "relative",
+                                      "documents", "prefix",  "dilated window", "causal"};
+    if (c.modifier == oracle::Modify::Nothing) return;
+    out << ", modifier " << kNames[static_cast<int>(c.modifier)] << " " << c.modifier_number << " " << c.modifier_reach
+        << "/" << c.modifier_step;
+}
+
 void describe_masks(AttentionCase const& c, std::ostream& out) {
     if (c.alibi) out << ", alibi";
     if (c.len_q) out << ", len_q" << lengths(*c.len_q);
@@ -59,6 +67,7 @@ std::string describe(AttentionCase const& c) {
             << (c.bias_has_infinities ? " with -inf" : "") << " shift " << c.bias_shift
             << (c.d_bias ? " with dBias" : "");
     }
+    describe_modifier(c, out);
     describe_masks(c, out);
     describe_dropout(c, out);
     if (c.implementation == AttentionImplementation_t::COMPOSITE) out << ", composite";

@@ -1,6 +1,7 @@
 // A plain description of one attention problem: sizes, types, layouts and options, without data.
 #pragma once
 
+#include "reference/modifier.h"
 #include "support/host_tensor.h"
 
 #include <cudnn_frontend/attributes.h>
@@ -48,6 +49,10 @@ struct AttentionCase {
     bool bias_has_infinities = false;
     double bias_shift = 0.0;
     bool d_bias = false;
+
+    oracle::Modify modifier = oracle::Modify::Nothing;
+    float modifier_number = 1.0f;                        // the cap, or the factor of distances
+    std::int32_t modifier_reach = 1, modifier_step = 1;  // of a dilated window
 
     bool alibi = false;
     std::optional<std::vector<std::int64_t>> len_q, len_kv;

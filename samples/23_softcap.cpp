@@ -1,0 +1,113 @@
+// Scores capped by cap tanh(score / cap), as Gemma and Grok have it: a ready modifier, forward and backward, the
+// gradients checked against finite differences.
+#include <cudnn_frontend/score_modifiers.h>
+#include "support.h"
+
+namespace fe = cudnn_frontend;
+namespace ready = cudnn_frontend::graph::attn::score_modifiers;
+using samples::Index;
+using Half = fe::float16;
+using Halves = std::vector<Half>;
+
+namespace {
+
+constexpr Index kHeads = 2, kRows = 9, kDepth = 8;
+constexpr float kScale = 1.5f, kCap = 2.0f;
+samples::Layout const kLayout = samples::bhsd(1, kHeads, kRows, kDepth);
+samples::Layout const kStatsLayout = samples::bhsd(1, kHeads, kRows, 1);
+
+enum Uid : Index { kQ = 1, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV };
+
+samples::Tensor input(fe::graph::Graph& graph, char const* name, samples::Layout const& layout, Uid uid) {
+    return graph.tensor(samples::describe(name, layout).set_uid(uid));
+}
+
+void describe_forward(fe::graph::Graph& graph) {
+    samples::set_types(graph, fe::DataType_t::HALF);
+    auto options = fe::graph::SDPA_attributes().set_name("forward").set_attn_scale(kScale).set_causal_mask(true);
+    options.set_score_mod(ready::softcap(kCap).forward).set_generate_stats(true);
+    auto [O, Stats] = graph.sdpa(input(graph, "Q", kLayout, kQ), input(graph, "K", kLayout, kK),
+                                 input(graph, "V", kLayout, kV), options);
+    O->set_output(true).set_uid(kO);
+    Stats->set_output(true).set_uid(kStats).set_data_type(fe::DataType_t::FLOAT);
+}
+
+void describe_backward(fe::graph::Graph& graph) {
+    samples::set_types(graph, fe::DataType_t::HALF);
+    auto const stats = input(graph, "Stats", kStatsLayout, kStats);
+    stats->set_data_type(fe::DataType_t::FLOAT);
+    auto const cap = ready::softcap(kCap);  // its backward reads what its forward leaves in the same graph
+    auto options = fe::graph::SDPA_backward_attributes().set_name("backward").set_attn_scale(kScale);
+    options.set_causal_mask(true).set_score_mod(cap.forward).set_score_mod_bprop(cap.backward);
+    auto [dQ, dK, dV] = graph.sdpa_backward(input(graph, "Q", kLayout, kQ), input(graph, "K", kLayout, kK),
+                                            input(graph, "V", kLayout, kV), input(graph, "O", kLayout, kO),
+                                            input(graph, "dO", kLayout, kDO), stats, options);
+    dQ->set_output(true).set_uid(kDQ);
+    dK->set_output(true).set_uid(kDK);
+    dV->set_output(true).set_uid(kDV);
+}
+
+double capped_causal(double score, Index, Index, Index i, Index j) {
+    return j <= i ? kCap * std::tanh(score / kCap) : -samples::kInfinity;
+}
+
+std::vector<double> exact_output(Halves const& q, Halves const& k, Halves const& v) {
+    return samples::attention(view(kLayout, q), view(kLayout, k), view(kLayout, v), double{kScale}, capped_causal).o;
+}
+
+// The slope of sum(O dO) along each element of x, which one of q, k and v is.
+std::vector<double> slopes(Halves& x, Halves const& q, Halves const& k, Halves const& v, Halves const& dO) {
+    constexpr float kStep = 1.0f / 128.0f;
+    auto const loss = [&] {
+        auto const o = exact_output(q, k, v), weights = dense(view(kLayout, dO));
+        double sum = 0.0;
+        for (std::size_t n = 0; n < o.size(); ++n) sum += o[n] * weights[n];
+        return sum;
+    };
+    std::vector<double> result;
+    for (Half& element : x) {
+        Half const middle = element;
+        Half const up(static_cast<float>(middle) + kStep), down(static_cast<float>(middle) - kStep);
+        element = up;
+        double const above = loss();
+        element = down;
+        double const below = loss();
+        element = middle;
+        result.push_back((above - below) / static_cast<double>(static_cast<float>(up) - static_cast<float>(down)));
+    }
+    return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    fe::Target const target = samples::target_from(argc, argv);
+    std::printf("23_softcap: h=%d s=%d d=%d, causal, half, scores capped at %.1f, on target %s\n", int(kHeads),
+                int(kRows), int(kDepth), double{kCap}, fe::to_string(target.kind()));
+    std::size_t const size = kLayout.volume();
+    Halves q = samples::random<Half>(size, 1), k = samples::random<Half>(size, 2), v = samples::random<Half>(size, 3);
+    Halves dO = samples::random<Half>(size, 4), o(size), dQ(size), dK(size), dV(size);
+    std::vector<float> stats(kStatsLayout.volume());
+    samples::Uid_pack const pack = {{kQ, q.data()},   {kK, k.data()},   {kV, v.data()},
+                                    {kO, o.data()},   {kDO, dO.data()}, {kStats, stats.data()},
+                                    {kDQ, dQ.data()}, {kDK, dK.data()}, {kDV, dV.data()}};
+    fe::graph::Graph forward, backward;
+    describe_forward(forward);
+    describe_backward(backward);
+    for (fe::graph::Graph* const graph : {&forward, &backward}) {
+        samples::require(graph->build(target));
+        samples::run(target, *graph, pack);
+    }
+
+    samples::Checks checks;
+    auto const want = exact_output(q, k, v);
+    checks.compare("O", dense(view(kLayout, o)), want, samples::tolerance<Half>(kRows + kDepth));
+    auto const uncapped =
+        samples::attention(view(kLayout, q), view(kLayout, k), view(kLayout, v), double{kScale}, samples::causal);
+    checks.expect("the cap changes the result", want != uncapped.o);
+    constexpr double kTolerance = 1e-2;  // what the step's curvature and O and the gradients as half leave
+    checks.compare("dQ", dense(view(kLayout, dQ)), slopes(q, q, k, v, dO), kTolerance);
+    checks.compare("dK", dense(view(kLayout, dK)), slopes(k, q, k, v, dO), kTolerance);
+    checks.compare("dV", dense(view(kLayout, dV)), slopes(v, q, k, v, dO), kTolerance);
+    return checks.exit_code();
+}

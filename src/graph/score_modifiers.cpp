@@ -1,0 +1,223 @@
+#include <cudnn_frontend/score_modifiers.h>
+
+#include <limits>
+
+namespace cudnn_frontend::inline v1::graph::attn::score_modifiers {
+namespace {
+
+using enum PointwiseMode_t;
+
+// The operations of one modifier, under its name.
+class Steps {
+   public:
+    Steps(Graph& graph, Tensor_ptr score, char const* name) : graph_(graph), score_(std::move(score)), name_(name) {}
+
+    Tensor_ptr const& score() const { return score_; }
+    Tensor_ptr row() { return index(2, "row"); }
+    Tensor_ptr column() { return index(3, "column"); }
+
+    Tensor_ptr number(float value) { return graph_.tensor(value); }
+    Tensor_ptr integer(std::int64_t value) { return graph_.tensor(static_cast<std::int32_t>(value)); }
+
+    Tensor_ptr make(PointwiseMode_t mode, Tensor_ptr const& a, char const* step) {
+        return typed(graph_.pointwise(a, options(mode, DataType_t::FLOAT, step)), DataType_t::FLOAT);
+    }
+    Tensor_ptr make(PointwiseMode_t mode, Tensor_ptr const& a, Tensor_ptr const& b, char const* step,
+                    DataType_t type = DataType_t::FLOAT) {
+        return typed(graph_.pointwise(a, b, options(mode, type, step)), type);
+    }
+    Tensor_ptr count(PointwiseMode_t mode, Tensor_ptr const& a, Tensor_ptr const& b, char const* step) {
+        return make(mode, a, b, step, DataType_t::INT32);
+    }
+    Tensor_ptr compare(PointwiseMode_t mode, Tensor_ptr const& a, Tensor_ptr const& b, char const* step) {
+        auto const compute = options(mode, DataType_t::INT32, step);
+        return typed(graph_.pointwise(a, b, compute), DataType_t::BOOLEAN);
+    }
+    Tensor_ptr both(Tensor_ptr const& a, Tensor_ptr const& b) {
+        return make(LOGICAL_AND, a, b, "both", DataType_t::BOOLEAN);
+    }
+    Tensor_ptr keep_where(Tensor_ptr const& predicate) {
+        auto const select = options(BINARY_SELECT, DataType_t::FLOAT, "scores");
+        return score_ = typed(graph_.pointwise(score_, number(get_negative_inf_value()), predicate, select),
+                              DataType_t::FLOAT);
+    }
+
+   private:
+    Pointwise_attributes options(PointwiseMode_t mode, DataType_t compute, char const* step) const {
+        return Pointwise_attributes().set_name(name_ + "_" + step).set_mode(mode).set_compute_data_type(compute);
+    }
+    static Tensor_ptr typed(Tensor_ptr tensor, DataType_t type) {
+        tensor->set_data_type(type);
+        return tensor;
+    }
+    Tensor_ptr index(std::int64_t axis, char const* step) {
+        return typed(graph_.pointwise(score_, options(GEN_INDEX, DataType_t::INT32, step).set_axis(axis)),
+                     DataType_t::INT32);
+    }
+
+    Graph& graph_;
+    Tensor_ptr score_;
+    std::string name_;
+};
+
+// j - i as an addend of its score.
+Tensor_ptr add_distance(Steps& at, Tensor_ptr const& factor) {
+    Tensor_ptr const distance = at.count(SUB, at.column(), at.row(), "distance");
+    return at.make(ADD, at.score(), at.make(MUL, distance, factor, "bias"), "scores");
+}
+
+// Keys and queries of a batch entry: lengths where both are given.
+struct Lengths {
+    Tensor_ptr queries, keys;
+
+    Lengths(Steps& at, std::int64_t q, std::int64_t kv, Tensor_ptr const& seq_len_q, Tensor_ptr const& seq_len_kv)
+        : queries(seq_len_q && seq_len_kv ? seq_len_q : at.integer(q)),
+          keys(seq_len_q && seq_len_kv ? seq_len_kv : at.integer(kv)) {}
+};
+
+// Engines know causality in this form alone: row + keys - queries + bound >= column.
+void mask_right(Steps& at, Lengths const* lengths, std::int64_t bound) {
+    Tensor_ptr row = at.row();
+    Tensor_ptr const column = at.column();
+    if (lengths != nullptr) {
+        row = at.count(ADD, row, lengths->keys, "row_plus_keys");
+        row = at.count(SUB, row, lengths->queries, "shifted_row");
+    }
+    if (bound != 0) row = at.count(ADD, row, at.integer(bound), "last_column");
+    at.keep_where(at.compare(CMP_GE, row, column, "inside"));
+}
+
+// column + bound - keys + queries > row
+void mask_left(Steps& at, Lengths const* lengths, std::int64_t bound) {
+    Tensor_ptr const row = at.row();
+    Tensor_ptr column = at.count(ADD, at.column(), at.integer(bound), "column_plus_bound");
+    if (lengths != nullptr) {
+        column = at.count(SUB, column, lengths->keys, "column_minus_keys");
+        column = at.count(ADD, column, lengths->queries, "shifted_column");
+    }
+    at.keep_where(at.compare(CMP_GT, column, row, "inside"));
+}
+
+}  // namespace
+
+float get_negative_inf_value() { return -std::numeric_limits<float>::infinity(); }
+
+Tensor_ptr bias(Graph_ptr graph, Tensor_ptr score, Tensor_ptr bias) {
+    Steps at(*graph, score, "bias");
+    return at.make(ADD, score, bias, "scores");
+}
+
+Tensor_ptr causal_mask(Graph_ptr graph, Tensor_ptr score) {
+    Steps at(*graph, score, "causal_mask");
+    mask_right(at, nullptr, 0);
+    return at.score();
+}
+
+Tensor_ptr causal_mask_bottom_right(Graph_ptr graph, Tensor_ptr score, std::int64_t queries, std::int64_t keys,
+                                    Tensor_ptr seq_len_q, Tensor_ptr seq_len_kv) {
+    Steps at(*graph, score, "causal_mask");
+    Lengths const lengths(at, queries, keys, seq_len_q, seq_len_kv);
+    mask_right(at, &lengths, 0);
+    return at.score();
+}
+
+Tensor_ptr padding_mask(Graph_ptr graph, Tensor_ptr score, Tensor_ptr seq_len_kv, Tensor_ptr seq_len_q) {
+    Steps at(*graph, score, "padding_mask");
+    Tensor_ptr const row = at.row(), column = at.column();
+    return at.keep_where(at.both(at.compare(CMP_LT, row, seq_len_q, "inside_rows"),
+                                 at.compare(CMP_LT, column, seq_len_kv, "inside_columns")));
+}
+
+Tensor_ptr sliding_window_mask(Graph_ptr graph, Tensor_ptr score, DiagonalAlignment_t alignment,
+                               std::optional<std::int64_t> left, std::optional<std::int64_t> right,
+                               std::int64_t queries, std::int64_t keys, Tensor_ptr seq_len_q, Tensor_ptr seq_len_kv) {
+    Steps at(*graph, score, "sliding_window");
+    Lengths const lengths(at, queries, keys, seq_len_q, seq_len_kv);
+    Lengths const* const shift = alignment == DiagonalAlignment_t::BOTTOM_RIGHT ? &lengths : nullptr;
+    if (right) mask_right(at, shift, *right);
+    if (left) mask_left(at, shift, *left);
+    return at.score();
+}
+
+Tensor_ptr alibi_mask(Graph_ptr graph, Tensor_ptr score, Tensor_ptr& slopes, std::int64_t heads,
+                      std::int64_t& bytes_of_slopes) {
+    slopes = graph->tensor(Tensor_attributes()
+                               .set_name("alibi_slopes")
+                               .set_dim({1, heads, 1, 1})
+                               .set_stride({heads, 1, 1, 1})
+                               .set_data_type(DataType_t::FLOAT));
+    bytes_of_slopes = heads * static_cast<std::int64_t>(sizeof(float));
+    Steps at(*graph, score, "alibi");
+    return add_distance(at, slopes);
+}
+
+Tensor_ptr Softcap::forward(Graph_ptr graph, Tensor_ptr score, Tensor_ptr cap) {
+    Steps at(*graph, score, "softcap");
+    before_tanh_ = at.make(DIV, score, cap, "before_tanh");
+    return at.make(MUL, at.make(TANH_FWD, before_tanh_, "tanh"), cap, "scores");
+}
+
+Tensor_ptr Softcap::backward(Graph_ptr graph, Tensor_ptr gradient, Tensor_ptr cap) {
+    if (!before_tanh_) return nullptr;  // which a rule reports
+    Steps at(*graph, gradient, "softcap");
+    Tensor_ptr const scaled = at.make(MUL, gradient, cap, "scaled_gradient");
+    return at.make(DIV, at.make(TANH_BWD, scaled, before_tanh_, "tanh_gradient"), cap, "gradient");
+}
+
+detail::Score_modifier alibi(Tensor_ptr slopes) {
+    return [slopes](Graph_ptr const& graph, Tensor_ptr const& score) {
+        Steps at(*graph, score, "alibi");
+        return add_distance(at, slopes);
+    };
+}
+
+detail::Score_modifier relative_bias(float factor) {
+    return [factor](Graph_ptr const& graph, Tensor_ptr const& score) {
+        Steps at(*graph, score, "relative_bias");
+        return add_distance(at, at.number(factor));
+    };
+}
+
+detail::Score_modifier document_mask(Tensor_ptr documents_of_queries, Tensor_ptr documents_of_keys) {
+    return [documents_of_queries, documents_of_keys](Graph_ptr const& graph, Tensor_ptr const& score) {
+        Steps at(*graph, score, "document_mask");
+        // Engines compare what they computed with what they read, not two tensors that they read.
+        Tensor_ptr const row = at.row();
+        Tensor_ptr const nothing = at.count(SUB, row, row, "nothing");
+        Tensor_ptr const of_row = at.count(ADD, nothing, documents_of_queries, "document_of_row");
+        return at.keep_where(at.compare(CMP_EQ, of_row, documents_of_keys, "same"));
+    };
+}
+
+detail::Score_modifier prefix_lm(Tensor_ptr prefix_lengths) {
+    return [prefix_lengths](Graph_ptr const& graph, Tensor_ptr const& score) {
+        Steps at(*graph, score, "prefix_lm");
+        // j <= i or j < prefix, without a logical operation, for which engines have no integers
+        Tensor_ptr const seen = at.count(ADD, at.row(), at.integer(1), "seen");
+        Tensor_ptr const end = at.count(MAX, seen, prefix_lengths, "end");
+        return at.keep_where(at.compare(CMP_GT, end, at.column(), "inside"));
+    };
+}
+
+detail::Score_modifier dilated_window(std::int32_t reach, std::int32_t dilation) {
+    return [reach, dilation](Graph_ptr const& graph, Tensor_ptr const& score) {
+        Steps at(*graph, score, "dilated_window");
+        Tensor_ptr const distance = at.count(SUB, at.row(), at.column(), "distance");
+        Tensor_ptr const rest = at.count(MOD, distance, at.integer(dilation), "rest");
+        at.keep_where(at.compare(CMP_LT, distance, at.integer(reach), "not_before"));
+        at.keep_where(at.compare(CMP_GT, distance, at.integer(-std::int64_t{reach}), "not_after"));
+        return at.keep_where(at.compare(CMP_EQ, rest, at.integer(0), "on_grid"));
+    };
+}
+
+Capped softcap(float cap) {
+    auto const shared = std::make_shared<Softcap>();
+    return {[shared, cap](Graph_ptr const& graph, Tensor_ptr const& score) {
+                return shared->forward(graph, score, graph->tensor(cap));
+            },
+            [shared, cap](Graph_ptr const& graph, Tensor_ptr const& gradient) {
+                return shared->backward(graph, gradient, graph->tensor(cap));
+            }};
+}
+
+}  // namespace cudnn_frontend::inline v1::graph::attn::score_modifiers

@@ -1,0 +1,28 @@
+// Score modifiers by their definition, as the rest of the oracle is.
+#pragma once
+
+#include "reference/array.h"
+
+namespace oracle {
+
+enum class Modify { Nothing, Softcap, Slopes, Relative, Documents, Prefix, Dilated, Causal };
+
+struct Modifier {
+    Modify kind = Modify::Nothing;
+    double number = 1.0;               // the cap, or the factor of distances
+    std::int64_t reach = 0, step = 0;  // of a dilated window
+    // Slopes {1,Hq,1,1}; documents {B,1,Sq,1} and {B,1,1,Skv}; lengths of prefixes {B,1,1,1}.
+    Array of_queries, of_keys;
+
+    // What becomes of a scaled score; -inf where it is masked.
+    double value(double score, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
+    // The derivative of that.
+    double slope(double score) const;
+    // The magnitude of what is added to it, for error bounds.
+    double addend(std::int64_t h, std::int64_t i, std::int64_t j) const;
+
+   private:
+    bool keeps(std::int64_t b, std::int64_t i, std::int64_t j) const;
+};
+
+}  // namespace oracle

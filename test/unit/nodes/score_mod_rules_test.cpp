@@ -1,0 +1,147 @@
+// Rules about score modifiers, through the API that makes their nodes.
+#include "support/catch.h"
+#include "support/small_graph.h"
+
+#include <cudnn_frontend/score_modifiers.h>
+
+using namespace test;
+using cudnn_frontend::PointwiseMode_t;
+using cudnn_frontend::graph::Matmul_attributes;
+using cudnn_frontend::graph::Pointwise_attributes;
+using cudnn_frontend::graph::Reduction_attributes;
+using cudnn_frontend::graph::SDPA_backward_attributes;
+using cudnn_frontend::graph::Tensor_attributes;
+namespace ready = cudnn_frontend::graph::attn::score_modifiers;
+using GraphPtr = std::shared_ptr<Graph>;
+
+namespace {
+
+std::string report_of(SDPA_attributes options) {
+    SmallGraph small = small_graph(options.set_name("attention"));
+    return small.graph.check().to_text();
+}
+
+bool tells(std::string const& report, std::string const& text) {
+    bool const is_told = report.find(text) != report.npos;
+    if (!is_told) UNSCOPED_INFO(report);
+    return is_told;
+}
+
+Tensor_ptr exponential(GraphPtr const& graph, Tensor_ptr const& x) {
+    return graph->pointwise(x, Pointwise_attributes().set_name("exp").set_mode(PointwiseMode_t::EXP));
+}
+
+std::string backward_report(SDPA_backward_attributes options) {
+    SmallGraph small = small_graph(SDPA_attributes().set_generate_stats(true));
+    auto const gradients =
+        small.graph.sdpa_backward(small.q, small.k, small.v, small.graph.tensor(packed_tensor("o", 4, 6, 8)),
+                                  small.graph.tensor(packed_tensor("dO", 4, 6, 8)),
+                                  small.graph.tensor(packed_tensor("stats", 4, 6, 1)), options.set_name("backward"));
+    for (auto const& gradient : gradients) gradient->set_output(true);
+    return small.graph.check().to_text();
+}
+
+}  // namespace
+
+TEST_CASE("a modifier's nodes are the graph's, run before attention ends, and keep the user's order") {
+    SmallGraph small = small_graph(SDPA_attributes().set_name("attention").set_score_mod(ready::causal_mask));
+    CHECK(small.graph.check().to_text() == "");
+    CHECK(small.graph.print().find("causal_mask_inside") != std::string::npos);
+    CHECK(backward_report(SDPA_backward_attributes().set_score_mod(ready::causal_mask)) == "");
+    auto const capped = ready::softcap(2.0f);
+    CHECK(backward_report(
+              SDPA_backward_attributes().set_score_mod(capped.forward).set_score_mod_bprop(capped.backward)) == "");
+}
+
+TEST_CASE("no modifier: a null pointer, an empty function, and scores as they are") {
+    CHECK(report_of(SDPA_attributes().set_score_mod(nullptr)) == "");
+    CHECK(report_of(SDPA_attributes().set_score_mod(std::function<Tensor_ptr(GraphPtr, Tensor_ptr)>())) == "");
+    CHECK(report_of(SDPA_attributes().set_score_mod([](GraphPtr, Tensor_ptr score) { return score; })) == "");
+}
+
+TEST_CASE("sdpa_fwd.c43 sdpa_bwd.c46: a modifier that returns nothing") {
+    auto const nothing = [](GraphPtr, Tensor_ptr) { return Tensor_ptr(); };
+    CHECK(tells(report_of(SDPA_attributes().set_score_mod(nothing)),
+                "[sdpa_fwd.c43] node 'attention', tensor 'score_mod': found no tensor from the callable of "
+                "set_score_mod(); needed what pointwise operations made of the tensor that it got."));
+    CHECK(tells(backward_report(SDPA_backward_attributes().set_score_mod(nothing)), "[sdpa_bwd.c46]"));
+    auto const alone = ready::softcap(2.0f);  // its backward before its forward
+    CHECK(tells(backward_report(
+                    SDPA_backward_attributes().set_score_mod(ready::causal_mask).set_score_mod_bprop(alone.backward)),
+                "no tensor from the callable of set_score_mod_bprop()"));
+}
+
+TEST_CASE("sdpa_fwd.c44 sdpa_bwd.c47: a modifier that returns other dims") {
+    auto const sum = [](GraphPtr const& graph, Tensor_ptr const& score) {
+        auto const options = Reduction_attributes().set_name("sum").set_mode(cudnn_frontend::ReductionMode_t::ADD);
+        auto const result = graph->reduction(score, options);
+        result->set_dim({2, 4, 6, 1});
+        return result;
+    };
+    CHECK(tells(report_of(SDPA_attributes().set_score_mod(sum)),
+                "[sdpa_fwd.c44] node 'attention', tensor 'sum::Y': found a result of set_score_mod() with dims "
+                "[2, 4, 6, 1]; needed dims [2, 4, 6, 10], those of the scores."));
+    CHECK(tells(backward_report(SDPA_backward_attributes().set_score_mod(sum)), "[sdpa_bwd.c47]"));
+}
+
+TEST_CASE("sdpa_fwd.c45 sdpa_bwd.c48: a modifier that returns what is not made of the scores") {
+    auto const other = [](GraphPtr const& graph, Tensor_ptr const&) {
+        return exponential(graph, graph->tensor(packed_tensor("other", 4, 6, 10)));
+    };
+    CHECK(tells(report_of(SDPA_attributes().set_score_mod(other)),
+                "[sdpa_fwd.c45] node 'attention', tensor 'exp::OUT_0': found a result of set_score_mod() that is not "
+                "made of the tensor it got"));
+    CHECK(tells(backward_report(SDPA_backward_attributes().set_score_mod(other)), "[sdpa_bwd.c48]"));
+    Graph elsewhere;
+    auto const foreign = elsewhere.tensor(packed_tensor("foreign", 4, 6, 10));
+    CHECK(tells(report_of(SDPA_attributes().set_score_mod([&](GraphPtr, Tensor_ptr) { return foreign; })),
+                "[graph.c02]"));
+}
+
+TEST_CASE("sdpa_fwd.c46 sdpa_bwd.c49: a modifier that returns another type") {
+    auto const halves = [](GraphPtr const& graph, Tensor_ptr const& score) {
+        auto const result = exponential(graph, score);
+        result->set_data_type(DataType_t::HALF);
+        return result;
+    };
+    CHECK(tells(report_of(SDPA_attributes().set_score_mod(halves)),
+                "[sdpa_fwd.c46] node 'attention', tensor 'exp::OUT_0': found a result of set_score_mod() of type HALF; "
+                "needed FLOAT"));
+    CHECK(tells(backward_report(SDPA_backward_attributes().set_score_mod(halves)), "[sdpa_bwd.c49]"));
+}
+
+TEST_CASE("sdpa_fwd.c47: a modifier under the implementation UNIFIED") {
+    CHECK(tells(report_of(SDPA_attributes()
+                              .set_score_mod(ready::causal_mask)
+                              .set_implementation(cudnn_frontend::AttentionImplementation_t::UNIFIED)),
+                "[sdpa_fwd.c47] node 'attention', tensor 'attention::Score': found a score modifier under the "
+                "implementation UNIFIED"));
+}
+
+TEST_CASE("sdpa_bwd.c50: the gradient of a modifier alone") {
+    CHECK(tells(backward_report(SDPA_backward_attributes().set_score_mod_bprop(exponential)),
+                "[sdpa_bwd.c50] node 'backward', tensor 'backward::dScore': found set_score_mod_bprop() without "
+                "set_score_mod()"));
+}
+
+TEST_CASE("graph.c25: a modifier that reads what attention makes at last is a cycle") {
+    SmallGraph small = small_graph();
+    Tensor_ptr o = small.graph.tensor(packed_tensor("later", 4, 6, 10));
+    auto const multiply = [&](GraphPtr const& graph, Tensor_ptr const& score) {
+        return graph->pointwise(score, o, Pointwise_attributes().set_name("scaled").set_mode(PointwiseMode_t::MUL));
+    };
+    auto const results =
+        small.graph.sdpa(small.q, small.k, small.v, SDPA_attributes().set_name("modified").set_score_mod(multiply));
+    results[0]->set_output(true);
+    CHECK(small.graph.check().to_text() == "");
+    auto const matrix = small.graph.tensor(packed_tensor("matrix", 4, 8, 10));
+    auto const product = small.graph.matmul(results[0], matrix, Matmul_attributes().set_name("later"));
+    auto const late = [&](GraphPtr const& graph, Tensor_ptr const& score) {
+        return graph->pointwise(score, product,
+                                Pointwise_attributes().set_name("scaled").set_mode(PointwiseMode_t::MUL));
+    };
+    auto const second =
+        small.graph.sdpa(small.q, small.k, small.v, SDPA_attributes().set_name("second").set_score_mod(late));
+    second[0]->set_output(true);
+    CHECK(small.graph.check().to_text() == "");  // one attention feeds the next one's modifier
+}
