@@ -24,28 +24,12 @@ class PageCheck {
         View const view = paged_view(memory_.view(container), memory_.view(table), batches, 0);
         for (std::int64_t b = 0; b < batches; ++b) {
             std::int64_t const keys = memory_.integer(length, b * graph_.value(length).stride[0]);
-            SDPA_GRAPH_TRY(check_room(table, b, (keys + view.pages.rows - 1) / view.pages.rows));
             for (std::int64_t key = 0; key < keys; key += view.pages.rows) {
                 std::int64_t const page = view.pages.page(b, key);
                 if (page < 0 || page >= pages) return no_such_page(table, container, b, key / view.pages.rows, page);
             }
         }
         return {};
-    }
-
-    // K and V of different page sizes may share a packed table, whose room was checked for one of them.
-    error_t check_room(ir::ValueId id, std::int64_t b, std::int64_t needed) const {
-        ir::Value const& table = graph_.value(id);
-        if (!table.ragged) return {};
-        std::int64_t const step = graph_.value(table.ragged.offset).stride[0];
-        std::int64_t const room =
-            memory_.integer(table.ragged.offset, (b + 1) * step) - memory_.integer(table.ragged.offset, b * step);
-        if ((needed - 1) * table.stride[2] < room) return {};
-        return {error_code_t::INVALID_VALUE,
-                "Page table '" + table.name + "' has room for " + std::to_string(room) + " entries at batch entry " +
-                    std::to_string(b) + ", whose keys need " + std::to_string(needed) +
-                    " pages. Nothing was written; correct its ragged offset.",
-                {"", "", table.name}};
     }
 
     error_t no_such_page(ir::ValueId table, ir::ValueId container, std::int64_t b, std::int64_t row,
@@ -70,7 +54,7 @@ View paged_view(View container, View const& table, std::int64_t batches, std::in
     container.pages = {.table = table.data,
                        .type = table.type,
                        .batch_stride = table.dim[0] == 1 ? 0 : table.stride[0],
-                       .page_stride = table.dim[2] == 1 && table.starts == nullptr ? 0 : table.stride[2],
+                       .page_stride = table.stride[2],
                        .starts = table.starts,
                        .starts_type = table.starts_type,
                        .rows = container.dim[2]};

@@ -212,13 +212,7 @@ bool OperandCheck::check_rank_4(std::initializer_list<Operand> operands) {
 void OperandCheck::check_pages(ValueId container, ValueId table, ValueId length, Pages const& needed) {
     if (!check_rank_4({{"container", container}, {"table", table}})) return;
     std::int64_t const pages = (needed.keys - 1) / dim(container)[2] + 1;
-    core::Dims const& have = dim(table);
-    bool const is_packed = static_cast<bool>(graph_.value(table).ragged);
-    if (have[0] != needed.batches || have[1] != 1 || have[3] != 1 || (have[2] < pages && !is_packed)) {
-        fail("has " + show("table", table) + "; needs [" + std::to_string(needed.batches) + ", 1, " +
-             std::to_string(pages) + ", 1] for " + std::to_string(needed.keys) + " keys in pages of " +
-             std::to_string(dim(container)[2]));
-    }
+    check_dims("table", table, {needed.batches, 1, pages, 1});
     check_integer("table", table);
     if (graph_.value(table).role != Role::Input) {
         fail("has " + show("table", table) + ", which is no input; tables are memory of the caller");

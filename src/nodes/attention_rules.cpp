@@ -184,7 +184,7 @@ constexpr AttentionRule kRules[] = {
      "Page tables are INT32.",
      GRAPH_NOT_SUPPORTED, paged_checks::tables_are_int32},
     {"sdpa_fwd.c45", nullptr,
-     "A page table has dims {B, 1, pages, 1}, as many pages as hold Skv keys; a packed one has any number.",
+     "A page table has dims {B, 1, pages, 1}, as many pages as hold Skv keys.",
      INVALID_VALUE, paged_checks::tables_have_dims},
     {"sdpa_fwd.c46", nullptr,
      "The rows of a page are a power of two.",

@@ -46,14 +46,12 @@ void tables_have_dims(RuleScope const& scope) {
         TensorSpec const* const table = scope.tensor_4d(at);
         TensorSpec const* const container = scope.tensor_4d(port);
         if (q == nullptr || table == nullptr || container == nullptr || keys < 1) return;
-        std::int64_t const page = container->dim[2], wanted = pages_for(keys, page);
-        bool const is_packed = table->ragged_offset != kNoTensor;
-        core::Dims const dim{q->dim[0], 1, is_packed ? table->dim[2] : wanted, 1};
-        if (table->dim == dim) return;
+        std::int64_t const page = container->dim[2];
+        core::Dims const wanted{q->dim[0], 1, pages_for(keys, page), 1};
+        if (table->dim == wanted) return;
         scope.report_port(
             at, text(name(scope, at), " with dims ", table->dim),
-            text("dims ", core::Dims{q->dim[0], 1, wanted, 1}, ", for each batch entry of Q the pages of ", page,
-                 " rows that hold ", keys, " keys"),
+            text("dims ", wanted, ", for each batch entry of Q the pages of ", page, " rows that hold ", keys, " keys"),
             "call set_dim() on it with these dims, or set_paged_attention_max_seq_len_kv() with the most keys of an "
             "entry");
     });

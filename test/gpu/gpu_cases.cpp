@@ -218,6 +218,7 @@ std::vector<CaseGroup> paged_groups() {
         group("pages of 1024", paged(1024, 1024)),
         group("pages of 16 and 64", paged(16, 64)),
         group("pages, packed tables", [&](auto& c) { pages(c), c.paging.packed_tables = true; }),
+        group("pages, tables in wider ones", [&](auto& c) { pages(c), c.paging.wide_tables = true; }),
         group("pages, length from the tables",
               [&](auto& c) { c.s_kv = (c.s_kv + 15) / 16 * 16, pages(c), c.paging.states_length = false; }),
         group("K alone in pages", paged(16, 0)),

@@ -48,9 +48,14 @@ HostTensor packed_table(AttentionCase const& c, Pages const& pages, std::int64_t
     return table;
 }
 
+HostTensor empty_table(AttentionCase const& c, Pages const& pages, std::int64_t most) {
+    if (c.paging.packed_tables) return packed_table(c, pages, most);
+    std::int64_t const width = most + (c.paging.wide_tables ? 5 : 0);
+    return make_tensor(DataType_t::INT32, {c.b, 1, most, 1}, {width, width, 1, 1});
+}
+
 HostTensor make_table(AttentionCase const& c, Pages const& pages, std::int64_t most) {
-    HostTensor const table =
-        c.paging.packed_tables ? packed_table(c, pages, most) : make_tensor(DataType_t::INT32, {c.b, 1, most, 1});
+    HostTensor const table = empty_table(c, pages, most);
     auto const used = std::find_if(pages.begin(), pages.end(), [](auto const& of_entry) { return !of_entry.empty(); });
     double const any = used == pages.end() ? 0.0 : static_cast<double>(used->front());
     return table.fill([&](Index4 const& at) {

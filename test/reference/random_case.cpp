@@ -118,6 +118,7 @@ void choose_paging(AttentionCase& c, std::uint64_t index) {
     if (random.chance(0.3)) (random.chance(0.5) ? paging.k_rows : paging.v_rows) = 0;
     paging.packed_tables = random.chance(0.3);
     paging.wild_entries = random.chance(0.7);
+    paging.wide_tables = !paging.packed_tables && random.chance(0.3);
     if (random.chance(0.4)) c.offset_type = DataType_t::INT64;
     bool const has_columns = (c.bias && (*c.bias)[3] == c.s_kv && c.s_kv > 1) || c.rng_dump;
     bool const is_told = paging.k_rows == 0 || paging.v_rows == 0 || has_columns ||

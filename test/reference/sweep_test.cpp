@@ -76,6 +76,7 @@ TEST_CASE("the sweep has at least 2000 cases and many of each option") {
         {"K alone or V alone in pages",
          [](auto& c) { return c.paging && (c.paging.k_rows == 0 || c.paging.v_rows == 0); }},
         {"packed page tables", [](auto& c) { return c.paging && c.paging.packed_tables; }},
+        {"wide page tables", [](auto& c) { return c.paging && c.paging.wide_tables; }},
         {"pages, queries ragged", [](auto& c) { return c.paging && is_ragged(c.input_layout); }},
         {"pages, length not stated", [](auto& c) { return c.paging && !c.paging.states_length; }},
         {"HALF", [](auto& c) { return c.type == cudnn_frontend::DataType_t::HALF; }},

@@ -33,6 +33,7 @@ enum class Dropout { None, Probability, Mask };
 struct Paging {
     std::int64_t k_rows = 0, v_rows = 0;
     bool packed_tables = false;
+    bool wide_tables = false;   // with unused entries behind those of each batch entry
     bool wild_entries = false;  // table entries past the lengths name pages that are not there
     bool states_length = true;  // the graph is told the most keys; otherwise something else has to tell
 
