@@ -70,28 +70,28 @@ TEST_CASE("K or V alone may be paged, and tables may be packed") {
     expect_valid(graph);
 }
 
-TEST_CASE("sdpa_fwd.c43: a page table without a padding mask") {
+TEST_CASE("sdpa_fwd.c48: a page table without a padding mask") {
     TestGraph graph = paged_graph();
     graph.attention_options().padding_mask = false;
     graph.disconnect(attention::Seq_len_q);
     graph.disconnect(attention::Seq_len_kv);
     graph.disconnect(attention::Page_table_v);
     graph.resize(attention::V, {2, 4, 8, 32});
-    expect_finding(graph, "sdpa_fwd.c43",
+    expect_finding(graph, "sdpa_fwd.c48",
                    {ATTRIBUTE_NOT_SET, "attention", "page_table_k", "a page table of K without a padding mask",
                     "the padding mask with seq_len_q and seq_len_kv, which say how many keys are in the pages",
                     "call set_padding_mask(true), set_seq_len_q() and set_seq_len_kv()"});
 }
 
-TEST_CASE("sdpa_fwd.c44: a page table of another type") {
+TEST_CASE("sdpa_fwd.c49: a page table of another type") {
     TestGraph graph = paged_graph();
     graph.at(attention::Page_table_v).data_type = DataType_t::INT64;
-    expect_finding(graph, "sdpa_fwd.c44",
+    expect_finding(graph, "sdpa_fwd.c49",
                    {GRAPH_NOT_SUPPORTED, "attention", "page_table_v", "page_table_v of type INT64", "type INT32",
                     "call set_data_type(DataType_t::INT32) on it"});
 }
 
-TEST_CASE("sdpa_fwd.c45: a page table of other dims") {
+TEST_CASE("sdpa_fwd.c50: a page table of other dims") {
     Expected const expected = {
         INVALID_VALUE,
         "attention",
@@ -101,68 +101,68 @@ TEST_CASE("sdpa_fwd.c45: a page table of other dims") {
         "call set_dim() on it with these dims, or set_paged_attention_max_seq_len_kv() with the most keys of an entry"};
     TestGraph graph = paged_graph();
     graph.resize(attention::Page_table_k, {2, 1, 3, 1});
-    expect_finding(graph, "sdpa_fwd.c45", expected);
+    expect_finding(graph, "sdpa_fwd.c50", expected);
     stated(graph) = 12;  // fits K's table and not V's
     Expected of_v = expected;
     of_v.tensor = "page_table_v";
     of_v.found = "page_table_v with dims [2, 1, 2, 1]";
     of_v.needed = "dims [2, 1, 3, 1], for each batch entry of Q the pages of 4 rows that hold 12 keys";
-    expect_finding(graph, "sdpa_fwd.c45", of_v);
+    expect_finding(graph, "sdpa_fwd.c50", of_v);
     graph = paged_graph();
     graph.resize(attention::Page_table_k, {1, 1, 2, 1});
     Expected of_batch = expected;
     of_batch.found = "page_table_k with dims [1, 1, 2, 1]";
-    expect_finding(graph, "sdpa_fwd.c45", of_batch);
+    expect_finding(graph, "sdpa_fwd.c50", of_batch);
 }
 
-TEST_CASE("sdpa_fwd.c46: pages of other than a power of two rows") {
+TEST_CASE("sdpa_fwd.c51: pages of other than a power of two rows") {
     TestGraph graph = paged_graph();
     graph.resize(attention::K, {5, 2, 6, 16});
     stated(graph) = 8;
-    expect_finding(graph, "sdpa_fwd.c46",
+    expect_finding(graph, "sdpa_fwd.c51",
                    {GRAPH_NOT_SUPPORTED, "attention", "K", "pages of 6 rows in K",
                     "a power of two as the rows of a page, which are the third dim of the container",
                     "give K dims {pages, heads, 16, head size}, for example"});
 }
 
-TEST_CASE("sdpa_fwd.c47: max_seq_len_kv below 1, or without a page table") {
+TEST_CASE("sdpa_fwd.c52: max_seq_len_kv below 1, or without a page table") {
     TestGraph graph = paged_graph();
     stated(graph) = 0;
-    expect_finding(graph, "sdpa_fwd.c47",
+    expect_finding(graph, "sdpa_fwd.c52",
                    {ATTRIBUTE_NOT_SET, "attention", "", "set_paged_attention_max_seq_len_kv(0)",
                     "a length of at least 1", "pass the most keys that an entry can have, or leave the call out"});
     TestGraph dense = attention_graph(NodeKind::SdpaForward);
     stated(dense) = 8;
-    expect_finding(dense, "sdpa_fwd.c47",
+    expect_finding(dense, "sdpa_fwd.c52",
                    {ATTRIBUTE_NOT_SET, "attention", "", "set_paged_attention_max_seq_len_kv(8) without a page table",
                     "a page table of K or of V", "leave the call out: the dims of K say how many keys there are"});
 }
 
-TEST_CASE("sdpa_fwd.c48: max_seq_len_kv other than the length of what is not paged") {
+TEST_CASE("sdpa_fwd.c53: max_seq_len_kv other than the length of what is not paged") {
     TestGraph graph = paged_graph();
     graph.disconnect(attention::Page_table_v);
     graph.resize(attention::V, {2, 4, 7, 32});
     stated(graph) = 7;
     expect_valid(graph);
     stated(graph) = 8;
-    expect_finding(graph, "sdpa_fwd.c48",
+    expect_finding(graph, "sdpa_fwd.c53",
                    {INVALID_VALUE, "attention", "V", "set_paged_attention_max_seq_len_kv(8) and V with length 7",
                     "one length for both, since V has no page table", "leave the call out, or give V 8 rows"});
 }
 
-TEST_CASE("sdpa_fwd.c49: a container of pages with a ragged offset") {
+TEST_CASE("sdpa_fwd.c54: a container of pages with a ragged offset") {
     TestGraph graph = paged_graph();
     TensorId const offset = graph.add("offset", {6, 1, 1, 1}, DataType_t::INT32);
     TensorSpec& k = graph.at(attention::K);
     k.ragged_offset = offset;
     k.stride = {128, 16, 32, 1};
-    expect_finding(graph, "sdpa_fwd.c49",
+    expect_finding(graph, "sdpa_fwd.c54",
                    {GRAPH_NOT_SUPPORTED, "attention", "K", "a page table and a ragged offset for K",
                     "one of the two: the table says where each page is",
                     "leave out set_ragged_offset(); a table may have one, which packs its entries"});
 }
 
-TEST_CASE("sdpa_fwd.c50: a page table that a node computes") {
+TEST_CASE("sdpa_fwd.c55: a page table that a node computes") {
     TestGraph graph = paged_graph();
     graph.compute_data_type = DataType_t::INT32;
     graph.nodes[0].compute_data_type = DataType_t::FLOAT;
@@ -172,7 +172,7 @@ TEST_CASE("sdpa_fwd.c50: a page table that a node computes") {
     node.ports[pointwise::In_0] = numbers;
     node.ports[pointwise::Out_0] = graph.slot(attention::Page_table_k);
     graph.at(attention::Page_table_k).is_virtual = true;
-    expect_finding(graph, "sdpa_fwd.c50",
+    expect_finding(graph, "sdpa_fwd.c55",
                    {GRAPH_NOT_SUPPORTED, "attention", "page_table_k",
                     "page_table_k that is computed as numbering.OUT_0", "a table that is known before the graph runs",
                     "make a tensor for it with the graph's tensor(), and pass a pointer"});
