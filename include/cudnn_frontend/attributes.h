@@ -118,6 +118,13 @@ class SDPA_GRAPH_API SDPA_attributes : public detail::Attention_attributes<SDPA_
     using detail::Attention_attributes<SDPA_attributes>::set_dropout;
     // Multiplies the probabilities by the mask and the scale.
     SDPA_attributes& set_dropout(detail::Tensor_ptr const& mask, detail::Tensor_ptr const& scale);
+
+    // K or V is then a container of pages {pages, H, rows of a page, D}, and key j of entry b the row j % rows of page
+    // table[b, 0, j / rows, 0]. The padding mask says how many keys each entry has.
+    SDPA_attributes& set_paged_attention_k_table(detail::Tensor_ptr const& table);
+    SDPA_attributes& set_paged_attention_v_table(detail::Tensor_ptr const& table);
+    // The most keys that an entry can have; without it, what the other tensors or the tables say.
+    SDPA_attributes& set_paged_attention_max_seq_len_kv(int const length);
 };
 
 class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_attributes<SDPA_backward_attributes> {

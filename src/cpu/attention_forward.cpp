@@ -89,13 +89,30 @@ void load_queries(Task const& task) {
     }
 }
 
+// Calls load(part) for ranges of keys that lie one stride apart: all, or those of a page.
+template <class Load>
+void for_each_part(View const& view, Range keys, Load const& load) {
+    while (keys.size() > 0) {
+        Range const part{keys.begin, keys.begin + view.rows_together(keys.begin, keys.size())};
+        load(part);
+        keys.begin = part.end;
+    }
+}
+
 void load_keys(Task const& task, Range keys) {
     ForwardTensors const& tensors = task.run.tensors;
     Shape const& shape = task.run.shape;
-    Slice const k = transposed(slice_of(tensors.k, task.b, shape.key_head(task.h), keys.begin, 0));
-    load_tile(k, {task.scratch.k, kTileKeys, shape.width, keys.size()}, kTileKeys);
-    Slice const v = slice_of(tensors.v, task.b, shape.value_head(task.h), keys.begin, 0);
-    load_tile(v, {task.scratch.v, task.run.value_stride, keys.size(), shape.value_width}, task.run.value_stride);
+    for_each_part(tensors.k, keys, [&](Range part) {
+        Slice const k = transposed(slice_of(tensors.k, task.b, shape.key_head(task.h), part.begin, 0));
+        std::int64_t const column = part.begin - keys.begin;
+        std::int64_t const filled = part.end == keys.end ? kTileKeys - column : part.size();
+        load_tile(k, {task.scratch.k + column, kTileKeys, shape.width, part.size()}, filled);
+    });
+    for_each_part(tensors.v, keys, [&](Range part) {
+        Slice const v = slice_of(tensors.v, task.b, shape.value_head(task.h), part.begin, 0);
+        float* const rows = task.scratch.v + (part.begin - keys.begin) * task.run.value_stride;
+        load_tile(v, {rows, task.run.value_stride, part.size(), shape.value_width}, task.run.value_stride);
+    });
 }
 
 void apply_dropout(Task const& task, Place const& place) {

@@ -1,5 +1,6 @@
 #include "cpu/interpreter.h"
 
+#include "cpu/pages.h"
 #include "cpu/philox.h"
 #include "cpu/pointwise.h"
 
@@ -120,6 +121,23 @@ void interpret(ir::ReshapeOp const& op, Memory const& memory, double*) {
         store_row(y, to.offset(0), 1, 1, std::array{core::load(x.type, x.data, from.offset(0))}.data());
         to.next();
     } while (from.next());
+}
+
+void interpret(ir::PagedLoadOp const& op, Memory const& memory, double*) {
+    Tensor y = memory.tensor(op.y);
+    if (op.transposes) {
+        std::swap(y.dim[2], y.dim[3]);
+        std::swap(y.stride[2], y.stride[3]);
+    }
+    View const from = paged_view(memory.view(op.container), memory.view(op.table), y.dim[0], y.dim[2]);
+    View const lengths = memory.view(op.length);
+    Walk<1> element(y.rank, y.dim, {y.stride});
+    do {
+        Extents const& at = element.index();
+        bool const is_there = at[2] < core::load_integer(lengths.type, lengths.data, lengths.at(at[0], 0, 0, 0));
+        double const value = is_there ? core::load(from.type, from.data, from.at(at[0], at[1], at[2], at[3])) : 0.0;
+        store_row(y, element.offset(0), 1, 1, &value);
+    } while (element.next());
 }
 
 }  // namespace cudnn_frontend::inline v1::cpu

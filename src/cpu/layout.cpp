@@ -50,12 +50,13 @@ class WorkspacePlanner {
         }
     }
 
-    // Dense copies of ragged tensors, for as long as the graph runs.
+    // Dense copies of ragged tensors, for as long as the graph runs; some operations read them as they are.
     Result<Layout> place_dense_copies() {
         for (ir::Op const& op : graph_.ops()) {
-            bool const is_fused = std::holds_alternative<ir::SdpaForwardOp>(op.body) ||
-                                  std::holds_alternative<ir::SdpaBackwardOp>(op.body);
-            if (is_fused) continue;
+            bool const knows_offsets = std::holds_alternative<ir::SdpaForwardOp>(op.body) ||
+                                       std::holds_alternative<ir::SdpaBackwardOp>(op.body) ||
+                                       std::holds_alternative<ir::PagedLoadOp>(op.body);
+            if (knows_offsets) continue;
             for (ir::Operand const& in : ir::inputs_of(op)) place_dense_copy(graph_.storage_of(in.value));
             for (ir::Operand const& out : ir::outputs_of(op)) place_dense_copy(graph_.storage_of(out.value));
             if (layout_.bytes > kMaxWorkspace) return too_large();

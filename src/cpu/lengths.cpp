@@ -13,6 +13,7 @@ class LengthCheck {
         SDPA_GRAPH_TRY(check(op.n_override, c[c.size() - 1]));
         return check(op.k_override, a[a.size() - 1]);
     }
+    error_t operator()(ir::PagedLoadOp const& op) const { return check(op.length, ir::key_count(graph_, op)); }
     error_t operator()(ir::SdpaForwardOp const& op) const { return check_attention(op); }
     error_t operator()(ir::SdpaBackwardOp const& op) const { return check_attention(op); }
     template <class Other>
@@ -24,7 +25,7 @@ class LengthCheck {
     template <class Attention>
     error_t check_attention(Attention const& op) const {
         SDPA_GRAPH_TRY(check(op.seq_len_q, graph_.value(op.q).dim[2]));
-        return check(op.seq_len_kv, graph_.value(op.k).dim[2]);
+        return check(op.seq_len_kv, ir::key_count(graph_, op));
     }
 
     error_t check(ir::ValueId id, std::int64_t limit) const {

@@ -6,6 +6,7 @@
 #include "cpu/interpreter.h"
 #include "cpu/layout.h"
 #include "cpu/lengths.h"
+#include "cpu/pages.h"
 #include "cpu/ragged.h"
 
 #include <algorithm>
@@ -20,10 +21,11 @@ namespace {
 constexpr int kMaxThreads = 256;
 
 template <class ViewOf>
-ForwardTensors tensors_of(ir::SdpaForwardOp const& op, ViewOf const& view) {
+ForwardTensors tensors_of(ir::OpGraph const& graph, ir::SdpaForwardOp const& op, ViewOf const& view) {
+    std::int64_t const batches = graph.value(op.q).dim[0], keys = ir::key_count(graph, op);
     return {.q = view(op.q),
-            .k = view(op.k),
-            .v = view(op.v),
+            .k = paged_view(view(op.k), view(op.page_table_k), batches, keys),
+            .v = paged_view(view(op.v), view(op.page_table_v), batches, keys),
             .scale = view(op.scale),
             .bias = view(op.bias),
             .seq_len_q = view(op.seq_len_q),
@@ -92,7 +94,7 @@ class ScratchOf {
         return doubles && *doubles <= kMaxWorkspace / size ? std::optional(*doubles * size) : std::nullopt;
     }
     std::optional<std::int64_t> operator()(ir::SdpaForwardOp const& op) const {
-        return in_range(forward_workspace(tensors_of(op, ShapeOf{graph_}), threads_));
+        return in_range(forward_workspace(tensors_of(graph_, op, ShapeOf{graph_}), threads_));
     }
     std::optional<std::int64_t> operator()(ir::SdpaBackwardOp const& op) const {
         return in_range(backward_workspace(tensors_of(op, ShapeOf{graph_}), threads_));
@@ -135,13 +137,14 @@ std::byte* aligned(void* workspace) {
 }
 
 struct Run {
+    ir::OpGraph const& graph;
     Memory const& memory;
     int threads;
     std::byte* scratch;
 
     error_t operator()(ir::SdpaForwardOp const& op) const {
         auto const view = [this](ir::ValueId id) { return memory.view(id); };
-        return attention_forward(tensors_of(op, view), op.options, threads, scratch);
+        return attention_forward(tensors_of(graph, op, view), op.options, threads, scratch);
     }
     error_t operator()(ir::SdpaBackwardOp const& op) const {
         auto const view = [this](ir::ValueId id) { return memory.view(id); };
@@ -182,8 +185,9 @@ error_t Program::run(std::span<void* const> pointers, void* workspace) const {
     Memory const memory(graph_, slots_, pointers, base);
     SDPA_GRAPH_TRY(check_lengths(graph_, memory));
     SDPA_GRAPH_TRY(check_offsets(graph_, memory));
+    SDPA_GRAPH_TRY(check_pages(graph_, memory));
     unpack_ragged(graph_, slots_, memory);
-    Run const run_op{memory, threads_, base + scratch_offset_};
+    Run const run_op{graph_, memory, threads_, base + scratch_offset_};
     for (ir::Op const& op : graph_.ops()) SDPA_GRAPH_TRY(std::visit(run_op, op.body));
     pack_ragged(graph_, slots_, memory);
     return {};

@@ -15,7 +15,8 @@ void for_each_ragged(ir::OpGraph const& graph, Visit const& visit) {
 }
 
 std::int64_t rows_of(ir::Value const& value, Memory const& memory, ir::OpGraph const& graph, std::int64_t b) {
-    return memory.integer(value.ragged.length, b * graph.value(value.ragged.length).stride[0]);
+    std::int64_t const length = memory.integer(value.ragged.length, b * graph.value(value.ragged.length).stride[0]);
+    return (length + value.ragged.rows_together - 1) / value.ragged.rows_together;
 }
 
 std::int64_t start_of(ir::Value const& value, Memory const& memory, ir::OpGraph const& graph, std::int64_t b) {

@@ -4,10 +4,27 @@
 #include "core/data_type.h"
 #include "ir/op_graph.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 namespace cudnn_frontend::inline v1::cpu {
+
+// Where the rows of a sequence lie in a container of pages.
+struct Pages {
+    void const* table = nullptr;  // null: not in pages
+    DataType_t type = DataType_t::INT32;
+    std::int64_t batch_stride = 0, page_stride = 0;  // of the table
+    void const* starts = nullptr;                    // of a packed table: where each batch entry starts
+    DataType_t starts_type = DataType_t::INT32;
+    std::int64_t rows = 1;  // of a page
+
+    explicit operator bool() const { return table != nullptr; }
+    std::int64_t page(std::int64_t b, std::int64_t row) const {
+        std::int64_t const start = starts != nullptr ? core::load_integer(starts_type, starts, b) : b * batch_stride;
+        return core::load_integer(type, table, start + row / rows * page_stride);
+    }
+};
 
 struct View {
     void* data = nullptr;  // null: the tensor is not connected
@@ -16,14 +33,24 @@ struct View {
     std::array<std::int64_t, 4> stride{0, 0, 0, 0};
     void const* starts = nullptr;  // of a ragged tensor: where each batch entry starts
     DataType_t starts_type = DataType_t::INT32;
+    Pages pages;  // the first stride is then that of the pages
 
     explicit operator bool() const { return data != nullptr; }
     // The element's index; an index into a dim of size 1 is ignored, which broadcasts.
     std::int64_t at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
+        return row(b, i) + (dim[1] == 1 ? 0 : h * stride[1]) + (dim[3] == 1 ? 0 : j * stride[3]);
+    }
+    // Rows from row i on, at most `count`, that lie one stride apart.
+    std::int64_t rows_together(std::int64_t i, std::int64_t count) const {
+        return pages ? std::min(count, pages.rows - i % pages.rows) : count;
+    }
+
+   private:
+    std::int64_t row(std::int64_t b, std::int64_t i) const {
+        if (pages) return pages.page(b, i) * stride[0] + i % pages.rows * stride[2];
         std::int64_t const start =
             starts != nullptr ? core::load_integer(starts_type, starts, b) : (dim[0] == 1 ? 0 : b * stride[0]);
-        return start + (dim[1] == 1 ? 0 : h * stride[1]) + (dim[2] == 1 ? 0 : i * stride[2]) +
-               (dim[3] == 1 ? 0 : j * stride[3]);
+        return start + (dim[2] == 1 ? 0 : i * stride[2]);
     }
 };
 

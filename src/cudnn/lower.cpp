@@ -143,6 +143,14 @@ class OperationLowering {
                          {{CUDNN_ATTR_OPERATION_RESHAPE_XDESC, op.x}, {CUDNN_ATTR_OPERATION_RESHAPE_YDESC, op.y}});
     }
 
+    Descriptor make(ir::PagedLoadOp const& op) {
+        return operation(CUDNN_BACKEND_OPERATION_PAGED_CACHE_LOAD_DESCRIPTOR,
+                         {{CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_CONTAINER_DESC, op.container},
+                          {CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_PAGE_TABLE_DESC, op.table},
+                          {CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_SEQUENCE_DESC, op.length},
+                          {CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_YDESC, op.y}});
+    }
+
     Descriptor make(ir::SdpaForwardOp const& op) {
         using enum SdpaForwardAttribute;
         auto const at = [](SdpaForwardAttribute a) { return static_cast<cudnnBackendAttributeName_t>(a); };
@@ -152,6 +160,8 @@ class OperationLowering {
                                                             {at(O), op.o},
                                                             {at(Stats), op.stats},
                                                             {at(Scale), op.scale},
+                                                            {at(Page_table_k), op.page_table_k},
+                                                            {at(Page_table_v), op.page_table_v},
                                                             {at(Seq_len_q), op.seq_len_q},
                                                             {at(Seq_len_kv), op.seq_len_kv}});
         if (op.options.scale_value) {

@@ -1,5 +1,7 @@
 #include "expand/attention_scope.h"
 
+#include "nodes/paging.h"
+
 #include <algorithm>
 
 namespace cudnn_frontend::inline v1::expand {
@@ -13,9 +15,10 @@ AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes
         seq_len_q_ = NodeScope::port(Port::Seq_len_q);
         seq_len_kv_ = NodeScope::port(Port::Seq_len_kv);
     }
-    core::Dims const q = value(port(Port::Q)).dim;
-    core::Dims const k = value(port(Port::K)).dim;
-    score_dim_ = {q[0], q[1], q[2], k[2]};
+    // Tensors become values in this order.
+    port(Port::Q);
+    port(Port::K);
+    score_dim_ = nodes::score_dims(graph(), node);
 }
 
 ValueId AttentionScope::port(int port) const {
@@ -29,6 +32,8 @@ ValueId AttentionScope::port(int port) const {
         case Port::V:
         case Port::dK:
         case Port::dV: return NodeScope::port(port, seq_len_kv_);
+        case Port::Page_table_k: return NodeScope::port(port, seq_len_kv_, nodes::page_size(graph(), node(), Port::K));
+        case Port::Page_table_v: return NodeScope::port(port, seq_len_kv_, nodes::page_size(graph(), node(), Port::V));
         default: return NodeScope::port(port);
     }
 }
@@ -120,6 +125,8 @@ ValueId AttentionScope::reduce(ReductionMode_t mode, ValueId x, ValueId y, bool 
 }
 
 ValueId AttentionScope::random(ir::RngOp const& op) { return emit(op, op.y); }
+
+ValueId AttentionScope::load_pages(ir::PagedLoadOp const& op) { return emit(op, op.y); }
 
 ValueId AttentionScope::reshape(ValueId x, ValueId y) { return emit(ir::ReshapeOp{x, y}, y); }
 

@@ -69,6 +69,7 @@ class AttentionScope : public NodeScope {
     ir::ValueId matmul(ir::MatmulOp const& op);
     ir::ValueId reduce(ReductionMode_t mode, ir::ValueId x, ir::ValueId y, bool is_deterministic = false);
     ir::ValueId random(ir::RngOp const& op);
+    ir::ValueId load_pages(ir::PagedLoadOp const& op);
     ir::ValueId reshape(ir::ValueId x, ir::ValueId y);
 
    private:

@@ -1,5 +1,6 @@
 // Attention nodes as one operation, for targets that have it.
 #include "expand/node_expansions.h"
+#include "nodes/paging.h"
 
 namespace cudnn_frontend::inline v1::expand {
 
@@ -41,7 +42,13 @@ static Op common_op(AttentionScope const& at) {
     return op;
 }
 
-void expand_fused_forward(AttentionScope& at) { at.add_node(common_op<ir::SdpaForwardOp>(at)); }
+void expand_fused_forward(AttentionScope& at) {
+    auto op = common_op<ir::SdpaForwardOp>(at);
+    op.page_table_k = at.port(Port::Page_table_k);
+    op.page_table_v = at.port(Port::Page_table_v);
+    if (nodes::has_pages(at.node())) op.keys = at.keys();
+    at.add_node(op);
+}
 
 void expand_fused_backward(AttentionScope& at) {
     auto op = common_op<ir::SdpaBackwardOp>(at);

@@ -15,9 +15,10 @@ class NodeScope {
     // The node's own name, or its kind in lower case where the user gave none.
     std::string const& name() const { return name_; }
 
-    // Ragged tensors have rows of these lengths.
-    ir::ValueId port(int port, ir::ValueId row_lengths = ir::kNoValue) const {
-        return tensors_.value(node_.ports[static_cast<std::size_t>(port)], row_lengths);
+    nodes::GraphSpec const& graph() const { return tensors_.graph(); }
+    // Ragged tensors have rows of these lengths, or one row for so many together.
+    ir::ValueId port(int port, ir::ValueId row_lengths = ir::kNoValue, std::int64_t rows_together = 1) const {
+        return tensors_.value(node_.ports[static_cast<std::size_t>(port)], row_lengths, rows_together);
     }
     bool is_connected(int port) const { return node_.ports[static_cast<std::size_t>(port)] != nodes::kNoTensor; }
     // A copy: the builder moves its values as it grows.

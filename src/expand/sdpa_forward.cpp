@@ -38,18 +38,41 @@ static ValueId drop(AttentionScope& at, ValueId p) {
     return at.pointwise(MUL, {p, second}, at.add_score("dropped_probabilities", at.io_type()));
 }
 
+// k[b,h,d,j]. Engines want paged keys loaded in this form.
+static ValueId transposed_keys(AttentionScope& at) {
+    ValueId const k = at.port(Port::K);
+    if (!at.is_connected(Port::Page_table_k)) return at.transposed(k);
+    core::Dims const container = at.value(k).dim;
+    std::int64_t const batches = at.score_dim()[0], heads = container[1], keys = at.keys(), depth = container[3];
+    core::Dims const stride{heads * keys * depth, keys * depth, 1, depth};
+    return at.load_pages({.container = k,
+                          .table = at.port(Port::Page_table_k),
+                          .length = at.seq_len_kv(),
+                          .y = at.add_virtual("loaded_keys", {batches, heads, depth, keys}, stride, at.io_type()),
+                          .transposes = true});
+}
+
+// v[b,h,j,d]
+static ValueId values(AttentionScope& at) {
+    ValueId const v = at.port(Port::V);
+    if (!at.is_connected(Port::Page_table_v)) return v;
+    core::Dims const container = at.value(v).dim;
+    core::Dims const dim{at.score_dim()[0], container[1], at.keys(), container[3]};
+    return at.load_pages({.container = v,
+                          .table = at.port(Port::Page_table_v),
+                          .length = at.seq_len_kv(),
+                          .y = at.add_virtual("loaded_values", dim, at.io_type())});
+}
+
 // o[b,h,i,d] = sum_j p[b,h,i,j] v[b,h,j,d]
 static void weigh_values(AttentionScope& at, ValueId p) {
-    at.matmul({.a = p,
-               .b = at.port(Port::V),
-               .c = at.port(Port::O),
-               .m_override = at.seq_len_q(),
-               .k_override = at.seq_len_kv()});
+    at.matmul(
+        {.a = p, .b = values(at), .c = at.port(Port::O), .m_override = at.seq_len_q(), .k_override = at.seq_len_kv()});
 }
 
 void expand_forward(AttentionScope& at) {
-    ValueId const k_transposed = at.transposed(at.port(Port::K));
-    ValueId const s = mask_band(at, scores(at, k_transposed, attention_scale(at)));
+    ValueId const k = transposed_keys(at);
+    ValueId const s = mask_band(at, scores(at, k, attention_scale(at)));
     // The last value before the second product has the type of q and v: tensor cores take both factors in one type.
     bool const drops = at.generates_dropout() || at.applies_dropout_mask();
     ValueId const p = softmax(at, s, drops ? DataType_t::FLOAT : at.io_type());

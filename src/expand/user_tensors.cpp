@@ -23,7 +23,7 @@ static std::vector<bool> produced_tensors(nodes::GraphSpec const& spec) {
 UserTensors::UserTensors(nodes::GraphSpec const& spec, ir::Builder& builder)
     : spec_(spec), builder_(builder), values_(spec.tensors.size(), ir::kNoValue), produced_(produced_tensors(spec)) {}
 
-ir::ValueId UserTensors::value(TensorId id, ir::ValueId row_lengths) {
+ir::ValueId UserTensors::value(TensorId id, ir::ValueId row_lengths, std::int64_t rows_together) {
     if (id == kNoTensor) return ir::kNoValue;
     ir::ValueId& known = values_[static_cast<std::size_t>(id)];
     if (known != ir::kNoValue) return known;
@@ -38,7 +38,8 @@ ir::ValueId UserTensors::value(TensorId id, ir::ValueId row_lengths) {
     value.alignment = tensor.alignment;
     if (tensor.value) value.constant = *tensor.value;
     if (tensor.ragged_offset != kNoTensor) {
-        value.ragged = {.offset = this->value(tensor.ragged_offset), .length = row_lengths};
+        value.ragged = {
+            .offset = this->value(tensor.ragged_offset), .length = row_lengths, .rows_together = rows_together};
         // The stride of the batch entries means nothing to the user; a dense copy needs one.
         value.stride[0] = 0;
         value.stride[0] = core::span_of(value.dim, value.stride).value_or(0);

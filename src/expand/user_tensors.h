@@ -13,8 +13,10 @@ class UserTensors {
    public:
     UserTensors(nodes::GraphSpec const& spec, ir::Builder& builder);
 
-    // No value for no tensor. A ragged tensor has rows of these lengths.
-    ir::ValueId value(nodes::TensorId id, ir::ValueId row_lengths = ir::kNoValue);
+    nodes::GraphSpec const& graph() const { return spec_; }
+
+    // No value for no tensor. A ragged tensor has rows of these lengths, or one row for so many together.
+    ir::ValueId value(nodes::TensorId id, ir::ValueId row_lengths = ir::kNoValue, std::int64_t rows_together = 1);
 
    private:
     ir::Role role_of(nodes::TensorId id) const;

@@ -134,6 +134,19 @@ SDPA_attributes& SDPA_attributes::set_dropout(detail::Tensor_ptr const& mask, de
     return *this;
 }
 
+SDPA_attributes& SDPA_attributes::set_paged_attention_k_table(detail::Tensor_ptr const& table) {
+    connect(*draft_, port::Page_table_k, table);
+    return *this;
+}
+SDPA_attributes& SDPA_attributes::set_paged_attention_v_table(detail::Tensor_ptr const& table) {
+    connect(*draft_, port::Page_table_v, table);
+    return *this;
+}
+SDPA_attributes& SDPA_attributes::set_paged_attention_max_seq_len_kv(int const length) {
+    fields_of<SdpaForwardFields>(*draft_).max_seq_len_kv = length;
+    return *this;
+}
+
 SDPA_backward_attributes::SDPA_backward_attributes()
     : Attention_attributes(detail::make_draft<SdpaBackwardFields>(port::kPorts)) {}
 

@@ -59,6 +59,7 @@ struct KindName {
     char const* operator()(ReshapeOp const&) const { return "RESHAPE"; }
     char const* operator()(SdpaForwardOp const&) const { return "SDPA_FORWARD"; }
     char const* operator()(SdpaBackwardOp const&) const { return "SDPA_BACKWARD"; }
+    char const* operator()(PagedLoadOp const&) const { return "PAGED_LOAD"; }
 };
 
 }  // namespace
@@ -66,6 +67,14 @@ struct KindName {
 std::vector<Operand> inputs_of(Op const& op) { return std::visit(Inputs{}, op.body); }
 std::vector<Operand> outputs_of(Op const& op) { return std::visit(Outputs{}, op.body); }
 char const* kind_name(Op const& op) { return std::visit(KindName{}, op.body); }
+
+std::int64_t key_count(OpGraph const& graph, SdpaForwardOp const& op) {
+    return op.keys ? *op.keys : graph.value(op.k).dim[2];
+}
+std::int64_t key_count(OpGraph const& graph, SdpaBackwardOp const& op) { return graph.value(op.k).dim[2]; }
+std::int64_t key_count(OpGraph const& graph, PagedLoadOp const& op) {
+    return graph.value(op.y).dim[op.transposes ? 3 : 2];
+}
 
 ValueId OpGraph::storage_of(ValueId id) const {
     while (value(id).view_of != kNoValue) id = value(id).view_of;

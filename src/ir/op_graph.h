@@ -33,6 +33,7 @@ enum class Role {
 struct Ragged {
     ValueId offset = kNoValue;  // {B + 1, 1, 1, 1}: elements to the start of each entry; last, where the last one ends
     ValueId length = kNoValue;  // {B, 1, 1, 1}: rows of each entry; there is no memory for more
+    std::int64_t rows_together = 1;  // this many of the length's rows are one of the tensor's: of a page table
 
     explicit operator bool() const { return offset != kNoValue; }
 };
@@ -92,6 +93,13 @@ struct ReshapeOp {
     ValueId x = kNoValue, y = kNoValue;
 };
 
+// Sequences of the pages that a table names: y[b,h,s,d] = container[table[b,0,s / n,0], h, s mod n, d] with n the
+// container's third dim, the rows of a page. Of each entry the rows up to its length are read; y has zeros beyond.
+struct PagedLoadOp {
+    ValueId container = kNoValue, table = kNoValue, length = kNoValue, y = kNoValue;
+    bool transposes = false;  // y[b,h,d,s], as a product with K needs it: engines take no other view of the result
+};
+
 struct AttentionOptions {
     std::optional<float> scale_value;
     bool alibi = false;
@@ -108,6 +116,9 @@ struct SdpaForwardOp {
     ValueId q = kNoValue, k = kNoValue, v = kNoValue;
     ValueId scale = kNoValue, bias = kNoValue, seq_len_q = kNoValue, seq_len_kv = kNoValue;
     ValueId seed = kNoValue, offset = kNoValue, dropout_mask = kNoValue, dropout_scale = kNoValue;
+    // Where a table is there, K or V is a container as in PagedLoadOp.
+    ValueId page_table_k = kNoValue, page_table_v = kNoValue;
+    std::optional<std::int64_t> keys;  // of paged K or V
     ValueId o = kNoValue, stats = kNoValue, rng_dump = kNoValue;
 };
 
@@ -120,7 +131,8 @@ struct SdpaBackwardOp {
     ValueId d_q = kNoValue, d_k = kNoValue, d_v = kNoValue, d_bias = kNoValue, rng_dump = kNoValue;
 };
 
-using OpBody = std::variant<MatmulOp, PointwiseOp, ReductionOp, RngOp, ReshapeOp, SdpaForwardOp, SdpaBackwardOp>;
+using OpBody =
+    std::variant<MatmulOp, PointwiseOp, ReductionOp, RngOp, ReshapeOp, SdpaForwardOp, SdpaBackwardOp, PagedLoadOp>;
 
 struct Op {
     std::string name;
@@ -162,6 +174,11 @@ class OpGraph {
     std::vector<Op> ops_;
     std::vector<Binding> bindings_;
 };
+
+// Columns of the scores.
+std::int64_t key_count(OpGraph const& graph, SdpaForwardOp const& op);
+std::int64_t key_count(OpGraph const& graph, SdpaBackwardOp const& op);
+std::int64_t key_count(OpGraph const& graph, PagedLoadOp const& op);
 
 // Every fault of the graph: ids out of range, shapes that do not fit their op, values written twice or read before they
 // are written, two values with one uid. An expansion that passes can be lowered and interpreted.

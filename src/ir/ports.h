@@ -46,6 +46,13 @@ struct Ports<ReshapeOp> {
 };
 
 template <>
+struct Ports<PagedLoadOp> {
+    static constexpr Port<PagedLoadOp> inputs[] = {
+        {"container", &PagedLoadOp::container}, {"table", &PagedLoadOp::table}, {"length", &PagedLoadOp::length}};
+    static constexpr Port<PagedLoadOp> outputs[] = {{"y", &PagedLoadOp::y}};
+};
+
+template <>
 struct Ports<SdpaForwardOp> {
     using Op = SdpaForwardOp;
     static constexpr Port<Op> inputs[] = {{"q", &Op::q},
@@ -58,7 +65,9 @@ struct Ports<SdpaForwardOp> {
                                           {"seed", &Op::seed, Need::Optional},
                                           {"offset", &Op::offset, Need::Optional},
                                           {"dropout_mask", &Op::dropout_mask, Need::Optional},
-                                          {"dropout_scale", &Op::dropout_scale, Need::Optional}};
+                                          {"dropout_scale", &Op::dropout_scale, Need::Optional},
+                                          {"page_table_k", &Op::page_table_k, Need::Optional},
+                                          {"page_table_v", &Op::page_table_v, Need::Optional}};
     static constexpr Port<Op> outputs[] = {
         {"o", &Op::o}, {"stats", &Op::stats, Need::Optional}, {"rng_dump", &Op::rng_dump, Need::Optional}};
 };

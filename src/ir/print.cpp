@@ -61,7 +61,11 @@ class Fields {
     void operator()(ReductionOp const& op) { flag("deterministic", op.is_deterministic); }
     void operator()(RngOp const& op) { add("probability", shortest_text(op.probability)); }
     void operator()(ReshapeOp const&) {}
-    void operator()(SdpaForwardOp const& op) { (*this)(op.options); }
+    void operator()(PagedLoadOp const& op) { flag("transposes", op.transposes); }
+    void operator()(SdpaForwardOp const& op) {
+        (*this)(op.options);
+        add("keys", op.keys);
+    }
     void operator()(SdpaBackwardOp const& op) {
         (*this)(op.options);
         flag("deterministic", op.deterministic);

@@ -125,11 +125,17 @@ class OperandCheck {
     void check(ReductionOp const& op);
     void check(RngOp const& op);
     void check(ReshapeOp const& op);
+    void check(PagedLoadOp const& op);
     void check(SdpaForwardOp const& op);
     void check(SdpaBackwardOp const& op);
     template <class Attention>
     void check_attention(Attention const& op);
-    void check_keys_and_values(core::Dims const& q, ValueId k, ValueId v);
+    template <class Attention>
+    void check_keys_and_values(Attention const& op);
+    struct Pages {
+        std::int64_t batches, keys;
+    };
+    void check_pages(ValueId container, ValueId table, ValueId length, Pages const& needed);
     bool check_rank_4(std::initializer_list<Operand> operands);
 
     OpGraph const& graph_;
@@ -202,27 +208,66 @@ bool OperandCheck::check_rank_4(std::initializer_list<Operand> operands) {
     return good;
 }
 
-void OperandCheck::check_keys_and_values(core::Dims const& q, ValueId k, ValueId v) {
-    core::Dims const &keys = dim(k), &values = dim(v);
-    for (Operand const& operand : {Operand{"k", k}, Operand{"v", v}}) {
-        core::Dims const& have = dim(operand.value);
-        if ((have[0] != 1 && have[0] != q[0]) || q[1] % have[1] != 0) {
-            fail("has " + show(operand.label, operand.value) + "; batch " + std::to_string(q[0]) +
+// A container has pages where keys or values have batch entries and rows.
+void OperandCheck::check_pages(ValueId container, ValueId table, ValueId length, Pages const& needed) {
+    if (!check_rank_4({{"container", container}, {"table", table}})) return;
+    std::int64_t const pages = (needed.keys - 1) / dim(container)[2] + 1;
+    check_dims("table", table, {needed.batches, 1, pages, 1});
+    check_integer("table", table);
+    if (graph_.value(table).role != Role::Input) {
+        fail("has " + show("table", table) + ", which is no input; tables are memory of the caller");
+    }
+    if (graph_.value(container).ragged) fail("has " + show("container", container) + ", which is ragged");
+    if (length == kNoValue) return fail("has pages and no lengths, which say how many keys are in them");
+    check_lengths("length", length, needed.batches, 4);
+}
+
+void OperandCheck::check(PagedLoadOp const& op) {
+    if (!check_rank_4({{"container", op.container}, {"y", op.y}})) return;
+    core::Dims const &y = dim(op.y), &container = dim(op.container);
+    std::int64_t const keys = key_count(graph_, op);
+    core::Dims wanted{y[0], container[1], keys, container[3]};
+    if (op.transposes) std::swap(wanted[2], wanted[3]);
+    check_dims("y", op.y, wanted);
+    check_pages(op.container, op.table, op.length, {y[0], keys});
+}
+
+static ValueId key_table(SdpaForwardOp const& op) { return op.page_table_k; }
+static ValueId value_table(SdpaForwardOp const& op) { return op.page_table_v; }
+static ValueId key_table(SdpaBackwardOp const&) { return kNoValue; }
+static ValueId value_table(SdpaBackwardOp const&) { return kNoValue; }
+
+template <class Attention>
+void OperandCheck::check_keys_and_values(Attention const& op) {
+    core::Dims const& q = dim(op.q);
+    std::int64_t const keys = key_count(graph_, op);
+    struct Rows {
+        char const* label;
+        ValueId value, table;
+    };
+    for (Rows const& rows : {Rows{"k", op.k, key_table(op)}, Rows{"v", op.v, value_table(op)}}) {
+        core::Dims const& have = dim(rows.value);
+        bool const is_paged = rows.table != kNoValue;
+        if ((!is_paged && have[0] != 1 && have[0] != q[0]) || q[1] % have[1] != 0) {
+            fail("has " + show(rows.label, rows.value) + "; batch " + std::to_string(q[0]) +
                  " or 1, and a number of heads that divides " + std::to_string(q[1]) + ", are needed");
         }
+        if (is_paged) check_pages(rows.value, rows.table, op.seq_len_kv, {q[0], keys});
+        else if (have[2] != keys) {
+            fail("has " + show("k", op.k) + " and " + show("v", op.v) + "; both need one sequence length");
+        }
     }
-    if (keys[3] != q[3]) {
-        fail("has " + show("k", k) + "; its vectors need " + std::to_string(q[3]) + " elements, as q's");
+    if (dim(op.k)[3] != q[3]) {
+        fail("has " + show("k", op.k) + "; its vectors need " + std::to_string(q[3]) + " elements, as q's");
     }
-    if (keys[2] != values[2]) fail("has " + show("k", k) + " and " + show("v", v) + "; both need one sequence length");
 }
 
 template <class Attention>
 void OperandCheck::check_attention(Attention const& op) {
     if (!check_rank_4({{"q", op.q}, {"k", op.k}, {"v", op.v}, {"o", op.o}})) return;
     core::Dims const& q = dim(op.q);
-    core::Dims const scores{q[0], q[1], q[2], dim(op.k)[2]};
-    check_keys_and_values(q, op.k, op.v);
+    core::Dims const scores{q[0], q[1], q[2], key_count(graph_, op)};
+    check_keys_and_values(op);
     check_dims("o", op.o, {q[0], q[1], q[2], dim(op.v)[3]});
     check_dims("stats", op.stats, {q[0], q[1], q[2], 1});
     check_broadcast("bias", op.bias, scores);
@@ -244,7 +289,13 @@ void OperandCheck::check_attention(Attention const& op) {
     }
 }
 
-void OperandCheck::check(SdpaForwardOp const& op) { check_attention(op); }
+void OperandCheck::check(SdpaForwardOp const& op) {
+    bool const has_pages = op.page_table_k != kNoValue || op.page_table_v != kNoValue;
+    if (has_pages != (op.keys && *op.keys > 0)) {
+        return fail("has page tables or a number of keys alone; the dims of pages do not tell the number, others do");
+    }
+    check_attention(op);
+}
 
 void OperandCheck::check(SdpaBackwardOp const& op) {
     check_attention(op);

@@ -1,6 +1,6 @@
 #include "nodes/attention_check_tools.h"
 
-#include "nodes/attention_schema.h"
+#include "nodes/paging.h"
 
 #include <algorithm>
 

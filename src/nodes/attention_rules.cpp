@@ -2,6 +2,7 @@
 #include "nodes/attention_rules.h"
 
 #include "nodes/attention_checks.h"
+#include "nodes/paged_checks.h"
 #include "nodes/ragged_checks.h"
 #include "nodes/score_mod_checks.h"
 
@@ -32,7 +33,7 @@ constexpr AttentionRule kRules[] = {
      "The last stride of Q, K, V, O and of their gradients is 1; a head size of 1 may have any.",
      GRAPH_NOT_SUPPORTED, head_size_is_contiguous},
     {"sdpa_fwd.c03", "sdpa_bwd.c03",
-     "K and V have the batch size of Q.",
+     "K and V have the batch size of Q, unless they are paged.",
      INVALID_VALUE, batches_agree},
     {"sdpa_fwd.c04", "sdpa_bwd.c04",
      "The numbers of heads of K and of V divide that of Q.",
@@ -41,7 +42,7 @@ constexpr AttentionRule kRules[] = {
      "K has the head size of Q.",
      INVALID_VALUE, head_sizes_agree},
     {"sdpa_fwd.c06", "sdpa_bwd.c06",
-     "V has the length of K.",
+     "V has the length of K, unless they are paged.",
      INVALID_VALUE, key_lengths_agree},
     {"sdpa_fwd.c07", "sdpa_bwd.c07",
      "O and dO have dims {B, Hq, Sq, Dv}.",
@@ -195,6 +196,32 @@ constexpr AttentionRule kRules[] = {
     {nullptr, "sdpa_bwd.c50",
      "The gradient of a score modifier comes with the modifier.",
      ATTRIBUTE_NOT_SET, score_mod_checks::gradient_has_modifier},
+
+    // K and V in pages
+    {"sdpa_fwd.c48", nullptr,
+     "Page tables come with the padding mask.",
+     ATTRIBUTE_NOT_SET, paged_checks::paged_has_padding},
+    {"sdpa_fwd.c49", nullptr,
+     "Page tables are INT32.",
+     GRAPH_NOT_SUPPORTED, paged_checks::tables_are_int32},
+    {"sdpa_fwd.c50", nullptr,
+     "A page table has dims {B, 1, pages, 1}, as many pages as hold Skv keys.",
+     INVALID_VALUE, paged_checks::tables_have_dims},
+    {"sdpa_fwd.c51", nullptr,
+     "The rows of a page are a power of two.",
+     GRAPH_NOT_SUPPORTED, paged_checks::page_sizes_fit},
+    {"sdpa_fwd.c52", nullptr,
+     "max_seq_len_kv is at least 1, and comes with a page table.",
+     ATTRIBUTE_NOT_SET, paged_checks::stated_length_is_for_pages},
+    {"sdpa_fwd.c53", nullptr,
+     "max_seq_len_kv is the length of K or V where that has no page table.",
+     INVALID_VALUE, paged_checks::stated_length_agrees},
+    {"sdpa_fwd.c54", nullptr,
+     "K and V in pages have no ragged offset.",
+     GRAPH_NOT_SUPPORTED, paged_checks::containers_are_not_ragged},
+    {"sdpa_fwd.c55", nullptr,
+     "Page tables are not computed by a node.",
+     GRAPH_NOT_SUPPORTED, paged_checks::tables_are_given},
 };
 // clang-format on
 

@@ -21,11 +21,4 @@ void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type) {
     if (tensor->data_type == DataType_t::NOT_SET) tensor->data_type = type;
 }
 
-core::Dims score_dims(GraphSpec const& graph, Node const& node) {
-    TensorSpec const* const q = graph.tensor(node, attention::Q);
-    TensorSpec const* const k = graph.tensor(node, attention::K);
-    if (q == nullptr || k == nullptr || q->dim.size() != 4 || k->dim.size() != 4) return {};
-    return {q->dim[0], q->dim[1], q->dim[2], k->dim[2]};
-}
-
 }  // namespace cudnn_frontend::inline v1::nodes

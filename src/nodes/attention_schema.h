@@ -50,7 +50,4 @@ core::Dims rows_first_strides(core::Dims const& dim);
 void infer_output(TensorSpec* tensor, core::Dims const& dim);
 void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type);
 
-// {B, Hq, Sq, Skv} of the node's Q and K; empty where they are not there or not of rank four.
-core::Dims score_dims(GraphSpec const& graph, Node const& node);
-
 }  // namespace cudnn_frontend::inline v1::nodes

@@ -1,6 +1,7 @@
 // Sizes, strides and types of what attention reads and writes.
 #include "nodes/attention_check_tools.h"
 #include "nodes/attention_checks.h"
+#include "nodes/paging.h"
 #include "nodes/schema.h"
 
 #include <algorithm>
@@ -44,8 +45,8 @@ void expect_like(RuleScope const& scope, int gradient, int source, char const* m
 }  // namespace
 
 void has_four_dims(RuleScope const& scope) {
-    for (int const port :
-         {Q, K, V, O, dO, Stats, Bias, Seq_len_q, Seq_len_kv, Dropout_mask, Rng_dump, dQ, dK, dV, dBias}) {
+    for (int const port : {Q, K, V, O, dO, Stats, Bias, Seq_len_q, Seq_len_kv, Dropout_mask, Rng_dump, dQ, dK, dV,
+                           dBias, Page_table_k, Page_table_v}) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || tensor->dim.empty() || tensor->dim.size() == 4) continue;
         scope.report_port(port, text(name(scope, port), " with ", tensor->dim.size(), " dims ", tensor->dim),
@@ -68,6 +69,7 @@ void batches_agree(RuleScope const& scope) {
     TensorSpec const* const q = scope.tensor_4d(Q);
     if (q == nullptr) return;
     for (int const port : {K, V}) {
+        if (is_paged(scope.node(), port)) continue;
         expect_size(scope, port, 0, q->dim[0], "batch size",
                     "give Q, K and V one batch size; a batch stride of 0 shares one entry among all");
     }
@@ -87,7 +89,7 @@ void head_sizes_agree(RuleScope const& scope) {
 
 void key_lengths_agree(RuleScope const& scope) {
     TensorSpec const* const k = scope.tensor_4d(K);
-    if (k == nullptr) return;
+    if (k == nullptr || has_pages(scope.node())) return;
     expect_size(scope, V, 2, k->dim[2], "length", "give K and V one length");
 }
 
@@ -134,8 +136,10 @@ void computes_in_float(RuleScope const& scope) {
 void lengths_fit(RuleScope const& scope) {
     for (int const port : {Q, K}) {
         TensorSpec const* const tensor = scope.tensor_4d(port);
-        if (tensor == nullptr || tensor->dim[2] <= kMaxLength) continue;
-        scope.report_port(port, text(name(scope, port), " with length ", tensor->dim[2]),
+        if (tensor == nullptr) continue;
+        std::int64_t const length = port == K ? key_count(scope.graph(), scope.node()) : tensor->dim[2];
+        if (length <= kMaxLength) continue;
+        scope.report_port(port, text(name(scope, port), " with length ", length),
                           text("a length of at most ", kMaxLength), "split the sequence over several graphs");
     }
 }
@@ -158,7 +162,8 @@ void intermediates_fit(RuleScope const& scope) {
 }
 
 void tensors_are_in_memory(RuleScope const& scope) {
-    for (int const port : {Q, K, V, O, dO, Stats, Bias, Seq_len_q, Seq_len_kv, Dropout_mask}) {
+    for (int const port :
+         {Q, K, V, O, dO, Stats, Bias, Seq_len_q, Seq_len_kv, Dropout_mask, Page_table_k, Page_table_v}) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || !has_port(scope, port, Direction::Input)) continue;
         if (!tensor->is_by_value && !tensor->is_constant) continue;

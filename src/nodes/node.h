@@ -40,6 +40,8 @@ enum Port : int {
     dK,
     dV,
     dBias,
+    Page_table_k,
+    Page_table_v,
     kPorts
 };
 }
@@ -72,6 +74,7 @@ struct SdpaForwardFields : AttentionFields {
 
     bool generate_stats = false;
     AttentionImplementation_t implementation = AttentionImplementation_t::AUTO;
+    std::optional<std::int64_t> max_seq_len_kv;
 };
 
 struct SdpaBackwardFields : AttentionFields {

@@ -1,7 +1,7 @@
 #include "nodes/score_mod_checks.h"
 
 #include "nodes/attention_check_tools.h"
-#include "nodes/attention_schema.h"
+#include "nodes/paging.h"
 
 #include <set>
 

@@ -1,6 +1,7 @@
 // The backward attention node: its ports and fields, and what follows for its outputs.
 #include "nodes/attention_rules.h"
 #include "nodes/attention_schema.h"
+#include "nodes/paging.h"
 
 namespace cudnn_frontend::inline v1::nodes {
 namespace {

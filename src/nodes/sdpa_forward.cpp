@@ -1,6 +1,7 @@
 // The forward attention node: its ports and fields, and what follows for its outputs.
 #include "nodes/attention_rules.h"
 #include "nodes/attention_schema.h"
+#include "nodes/paging.h"
 
 namespace cudnn_frontend::inline v1::nodes {
 namespace {
@@ -15,13 +16,19 @@ constexpr auto kPortRows = join(
         PortRow{attention::O, "O", Direction::Output, Presence::Required, "result {B, Hq, Sq, Dv}"},
         PortRow{attention::Stats, "Stats", Direction::Output, Presence::Optional, "log-sum-exp of the scores of a row"},
     },
-    kAttentionOptionPorts);
+    join(kAttentionOptionPorts, std::array{
+                                    PortRow{attention::Page_table_k, "page_table_k", Direction::Input,
+                                            Presence::Optional, "which pages of K each batch entry has"},
+                                    PortRow{attention::Page_table_v, "page_table_v", Direction::Input,
+                                            Presence::Optional, "which pages of V each batch entry has"},
+                                }));
 
 constexpr auto kFieldRows =
     join(kAttentionFieldRows<F>,
          std::array{
              field<F, &F::generate_stats>("generate_stats", "make the Stats output"),
              field<F, &F::implementation>("implementation", "as primitive operations or as one fused operation"),
+             field<F, &F::max_seq_len_kv>("max_seq_len_kv", "the most keys of a batch entry, of paged K and V"),
          });
 
 void infer(GraphSpec& graph, Node const& node) {

@@ -1,5 +1,6 @@
 #include "support/support.h"
 
+#include "nodes/paging.h"
 #include "nodes/schema.h"
 
 namespace cudnn_frontend::inline v1::support {
@@ -7,7 +8,7 @@ namespace cudnn_frontend::inline v1::support {
 namespace Port = nodes::attention;
 
 std::int64_t AttentionFacts::queries() const { return tensor(Port::Q)->dim[2]; }
-std::int64_t AttentionFacts::keys() const { return tensor(Port::K)->dim[2]; }
+std::int64_t AttentionFacts::keys() const { return nodes::key_count(graph, node); }
 std::int64_t AttentionFacts::qk_dim() const { return tensor(Port::Q)->dim[3]; }
 std::int64_t AttentionFacts::v_dim() const { return tensor(Port::V)->dim[3]; }
 

@@ -1,5 +1,6 @@
 #include "core/data_type.h"
 #include "core/names.h"
+#include "nodes/paging.h"
 #include "support/support.h"
 
 namespace cudnn_frontend::inline v1::support {
@@ -169,9 +170,10 @@ Found mask_row_of_one_query(Facts const& facts, Capabilities const&) {
 
 constexpr int kRowPorts[] = {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV};
 
-// The first of these tensors that is ragged, or that is not; -1 where there is none.
+// The first of these tensors that is ragged, or that is not; -1 where there is none. Pages are neither.
 int first_row_port(Facts const& facts, bool is_ragged) {
     for (int const port : kRowPorts) {
+        if (nodes::is_paged(facts.node, port)) continue;
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         if (tensor != nullptr && (tensor->ragged_offset != nodes::kNoTensor) == is_ragged) return port;
     }

@@ -242,6 +242,50 @@ std::vector<CaseGroup> modifier_groups() {
     };
 }
 
+Change paged(std::int64_t k_rows, std::int64_t v_rows) {
+    return [=](AttentionCase& c) { lengths(c), c.paging.k_rows = k_rows, c.paging.v_rows = v_rows; };
+}
+
+std::vector<CaseGroup> paged_groups() {
+    auto const pages = paged(16, 16);
+    auto const one_query = [&](AttentionCase& c) { decode(1000)(c), pages(c), c.len_q->front() = 1; };
+    return {
+        group("pages of 16", pages),
+        group("pages of 64", paged(64, 64)),
+        group("pages of 128", paged(128, 128)),
+        group("pages of 1", paged(1, 1)),
+        group("pages of 8", paged(8, 8)),
+        group("pages of 1024", paged(1024, 1024)),
+        group("pages of 16 and 64", paged(16, 64)),
+        group("pages, packed tables", [&](auto& c) { pages(c), c.paging.packed_tables = true; }),
+        group("pages, tables in wider ones", [&](auto& c) { pages(c), c.paging.wide_tables = true; }),
+        group("pages, length from the tables",
+              [&](auto& c) { c.s_kv = (c.s_kv + 15) / 16 * 16, pages(c), c.paging.states_length = false; }),
+        group("K alone in pages", paged(16, 0)),
+        group("V alone in pages", paged(0, 16)),
+        group("pages, head by head", [&](auto& c) { pages(c), laid_out(Layout::BHSD)(c); }),
+        group("pages and causal", [&](auto& c) { pages(c), c.right = 0; }),
+        group("pages and causal, bottom right", [&](auto& c) { pages(c), c.right = 0, bottom_right(c); }),
+        group("pages and window, bottom right", [&](auto& c) { pages(c), c.right = 0, c.left = 20, bottom_right(c); }),
+        group("pages and bias", [&](auto& c) { pages(c), biased(true, true, true)(c), c.d_bias = false; }),
+        group("pages and alibi", [&](auto& c) { pages(c), c.alibi = true, c.right = 0; }),
+        group("pages and dropout", [&](auto& c) { pages(c), dropout(c); }),
+        group("pages, an empty sequence", [&](auto& c) { pages(c), c.len_q->front() = c.len_kv->front() = 0; }),
+        group("pages, ragged queries", [&](auto& c) { pages(c), laid_out(Layout::Ragged)(c); }),
+        group("pages, ragged queries, causal",
+              [&](auto& c) { pages(c), laid_out(Layout::Ragged)(c), c.right = 0, bottom_right(c); }),
+        group("pages, heads of 192 and 128", [&](auto& c) { pages(c), head_dims(192, 128)(c); }),
+        group("pages, heads of 256", [&](auto& c) { pages(c), head_dims(256, 256)(c); }),
+        group("pages, as many keys as a head is wide", [&](auto& c) { c.s_kv = c.d_qk, pages(c); }),
+        group("pages, one query", one_query),
+        group("pages, one query, pages of 1", [&](auto& c) { one_query(c), c.paging.k_rows = c.paging.v_rows = 1; }),
+        group("pages, one query, bias", [&](auto& c) { one_query(c), biased(true, true, true)(c), c.d_bias = false; }),
+        group("pages, one query, packed tables", [&](auto& c) { one_query(c), c.paging.packed_tables = true; }),
+        group("pages, inference", [&](auto& c) { pages(c), c.generate_stats = false; }),
+        group("pages, unified", [&](auto& c) { pages(c), c.implementation = AttentionImplementation_t::UNIFIED; }),
+    };
+}
+
 std::vector<CaseGroup> variant_groups() {
     return {
         group("inference", [](auto& c) { c.generate_stats = false; }),
@@ -258,7 +302,7 @@ std::vector<CaseGroup> variant_groups() {
 std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
     for (auto const& groups : {mask_groups(), score_groups(), dropout_groups(), shape_groups(), ragged_groups(),
-                               modifier_groups(), variant_groups()}) {
+                               paged_groups(), modifier_groups(), variant_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;
@@ -283,7 +327,7 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     bool const is_whole_bias = c.bias && (*c.bias)[2] == c.s_q && (*c.bias)[3] == c.s_kv;
     c.d_bias = c.d_bias && is_whole_bias;             // cudnn.s12
     if (c.mask && c.s_kv > 1) (*c.mask)[3] = c.s_kv;  // cudnn.s14
-    c.nan_in_padding = false;
+    c.nan_in_padding = c.paging.wild_entries = false;
     return c;
 }
 

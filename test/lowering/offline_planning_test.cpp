@@ -54,6 +54,13 @@ struct Graphs {
     Session forward, backward;
 };
 
+// What cuDNN's own text of a plan says of the kernel's parameters; it names the uids that the kernel is told.
+std::string kernel_parameters(Bytes const& plan) {
+    std::string const text(plan.begin(), plan.end());
+    std::size_t const begin = text.find("\"kernelParams\""), end = text.find("\"rawData\"", begin);
+    return end == text.npos ? "" : text.substr(begin, end - begin);
+}
+
 std::shared_ptr<DeviceProperties const> device(char const* name) {
     return std::make_shared<DeviceProperties const>(DeviceProperties::named(name));
 }
@@ -72,7 +79,26 @@ TEST_CASE("engines take every option, forward and backward", "[offline]") {
             CHECK(forward.find(group.limit) != forward.npos);
             continue;
         }
-        CHECK(find_engines(graphs.backward.graph()).get_message() == "");
+        if (!group.cases[3].paging) CHECK(find_engines(graphs.backward.graph()).get_message() == "");
+    }
+}
+
+TEST_CASE("kernels over pages are told the containers, the tables, the lengths and the offsets of packed tables",
+          "[offline]") {
+    if (!has_cudnn()) return;
+    for (CaseGroup const& group : gpu_case_groups()) {
+        if (group.name.find("pages") == group.name.npos || !group.limit.empty()) continue;
+        if (is_ragged(group.cases[3].input_layout)) continue;  // offsets of Q and O reach another kernel
+        INFO(group.name);
+        Graphs graphs(group.cases[3]);
+        REQUIRE(graphs.forward.build(Target::offline("h200")).get_message() == "");
+        Bytes bytes;
+        REQUIRE(graphs.forward.graph().serialize(bytes).is_good());
+        std::string const parameters = kernel_parameters(bytes);
+        for (Session::Entry const& entry : graphs.forward.entries()) {
+            INFO(entry.tensor->get_name());
+            CHECK(parameters.find("\"uid\":" + std::to_string(entry.tensor->get_uid()) + ",") != parameters.npos);
+        }
     }
 }
 

@@ -45,12 +45,14 @@ struct Cell {
     std::string limits;             // ids of those that the table names
     bool may_have_engines = false;  // whether one of them is about runs, not about engines
     bool is_asked = true;           // whether the library can be asked at all
+    bool is_there = true;           // whether there is such a graph: pages are forward alone
     std::string refusal;            // the library's; empty where it takes the graph
 
     bool agrees() const {
         return !is_asked || limits.empty() == refusal.empty() || (may_have_engines && refusal.empty());
     }
     std::string text() const {
+        if (!is_there) return "";
         if (!agrees()) return "**?**";
         if (limits.empty()) return "yes";
         return limits + (is_asked && refusal.empty() ? "\\*" : "");
@@ -162,8 +164,12 @@ std::string refusal_of(cudnn::Api const& api, nodes::ValidatedGraph const& graph
 }
 
 Cell ask(cudnn::Api const& api, Row const& row, bool is_backward, cudnn::Device const& device, bool builds_plan) {
-    nodes::ValidatedGraph const graph = graph_of(row.options, is_backward);
     Cell cell;
+    if (is_backward && row.options.paging) {
+        cell.is_there = false;
+        return cell;
+    }
+    nodes::ValidatedGraph const graph = graph_of(row.options, is_backward);
     Report const report = support::check(graph, {.cudnn_version = api.get_version(), .sm = device.sm()});
     for (Finding const& finding : report.findings()) {
         for (support::Limit const& limit : support::limits()) {

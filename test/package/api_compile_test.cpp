@@ -180,9 +180,13 @@ Attributes shared_options(Tensor const& tensor, std::int64_t length) {
 
 SDPA_attributes forward_options(Tensor const& tensor) {
     auto attributes = shared_options<SDPA_attributes>(tensor, 64);
+    std::int64_t const most_keys = 4096;
     return attributes.set_is_inference(false)
         .set_generate_stats(true)
         .set_dropout(tensor, tensor)
+        .set_paged_attention_k_table(tensor)
+        .set_paged_attention_v_table(tensor)
+        .set_paged_attention_max_seq_len_kv(most_keys)
         .set_implementation(fe::AttentionImplementation_t::AUTO);
 }
 

@@ -1,5 +1,6 @@
 #include "reference/case_data.h"
 
+#include "reference/paged_tensor.h"
 #include "support/random.h"
 
 #include <limits>
@@ -56,6 +57,12 @@ void pack_rows(DataType_t type, std::initializer_list<HostTensor*> group) {
         *tensor = {type, tensor->dim, {dim[2] * width, tensor->dim[3], width, 1}, memory, first};
         first += tensor->dim[1] * tensor->dim[3];
     }
+}
+
+// Of the inputs, what the case has in pages.
+void put_in_pages(AttentionCase const& c, HostTensor& k, HostTensor& v) {
+    if (c.paging.k_rows > 0) k = make_paged(c, k.dim, c.paging.k_rows);
+    if (c.paging.v_rows > 0) v = make_paged(c, v.dim, c.paging.v_rows);
 }
 
 // Q, K and V, or their gradients. Of different lengths only K and V can lie packed.
@@ -141,6 +148,7 @@ Inputs make_inputs(AttentionCase const& c) {
     Random random(c.seed);
     Inputs in;
     make_qkv(c, c.type, c.input_layout, in.q, in.k, in.v);
+    put_in_pages(c, in.k, in.v);
     in.q.fill([&](Index4 const&) { return c.magnitude * random.real(-1.0, 1.0); });
     in.k.fill([&](Index4 const&) { return c.magnitude * random.real(-1.0, 1.0); });
     in.v.fill([&](Index4 const&) { return random.real(-1.0, 1.0); });

@@ -207,6 +207,49 @@ TEST_CASE("a length out of range is named with its value and place") {
     }
 }
 
+TEST_CASE("a page that is not there is named with its place, and only entries that count are looked at") {
+    AttentionCase c = Fixture::make_case();
+    c.paging = {.k_rows = 4, .v_rows = 2, .packed_tables = GENERATE(false, true), .wild_entries = true};
+    Inputs const in = make_inputs(c);
+    ForwardOutputs const out = make_forward_outputs(c);
+    Session session(c, in, out);
+    REQUIRE(session.build(each_target()).get_message() == "");
+    auto const refusal = [&] {
+        MemorySnapshot const before(out.all());
+        cudnn_frontend::error_object const error = session.execute();
+        CHECK(before.change_outside({}) == "");
+        return error.get_message();
+    };
+    std::int64_t const v_pages = in.v.container->dim[0];
+    in.v.table->set({0, 0, 4, 0}, static_cast<double>(v_pages));
+    CHECK(refusal() == "Page table 'v_table' holds page " + std::to_string(v_pages) +
+                           " at batch entry 0, row 4; 'v' has pages 0 to " + std::to_string(v_pages - 1) +
+                           ". Nothing was written; correct the entry.");
+    in.v.table->set({0, 0, 4, 0}, -1.0);
+    CHECK(contains(refusal(), "holds page -1 at batch entry 0, row 4"));
+    in.v.table->set({0, 0, 4, 0}, 0.0);
+    in.k.table->set({1, 0, 0, 0}, 1e6);
+    CHECK(contains(refusal(), "Page table 'k_table' holds page 1000000 at batch entry 1, row 0"));
+    in.k.table->set({1, 0, 0, 0}, 0.0);
+    CHECK(session.execute().get_message() == "");
+}
+
+TEST_CASE("a packed page table without room for the pages of a sequence is refused") {
+    AttentionCase c = Fixture::make_case();
+    c.paging = {.k_rows = 4, .v_rows = 4, .packed_tables = true};
+    Inputs const in = make_inputs(c);
+    ForwardOutputs const out = make_forward_outputs(c);
+    Session session(c, in, out);
+    REQUIRE(session.build(each_target()).get_message() == "");
+    in.k.table->offsets->set({1, 0, 0, 0}, 2.0);
+    MemorySnapshot const before(out.all());
+    CHECK(session.execute().get_message() ==
+          "Tensor 'offset', the ragged offset of 'k_table', leaves room for 2 elements, where the sequence has 3 at "
+          "batch entry 0; offsets count elements, start at 0 or later and leave room for each sequence. Nothing was "
+          "written; correct the entry.");
+    CHECK(before.change_outside({}) == "");
+}
+
 TEST_CASE("a workspace that is missing or too small is refused") {
     Fixture f(each_target());
     Graph const& graph = f.backward.graph();

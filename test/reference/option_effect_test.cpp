@@ -66,3 +66,49 @@ TEST_CASE("without set_dbias and set_rng_dump the other outputs are the same") {
         CHECK(same_bits(a.backward.d_v, b.backward.d_v));
     }
 }
+
+namespace {
+
+// With keys past some lengths.
+AttentionCase padded_case() {
+    AttentionCase c = small_case();
+    c.len_q = {5, 3}, c.len_kv = {7, 4};
+    return c;
+}
+
+HostTensor output_of(AttentionCase const& c, Inputs const& in, Target const& target) {
+    ForwardOutputs const out = make_forward_outputs(c);
+    REQUIRE(Session(c, in, out).run(target).get_message() == "");
+    return out.o;
+}
+
+}  // namespace
+
+TEST_CASE("pages give what dense keys and values give, bit by bit") {
+    AttentionCase const dense = padded_case();
+    AttentionCase paged = dense;
+    paged.paging = {.k_rows = 2, .v_rows = 4};
+    for (Target const& target : {Target::reference(), Target::cpu(1)}) {
+        CHECK(same_bits(output_of(dense, make_inputs(dense), target), output_of(paged, make_inputs(paged), target)));
+    }
+}
+
+TEST_CASE("each entry of a page table, and the number of keys, changes the answer") {
+    AttentionCase c = padded_case();
+    c.len_kv = {8, 8}, c.s_kv = 8;
+    c.paging = {.k_rows = 2, .v_rows = 2};
+    for (Target const& target : {Target::reference(), Target::cpu(1)}) {
+        Inputs const in = make_inputs(c);
+        HostTensor const right = output_of(c, in, target);
+        for (HostTensor const& tensor : {in.k, in.v}) {
+            for (std::int64_t row = 0; row < 4; ++row) {
+                Index4 const at{1, 0, row, 0}, of_other{0, 0, row, 0};
+                double const page = tensor.table->get(at);
+                tensor.table->set(at, tensor.table->get(of_other));
+                CHECK(largest_difference(right, output_of(c, in, target)) > 0.01);
+                tensor.table->set(at, page);
+            }
+        }
+        CHECK(same_bits(right, output_of(c, in, target)));
+    }
+}

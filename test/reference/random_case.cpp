@@ -112,13 +112,32 @@ void choose_modifier(AttentionCase& c, std::uint64_t index) {
     using oracle::Modify;
     constexpr Modify kModifiers[] = {Modify::Softcap,   Modify::Softcap, Modify::Slopes,  Modify::Relative,
                                      Modify::Documents, Modify::Prefix,  Modify::Dilated, Modify::Causal};
-    Random random(kSweepSeed + 104729 * index);
+    Random random(kSweepSeed + 611953 * index);
     if (!random.chance(0.15)) return;
     c.modifier = random.pick(kModifiers);
     c.modifier_number =
         static_cast<float>(c.modifier == Modify::Softcap ? random.real(0.5, 5.0) : random.real(-0.1, 0.1));
     c.modifier_reach = static_cast<std::int32_t>(random.between(1, c.s_kv));
     c.modifier_step = static_cast<std::int32_t>(random.between(1, 3));
+}
+
+// Of cases with lengths; with a generator of its own too.
+void choose_paging(AttentionCase& c, std::uint64_t index) {
+    Random random(kSweepSeed + 104729 * index);
+    if (!c.len_kv || !random.chance(0.25)) return;
+    constexpr std::int64_t kRows[] = {1, 2, 4, 8, 16, 32, 128};
+    Paging& paging = c.paging;
+    paging.k_rows = random.pick(kRows);
+    paging.v_rows = random.chance(0.7) ? paging.k_rows : random.pick(kRows);
+    if (random.chance(0.3)) (random.chance(0.5) ? paging.k_rows : paging.v_rows) = 0;
+    paging.packed_tables = random.chance(0.3);
+    paging.wild_entries = random.chance(0.7);
+    paging.wide_tables = !paging.packed_tables && random.chance(0.3);
+    if (random.chance(0.4)) c.offset_type = DataType_t::INT64;
+    bool const has_columns = (c.bias && (*c.bias)[3] == c.s_kv && c.s_kv > 1) || c.rng_dump;
+    bool const is_told = paging.k_rows == 0 || paging.v_rows == 0 || has_columns ||
+                         (c.s_kv % paging.k_rows == 0 && c.s_kv % paging.v_rows == 0);
+    paging.states_length = !is_told || random.chance(0.5);
 }
 
 void choose_dropout(AttentionCase& c, Random& random) {
@@ -152,6 +171,7 @@ AttentionCase random_case(std::uint64_t index) {
     choose_dropout(c, random);
     choose_ragged(c, index);
     choose_modifier(c, index);
+    choose_paging(c, index);
     return c;
 }
 

@@ -130,10 +130,22 @@ void Session::apply_options(Attributes& options, Inputs const& in, HostTensor co
     }
 }
 
+void Session::apply_paging(SDPA_attributes& options, Inputs const& in) {
+    if (in.k.table) options.set_paged_attention_k_table(input("k_table", *in.k.table));
+    if (in.v.table) options.set_paged_attention_v_table(input("v_table", *in.v.table));
+    if (case_.paging && case_.paging.states_length) {
+        options.set_paged_attention_max_seq_len_kv(static_cast<int>(case_.s_kv));
+    }
+}
+
+// What the graph gets of K or V.
+static HostTensor const& in_graph(HostTensor const& tensor) { return tensor.container ? *tensor.container : tensor; }
+
 Session::Session(AttentionCase const& c, Inputs const& in, ForwardOutputs const& out) : case_(c) {
     set_types(graph_, c.type);
-    TensorPtr const q = input("q", in.q), k = input("k", in.k), v = input("v", in.v);
+    TensorPtr const q = input("q", in.q), k = input("k", in_graph(in.k)), v = input("v", in_graph(in.v));
     SDPA_attributes options;
+    apply_paging(options, in);
     options.set_implementation(c.implementation);
     if (c.shorthands) options.set_is_inference(!c.generate_stats);
     else options.set_generate_stats(c.generate_stats);

@@ -54,6 +54,7 @@ class Session {
     void declare(TensorPtr const& tensor, HostTensor const& memory);
     template <class Attributes>
     void apply_options(Attributes& options, Inputs const& inputs, HostTensor const& rng_dump);
+    void apply_paging(cudnn_frontend::graph::SDPA_attributes& options, Inputs const& inputs);
     template <class Attributes>
     void apply_modifier(Attributes& options, Inputs const& inputs);
     template <class Attributes>

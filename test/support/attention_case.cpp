@@ -35,6 +35,11 @@ void describe_masks(AttentionCase const& c, std::ostream& out) {
     if (c.len_q) out << ", len_q" << lengths(*c.len_q);
     if (c.len_kv) out << ", len_kv" << lengths(*c.len_kv);
     if (c.nan_in_padding) out << ", NaN in padding";
+    if (c.paging) {
+        out << ", pages of " << c.paging.k_rows << "/" << c.paging.v_rows
+            << (c.paging.packed_tables ? ", packed tables" : "") << (c.paging.wide_tables ? ", wide tables" : "")
+            << (c.paging.wild_entries ? ", wild entries" : "") << (c.paging.states_length ? "" : ", length not stated");
+    }
     if (c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT) out << ", bottom right";
     if (c.left) out << ", left " << *c.left;
     if (c.right) out << ", right " << *c.right;

@@ -29,6 +29,18 @@ enum class Scale { None, Number, Embedded, ByValue, Device };
 
 enum class Dropout { None, Probability, Mask };
 
+// K and V in pages of so many rows, in no order and among pages that nobody uses; 0 rows: not in pages. The case needs
+// lengths, and has no backward.
+struct Paging {
+    std::int64_t k_rows = 0, v_rows = 0;
+    bool packed_tables = false;
+    bool wide_tables = false;   // with unused entries behind those of each batch entry
+    bool wild_entries = false;  // table entries past the lengths name pages that are not there
+    bool states_length = true;  // the graph is told the most keys; otherwise something else has to tell
+
+    explicit operator bool() const { return k_rows > 0 || v_rows > 0; }
+};
+
 struct AttentionCase {
     std::uint64_t seed = 1;                      // of the data
     DataType_t type = DataType_t::FLOAT;         // of Q, K and V
@@ -57,6 +69,7 @@ struct AttentionCase {
     bool alibi = false;
     std::optional<std::vector<std::int64_t>> len_q, len_kv;
     bool nan_in_padding = false;  // in the rows of Q, K and V beyond the lengths
+    Paging paging;
 
     DiagonalAlignment_t alignment = DiagonalAlignment_t::TOP_LEFT;
     std::optional<int> left, right;

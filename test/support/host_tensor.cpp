@@ -70,7 +70,17 @@ bool HostMemory::guards_intact() const {
            std::all_of(static_cast<std::byte const*>(begin_ + size_), end, poisoned);
 }
 
+bool HostTensor::has(Index4 const& at) const {
+    auto const b = static_cast<std::size_t>(at[0]);
+    if (page_rows > 0) return at[2] / page_rows < static_cast<std::int64_t>(pages[b].size());
+    return starts.empty() || at[2] < rows[b];
+}
+
 std::byte* HostTensor::element(Index4 const& at) const {
+    if (page_rows > 0) {
+        std::int64_t const page = pages[static_cast<std::size_t>(at[0])][static_cast<std::size_t>(at[2] / page_rows)];
+        return container->element({page, at[1], at[2] % page_rows, at[3]});
+    }
     std::int64_t index = starts.empty() ? at[0] * stride[0] : starts[static_cast<std::size_t>(at[0])];
     for (std::size_t i = 1; i < 4; ++i) index += at[i] * stride[i];
     return data() + index * element_size(type);

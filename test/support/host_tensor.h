@@ -60,10 +60,15 @@ struct HostTensor {
     // read as 0, and setting them does nothing.
     std::vector<std::int64_t> starts, rows;
     std::shared_ptr<HostTensor> offsets;  // the starts as the graph gets them, with the end of the last entry
+    // Of a tensor in pages, where dim is that of the sequences: the rows of a page, and of each batch entry the pages.
+    // Rows past those have no memory.
+    std::int64_t page_rows = 0;
+    std::vector<std::vector<std::int64_t>> pages;
+    std::shared_ptr<HostTensor> container, table;  // as the graph gets them, the former on the same memory
 
     explicit operator bool() const { return memory != nullptr; }
     std::byte* data() const { return memory->data() + first * element_size(type); }
-    bool has(Index4 const& at) const { return starts.empty() || at[2] < rows[static_cast<std::size_t>(at[0])]; }
+    bool has(Index4 const& at) const;
     std::byte* element(Index4 const& at) const;
     double get(Index4 const& at) const;
     void set(Index4 const& at, double value) const;  // rounds to the tensor's type

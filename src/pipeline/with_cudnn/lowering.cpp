@@ -25,6 +25,8 @@ void align_matrices(std::vector<Slot>& slots, ir::OpGraph const& graph) {
     for (ir::Op const& op : graph.ops()) {
         if (auto const* const matmul = std::get_if<ir::MatmulOp>(&op.body)) {
             for (ir::ValueId const id : {matmul->a, matmul->b, matmul->c}) align(id);
+        } else if (auto const* const load = std::get_if<ir::PagedLoadOp>(&op.body)) {
+            align(load->container);
         } else if (auto const* const sdpa = std::get_if<ir::SdpaForwardOp>(&op.body)) {
             for (ir::ValueId const id : {sdpa->q, sdpa->k, sdpa->v, sdpa->o}) align(id);
         }

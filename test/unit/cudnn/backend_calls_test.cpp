@@ -81,6 +81,17 @@ TEST_CASE("every operation becomes one descriptor, in order, and the graph names
     CHECK(fake.alive() == 0);
 }
 
+TEST_CASE("the backend is told of pages: container, table, lengths and result of each load") {
+    FakeCudnn fake;
+    ir::OpGraph const graph = test::composite(AttentionGraph::forward().padding().pages());
+    REQUIRE(cudnn::lower(graph, fake.api(), {}).is_good());
+    INFO(fake.log());
+    for (char const* const part : {"CONTAINER_DESC", "YDESC", "SEQUENCE_DESC", "PAGE_TABLE_DESC"}) {
+        CHECK(count_of(fake.log(), std::string("PAGED_CACHE_LOAD_") + part) == 2);
+    }
+    CHECK(fake.alive() == 0);
+}
+
 TEST_CASE("a pack is made once for runs on the same memory, and anew for others") {
     FakeCudnn fake;
     ir::OpGraph const graph = test::composite(AttentionGraph::forward());

@@ -88,6 +88,20 @@ AttentionGraph& AttentionGraph::padding() {
     return connect(Port::Seq_len_kv, DataType_t::INT32, {2, 1, 1, 1});
 }
 
+AttentionGraph& AttentionGraph::pages() {
+    std::int64_t const batches = tensor(Port::Q).dim[0], all = keys();
+    auto const put = [&](Port port, Port table, std::int64_t pages, std::int64_t rows) {
+        core::Dims& dim = tensor(port).dim;
+        dim[0] = pages, dim[2] = rows;
+        tensor(port).stride = core::packed_strides(dim);
+        connect(table, DataType_t::INT32, {batches, 1, (all + rows - 1) / rows, 1});
+    };
+    put(Port::K, Port::Page_table_k, 7, 2);
+    put(Port::V, Port::Page_table_v, 4, 4);
+    std::get<nodes::SdpaForwardFields>(node().fields).max_seq_len_kv = all;
+    return *this;
+}
+
 AttentionGraph& AttentionGraph::band(DiagonalAlignment_t alignment, std::optional<std::int64_t> left,
                                      std::optional<std::int64_t> right) {
     fields().diagonal_alignment = alignment;

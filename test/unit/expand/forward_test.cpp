@@ -95,6 +95,36 @@ TEST_CASE("Every option of forward attention at once", "[expand]") {
           });
 }
 
+TEST_CASE("Paged keys are loaded transposed before the first product, values before the second", "[expand]") {
+    ir::OpGraph const graph = composite(AttentionGraph::forward().padding().pages());
+    CHECK(steps(graph).front() == "loaded_keys:HALF = PAGED_LOAD(K, page_table_k, seq_len_kv)");
+    CHECK(steps(graph)[1] == "scores = MATMUL(Q, loaded_keys, seq_len_q, seq_len_kv)");
+    CHECK(steps(graph).end()[-2] == "loaded_values:HALF = PAGED_LOAD(V, page_table_v, seq_len_kv)");
+    CHECK(steps(graph).back() == "O:HALF = MATMUL(probabilities, loaded_values, seq_len_q, seq_len_kv)");
+    CHECK(find_value(graph, "loaded_keys").dim == core::Dims{2, 4, 8, 5});
+    CHECK(find_value(graph, "loaded_keys").stride == core::Dims{160, 40, 1, 8});
+    CHECK(find_value(graph, "loaded_values").dim == core::Dims{2, 4, 5, 16});
+    CHECK(std::get<ir::PagedLoadOp>(graph.ops().front().body).transposes);
+}
+
+TEST_CASE("Fused attention over pages knows how many keys there are", "[expand]") {
+    ir::OpGraph const graph = fused(AttentionGraph::forward().padding().pages());
+    auto const& op = std::get<ir::SdpaForwardOp>(graph.ops().front().body);
+    CHECK(op.keys == 5);
+    CHECK(graph.value(op.page_table_k).name == "page_table_k");
+    CHECK(graph.value(op.page_table_v).name == "page_table_v");
+    CHECK_FALSE(std::get<ir::SdpaForwardOp>(fused(AttentionGraph::forward()).ops().front().body).keys.has_value());
+}
+
+TEST_CASE("A packed page table has an entry for each page of a sequence", "[expand]") {
+    auto attention = AttentionGraph::forward().padding().pages();
+    attention.tensor(Port::Page_table_k).ragged_offset =
+        attention.add_tensor("offset", DataType_t::INT32, {3, 1, 1, 1});
+    ir::OpGraph const graph = composite(attention);
+    ir::Value const& table = find_value(graph, "page_table_k");
+    CHECK(table.ragged.rows_together == 2);
+}
+
 TEST_CASE("The products are overridden where their rows, columns and terms end", "[expand]") {
     ir::OpGraph const graph = composite(AttentionGraph::forward().padding());
     auto const products = bodies<ir::MatmulOp>(graph);

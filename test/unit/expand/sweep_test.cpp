@@ -51,6 +51,7 @@ AttentionGraph random_graph(unsigned seed) {
     add_band(graph, coin);
     add_dropout(graph, coin);
     if (is_backward && coin.flip()) graph.deterministic();
+    if (!is_backward && graph.fields().padding_mask && coin.flip()) graph.pages();
     return graph;
 }
 

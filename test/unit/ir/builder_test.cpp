@@ -95,6 +95,7 @@ TEST_CASE("operations have the names of what they do") {
     CHECK(std::string(ir::kind_name(op(ir::ReductionOp{.mode = ReductionMode_t::MAX}))) == "REDUCE_MAX");
     CHECK(std::string(ir::kind_name(op(ir::RngOp{}))) == "RNG");
     CHECK(std::string(ir::kind_name(op(ir::ReshapeOp{}))) == "RESHAPE");
+    CHECK(std::string(ir::kind_name(op(ir::PagedLoadOp{}))) == "PAGED_LOAD");
     CHECK(std::string(ir::kind_name(op(ir::SdpaForwardOp{}))) == "SDPA_FORWARD");
     CHECK(std::string(ir::kind_name(op(ir::SdpaBackwardOp{}))) == "SDPA_BACKWARD");
 }

@@ -50,6 +50,33 @@ TEST_CASE("text has one line for each value that no operation makes, then one fo
           "%7 max \"of\" row = REDUCE_MAX(x: %6, deterministic) -> FLOAT [2, 4, 8, 1] output uid 4\n");
 }
 
+TEST_CASE("text shows loads of pages, and how many keys fused attention finds in them") {
+    ir::Builder builder;
+    auto const q = builder.add(input("Q", {2, 1, 4, 8}, 1)), pages = builder.add(input("pages", {5, 1, 2, 8}, 2));
+    ir::Value integers = lengths("lengths", 2, 3);
+    auto const length = builder.add(integers);
+    integers = make_value(ir::Role::Input, "table", {2, 1, 2, 1}, 4);
+    integers.type = DataType_t::INT32;
+    auto const table = builder.add(integers), rows = builder.add(temporary("rows", {2, 1, 8, 3}));
+    builder.add(
+        op(ir::PagedLoadOp{.container = pages, .table = table, .length = length, .y = rows, .transposes = true}));
+    auto const o = builder.add(output("O", {2, 1, 4, 8}, 5));
+    builder.add(op(ir::SdpaForwardOp{.q = q,
+                                     .k = pages,
+                                     .v = pages,
+                                     .seq_len_kv = length,
+                                     .page_table_k = table,
+                                     .page_table_v = table,
+                                     .keys = 3,
+                                     .o = o}));
+    std::string const text = ir::to_text(std::move(builder).finish().value());
+    CHECK(text.substr(text.find("%4")) ==
+          "%4 rows = PAGED_LOAD(container: %1 pages, table: %3 table, length: %2 lengths, transposes) -> FLOAT [2, 1, "
+          "8, 3]\n"
+          "%5 O = SDPA_FORWARD(q: %0 Q, k: %1 pages, v: %1 pages, seq_len_kv: %2 lengths, page_table_k: %3 table, "
+          "page_table_v: %3 table, keys=3) -> FLOAT [2, 1, 4, 8] output uid 5\n");
+}
+
 TEST_CASE("text names the options of fused attention and all its results") {
     ir::Builder builder;
     auto const q = builder.add(input("Q", {1, 1, 4, 8}, 1));

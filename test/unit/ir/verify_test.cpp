@@ -286,6 +286,60 @@ TEST_CASE("attention: dims of its tensors") {
     check_says(forward([](Draft&, auto& body) { body.options.dropout_probability = 0.5; }), "lacks seed or offset");
 }
 
+TEST_CASE("paged load: its dims, its table and its lengths") {
+    struct Load {
+        Draft draft;
+        ir::PagedLoadOp body;
+
+        explicit Load(core::Dims table_dim = {3, 1, 2, 1}, core::Dims y = {3, 2, 7, 8}) {
+            body.container = draft.in({9, 2, 4, 8});
+            ir::Value table = input("table", std::move(table_dim), 50);
+            table.type = DataType_t::INT32;
+            body.table = draft.add(table);
+            body.length = draft.add(lengths("length", 3, 51));
+            body.y = draft.out(std::move(y));
+        }
+        Draft finish() && {
+            draft.add(op(body));
+            return std::move(draft);
+        }
+    };
+    CHECK(fault_of(Load().finish()) == "");
+    Load transposed({3, 1, 2, 1}, {3, 2, 8, 7}), untransposed = transposed, wide, types, others;
+    transposed.body.transposes = true;
+    CHECK(fault_of(std::move(transposed).finish()) == "");
+    check_says(std::move(untransposed).finish(), "has y = %3 out2 [3, 2, 8, 7]; needs [3, 2, 8, 8]");
+    wide.body.container = wide.draft.in({9, 2, 4, 6});
+    check_says(std::move(wide).finish(), "has y = %3 out2 [3, 2, 7, 8]; needs [3, 2, 7, 6]");
+    check_says(Load({3, 1, 1, 1}).finish(), "has table = %1 table [3, 1, 1, 1]; needs [3, 1, 2, 1]");
+    types.body.table = types.draft.in({3, 1, 2, 1});
+    check_says(std::move(types).finish(), "of type FLOAT; needs INT32 or INT64");
+    others.body.length = others.draft.add(lengths("other", 2, 52));
+    check_says(std::move(others).finish(), "has length = %4 other [2, 1, 1, 1]; needs [3, 1, 1, 1]");
+}
+
+TEST_CASE("attention over pages: tables, lengths and the number of keys") {
+    auto const paged = [] {
+        Attention attention;
+        attention.body.k = attention.draft.in({9, 2, 4, 8});
+        ir::Value table = input("table", {2, 1, 2, 1}, 50);
+        table.type = DataType_t::INT32;
+        attention.body.page_table_k = attention.draft.add(table);
+        attention.body.seq_len_kv = attention.draft.add(lengths("length", 2, 51));
+        attention.body.keys = 7;
+        return attention;
+    };
+    CHECK(fault_of(paged().finish()) == "");
+    auto unknown = paged(), endless = paged();
+    unknown.body.keys.reset();
+    CHECK(fault_of(std::move(unknown).finish()).find("has page tables or a number of keys alone") != std::string::npos);
+    endless.body.seq_len_kv = ir::kNoValue;
+    check_says(std::move(endless).finish(), "has pages and no lengths, which say how many keys are in them");
+    Attention dense;
+    dense.body.keys = 7;
+    check_says(std::move(dense).finish(), "has page tables or a number of keys alone");
+}
+
 TEST_CASE("attention: operands that it needs, and gradients") {
     Attention forward;
     forward.body.v = ir::kNoValue;

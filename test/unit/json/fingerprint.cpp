@@ -48,8 +48,9 @@ std::string fields_of(AttentionFields const& fields) {
     return lines(a, b, c, d, e, f, g);
 }
 std::string fields_of(SdpaForwardFields const& fields) {
-    static_assert(sizeof(SdpaForwardFields) == sizeof(AttentionFields) + 8);
-    return fields_of(static_cast<AttentionFields const&>(fields)) + lines(fields.generate_stats, fields.implementation);
+    static_assert(sizeof(SdpaForwardFields) == sizeof(AttentionFields) + 24);
+    return fields_of(static_cast<AttentionFields const&>(fields)) +
+           lines(fields.generate_stats, fields.implementation, fields.max_seq_len_kv);
 }
 std::string fields_of(SdpaBackwardFields const& fields) {
     return fields_of(static_cast<AttentionFields const&>(fields)) +

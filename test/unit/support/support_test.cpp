@@ -178,6 +178,21 @@ TEST_CASE("cudnn.s21 and s22: ragged offsets", "[support]") {
     CHECK(ids(graph, {.cudnn_version = 91400, .sm = 90}) == "");
 }
 
+TEST_CASE("cudnn.s22: pages are neither ragged nor dense", "[support]") {
+    auto graph = AttentionGraph::forward().padding().pages();
+    CHECK(ids(graph) == "");
+    auto const offset = graph.add_tensor("offset", DataType_t::INT32, {3, 1, 1, 1});
+    for (int const port : {Port::Q, Port::O}) {
+        auto& tensor = graph.tensor(port);
+        tensor.ragged_offset = offset;
+        core::Dims const dim = tensor.dim;
+        tensor.stride = {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
+    }
+    CHECK(ids(graph) == "");
+    graph.tensor(Port::O).ragged_offset = cudnn_frontend::nodes::kNoTensor;
+    CHECK(ids(graph) == "cudnn.s22");
+}
+
 TEST_CASE("cudnn.s23: ragged Stats of one query", "[support]") {
     auto graph = AttentionGraph::forward().padding().heads(2, 2).stats();
     resize(graph, {Port::Q, Port::O, Port::Stats}, 2, 1);
