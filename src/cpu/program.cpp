@@ -26,6 +26,7 @@ ForwardTensors tensors_of(ir::SdpaForwardOp const& op, ViewOf const& view) {
             .v = view(op.v),
             .scale = view(op.scale),
             .bias = view(op.bias),
+            .sink = view(op.sink),
             .seq_len_q = view(op.seq_len_q),
             .seq_len_kv = view(op.seq_len_kv),
             .seed = view(op.seed),
@@ -34,6 +35,8 @@ ForwardTensors tensors_of(ir::SdpaForwardOp const& op, ViewOf const& view) {
             .dropout_scale = view(op.dropout_scale),
             .o = view(op.o),
             .stats = view(op.stats),
+            .max = view(op.max),
+            .sum_exp = view(op.sum_exp),
             .rng_dump = view(op.rng_dump)};
 }
 
@@ -47,6 +50,7 @@ BackwardTensors tensors_of(ir::SdpaBackwardOp const& op, ViewOf const& view) {
             .stats = view(op.stats),
             .scale = view(op.scale),
             .bias = view(op.bias),
+            .sink = view(op.sink),
             .seq_len_q = view(op.seq_len_q),
             .seq_len_kv = view(op.seq_len_kv),
             .seed = view(op.seed),
@@ -57,6 +61,7 @@ BackwardTensors tensors_of(ir::SdpaBackwardOp const& op, ViewOf const& view) {
             .d_k = view(op.d_k),
             .d_v = view(op.d_v),
             .d_bias = view(op.d_bias),
+            .d_sink = view(op.d_sink),
             .rng_dump = view(op.rng_dump)};
 }
 

@@ -41,7 +41,13 @@ static Op common_op(AttentionScope const& at) {
     return op;
 }
 
-void expand_fused_forward(AttentionScope& at) { at.add_node(common_op<ir::SdpaForwardOp>(at)); }
+void expand_fused_forward(AttentionScope& at) {
+    auto op = common_op<ir::SdpaForwardOp>(at);
+    op.sink = at.port(Port::Sink_token);
+    op.max = at.port(Port::Max);
+    op.sum_exp = at.port(Port::Sum_exp);
+    at.add_node(op);
+}
 
 void expand_fused_backward(AttentionScope& at) {
     auto op = common_op<ir::SdpaBackwardOp>(at);
@@ -51,6 +57,8 @@ void expand_fused_backward(AttentionScope& at) {
     op.d_k = at.port(Port::dK);
     op.d_v = at.port(Port::dV);
     op.d_bias = at.port(Port::dBias);
+    op.d_sink = at.port(Port::dSink_token);
+    if (op.d_sink != ir::kNoValue) op.sink = at.port(Port::Sink_token);
     at.add_node(op);
 }
 

@@ -53,14 +53,18 @@ struct Ports<SdpaForwardOp> {
                                           {"v", &Op::v},
                                           {"scale", &Op::scale, Need::Optional},
                                           {"bias", &Op::bias, Need::Optional},
+                                          {"sink", &Op::sink, Need::Optional},
                                           {"seq_len_q", &Op::seq_len_q, Need::Optional},
                                           {"seq_len_kv", &Op::seq_len_kv, Need::Optional},
                                           {"seed", &Op::seed, Need::Optional},
                                           {"offset", &Op::offset, Need::Optional},
                                           {"dropout_mask", &Op::dropout_mask, Need::Optional},
                                           {"dropout_scale", &Op::dropout_scale, Need::Optional}};
-    static constexpr Port<Op> outputs[] = {
-        {"o", &Op::o}, {"stats", &Op::stats, Need::Optional}, {"rng_dump", &Op::rng_dump, Need::Optional}};
+    static constexpr Port<Op> outputs[] = {{"o", &Op::o},
+                                           {"stats", &Op::stats, Need::Optional},
+                                           {"max", &Op::max, Need::Optional},
+                                           {"sum_exp", &Op::sum_exp, Need::Optional},
+                                           {"rng_dump", &Op::rng_dump, Need::Optional}};
 };
 
 template <>
@@ -74,6 +78,7 @@ struct Ports<SdpaBackwardOp> {
                                           {"stats", &Op::stats},
                                           {"scale", &Op::scale, Need::Optional},
                                           {"bias", &Op::bias, Need::Optional},
+                                          {"sink", &Op::sink, Need::Optional},
                                           {"seq_len_q", &Op::seq_len_q, Need::Optional},
                                           {"seq_len_kv", &Op::seq_len_kv, Need::Optional},
                                           {"seed", &Op::seed, Need::Optional},
@@ -84,6 +89,7 @@ struct Ports<SdpaBackwardOp> {
                                            {"d_k", &Op::d_k},
                                            {"d_v", &Op::d_v},
                                            {"d_bias", &Op::d_bias, Need::Optional},
+                                           {"d_sink", &Op::d_sink, Need::Optional},
                                            {"rng_dump", &Op::rng_dump, Need::Optional}};
 };
 

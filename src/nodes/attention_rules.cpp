@@ -144,7 +144,7 @@ constexpr AttentionRule kRules[] = {
      "rng_dump is FLOAT.",
      GRAPH_NOT_SUPPORTED, dump_is_float},
     {"sdpa_fwd.c38", "sdpa_bwd.c38",
-     "rng_dump and dBias are outputs or read by a node.",
+     "Results that an option asks for are outputs or read by a node.",
      ATTRIBUTE_NOT_SET, requested_results_are_used},
 
     // one direction only
@@ -174,6 +174,27 @@ constexpr AttentionRule kRules[] = {
     {nullptr, "sdpa_bwd.c45",
      "The bounds on the tokens of all sequences are at least 1.",
      INVALID_VALUE, token_bounds_in_range},
+    {"sdpa_fwd.c43", "sdpa_bwd.c46",
+     "The sink token has dims {1, Hq, 1, 1}.",
+     INVALID_VALUE, sink_has_dims},
+    {"sdpa_fwd.c44", "sdpa_bwd.c47",
+     "The sink token has the type of Q or FLOAT.",
+     GRAPH_NOT_SUPPORTED, sink_type_fits},
+    {"sdpa_fwd.c45", nullptr,
+     "Max and Sum_exp have dims {B, Hq, Sq, 1}.",
+     INVALID_VALUE, softmax_results_have_dims},
+    {"sdpa_fwd.c46", nullptr,
+     "Max and Sum_exp are FLOAT.",
+     GRAPH_NOT_SUPPORTED, softmax_results_are_float},
+    {nullptr, "sdpa_bwd.c48",
+     "dSink_token comes with a sink token.",
+     ATTRIBUTE_NOT_SET, dsink_has_sink},
+    {nullptr, "sdpa_bwd.c49",
+     "dSink_token has dims {1, Hq, 1, 1}.",
+     INVALID_VALUE, dsink_has_dims},
+    {nullptr, "sdpa_bwd.c50",
+     "dSink_token is FLOAT.",
+     GRAPH_NOT_SUPPORTED, dsink_is_float},
 };
 // clang-format on
 

@@ -187,7 +187,7 @@ constexpr Rule kRules[] = {
     {"graph.c25", "Nodes do not form a cycle.", INVALID_VALUE, is_acyclic},
     {"graph.c26", "Each field of an enumeration holds one of its values.", INVALID_VALUE, enumerators_are_known},
     {"graph.c27",
-     "A ragged tensor is in memory, and attention's Q, K, V, O, Stats or a gradient of these; "
+     "A ragged tensor is in memory, and attention's Q, K, V, O, Stats, Max, Sum_exp or a gradient of these; "
      "its rows hold all heads.",
      GRAPH_NOT_SUPPORTED, ragged_checks::ragged_tensors_fit},
 };

@@ -36,6 +36,10 @@ enum Port : int {
     dK,
     dV,
     dBias,
+    Sink_token,
+    dSink_token,
+    Max,
+    Sum_exp,
     kPorts
 };
 }

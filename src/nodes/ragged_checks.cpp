@@ -11,8 +11,9 @@ namespace cudnn_frontend::inline v1::nodes::ragged_checks {
 namespace {
 
 // What may be packed: tensors with rows of queries or of keys.
-constexpr int kRowPorts[] = {attention::Q,     attention::K,  attention::V,  attention::O, attention::dO,
-                             attention::Stats, attention::dQ, attention::dK, attention::dV};
+constexpr int kRowPorts[] = {attention::Q,  attention::K,     attention::V,      attention::O,
+                             attention::dO, attention::Stats, attention::dQ,     attention::dK,
+                             attention::dV, attention::Max,   attention::Sum_exp};
 
 bool is_row_port(PortUse const& use) {
     return attention_fields(*use.node) != nullptr &&
@@ -85,7 +86,7 @@ void ragged_tensors_fit(RuleScope const& scope) {
                 text("lay the tensor out as tokens, heads, elements: strides ", rows_first_strides(tensor.dim)));
         } else if (PortUse const* const use = other_use(scope.uses()[i])) {
             scope.report(tensor, text("a ragged offset on what node '", use->node->name, "' has as ", use->port->name),
-                         "a tensor that attention reads or writes as Q, K, V, O, Stats or a gradient of these",
+                         "a tensor that attention reads or writes as Q, K, V, O, Stats, Max, Sum_exp or a gradient of these",
                          "pad the tensor, and leave out set_ragged_offset()");
         }
     }

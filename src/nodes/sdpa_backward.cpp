@@ -21,6 +21,8 @@ constexpr auto kPortRows = join(
         PortRow{attention::dK, "dK", Direction::Output, Presence::Required, "gradient of K"},
         PortRow{attention::dV, "dV", Direction::Output, Presence::Required, "gradient of V"},
         PortRow{attention::dBias, "dBias", Direction::Output, Presence::Optional, "gradient of the bias"},
+        PortRow{attention::dSink_token, "dSink_token", Direction::Output, Presence::Optional,
+                "gradient of the sink token"},
     },
     kAttentionOptionPorts);
 
@@ -44,6 +46,10 @@ void infer(GraphSpec& graph, Node const& node) {
     infer_gradient(graph, node, attention::dK, attention::K);
     infer_gradient(graph, node, attention::dV, attention::V);
     infer_gradient(graph, node, attention::dBias, attention::Bias);
+    TensorSpec const* const sink = graph.tensor(node, attention::Sink_token);
+    if (sink != nullptr && !sink->dim.empty()) {
+        infer_output(graph.tensor(node, attention::dSink_token), sink->dim, DataType_t::FLOAT);
+    }
     TensorSpec* const stats = graph.tensor(node, attention::Stats);
     if (stats != nullptr && stats->data_type == DataType_t::NOT_SET) stats->data_type = DataType_t::FLOAT;
     core::Dims const scores = score_dims(graph, node);

@@ -201,7 +201,7 @@ TEST_CASE("shared K and V heads are repeated ones and their gradients the sums")
         oracle::Array const o = to_array(a.forward.o), stats = to_array(a.forward.stats);
         oracle::Array const d_o = to_array(make_backward_inputs(shared, {o, stats}).d_o);
         oracle::Precision const precision{oracle::Precision::kSingle, shared.result_type, shared.bias_type};
-        oracle::Forward forward = oracle::allowed_error(problem, oracle::Forward{o, stats}, precision);
+        oracle::Forward forward = oracle::allowed_error(problem, oracle::forward(problem), precision);
         oracle::Backward backward =
             oracle::allowed_error(problem, o, stats, d_o, oracle::backward(problem, o, stats, d_o), precision);
         for (oracle::Array* array : {&forward.o, &forward.stats, &backward.d_q, &backward.d_k, &backward.d_v}) {

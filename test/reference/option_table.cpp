@@ -25,6 +25,8 @@ Change biased(Index4 const& dim) {
     return [=](AttentionCase& c) { c.bias = dim, c.d_bias = true; };
 }
 
+void sink(AttentionCase& c) { c.sink = DataType_t::FLOAT, c.d_sink = true, c.sink_shift = 1.0; }
+
 void dropout(AttentionCase& c) {
     c.dropout = Dropout::Probability, c.dropout_probability = 0.4f;
     c.rng_seed = 77, c.rng_offset = 5, c.rng_dump = true;
@@ -53,6 +55,12 @@ std::vector<Option> const& all_options() {
         {"bias", nothing, biased({2, 4, 5, 7}), 0.15},
         {"bias over heads and keys", nothing, biased({1, 4, 1, 7}), 0.15},
         {"bias over batch and keys", nothing, biased({2, 1, 1, 7}), 0.15},
+        {"sink_token", nothing, sink, 0.15},
+        {"sink_token of many rows without keys", lengths({5, 5}, {2, 0}),
+         [=](auto& c) {
+             lengths({5, 5}, {2, 0})(c), sink(c);
+         },
+         0.15},
         {"alibi_mask", nothing, [](auto& c) { c.alibi = true; }, 0.15},
         {"padding_mask with seq_len_q", full, lengths({3, 5}, {7, 7}), 0.15},
         {"padding_mask with seq_len_kv", full, lengths({5, 5}, {7, 4}), 0.3},

@@ -49,6 +49,7 @@ class Session {
     TensorPtr input(char const* name, HostTensor const& memory);  // null for an empty one
     TensorPtr scalar_input(char const* name, HostTensor const& memory);
     void output(TensorPtr const& tensor, HostTensor const& memory);
+    TensorPtr requested(char const* name, HostTensor const& memory);  // an output that an option asks for
     void declare(TensorPtr const& tensor, HostTensor const& memory);
     template <class Attributes>
     void apply_options(Attributes& options, Inputs const& inputs, HostTensor const& rng_dump);

@@ -27,6 +27,7 @@ void describe_masks(AttentionCase const& c, std::ostream& out) {
     if (c.len_q) out << ", len_q" << lengths(*c.len_q);
     if (c.len_kv) out << ", len_kv" << lengths(*c.len_kv);
     if (c.nan_in_padding) out << ", NaN in padding";
+    if (c.stale_padding) out << ", stale padding";
     if (c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT) out << ", bottom right";
     if (c.left) out << ", left " << *c.left;
     if (c.right) out << ", right " << *c.right;
@@ -59,6 +60,10 @@ std::string describe(AttentionCase const& c) {
             << (c.bias_has_infinities ? " with -inf" : "") << " shift " << c.bias_shift
             << (c.d_bias ? " with dBias" : "");
     }
+    if (c.sink) {
+        out << ", sink " << name_of(*c.sink) << " shift " << c.sink_shift << (c.d_sink ? " with dSink" : "");
+    }
+    out << (c.logit_max ? ", max" : "") << (c.score_sum_exp ? ", sum_exp" : "");
     describe_masks(c, out);
     describe_dropout(c, out);
     if (c.implementation == AttentionImplementation_t::COMPOSITE) out << ", composite";

@@ -49,9 +49,15 @@ struct AttentionCase {
     double bias_shift = 0.0;
     bool d_bias = false;
 
+    std::optional<DataType_t> sink;  // the sink token's type
+    double sink_shift = 0.0;
+    bool d_sink = false;
+    bool logit_max = false, score_sum_exp = false;  // outputs
+
     bool alibi = false;
     std::optional<std::vector<std::int64_t>> len_q, len_kv;
     bool nan_in_padding = false;  // in the rows of Q, K and V beyond the lengths
+    bool stale_padding = false;   // there, backward finds numbers in O and -inf in Stats
 
     DiagonalAlignment_t alignment = DiagonalAlignment_t::TOP_LEFT;
     std::optional<int> left, right;
