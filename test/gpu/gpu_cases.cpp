@@ -254,10 +254,10 @@ std::vector<CaseGroup> softmax_groups() {
         group("max, sum_exp, ragged, one query", [=](auto& c) { c.s_q = 1, both(c), packed(c), c.len_q->front() = 1; }),
         group("max, sum_exp, one query", [=](auto& c) { both(c), decode(4096)(c); }),
         group(
-            "stats and max", [](auto& c) { c.logit_max = true; }, "cudnn.s25"),
+            "stats and max", [](auto& c) { c.logit_max = true; }, "cudnn.s30"),
         group(
-            "stats and sum_exp", [](auto& c) { c.score_sum_exp = true; }, "cudnn.s25"),
-        group("sink, max and sum_exp", with_sink(both), "cudnn.s26"),
+            "stats and sum_exp", [](auto& c) { c.score_sum_exp = true; }, "cudnn.s30"),
+        group("sink, max and sum_exp", with_sink(both), "cudnn.s31"),
     };
 }
 

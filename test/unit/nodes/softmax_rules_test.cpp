@@ -32,22 +32,22 @@ TEST_CASE("a sink, its gradient, Max and Sum_exp are valid, and what is left out
     }
 }
 
-TEST_CASE("sdpa_fwd.c43 sdpa_bwd.c46: a sink token with another number of heads") {
+TEST_CASE("sdpa_fwd.c56 sdpa_bwd.c51: a sink token with another number of heads") {
     for (NodeKind const kind : {kForward, kBackward}) {
         TestGraph graph = attention_graph(kind);
         graph.connect(Sink_token, {1, 2, 1, 1}, DataType_t::FLOAT);
-        expect_finding(graph, kind == kForward ? "sdpa_fwd.c43" : "sdpa_bwd.c46",
+        expect_finding(graph, kind == kForward ? "sdpa_fwd.c56" : "sdpa_bwd.c51",
                        {INVALID_VALUE, "attention", "sink_token", "sink_token with dims [1, 2, 1, 1]",
                         "dims [1, 4, 1, 1], one number for each head of Q",
                         "call set_dim() on sink_token with these dims, or change what they follow from"});
     }
 }
 
-TEST_CASE("sdpa_fwd.c44 sdpa_bwd.c47: a sink token of another type") {
+TEST_CASE("sdpa_fwd.c57 sdpa_bwd.c52: a sink token of another type") {
     for (NodeKind const kind : {kForward, kBackward}) {
         TestGraph graph = attention_graph(kind);
         graph.connect(Sink_token, {1, 4, 1, 1}, DataType_t::BFLOAT16);
-        expect_finding(graph, kind == kForward ? "sdpa_fwd.c44" : "sdpa_bwd.c47",
+        expect_finding(graph, kind == kForward ? "sdpa_fwd.c57" : "sdpa_bwd.c52",
                        {GRAPH_NOT_SUPPORTED, "attention", "sink_token", "sink_token of type BFLOAT16",
                         "type HALF, as Q has, or FLOAT", "call set_data_type(DataType_t::HALF) on it"});
     }
@@ -61,53 +61,53 @@ TEST_CASE("sdpa_fwd.c15 sdpa_bwd.c15: a sink token by value") {
     }
 }
 
-TEST_CASE("sdpa_fwd.c45: Max and Sum_exp with other dims") {
+TEST_CASE("sdpa_fwd.c58: Max and Sum_exp with other dims") {
     for (int const port : {Max, Sum_exp}) {
         TestGraph graph = attention_graph(kForward);
         graph.connect(port, {2, 4, 6, 8}, DataType_t::FLOAT);
         std::string const name = port == Max ? "Max" : "Sum_exp";
-        expect_finding(graph, "sdpa_fwd.c45",
+        expect_finding(graph, "sdpa_fwd.c58",
                        {INVALID_VALUE, "attention", name, name + " with dims [2, 4, 6, 8]",
                         "dims [2, 4, 6, 1], {B, Hq, Sq, 1} of Q",
                         "call set_dim() on " + name + " with these dims, or change what they follow from"});
     }
 }
 
-TEST_CASE("sdpa_fwd.c46: Max and Sum_exp of another type") {
+TEST_CASE("sdpa_fwd.c59: Max and Sum_exp of another type") {
     for (int const port : {Max, Sum_exp}) {
         TestGraph graph = attention_graph(kForward);
         graph.connect(port, {2, 4, 6, 1}, DataType_t::HALF);
         std::string const name = port == Max ? "Max" : "Sum_exp";
-        expect_finding(graph, "sdpa_fwd.c46",
+        expect_finding(graph, "sdpa_fwd.c59",
                        {GRAPH_NOT_SUPPORTED, "attention", name, name + " of type HALF", "type FLOAT",
                         "call set_data_type(DataType_t::FLOAT) on it"});
     }
 }
 
-TEST_CASE("sdpa_bwd.c48: the gradient of a sink token that is not there") {
+TEST_CASE("sdpa_bwd.c53: the gradient of a sink token that is not there") {
     TestGraph graph = attention_graph(kBackward);
     graph.connect(dSink_token, {1, 4, 1, 1}, DataType_t::FLOAT);
-    expect_finding(graph, "sdpa_bwd.c48",
+    expect_finding(graph, "sdpa_bwd.c53",
                    {ATTRIBUTE_NOT_SET, "attention", "dSink_token", "dSink_token without a sink token",
                     "the sink token that it is the gradient of",
                     "call set_sink_token() as in the forward graph, or leave out set_dsink_token()"});
 }
 
-TEST_CASE("sdpa_bwd.c49: the gradient of a sink token with other dims") {
+TEST_CASE("sdpa_bwd.c54: the gradient of a sink token with other dims") {
     TestGraph graph = attention_graph(kBackward);
     graph.connect(Sink_token, {1, 4, 1, 1}, DataType_t::FLOAT);
     graph.connect(dSink_token, {2, 4, 1, 1}, DataType_t::FLOAT);
-    expect_finding(graph, "sdpa_bwd.c49",
+    expect_finding(graph, "sdpa_bwd.c54",
                    {INVALID_VALUE, "attention", "dSink_token", "dSink_token with dims [2, 4, 1, 1]",
                     "dims [1, 4, 1, 1], one number for each head of Q",
                     "call set_dim() on dSink_token with these dims, or change what they follow from"});
 }
 
-TEST_CASE("sdpa_bwd.c50: the gradient of a sink token of another type") {
+TEST_CASE("sdpa_bwd.c55: the gradient of a sink token of another type") {
     TestGraph graph = attention_graph(kBackward);
     graph.connect(Sink_token, {1, 4, 1, 1}, DataType_t::FLOAT);
     graph.connect(dSink_token, {1, 4, 1, 1}, DataType_t::HALF);
-    expect_finding(graph, "sdpa_bwd.c50",
+    expect_finding(graph, "sdpa_bwd.c55",
                    {GRAPH_NOT_SUPPORTED, "attention", "dSink_token", "dSink_token of type HALF", "type FLOAT",
                     "call set_data_type(DataType_t::FLOAT) on it"});
 }
