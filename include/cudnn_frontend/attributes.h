@@ -57,6 +57,8 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
 
     Derived& set_bias(Tensor_ptr const& bias);
     Derived& set_alibi_mask(bool const enabled);
+    // A logit for each head, {1,Hq,1,1}, that takes its part of the softmax and stands for no key.
+    Derived& set_sink_token(Tensor_ptr const& sink);
 
     // The modifier gets the graph and the scaled scores, adds nodes that compute others from them, and returns these:
     // they take the place of the scores before bias and masks. It is called once, when the graph takes these
@@ -114,6 +116,9 @@ class SDPA_GRAPH_API SDPA_attributes : public detail::Attention_attributes<SDPA_
     SDPA_attributes& set_generate_stats(bool const enabled);
     SDPA_attributes& set_is_inference(bool const enabled);  // the negation of the above, its older name
     SDPA_attributes& set_implementation(AttentionImplementation_t implementation);
+    // Receive the greatest score of each row, and the sum of exp(score - that): Stats is max + ln(sum).
+    SDPA_attributes& set_logit_max(detail::Tensor_ptr const& max);
+    SDPA_attributes& set_score_sum_exp(detail::Tensor_ptr const& sum_exp);
 
     using detail::Attention_attributes<SDPA_attributes>::set_dropout;
     // Multiplies the probabilities by the mask and the scale.
@@ -135,6 +140,7 @@ class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_attribu
     // Makes the gradient of the scores of the gradient of what set_score_mod()'s modifier returned. Without it that
     // gradient counts for both, which is right for what adds to scores or masks them.
     SDPA_backward_attributes& set_score_mod_bprop(detail::Score_modifier modifier);
+    SDPA_backward_attributes& set_dsink_token(detail::Tensor_ptr const& dsink);
     SDPA_backward_attributes& set_deterministic_algorithm(bool const enabled);
     // With ragged tensors: a bound on the tokens of all sequences together, gaps included. It may save memory.
     SDPA_backward_attributes& set_max_total_seq_len_q(std::int64_t const tokens);

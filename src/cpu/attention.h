@@ -10,14 +10,14 @@ namespace cudnn_frontend::inline v1::cpu {
 
 // Tensors of forward attention; empty views where an option is not used. Any element type that the host can load.
 struct ForwardTensors {
-    View q, k, v, scale, bias, seq_len_q, seq_len_kv, seed, offset, dropout_mask, dropout_scale;
-    View o, stats, rng_dump;
+    View q, k, v, scale, bias, sink, seq_len_q, seq_len_kv, seed, offset, dropout_mask, dropout_scale;
+    View o, stats, max, sum_exp, rng_dump;
 };
 
 struct BackwardTensors {
-    View q, k, v, o, d_o, stats, scale, bias, seq_len_q, seq_len_kv, seed, offset;
+    View q, k, v, o, d_o, stats, scale, bias, sink, seq_len_q, seq_len_kv, seed, offset;
     View dropout_mask, dropout_scale;
-    View d_q, d_k, d_v, d_bias, rng_dump;
+    View d_q, d_k, d_v, d_bias, d_sink, rng_dump;
 };
 
 // Bytes of workspace, from the views' sizes alone: their pointers are not looked at, except for whether a tensor is

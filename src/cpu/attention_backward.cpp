@@ -203,6 +203,7 @@ error_t attention_backward(BackwardTensors const& tensors, ir::AttentionOptions 
     run_pass(run, problem, plan.queries, threads, workspace);
     run_pass(run, problem, plan.keys, threads, workspace);
     run_bias_pass(run, problem, plan.bias, threads, workspace);
+    store_sink_gradients(run, problem, threads);
     if (tensors.rng_dump && problem.generator) dump_dropout_mask(problem, tensors.rng_dump, threads);
     return {};
 }

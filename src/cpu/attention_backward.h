@@ -56,4 +56,7 @@ struct BackwardScratch {
 // stores dQ, dK and dV. dBias stays in the scratch, to be summed over many regions.
 void walk_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch);
 
+// The gradient of the sink token, where it is wanted: minus the sum of the sink's probability times dO O of each row.
+void store_sink_gradients(Backward const& run, Problem const& problem, int threads);
+
 }  // namespace cudnn_frontend::inline v1::cpu

@@ -60,6 +60,11 @@ std::int64_t scratch_bytes(Forward const& run) {
     return arena.used();
 }
 
+// The greatest score of a row, and the sum of exp(score - that).
+struct Softmax {
+    float max, sum;
+};
+
 // One block of queries of one head.
 struct Task {
     Forward const& run;
@@ -74,6 +79,11 @@ struct Task {
     Range panel(std::int64_t index) const {
         std::int64_t const begin = queries.begin + index * run.lanes();
         return {begin, std::min({begin + run.lanes(), queries.end, sequence.queries})};
+    }
+    // Of a row without keys. A sink is a score that no key has.
+    Softmax before_keys() const {
+        float const sink = problem.sink_of(h);
+        return {sink, sink == -kInfinity ? 0.0f : 1.0f};
     }
 };
 
@@ -146,33 +156,52 @@ void attend(Task const& task, std::int64_t p, Range tile) {
         rescale.data());
 }
 
-// Queries past the sequence's length and queries that saw no key get O = 0 and stats = -inf; a ragged tensor has no
-// memory for the former.
+// A number for each query of a panel. A ragged tensor has no memory for queries past the sequence's length.
+void store_rows(Task const& task, std::int64_t p, View const& view, float* numbers) {
+    if (!view) return;
+    std::int64_t const first = task.queries.begin + p * task.run.lanes();
+    std::int64_t const all = std::min(task.run.lanes(), task.queries.end - first);
+    std::int64_t const rows = view.starts != nullptr ? task.panel(p).size() : all;
+    store_tile({numbers, 1, rows, 1}, slice_of(view, task.b, task.h, first, 0));
+}
+
+// Queries that saw no key, those past the sequence's length among them, still have the maximum and the sum that they
+// started with.
+void store_softmax(Task const& task, std::int64_t p) {
+    ForwardTensors const& tensors = task.run.tensors;
+    float* const max = task.scratch.running_max + p * task.run.lanes();
+    float* const sum = task.scratch.running_sum + p * task.run.lanes();
+    std::fill(max + task.panel(p).size(), max + task.run.lanes(), task.before_keys().max);
+    std::fill(sum + task.panel(p).size(), sum + task.run.lanes(), task.before_keys().sum);
+    store_rows(task, p, tensors.max, max);
+    store_rows(task, p, tensors.sum_exp, sum);
+    std::array<float, kMaxLanes> stats;
+    std::transform(max, max + task.run.lanes(), sum, stats.begin(), [](float m, float s) { return m + std::log(s); });
+    store_rows(task, p, tensors.stats, stats.data());
+}
+
+// Queries past the sequence's length and queries that saw no key get O = 0.
 void store_panel(Task const& task, std::int64_t p) {
     ForwardTensors const& tensors = task.run.tensors;
     std::int64_t const lanes = task.run.lanes(), first = task.queries.begin + p * lanes;
     std::int64_t const present = task.panel(p).size(), all = std::min(lanes, task.queries.end - first);
-    std::array<float, kMaxLanes> factors{}, stats;
-    stats.fill(-kInfinity);
+    std::array<float, kMaxLanes> factors{};
     for (std::int64_t lane = 0; lane < present; ++lane) {
         float const sum = task.scratch.running_sum[p * lanes + lane];
-        if (sum == 0.0f) continue;
-        factors[static_cast<std::size_t>(lane)] = task.problem.dropout_scale / sum;
-        stats[static_cast<std::size_t>(lane)] = task.scratch.running_max[p * lanes + lane] + std::log(sum);
+        if (sum != 0.0f) factors[static_cast<std::size_t>(lane)] = task.problem.dropout_scale / sum;
     }
     float* const o = task.scratch.o + p * lanes * task.run.value_stride;
     task.run.kernels.scale_lanes(o, task.run.shape.value_width, factors.data());
-    Slice const to = slice_of(tensors.o, task.b, task.h, first, 0);
-    std::int64_t const o_rows = tensors.o.starts ? present : all, stats_rows = tensors.stats.starts ? present : all;
-    store_tile({o, lanes, task.run.shape.value_width, o_rows}, transposed(to));
-    if (tensors.stats) store_tile({stats.data(), 1, stats_rows, 1}, slice_of(tensors.stats, task.b, task.h, first, 0));
+    std::int64_t const rows = tensors.o.starts != nullptr ? present : all;
+    store_tile({o, lanes, task.run.shape.value_width, rows}, transposed(slice_of(tensors.o, task.b, task.h, first, 0)));
+    store_softmax(task, p);
 }
 
 void run_task(Task const& task) {
     Forward const& run = task.run;
     std::fill(task.scratch.o, task.scratch.o + run.block * run.value_stride, 0.0f);
-    std::fill(task.scratch.running_max, task.scratch.running_max + run.block, -kInfinity);
-    std::fill(task.scratch.running_sum, task.scratch.running_sum + run.block, 0.0f);
+    std::fill(task.scratch.running_max, task.scratch.running_max + run.block, task.before_keys().max);
+    std::fill(task.scratch.running_sum, task.scratch.running_sum + run.block, task.before_keys().sum);
     load_queries(task);
     Range const visible =
         task.sequence.keys_of({task.queries.begin, std::min(task.queries.end, task.sequence.queries)});

@@ -3,6 +3,7 @@
 #include "cpu/attention_scratch.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace cudnn_frontend::inline v1::cpu {
 namespace {
@@ -29,6 +30,7 @@ template <class Tensors>
 Problem problem_of(Tensors const& tensors, ir::AttentionOptions const& options) {
     Problem problem{shape_of(tensors.q, tensors.k, tensors.v)};
     problem.bias = tensors.bias;
+    problem.sink = tensors.sink;
     if (options.padding) {
         problem.seq_len_q = tensors.seq_len_q;
         problem.seq_len_kv = tensors.seq_len_kv;
@@ -73,6 +75,11 @@ Sequence Problem::sequence(std::int64_t b) const {
     std::int64_t const queries = load_length(seq_len_q, b, shape.queries);
     std::int64_t const keys = load_length(seq_len_kv, b, shape.keys);
     return {queries, keys, is_bottom_right ? keys - queries : 0, left, right};
+}
+
+float Problem::sink_of(std::int64_t h) const {
+    if (!sink) return -std::numeric_limits<float>::infinity();
+    return static_cast<float>(core::load(sink.type, sink.data, sink.at(0, h, 0, 0)));
 }
 
 Problem make_problem(ForwardTensors const& tensors, ir::AttentionOptions const& options) {

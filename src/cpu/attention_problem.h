@@ -40,7 +40,7 @@ struct Sequence {
 
 struct Problem {
     Shape shape;
-    View bias, dropout_mask, seq_len_q, seq_len_kv;
+    View bias, sink, dropout_mask, seq_len_q, seq_len_kv;
     float scale = 1.0f;
     bool alibi = false;
     bool is_bottom_right = false;
@@ -50,6 +50,7 @@ struct Problem {
 
     bool has_dropout() const { return generator || dropout_mask; }
     Sequence sequence(std::int64_t b) const;
+    float sink_of(std::int64_t h) const;  // -inf where there is none
 };
 
 Problem make_problem(ForwardTensors const& tensors, ir::AttentionOptions const& options);

@@ -34,7 +34,7 @@ void compare(PointwiseRow const& row, Predicate const& holds) {
 double maximum(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double minimum(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
-double guarded_subtract(double a, double b) { return a == -kInfinity && b == -kInfinity ? -kInfinity : a - b; }
+double guarded_subtract(double a, double b) { return b == -kInfinity ? -kInfinity : a - b; }
 double guarded_divide(double a, double b) { return a == 0.0 && b == 0.0 ? 0.0 : a / b; }
 
 double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }

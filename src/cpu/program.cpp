@@ -28,6 +28,7 @@ ForwardTensors tensors_of(ir::OpGraph const& graph, ir::SdpaForwardOp const& op,
             .v = paged_view(view(op.v), view(op.page_table_v), batches, keys),
             .scale = view(op.scale),
             .bias = view(op.bias),
+            .sink = view(op.sink),
             .seq_len_q = view(op.seq_len_q),
             .seq_len_kv = view(op.seq_len_kv),
             .seed = view(op.seed),
@@ -36,6 +37,8 @@ ForwardTensors tensors_of(ir::OpGraph const& graph, ir::SdpaForwardOp const& op,
             .dropout_scale = view(op.dropout_scale),
             .o = view(op.o),
             .stats = view(op.stats),
+            .max = view(op.max),
+            .sum_exp = view(op.sum_exp),
             .rng_dump = view(op.rng_dump)};
 }
 
@@ -49,6 +52,7 @@ BackwardTensors tensors_of(ir::SdpaBackwardOp const& op, ViewOf const& view) {
             .stats = view(op.stats),
             .scale = view(op.scale),
             .bias = view(op.bias),
+            .sink = view(op.sink),
             .seq_len_q = view(op.seq_len_q),
             .seq_len_kv = view(op.seq_len_kv),
             .seed = view(op.seed),
@@ -59,6 +63,7 @@ BackwardTensors tensors_of(ir::SdpaBackwardOp const& op, ViewOf const& view) {
             .d_k = view(op.d_k),
             .d_v = view(op.d_v),
             .d_bias = view(op.d_bias),
+            .d_sink = view(op.d_sink),
             .rng_dump = view(op.rng_dump)};
 }
 

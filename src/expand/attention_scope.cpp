@@ -27,6 +27,8 @@ ValueId AttentionScope::port(int port) const {
         case Port::O:
         case Port::dO:
         case Port::Stats:
+        case Port::Max:
+        case Port::Sum_exp:
         case Port::dQ: return NodeScope::port(port, seq_len_q_);
         case Port::K:
         case Port::V:
@@ -122,6 +124,10 @@ ValueId AttentionScope::matmul(ir::MatmulOp const& op) { return emit(op, op.c); 
 
 ValueId AttentionScope::reduce(ReductionMode_t mode, ValueId x, ValueId y, bool is_deterministic) {
     return emit(ir::ReductionOp{mode, x, y, is_deterministic}, y);
+}
+
+ValueId AttentionScope::sum_of_sink(ValueId x, ValueId y, bool is_deterministic) {
+    return emit(ir::ReductionOp{ReductionMode_t::ADD, x, y, is_deterministic, true}, y);
 }
 
 ValueId AttentionScope::random(ir::RngOp const& op) { return emit(op, op.y); }

@@ -47,6 +47,9 @@ void expand_fused_forward(AttentionScope& at) {
     op.page_table_k = at.port(Port::Page_table_k);
     op.page_table_v = at.port(Port::Page_table_v);
     if (nodes::has_pages(at.node())) op.keys = at.keys();
+    op.sink = at.port(Port::Sink_token);
+    op.max = at.port(Port::Max);
+    op.sum_exp = at.port(Port::Sum_exp);
     at.add_node(op);
 }
 
@@ -58,6 +61,8 @@ void expand_fused_backward(AttentionScope& at) {
     op.d_k = at.port(Port::dK);
     op.d_v = at.port(Port::dV);
     op.d_bias = at.port(Port::dBias);
+    op.d_sink = at.port(Port::dSink_token);
+    if (op.d_sink != ir::kNoValue) op.sink = at.port(Port::Sink_token);
     at.add_node(op);
 }
 

@@ -22,6 +22,16 @@ bool is_deterministic(AttentionScope const& at) {
     return std::get<nodes::SdpaBackwardFields>(at.node().fields).deterministic;
 }
 
+// dsink[h] = -sum_b,i exp(sink[h] - stats[b,h,i]) dot[b,h,i]: the sink's probability times minus what the row's output
+// weighs in the loss.
+void gradient_of_sink(AttentionScope& at, ValueId dot) {
+    ValueId const sink = at.port(Port::Sink_token), stats = at.port(Port::Stats);
+    ValueId const shifted = at.guarded(SUB, {sink, stats}, at.add_row("shifted_sink"));
+    ValueId const probability = at.pointwise(EXP, {shifted}, at.add_row("sink_probability"));
+    ValueId const product = at.pointwise(MUL, {probability, dot}, at.add_row("sink_probability_times_dot"));
+    at.sum_of_sink(product, at.port(Port::dSink_token), is_deterministic(at));
+}
+
 // r[b,h,i] = sum_d do[b,h,i,d] o[b,h,i,d] / c. The factor stands there even where it is 1: it tells engines where the
 // sum ends and the gradient of the scores begins.
 ValueId row_dot(AttentionScope& at) {
@@ -29,6 +39,7 @@ ValueId row_dot(AttentionScope& at) {
     ValueId const product =
         at.pointwise(MUL, {d_o, o}, at.add_virtual("gradient_times_output", at.value(o).dim, DataType_t::FLOAT));
     ValueId const sum = at.reduce(ReductionMode_t::ADD, product, at.add_row("row_dot"));
+    if (at.is_connected(Port::dSink_token)) gradient_of_sink(at, sum);
     core::Dims const row_dim = at.value(sum).dim;
     ValueId const factor = row_sum_factor(at, "row_dot_factor");
     return at.pointwise(MUL, {sum, factor}, at.add_scratch("scaled_row_dot", row_dim));

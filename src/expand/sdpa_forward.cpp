@@ -9,20 +9,46 @@ namespace cudnn_frontend::inline v1::expand {
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-// stats[b,h,i] = max[b,h,i] + ln sum[b,h,i]. Engines want these two operations even where nobody reads the result.
+// max[b,h,i] = max_j s[b,h,i,j], and sink[h] where there is one. Engines write sums alone only beside a maximum in
+// memory.
+static ValueId row_max(AttentionScope& at, ValueId s) {
+    core::Dims const row{at.score_dim()[0], at.score_dim()[1], at.queries(), 1};
+    bool const is_scratch = at.is_connected(Port::Sum_exp) && !at.is_connected(Port::Max);
+    ValueId const max = at.is_connected(Port::Max) ? at.port(Port::Max)
+                        : is_scratch               ? at.add_scratch("softmax_max", row)
+                                                   : at.add_row("softmax_max");
+    if (!at.is_connected(Port::Sink_token)) return at.reduce(ReductionMode_t::MAX, s, max);
+    ValueId const of_keys = at.reduce(ReductionMode_t::MAX, s, at.add_row("key_max"));
+    return at.pointwise(MAX, {of_keys, at.port(Port::Sink_token)}, max);
+}
+
+// sum[b,h,i] = sum_j e[b,h,i,j], and exp(sink[h] - max[b,h,i]) where there is a sink.
+static ValueId row_sum(AttentionScope& at, ValueId exponential, ValueId max) {
+    ValueId const sum = at.is_connected(Port::Sum_exp) ? at.port(Port::Sum_exp) : at.add_row("softmax_sum");
+    if (!at.is_connected(Port::Sink_token)) return at.reduce(ReductionMode_t::ADD, exponential, sum);
+    ValueId const of_keys = at.reduce(ReductionMode_t::ADD, exponential, at.add_row("key_sum"));
+    ValueId const shifted = at.guarded(SUB, {at.port(Port::Sink_token), max}, at.add_row("shifted_sink"));
+    ValueId const of_sink = at.pointwise(EXP, {shifted}, at.add_row("sink_exponential"));
+    return at.pointwise(ADD, {of_keys, of_sink}, sum);
+}
+
+// stats[b,h,i] = max[b,h,i] + ln sum[b,h,i]. Engines want these two operations even where nobody reads the result, but
+// not beside a maximum or a sum in memory, which they then leave unwritten.
 static void log_sum_exp(AttentionScope& at, ValueId max, ValueId sum) {
-    ValueId const stats = at.is_connected(Port::Stats) ? at.port(Port::Stats) : at.add_row("stats");
+    bool const has_stats = at.is_connected(Port::Stats);
+    if (!has_stats && (at.is_connected(Port::Max) || at.is_connected(Port::Sum_exp))) return;
+    ValueId const stats = has_stats ? at.port(Port::Stats) : at.add_row("stats");
     ValueId const log_of_sum = at.pointwise(LOG, {sum}, at.add_row("softmax_log_sum"));
     at.pointwise(ADD, {log_of_sum, max}, stats);
 }
 
-// p[b,h,i,j] = exp(s[b,h,i,j] - max_j s[b,h,i,j]) / sum_j exp(...). A fully masked row has max = -inf and sum = 0; the
-// guarded steps turn it into p = 0, and its stats into -inf.
+// p[b,h,i,j] = exp(s[b,h,i,j] - max[b,h,i]) / sum[b,h,i]. A fully masked row has max = -inf and sum = 0; the guarded
+// steps turn it into p = 0, and its stats into -inf.
 static ValueId softmax(AttentionScope& at, ValueId s, DataType_t type) {
-    ValueId const max = at.reduce(ReductionMode_t::MAX, s, at.add_row("softmax_max"));
+    ValueId const max = row_max(at, s);
     ValueId const shifted = at.guarded(SUB, {s, max}, at.add_score("shifted_scores"));
     ValueId const exponential = at.pointwise(EXP, {shifted}, at.add_score("exponentials"));
-    ValueId const sum = at.reduce(ReductionMode_t::ADD, exponential, at.add_row("softmax_sum"));
+    ValueId const sum = row_sum(at, exponential, max);
     log_sum_exp(at, max, sum);
     return at.guarded(DIV, {exponential, sum}, at.add_score("probabilities", type));
 }

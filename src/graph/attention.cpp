@@ -51,6 +51,11 @@ Derived& Attention_attributes<Derived>::set_score_mod(Score_modifier modifier) {
     return static_cast<Derived&>(*this);
 }
 template <class Derived>
+Derived& Attention_attributes<Derived>::set_sink_token(Tensor_ptr const& sink) {
+    connect(*this->draft_, port::Sink_token, sink);
+    return static_cast<Derived&>(*this);
+}
+template <class Derived>
 Derived& Attention_attributes<Derived>::set_padding_mask(bool const enabled) {
     shared_fields(*this->draft_).padding_mask = enabled;
     return static_cast<Derived&>(*this);
@@ -128,6 +133,14 @@ SDPA_attributes& SDPA_attributes::set_implementation(AttentionImplementation_t i
     fields_of<SdpaForwardFields>(*draft_).implementation = implementation;
     return *this;
 }
+SDPA_attributes& SDPA_attributes::set_logit_max(detail::Tensor_ptr const& max) {
+    connect(*draft_, port::Max, max);
+    return *this;
+}
+SDPA_attributes& SDPA_attributes::set_score_sum_exp(detail::Tensor_ptr const& sum_exp) {
+    connect(*draft_, port::Sum_exp, sum_exp);
+    return *this;
+}
 SDPA_attributes& SDPA_attributes::set_dropout(detail::Tensor_ptr const& mask, detail::Tensor_ptr const& scale) {
     connect(*draft_, port::Dropout_mask, mask);
     connect(*draft_, port::Dropout_scale, scale);
@@ -156,6 +169,10 @@ SDPA_backward_attributes& SDPA_backward_attributes::set_dbias(detail::Tensor_ptr
 }
 SDPA_backward_attributes& SDPA_backward_attributes::set_score_mod_bprop(detail::Score_modifier modifier) {
     draft_->score_mod_bprop = std::move(modifier);
+    return *this;
+}
+SDPA_backward_attributes& SDPA_backward_attributes::set_dsink_token(detail::Tensor_ptr const& dsink) {
+    connect(*draft_, port::dSink_token, dsink);
     return *this;
 }
 SDPA_backward_attributes& SDPA_backward_attributes::set_deterministic_algorithm(bool const enabled) {

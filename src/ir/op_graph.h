@@ -70,8 +70,8 @@ struct PointwiseOp {
     std::int64_t axis = -1;  // of GEN_INDEX
     std::optional<float> relu_lower_clip, relu_upper_clip, relu_lower_clip_slope;
     std::optional<float> swish_beta, elu_alpha, softplus_beta;
-    // A step of softmax that a fully masked row passes through: -inf - -inf gives -inf, 0 / 0 gives 0. cuDNN's kernels
-    // do the same inside, so that such rows have probabilities of 0 and a log-sum-exp of -inf.
+    // A step of softmax that a fully masked row passes through: a difference from -inf gives -inf, 0 / 0 gives 0.
+    // cuDNN's kernels do the same inside, so that such rows have probabilities of 0 and a log-sum-exp of -inf.
     bool guards_masked_rows = false;
 };
 
@@ -80,6 +80,8 @@ struct ReductionOp {
     ReductionMode_t mode = ReductionMode_t::NOT_SET;
     ValueId x = kNoValue, y = kNoValue;
     bool is_deterministic = false;
+    // The gradient of a sink token, which is minus the sum: cuDNN's kernels change the sign inside.
+    bool is_sink_gradient = false;
 };
 
 // Bernoulli 0/1 values from a counter-based generator.
@@ -114,21 +116,22 @@ struct AttentionOptions {
 struct SdpaForwardOp {
     AttentionOptions options;
     ValueId q = kNoValue, k = kNoValue, v = kNoValue;
-    ValueId scale = kNoValue, bias = kNoValue, seq_len_q = kNoValue, seq_len_kv = kNoValue;
+    ValueId scale = kNoValue, bias = kNoValue, sink = kNoValue, seq_len_q = kNoValue, seq_len_kv = kNoValue;
     ValueId seed = kNoValue, offset = kNoValue, dropout_mask = kNoValue, dropout_scale = kNoValue;
     // Where a table is there, K or V is a container as in PagedLoadOp.
     ValueId page_table_k = kNoValue, page_table_v = kNoValue;
     std::optional<std::int64_t> keys;  // of paged K or V
-    ValueId o = kNoValue, stats = kNoValue, rng_dump = kNoValue;
+    ValueId o = kNoValue, stats = kNoValue, max = kNoValue, sum_exp = kNoValue, rng_dump = kNoValue;
 };
 
 struct SdpaBackwardOp {
     AttentionOptions options;
     bool deterministic = false;
     ValueId q = kNoValue, k = kNoValue, v = kNoValue, o = kNoValue, d_o = kNoValue, stats = kNoValue;
-    ValueId scale = kNoValue, bias = kNoValue, seq_len_q = kNoValue, seq_len_kv = kNoValue;
+    ValueId scale = kNoValue, bias = kNoValue, sink = kNoValue, seq_len_q = kNoValue, seq_len_kv = kNoValue;
     ValueId seed = kNoValue, offset = kNoValue, dropout_mask = kNoValue, dropout_scale = kNoValue;
-    ValueId d_q = kNoValue, d_k = kNoValue, d_v = kNoValue, d_bias = kNoValue, rng_dump = kNoValue;
+    ValueId d_q = kNoValue, d_k = kNoValue, d_v = kNoValue, d_bias = kNoValue, d_sink = kNoValue;
+    ValueId rng_dump = kNoValue;
 };
 
 using OpBody =

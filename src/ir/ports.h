@@ -60,6 +60,7 @@ struct Ports<SdpaForwardOp> {
                                           {"v", &Op::v},
                                           {"scale", &Op::scale, Need::Optional},
                                           {"bias", &Op::bias, Need::Optional},
+                                          {"sink", &Op::sink, Need::Optional},
                                           {"seq_len_q", &Op::seq_len_q, Need::Optional},
                                           {"seq_len_kv", &Op::seq_len_kv, Need::Optional},
                                           {"seed", &Op::seed, Need::Optional},
@@ -68,8 +69,11 @@ struct Ports<SdpaForwardOp> {
                                           {"dropout_scale", &Op::dropout_scale, Need::Optional},
                                           {"page_table_k", &Op::page_table_k, Need::Optional},
                                           {"page_table_v", &Op::page_table_v, Need::Optional}};
-    static constexpr Port<Op> outputs[] = {
-        {"o", &Op::o}, {"stats", &Op::stats, Need::Optional}, {"rng_dump", &Op::rng_dump, Need::Optional}};
+    static constexpr Port<Op> outputs[] = {{"o", &Op::o},
+                                           {"stats", &Op::stats, Need::Optional},
+                                           {"max", &Op::max, Need::Optional},
+                                           {"sum_exp", &Op::sum_exp, Need::Optional},
+                                           {"rng_dump", &Op::rng_dump, Need::Optional}};
 };
 
 template <>
@@ -83,6 +87,7 @@ struct Ports<SdpaBackwardOp> {
                                           {"stats", &Op::stats},
                                           {"scale", &Op::scale, Need::Optional},
                                           {"bias", &Op::bias, Need::Optional},
+                                          {"sink", &Op::sink, Need::Optional},
                                           {"seq_len_q", &Op::seq_len_q, Need::Optional},
                                           {"seq_len_kv", &Op::seq_len_kv, Need::Optional},
                                           {"seed", &Op::seed, Need::Optional},
@@ -93,6 +98,7 @@ struct Ports<SdpaBackwardOp> {
                                            {"d_k", &Op::d_k},
                                            {"d_v", &Op::d_v},
                                            {"d_bias", &Op::d_bias, Need::Optional},
+                                           {"d_sink", &Op::d_sink, Need::Optional},
                                            {"rng_dump", &Op::rng_dump, Need::Optional}};
 };
 

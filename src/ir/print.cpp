@@ -58,7 +58,10 @@ class Fields {
         add("softplus_beta", op.softplus_beta);
         flag("guards_masked_rows", op.guards_masked_rows);
     }
-    void operator()(ReductionOp const& op) { flag("deterministic", op.is_deterministic); }
+    void operator()(ReductionOp const& op) {
+        flag("deterministic", op.is_deterministic);
+        flag("sink_gradient", op.is_sink_gradient);
+    }
     void operator()(RngOp const& op) { add("probability", shortest_text(op.probability)); }
     void operator()(ReshapeOp const&) {}
     void operator()(PagedLoadOp const& op) { flag("transposes", op.transposes); }

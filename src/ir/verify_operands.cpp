@@ -271,6 +271,7 @@ void OperandCheck::check_attention(Attention const& op) {
     check_dims("o", op.o, {q[0], q[1], q[2], dim(op.v)[3]});
     check_dims("stats", op.stats, {q[0], q[1], q[2], 1});
     check_broadcast("bias", op.bias, scores);
+    check_dims("sink", op.sink, {1, q[1], 1, 1});
     check_broadcast("dropout_mask", op.dropout_mask, scores);
     check_dims("rng_dump", op.rng_dump, scores);
     check_one_element("scale", op.scale);
@@ -295,6 +296,10 @@ void OperandCheck::check(SdpaForwardOp const& op) {
         return fail("has page tables or a number of keys alone; the dims of pages do not tell the number, others do");
     }
     check_attention(op);
+    core::Dims const& q = dim(op.q);
+    for (Operand const& out : {Operand{"max", op.max}, Operand{"sum_exp", op.sum_exp}}) {
+        check_dims(out.label, out.value, {q[0], q[1], q[2], 1});
+    }
 }
 
 void OperandCheck::check(SdpaBackwardOp const& op) {
@@ -303,6 +308,9 @@ void OperandCheck::check(SdpaBackwardOp const& op) {
     check_dims("d_q", op.d_q, dim(op.q));
     check_dims("d_k", op.d_k, dim(op.k));
     check_dims("d_v", op.d_v, dim(op.v));
+    if (op.d_sink != kNoValue) {
+        op.sink == kNoValue ? fail("writes d_sink and has no sink") : check_dims("d_sink", op.d_sink, dim(op.sink));
+    }
     if (op.d_bias == kNoValue) return;
     if (op.bias == kNoValue) return fail("writes d_bias and has no bias");
     check_dims("d_bias", op.d_bias, dim(op.bias));

@@ -44,6 +44,15 @@ void dbias_has_bias(RuleScope const& scope);
 void dbias_has_dims(RuleScope const& scope);
 void token_bounds_in_range(RuleScope const& scope);
 
+// Sink token, Max and Sum_exp: attention_softmax_checks.cpp.
+void sink_has_dims(RuleScope const& scope);
+void sink_type_fits(RuleScope const& scope);
+void dsink_has_sink(RuleScope const& scope);
+void dsink_has_dims(RuleScope const& scope);
+void dsink_is_float(RuleScope const& scope);
+void softmax_results_have_dims(RuleScope const& scope);
+void softmax_results_are_float(RuleScope const& scope);
+
 // Dropout: attention_dropout_checks.cpp.
 void probability_in_range(RuleScope const& scope);
 void dropout_is_one_kind(RuleScope const& scope);

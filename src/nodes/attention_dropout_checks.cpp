@@ -97,7 +97,7 @@ void dump_has_dims(RuleScope const& scope) {
 void dump_is_float(RuleScope const& scope) { expect_type(scope, Rng_dump, DataType_t::FLOAT); }
 
 void requested_results_are_used(RuleScope const& scope) {
-    for (int const port : {Rng_dump, dBias}) {
+    for (int const port : {Rng_dump, dBias, dSink_token, Max, Sum_exp}) {
         TensorId const id = scope.node().ports[static_cast<std::size_t>(port)];
         if (id == kNoTensor || !scope.tensor(port)->is_virtual) continue;
         if (!scope.uses()[static_cast<std::size_t>(id)].readers.empty()) continue;

@@ -146,7 +146,7 @@ constexpr AttentionRule kRules[] = {
      "rng_dump is FLOAT.",
      GRAPH_NOT_SUPPORTED, dump_is_float},
     {"sdpa_fwd.c38", "sdpa_bwd.c38",
-     "rng_dump and dBias are outputs or read by a node.",
+     "Results that an option asks for are outputs or read by a node.",
      ATTRIBUTE_NOT_SET, requested_results_are_used},
 
     // one direction only
@@ -222,6 +222,28 @@ constexpr AttentionRule kRules[] = {
     {"sdpa_fwd.c55", nullptr,
      "Page tables are not computed by a node.",
      GRAPH_NOT_SUPPORTED, paged_checks::tables_are_given},
+
+    {"sdpa_fwd.c56", "sdpa_bwd.c51",
+     "The sink token has dims {1, Hq, 1, 1}.",
+     INVALID_VALUE, sink_has_dims},
+    {"sdpa_fwd.c57", "sdpa_bwd.c52",
+     "The sink token has the type of Q or FLOAT.",
+     GRAPH_NOT_SUPPORTED, sink_type_fits},
+    {"sdpa_fwd.c58", nullptr,
+     "Max and Sum_exp have dims {B, Hq, Sq, 1}.",
+     INVALID_VALUE, softmax_results_have_dims},
+    {"sdpa_fwd.c59", nullptr,
+     "Max and Sum_exp are FLOAT.",
+     GRAPH_NOT_SUPPORTED, softmax_results_are_float},
+    {nullptr, "sdpa_bwd.c53",
+     "dSink_token comes with a sink token.",
+     ATTRIBUTE_NOT_SET, dsink_has_sink},
+    {nullptr, "sdpa_bwd.c54",
+     "dSink_token has dims {1, Hq, 1, 1}.",
+     INVALID_VALUE, dsink_has_dims},
+    {nullptr, "sdpa_bwd.c55",
+     "dSink_token is FLOAT.",
+     GRAPH_NOT_SUPPORTED, dsink_is_float},
 };
 // clang-format on
 

@@ -29,6 +29,8 @@ inline constexpr std::array kAttentionOptionPorts = {
     PortRow{attention::Offset, "offset", Direction::Input, Presence::Optional, "position of the dropout generator"},
     PortRow{attention::Dropout_mask, "dropout_mask", Direction::Input, Presence::Optional, "1 keeps a probability"},
     PortRow{attention::Dropout_scale, "dropout_scale", Direction::Input, Presence::Optional, "factor of what is kept"},
+    PortRow{attention::Sink_token, "sink_token", Direction::Input, Presence::Optional,
+            "a logit for each head, in the softmax without a key"},
     PortRow{attention::Rng_dump, "rng_dump", Direction::Output, Presence::Optional, "the generated dropout mask"},
     PortRow{attention::Score, "score", Direction::Output, Presence::Optional, "scaled scores, for a modifier", 0},
     PortRow{attention::Score_mod, "score_mod", Direction::Input, Presence::Optional, "what a modifier made of them", 1},

@@ -187,7 +187,8 @@ constexpr Rule kRules[] = {
     {"graph.c25", "Nodes do not form a cycle.", INVALID_VALUE, is_acyclic},
     {"graph.c26", "Each field of an enumeration holds one of its values.", INVALID_VALUE, enumerators_are_known},
     {"graph.c27",
-     "A ragged tensor is in memory, and attention's Q, K, V, O, Stats, a gradient of these or a page table; "
+     "A ragged tensor is in memory, and attention's Q, K, V, O, Stats, Max, Sum_exp, a gradient of these or a page "
+     "table; "
      "its rows hold all heads.",
      GRAPH_NOT_SUPPORTED, ragged_checks::ragged_tensors_fit},
 };

@@ -42,6 +42,10 @@ enum Port : int {
     dBias,
     Page_table_k,
     Page_table_v,
+    Sink_token,
+    dSink_token,
+    Max,
+    Sum_exp,
     kPorts
 };
 }

@@ -11,10 +11,10 @@ namespace cudnn_frontend::inline v1::nodes::ragged_checks {
 namespace {
 
 // What may be packed: tensors with rows of queries or of keys, or of pages of keys.
-constexpr int kRowPorts[] = {
-    attention::Q,           attention::K,  attention::V,  attention::O,  attention::dO,
-    attention::Stats,       attention::dQ, attention::dK, attention::dV, attention::Page_table_k,
-    attention::Page_table_v};
+constexpr int kRowPorts[] = {attention::Q,           attention::K,     attention::V,       attention::O,
+                             attention::dO,          attention::Stats, attention::dQ,      attention::dK,
+                             attention::dV,          attention::Max,   attention::Sum_exp, attention::Page_table_k,
+                             attention::Page_table_v};
 
 bool is_row_port(PortUse const& use) {
     return attention_fields(*use.node) != nullptr &&
@@ -86,10 +86,10 @@ void ragged_tensors_fit(RuleScope const& scope) {
                 "rows that hold all heads, so that sequences can follow each other",
                 text("lay the tensor out as tokens, heads, elements: strides ", rows_first_strides(tensor.dim)));
         } else if (PortUse const* const use = other_use(scope.uses()[i])) {
-            scope.report(
-                tensor, text("a ragged offset on what node '", use->node->name, "' has as ", use->port->name),
-                "a tensor that attention reads or writes as Q, K, V, O, Stats, a gradient of these or a page table",
-                "pad the tensor, and leave out set_ragged_offset()");
+            scope.report(tensor, text("a ragged offset on what node '", use->node->name, "' has as ", use->port->name),
+                         "a tensor that attention reads or writes as Q, K, V, O, "
+                         "Stats, Max, Sum_exp, a gradient of these or a page table",
+                         "pad the tensor, and leave out set_ragged_offset()");
         }
     }
 }

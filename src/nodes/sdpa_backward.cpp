@@ -25,6 +25,8 @@ constexpr auto kPortRows = join(
         PortRow{attention::dScore, "dScore", Direction::Output, Presence::Optional,
                 "gradient of what the modifier made", 1},
         PortRow{attention::dScore_mod, "dScore_mod", Direction::Input, Presence::Optional, "gradient of the scores", 2},
+        PortRow{attention::dSink_token, "dSink_token", Direction::Output, Presence::Optional,
+                "gradient of the sink token"},
     },
     kAttentionOptionPorts);
 
@@ -48,6 +50,10 @@ void infer(GraphSpec& graph, Node const& node) {
     infer_gradient(graph, node, attention::dK, attention::K);
     infer_gradient(graph, node, attention::dV, attention::V);
     infer_gradient(graph, node, attention::dBias, attention::Bias);
+    TensorSpec const* const sink = graph.tensor(node, attention::Sink_token);
+    if (sink != nullptr && !sink->dim.empty()) {
+        infer_output(graph.tensor(node, attention::dSink_token), sink->dim, DataType_t::FLOAT);
+    }
     TensorSpec* const stats = graph.tensor(node, attention::Stats);
     if (stats != nullptr && stats->data_type == DataType_t::NOT_SET) stats->data_type = DataType_t::FLOAT;
     core::Dims const scores = score_dims(graph, node);

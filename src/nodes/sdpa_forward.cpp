@@ -15,6 +15,9 @@ constexpr auto kPortRows = join(
         PortRow{attention::V, "V", Direction::Input, Presence::Required, "values {B, Hv, Skv, Dv}"},
         PortRow{attention::O, "O", Direction::Output, Presence::Required, "result {B, Hq, Sq, Dv}"},
         PortRow{attention::Stats, "Stats", Direction::Output, Presence::Optional, "log-sum-exp of the scores of a row"},
+        PortRow{attention::Max, "Max", Direction::Output, Presence::Optional, "the greatest score of a row"},
+        PortRow{attention::Sum_exp, "Sum_exp", Direction::Output, Presence::Optional,
+                "sum of exp(score - Max) of a row"},
     },
     join(kAttentionOptionPorts, std::array{
                                     PortRow{attention::Page_table_k, "page_table_k", Direction::Input,
@@ -38,7 +41,9 @@ void infer(GraphSpec& graph, Node const& node) {
     if (v != nullptr && v->dim.size() == 4) {
         infer_output(graph.tensor(node, attention::O), {scores[0], scores[1], scores[2], v->dim[3]});
     }
-    infer_output(graph.tensor(node, attention::Stats), {scores[0], scores[1], scores[2], 1}, DataType_t::FLOAT);
+    for (int const port : {attention::Stats, attention::Max, attention::Sum_exp}) {
+        infer_output(graph.tensor(node, port), {scores[0], scores[1], scores[2], 1}, DataType_t::FLOAT);
+    }
     infer_output(graph.tensor(node, attention::Rng_dump), scores, DataType_t::FLOAT);
     infer_output(graph.tensor(node, attention::Score), scores, DataType_t::FLOAT);
 }

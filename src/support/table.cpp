@@ -102,6 +102,8 @@ Found unified_lengths(Facts const& facts, Capabilities const& here) {
     return Violation{-1, "a padding mask under the implementation UNIFIED with " + version(here.cudnn_version)};
 }
 
+bool has_softmax_result(Facts const& facts) { return facts.has(Port::Max) || facts.has(Port::Sum_exp); }
+
 Found unified_options(Facts const& facts, Capabilities const&) {
     if (!facts.is_unified()) return {};
     auto const& fields = facts.fields;
@@ -110,6 +112,9 @@ Found unified_options(Facts const& facts, Capabilities const&) {
     if (fields.left_bound || fields.right_bound) return Violation{-1, "a band mask under the implementation UNIFIED"};
     bool const has_dropout = fields.dropout_probability.value_or(0.0f) > 0.0f || facts.has(Port::Dropout_mask);
     if (has_dropout) return Violation{-1, "dropout under the implementation UNIFIED"};
+    if (facts.has(Port::Sink_token))
+        return Violation{Port::Sink_token, "a sink token under the implementation UNIFIED"};
+    if (has_softmax_result(facts)) return Violation{-1, "Max or Sum_exp under the implementation UNIFIED"};
     return {};
 }
 
@@ -232,6 +237,26 @@ Found gradient_offsets_before_9_19(Facts const& facts, Capabilities const& here)
     return {};
 }
 
+Found sink_version(Facts const& facts, Capabilities const& here) {
+    if (!facts.has(Port::Sink_token) || here.cudnn_version >= 91300) return {};
+    return Violation{Port::Sink_token, "a sink token with " + version(here.cudnn_version)};
+}
+
+Found stats_beside_max(Facts const& facts, Capabilities const& here) {
+    if (facts.is_backward || !has_softmax_result(facts) || here.cudnn_version >= 92000) return {};
+    if (!facts.has(Port::Stats)) return {};
+    return Violation{Port::Stats, std::string("Stats beside ") + (facts.has(Port::Max) ? "Max" : "Sum_exp") + " with " +
+                                      version(here.cudnn_version)};
+}
+
+Found sink_beside_max(Facts const& facts, Capabilities const& here) {
+    bool const has_both = facts.has(Port::Sink_token) && !facts.is_backward && has_softmax_result(facts);
+    if (!has_both || here.cudnn_version >= 92000) return {};
+    return Violation{Port::Sink_token, std::string("a sink token beside ") +
+                                           (facts.has(Port::Max) ? "Max" : "Sum_exp") + " with " +
+                                           version(here.cudnn_version)};
+}
+
 Found bias_of_one_query(Facts const& facts, Capabilities const&) {
     nodes::TensorSpec const* const bias = facts.tensor(Port::Bias);
     bool const is_affected = bias != nullptr && facts.queries() == 1 && facts.keys() > 1 && bias->dim[3] == 1;
@@ -324,6 +349,14 @@ constexpr Limit kLimits[] = {
      "use Target::cpu(), or a second key of padding", kUnsupported, Ground::NoEngine, mask_of_one_key},
     {"cudnn.s28", "forward of one query: a row for each head in the dropout mask, or keys in multiples of 8",
      "repeat the mask's row for each head", kUnsupported, Ground::WrongRun, mask_row_of_one_query},
+    {"cudnn.s29", "cuDNN 9.13 or newer for a sink token", "install a newer cuDNN, or use Target::cpu()", kUnsupported,
+     Ground::NoEngine, sink_version},
+    {"cudnn.s30", "before cuDNN 9.20, which leaves these unwritten beside Stats: either Stats or Max and Sum_exp",
+     "leave out set_generate_stats(true), and compute Stats as max + ln(sum_exp)", kUnsupported, Ground::WrongRun,
+     stats_beside_max},
+    {"cudnn.s31", "before cuDNN 9.20: either a sink token or Max and Sum_exp",
+     "leave the sink out, and scale each row of O by sum_exp / (sum_exp + exp(sink - max))", kUnsupported,
+     Ground::NoEngine, sink_beside_max},
 };
 
 }  // namespace

@@ -286,6 +286,65 @@ std::vector<CaseGroup> paged_groups() {
     };
 }
 
+void sink(AttentionCase& c) { c.sink = DataType_t::FLOAT, c.d_sink = true; }
+
+Change with_sink(Change const& change) {
+    return [=](AttentionCase& c) { sink(c), change(c); };
+}
+
+std::vector<CaseGroup> sink_groups() {
+    auto const packed = [](AttentionCase& c) { lengths(c), laid_out(Layout::Ragged)(c); };
+    return {
+        group("sink", sink),
+        group("sink of Q's type", with_sink([](auto& c) { c.sink = c.type; })),
+        group("sink above all scores", with_sink([](auto& c) { c.sink_shift = 30.0; })),
+        group("sink, inference", with_sink([](auto& c) { c.generate_stats = false; })),
+        group("sink without its gradient", [](auto& c) { sink(c), c.d_sink = false; }),
+        group("sink and causal", with_sink([](auto& c) { c.right = 0; })),
+        group("sink and causal, bottom right", with_sink([](auto& c) { c.right = 0, bottom_right(c); })),
+        group("sink and window", with_sink([](auto& c) { c.left = 33, c.right = 0; })),
+        group("sink and bias", with_sink(biased(true, true, true))),
+        group("sink and alibi", with_sink([](auto& c) { c.alibi = true, c.right = 0; })),
+        group("sink and dropout", with_sink(dropout)),
+        group("sink and padding", with_sink(lengths)),
+        group("sink and stale padding", with_sink([](auto& c) { lengths(c), c.stale_padding = true; })),
+        group("sink, padding and causal", with_sink([](auto& c) { lengths(c), c.right = 0; })),
+        group("sink, sequences without keys", with_sink([](auto& c) { lengths(c), c.len_kv->front() = 0; })),
+        group("sink and ragged", with_sink(packed)),
+        group("sink, ragged and causal", with_sink([&](auto& c) { packed(c), c.right = 0; })),
+        group("sink, one query", with_sink(decode(384))),
+        group("sink, one query, many keys", with_sink(decode(4096))),
+        group("sink, one query and padding", with_sink([](auto& c) { decode(384)(c), lengths(c); })),
+        group("sink, heads of 192 and 128", with_sink(head_dims(192, 128))),
+        group("sink, deterministic", with_sink([](auto& c) { c.deterministic = true, c.right = 0; })),
+    };
+}
+
+std::vector<CaseGroup> softmax_groups() {
+    auto const both = [](AttentionCase& c) { c.generate_stats = false, c.logit_max = c.score_sum_exp = true; };
+    auto const packed = [](AttentionCase& c) { lengths(c), laid_out(Layout::Ragged)(c); };
+    return {
+        group("max and sum_exp", both),
+        group("max alone", [](auto& c) { c.generate_stats = false, c.logit_max = true; }),
+        group("sum_exp alone", [](auto& c) { c.generate_stats = false, c.score_sum_exp = true; }),
+        group("max, sum_exp and causal", [=](auto& c) { both(c), c.right = 0; }),
+        group("max, sum_exp and bias", [=](auto& c) { both(c), biased(true, true, true)(c); }),
+        group("max, sum_exp and dropout", [=](auto& c) { both(c), dropout(c); }),
+        group("max, sum_exp and padding", [=](auto& c) { both(c), lengths(c); }),
+        group("max, sum_exp, masked rows", [=](auto& c) { both(c), lengths(c), c.len_kv->front() = 0; }),
+        group("max, sum_exp and ragged", [=](auto& c) { both(c), packed(c); }),
+        group("max and ragged", [=](auto& c) { c.generate_stats = false, c.logit_max = true, packed(c); }),
+        group("sum_exp and ragged", [=](auto& c) { c.generate_stats = false, c.score_sum_exp = true, packed(c); }),
+        group("max, sum_exp, ragged, one query", [=](auto& c) { c.s_q = 1, both(c), packed(c), c.len_q->front() = 1; }),
+        group("max, sum_exp, one query", [=](auto& c) { both(c), decode(4096)(c); }),
+        group(
+            "stats and max", [](auto& c) { c.logit_max = true; }, "cudnn.s30"),
+        group(
+            "stats and sum_exp", [](auto& c) { c.score_sum_exp = true; }, "cudnn.s30"),
+        group("sink, max and sum_exp", with_sink(both), "cudnn.s31"),
+    };
+}
+
 std::vector<CaseGroup> variant_groups() {
     return {
         group("inference", [](auto& c) { c.generate_stats = false; }),
@@ -302,7 +361,7 @@ std::vector<CaseGroup> variant_groups() {
 std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
     for (auto const& groups : {mask_groups(), score_groups(), dropout_groups(), shape_groups(), ragged_groups(),
-                               paged_groups(), modifier_groups(), variant_groups()}) {
+                               paged_groups(), modifier_groups(), sink_groups(), softmax_groups(), variant_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;
@@ -328,6 +387,8 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     c.d_bias = c.d_bias && is_whole_bias;             // cudnn.s12
     if (c.mask && c.s_kv > 1) (*c.mask)[3] = c.s_kv;  // cudnn.s14
     c.nan_in_padding = c.paging.wild_entries = false;
+    if (c.sink != DataType_t::FLOAT && c.sink) c.sink = c.type;
+    if (c.generate_stats || c.sink) c.logit_max = c.score_sum_exp = false;
     return c;
 }
 

@@ -1,9 +1,7 @@
 // Every option's graphs are taken by the engines of the real cuDNN, with no GPU; their plans store, load and notice
 // every change of a byte.
 #include "gpu/gpu_cases.h"
-#include "reference/session.h"
-
-#include <cudnn_frontend/runtime.h>
+#include "lowering/case_graphs.h"
 
 #include "support/catch.h"
 #include "support/small_graph.h"
@@ -16,43 +14,12 @@ using Bytes = std::vector<std::uint8_t>;
 
 namespace {
 
-// Asks after planning offline once: asking for the library first would load the driver of a machine that has one.
-bool has_cudnn() {
-    static bool const is_found = [] {
-        static_cast<void>(test::small_graph().graph.build(Target::offline("h200")));
-        return cudnn_frontend::runtime::cudnn_version() > 0;
-    }();
-    if (!is_found) WARN("skipped: there is no cuDNN library here");
-    return is_found;
-}
-
 Error find_engines(Graph& graph) {
     Error error = graph.build_operation_graph(Target::offline("h200"));
     if (error.is_good()) error = graph.create_execution_plans({HeurMode_t::A});
     if (error.is_good()) error = graph.check_support();
     return error;
 }
-
-// The graphs of a case; backward's O and Stats come from zeros, since nothing runs.
-struct Graphs {
-    explicit Graphs(AttentionCase const& c)
-        : in(make_inputs(c)),
-          out(make_forward_outputs(c)),
-          more(make_backward_inputs(c, zeros(c))),
-          gradients(make_backward_outputs(c)),
-          forward(c, in, out),
-          backward(c, in, more, gradients) {}
-
-    static oracle::Forward zeros(AttentionCase const& c) {
-        return {oracle::Array(c.b, c.h_q, c.s_q, c.d_v), oracle::Array(c.b, c.h_q, c.s_q, 1)};
-    }
-
-    Inputs in;
-    ForwardOutputs out;
-    BackwardInputs more;
-    BackwardOutputs gradients;
-    Session forward, backward;
-};
 
 // What cuDNN's own text of a plan says of the kernel's parameters; it names the uids that the kernel is told.
 std::string kernel_parameters(Bytes const& plan) {

@@ -142,6 +142,15 @@ void make_modifier(AttentionCase const& c, Random& random, Inputs& in) {
     }
 }
 
+// Drawn apart from the other data, so that a sink changes nothing else.
+HostTensor make_sink(AttentionCase const& c) {
+    if (!c.sink) return {};
+    Random random(c.seed + 0x51);
+    return make_tensor(*c.sink, {1, c.h_q, 1, 1}).fill([&](Index4 const&) {
+        return random.real(0.0, 2.0) + c.sink_shift;
+    });
+}
+
 }  // namespace
 
 Inputs make_inputs(AttentionCase const& c) {
@@ -156,6 +165,7 @@ Inputs make_inputs(AttentionCase const& c) {
         in.scale = scalar(DataType_t::FLOAT, static_cast<double>(c.scale_value));
     }
     make_bias(c, random, in);
+    in.sink = make_sink(c);
     if (c.len_q) in.len_q = lengths_tensor(*c.len_q);
     if (c.len_kv) in.len_kv = lengths_tensor(*c.len_kv);
     if (c.nan_in_padding) {
@@ -171,11 +181,25 @@ Inputs make_inputs(AttentionCase const& c) {
 ForwardOutputs make_forward_outputs(AttentionCase const& c) {
     ForwardOutputs out;
     out.o = make_rows(c, c.result_type, c.output_layout, {c.b, c.h_q, c.s_q, c.d_v}, c.len_q);
-    if (c.generate_stats) {
-        out.stats = make_rows(c, DataType_t::FLOAT, c.output_layout, {c.b, c.h_q, c.s_q, 1}, c.len_q);
-    }
+    auto const numbers = [&] {
+        return make_rows(c, DataType_t::FLOAT, c.output_layout, {c.b, c.h_q, c.s_q, 1}, c.len_q);
+    };
+    if (c.generate_stats) out.stats = numbers();
+    if (c.logit_max) out.max = numbers();
+    if (c.score_sum_exp) out.sum_exp = numbers();
     out.rng_dump = make_dump(c);
     return out;
+}
+
+// Rows beyond the lengths as a forward pass leaves them that does not write them, or that marks them as masked.
+static void leave_stale(BackwardInputs const& in, std::vector<std::int64_t> const& lengths, Random& random) {
+    auto const is_padding = [&](Index4 const& at) { return at[2] >= lengths[static_cast<std::size_t>(at[0])]; };
+    for_each_index(in.o.dim, [&](Index4 const& at) {
+        if (is_padding(at)) in.o.set(at, random.real(-4.0, 4.0));
+    });
+    for_each_index(in.stats.dim, [&](Index4 const& at) {
+        if (is_padding(at)) in.stats.set(at, -std::numeric_limits<double>::infinity());
+    });
 }
 
 BackwardInputs make_backward_inputs(AttentionCase const& c, oracle::Forward const& forward) {
@@ -187,6 +211,7 @@ BackwardInputs make_backward_inputs(AttentionCase const& c, oracle::Forward cons
     in.o.fill([&](Index4 const& at) { return forward.o.at(at[0], at[1], at[2], at[3]); });
     in.stats.fill([&](Index4 const& at) { return forward.stats.at(at[0], at[1], at[2], at[3]); });
     in.d_o.fill([&](Index4 const&) { return random.real(-1.0, 1.0); });
+    if (c.stale_padding) leave_stale(in, *c.len_q, random);
     return in;
 }
 
@@ -194,6 +219,7 @@ BackwardOutputs make_backward_outputs(AttentionCase const& c) {
     BackwardOutputs out;
     make_qkv(c, c.result_type, c.output_layout, out.d_q, out.d_k, out.d_v);
     if (c.d_bias) out.d_bias = make_in_layout(c.bias_type, gaps_or_none(c.output_layout), *c.bias);
+    if (c.d_sink) out.d_sink = make_tensor(DataType_t::FLOAT, {1, c.h_q, 1, 1});
     out.rng_dump = make_dump(c);
     return out;
 }
@@ -214,6 +240,7 @@ oracle::Problem to_problem(AttentionCase const& c, Inputs const& inputs, HostTen
     if (inputs.modifier_of_queries) p.modifier.of_queries = to_array(inputs.modifier_of_queries);
     if (inputs.modifier_of_keys) p.modifier.of_keys = to_array(inputs.modifier_of_keys);
     if (c.bias) p.bias = to_array(inputs.bias);
+    if (c.sink) p.sink = to_array(inputs.sink);
     p.alibi = c.alibi;
     p.len_q = c.len_q;
     p.len_kv = c.len_kv;

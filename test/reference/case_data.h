@@ -8,7 +8,7 @@ namespace sdpa_test {
 
 // Tensors that an option does not use are empty.
 struct Inputs {
-    HostTensor q, k, v, scale, bias, len_q, len_kv, seed, offset, mask, mask_scale, mask_scale_inv;
+    HostTensor q, k, v, scale, bias, sink, len_q, len_kv, seed, offset, mask, mask_scale, mask_scale_inv;
     HostTensor modifier_of_queries, modifier_of_keys;
 
     std::vector<HostTensor> all() const {
@@ -17,6 +17,7 @@ struct Inputs {
                 v,
                 scale,
                 bias,
+                sink,
                 len_q,
                 len_kv,
                 seed,
@@ -30,8 +31,8 @@ struct Inputs {
 };
 
 struct ForwardOutputs {
-    HostTensor o, stats, rng_dump;
-    std::vector<HostTensor> all() const { return {o, stats, rng_dump}; }
+    HostTensor o, stats, max, sum_exp, rng_dump;
+    std::vector<HostTensor> all() const { return {o, stats, max, sum_exp, rng_dump}; }
 };
 
 // What the backward pass gets from the forward pass and from the loss.
@@ -41,8 +42,8 @@ struct BackwardInputs {
 };
 
 struct BackwardOutputs {
-    HostTensor d_q, d_k, d_v, d_bias, rng_dump;
-    std::vector<HostTensor> all() const { return {d_q, d_k, d_v, d_bias, rng_dump}; }
+    HostTensor d_q, d_k, d_v, d_bias, d_sink, rng_dump;
+    std::vector<HostTensor> all() const { return {d_q, d_k, d_v, d_bias, d_sink, rng_dump}; }
 };
 
 Inputs make_inputs(AttentionCase const& c);

@@ -98,6 +98,8 @@ ForwardCheck check_forward(AttentionCase const& c, Inputs const& in, Rig const& 
     };
     look("O", out.o, result.exact.o, allowed.o);
     if (out.stats) look("stats", out.stats, result.exact.stats, allowed.stats);
+    if (out.max) look("max", out.max, result.exact.max, allowed.max);
+    if (out.sum_exp) look("sum_exp", out.sum_exp, result.exact.sum_exp, allowed.sum_exp);
     return result;
 }
 
@@ -122,6 +124,7 @@ void check_backward(AttentionCase const& c, Inputs const& in, ForwardCheck const
     look("dK", out.d_k, exact.d_k, allowed.d_k, rows_to_compare(rig, c.len_kv, c.len_q));
     look("dV", out.d_v, exact.d_v, allowed.d_v, rows_to_compare(rig, c.len_kv, c.len_q));
     if (out.d_bias) look("dBias", out.d_bias, exact.d_bias, allowed.d_bias, std::nullopt);
+    if (out.d_sink) look("dSink", out.d_sink, exact.d_sink, allowed.d_sink, std::nullopt);
 }
 
 double roundoff_of(DataType_t type) {
@@ -132,9 +135,12 @@ double roundoff_of(DataType_t type) {
 
 oracle::Precision precision_of(AttentionCase const& c, Rig const& rig) {
     bool const is_reference = rig.target.kind() == Target::Kind::REFERENCE;
-    return {is_reference ? oracle::Precision::kDouble : oracle::Precision::kSingle, c.result_type, c.bias_type,
+    return {is_reference ? oracle::Precision::kDouble : oracle::Precision::kSingle,
+            c.result_type,
+            c.bias_type,
             rig.rounds_factors ? roundoff_of(c.type) : 0.0,
-            rig.rounds_factors && c.type == DataType_t::HALF ? 0x1p-25 : 0.0};
+            rig.rounds_factors && c.type == DataType_t::HALF ? 0x1p-25 : 0.0,
+            c.logit_max || c.score_sum_exp ? oracle::Precision::kSingle : 0.0};
 }
 
 Difference compare(char const* name, HostTensor const& actual, oracle::Array const& expected,

@@ -32,7 +32,7 @@ Array gradient(Problem& problem, Array& parameter, Array const& d_o) {
 Backward central_differences(Problem const& problem, Array const& d_o) {
     Problem p = problem;
     return {gradient(p, p.q, d_o), gradient(p, p.k, d_o), gradient(p, p.v, d_o),
-            p.bias ? gradient(p, *p.bias, d_o) : Array()};
+            p.bias ? gradient(p, *p.bias, d_o) : Array(), p.sink ? gradient(p, *p.sink, d_o) : Array()};
 }
 
 }  // namespace oracle

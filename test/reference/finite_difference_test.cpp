@@ -18,7 +18,7 @@ oracle::Backward allowed(AttentionCase const& c, oracle::Problem const& problem,
     oracle::Precision precision = precision_of(c, Rig(target));
     precision.unit = oracle::Precision::kSingle;
     oracle::Backward result = oracle::allowed_error(problem, exact.o, exact.stats, d_o, gradient, precision);
-    for (oracle::Array* array : {&result.d_q, &result.d_k, &result.d_v, &result.d_bias}) {
+    for (oracle::Array* array : {&result.d_q, &result.d_k, &result.d_v, &result.d_bias, &result.d_sink}) {
         for (double& value : array->values) value += oracle::kDifferenceError;
     }
     return result;
@@ -36,6 +36,7 @@ void check_gradients(AttentionCase const& c, Target const& target) {
     CHECK(first_difference("dK", step.backward.d_k, numeric.d_k, bound.d_k) == "");
     CHECK(first_difference("dV", step.backward.d_v, numeric.d_v, bound.d_v) == "");
     if (c.d_bias) CHECK(first_difference("dBias", step.backward.d_bias, numeric.d_bias, bound.d_bias) == "");
+    if (c.d_sink) CHECK(first_difference("dSink", step.backward.d_sink, numeric.d_sink, bound.d_sink) == "");
 }
 
 void check_all(Target const& target) {

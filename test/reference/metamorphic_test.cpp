@@ -5,6 +5,8 @@
 #include "support/catch.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <thread>
 
 namespace {
@@ -145,6 +147,54 @@ TEST_CASE("a built graph runs from eight threads at once") {
     }
 }
 
+TEST_CASE("a sink of minus infinity changes no bit, and has a gradient of 0") {
+    for (Target const& target : {Target::reference(), Target::cpu()}) {
+        AttentionCase const without = plain_case(4, 2);
+        AttentionCase with = without;
+        with.sink = DataType_t::FLOAT, with.d_sink = true;
+        with.sink_shift = -std::numeric_limits<double>::infinity();
+        TrainingStep const a = training_step(without, target), b = training_step(with, target);
+        REQUIRE(b.error == "");
+        CHECK(same_bits(a.forward.o, b.forward.o));
+        CHECK(same_bits(a.forward.stats, b.forward.stats));
+        CHECK(same_bits(a.backward.d_q, b.backward.d_q));
+        CHECK(same_bits(a.backward.d_k, b.backward.d_k));
+        CHECK(same_bits(a.backward.d_v, b.backward.d_v));
+        for_each_index(b.backward.d_sink.dim, [&](Index4 const& at) { CHECK(b.backward.d_sink.get(at) == 0.0); });
+    }
+}
+
+TEST_CASE("Max and Sum_exp merge the results over two parts of the keys") {
+    AttentionCase whole = plain_case(2, 2);
+    whole.right.reset();
+    AttentionCase part = whole;
+    part.s_kv = 9, part.generate_stats = false, part.logit_max = part.score_sum_exp = true;
+    whole.s_kv = 2 * part.s_kv;
+    Inputs const in = make_inputs(whole);
+    ForwardOutputs const all = make_forward_outputs(whole);
+    REQUIRE(Session(whole, in, all).run(Target::cpu()).get_message() == "");
+    std::vector<ForwardOutputs> parts;
+    for (std::int64_t const first : {std::int64_t{0}, part.s_kv}) {
+        Inputs some = make_inputs(part);
+        auto const in_whole = [=](Index4 at) { return Index4{at[0], at[1], at[2] + first, at[3]}; };
+        some.q = in.q;
+        some.k.fill([&](Index4 const& at) { return in.k.get(in_whole(at)); });
+        some.v.fill([&](Index4 const& at) { return in.v.get(in_whole(at)); });
+        parts.push_back(make_forward_outputs(part));
+        REQUIRE(Session(part, some, parts.back()).run(Target::cpu()).get_message() == "");
+    }
+    for_each_index(all.o.dim, [&](Index4 const& at) {
+        Index4 const row{at[0], at[1], at[2], 0};
+        double const max = std::max(parts[0].max.get(row), parts[1].max.get(row));
+        double o = 0.0, sum = 0.0;
+        for (ForwardOutputs const& out : parts) {
+            double const weight = out.sum_exp.get(row) * std::exp(out.max.get(row) - max);
+            o += weight * out.o.get(at), sum += weight;
+        }
+        CHECK(std::abs(o / sum - all.o.get(at)) < 1e-5);
+    });
+}
+
 TEST_CASE("permuting the heads permutes the results") {
     for (Target const& target : {Target::reference(), Target::cpu()}) {
         AttentionCase const c = plain_case(3, 3);
@@ -201,7 +251,7 @@ TEST_CASE("shared K and V heads are repeated ones and their gradients the sums")
         oracle::Array const o = to_array(a.forward.o), stats = to_array(a.forward.stats);
         oracle::Array const d_o = to_array(make_backward_inputs(shared, {o, stats}).d_o);
         oracle::Precision const precision{oracle::Precision::kSingle, shared.result_type, shared.bias_type};
-        oracle::Forward forward = oracle::allowed_error(problem, oracle::Forward{o, stats}, precision);
+        oracle::Forward forward = oracle::allowed_error(problem, oracle::forward(problem), precision);
         oracle::Backward backward =
             oracle::allowed_error(problem, o, stats, d_o, oracle::backward(problem, o, stats, d_o), precision);
         for (oracle::Array* array : {&forward.o, &forward.stats, &backward.d_q, &backward.d_k, &backward.d_v}) {

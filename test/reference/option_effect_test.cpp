@@ -3,6 +3,8 @@
 #include "reference/training_step.h"
 #include "support/catch.h"
 
+#include <cmath>
+
 namespace {
 
 using namespace sdpa_test;
@@ -47,6 +49,35 @@ TEST_CASE("without generate_stats there is no stats tensor and O is the same") {
         REQUIRE(Session(with, make_inputs(with), a).run(target).get_message() == "");
         REQUIRE(Session(without, make_inputs(without), b).run(target).get_message() == "");
         CHECK(same_bits(a.o, b.o));
+    }
+}
+
+TEST_CASE("without set_dsink_token the other gradients are the same") {
+    AttentionCase with = small_case();
+    with.sink = DataType_t::FLOAT, with.d_sink = true;
+    AttentionCase without = with;
+    without.d_sink = false;
+    for (Target const& target : {Target::reference(), Target::cpu(1)}) {
+        TrainingStep const a = training_step(with, target), b = training_step(without, target);
+        REQUIRE(a.error == "");
+        REQUIRE(b.error == "");
+        CHECK(same_bits(a.backward.d_q, b.backward.d_q));
+        CHECK(same_bits(a.backward.d_k, b.backward.d_k));
+        CHECK(same_bits(a.backward.d_v, b.backward.d_v));
+    }
+}
+
+TEST_CASE("Max and Sum_exp together are Stats, and asking for them changes no probability") {
+    AttentionCase with = small_case();
+    with.logit_max = with.score_sum_exp = true;
+    for (Target const& target : {Target::reference(), Target::cpu(1)}) {
+        TrainingStep const step = training_step(with, target), plain = training_step(small_case(), target);
+        REQUIRE(step.error == "");
+        for_each_index(step.forward.stats.dim, [&](Index4 const& at) {
+            double const stats = step.forward.max.get(at) + std::log(step.forward.sum_exp.get(at));
+            CHECK(std::abs(step.forward.stats.get(at) - stats) < 1e-6);
+        });
+        CHECK(largest_difference(step.forward.o, plain.forward.o) < 1e-6);
     }
 }
 

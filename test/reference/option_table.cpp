@@ -25,6 +25,8 @@ Change biased(Index4 const& dim) {
     return [=](AttentionCase& c) { c.bias = dim, c.d_bias = true; };
 }
 
+void sink(AttentionCase& c) { c.sink = DataType_t::FLOAT, c.d_sink = true, c.sink_shift = 1.0; }
+
 void dropout(AttentionCase& c) {
     c.dropout = Dropout::Probability, c.dropout_probability = 0.4f;
     c.rng_seed = 77, c.rng_offset = 5, c.rng_dump = true;
@@ -60,6 +62,12 @@ std::vector<Option> const& all_options() {
         {"bias", nothing, biased({2, 4, 5, 7}), 0.15},
         {"bias over heads and keys", nothing, biased({1, 4, 1, 7}), 0.15},
         {"bias over batch and keys", nothing, biased({2, 1, 1, 7}), 0.15},
+        {"sink_token", nothing, sink, 0.15},
+        {"sink_token of many rows without keys", lengths({5, 5}, {2, 0}),
+         [=](auto& c) {
+             lengths({5, 5}, {2, 0})(c), sink(c);
+         },
+         0.15},
         {"alibi_mask", nothing, [](auto& c) { c.alibi = true; }, 0.15},
         {"score modifier: softcap", nothing, modified(oracle::Modify::Softcap, 0.5f), 0.15},
         {"score modifier: alibi of given slopes", nothing, modified(oracle::Modify::Slopes, 0.0f), 0.15},

@@ -25,13 +25,17 @@ void for_each_score(Problem const& p, Visit visit) {
                 for (std::int64_t j = 0; j < p.keys(); ++j) visit(b, h, i, j);
 }
 
-double log_sum_exp(Array const& s, std::int64_t b, std::int64_t h, std::int64_t i) {
-    double largest = kMasked;
+// Fills in stats, max and sum_exp of one row. A row of -inf alone has a sum of 0.
+void sum_row(Problem const& p, Array const& s, std::int64_t b, std::int64_t h, std::int64_t i, Forward& result) {
+    double largest = p.sink_at(h);
     for (std::int64_t j = 0; j < s.dim[3]; ++j) largest = std::max(largest, s.at(b, h, i, j));
-    if (largest == kMasked) return kMasked;
     double sum = 0.0;
-    for (std::int64_t j = 0; j < s.dim[3]; ++j) sum += std::exp(s.at(b, h, i, j) - largest);
-    return largest + std::log(sum);
+    auto const add = [&](double score) { sum += score == kMasked ? 0.0 : std::exp(score - largest); };
+    add(p.sink_at(h));
+    for (std::int64_t j = 0; j < s.dim[3]; ++j) add(s.at(b, h, i, j));
+    result.max.at(b, h, i, 0) = largest;
+    result.sum_exp.at(b, h, i, 0) = sum;
+    result.stats.at(b, h, i, 0) = sum == 0.0 ? kMasked : largest + std::log(sum);
 }
 
 }  // namespace
@@ -56,6 +60,8 @@ bool Problem::keeps(std::int64_t b, std::int64_t i, std::int64_t j) const {
     std::int64_t const diagonal = i + (bottom_right ? columns - rows : 0);
     return i < rows && j < columns && (!right || j <= diagonal + *right) && (!left || j > diagonal - *left);
 }
+
+double Problem::sink_at(std::int64_t h) const { return sink ? sink->at(0, h, 0, 0) : kMasked; }
 
 double Problem::bias_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
     return bias ? bias->at(b, h, i, j) : 0.0;
@@ -90,11 +96,11 @@ Array probabilities(Array const& s, Array const& stats) {
 
 Forward forward(Problem const& p) {
     Array const s = scores(p);
-    Forward result{Array(p.batches(), p.heads(), p.queries(), p.v.dim[3]),
-                   Array(p.batches(), p.heads(), p.queries(), 1)};
+    Array const row(p.batches(), p.heads(), p.queries(), 1);
+    Forward result{Array(p.batches(), p.heads(), p.queries(), p.v.dim[3]), row, row, row};
     for (std::int64_t b = 0; b < p.batches(); ++b)
         for (std::int64_t h = 0; h < p.heads(); ++h)
-            for (std::int64_t i = 0; i < p.queries(); ++i) result.stats.at(b, h, i, 0) = log_sum_exp(s, b, h, i);
+            for (std::int64_t i = 0; i < p.queries(); ++i) sum_row(p, s, b, h, i, result);
     Array const probability = probabilities(s, result.stats);
     for_each_score(p, [&](auto b, auto h, auto i, auto j) {
         double const weight = probability.at(b, h, i, j) * p.dropout_at(b, h, i, j);
@@ -106,9 +112,23 @@ Forward forward(Problem const& p) {
     return result;
 }
 
+// The sink's probability takes from the keys': d p_j / d sink = -p_j p_sink, so that a row's O moves by -p_sink O.
+static Array gradient_of_sink(Problem const& p, Array const& o, Array const& stats, Array const& d_o) {
+    Array result(1, p.heads(), 1, 1);
+    for (std::int64_t b = 0; b < p.batches(); ++b)
+        for (std::int64_t h = 0; h < p.heads(); ++h)
+            for (std::int64_t i = 0; i < p.queries(); ++i) {
+                double const row = stats.at(b, h, i, 0);
+                if (row == kMasked) continue;
+                result.at(0, h, 0, 0) -= std::exp(p.sink_at(h) - row) * dot(d_o, h, i, o, h, i, b);
+            }
+    return result;
+}
+
 Backward backward(Problem const& p, Array const& o, Array const& stats, Array const& d_o) {
     auto const zeros = [](Array const& like) { return Array(like.dim[0], like.dim[1], like.dim[2], like.dim[3]); };
-    Backward result{zeros(p.q), zeros(p.k), zeros(p.v), p.bias ? zeros(*p.bias) : Array()};
+    Backward result{zeros(p.q), zeros(p.k), zeros(p.v), p.bias ? zeros(*p.bias) : Array(),
+                    p.sink ? gradient_of_sink(p, o, stats, d_o) : Array()};
     Array const probability = probabilities(scores(p), stats);
     for_each_score(p, [&](auto b, auto h, auto i, auto j) {
         double const weight = probability.at(b, h, i, j);

@@ -14,6 +14,7 @@ struct Problem {
     double scale = 1.0;
     Modifier modifier;          // between scale and bias
     std::optional<Array> bias;  // each dim full or 1
+    std::optional<Array> sink;  // {1,Hq,1,1}: a score of each row that has no key
     bool alibi = false;
     std::optional<std::vector<std::int64_t>> len_q, len_kv;  // of each batch entry
     bool bottom_right = false;
@@ -31,6 +32,7 @@ struct Problem {
     // scale q k^T, before anything else.
     double product_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
     bool keeps(std::int64_t b, std::int64_t i, std::int64_t j) const;
+    double sink_at(std::int64_t h) const;  // -inf without a sink
     double bias_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
     double alibi_at(std::int64_t h, std::int64_t i, std::int64_t j) const;
     // What the dropout multiplies a probability by.
@@ -38,13 +40,15 @@ struct Problem {
 };
 
 struct Forward {
-    Array o;      // 0 in rows where every key is masked
-    Array stats;  // natural log-sum-exp, -inf in such rows
+    Array o;                 // 0 in rows where every key is masked
+    Array stats;             // natural log-sum-exp; in such rows the sink, or -inf
+    Array max{}, sum_exp{};  // the greatest score, and the sum of exp(score - that)
 };
 
 struct Backward {
     Array d_q, d_k, d_v;
-    Array d_bias;  // empty without a bias
+    Array d_bias;    // empty without a bias
+    Array d_sink{};  // empty without a sink
 };
 
 double alibi_slope(std::int64_t head, std::int64_t heads);

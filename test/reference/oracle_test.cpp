@@ -61,6 +61,18 @@ std::vector<Option> const kOptions = {
          for (double& value : p.dropout_mask->values) value = random.chance(0.6) ? 1.0 : 0.0;
          p.dropout_scale = 1.0 / 0.6;
      }},
+    {"sink",
+     [](auto& p, auto& random) {
+         p.sink = random_array(random, {1, 4, 1, 1});
+     }},
+    {"sink, dropout and rows without keys",
+     [](auto& p, auto& random) {
+         p.sink = random_array(random, {1, 4, 1, 1});
+         p.len_q = {5, 2}, p.len_kv = {3, 0};
+         p.dropout_mask = oracle::Array(2, 4, 5, 6);
+         for (double& value : p.dropout_mask->values) value = random.chance(0.6) ? 1.0 : 0.0;
+         p.dropout_scale = 1.0 / 0.6;
+     }},
 };
 
 void check_close(std::string const& name, oracle::Array const& a, oracle::Array const& b) {
@@ -84,12 +96,44 @@ TEST_CASE("oracle: two keys worked out by hand") {
     CHECK(result.o.values[0] == Approx(5.0));
     CHECK(result.stats.values[0] == Approx(std::log(4.0)));
 
+    CHECK(result.max.values[0] == Approx(std::log(3.0)));
+    CHECK(result.sum_exp.values[0] == Approx(4.0 / 3.0));
+
     oracle::Backward const gradient = oracle::backward(p, result.o, result.stats, oracle::Array(1, 1, 1, 1, 1.0));
     CHECK(gradient.d_v.values[0] == Approx(0.25));
     CHECK(gradient.d_v.values[1] == Approx(0.75));
     CHECK(gradient.d_k.values[0] == Approx(2.0 * 0.25 * (8.0 - 5.0)));
     CHECK(gradient.d_k.values[1] == Approx(2.0 * 0.75 * (4.0 - 5.0)));
     CHECK(gradient.d_q.values[0] == Approx(0.75 * (4.0 - 5.0) * 0.5 * std::log(3.0)));
+}
+
+TEST_CASE("oracle: a sink worked out by hand") {
+    oracle::Problem p;
+    p.q = p.k = oracle::Array(1, 1, 1, 1, 0.0);
+    p.v = oracle::Array(1, 1, 1, 1, 8.0);
+    p.sink = oracle::Array(1, 1, 1, 1, std::log(3.0));  // of the key's score 0: probabilities 1/4, and 3/4 for the sink
+    oracle::Forward const result = oracle::forward(p);
+    CHECK(result.o.values[0] == Approx(2.0));
+    CHECK(result.stats.values[0] == Approx(std::log(4.0)));
+    CHECK(result.max.values[0] == Approx(std::log(3.0)));
+    CHECK(result.sum_exp.values[0] == Approx(4.0 / 3.0));
+    oracle::Backward const gradient = oracle::backward(p, result.o, result.stats, oracle::Array(1, 1, 1, 1, 1.0));
+    CHECK(gradient.d_sink.values[0] == Approx(-0.75 * 2.0));
+}
+
+TEST_CASE("oracle: a row without keys has its sink alone") {
+    sdpa_test::Random random(3);
+    oracle::Problem p = small_problem(random);
+    p.len_q = {5, 4}, p.len_kv = {0, 6};
+    oracle::Forward const bare = oracle::forward(p);
+    CHECK(bare.max.at(0, 1, 2, 0) == -kInfinity);
+    CHECK(bare.sum_exp.at(0, 1, 2, 0) == 0.0);
+    p.sink = oracle::Array(1, 4, 1, 1, 0.5);
+    oracle::Forward const result = oracle::forward(p);
+    CHECK(result.o.at(0, 1, 2, 1) == 0.0);
+    CHECK(result.stats.at(0, 1, 2, 0) == 0.5);
+    CHECK(result.max.at(0, 1, 2, 0) == 0.5);
+    CHECK(result.sum_exp.at(0, 1, 2, 0) == 1.0);
 }
 
 TEST_CASE("oracle: the masks keep the keys that their definitions name") {
@@ -158,5 +202,6 @@ TEST_CASE("oracle: gradients agree with finite differences with every option") {
         check_close("dK", analytic.d_k, numeric.d_k);
         check_close("dV", analytic.d_v, numeric.d_v);
         check_close("dBias", analytic.d_bias, numeric.d_bias);
+        check_close("dSink", analytic.d_sink, numeric.d_sink);
     }
 }

@@ -140,6 +140,19 @@ void choose_paging(AttentionCase& c, std::uint64_t index) {
     paging.states_length = !is_told || random.chance(0.5);
 }
 
+// What has a generator of its own leaves all other draws as they are.
+void choose_softmax(AttentionCase& c, std::uint64_t index) {
+    Random random(kSweepSeed + 1299709 * index);
+    if (random.chance(0.2)) {
+        c.sink = random.chance(0.7) ? DataType_t::FLOAT : c.type;
+        c.sink_shift = random.chance(0.1) ? random.real(-20.0, 20.0) : 0.0;
+        c.d_sink = random.chance(0.8);
+    }
+    c.stale_padding = c.len_q && random.chance(0.5);
+    c.logit_max = random.chance(0.1);
+    c.score_sum_exp = random.chance(0.1);
+}
+
 void choose_dropout(AttentionCase& c, Random& random) {
     constexpr float kProbabilities[] = {0.1f, 0.25f, 0.5f, 0.8f};
     c.dropout_probability = random.pick(kProbabilities);
@@ -172,6 +185,7 @@ AttentionCase random_case(std::uint64_t index) {
     choose_ragged(c, index);
     choose_modifier(c, index);
     choose_paging(c, index);
+    choose_softmax(c, index);
     return c;
 }
 

@@ -56,6 +56,12 @@ void Session::output(TensorPtr const& tensor, HostTensor const& memory) {
     declare(tensor, memory);
 }
 
+TensorPtr Session::requested(char const* name, HostTensor const& memory) {
+    TensorPtr const tensor = input(name, memory);
+    tensor->set_output(true);
+    return tensor;
+}
+
 template <class Attributes>
 void Session::apply_scale(Attributes& options, HostTensor const& scale) {
     if (case_.scale == Scale::Number) options.set_attn_scale(case_.scale_value);
@@ -112,6 +118,7 @@ void Session::apply_options(Attributes& options, Inputs const& in, HostTensor co
     apply_scale(options, in.scale);
     apply_modifier(options, in);
     if (in.bias) options.set_bias(input("bias", in.bias));
+    if (in.sink) options.set_sink_token(input("sink", in.sink));
     if (case_.alibi) options.set_alibi_mask(true);
     if (in.len_q) {
         options.set_padding_mask(true)
@@ -123,11 +130,7 @@ void Session::apply_options(Attributes& options, Inputs const& in, HostTensor co
         options.set_dropout(case_.dropout_probability, scalar_input("seed", in.seed),
                             scalar_input("offset", in.offset));
     }
-    if (rng_dump) {
-        TensorPtr const dump = input("dump", rng_dump);
-        dump->set_output(true);
-        options.set_rng_dump(dump);
-    }
+    if (rng_dump) options.set_rng_dump(requested("dump", rng_dump));
 }
 
 void Session::apply_paging(SDPA_attributes& options, Inputs const& in) {
@@ -151,6 +154,8 @@ Session::Session(AttentionCase const& c, Inputs const& in, ForwardOutputs const&
     else options.set_generate_stats(c.generate_stats);
     apply_options(options, in, out.rng_dump);
     if (in.mask) options.set_dropout(input("mask", in.mask), scalar_input("mask_scale", in.mask_scale));
+    if (out.max) options.set_logit_max(requested("max", out.max));
+    if (out.sum_exp) options.set_score_sum_exp(requested("sum_exp", out.sum_exp));
     auto const [o, stats] =
         c.shorthands ? graph_.scaled_dot_product_flash_attention(q, k, v, options) : graph_.sdpa(q, k, v, options);
     output(o, out.o);
@@ -169,11 +174,8 @@ Session::Session(AttentionCase const& c, Inputs const& in, BackwardInputs const&
         options.set_dropout(input("mask", in.mask), scalar_input("mask_scale", in.mask_scale),
                             scalar_input("mask_scale_inv", in.mask_scale_inv));
     }
-    if (out.d_bias) {
-        TensorPtr const d_bias = input("d_bias", out.d_bias);
-        d_bias->set_output(true);
-        options.set_dbias(d_bias);
-    }
+    if (out.d_bias) options.set_dbias(requested("d_bias", out.d_bias));
+    if (out.d_sink) options.set_dsink_token(requested("d_sink", out.d_sink));
     auto const [d_q, d_k, d_v] =
         c.shorthands ? graph_.scaled_dot_product_flash_attention_backward(q, k, v, o, d_o, stats, options)
                      : graph_.sdpa_backward(q, k, v, o, d_o, stats, options);

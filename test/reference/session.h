@@ -51,6 +51,7 @@ class Session {
     TensorPtr offset_input(HostTensor const& memory);
     TensorPtr scalar_input(char const* name, HostTensor const& memory);
     void output(TensorPtr const& tensor, HostTensor const& memory);
+    TensorPtr requested(char const* name, HostTensor const& memory);  // an output that an option asks for
     void declare(TensorPtr const& tensor, HostTensor const& memory);
     template <class Attributes>
     void apply_options(Attributes& options, Inputs const& inputs, HostTensor const& rng_dump);

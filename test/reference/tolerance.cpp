@@ -80,11 +80,18 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
     Array const s = scores(p);
     Array const probability = probabilities(s, exact.stats);
     Array const score_error = score_errors(p, s, precision.unit);
-    Forward allowed{zeros_like(exact.o), zeros_like(exact.stats)};
+    Array const row = zeros_like(exact.stats);
+    Forward allowed{zeros_like(exact.o), row, row, row};
     for_each_row(p, [&](auto b, auto h, auto i) {
-        double const relative = probability_error(p, score_error.at(b, h, i, 0), precision.unit);
-        double const stats = exact.stats.at(b, h, i, 0);
-        if (std::isfinite(stats)) allowed.stats.at(b, h, i, 0) = relative + 2.0 * precision.unit * std::abs(stats);
+        double const stats = exact.stats.at(b, h, i, 0), max = exact.max.at(b, h, i, 0);
+        bool const has_scores = std::isfinite(stats);
+        double const stored = has_scores ? precision.row_unit * (2.0 + std::abs(max)) : 0.0;
+        double const relative = probability_error(p, score_error.at(b, h, i, 0), precision.unit) + stored;
+        if (has_scores) {
+            allowed.stats.at(b, h, i, 0) = relative + 2.0 * precision.unit * std::abs(stats);
+            allowed.max.at(b, h, i, 0) = score_error.at(b, h, i, 0) + precision.unit * std::abs(max);
+            allowed.sum_exp.at(b, h, i, 0) = relative * exact.sum_exp.at(b, h, i, 0);
+        }
         for (std::int64_t j = 0; j < p.keys(); ++j) {
             double const keep = std::abs(p.dropout_at(b, h, i, j));
             double const weight = probability.at(b, h, i, j) * keep;
@@ -98,7 +105,22 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
     });
     add_storage_error(allowed.o, exact.o, precision.io);
     add_storage_error(allowed.stats, exact.stats, DataType_t::FLOAT);
+    add_storage_error(allowed.max, exact.max, DataType_t::FLOAT);
+    add_storage_error(allowed.sum_exp, exact.sum_exp, DataType_t::FLOAT);
     return allowed;
+}
+
+// Of -p_sink D, summed over rows.
+static Array sink_errors(Problem const& p, Array const& o, Array const& stats, Array const& d_o, double unit) {
+    Array result(1, p.heads(), 1, 1);
+    double const additions = static_cast<double>(p.batches() * p.queries()) + length(p.v.dim[3]) + 16.0;
+    for_each_row(p, [&](auto b, auto h, auto i) {
+        double const row = stats.at(b, h, i, 0), sink = p.sink_at(h);
+        if (!std::isfinite(row) || !std::isfinite(sink)) return;
+        double const relative = unit * (additions + 4.0 * (std::abs(row) + std::abs(sink)));
+        result.at(0, h, 0, 0) += relative * std::exp(sink - row) * absolute_dot(d_o, h, i, o, h, i, b);
+    });
+    return result;
 }
 
 Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Array const& d_o, Backward const& exact,
@@ -107,7 +129,8 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
     Array const s = scores(p);
     Array const probability = probabilities(s, stats);
     Array const score_error = score_errors(p, s, unit);
-    Backward allowed{zeros_like(exact.d_q), zeros_like(exact.d_k), zeros_like(exact.d_v), zeros_like(exact.d_bias)};
+    Backward allowed{zeros_like(exact.d_q), zeros_like(exact.d_k), zeros_like(exact.d_v), zeros_like(exact.d_bias),
+                     p.sink ? sink_errors(p, o, stats, d_o, unit) : Array()};
     double const rows_per_k = static_cast<double>(p.queries() * (p.heads() / p.k.dim[1]) + 4);
     double const rows_per_v = static_cast<double>(p.queries() * (p.heads() / p.v.dim[1]) + 4);
     double const rows_per_bias = p.bias ? static_cast<double>(s.values.size() / p.bias->values.size() + 4) : 0.0;
@@ -155,6 +178,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
     add_storage_error(allowed.d_k, exact.d_k, precision.io);
     add_storage_error(allowed.d_v, exact.d_v, precision.io);
     if (p.bias) add_storage_error(allowed.d_bias, exact.d_bias, precision.bias);
+    if (p.sink) add_storage_error(allowed.d_sink, exact.d_sink, DataType_t::FLOAT);
     return allowed;
 }
 

@@ -26,6 +26,8 @@ struct Precision {
     // gradients of query heads before those that share a key head are added, and of sums of dBias: roundoff, and half
     // the spacing of the smallest numbers.
     double factor_unit = 0.0, factor_floor = 0.0;
+    // Of the maximum and the sum of a row, where they are outputs: probabilities are computed from what was stored.
+    double row_unit = 0.0;
 
     static constexpr double kSingle = 0x1p-24;
     static constexpr double kDouble = 0x1p-53;

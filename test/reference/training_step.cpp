@@ -8,7 +8,9 @@ namespace sdpa_test {
 
 std::vector<HostTensor> TrainingStep::results() const {
     std::vector<HostTensor> all{forward.o, forward.stats, backward.d_q, backward.d_k, backward.d_v};
-    if (backward.d_bias) all.push_back(backward.d_bias);
+    for (HostTensor const& tensor : {forward.max, forward.sum_exp, backward.d_bias, backward.d_sink}) {
+        if (tensor) all.push_back(tensor);
+    }
     return all;
 }
 

@@ -10,7 +10,7 @@ struct TrainingStep {
     ForwardOutputs forward;
     BackwardOutputs backward;
 
-    // O, stats, dQ, dK, dV, and dBias where there is one.
+    // O, stats, dQ, dK, dV, and what options ask for besides; not the dropout mask.
     std::vector<HostTensor> results() const;
 };
 

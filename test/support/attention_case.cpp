@@ -40,6 +40,7 @@ void describe_masks(AttentionCase const& c, std::ostream& out) {
             << (c.paging.packed_tables ? ", packed tables" : "") << (c.paging.wide_tables ? ", wide tables" : "")
             << (c.paging.wild_entries ? ", wild entries" : "") << (c.paging.states_length ? "" : ", length not stated");
     }
+    if (c.stale_padding) out << ", stale padding";
     if (c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT) out << ", bottom right";
     if (c.left) out << ", left " << *c.left;
     if (c.right) out << ", right " << *c.right;
@@ -73,6 +74,10 @@ std::string describe(AttentionCase const& c) {
             << (c.d_bias ? " with dBias" : "");
     }
     describe_modifier(c, out);
+    if (c.sink) {
+        out << ", sink " << name_of(*c.sink) << " shift " << c.sink_shift << (c.d_sink ? " with dSink" : "");
+    }
+    out << (c.logit_max ? ", max" : "") << (c.score_sum_exp ? ", sum_exp" : "");
     describe_masks(c, out);
     describe_dropout(c, out);
     if (c.implementation == AttentionImplementation_t::COMPOSITE) out << ", composite";

@@ -65,11 +65,16 @@ struct AttentionCase {
     oracle::Modify modifier = oracle::Modify::Nothing;
     float modifier_number = 1.0f;                        // the cap, or the factor of distances
     std::int32_t modifier_reach = 1, modifier_step = 1;  // of a dilated window
+    std::optional<DataType_t> sink;                      // the sink token's type
+    double sink_shift = 0.0;
+    bool d_sink = false;
+    bool logit_max = false, score_sum_exp = false;  // outputs
 
     bool alibi = false;
     std::optional<std::vector<std::int64_t>> len_q, len_kv;
     bool nan_in_padding = false;  // in the rows of Q, K and V beyond the lengths
     Paging paging;
+    bool stale_padding = false;  // there, backward finds numbers in O and -inf in Stats
 
     DiagonalAlignment_t alignment = DiagonalAlignment_t::TOP_LEFT;
     std::optional<int> left, right;

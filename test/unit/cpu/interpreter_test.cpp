@@ -222,3 +222,12 @@ TEST_CASE("softmax built of operations equals a direct loop, with a masked row")
     check_close(rig.read(p), expected_p);
     check_close(rig.read(stats), expected_stats);
 }
+
+TEST_CASE("interpreter: the gradient of a sink is minus the sum") {
+    Rig rig;
+    auto const x = rig.in({2, 3}, {1, 2, 3, 4, 5, 6});
+    auto const y = rig.out({1, 3});
+    rig.builder.add(op(ir::ReductionOp{.mode = ReductionMode_t::ADD, .x = x, .y = y, .is_sink_gradient = true}));
+    REQUIRE(rig.run().get_message() == "");
+    check_close(rig.read(y), {-5, -7, -9});
+}

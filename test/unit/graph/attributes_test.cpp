@@ -43,14 +43,15 @@ template <class Attributes>
 void check_tensor_ports() {
     auto const tensor = [] { return std::make_shared<graph::Tensor_attributes>(); };
     auto const scale = tensor(), bias = tensor(), len_q = tensor(), len_kv = tensor(), seed = tensor(),
-               offset = tensor(), dump = tensor();
+               offset = tensor(), dump = tensor(), sink = tensor();
     Attributes attributes;
-    attributes.set_attn_scale(scale).set_bias(bias).set_seq_len_q(len_q).set_seq_len_kv(len_kv);
+    attributes.set_attn_scale(scale).set_bias(bias).set_sink_token(sink).set_seq_len_q(len_q).set_seq_len_kv(len_kv);
     attributes.set_dropout(0.1f, seed, offset).set_rng_dump(dump);
     auto const ports = Attributes_access::take(attributes).ports;
     namespace port = nodes::attention;
     CHECK(ports[port::Attn_scale] == scale);
     CHECK(ports[port::Bias] == bias);
+    CHECK(ports[port::Sink_token] == sink);
     CHECK(ports[port::Seq_len_q] == len_q);
     CHECK(ports[port::Seq_len_kv] == len_kv);
     CHECK(ports[port::Seed] == seed);
@@ -65,6 +66,20 @@ TEST_CASE("mask setters mean the same forward and backward") {
     check_masks<SDPA_backward_attributes>();
     check_tensor_ports<SDPA_attributes>();
     check_tensor_ports<SDPA_backward_attributes>();
+}
+
+TEST_CASE("tensors that receive more than the results are connected to their ports") {
+    namespace port = nodes::attention;
+    auto const first = std::make_shared<graph::Tensor_attributes>();
+    auto const second = std::make_shared<graph::Tensor_attributes>();
+    auto const forward =
+        Attributes_access::take(SDPA_attributes().set_logit_max(first).set_score_sum_exp(second)).ports;
+    CHECK(forward[port::Max] == first);
+    CHECK(forward[port::Sum_exp] == second);
+    auto const backward =
+        Attributes_access::take(SDPA_backward_attributes().set_dbias(first).set_dsink_token(second)).ports;
+    CHECK(backward[port::dBias] == first);
+    CHECK(backward[port::dSink_token] == second);
 }
 
 TEST_CASE("stats are off until asked for, under either name") {

@@ -75,6 +75,14 @@ struct Attention {
     }
 };
 
+// Forward attention, changed.
+template <class Change>
+Draft forward(Change const& change) {
+    Attention attention;
+    change(attention.draft, attention.body);
+    return std::move(attention).finish();
+}
+
 }  // namespace
 
 TEST_CASE("a graph without faults passes") {
@@ -250,11 +258,6 @@ TEST_CASE("reduction, generator and reshape") {
 }
 
 TEST_CASE("attention: dims of its tensors") {
-    auto const forward = [](auto const& change) {
-        Attention attention;
-        change(attention.draft, attention.body);
-        return std::move(attention).finish();
-    };
     check_says(forward([](Draft& d, auto& body) {
                    body.k = d.in({2, 3, 7, 8});
                }),
@@ -340,6 +343,12 @@ TEST_CASE("attention over pages: tables, lengths and the number of keys") {
     check_says(std::move(dense).finish(), "has page tables or a number of keys alone");
 }
 
+TEST_CASE("attention: a sink for each head, and a maximum and a sum for each row") {
+    check_says(forward([](Draft& draft, auto& body) { body.sink = draft.in({1, 2, 1, 1}); }), "needs [1, 4, 1, 1]");
+    check_says(forward([](Draft& draft, auto& body) { body.max = draft.out({2, 4, 5, 7}); }), "needs [2, 4, 5, 1]");
+    check_says(forward([](Draft& draft, auto& body) { body.sum_exp = draft.out({2, 4, 1, 1}); }), "needs [2, 4, 5, 1]");
+}
+
 TEST_CASE("attention: operands that it needs, and gradients") {
     Attention forward;
     forward.body.v = ir::kNoValue;
@@ -355,9 +364,11 @@ TEST_CASE("attention: operands that it needs, and gradients") {
     backward.d_k = draft.out({2, 4, 7, 8});
     backward.d_v = draft.out({2, 1, 7, 6});
     backward.d_bias = tensors.body.o;
+    backward.d_sink = draft.out({1, 4, 1, 1});
     draft.add(op(backward));
     std::string const message = fault_of(std::move(draft));
-    CHECK(message.find("2 faults:") != std::string::npos);
+    CHECK(message.find("3 faults:") != std::string::npos);
     CHECK(message.find("op 0 SDPA_BACKWARD has d_k = %8 out9 [2, 4, 7, 8]; needs [2, 2, 7, 8]") != std::string::npos);
     CHECK(message.find("writes d_bias and has no bias") != std::string::npos);
+    CHECK(message.find("writes d_sink and has no sink") != std::string::npos);
 }

@@ -98,7 +98,7 @@ TEST_CASE("graph.c27: a ragged tensor whose rows do not hold all heads, that is 
     make_ragged(bias, attention::Bias);
     expect_finding(bias, "graph.c27",
                    {GRAPH_NOT_SUPPORTED, "", "bias", "a ragged offset on what node 'attention' has as bias",
-                    "a tensor that attention reads or writes as Q, K, V, O, Stats, a gradient of these or a page table",
+                    "a tensor that attention reads or writes as Q, K, V, O, Stats, Max, Sum_exp, a gradient of these or a page table",
                     "pad the tensor, and leave out set_ragged_offset()"});
     unreal.resize(attention::O, {2, 4, 6, 32});
     make_ragged(unreal, attention::O);

@@ -203,6 +203,31 @@ TEST_CASE("API sdpa_fwd.c27 sdpa_fwd.c28 sdpa_fwd.c29: dropout") {
                       "dropout with probability 0.5 and no offset");
 }
 
+TEST_CASE(
+    "API sdpa_fwd.c56 sdpa_fwd.c57 sdpa_fwd.c58: a sink with a wrong head count or type, a maximum of wrong dims") {
+    expect_of_options(attention().set_sink_token(loose_tensor({1, 2, 1, 1}, DataType_t::FLOAT)), "sdpa_fwd.c56",
+                      INVALID_VALUE, "sink_token", "sink_token with dims [1, 2, 1, 1]");
+    expect_of_options(attention().set_sink_token(loose_tensor({1, 4, 1, 1}, DataType_t::INT32)), "sdpa_fwd.c57",
+                      GRAPH_NOT_SUPPORTED, "sink_token", "sink_token of type INT32");
+    expect_of_options(attention().set_logit_max(loose_tensor({2, 4, 1, 1}, DataType_t::FLOAT)), "sdpa_fwd.c58",
+                      INVALID_VALUE, "Max", "Max with dims [2, 4, 1, 1]");
+}
+
+TEST_CASE("API sdpa_bwd.c53: the gradient of a sink that was not set") {
+    Graph graph;
+    graph.set_io_data_type(DataType_t::FLOAT).set_intermediate_data_type(DataType_t::FLOAT);
+    auto const rows = [&](char const* name, std::int64_t columns) {
+        return graph.tensor(packed_tensor(name, 4, 6, columns));
+    };
+    auto const gradients =
+        graph.sdpa_backward(rows("Q", 8), rows("K", 8), rows("V", 8), rows("O", 8), rows("dO", 8), rows("Stats", 1),
+                            SDPA_backward_attributes()
+                                .set_name("attention")
+                                .set_dsink_token(loose_tensor({1, 4, 1, 1}, DataType_t::FLOAT)));
+    for (Tensor_ptr const& gradient : gradients) gradient->set_output(true);
+    expect(graph, "sdpa_bwd.c53", ATTRIBUTE_NOT_SET, "dSink_token", "dSink_token without a sink token");
+}
+
 TEST_CASE("API pointwise.c02: a missing operand") {
     SmallGraph small = small_graph();
     auto const sum =

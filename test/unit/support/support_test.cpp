@@ -178,6 +178,40 @@ TEST_CASE("cudnn.s21 and s22: ragged offsets", "[support]") {
     CHECK(ids(graph, {.cudnn_version = 91400, .sm = 90}) == "");
 }
 
+namespace {
+
+AttentionGraph with_sink(AttentionGraph graph) {
+    return graph.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+}
+
+AttentionGraph with(AttentionGraph graph, std::initializer_list<int> outputs) {
+    for (int const port : outputs) graph.connect(port, DataType_t::FLOAT, {2, 4, 6, 1});
+    return graph;
+}
+
+}  // namespace
+
+TEST_CASE("cudnn.s29: a sink token", "[support]") {
+    CHECK(ids(with_sink(AttentionGraph::forward()), version(91201)) == "cudnn.s29");
+    CHECK(ids(with_sink(AttentionGraph::backward()), version(91201)) == "cudnn.s29");
+    CHECK(ids(with_sink(AttentionGraph::forward()), version(91300)) == "");
+    CHECK(ids(with_sink(AttentionGraph::backward())) == "");
+    CHECK(ids(with_sink(AttentionGraph::forward().implementation(AttentionImplementation_t::UNIFIED))) == "cudnn.s11");
+}
+
+TEST_CASE("cudnn.s30 and s31: Max and Sum_exp beside Stats or a sink", "[support]") {
+    auto const forward = [] { return AttentionGraph::forward(); };
+    for (auto const& ports : {std::initializer_list<int>{Port::Max}, {Port::Sum_exp}, {Port::Max, Port::Sum_exp}}) {
+        CHECK(ids(with(forward(), ports)) == "");
+        CHECK(ids(with(forward().stats(), ports)) == "cudnn.s30");
+        CHECK(ids(with(forward().stats(), ports), version(92000)) == "");
+        CHECK(ids(with(with_sink(forward()), ports)) == "cudnn.s31");
+        CHECK(ids(with(with_sink(forward().stats()), ports)) == "cudnn.s30 cudnn.s31");
+        CHECK(ids(with(with_sink(forward()), ports), version(92000)) == "");
+        CHECK(ids(with(unified(), ports)) == "cudnn.s11");
+    }
+}
+
 TEST_CASE("cudnn.s22: pages are neither ragged nor dense", "[support]") {
     auto graph = AttentionGraph::forward().padding().pages();
     CHECK(ids(graph) == "");

@@ -1,0 +1,90 @@
+// The kernels of a plan bind the tensors that an option is about: what a stored plan says of them, with no GPU.
+#include "gpu/gpu_cases.h"
+#include "lowering/case_graphs.h"
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+using namespace sdpa_test;
+
+namespace {
+
+using Uids = std::set<std::int64_t>;
+
+// What a plan binds: its text lists a kernel's parameters with the uid of each.
+Uids bound_uids(Graph& graph) {
+    std::vector<std::uint8_t> bytes;
+    REQUIRE(graph.serialize(bytes).get_message() == "");
+    std::string const text(bytes.begin(), bytes.end());
+    static std::regex const parameter(R"re("uid":(\d{1,9}),("size":\d+,)?"update_as")re");
+    Uids uids;
+    for (auto at = std::sregex_iterator(text.begin(), text.end(), parameter); at != std::sregex_iterator(); ++at) {
+        uids.insert(std::stoll((*at)[1].str()));
+    }
+    return uids;
+}
+
+AttentionCase case_of(std::string const& group) {
+    auto const groups = gpu_case_groups();
+    auto const at = std::find_if(groups.begin(), groups.end(), [&](CaseGroup const& g) { return g.name == group; });
+    REQUIRE(at != groups.end());
+    return at->cases[3];
+}
+
+// Whether the kernels of the case's forward plan know the tensors that are there.
+void check_bound(std::string const& group, char const* device = "h200") {
+    INFO(group << " on " << device);
+    Graphs graphs(case_of(group));
+    REQUIRE(graphs.forward.build(Target::offline(device)).get_message() == "");
+    Uids const bound = bound_uids(graphs.forward.graph());
+    for (HostTensor const& tensor : {graphs.in.sink, graphs.out.stats, graphs.out.max, graphs.out.sum_exp}) {
+        if (!tensor) continue;
+        TensorPtr const known = graphs.forward.tensor_of(tensor);
+        INFO(known->get_name());
+        CHECK(bound.count(known->get_uid()) == 1);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("kernels read the sink and write Stats", "[offline]") {
+    if (!has_cudnn()) return;
+    for (char const* const group : {"sink", "sink and causal", "sink and dropout", "sink and padding",
+                                    "sink and ragged", "sink, one query, many keys"}) {
+        check_bound(group);
+    }
+}
+
+TEST_CASE("kernels write Max and Sum_exp, together or one of them", "[offline]") {
+    if (!has_cudnn()) return;
+    for (char const* const group : {"max and sum_exp", "max alone", "sum_exp alone", "max, sum_exp and padding",
+                                    "max, sum_exp and ragged", "sum_exp and ragged", "max, sum_exp, one query"}) {
+        check_bound(group);
+    }
+}
+
+TEST_CASE("the same on other architectures", "[offline]") {
+    if (!has_cudnn()) return;
+    for (char const* const device : {"a100", "l40s", "b200", "rtx5090"}) {
+        for (char const* const group : {"sink and padding", "max and sum_exp", "max alone", "sum_exp alone"}) {
+            check_bound(group, device);
+        }
+    }
+}
+
+TEST_CASE("a build takes the next plan where cuDNN offers one that does not compile", "[offline]") {
+    if (!has_cudnn()) return;
+    Graphs graphs(case_of("sink and padding"));
+    Graph& graph = graphs.forward.graph();
+    REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
+    std::string name;
+    REQUIRE(graph.get_plan_name(name).is_good());
+    if (cudnn_frontend::runtime::cudnn_version() >= 92000) return;
+    CHECK(name.find("eng1") == 0);
+    std::string first;
+    REQUIRE(graph.get_plan_name_at_index(0, first).is_good());
+    CHECK(first.find("eng2") == 0);
+    CHECK(graph.build_plan_at_index(0).is_bad());
+    CHECK(graph.get_execution_plan_count() > 1);
+}

@@ -1,0 +1,112 @@
+// A sink in the softmax, its gradient, and the outputs that softmax has besides the log-sum-exp.
+#include "attention_graphs.h"
+#include "support/catch.h"
+
+#include <algorithm>
+
+using namespace test;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+AttentionGraph with_sink(AttentionGraph graph) {
+    return graph.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+}
+
+AttentionGraph asking_for(std::initializer_list<int> ports) {
+    auto graph = AttentionGraph::forward();
+    for (int const port : ports) graph.connect(port, DataType_t::FLOAT, {2, 4, 6, 1});
+    return graph;
+}
+
+bool has(Lines const& lines, std::string const& part) {
+    return std::any_of(lines.begin(), lines.end(), [&](auto const& line) { return line.find(part) != line.npos; });
+}
+
+}  // namespace
+
+TEST_CASE("A sink joins the maximum and the sum of each row", "[expand]") {
+    ir::OpGraph const graph = composite(with_sink(AttentionGraph::forward().stats()));
+    CHECK(steps(graph) == Lines{
+                              "scores = MATMUL(Q, K^T)",
+                              "key_max = REDUCE_MAX(scores)",
+                              "softmax_max = MAX(key_max, sink_token)",
+                              "shifted_scores = SUB(scores, softmax_max)",
+                              "exponentials = EXP(shifted_scores)",
+                              "key_sum = REDUCE_ADD(exponentials)",
+                              "shifted_sink = SUB(sink_token, softmax_max)",
+                              "sink_exponential = EXP(shifted_sink)",
+                              "softmax_sum = ADD(key_sum, sink_exponential)",
+                              "softmax_log_sum = LOG(softmax_sum)",
+                              "Stats = ADD(softmax_log_sum, softmax_max)",
+                              "probabilities:HALF = DIV(exponentials, softmax_sum)",
+                              "O:HALF = MATMUL(probabilities, V)",
+                          });
+}
+
+TEST_CASE("The gradient of a sink branches off where the row products are summed", "[expand]") {
+    auto attention = with_sink(AttentionGraph::backward());
+    attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    ir::OpGraph const graph = composite(attention);
+    Lines const lines = steps(graph);
+    CHECK(Lines(lines.begin(), lines.begin() + 7) == Lines{
+                                                         "gradient_times_output = MUL(dO, O)",
+                                                         "row_dot = REDUCE_ADD(gradient_times_output)",
+                                                         "shifted_sink = SUB(sink_token, Stats)",
+                                                         "sink_probability = EXP(shifted_sink)",
+                                                         "sink_probability_times_dot = MUL(sink_probability, row_dot)",
+                                                         "dSink_token = REDUCE_ADD(sink_probability_times_dot)",
+                                                         "scaled_row_dot = MUL(row_dot, row_dot_factor)",
+                                                     });
+    auto const sums = bodies<ir::ReductionOp>(graph);
+    REQUIRE(sums.size() == 2);
+    CHECK_FALSE(sums[0].is_sink_gradient);
+    CHECK(sums[1].is_sink_gradient);
+}
+
+TEST_CASE("Backward with a sink but without its gradient is as without a sink", "[expand]") {
+    CHECK(steps(composite(with_sink(AttentionGraph::backward()))) == steps(composite(AttentionGraph::backward())));
+}
+
+TEST_CASE("The logarithm is left out beside a maximum or a sum in memory, but for Stats", "[expand]") {
+    Lines const both = steps(composite(asking_for({Port::Max, Port::Sum_exp})));
+    CHECK(both == Lines{
+                      "scores = MATMUL(Q, K^T)",
+                      "Max = REDUCE_MAX(scores)",
+                      "shifted_scores = SUB(scores, Max)",
+                      "exponentials = EXP(shifted_scores)",
+                      "Sum_exp = REDUCE_ADD(exponentials)",
+                      "probabilities:HALF = DIV(exponentials, Sum_exp)",
+                      "O:HALF = MATMUL(probabilities, V)",
+                  });
+    CHECK(has(steps(composite(asking_for({Port::Max}))), "softmax_sum = REDUCE_ADD"));
+    CHECK_FALSE(has(steps(composite(asking_for({Port::Max}))), "LOG"));
+    Lines const all = steps(composite(asking_for({Port::Max, Port::Sum_exp}).stats()));
+    CHECK(has(all, "softmax_log_sum = LOG(Sum_exp)"));
+    CHECK(has(all, "Stats = ADD(softmax_log_sum, Max)"));
+}
+
+TEST_CASE("Beside a sum alone the maximum has memory too", "[expand]") {
+    ir::OpGraph const alone = composite(asking_for({Port::Sum_exp}));
+    CHECK(find_value(alone, "softmax_max").owned_scratch);
+    CHECK_FALSE(has(steps(alone), "LOG"));
+    CHECK_FALSE(find_value(composite(AttentionGraph::forward()), "softmax_max").owned_scratch);
+}
+
+TEST_CASE("Fused attention has a place for each of them", "[expand]") {
+    auto forward = with_sink(asking_for({Port::Max, Port::Sum_exp}));
+    ir::OpGraph const graph = fused(forward);
+    auto const ops = bodies<ir::SdpaForwardOp>(graph);
+    REQUIRE(ops.size() == 1);
+    CHECK(graph.value(ops[0].sink).name == "sink_token");
+    CHECK(graph.value(ops[0].max).name == "Max");
+    CHECK(graph.value(ops[0].sum_exp).name == "Sum_exp");
+    auto backward = with_sink(AttentionGraph::backward());
+    CHECK(bodies<ir::SdpaBackwardOp>(fused(backward))[0].sink == ir::kNoValue);
+    backward.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    ir::OpGraph const back = fused(backward);
+    auto const gradients = bodies<ir::SdpaBackwardOp>(back);
+    REQUIRE(gradients.size() == 1);
+    CHECK(back.value(gradients[0].sink).name == "sink_token");
+    CHECK(back.value(gradients[0].d_sink).name == "dSink_token");
+}
