@@ -38,7 +38,7 @@ std::int64_t paged_key_count(GraphSpec const& graph, Node const& node) {
 int page_table_port(int port) { return port == K ? Page_table_k : Page_table_v; }
 
 bool is_paged(Node const& node, int port) {
-    if (port != K && port != V) return false;
+    if (node.kind() != NodeKind::SdpaForward || (port != K && port != V)) return false;
     return node.ports[static_cast<std::size_t>(page_table_port(port))] != kNoTensor;
 }
 
