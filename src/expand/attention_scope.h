@@ -56,9 +56,7 @@ class AttentionScope : public NodeScope {
                           DataType_t type = DataType_t::FLOAT);
     // What stands for all rows alike, with full rows by a stride of 0: engines compute some graphs wrong where they
     // broadcast the rows of a bias, or in backward those of a dropout mask, themselves.
-    ir::ValueId with_all_rows(ir::ValueId id) {
-        return value(id).dim[2] == 1 ? builder_.repeated(id, 2, queries()) : id;
-    }
+    ir::ValueId with_all_rows(ir::ValueId id) { return value(id).dim[2] == 1 ? with_rows(id, queries()) : id; }
     ir::ValueId transposed(ir::ValueId matrices) { return builder_.transposed(matrices, 2, 3); }
 
     // Operations, named after their result, which they return. Integers and predicates are computed as such.

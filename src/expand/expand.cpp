@@ -47,24 +47,24 @@ class Expansion {
     Expansion(nodes::GraphSpec const& spec, Capabilities const& capabilities)
         : capabilities_(capabilities),
           tensors_(spec, builder_),
-          waiting_(spec, [this](nodes::Node const& node) { return expand(node); }) {}
+          waiting_(spec, [this](nodes::Node const& node) { return expand(node, Operands::OfModifier); }) {}
 
     error_t add(nodes::Node const& node) {
         if (waiting_.keeps(node)) return {};
-        SDPA_GRAPH_TRY(expand(node));
+        SDPA_GRAPH_TRY(expand(node, Operands::OfNode));
         return waiting_.status();
     }
 
     Result<ir::OpGraph> finish() { return std::move(builder_).finish(); }
 
    private:
-    error_t expand(nodes::Node const& node) {
+    error_t expand(nodes::Node const& node, Operands operands) {
         if (nodes::attention_fields(node) != nullptr) {
             AttentionScope at(builder_, tensors_, node, waiting_);
             return expand_attention(at, capabilities_);
         }
         NodeScope at(builder_, tensors_, node);
-        expand_primitive(at);
+        expand_primitive(at, operands);
         return {};
     }
 

@@ -5,8 +5,9 @@
 
 namespace cudnn_frontend::inline v1::expand {
 
-// A node that is one primitive operation.
-void expand_primitive(NodeScope& at);
+// A node that is one primitive operation, and whether it modifies scores of attention.
+enum class Operands { OfNode, OfModifier };
+void expand_primitive(NodeScope& at, Operands operands);
 
 // Attention as primitive operations, in the order of data flow that cuDNN's engines recognize.
 void expand_forward(AttentionScope& at);

@@ -3,14 +3,30 @@
 
 namespace cudnn_frontend::inline v1::expand {
 
-static void expand_pointwise(NodeScope& at) {
+using ir::ValueId;
+
+// Engines compute operations on scores wrong where they broadcast the rows of what they read, or one number for each
+// batch entry, themselves; a stride of 0 says the same.
+static ValueId operand_with_rows(NodeScope& at, int port) {
+    ValueId const id = at.port(port);
+    if (id == ir::kNoValue || at.value(id).role != ir::Role::Input) return id;
+    core::Dims const dim = at.value(id).dim, out = at.value(at.port(nodes::pointwise::Out_0)).dim;
+    bool const is_four = dim.size() == 4 && out.size() == 4;
+    bool const is_affected = is_four && dim[2] == 1 && out[2] > 1 && (dim[0] > 1 || dim[3] > 1);
+    return is_affected ? at.with_rows(id, out[2]) : id;
+}
+
+static void expand_pointwise(NodeScope& at, Operands operands) {
     using namespace nodes::pointwise;
+    auto const operand = [&](int port) {
+        return operands == Operands::OfModifier ? operand_with_rows(at, port) : at.port(port);
+    };
     auto const& fields = std::get<nodes::PointwiseFields>(at.node().fields);
     ir::PointwiseOp op;
     op.mode = fields.mode;
-    op.in[0] = at.port(In_0);
-    op.in[1] = at.port(In_1);
-    op.in[2] = at.port(In_2);
+    op.in[0] = operand(In_0);
+    op.in[1] = operand(In_1);
+    op.in[2] = operand(In_2);
     op.out = at.port(Out_0);
     op.axis = fields.axis.value_or(-1);
     op.relu_lower_clip = fields.relu_lower_clip;
@@ -41,9 +57,9 @@ static void expand_reduction(NodeScope& at) {
     at.add_node(ir::ReductionOp{fields.mode, at.port(X), at.port(Y), fields.is_deterministic});
 }
 
-void expand_primitive(NodeScope& at) {
+void expand_primitive(NodeScope& at, Operands operands) {
     switch (at.node().kind()) {
-        case nodes::NodeKind::Pointwise: return expand_pointwise(at);
+        case nodes::NodeKind::Pointwise: return expand_pointwise(at, operands);
         case nodes::NodeKind::Matmul: return expand_matmul(at);
         case nodes::NodeKind::Reduction: return expand_reduction(at);
         case nodes::NodeKind::SdpaForward:

@@ -24,6 +24,9 @@ class NodeScope {
     // A copy: the builder moves its values as it grows.
     ir::Value value(ir::ValueId id) const { return builder_.value(id); }
 
+    // The same rows of the one row.
+    ir::ValueId with_rows(ir::ValueId id, std::int64_t rows) { return builder_.repeated(id, 2, rows); }
+
     // What floating-point operations of the node compute in.
     DataType_t compute_type() const { return compute_type_; }
 

@@ -9,14 +9,17 @@ namespace cudnn_frontend::inline v1::expand {
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-// max[b,h,i] = max_j s[b,h,i,j], and sink[h] where there is one. Engines write sums alone only beside a maximum in
-// memory.
-static ValueId row_max(AttentionScope& at, ValueId s) {
+// The output of the port. Where it alone is missing it is in memory none the less: engines write either the maximum and
+// the sum or, through a wild pointer, fail.
+static ValueId max_or_sum(AttentionScope& at, int port, int other, char const* name) {
+    if (at.is_connected(port)) return at.port(port);
     core::Dims const row{at.score_dim()[0], at.score_dim()[1], at.queries(), 1};
-    bool const is_scratch = at.is_connected(Port::Sum_exp) && !at.is_connected(Port::Max);
-    ValueId const max = at.is_connected(Port::Max) ? at.port(Port::Max)
-                        : is_scratch               ? at.add_scratch("softmax_max", row)
-                                                   : at.add_row("softmax_max");
+    return at.is_connected(other) ? at.add_scratch(name, row) : at.add_row(name);
+}
+
+// max[b,h,i] = max_j s[b,h,i,j], and sink[h] where there is one.
+static ValueId row_max(AttentionScope& at, ValueId s) {
+    ValueId const max = max_or_sum(at, Port::Max, Port::Sum_exp, "softmax_max");
     if (!at.is_connected(Port::Sink_token)) return at.reduce(ReductionMode_t::MAX, s, max);
     ValueId const of_keys = at.reduce(ReductionMode_t::MAX, s, at.add_row("key_max"));
     return at.pointwise(MAX, {of_keys, at.port(Port::Sink_token)}, max);
@@ -24,7 +27,7 @@ static ValueId row_max(AttentionScope& at, ValueId s) {
 
 // sum[b,h,i] = sum_j e[b,h,i,j], and exp(sink[h] - max[b,h,i]) where there is a sink.
 static ValueId row_sum(AttentionScope& at, ValueId exponential, ValueId max) {
-    ValueId const sum = at.is_connected(Port::Sum_exp) ? at.port(Port::Sum_exp) : at.add_row("softmax_sum");
+    ValueId const sum = max_or_sum(at, Port::Sum_exp, Port::Max, "softmax_sum");
     if (!at.is_connected(Port::Sink_token)) return at.reduce(ReductionMode_t::ADD, exponential, sum);
     ValueId const of_keys = at.reduce(ReductionMode_t::ADD, exponential, at.add_row("key_sum"));
     ValueId const shifted = at.guarded(SUB, {at.port(Port::Sink_token), max}, at.add_row("shifted_sink"));

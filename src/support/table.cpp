@@ -1,7 +1,10 @@
 #include "core/data_type.h"
 #include "core/names.h"
+#include "nodes/schema.h"
 #include "nodes/paging.h"
 #include "support/support.h"
+
+#include <algorithm>
 
 namespace cudnn_frontend::inline v1::support {
 namespace {
@@ -17,6 +20,12 @@ std::string number(std::int64_t value) { return std::to_string(value); }
 std::string version(std::size_t value) {
     return "cuDNN " + std::to_string(value / 10000) + "." + std::to_string(value / 100 % 100) + "." +
            std::to_string(value % 100);
+}
+
+bool is_hopper_or_datacenter(Capabilities const& here) { return here.sm >= 90 && here.sm < 120; }
+
+std::string on_architecture(Capabilities const& here) {
+    return " on compute capability " + number(here.sm / 10) + "." + number(here.sm % 10);
 }
 
 Found architecture(Facts const&, Capabilities const& here) {
@@ -144,8 +153,7 @@ Found mask_columns(Facts const& facts, Capabilities const&) {
 
 Found bias_columns_in_backward(Facts const& facts, Capabilities const& here) {
     nodes::TensorSpec const* const bias = facts.tensor(Port::Bias);
-    bool const is_hopper_or_datacenter = here.sm >= 90 && here.sm < 120;
-    if (!facts.is_backward || is_hopper_or_datacenter || bias == nullptr) return {};
+    if (!facts.is_backward || is_hopper_or_datacenter(here) || bias == nullptr) return {};
     if (bias->dim[3] == facts.keys()) return {};
     return Violation{Port::Bias, number(bias->dim[3]) + " columns for " + number(facts.keys()) + " of the scores"};
 }
@@ -157,20 +165,87 @@ bool is_column(nodes::TensorSpec const* tensor) {
 // Of one key's scores the mask is a column, read twice; engines take few columns beside the stats.
 Found mask_of_one_key(Facts const& facts, Capabilities const& here) {
     if (!facts.is_backward || facts.keys() != 1 || !is_column(facts.tensor(Port::Dropout_mask))) return {};
-    bool const is_hopper_or_datacenter = here.sm >= 90 && here.sm < 120;
-    if (is_hopper_or_datacenter && !is_column(facts.tensor(Port::Bias))) return {};
-    return Violation{Port::Dropout_mask, is_hopper_or_datacenter ? "one key, with a bias and a dropout mask"
-                                                                 : "one key, with a dropout mask"};
+    if (is_hopper_or_datacenter(here) && !is_column(facts.tensor(Port::Bias))) return {};
+    return Violation{Port::Dropout_mask, is_hopper_or_datacenter(here) ? "one key, with a bias and a dropout mask"
+                                                                       : "one key, with a dropout mask"};
 }
 
 // What the kernel reads past the row's end it multiplies by, and NaN stays NaN.
 Found mask_row_of_one_query(Facts const& facts, Capabilities const&) {
     nodes::TensorSpec const* const mask = facts.tensor(Port::Dropout_mask);
-    if (facts.is_backward || mask == nullptr || facts.queries() != 1 || facts.keys() % 8 == 0) return {};
-    bool const is_row = mask->dim[0] == 1 && mask->dim[1] == 1;
-    bool const is_shared = facts.tensor(Port::Q)->dim[0] > 1 || facts.tensor(Port::Q)->dim[1] > 1;
-    if (!is_row || !is_shared) return {};
-    return Violation{Port::Dropout_mask, "one query, and one row of " + number(facts.keys()) + " for all heads"};
+    bool const is_affected = facts.queries() == 1 || facts.keys() == 1;
+    if (facts.is_backward || mask == nullptr || !is_affected || facts.keys() % 8 == 0) return {};
+    if (mask->dim[0] > 1 || mask->dim[1] > 1 || mask->dim[2] > 1) return {};
+    core::Dims const scores{facts.tensor(Port::Q)->dim[0], facts.tensor(Port::Q)->dim[1], facts.queries()};
+    if (core::volume(scores) == 1) return {};
+    return Violation{Port::Dropout_mask, "one query or key, and one row of " + number(facts.keys()) + " for all"};
+}
+
+bool is_backward_activation(nodes::Node const& node) {
+    auto const* const fields = std::get_if<nodes::PointwiseFields>(&node.fields);
+    std::string const mode = fields == nullptr ? "" : core::name_of(fields->mode);
+    return mode.size() > 4 && mode.ends_with("_BWD");
+}
+
+Found modifier_gradient(Facts const& facts, Capabilities const& here) {
+    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&facts.node.fields);
+    if (backward == nullptr || here.sm == 90 || !facts.has(Port::dScore_mod)) return {};
+    if (std::ranges::none_of(facts.graph.nodes, is_backward_activation)) return {};
+    bool const needs_product = backward->deterministic || facts.has(Port::dBias);
+    if (is_hopper_or_datacenter(here) && !needs_product) return {};
+    return Violation{Port::dScore_mod, std::string("a modifier's gradient by a backward activation") +
+                                           (needs_product ? ", beside dBias or the deterministic algorithm," : "") +
+                                           on_architecture(here)};
+}
+
+// Of a modifier: read from memory, and one for each query or batch entry.
+bool is_column_in_memory(nodes::TensorSpec const& tensor) {
+    bool const is_read = !tensor.is_virtual && !tensor.is_by_value && !tensor.value && tensor.dim.size() == 4;
+    return is_read && tensor.dim[3] == 1 && (tensor.dim[2] > 1 || tensor.dim[0] > 1);
+}
+
+// Engines of these architectures take the stats, the row sums and no other columns.
+Found modifier_columns(Facts const& facts, Capabilities const& here) {
+    if (!facts.is_backward || is_hopper_or_datacenter(here) || !facts.has(Port::Score)) return {};
+    for (nodes::Node const& node : facts.graph.nodes) {
+        if (node.kind() != nodes::NodeKind::Pointwise) continue;
+        for (int const port : {nodes::pointwise::In_0, nodes::pointwise::In_1, nodes::pointwise::In_2}) {
+            nodes::TensorSpec const* const operand = facts.graph.tensor(node, port);
+            if (operand == nullptr || !is_column_in_memory(*operand)) continue;
+            return Violation{Port::Score_mod, "a modifier that reads '" + operand->name +
+                                                  "', a number for each query or batch entry," + on_architecture(here)};
+        }
+    }
+    return {};
+}
+
+Found bias_gradient_of_modified(Facts const& facts, Capabilities const&) {
+    if (!facts.has(Port::dBias) || !facts.has(Port::dScore_mod)) return {};
+    return Violation{Port::dBias, "a dBias beside the gradient of a modifier"};
+}
+
+Found page_sizes(Facts const& facts, Capabilities const&) {
+    if (!facts.has(Port::Page_table_k) || !facts.has(Port::Page_table_v)) return {};
+    std::int64_t const of_k = facts.tensor(Port::K)->dim[2], of_v = facts.tensor(Port::V)->dim[2];
+    if (of_k == of_v) return {};
+    return Violation{Port::V, "pages of " + number(of_v) + " rows beside K's of " + number(of_k)};
+}
+
+Found deterministic_sink(Facts const& facts, Capabilities const&) {
+    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&facts.node.fields);
+    if (backward == nullptr || !backward->deterministic || !facts.has(Port::dSink_token)) return {};
+    return Violation{Port::dSink_token, "a dSink under the deterministic algorithm"};
+}
+
+Found sink_type(Facts const& facts, Capabilities const&) {
+    nodes::TensorSpec const* const sink = facts.tensor(Port::Sink_token);
+    if (sink == nullptr || sink->data_type == DataType_t::FLOAT) return {};
+    return Violation{Port::Sink_token, std::string("a sink token of type ") + core::name_of(sink->data_type)};
+}
+
+Found sink_gradient_with_dropout(Facts const& facts, Capabilities const&) {
+    if (!facts.has(Port::dSink_token) || facts.fields.dropout_probability.value_or(0.0f) == 0.0f) return {};
+    return Violation{Port::dSink_token, "a dSink beside a dropout probability"};
 }
 
 constexpr int kRowPorts[] = {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV};
@@ -192,11 +267,20 @@ Found partly_ragged(Facts const& facts, Capabilities const&) {
 }
 
 Found ragged_stats_of_one_query(Facts const& facts, Capabilities const&) {
-    nodes::TensorSpec const* const stats = facts.tensor(Port::Stats);
-    bool const is_ragged = stats != nullptr && stats->ragged_offset != nodes::kNoTensor;
     bool const shares_heads = facts.tensor(Port::K)->dim[1] < facts.tensor(Port::Q)->dim[1];
-    if (facts.is_backward || !is_ragged || facts.queries() != 1 || !shares_heads) return {};
-    return Violation{Port::Stats, "ragged Stats of one query, with shared key heads"};
+    if (facts.is_backward || facts.queries() != 1 || !shares_heads) return {};
+    for (int const port : {Port::Stats, Port::Max, Port::Sum_exp}) {
+        nodes::TensorSpec const* const tensor = facts.tensor(port);
+        if (tensor == nullptr || tensor->ragged_offset == nodes::kNoTensor) continue;
+        return Violation{port, std::string("ragged ") + nodes::port_name(facts.node.kind(), port) +
+                                   " of one query, with shared key heads"};
+    }
+    return {};
+}
+
+Found ragged_sink_gradient(Facts const& facts, Capabilities const&) {
+    if (!facts.has(Port::dSink_token) || first_row_port(facts, true) < 0) return {};
+    return Violation{Port::dSink_token, "a dSink beside ragged tensors"};
 }
 
 Found ragged_architecture(Facts const& facts, Capabilities const& here) {
@@ -216,8 +300,7 @@ Found ragged_product_of_dq(Facts const& facts, Capabilities const& here) {
     bool const is_deterministic = backward->deterministic;
     if (port < 0 || !(is_deterministic || facts.has(Port::dBias))) return {};
     return Violation{port, std::string("a ragged offset beside ") +
-                               (is_deterministic ? "the deterministic algorithm" : "a dBias") +
-                               " on compute capability " + number(here.sm / 10) + "." + number(here.sm % 10)};
+                               (is_deterministic ? "the deterministic algorithm" : "a dBias") + on_architecture(here)};
 }
 
 Found ragged_heads_before_9_19(Facts const& facts, Capabilities const& here) {
@@ -337,8 +420,8 @@ constexpr Limit kLimits[] = {
     {"cudnn.s22", "ragged offsets on all of Q, K, V, O and their gradients, or on none: mixed, cuDNN's kernels crash",
      "give the tensor an offset too; one of multiples of its batch stride leaves it dense", kUnsupported,
      Ground::WrongRun, partly_ragged},
-    {"cudnn.s23", "for one query and shared key heads no ragged Stats, of which cuDNN leaves some unwritten",
-     "leave the Stats out, or give Q two rows", kUnsupported, Ground::WrongRun, ragged_stats_of_one_query},
+    {"cudnn.s23", "for one query and shared key heads no ragged Stats, Max and Sum_exp: cuDNN leaves some unwritten",
+     "leave these out, or give Q two rows", kUnsupported, Ground::WrongRun, ragged_stats_of_one_query},
     {"cudnn.s24", "compute capability 9.0 for ragged offsets in backward with dBias or the deterministic algorithm",
      "leave these out, or pad the sequences", kUnsupported, Ground::NoEngine, ragged_product_of_dq},
     {"cudnn.s25", "heads of 128 at most for ragged offsets in backward before 9.19: in 9.14.0 larger ones are wrong",
@@ -347,7 +430,7 @@ constexpr Limit kLimits[] = {
      "set_ragged_offset() of both to the same tensor", kUnsupported, Ground::WrongRun, gradient_offsets_before_9_19},
     {"cudnn.s27", "backward of one key: no dropout mask beside a bias; on compute capability 8.x and 12.x none at all",
      "use Target::cpu(), or a second key of padding", kUnsupported, Ground::NoEngine, mask_of_one_key},
-    {"cudnn.s28", "forward of one query: a row for each head in the dropout mask, or keys in multiples of 8",
+    {"cudnn.s28", "forward of one query or key: more than one row in the dropout mask, or keys in multiples of 8",
      "repeat the mask's row for each head", kUnsupported, Ground::WrongRun, mask_row_of_one_query},
     {"cudnn.s29", "cuDNN 9.13 or newer for a sink token", "install a newer cuDNN, or use Target::cpu()", kUnsupported,
      Ground::NoEngine, sink_version},
@@ -357,6 +440,26 @@ constexpr Limit kLimits[] = {
     {"cudnn.s31", "before cuDNN 9.20: either a sink token or Max and Sum_exp",
      "leave the sink out, and scale each row of O by sum_exp / (sum_exp + exp(sink - max))", kUnsupported,
      Ground::NoEngine, sink_beside_max},
+    {"cudnn.s32",
+     "gradients of modifiers without backward activations; with them 9.0, or 10.x with neither dBias nor determinism",
+     "use Target::cpu(), or write the derivative with other operations", kUnsupported, Ground::NoEngine,
+     modifier_gradient},
+    {"cudnn.s33", "backward on compute capability 8.x and 12.x: modifiers that read no numbers of queries or batches",
+     "write the mask as a bias, or use Target::cpu()", kUnsupported, Ground::NoEngine, modifier_columns},
+    {"cudnn.s34", "no dBias beside the gradient of a modifier: cuDNN computes it wrong",
+     "add the bias in the modifier, or use Target::cpu()", kUnsupported, Ground::WrongRun, bias_gradient_of_modified},
+    {"cudnn.s35", "pages of as many rows in V as in K: cuDNN takes K's number for both", "give both one page size",
+     kUnsupported, Ground::WrongRun, page_sizes},
+    {"cudnn.s36", "no dSink under the deterministic algorithm: cuDNN adds it up in any order",
+     "leave set_dsink_token() or set_deterministic_algorithm() out", kUnsupported, Ground::WrongRun,
+     deterministic_sink},
+    {"cudnn.s37", "a sink token of FLOAT: cuDNN reads other types as if they were", "convert the sink token",
+     kUnsupported, Ground::WrongRun, sink_type},
+    {"cudnn.s38", "no dSink beside a dropout probability p: cuDNN gives it times 1 - p",
+     "drop by a mask of yours, or leave set_dsink_token() out", kUnsupported, Ground::WrongRun,
+     sink_gradient_with_dropout},
+    {"cudnn.s39", "no dSink beside ragged tensors: cuDNN adds up rows past the lengths",
+     "pad the sequences, or leave set_dsink_token() out", kUnsupported, Ground::WrongRun, ragged_sink_gradient},
 };
 
 }  // namespace

@@ -229,7 +229,7 @@ std::vector<CaseGroup> modifier_groups() {
         group("softcap and causal", [&](auto& c) { capped(c), c.right = 0; }),
         group("softcap and window", [&](auto& c) { capped(c), c.left = 33, c.right = 0; }),
         group("softcap and padding", [&](auto& c) { capped(c), lengths(c), c.right = 0, bottom_right(c); }),
-        group("softcap and bias", [&](auto& c) { capped(c), biased(true, true, true)(c); }),
+        group("softcap and bias", [&](auto& c) { capped(c), biased(true, true, true)(c), c.d_bias = false; }),
         group("softcap and dropout", [&](auto& c) { capped(c), dropout(c); }),
         group("softcap, one query", [&](auto& c) { capped(c), decode(200)(c); }),
         group("softcap, deterministic", [&](auto& c) { capped(c), c.deterministic = true; }),
@@ -256,7 +256,7 @@ std::vector<CaseGroup> paged_groups() {
         group("pages of 1", paged(1, 1)),
         group("pages of 8", paged(8, 8)),
         group("pages of 1024", paged(1024, 1024)),
-        group("pages of 16 and 64", paged(16, 64)),
+        group("pages of 16 and 64", paged(16, 64), "cudnn.s35"),
         group("pages, packed tables", [&](auto& c) { pages(c), c.paging.packed_tables = true; }),
         group("pages, tables in wider ones", [&](auto& c) { pages(c), c.paging.wide_tables = true; }),
         group("pages, length from the tables",
@@ -296,7 +296,7 @@ std::vector<CaseGroup> sink_groups() {
     auto const packed = [](AttentionCase& c) { lengths(c), laid_out(Layout::Ragged)(c); };
     return {
         group("sink", sink),
-        group("sink of Q's type", with_sink([](auto& c) { c.sink = c.type; })),
+        group("sink of Q's type", with_sink([](auto& c) { c.sink = c.type; }), "cudnn.s37"),
         group("sink above all scores", with_sink([](auto& c) { c.sink_shift = 30.0; })),
         group("sink, inference", with_sink([](auto& c) { c.generate_stats = false; })),
         group("sink without its gradient", [](auto& c) { sink(c), c.d_sink = false; }),
@@ -305,18 +305,19 @@ std::vector<CaseGroup> sink_groups() {
         group("sink and window", with_sink([](auto& c) { c.left = 33, c.right = 0; })),
         group("sink and bias", with_sink(biased(true, true, true))),
         group("sink and alibi", with_sink([](auto& c) { c.alibi = true, c.right = 0; })),
-        group("sink and dropout", with_sink(dropout)),
+        group("sink and dropout", with_sink([](auto& c) { dropout(c), c.d_sink = false; })),
+        group("sink and dropout mask", with_sink(masked_dropout)),
         group("sink and padding", with_sink(lengths)),
         group("sink and stale padding", with_sink([](auto& c) { lengths(c), c.stale_padding = true; })),
         group("sink, padding and causal", with_sink([](auto& c) { lengths(c), c.right = 0; })),
         group("sink, sequences without keys", with_sink([](auto& c) { lengths(c), c.len_kv->front() = 0; })),
-        group("sink and ragged", with_sink(packed)),
-        group("sink, ragged and causal", with_sink([&](auto& c) { packed(c), c.right = 0; })),
+        group("sink and ragged", with_sink([&](auto& c) { packed(c), c.d_sink = false; })),
+        group("sink, ragged and causal", with_sink([&](auto& c) { packed(c), c.right = 0, c.d_sink = false; })),
         group("sink, one query", with_sink(decode(384))),
         group("sink, one query, many keys", with_sink(decode(4096))),
         group("sink, one query and padding", with_sink([](auto& c) { decode(384)(c), lengths(c); })),
         group("sink, heads of 192 and 128", with_sink(head_dims(192, 128))),
-        group("sink, deterministic", with_sink([](auto& c) { c.deterministic = true, c.right = 0; })),
+        group("sink, deterministic", with_sink([](auto& c) { c.deterministic = true, c.right = 0, c.d_sink = false; })),
     };
 }
 
@@ -335,7 +336,9 @@ std::vector<CaseGroup> softmax_groups() {
         group("max, sum_exp and ragged", [=](auto& c) { both(c), packed(c); }),
         group("max and ragged", [=](auto& c) { c.generate_stats = false, c.logit_max = true, packed(c); }),
         group("sum_exp and ragged", [=](auto& c) { c.generate_stats = false, c.score_sum_exp = true, packed(c); }),
-        group("max, sum_exp, ragged, one query", [=](auto& c) { c.s_q = 1, both(c), packed(c), c.len_q->front() = 1; }),
+        group(
+            "max, sum_exp, ragged, one query", [=](auto& c) { c.s_q = 1, both(c), packed(c), c.len_q->front() = 1; },
+            "cudnn.s23"),
         group("max, sum_exp, one query", [=](auto& c) { both(c), decode(4096)(c); }),
         group(
             "stats and max", [](auto& c) { c.logit_max = true; }, "cudnn.s30"),
@@ -387,7 +390,7 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     c.d_bias = c.d_bias && is_whole_bias;             // cudnn.s12
     if (c.mask && c.s_kv > 1) (*c.mask)[3] = c.s_kv;  // cudnn.s14
     c.nan_in_padding = c.paging.wild_entries = false;
-    if (c.sink != DataType_t::FLOAT && c.sink) c.sink = c.type;
+    if (c.sink) c.sink = DataType_t::FLOAT;
     if (c.generate_stats || c.sink) c.logit_max = c.score_sum_exp = false;
     return c;
 }

@@ -1,22 +1,21 @@
 // Every option forward and backward on the GPU against the oracle, as a table. Leaves with 77 where there is no GPU.
 //   gpu_suite [random cases [part of a group's name]]
 //   gpu_suite case <number>...                          these of the random cases alone, each with its faults
+// Cases run in processes of their own, some at a time: a kernel that faults takes no other cases with it.
 #include "gpu/device_mirror.h"
 #include "gpu/gpu_cases.h"
 #include "reference/check_case.h"
 
 #include <cudnn_frontend/runtime.h>
 
-#include <unistd.h>
 #include <algorithm>
-
+#include <array>
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <thread>
 
 namespace {
@@ -28,18 +27,6 @@ struct Row {
     double worst_forward = 0, worst_backward = 0;
     std::map<std::string, std::string> examples;  // a case for each kind of fault
 };
-
-// The case that a thread is at, for the last words of a process that crashes.
-thread_local char current_case[512] = "";
-
-void tell_crash(int signal) {
-    constexpr char kText[] = "crashed in the case: ";
-    static_cast<void>(!write(STDERR_FILENO, kText, sizeof(kText) - 1));
-    static_cast<void>(!write(STDERR_FILENO, current_case, std::strlen(current_case)));
-    static_cast<void>(!write(STDERR_FILENO, "\n", 1));
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-}
 
 // What two faults have in common: the text without its numbers.
 std::string kind_of(std::string const& faults) {
@@ -106,46 +93,118 @@ std::vector<CaseGroup> chosen_groups(std::vector<std::string> const& arguments) 
     return groups;
 }
 
-// Each thread has its own handle and stream; most of the time goes to the oracle.
-void run_all(std::vector<CaseGroup> const& groups, Table& table) {
-    std::vector<std::pair<std::string, AttentionCase>> work;
-    for (CaseGroup const& group : groups) {
-        for (AttentionCase const& c : group.cases) work.emplace_back(group.name, c);
+// Some cases of a group: what one process runs.
+struct Batch {
+    std::size_t group, first, count;
+};
+constexpr std::size_t kBatchSize = 24;
+
+std::vector<Batch> batches_of(std::vector<CaseGroup> const& groups) {
+    std::vector<Batch> batches;
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+        std::size_t const size = groups[group].cases.size();
+        for (std::size_t first = 0; first < size; first += kBatchSize) {
+            batches.push_back({group, first, std::min(kBatchSize, size - first)});
+        }
     }
+    return batches;
+}
+
+// An outcome as a line of text, and back.
+std::string line_of(Outcome const& outcome) {
+    std::ostringstream line;
+    std::string faults = outcome.faults;
+    std::replace(faults.begin(), faults.end(), '\n', '\f');
+    line << outcome.worst_forward << ' ' << outcome.worst_backward << ' ' << outcome.is_refused << ' ' << faults;
+    return line.str();
+}
+
+Outcome outcome_of(std::string const& text) {
+    Outcome outcome;
+    std::istringstream line(text);
+    line >> outcome.worst_forward >> outcome.worst_backward >> outcome.is_refused;
+    std::getline(line.ignore(), outcome.faults);
+    std::replace(outcome.faults.begin(), outcome.faults.end(), '\f', '\n');
+    return outcome;
+}
+
+// In the process of a batch: a line for each case, up to one after which the GPU answers nothing any more.
+void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch) {
+    GpuStream const gpu;
+    Rig rig(Target::cuda(gpu.handle()));
+    rig.execute = [&](Session const& session) { return execute_on_gpu(session, gpu); };
+    rig.rounds_factors = true;
+    rig.defines_padded_rows = false;
+    rig.dumps_masked_elements = false;
+    for (std::size_t i = batch.first; i < batch.first + batch.count; ++i) {
+        Outcome outcome;
+        outcome.faults = gpu.status().get_message();
+        if (gpu.status().is_good()) outcome = check_case(groups[batch.group].cases[i], rig);
+        std::puts(line_of(outcome).c_str());
+        std::fflush(stdout);
+        if (cudaDeviceSynchronize() != cudaSuccess) return;
+    }
+}
+
+// The first line that the process does not print is of the case that ended it.
+void collect_batch(std::string const& command, CaseGroup const& group, Batch const& batch, Table& table) {
+    std::FILE* const output = popen(command.c_str(), "r");
+    std::string text;
+    std::array<char, 4096> part{};
+    while (output != nullptr && std::fgets(part.data(), part.size(), output) != nullptr) text += part.data();
+    int const status = output == nullptr ? -1 : pclose(output);
+    std::istringstream lines(text);
+    std::string line;
+    std::string missing = "its process ended with status " + std::to_string(status);
+    for (std::size_t i = batch.first; i < batch.first + batch.count; ++i) {
+        Outcome outcome;
+        if (std::getline(lines, line)) outcome = outcome_of(line);
+        else outcome.faults = std::exchange(missing, "not run, after the one before it");
+        table.add(group.name, group.cases[i], outcome);
+    }
+}
+
+void run_all(std::string const& program, std::string const& arguments, std::vector<CaseGroup> const& groups,
+             Table& table) {
+    std::vector<Batch> const batches = batches_of(groups);
     std::atomic<std::size_t> next{0};
     auto const worker = [&] {
-        GpuStream const gpu;
-        Rig rig(Target::cuda(gpu.handle()));
-        rig.execute = [&](Session const& session) { return execute_on_gpu(session, gpu); };
-        rig.rounds_factors = true;
-        rig.defines_padded_rows = false;
-        rig.dumps_masked_elements = false;
-        for (std::size_t i = next++; i < work.size(); i = next++) {
-            Outcome outcome;
-            outcome.faults = gpu.status().get_message();
-            std::snprintf(current_case, sizeof(current_case), "%s", describe(work[i].second).c_str());
-            if (gpu.status().is_good()) outcome = check_case(work[i].second, rig);
-            table.add(work[i].first, work[i].second, outcome);
+        for (std::size_t i = next++; i < batches.size(); i = next++) {
+            std::string const command = program + " batch " + std::to_string(i) + arguments;
+            collect_batch(command, groups[batches[i].group], batches[i], table);
         }
     };
     std::vector<std::jthread> threads;
     for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(worker);
 }
 
+std::string quoted(std::vector<std::string> const& arguments) {
+    std::string text;
+    for (std::string const& argument : arguments) text += " '" + argument + "'";
+    return text;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    bool const is_batch = arguments.size() > 1 && arguments[0] == "batch";
+    std::size_t const batch = is_batch ? std::strtoull(arguments[1].c_str(), nullptr, 10) : 0;
+    if (is_batch) arguments.erase(arguments.begin(), arguments.begin() + 2);
+    auto const groups = chosen_groups(arguments);
+    if (is_batch) {
+        run_batch(groups, batches_of(groups).at(batch));
+        return 0;
+    }
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
         std::puts("skipped: there is no GPU here");
         return 77;
     }
-    std::signal(SIGSEGV, tell_crash);
-    std::signal(SIGFPE, tell_crash);
     std::fputs(cudnn_frontend::runtime::describe().c_str(), stdout);
-    auto const groups = chosen_groups({argv + 1, argv + argc});
+    std::fflush(stdout);
     Table table;
-    run_all(groups, table);
+    run_all(argv[0], quoted(arguments), groups, table);
     std::vector<std::string> order;
     for (CaseGroup const& group : groups) order.push_back(group.name);
     return table.print(order) == 0 ? 0 : 1;

@@ -118,6 +118,21 @@ std::vector<Row> rows_at_limits() {
                     c.s_kv = 1, mask(c);
                     c.bias = c.mask;
                 }),
+        changed("softcap and dBias",
+                [](auto& c) {
+                    c.modifier = oracle::Modify::Softcap, c.modifier_number = 2.5f;
+                    c.bias = Index4{1, c.h_q, c.s_q, c.s_kv}, c.d_bias = true;
+                }),
+        changed("dSink, deterministic",
+                [](auto& c) {
+                    c.sink = DataType_t::FLOAT;
+                    c.d_sink = c.deterministic = true;
+                }),
+        changed("dSink and dropout",
+                [](auto& c) {
+                    c.sink = DataType_t::FLOAT, c.d_sink = true;
+                    c.dropout = Dropout::Probability, c.dropout_probability = 0.25f;
+                }),
         changed("one query and one key", [](auto& c) { c.s_q = c.s_kv = 1; }),
     };
 }

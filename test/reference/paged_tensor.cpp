@@ -9,6 +9,7 @@ namespace sdpa_test {
 namespace {
 
 constexpr std::int64_t kUnusedPages = 3;
+constexpr double kUnused = 60.0;             // in pages that no table names, where NaN would be too much for the target
 constexpr double kPastLength = 0.25;         // what no answer may depend on
 constexpr double kNoSuchPage = 1'000'000.0;  // what no target may look at
 
@@ -86,6 +87,7 @@ HostTensor make_paged(AttentionCase const& c, Index4 const& dim, std::int64_t pa
     tensor.container =
         std::make_shared<HostTensor>(make_tensor(c.type, container_dim, strides_of(c.input_layout, container_dim)));
     tensor.memory = tensor.container->memory;
+    if (!c.paging.wild_entries) tensor.container->fill([](Index4 const&) { return kUnused; });
     for (auto const& of_entry : tensor.pages) {
         for (std::int64_t const page : of_entry) {
             for_each_index({1, dim[1], page_rows, dim[3]}, [&](Index4 at) {

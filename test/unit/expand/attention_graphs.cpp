@@ -88,7 +88,7 @@ AttentionGraph& AttentionGraph::padding() {
     return connect(Port::Seq_len_kv, DataType_t::INT32, {2, 1, 1, 1});
 }
 
-AttentionGraph& AttentionGraph::pages() {
+AttentionGraph& AttentionGraph::pages(std::int64_t rows_of_k, std::int64_t rows_of_v) {
     std::int64_t const batches = tensor(Port::Q).dim[0], all = keys();
     auto const put = [&](Port port, Port table, std::int64_t pages, std::int64_t rows) {
         core::Dims& dim = tensor(port).dim;
@@ -96,8 +96,8 @@ AttentionGraph& AttentionGraph::pages() {
         tensor(port).stride = core::packed_strides(dim);
         connect(table, DataType_t::INT32, {batches, 1, (all + rows - 1) / rows, 1});
     };
-    put(Port::K, Port::Page_table_k, 7, 2);
-    put(Port::V, Port::Page_table_v, 4, 4);
+    put(Port::K, Port::Page_table_k, 7, rows_of_k);
+    put(Port::V, Port::Page_table_v, 4, rows_of_v);
     std::get<nodes::SdpaForwardFields>(node().fields).max_seq_len_kv = all;
     return *this;
 }

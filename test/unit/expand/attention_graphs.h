@@ -31,7 +31,7 @@ class AttentionGraph {
     AttentionGraph& bias(core::Dims dim);
     AttentionGraph& bias_gradient();  // of the dims of the bias
     AttentionGraph& padding();
-    AttentionGraph& pages();  // 7 of 2 rows for K, 4 of 4 for V
+    AttentionGraph& pages(std::int64_t rows_of_k = 2, std::int64_t rows_of_v = 4);  // 7 of K, 4 of V
     AttentionGraph& band(DiagonalAlignment_t alignment, std::optional<std::int64_t> left,
                          std::optional<std::int64_t> right);
     AttentionGraph& dropout(float probability);

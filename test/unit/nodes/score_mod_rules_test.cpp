@@ -4,6 +4,8 @@
 
 #include <cudnn_frontend/score_modifiers.h>
 
+#include <functional>
+
 using namespace test;
 using cudnn_frontend::PointwiseMode_t;
 using cudnn_frontend::graph::Matmul_attributes;

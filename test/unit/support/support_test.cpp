@@ -1,5 +1,6 @@
 // Limits of cuDNN: what violates each, and what does not, by version and architecture.
 #include "support/support.h"
+#include "nodes/schema.h"
 
 #include "support/catch.h"
 #include "unit/expand/attention_graphs.h"
@@ -213,7 +214,7 @@ TEST_CASE("cudnn.s30 and s31: Max and Sum_exp beside Stats or a sink", "[support
 }
 
 TEST_CASE("cudnn.s22: pages are neither ragged nor dense", "[support]") {
-    auto graph = AttentionGraph::forward().padding().pages();
+    auto graph = AttentionGraph::forward().padding().pages(2, 2);
     CHECK(ids(graph) == "");
     auto const offset = graph.add_tensor("offset", DataType_t::INT32, {3, 1, 1, 1});
     for (int const port : {Port::Q, Port::O}) {
@@ -277,4 +278,81 @@ TEST_CASE("cudnn.s28: one row of a dropout mask for all heads of one query", "[s
     CHECK(ids(graph) == "cudnn.s28");
     resize(graph, {Port::Dropout_mask}, 1, 4);
     CHECK(ids(graph) == "");
+}
+
+namespace {
+
+// Backward with a modifier of one operation, and its gradient of another.
+AttentionGraph with_modifier(cudnn_frontend::PointwiseMode_t gradient, core::Dims const& operand) {
+    using namespace cudnn_frontend::nodes;
+    auto graph = AttentionGraph::backward();
+    auto const add = [&](int given, int returned, cudnn_frontend::PointwiseMode_t mode, TensorId other) {
+        for (int const port : {given, returned}) {
+            graph.connect(port, DataType_t::FLOAT, {2, 4, 6, 5});
+            graph.tensor(port).is_virtual = true;
+        }
+        Node node = make_node(NodeKind::Pointwise);
+        std::get<PointwiseFields>(node.fields).mode = mode;
+        node.compute_data_type = DataType_t::FLOAT;
+        auto const& ports = graph.node().ports;
+        node.ports[pointwise::In_0] = ports[static_cast<std::size_t>(given)];
+        node.ports[pointwise::In_1] = other;
+        node.ports[pointwise::Out_0] = ports[static_cast<std::size_t>(returned)];
+        graph.spec.nodes.insert(graph.spec.nodes.begin(), node);
+    };
+    TensorId const other = graph.add_tensor("other", DataType_t::FLOAT, operand);
+    add(Port::Score, Port::Score_mod, cudnn_frontend::PointwiseMode_t::ADD, other);
+    add(Port::dScore, Port::dScore_mod, gradient, graph.node().ports[Port::Score]);
+    return graph;
+}
+
+}  // namespace
+
+TEST_CASE("cudnn.s32 and s33: gradients of modifiers, and columns that modifiers read", "[support]") {
+    using enum cudnn_frontend::PointwiseMode_t;
+    auto const on = [](int sm) { return core::Capabilities{.cudnn_version = 91900, .sm = sm}; };
+    auto activated = with_modifier(TANH_BWD, {1, 4, 1, 1});
+    CHECK(ids(activated) == "");
+    CHECK(ids(activated, on(89)) == "cudnn.s32");
+    CHECK(ids(activated, on(100)) == "");
+    CHECK(ids(activated.deterministic(), on(100)) == "cudnn.s32");
+    CHECK(ids(activated) == "");
+    CHECK(ids(with_modifier(MUL, {1, 4, 1, 1}), on(89)) == "");
+    CHECK(ids(with_modifier(MUL, {2, 1, 6, 1})) == "");
+    CHECK(ids(with_modifier(MUL, {2, 1, 6, 1}), on(89)) == "cudnn.s33");
+    CHECK(ids(with_modifier(MUL, {2, 1, 1, 1}), on(120)) == "cudnn.s33");
+}
+
+TEST_CASE("cudnn.s34: dBias beside the gradient of a modifier", "[support]") {
+    auto graph = with_modifier(cudnn_frontend::PointwiseMode_t::MUL, {1, 4, 1, 1});
+    graph.bias({2, 4, 6, 5});
+    CHECK(ids(graph) == "");
+    CHECK(ids(graph.bias_gradient()) == "cudnn.s34");
+}
+
+TEST_CASE("cudnn.s35: pages of different sizes", "[support]") {
+    CHECK(ids(AttentionGraph::forward().padding().pages(2, 2)) == "");
+    CHECK(ids(AttentionGraph::forward().padding().pages(2, 4)) == "cudnn.s35");
+}
+
+TEST_CASE("cudnn.s36: a deterministic dSink", "[support]") {
+    auto graph = with_sink(AttentionGraph::backward());
+    CHECK(ids(graph.deterministic()) == "");
+    graph.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    CHECK(ids(graph) == "cudnn.s36");
+}
+
+TEST_CASE("cudnn.s37, s38 and s39: types of sinks, and where their gradients are wrong", "[support]") {
+    auto graph = with_sink(AttentionGraph::forward());
+    graph.tensor(Port::Sink_token).data_type = DataType_t::HALF;
+    CHECK(ids(graph) == "cudnn.s37");
+    auto const gradient = [](AttentionGraph of) {
+        return with_sink(std::move(of)).connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    };
+    CHECK(ids(gradient(AttentionGraph::backward())) == "");
+    CHECK(ids(gradient(AttentionGraph::backward().dropout(0.5f))) == "cudnn.s38");
+    CHECK(ids(with_sink(AttentionGraph::backward().dropout(0.5f))) == "");
+    auto ragged = gradient(AttentionGraph::backward().padding());
+    pack_rows(ragged, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
+    CHECK(ids(ragged) == "cudnn.s39");
 }
