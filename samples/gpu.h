@@ -39,6 +39,13 @@ inline void require(cudaError_t status) {
     std::exit(1);
 }
 
+// Copies, and waits until the bytes are there: cudaMemcpy() may return before, and a stream that does not wait for the
+// default one would read what was there.
+inline void copy_to_gpu(void* to, void const* from, std::size_t bytes) {
+    require(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    require(cudaStreamSynchronize(cudaStreamLegacy));
+}
+
 class Gpu {
    public:
     Gpu() {
@@ -72,13 +79,16 @@ class GpuArray {
         if (size > 0) require(cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T)));
     }
     explicit GpuArray(std::vector<T> const& host) : GpuArray(host.size()) {
-        require(cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
+        copy_to_gpu(data_, host.data(), host.size() * sizeof(T));
     }
     GpuArray(GpuArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(other.size_) {}
     ~GpuArray() { cudaFree(data_); }
 
     T* data() const { return data_; }
-    void clear() { require(cudaMemset(data_, 0, size_ * sizeof(T))); }
+    void clear() {
+        require(cudaMemset(data_, 0, size_ * sizeof(T)));
+        require(cudaStreamSynchronize(cudaStreamLegacy));
+    }
     std::vector<T> to_host() const {
         std::vector<T> host(size_);
         require(cudaMemcpy(host.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
@@ -102,7 +112,7 @@ struct Mirror {
     GpuArray<char> device;
 
     Mirror(void* from, std::size_t size) : host(static_cast<char*>(from)), bytes(size), device(size) {
-        require(cudaMemcpy(device.data(), host, bytes, cudaMemcpyHostToDevice));
+        copy_to_gpu(device.data(), host, bytes);
     }
     void copy_back() const { require(cudaMemcpy(host, device.data(), bytes, cudaMemcpyDeviceToHost)); }
 };

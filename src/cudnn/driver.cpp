@@ -73,10 +73,13 @@ Result<std::shared_ptr<DeviceMemory const>> allocate(std::size_t bytes) {
     return std::shared_ptr<DeviceMemory const>(std::make_shared<DeviceMemory>(address));
 }
 
+// The copy returns when the bytes left the host's memory, not when they are there: a stream that does not wait for the
+// default one could run a plan before.
 error_t upload(DeviceMemory const& memory, std::size_t offset, std::span<std::byte const> bytes) {
-    return ask("copying to the GPU", [&](Driver const& cuda) {
+    SDPA_GRAPH_TRY(ask("copying to the GPU", [&](Driver const& cuda) {
         return cuda.copy_to_device(memory.address + offset, bytes.data(), bytes.size());
-    });
+    }));
+    return ask("waiting for a copy", [](Driver const& cuda) { return cuda.wait_for_stream(CU_STREAM_LEGACY); });
 }
 
 Result<std::size_t> node_count(CUgraph graph) {

@@ -29,6 +29,12 @@ DeviceMirror::~DeviceMirror() {
     for (auto const& [host, copy] : copies_) cudaFree(copy.allocation);
 }
 
+// Copies, and waits until the bytes are there: streams that do not wait for the default one read them next.
+static cudaError_t copy_to_device(void* to, void const* from, std::size_t bytes) {
+    cudaError_t const status = cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice);
+    return status == cudaSuccess ? cudaStreamSynchronize(cudaStreamLegacy) : status;
+}
+
 // The copy starts at the same place between multiples of 256 bytes as the original, so that both have one alignment.
 DeviceMirror::Copy const* DeviceMirror::copy_of(HostMemory const& memory) {
     auto const known = copies_.find(&memory);
@@ -42,7 +48,7 @@ DeviceMirror::Copy const* DeviceMirror::copy_of(HostMemory const& memory) {
     }
     if (status_.is_bad()) return nullptr;
     Copy const copy{&memory, allocation, allocation + shift};
-    status_ = to_error(cudaMemcpy(copy.device, memory.first(), memory.extent(), cudaMemcpyHostToDevice), "copying");
+    status_ = to_error(copy_to_device(copy.device, memory.first(), memory.extent()), "copying");
     return &copies_.emplace(&memory, copy).first->second;
 }
 
