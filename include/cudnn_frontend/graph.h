@@ -157,6 +157,8 @@ class SDPA_GRAPH_API Graph {
     error_t get_plan_name_at_index(std::int64_t const index, std::string& name) const;
     error_t get_behavior_notes(std::vector<BehaviorNote_t>& notes) const;  // CPU plans have none
     error_t get_behavior_notes_for_plan_at_index(std::int64_t const index, std::vector<BehaviorNote_t>& notes) const;
+    // Whether each run of the plan gives the same bits for the same inputs.
+    error_t get_is_deterministic(bool& is_deterministic) const;
     std::int64_t get_workspace_size() const;  // 0 before a plan is built
     error_t get_workspace_size(std::int64_t& bytes) const;
     std::int64_t get_workspace_size_plan_at_index(std::int64_t const index) const;

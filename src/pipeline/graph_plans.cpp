@@ -70,6 +70,13 @@ error_t Graph::get_behavior_notes_for_plan_at_index(std::int64_t const index,
     return info.error();
 }
 
+error_t Graph::get_is_deterministic(bool& is_deterministic) const {
+    Plan const* const plan = plan_of(impl_);
+    if (plan == nullptr) return no_plan("get_is_deterministic");
+    is_deterministic = plan->info().is_deterministic;
+    return {};
+}
+
 std::int64_t Graph::get_workspace_size() const {
     Plan const* const plan = plan_of(impl_);
     return plan == nullptr ? 0 : plan->workspace_size();

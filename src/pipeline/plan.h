@@ -21,6 +21,7 @@ struct CandidateInfo {
     std::vector<BehaviorNote_t> behavior_notes;
     std::vector<NumericalNote_t> numerical_notes;
     std::int64_t shared_memory_bytes = 0;
+    bool is_deterministic = true;
 };
 
 // One run's arguments.

@@ -1,5 +1,7 @@
 #include "support/support.h"
 
+#include <algorithm>
+
 #include "nodes/paging.h"
 #include "nodes/schema.h"
 
@@ -44,6 +46,17 @@ Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capab
         }
     }
     return Report(std::move(findings));
+}
+
+// Backward adds up dQ in the order in which blocks of keys finish, unless it is told otherwise, and dSink in any order.
+static bool has_one_order(nodes::Node const& node) {
+    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&node.fields);
+    if (backward == nullptr) return true;
+    return backward->deterministic && node.ports[nodes::attention::dSink_token] == nodes::kNoTensor;
+}
+
+bool is_deterministic(nodes::ValidatedGraph const& graph) {
+    return std::ranges::all_of(graph.spec().nodes, has_one_order);
 }
 
 }  // namespace cudnn_frontend::inline v1::support

@@ -52,4 +52,7 @@ std::span<Limit const> limits();
 // Every limit that the graph's attention nodes violate.
 Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities);
 
+// Whether cuDNN computes the graph in one order in each run. Engines' notes do not tell.
+bool is_deterministic(nodes::ValidatedGraph const& graph);
+
 }  // namespace cudnn_frontend::inline v1::support

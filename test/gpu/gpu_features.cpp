@@ -255,12 +255,43 @@ void check_determinism(GpuStream const& gpu) {
     BackwardOutputs const out = make_backward_outputs(c);
     Session session(c, in, more, out);
     expect_good(session.build(Target::cuda(gpu.handle())), "a deterministic backward pass with a sink");
+    bool is_deterministic = false;
+    expect_good(session.graph().get_is_deterministic(is_deterministic), "its answer");
+    expect(is_deterministic, "it says that it is deterministic");
     Bits d_q, d_k, d_v;
     for (int run = 0; run < kRuns; ++run) {
         if (Error const error = execute_on_gpu(session, gpu); error.is_bad()) return expect_good(error, "its run");
         add_bits(out.d_q, d_q), add_bits(out.d_k, d_k), add_bits(out.d_v, d_v);
     }
     expect(d_q.size() == 1 && d_k.size() == 1 && d_v.size() == 1, "its dQ, dK and dV have the same bits in 20 runs");
+}
+
+// What the GPU's generator kept, dumped and given to the CPU as a mask of its own, gives the GPU's numbers there.
+void check_dropout_replay(GpuStream const& gpu) {
+    AttentionCase drawn = feature_case();
+    drawn.alibi = false;
+    drawn.type = drawn.result_type = DataType_t::HALF;
+    drawn.dropout = Dropout::Probability, drawn.dropout_probability = 0.25f;
+    drawn.rng_seed = 7, drawn.rng_offset = 3, drawn.rng_dump = true;
+    Inputs const in = make_inputs(drawn);
+    ForwardOutputs const out = make_forward_outputs(drawn);
+    Session on_gpu(drawn, in, out);
+    expect_good(on_gpu.build(Target::cuda(gpu.handle())), "attention with drawn dropout");
+    expect_good(execute_on_gpu(on_gpu, gpu), "its run");
+
+    AttentionCase replayed = drawn;
+    replayed.dropout = Dropout::Mask, replayed.rng_dump = false;
+    replayed.mask = Index4{drawn.b, drawn.h_q, drawn.s_q, drawn.s_kv};
+    replayed.mask_type = DataType_t::FLOAT;
+    Inputs masked = make_inputs(replayed);
+    masked.mask.fill([&](Index4 const& at) { return out.rng_dump.get(at); });
+    ForwardOutputs const again = make_forward_outputs(replayed);
+    Session on_cpu(replayed, masked, again);
+    expect_good(on_cpu.run(Target::cpu()), "the same on the CPU with the dumped mask");
+    double worst = 0.0;
+    for_each_index(out.o.dim,
+                   [&](Index4 const& at) { worst = std::max(worst, std::abs(out.o.get(at) - again.o.get(at))); });
+    expect(worst < 4e-3, "the dumped mask replays on the CPU, worst difference " + std::to_string(worst));
 }
 
 }  // namespace
@@ -285,6 +316,7 @@ int main() {
     check_kernel_cache(gpu);
     check_shape_overrides(gpu);
     check_determinism(gpu);
+    check_dropout_replay(gpu);
     std::printf("%d failures\n", failures);
     return failures == 0 ? 0 : 1;
 }

@@ -135,3 +135,22 @@ TEST_CASE("dynamic shapes plan forward alone, and a kernel cache keeps graphs of
           "dynamic shapes are enabled for backward attention, for which cuDNN has no engine with them; leave out "
           "set_dynamic_shape_enabled() and set_kernel_cache()");
 }
+
+TEST_CASE("a plan tells whether each run gives the same bits", "[offline]") {
+    if (!has_cudnn()) return;
+    AttentionCase c = gpu_case_groups()[0].cases[0];
+    auto const answer = [&](bool is_backward, Target const& target) {
+        Graphs graphs(c);
+        Graph& graph = (is_backward ? graphs.backward : graphs.forward).graph();
+        bool is_deterministic = false;
+        CHECK(graph.get_is_deterministic(is_deterministic).is_bad());  // before there is a plan
+        REQUIRE(graph.build(target).get_message() == "");
+        REQUIRE(graph.get_is_deterministic(is_deterministic).is_good());
+        return is_deterministic;
+    };
+    CHECK(answer(false, Target::offline("h200")));
+    CHECK_FALSE(answer(true, Target::offline("h200")));
+    CHECK(answer(true, Target::cpu()));
+    c.deterministic = true;
+    CHECK(answer(true, Target::offline("h200")));
+}

@@ -12,14 +12,17 @@ namespace cudnn_frontend::inline v1::pipeline {
 // Enough to average over, few enough for plans of seconds.
 static constexpr int kTimedRuns = 10;
 
-CandidateInfo info_of(cudnn::EngineConfig const& config) {
-    return {config.name, config.behavior_notes, config.numerical_notes, config.shared_memory_bytes};
+CandidateInfo info_of(cudnn::EngineConfig const& config, CudnnContext const& context) {
+    auto const& notes = config.numerical_notes;
+    bool const is_noted = std::find(notes.begin(), notes.end(), NumericalNote_t::NONDETERMINISTIC) != notes.end();
+    return {config.name, config.behavior_notes, notes, config.shared_memory_bytes,
+            context.is_deterministic && !is_noted};
 }
 
 CudnnPlan::CudnnPlan(std::shared_ptr<CudnnContext const> context, std::shared_ptr<cudnn::EnginePlan const> engine)
     : context_(std::move(context)),
       engine_(std::move(engine)),
-      info_(info_of(engine_->config())),
+      info_(info_of(engine_->config(), *context_)),
       may_keep_pack_(std::none_of(context_->slots.begin(), context_->slots.end(),
                                   [](Slot const& slot) { return slot.is_on_host; })) {}
 

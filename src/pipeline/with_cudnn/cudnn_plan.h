@@ -16,6 +16,7 @@ struct CudnnContext {
     std::uint64_t graph_id = 0;
     std::vector<Slot> slots;
     cudnn::Bindings bindings;
+    bool is_deterministic = true;                // the graph; an engine can be otherwise
     std::shared_ptr<DeviceTables const> tables;  // null where there are none, and where the device is not there
 };
 
@@ -48,6 +49,6 @@ class CudnnPlan final : public Plan {
     mutable cudnn::KeptPack last_pack_;
 };
 
-CandidateInfo info_of(cudnn::EngineConfig const& config);
+CandidateInfo info_of(cudnn::EngineConfig const& config, CudnnContext const& context);
 
 }  // namespace cudnn_frontend::inline v1::pipeline

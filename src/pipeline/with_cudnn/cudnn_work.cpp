@@ -8,7 +8,7 @@
 namespace cudnn_frontend::inline v1::pipeline {
 
 Candidate::Candidate(std::shared_ptr<CudnnWork const> work, cudnn::BackendConfig config)
-    : work_(std::move(work)), config_(config.value), info_(info_of(config_)), unused_(std::move(config)) {}
+    : work_(std::move(work)), config_(config.value), info_(info_of(config_, *work_->context)), unused_(std::move(config)) {}
 
 Candidate::Candidate(cudnn::EngineConfig config, std::shared_ptr<CudnnPlan const> plan)
     : config_(std::move(config)), info_(plan->info()), is_tried_(true), plan_(std::move(plan)) {}

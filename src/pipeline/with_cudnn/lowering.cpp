@@ -42,6 +42,7 @@ Result<std::shared_ptr<CudnnContext const>> make_context(PlanningInput const& in
     context->slots = make_slots(op_graph);
     align_matrices(context->slots, op_graph);
     context->bindings = std::move(bindings);
+    context->is_deterministic = support::is_deterministic(input.graph);
     if (context->device.is_live && !context->bindings.tables.empty()) {
         auto tables = upload_tables(context->bindings.tables, context->device.device->ordinal());
         if (tables.is_bad()) return tables.error();
