@@ -62,7 +62,8 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
 
     // The modifier gets the graph and the scaled scores, adds nodes that compute others from them, and returns these:
     // they take the place of the scores before bias and masks. It is called once, when the graph takes these
-    // attributes, and must not keep the graph. score_modifiers.h has ready ones.
+    // attributes, and must not keep the graph. The last one that is set counts. score_modifiers.h has ready ones, and
+    // chain() for several.
     Derived& set_score_mod(Score_modifier modifier);
 
     // Keeps scores of row i and column j with i < seq_len_q[b] and j < seq_len_kv[b].

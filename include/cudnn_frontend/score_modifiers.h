@@ -15,20 +15,25 @@ namespace score_modifiers {
 using Graph_ptr = std::shared_ptr<Graph>;
 using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
 
-// For set_score_mod() as they are. Their gradient is that of what they return: they need no set_score_mod_bprop().
+// For set_score_mod() as they are. Their gradient is that of what they return: they need no set_score_mod_bprop(). With
+// a null tensor, or a number that makes no sense, they return none, which validation reports.
 
 // Adds slopes[h] (j - i) to the score of head h, query i and key j; slopes are {1, Hq, 1, 1}.
 SDPA_GRAPH_API detail::Score_modifier alibi(Tensor_ptr slopes);
 // Adds factor (j - i).
 SDPA_GRAPH_API detail::Score_modifier relative_bias(float factor);
-// Keeps scores where query and key belong to one document: integers, {B, 1, Sq, 1} and {B, 1, 1, Skv}.
+// Keeps scores where query and key belong to one document: integers, {B, 1, Sq, 1} and {B, 1, 1, Skv}. These are two
+// tensors, though both may point to the same numbers when the graph runs.
 SDPA_GRAPH_API detail::Score_modifier document_mask(Tensor_ptr documents_of_queries, Tensor_ptr documents_of_keys);
 // Keeps j <= i, and keys of the prefix for all queries; its lengths are INT32 {B, 1, 1, 1}.
 SDPA_GRAPH_API detail::Score_modifier prefix_lm(Tensor_ptr prefix_lengths);
 // Keeps |i - j| < reach where i - j is a multiple of the dilation.
 SDPA_GRAPH_API detail::Score_modifier dilated_window(std::int32_t reach, std::int32_t dilation);
 
-// cap tanh(score / cap). The two belong together: backward reads what forward left in the graph.
+// One after the other. Caps come before masks: they would turn minus infinity into a number.
+SDPA_GRAPH_API detail::Score_modifier chain(detail::Score_modifier first, detail::Score_modifier second);
+
+// cap tanh(score / cap), of a cap above 0. The two belong together: backward reads what forward left in the graph.
 struct Capped {
     detail::Score_modifier forward, backward;
 };

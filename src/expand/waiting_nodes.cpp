@@ -2,23 +2,16 @@
 
 #include "nodes/schema.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace cudnn_frontend::inline v1::expand {
 
 using nodes::Direction;
+using nodes::for_each_port;
 using nodes::Node;
 using nodes::PortRow;
 using nodes::TensorId;
-
-// Calls visit(row, tensor id) for each connected port of a direction.
-template <class Visit>
-static void for_each_port(Node const& node, Direction direction, Visit const& visit) {
-    for (PortRow const& row : nodes::schema_of(node.kind()).ports) {
-        TensorId const id = node.ports[static_cast<std::size_t>(row.port)];
-        if (row.direction == direction && id != nodes::kNoTensor) visit(row, id);
-    }
-}
 
 WaitingNodes::WaitingNodes(nodes::GraphSpec const& spec, Expand expand) : expand_(std::move(expand)) {
     for (Node const& node : spec.nodes) {
@@ -51,16 +44,15 @@ bool WaitingNodes::keeps(Node const& node) {
 
 void WaitingNodes::release(TensorId tensor) {
     missing_.erase(tensor);
-    std::vector<Node const*> still;
-    for (Node const* const node : std::exchange(kept_, {})) {
-        if (waits(*node)) {
-            still.push_back(node);
-            continue;
-        }
-        if (status_.is_good()) status_ = expand_(*node);
-        set_outputs(*node, true);
+    // An expansion can release others in turn: the list is looked at anew after each.
+    for (;;) {
+        auto const ready = std::ranges::find_if(kept_, [&](Node const* node) { return !waits(*node); });
+        if (ready == kept_.end()) return;
+        Node const& node = **ready;
+        kept_.erase(ready);
+        if (status_.is_good()) status_ = expand_(node);
+        set_outputs(node, true);
     }
-    kept_ = std::move(still);
 }
 
 }  // namespace cudnn_frontend::inline v1::expand

@@ -1,5 +1,6 @@
 #include <cudnn_frontend/score_modifiers.h>
 
+#include <cmath>
 #include <limits>
 
 namespace cudnn_frontend::inline v1::graph::attn::score_modifiers {
@@ -66,20 +67,19 @@ Tensor_ptr add_distance(Steps& at, Tensor_ptr const& factor) {
     return at.make(ADD, at.score(), at.make(MUL, distance, factor, "bias"), "scores");
 }
 
-// Keys and queries of a batch entry: lengths where both are given.
+// Keys and queries of a batch entry: lengths where they are given.
 struct Lengths {
     Tensor_ptr queries, keys;
 
     Lengths(Steps& at, std::int64_t q, std::int64_t kv, Tensor_ptr const& seq_len_q, Tensor_ptr const& seq_len_kv)
-        : queries(seq_len_q && seq_len_kv ? seq_len_q : at.integer(q)),
-          keys(seq_len_q && seq_len_kv ? seq_len_kv : at.integer(kv)) {}
+        : queries(seq_len_q ? seq_len_q : at.integer(q)), keys(seq_len_kv ? seq_len_kv : at.integer(kv)) {}
 };
 
 // Engines know causality in this form alone: row + keys - queries + bound >= column.
-void mask_right(Steps& at, Lengths const* lengths, std::int64_t bound) {
+void mask_right(Steps& at, std::optional<Lengths> const& lengths, std::int64_t bound) {
     Tensor_ptr row = at.row();
     Tensor_ptr const column = at.column();
-    if (lengths != nullptr) {
+    if (lengths) {
         row = at.count(ADD, row, lengths->keys, "row_plus_keys");
         row = at.count(SUB, row, lengths->queries, "shifted_row");
     }
@@ -88,10 +88,10 @@ void mask_right(Steps& at, Lengths const* lengths, std::int64_t bound) {
 }
 
 // column + bound - keys + queries > row
-void mask_left(Steps& at, Lengths const* lengths, std::int64_t bound) {
+void mask_left(Steps& at, std::optional<Lengths> const& lengths, std::int64_t bound) {
     Tensor_ptr const row = at.row();
     Tensor_ptr column = at.count(ADD, at.column(), at.integer(bound), "column_plus_bound");
-    if (lengths != nullptr) {
+    if (lengths) {
         column = at.count(SUB, column, lengths->keys, "column_minus_keys");
         column = at.count(ADD, column, lengths->queries, "shifted_column");
     }
@@ -109,15 +109,14 @@ Tensor_ptr bias(Graph_ptr graph, Tensor_ptr score, Tensor_ptr bias) {
 
 Tensor_ptr causal_mask(Graph_ptr graph, Tensor_ptr score) {
     Steps at(*graph, score, "causal_mask");
-    mask_right(at, nullptr, 0);
+    mask_right(at, std::nullopt, 0);
     return at.score();
 }
 
 Tensor_ptr causal_mask_bottom_right(Graph_ptr graph, Tensor_ptr score, std::int64_t queries, std::int64_t keys,
                                     Tensor_ptr seq_len_q, Tensor_ptr seq_len_kv) {
     Steps at(*graph, score, "causal_mask");
-    Lengths const lengths(at, queries, keys, seq_len_q, seq_len_kv);
-    mask_right(at, &lengths, 0);
+    mask_right(at, Lengths(at, queries, keys, seq_len_q, seq_len_kv), 0);
     return at.score();
 }
 
@@ -131,11 +130,13 @@ Tensor_ptr padding_mask(Graph_ptr graph, Tensor_ptr score, Tensor_ptr seq_len_kv
 Tensor_ptr sliding_window_mask(Graph_ptr graph, Tensor_ptr score, DiagonalAlignment_t alignment,
                                std::optional<std::int64_t> left, std::optional<std::int64_t> right,
                                std::int64_t queries, std::int64_t keys, Tensor_ptr seq_len_q, Tensor_ptr seq_len_kv) {
+    if (left.value_or(1) < 1 || right.value_or(0) < 0) return nullptr;  // as of the options, which a rule refuses
     Steps at(*graph, score, "sliding_window");
-    Lengths const lengths(at, queries, keys, seq_len_q, seq_len_kv);
-    Lengths const* const shift = alignment == DiagonalAlignment_t::BOTTOM_RIGHT ? &lengths : nullptr;
-    if (right) mask_right(at, shift, *right);
-    if (left) mask_left(at, shift, *left);
+    std::optional<Lengths> lengths;
+    if (alignment == DiagonalAlignment_t::BOTTOM_RIGHT) lengths.emplace(at, queries, keys, seq_len_q, seq_len_kv);
+    std::int64_t const widest = queries + keys;  // a bound from there on masks nothing
+    if (right && *right < widest) mask_right(at, lengths, *right);
+    if (left && *left < widest) mask_left(at, lengths, *left);
     return at.score();
 }
 
@@ -166,6 +167,7 @@ Tensor_ptr Softcap::backward(Graph_ptr graph, Tensor_ptr gradient, Tensor_ptr ca
 
 detail::Score_modifier alibi(Tensor_ptr slopes) {
     return [slopes](Graph_ptr const& graph, Tensor_ptr const& score) {
+        if (!slopes) return Tensor_ptr();
         Steps at(*graph, score, "alibi");
         return add_distance(at, slopes);
     };
@@ -180,6 +182,8 @@ detail::Score_modifier relative_bias(float factor) {
 
 detail::Score_modifier document_mask(Tensor_ptr documents_of_queries, Tensor_ptr documents_of_keys) {
     return [documents_of_queries, documents_of_keys](Graph_ptr const& graph, Tensor_ptr const& score) {
+        bool const is_one_tensor = documents_of_queries == documents_of_keys;  // which masks nothing
+        if (!documents_of_queries || !documents_of_keys || is_one_tensor) return Tensor_ptr();
         Steps at(*graph, score, "document_mask");
         // Engines compare what they computed with what they read, not two tensors that they read.
         Tensor_ptr const row = at.row();
@@ -191,6 +195,7 @@ detail::Score_modifier document_mask(Tensor_ptr documents_of_queries, Tensor_ptr
 
 detail::Score_modifier prefix_lm(Tensor_ptr prefix_lengths) {
     return [prefix_lengths](Graph_ptr const& graph, Tensor_ptr const& score) {
+        if (!prefix_lengths) return Tensor_ptr();
         Steps at(*graph, score, "prefix_lm");
         // j <= i or j < prefix, without a logical operation, for which engines have no integers
         Tensor_ptr const seen = at.count(ADD, at.row(), at.integer(1), "seen");
@@ -201,6 +206,7 @@ detail::Score_modifier prefix_lm(Tensor_ptr prefix_lengths) {
 
 detail::Score_modifier dilated_window(std::int32_t reach, std::int32_t dilation) {
     return [reach, dilation](Graph_ptr const& graph, Tensor_ptr const& score) {
+        if (reach < 1 || dilation < 1) return Tensor_ptr();
         Steps at(*graph, score, "dilated_window");
         Tensor_ptr const distance = at.count(SUB, at.row(), at.column(), "distance");
         Tensor_ptr const rest = at.count(MOD, distance, at.integer(dilation), "rest");
@@ -210,9 +216,17 @@ detail::Score_modifier dilated_window(std::int32_t reach, std::int32_t dilation)
     };
 }
 
+detail::Score_modifier chain(detail::Score_modifier first, detail::Score_modifier second) {
+    return [first, second](Graph_ptr const& graph, Tensor_ptr const& score) {
+        Tensor_ptr const between = first ? first(graph, score) : score;
+        return second && between ? second(graph, between) : between;
+    };
+}
+
 Capped softcap(float cap) {
     auto const shared = std::make_shared<Softcap>();
     return {[shared, cap](Graph_ptr const& graph, Tensor_ptr const& score) {
+                if (!(cap > 0.0f) || !std::isfinite(cap)) return Tensor_ptr();
                 return shared->forward(graph, score, graph->tensor(cap));
             },
             [shared, cap](Graph_ptr const& graph, Tensor_ptr const& gradient) {

@@ -182,13 +182,13 @@ constexpr AttentionRule kRules[] = {
      "A score modifier returns a tensor.",
      ATTRIBUTE_NOT_SET, score_mod_checks::modifier_returns_a_tensor},
     {"sdpa_fwd.c44", "sdpa_bwd.c47",
-     "What a score modifier returns has the dims of the scores, {B, Hq, Sq, Skv}.",
+     "What a score modifier gets and returns has the dims of the scores, {B, Hq, Sq, Skv}.",
      INVALID_VALUE, score_mod_checks::modified_has_dims},
     {"sdpa_fwd.c45", "sdpa_bwd.c48",
      "What a score modifier returns is made of the scores that it got.",
      INVALID_VALUE, score_mod_checks::modified_is_made_of_scores},
     {"sdpa_fwd.c46", "sdpa_bwd.c49",
-     "What a score modifier returns is FLOAT.",
+     "What a score modifier gets and returns is FLOAT.",
      GRAPH_NOT_SUPPORTED, score_mod_checks::modified_is_float},
     {"sdpa_fwd.c47", nullptr,
      "A score modifier does not come with the implementation UNIFIED.",
@@ -244,6 +244,9 @@ constexpr AttentionRule kRules[] = {
     {nullptr, "sdpa_bwd.c55",
      "dSink_token is FLOAT.",
      GRAPH_NOT_SUPPORTED, dsink_is_float},
+    {nullptr, "sdpa_bwd.c56",
+     "A modifier that does more than add to scores or mask them comes with its gradient.",
+     ATTRIBUTE_NOT_SET, score_mod_checks::curved_modifier_has_gradient},
 };
 // clang-format on
 

@@ -71,8 +71,11 @@ void batches_agree(RuleScope const& scope) {
     if (q == nullptr) return;
     for (int const port : {K, V}) {
         if (is_paged(scope.node(), port)) continue;
-        expect_size(scope, port, 0, q->dim[0], "batch size",
-                    "give Q, K and V one batch size; a batch stride of 0 shares one entry among all");
+        char const* const fix = !has_pages(scope.node())
+                                    ? "give Q, K and V one batch size; a batch stride of 0 shares one entry among all"
+                                : port == V ? "call set_paged_attention_v_table() if V is a container of pages too"
+                                            : "call set_paged_attention_k_table() if K is a container of pages too";
+        expect_size(scope, port, 0, q->dim[0], "batch size", fix);
     }
 }
 

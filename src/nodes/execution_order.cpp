@@ -10,15 +10,6 @@ namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-// Calls visit(row, tensor id) for each connected port of a direction.
-template <class Visit>
-void for_each_port(Node const& node, Direction direction, Visit const& visit) {
-    for (PortRow const& row : schema_of(node.kind()).ports) {
-        TensorId const id = node.ports[static_cast<std::size_t>(row.port)];
-        if (row.direction == direction && id != kNoTensor) visit(row, id);
-    }
-}
-
 class StepGraph {
    public:
     explicit StepGraph(GraphSpec const& spec) : producer_(spec.tensors.size(), kNone) {

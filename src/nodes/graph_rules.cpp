@@ -191,6 +191,10 @@ constexpr Rule kRules[] = {
      "table; "
      "its rows hold all heads.",
      GRAPH_NOT_SUPPORTED, ragged_checks::ragged_tensors_fit},
+    {"graph.c28", "Tensors that share a ragged offset have rows of one width.", INVALID_VALUE,
+     ragged_checks::offsets_fit_all_rows},
+    {"graph.c29", "All uses of a ragged tensor have the same lengths, and those of a page table the same page size.",
+     INVALID_VALUE, ragged_checks::uses_agree_on_rows},
 };
 
 }  // namespace

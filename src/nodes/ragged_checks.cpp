@@ -2,10 +2,13 @@
 
 #include "nodes/attention_check_tools.h"
 #include "nodes/attention_schema.h"
+#include "nodes/paging.h"
 #include "nodes/tensor_checks.h"
+#include "nodes/wording.h"
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 namespace cudnn_frontend::inline v1::nodes::ragged_checks {
 namespace {
@@ -25,6 +28,17 @@ bool has_rows_of_all_heads(TensorSpec const& tensor) {
     if (tensor.dim.size() != 4 || tensor.dim[2] == 1) return true;
     core::Dims const row{tensor.dim[1], tensor.dim[3]}, stride{tensor.stride[1], tensor.stride[3]};
     return tensor.stride[2] >= core::span_of(row, stride).value_or(0);
+}
+
+// What says how many rows the batch entries have: the tensor of lengths, and of a page table the size of a page.
+std::pair<TensorId, std::int64_t> rows_of(GraphSpec const& graph, PortUse const& use) {
+    using namespace attention;
+    int const port = use.port->port;
+    constexpr int kOfKeys[] = {K, V, dK, dV, Page_table_k, Page_table_v};
+    bool const is_of_keys = std::ranges::find(kOfKeys, port) != std::end(kOfKeys);
+    TensorId const lengths = use.node->ports[static_cast<std::size_t>(is_of_keys ? Seq_len_kv : Seq_len_q)];
+    bool const is_table = port == Page_table_k || port == Page_table_v;
+    return {lengths, is_table ? page_size(graph, *use.node, port == Page_table_k ? K : V) : 0};
 }
 
 // The first use of a ragged tensor that does not know about offsets.
@@ -90,6 +104,47 @@ void ragged_tensors_fit(RuleScope const& scope) {
                          "a tensor that attention reads or writes as Q, K, V, O, "
                          "Stats, Max, Sum_exp, a gradient of these or a page table",
                          "pad the tensor, and leave out set_ragged_offset()");
+        }
+    }
+}
+
+// Offsets count elements: of rows with other widths they mean other tokens.
+void offsets_fit_all_rows(RuleScope const& scope) {
+    GraphSpec const& graph = scope.graph();
+    std::map<TensorId, TensorSpec const*> first_of;
+    for (TensorSpec const& tensor : graph.tensors) {
+        if (tensor.ragged_offset == kNoTensor || !tensor_checks::has_regular_layout(tensor)) continue;
+        if (tensor.dim.size() != 4) continue;
+        auto const [entry, is_first] = first_of.emplace(tensor.ragged_offset, &tensor);
+        TensorSpec const& first = *entry->second;
+        if (is_first || tensor.stride[2] == first.stride[2]) continue;
+        std::string const offset = scope.label(graph.tensors[static_cast<std::size_t>(tensor.ragged_offset)]);
+        scope.report(tensor,
+                     text("the ragged offset '", offset, "' with rows of ", tensor.stride[2],
+                          " elements, which is also that of '", scope.label(first), "' with rows of ", first.stride[2]),
+                     "an offset for each width of rows: it counts elements",
+                     "make another offset tensor, of tokens times the elements of this tensor's row");
+    }
+}
+
+void uses_agree_on_rows(RuleScope const& scope) {
+    GraphSpec const& graph = scope.graph();
+    for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+        if (graph.tensors[i].ragged_offset == kNoTensor) continue;
+        PortUse const* first = nullptr;
+        for (auto const* uses : {&scope.uses()[i].writers, &scope.uses()[i].readers}) {
+            for (PortUse const& use : *uses) {
+                if (!is_row_port(use)) continue;
+                if (first == nullptr) first = &use;
+                if (rows_of(graph, use) == rows_of(graph, *first)) continue;
+                scope.report(
+                    graph.tensors[i],
+                    text("a ragged tensor that node '", label(graph, *first->node), "' has as ", first->port->name,
+                         " and node '", label(graph, *use.node), "' as ", use.port->name, ", with other lengths"),
+                    "the same lengths, and the same page size of a table, wherever it is used",
+                    "make a tensor for each use; they may be given the same memory");
+                break;
+            }
         }
     }
 }

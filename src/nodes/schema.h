@@ -44,6 +44,15 @@ struct NodeSchema {
 NodeSchema const& schema_of(NodeKind kind);
 std::span<NodeSchema const* const> all_schemas();
 
+// Calls visit(row, tensor id) for each connected port of a direction.
+template <class Visit>
+void for_each_port(Node const& node, Direction direction, Visit const& visit) {
+    for (PortRow const& row : schema_of(node.kind()).ports) {
+        TensorId const id = node.ports[static_cast<std::size_t>(row.port)];
+        if (row.direction == direction && id != kNoTensor) visit(row, id);
+    }
+}
+
 // The object that the schema's fields read and write.
 void const* fields_object(Node const& node);
 void* fields_object(Node& node);

@@ -193,7 +193,7 @@ Found modifier_gradient(Facts const& facts, Capabilities const& here) {
     if (std::ranges::none_of(facts.graph.nodes, is_backward_activation)) return {};
     bool const needs_product = backward->deterministic || facts.has(Port::dBias);
     if (is_hopper_or_datacenter(here) && !needs_product) return {};
-    return Violation{Port::dScore_mod, std::string("a modifier's gradient by a backward activation") +
+    return Violation{Port::dScore_mod, std::string("TANH_BWD or another backward activation in a modifier's gradient") +
                                            (needs_product ? ", beside dBias or the deterministic algorithm," : "") +
                                            on_architecture(here)};
 }
@@ -418,7 +418,7 @@ constexpr Limit kLimits[] = {
     {"cudnn.s21", "cuDNN 9.18.1 or newer for ragged offsets before compute capability 9.0",
      "install 9.18.1 or newer, or pad the sequences", kUnsupported, Ground::NoEngine, ragged_architecture},
     {"cudnn.s22", "ragged offsets on all of Q, K, V, O and their gradients, or on none: mixed, cuDNN's kernels crash",
-     "give the tensor an offset too; one of multiples of its batch stride leaves it dense", kUnsupported,
+     "give the tensor a ragged offset too; of a dense one it is b times the batch stride", kUnsupported,
      Ground::WrongRun, partly_ragged},
     {"cudnn.s23", "for one query and shared key heads no ragged Stats, Max and Sum_exp: cuDNN leaves some unwritten",
      "leave these out, or give Q two rows", kUnsupported, Ground::WrongRun, ragged_stats_of_one_query},
@@ -441,7 +441,7 @@ constexpr Limit kLimits[] = {
      "leave the sink out, and scale each row of O by sum_exp / (sum_exp + exp(sink - max))", kUnsupported,
      Ground::NoEngine, sink_beside_max},
     {"cudnn.s32",
-     "gradients of modifiers without backward activations; with them 9.0, or 10.x with neither dBias nor determinism",
+     "compute capability 9.0, or 10.x without dBias and determinism, for TANH_BWD and its like in a modifier's gradient",
      "use Target::cpu(), or write the derivative with other operations", kUnsupported, Ground::NoEngine,
      modifier_gradient},
     {"cudnn.s33", "backward on compute capability 8.x and 12.x: modifiers that read no numbers of queries or batches",

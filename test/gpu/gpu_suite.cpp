@@ -146,7 +146,7 @@ void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch) {
     }
 }
 
-// The first line that the process does not print is of the case that ended it.
+// The first line that is missing is of the case that ended the process, unless that told of it itself.
 void collect_batch(std::string const& command, CaseGroup const& group, Batch const& batch, Table& table) {
     std::FILE* const output = popen(command.c_str(), "r");
     std::string text;
@@ -155,11 +155,12 @@ void collect_batch(std::string const& command, CaseGroup const& group, Batch con
     int const status = output == nullptr ? -1 : pclose(output);
     std::istringstream lines(text);
     std::string line;
-    std::string missing = "its process ended with status " + std::to_string(status);
+    std::string const after = "not run, after the one before it";
+    std::string missing = status == 0 ? after : "its process ended with status " + std::to_string(status);
     for (std::size_t i = batch.first; i < batch.first + batch.count; ++i) {
         Outcome outcome;
         if (std::getline(lines, line)) outcome = outcome_of(line);
-        else outcome.faults = std::exchange(missing, "not run, after the one before it");
+        else outcome.faults = std::exchange(missing, after);
         table.add(group.name, group.cases[i], outcome);
     }
 }

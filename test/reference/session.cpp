@@ -23,18 +23,18 @@ void Session::declare(TensorPtr const& tensor, HostTensor const& memory) {
     tensor->set_dim(to_vector(memory.dim)).set_stride(to_vector(memory.stride)).set_data_type(memory.type);
     tensor->set_alignment(memory.alignment());
     if (case_.explicit_uids) tensor->set_uid(static_cast<std::int64_t>(entries_.size()));
-    entries_.push_back({tensor, memory, false});
-    if (memory.offsets) tensor->set_ragged_offset(offset_input(*memory.offsets));
+    entries_.push_back({tensor, memory, 0});
+    if (memory.offsets) tensor->set_ragged_offset(offset_input(*memory.offsets, memory.stride[2]));
 }
 
 // One tensor for all that start at the same elements, as programs have it.
-TensorPtr Session::offset_input(HostTensor const& memory) {
+TensorPtr Session::offset_input(HostTensor const& memory, std::int64_t row) {
     for (Entry const& entry : entries_) {
-        if (entry.is_offset && same_bits(entry.memory, memory)) return entry.tensor;
+        if (entry.row_of_offset == row && same_bits(entry.memory, memory)) return entry.tensor;
     }
     std::size_t const at = entries_.size();
     TensorPtr const tensor = input("offset", memory);
-    entries_[at].is_offset = true;
+    entries_[at].row_of_offset = row;
     return tensor;
 }
 

@@ -36,7 +36,7 @@ class Session {
     struct Entry {
         TensorPtr tensor;
         HostTensor memory;
-        bool is_offset = false;  // of ragged tensors
+        std::int64_t row_of_offset = 0;  // of a ragged offset: the width of the rows that it counts
     };
     std::vector<Entry> const& entries() const { return entries_; }
     bool has_explicit_uids() const { return case_.explicit_uids; }
@@ -48,7 +48,7 @@ class Session {
 
    private:
     TensorPtr input(char const* name, HostTensor const& memory);  // null for an empty one
-    TensorPtr offset_input(HostTensor const& memory);
+    TensorPtr offset_input(HostTensor const& memory, std::int64_t row);
     TensorPtr scalar_input(char const* name, HostTensor const& memory);
     void output(TensorPtr const& tensor, HostTensor const& memory);
     TensorPtr requested(char const* name, HostTensor const& memory);  // an output that an option asks for

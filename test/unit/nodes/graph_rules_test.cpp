@@ -202,7 +202,8 @@ TEST_CASE("graph.c27: a ragged tensor that is not attention's") {
     CHECK(report.findings()[0].where.rule == "graph.c27");
     CHECK(report.findings()[0].where.tensor == "in");
     CHECK(report.findings()[0].needed ==
-          "a tensor that attention reads or writes as Q, K, V, O, Stats, Max, Sum_exp, a gradient of these or a page table");
+          "a tensor that attention reads or writes as Q, K, V, O, Stats, Max, Sum_exp, a gradient of these or a page "
+          "table");
 }
 
 TEST_CASE("graph.c15: a negative uid") {

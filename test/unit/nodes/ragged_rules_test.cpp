@@ -98,7 +98,8 @@ TEST_CASE("graph.c27: a ragged tensor whose rows do not hold all heads, that is 
     make_ragged(bias, attention::Bias);
     expect_finding(bias, "graph.c27",
                    {GRAPH_NOT_SUPPORTED, "", "bias", "a ragged offset on what node 'attention' has as bias",
-                    "a tensor that attention reads or writes as Q, K, V, O, Stats, Max, Sum_exp, a gradient of these or a page table",
+                    "a tensor that attention reads or writes as Q, K, V, O, Stats, Max, Sum_exp, a gradient of these "
+                    "or a page table",
                     "pad the tensor, and leave out set_ragged_offset()"});
     unreal.resize(attention::O, {2, 4, 6, 32});
     make_ragged(unreal, attention::O);
@@ -115,4 +116,36 @@ TEST_CASE("sdpa_bwd.c45: a bound on the tokens below 1") {
                     "pass the end of the last sequence, or leave the call out"});
     graph.fields<SdpaBackwardFields>().max_total_seq_len_q = 7;
     expect_valid(graph);
+}
+
+TEST_CASE("graph.c28: tensors of other rows that share an offset") {
+    TestGraph graph = padded(NodeKind::SdpaForward);
+    make_ragged(graph);
+    TensorSpec& k = graph.at(attention::K);
+    k.ragged_offset = graph.at(attention::Q).ragged_offset;
+    k.stride = {k.dim[1] * k.dim[2] * k.dim[3], k.dim[3], k.dim[1] * k.dim[3], 1};
+    expect_finding(graph, "graph.c28",
+                   {INVALID_VALUE, "", "K",
+                    "the ragged offset 'offset' with rows of 32 elements, which is also that of 'Q' with rows of 64",
+                    "an offset for each width of rows: it counts elements",
+                    "make another offset tensor, of tokens times the elements of this tensor's row"});
+}
+
+TEST_CASE("graph.c29: a ragged tensor that is used with other lengths") {
+    TestGraph graph = attention_graph(NodeKind::SdpaForward);
+    graph.attention_options().padding_mask = true;
+    graph.connect(attention::Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(attention::Seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+    make_ragged(graph, attention::K);
+    graph.resize(attention::V, graph.at(attention::K).dim);
+    graph.resize(attention::Q, {2, 4, 6, 16});
+    Node second = graph.nodes[0];
+    second.name = "second";
+    second.ports[attention::O] = graph.add("O2", {}, DataType_t::NOT_SET);
+    second.ports[attention::Seq_len_kv] = graph.add("other lengths", {2, 1, 1, 1}, DataType_t::INT32);
+    graph.nodes.push_back(second);
+    graph.tensors.back().stride = {1, 1, 1, 1};
+    Report const report = validate(graph).report;
+    CHECK(report.to_text().find("[graph.c29] tensor 'K': found a ragged tensor that node 'attention' has as K and node "
+                                "'second' as K, with other lengths") != std::string::npos);
 }

@@ -4,6 +4,7 @@
 
 #include <cudnn_frontend/score_modifiers.h>
 
+#include <cmath>
 #include <functional>
 
 using namespace test;
@@ -146,4 +147,69 @@ TEST_CASE("graph.c25: a modifier that reads what attention makes at last is a cy
         small.graph.sdpa(small.q, small.k, small.v, SDPA_attributes().set_name("second").set_score_mod(late));
     second[0]->set_output(true);
     CHECK(small.graph.check().to_text() == "");  // one attention feeds the next one's modifier
+}
+
+TEST_CASE("sdpa_fwd.c44 sdpa_fwd.c46: a modifier that changes the tensor that it gets") {
+    auto const changed = [](GraphPtr const& graph, Tensor_ptr const& score) {
+        score->set_data_type(DataType_t::INT32).set_dim({1, 1, 1, 1}).set_stride({1, 1, 1, 1});
+        return ready::causal_mask(graph, score);
+    };
+    std::string const report = report_of(SDPA_attributes().set_score_mod(changed));
+    CHECK(tells(report, "[sdpa_fwd.c44] node 'attention', tensor 'attention::Score'"));
+    CHECK(tells(report, "[sdpa_fwd.c46] node 'attention', tensor 'attention::Score': found scores of type INT32"));
+}
+
+TEST_CASE("sdpa_bwd.c56: a modifier that multiplies, without its gradient") {
+    CHECK(
+        tells(backward_report(SDPA_backward_attributes().set_score_mod(ready::softcap(2.0f).forward)),
+              "[sdpa_bwd.c56] node 'backward', tensor 'softcap_scores::OUT_0': found a modifier with the operation DIV "
+              "in 'softcap_before_tanh', and no gradient for it"));
+    auto const doubled = [](GraphPtr const& graph, Tensor_ptr const& score) {
+        return graph->pointwise(score, score, Pointwise_attributes().set_name("sum").set_mode(PointwiseMode_t::ADD));
+    };
+    CHECK(tells(backward_report(SDPA_backward_attributes().set_score_mod(doubled)), "[sdpa_bwd.c56]"));
+    for (auto const& added : {ready::relative_bias(0.5f), ready::dilated_window(3, 2),
+                              ready::chain(ready::relative_bias(0.5f), ready::causal_mask)}) {
+        CHECK(backward_report(SDPA_backward_attributes().set_score_mod(added)) == "");
+    }
+}
+
+TEST_CASE("ready modifiers return none for null tensors, one tensor as two, and numbers that make no sense") {
+    Tensor_ptr const documents = std::make_shared<Tensor_attributes>();
+    auto const window = [](std::int64_t left, std::int64_t right) {
+        return [=](GraphPtr const& graph, Tensor_ptr const& score) {
+            return ready::sliding_window_mask(graph, score, cudnn_frontend::DiagonalAlignment_t::TOP_LEFT, left, right,
+                                              6, 10, nullptr, nullptr);
+        };
+    };
+    cudnn_frontend::detail::Score_modifier const refused[] = {ready::alibi(nullptr),
+                                                              ready::prefix_lm(nullptr),
+                                                              ready::document_mask(nullptr, documents),
+                                                              ready::document_mask(documents, documents),
+                                                              ready::dilated_window(0, 1),
+                                                              ready::dilated_window(1, 0),
+                                                              ready::softcap(0.0f).forward,
+                                                              ready::softcap(-3.0f).forward,
+                                                              ready::softcap(std::nanf("")).forward,
+                                                              window(0, 0),
+                                                              window(1, -1)};
+    for (auto const& modifier : refused) {
+        CHECK(tells(report_of(SDPA_attributes().set_score_mod(modifier)), "[sdpa_fwd.c43]"));
+    }
+    // Bounds past all scores mask nothing, whatever their size.
+    CHECK(report_of(SDPA_attributes().set_score_mod(window(std::int64_t{1} << 32, INT64_MAX))) == "");
+}
+
+TEST_CASE("a modifier may hold attention with a modifier of its own") {
+    SmallGraph small = small_graph();
+    auto const nested = [&](GraphPtr const& graph, Tensor_ptr const& score) {
+        auto const values = graph->tensor(packed_tensor("inner V", 4, 8, 10));
+        auto const keys = graph->tensor(packed_tensor("inner K", 4, 8, 10));
+        auto const options = SDPA_attributes().set_name("inner").set_score_mod(ready::causal_mask);
+        auto const result = graph->sdpa(score, keys, values, options)[0];
+        return graph->pointwise(score, result, Pointwise_attributes().set_name("sum").set_mode(PointwiseMode_t::ADD));
+    };
+    auto const options = SDPA_attributes().set_name("outer").set_score_mod(nested);
+    small.graph.sdpa(small.q, small.k, small.v, options)[0]->set_output(true);
+    REQUIRE(small.graph.build(cudnn_frontend::Target::cpu()).get_message() == "");
 }

@@ -5,6 +5,8 @@
 #include "support/catch.h"
 #include "unit/expand/attention_graphs.h"
 
+#include <map>
+
 using test::AttentionGraph;
 namespace core = cudnn_frontend::core;
 namespace support = cudnn_frontend::support;
@@ -55,14 +57,16 @@ AttentionGraph of_type(DataType_t type) {
     return graph;
 }
 
-// Gives these tensors one offset, and rows that hold all heads; returns where the offset is.
+// Gives these tensors rows that hold all heads, and an offset for each width of rows.
 void pack_rows(AttentionGraph& graph, std::initializer_list<int> ports) {
-    auto const offset = graph.add_tensor("offset", DataType_t::INT32, {graph.tensor(Port::Q).dim[0] + 1, 1, 1, 1});
+    std::map<std::int64_t, cudnn_frontend::nodes::TensorId> offset_of;
+    core::Dims const dims{graph.tensor(Port::Q).dim[0] + 1, 1, 1, 1};
     for (int const port : ports) {
-        auto& tensor = graph.tensor(port);
-        tensor.ragged_offset = offset;
-        core::Dims const dim = tensor.dim;
-        tensor.stride = {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
+        core::Dims const dim = graph.tensor(port).dim;
+        auto const [entry, is_new] = offset_of.emplace(dim[1] * dim[3], 0);
+        if (is_new) entry->second = graph.add_tensor("offset", DataType_t::INT32, dims);
+        graph.tensor(port).ragged_offset = entry->second;
+        graph.tensor(port).stride = {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
     }
 }
 
@@ -163,17 +167,9 @@ TEST_CASE("cudnn.s20: a bias of one column in backward", "[support]") {
 
 TEST_CASE("cudnn.s21 and s22: ragged offsets", "[support]") {
     auto graph = AttentionGraph::forward().padding();
-    auto const offset = graph.add_tensor("offset", DataType_t::INT32, {3, 1, 1, 1});
-    auto& q = graph.tensor(Port::Q);
-    q.ragged_offset = offset;
-    q.stride = {q.dim[1] * q.dim[2] * q.dim[3], q.dim[3], q.dim[1] * q.dim[3], 1};
+    pack_rows(graph, {Port::Q});
     CHECK(ids(graph, {.cudnn_version = 91801, .sm = 90}) == "cudnn.s22");
-    for (int const port : {Port::K, Port::V, Port::O}) {
-        auto& tensor = graph.tensor(port);
-        tensor.ragged_offset = offset;
-        core::Dims const dim = tensor.dim;
-        tensor.stride = {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
-    }
+    pack_rows(graph, {Port::K, Port::V, Port::O});
     CHECK(ids(graph, {.cudnn_version = 91800, .sm = 89}) == "cudnn.s21");
     CHECK(ids(graph, {.cudnn_version = 91801, .sm = 89}) == "");
     CHECK(ids(graph, {.cudnn_version = 91400, .sm = 90}) == "");
@@ -216,13 +212,7 @@ TEST_CASE("cudnn.s30 and s31: Max and Sum_exp beside Stats or a sink", "[support
 TEST_CASE("cudnn.s22: pages are neither ragged nor dense", "[support]") {
     auto graph = AttentionGraph::forward().padding().pages(2, 2);
     CHECK(ids(graph) == "");
-    auto const offset = graph.add_tensor("offset", DataType_t::INT32, {3, 1, 1, 1});
-    for (int const port : {Port::Q, Port::O}) {
-        auto& tensor = graph.tensor(port);
-        tensor.ragged_offset = offset;
-        core::Dims const dim = tensor.dim;
-        tensor.stride = {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
-    }
+    pack_rows(graph, {Port::Q, Port::O});
     CHECK(ids(graph) == "");
     graph.tensor(Port::O).ragged_offset = cudnn_frontend::nodes::kNoTensor;
     CHECK(ids(graph) == "cudnn.s22");
