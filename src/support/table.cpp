@@ -1,7 +1,7 @@
 #include "core/data_type.h"
 #include "core/names.h"
-#include "nodes/schema.h"
 #include "nodes/paging.h"
+#include "nodes/schema.h"
 #include "support/support.h"
 
 #include <algorithm>
@@ -22,15 +22,28 @@ std::string version(std::size_t value) {
            std::to_string(value % 100);
 }
 
+bool is_hopper(Capabilities const& here) { return here.sm == 90; }
 bool is_hopper_or_datacenter(Capabilities const& here) { return here.sm >= 90 && here.sm < 120; }
 
-std::string on_architecture(Capabilities const& here) {
-    return " on compute capability " + number(here.sm / 10) + "." + number(here.sm % 10);
+std::string architecture_of(Capabilities const& here) {
+    return "compute capability " + number(here.sm / 10) + "." + number(here.sm % 10);
 }
+
+bool is_ragged(nodes::TensorSpec const* tensor) {
+    return tensor != nullptr && tensor->ragged_offset != nodes::kNoTensor;
+}
+
+bool is_deterministic(Facts const& facts) {
+    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&facts.node.fields);
+    return backward != nullptr && backward->deterministic;
+}
+
+// Both need dQ as one product, not as sums that blocks of keys add to; see expand/sdpa_backward.cpp.
+bool needs_product_of_dq(Facts const& facts) { return is_deterministic(facts) || facts.has(Port::dBias); }
 
 Found architecture(Facts const&, Capabilities const& here) {
     if (here.sm >= 80) return {};
-    return Violation{-1, "compute capability " + number(here.sm / 10) + "." + number(here.sm % 10)};
+    return Violation{-1, architecture_of(here)};
 }
 
 Found known_bad_release(Facts const&, Capabilities const& here) {
@@ -61,10 +74,10 @@ Found head_dim_multiple(Facts const& facts, Capabilities const&) {
 
 // The largest of backward, but for one pair that compute capability 10.x takes besides.
 Found backward_head_dim(Facts const& facts, Capabilities const& here) {
-    bool const is_hopper = here.sm == 90, is_datacenter = here.sm >= 100 && here.sm < 120;
+    bool const is_datacenter = is_hopper_or_datacenter(here) && !is_hopper(here);
     bool const is_taken_pair = is_datacenter && facts.qk_dim() == 192 && facts.v_dim() == 128;
     if (!facts.is_backward || is_taken_pair) return {};
-    std::int64_t const largest = is_hopper ? 256 : 128;
+    std::int64_t const largest = is_hopper(here) ? 256 : 128;
     return bad_head_dim(facts, [&](std::int64_t dim) { return dim > largest; });
 }
 
@@ -74,7 +87,7 @@ Found stride_multiple(Facts const& facts, Capabilities const&) {
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         if (tensor == nullptr) continue;
         for (std::size_t axis = 0; axis < 3; ++axis) {
-            bool const is_offset = axis == 0 && tensor->ragged_offset != nodes::kNoTensor;
+            bool const is_offset = axis == 0 && is_ragged(tensor);
             bool const is_used = tensor->dim[axis] > 1 && !is_offset;
             std::int64_t const bytes = tensor->stride[axis] * core::size_of(tensor->data_type);
             if (is_used && bytes % 16 != 0) {
@@ -188,14 +201,13 @@ bool is_backward_activation(nodes::Node const& node) {
 }
 
 Found modifier_gradient(Facts const& facts, Capabilities const& here) {
-    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&facts.node.fields);
-    if (backward == nullptr || here.sm == 90 || !facts.has(Port::dScore_mod)) return {};
+    if (is_hopper(here) || !facts.has(Port::dScore_mod)) return {};
     if (std::ranges::none_of(facts.graph.nodes, is_backward_activation)) return {};
-    bool const needs_product = backward->deterministic || facts.has(Port::dBias);
+    bool const needs_product = needs_product_of_dq(facts);
     if (is_hopper_or_datacenter(here) && !needs_product) return {};
     return Violation{Port::dScore_mod, std::string("TANH_BWD or another backward activation in a modifier's gradient") +
                                            (needs_product ? ", beside dBias or the deterministic algorithm," : "") +
-                                           on_architecture(here)};
+                                           " on " + architecture_of(here)};
 }
 
 // Of a modifier: read from memory, and one for each query or batch entry.
@@ -213,7 +225,8 @@ Found modifier_columns(Facts const& facts, Capabilities const& here) {
             nodes::TensorSpec const* const operand = facts.graph.tensor(node, port);
             if (operand == nullptr || !is_column_in_memory(*operand)) continue;
             return Violation{Port::Score_mod, "a modifier that reads '" + operand->name +
-                                                  "', a number for each query or batch entry," + on_architecture(here)};
+                                                  "', a number for each query or batch entry, on " +
+                                                  architecture_of(here)};
         }
     }
     return {};
@@ -232,8 +245,7 @@ Found page_sizes(Facts const& facts, Capabilities const&) {
 }
 
 Found deterministic_sink(Facts const& facts, Capabilities const&) {
-    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&facts.node.fields);
-    if (backward == nullptr || !backward->deterministic || !facts.has(Port::dSink_token)) return {};
+    if (!is_deterministic(facts) || !facts.has(Port::dSink_token)) return {};
     return Violation{Port::dSink_token, "a dSink under the deterministic algorithm"};
 }
 
@@ -251,11 +263,11 @@ Found sink_gradient_with_dropout(Facts const& facts, Capabilities const&) {
 constexpr int kRowPorts[] = {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV};
 
 // The first of these tensors that is ragged, or that is not; -1 where there is none. Pages are neither.
-int first_row_port(Facts const& facts, bool is_ragged) {
+int first_row_port(Facts const& facts, bool wants_ragged) {
     for (int const port : kRowPorts) {
         if (nodes::is_paged(facts.node, port)) continue;
         nodes::TensorSpec const* const tensor = facts.tensor(port);
-        if (tensor != nullptr && (tensor->ragged_offset != nodes::kNoTensor) == is_ragged) return port;
+        if (tensor != nullptr && is_ragged(tensor) == wants_ragged) return port;
     }
     return -1;
 }
@@ -270,8 +282,7 @@ Found ragged_stats_of_one_query(Facts const& facts, Capabilities const&) {
     bool const shares_heads = facts.tensor(Port::K)->dim[1] < facts.tensor(Port::Q)->dim[1];
     if (facts.is_backward || facts.queries() != 1 || !shares_heads) return {};
     for (int const port : {Port::Stats, Port::Max, Port::Sum_exp}) {
-        nodes::TensorSpec const* const tensor = facts.tensor(port);
-        if (tensor == nullptr || tensor->ragged_offset == nodes::kNoTensor) continue;
+        if (!is_ragged(facts.tensor(port))) continue;
         return Violation{port, std::string("ragged ") + nodes::port_name(facts.node.kind(), port) +
                                    " of one query, with shared key heads"};
     }
@@ -286,21 +297,18 @@ Found ragged_sink_gradient(Facts const& facts, Capabilities const&) {
 Found ragged_architecture(Facts const& facts, Capabilities const& here) {
     if (here.sm >= 90 || here.cudnn_version >= 91801) return {};
     if (int const port = first_row_port(facts, true); port >= 0) {
-        return Violation{port, "a ragged offset on compute capability " + number(here.sm / 10) + "." +
-                                   number(here.sm % 10) + " with " + version(here.cudnn_version)};
+        return Violation{port, "a ragged offset on " + architecture_of(here) + " with " + version(here.cudnn_version)};
     }
     return {};
 }
 
-// Both need dQ as one product, not as sums that blocks of keys add to; see expand/sdpa_backward.cpp.
 Found ragged_product_of_dq(Facts const& facts, Capabilities const& here) {
-    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&facts.node.fields);
-    if (backward == nullptr || here.sm == 90) return {};
+    if (is_hopper(here) || !needs_product_of_dq(facts)) return {};
     int const port = first_row_port(facts, true);
-    bool const is_deterministic = backward->deterministic;
-    if (port < 0 || !(is_deterministic || facts.has(Port::dBias))) return {};
+    if (port < 0) return {};
     return Violation{port, std::string("a ragged offset beside ") +
-                               (is_deterministic ? "the deterministic algorithm" : "a dBias") + on_architecture(here)};
+                               (is_deterministic(facts) ? "the deterministic algorithm" : "a dBias") + " on " +
+                               architecture_of(here)};
 }
 
 Found ragged_heads_before_9_19(Facts const& facts, Capabilities const& here) {
@@ -441,7 +449,8 @@ constexpr Limit kLimits[] = {
      "leave the sink out, and scale each row of O by sum_exp / (sum_exp + exp(sink - max))", kUnsupported,
      Ground::NoEngine, sink_beside_max},
     {"cudnn.s32",
-     "compute capability 9.0, or 10.x without dBias and determinism, for TANH_BWD and its like in a modifier's gradient",
+     "compute capability 9.0, or 10.x without dBias and determinism, for TANH_BWD and its like in a modifier's "
+     "gradient",
      "use Target::cpu(), or write the derivative with other operations", kUnsupported, Ground::NoEngine,
      modifier_gradient},
     {"cudnn.s33", "backward on compute capability 8.x and 12.x: modifiers that read no numbers of queries or batches",
