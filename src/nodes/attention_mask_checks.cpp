@@ -2,7 +2,7 @@
 #include "core/data_type.h"
 #include "nodes/attention_check_tools.h"
 #include "nodes/attention_checks.h"
-#include "nodes/length_checks.h"
+#include "nodes/given_checks.h"
 
 #include <cmath>
 #include <limits>

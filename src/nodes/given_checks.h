@@ -1,4 +1,4 @@
-// What holds for tensors of lengths, of attention and of matmul alike.
+// What holds for tensors that are read before anything runs, so that they cannot be the result of a node.
 #pragma once
 
 #include "nodes/rule.h"
@@ -7,7 +7,7 @@
 
 namespace cudnn_frontend::inline v1::nodes {
 
-// Lengths are read before anything runs, so that they cannot be the result of a node.
 void expect_given_lengths(RuleScope const& scope, std::span<int const> ports);
+void expect_given_tables(RuleScope const& scope, std::span<int const> ports);
 
 }  // namespace cudnn_frontend::inline v1::nodes

@@ -1,7 +1,7 @@
 // The matrix product node, over the last two dims.
 #include "core/data_type.h"
 #include "nodes/attention_schema.h"
-#include "nodes/length_checks.h"
+#include "nodes/given_checks.h"
 #include "nodes/rule.h"
 #include "nodes/schema.h"
 #include "nodes/wording.h"

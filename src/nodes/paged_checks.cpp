@@ -1,6 +1,7 @@
 #include "nodes/paged_checks.h"
 
 #include "nodes/attention_check_tools.h"
+#include "nodes/given_checks.h"
 #include "nodes/paging.h"
 
 namespace cudnn_frontend::inline v1::nodes::paged_checks {
@@ -105,17 +106,8 @@ void containers_are_not_ragged(RuleScope const& scope) {
 }
 
 void tables_are_given(RuleScope const& scope) {
-    for (int const port : {Page_table_k, Page_table_v}) {
-        TensorId const id = scope.node().ports[static_cast<std::size_t>(port)];
-        if (id == kNoTensor) continue;
-        auto const& writers = scope.uses()[static_cast<std::size_t>(id)].writers;
-        if (writers.empty()) continue;
-        scope.report_port(port,
-                          text(name(scope, port), " that is computed as ", label(scope.graph(), *writers[0].node), ".",
-                               writers[0].port->name),
-                          "a table that is known before the graph runs",
-                          "make a tensor for it with the graph's tensor(), and pass a pointer");
-    }
+    constexpr int kTables[] = {Page_table_k, Page_table_v};
+    expect_given_tables(scope, kTables);
 }
 
 }  // namespace cudnn_frontend::inline v1::nodes::paged_checks
