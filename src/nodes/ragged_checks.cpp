@@ -21,7 +21,7 @@ constexpr int kRowPorts[] = {attention::Q,           attention::K,     attention
 
 bool is_row_port(PortUse const& use) {
     return attention_fields(*use.node) != nullptr &&
-           std::find(std::begin(kRowPorts), std::end(kRowPorts), use.port->port) != std::end(kRowPorts);
+           std::ranges::find(kRowPorts, use.port->port) != std::end(kRowPorts);
 }
 
 bool has_rows_of_all_heads(TensorSpec const& tensor) {

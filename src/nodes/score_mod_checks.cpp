@@ -39,11 +39,9 @@ bool is_made_of(RuleScope const& scope, TensorId made, TensorId of) {
         if (id == of) return true;
         for (PortUse const& writer : scope.uses()[static_cast<std::size_t>(id)].writers) {
             if (writer.node == &scope.node()) continue;
-            for (PortRow const& row : schema_of(writer.node->kind()).ports) {
-                TensorId const input = writer.node->ports[static_cast<std::size_t>(row.port)];
-                bool const is_input = row.direction == Direction::Input && input != kNoTensor;
-                if (is_input && seen.insert(input).second) open.push_back(input);
-            }
+            for_each_port(*writer.node, Direction::Input, [&](PortRow const&, TensorId input) {
+                if (seen.insert(input).second) open.push_back(input);
+            });
         }
     }
     return false;
