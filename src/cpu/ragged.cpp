@@ -58,7 +58,7 @@ error_t check_tensor(ir::OpGraph const& graph, ir::Value const& value, Memory co
     return {};
 }
 
-// Calls copy(packed, dense) with the place of each element that a sequence has.
+// Calls copy(at in packed, at in dense), both in elements, for each element that a sequence has.
 template <class Copy>
 void for_each_element(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory, Copy const& copy) {
     for (std::int64_t b = 0; b < value.dim[0]; ++b) {
