@@ -1,4 +1,8 @@
-// The library at a glance: attention forward and backward on this machine's CPU, timed, and checked in two ways.
+// The library at a glance: attention forward and backward on this machine's GPU, if it has one, and on its CPU, timed
+// and checked in two ways.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -32,18 +36,30 @@ struct Results {
     Floats stats = Floats(kLayoutStats.volume());
 };
 
-// Builds the graph, runs it, and returns the time of its fastest run in milliseconds.
-double time_of(fe::graph::Graph& graph, fe::Target const& target, samples::Tensor_pack const& pack, int runs) {
-    samples::require(graph.build(target));
-    std::vector<char> workspace(static_cast<std::size_t>(graph.get_workspace_size()));
+// The time of the fastest run in milliseconds.
+template <class Run>
+double fastest_of(int runs, Run const& run) {
     double fastest = samples::kInfinity;
     for (int n = 0; n < runs; ++n) {
         auto const start = std::chrono::steady_clock::now();
-        samples::require(graph.execute(pack, workspace.data()));
+        run();
         std::chrono::duration<double, std::milli> const time = std::chrono::steady_clock::now() - start;
         fastest = std::min(fastest, time.count());
     }
     return fastest;
+}
+
+// Builds the graph and times it; of a GPU without the copies to it and back.
+double time_of(fe::graph::Graph& graph, fe::Target const& target, samples::Tensor_pack const& pack, int runs) {
+    samples::require(graph.build(target));
+    if (target.kind() == fe::Target::Kind::CUDA) {
+        samples::GpuRun on_gpu(graph, samples::by_uid(pack));
+        double const time = fastest_of(runs, [&] { on_gpu.execute(); });
+        on_gpu.copy_back();
+        return time;
+    }
+    std::vector<char> workspace(static_cast<std::size_t>(graph.get_workspace_size()));
+    return fastest_of(runs, [&] { samples::require(graph.execute(pack, workspace.data())); });
 }
 
 double forward(fe::Target const& target, Inputs& in, Results& out, int runs) {
@@ -82,19 +98,40 @@ double backward(fe::Target const& target, Inputs& in, Results& saved, Results& o
 }
 
 void print_time(char const* what, fe::Target const& target, double milliseconds, double products) {
-    std::printf("  %-11s%-11s%10.2f ms%10.2f GFLOP/s\n", what, fe::to_string(target.kind()), milliseconds,
+    std::printf("  %-11s%-11s%10.2f ms%12.2f GFLOP/s\n", what, fe::to_string(target.kind()), milliseconds,
                 products * kProduct / milliseconds / 1e6);
 }
 
-bool print_check(char const* what, char const* oracle, std::vector<double> const& got, std::vector<double> const& want,
-                 double tolerance) {
+void print_times(fe::Target const& target, Inputs& in, Results& out, int runs) {
+    print_time("forward", target, forward(target, in, out, runs), 2);
+    print_time("backward", target, backward(target, in, out, out, runs), 5);
+}
+
+bool print_check(char const* what, fe::Target const& target, char const* oracle, std::vector<double> const& got,
+                 std::vector<double> const& want, double tolerance) {
     double const error = samples::worst_error(got, want);
     bool const passed = error <= tolerance;
-    std::printf("  %-11s%-19s%12.1e%12.1e   %s\n", what, oracle, error, tolerance, passed ? "PASS" : "FAIL");
+    std::printf("  %-8s%-11s%-19s%12.1e%12.1e   %s\n", what, fe::to_string(target.kind()), oracle, error, tolerance,
+                passed ? "PASS" : "FAIL");
     return passed;
 }
 
 std::vector<double> doubles(Floats const& x) { return {x.begin(), x.end()}; }
+std::vector<double> of_q(Bf16s const& x) { return dense(view(kLayoutQ, x)); }
+std::vector<double> of_kv(Bf16s const& x) { return dense(view(kLayoutKv, x)); }
+
+bool check(fe::Target const& target, Inputs const& in, Results const& got, Results const& reference) {
+    auto const q = view(kLayoutQ, in.q), k = view(kLayoutKv, in.k), v = view(kLayoutKv, in.v);
+    auto const formula = samples::attention(q, k, v, kScale, samples::causal);
+    double const loose = samples::tolerance<fe::bfloat16>(kRows + kDepth);
+    double const tight = samples::tolerance<float>(kRows + kDepth);
+    bool passed = print_check("O", target, "fp64 formula", of_q(got.o), formula.o, loose);
+    passed &= print_check("Stats", target, "fp64 formula", doubles(got.stats), formula.stats, tight);
+    passed &= print_check("dQ", target, "target reference", of_q(got.dQ), of_q(reference.dQ), loose);
+    passed &= print_check("dK", target, "target reference", of_kv(got.dK), of_kv(reference.dK), loose);
+    passed &= print_check("dV", target, "target reference", of_kv(got.dV), of_kv(reference.dV), loose);
+    return passed;
+}
 
 // The same forward graph for a GPU that need not be here, by the real cuDNN.
 void print_offline_plan() {
@@ -116,36 +153,39 @@ void print_offline_plan() {
                     : ("not here, " + error.err_msg).c_str());
 }
 
+// A process plans offline or runs on a GPU, not both.
+void print_offline_plan_of_own_process() {
+    std::fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) {
+        print_offline_plan();
+        std::fflush(stdout);
+        _exit(0);
+    }
+    if (child > 0) waitpid(child, nullptr, 0);
+}
+
 }  // namespace
 
 int main() {
-    fe::Target const cpu = fe::Target::cpu(), reference = fe::Target::reference();
-    Inputs in;
-    Results fused, plain;
     std::printf("\nAttention as a graph: bfloat16, causal, %d sequences of %d, %d query heads on %d kv heads,",
                 int(kBatch), int(kRows), int(kQueryHeads), int(kKvHeads));
-    std::printf(" head dim %d\n\n  %-11s%-11s%13s%18s\n", int(kDepth), "graph", "target", "time", "speed");
-    print_time("forward", cpu, forward(cpu, in, fused, 5), 2);
-    print_time("backward", cpu, backward(cpu, in, fused, fused, 5), 5);
-    print_time("forward", reference, forward(reference, in, plain, 1), 2);
-    print_time("backward", reference, backward(reference, in, fused, plain, 1), 5);
+    std::printf(" head dim %d\n", int(kDepth));
+    print_offline_plan_of_own_process();
 
-    auto const q = view(kLayoutQ, in.q), k = view(kLayoutKv, in.k), v = view(kLayoutKv, in.v);
-    auto const formula = samples::attention(q, k, v, kScale, samples::causal);
-    auto const q_shaped = [](Bf16s const& x) { return dense(view(kLayoutQ, x)); };
-    auto const kv_shaped = [](Bf16s const& x) { return dense(view(kLayoutKv, x)); };
-    double const loose = samples::tolerance<fe::bfloat16>(kRows + kDepth);
-    double const tight = samples::tolerance<float>(kRows + kDepth);
-    std::printf("\n  %-11s%-19s%12s%12s\n", "result", "cpu compared with", "worst error", "tolerance");
-    bool passed = print_check("O", "fp64 formula", q_shaped(fused.o), formula.o, loose);
-    passed &= print_check("Stats", "fp64 formula", doubles(fused.stats), formula.stats, tight);
-    passed &= print_check("O", "target reference", q_shaped(fused.o), q_shaped(plain.o), loose);
-    passed &= print_check("Stats", "target reference", doubles(fused.stats), doubles(plain.stats), tight);
-    passed &= print_check("dQ", "target reference", q_shaped(fused.dQ), q_shaped(plain.dQ), loose);
-    passed &= print_check("dK", "target reference", kv_shaped(fused.dK), kv_shaped(plain.dK), loose);
-    passed &= print_check("dV", "target reference", kv_shaped(fused.dV), kv_shaped(plain.dV), loose);
+    std::vector<fe::Target> targets{fe::Target::cpu()};
+    if (samples::has_gpu()) targets.insert(targets.begin(), samples::gpu_target());
+    Inputs in;
+    Results reference;
+    std::vector<Results> results(targets.size());
+    std::printf("\n  %-11s%-11s%13s%20s\n", "graph", "target", "time", "speed");
+    for (std::size_t i = 0; i < targets.size(); ++i) print_times(targets[i], in, results[i], 5);
+    print_times(fe::Target::reference(), in, reference, 1);
 
-    print_offline_plan();
+    std::printf("\n  %-8s%-11s%-19s%12s%12s\n", "result", "target", "compared with", "worst error", "tolerance");
+    bool passed = true;
+    for (std::size_t i = 0; i < targets.size(); ++i) passed &= check(targets[i], in, results[i], reference);
+
     std::printf("\n%s\n\nWhat next\n", passed ? "All checks passed." : "A CHECK FAILED.");
     std::puts("  README.md          a program of 30 lines, and how to use the library in yours");
     std::puts("  docs/guide.md      masks, dropout, layouts, errors, JSON; each sample in samples/ shows one of them");

@@ -46,11 +46,15 @@ inline void copy_to_gpu(void* to, void const* from, std::size_t bytes) {
     require(cudaStreamSynchronize(cudaStreamLegacy));
 }
 
+inline bool has_gpu() {
+    int devices = 0;
+    return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
+}
+
 class Gpu {
    public:
     Gpu() {
-        int devices = 0;
-        if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) skip("there is no GPU here");
+        if (!has_gpu()) skip("there is no GPU here");
         require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
         require(fe::runtime::create_handle(&handle_));
         require(fe::runtime::set_stream(handle_, stream_));
@@ -139,27 +143,46 @@ inline std::size_t bytes_of(fe::graph::Tensor_attributes const& tensor,
     return static_cast<std::size_t>(last + 1) * size_of(tensor.get_data_type());
 }
 
-// Runs a built graph once on copies of the caller's host memory.
-inline void run_on_gpu(fe::graph::Graph const& graph, std::unordered_map<std::int64_t, void*> const& host) {
-    std::vector<Mirror> mirrors;
-    auto pack = host;
-    for (std::int64_t const uid : graph.get_variant_pack_uids_sorted()) {
-        fe::graph::Tensor_attributes tensor;
-        require(graph.query_tensor_attributes_of_uid(uid, tensor));
-        if (tensor.get_is_pass_by_value()) continue;
-        mirrors.emplace_back(host.at(uid), bytes_of(tensor, host));
-        pack[uid] = mirrors.back().device.data();
+// A built graph with copies of all that it reads and writes, which are in host memory.
+class GpuRun {
+   public:
+    GpuRun(fe::graph::Graph const& graph, std::unordered_map<std::int64_t, void*> const& host)
+        : graph_(graph), pack_(host), workspace_(static_cast<std::size_t>(graph.get_workspace_size())) {
+        for (std::int64_t const uid : graph.get_variant_pack_uids_sorted()) {
+            fe::graph::Tensor_attributes tensor;
+            require(graph.query_tensor_attributes_of_uid(uid, tensor));
+            if (tensor.get_is_pass_by_value()) continue;
+            mirrors_.emplace_back(host.at(uid), bytes_of(tensor, host));
+            pack_[uid] = mirrors_.back().device.data();
+        }
     }
-    GpuArray<char> const workspace(static_cast<std::size_t>(graph.get_workspace_size()));
-    require(graph.execute(gpu_target().handle(), pack, workspace.data()));
-    require(cudaDeviceSynchronize());
-    for (Mirror const& mirror : mirrors) mirror.copy_back();
-}
+
+    void execute() {
+        require(graph_.execute(gpu_target().handle(), pack_, workspace_.data()));
+        require(cudaDeviceSynchronize());
+    }
+    void copy_back() const {
+        for (Mirror const& mirror : mirrors_) mirror.copy_back();
+    }
+
+   private:
+    fe::graph::Graph const& graph_;
+    std::unordered_map<std::int64_t, void*> pack_;
+    std::vector<Mirror> mirrors_;
+    GpuArray<char> workspace_;
+};
 
 #else
 
+inline bool has_gpu() { return false; }
 inline fe::Target gpu_target() { skip("the samples were built without the CUDA toolkit"); }
-inline void run_on_gpu(fe::graph::Graph const&, std::unordered_map<std::int64_t, void*> const&) {}
+
+class GpuRun {
+   public:
+    GpuRun(fe::graph::Graph const&, std::unordered_map<std::int64_t, void*> const&) {}
+    void execute() {}
+    void copy_back() const {}
+};
 
 #endif
 

@@ -54,7 +54,11 @@ inline Uid_pack by_uid(Tensor_pack const& pack) {
 // Runs a built graph once on host memory, or on copies of it where the target is a GPU.
 template <class Pack>
 void run(fe::Target const& target, fe::graph::Graph const& graph, Pack const& pack) {
-    if (target.kind() == fe::Target::Kind::CUDA) return run_on_gpu(graph, by_uid(pack));
+    if (target.kind() == fe::Target::Kind::CUDA) {
+        GpuRun on_gpu(graph, by_uid(pack));
+        on_gpu.execute();
+        return on_gpu.copy_back();
+    }
     Index bytes = 0;
     require(graph.get_workspace_size(bytes));
     std::vector<char> workspace(static_cast<std::size_t>(bytes));
