@@ -54,21 +54,22 @@ class PackArrays {
     std::span<void* const> pointer_list_;
 };
 
-Result<std::unique_ptr<ReadyPack>> make_pack(Api const& api, PackArrays const& arrays, void* workspace) {
-    auto pack = std::make_unique<ReadyPack>();
-    pack->pointers.assign(arrays.pointers().begin(), arrays.pointers().end());
-    pack->workspace = workspace;
-    pack->descriptor = Descriptor(api, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, "variant pack");
-    pack->descriptor.set_list(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, arrays.uids())
+error_t make_pack(Api const& api, PackArrays const& arrays, void* workspace, Descriptor& pack) {
+    pack = Descriptor(api, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, "variant pack");
+    return pack.set_list(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, arrays.uids())
         .set_addresses(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, arrays.pointers())
-        .set_addresses(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, {&workspace, 1});
-    SDPA_GRAPH_TRY(pack->descriptor.finalize());
-    return pack;
+        .set_addresses(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, {&workspace, 1})
+        .finalize();
 }
 
 bool serves(ReadyPack const& pack, PackArrays const& arrays, void* workspace) {
-    return pack.workspace == workspace &&
-           std::equal(pack.pointers.begin(), pack.pointers.end(), arrays.pointers().begin(), arrays.pointers().end());
+    return pack.workspace == workspace && std::ranges::equal(pack.pointers, arrays.pointers());
+}
+
+error_t make_ready(ReadyPack& pack, Api const& api, PackArrays const& arrays, void* workspace) {
+    pack.pointers.assign(arrays.pointers().begin(), arrays.pointers().end());
+    pack.workspace = workspace;
+    return make_pack(api, arrays, workspace, pack.descriptor);
 }
 
 void* engine_workspace(Bindings const& bindings, RunMemory const& memory) {
@@ -77,9 +78,9 @@ void* engine_workspace(Bindings const& bindings, RunMemory const& memory) {
 }
 
 template <class Call>
-error_t run(EnginePlan const& plan, ReadyPack const& pack, char const* what, Call call) {
+error_t run(EnginePlan const& plan, Descriptor const& pack, char const* what, Call call) {
     Api const& api = plan.descriptor().api();
-    cudnnStatus_t const status = call(api, plan.descriptor().get(), pack.descriptor.get());
+    cudnnStatus_t const status = call(api, plan.descriptor().get(), pack.get());
     if (status == CUDNN_STATUS_SUCCESS) return {};
     return backend_error(api, status, what + plan.config().name, error_code_t::GRAPH_EXECUTION_FAILED);
 }
@@ -87,27 +88,29 @@ error_t run(EnginePlan const& plan, ReadyPack const& pack, char const* what, Cal
 template <class Call>
 error_t run_once(EnginePlan const& plan, Bindings const& bindings, RunMemory const& memory, char const* what,
                  Call call) {
-    auto const pack =
-        make_pack(plan.descriptor().api(), PackArrays(bindings, memory), engine_workspace(bindings, memory));
-    return pack.is_bad() ? pack.error() : run(plan, *pack.value(), what, call);
+    Descriptor pack;
+    PackArrays const arrays(bindings, memory);
+    SDPA_GRAPH_TRY(make_pack(plan.descriptor().api(), arrays, engine_workspace(bindings, memory), pack));
+    return run(plan, pack, what, call);
 }
 
 }  // namespace
 
 error_t execute(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings, RunMemory const& memory,
                 KeptPack* kept) {
+    constexpr char const* kWhat = "executing the plan of ";
+    auto const call = [&](Api const& api, auto engine, auto pack) { return api.execute(handle, engine, pack); };
+    if (kept == nullptr) return run_once(plan, bindings, memory, kWhat, call);
     PackArrays const arrays(bindings, memory);
     void* const workspace = engine_workspace(bindings, memory);
-    std::unique_ptr<ReadyPack> pack = kept == nullptr ? nullptr : kept->take();
-    if (!pack || !serves(*pack, arrays, workspace)) {
-        auto made = make_pack(plan.descriptor().api(), arrays, workspace);
-        if (made.is_bad()) return made.error();
-        pack = std::move(made).value();
+    std::unique_ptr<ReadyPack> pack = kept->take();
+    if (!pack) pack = std::make_unique<ReadyPack>();
+    if (!pack->descriptor || !serves(*pack, arrays, workspace)) {
+        SDPA_GRAPH_TRY(make_ready(*pack, plan.descriptor().api(), arrays, workspace));
     }
-    error_t error = run(plan, *pack, "executing the plan of ",
-                        [&](Api const& api, auto engine, auto ready) { return api.execute(handle, engine, ready); });
-    if (kept != nullptr && error.is_good()) kept->keep(std::move(pack));
-    return error;
+    SDPA_GRAPH_TRY(run(plan, pack->descriptor, kWhat, call));
+    kept->keep(std::move(pack));
+    return {};
 }
 
 error_t populate_cuda_graph(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings,

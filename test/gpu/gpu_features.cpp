@@ -1,5 +1,6 @@
 // The ways to run a plan on the GPU: by map, by sorted pointers, captured, as a CUDA graph, from many threads, tuned.
 // All give the bits of the first run.
+#include "gpu/allocation_count.h"
 #include "gpu/device_mirror.h"
 #include "reference/check_case.h"
 
@@ -48,7 +49,7 @@ AttentionCase feature_case() {
 // The case with its own device memory, planned.
 class Place {
    public:
-    explicit Place(GpuStream const& gpu) {
+    explicit Place(GpuStream const& gpu, AttentionCase const& c = feature_case()) : case_(c) {
         expect_good(gpu.status(), "a handle");
         expect_good(session_.build(Target::cuda(gpu.handle())), "the plan");
         pack_ = device_pack(session_, mirror_);
@@ -72,9 +73,10 @@ class Place {
     }
 
    private:
-    Inputs in_ = make_inputs(feature_case());
-    ForwardOutputs out_ = make_forward_outputs(feature_case());
-    Session session_{feature_case(), in_, out_};
+    AttentionCase case_;
+    Inputs in_ = make_inputs(case_);
+    ForwardOutputs out_ = make_forward_outputs(case_);
+    Session session_{case_, in_, out_};
     DeviceMirror mirror_;
     HostMemory workspace_{std::int64_t{1} << 20};
     std::map<std::int64_t, void*> pack_;
@@ -97,6 +99,24 @@ void check_forms(Place& place, GpuStream const& gpu, std::vector<std::byte> cons
     expect_bad(place.graph().execute(gpu.handle(), sorted.data(), count - 1, place.scratch()), "needed are",
                "one pointer too few");
     expect_good(place.graph().warmup(gpu.handle()), "warm-up");
+}
+
+// With a scale that the host passes, and with a number, where cuDNN's pack of the last run is kept.
+void check_allocations(GpuStream const& gpu) {
+    for (Scale const scale : {Scale::ByValue, Scale::Number}) {
+        AttentionCase c = feature_case();
+        c.scale = scale;
+        Place place(gpu, c);
+        auto const run = [&] { return place.graph().execute(gpu.handle(), place.pack(), place.scratch()); };
+        expect_good(run(), "a first run");
+        long const before = allocations();
+        bool const is_good = run().is_good();
+        long const made = allocations() - before;
+        expect(is_good && made == 0, "later runs allocate nothing: " + std::to_string(made) + " allocations");
+    }
+    long const before = allocations();
+    delete new int;
+    expect(allocations() == before + 1, "allocations are counted");
 }
 
 void check_capture(Place& place, GpuStream const& gpu, std::vector<std::byte> const& wanted) {
@@ -309,6 +329,7 @@ int main() {
     std::vector<std::byte> const wanted = place.take_result();
     check_bad_arguments(place, gpu);
     check_forms(place, gpu, wanted);
+    check_allocations(gpu);
     check_capture(place, gpu, wanted);
     check_cuda_graph(place, other, gpu, wanted);
     check_threads(place, wanted);

@@ -1,0 +1,9 @@
+// Allocations of this program and the library in it; those of cuDNN and CUDA, which come from elsewhere, do not count.
+#pragma once
+
+namespace sdpa_test {
+
+// Of this thread, since it started.
+long allocations();
+
+}  // namespace sdpa_test
