@@ -16,14 +16,37 @@
 namespace {
 
 constexpr Shape kShapes[] = {
-    {"forward  b1 h8/8 s128 d64", 1, 8, 8, 128, 128, 64, false, false},
-    {"forward  b4 h16/16 s1024 d64 causal", 4, 16, 16, 1024, 1024, 64, true, false},
-    {"forward  b2 h32/8 s2048 d128 causal", 2, 32, 8, 2048, 2048, 128, true, false},
-    {"forward  b1 h64/8 s8192 d128", 1, 64, 8, 8192, 8192, 128, false, false},
-    {"forward  b8 h32/8 s1/4096 d128", 8, 32, 8, 1, 4096, 128, false, false},
-    {"backward b4 h16/16 s1024 d64 causal", 4, 16, 16, 1024, 1024, 64, true, true},
-    {"backward b2 h32/8 s2048 d128 causal", 2, 32, 8, 2048, 2048, 128, true, true},
-    {"backward b1 h64/8 s8192 d128", 1, 64, 8, 8192, 8192, 128, false, true},
+    {"forward  b1 h8/8 s128 d64", 1, 8, 8, 128, 128, 64, false},
+    {"forward  b4 h16/16 s1024 d64 causal", 4, 16, 16, 1024, 1024, 64, false, Option::Causal},
+    {"forward  b2 h32/8 s2048 d128 causal", 2, 32, 8, 2048, 2048, 128, false, Option::Causal},
+    {"forward  b1 h64/8 s8192 d128", 1, 64, 8, 8192, 8192, 128, false},
+    {"forward  b8 h32/8 s1/4096 d128", 8, 32, 8, 1, 4096, 128, false},
+    {"backward b4 h16/16 s1024 d64 causal", 4, 16, 16, 1024, 1024, 64, true, Option::Causal},
+    {"backward b2 h32/8 s2048 d128 causal", 2, 32, 8, 2048, 2048, 128, true, Option::Causal},
+    {"backward b1 h64/8 s8192 d128", 1, 64, 8, 8192, 8192, 128, true},
+};
+
+struct NamedOption {
+    char const* name;
+    Option option;
+    bool is_in_forward, is_in_backward;
+};
+constexpr NamedOption kOptions[] = {
+    {"none", Option::None, true, true},
+    {"causal", Option::Causal, true, true},
+    {"causal, bottom right", Option::BottomRight, true, true},
+    {"causal, window of 256", Option::Window, true, true},
+    {"bias", Option::Bias, true, true},
+    {"bias and dBias", Option::BiasGradient, false, true},
+    {"alibi, causal", Option::Alibi, true, true},
+    {"padding", Option::Padding, true, true},
+    {"packed sequences", Option::Ragged, true, true},
+    {"pages of 64", Option::Paged, true, false},
+    {"dropout", Option::Dropout, true, true},
+    {"sink", Option::Sink, true, true},
+    {"softcap", Option::Softcap, true, true},
+    {"max and sum", Option::SumExp, true, false},
+    {"deterministic", Option::Deterministic, false, true},
 };
 constexpr std::size_t kTensorBytes = std::size_t{256} << 20, kWorkspaceBytes = std::size_t{4} << 30;
 
@@ -73,12 +96,15 @@ void time_gpu(Side const& side, cudnnHandle_t handle, Memory const& memory, Samp
     cudaEventDestroy(end);
 }
 
-void measure(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const& memory, Shape const& shape) {
+// Nothing where a side refuses the shape; it has said why.
+std::vector<Samples> sample(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const& memory,
+                            Shape const& shape, std::size_t rounds) {
     std::vector<Samples> samples(sides.size());
-    for (int round = 0; round < 9; ++round) {
-        for (std::size_t i = 0; i < sides.size(); ++i) {
+    for (std::size_t round = 0; round < rounds; ++round) {
+        for (std::size_t turn = 0; turn < sides.size(); ++turn) {
+            std::size_t const i = (turn + round) % sides.size();  // the first one finds the coldest caches
             Cost cost{};
-            if (!sides[i].plan(handle, shape, cost)) return;
+            if (!sides[i].plan(handle, shape, cost)) return {};
             if (round == 0) continue;  // loads libraries
             samples[i].lower.push_back(cost.describe_and_lower);
             samples[i].heuristics.push_back(cost.heuristics);
@@ -89,6 +115,12 @@ void measure(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const&
             for (std::size_t i = 0; i < sides.size(); ++i) time_gpu(sides[i], handle, memory, samples[i]);
         }
     }
+    return samples;
+}
+
+void measure(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const& memory, Shape const& shape) {
+    std::vector<Samples> const samples = sample(sides, handle, memory, shape, 10);
+    if (samples.empty()) return;
     auto const print = [&](char const* what, auto member) {
         std::printf("  %-24s", what);
         double const ours = median(samples[0].*member);
@@ -105,6 +137,38 @@ void measure(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const&
     print("build the plan", &Samples::build);
     print("execute, on the CPU", &Samples::execute);
     print("execute, on the GPU", &Samples::gpu);
+}
+
+// The GPU's time alone, of the first side and the last.
+void measure_option(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const& memory, NamedOption const& of) {
+    for (bool const is_backward : {false, true}) {
+        if (!(is_backward ? of.is_in_backward : of.is_in_forward)) continue;
+        Shape const shape{of.name, 4, 16, 16, 2048, 2048, 128, is_backward, of.option};
+        std::vector<Samples> const samples = sample({sides.front(), sides.back()}, handle, memory, shape, 4);
+        if (samples.empty()) continue;
+        double const ours = median(samples.front().gpu), theirs = median(samples.back().gpu);
+        std::printf("  %-24s%-9s %10.1f %10.1f (%.2f)\n", of.name, is_backward ? "backward" : "forward", ours, theirs,
+                    ours / theirs);
+    }
+}
+
+template <class T>
+void fill(void* at, std::vector<T> const& values) {
+    cudaMemcpy(at, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
+}
+
+// The integers that the shape of measure_option() needs; everything else holds small numbers.
+void fill_integers(Memory const& memory) {
+    constexpr std::int32_t kBatches = 4, kRows = 2048, kRowWidth = 16 * 128;
+    std::vector<std::int32_t> lengths, starts, pages;
+    for (std::int32_t b = 0; b < kBatches; ++b) lengths.push_back(kRows - 300 * b);
+    for (std::int32_t b = 0; b <= kBatches; ++b) starts.push_back(b * kRows * kRowWidth);
+    for (std::int32_t i = 0; i < kBatches * kRows / std::int32_t{kPageSize}; ++i) pages.push_back(i);
+    fill(memory.tensors[kLengths], lengths);
+    fill(memory.tensors[kStarts], starts);
+    fill(memory.tensors[kPages], pages);
+    fill(memory.tensors[kSeed], std::vector<std::int64_t>{1});
+    fill(memory.tensors[kPosition], std::vector<std::int64_t>{0});
 }
 
 }  // namespace
@@ -130,6 +194,10 @@ int main(int argc, char** argv) {
     cudaMalloc(&memory.workspace, kWorkspaceBytes);
     std::printf("cuDNN %zu; microseconds: ours, bare backend, existing frontend; in brackets ours over it\n",
                 cudnnGetVersion());
+    fill_integers(memory);
     for (Shape const& shape : kShapes) measure(sides, handle, memory, shape);
+    if (sides.size() < 3) return 0;
+    std::puts("options at b4 h16/16 s2048 d128, execute on the GPU: ours, the existing frontend's");
+    for (NamedOption const& option : kOptions) measure_option(sides, handle, memory, option);
     return 0;
 }

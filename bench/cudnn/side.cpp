@@ -20,8 +20,6 @@ namespace fe = cudnn_frontend;
 using Tensor = fe::graph::Tensor_attributes;
 using TensorPtr = std::shared_ptr<Tensor>;
 
-enum Uid { kQ, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV };
-
 std::unique_ptr<fe::graph::Graph> graph;
 std::unordered_map<std::int64_t, void*> pack;
 
@@ -37,8 +35,139 @@ TensorPtr input(char const* name, Uid uid, std::int64_t h, std::int64_t s, Shape
         Tensor().set_name(name).set_uid(uid).set_dim(rows(shape.b, h, s, shape.d)).set_stride(by_rows(h, s, shape.d)));
 }
 
+// A tensor of other dims, packed.
+TensorPtr packed(char const* name, Uid uid, fe::DataType_t type, std::vector<std::int64_t> const& dim) {
+    std::vector<std::int64_t> const stride{dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1};
+    return graph->tensor(Tensor().set_name(name).set_uid(uid).set_data_type(type).set_dim(dim).set_stride(stride));
+}
+
 void output(TensorPtr const& tensor, Uid uid, std::int64_t h, std::int64_t s, Shape const& shape) {
     tensor->set_output(true).set_uid(uid).set_dim(rows(shape.b, h, s, shape.d)).set_stride(by_rows(h, s, shape.d));
+}
+
+void row_output(TensorPtr const& tensor, Uid uid, Shape const& shape) {
+    tensor->set_output(true)
+        .set_uid(uid)
+        .set_data_type(fe::DataType_t::FLOAT)
+        .set_dim(rows(shape.b, shape.h_q, shape.s_q, 1))
+        .set_stride({shape.h_q * shape.s_q, shape.s_q, 1, 1});
+}
+
+template <class Attributes>
+void pad(Attributes& options, Shape const& shape) {
+    auto const lengths = packed("lengths", kLengths, fe::DataType_t::INT32, rows(shape.b, 1, 1, 1));
+    options.set_padding_mask(true).set_seq_len_q(lengths).set_seq_len_kv(lengths);
+}
+
+template <class Attributes>
+void apply_shared(Attributes& options, Shape const& shape) {
+    switch (shape.option) {
+        case Option::Causal: options.set_causal_mask(true); break;
+        case Option::BottomRight: options.set_causal_mask_bottom_right(true); break;
+        case Option::Window: options.set_causal_mask(true).set_diagonal_band_left_bound(256); break;
+        case Option::Bias:
+        case Option::BiasGradient:
+            options.set_bias(
+                packed("bias", kBias, fe::DataType_t::BFLOAT16, rows(1, shape.h_q, shape.s_q, shape.s_kv)));
+            break;
+        case Option::Alibi: options.set_causal_mask(true).set_alibi_mask(true); break;
+        case Option::Padding:
+        case Option::Ragged:
+        case Option::Paged: pad(options, shape); break;
+        case Option::Dropout:
+            options.set_dropout(0.1f, packed("seed", kSeed, fe::DataType_t::INT64, rows(1, 1, 1, 1)),
+                                packed("position", kPosition, fe::DataType_t::INT64, rows(1, 1, 1, 1)));
+            break;
+        case Option::Sink:
+            options.set_sink_token(packed("sink", kSink, fe::DataType_t::FLOAT, rows(1, shape.h_q, 1, 1)));
+            break;
+        default: break;
+    }
+}
+
+fe::graph::Pointwise_attributes step(fe::PointwiseMode_t mode) {
+    return fe::graph::Pointwise_attributes().set_mode(mode).set_compute_data_type(fe::DataType_t::FLOAT);
+}
+
+// The modifier that both sides take as a callable, and its gradient.
+template <class Attributes>
+void softcap(Attributes& options, bool is_backward) {
+    using Graph = std::shared_ptr<fe::graph::Graph>;
+    auto const before = std::make_shared<TensorPtr>();
+    options.set_score_mod([before](Graph of, TensorPtr score) {
+        auto const cap = of->tensor(20.0f);
+        *before = of->pointwise(score, cap, step(fe::PointwiseMode_t::DIV));
+        (*before)->set_data_type(fe::DataType_t::FLOAT);
+        auto const squashed = of->pointwise(*before, step(fe::PointwiseMode_t::TANH_FWD));
+        squashed->set_data_type(fe::DataType_t::FLOAT);
+        auto const capped = of->pointwise(squashed, cap, step(fe::PointwiseMode_t::MUL));
+        capped->set_data_type(fe::DataType_t::FLOAT);
+        return capped;
+    });
+    if constexpr (requires { &Attributes::set_score_mod_bprop; }) {
+        if (is_backward) {
+            options.set_score_mod_bprop([before](Graph of, TensorPtr gradient) {
+                auto const slope = of->pointwise(gradient, *before, step(fe::PointwiseMode_t::TANH_BWD));
+                slope->set_data_type(fe::DataType_t::FLOAT);
+                return slope;
+            });
+        }
+    }
+}
+
+// Q, K, V and O follow each other without gaps between sequences; heads are as many on both sides.
+void make_ragged(std::initializer_list<TensorPtr> tensors, Shape const& shape) {
+    auto const starts = packed("starts", kStarts, fe::DataType_t::INT32, rows(shape.b + 1, 1, 1, 1));
+    for (TensorPtr const& tensor : tensors) tensor->set_ragged_offset(starts);
+}
+
+void describe_forward(Shape const& shape, TensorPtr const& q, TensorPtr const& k, TensorPtr const& v) {
+    auto options = fe::graph::SDPA_attributes().set_name("sdpa").set_attn_scale(0.09f);
+    options.set_generate_stats(shape.option != Option::SumExp);
+    apply_shared(options, shape);
+    if (shape.option == Option::Softcap) softcap(options, false);
+    if (shape.option == Option::SumExp) {
+        auto const max = packed("max", kMax, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
+        auto const sum = packed("sum_exp", kSumExp, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
+        max->set_output(true);
+        sum->set_output(true);
+        options.set_logit_max(max).set_score_sum_exp(sum);
+    }
+    if (shape.option == Option::Paged) {
+        std::int64_t const pages = shape.s_kv / kPageSize;
+        for (TensorPtr const& tensor : {k, v}) {
+            tensor->set_dim({shape.b * pages, shape.h_kv, kPageSize, shape.d})
+                .set_stride(by_rows(shape.h_kv, kPageSize, shape.d));
+        }
+        auto const table = packed("pages", kPages, fe::DataType_t::INT32, rows(shape.b, 1, pages, 1));
+        options.set_paged_attention_k_table(table).set_paged_attention_v_table(table);
+        options.set_paged_attention_max_seq_len_kv(static_cast<int>(shape.s_kv));
+    }
+    auto [o, stats] = graph->sdpa(q, k, v, options);
+    output(o, kO, shape.h_q, shape.s_q, shape);
+    if (shape.option == Option::Ragged) make_ragged({q, k, v, o}, shape);
+    if (stats) row_output(stats, kStats, shape);
+}
+
+void describe_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& k, TensorPtr const& v) {
+    auto const o = input("O", kO, shape.h_q, shape.s_q, shape);
+    auto const d_o = input("dO", kDO, shape.h_q, shape.s_q, shape);
+    auto const stats = packed("stats", kStats, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
+    auto options = fe::graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(0.09f);
+    apply_shared(options, shape);
+    if (shape.option == Option::Softcap) softcap(options, true);
+    if (shape.option == Option::Deterministic) options.set_deterministic_algorithm(true);
+    if (shape.option == Option::BiasGradient) {
+        auto const gradient =
+            packed("dBias", kDBias, fe::DataType_t::BFLOAT16, rows(1, shape.h_q, shape.s_q, shape.s_kv));
+        gradient->set_output(true);
+        options.set_dbias(gradient);
+    }
+    auto [d_q, d_k, d_v] = graph->sdpa_backward(q, k, v, o, d_o, stats, options);
+    output(d_q, kDQ, shape.h_q, shape.s_q, shape);
+    output(d_k, kDK, shape.h_kv, shape.s_kv, shape);
+    output(d_v, kDV, shape.h_kv, shape.s_kv, shape);
+    if (shape.option == Option::Ragged) make_ragged({q, k, v, o, d_o, d_q, d_k, d_v}, shape);
 }
 
 void describe(Shape const& shape) {
@@ -49,34 +178,7 @@ void describe(Shape const& shape) {
     auto const q = input("Q", kQ, shape.h_q, shape.s_q, shape);
     auto const k = input("K", kK, shape.h_kv, shape.s_kv, shape);
     auto const v = input("V", kV, shape.h_kv, shape.s_kv, shape);
-    std::vector<std::int64_t> const row_dim{shape.b, shape.h_q, shape.s_q, 1};
-    std::vector<std::int64_t> const row_stride{shape.h_q * shape.s_q, shape.s_q, 1, 1};
-    if (!shape.is_backward) {
-        auto options = fe::graph::SDPA_attributes().set_name("sdpa").set_generate_stats(true).set_attn_scale(0.09f);
-        if (shape.is_causal) options.set_causal_mask(true);
-        auto [o, stats] = graph->sdpa(q, k, v, options);
-        output(o, kO, shape.h_q, shape.s_q, shape);
-        stats->set_output(true)
-            .set_uid(kStats)
-            .set_data_type(fe::DataType_t::FLOAT)
-            .set_dim(row_dim)
-            .set_stride(row_stride);
-        return;
-    }
-    auto const o = input("O", kO, shape.h_q, shape.s_q, shape);
-    auto const d_o = input("dO", kDO, shape.h_q, shape.s_q, shape);
-    auto const stats = graph->tensor(Tensor()
-                                         .set_name("stats")
-                                         .set_uid(kStats)
-                                         .set_dim(row_dim)
-                                         .set_stride(row_stride)
-                                         .set_data_type(fe::DataType_t::FLOAT));
-    auto options = fe::graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(0.09f);
-    if (shape.is_causal) options.set_causal_mask(true);
-    auto [d_q, d_k, d_v] = graph->sdpa_backward(q, k, v, o, d_o, stats, options);
-    output(d_q, kDQ, shape.h_q, shape.s_q, shape);
-    output(d_k, kDK, shape.h_kv, shape.s_kv, shape);
-    output(d_v, kDV, shape.h_kv, shape.s_kv, shape);
+    shape.is_backward ? describe_backward(shape, q, k, v) : describe_forward(shape, q, k, v);
 }
 
 bool good(fe::error_object const& error) {
@@ -102,7 +204,7 @@ bool plan(cudnnContext* handle, Shape const& shape, Cost& cost) {
 
 bool execute(cudnnContext* handle, Memory const& memory) {
     if (pack.empty()) {
-        for (std::int64_t uid = kQ; uid <= kDV; ++uid) pack[uid] = memory.tensors[uid];
+        for (std::int64_t uid = kQ; uid < kUidCount; ++uid) pack[uid] = memory.tensors[uid];
     }
     return good(graph->execute(handle, pack, memory.workspace));
 }
@@ -149,7 +251,7 @@ void make_ready(Memory const& memory) {
         switch (tensor.source) {
             case Source::Caller: pointers.push_back(memory.tensors[caller_uids[at]]); break;
             case Source::Number: pointers.push_back(&bindings.numbers[at]); break;
-            case Source::Table: pointers.push_back(memory.tensors[15]); break;  // not used by these shapes
+            case Source::Table: pointers.push_back(memory.tensors[kScratchTable]); break;  // as large
             case Source::Workspace: pointers.push_back(static_cast<char*>(memory.workspace) + at); break;
         }
     }

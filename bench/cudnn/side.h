@@ -5,15 +5,60 @@
 
 struct cudnnContext;
 
+enum class Option {
+    None,
+    Causal,
+    BottomRight,
+    Window,
+    Bias,
+    BiasGradient,
+    Alibi,
+    Padding,
+    Ragged,
+    Paged,
+    Dropout,
+    Sink,
+    Softcap,
+    SumExp,
+    Deterministic
+};
+
 struct Shape {
     char const* name;
     std::int64_t b, h_q, h_kv, s_q, s_kv, d;
-    bool is_causal, is_backward;
+    bool is_backward;
+    Option option = Option::None;
 };
 
-// Pointers for every tensor, by uid; the workspace is large enough for both sides.
+// Of the tensors, and their places in Memory.
+enum Uid {
+    kQ,
+    kK,
+    kV,
+    kO,
+    kStats,
+    kDO,
+    kDQ,
+    kDK,
+    kDV,
+    kBias,
+    kDBias,
+    kLengths,  // of queries and keys
+    kStarts,   // ragged offsets of Q, K, V and O
+    kPages,    // page tables of K and V
+    kSeed,
+    kPosition,  // of the dropout generator
+    kSink,
+    kMax,
+    kSumExp,
+    kScratchTable,  // what this library uploads for itself
+    kUidCount
+};
+constexpr std::int64_t kPageSize = 64;
+
+// Pointers for every tensor; the workspace is large enough for both sides.
 struct Memory {
-    void* tensors[16];
+    void* tensors[kUidCount];
     void* workspace;
 };
 
