@@ -12,6 +12,11 @@ std::string read(char const* name) {
     return value == nullptr ? "" : value;
 }
 
+bool is_on(char const* name) {
+    std::string const value = read(name);
+    return !value.empty() && value != "0";
+}
+
 std::vector<std::string> read_all(std::initializer_list<char const*> names) {
     std::vector<std::string> values;
     for (char const* name : names) {
@@ -23,6 +28,7 @@ std::vector<std::string> read_all(std::initializer_list<char const*> names) {
 }  // namespace
 
 std::string chosen_cudnn() { return read("SDPA_GRAPH_CUDNN_PATH"); }
+bool ignores_limits() { return is_on("SDPA_GRAPH_IGNORE_LIMITS"); }
 std::vector<std::string> cudnn_folders() { return read_all({"CUDNN_PATH", "CUDNN_HOME"}); }
 std::vector<std::string> cuda_folders() { return read_all({"CUDA_HOME", "CUDA_PATH"}); }
 std::vector<std::string> python_prefixes() { return read_all({"VIRTUAL_ENV", "CONDA_PREFIX"}); }

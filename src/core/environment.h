@@ -9,6 +9,9 @@ namespace cudnn_frontend::inline v1::core::environment {
 // SDPA_GRAPH_CUDNN_PATH: the libcudnn to open, a file or its folder, and no other. Empty where it is not set.
 std::string chosen_cudnn();
 
+// SDPA_GRAPH_IGNORE_LIMITS: graphs go to cuDNN in spite of the table of limits.
+bool ignores_limits();
+
 std::vector<std::string> cudnn_folders();    // CUDNN_PATH, CUDNN_HOME: where cuDNN is installed
 std::vector<std::string> cuda_folders();     // CUDA_HOME, CUDA_PATH: where the CUDA toolkit is
 std::vector<std::string> python_prefixes();  // VIRTUAL_ENV, CONDA_PREFIX: the active Python environments

@@ -1,22 +1,18 @@
 // Every option forward and backward on the GPU against the oracle, as a table. Leaves with 77 where there is no GPU.
 //   gpu_suite [random cases [part of a group's name]]
+//   gpu_suite limits [random cases [part]]              then runs what limits refused in spite of them, and says what
+//                                                       came of it
 //   gpu_suite case <number>...                          these of the random cases alone, each with its faults
-// Cases run in processes of their own, some at a time: a kernel that faults takes no other cases with it.
-#include "gpu/device_mirror.h"
-#include "gpu/gpu_cases.h"
-#include "reference/check_case.h"
+#include "gpu/case_processes.h"
 
+#include <cuda_runtime_api.h>
 #include <cudnn_frontend/runtime.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <mutex>
-#include <sstream>
-#include <thread>
+#include <set>
 
 namespace {
 
@@ -38,15 +34,27 @@ std::string kind_of(std::string const& faults) {
     return kind;
 }
 
+// The limits that refused the case: "s12 s28".
+std::string limits_of(Outcome const& outcome) {
+    constexpr char const* kMark = "[cudnn.";
+    std::set<std::string> limits;
+    for (std::size_t at = outcome.faults.find(kMark); at != std::string::npos;
+         at = outcome.faults.find(kMark, at + 1)) {
+        limits.insert(outcome.faults.substr(at + 7, outcome.faults.find(']', at) - at - 7));
+    }
+    std::string text;
+    for (std::string const& limit : limits) text += (text.empty() ? "" : " ") + limit;
+    return outcome.is_refused ? text : "";
+}
+
 class Table {
    public:
     void add(std::string const& group, AttentionCase const& c, Outcome const& outcome) {
-        std::lock_guard const lock(mutex_);
         Row& row = rows_[group];
         row.worst_forward = std::max(row.worst_forward, outcome.worst_forward);
         row.worst_backward = std::max(row.worst_backward, outcome.worst_backward);
-        bool const is_by_rule = outcome.is_refused && outcome.faults.find("[cudnn.s") != std::string::npos;
-        int& count = outcome.faults.empty() ? row.passed : is_by_rule ? row.refused : row.failed;
+        bool const is_by_limit = !limits_of(outcome).empty();
+        int& count = outcome.faults.empty() ? row.passed : is_by_limit ? row.refused : row.failed;
         ++count;
         if (!outcome.faults.empty()) row.examples.emplace(kind_of(outcome.faults), describe(c) + "\n" + outcome.faults);
     }
@@ -69,9 +77,44 @@ class Table {
     }
 
    private:
-    std::mutex mutex_;
     std::map<std::string, Row> rows_;
 };
+
+// Cases that limits refused, run in spite of them.
+class LimitTable {
+   public:
+    void add(std::string const& limits, AttentionCase const& c, Outcome const& outcome) {
+        Row& row = rows_[limits];
+        if (outcome.faults.empty()) {
+            ++row.right;
+            row.example_of_right = describe(c);
+        } else if (outcome.is_refused) {
+            ++row.refused;
+        } else {
+            ++row.wrong;
+        }
+    }
+
+    void print() const {
+        std::puts("\nin spite of these limits           no engine   wrong or failed   right");
+        for (auto const& [limits, row] : rows_) {
+            std::printf("%-34s %9d %17d %7d\n", limits.c_str(), row.refused, row.wrong, row.right);
+        }
+        for (auto const& [limits, row] : rows_) {
+            if (row.right > 0) std::printf("[%s] right: %s\n", limits.c_str(), row.example_of_right.c_str());
+        }
+    }
+
+   private:
+    struct Row {
+        int refused = 0, wrong = 0, right = 0;
+        std::string example_of_right;
+    };
+    std::map<std::string, Row> rows_;
+};
+
+// What one process runs.
+constexpr std::size_t kBatchSize = 24;
 
 std::vector<CaseGroup> single_cases(std::vector<std::string> const& numbers) {
     std::vector<CaseGroup> groups;
@@ -83,6 +126,9 @@ std::vector<CaseGroup> single_cases(std::vector<std::string> const& numbers) {
 
 std::vector<CaseGroup> chosen_groups(std::vector<std::string> const& arguments) {
     if (arguments.size() > 1 && arguments[0] == "case") return single_cases({arguments.begin() + 1, arguments.end()});
+    if (!arguments.empty() && arguments[0] == "limits") {
+        return chosen_groups({arguments.begin() + 1, arguments.end()});
+    }
     int const random_cases = arguments.empty() ? 200 : std::atoi(arguments[0].c_str());
     std::string const part = arguments.size() > 1 ? arguments[1] : "";
     std::vector<CaseGroup> groups = gpu_case_groups();
@@ -93,108 +139,66 @@ std::vector<CaseGroup> chosen_groups(std::vector<std::string> const& arguments) 
     return groups;
 }
 
-// Some cases of a group: what one process runs.
-struct Batch {
-    std::size_t group, first, count;
-};
-constexpr std::size_t kBatchSize = 24;
-
-std::vector<Batch> batches_of(std::vector<CaseGroup> const& groups) {
-    std::vector<Batch> batches;
-    for (std::size_t group = 0; group < groups.size(); ++group) {
-        std::size_t const size = groups[group].cases.size();
-        for (std::size_t first = 0; first < size; first += kBatchSize) {
-            batches.push_back({group, first, std::min(kBatchSize, size - first)});
-        }
-    }
-    return batches;
-}
-
-// An outcome as a line of text, and back.
-std::string line_of(Outcome const& outcome) {
-    std::ostringstream line;
-    std::string faults = outcome.faults;
-    std::replace(faults.begin(), faults.end(), '\n', '\f');
-    line << outcome.worst_forward << ' ' << outcome.worst_backward << ' ' << outcome.is_refused << ' ' << faults;
-    return line.str();
-}
-
-Outcome outcome_of(std::string const& text) {
-    Outcome outcome;
-    std::istringstream line(text);
-    line >> outcome.worst_forward >> outcome.worst_backward >> outcome.is_refused;
-    std::getline(line.ignore(), outcome.faults);
-    std::replace(outcome.faults.begin(), outcome.faults.end(), '\f', '\n');
-    return outcome;
-}
-
-// In the process of a batch: a line for each case, up to one after which the GPU answers nothing any more.
-void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch) {
-    GpuStream const gpu;
-    Rig rig(Target::cuda(gpu.handle()));
-    rig.execute = [&](Session const& session) { return execute_on_gpu(session, gpu); };
-    rig.rounds_factors = true;
-    rig.defines_padded_rows = false;
-    rig.dumps_masked_elements = false;
-    for (std::size_t i = batch.first; i < batch.first + batch.count; ++i) {
-        Outcome outcome;
-        outcome.faults = gpu.status().get_message();
-        if (gpu.status().is_good()) outcome = check_case(groups[batch.group].cases[i], rig);
-        std::puts(line_of(outcome).c_str());
-        std::fflush(stdout);
-        if (cudaDeviceSynchronize() != cudaSuccess) return;
-    }
-}
-
-// The first line that is missing is of the case that ended the process, unless that told of it itself.
-void collect_batch(std::string const& command, CaseGroup const& group, Batch const& batch, Table& table) {
-    std::FILE* const output = popen(command.c_str(), "r");
-    std::string text;
-    std::array<char, 4096> part{};
-    while (output != nullptr && std::fgets(part.data(), part.size(), output) != nullptr) text += part.data();
-    int const status = output == nullptr ? -1 : pclose(output);
-    std::istringstream lines(text);
-    std::string line;
-    std::string const after = "not run, after the one before it";
-    std::string missing = status == 0 ? after : "its process ended with status " + std::to_string(status);
-    for (std::size_t i = batch.first; i < batch.first + batch.count; ++i) {
-        Outcome outcome;
-        if (std::getline(lines, line)) outcome = outcome_of(line);
-        else outcome.faults = std::exchange(missing, after);
-        table.add(group.name, group.cases[i], outcome);
-    }
-}
-
-void run_all(std::string const& program, std::string const& arguments, std::vector<CaseGroup> const& groups,
-             Table& table) {
-    std::vector<Batch> const batches = batches_of(groups);
-    std::atomic<std::size_t> next{0};
-    auto const worker = [&] {
-        for (std::size_t i = next++; i < batches.size(); i = next++) {
-            std::string const command = program + " batch " + std::to_string(i) + arguments;
-            collect_batch(command, groups[batches[i].group], batches[i], table);
-        }
-    };
-    std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(worker);
-}
-
 std::string quoted(std::vector<std::string> const& arguments) {
     std::string text;
     for (std::string const& argument : arguments) text += " '" + argument + "'";
     return text;
 }
 
+// "<program> batch <first> <count> <group> <arguments>" runs a batch.
+class Commands {
+   public:
+    Commands(std::string const& program, std::vector<std::string> const& arguments)
+        : program_(program), arguments_(quoted(arguments)) {}
+
+    std::string operator()(Batch const& batch) const {
+        return program_ + " batch " + std::to_string(batch.group) + " " + std::to_string(batch.first) + " " +
+               std::to_string(batch.count) + arguments_;
+    }
+
+    // Takes the batch off the arguments, if they have one.
+    static std::optional<Batch> batch_of(std::vector<std::string>& arguments) {
+        if (arguments.size() < 4 || arguments[0] != "batch") return std::nullopt;
+        auto const number = [&](std::size_t i) { return std::strtoull(arguments[i].c_str(), nullptr, 10); };
+        Batch const batch{number(1), number(2), number(3)};
+        arguments.erase(arguments.begin(), arguments.begin() + 4);
+        return batch;
+    }
+
+   private:
+    std::string program_, arguments_;
+};
+
+struct Refused {
+    Batch batch;
+    std::string limits;
+};
+
+// Runs each in a process that ignores limits.
+void run_refused(std::vector<CaseGroup> const& groups, std::vector<Refused> const& refused, Commands const& commands) {
+    std::vector<Batch> batches;
+    std::map<AttentionCase const*, std::string> limits;
+    for (Refused const& one : refused) {
+        batches.push_back(one.batch);
+        limits[&groups[one.batch.group].cases[one.batch.first]] = one.limits;
+    }
+    LimitTable table;
+    run_in_processes(
+        groups, batches, [&](Batch const& batch) { return "SDPA_GRAPH_IGNORE_LIMITS=1 " + commands(batch); },
+        [&](CaseGroup const&, AttentionCase const& c, Outcome const& outcome) {
+            table.add(limits.at(&c), c, outcome);
+        });
+    table.print();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     std::vector<std::string> arguments(argv + 1, argv + argc);
-    bool const is_batch = arguments.size() > 1 && arguments[0] == "batch";
-    std::size_t const batch = is_batch ? std::strtoull(arguments[1].c_str(), nullptr, 10) : 0;
-    if (is_batch) arguments.erase(arguments.begin(), arguments.begin() + 2);
+    std::optional<Batch> const batch = Commands::batch_of(arguments);
     auto const groups = chosen_groups(arguments);
-    if (is_batch) {
-        run_batch(groups, batches_of(groups).at(batch));
+    if (batch) {
+        run_batch(groups, *batch);
         return 0;
     }
     int devices = 0;
@@ -205,8 +209,19 @@ int main(int argc, char** argv) {
     std::fputs(cudnn_frontend::runtime::describe().c_str(), stdout);
     std::fflush(stdout);
     Table table;
-    run_all(argv[0], quoted(arguments), groups, table);
+    Commands const commands(argv[0], arguments);
+    std::vector<Refused> refused;
+    run_in_processes(groups, batches_of(groups, kBatchSize), commands,
+                     [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
+                         table.add(group.name, c, outcome);
+                         std::string limits = limits_of(outcome);
+                         if (limits.empty()) return;
+                         auto const at = static_cast<std::size_t>(&c - group.cases.data());
+                         refused.push_back({{static_cast<std::size_t>(&group - groups.data()), at, 1}, limits});
+                     });
     std::vector<std::string> order;
     for (CaseGroup const& group : groups) order.push_back(group.name);
-    return table.print(order) == 0 ? 0 : 1;
+    int const failed = table.print(order);
+    if (!arguments.empty() && arguments[0] == "limits") run_refused(groups, refused, commands);
+    return failed == 0 ? 0 : 1;
 }

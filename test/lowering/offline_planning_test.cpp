@@ -6,6 +6,8 @@
 #include "support/catch.h"
 #include "support/small_graph.h"
 
+#include <cstdlib>
+
 using namespace sdpa_test;
 using cudnn_frontend::DeviceProperties;
 using cudnn_frontend::HeurMode_t;
@@ -153,4 +155,21 @@ TEST_CASE("a plan tells whether each run gives the same bits", "[offline]") {
     CHECK(answer(true, Target::cpu()));
     c.deterministic = true;
     CHECK(answer(true, Target::offline("h200")));
+}
+
+TEST_CASE("limits can be ignored, and then cuDNN answers for itself", "[offline]") {
+    if (!has_cudnn()) return;
+    AttentionCase c = gpu_case_groups().front().cases[3];
+    c.s_q = c.s_kv = 1;  // cudnn.s18: engines take it, and compute it wrong
+    auto const build = [&] { return Graphs(c).backward.build(Target::offline("h200")).get_message(); };
+    CHECK(build().find("[cudnn.s18]") != std::string::npos);
+    setenv("SDPA_GRAPH_IGNORE_LIMITS", "1", 1);
+    CHECK(build() == "");
+    c.d_qk = c.d_v = 20;  // cudnn.s04: no engine takes it
+    std::string const answer = build();
+    CHECK(answer != "");
+    CHECK(answer.find("cudnn.s") == std::string::npos);
+    setenv("SDPA_GRAPH_IGNORE_LIMITS", "0", 1);
+    CHECK(build().find("[cudnn.s04]") != std::string::npos);
+    unsetenv("SDPA_GRAPH_IGNORE_LIMITS");
 }

@@ -1,0 +1,101 @@
+#include "gpu/case_processes.h"
+
+#include "gpu/device_mirror.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+namespace sdpa_test {
+namespace {
+
+// An outcome as a line of text, and back.
+std::string line_of(Outcome const& outcome) {
+    std::ostringstream line;
+    std::string faults = outcome.faults;
+    std::replace(faults.begin(), faults.end(), '\n', '\f');
+    line << outcome.worst_forward << ' ' << outcome.worst_backward << ' ' << outcome.is_refused << ' ' << faults;
+    return line.str();
+}
+
+Outcome outcome_of(std::string const& text) {
+    Outcome outcome;
+    std::istringstream line(text);
+    line >> outcome.worst_forward >> outcome.worst_backward >> outcome.is_refused;
+    std::getline(line.ignore(), outcome.faults);
+    std::replace(outcome.faults.begin(), outcome.faults.end(), '\f', '\n');
+    return outcome;
+}
+
+// The first line that is missing is of the case that ended the process, unless that told of it itself.
+void collect_batch(std::string const& command, CaseGroup const& group, Batch const& batch,
+                   OnOutcome const& on_outcome) {
+    std::FILE* const output = popen(command.c_str(), "r");
+    std::string text;
+    std::array<char, 4096> part{};
+    while (output != nullptr && std::fgets(part.data(), part.size(), output) != nullptr) text += part.data();
+    int const status = output == nullptr ? -1 : pclose(output);
+    std::istringstream lines(text);
+    std::string line;
+    std::string const after = "not run, after the one before it";
+    std::string missing = status == 0 ? after : "its process ended with status " + std::to_string(status);
+    for (std::size_t i = batch.first; i < batch.first + batch.count; ++i) {
+        Outcome outcome;
+        if (std::getline(lines, line)) outcome = outcome_of(line);
+        else outcome.faults = std::exchange(missing, after);
+        on_outcome(group, group.cases[i], outcome);
+    }
+}
+
+}  // namespace
+
+std::vector<Batch> batches_of(std::vector<CaseGroup> const& groups, std::size_t size) {
+    std::vector<Batch> batches;
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+        std::size_t const cases = groups[group].cases.size();
+        for (std::size_t first = 0; first < cases; first += size) {
+            batches.push_back({group, first, std::min(size, cases - first)});
+        }
+    }
+    return batches;
+}
+
+void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch) {
+    GpuStream const gpu;
+    Rig rig(Target::cuda(gpu.handle()));
+    rig.execute = [&](Session const& session) { return execute_on_gpu(session, gpu); };
+    rig.rounds_factors = true;
+    rig.defines_padded_rows = false;
+    rig.dumps_masked_elements = false;
+    for (std::size_t i = batch.first; i < batch.first + batch.count; ++i) {
+        Outcome outcome;
+        outcome.faults = gpu.status().get_message();
+        if (gpu.status().is_good()) outcome = check_case(groups[batch.group].cases[i], rig);
+        std::puts(line_of(outcome).c_str());
+        std::fflush(stdout);
+        if (cudaDeviceSynchronize() != cudaSuccess) return;
+    }
+}
+
+void run_in_processes(std::vector<CaseGroup> const& groups, std::vector<Batch> const& batches,
+                      std::function<std::string(Batch const& batch)> const& command, OnOutcome const& on_outcome) {
+    std::atomic<std::size_t> next{0};
+    std::mutex mutex;
+    OnOutcome const one_at_a_time = [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
+        std::lock_guard const lock(mutex);
+        on_outcome(group, c, outcome);
+    };
+    auto const worker = [&] {
+        for (std::size_t i = next++; i < batches.size(); i = next++) {
+            collect_batch(command(batches[i]), groups[batches[i].group], batches[i], one_at_a_time);
+        }
+    };
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(worker);
+}
+
+}  // namespace sdpa_test

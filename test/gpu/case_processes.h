@@ -1,0 +1,27 @@
+// Cases of the GPU suite in processes of their own, some at a time: a kernel that faults takes no other cases with it.
+#pragma once
+
+#include "gpu/gpu_cases.h"
+#include "reference/check_case.h"
+
+#include <functional>
+
+namespace sdpa_test {
+
+// Some cases of a group: what one process runs.
+struct Batch {
+    std::size_t group, first, count;
+};
+std::vector<Batch> batches_of(std::vector<CaseGroup> const& groups, std::size_t size);
+
+// In the process of a batch: a line for each case, up to one after which the GPU answers nothing any more.
+void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch);
+
+// Called by one thread at a time.
+using OnOutcome = std::function<void(CaseGroup const& group, AttentionCase const& c, Outcome const& outcome)>;
+
+// Runs command(batch), which leads to run_batch() in another process, for all of them.
+void run_in_processes(std::vector<CaseGroup> const& groups, std::vector<Batch> const& batches,
+                      std::function<std::string(Batch const& batch)> const& command, OnOutcome const& on_outcome);
+
+}  // namespace sdpa_test
