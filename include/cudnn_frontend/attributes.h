@@ -131,6 +131,10 @@ class SDPA_GRAPH_API SDPA_attributes : public detail::Attention_attributes<SDPA_
     SDPA_attributes& set_paged_attention_v_table(detail::Tensor_ptr const& table);
     // The most keys that an entry can have; without it, what the other tensors or the tables say.
     SDPA_attributes& set_paged_attention_max_seq_len_kv(int const length);
+
+    // UINT8 {B, Hq, ceil(Sq / 128), ceil(ceil(Skv / 128) / 8)}, a bit for each tile of 128 queries by 128 keys: bit k
+    // of byte c is about the keys from 128 * (8 * c + k) on, and 1 keeps them.
+    SDPA_attributes& set_block_mask(detail::Tensor_ptr const& mask);
 };
 
 class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_attributes<SDPA_backward_attributes> {

@@ -10,7 +10,7 @@ namespace cudnn_frontend::inline v1::cpu {
 
 // Tensors of forward attention; empty views where an option is not used. Any element type that the host can load.
 struct ForwardTensors {
-    View q, k, v, scale, bias, sink, seq_len_q, seq_len_kv, seed, offset, dropout_mask, dropout_scale;
+    View q, k, v, scale, bias, sink, seq_len_q, seq_len_kv, seed, offset, dropout_mask, dropout_scale, block_mask;
     View o, stats, max, sum_exp, rng_dump;
 };
 

@@ -138,12 +138,13 @@ void attend(Task const& task, std::int64_t p, Range tile) {
     Range const visible = task.sequence.keys_of(task.panel(p));
     Range const keys{tile.begin, std::min(tile.end, visible.end)};
     if (keys.size() == 0 || tile.end <= visible.begin) return;
+    Place const place{task.b, task.h, task.panel(p), keys};
+    if (is_hidden(task.problem, place)) return;
 
     std::int64_t const lanes = run.lanes(), width = run.shape.width;
     std::int64_t const score_rows = round_up(keys.size(), run.kernels.row_step);
     run.kernels.multiply(
         {scratch.k, kTileKeys, scratch.q + p * lanes * width, lanes, scratch.scores, lanes, score_rows, lanes, width});
-    Place const place{task.b, task.h, task.panel(p), keys};
     finish_scores(task.problem, task.sequence, place, lanes, scratch.scores, scratch.spare);
 
     std::array<float, kMaxLanes> rescale;

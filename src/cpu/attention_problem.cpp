@@ -83,7 +83,9 @@ float Problem::sink_of(std::int64_t h) const {
 }
 
 Problem make_problem(ForwardTensors const& tensors, ir::AttentionOptions const& options) {
-    return problem_of(tensors, options);
+    Problem problem = problem_of(tensors, options);
+    problem.block_mask = BlockMask(tensors.block_mask);
+    return problem;
 }
 
 Problem make_problem(BackwardTensors const& tensors, ir::AttentionOptions const& options) {

@@ -3,6 +3,7 @@
 
 #include "cpu/attention.h"
 #include "cpu/attention_kernels.h"
+#include "cpu/block_mask.h"
 #include "cpu/philox.h"
 
 #include <cstdint>
@@ -42,6 +43,7 @@ struct Problem {
     Shape shape;
     View bias, sink, dropout_mask, seq_len_q, seq_len_kv;
     float scale = 1.0f;
+    BlockMask block_mask;
     bool alibi = false;
     bool is_bottom_right = false;
     std::int64_t left = 0, right = 0;

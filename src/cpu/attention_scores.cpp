@@ -38,6 +38,30 @@ void mask_band(Sequence const& sequence, Place const& place, std::int64_t lanes,
     }
 }
 
+// Calls visit(queries, keys, whether it keeps them) for each part of the place that lies in one tile of the mask.
+template <class Visit>
+void for_each_mask_tile(Problem const& problem, Place const& place, Visit const& visit) {
+    auto const part = [](Range whole, std::int64_t begin) {
+        return Range{begin, std::min(whole.end, (begin / core::kMaskTile + 1) * core::kMaskTile)};
+    };
+    for (Range i = part(place.queries, place.queries.begin); i.size() > 0; i = part(place.queries, i.end)) {
+        for (Range j = part(place.keys, place.keys.begin); j.size() > 0; j = part(place.keys, j.end)) {
+            visit(i, j, problem.block_mask.keeps(place.b, place.h, i.begin, j.begin));
+        }
+    }
+}
+
+void mask_blocks(Problem const& problem, Place const& place, std::int64_t lanes, float* scores) {
+    constexpr float kMasked = -std::numeric_limits<float>::infinity();
+    for_each_mask_tile(problem, place, [&](Range queries, Range keys, bool keeps) {
+        if (keeps) return;
+        for (std::int64_t key = keys.begin; key < keys.end; ++key) {
+            float* const row = scores + (key - place.keys.begin) * lanes;
+            std::fill(row + queries.begin - place.queries.begin, row + queries.end - place.queries.begin, kMasked);
+        }
+    });
+}
+
 // Tiles start at multiples of a generator's group of four.
 void generate_dropout_mask(Problem const& problem, Place const& place, std::int64_t lanes, float* mask) {
     Shape const& shape = problem.shape;
@@ -57,6 +81,13 @@ void generate_dropout_mask(Problem const& problem, Place const& place, std::int6
 
 }  // namespace
 
+bool is_hidden(Problem const& problem, Place const& place) {
+    if (!problem.block_mask) return false;
+    bool keeps_any = false;
+    for_each_mask_tile(problem, place, [&](Range, Range, bool keeps) { keeps_any = keeps_any || keeps; });
+    return !keeps_any;
+}
+
 void finish_scores(Problem const& problem, Sequence const& sequence, Place const& place, std::int64_t lanes,
                    float* scores, float* spare) {
     if (problem.bias) {
@@ -65,6 +96,7 @@ void finish_scores(Problem const& problem, Sequence const& sequence, Place const
     }
     if (problem.alibi) add_alibi(problem, place, lanes, scores);
     if (!sequence.sees_all(place.queries, place.keys)) mask_band(sequence, place, lanes, scores);
+    if (problem.block_mask) mask_blocks(problem, place, lanes, scores);
 }
 
 void load_dropout_mask(Problem const& problem, Place const& place, std::int64_t lanes, float* mask) {

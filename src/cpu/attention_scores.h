@@ -11,7 +11,10 @@ struct Place {
     Range queries, keys;
 };
 
-// Adds bias and alibi to scaled scores and sets what the band hides to -inf. `spare` has the size of a tile.
+// Whether a block mask hides all of it.
+bool is_hidden(Problem const& problem, Place const& place);
+
+// Adds bias and alibi to scaled scores and sets what band and blocks hide to -inf. `spare` has the size of a tile.
 void finish_scores(Problem const& problem, Sequence const& sequence, Place const& place, std::int64_t lanes,
                    float* scores, float* spare);
 

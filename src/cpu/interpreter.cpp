@@ -1,5 +1,6 @@
 #include "cpu/interpreter.h"
 
+#include "cpu/block_mask.h"
 #include "cpu/pages.h"
 #include "cpu/philox.h"
 #include "cpu/pointwise.h"
@@ -136,6 +137,17 @@ void interpret(ir::PagedLoadOp const& op, Memory const& memory, double*) {
         Extents const& at = element.index();
         bool const is_there = at[2] < core::load_integer(lengths.type, lengths.data, lengths.at(at[0], 0, 0, 0));
         double const value = is_there ? core::load(from.type, from.data, from.at(at[0], at[1], at[2], at[3])) : 0.0;
+        store_row(y, element.offset(0), 1, 1, &value);
+    } while (element.next());
+}
+
+void interpret(ir::BlockMaskOp const& op, Memory const& memory, double*) {
+    Tensor const y = memory.tensor(op.y);
+    BlockMask const mask(memory.view(op.mask));
+    Walk<1> element(y.rank, y.dim, {y.stride});
+    do {
+        Extents const& at = element.index();
+        double const value = mask.keeps(at[0], at[1], at[2], at[3]) ? 1.0 : 0.0;
         store_row(y, element.offset(0), 1, 1, &value);
     } while (element.next());
 }

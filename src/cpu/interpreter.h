@@ -14,5 +14,6 @@ void interpret(ir::ReductionOp const& op, Memory const& memory, double* scratch)
 void interpret(ir::RngOp const& op, Memory const& memory, double* scratch);
 void interpret(ir::ReshapeOp const& op, Memory const& memory, double* scratch);
 void interpret(ir::PagedLoadOp const& op, Memory const& memory, double* scratch);
+void interpret(ir::BlockMaskOp const& op, Memory const& memory, double* scratch);
 
 }  // namespace cudnn_frontend::inline v1::cpu

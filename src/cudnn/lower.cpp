@@ -151,6 +151,12 @@ class OperationLowering {
                           {CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_YDESC, op.y}});
     }
 
+    Descriptor make(ir::BlockMaskOp const&) {
+        keep({error_code_t::GRAPH_NOT_SUPPORTED,
+              subject_ + " reads a block mask, which cuDNN has as a part of its unified attention alone"});
+        return {};
+    }
+
     Descriptor make(ir::SdpaForwardOp const& op) {
         using enum SdpaForwardAttribute;
         auto const at = [](SdpaForwardAttribute a) { return static_cast<cudnnBackendAttributeName_t>(a); };
@@ -160,6 +166,7 @@ class OperationLowering {
                                                             {at(O), op.o},
                                                             {at(Stats), op.stats},
                                                             {at(Scale), op.scale},
+                                                            {at(Block_mask), op.block_mask},
                                                             {at(Page_table_k), op.page_table_k},
                                                             {at(Page_table_v), op.page_table_v},
                                                             {at(Seq_len_q), op.seq_len_q},

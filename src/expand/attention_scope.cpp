@@ -134,6 +134,8 @@ ValueId AttentionScope::random(ir::RngOp const& op) { return emit(op, op.y); }
 
 ValueId AttentionScope::load_pages(ir::PagedLoadOp const& op) { return emit(op, op.y); }
 
+ValueId AttentionScope::block_mask(ir::BlockMaskOp const& op) { return emit(op, op.y); }
+
 ValueId AttentionScope::reshape(ValueId x, ValueId y) { return emit(ir::ReshapeOp{x, y}, y); }
 
 // Results that the graph made are called after their node, "attention::O", or "::O" where that has no name; the user's

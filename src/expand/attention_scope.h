@@ -70,6 +70,7 @@ class AttentionScope : public NodeScope {
     ir::ValueId sum_of_sink(ir::ValueId x, ir::ValueId y, bool is_deterministic);
     ir::ValueId random(ir::RngOp const& op);
     ir::ValueId load_pages(ir::PagedLoadOp const& op);
+    ir::ValueId block_mask(ir::BlockMaskOp const& op);
     ir::ValueId reshape(ir::ValueId x, ir::ValueId y);
 
    private:

@@ -46,6 +46,7 @@ void expand_fused_forward(AttentionScope& at) {
     auto op = common_op<ir::SdpaForwardOp>(at);
     op.page_table_k = at.port(Port::Page_table_k);
     op.page_table_v = at.port(Port::Page_table_v);
+    op.block_mask = at.port(Port::Block_mask);
     if (nodes::has_pages(at.node())) op.keys = at.keys();
     op.sink = at.port(Port::Sink_token);
     op.max = at.port(Port::Max);

@@ -86,6 +86,12 @@ ValueId mask_padding(AttentionScope& at, ValueId s) {
     return keep_where(at, s, inside, "padding");
 }
 
+ValueId mask_blocks(AttentionScope& at, ValueId s) {
+    if (!at.is_connected(Port::Block_mask)) return s;
+    ValueId const inside = at.block_mask({.mask = at.port(Port::Block_mask), .y = at.add_predicate("block_inside")});
+    return keep_where(at, s, inside, "block");
+}
+
 // A bound that masks nothing is left out: engines have fast paths for unmasked decoding, and a huge bound could
 // overflow the sums with indices and lengths.
 ValueId mask_band(AttentionScope& at, ValueId s) {

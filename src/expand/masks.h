@@ -12,4 +12,7 @@ ir::ValueId mask_padding(AttentionScope& at, ir::ValueId s);
 // side. shift moves the diagonal to the bottom right corner: seq_len_kv[b] - seq_len_q[b] there, 0 for the top left.
 ir::ValueId mask_band(AttentionScope& at, ir::ValueId s);
 
+// Keeps the tiles of s whose bit is set, where the node has a block mask.
+ir::ValueId mask_blocks(AttentionScope& at, ir::ValueId s);
+
 }  // namespace cudnn_frontend::inline v1::expand

@@ -101,7 +101,7 @@ static void weigh_values(AttentionScope& at, ValueId p) {
 
 void expand_forward(AttentionScope& at) {
     ValueId const k = transposed_keys(at);
-    ValueId const s = mask_band(at, scores(at, k, attention_scale(at)));
+    ValueId const s = mask_blocks(at, mask_band(at, scores(at, k, attention_scale(at))));
     // The last value before the second product has the type of q and v: tensor cores take both factors in one type.
     bool const drops = at.generates_dropout() || at.applies_dropout_mask();
     ValueId const p = softmax(at, s, drops ? DataType_t::FLOAT : at.io_type());

@@ -159,6 +159,10 @@ SDPA_attributes& SDPA_attributes::set_paged_attention_max_seq_len_kv(int const l
     fields_of<SdpaForwardFields>(*draft_).max_seq_len_kv = length;
     return *this;
 }
+SDPA_attributes& SDPA_attributes::set_block_mask(detail::Tensor_ptr const& mask) {
+    connect(*draft_, port::Block_mask, mask);
+    return *this;
+}
 
 SDPA_backward_attributes::SDPA_backward_attributes()
     : Attention_attributes(detail::make_draft<SdpaBackwardFields>(port::kPorts)) {}

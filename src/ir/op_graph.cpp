@@ -60,6 +60,7 @@ struct KindName {
     char const* operator()(SdpaForwardOp const&) const { return "SDPA_FORWARD"; }
     char const* operator()(SdpaBackwardOp const&) const { return "SDPA_BACKWARD"; }
     char const* operator()(PagedLoadOp const&) const { return "PAGED_LOAD"; }
+    char const* operator()(BlockMaskOp const&) const { return "BLOCK_MASK"; }
 };
 
 }  // namespace

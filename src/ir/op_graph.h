@@ -102,6 +102,11 @@ struct PagedLoadOp {
     bool transposes = false;  // y[b,h,d,s], as a product with K needs it: engines take no other view of the result
 };
 
+// y[b,h,i,j]: whether a block mask keeps that score (core/block_mask.h). cuDNN has it as a part of attention alone.
+struct BlockMaskOp {
+    ValueId mask = kNoValue, y = kNoValue;
+};
+
 struct AttentionOptions {
     std::optional<float> scale_value;
     bool alibi = false;
@@ -120,6 +125,7 @@ struct SdpaForwardOp {
     ValueId seed = kNoValue, offset = kNoValue, dropout_mask = kNoValue, dropout_scale = kNoValue;
     // Where a table is there, K or V is a container as in PagedLoadOp.
     ValueId page_table_k = kNoValue, page_table_v = kNoValue;
+    ValueId block_mask = kNoValue;
     std::optional<std::int64_t> keys;  // of paged K or V
     ValueId o = kNoValue, stats = kNoValue, max = kNoValue, sum_exp = kNoValue, rng_dump = kNoValue;
 };
@@ -134,8 +140,8 @@ struct SdpaBackwardOp {
     ValueId rng_dump = kNoValue;
 };
 
-using OpBody =
-    std::variant<MatmulOp, PointwiseOp, ReductionOp, RngOp, ReshapeOp, SdpaForwardOp, SdpaBackwardOp, PagedLoadOp>;
+using OpBody = std::variant<MatmulOp, PointwiseOp, ReductionOp, RngOp, ReshapeOp, SdpaForwardOp, SdpaBackwardOp,
+                            PagedLoadOp, BlockMaskOp>;
 
 struct Op {
     std::string name;

@@ -53,6 +53,12 @@ struct Ports<PagedLoadOp> {
 };
 
 template <>
+struct Ports<BlockMaskOp> {
+    static constexpr Port<BlockMaskOp> inputs[] = {{"mask", &BlockMaskOp::mask}};
+    static constexpr Port<BlockMaskOp> outputs[] = {{"y", &BlockMaskOp::y}};
+};
+
+template <>
 struct Ports<SdpaForwardOp> {
     using Op = SdpaForwardOp;
     static constexpr Port<Op> inputs[] = {{"q", &Op::q},
@@ -68,7 +74,8 @@ struct Ports<SdpaForwardOp> {
                                           {"dropout_mask", &Op::dropout_mask, Need::Optional},
                                           {"dropout_scale", &Op::dropout_scale, Need::Optional},
                                           {"page_table_k", &Op::page_table_k, Need::Optional},
-                                          {"page_table_v", &Op::page_table_v, Need::Optional}};
+                                          {"page_table_v", &Op::page_table_v, Need::Optional},
+                                          {"block_mask", &Op::block_mask, Need::Optional}};
     static constexpr Port<Op> outputs[] = {{"o", &Op::o},
                                            {"stats", &Op::stats, Need::Optional},
                                            {"max", &Op::max, Need::Optional},

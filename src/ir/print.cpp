@@ -64,6 +64,7 @@ class Fields {
     }
     void operator()(RngOp const& op) { add("probability", shortest_text(op.probability)); }
     void operator()(ReshapeOp const&) {}
+    void operator()(BlockMaskOp const&) {}
     void operator()(PagedLoadOp const& op) { flag("transposes", op.transposes); }
     void operator()(SdpaForwardOp const& op) {
         (*this)(op.options);

@@ -1,4 +1,5 @@
 // The checks on one operation: its operands are there and their dims fit each other.
+#include "core/block_mask.h"
 #include "core/names.h"
 #include "core/pointwise.h"
 #include "ir/faults.h"
@@ -126,15 +127,18 @@ class OperandCheck {
     void check(RngOp const& op);
     void check(ReshapeOp const& op);
     void check(PagedLoadOp const& op);
+    void check(BlockMaskOp const& op);
     void check(SdpaForwardOp const& op);
     void check(SdpaBackwardOp const& op);
+    // Whether there are dims to look at further.
     template <class Attention>
-    void check_attention(Attention const& op);
+    bool check_attention(Attention const& op);
     template <class Attention>
     void check_keys_and_values(Attention const& op);
     struct Pages {
         std::int64_t batches, keys;
     };
+    void check_block_mask(ValueId mask, core::Dims const& scores);
     void check_pages(ValueId container, ValueId table, ValueId length, Pages const& needed);
     bool check_rank_4(std::initializer_list<Operand> operands);
 
@@ -232,6 +236,18 @@ void OperandCheck::check(PagedLoadOp const& op) {
     check_pages(op.container, op.table, op.length, {y[0], keys});
 }
 
+void OperandCheck::check_block_mask(ValueId mask, core::Dims const& scores) {
+    if (mask == kNoValue) return;
+    check_dims("block_mask", mask, core::block_mask_dims(scores));
+    DataType_t const type = graph_.value(mask).type;
+    if (type == DataType_t::UINT8) return;
+    fail("has " + show("block_mask", mask) + " of type " + core::name_of(type) + "; needs UINT8");
+}
+
+void OperandCheck::check(BlockMaskOp const& op) {
+    if (check_rank_4({{"y", op.y}})) check_block_mask(op.mask, dim(op.y));
+}
+
 static ValueId key_table(SdpaForwardOp const& op) { return op.page_table_k; }
 static ValueId value_table(SdpaForwardOp const& op) { return op.page_table_v; }
 static ValueId key_table(SdpaBackwardOp const&) { return kNoValue; }
@@ -263,8 +279,8 @@ void OperandCheck::check_keys_and_values(Attention const& op) {
 }
 
 template <class Attention>
-void OperandCheck::check_attention(Attention const& op) {
-    if (!check_rank_4({{"q", op.q}, {"k", op.k}, {"v", op.v}, {"o", op.o}})) return;
+bool OperandCheck::check_attention(Attention const& op) {
+    if (!check_rank_4({{"q", op.q}, {"k", op.k}, {"v", op.v}, {"o", op.o}})) return false;
     core::Dims const& q = dim(op.q);
     core::Dims const scores{q[0], q[1], q[2], key_count(graph_, op)};
     check_keys_and_values(op);
@@ -288,6 +304,7 @@ void OperandCheck::check_attention(Attention const& op) {
     if (op.options.dropout_probability && !has_generator) {
         fail("drops probabilities and lacks seed or offset; give both");
     }
+    return true;
 }
 
 void OperandCheck::check(SdpaForwardOp const& op) {
@@ -295,15 +312,16 @@ void OperandCheck::check(SdpaForwardOp const& op) {
     if (has_pages != (op.keys && *op.keys > 0)) {
         return fail("has page tables or a number of keys alone; the dims of pages do not tell the number, others do");
     }
-    check_attention(op);
+    if (!check_attention(op)) return;
     core::Dims const& q = dim(op.q);
+    check_block_mask(op.block_mask, {q[0], q[1], q[2], key_count(graph_, op)});
     for (Operand const& out : {Operand{"max", op.max}, Operand{"sum_exp", op.sum_exp}}) {
         check_dims(out.label, out.value, {q[0], q[1], q[2], 1});
     }
 }
 
 void OperandCheck::check(SdpaBackwardOp const& op) {
-    check_attention(op);
+    if (!check_attention(op)) return;
     check_dims("d_o", op.d_o, dim(op.o));
     check_dims("d_q", op.d_q, dim(op.q));
     check_dims("d_k", op.d_k, dim(op.k));

@@ -43,6 +43,8 @@ void left_bound_in_range(RuleScope const& scope);
 void dbias_has_bias(RuleScope const& scope);
 void dbias_has_dims(RuleScope const& scope);
 void token_bounds_in_range(RuleScope const& scope);
+void block_mask_has_dims(RuleScope const& scope);
+void block_mask_is_uint8(RuleScope const& scope);
 
 // Sink token, Max and Sum_exp: attention_softmax_checks.cpp.
 void sink_has_dims(RuleScope const& scope);

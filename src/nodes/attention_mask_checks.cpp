@@ -1,4 +1,5 @@
 // Scale, bias, lengths and band of attention.
+#include "core/block_mask.h"
 #include "core/data_type.h"
 #include "nodes/attention_check_tools.h"
 #include "nodes/attention_checks.h"
@@ -107,6 +108,14 @@ void left_bound_in_range(RuleScope const& scope) {
                       *bound < 1 ? "add 1 to a window that does not count the diagonal, or leave out the left bound"
                                  : "leave out the left bound to keep all columns");
 }
+
+void block_mask_has_dims(RuleScope const& scope) {
+    core::Dims const scores = score_dims(scope);
+    if (scores.empty()) return;
+    expect_dims(scope, Block_mask, core::block_mask_dims(scores), "a bit for each tile of 128 queries by 128 keys");
+}
+
+void block_mask_is_uint8(RuleScope const& scope) { expect_type(scope, Block_mask, DataType_t::UINT8); }
 
 void dbias_has_bias(RuleScope const& scope) {
     if (scope.tensor(dBias) == nullptr || scope.tensor(Bias) != nullptr) return;

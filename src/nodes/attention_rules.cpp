@@ -247,6 +247,13 @@ constexpr AttentionRule kRules[] = {
     {nullptr, "sdpa_bwd.c56",
      "A modifier that does more than add to scores or mask them comes with its gradient.",
      ATTRIBUTE_NOT_SET, score_mod_checks::curved_modifier_has_gradient},
+
+    {"sdpa_fwd.c60", nullptr,
+     "The block mask has dims {B, Hq, ceil(Sq / 128), ceil(ceil(Skv / 128) / 8)}.",
+     INVALID_VALUE, block_mask_has_dims},
+    {"sdpa_fwd.c61", nullptr,
+     "The block mask is UINT8.",
+     GRAPH_NOT_SUPPORTED, block_mask_is_uint8},
 };
 // clang-format on
 

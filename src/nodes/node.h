@@ -46,6 +46,7 @@ enum Port : int {
     dSink_token,
     Max,
     Sum_exp,
+    Block_mask,
     kPorts
 };
 }

@@ -24,6 +24,8 @@ constexpr auto kPortRows = join(
                                             Presence::Optional, "which pages of K each batch entry has"},
                                     PortRow{attention::Page_table_v, "page_table_v", Direction::Input,
                                             Presence::Optional, "which pages of V each batch entry has"},
+                                    PortRow{attention::Block_mask, "block_mask", Direction::Input, Presence::Optional,
+                                            "a bit for each tile of scores, 1 keeps it"},
                                 }));
 
 constexpr auto kFieldRows =

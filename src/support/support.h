@@ -25,7 +25,7 @@ struct AttentionFacts {
     std::int64_t keys() const;
     std::int64_t qk_dim() const;
     std::int64_t v_dim() const;
-    bool is_unified() const;
+    bool is_unified() const;  // asks for it
 };
 
 struct Violation {

@@ -126,18 +126,53 @@ Found unified_lengths(Facts const& facts, Capabilities const& here) {
 
 bool has_softmax_result(Facts const& facts) { return facts.has(Port::Max) || facts.has(Port::Sum_exp); }
 
-Found unified_options(Facts const& facts, Capabilities const&) {
-    if (!facts.is_unified()) return {};
+Found block_mask_of_one_query(Facts const& facts, Capabilities const&) {
+    if (!facts.has(Port::Block_mask) || facts.queries() != 1) return {};
+    return Violation{Port::Block_mask, "a block mask of one query"};
+}
+
+// The first option that the unified operation has no place for.
+Found without_place(Facts const& facts) {
     auto const& fields = facts.fields;
-    if (facts.has(Port::Bias)) return Violation{Port::Bias, "a bias under the implementation UNIFIED"};
-    if (fields.alibi_mask) return Violation{-1, "an alibi mask under the implementation UNIFIED"};
-    if (fields.left_bound || fields.right_bound) return Violation{-1, "a band mask under the implementation UNIFIED"};
+    if (facts.has(Port::Bias)) return Violation{Port::Bias, "a bias"};
+    if (facts.has(Port::Score)) return Violation{Port::Score_mod, "a score modifier"};
+    if (fields.alibi_mask) return Violation{-1, "an alibi mask"};
+    if (fields.left_bound || fields.right_bound) return Violation{-1, "a band mask"};
     bool const has_dropout = fields.dropout_probability.value_or(0.0f) > 0.0f || facts.has(Port::Dropout_mask);
-    if (has_dropout) return Violation{-1, "dropout under the implementation UNIFIED"};
-    if (facts.has(Port::Sink_token))
-        return Violation{Port::Sink_token, "a sink token under the implementation UNIFIED"};
-    if (has_softmax_result(facts)) return Violation{-1, "Max or Sum_exp under the implementation UNIFIED"};
+    if (has_dropout) return Violation{-1, "dropout"};
+    if (facts.has(Port::Sink_token)) return Violation{Port::Sink_token, "a sink token"};
+    if (has_softmax_result(facts)) return Violation{-1, "Max or Sum_exp"};
     return {};
+}
+
+Found unified_options(Facts const& facts, Capabilities const&) {
+    Found found = facts.is_unified() ? without_place(facts) : std::nullopt;
+    if (found) found->found += " under the implementation UNIFIED";
+    return found;
+}
+
+Found block_mask_place(Facts const& facts, Capabilities const& here) {
+    if (!facts.has(Port::Block_mask)) return {};
+    if (is_hopper(here) || !is_hopper_or_datacenter(here)) {
+        return Violation{Port::Block_mask, "a block mask on " + architecture_of(here)};
+    }
+    std::size_t const needed = facts.fields.padding_mask ? 91500 : 91400;
+    if (here.cudnn_version >= needed) return {};
+    return Violation{Port::Block_mask, std::string("a block mask ") +
+                                           (facts.fields.padding_mask ? "beside a padding mask " : "") + "with " +
+                                           version(here.cudnn_version)};
+}
+
+Found block_mask_options(Facts const& facts, Capabilities const&) {
+    Found found = facts.has(Port::Block_mask) ? without_place(facts) : std::nullopt;
+    if (found) found->found += " beside a block mask";
+    return found;
+}
+
+Found composite_block_mask(Facts const& facts, Capabilities const&) {
+    auto const* const forward = std::get_if<nodes::SdpaForwardFields>(&facts.node.fields);
+    if (!facts.has(Port::Block_mask) || forward->implementation != AttentionImplementation_t::COMPOSITE) return {};
+    return Violation{Port::Block_mask, "a block mask under the implementation COMPOSITE"};
 }
 
 Found bias_gradient_dims(Facts const& facts, Capabilities const&) {
@@ -469,6 +504,14 @@ constexpr Limit kLimits[] = {
      sink_gradient_with_dropout},
     {"cudnn.s39", "no dSink beside ragged tensors: cuDNN adds up rows past the lengths",
      "pad the sequences, or leave set_dsink_token() out", kUnsupported, Ground::WrongRun, ragged_sink_gradient},
+    {"cudnn.s55", "compute capability 10.x and cuDNN 9.14 for a block mask, 9.15 where there is a padding mask too",
+     "give the same mask as a bias of 0 and minus infinity", kUnsupported, Ground::NoEngine, block_mask_place},
+    {"cudnn.s56", "none but scale, lengths and stats beside a block mask",
+     "give the same mask as a bias of 0 and minus infinity", kUnsupported, Ground::NoPlace, block_mask_options},
+    {"cudnn.s57", "the implementation AUTO or UNIFIED for a block mask",
+     "set_implementation(AttentionImplementation_t::AUTO)", kUnsupported, Ground::NoPlace, composite_block_mask},
+    {"cudnn.s58", "more than one query beside a block mask", "give the same mask as a bias of 0 and minus infinity",
+     kUnsupported, Ground::NoEngine, block_mask_of_one_query},
 };
 
 }  // namespace

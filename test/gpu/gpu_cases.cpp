@@ -355,6 +355,8 @@ std::vector<CaseGroup> variant_groups() {
         group("unified", [](auto& c) { c.implementation = AttentionImplementation_t::UNIFIED; }),
         group("unified with lengths",
               [](auto& c) { c.implementation = AttentionImplementation_t::UNIFIED, lengths(c); }),
+        group(
+            "block mask", [](auto& c) { c.block_mask = true; }, "cudnn.s55"),
         group("keyed by tensor", [](auto& c) { c.explicit_uids = false; }),
     };
 }
@@ -390,6 +392,7 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     c.d_bias = c.d_bias && is_whole_bias;             // cudnn.s12
     if (c.mask && c.s_kv > 1) (*c.mask)[3] = c.s_kv;  // cudnn.s14
     c.nan_in_padding = c.paging.wild_entries = false;
+    c.block_mask = false;  // cudnn.s55
     if (c.sink) c.sink = DataType_t::FLOAT;
     if (c.generate_stats || c.sink) c.logit_max = c.score_sum_exp = false;
     return c;

@@ -11,7 +11,7 @@ namespace sdpa_test {
 struct CaseGroup {
     std::string name;
     std::vector<AttentionCase> cases;
-    std::string limit = {};  // of the support table: it refuses the last cases on each cuDNN and architecture
+    std::string limit = {};  // of the support table: it refuses the last cases on compute capability 9.0
 };
 
 std::vector<CaseGroup> gpu_case_groups();

@@ -38,7 +38,8 @@ void check_bound(std::string const& group, char const* device = "h200") {
     Graphs graphs(case_of(group));
     REQUIRE(graphs.forward.build(Target::offline(device)).get_message() == "");
     Uids const bound = bound_uids(graphs.forward.graph());
-    for (HostTensor const& tensor : {graphs.in.sink, graphs.out.stats, graphs.out.max, graphs.out.sum_exp}) {
+    for (HostTensor const& tensor :
+         {graphs.in.sink, graphs.out.stats, graphs.out.max, graphs.out.sum_exp, graphs.in.block_mask}) {
         if (!tensor) continue;
         TensorPtr const known = graphs.forward.tensor_of(tensor);
         INFO(known->get_name());
@@ -62,6 +63,10 @@ TEST_CASE("kernels write Max and Sum_exp, together or one of them", "[offline]")
                                     "max, sum_exp and ragged", "sum_exp and ragged", "max, sum_exp, one query"}) {
         check_bound(group);
     }
+}
+
+TEST_CASE("kernels of Blackwell read block masks", "[offline]") {
+    if (has_cudnn()) check_bound("block mask", "b200");
 }
 
 TEST_CASE("the same on other architectures", "[offline]") {

@@ -48,7 +48,7 @@ TEST_CASE("engines take every option, forward and backward", "[offline]") {
             CHECK(forward.find(group.limit) != forward.npos);
             continue;
         }
-        if (!group.cases[3].paging) CHECK(find_engines(graphs.backward.graph()).get_message() == "");
+        if (group.cases[3].has_backward()) CHECK(find_engines(graphs.backward.graph()).get_message() == "");
     }
 }
 

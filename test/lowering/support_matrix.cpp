@@ -45,7 +45,7 @@ struct Cell {
     std::string limits;             // ids of those that the table names
     bool may_have_engines = false;  // whether one of them is about runs, not about engines
     bool is_asked = true;           // whether the library can be asked at all
-    bool is_there = true;           // whether there is such a graph: pages are forward alone
+    bool is_there = true;           // whether there is such a graph: some options are forward's alone
     std::string refusal;            // the library's; empty where it takes the graph
 
     bool agrees() const {
@@ -70,6 +70,7 @@ Row changed(char const* name, Change change) {
 std::vector<Row> rows_at_limits() {
     using Implementation = AttentionImplementation_t;
     auto const unify = [](AttentionCase& c) { c.implementation = Implementation::UNIFIED; };
+    auto const lengths = [](AttentionCase& c) { c.len_q = {c.s_q, c.s_q / 2}, c.len_kv = {c.s_kv / 3, c.s_kv}; };
     auto const mask = [](AttentionCase& c) {
         c.dropout = Dropout::Mask, c.dropout_probability = 0.25f;
         c.mask = Index4{c.b, c.h_q, c.s_q, c.s_kv};
@@ -133,6 +134,11 @@ std::vector<Row> rows_at_limits() {
                     c.sink = DataType_t::FLOAT, c.d_sink = true;
                     c.dropout = Dropout::Probability, c.dropout_probability = 0.25f;
                 }),
+        changed("block mask, padding", [&](auto& c) { c.block_mask = true, lengths(c); }),
+        changed("block mask, one query", [](auto& c) { c.block_mask = true, c.s_q = 1; }),
+        changed("block mask and causal", [](auto& c) { c.block_mask = true, c.right = 0; }),
+        changed("block mask, composite",
+                [](auto& c) { c.block_mask = true, c.implementation = Implementation::COMPOSITE; }),
         changed("one query and one key", [](auto& c) { c.s_q = c.s_kv = 1; }),
     };
 }
@@ -180,7 +186,7 @@ std::string refusal_of(cudnn::Api const& api, nodes::ValidatedGraph const& graph
 
 Cell ask(cudnn::Api const& api, Row const& row, bool is_backward, cudnn::Device const& device, bool builds_plan) {
     Cell cell;
-    if (is_backward && row.options.paging) {
+    if (is_backward && !row.options.has_backward()) {
         cell.is_there = false;
         return cell;
     }

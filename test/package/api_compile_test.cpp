@@ -187,6 +187,7 @@ SDPA_attributes forward_options(Tensor const& tensor) {
         .set_paged_attention_k_table(tensor)
         .set_paged_attention_v_table(tensor)
         .set_paged_attention_max_seq_len_kv(most_keys)
+        .set_block_mask(tensor)
         .set_implementation(fe::AttentionImplementation_t::AUTO);
 }
 

@@ -151,6 +151,19 @@ HostTensor make_sink(AttentionCase const& c) {
     });
 }
 
+// Bits past the last tile are random too: they mean nothing.
+HostTensor make_block_mask(AttentionCase const& c) {
+    if (!c.block_mask) return {};
+    Random random(c.seed + 0xb10c);
+    auto const parts = [](std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; };
+    Index4 const dim{c.b, c.h_q, parts(c.s_q, 128), parts(parts(c.s_kv, 128), 8)};
+    return make_tensor(DataType_t::UINT8, dim).fill([&](Index4 const&) {
+        double byte = 0.0;
+        for (int bit = 0; bit < 8; ++bit) byte = 2.0 * byte + (random.chance(0.6) ? 1.0 : 0.0);
+        return byte;
+    });
+}
+
 }  // namespace
 
 Inputs make_inputs(AttentionCase const& c) {
@@ -166,6 +179,7 @@ Inputs make_inputs(AttentionCase const& c) {
     }
     make_bias(c, random, in);
     in.sink = make_sink(c);
+    in.block_mask = make_block_mask(c);
     if (c.len_q) in.len_q = lengths_tensor(*c.len_q);
     if (c.len_kv) in.len_kv = lengths_tensor(*c.len_kv);
     if (c.nan_in_padding) {
@@ -241,6 +255,7 @@ oracle::Problem to_problem(AttentionCase const& c, Inputs const& inputs, HostTen
     if (inputs.modifier_of_keys) p.modifier.of_keys = to_array(inputs.modifier_of_keys);
     if (c.bias) p.bias = to_array(inputs.bias);
     if (c.sink) p.sink = to_array(inputs.sink);
+    if (c.block_mask) p.block_mask = to_array(inputs.block_mask);
     p.alibi = c.alibi;
     p.len_q = c.len_q;
     p.len_kv = c.len_kv;

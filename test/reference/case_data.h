@@ -9,7 +9,7 @@ namespace sdpa_test {
 // Tensors that an option does not use are empty.
 struct Inputs {
     HostTensor q, k, v, scale, bias, sink, len_q, len_kv, seed, offset, mask, mask_scale, mask_scale_inv;
-    HostTensor modifier_of_queries, modifier_of_keys;
+    HostTensor modifier_of_queries, modifier_of_keys, block_mask;
 
     std::vector<HostTensor> all() const {
         return {q,
@@ -26,7 +26,8 @@ struct Inputs {
                 mask_scale,
                 mask_scale_inv,
                 modifier_of_queries,
-                modifier_of_keys};
+                modifier_of_keys,
+                block_mask};
     }
 };
 

@@ -170,7 +170,7 @@ Outcome check_case(AttentionCase const& c, Rig const& rig) {
     Faults forward_faults("forward"), backward_faults("backward");
     Outcome outcome;
     ForwardCheck const forward = check_forward(c, in, rig, forward_faults, outcome);
-    if (forward.ran && !c.paging) check_backward(c, in, forward, rig, backward_faults, outcome);
+    if (forward.ran && c.has_backward()) check_backward(c, in, forward, rig, backward_faults, outcome);
     outcome.faults = forward_faults.text() + backward_faults.text();
     return outcome;
 }

@@ -4,6 +4,8 @@
 #include "support/catch.h"
 
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace {
 
@@ -114,6 +116,47 @@ HostTensor output_of(AttentionCase const& c, Inputs const& in, Target const& tar
 }
 
 }  // namespace
+
+TEST_CASE("each bit of a block mask is about its tile of scores and no other") {
+    AttentionCase c = small_case();
+    c.b = 1, c.h_q = c.h_k = c.h_v = 2, c.s_q = 260, c.s_kv = 1200, c.d_qk = c.d_v = 2;
+    c.generate_stats = false, c.block_mask = true;
+    Inputs const in = make_inputs(c);
+    in.block_mask.fill([](Index4 const&) { return 255.0; });
+    for (Target const& target : {Target::reference(), Target::cpu(1)}) {
+        HostTensor const all = output_of(c, in, target);
+        for (auto const& [tile_of_rows, tile_of_keys] : {std::pair(0, 0), {1, 7}, {2, 8}, {0, 9}}) {
+            Index4 const byte{0, 1, tile_of_rows, tile_of_keys / 8};
+            in.block_mask.set(byte, 255 - (1 << tile_of_keys % 8));
+            HostTensor const without = output_of(c, in, target);
+            in.block_mask.set(byte, 255.0);
+            for_each_index(all.dim, [&](Index4 const& at) {
+                bool const is_of_tile = at[1] == 1 && at[2] / 128 == tile_of_rows;
+                CHECK((all.get(at) != without.get(at)) == is_of_tile);
+            });
+        }
+    }
+}
+
+TEST_CASE("a block mask gives what the same mask gives as a bias") {
+    AttentionCase masked = small_case();
+    masked.s_q = 200, masked.s_kv = 300, masked.block_mask = true;
+    AttentionCase biased = masked;
+    biased.block_mask = false, biased.bias = Index4{2, 4, 200, 300};
+    Inputs const in = make_inputs(masked);
+    Inputs whole = in;
+    whole.block_mask = {};
+    oracle::Problem const problem = to_problem(masked, in, {});
+    Inputs const of_bias = make_inputs(biased);
+    of_bias.bias.fill([&](Index4 const& at) {
+        return problem.keeps_tile(at[0], at[1], at[2], at[3]) ? 0.0 : -std::numeric_limits<double>::infinity();
+    });
+    for (Target const& target : {Target::reference(), Target::cpu(1)}) {
+        HostTensor const a = output_of(masked, in, target), b = output_of(biased, of_bias, target);
+        CHECK(largest_difference(a, b) == 0.0);
+        CHECK(largest_difference(a, output_of(masked, whole, target)) > 0.1);
+    }
+}
 
 TEST_CASE("pages give what dense keys and values give, bit by bit") {
     AttentionCase const dense = padded_case();

@@ -61,6 +61,12 @@ bool Problem::keeps(std::int64_t b, std::int64_t i, std::int64_t j) const {
     return i < rows && j < columns && (!right || j <= diagonal + *right) && (!left || j > diagonal - *left);
 }
 
+bool Problem::keeps_tile(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
+    if (!block_mask) return true;
+    auto const byte = static_cast<unsigned>(block_mask->at(b, h, i / 128, j / 128 / 8));
+    return (byte & (1u << (j / 128 % 8))) != 0;
+}
+
 double Problem::sink_at(std::int64_t h) const { return sink ? sink->at(0, h, 0, 0) : kMasked; }
 
 double Problem::bias_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
@@ -78,7 +84,7 @@ double Problem::dropout_at(std::int64_t b, std::int64_t h, std::int64_t i, std::
 Array scores(Problem const& p) {
     Array s(p.batches(), p.heads(), p.queries(), p.keys(), kMasked);
     for_each_score(p, [&](auto b, auto h, auto i, auto j) {
-        if (!p.keeps(b, i, j)) return;
+        if (!p.keeps(b, i, j) || !p.keeps_tile(b, h, i, j)) return;
         s.at(b, h, i, j) =
             p.modifier.value(p.product_at(b, h, i, j), b, h, i, j) + p.bias_at(b, h, i, j) + p.alibi_at(h, i, j);
     });

@@ -12,9 +12,10 @@ namespace oracle {
 struct Problem {
     Array q, k, v;  // {B,Hq,Sq,Dqk}, {B,Hk,Skv,Dqk}, {B,Hv,Skv,Dv}; Hk and Hv divide Hq
     double scale = 1.0;
-    Modifier modifier;          // between scale and bias
-    std::optional<Array> bias;  // each dim full or 1
-    std::optional<Array> sink;  // {1,Hq,1,1}: a score of each row that has no key
+    Modifier modifier;                // between scale and bias
+    std::optional<Array> bias;        // each dim full or 1
+    std::optional<Array> sink;        // {1,Hq,1,1}: a score of each row that has no key
+    std::optional<Array> block_mask;  // {B,Hq,ceil(Sq/128),ceil(Skv/1024)}: bytes of 8 tiles of 128 keys, low bit first
     bool alibi = false;
     std::optional<std::vector<std::int64_t>> len_q, len_kv;  // of each batch entry
     bool bottom_right = false;
@@ -32,6 +33,7 @@ struct Problem {
     // scale q k^T, before anything else.
     double product_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
     bool keeps(std::int64_t b, std::int64_t i, std::int64_t j) const;
+    bool keeps_tile(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
     double sink_at(std::int64_t h) const;  // -inf without a sink
     double bias_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
     double alibi_at(std::int64_t h, std::int64_t i, std::int64_t j) const;

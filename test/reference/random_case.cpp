@@ -153,6 +153,11 @@ void choose_softmax(AttentionCase& c, std::uint64_t index) {
     c.score_sum_exp = random.chance(0.1);
 }
 
+void choose_block_mask(AttentionCase& c, std::uint64_t index) {
+    Random random(kSweepSeed + 15485863 * index);
+    c.block_mask = random.chance(0.08);
+}
+
 void choose_dropout(AttentionCase& c, Random& random) {
     constexpr float kProbabilities[] = {0.1f, 0.25f, 0.5f, 0.8f};
     c.dropout_probability = random.pick(kProbabilities);
@@ -186,6 +191,7 @@ AttentionCase random_case(std::uint64_t index) {
     choose_modifier(c, index);
     choose_paging(c, index);
     choose_softmax(c, index);
+    choose_block_mask(c, index);
     return c;
 }
 

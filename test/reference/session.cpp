@@ -149,6 +149,7 @@ Session::Session(AttentionCase const& c, Inputs const& in, ForwardOutputs const&
     TensorPtr const q = input("q", in.q), k = input("k", in_graph(in.k)), v = input("v", in_graph(in.v));
     SDPA_attributes options;
     apply_paging(options, in);
+    if (in.block_mask) options.set_block_mask(input("block_mask", in.block_mask));
     options.set_implementation(c.implementation);
     if (c.shorthands) options.set_is_inference(!c.generate_stats);
     else options.set_generate_stats(c.generate_stats);

@@ -40,6 +40,7 @@ void describe_masks(AttentionCase const& c, std::ostream& out) {
             << (c.paging.packed_tables ? ", packed tables" : "") << (c.paging.wide_tables ? ", wide tables" : "")
             << (c.paging.wild_entries ? ", wild entries" : "") << (c.paging.states_length ? "" : ", length not stated");
     }
+    if (c.block_mask) out << ", block mask";
     if (c.stale_padding) out << ", stale padding";
     if (c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT) out << ", bottom right";
     if (c.left) out << ", left " << *c.left;

@@ -74,6 +74,7 @@ struct AttentionCase {
     std::optional<std::vector<std::int64_t>> len_q, len_kv;
     bool nan_in_padding = false;  // in the rows of Q, K and V beyond the lengths
     Paging paging;
+    bool block_mask = false;     // of random bits; the case has no backward
     bool stale_padding = false;  // there, backward finds numbers in O and -inf in Stats
 
     DiagonalAlignment_t alignment = DiagonalAlignment_t::TOP_LEFT;
@@ -90,6 +91,8 @@ struct AttentionCase {
     bool scalars_by_value = false;  // seed, offset and the mask's scales
 
     bool deterministic = false;
+
+    bool has_backward() const { return !paging && !block_mask; }
 };
 
 std::string describe(AttentionCase const& c);

@@ -36,6 +36,7 @@ std::int64_t element_size(DataType_t type) {
         case DataType_t::HALF:
         case DataType_t::BFLOAT16: return 2;
         case DataType_t::INT64: return 8;
+        case DataType_t::UINT8: return 1;
         default: return 4;
     }
 }
@@ -47,6 +48,7 @@ char const* name_of(DataType_t type) {
         case DataType_t::FLOAT: return "FLOAT";
         case DataType_t::INT32: return "INT32";
         case DataType_t::INT64: return "INT64";
+        case DataType_t::UINT8: return "UINT8";
         default: return "?";
     }
 }
@@ -94,6 +96,7 @@ double HostTensor::get(Index4 const& at) const {
         case DataType_t::BFLOAT16: return load_16_bit<cudnn_frontend::bfloat16>(from);
         case DataType_t::INT32: return load<std::int32_t>(from);
         case DataType_t::INT64: return load<std::int64_t>(from);
+        case DataType_t::UINT8: return load<std::uint8_t>(from);
         default: return load<float>(from);
     }
 }
@@ -106,6 +109,7 @@ void HostTensor::set(Index4 const& at, double value) const {
         case DataType_t::BFLOAT16: return store(to, cudnn_frontend::bfloat16(static_cast<float>(value)));
         case DataType_t::INT32: return store(to, static_cast<std::int32_t>(value));
         case DataType_t::INT64: return store(to, static_cast<std::int64_t>(value));
+        case DataType_t::UINT8: return store(to, static_cast<std::uint8_t>(value));
         default: return store(to, static_cast<float>(value));
     }
 }

@@ -2,6 +2,8 @@
 #include "attention_graphs.h"
 #include "support/catch.h"
 
+#include <algorithm>
+
 using namespace test;
 using Lines = std::vector<std::string>;
 
@@ -93,6 +95,33 @@ TEST_CASE("Every option of forward attention at once", "[expand]") {
               "dropped_probabilities:HALF = MUL(kept_probabilities, dropout_scale)",
               "O:HALF = MATMUL(dropped_probabilities, V, seq_len_q, seq_len_kv)",
           });
+}
+
+TEST_CASE("A block mask hides tiles after the other masks, or is told to fused attention", "[expand]") {
+    auto attention = AttentionGraph::forward().band(DiagonalAlignment_t::TOP_LEFT, std::nullopt, 0);
+    attention.connect(Port::Block_mask, DataType_t::UINT8, {2, 4, 1, 1});
+    auto const all = steps(composite(attention));
+    auto const at = std::find(all.begin(), all.end(), "block_inside:BOOLEAN = BLOCK_MASK(block_mask)");
+    REQUIRE(at != all.end());
+    CHECK(at[-1] == "right_bound_scores = BINARY_SELECT(scores, right_bound_fill, right_bound_inside)");
+    CHECK(at[1] == "block_scores = BINARY_SELECT(right_bound_scores, block_fill, block_inside)");
+    CHECK(at[2] == "softmax_max = REDUCE_MAX(block_scores)");
+    ir::OpGraph const whole = fused(attention);
+    CHECK(whole.value(std::get<ir::SdpaForwardOp>(whole.ops().front().body).block_mask).name == "block_mask");
+}
+
+TEST_CASE("Where attention is one operation on request alone, a block mask is such a request", "[expand]") {
+    auto const first_op = [](AttentionGraph const& attention) {
+        auto const graph =
+            expand::expand(validated(attention.spec), {.fused_attention = expand::Capabilities::Fused::OnRequest});
+        REQUIRE(graph.is_good());
+        return std::string(ir::kind_name(graph.value().ops().front()));
+    };
+    auto attention = AttentionGraph::forward();
+    CHECK(first_op(attention) == "MATMUL");
+    attention.connect(Port::Block_mask, DataType_t::UINT8, {2, 4, 1, 1});
+    CHECK(first_op(attention) == "SDPA_FORWARD");
+    CHECK(first_op(attention.implementation(AttentionImplementation_t::COMPOSITE)) == "MATMUL");
 }
 
 TEST_CASE("Paged keys are loaded transposed before the first product, values before the second", "[expand]") {

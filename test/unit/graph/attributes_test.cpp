@@ -76,6 +76,7 @@ TEST_CASE("tensors that receive more than the results are connected to their por
         Attributes_access::take(SDPA_attributes().set_logit_max(first).set_score_sum_exp(second)).ports;
     CHECK(forward[port::Max] == first);
     CHECK(forward[port::Sum_exp] == second);
+    CHECK(Attributes_access::take(SDPA_attributes().set_block_mask(first)).ports[port::Block_mask] == first);
     auto const backward =
         Attributes_access::take(SDPA_backward_attributes().set_dbias(first).set_dsink_token(second)).ports;
     CHECK(backward[port::dBias] == first);

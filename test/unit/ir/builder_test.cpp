@@ -96,6 +96,7 @@ TEST_CASE("operations have the names of what they do") {
     CHECK(std::string(ir::kind_name(op(ir::RngOp{}))) == "RNG");
     CHECK(std::string(ir::kind_name(op(ir::ReshapeOp{}))) == "RESHAPE");
     CHECK(std::string(ir::kind_name(op(ir::PagedLoadOp{}))) == "PAGED_LOAD");
+    CHECK(std::string(ir::kind_name(op(ir::BlockMaskOp{}))) == "BLOCK_MASK");
     CHECK(std::string(ir::kind_name(op(ir::SdpaForwardOp{}))) == "SDPA_FORWARD");
     CHECK(std::string(ir::kind_name(op(ir::SdpaBackwardOp{}))) == "SDPA_BACKWARD");
 }

@@ -289,6 +289,27 @@ TEST_CASE("attention: dims of its tensors") {
     check_says(forward([](Draft&, auto& body) { body.options.dropout_probability = 0.5; }), "lacks seed or offset");
 }
 
+TEST_CASE("block masks: their dims and type, as an operation and as a part of attention") {
+    auto const mask = [](Draft& draft, core::Dims dim, DataType_t type) {
+        ir::Value value = input("mask", std::move(dim), 60);
+        value.type = type;
+        return draft.add(value);
+    };
+    auto const alone = [&](core::Dims dim, DataType_t type) {
+        Draft draft;
+        ir::ValueId const bits = mask(draft, std::move(dim), type);
+        draft.add(op(ir::BlockMaskOp{.mask = bits, .y = draft.out({2, 4, 200, 1100})}));
+        return fault_of(std::move(draft));
+    };
+    CHECK(alone({2, 4, 2, 2}, DataType_t::UINT8) == "");
+    CHECK(alone({2, 4, 2, 9}, DataType_t::UINT8).find("needs [2, 4, 2, 2]") != std::string::npos);
+    CHECK(alone({2, 4, 2, 2}, DataType_t::INT32).find("of type INT32; needs UINT8") != std::string::npos);
+    check_says(forward([&](Draft& d, auto& body) {
+                   body.block_mask = mask(d, {2, 4, 5, 7}, DataType_t::UINT8);
+               }),
+               "needs [2, 4, 1, 1]");
+}
+
 TEST_CASE("paged load: its dims, its table and its lengths") {
     struct Load {
         Draft draft;

@@ -198,3 +198,39 @@ TEST_CASE("sdpa_bwd.c41: dBias with other dims than the bias") {
         {INVALID_VALUE, "attention", "dBias", "dBias with dims [2, 4, 6, 8]", "dims [1, 4, 6, 8], those of the bias",
          "call set_dim() on dBias with these dims, or change what they follow from"});
 }
+
+TEST_CASE("a block mask has a bit for each tile of 128 queries by 128 keys") {
+    for (auto const& [queries, keys, dims] : {std::tuple<std::int64_t, std::int64_t, Dims>(6, 8, {2, 4, 1, 1}),
+                                              {128, 1024, {2, 4, 1, 1}},
+                                              {129, 1025, {2, 4, 2, 2}}}) {
+        TestGraph graph = attention_graph(NodeKind::SdpaForward);
+        graph.resize(Q, {2, 4, queries, 16});
+        graph.resize(K, {2, 2, keys, 16});
+        graph.resize(V, {2, 4, keys, 32});
+        graph.connect(Block_mask, dims, DataType_t::UINT8);
+        CHECK(validate(graph).report.to_text() == "");
+    }
+}
+
+TEST_CASE("sdpa_fwd.c60: a block mask with other dims") {
+    TestGraph graph = attention_graph(NodeKind::SdpaForward);
+    graph.connect(Block_mask, {2, 4, 6, 8}, DataType_t::UINT8);
+    expect_finding(graph, "sdpa_fwd.c60",
+                   {INVALID_VALUE, "attention", "block_mask", "block_mask with dims [2, 4, 6, 8]",
+                    "dims [2, 4, 1, 1], a bit for each tile of 128 queries by 128 keys",
+                    "call set_dim() on block_mask with these dims, or change what they follow from"});
+}
+
+TEST_CASE("sdpa_fwd.c61: a block mask of another type") {
+    TestGraph graph = attention_graph(NodeKind::SdpaForward);
+    graph.connect(Block_mask, {2, 4, 1, 1}, DataType_t::BOOLEAN);
+    expect_finding(graph, "sdpa_fwd.c61",
+                   {GRAPH_NOT_SUPPORTED, "attention", "block_mask", "block_mask of type BOOLEAN", "type UINT8",
+                    "call set_data_type(DataType_t::UINT8) on it"});
+}
+
+TEST_CASE("sdpa_fwd.c15: a block mask by value") {
+    TestGraph graph = attention_graph(NodeKind::SdpaForward);
+    graph.connect(Block_mask, {2, 4, 1, 1}, DataType_t::UINT8).is_by_value = true;
+    CHECK(validate(graph).report.to_text().find("found block_mask passed by value") != std::string::npos);
+}

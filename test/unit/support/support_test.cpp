@@ -325,6 +325,29 @@ TEST_CASE("cudnn.s35: pages of different sizes", "[support]") {
     CHECK(ids(AttentionGraph::forward().padding().pages(2, 4)) == "cudnn.s35");
 }
 
+TEST_CASE("cudnn.s55 to s58: block masks", "[support]") {
+    constexpr core::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
+    auto const masked = [](AttentionGraph graph) {
+        graph.connect(Port::Block_mask, DataType_t::UINT8, {2, 4, 1, 1});
+        return graph;
+    };
+    AttentionGraph const plain = masked(AttentionGraph::forward());
+    CHECK(ids(plain) == "cudnn.s55");
+    CHECK(ids(plain, {.cudnn_version = 91900, .sm = 120}) == "cudnn.s55");
+    CHECK(ids(plain, kBlackwell) == "");
+    CHECK(ids(plain, {.cudnn_version = 91301, .sm = 100}) == "cudnn.s55");
+    CHECK(ids(masked(AttentionGraph::forward().padding()), {.cudnn_version = 91400, .sm = 100}) == "cudnn.s55");
+    CHECK(ids(masked(AttentionGraph::forward().padding()), kBlackwell) == "");
+    CHECK(ids(masked(AttentionGraph::forward().band(kTopLeft, std::nullopt, 0)), kBlackwell) == "cudnn.s56");
+    CHECK(ids(masked(AttentionGraph::forward().bias({2, 4, 6, 5})), kBlackwell) == "cudnn.s56");
+    CHECK(ids(masked(unified()), kBlackwell) == "");
+    CHECK(ids(masked(AttentionGraph::forward().implementation(AttentionImplementation_t::COMPOSITE)), kBlackwell) ==
+          "cudnn.s57");
+    AttentionGraph one_query = plain;
+    resize(one_query, {Port::Q, Port::O}, 2, 1);
+    CHECK(ids(one_query, kBlackwell) == "cudnn.s58");
+}
+
 TEST_CASE("cudnn.s36: a deterministic dSink", "[support]") {
     auto graph = with_sink(AttentionGraph::backward());
     CHECK(ids(graph.deterministic()) == "");
