@@ -68,8 +68,12 @@ Found bad_head_dim(Facts const& facts, IsBad is_bad) {
     return {};
 }
 
+// The library cannot pad: what lies behind a row of Q or V is the caller's, may be NaN, and behind one of O may be
+// data.
 Found head_dim_multiple(Facts const& facts, Capabilities const&) {
-    return bad_head_dim(facts, [](std::int64_t dim) { return dim % 8 != 0; });
+    Found found = bad_head_dim(facts, [](std::int64_t dim) { return dim % 8 != 0; });
+    if (found) found->found += ", where " + number((facts.tensor(found->port)->dim[3] + 7) / 8 * 8) + " is the next";
+    return found;
 }
 
 // The largest of backward, but for one pair that compute capability 10.x takes besides.
@@ -424,8 +428,9 @@ constexpr Limit kLimits[] = {
      kUnsupported, Ground::WrongRun, known_bad_release},
     {"cudnn.s03", "HALF or BFLOAT16 for Q, K and V; forward also takes FLOAT",
      "convert the tensors, or use Target::cpu()", kUnsupported, Ground::NoEngine, io_type},
-    {"cudnn.s04", "head dims that are multiples of 8", "pad the heads with zeros", kUnsupported, Ground::NoEngine,
-     head_dim_multiple},
+    {"cudnn.s04", "head dims that are multiples of 8",
+     "round the head dim up, with zeros in the added columns of Q, K, V and dO, and keep attn_scale as it is",
+     kUnsupported, Ground::NoEngine, head_dim_multiple},
     {"cudnn.s05",
      "backward: head dims up to 256 on compute capability 9.0, up to 128 elsewhere, or 192 and 128 on 10.x",
      "use smaller heads, or Target::cpu()", kUnsupported, Ground::NoEngine, backward_head_dim},

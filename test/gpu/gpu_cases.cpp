@@ -357,6 +357,11 @@ std::vector<CaseGroup> variant_groups() {
               [](auto& c) { c.implementation = AttentionImplementation_t::UNIFIED, lengths(c); }),
         group(
             "block mask", [](auto& c) { c.block_mask = true; }, "cudnn.s55"),
+        group("heads of 20 in 24",
+              [](auto& c) {
+                  head_dims(24, 24)(c), c.zero_columns = 4;
+                  c.scale_value = static_cast<float>(1.0 / std::sqrt(20.0));
+              }),
         group("keyed by tensor", [](auto& c) { c.explicit_uids = false; }),
     };
 }

@@ -138,6 +138,20 @@ TEST_CASE("dynamic shapes plan forward alone, and a kernel cache keeps graphs of
           "set_dynamic_shape_enabled() and set_kernel_cache()");
 }
 
+TEST_CASE("heads of 20 are refused with what to do, and engines take them in rows of 24", "[offline]") {
+    if (!has_cudnn()) return;
+    AttentionCase c = gpu_case_groups()[0].cases[0];
+    c.d_qk = c.d_v = 20;
+    std::string const refusal = Graphs(c).forward.build(Target::offline("h200")).get_message();
+    CHECK(refusal.find("[cudnn.s04] node 'attention', tensor 'q': found a head dim of 20, where 24 is the next; needed "
+                       "head dims that are multiples of 8. Try: round the head dim up, with zeros in the added columns "
+                       "of Q, K, V and dO, and keep attn_scale as it is.") != refusal.npos);
+    c.d_qk = c.d_v = 24, c.zero_columns = 4;
+    Graphs graphs(c);
+    CHECK(find_engines(graphs.forward.graph()).get_message() == "");
+    CHECK(find_engines(graphs.backward.graph()).get_message() == "");
+}
+
 TEST_CASE("a plan tells whether each run gives the same bits", "[offline]") {
     if (!has_cudnn()) return;
     AttentionCase c = gpu_case_groups()[0].cases[0];

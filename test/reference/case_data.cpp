@@ -46,6 +46,12 @@ HostTensor make_rows(AttentionCase const& c, DataType_t type, Layout layout, Ind
     return is_ragged(layout) ? make_ragged(type, dim, *lengths, c, layout) : make_in_layout(type, layout, dim);
 }
 
+// Columns of zeros draw nothing: without them the others are the same.
+void fill_rows(AttentionCase const& c, Random& random, double magnitude, HostTensor const& tensor) {
+    std::int64_t const columns = tensor.dim[3] - c.zero_columns;
+    tensor.fill([&](Index4 const& at) { return at[3] < columns ? magnitude * random.real(-1.0, 1.0) : 0.0; });
+}
+
 // All heads of all tensors of one position beside each other. The tensors agree in batch and length.
 void pack_rows(DataType_t type, std::initializer_list<HostTensor*> group) {
     std::int64_t width = 0;
@@ -171,9 +177,9 @@ Inputs make_inputs(AttentionCase const& c) {
     Inputs in;
     make_qkv(c, c.type, c.input_layout, in.q, in.k, in.v);
     put_in_pages(c, in.k, in.v);
-    in.q.fill([&](Index4 const&) { return c.magnitude * random.real(-1.0, 1.0); });
-    in.k.fill([&](Index4 const&) { return c.magnitude * random.real(-1.0, 1.0); });
-    in.v.fill([&](Index4 const&) { return random.real(-1.0, 1.0); });
+    fill_rows(c, random, c.magnitude, in.q);
+    fill_rows(c, random, c.magnitude, in.k);
+    fill_rows(c, random, 1.0, in.v);
     if (c.scale == Scale::ByValue || c.scale == Scale::Device) {
         in.scale = scalar(DataType_t::FLOAT, static_cast<double>(c.scale_value));
     }
@@ -224,7 +230,7 @@ BackwardInputs make_backward_inputs(AttentionCase const& c, oracle::Forward cons
                       make_rows(c, c.result_type, c.input_layout, dim, c.len_q)};
     in.o.fill([&](Index4 const& at) { return forward.o.at(at[0], at[1], at[2], at[3]); });
     in.stats.fill([&](Index4 const& at) { return forward.stats.at(at[0], at[1], at[2], at[3]); });
-    in.d_o.fill([&](Index4 const&) { return random.real(-1.0, 1.0); });
+    fill_rows(c, random, 1.0, in.d_o);
     if (c.stale_padding) leave_stale(in, *c.len_q, random);
     return in;
 }

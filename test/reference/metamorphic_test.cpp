@@ -265,3 +265,24 @@ TEST_CASE("shared K and V heads are repeated ones and their gradients the sums")
         CHECK(first_difference("dV", summed(b.backward.d_v), to_array(a.backward.d_v), backward.d_v) == "");
     }
 }
+
+TEST_CASE("heads with columns of zeros give what the heads without them give, and zeros there") {
+    AttentionCase plain = plain_case(4, 2), padded = plain;
+    plain.d_qk = plain.d_v = 20;
+    padded.d_qk = padded.d_v = 24, padded.zero_columns = 4;
+    for (Target const& target : {Target::reference(), Target::cpu(1)}) {
+        TrainingStep const a = training_step(plain, target), b = training_step(padded, target);
+        REQUIRE(a.error == "");
+        REQUIRE(b.error == "");
+        for (auto const& [narrow, wide] : {std::pair{a.forward.o, b.forward.o},
+                                           {a.backward.d_q, b.backward.d_q},
+                                           {a.backward.d_k, b.backward.d_k},
+                                           {a.backward.d_v, b.backward.d_v}}) {
+            for_each_index(wide.dim, [&](Index4 const& at) {
+                double const wanted = at[3] < 20 ? narrow.get(at) : 0.0;
+                CHECK(std::abs(wide.get(at) - wanted) < 1e-6);
+            });
+        }
+        CHECK(largest_difference(a.forward.stats, b.forward.stats) < 1e-6);
+    }
+}

@@ -67,6 +67,7 @@ std::string describe(AttentionCase const& c) {
         << c.h_v << " s " << c.s_q << "/" << c.s_kv << " d " << c.d_qk << "/" << c.d_v << ", layouts "
         << text_of(c.input_layout) << " -> " << text_of(c.output_layout) << ", data seed " << c.seed << " magnitude "
         << c.magnitude << (c.explicit_uids ? "" : ", keyed by tensor") << (c.generate_stats ? "" : ", no stats");
+    if (c.zero_columns > 0) out << ", zeros in the last " << c.zero_columns << " columns";
     out << ", scale " << text_of(c.scale);
     if (c.scale != Scale::None) out << " " << c.scale_value;
     if (c.bias) {

@@ -46,7 +46,8 @@ struct AttentionCase {
     DataType_t type = DataType_t::FLOAT;         // of Q, K and V
     DataType_t result_type = DataType_t::FLOAT;  // of O, dO and the gradients
     std::int64_t b = 1, h_q = 1, h_k = 1, h_v = 1, s_q = 1, s_kv = 1, d_qk = 1, d_v = 1;
-    double magnitude = 1.0;  // of Q and K
+    double magnitude = 1.0;         // of Q and K
+    std::int64_t zero_columns = 0;  // so many last columns of Q, K, V and dO hold zeros
     Layout input_layout = Layout::BHSD, output_layout = Layout::BHSD;
     DataType_t offset_type = DataType_t::INT32;  // of ragged layouts
     bool explicit_uids = true;

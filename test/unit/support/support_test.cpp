@@ -83,9 +83,9 @@ TEST_CASE("graphs within all limits have no findings", "[support]") {
 TEST_CASE("a finding says what was found, what is needed, where, and what to try", "[support]") {
     auto const report = support::check(test::validated(forward_with_head_dim(12).spec), kHopper);
     CHECK(report.to_text() ==
-          "[cudnn.s04] node 'sdpa', tensor 'Q': found a head dim of 12; needed head dims that are multiples of 8. Try: "
-          "pad "
-          "the heads with zeros.\n"
+          "[cudnn.s04] node 'sdpa', tensor 'Q': found a head dim of 12, where 16 is the next; needed head dims that "
+          "are multiples of 8. Try: round the head dim up, with zeros in the added columns of Q, K, V and dO, and keep "
+          "attn_scale as it is.\n"
           "[cudnn.s06] node 'sdpa', tensor 'Q': found a stride of 24 bytes in dim 2; needed strides that are multiples "
           "of "
           "16 bytes, but the innermost. Try: copy the tensor, or pad its rows.\n");
