@@ -2,6 +2,7 @@
 
 #include "nodes/schema.h"
 
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -35,6 +36,33 @@ class StepGraph {
             }
         }
         return order;
+    }
+
+    // After sorted(). Each step that is left waits for another one that is left, or for several.
+    std::vector<std::size_t> nodes_of_cycle() const {
+        auto const waits = [&](std::size_t s) { return missing_[s] > 0; };
+        std::vector<std::size_t> waits_for(steps_.size(), kNone);
+        for (std::size_t s = 0; s < steps_.size(); ++s) {
+            for (std::size_t const consumer : consumers_[s]) {
+                if (waits(s) && waits(consumer)) waits_for[consumer] = std::min(waits_for[consumer], s);
+            }
+        }
+        std::vector<bool> is_seen(steps_.size(), false);
+        std::vector<std::size_t> walk;
+        auto step =
+            static_cast<std::size_t>(std::ranges::find_if(missing_, [](auto n) { return n > 0; }) - missing_.begin());
+        if (step == steps_.size()) return {};
+        for (; !is_seen[step]; step = waits_for[step]) {
+            is_seen[step] = true;
+            walk.push_back(step);
+        }
+        walk.erase(walk.begin(), std::ranges::find(walk, step));
+        std::vector<std::size_t> nodes;
+        for (std::size_t const of_cycle : walk) {
+            if (nodes.empty() || steps_[of_cycle].node != nodes.back()) nodes.push_back(steps_[of_cycle].node);
+        }
+        if (nodes.back() != nodes.front() || nodes.size() == 1) nodes.push_back(nodes.front());
+        return nodes;
     }
 
    private:
@@ -75,6 +103,12 @@ class StepGraph {
 }  // namespace
 
 std::vector<Step> execution_order(GraphSpec const& spec) { return StepGraph(spec).sorted(); }
+
+std::vector<std::size_t> find_cycle(GraphSpec const& spec) {
+    StepGraph graph(spec);
+    static_cast<void>(graph.sorted());
+    return graph.nodes_of_cycle();
+}
 
 std::vector<std::size_t> finished_nodes(std::vector<Step> const& order) {
     std::vector<std::size_t> nodes;

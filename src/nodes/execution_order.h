@@ -17,6 +17,10 @@ struct Step {
 // So that producers come first, without the steps that wait for a cycle.
 std::vector<Step> execution_order(GraphSpec const& spec);
 
+// The nodes of one of the graph's cycles, each followed by one that it waits for, back to the first; empty where there
+// is none.
+std::vector<std::size_t> find_cycle(GraphSpec const& spec);
+
 // The nodes' indices in the order in which they finish.
 std::vector<std::size_t> finished_nodes(std::vector<Step> const& order);
 

@@ -102,46 +102,11 @@ void results_are_used(RuleScope const& scope) {
     }
 }
 
-// The nodes whose results each node reads.
-std::vector<std::vector<std::size_t>> producers_of_nodes(RuleScope const& scope) {
-    GraphSpec const& graph = scope.graph();
-    std::vector<std::vector<std::size_t>> producers(graph.nodes.size());
-    auto const index = [&](PortUse const& use) { return static_cast<std::size_t>(use.node - graph.nodes.data()); };
-    for (TensorUses const& uses : scope.uses()) {
-        for (PortUse const& reader : uses.readers) {
-            for (PortUse const& writer : uses.writers) producers[index(reader)].push_back(index(writer));
-        }
-    }
-    return producers;
-}
-
-// The nodes of one of the graph's cycles, each followed by one that it reads from, back to the first. The order lacks
-// the nodes that wait for a cycle; each of them reads from another one of them.
-std::vector<std::size_t> find_cycle(RuleScope const& scope, std::vector<std::size_t> const& order) {
-    auto const producers = producers_of_nodes(scope);
-    std::vector<bool> waits(producers.size(), true);
-    for (std::size_t const n : order) waits[n] = false;
-    constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
-    std::vector<std::size_t> place_in_walk(producers.size(), kNowhere);
-    std::vector<std::size_t> walk;
-    auto next = static_cast<std::size_t>(std::find(waits.begin(), waits.end(), true) - waits.begin());
-    while (place_in_walk[next] == kNowhere) {
-        place_in_walk[next] = walk.size();
-        walk.push_back(next);
-        auto const& from = producers[next];
-        next = *std::find_if(from.begin(), from.end(), [&](std::size_t n) { return waits[n]; });
-    }
-    walk.erase(walk.begin(), walk.begin() + static_cast<std::ptrdiff_t>(place_in_walk[next]));
-    walk.push_back(next);
-    return walk;
-}
-
 void is_acyclic(RuleScope const& scope) {
     constexpr std::size_t kMostNames = 16;
     GraphSpec const& graph = scope.graph();
-    auto const order = finished_nodes(execution_order(graph));
-    if (order.size() == graph.nodes.size()) return;
-    auto const cycle = find_cycle(scope, order);
+    auto const cycle = find_cycle(graph);
+    if (cycle.empty()) return;
     std::size_t const shown = std::min(cycle.size(), kMostNames);
     std::string names = label(graph, graph.nodes[cycle[0]]);
     for (std::size_t i = 1; i < shown; ++i) names += " <- " + label(graph, graph.nodes[cycle[i]]);

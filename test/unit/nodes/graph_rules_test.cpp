@@ -349,6 +349,32 @@ TEST_CASE("graph.c25: a node behind a cycle is not blamed") {
                     "connect a tensor from outside the cycle to one of these nodes"});
 }
 
+TEST_CASE("graph.c25: attention and its modifier, which take turns, are not blamed for a cycle that they wait for") {
+    using namespace attention;
+    TestGraph graph = attention_graph(NodeKind::SdpaForward);
+    Dims const scores{2, 4, 6, 8};
+    graph.connect(Score, {}, DataType_t::NOT_SET).is_virtual = true;
+    graph.connect(Score_mod, scores, DataType_t::FLOAT).is_virtual = true;
+    graph.connect(Bias, scores, DataType_t::FLOAT).is_virtual = true;
+    TensorId const back = graph.add("back", scores, DataType_t::FLOAT);
+    graph.tensors[static_cast<std::size_t>(back)].is_virtual = true;
+    auto const add_step = [&](char const* label, TensorId from, TensorId to) {
+        Node& node = graph.add_node(NodeKind::Pointwise, label);
+        std::get<PointwiseFields>(node.fields).mode = PointwiseMode_t::IDENTITY;
+        node.compute_data_type = DataType_t::FLOAT;
+        node.ports = {from, kNoTensor, kNoTensor, to};
+    };
+    add_step("modifier", graph.slot(Score), graph.slot(Score_mod));
+    add_step("there", back, graph.slot(Bias));
+    add_step("again", graph.slot(Bias), back);
+    std::rotate(graph.nodes.begin(), graph.nodes.begin() + 1, graph.nodes.end());
+    expect_finding(
+        graph, "graph.c25",
+        {error_code_t::INVALID_VALUE, "there", "", "nodes that read each other's results: there <- again <- there",
+         "an order in which each node's inputs exist before it runs",
+         "connect a tensor from outside the cycle to one of these nodes"});
+}
+
 TEST_CASE("graph.c25: a node that reads its own result") {
     TestGraph graph = chain_graph();
     graph.nodes.erase(graph.nodes.begin());
