@@ -138,11 +138,9 @@ ValueId AttentionScope::block_mask(ir::BlockMaskOp const& op) { return emit(op, 
 
 ValueId AttentionScope::reshape(ValueId x, ValueId y) { return emit(ir::ReshapeOp{x, y}, y); }
 
-// Results that the graph made are called after their node, "attention::O", or "::O" where that has no name; the user's
-// own tensors are not.
+// Results that the graph made are called after their node, "attention::O"; the user's own tensors are not.
 std::string AttentionScope::name_of_op(std::string const& result) const {
-    if (result.starts_with(path(""))) return result;
-    return result.starts_with("::") ? name() + result : path(result);
+    return result.starts_with(path("")) ? result : path(result);
 }
 
 ValueId AttentionScope::emit(ir::OpBody const& body, ValueId out) {

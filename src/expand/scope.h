@@ -12,7 +12,6 @@ class NodeScope {
     NodeScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node);
 
     nodes::Node const& node() const { return node_; }
-    // The node's own name, or its kind in lower case where the user gave none.
     std::string const& name() const { return name_; }
 
     nodes::GraphSpec const& graph() const { return tensors_.graph(); }

@@ -1,27 +1,27 @@
 #include "expand/user_tensors.h"
 
+#include "expand/node_names.h"
+
 #include "nodes/schema.h"
+#include "nodes/wording.h"
 
 namespace cudnn_frontend::inline v1::expand {
 
 using nodes::kNoTensor;
 using nodes::TensorId;
 
-static std::vector<bool> produced_tensors(nodes::GraphSpec const& spec) {
-    std::vector<bool> produced(spec.tensors.size(), false);
+static std::vector<nodes::Node const*> producers_of(nodes::GraphSpec const& spec) {
+    std::vector<nodes::Node const*> producers(spec.tensors.size(), nullptr);
     for (nodes::Node const& node : spec.nodes) {
-        for (nodes::PortRow const& row : nodes::schema_of(node.kind()).ports) {
-            TensorId const id = node.ports[static_cast<std::size_t>(row.port)];
-            if (row.direction == nodes::Direction::Output && id != kNoTensor) {
-                produced[static_cast<std::size_t>(id)] = true;
-            }
-        }
+        nodes::for_each_port(node, nodes::Direction::Output, [&](nodes::PortRow const&, TensorId id) {
+            producers[static_cast<std::size_t>(id)] = &node;
+        });
     }
-    return produced;
+    return producers;
 }
 
 UserTensors::UserTensors(nodes::GraphSpec const& spec, ir::Builder& builder)
-    : spec_(spec), builder_(builder), values_(spec.tensors.size(), ir::kNoValue), produced_(produced_tensors(spec)) {}
+    : spec_(spec), builder_(builder), values_(spec.tensors.size(), ir::kNoValue), producers_(producers_of(spec)) {}
 
 ir::ValueId UserTensors::value(TensorId id, ir::ValueId row_lengths, std::int64_t rows_together) {
     if (id == kNoTensor) return ir::kNoValue;
@@ -30,7 +30,7 @@ ir::ValueId UserTensors::value(TensorId id, ir::ValueId row_lengths, std::int64_
     nodes::TensorSpec const& tensor = spec_.tensors[static_cast<std::size_t>(id)];
     ir::Value value;
     value.uid = tensor.uid.value_or(-1);
-    value.name = tensor.name.empty() ? "tensor_" + std::to_string(value.uid) : tensor.name;
+    value.name = name_of(id);
     value.type = tensor.data_type;
     value.dim = tensor.dim;
     value.stride = tensor.stride;
@@ -52,7 +52,15 @@ ir::Role UserTensors::role_of(TensorId id) const {
     if (tensor.value) return ir::Role::Constant;
     if (tensor.is_by_value) return ir::Role::ByValue;
     if (tensor.is_virtual) return ir::Role::Virtual;
-    return produced_[static_cast<std::size_t>(id)] ? ir::Role::Output : ir::Role::Input;
+    return producers_[static_cast<std::size_t>(id)] != nullptr ? ir::Role::Output : ir::Role::Input;
+}
+
+std::string UserTensors::name_of(TensorId id) const {
+    nodes::TensorSpec const& tensor = spec_.tensors[static_cast<std::size_t>(id)];
+    nodes::Node const* const producer = producers_[static_cast<std::size_t>(id)];
+    if (nodes::has_name(tensor)) return tensor.name;
+    if (!tensor.name.empty() && producer != nullptr) return name_of_node(*producer) + tensor.name;
+    return "tensor_" + std::to_string(tensor.uid.value_or(-1));
 }
 
 }  // namespace cudnn_frontend::inline v1::expand

@@ -20,11 +20,12 @@ class UserTensors {
 
    private:
     ir::Role role_of(nodes::TensorId id) const;
+    std::string name_of(nodes::TensorId id) const;
 
     nodes::GraphSpec const& spec_;
     ir::Builder& builder_;
     std::vector<ir::ValueId> values_;
-    std::vector<bool> produced_;  // by a node of the graph
+    std::vector<nodes::Node const*> producers_;  // the node that makes each tensor, or null
 };
 
 }  // namespace cudnn_frontend::inline v1::expand

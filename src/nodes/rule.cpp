@@ -14,7 +14,7 @@ TensorSpec const* RuleScope::tensor_4d(int port) const {
 }
 
 std::string RuleScope::label(TensorSpec const& tensor) const {
-    if (!tensor.name.empty()) return tensor.name;
+    if (has_name(tensor)) return tensor.name;
     auto const id = static_cast<std::size_t>(&tensor - graph_.tensors.data());
     TensorUses const& uses = uses_[id];
     if (uses.readers.empty() && uses.writers.empty()) return text("tensor ", id);
@@ -28,7 +28,7 @@ void RuleScope::report(TensorSpec const& tensor, std::string found, std::string 
 
 void RuleScope::report_port(int port, std::string found, std::string needed, std::string fix) const {
     TensorSpec const* const connected = tensor(port);
-    bool const is_named = connected != nullptr && !connected->name.empty();
+    bool const is_named = connected != nullptr && has_name(*connected);
     add(is_named ? connected->name : port_name(node_->kind(), port), std::move(found), std::move(needed),
         std::move(fix));
 }

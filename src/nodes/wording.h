@@ -33,6 +33,9 @@ std::string text(Parts const&... parts) {
     return out;
 }
 
+// Results of a node without a name are called "::O": that is none.
+inline bool has_name(TensorSpec const& tensor) { return !tensor.name.empty() && !tensor.name.starts_with("::"); }
+
 // The name, or for a node without one its kind and position.
 std::string label(GraphSpec const& graph, Node const& node);
 

@@ -4,6 +4,7 @@
 
 #include "nodes/paging.h"
 #include "nodes/schema.h"
+#include "nodes/wording.h"
 
 namespace cudnn_frontend::inline v1::support {
 
@@ -22,7 +23,7 @@ bool AttentionFacts::is_unified() const {
 static std::string tensor_name(AttentionFacts const& facts, int port) {
     if (port < 0) return {};
     nodes::TensorSpec const* const tensor = facts.tensor(port);
-    if (!tensor->name.empty()) return tensor->name;
+    if (nodes::has_name(*tensor)) return tensor->name;
     for (nodes::PortRow const& row : nodes::schema_of(facts.node.kind()).ports) {
         if (row.port == port) return row.name;
     }

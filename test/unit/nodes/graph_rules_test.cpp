@@ -375,6 +375,17 @@ TEST_CASE("graph.c25: attention and its modifier, which take turns, are not blam
          "connect a tensor from outside the cycle to one of these nodes"});
 }
 
+TEST_CASE("graph.c22: a result without a name of its own is called by its port, and its node by kind and number") {
+    TestGraph graph = chain_graph();
+    graph.nodes[0].name = graph.nodes[1].name = "";
+    graph.tensors[1].name = "::OUT_0";
+    graph.tensors[1].dim = {2, 2};
+    graph.tensors[1].stride = {1, 1};
+    std::string const report = validate(graph).report.to_text();
+    CHECK(report.find("tensor 'POINTWISE 0.OUT_0'") != std::string::npos);
+    CHECK(report.find("'::OUT_0'") == std::string::npos);
+}
+
 TEST_CASE("graph.c25: a node that reads its own result") {
     TestGraph graph = chain_graph();
     graph.nodes.erase(graph.nodes.begin());

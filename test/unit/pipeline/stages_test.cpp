@@ -134,6 +134,16 @@ TEST_CASE("an empty graph is valid, and its operations print as nothing") {
     CHECK(text.find("MATMUL") == std::string::npos);
 }
 
+TEST_CASE("a missing result of a node without a name is named after the node's kind") {
+    SmallGraph small = small_graph(graph::SDPA_attributes());
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    Buffers buffers;
+    std::unordered_map<test::Tensor_ptr, void*> const pack = {
+        {small.q, buffers.q.data()}, {small.k, buffers.k.data()}, {small.v, buffers.v.data()}};
+    auto const error = small.graph.execute(pack, nullptr);
+    CHECK(error.err_msg.find("'sdpa_forward::O'") != std::string::npos);
+}
+
 TEST_CASE("the operations of a graph print as text and as Graphviz") {
     SmallGraph small = small_graph();
     std::string text, dot;
