@@ -32,6 +32,11 @@ error_t no_operation_graph(char const* call) {
     return missing_stage(error_code_t::HEURISTIC_QUERY_FAILED, call, "build_operation_graph");
 }
 
+error_t nothing_to_build() {
+    return {error_code_t::ATTRIBUTE_NOT_SET,
+            "the graph has no node, so there is nothing to plan; call sdpa() or another call that adds one"};
+}
+
 // Puts the result of a stage in place of what the stage started from.
 error_t advance(std::shared_ptr<Planner>& planner, Result<std::shared_ptr<Planner>> next) {
     if (next.is_good()) planner = std::move(next).value();
@@ -51,6 +56,7 @@ error_t Graph::build_operation_graph(Target const& target) {
         impl().planner.reset();
         auto graph = validate_and_fill(*this);
         if (graph.is_bad()) return graph.error();
+        if (graph.value().spec().nodes.empty()) return nothing_to_build();
         auto lowered =
             std::make_shared<pipeline::ShapePlans>(std::move(graph).value(), impl().id, target, impl().settings);
         SDPA_GRAPH_TRY(advance(impl().planner, Planner::lower(lowered->input())));

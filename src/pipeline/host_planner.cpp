@@ -141,6 +141,11 @@ class HostPlanner final : public Planner {
 }  // namespace
 
 Result<std::shared_ptr<Planner>> make_host_planner(PlanningInput const& input) {
+    if (input.target.threads() < 0) {
+        return error_t(error_code_t::INVALID_VALUE,
+                       "Target::cpu(" + std::to_string(input.target.threads()) +
+                           ") was asked for; needed is a number of threads of at least 1, or 0 for one on each core");
+    }
     expand::Capabilities capabilities;
     bool const is_fused = input.target.kind() == Target::Kind::CPU;
     if (is_fused) capabilities.fused_attention = expand::Capabilities::Fused::Preferred;

@@ -134,6 +134,26 @@ TEST_CASE("an empty graph is valid, and its operations print as nothing") {
     CHECK(text.find("MATMUL") == std::string::npos);
 }
 
+TEST_CASE("a graph without a node has no plan") {
+    for (Target const& target : {Target::cpu(), Target::reference(), Target::offline("h200")}) {
+        graph::Graph graph;
+        auto const error = graph.build(target);
+        CHECK(error.code == error_code_t::ATTRIBUTE_NOT_SET);
+        CHECK(error.err_msg ==
+              "the graph has no node, so there is nothing to plan; call sdpa() or another call that adds one");
+    }
+}
+
+TEST_CASE("a negative number of threads is an error, 0 and many are not") {
+    SmallGraph small = small_graph();
+    auto const error = small.graph.build(Target::cpu(-3));
+    CHECK(error.code == error_code_t::INVALID_VALUE);
+    CHECK(error.err_msg ==
+          "Target::cpu(-3) was asked for; needed is a number of threads of at least 1, or 0 for one on each core");
+    CHECK(small.graph.build(Target::cpu(0)).is_good());
+    CHECK(small.graph.build(Target::cpu(100000)).is_good());
+}
+
 TEST_CASE("a missing result of a node without a name is named after the node's kind") {
     SmallGraph small = small_graph(graph::SDPA_attributes());
     REQUIRE(small.graph.build(Target::cpu()).is_good());
