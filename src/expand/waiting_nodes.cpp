@@ -21,10 +21,34 @@ WaitingNodes::WaitingNodes(nodes::GraphSpec const& spec, Expand expand) : expand
     }
 }
 
+static bool makes(Node const& node, TensorId tensor) {
+    bool is_made = false;
+    for_each_port(node, Direction::Output, [&](PortRow const&, TensorId id) { is_made |= id == tensor; });
+    return is_made;
+}
+
+// Whether the tensor, made by the node's own modifiers, waits for what another node makes on its way.
+bool WaitingNodes::is_missing_elsewhere(TensorId tensor, Node const& node) const {
+    std::set<TensorId> seen{tensor};
+    std::vector<TensorId> open{tensor};
+    while (!open.empty()) {
+        TensorId const id = open.back();
+        open.pop_back();
+        if (!missing_.contains(id) || makes(node, id)) continue;
+        auto const maker = std::ranges::find_if(kept_, [&](Node const* kept) { return makes(*kept, id); });
+        if (maker == kept_.end()) return true;
+        for_each_port(**maker, Direction::Input, [&](PortRow const&, TensorId input) {
+            if (seen.insert(input).second) open.push_back(input);
+        });
+    }
+    return false;
+}
+
 bool WaitingNodes::waits(Node const& node) const {
     bool is_missing = false;
-    for_each_port(node, Direction::Input,
-                  [&](PortRow const& row, TensorId id) { is_missing |= !row.is_inner() && missing_.contains(id); });
+    for_each_port(node, Direction::Input, [&](PortRow const& row, TensorId id) {
+        is_missing |= row.is_inner() ? is_missing_elsewhere(id, node) : missing_.contains(id);
+    });
     return is_missing;
 }
 

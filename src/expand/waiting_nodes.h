@@ -25,6 +25,7 @@ class WaitingNodes {
 
    private:
     bool waits(nodes::Node const& node) const;
+    bool is_missing_elsewhere(nodes::TensorId tensor, nodes::Node const& node) const;
     void set_outputs(nodes::Node const& node, bool are_made);
 
     Expand expand_;
