@@ -29,6 +29,7 @@ std::vector<std::string> read_all(std::initializer_list<char const*> names) {
 
 std::string chosen_cudnn() { return read("SDPA_GRAPH_CUDNN_PATH"); }
 bool ignores_limits() { return is_on("SDPA_GRAPH_IGNORE_LIMITS"); }
+bool checks_indices() { return is_on("SDPA_GRAPH_CHECK_INDICES"); }
 std::vector<std::string> cudnn_folders() { return read_all({"CUDNN_PATH", "CUDNN_HOME"}); }
 std::vector<std::string> cuda_folders() { return read_all({"CUDA_HOME", "CUDA_PATH"}); }
 std::vector<std::string> python_prefixes() { return read_all({"VIRTUAL_ENV", "CONDA_PREFIX"}); }

@@ -12,6 +12,9 @@ std::string chosen_cudnn();
 // SDPA_GRAPH_IGNORE_LIMITS: graphs go to cuDNN in spite of the table of limits.
 bool ignores_limits();
 
+// SDPA_GRAPH_CHECK_INDICES: whether runs on a GPU look at lengths, offsets and page tables first; 0 counts as not set.
+bool checks_indices();
+
 std::vector<std::string> cudnn_folders();    // CUDNN_PATH, CUDNN_HOME: where cuDNN is installed
 std::vector<std::string> cuda_folders();     // CUDA_HOME, CUDA_PATH: where the CUDA toolkit is
 std::vector<std::string> python_prefixes();  // VIRTUAL_ENV, CONDA_PREFIX: the active Python environments

@@ -3,9 +3,9 @@
 #include "core/data_type.h"
 #include "core/names.h"
 #include "cpu/attention.h"
+#include "cpu/indices.h"
 #include "cpu/interpreter.h"
 #include "cpu/layout.h"
-#include "cpu/lengths.h"
 #include "cpu/pages.h"
 #include "cpu/ragged.h"
 
@@ -189,9 +189,7 @@ Result<std::shared_ptr<Program const>> Program::plan(ir::OpGraph graph, int thre
 error_t Program::run(std::span<void* const> pointers, void* workspace) const {
     std::byte* const base = aligned(workspace);
     Memory const memory(graph_, slots_, pointers, base);
-    SDPA_GRAPH_TRY(check_lengths(graph_, memory));
-    SDPA_GRAPH_TRY(check_offsets(graph_, memory));
-    SDPA_GRAPH_TRY(check_pages(graph_, memory));
+    SDPA_GRAPH_TRY(check_indices(graph_, memory));
     unpack_ragged(graph_, slots_, memory);
     Run const run_op{graph_, memory, threads_, base + scratch_offset_};
     for (ir::Op const& op : graph_.ops()) SDPA_GRAPH_TRY(std::visit(run_op, op.body));

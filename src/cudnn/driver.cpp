@@ -82,6 +82,24 @@ error_t upload(DeviceMemory const& memory, std::size_t offset, std::span<std::by
     return ask("waiting for a copy", [](Driver const& cuda) { return cuda.wait_for_stream(CU_STREAM_LEGACY); });
 }
 
+error_t download(std::span<std::byte> to, void const* from) {
+    if (to.empty()) return {};
+    return ask("copying from the GPU", [&](Driver const& cuda) {
+        return cuda.copy_to_host(to.data(), std::bit_cast<CUdeviceptr>(from), to.size());
+    });
+}
+
+error_t wait_for(CUstream stream) {
+    return ask("waiting for a stream", [&](Driver const& cuda) { return cuda.wait_for_stream(stream); });
+}
+
+Result<bool> is_capturing(CUstream stream) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    SDPA_GRAPH_TRY(ask("asking whether a stream is captured",
+                       [&](Driver const& cuda) { return cuda.is_capturing(stream, &status); }));
+    return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 Result<std::size_t> node_count(CUgraph graph) {
     std::size_t count = 0;
     SDPA_GRAPH_TRY(ask("counting the nodes of the CUDA graph",

@@ -33,6 +33,11 @@ struct DeviceMemory {
 Result<std::shared_ptr<DeviceMemory const>> allocate(std::size_t bytes);
 error_t upload(DeviceMemory const& memory, std::size_t offset, std::span<std::byte const> bytes);
 
+// Reads GPU memory; what streams still write there has to be waited for.
+error_t download(std::span<std::byte> to, void const* from);
+error_t wait_for(CUstream stream);
+Result<bool> is_capturing(CUstream stream);
+
 Result<std::size_t> node_count(CUgraph graph);
 
 struct CudaGraph {

@@ -27,6 +27,7 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.allocate, "cuMemAlloc_v2");
     find(driver.free, "cuMemFree_v2");
     find(driver.copy_to_device, "cuMemcpyHtoD_v2");
+    find(driver.copy_to_host, "cuMemcpyDtoH_v2");
     find(driver.context_of_stream, "cuStreamGetCtx");
     find(driver.wait_for_stream, "cuStreamSynchronize");
     find(driver.is_capturing, "cuStreamIsCapturing");

@@ -29,6 +29,7 @@ struct Driver {
     decltype(&cuMemAlloc) allocate = nullptr;
     decltype(&cuMemFree) free = nullptr;
     decltype(&cuMemcpyHtoD) copy_to_device = nullptr;
+    decltype(&cuMemcpyDtoH) copy_to_host = nullptr;
 
     decltype(&cuStreamGetCtx) context_of_stream = nullptr;
     decltype(&cuStreamSynchronize) wait_for_stream = nullptr;

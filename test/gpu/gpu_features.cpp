@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <thread>
@@ -314,6 +315,31 @@ void check_dropout_replay(GpuStream const& gpu) {
     expect(worst < 4e-3, "the dumped mask replays on the CPU, worst difference " + std::to_string(worst));
 }
 
+// With SDPA_GRAPH_CHECK_INDICES a plan looks at lengths in GPU memory before it runs, and at nothing under capture.
+void check_indices(GpuStream const& gpu) {
+    AttentionCase c = feature_case();
+    c.alibi = false;
+    c.len_q = {200, 7}, c.len_kv = {3, 200};
+    Inputs const in = make_inputs(c);
+    ForwardOutputs const out = make_forward_outputs(c);
+    setenv("SDPA_GRAPH_CHECK_INDICES", "1", 1);
+    Session checked(c, in, out);
+    expect_good(checked.build(Target::cuda(gpu.handle())), "a plan that checks indices");
+    unsetenv("SDPA_GRAPH_CHECK_INDICES");
+    expect_good(execute_on_gpu(checked, gpu), "lengths within the dims");
+    in.len_kv.set({1, 0, 0, 0}, 201.0);
+    expect_bad(execute_on_gpu(checked, gpu), "'len_kv' holds the length 201 for batch entry 1", "a length too large");
+    DeviceMirror mirror;
+    auto const pack = device_pack(checked, mirror);
+    HostMemory const workspace(checked.graph().get_workspace_size());
+    void* const scratch = mirror.address(workspace);
+    cudaGraph_t graph = nullptr;
+    cudaStreamBeginCapture(gpu.stream(), cudaStreamCaptureModeThreadLocal);
+    expect_good(checked.graph().execute(gpu.handle(), pack, scratch), "no look at indices under capture");
+    expect(cudaStreamEndCapture(gpu.stream(), &graph) == cudaSuccess, "that capture ends well");
+    cudaGraphDestroy(graph);
+}
+
 }  // namespace
 
 int main() {
@@ -338,6 +364,7 @@ int main() {
     check_shape_overrides(gpu);
     check_determinism(gpu);
     check_dropout_replay(gpu);
+    check_indices(gpu);
     std::printf("%d failures\n", failures);
     return failures == 0 ? 0 : 1;
 }

@@ -234,6 +234,34 @@ TEST_CASE("a page that is not there is named with its place, and only entries th
     CHECK(session.execute().get_message() == "");
 }
 
+TEST_CASE("an offset that is negative, decreases or leaves too little room is named with its place") {
+    AttentionCase c = Fixture::make_case();
+    c.input_layout = Layout::Ragged;
+    c.offset_type = GENERATE(DataType_t::INT32, DataType_t::INT64);
+    Inputs const in = make_inputs(c);
+    ForwardOutputs const out = make_forward_outputs(c);
+    Session session(c, in, out);
+    REQUIRE(session.build(each_target()).get_message() == "");
+    auto const refusal = [&](std::int64_t entry, double offset) {
+        double const right = in.q.offsets->get({entry, 0, 0, 0});
+        in.q.offsets->set({entry, 0, 0, 0}, offset);
+        MemorySnapshot const before(out.all());
+        cudnn_frontend::error_object const error = session.execute();
+        CHECK(before.change_outside({}) == "");
+        CHECK(error.get_code() == error_code_t::INVALID_VALUE);
+        in.q.offsets->set({entry, 0, 0, 0}, right);
+        return error.get_message();
+    };
+    std::string const needed =
+        "; offsets count elements, start at 0 or later and leave room for each sequence. Nothing was written; correct "
+        "the entry.";
+    std::string const what = "Tensor 'offset', the ragged offset of 'q', ";
+    CHECK(refusal(0, -1) == what + "holds -1 at batch entry 0" + needed);
+    CHECK(refusal(2, 80) == what + "decreases from 96 to 80 at batch entry 1" + needed);
+    CHECK(refusal(1, 90) == what + "leaves room for 90 elements, where the sequence has 96 at batch entry 0" + needed);
+    CHECK(session.execute().get_message() == "");
+}
+
 TEST_CASE("a packed page table without room for the pages of a sequence is refused") {
     AttentionCase c = Fixture::make_case();
     c.paging = {.k_rows = 4, .v_rows = 4, .packed_tables = true};

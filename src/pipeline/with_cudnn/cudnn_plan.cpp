@@ -1,5 +1,6 @@
 #include "pipeline/with_cudnn/cudnn_plan.h"
 
+#include "cpu/indices.h"
 #include "cudnn/driver.h"
 #include "cudnn/execution.h"
 #include "cudnn/status.h"
@@ -47,8 +48,30 @@ error_t CudnnPlan::with_memory(Run const& run, Call call) const {
     return call(memory);
 }
 
+static Result<cudaStream_t> stream_of(CudnnContext const& context, cudnnHandle_t handle) {
+    cudaStream_t stream = nullptr;
+    cudnn::Api const& api = *context.device.api;
+    if (cudnnStatus_t const status = api.get_stream(handle, &stream); status != CUDNN_STATUS_SUCCESS) {
+        return cudnn::backend_error(api, status, "asking the handle for its stream", error_code_t::HANDLE_ERROR);
+    }
+    return stream;
+}
+
+// A stream that is captured runs nothing now that could be waited for.
+error_t CudnnPlan::check_indices(Run const& run, std::span<void* const> pointers) const {
+    if (!context_->checked_graph) return {};
+    auto const stream = stream_of(*context_, run.handle);
+    if (stream.is_bad()) return stream.error();
+    SDPA_GRAPH_TRY(cudnn::use_device(context_->device.device->ordinal()));
+    auto const is_captured = cudnn::is_capturing(stream.value());
+    if (is_captured.is_bad() || is_captured.value()) return is_captured.error();
+    SDPA_GRAPH_TRY(cudnn::wait_for(stream.value()));
+    return cpu::check_indices_elsewhere(*context_->checked_graph, pointers, cudnn::download);
+}
+
 error_t CudnnPlan::execute(Run const& run) const {
-    return with_memory(run, [&](cudnn::RunMemory const& memory) {
+    return with_memory(run, [&](cudnn::RunMemory const& memory) -> error_t {
+        SDPA_GRAPH_TRY(check_indices(run, memory.caller));
         return cudnn::execute(run.handle, *engine_, context_->bindings, memory, may_keep_pack_ ? &last_pack_ : nullptr);
     });
 }
@@ -92,12 +115,9 @@ error_t CudnnPlan::warm_up(cudnnHandle_t handle) const {
 
 Result<double> CudnnPlan::time(Run const& run) const {
     SDPA_GRAPH_TRY(execute(run));  // loads the kernels
-    cudaStream_t stream = nullptr;
-    cudnn::Api const& api = *context_->device.api;
-    if (cudnnStatus_t const status = api.get_stream(run.handle, &stream); status != CUDNN_STATUS_SUCCESS) {
-        return cudnn::backend_error(api, status, "asking the handle for its stream", error_code_t::HANDLE_ERROR);
-    }
-    auto const clock = cudnn::StreamClock::make(stream);
+    auto const stream = stream_of(*context_, run.handle);
+    if (stream.is_bad()) return stream.error();
+    auto const clock = cudnn::StreamClock::make(stream.value());
     if (clock.is_bad()) return clock.error();
     SDPA_GRAPH_TRY(clock.value()->start());
     for (int i = 0; i < kTimedRuns; ++i) SDPA_GRAPH_TRY(execute(run));

@@ -4,6 +4,7 @@
 #include "cudnn/engine_plan.h"
 #include "cudnn/kept_pack.h"
 #include "cudnn/lowered_graph.h"
+#include "ir/op_graph.h"
 #include "pipeline/plan.h"
 #include "pipeline/with_cudnn/device_tables.h"
 #include "pipeline/with_cudnn/planning_device.h"
@@ -16,8 +17,9 @@ struct CudnnContext {
     std::uint64_t graph_id = 0;
     std::vector<Slot> slots;
     cudnn::Bindings bindings;
-    bool is_deterministic = true;                // the graph; an engine can be otherwise
-    std::shared_ptr<DeviceTables const> tables;  // null where there are none, and where the device is not there
+    bool is_deterministic = true;                      // the graph; an engine can be otherwise
+    std::shared_ptr<ir::OpGraph const> checked_graph;  // where runs look at lengths, offsets and page tables; else null
+    std::shared_ptr<DeviceTables const> tables;        // null where there are none, and where the device is not there
 };
 
 class CudnnPlan final : public Plan {
@@ -41,6 +43,9 @@ class CudnnPlan final : public Plan {
     // Checks the run's arguments, then calls with the pointers of each source.
     template <class Call>
     error_t with_memory(Run const& run, Call call) const;
+
+    // On the host, with a copy of them.
+    error_t check_indices(Run const& run, std::span<void* const> pointers) const;
 
     std::shared_ptr<CudnnContext const> context_;
     std::shared_ptr<cudnn::EnginePlan const> engine_;

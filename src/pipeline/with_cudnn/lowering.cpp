@@ -43,6 +43,7 @@ Result<std::shared_ptr<CudnnContext const>> make_context(PlanningInput const& in
     context->slots = make_slots(op_graph);
     align_matrices(context->slots, op_graph);
     context->bindings = std::move(bindings);
+    if (core::environment::checks_indices()) context->checked_graph = std::make_shared<ir::OpGraph const>(op_graph);
     context->is_deterministic = support::is_deterministic(input.graph);
     if (context->device.is_live && !context->bindings.tables.empty()) {
         auto tables = upload_tables(context->bindings.tables, context->device.device->ordinal());

@@ -47,8 +47,12 @@ TEST_CASE("work that needs a GPU fails with an error where there is none") {
         failed += cudnn::allocate(16).is_bad() ? "memory " : "";
         failed += cudnn::make_cuda_graph().is_bad() ? "graph " : "";
         failed += cudnn::node_count(nullptr).is_bad() ? "count " : "";
+        std::byte place{};
+        failed += cudnn::download({&place, 1}, &place).is_bad() ? "copy " : "";
+        failed += cudnn::wait_for(nullptr).is_bad() ? "wait " : "";
+        failed += cudnn::is_capturing(nullptr).is_bad() ? "capture " : "";
         failed += cudnn::StreamClock::make(nullptr).is_bad() ? "clock" : "";
         return failed;
     });
-    CHECK((text.empty() || text == "device memory graph count clock"));
+    CHECK((text.empty() || text == "device memory graph count copy wait capture clock"));
 }

@@ -98,7 +98,8 @@ TEST_CASE("sdpa_fwd.c45 sdpa_bwd.c48: a modifier that returns what is not made o
     Graph elsewhere;
     auto const foreign = elsewhere.tensor(packed_tensor("foreign", 4, 6, 10));
     CHECK(tells(report_of(SDPA_attributes().set_score_mod([&](GraphPtr, Tensor_ptr) { return foreign; })),
-                "[graph.c02]"));
+                "[graph.c02] tensor 'foreign': found a tensor that another graph registered; needed a tensor of this "
+                "graph. Try: make one here with tensor_like() and pass that."));
 }
 
 TEST_CASE("sdpa_fwd.c46 sdpa_bwd.c49: a modifier that returns another type") {

@@ -1,0 +1,125 @@
+#include "cpu/indices.h"
+
+#include "cpu/lengths.h"
+#include "cpu/pages.h"
+#include "cpu/ragged.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace cudnn_frontend::inline v1::cpu {
+namespace {
+
+struct IndexValues {
+    std::vector<ir::ValueId> counts;  // lengths and offsets
+    std::vector<ir::ValueId> tables;
+
+    void operator()(ir::MatmulOp const& op) { add_counts({op.m_override, op.n_override, op.k_override}); }
+    void operator()(ir::PagedLoadOp const& op) {
+        add_counts({op.length});
+        tables.push_back(op.table);
+    }
+    void operator()(ir::SdpaForwardOp const& op) {
+        add_counts({op.seq_len_q, op.seq_len_kv});
+        tables.insert(tables.end(), {op.page_table_k, op.page_table_v});
+    }
+    void operator()(ir::SdpaBackwardOp const& op) { add_counts({op.seq_len_q, op.seq_len_kv}); }
+    template <class Other>
+    void operator()(Other const&) {}
+
+    void add_counts(std::initializer_list<ir::ValueId> ids) { counts.insert(counts.end(), ids); }
+};
+
+IndexValues index_values(ir::OpGraph const& graph) {
+    IndexValues values;
+    for (ir::Op const& op : graph.ops()) std::visit(values, op.body);
+    for (ir::Binding const& binding : graph.bindings()) {
+        ir::Value const& value = graph.value(binding.value);
+        if (value.ragged) values.add_counts({value.ragged.offset, value.ragged.length});
+    }
+    return values;
+}
+
+std::vector<Slot> slots_of(ir::OpGraph const& graph) {
+    std::vector<Slot> slots(graph.values().size());
+    for (std::size_t i = 0; i < graph.bindings().size(); ++i) {
+        slots[static_cast<std::size_t>(graph.bindings()[i].value)] = {Slot::Where::Pointer,
+                                                                      static_cast<std::int64_t>(i)};
+    }
+    return slots;
+}
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+
+// A pack in which some pointers lead to copies.
+class FetchedPack {
+   public:
+    FetchedPack(ir::OpGraph const& graph, std::span<void* const> pointers, Fetch const& fetch)
+        : graph_(graph), pointers_(pointers.begin(), pointers.end()), slots_(slots_of(graph)), fetch_(fetch) {}
+
+    Memory memory() const { return {graph_, slots_, pointers_, nullptr}; }
+
+    // Constants are on the host already.
+    error_t fetch(std::vector<ir::ValueId> ids) {
+        std::ranges::sort(ids);
+        auto const repeated = std::ranges::unique(ids);
+        ids.erase(repeated.begin(), repeated.end());
+        for (ir::ValueId const id : ids) {
+            if (id == ir::kNoValue || slots_[static_cast<std::size_t>(id)].where != Slot::Where::Pointer) continue;
+            SDPA_GRAPH_TRY(fetch_one(id));
+        }
+        return {};
+    }
+
+   private:
+    error_t fetch_one(ir::ValueId id) {
+        ir::Value const& value = graph_.value(id);
+        void*& pointer = pointers_[static_cast<std::size_t>(slots_[static_cast<std::size_t>(id)].at)];
+        std::int64_t const count = elements(value);
+        if (count > kMostElements) return too_long(value, count);
+        copies_.emplace_back(static_cast<std::size_t>(count * core::size_of(value.type)));
+        SDPA_GRAPH_TRY(fetch_(copies_.back(), pointer));
+        pointer = copies_.back().data();
+        return {};
+    }
+
+    static error_t too_long(ir::Value const& value, std::int64_t count) {
+        return {error_code_t::INVALID_VALUE,
+                "The ragged offset of '" + value.name + "' ends at " + std::to_string(count) +
+                    " elements, more than any memory holds. Nothing was written; correct the offset's last entry.",
+                {"", "", value.name}};
+    }
+
+    // Those of a packed table end where its last offset says.
+    std::int64_t elements(ir::Value const& value) const {
+        if (!value.ragged) return core::span_of(value.dim, value.stride).value_or(0);
+        ir::Value const& offset = graph_.value(value.ragged.offset);
+        return memory().integer(value.ragged.offset, value.dim[0] * offset.stride[0]);
+    }
+
+    ir::OpGraph const& graph_;
+    std::vector<void*> pointers_;
+    std::vector<Slot> slots_;
+    std::deque<std::vector<std::byte>> copies_;
+    Fetch const& fetch_;
+};
+
+}  // namespace
+
+error_t check_indices(ir::OpGraph const& graph, Memory const& memory) {
+    SDPA_GRAPH_TRY(check_lengths(graph, memory));
+    SDPA_GRAPH_TRY(check_offsets(graph, memory));
+    return check_pages(graph, memory);
+}
+
+error_t check_indices_elsewhere(ir::OpGraph const& graph, std::span<void* const> pointers, Fetch const& fetch) {
+    IndexValues const values = index_values(graph);
+    FetchedPack pack(graph, pointers, fetch);
+    SDPA_GRAPH_TRY(pack.fetch(values.counts));
+    SDPA_GRAPH_TRY(check_lengths(graph, pack.memory()));
+    SDPA_GRAPH_TRY(check_offsets(graph, pack.memory()));
+    SDPA_GRAPH_TRY(pack.fetch(values.tables));
+    return check_pages(graph, pack.memory());
+}
+
+}  // namespace cudnn_frontend::inline v1::cpu
