@@ -157,6 +157,7 @@ std::vector<CaseGroup> shape_groups() {
         group("rows of head by head", laid_out(Layout::BHSD)),
         group("sequence first", laid_out(Layout::SBHD)),
         group("packed Q, K and V", [](auto& c) { laid_out(Layout::Packed)(c), c.s_kv = c.s_q; }),
+        group("one batch entry for all", [](auto& c) { c.input_layout = Layout::Shared; }),
         group("heads of 32", head_dims(32, 32)),
         group("heads of 40 and 24", head_dims(40, 24)),
         group("heads of 96", head_dims(96, 96)),

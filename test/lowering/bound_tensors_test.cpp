@@ -93,3 +93,17 @@ TEST_CASE("a build takes the next plan where cuDNN offers one that does not comp
     CHECK(graph.build_plan_at_index(0).is_bad());
     CHECK(graph.get_execution_plan_count() > 1);
 }
+
+TEST_CASE("a candidate is compiled once, whatever comes of it, and asked for anew it compiles again", "[offline]") {
+    if (!has_cudnn()) return;
+    if (cudnn_frontend::runtime::cudnn_version() >= 92000) return;
+    Graphs graphs(case_of("sink and padding"));
+    Graph& graph = graphs.forward.graph();
+    REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
+    std::string const failure = graph.build_plan_at_index(0).get_message();
+    CHECK(failure != "");
+    CHECK(graph.build_plan_at_index(0).get_message() == failure);
+    for (int i = 0; i < 2; ++i) CHECK(graph.build_plan_at_index(1).get_message() == "");
+    REQUIRE(graph.create_execution_plans({cudnn_frontend::HeurMode_t::A}).get_message() == "");
+    CHECK(graph.build_plans().get_message() == "");
+}

@@ -121,6 +121,13 @@ TEST_CASE("a pack is made once for runs on the same memory, and anew for others"
     CHECK(fake.faults().empty());
 }
 
+TEST_CASE("a stored plan is not loaded without a handle and a device, which would end the process") {
+    FakeCudnn fake;
+    auto const plan = cudnn::EnginePlan::load(fake.api(), "eng0", "{}", nullptr, nullptr);
+    CHECK(plan.error().get_message() == "loading a plan needs a cuDNN handle or a device description");
+    CHECK(fake.calls() == 0);
+}
+
 TEST_CASE("whichever call fails: an error that names it, and nothing left behind") {
     for (ir::OpGraph const& graph :
          {test::composite(AttentionGraph::forward().scale(0.5f).stats()), test::composite(every_option())}) {

@@ -78,6 +78,39 @@ TEST_CASE("Grouped heads, dropout, masks and the gradient of a bias", "[expand]"
           });
 }
 
+TEST_CASE("Backward masks padding with the full lengths where the last tile of keys is not full", "[expand]") {
+    auto const expanded = [](AttentionGraph const& attention) {
+        auto graph = expand::expand(validated(attention.spec), {.full_lengths_in_backward = true});
+        REQUIRE(graph.is_good());
+        return std::move(graph).value();
+    };
+    auto const resized = [](std::int64_t queries, std::int64_t keys) {
+        AttentionGraph attention = AttentionGraph::backward();
+        auto const resize = [&](std::initializer_list<int> ports, std::int64_t rows) {
+            for (int const port : ports) {
+                attention.tensor(port).dim[2] = rows;
+                attention.tensor(port).stride = core::packed_strides(attention.tensor(port).dim);
+            }
+        };
+        resize({Port::Q, Port::O, Port::dO, Port::Stats, Port::dQ}, queries);
+        resize({Port::K, Port::V, Port::dK, Port::dV}, keys);
+        return attention;
+    };
+    ir::OpGraph const graph = expanded(resized(6, 192));
+    ir::Value const& keys = find_value(graph, "full_seq_len_kv");
+    CHECK(keys.type == DataType_t::INT32);
+    CHECK(keys.table == std::vector<double>{192, 192});
+    CHECK(find_value(graph, "full_seq_len_q").table == std::vector<double>{6, 6});
+    auto const lines = steps(graph);
+    CHECK(std::ranges::count(lines, "padding_column_inside:BOOLEAN = CMP_LT(padding_column, full_seq_len_kv)") == 1);
+    for (auto const& product : bodies<ir::MatmulOp>(graph)) CHECK(product.m_override != ir::kNoValue);
+    CHECK(kinds(expanded(resized(1, 128))).find("BINARY_SELECT") != std::string::npos);
+    CHECK(kinds(expanded(resized(6, 128))).find("BINARY_SELECT") == std::string::npos);
+    CHECK(kinds(composite(resized(6, 192))).find("BINARY_SELECT") == std::string::npos);
+    auto const forward = expand::expand(validated(AttentionGraph::forward().spec), {.full_lengths_in_backward = true});
+    CHECK(kinds(forward.value()).find("BINARY_SELECT") == std::string::npos);
+}
+
 TEST_CASE("Determinism takes the direct form of dQ and marks the sums over heads", "[expand]") {
     ir::OpGraph const plain = composite(AttentionGraph::backward().heads(2, 2));
     ir::OpGraph const deterministic = composite(AttentionGraph::backward().heads(2, 2).deterministic());
