@@ -334,11 +334,11 @@ Found ragged_sink_gradient(Facts const& facts, Capabilities const&) {
 }
 
 Found ragged_architecture(Facts const& facts, Capabilities const& here) {
-    if (here.sm >= 90 || here.cudnn_version >= 91801) return {};
-    if (int const port = first_row_port(facts, true); port >= 0) {
-        return Violation{port, "a ragged offset on " + architecture_of(here) + " with " + version(here.cudnn_version)};
-    }
-    return {};
+    bool const is_affected = here.sm < 90 || (here.sm >= 120 && facts.is_backward);
+    if (!is_affected || here.cudnn_version >= 91801) return {};
+    int const port = first_row_port(facts, true);
+    if (port < 0) return {};
+    return Violation{port, "a ragged offset on " + architecture_of(here) + " with " + version(here.cudnn_version)};
 }
 
 Found ragged_product_of_dq(Facts const& facts, Capabilities const& here) {
@@ -463,8 +463,8 @@ constexpr Limit kLimits[] = {
      "install 9.15 or newer", kUnsupported, Ground::WrongRun, masked_rows_before_9_15},
     {"cudnn.s20", "backward on compute capability 8.x and 12.x: all columns in a bias", "repeat the bias's column",
      kUnsupported, Ground::NoEngine, bias_columns_in_backward},
-    {"cudnn.s21", "cuDNN 9.18.1 or newer for ragged offsets before compute capability 9.0",
-     "install 9.18.1 or newer, or pad the sequences", kUnsupported, Ground::NoEngine, ragged_architecture},
+    {"cudnn.s21", "cuDNN 9.18.1 or newer for ragged offsets before compute capability 9.0, and in backward on 12.x",
+     "install 9.18.1 or newer, or pad the sequences", kUnsupported, Ground::WrongRun, ragged_architecture},
     {"cudnn.s22", "ragged offsets on all of Q, K, V, O and their gradients, or on none: mixed, cuDNN's kernels crash",
      "give the tensor a ragged offset too; of a dense one it is b times the batch stride", kUnsupported,
      Ground::WrongRun, partly_ragged},

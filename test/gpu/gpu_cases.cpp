@@ -404,4 +404,96 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     return c;
 }
 
+namespace {
+
+CaseGroup at_limit(char const* name, Change const& change) {
+    AttentionCase c = gpu_case_groups().front().cases[3];
+    change(c);
+    return {name, {c}, {}};
+}
+
+void unify(AttentionCase& c) { c.implementation = AttentionImplementation_t::UNIFIED; }
+
+void with_whole_bias_gradient(AttentionCase& c) {
+    c.bias = Index4{1, c.h_q, c.s_q, c.s_kv};
+    c.d_bias = true;
+}
+
+void with_sink_gradient(AttentionCase& c) {
+    c.sink = DataType_t::FLOAT;
+    c.d_sink = true;
+}
+
+std::vector<CaseGroup> shapes_at_limits() {
+    auto const heads = [](std::int64_t qk, std::int64_t v) {
+        return [=](AttentionCase& c) { c.d_qk = qk, c.d_v = v; };
+    };
+    return {
+        at_limit("floats", [](auto& c) { c.type = c.result_type = DataType_t::FLOAT; }),
+        at_limit("heads of 20", heads(20, 20)),
+        at_limit("heads of 192", heads(192, 192)),
+        at_limit("heads of 160 and 128", heads(160, 128)),
+        at_limit("heads of 256 and 128", heads(256, 128)),
+        at_limit("heads of 192 and 64", heads(192, 64)),
+        at_limit("heads of 128 and 192", heads(128, 192)),
+        at_limit("heads of 320", heads(320, 320)),
+        at_limit("rows 134 bytes apart", [](auto& c) { c.d_qk = c.d_v = 64, c.input_layout = Layout::Gaps; }),
+        at_limit("one query and one key", [](auto& c) { c.s_q = c.s_kv = 1; }),
+    };
+}
+
+std::vector<CaseGroup> implementations_at_limits() {
+    return {
+        at_limit("unified and causal", [](auto& c) { unify(c), c.right = 0; }),
+        at_limit("unified and alibi", [](auto& c) { unify(c), c.alibi = true; }),
+        at_limit("unified and bias", [](auto& c) { unify(c), biased(false, true, true)(c), c.d_bias = false; }),
+        at_limit("unified and dropout", [](auto& c) { unify(c), dropout(c); }),
+        at_limit("block mask, padding", [](auto& c) { c.block_mask = true, lengths(c); }),
+        at_limit("block mask, one query", [](auto& c) { c.block_mask = true, c.s_q = 1; }),
+        at_limit("block mask and causal", [](auto& c) { c.block_mask = true, c.right = 0; }),
+        at_limit("block mask, composite",
+                 [](auto& c) { c.block_mask = true, c.implementation = AttentionImplementation_t::COMPOSITE; }),
+    };
+}
+
+std::vector<CaseGroup> scores_at_limits() {
+    return {
+        at_limit("dBias of one row", biased(false, true, false)),
+        at_limit("dBias of floats", [](auto& c) { with_whole_bias_gradient(c), c.bias_type = DataType_t::FLOAT; }),
+        at_limit("dBias, the scale on the device",
+                 [](auto& c) { with_whole_bias_gradient(c), c.scale = Scale::Device; }),
+        at_limit("one query, bias of one column",
+                 [](auto& c) {
+                     c.s_q = 1, c.bias = Index4{c.b, c.h_q, 1, 1};
+                 }),
+        at_limit("softcap and dBias",
+                 [](auto& c) {
+                     c.modifier = oracle::Modify::Softcap, c.modifier_number = 2.5f;
+                     with_whole_bias_gradient(c);
+                 }),
+        at_limit("dSink, deterministic", [](auto& c) { with_sink_gradient(c), c.deterministic = true; }),
+        at_limit("dSink and dropout", [](auto& c) { with_sink_gradient(c), dropout(c); }),
+    };
+}
+
+std::vector<CaseGroup> dropout_at_limits() {
+    return {
+        at_limit("dropout mask of one column", [](auto& c) { masked_dropout(c), (*c.mask)[3] = 1; }),
+        at_limit("dropout mask of floats", [](auto& c) { masked_dropout(c), c.mask_type = DataType_t::FLOAT; }),
+        at_limit("one key, dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c); }),
+        at_limit("one key, bias and dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c), c.bias = c.mask; }),
+    };
+}
+
+}  // namespace
+
+std::vector<CaseGroup> groups_at_limits() {
+    std::vector<CaseGroup> all;
+    for (auto const& groups :
+         {shapes_at_limits(), implementations_at_limits(), scores_at_limits(), dropout_at_limits()}) {
+        all.insert(all.end(), groups.begin(), groups.end());
+    }
+    return all;
+}
+
 }  // namespace sdpa_test

@@ -127,7 +127,9 @@ std::vector<CaseGroup> single_cases(std::vector<std::string> const& numbers) {
 std::vector<CaseGroup> chosen_groups(std::vector<std::string> const& arguments) {
     if (arguments.size() > 1 && arguments[0] == "case") return single_cases({arguments.begin() + 1, arguments.end()});
     if (!arguments.empty() && arguments[0] == "limits") {
-        return chosen_groups({arguments.begin() + 1, arguments.end()});
+        auto groups = chosen_groups({arguments.begin() + 1, arguments.end()});
+        for (CaseGroup& group : groups_at_limits()) groups.push_back(std::move(group));
+        return groups;
     }
     int const random_cases = arguments.empty() ? 200 : std::atoi(arguments[0].c_str());
     std::string const part = arguments.size() > 1 ? arguments[1] : "";

@@ -31,9 +31,10 @@ using Error = cudnn_frontend::error_object;
 struct Column {
     char const* title;
     char const* device;
+    bool has_run = false;  // gpu_suite ran all of these rows there
 };
 constexpr Column kColumns[] = {
-    {"8.0", "a100"}, {"8.9", "l40s"}, {"9.0", "h200"}, {"10.0", "b200"}, {"12.0", "rtx5090"}};
+    {"8.0", "a100"}, {"8.9", "l40s"}, {"9.0", "h200", true}, {"10.0", "b200"}, {"12.0", "rtx5090"}};
 constexpr std::size_t kColumnCount = std::size(kColumns);
 
 struct Row {
@@ -51,102 +52,18 @@ struct Cell {
     bool agrees() const {
         return !is_asked || limits.empty() == refusal.empty() || (may_have_engines && refusal.empty());
     }
-    std::string text() const {
+    std::string text(bool has_run) const {
         if (!is_there) return "";
         if (!agrees()) return "**?**";
-        if (limits.empty()) return "yes";
+        if (limits.empty()) return has_run ? "**yes**" : "yes";
         return limits + (is_asked && refusal.empty() ? "\\*" : "");
     }
 };
 
-template <class Change>
-Row changed(char const* name, Change change) {
-    AttentionCase c = gpu_case_groups().front().cases[3];
-    change(c);
-    return {name, c};
-}
-
-// Each violates a limit, on some architecture at least.
-std::vector<Row> rows_at_limits() {
-    using Implementation = AttentionImplementation_t;
-    auto const unify = [](AttentionCase& c) { c.implementation = Implementation::UNIFIED; };
-    auto const lengths = [](AttentionCase& c) { c.len_q = {c.s_q, c.s_q / 2}, c.len_kv = {c.s_kv / 3, c.s_kv}; };
-    auto const mask = [](AttentionCase& c) {
-        c.dropout = Dropout::Mask, c.dropout_probability = 0.25f;
-        c.mask = Index4{c.b, c.h_q, c.s_q, c.s_kv};
-    };
-    return {
-        changed("floats", [](auto& c) { c.type = c.result_type = DataType_t::FLOAT; }),
-        changed("heads of 20", [](auto& c) { c.d_qk = c.d_v = 20; }),
-        changed("heads of 192", [](auto& c) { c.d_qk = c.d_v = 192; }),
-        changed("heads of 160 and 128", [](auto& c) { c.d_qk = 160, c.d_v = 128; }),
-        changed("heads of 256 and 128", [](auto& c) { c.d_qk = 256, c.d_v = 128; }),
-        changed("heads of 192 and 64", [](auto& c) { c.d_qk = 192, c.d_v = 64; }),
-        changed("heads of 128 and 192", [](auto& c) { c.d_qk = 128, c.d_v = 192; }),
-        changed("heads of 320", [](auto& c) { c.d_qk = c.d_v = 320; }),
-        changed("rows 134 bytes apart", [](auto& c) { c.d_qk = c.d_v = 64, c.input_layout = Layout::Gaps; }),
-        changed("unified and causal", [&](auto& c) { unify(c), c.right = 0; }),
-        changed("unified and alibi", [&](auto& c) { unify(c), c.alibi = true; }),
-        changed("unified and bias",
-                [&](auto& c) {
-                    unify(c), c.bias = Index4{1, c.h_q, c.s_q, c.s_kv};
-                }),
-        changed("unified and dropout",
-                [&](auto& c) { unify(c), c.dropout = Dropout::Probability, c.dropout_probability = 0.5f; }),
-        changed("dBias of one row",
-                [](auto& c) {
-                    c.bias = Index4{1, c.h_q, 1, c.s_kv}, c.d_bias = true;
-                }),
-        changed("dBias of floats",
-                [](auto& c) {
-                    c.bias = Index4{1, c.h_q, c.s_q, c.s_kv}, c.d_bias = true;
-                    c.bias_type = DataType_t::FLOAT;
-                }),
-        changed("dBias, the scale on the device",
-                [](auto& c) {
-                    c.bias = Index4{1, c.h_q, c.s_q, c.s_kv}, c.d_bias = true;
-                    c.scale = Scale::Device;
-                }),
-        changed("dropout mask of one column", [&](auto& c) { mask(c), (*c.mask)[3] = 1; }),
-        changed("dropout mask of floats", [&](auto& c) { mask(c), c.mask_type = DataType_t::FLOAT; }),
-        changed("one query, bias of one column",
-                [](auto& c) {
-                    c.s_q = 1, c.bias = Index4{c.b, c.h_q, 1, 1};
-                }),
-        changed("one key, dropout mask", [&](auto& c) { c.s_kv = 1, mask(c); }),
-        changed("one key, bias and dropout mask",
-                [&](auto& c) {
-                    c.s_kv = 1, mask(c);
-                    c.bias = c.mask;
-                }),
-        changed("softcap and dBias",
-                [](auto& c) {
-                    c.modifier = oracle::Modify::Softcap, c.modifier_number = 2.5f;
-                    c.bias = Index4{1, c.h_q, c.s_q, c.s_kv}, c.d_bias = true;
-                }),
-        changed("dSink, deterministic",
-                [](auto& c) {
-                    c.sink = DataType_t::FLOAT;
-                    c.d_sink = c.deterministic = true;
-                }),
-        changed("dSink and dropout",
-                [](auto& c) {
-                    c.sink = DataType_t::FLOAT, c.d_sink = true;
-                    c.dropout = Dropout::Probability, c.dropout_probability = 0.25f;
-                }),
-        changed("block mask, padding", [&](auto& c) { c.block_mask = true, lengths(c); }),
-        changed("block mask, one query", [](auto& c) { c.block_mask = true, c.s_q = 1; }),
-        changed("block mask and causal", [](auto& c) { c.block_mask = true, c.right = 0; }),
-        changed("block mask, composite",
-                [](auto& c) { c.block_mask = true, c.implementation = Implementation::COMPOSITE; }),
-        changed("one query and one key", [](auto& c) { c.s_q = c.s_kv = 1; }),
-    };
-}
-
 std::vector<Row> all_rows() {
     std::vector<Row> rows;
     for (CaseGroup const& group : gpu_case_groups()) rows.push_back({group.name, group.cases[3]});
-    for (Row& row : rows_at_limits()) rows.push_back(std::move(row));
+    for (CaseGroup const& group : groups_at_limits()) rows.push_back({group.name, group.cases.front()});
     return rows;
 }
 
@@ -254,9 +171,10 @@ Made by
 build/dev/test/lowering/support_matrix > docs/support-matrix.md
 ```
 
-and compared with the library by every test run. *yes*: an engine takes the graph, and its plan was compiled, measured
-and stored. An id is a limit of [cudnn.md](cudnn.md#limits), and no engine takes the graph. An id with \*: engines take
-it, but fail to run it or compute it wrong, so it is refused.
+and compared with the library by every test run that has this version; [9.14.0](support-matrix-9.14.0.md) has a matrix of
+its own. *yes*: an engine takes the graph, and its plan was compiled, measured and stored; **yes**: it also ran on an H200,
+and its numbers were right (`gpu_suite limits`). An id is a limit of [cudnn.md](cudnn.md#limits), and no engine takes the
+graph. An id with \*: engines take it, but fail to run it or compute it wrong, so it is refused.
 
 | option |)";
 
@@ -271,7 +189,7 @@ std::string markdown(Matrix& matrix, cudnn::Api const& api) {
         text += "\n| " + matrix.rows[row].name + " |";
         for (bool const is_backward : {false, true}) {
             for (std::size_t column = 0; column < kColumnCount; ++column) {
-                text += " " + matrix.at(row, is_backward, column).text() + " |";
+                text += " " + matrix.at(row, is_backward, column).text(kColumns[column].has_run) + " |";
             }
         }
     }

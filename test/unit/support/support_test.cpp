@@ -173,6 +173,12 @@ TEST_CASE("cudnn.s21 and s22: ragged offsets", "[support]") {
     CHECK(ids(graph, {.cudnn_version = 91800, .sm = 89}) == "cudnn.s21");
     CHECK(ids(graph, {.cudnn_version = 91801, .sm = 89}) == "");
     CHECK(ids(graph, {.cudnn_version = 91400, .sm = 90}) == "");
+    CHECK(ids(graph, {.cudnn_version = 91400, .sm = 120}) == "");
+    auto backward = AttentionGraph::backward().padding();
+    pack_rows(backward, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
+    CHECK(ids(backward, {.cudnn_version = 91800, .sm = 100}) == "");
+    CHECK(ids(backward, {.cudnn_version = 91800, .sm = 120}) == "cudnn.s21");
+    CHECK(ids(backward, {.cudnn_version = 91900, .sm = 120}) == "");
 }
 
 namespace {
