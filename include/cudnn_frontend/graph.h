@@ -127,9 +127,7 @@ class SDPA_GRAPH_API Graph {
         for (auto const& knob : knobs) choices.push_back({knob.first, knob.second});
         return create_plan(engine, choices);
     }
-    error_t create_execution_plan(std::int64_t const engine, std::initializer_list<Knob_choice> knobs) {
-        return create_plan(engine, knobs);
-    }
+    error_t create_execution_plan(std::int64_t const engine, std::initializer_list<Knob_choice> knobs);
     error_t get_engine_count(std::int64_t& count);
     error_t get_knobs_for_engine(std::int64_t const engine, std::vector<Knob>& knobs);
     error_t check_support();

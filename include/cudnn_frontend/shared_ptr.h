@@ -2,6 +2,8 @@
 // time that a file which includes the graph API takes to compile with GCC.
 #pragma once
 
+#include <cstddef>  // whose library this is, is known after its first header
+
 #if defined(__GLIBCXX__) || defined(_GLIBCXX_RELEASE)
 #if defined(__has_include)
 #if __has_include(<bits/shared_ptr.h>)

@@ -74,6 +74,10 @@ error_t Graph::create_execution_plans(std::vector<HeurMode_t> const& modes) {
     return guarded([&] { return advance(impl().planner, impl().planner->with_candidates(modes)); });
 }
 
+error_t Graph::create_execution_plan(std::int64_t const engine, std::initializer_list<Knob_choice> knobs) {
+    return create_plan(engine, knobs);
+}
+
 error_t Graph::create_plan(std::int64_t engine, std::vector<Knob_choice> const& knobs) {
     if (!impl().planner) return no_operation_graph("create_execution_plan");
     return guarded([&] {
