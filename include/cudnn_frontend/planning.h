@@ -66,8 +66,8 @@ class Knob {
     std::int64_t stride;
 };
 
-// Compiled kernels that graphs with dynamic shapes share: give one object to many graphs. Graphs of the same sizes share
-// kernels, others do not: cuDNN would hand them kernels that compute them wrong.
+// Compiled kernels that graphs with dynamic shapes share: give one object to many graphs. Graphs of the same sizes
+// share kernels, others do not: cuDNN would hand them kernels that compute them wrong.
 class SDPA_GRAPH_API KernelCache {
    public:
     KernelCache();

@@ -19,6 +19,11 @@ class [[nodiscard]] Result {
     T& value() & { return std::get<T>(content_); }
     T const& value() const& { return std::get<T>(content_); }
     T&& value() && { return std::get<T>(std::move(content_)); }
+    // Leaves `place` as it was where there is no value.
+    error_t move_to(T& place) && {
+        if (is_good()) place = std::get<T>(std::move(content_));
+        return error();
+    }
     error_t error() const { return is_good() ? error_t() : std::get<error_t>(content_); }
 
    private:

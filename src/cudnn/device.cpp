@@ -10,7 +10,7 @@ namespace {
 std::string_view member(std::string_view json, std::string_view key) {
     std::string const quoted = "\"" + std::string(key) + "\":";
     auto const at = json.find(quoted);
-    if (at == json.npos) return {};
+    if (at == std::string_view::npos) return {};
     std::string_view value = json.substr(at + quoted.size());
     while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
     if (value.starts_with('"')) return value.substr(1, value.find('"', 1) - 1);

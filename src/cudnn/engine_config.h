@@ -41,9 +41,9 @@ struct KnobRange {
     std::int64_t maximum, minimum, stride;
 };
 
-Result<std::vector<KnobRange>> knobs_of_engine(Descriptor const& graph, Device const* device, std::int64_t engine);
+Result<std::vector<KnobRange>> knobs_of_engine(Descriptor const& graph, Device const* device, std::int64_t index);
 
-Result<BackendConfig> make_config(Descriptor const& graph, Device const* device, std::int64_t engine,
+Result<BackendConfig> make_config(Descriptor const& graph, Device const* device, std::int64_t index,
                                   std::vector<KnobChoice> const& knobs);
 
 }  // namespace cudnn_frontend::inline v1::cudnn

@@ -36,7 +36,7 @@ class TensorLowering {
     std::vector<Descriptor> numbers_;
     std::vector<bool> is_uid_given_;  // by ValueId of storage: its own uid stands for one form
     std::map<ir::ValueId, std::pair<Source, std::int64_t>> sources_;  // by ValueId of storage
-    std::size_t rank_;  // of the tensors that scalars go with
+    std::size_t rank_;                                                // of the tensors that scalars go with
     std::int64_t last_uid_ = 0;
     Bindings bindings_;
 };

@@ -7,7 +7,7 @@ namespace {
 
 std::string_view after(std::string_view text, std::string_view mark) {
     auto const at = text.find(mark);
-    return at == text.npos ? std::string_view() : text.substr(at + mark.size());
+    return at == std::string_view::npos ? std::string_view() : text.substr(at + mark.size());
 }
 
 // The backend tells a chain of causes, the innermost first, one a line; an engine's chain starts with a line about the
@@ -20,7 +20,7 @@ class CauseReader {
             is_told_ = false;
         } else if (std::string_view const reason = after(line, "Reason: "); !reason.empty()) {
             tell(reason.substr(0, reason.find(" at: ")));
-        } else if (line.find_first_not_of(" \r\t") != line.npos) {
+        } else if (line.find_first_not_of(" \r\t") != std::string_view::npos) {
             tell(line);
         }
     }
@@ -48,7 +48,7 @@ std::string last_error_text(Api const& api) {
     while (!rest.empty()) {
         auto const end = rest.find('\n');
         causes.read(rest.substr(0, end));
-        rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
+        rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
     }
     return causes.take();
 }

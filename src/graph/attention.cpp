@@ -46,6 +46,7 @@ Derived& Attention_attributes<Derived>::set_alibi_mask(bool const enabled) {
     return static_cast<Derived&>(*this);
 }
 template <class Derived>
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from, which the check does not see in a template
 Derived& Attention_attributes<Derived>::set_score_mod(Score_modifier modifier) {
     this->draft_->score_mod = std::move(modifier);
     return static_cast<Derived&>(*this);

@@ -102,6 +102,8 @@ void mask_left(Steps& at, std::optional<Lengths> const& lengths, std::int64_t bo
 
 float get_negative_inf_value() { return -std::numeric_limits<float>::infinity(); }
 
+// NOLINTBEGIN(performance-unnecessary-value-param): the signatures that programs call and bind are by value
+
 Tensor_ptr bias(Graph_ptr graph, Tensor_ptr score, Tensor_ptr bias) {
     Steps at(*graph, score, "bias");
     return at.make(ADD, score, bias, "scores");
@@ -165,8 +167,10 @@ Tensor_ptr Softcap::backward(Graph_ptr graph, Tensor_ptr gradient, Tensor_ptr ca
     return at.make(DIV, at.make(TANH_BWD, scaled, before_tanh_, "tanh_gradient"), cap, "gradient");
 }
 
+// NOLINTEND(performance-unnecessary-value-param)
+
 detail::Score_modifier alibi(Tensor_ptr slopes) {
-    return [slopes](Graph_ptr const& graph, Tensor_ptr const& score) {
+    return [slopes = std::move(slopes)](Graph_ptr const& graph, Tensor_ptr const& score) {
         if (!slopes) return Tensor_ptr();
         Steps at(*graph, score, "alibi");
         return add_distance(at, slopes);
@@ -181,20 +185,20 @@ detail::Score_modifier relative_bias(float factor) {
 }
 
 detail::Score_modifier document_mask(Tensor_ptr documents_of_queries, Tensor_ptr documents_of_keys) {
-    return [documents_of_queries, documents_of_keys](Graph_ptr const& graph, Tensor_ptr const& score) {
-        bool const is_one_tensor = documents_of_queries == documents_of_keys;  // which masks nothing
-        if (!documents_of_queries || !documents_of_keys || is_one_tensor) return Tensor_ptr();
+    return [of_queries = std::move(documents_of_queries), of_keys = std::move(documents_of_keys)](
+               Graph_ptr const& graph, Tensor_ptr const& score) {
+        if (!of_queries || !of_keys || of_queries == of_keys) return Tensor_ptr();  // one tensor would mask nothing
         Steps at(*graph, score, "document_mask");
         // Engines compare what they computed with what they read, not two tensors that they read.
         Tensor_ptr const row = at.row();
         Tensor_ptr const nothing = at.count(SUB, row, row, "nothing");
-        Tensor_ptr const of_row = at.count(ADD, nothing, documents_of_queries, "document_of_row");
-        return at.keep_where(at.compare(CMP_EQ, of_row, documents_of_keys, "same"));
+        Tensor_ptr const of_row = at.count(ADD, nothing, of_queries, "document_of_row");
+        return at.keep_where(at.compare(CMP_EQ, of_row, of_keys, "same"));
     };
 }
 
 detail::Score_modifier prefix_lm(Tensor_ptr prefix_lengths) {
-    return [prefix_lengths](Graph_ptr const& graph, Tensor_ptr const& score) {
+    return [prefix_lengths = std::move(prefix_lengths)](Graph_ptr const& graph, Tensor_ptr const& score) {
         if (!prefix_lengths) return Tensor_ptr();
         Steps at(*graph, score, "prefix_lm");
         // j <= i or j < prefix, without a logical operation, for which engines have no integers
@@ -217,7 +221,7 @@ detail::Score_modifier dilated_window(std::int32_t reach, std::int32_t dilation)
 }
 
 detail::Score_modifier chain(detail::Score_modifier first, detail::Score_modifier second) {
-    return [first, second](Graph_ptr const& graph, Tensor_ptr const& score) {
+    return [first = std::move(first), second = std::move(second)](Graph_ptr const& graph, Tensor_ptr const& score) {
         Tensor_ptr const between = first ? first(graph, score) : score;
         return second && between ? second(graph, between) : between;
     };

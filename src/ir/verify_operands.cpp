@@ -248,10 +248,10 @@ void OperandCheck::check(BlockMaskOp const& op) {
     if (check_rank_4({{"y", op.y}})) check_block_mask(op.mask, dim(op.y));
 }
 
-static ValueId key_table(SdpaForwardOp const& op) { return op.page_table_k; }
-static ValueId value_table(SdpaForwardOp const& op) { return op.page_table_v; }
-static ValueId key_table(SdpaBackwardOp const&) { return kNoValue; }
-static ValueId value_table(SdpaBackwardOp const&) { return kNoValue; }
+ValueId key_table(SdpaForwardOp const& op) { return op.page_table_k; }
+ValueId value_table(SdpaForwardOp const& op) { return op.page_table_v; }
+ValueId key_table(SdpaBackwardOp const&) { return kNoValue; }
+ValueId value_table(SdpaBackwardOp const&) { return kNoValue; }
 
 template <class Attention>
 void OperandCheck::check_keys_and_values(Attention const& op) {

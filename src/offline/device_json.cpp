@@ -91,7 +91,7 @@ Result<Json> read(std::string_view text) {
                        " are read");
     }
     // The parser takes a zero byte for the end and does not look at what follows.
-    if (auto const zero = text.find('\0'); zero != text.npos) {
+    if (auto const zero = text.find('\0'); zero != std::string_view::npos) {
         return refused("has a zero byte at byte " + std::to_string(zero + 1) + "; JSON text is needed");
     }
     if (depth_of(text) > kMaxDepth) {

@@ -25,7 +25,7 @@ std::span<DeviceDescription const> known_devices();
 Result<DeviceDescription> find_device(std::string_view name);
 
 // Takes the text of a file of devices/, and cuDNN's own JSON. Hostile text is an error like any other.
-Result<DeviceDescription> parse_device(std::string_view json);
+Result<DeviceDescription> parse_device(std::string_view text);
 
 // The text of a file for devices/.
 std::string to_json(DeviceDescription const& device);

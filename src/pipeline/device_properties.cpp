@@ -20,21 +20,14 @@ DeviceProperties& DeviceProperties::operator=(DeviceProperties&&) noexcept = def
 DeviceProperties::~DeviceProperties() = default;
 
 error_t DeviceProperties::adopt(std::string const& text) {
-    status_ = pipeline::guarded([&] {
-        auto json = pipeline::parse_device(text);
-        json_ = json.is_good() ? std::move(json).value() : std::string();
-        return json.error();
-    });
+    json_.clear();
+    status_ = pipeline::guarded([&] { return pipeline::parse_device(text).move_to(json_); });
     return status_;
 }
 
 DeviceProperties DeviceProperties::named(std::string const& name) {
     DeviceProperties properties;
-    properties.status_ = pipeline::guarded([&] {
-        auto json = pipeline::find_device(name);
-        if (json.is_good()) properties.json_ = std::move(json).value();
-        return json.error();
-    });
+    properties.status_ = pipeline::guarded([&] { return pipeline::find_device(name).move_to(properties.json_); });
     return properties;
 }
 
@@ -57,11 +50,7 @@ DeviceProperties& DeviceProperties::set_handle(cudnnHandle_t handle) {
 }
 
 error_t DeviceProperties::build() {
-    status_ = pipeline::guarded([&] {
-        auto json = pipeline::record_device(handle_, device_id_);
-        if (json.is_good()) json_ = std::move(json).value();
-        return json.error();
-    });
+    status_ = pipeline::guarded([&] { return pipeline::record_device(handle_, device_id_).move_to(json_); });
     return status_;
 }
 

@@ -39,8 +39,7 @@ error_t nothing_to_build() {
 
 // Puts the result of a stage in place of what the stage started from.
 error_t advance(std::shared_ptr<Planner>& planner, Result<std::shared_ptr<Planner>> next) {
-    if (next.is_good()) planner = std::move(next).value();
-    return next.error();
+    return std::move(next).move_to(planner);
 }
 
 }  // namespace
@@ -89,20 +88,12 @@ error_t Graph::create_plan(std::int64_t engine, std::vector<Knob_choice> const& 
 
 error_t Graph::get_engine_count(std::int64_t& count) {
     if (!impl().planner) return no_operation_graph("get_engine_count");
-    return guarded([&] {
-        auto const found = impl().planner->engine_count();
-        if (found.is_good()) count = found.value();
-        return found.error();
-    });
+    return guarded([&] { return impl().planner->engine_count().move_to(count); });
 }
 
 error_t Graph::get_knobs_for_engine(std::int64_t const engine, std::vector<Knob>& knobs) {
     if (!impl().planner) return no_operation_graph("get_knobs_for_engine");
-    return guarded([&] {
-        auto found = impl().planner->knobs_of_engine(engine);
-        if (found.is_good()) knobs = std::move(found).value();
-        return found.error();
-    });
+    return guarded([&] { return impl().planner->knobs_of_engine(engine).move_to(knobs); });
 }
 
 static error_t no_candidates(char const* call) {

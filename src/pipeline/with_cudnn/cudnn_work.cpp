@@ -8,7 +8,10 @@
 namespace cudnn_frontend::inline v1::pipeline {
 
 Candidate::Candidate(std::shared_ptr<CudnnWork const> work, cudnn::BackendConfig config)
-    : work_(std::move(work)), config_(config.value), info_(info_of(config_, *work_->context)), unused_(std::move(config)) {}
+    : work_(std::move(work)),
+      config_(config.value),
+      info_(info_of(config_, *work_->context)),
+      unused_(std::move(config)) {}
 
 Candidate::Candidate(cudnn::EngineConfig config, std::shared_ptr<CudnnPlan const> plan)
     : config_(std::move(config)), info_(plan->info()), is_tried_(true), plan_(std::move(plan)) {}
@@ -19,8 +22,8 @@ Result<CudnnPlan const*> Candidate::build() {
         is_tried_ = true;
         cudnn::keep_compiler_open();
         auto engine = cudnn::EnginePlan::build(std::move(unused_), work_->device(), work_->kernel_cache.get());
-        if (engine.is_good()) plan_ = std::make_shared<CudnnPlan>(work_->context, std::move(engine).value());
         failure_ = engine.error();
+        if (engine.is_good()) plan_ = std::make_shared<CudnnPlan>(work_->context, std::move(engine).value());
     }
     if (!plan_) return failure_;
     return plan_.get();
@@ -54,7 +57,7 @@ std::string size_reason(char const* what, std::int64_t bytes, std::optional<std:
 
 std::string name_reason(std::string const& name, std::vector<std::string> const& barred) {
     for (std::string const& part : barred) {
-        if (!part.empty() && name.find(part) != name.npos) return "has the deselected name '" + part + "'";
+        if (!part.empty() && name.find(part) != std::string::npos) return "has the deselected name '" + part + "'";
     }
     return {};
 }

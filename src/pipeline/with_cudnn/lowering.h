@@ -17,6 +17,6 @@ struct LoadedPlan {
     std::shared_ptr<CudnnPlan const> plan;
 };
 
-Result<LoadedPlan> load_for_cudnn(PlanningInput const& input, std::string const& stored);
+Result<LoadedPlan> load_for_cudnn(PlanningInput const& input, std::string const& text);
 
 }  // namespace cudnn_frontend::inline v1::pipeline
