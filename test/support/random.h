@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 
 namespace sdpa_test {
@@ -24,9 +25,15 @@ class Random {
     double real(double low, double high) { return low + (high - low) * static_cast<double>(next() >> 11) * 0x1p-53; }
     bool chance(double probability) { return real(0.0, 1.0) < probability; }
 
+    bool flip() { return chance(0.5); }
+
     template <class Choices>
     auto pick(Choices const& choices) {
         return *std::next(std::begin(choices), between(0, static_cast<std::int64_t>(std::size(choices)) - 1));
+    }
+    template <class T>
+    T pick(std::initializer_list<T> choices) {
+        return pick<std::initializer_list<T>>(choices);
     }
 
    private:

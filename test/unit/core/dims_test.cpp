@@ -1,9 +1,9 @@
 #include "core/dims.h"
 
 #include "support/catch.h"
+#include "support/random.h"
 
 #include <limits>
-#include <random>
 #include <set>
 
 using namespace cudnn_frontend;
@@ -50,12 +50,11 @@ TEST_CASE("packed_strides are row-major, and do not overflow for absurd sizes") 
 }
 
 TEST_CASE("overlaps_itself never misses an overlap, and is exact for nested strides") {
-    std::mt19937 random(20);
-    auto const draw = [&](int low, int high) { return std::uniform_int_distribution<std::int64_t>(low, high)(random); };
+    sdpa_test::Random random(20);
     int overlapping = 0, separate = 0;
     for (int trial = 0; trial < 3000; ++trial) {
-        Dims const dim{draw(1, 4), draw(1, 4), draw(1, 4)};
-        Dims const stride{draw(0, 20), draw(0, 20), draw(0, 20)};
+        Dims const dim{random.between(1, 4), random.between(1, 4), random.between(1, 4)};
+        Dims const stride{random.between(0, 20), random.between(0, 20), random.between(0, 20)};
         bool const truth = overlaps_by_enumeration(dim, stride);
         CAPTURE(core::to_string(dim), core::to_string(stride));
         if (truth) REQUIRE(core::overlaps_itself(dim, stride));

@@ -1,11 +1,30 @@
 #include "attention_case.h"
 
-#include <cmath>
+#include "support/random.h"
+
+#include "cpu/philox.h"
+
 #include <limits>
 
 namespace attention_test {
 
 using fe::DataType_t;
+using sdpa_test::Random;
+
+namespace {
+
+template <class Visit>
+void for_each_element(Dims const& dim, Visit visit) {
+    for (std::int64_t b = 0; b < dim[0]; ++b) {
+        for (std::int64_t h = 0; h < dim[1]; ++h) {
+            for (std::int64_t i = 0; i < dim[2]; ++i) {
+                for (std::int64_t j = 0; j < dim[3]; ++j) visit(b, h, i, j);
+            }
+        }
+    }
+}
+
+}  // namespace
 
 double Tensor::at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
     return fe::core::load(view.type, view.data, view.at(b, h, i, j));
@@ -15,9 +34,16 @@ void Tensor::set(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j,
     fe::core::store(view.type, view.data, view.at(b, h, i, j), value);
 }
 
+oracle::Array Tensor::numbers() const {
+    oracle::Array result(view.dim[0], view.dim[1], view.dim[2], view.dim[3]);
+    for_each_element(view.dim, [&](auto b, auto h, auto i, auto j) { result.at(b, h, i, j) = at(b, h, i, j); });
+    return result;
+}
+
 namespace {
 
 constexpr unsigned char kUnwritten = 0xA5;
+constexpr double kDropoutMaskScale = 1.25;
 
 Dims strides_of(Dims const& dim, Layout layout) {
     switch (layout) {
@@ -39,14 +65,7 @@ Tensor make_tensor(Dims const& dim, DataType_t type, Layout layout = Layout::Bhs
 
 template <class Value>
 void fill(Tensor& tensor, Value value) {
-    Dims const dim = tensor.view.dim;
-    for (std::int64_t b = 0; b < dim[0]; ++b) {
-        for (std::int64_t h = 0; h < dim[1]; ++h) {
-            for (std::int64_t i = 0; i < dim[2]; ++i) {
-                for (std::int64_t j = 0; j < dim[3]; ++j) tensor.set(b, h, i, j, value(b, i));
-            }
-        }
-    }
+    for_each_element(tensor.view.dim, [&](auto b, auto h, auto i, auto j) { tensor.set(b, h, i, j, value(b, i)); });
 }
 
 class Source {
@@ -55,29 +74,27 @@ class Source {
 
     // Rows past the sequences' lengths hold NaN.
     Tensor tensor(Dims const& dim, std::vector<std::int64_t> const& lengths) {
-        std::normal_distribution<double> normal(0.0, 0.8);
         Tensor result = make_tensor(dim, test_.type, test_.layout);
         fill(result, [&](std::int64_t b, std::int64_t i) {
             bool const past = test_.options.padding && i >= lengths[static_cast<std::size_t>(b)];
-            return past ? std::numeric_limits<double>::quiet_NaN() : normal(random_);
+            return past ? std::numeric_limits<double>::quiet_NaN() : random_.real(-1.5, 1.5);
         });
         return result;
     }
     Tensor plain(Dims const& dim) {
-        std::normal_distribution<double> normal(0.0, 1.0);
         Tensor result = make_tensor(dim, test_.type);
-        fill(result, [&](std::int64_t, std::int64_t) { return normal(random_); });
+        fill(result, [&](std::int64_t, std::int64_t) { return random_.real(-2.0, 2.0); });
         return result;
     }
     Tensor mask(Dims const& dim) {
         Tensor result = make_tensor(dim, test_.type);
-        fill(result, [&](std::int64_t, std::int64_t) { return random_() % 4 == 0 ? 0.0 : 1.0; });
+        fill(result, [&](std::int64_t, std::int64_t) { return random_.chance(0.25) ? 0.0 : 1.0; });
         return result;
     }
 
    private:
     Case const& test_;
-    std::mt19937 random_;
+    Random random_;
 };
 
 Tensor one_element(DataType_t type, double value) {
@@ -94,38 +111,31 @@ Tensor lengths_tensor(std::vector<std::int64_t> const& lengths) {
     return result;
 }
 
-template <class T>
-T pick(std::mt19937& random, std::vector<T> const& from) {
-    return from[random() % from.size()];
-}
-
-bool flip(std::mt19937& random) { return random() % 2 == 0; }
-
-Sizes random_sizes(std::mt19937& random) {
+Sizes random_sizes(Random& random) {
     std::vector<std::int64_t> const lengths{1, 17, 65, 130}, widths{8, 40, 64, 128, 256};
     Sizes sizes;
-    sizes.b = pick<std::int64_t>(random, {1, 2, 3});
-    sizes.hq = pick<std::int64_t>(random, {1, 2, 4, 6});
+    sizes.b = random.pick({1, 2, 3});
+    sizes.hq = random.pick({1, 2, 4, 6});
     std::vector<std::int64_t> divisors;
     for (std::int64_t n = 1; n <= sizes.hq; ++n) {
         if (sizes.hq % n == 0) divisors.push_back(n);
     }
-    sizes.hk = pick(random, divisors);
-    sizes.hv = pick(random, divisors);
-    sizes.sq = pick(random, lengths);
-    sizes.skv = pick(random, lengths);
-    sizes.dqk = pick(random, widths);
-    sizes.dv = pick(random, widths);
+    sizes.hk = random.pick(divisors);
+    sizes.hv = random.pick(divisors);
+    sizes.sq = random.pick(lengths);
+    sizes.skv = random.pick(lengths);
+    sizes.dqk = random.pick(widths);
+    sizes.dv = random.pick(widths);
     return sizes;
 }
 
-fe::ir::AttentionOptions random_options(std::mt19937& random) {
+fe::ir::AttentionOptions random_options(Random& random) {
     fe::ir::AttentionOptions options;
-    options.alibi = random() % 4 == 0;
-    options.padding = flip(random);
-    options.alignment = flip(random) ? fe::DiagonalAlignment_t::TOP_LEFT : fe::DiagonalAlignment_t::BOTTOM_RIGHT;
-    if (flip(random)) options.right_bound = pick<std::int64_t>(random, {0, 0, 5});
-    if (random() % 3 == 0) options.left_bound = pick<std::int64_t>(random, {1, 9, 70});
+    options.alibi = random.chance(0.25);
+    options.padding = random.flip();
+    options.alignment = random.flip() ? fe::DiagonalAlignment_t::TOP_LEFT : fe::DiagonalAlignment_t::BOTTOM_RIGHT;
+    if (random.flip()) options.right_bound = random.pick({0, 0, 5});
+    if (random.chance(0.3)) options.left_bound = random.pick({1, 9, 70});
     return options;
 }
 
@@ -152,7 +162,7 @@ Data make_data(Case const& test) {
     data.seed = one_element(DataType_t::INT64, 1234 + test.seed);
     data.offset = one_element(DataType_t::INT64, 3);
     data.dropout_mask = source.mask({1, s.hq, s.sq, s.skv});
-    data.dropout_scale = one_element(DataType_t::FLOAT, 1.25);
+    data.dropout_scale = one_element(DataType_t::FLOAT, kDropoutMaskScale);
     data.rng_dump = make_tensor({s.b, s.hq, s.sq, s.skv}, DataType_t::FLOAT);
     return data;
 }
@@ -199,26 +209,69 @@ fe::cpu::BackwardTensors Data::backward(Case const& test) const {
     return tensors;
 }
 
+namespace {
+
+// The mask that the kernels are to generate.
+oracle::Array generated_mask(Case const& test, Data const& data) {
+    Sizes const& s = test.sizes;
+    oracle::Array mask(s.b, s.hq, s.sq, s.skv);
+    fe::cpu::DropoutMask const generator(static_cast<std::int64_t>(data.seed.at(0, 0, 0, 0)),
+                                         static_cast<std::int64_t>(data.offset.at(0, 0, 0, 0)),
+                                         1.0 - *test.options.dropout_probability, s.skv);
+    for_each_element(mask.dim, [&](auto b, auto h, auto i, auto j) {
+        mask.at(b, h, i, j) = generator.keeps((b * s.hq + h) * s.sq + i, j) ? 1.0 : 0.0;
+    });
+    return mask;
+}
+
+}  // namespace
+
+oracle::Problem to_problem(Case const& test, Data const& data) {
+    oracle::Problem problem;
+    problem.q = data.q.numbers();
+    problem.k = data.k.numbers();
+    problem.v = data.v.numbers();
+    problem.scale = test.scale_tensor ? data.scale.at(0, 0, 0, 0) : double{test.options.scale_value.value_or(1.0f)};
+    if (test.has_bias) problem.bias = data.bias.numbers();
+    problem.alibi = test.options.alibi;
+    if (test.options.padding) {
+        problem.len_q = test.lengths_q;
+        problem.len_kv = test.lengths_kv;
+    }
+    problem.bottom_right = test.options.alignment == fe::DiagonalAlignment_t::BOTTOM_RIGHT;
+    problem.left = test.options.left_bound;
+    problem.right = test.options.right_bound;
+    if (test.dropout == Dropout::Philox) {
+        problem.dropout_mask = generated_mask(test, data);
+        problem.dropout_scale = 1.0 / (1.0 - *test.options.dropout_probability);
+    }
+    if (test.dropout == Dropout::Mask) {
+        problem.dropout_mask = data.dropout_mask.numbers();
+        problem.dropout_scale = kDropoutMaskScale;
+    }
+    return problem;
+}
+
 Case random_case(unsigned seed) {
-    std::mt19937 random(seed);
+    Random random(seed);
     Case test;
     test.seed = seed;
     test.sizes = random_sizes(random);
-    test.type = pick<DataType_t>(
-        random, {DataType_t::FLOAT, DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16, DataType_t::DOUBLE});
-    test.layout = pick<Layout>(random, {Layout::Bhsd, Layout::Bshd, Layout::Padded});
+    test.type =
+        random.pick({DataType_t::FLOAT, DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16, DataType_t::DOUBLE});
+    test.layout = random.pick({Layout::Bhsd, Layout::Bshd, Layout::Padded});
     test.options = random_options(random);
-    test.scale_tensor = flip(random);
-    if (!test.scale_tensor && flip(random)) test.options.scale_value = 0.125f;
+    test.scale_tensor = random.flip();
+    if (!test.scale_tensor && random.flip()) test.options.scale_value = 0.125f;
     Sizes const& s = test.sizes;
-    test.has_bias = flip(random);
-    test.bias_dim = {flip(random) ? 1 : s.b, flip(random) ? 1 : s.hq, flip(random) ? 1 : s.sq,
-                     flip(random) ? 1 : s.skv};
-    test.dropout = pick<Dropout>(random, {Dropout::None, Dropout::None, Dropout::Philox, Dropout::Mask});
+    test.has_bias = random.flip();
+    test.bias_dim = {random.flip() ? 1 : s.b, random.flip() ? 1 : s.hq, random.flip() ? 1 : s.sq,
+                     random.flip() ? 1 : s.skv};
+    test.dropout = random.pick({Dropout::None, Dropout::None, Dropout::Philox, Dropout::Mask});
     if (test.dropout == Dropout::Philox) test.options.dropout_probability = 0.25;
     for (std::int64_t b = 0; b < s.b; ++b) {
-        test.lengths_q.push_back(static_cast<std::int64_t>(random() % static_cast<unsigned>(s.sq + 1)));
-        test.lengths_kv.push_back(static_cast<std::int64_t>(random() % static_cast<unsigned>(s.skv + 1)));
+        test.lengths_q.push_back(random.between(0, s.sq));
+        test.lengths_kv.push_back(random.between(0, s.skv));
     }
     return test;
 }

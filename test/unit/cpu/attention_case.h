@@ -1,10 +1,11 @@
 // Attention problems on host memory for the tests: seeded data in every tensor, in any layout.
 #pragma once
 
+#include "reference/oracle.h"
+
 #include "cpu/attention.h"
 
 #include <cstdint>
-#include <random>
 #include <vector>
 
 namespace attention_test {
@@ -21,6 +22,7 @@ struct Tensor {
 
     double at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
     void set(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j, double value);
+    oracle::Array numbers() const;
 };
 
 enum class Layout { Bhsd, Bshd, Padded };
@@ -54,6 +56,9 @@ struct Data {
 };
 
 Data make_data(Case const& test);
+
+// What the fused kernels are compared with.
+oracle::Problem to_problem(Case const& test, Data const& data);
 
 // A random combination of sizes, layout, data type and options.
 Case random_case(unsigned seed);

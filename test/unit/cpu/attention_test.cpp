@@ -1,6 +1,6 @@
 #include "support/catch.h"
 
-#include "attention_oracle.h"
+#include "attention_case.h"
 
 #include "cpu/attention_kernels.h"
 
@@ -19,24 +19,18 @@ double tolerance(DataType_t type) {
     return type == DataType_t::HALF ? 2e-3 : 1e-4;
 }
 
-void check_close(char const* name, Tensor const& actual, Numbers const& expected) {
+void check_close(char const* name, Tensor const& actual, oracle::Array const& expected) {
     INFO(name);
-    Dims const dim = actual.view.dim;
+    oracle::Array const numbers = actual.numbers();
+    REQUIRE(numbers.dim == expected.dim);
     double const allowed = tolerance(actual.view.type);
-    std::size_t at = 0, wrong = 0;
-    for (std::int64_t b = 0; b < dim[0]; ++b) {
-        for (std::int64_t h = 0; h < dim[1]; ++h) {
-            for (std::int64_t i = 0; i < dim[2]; ++i) {
-                for (std::int64_t j = 0; j < dim[3]; ++j, ++at) {
-                    double const found = actual.at(b, h, i, j), wanted = expected[at];
-                    bool const close =
-                        found == wanted || std::abs(found - wanted) <= allowed * (1.0 + std::abs(wanted));
-                    if (!close && wrong++ == 0) {
-                        CAPTURE(b, h, i, j, found, wanted);
-                        CHECK(close);
-                    }
-                }
-            }
+    std::size_t wrong = 0;
+    for (std::size_t at = 0; at < numbers.values.size(); ++at) {
+        double const found = numbers.values[at], wanted = expected.values[at];
+        bool const close = found == wanted || std::abs(found - wanted) <= allowed * (1.0 + std::abs(wanted));
+        if (!close && wrong++ == 0) {
+            CAPTURE(at, found, wanted);
+            CHECK(close);
         }
     }
     CHECK(wrong == 0);
@@ -69,16 +63,18 @@ void run_backward(Case const& test, Data const& data, int threads) {
 
 void check_forward(Case const& test, Data const& data) {
     run_forward(test, data, 1);
-    ForwardNumbers const expected = forward_oracle(test, data);
+    oracle::Problem const problem = to_problem(test, data);
+    oracle::Forward const expected = oracle::forward(problem);
     check_close("O", data.o, expected.o);
     check_close("stats", data.stats, expected.stats);
-    if (test.dropout == Dropout::Philox) check_close("rng dump", data.rng_dump, expected.dropout_mask);
+    if (test.dropout == Dropout::Philox) check_close("rng dump", data.rng_dump, *problem.dropout_mask);
 }
 
 // After check_forward, whose O and stats it takes.
 void check_backward(Case const& test, Data const& data) {
     run_backward(test, data, 1);
-    BackwardNumbers const expected = backward_oracle(test, data);
+    oracle::Backward const expected =
+        oracle::backward(to_problem(test, data), data.o.numbers(), data.stats.numbers(), data.d_o.numbers());
     check_close("dQ", data.d_q, expected.d_q);
     check_close("dK", data.d_k, expected.d_k);
     check_close("dV", data.d_v, expected.d_v);
@@ -106,10 +102,10 @@ Case plain_case() {
     return test;
 }
 
-Numbers forward_numbers(Case const& test) {
+std::vector<double> forward_numbers(Case const& test) {
     Data const data = make_data(test);
     run_forward(test, data, 2);
-    Numbers numbers;
+    std::vector<double> numbers;
     for (std::int64_t i = 0; i < test.sizes.sq; ++i) {
         for (std::int64_t d = 0; d < test.sizes.dv; ++d) numbers.push_back(data.o.at(1, 3, i, d));
     }
@@ -148,7 +144,7 @@ TEST_CASE("fused attention spans several blocks of queries and keys") {
 }
 
 TEST_CASE("fused attention changes with every option") {
-    Numbers const plain = forward_numbers(plain_case());
+    std::vector<double> const plain = forward_numbers(plain_case());
     Case test = plain_case();
     SECTION("scale") { test.options.scale_value = 0.31f; }
     SECTION("scale tensor") { test.scale_tensor = true; }
@@ -175,7 +171,7 @@ TEST_CASE("fused attention changes with every option") {
 TEST_CASE("fused attention moves the band with the alignment") {
     Case test = plain_case();
     test.options.right_bound = 0;
-    Numbers const top_left = forward_numbers(test);
+    std::vector<double> const top_left = forward_numbers(test);
     test.options.alignment = fe::DiagonalAlignment_t::BOTTOM_RIGHT;
     CHECK(forward_numbers(test) != top_left);
 }

@@ -1,8 +1,8 @@
 #include "pipeline/overlap.h"
 
 #include "support/catch.h"
+#include "support/random.h"
 
-#include <random>
 #include <set>
 
 using namespace cudnn_frontend;
@@ -38,19 +38,16 @@ bool share_by_enumeration(Slot const& a, std::int64_t a_start, Slot const& b, st
 }  // namespace
 
 TEST_CASE("tensors of one layout share memory exactly when they have an element in common") {
-    std::mt19937 random(7);
-    auto const draw = [&](std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
-    };
+    sdpa_test::Random random(7);
     float memory[1] = {};
     char* const base = reinterpret_cast<char*>(memory);
     int sharing = 0;
     for (int trial = 0; trial < 3000; ++trial) {
-        std::int64_t const inner = draw(1, 4), middle = draw(1, 4);
+        std::int64_t const inner = random.between(1, 4), middle = random.between(1, 4);
         core::Dims const stride{inner * 2 * middle * 2, inner * 2, 1};
-        Slot const a = make_slot({draw(1, 3), middle, inner}, stride);
-        Slot const b = make_slot({draw(1, 3), draw(1, middle), draw(1, inner)}, stride);
-        std::int64_t const distance = draw(0, 40);
+        Slot const a = make_slot({random.between(1, 3), middle, inner}, stride);
+        Slot const b = make_slot({random.between(1, 3), random.between(1, middle), random.between(1, inner)}, stride);
+        std::int64_t const distance = random.between(0, 40);
         bool const expected = share_by_enumeration(a, 0, b, distance);
         CAPTURE(core::to_string(a.dim), core::to_string(b.dim), core::to_string(stride), distance);
         REQUIRE(pipeline::share_memory(a, base, b, base + distance * 4) == expected);
@@ -70,17 +67,16 @@ TEST_CASE("dense tensors share memory when their ranges meet") {
 }
 
 TEST_CASE("tensors of different layouts with gaps never share memory unseen") {
-    std::mt19937 random(11);
-    auto const draw = [&](std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
-    };
+    sdpa_test::Random random(11);
     float memory[1] = {};
     char* const base = reinterpret_cast<char*>(memory);
     int sharing = 0, told_apart = 0;
     for (int trial = 0; trial < 5000; ++trial) {
-        Slot const a = make_slot({draw(1, 3), draw(1, 3), draw(1, 4)}, {draw(0, 3) * 8, draw(0, 6), draw(1, 2)});
-        Slot const b = make_slot({draw(1, 3), draw(1, 3), draw(1, 4)}, {draw(0, 3) * 8, draw(0, 6), draw(1, 2)});
-        std::int64_t const distance = draw(-20, 20);
+        Slot const a = make_slot({random.between(1, 3), random.between(1, 3), random.between(1, 4)},
+                                 {random.between(0, 3) * 8, random.between(0, 6), random.between(1, 2)});
+        Slot const b = make_slot({random.between(1, 3), random.between(1, 3), random.between(1, 4)},
+                                 {random.between(0, 3) * 8, random.between(0, 6), random.between(1, 2)});
+        std::int64_t const distance = random.between(-20, 20);
         bool const expected = share_by_enumeration(a, 0, b, distance);
         bool const found = pipeline::share_memory(a, base, b, base + distance * 4);
         CAPTURE(core::to_string(a.dim), core::to_string(b.dim), core::to_string(a.stride), core::to_string(b.stride));
