@@ -16,6 +16,15 @@ if(SDPA_GRAPH_SANITIZE)
   add_link_options(-fsanitize=${SDPA_GRAPH_SANITIZE})
 endif()
 
+# The tests of this folder may open CUDA, which maps GPU memory where the address sanitizer keeps a gap in its shadow
+# memory: with the gap protected, cuInit() finds no memory.
+function(sdpa_tests_open_cuda)
+  if(SDPA_GRAPH_SANITIZE MATCHES address)
+    get_property(tests DIRECTORY PROPERTY TESTS)
+    set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT ASAN_OPTIONS=protect_shadow_gap=0)
+  endif()
+endfunction()
+
 # A layer of the library: every source of its folder, and of the folders named as PARTS. It sees the public headers and
 # the layers that it names.
 function(sdpa_layer name)
