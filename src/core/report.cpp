@@ -37,7 +37,7 @@ std::string Report::to_text() const {
 error_t Report::to_error() const {
     if (ok()) return {};
     std::string text;
-    if (findings_.size() > 1) text = std::to_string(findings_.size()) + " rules are violated:\n";
+    if (findings_.size() > 1) text = std::to_string(findings_.size()) + " findings:\n";
     std::size_t const shown = std::min(findings_.size(), kMostFindings);
     for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : "\n") + describe(findings_[i]);
     if (shown < findings_.size()) {

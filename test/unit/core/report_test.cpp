@@ -28,7 +28,7 @@ TEST_CASE("a report becomes one error with the first finding's code and place an
     CHECK(error.where.rule == "a.c01");
     CHECK(error.where.tensor == "Q");
     CHECK(error.err_msg ==
-          "2 rules are violated:\n"
+          "2 findings:\n"
           "[a.c01] node 'node', tensor 'Q': found nothing; needed a tensor. Try: pass one.\n"
           "[a.c02] tensor 't': found -1; needed 0 or more.");
     CHECK_FALSE(report.ok());
@@ -41,9 +41,8 @@ TEST_CASE("an error tells a hundred findings and counts the others") {
     std::string const line = "\n[a.c01] tensor 't': found -1; needed 0 or more.";
     std::string hundred;
     for (int i = 0; i < 100; ++i) hundred += line;
-    CHECK(Report(std::vector<Finding>(100, finding)).to_error().err_msg == "100 rules are violated:" + hundred);
+    CHECK(Report(std::vector<Finding>(100, finding)).to_error().err_msg == "100 findings:" + hundred);
     Report const report(std::vector<Finding>(103, finding));
-    CHECK(report.to_error().err_msg ==
-          "103 rules are violated:" + hundred + "\nand 3 more, which Graph::check() lists");
+    CHECK(report.to_error().err_msg == "103 findings:" + hundred + "\nand 3 more, which Graph::check() lists");
     CHECK(report.findings().size() == 103);
 }
