@@ -66,6 +66,12 @@ struct HostWork {
     std::mutex mutex;
     std::shared_ptr<Plan const> plan;
 
+    HostWork(PlanningInput const& input, ir::OpGraph graph)
+        : target(input.target),
+          graph_id(input.graph_id),
+          op_graph(std::move(graph)),
+          info{to_string(target.kind()), {}, {}, 0} {}
+
     Result<Plan const*> build() {
         std::lock_guard const lock(mutex);
         if (!plan) {
@@ -151,8 +157,7 @@ Result<std::shared_ptr<Planner>> make_host_planner(PlanningInput const& input) {
     if (is_fused) capabilities.fused_attention = expand::Capabilities::Fused::Preferred;
     auto op_graph = expand::expand(input.graph, capabilities);
     if (op_graph.is_bad()) return op_graph.error();
-    auto work = std::make_shared<HostWork>(input.target, input.graph_id, std::move(op_graph).value(),
-                                           CandidateInfo{to_string(input.target.kind()), {}, {}, 0});
+    auto work = std::make_shared<HostWork>(input, std::move(op_graph).value());
     return std::shared_ptr<Planner>(std::make_shared<HostPlanner>(std::move(work), 0, nullptr));
 }
 
