@@ -1,6 +1,9 @@
 #include "core/data_type.h"
 
+#include "core/fp8.h"
 #include "core/half.h"
+
+#include <cudnn_frontend/fp8.h>
 
 #include <cmath>
 #include <cstring>
@@ -9,7 +12,7 @@
 namespace cudnn_frontend::inline v1::core {
 namespace {
 
-// Calls visit with a value of the C++ type that the elements have; half types come as their bits.
+// Calls visit with a value of the C++ type that the elements have; narrow types come as their bits.
 template <class Visit>
 auto with_element_type(DataType_t type, Visit const& visit) {
     switch (type) {
@@ -21,6 +24,8 @@ auto with_element_type(DataType_t type, Visit const& visit) {
         case DataType_t::BOOLEAN: return visit(std::uint8_t{});
         case DataType_t::HALF: return visit(float16{});
         case DataType_t::BFLOAT16: return visit(bfloat16{});
+        case DataType_t::FP8_E4M3: return visit(fp8_e4m3{});
+        case DataType_t::FP8_E5M2: return visit(fp8_e5m2{});
         default: return visit(float{});
     }
 }
@@ -49,15 +54,26 @@ T to_integer_type(double value) {
 
 double widen(float16 value) { return half_to_float(value.bits); }
 double widen(bfloat16 value) { return bfloat16_to_float(value.bits); }
+double widen(fp8_e4m3 value) { return e4m3_to_float(value.bits); }
+double widen(fp8_e5m2 value) { return e5m2_to_float(value.bits); }
 template <class T>
 double widen(T value) {
     return static_cast<double>(value);
+}
+
+// Rounded once, and not to float before.
+template <class T>
+T to_eight_bits(double value) {
+    T result;
+    result.bits = std::is_same_v<T, fp8_e4m3> ? double_to_e4m3(value) : double_to_e5m2(value);
+    return result;
 }
 
 template <class T>
 T narrow(double value) {
     if constexpr (std::is_integral_v<T>) return to_integer_type<T>(value);
     else if constexpr (std::is_same_v<T, double>) return value;
+    else if constexpr (std::is_same_v<T, fp8_e4m3> || std::is_same_v<T, fp8_e5m2>) return to_eight_bits<T>(value);
     else return T(static_cast<float>(value));
 }
 
@@ -89,8 +105,10 @@ bool is_floating_point(DataType_t type) {
            type == DataType_t::BFLOAT16;
 }
 
+bool is_fp8(DataType_t type) { return type == DataType_t::FP8_E4M3 || type == DataType_t::FP8_E5M2; }
+
 bool has_host_elements(DataType_t type) {
-    return is_floating_point(type) || type == DataType_t::INT32 || type == DataType_t::INT64 ||
+    return is_floating_point(type) || is_fp8(type) || type == DataType_t::INT32 || type == DataType_t::INT64 ||
            type == DataType_t::UINT8 || type == DataType_t::INT8 || type == DataType_t::BOOLEAN;
 }
 

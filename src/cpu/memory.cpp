@@ -3,7 +3,8 @@
 namespace cudnn_frontend::inline v1::cpu {
 
 DataType_t stored_type(ir::Value const& value) {
-    return value.role == ir::Role::Virtual || !value.table.empty() ? DataType_t::DOUBLE : value.type;
+    bool const is_ours = value.role == ir::Role::Virtual || !value.table.empty();
+    return is_ours && !core::is_fp8(value.type) ? DataType_t::DOUBLE : value.type;
 }
 
 void* Memory::data(ir::ValueId id) const {

@@ -18,7 +18,8 @@ struct Slot {
     std::int64_t dense_at = -1;
 };
 
-// The type of a value's elements in memory: those of virtual values and of tables are fp64.
+// The type of a value's elements in memory: those of virtual values and of tables are fp64. 8-bit ones stay such, since
+// rounding to them is a step of the mathematics.
 DataType_t stored_type(ir::Value const& value);
 
 class Memory {

@@ -20,6 +20,10 @@ double shortest_double(float value) {
     return static_cast<float>(nearest) == value ? nearest : static_cast<double>(value);
 }
 
+// Whether a scalar of the type is written as a number. Those of 8-bit floating point are not: too large ones would be
+// read as the largest.
+bool has_numbers(DataType_t type) { return core::has_host_elements(type) && !core::is_fp8(type); }
+
 bool is_single(DataType_t type) { return type != DataType_t::DOUBLE; }
 
 std::optional<double> special_from_json(std::string const& name) {
@@ -74,7 +78,7 @@ std::optional<std::int64_t> integer_from_json(Json const& value) {
 Json scalar_to_json(detail::Scalar const& scalar) {
     Json object = Json::object();
     append(object, key::kType, core::name_of(scalar.type));
-    if (core::has_host_elements(scalar.type)) {
+    if (has_numbers(scalar.type)) {
         Json value = core::is_floating_point(scalar.type)
                          ? number_to_json(core::to_double(scalar), is_single(scalar.type))
                          : Json(core::to_integer(scalar));
@@ -88,7 +92,7 @@ Json scalar_to_json(detail::Scalar const& scalar) {
 }
 
 std::optional<detail::Scalar> scalar_of_value(DataType_t type, Json const& value) {
-    if (!core::has_host_elements(type)) return std::nullopt;
+    if (!has_numbers(type)) return std::nullopt;
     return core::is_floating_point(type) ? floating_scalar(type, value) : integer_scalar(type, value);
 }
 
