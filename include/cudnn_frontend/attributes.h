@@ -94,6 +94,7 @@ namespace graph {
 
 class SDPA_attributes;
 class SDPA_backward_attributes;
+class SDPA_fp8_backward_attributes;
 class Pointwise_attributes;
 class Matmul_attributes;
 class Reduction_attributes;
@@ -102,11 +103,13 @@ class Reduction_attributes;
 
 extern template class detail::Node_attributes<graph::SDPA_attributes>;
 extern template class detail::Node_attributes<graph::SDPA_backward_attributes>;
+extern template class detail::Node_attributes<graph::SDPA_fp8_backward_attributes>;
 extern template class detail::Node_attributes<graph::Pointwise_attributes>;
 extern template class detail::Node_attributes<graph::Matmul_attributes>;
 extern template class detail::Node_attributes<graph::Reduction_attributes>;
 extern template class detail::Attention_attributes<graph::SDPA_attributes>;
 extern template class detail::Attention_attributes<graph::SDPA_backward_attributes>;
+extern template class detail::Attention_attributes<graph::SDPA_fp8_backward_attributes>;
 
 namespace graph {
 
@@ -156,6 +159,25 @@ class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_attribu
                                           detail::Tensor_ptr const& scale_inverse);
 };
 
+class SDPA_GRAPH_API SDPA_fp8_backward_attributes : public detail::Attention_attributes<SDPA_fp8_backward_attributes> {
+   public:
+    SDPA_fp8_backward_attributes();
+
+    SDPA_fp8_backward_attributes& set_dsink_token(detail::Tensor_ptr const& dsink);
+    SDPA_fp8_backward_attributes& set_score_mod_bprop(detail::Score_modifier modifier);
+    SDPA_fp8_backward_attributes& set_deterministic_algorithm(bool const enabled);
+
+    using detail::Attention_attributes<SDPA_fp8_backward_attributes>::set_dropout;
+    SDPA_fp8_backward_attributes& set_dropout(detail::Tensor_ptr const& mask, detail::Tensor_ptr const& scale,
+                                              detail::Tensor_ptr const& scale_inverse);
+
+    bool has_causal_like_masking() const;  // a right bound of 0
+    bool has_causal_mask_bottom_right() const;
+    bool has_sliding_window() const;
+    bool has_sink_token() const;
+};
+
+using SDPA_fp8_attributes = SDPA_attributes;
 using Scaled_dot_product_flash_attention_attributes = SDPA_attributes;
 using Scaled_dot_product_flash_attention_backward_attributes = SDPA_backward_attributes;
 

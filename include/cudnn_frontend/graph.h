@@ -85,7 +85,27 @@ class SDPA_GRAPH_API Graph {
                                                                     std::shared_ptr<Tensor_attributes> const& dO,
                                                                     std::shared_ptr<Tensor_attributes> const& stats,
                                                                     SDPA_backward_attributes const& attributes);
-    // The older names of the two above.
+    // On 8-bit tensors, whose numbers are multiplied by descale_* after reading and by scale_* before writing: {O,
+    // Stats, Amax_S, Amax_O}, Stats as above. An Amax is the greatest magnitude before such a scale.
+    std::array<std::shared_ptr<Tensor_attributes>, 4> sdpa_fp8(
+        std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
+        std::shared_ptr<Tensor_attributes> const& v, std::shared_ptr<Tensor_attributes> const& descale_q,
+        std::shared_ptr<Tensor_attributes> const& descale_k, std::shared_ptr<Tensor_attributes> const& descale_v,
+        std::shared_ptr<Tensor_attributes> const& descale_s, std::shared_ptr<Tensor_attributes> const& scale_s,
+        std::shared_ptr<Tensor_attributes> const& scale_o, SDPA_fp8_attributes const& attributes);
+    // {dQ, dK, dV, Amax_dQ, Amax_dK, Amax_dV, Amax_dP}
+    std::array<std::shared_ptr<Tensor_attributes>, 7> sdpa_fp8_backward(
+        std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
+        std::shared_ptr<Tensor_attributes> const& v, std::shared_ptr<Tensor_attributes> const& o,
+        std::shared_ptr<Tensor_attributes> const& dO, std::shared_ptr<Tensor_attributes> const& stats,
+        std::shared_ptr<Tensor_attributes> const& descale_q, std::shared_ptr<Tensor_attributes> const& descale_k,
+        std::shared_ptr<Tensor_attributes> const& descale_v, std::shared_ptr<Tensor_attributes> const& descale_o,
+        std::shared_ptr<Tensor_attributes> const& descale_dO, std::shared_ptr<Tensor_attributes> const& descale_s,
+        std::shared_ptr<Tensor_attributes> const& descale_dP, std::shared_ptr<Tensor_attributes> const& scale_s,
+        std::shared_ptr<Tensor_attributes> const& scale_dQ, std::shared_ptr<Tensor_attributes> const& scale_dK,
+        std::shared_ptr<Tensor_attributes> const& scale_dV, std::shared_ptr<Tensor_attributes> const& scale_dP,
+        SDPA_fp8_backward_attributes const& attributes);
+    // The older names of sdpa() and sdpa_backward().
     std::array<std::shared_ptr<Tensor_attributes>, 2> scaled_dot_product_flash_attention(
         std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
         std::shared_ptr<Tensor_attributes> const& v, SDPA_attributes const& attributes);

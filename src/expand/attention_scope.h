@@ -3,6 +3,7 @@
 
 #include "expand/scope.h"
 #include "expand/waiting_nodes.h"
+#include "nodes/fp8.h"
 
 #include <initializer_list>
 
@@ -20,6 +21,7 @@ class AttentionScope : public NodeScope {
     core::Dims const& score_dim() const { return score_dim_; }  // {B, Hq, Sq, Skv}
     std::int64_t queries() const { return score_dim_[2]; }
     std::int64_t keys() const { return score_dim_[3]; }
+    bool is_fp8() const { return nodes::is_fp8(node()); }
     DataType_t io_type() const { return value(port(Port::Q)).type; }
 
     // Lengths of the batch entries; no value without a padding mask.

@@ -31,8 +31,8 @@ static error_t expand_attention(AttentionScope& at, Capabilities const& capabili
     // cuDNN has block masks nowhere else.
     bool const wants_fused = capabilities.fused_attention == Fused::Preferred ||
                              (capabilities.fused_attention == Fused::OnRequest && at.is_connected(Port::Block_mask));
-    bool const prefers_fused =
-        implementation == AttentionImplementation_t::AUTO && !at.is_connected(Port::Score) && wants_fused;
+    bool const has_fused_form = !at.is_connected(Port::Score) && !at.is_fp8();
+    bool const prefers_fused = implementation == AttentionImplementation_t::AUTO && has_fused_form && wants_fused;
     bool const is_partial = at.keys() % kKeyTile != 0 || at.queries() == 1;
     if (!is_forward && capabilities.full_lengths_in_backward && is_partial) at.use_full_lengths();
     if (asks_for_fused || prefers_fused) {

@@ -3,6 +3,8 @@
 #include "core/alibi.h"
 #include "expand/masks.h"
 
+#include <vector>
+
 namespace cudnn_frontend::inline v1::expand {
 
 using ir::ValueId;
@@ -10,6 +12,8 @@ using enum PointwiseMode_t;
 
 ValueId attention_scale(AttentionScope& at) {
     if (at.fields().attn_scale) return at.add_number("scale", double{*at.fields().attn_scale});
+    // Engines of 8-bit attention want the factor even where it is 1.
+    if (at.is_fp8() && !at.is_connected(Port::Attn_scale)) return at.add_number("scale", 1.0);
     return at.port(Port::Attn_scale);
 }
 
@@ -40,10 +44,33 @@ static ValueId add_alibi(AttentionScope& at, ValueId s) {
     return at.pointwise(ADD, {s, bias}, at.add_score("alibi_scores"));
 }
 
+struct Factor {
+    ValueId value;
+    char const* name;  // of the scores times it
+};
+
+// In the order that engines know.
+static std::vector<Factor> factors_of_product(AttentionScope& at, ValueId scale) {
+    std::vector<Factor> factors;
+    if (scale != ir::kNoValue) factors.push_back({scale, "scaled_scores"});
+    if (at.is_fp8()) {
+        factors.push_back({at.port(Port::Descale_q), "scores_by_descale_q"});
+        factors.push_back({at.port(Port::Descale_k), "scores_by_descale_k"});
+    }
+    return factors;
+}
+
+// The last result is what a modifier is shown.
 static ValueId scaled_product(AttentionScope& at, ValueId k_transposed, ValueId scale) {
-    if (scale == ir::kNoValue) return product(at, k_transposed, at.add_shown_score(Port::Score, "scores"));
-    ValueId const s = product(at, k_transposed, at.add_score("scores"));
-    return at.pointwise(MUL, {s, scale}, at.add_shown_score(Port::Score, "scaled_scores"));
+    std::vector<Factor> const factors = factors_of_product(at, scale);
+    auto const result = [&](std::size_t made, char const* name) {
+        return made == factors.size() ? at.add_shown_score(Port::Score, name) : at.add_score(name);
+    };
+    ValueId s = product(at, k_transposed, result(0, "scores"));
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+        s = at.pointwise(MUL, {s, factors[i].value}, result(i + 1, factors[i].name));
+    }
+    return s;
 }
 
 ValueId scores(AttentionScope& at, ValueId k_transposed, ValueId scale) {

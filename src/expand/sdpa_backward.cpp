@@ -1,8 +1,10 @@
 // Backward attention as primitive operations. With p the probabilities, c the dropout scale and M its mask:
 //   dv = (c M p)^T do,  ds = scale c p (M (do v^T) - rowsum(do o) / c),  dq = ds k,  dk = ds^T q.
+// Where it is 8-bit, c M p, ds and the results are narrowed.
 #include "expand/dropout.h"
 #include "expand/masks.h"
 #include "expand/node_expansions.h"
+#include "expand/quantize.h"
 #include "expand/scores.h"
 
 namespace cudnn_frontend::inline v1::expand {
@@ -38,20 +40,23 @@ ValueId row_dot(AttentionScope& at) {
     ValueId const d_o = at.port(Port::dO), o = at.port(Port::O);
     ValueId const product =
         at.pointwise(MUL, {d_o, o}, at.add_virtual("gradient_times_output", at.value(o).dim, DataType_t::FLOAT));
-    ValueId const sum = at.reduce(ReductionMode_t::ADD, product, at.add_row("row_dot"));
+    ValueId sum = at.reduce(ReductionMode_t::ADD, product, at.add_row("row_dot"));
+    sum = descaled(at, sum, {Port::Descale_dO, Port::Descale_o}, "row_dot");
     if (at.is_connected(Port::dSink_token)) gradient_of_sink(at, sum);
     core::Dims const row_dim = at.value(sum).dim;
     ValueId const factor = row_sum_factor(at, "row_dot_factor");
+    if (at.is_fp8()) return at.pointwise(MUL, {sum, factor}, at.add_row("scaled_row_dot"));
     return at.pointwise(MUL, {sum, factor}, at.add_scratch("scaled_row_dot", row_dim));
 }
 
 // p[b,h,i,j] = exp(s[b,h,i,j] - stats[b,h,i]): forward's probabilities without its maximum and sum. Engines expect the
-// band mask after the subtraction, where -inf still means a probability of 0.
+// band mask after the subtraction, where -inf still means a probability of 0; of 8-bit attention before it.
 ValueId probabilities(AttentionScope& at, Shared const& shared) {
     ValueId const stats = at.port(Port::Stats);
     ValueId s = scores(at, shared.k_transposed, shared.scale);
+    if (at.is_fp8()) s = mask_band(at, s);
     s = at.guarded(SUB, {s, stats}, at.add_score("shifted_scores"));
-    s = mask_band(at, s);
+    if (!at.is_fp8()) s = mask_band(at, s);
     return at.pointwise(EXP, {s}, at.add_score("probabilities"));
 }
 
@@ -64,26 +69,63 @@ ValueId drop(AttentionScope& at, ValueId x, ValueId factor, char const* name) {
 ValueId transpose(AttentionScope& at, ValueId x, char const* name) {
     core::Dims const& s = at.score_dim();
     core::Dims const stride{s[1] * s[2] * s[3], s[2] * s[3], 1, s[3]};
-    return at.reshape(x, at.add_virtual(name, {s[0], s[1], s[3], s[2]}, stride, at.io_type()));
+    DataType_t const type = at.is_fp8() ? at.value(x).type : at.io_type();
+    return at.reshape(x, at.add_virtual(name, {s[0], s[1], s[3], s[2]}, stride, type));
+}
+
+// How the gradient of queries, keys or values comes out of its product in 8-bit attention.
+struct Narrowing {
+    int factor_of_a, factor_of_b;  // ports: of the product's operands
+    Quantization how;
+};
+
+struct Gradient {
+    int port;
+    char const* name;
+    Narrowing narrowing;
+};
+constexpr Gradient kOfQueries{Port::dQ, "dQ", {Port::Descale_dP, Port::Descale_k, {Port::Amax_dQ, Port::Scale_dQ}}};
+constexpr Gradient kOfKeys{Port::dK, "dK", {Port::Descale_dP, Port::Descale_q, {Port::Amax_dK, Port::Scale_dK}}};
+constexpr Gradient kOfValues{Port::dV, "dV", {Port::Descale_s, Port::Descale_dO, {Port::Amax_dV, Port::Scale_dV}}};
+
+// Where the sum that makes the gradient goes: of 8-bit attention not to the gradient itself.
+ValueId add_sum(AttentionScope& at, Gradient const& gradient) {
+    ValueId const result = at.port(gradient.port);
+    if (!at.is_fp8()) return result;
+    return at.add_virtual(std::string("wide_") + gradient.name, at.value(result).dim, DataType_t::FLOAT);
+}
+
+void store(AttentionScope& at, ValueId sum, Gradient const& gradient) {
+    if (!at.is_fp8()) return;
+    Narrowing const& narrowing = gradient.narrowing;
+    ValueId const wide =
+        descaled(at, sum, {narrowing.factor_of_a, narrowing.factor_of_b}, std::string("wide_") + gradient.name);
+    quantized(at, wide, narrowing.how, at.port(gradient.port));
 }
 
 // g[b,k,j,d] = sum_i a[b,h,j,i] x[b,h,i,d], summed over the query heads h that share the head k of keys or values.
-void sum_over_queries(AttentionScope& at, ValueId a, ValueId x, int gradient_port, char const* name) {
-    ValueId const gradient = at.port(gradient_port);
+void sum_over_queries(AttentionScope& at, ValueId a, ValueId x, Gradient const& gradient) {
+    ValueId const sum = add_sum(at, gradient);
     core::Dims const& s = at.score_dim();
     core::Dims const full{s[0], s[1], s[3], at.value(x).dim[3]};
-    bool const is_shared = at.value(gradient).dim != full;
-    ValueId const product = is_shared ? at.add_virtual(name, full, at.io_type()) : gradient;
+    bool const is_shared = at.value(sum).dim != full;
+    DataType_t const type = at.is_fp8() ? DataType_t::FLOAT : at.io_type();
+    ValueId const product =
+        is_shared ? at.add_virtual(std::string(gradient.name) + "_of_query_heads", full, type) : sum;
     at.matmul({.a = a, .b = x, .c = product, .m_override = at.seq_len_kv(), .k_override = at.seq_len_q()});
-    if (is_shared) at.reduce(ReductionMode_t::ADD, product, gradient, is_deterministic(at));
+    if (is_shared) at.reduce(ReductionMode_t::ADD, product, sum, is_deterministic(at));
+    store(at, sum, gradient);
 }
 
 // dv[b,h,j,d] = sum_i c M[b,h,i,j] p[b,h,i,j] do[b,h,i,d]
 void gradient_of_values(AttentionScope& at, Shared const& shared, ValueId p) {
     p = drop(at, p, shared.dropout.mask, "kept_probabilities");
     p = drop(at, p, shared.dropout.scale, "dropped_probabilities");
-    sum_over_queries(at, transpose(at, p, "transposed_probabilities"), at.port(Port::dO), Port::dV,
-                     "dV_of_query_heads");
+    if (at.is_fp8()) {
+        ValueId const narrow = at.add_score("narrow_probabilities", at.io_type());
+        p = at.pointwise(MUL, {p, at.port(Port::Scale_s)}, narrow);
+    }
+    sum_over_queries(at, transpose(at, p, "transposed_probabilities"), at.port(Port::dO), kOfValues);
 }
 
 // dp[b,h,i,j] = sum_d do[b,h,i,d] v[b,h,j,d]
@@ -93,7 +135,8 @@ ValueId gradient_of_probabilities(AttentionScope& at, Shared const& shared) {
                                   .c = at.add_score("probability_gradients"),
                                   .m_override = at.seq_len_q(),
                                   .n_override = at.seq_len_kv()});
-    ValueId const kept = drop(at, dp, shared.dropout.mask, "kept_probability_gradients");
+    ValueId const wide = descaled(at, dp, {Port::Descale_dO, Port::Descale_v}, "probability_gradients");
+    ValueId const kept = drop(at, wide, shared.dropout.mask, "kept_probability_gradients");
     if (!shared.dropout.scales_gradients_early) return kept;
     return drop(at, kept, shared.dropout.scale, "dropped_probability_gradients");
 }
@@ -109,8 +152,12 @@ ValueId gradient_of_scores(AttentionScope& at, Shared const& shared, ValueId p, 
     if (drops_late) ds = at.pointwise(MUL, {ds, shared.dropout.scale}, last("dropped_score_gradients"));
     if (at.is_connected(Port::dBias)) at.reduce(ReductionMode_t::ADD, ds, at.port(Port::dBias), is_deterministic(at));
     ds = at.modified(ds, Port::dScore, Port::dScore_mod);
-    if (shared.scale == ir::kNoValue) return ds;
-    return at.pointwise(MUL, {ds, shared.scale}, at.add_score("scaled_score_gradients"));
+    if (shared.scale != ir::kNoValue) {
+        ds = at.pointwise(MUL, {ds, shared.scale}, at.add_score("scaled_score_gradients"));
+    }
+    if (!at.is_fp8()) return ds;
+    ValueId const narrow = at.add_score("narrow_score_gradients", at.value(at.port(Port::dO)).type);
+    return quantized(at, ds, {Port::Amax_dP, Port::Scale_dP}, narrow);
 }
 
 // k[b,h,j,d] once more from k^T, which is how the engines take it.
@@ -122,8 +169,8 @@ ValueId restored_keys(AttentionScope& at, Shared const& shared) {
 // dq[b,h,i,d] = sum_j ds[b,h,i,j] k[b,h,j,d]. Blocks of keys add to an accumulator in whatever order they finish, which
 // is fastest; a fixed order, and the gradient of a bias, need the product in one piece.
 void gradient_of_queries(AttentionScope& at, Shared const& shared, ValueId ds) {
-    ValueId const dq = at.port(Port::dQ);
-    bool const is_direct = is_deterministic(at) || at.is_connected(Port::dBias);
+    ValueId const dq = add_sum(at, kOfQueries);
+    bool const is_direct = is_deterministic(at) || at.is_connected(Port::dBias) || at.is_fp8();
     ValueId const product = is_direct ? dq : at.add_scratch("dQ_accumulator", at.value(dq).dim);
     at.matmul({.a = ds,
                .b = restored_keys(at, shared),
@@ -131,6 +178,7 @@ void gradient_of_queries(AttentionScope& at, Shared const& shared, ValueId ds) {
                .m_override = at.seq_len_q(),
                .k_override = at.seq_len_kv()});
     if (!is_direct) at.pointwise(IDENTITY, {product}, dq);
+    store(at, dq, kOfQueries);
 }
 
 }  // namespace
@@ -145,8 +193,7 @@ void expand_backward(AttentionScope& at) {
     ValueId const p = probabilities(at, shared);
     gradient_of_values(at, shared, p);
     ValueId const ds = gradient_of_scores(at, shared, p, r);
-    sum_over_queries(at, transpose(at, ds, "transposed_score_gradients"), at.port(Port::Q), Port::dK,
-                     "dK_of_query_heads");
+    sum_over_queries(at, transpose(at, ds, "transposed_score_gradients"), at.port(Port::Q), kOfKeys);
     gradient_of_queries(at, shared, ds);
 }
 

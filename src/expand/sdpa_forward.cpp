@@ -1,7 +1,9 @@
-// Forward attention as primitive operations: o = dropout(softmax(masked(scale q k^T + bias))) v.
+// Forward attention as primitive operations: o = dropout(softmax(masked(scale q k^T + bias))) v. Where it is 8-bit, the
+// probabilities are narrowed before the product, and o after it.
 #include "expand/dropout.h"
 #include "expand/masks.h"
 #include "expand/node_expansions.h"
+#include "expand/quantize.h"
 #include "expand/scores.h"
 
 namespace cudnn_frontend::inline v1::expand {
@@ -56,6 +58,10 @@ static ValueId softmax(AttentionScope& at, ValueId s, DataType_t type) {
     return at.guarded(DIV, {exponential, sum}, at.add_score("probabilities", type));
 }
 
+// The last value before the second product has the type of q and v: tensor cores take both factors in one type. 8-bit
+// probabilities are narrowed in a step of their own.
+static DataType_t probability_type(AttentionScope const& at) { return at.is_fp8() ? DataType_t::FLOAT : at.io_type(); }
+
 // p[b,h,i,j] mask[b,h,i,j] scale. Engines know two orders: a drawn mask comes before its scale, the user's after it.
 static ValueId drop(AttentionScope& at, ValueId p) {
     Dropout const dropout = make_dropout(at);
@@ -64,7 +70,7 @@ static ValueId drop(AttentionScope& at, ValueId p) {
     ValueId const second = mask_first ? dropout.scale : dropout.mask;
     char const* const between = mask_first ? "kept_probabilities" : "scaled_probabilities";
     p = at.pointwise(MUL, {p, first}, at.add_score(between));
-    return at.pointwise(MUL, {p, second}, at.add_score("dropped_probabilities", at.io_type()));
+    return at.pointwise(MUL, {p, second}, at.add_score("dropped_probabilities", probability_type(at)));
 }
 
 // k[b,h,d,j]. Engines want paged keys loaded in this form.
@@ -94,18 +100,26 @@ static ValueId values(AttentionScope& at) {
 }
 
 // o[b,h,i,d] = sum_j p[b,h,i,j] v[b,h,j,d]
-static void weigh_values(AttentionScope& at, ValueId p) {
-    at.matmul(
-        {.a = p, .b = values(at), .c = at.port(Port::O), .m_override = at.seq_len_q(), .k_override = at.seq_len_kv()});
+static ValueId weigh_values(AttentionScope& at, ValueId p, ValueId o) {
+    return at.matmul({.a = p, .b = values(at), .c = o, .m_override = at.seq_len_q(), .k_override = at.seq_len_kv()});
+}
+
+static void weigh_values_in_8_bits(AttentionScope& at, ValueId p) {
+    p = quantized(at, p, {Port::Amax_s, Port::Scale_s}, at.add_score("narrow_probabilities", at.io_type()));
+    core::Dims const dim = at.value(at.port(Port::O)).dim;
+    ValueId const sum = weigh_values(at, p, at.add_virtual("weighed_values", dim, DataType_t::FLOAT));
+    ValueId const o = descaled(at, sum, {Port::Descale_s, Port::Descale_v}, "weighed_values");
+    quantized(at, o, {Port::Amax_o, Port::Scale_o}, at.port(Port::O));
 }
 
 void expand_forward(AttentionScope& at) {
     ValueId const k = transposed_keys(at);
     ValueId const s = mask_blocks(at, mask_band(at, scores(at, k, attention_scale(at))));
-    // The last value before the second product has the type of q and v: tensor cores take both factors in one type.
     bool const drops = at.generates_dropout() || at.applies_dropout_mask();
-    ValueId const p = softmax(at, s, drops ? DataType_t::FLOAT : at.io_type());
-    weigh_values(at, drops ? drop(at, p) : p);
+    ValueId p = softmax(at, s, drops ? DataType_t::FLOAT : probability_type(at));
+    if (drops) p = drop(at, p);
+    if (at.is_fp8()) weigh_values_in_8_bits(at, p);
+    else weigh_values(at, p, at.port(Port::O));
 }
 
 }  // namespace cudnn_frontend::inline v1::expand

@@ -2,6 +2,7 @@
 
 #include "expand/node_names.h"
 
+#include "nodes/fp8.h"
 #include "nodes/schema.h"
 #include "nodes/wording.h"
 
@@ -20,8 +21,23 @@ static std::vector<nodes::Node const*> producers_of(nodes::GraphSpec const& spec
     return producers;
 }
 
+static std::vector<bool> factors(nodes::GraphSpec const& spec) {
+    std::vector<bool> are_factors(spec.tensors.size(), false);
+    for (nodes::Node const& node : spec.nodes) {
+        if (!nodes::is_fp8(node)) continue;
+        nodes::for_each_port(node, nodes::Direction::Input, [&](nodes::PortRow const& row, TensorId id) {
+            if (nodes::is_fp8_port(row.port)) are_factors[static_cast<std::size_t>(id)] = true;
+        });
+    }
+    return are_factors;
+}
+
 UserTensors::UserTensors(nodes::GraphSpec const& spec, ir::Builder& builder)
-    : spec_(spec), builder_(builder), values_(spec.tensors.size(), ir::kNoValue), producers_(producers_of(spec)) {}
+    : spec_(spec),
+      builder_(builder),
+      values_(spec.tensors.size(), ir::kNoValue),
+      producers_(producers_of(spec)),
+      are_factors_(factors(spec)) {}
 
 ir::ValueId UserTensors::value(TensorId id, ir::ValueId row_lengths, std::int64_t rows_together) {
     if (id == kNoTensor) return ir::kNoValue;
@@ -35,6 +51,7 @@ ir::ValueId UserTensors::value(TensorId id, ir::ValueId row_lengths, std::int64_
     value.dim = tensor.dim;
     value.stride = tensor.stride;
     value.role = role_of(id);
+    value.is_factor = are_factors_[static_cast<std::size_t>(id)];
     value.alignment = tensor.alignment;
     if (tensor.value) value.constant = *tensor.value;
     if (tensor.ragged_offset != kNoTensor) {

@@ -26,6 +26,7 @@ class UserTensors {
     ir::Builder& builder_;
     std::vector<ir::ValueId> values_;
     std::vector<nodes::Node const*> producers_;  // the node that makes each tensor, or null
+    std::vector<bool> are_factors_;              // of 8-bit attention
 };
 
 }  // namespace cudnn_frontend::inline v1::expand

@@ -1,8 +1,5 @@
-// Attention, forward and backward: what its nodes are told, and how a graph makes them.
+// Attention, forward and backward: what its nodes are told.
 #include "graph/attributes_access.h"
-#include "graph/graph_impl.h"
-
-#include <cudnn_frontend/graph.h>
 
 namespace cudnn_frontend::inline v1 {
 
@@ -118,8 +115,10 @@ Derived& Attention_attributes<Derived>::set_rng_dump(Tensor_ptr const& dump) {
 
 template class detail::Node_attributes<graph::SDPA_attributes>;
 template class detail::Node_attributes<graph::SDPA_backward_attributes>;
+template class detail::Node_attributes<graph::SDPA_fp8_backward_attributes>;
 template class detail::Attention_attributes<graph::SDPA_attributes>;
 template class detail::Attention_attributes<graph::SDPA_backward_attributes>;
+template class detail::Attention_attributes<graph::SDPA_fp8_backward_attributes>;
 
 namespace graph {
 
@@ -201,61 +200,41 @@ SDPA_backward_attributes& SDPA_backward_attributes::set_dropout(detail::Tensor_p
     return *this;
 }
 
-// Lets the modifier add its nodes; it gets the tensor at the one port and what it returns goes to the other.
-static void apply_modifier(Graph& graph, Graph::Impl& impl, nodes::Draft& node, detail::Score_modifier const& modifier,
-                           int given, int returned) {
-    if (!modifier) return;
-    Tensor_ptr const scores = make_output(node, given, given == port::Score ? "Score" : "dScore", impl);
-    std::shared_ptr<Graph> const borrowed(std::shared_ptr<Graph>(), &graph);
-    detail::connect(node, returned, modifier(borrowed, scores));
-}
+SDPA_fp8_backward_attributes::SDPA_fp8_backward_attributes()
+    : Attention_attributes(detail::make_draft<SdpaBackwardFields>(port::kPorts)) {}
 
-std::array<Tensor_ptr, 2> Graph::sdpa(Tensor_ptr const& q, Tensor_ptr const& k, Tensor_ptr const& v,
-                                      SDPA_attributes const& attributes) {
-    nodes::Draft node = detail::Attributes_access::take(attributes);
-    detail::connect(node, port::Q, q);
-    detail::connect(node, port::K, k);
-    detail::connect(node, port::V, v);
-    Tensor_ptr const o = make_output(node, port::O, "O", impl());
-    Tensor_ptr stats;
-    if (std::get<nodes::SdpaForwardFields>(node.fields).generate_stats) {
-        stats = make_output(node, port::Stats, "Stats", impl());
-    }
-    apply_modifier(*this, impl(), node, std::exchange(node.score_mod, {}), port::Score, port::Score_mod);
-    impl().nodes.push_back(std::move(node));
-    return {o, stats};
+SDPA_fp8_backward_attributes& SDPA_fp8_backward_attributes::set_dsink_token(detail::Tensor_ptr const& dsink) {
+    connect(*draft_, port::dSink_token, dsink);
+    return *this;
 }
-
-std::array<Tensor_ptr, 3> Graph::sdpa_backward(Tensor_ptr const& q, Tensor_ptr const& k, Tensor_ptr const& v,
-                                               Tensor_ptr const& o, Tensor_ptr const& dO, Tensor_ptr const& stats,
-                                               SDPA_backward_attributes const& attributes) {
-    nodes::Draft node = detail::Attributes_access::take(attributes);
-    detail::connect(node, port::Q, q);
-    detail::connect(node, port::K, k);
-    detail::connect(node, port::V, v);
-    detail::connect(node, port::O, o);
-    detail::connect(node, port::dO, dO);
-    detail::connect(node, port::Stats, stats);
-    std::array<Tensor_ptr, 3> gradients{make_output(node, port::dQ, "dQ", impl()),
-                                        make_output(node, port::dK, "dK", impl()),
-                                        make_output(node, port::dV, "dV", impl())};
-    apply_modifier(*this, impl(), node, std::exchange(node.score_mod, {}), port::Score, port::Score_mod);
-    apply_modifier(*this, impl(), node, std::exchange(node.score_mod_bprop, {}), port::dScore, port::dScore_mod);
-    impl().nodes.push_back(std::move(node));
-    return gradients;
+SDPA_fp8_backward_attributes& SDPA_fp8_backward_attributes::set_score_mod_bprop(detail::Score_modifier modifier) {
+    draft_->score_mod_bprop = std::move(modifier);
+    return *this;
 }
-
-std::array<Tensor_ptr, 2> Graph::scaled_dot_product_flash_attention(Tensor_ptr const& q, Tensor_ptr const& k,
-                                                                    Tensor_ptr const& v,
-                                                                    SDPA_attributes const& attributes) {
-    return sdpa(q, k, v, attributes);
+SDPA_fp8_backward_attributes& SDPA_fp8_backward_attributes::set_deterministic_algorithm(bool const enabled) {
+    fields_of<SdpaBackwardFields>(*draft_).deterministic = enabled;
+    return *this;
 }
-
-std::array<Tensor_ptr, 3> Graph::scaled_dot_product_flash_attention_backward(
-    Tensor_ptr const& q, Tensor_ptr const& k, Tensor_ptr const& v, Tensor_ptr const& o, Tensor_ptr const& dO,
-    Tensor_ptr const& stats, SDPA_backward_attributes const& attributes) {
-    return sdpa_backward(q, k, v, o, dO, stats, attributes);
+SDPA_fp8_backward_attributes& SDPA_fp8_backward_attributes::set_dropout(detail::Tensor_ptr const& mask,
+                                                                        detail::Tensor_ptr const& scale,
+                                                                        detail::Tensor_ptr const& scale_inverse) {
+    connect(*draft_, port::Dropout_mask, mask);
+    connect(*draft_, port::Dropout_scale, scale);
+    connect(*draft_, port::Dropout_scale_inv, scale_inverse);
+    return *this;
 }
+bool SDPA_fp8_backward_attributes::has_causal_like_masking() const {
+    return fields_of<SdpaBackwardFields>(*draft_).right_bound == 0;
+}
+bool SDPA_fp8_backward_attributes::has_causal_mask_bottom_right() const {
+    bool const is_bottom_right =
+        fields_of<SdpaBackwardFields>(*draft_).diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
+    return is_bottom_right && has_causal_like_masking();
+}
+bool SDPA_fp8_backward_attributes::has_sliding_window() const {
+    return fields_of<SdpaBackwardFields>(*draft_).left_bound.has_value();
+}
+bool SDPA_fp8_backward_attributes::has_sink_token() const { return draft_->ports[port::Sink_token] != nullptr; }
 
 }  // namespace graph
 }  // namespace cudnn_frontend::inline v1

@@ -50,6 +50,7 @@ struct Value {
     std::int64_t alignment = 16;  // bytes
     Ragged ragged;                // the first stride then fits a dense copy
     ValueId view_of = kNoValue;   // the same elements as that value under other dims and strides
+    bool is_factor = false;       // its element means nothing unless it is finite and above 0
     bool owned_scratch = false;   // Virtual here, but cuDNN wants memory for it: the lowering finds it a place
 };
 

@@ -1,5 +1,6 @@
 #include "nodes/attention_check_tools.h"
 
+#include "nodes/fp8.h"
 #include "nodes/paging.h"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ void expect_type(RuleScope const& scope, int port, DataType_t type) {
 void expect_io_type_or_float(RuleScope const& scope, int port) {
     TensorSpec const* const tensor = scope.tensor(port);
     DataType_t const io = io_type(scope);
-    if (tensor == nullptr || !has_type(*tensor) || io == DataType_t::NOT_SET) return;
+    if (tensor == nullptr || !has_type(*tensor) || io == DataType_t::NOT_SET || is_fp8(scope.node())) return;
     if (tensor->data_type == io || tensor->data_type == DataType_t::FLOAT) return;
     scope.report_port(
         port, text(name(scope, port), " of type ", tensor->data_type),

@@ -2,6 +2,7 @@
 #include "nodes/attention_rules.h"
 
 #include "nodes/attention_checks.h"
+#include "nodes/fp8_checks.h"
 #include "nodes/paged_checks.h"
 #include "nodes/ragged_checks.h"
 #include "nodes/score_mod_checks.h"
@@ -77,7 +78,7 @@ constexpr AttentionRule kRules[] = {
      "The compute data type is FLOAT; where none is set it is FLOAT.",
      GRAPH_NOT_SUPPORTED, computes_in_float},
     {"sdpa_fwd.c15", "sdpa_bwd.c15",
-     "Inputs other than the scale, seed, offset and dropout scales are not passed by value.",
+     "Inputs other than scales, descales, seed and offset are not passed by value.",
      GRAPH_NOT_SUPPORTED, tensors_are_in_memory},
 
     // scale and bias
@@ -260,6 +261,29 @@ constexpr AttentionRule kRules[] = {
     {"sdpa_fwd.c61", nullptr,
      "The block mask is UINT8.",
      GRAPH_NOT_SUPPORTED, block_mask_is_uint8},
+
+    // 8-bit attention
+    {"sdpa_fp8_fwd.c01", "sdpa_fp8_bwd.c01",
+     "FP8 attention has all its scales and descales.",
+     ATTRIBUTE_NOT_SET, fp8_checks::factors_are_there},
+    {"sdpa_fp8_fwd.c02", "sdpa_fp8_bwd.c02",
+     "Scales, descales and amaxes of FP8 attention are one FLOAT each.",
+     INVALID_VALUE, fp8_checks::factors_are_float},
+    {"sdpa_fp8_fwd.c03", "sdpa_fp8_bwd.c03",
+     "A scale or descale that is part of the graph is finite and greater than 0.",
+     INVALID_VALUE, fp8_checks::known_factors_are_positive},
+    {"sdpa_fp8_fwd.c04", "sdpa_fp8_bwd.c04",
+     "In FP8 attention Q, K and V have one type, FP8_E4M3 or FP8_E5M2, and dO has one of these.",
+     GRAPH_NOT_SUPPORTED, fp8_checks::factors_of_products_are_fp8},
+    {"sdpa_fp8_fwd.c05", "sdpa_fp8_bwd.c05",
+     "In FP8 attention O and the gradients are FP8_E4M3, FP8_E5M2, HALF or BFLOAT16.",
+     GRAPH_NOT_SUPPORTED, fp8_checks::results_are_narrow},
+    {"sdpa_fp8_fwd.c06", "sdpa_fp8_bwd.c06",
+     "In FP8 attention bias, dBias, dropout mask and sink token are HALF, BFLOAT16 or FLOAT.",
+     GRAPH_NOT_SUPPORTED, fp8_checks::side_tensors_are_wider},
+    {"sdpa_fp8_fwd.c07", nullptr,
+     "FP8 attention does not come with the implementation UNIFIED.",
+     GRAPH_NOT_SUPPORTED, fp8_checks::is_not_fused},
 };
 // clang-format on
 

@@ -1,5 +1,7 @@
 #include "nodes/attention_schema.h"
 
+#include "nodes/fp8.h"
+
 namespace cudnn_frontend::inline v1::nodes {
 
 core::Dims rows_first_strides(core::Dims const& dim) {
@@ -19,6 +21,12 @@ void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type) {
     if (tensor == nullptr) return;
     infer_output(tensor, dim);
     if (tensor->data_type == DataType_t::NOT_SET) tensor->data_type = type;
+}
+
+void infer_amaxes(GraphSpec& graph, Node const& node) {
+    for_each_port(node, Direction::Output, [&](PortRow const& row, TensorId) {
+        if (is_fp8_port(row.port)) infer_output(graph.tensor(node, row.port), {1, 1, 1, 1}, DataType_t::FLOAT);
+    });
 }
 
 }  // namespace cudnn_frontend::inline v1::nodes

@@ -36,6 +36,14 @@ inline constexpr std::array kAttentionOptionPorts = {
     PortRow{attention::Score_mod, "score_mod", Direction::Input, Presence::Optional, "what a modifier made of them", 1},
 };
 
+// Ports of 8-bit attention, which needs all of the inputs; a rule says so.
+constexpr PortRow fp8_input(int port, char const* name, char const* summary) {
+    return {port, name, Direction::Input, Presence::Optional, summary};
+}
+constexpr PortRow fp8_output(int port, char const* name, char const* summary) {
+    return {port, name, Direction::Output, Presence::Optional, summary};
+}
+
 // Joins tables at compile time.
 template <class Row, std::size_t A, std::size_t B>
 constexpr std::array<Row, A + B> join(std::array<Row, A> const& a, std::array<Row, B> const& b) {
@@ -51,5 +59,7 @@ core::Dims rows_first_strides(core::Dims const& dim);
 // Fills an output's dims and packed strides, and its type, where they are empty; nothing where no tensor is connected.
 void infer_output(TensorSpec* tensor, core::Dims const& dim);
 void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type);
+// Of 8-bit attention: one FLOAT each.
+void infer_amaxes(GraphSpec& graph, Node const& node);
 
 }  // namespace cudnn_frontend::inline v1::nodes

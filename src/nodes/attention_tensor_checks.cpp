@@ -1,6 +1,8 @@
 // Sizes, strides and types of what attention reads and writes.
+#include "core/data_type.h"
 #include "nodes/attention_check_tools.h"
 #include "nodes/attention_checks.h"
+#include "nodes/fp8.h"
 #include "nodes/paging.h"
 #include "nodes/schema.h"
 
@@ -117,11 +119,13 @@ void stats_is_float(RuleScope const& scope) { expect_type(scope, Stats, DataType
 
 void io_types_agree(RuleScope const& scope) {
     TensorSpec const* const q = scope.tensor(Q);
-    if (q == nullptr || !has_type(*q)) return;
+    if (q == nullptr || !has_type(*q) || is_fp8(scope.node())) return;
     DataType_t const io = io_type(scope);
     if (io == DataType_t::NOT_SET) {
         scope.report_port(Q, text("Q of type ", q->data_type), "type HALF, BFLOAT16 or FLOAT",
-                          "convert Q, K and V to one of these types");
+                          core::is_fp8(q->data_type)
+                              ? "use sdpa_fp8() or sdpa_fp8_backward(), which take the factors of 8-bit numbers"
+                              : "convert Q, K and V to one of these types");
         return;
     }
     for (int const port : {K, V}) expect_type(scope, port, io);

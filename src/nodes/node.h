@@ -47,6 +47,26 @@ enum Port : int {
     Max,
     Sum_exp,
     Block_mask,
+    // Of 8-bit attention alone: factors after reading, factors before writing, greatest magnitudes.
+    Descale_q,
+    Descale_k,
+    Descale_v,
+    Descale_o,
+    Descale_dO,
+    Descale_s,
+    Descale_dP,
+    Scale_s,
+    Scale_o,
+    Scale_dQ,
+    Scale_dK,
+    Scale_dV,
+    Scale_dP,
+    Amax_s,
+    Amax_o,
+    Amax_dQ,
+    Amax_dK,
+    Amax_dV,
+    Amax_dP,
     kPorts
 };
 }

@@ -8,6 +8,25 @@ namespace {
 
 using F = SdpaBackwardFields;
 
+constexpr std::array kFp8PortRows = {
+    fp8_input(attention::Descale_q, "descale_q", "factor of Q after reading"),
+    fp8_input(attention::Descale_k, "descale_k", "factor of K after reading"),
+    fp8_input(attention::Descale_v, "descale_v", "factor of V after reading"),
+    fp8_input(attention::Descale_o, "descale_o", "factor of O after reading"),
+    fp8_input(attention::Descale_dO, "descale_dO", "factor of dO after reading"),
+    fp8_input(attention::Descale_s, "descale_s", "factor of the probabilities after their product with dO"),
+    fp8_input(attention::Descale_dP, "descale_dP", "factor of the scores' gradients after their products"),
+    fp8_input(attention::Scale_s, "scale_s", "factor of the probabilities before they become 8-bit numbers"),
+    fp8_input(attention::Scale_dQ, "scale_dQ", "factor of dQ before writing"),
+    fp8_input(attention::Scale_dK, "scale_dK", "factor of dK before writing"),
+    fp8_input(attention::Scale_dV, "scale_dV", "factor of dV before writing"),
+    fp8_input(attention::Scale_dP, "scale_dP", "factor of the scores' gradients before they become 8-bit numbers"),
+    fp8_output(attention::Amax_dQ, "amax_dQ", "greatest magnitude of dQ before scale_dQ"),
+    fp8_output(attention::Amax_dK, "amax_dK", "greatest magnitude of dK before scale_dK"),
+    fp8_output(attention::Amax_dV, "amax_dV", "greatest magnitude of dV before scale_dV"),
+    fp8_output(attention::Amax_dP, "amax_dP", "greatest magnitude of the scores' gradients"),
+};
+
 constexpr auto kPortRows = join(
     std::array{
         PortRow{attention::Q, "Q", Direction::Input, Presence::Required, "queries {B, Hq, Sq, Dqk}"},
@@ -28,7 +47,7 @@ constexpr auto kPortRows = join(
         PortRow{attention::dSink_token, "dSink_token", Direction::Output, Presence::Optional,
                 "gradient of the sink token"},
     },
-    kAttentionOptionPorts);
+    join(kAttentionOptionPorts, kFp8PortRows));
 
 constexpr auto kFieldRows = join(
     kAttentionFieldRows<F>, std::array{
@@ -50,6 +69,7 @@ void infer(GraphSpec& graph, Node const& node) {
     infer_gradient(graph, node, attention::dK, attention::K);
     infer_gradient(graph, node, attention::dV, attention::V);
     infer_gradient(graph, node, attention::dBias, attention::Bias);
+    infer_amaxes(graph, node);
     TensorSpec const* const sink = graph.tensor(node, attention::Sink_token);
     if (sink != nullptr && !sink->dim.empty()) {
         infer_output(graph.tensor(node, attention::dSink_token), sink->dim, DataType_t::FLOAT);

@@ -8,6 +8,17 @@ namespace {
 
 using F = SdpaForwardFields;
 
+constexpr std::array kFp8PortRows = {
+    fp8_input(attention::Descale_q, "descale_q", "factor of Q after reading"),
+    fp8_input(attention::Descale_k, "descale_k", "factor of K after reading"),
+    fp8_input(attention::Descale_v, "descale_v", "factor of V after reading"),
+    fp8_input(attention::Descale_s, "descale_s", "factor of the probabilities after their product with V"),
+    fp8_input(attention::Scale_s, "scale_s", "factor of the probabilities before they become 8-bit numbers"),
+    fp8_input(attention::Scale_o, "scale_o", "factor of O before writing"),
+    fp8_output(attention::Amax_s, "amax_s", "greatest magnitude of the probabilities"),
+    fp8_output(attention::Amax_o, "amax_o", "greatest magnitude of O before scale_o"),
+};
+
 constexpr auto kPortRows = join(
     std::array{
         PortRow{attention::Q, "Q", Direction::Input, Presence::Required, "queries {B, Hq, Sq, Dqk}"},
@@ -19,14 +30,16 @@ constexpr auto kPortRows = join(
         PortRow{attention::Sum_exp, "Sum_exp", Direction::Output, Presence::Optional,
                 "sum of exp(score - Max) of a row"},
     },
-    join(kAttentionOptionPorts, std::array{
-                                    PortRow{attention::Page_table_k, "page_table_k", Direction::Input,
-                                            Presence::Optional, "which pages of K each batch entry has"},
-                                    PortRow{attention::Page_table_v, "page_table_v", Direction::Input,
-                                            Presence::Optional, "which pages of V each batch entry has"},
-                                    PortRow{attention::Block_mask, "block_mask", Direction::Input, Presence::Optional,
-                                            "a bit for each tile of scores, 1 keeps it"},
-                                }));
+    join(join(kAttentionOptionPorts,
+              std::array{
+                  PortRow{attention::Page_table_k, "page_table_k", Direction::Input, Presence::Optional,
+                          "which pages of K each batch entry has"},
+                  PortRow{attention::Page_table_v, "page_table_v", Direction::Input, Presence::Optional,
+                          "which pages of V each batch entry has"},
+                  PortRow{attention::Block_mask, "block_mask", Direction::Input, Presence::Optional,
+                          "a bit for each tile of scores, 1 keeps it"},
+              }),
+         kFp8PortRows));
 
 constexpr auto kFieldRows =
     join(kAttentionFieldRows<F>,
@@ -46,6 +59,7 @@ void infer(GraphSpec& graph, Node const& node) {
     for (int const port : {attention::Stats, attention::Max, attention::Sum_exp}) {
         infer_output(graph.tensor(node, port), {scores[0], scores[1], scores[2], 1}, DataType_t::FLOAT);
     }
+    infer_amaxes(graph, node);
     infer_output(graph.tensor(node, attention::Rng_dump), scores, DataType_t::FLOAT);
     infer_output(graph.tensor(node, attention::Score), scores, DataType_t::FLOAT);
 }

@@ -31,6 +31,7 @@ class HostPlan final : public Plan {
         PointerList pointers(slots_.size());
         SDPA_GRAPH_TRY(resolve(run.pack, graph_id_, slots_, pointers.all()));
         SDPA_GRAPH_TRY(check_alignment(slots_, pointers.all()));
+        SDPA_GRAPH_TRY(check_factors(slots_, pointers.all(), HostMemory::All));
         SDPA_GRAPH_TRY(check_overlap(slots_, pointers.all()));
         SDPA_GRAPH_TRY(check_workspace(*this, run));
         return program_->run(pointers.all(), run.workspace);

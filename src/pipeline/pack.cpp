@@ -2,10 +2,12 @@
 
 #include "core/data_type.h"
 #include "core/dims.h"
+#include "core/number_text.h"
 #include "graph/tensor_access.h"
 #include "pipeline/overlap.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace cudnn_frontend::inline v1::pipeline {
 namespace {
@@ -71,8 +73,9 @@ std::vector<Slot> make_slots(ir::OpGraph const& graph) {
         ir::Value const& value = graph.value(binding.value);
         std::int64_t const size = core::size_of(value.type);
         std::int64_t const elements = core::span_of(value.dim, value.stride).value_or(0);
+        bool const is_factor = value.is_factor && value.role != ir::Role::Output;
         slots.push_back({binding.uid, value.name, value.role == ir::Role::Output, value.role == ir::Role::ByValue, size,
-                         size, elements * size, value.dim, value.stride, static_cast<bool>(value.ragged)});
+                         size, elements * size, value.dim, value.stride, static_cast<bool>(value.ragged), is_factor});
     }
     return slots;
 }
@@ -106,6 +109,21 @@ error_t check_alignment(std::vector<Slot> const& slots, std::span<void* const> p
                            ", which is not a multiple of " + std::to_string(slots[i].alignment) +
                            " bytes (its elements have " + std::to_string(slots[i].element_size) +
                            "); pass aligned memory");
+    }
+    if (faults.empty()) return {};
+    return invalid_pack(std::move(faults), first);
+}
+
+error_t check_factors(std::vector<Slot> const& slots, std::span<void* const> pointers, HostMemory host) {
+    std::string faults, first;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        if (!slots[i].is_factor || (host == HostMemory::ScalarsByValue && !slots[i].is_on_host)) continue;
+        auto const factor = static_cast<float>(core::load(DataType_t::FLOAT, pointers[i], 0));
+        if (std::isfinite(factor) && factor > 0.0f) continue;
+        if (first.empty()) first = slots[i].name;
+        append(faults, label(slots[i]) + " holds the factor " + core::shortest_text(factor) +
+                           ", by which no 8-bit number can be multiplied; pass a finite number above 0, such as "
+                           "fp8_scale() picks");
     }
     if (faults.empty()) return {};
     return invalid_pack(std::move(faults), first);

@@ -25,6 +25,7 @@ struct Slot {
     std::int64_t span;          // bytes from the first to past the last element
     core::Dims dim, stride;
     bool is_ragged = false;  // then offsets of the caller's say how far it reaches, and the span is that of one entry
+    bool is_factor = false;  // of 8-bit attention: one FLOAT, finite and above 0
 };
 
 // One slot for each binding, in the same order.
@@ -48,6 +49,10 @@ error_t resolve(Variant_pack pack, std::uint64_t graph_id, std::vector<Slot> con
 
 // The pointers are multiples of each slot's alignment.
 error_t check_alignment(std::vector<Slot> const& slots, std::span<void* const> pointers);
+// What numbers of 8 bits are multiplied by is finite and above 0. Reads the pointers of host memory: all of them, or
+// those of by-value scalars alone.
+enum class HostMemory { All, ScalarsByValue };
+error_t check_factors(std::vector<Slot> const& slots, std::span<void* const> pointers, HostMemory host);
 // No output shares memory with another tensor.
 error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers);
 

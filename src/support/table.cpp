@@ -1,5 +1,6 @@
 #include "core/data_type.h"
 #include "core/names.h"
+#include "nodes/fp8.h"
 #include "nodes/paging.h"
 #include "nodes/schema.h"
 #include "support/support.h"
@@ -52,6 +53,7 @@ Found known_bad_release(Facts const&, Capabilities const& here) {
 }
 
 Found io_type(Facts const& facts, Capabilities const&) {
+    if (nodes::is_fp8(facts.node)) return {};
     DataType_t const type = facts.tensor(Port::Q)->data_type;
     bool const is_half = type == DataType_t::HALF || type == DataType_t::BFLOAT16;
     if (is_half || (type == DataType_t::FLOAT && !facts.is_backward)) return {};
@@ -80,7 +82,7 @@ Found head_dim_multiple(Facts const& facts, Capabilities const&) {
 Found backward_head_dim(Facts const& facts, Capabilities const& here) {
     bool const is_datacenter = is_hopper_or_datacenter(here) && !is_hopper(here);
     bool const is_taken_pair = is_datacenter && facts.qk_dim() == 192 && facts.v_dim() == 128;
-    if (!facts.is_backward || is_taken_pair) return {};
+    if (!facts.is_backward || is_taken_pair || nodes::is_fp8(facts.node)) return {};
     std::int64_t const largest = is_hopper(here) ? 256 : 128;
     return bad_head_dim(facts, [&](std::int64_t dim) { return dim > largest; });
 }
@@ -191,7 +193,7 @@ Found bias_gradient_dims(Facts const& facts, Capabilities const&) {
 Found bias_gradient_type(Facts const& facts, Capabilities const&) {
     nodes::TensorSpec const* const gradient = facts.tensor(Port::dBias);
     DataType_t const io = facts.tensor(Port::Q)->data_type;
-    if (gradient == nullptr || gradient->data_type == io) return {};
+    if (gradient == nullptr || gradient->data_type == io || nodes::is_fp8(facts.node)) return {};
     return Violation{Port::dBias, std::string("the data type ") + core::name_of(gradient->data_type) + " beside Q of " +
                                       core::name_of(io)};
 }
@@ -416,9 +418,76 @@ Found masked_rows_before_9_15(Facts const& facts, Capabilities const& here) {
 Found mask_type(Facts const& facts, Capabilities const&) {
     nodes::TensorSpec const* const mask = facts.tensor(Port::Dropout_mask);
     DataType_t const io = facts.tensor(Port::Q)->data_type;
-    if (mask == nullptr || mask->data_type == io) return {};
+    if (mask == nullptr || mask->data_type == io || nodes::is_fp8(facts.node)) return {};
     return Violation{Port::Dropout_mask, std::string("the data type ") + core::name_of(mask->data_type) +
                                              " beside Q of " + core::name_of(io)};
+}
+
+// FP8 attention.
+bool is_fp8(Facts const& facts) { return nodes::is_fp8(facts.node); }
+bool is_datacenter_blackwell(Capabilities const& here) { return here.sm >= 100 && here.sm < 120; }
+
+Found fp8_architecture(Facts const& facts, Capabilities const& here) {
+    bool const is_taken = is_hopper_or_datacenter(here) || (here.sm >= 120 && !facts.is_backward);
+    if (!is_fp8(facts) || is_taken) return {};
+    return Violation{
+        -1, std::string(facts.is_backward ? "FP8 backward" : "FP8 attention") + " on " + architecture_of(here)};
+}
+
+Found fp8_head_dims(Facts const& facts, Capabilities const& here) {
+    if (!is_fp8(facts)) return {};
+    bool const is_exact = facts.is_backward && is_hopper(here);
+    bool const is_small = facts.is_backward || here.sm >= 120, has_bound = is_small || is_hopper(here);
+    std::int64_t const largest = is_small ? 128 : 256;
+    return bad_head_dim(facts, [&](std::int64_t dim) {
+        return dim % 16 != 0 || (has_bound && dim > largest) || (is_exact && dim != largest);
+    });
+}
+
+Found fp8_results(Facts const& facts, Capabilities const& here) {
+    if (!is_fp8(facts)) return {};
+    for (int const port : {Port::O, Port::dQ, Port::dK, Port::dV}) {
+        nodes::TensorSpec const* const tensor = facts.tensor(port);
+        bool const is_read = port == Port::O && facts.is_backward;
+        if (tensor == nullptr || is_read || core::is_fp8(tensor->data_type) || is_datacenter_blackwell(here)) continue;
+        return Violation{
+            port, std::string("the data type ") + core::name_of(tensor->data_type) + " on " + architecture_of(here)};
+    }
+    return {};
+}
+
+Found fp8_sink(Facts const& facts, Capabilities const& here) {
+    if (!is_fp8(facts) || facts.is_backward || !is_hopper(here) || !facts.has(Port::Sink_token)) return {};
+    return Violation{Port::Sink_token, "a sink token in FP8 attention on " + architecture_of(here)};
+}
+
+Found fp8_of_one_query(Facts const& facts, Capabilities const& here) {
+    if (!is_fp8(facts) || facts.is_backward || is_datacenter_blackwell(here) || facts.queries() > 1) return {};
+    return Violation{Port::Q, "one query in FP8 attention on " + architecture_of(here)};
+}
+
+Found fp8_dropout(Facts const& facts, Capabilities const& here) {
+    if (!is_fp8(facts) || here.sm < 120) return {};
+    if (facts.fields.dropout_probability.value_or(0.0f) == 0.0f) return {};
+    return Violation{-1, "a dropout probability in FP8 attention on " + architecture_of(here)};
+}
+
+Found fp8_modifier_gradient(Facts const& facts, Capabilities const& here) {
+    if (!is_fp8(facts) || is_hopper(here) || !facts.has(Port::dScore_mod)) return {};
+    if (std::ranges::none_of(facts.graph.nodes, is_backward_activation)) return {};
+    return Violation{Port::dScore_mod,
+                     "TANH_BWD or another backward activation in a modifier's gradient on " + architecture_of(here)};
+}
+
+Found fp8_ragged(Facts const& facts, Capabilities const& here) {
+    int const port = first_row_port(facts, true);
+    if (!is_fp8(facts) || !is_hopper(here) || port < 0) return {};
+    return Violation{port, "a ragged offset in FP8 attention on " + architecture_of(here)};
+}
+
+Found fp8_deterministic(Facts const& facts, Capabilities const&) {
+    if (!is_fp8(facts) || !is_deterministic(facts)) return {};
+    return Violation{-1, "the deterministic algorithm in FP8 attention"};
 }
 
 constexpr Limit kLimits[] = {
@@ -509,6 +578,28 @@ constexpr Limit kLimits[] = {
      sink_gradient_with_dropout},
     {"cudnn.s39", "no dSink beside ragged tensors: cuDNN adds up rows past the lengths",
      "pad the sequences, or leave set_dsink_token() out", kUnsupported, Ground::WrongRun, ragged_sink_gradient},
+    {"cudnn.s40", "FP8 attention: compute capability 9.0, 10.x, or 12.x without backward",
+     "use HALF or BFLOAT16 there, or Target::cpu()", kUnsupported, Ground::NoEngine, fp8_architecture},
+    {"cudnn.s41",
+     "FP8 attention: head dims in multiples of 16, on 9.0 up to 256, on 12.x up to 128; backward 128, on 10.x up to it",
+     "pad the heads with zeros, or use Target::cpu()", kUnsupported, Ground::NoEngine, fp8_head_dims},
+    {"cudnn.s42", "FP8 attention: compute capability 10.x for results of HALF or BFLOAT16",
+     "set_data_type(DataType_t::FP8_E4M3), and multiply by the descale after", kUnsupported, Ground::NoEngine,
+     fp8_results},
+    {"cudnn.s43", "FP8 attention on compute capability 9.0: no sink token in forward",
+     "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::NoEngine, fp8_sink},
+    {"cudnn.s44", "FP8 attention: compute capability 10.x for one query in forward",
+     "give Q a second row, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_of_one_query},
+    {"cudnn.s45", "FP8 attention: compute capability 9.0 or 10.x for a dropout probability",
+     "drop by a mask of yours, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_dropout},
+    {"cudnn.s46", "FP8 attention: compute capability 9.0 for TANH_BWD and its like in a modifier's gradient",
+     "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::NoEngine, fp8_modifier_gradient},
+    {"cudnn.s47",
+     "FP8 attention on compute capability 9.0: no ragged offsets, with which its kernels are said to fault",
+     "pad the sequences", kUnsupported, Ground::WrongRun, fp8_ragged},
+    {"cudnn.s48", "FP8 backward without the deterministic algorithm, of which cuDNN has no form",
+     "leave out set_deterministic_algorithm(), or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun,
+     fp8_deterministic},
     {"cudnn.s55", "compute capability 10.x and cuDNN 9.14 for a block mask, 9.15 where there is a padding mask too",
      "give the same mask as a bias of 0 and minus infinity", kUnsupported, Ground::NoEngine, block_mask_place},
     {"cudnn.s56", "none but scale, lengths and stats beside a block mask",

@@ -65,6 +65,18 @@ template <class... Arguments>
 using Backward = decltype(std::declval<Graph&>().sdpa_backward(std::declval<Arguments>()...));
 static_assert(std::is_same_v<Backward<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, SDPA_backward_attributes>,
                              std::array<Tensor, 3>>);
+template <class... Arguments>
+using Fp8 = decltype(std::declval<Graph&>().sdpa_fp8(std::declval<Arguments>()...));
+static_assert(std::is_same_v<Fp8<Tensor&, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor const&,
+                                 fe::graph::SDPA_fp8_attributes>,
+                             std::array<Tensor, 4>>);
+template <class... Arguments>
+using Fp8_backward = decltype(std::declval<Graph&>().sdpa_fp8_backward(std::declval<Arguments>()...));
+static_assert(std::is_same_v<Fp8_backward<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor,
+                                          Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor,
+                                          fe::graph::SDPA_fp8_backward_attributes>,
+                             std::array<Tensor, 7>>);
+static_assert(std::is_same_v<fe::graph::SDPA_fp8_attributes, SDPA_attributes>);
 static_assert(std::is_same_v<fe::graph::Scaled_dot_product_flash_attention_attributes, SDPA_attributes>);
 static_assert(
     std::is_same_v<fe::graph::Scaled_dot_product_flash_attention_backward_attributes, SDPA_backward_attributes>);

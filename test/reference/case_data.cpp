@@ -3,6 +3,8 @@
 #include "reference/paged_tensor.h"
 #include "support/random.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace sdpa_test {
@@ -170,16 +172,64 @@ HostTensor make_block_mask(AttentionCase const& c) {
     });
 }
 
+// Factors for numbers of about this magnitude, with some room above it: before storing, and after reading.
+struct FactorPair {
+    HostTensor scale, descale;
+};
+
+FactorPair make_pair_of_factors(AttentionCase const& c, DataType_t type, double magnitude, Random& random) {
+    double const range = is_fp8(type) ? oracle::largest(format_of(type)) : magnitude;
+    double scale = std::exp2(std::floor(std::log2(range / magnitude)) - static_cast<double>(random.between(0, 2)));
+    double descale = 1.0 / scale;
+    if (c.odd_factors) scale *= random.real(0.6, 1.0), descale *= random.real(0.9, 1.1);
+    return {scalar(DataType_t::FLOAT, scale), scalar(DataType_t::FLOAT, descale)};
+}
+
+HostTensor make_amax(AttentionCase const& c) {
+    return is_fp8(c.type) ? make_tensor(DataType_t::FLOAT, {1, 1, 1, 1}) : HostTensor();
+}
+
 }  // namespace
+
+// By estimates of the results' magnitudes: where one is too low, numbers saturate.
+Factors make_factors(AttentionCase const& c) {
+    if (!is_fp8(c.type)) return {};
+    Random random(c.seed + 0xf8);
+    auto const pair = [&](DataType_t type, double magnitude) {
+        return make_pair_of_factors(c, type, magnitude, random);
+    };
+    DataType_t const gradients = c.type_of_gradients();
+    auto const real = [](std::int64_t count) { return static_cast<double>(count); };
+    double const dropped = c.dropout == Dropout::None ? 1.0 : 1.0 / (1.0 - static_cast<double>(c.dropout_probability));
+    double const scale = c.scale == Scale::None ? 1.0 : static_cast<double>(c.scale_value);
+    double const d_p = 2.0 * scale * dropped * std::sqrt(real(c.d_v));
+    double const queries_of_key = std::max(1.0, real(c.s_q) / real(c.s_kv));
+    Factors f;
+    f.descale_q = pair(c.type, c.magnitude).descale;
+    f.descale_k = pair(c.type, c.magnitude).descale;
+    f.descale_v = pair(c.type, 1.0).descale;
+    f.descale_d_o = pair(gradients, 1.0).descale;
+    auto const take = [](FactorPair const& both, HostTensor& first, HostTensor& second) {
+        first = both.scale, second = both.descale;
+    };
+    take(pair(c.type, dropped), f.scale_s, f.descale_s);
+    take(pair(c.result_type, dropped), f.scale_o, f.descale_o);
+    take(pair(gradients, d_p), f.scale_d_p, f.descale_d_p);
+    f.scale_d_q = pair(gradients, d_p * c.magnitude).scale;
+    f.scale_d_k = pair(gradients, d_p * c.magnitude * queries_of_key * real(c.h_q / c.h_k)).scale;
+    f.scale_d_v = pair(gradients, 2.0 * dropped * queries_of_key * real(c.h_q / c.h_v)).scale;
+    return f;
+}
 
 Inputs make_inputs(AttentionCase const& c) {
     Random random(c.seed);
     Inputs in;
+    in.factors = make_factors(c);
     make_qkv(c, c.type, c.input_layout, in.q, in.k, in.v);
     put_in_pages(c, in.k, in.v);
-    fill_rows(c, random, c.magnitude, in.q);
-    fill_rows(c, random, c.magnitude, in.k);
-    fill_rows(c, random, 1.0, in.v);
+    fill_rows(c, random, c.magnitude / factor_of(in.factors.descale_q), in.q);
+    fill_rows(c, random, c.magnitude / factor_of(in.factors.descale_k), in.k);
+    fill_rows(c, random, 1.0 / factor_of(in.factors.descale_v), in.v);
     if (c.scale == Scale::ByValue || c.scale == Scale::Device) {
         in.scale = scalar(DataType_t::FLOAT, static_cast<double>(c.scale_value));
     }
@@ -208,6 +258,8 @@ ForwardOutputs make_forward_outputs(AttentionCase const& c) {
     if (c.logit_max) out.max = numbers();
     if (c.score_sum_exp) out.sum_exp = numbers();
     out.rng_dump = make_dump(c);
+    out.amax_s = make_amax(c);
+    out.amax_o = make_amax(c);
     return out;
 }
 
@@ -227,21 +279,34 @@ BackwardInputs make_backward_inputs(AttentionCase const& c, oracle::Forward cons
     Index4 const dim{c.b, c.h_q, c.s_q, c.d_v};
     BackwardInputs in{make_rows(c, c.result_type, c.output_layout, dim, c.len_q),
                       make_rows(c, DataType_t::FLOAT, c.output_layout, {c.b, c.h_q, c.s_q, 1}, c.len_q),
-                      make_rows(c, c.result_type, c.input_layout, dim, c.len_q)};
-    in.o.fill([&](Index4 const& at) { return forward.o.at(at[0], at[1], at[2], at[3]); });
+                      make_rows(c, c.type_of_gradients(), c.input_layout, dim, c.len_q)};
+    Factors const factors = make_factors(c);
+    double const of_o = factor_of(factors.scale_o), of_d_o = factor_of(factors.descale_d_o);
+    in.o.fill([&](Index4 const& at) { return forward.o.at(at[0], at[1], at[2], at[3]) * of_o; });
     in.stats.fill([&](Index4 const& at) { return forward.stats.at(at[0], at[1], at[2], at[3]); });
-    fill_rows(c, random, 1.0, in.d_o);
+    fill_rows(c, random, 1.0 / of_d_o, in.d_o);
     if (c.stale_padding) leave_stale(in, *c.len_q, random);
     return in;
 }
 
 BackwardOutputs make_backward_outputs(AttentionCase const& c) {
     BackwardOutputs out;
-    make_qkv(c, c.result_type, c.output_layout, out.d_q, out.d_k, out.d_v);
+    make_qkv(c, c.type_of_gradients(), c.output_layout, out.d_q, out.d_k, out.d_v);
     if (c.d_bias) out.d_bias = make_in_layout(c.bias_type, gaps_or_none(c.output_layout), *c.bias);
     if (c.d_sink) out.d_sink = make_tensor(DataType_t::FLOAT, {1, c.h_q, 1, 1});
     out.rng_dump = make_dump(c);
+    for (HostTensor* const amax : {&out.amax_d_q, &out.amax_d_k, &out.amax_d_v, &out.amax_d_p}) *amax = make_amax(c);
     return out;
+}
+
+double factor_of(HostTensor const& factor) { return factor ? factor.get({}) : 1.0; }
+
+oracle::Fp8 format_of(DataType_t type) { return type == DataType_t::FP8_E4M3 ? oracle::Fp8::E4M3 : oracle::Fp8::E5M2; }
+
+oracle::Array to_array(HostTensor const& tensor, HostTensor const& descale) {
+    oracle::Array result = to_array(tensor);
+    for (double& value : result.values) value *= factor_of(descale);
+    return result;
 }
 
 oracle::Array to_array(HostTensor const& tensor) {
@@ -252,9 +317,15 @@ oracle::Array to_array(HostTensor const& tensor) {
 
 oracle::Problem to_problem(AttentionCase const& c, Inputs const& inputs, HostTensor const& rng_dump) {
     oracle::Problem p;
-    p.q = to_array(inputs.q);
-    p.k = to_array(inputs.k);
-    p.v = to_array(inputs.v);
+    Factors const& factors = inputs.factors;
+    p.q = to_array(inputs.q, factors.descale_q);
+    p.k = to_array(inputs.k, factors.descale_k);
+    p.v = to_array(inputs.v, factors.descale_v);
+    if (is_fp8(c.type)) {
+        p.narrow_probability = {format_of(c.type), factor_of(factors.scale_s), factor_of(factors.descale_s)};
+        p.narrow_gradient = {format_of(c.type_of_gradients()), factor_of(factors.scale_d_p),
+                             factor_of(factors.descale_d_p)};
+    }
     if (c.scale != Scale::None) p.scale = static_cast<double>(c.scale_value);
     p.modifier = {c.modifier, static_cast<double>(c.modifier_number), c.modifier_reach, c.modifier_step, {}, {}};
     if (inputs.modifier_of_queries) p.modifier.of_queries = to_array(inputs.modifier_of_queries);

@@ -6,12 +6,31 @@
 
 namespace sdpa_test {
 
+// Of 8-bit attention.
+struct Factors {
+    HostTensor descale_q, descale_k, descale_v, descale_o, descale_d_o, descale_s, descale_d_p;
+    HostTensor scale_s, scale_o, scale_d_q, scale_d_k, scale_d_v, scale_d_p;
+
+    std::vector<HostTensor> all() const {
+        return {descale_q, descale_k, descale_v, descale_o, descale_d_o, descale_s, descale_d_p,
+                scale_s,   scale_o,   scale_d_q, scale_d_k, scale_d_v,   scale_d_p};
+    }
+};
+
 // Tensors that an option does not use are empty.
 struct Inputs {
     HostTensor q, k, v, scale, bias, sink, len_q, len_kv, seed, offset, mask, mask_scale, mask_scale_inv;
     HostTensor modifier_of_queries, modifier_of_keys, block_mask;
+    Factors factors;
 
     std::vector<HostTensor> all() const {
+        std::vector<HostTensor> tensors = factors.all();
+        for (HostTensor const& tensor : of_all_attention()) tensors.push_back(tensor);
+        return tensors;
+    }
+
+   private:
+    std::vector<HostTensor> of_all_attention() const {
         return {q,
                 k,
                 v,
@@ -32,8 +51,8 @@ struct Inputs {
 };
 
 struct ForwardOutputs {
-    HostTensor o, stats, max, sum_exp, rng_dump;
-    std::vector<HostTensor> all() const { return {o, stats, max, sum_exp, rng_dump}; }
+    HostTensor o, stats, max, sum_exp, rng_dump, amax_s, amax_o;
+    std::vector<HostTensor> all() const { return {o, stats, max, sum_exp, rng_dump, amax_s, amax_o}; }
 };
 
 // What the backward pass gets from the forward pass and from the loss.
@@ -43,16 +62,23 @@ struct BackwardInputs {
 };
 
 struct BackwardOutputs {
-    HostTensor d_q, d_k, d_v, d_bias, d_sink, rng_dump;
-    std::vector<HostTensor> all() const { return {d_q, d_k, d_v, d_bias, d_sink, rng_dump}; }
+    HostTensor d_q, d_k, d_v, d_bias, d_sink, rng_dump, amax_d_q, amax_d_k, amax_d_v, amax_d_p;
+    std::vector<HostTensor> all() const {
+        return {d_q, d_k, d_v, d_bias, d_sink, rng_dump, amax_d_q, amax_d_k, amax_d_v, amax_d_p};
+    }
 };
 
+Factors make_factors(AttentionCase const& c);  // empty unless attention is 8-bit
 Inputs make_inputs(AttentionCase const& c);
 ForwardOutputs make_forward_outputs(AttentionCase const& c);
 BackwardInputs make_backward_inputs(AttentionCase const& c, oracle::Forward const& forward);
 BackwardOutputs make_backward_outputs(AttentionCase const& c);
 
 oracle::Array to_array(HostTensor const& tensor);
+// The numbers that 8-bit ones stand for; the same as above where there is no descale.
+oracle::Array to_array(HostTensor const& tensor, HostTensor const& descale);
+double factor_of(HostTensor const& factor);  // 1 where there is none
+oracle::Fp8 format_of(DataType_t type);
 // The mask that a generated dropout used, as dumped; empty unless the case has one.
 oracle::Problem to_problem(AttentionCase const& c, Inputs const& inputs, HostTensor const& rng_dump);
 

@@ -21,6 +21,13 @@ struct Rig {
     bool dumps_masked_elements = true;  // of the dropout mask
 };
 
+// What a tensor that is multiplied by a factor before it is stored should hold, and how far it may be off. Without a
+// factor the allowed error has that of storing already.
+struct Stored {
+    oracle::Array wanted, allowed;
+};
+Stored stored(oracle::Array const& exact, oracle::Array const& allowed, HostTensor const& factor, DataType_t type);
+
 oracle::Precision precision_of(AttentionCase const& c, Rig const& rig);
 
 struct Difference {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <limits>
 
 namespace {
 
@@ -339,4 +340,61 @@ TEST_CASE("an entry that the plan does not need is ignored") {
     pack[987654] = nullptr;
     HostMemory const workspace(f.forward.graph().get_workspace_size());
     CHECK(f.forward.graph().execute(pack, workspace.data(), workspace.size()).get_message() == "");
+}
+
+namespace {
+
+AttentionCase fp8_case() {
+    AttentionCase c = Fixture::make_case();
+    c.type = c.result_type = DataType_t::FP8_E4M3;
+    return c;
+}
+
+// Runs forward or backward with another number as each factor, one after the other.
+void check_factors(Session const& session, Inputs const& in, std::vector<HostTensor> const& all, float number,
+                   char const* text) {
+    HostMemory const workspace(session.graph().get_workspace_size());
+    for (HostTensor const& factor : in.factors.all()) {
+        TensorPtr const tensor = session.tensor_of(factor);
+        if (tensor == nullptr) continue;  // of the other direction
+        double const old = factor.get({});
+        factor.set({}, static_cast<double>(number));
+        MemorySnapshot const before(all);
+        error_t const error = session.graph().execute(session.pack_by_uid(), workspace.data(), workspace.size());
+        CHECK(error.get_code() == error_code_t::INVALID_VARIANT_PACK);
+        CHECK(error.get_message() == "tensor '" + tensor->get_name() + "' (uid " + std::to_string(tensor->get_uid()) +
+                                         ") holds the factor " + text +
+                                         ", by which no 8-bit number can be multiplied; pass a finite number above 0, "
+                                         "such as fp8_scale() picks");
+        CHECK(before.change_outside({}) == "");
+        factor.set({}, old);
+    }
+    CHECK(session.graph().execute(session.pack_by_uid(), workspace.data(), workspace.size()).get_message() == "");
+}
+
+}  // namespace
+
+TEST_CASE(
+    "factors of 8-bit attention that are zero, negative, infinite or NaN are refused before anything is written") {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    Target const target = each_target();
+    AttentionCase c = fp8_case();
+    c.factors = GENERATE(Scale::Device, Scale::ByValue);
+    Inputs const in = make_inputs(c);
+    ForwardOutputs const out = make_forward_outputs(c);
+    BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(c, in, {})));
+    BackwardOutputs const gradients = make_backward_outputs(c);
+    Session forward(c, in, out), backward(c, in, more, gradients);
+    REQUIRE(forward.build(target).get_message() == "");
+    REQUIRE(backward.build(target).get_message() == "");
+    std::vector<HostTensor> all;
+    for (auto const& list : {in.all(), out.all(), more.all(), gradients.all()})
+        all.insert(all.end(), list.begin(), list.end());
+    for (auto const& [number, text] : {std::pair{0.0f, "0"},
+                                       {-0.5f, "-0.5"},
+                                       {kInfinity, "inf"},
+                                       {std::numeric_limits<float>::quiet_NaN(), "nan"}}) {
+        check_factors(forward, in, all, number, text);
+        check_factors(backward, in, all, number, text);
+    }
 }

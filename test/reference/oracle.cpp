@@ -49,6 +49,12 @@ double alibi_slope(std::int64_t head, std::int64_t heads) {
     return std::exp2(head < n ? exponent(8.0, head + 1) : exponent(4.0, 2 * (head - n) + 1));
 }
 
+double greatest_magnitude(Array const& array) {
+    double greatest = 0.0;
+    for (double const value : array.values) greatest = std::max(greatest, std::abs(value));
+    return greatest;
+}
+
 double Problem::product_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
     return scale * dot(q, h, i, k, k_head(h), j, b);
 }
@@ -109,12 +115,15 @@ Forward forward(Problem const& p) {
             for (std::int64_t i = 0; i < p.queries(); ++i) sum_row(p, s, b, h, i, result);
     Array const probability = probabilities(s, result.stats);
     for_each_score(p, [&](auto b, auto h, auto i, auto j) {
-        double const weight = probability.at(b, h, i, j) * p.dropout_at(b, h, i, j);
-        if (weight == 0.0) return;
+        double const kept = probability.at(b, h, i, j) * p.dropout_at(b, h, i, j);
+        if (kept == 0.0) return;
+        result.amax_s = std::max(result.amax_s, std::abs(kept));
+        double const weight = p.narrow_probability ? (*p.narrow_probability)(kept) : kept;
         for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
             result.o.at(b, h, i, d) += weight * p.v.at(b, p.v_head(h), j, d);
         }
     });
+    result.amax_o = greatest_magnitude(result.o);
     return result;
 }
 
@@ -131,6 +140,19 @@ static Array gradient_of_sink(Problem const& p, Array const& o, Array const& sta
     return result;
 }
 
+static double score_gradient(Problem const& p, double probability, Array const& o, Array const& d_o,
+                             std::array<std::int64_t, 4> const& at) {
+    auto const [b, h, i, j] = at;
+    double const d_probability = dot(d_o, h, i, p.v, p.v_head(h), j, b) * p.dropout_at(b, h, i, j);
+    return probability * (d_probability - dot(d_o, h, i, o, h, i, b));
+}
+
+double product_gradient(Problem const& p, double probability, Array const& o, Array const& d_o,
+                        std::array<std::int64_t, 4> const& at) {
+    auto const [b, h, i, j] = at;
+    return score_gradient(p, probability, o, d_o, at) * p.modifier.slope(p.product_at(b, h, i, j)) * p.scale;
+}
+
 Backward backward(Problem const& p, Array const& o, Array const& stats, Array const& d_o) {
     auto const zeros = [](Array const& like) { return Array(like.dim[0], like.dim[1], like.dim[2], like.dim[3]); };
     Backward result{zeros(p.q), zeros(p.k), zeros(p.v), p.bias ? zeros(*p.bias) : Array(),
@@ -140,18 +162,22 @@ Backward backward(Problem const& p, Array const& o, Array const& stats, Array co
         double const weight = probability.at(b, h, i, j);
         if (weight == 0.0) return;
         double const keep = p.dropout_at(b, h, i, j);
-        double const d_probability = dot(d_o, h, i, p.v, p.v_head(h), j, b) * keep;
-        double const d_score = weight * (d_probability - dot(d_o, h, i, o, h, i, b));
-        if (p.bias) result.d_bias.at(b, h, i, j) += d_score;
-        double const d_product = d_score * p.modifier.slope(p.product_at(b, h, i, j)) * p.scale;
+        if (p.bias) result.d_bias.at(b, h, i, j) += score_gradient(p, weight, o, d_o, {b, h, i, j});
+        double const wide = product_gradient(p, weight, o, d_o, {b, h, i, j});
+        result.amax_d_p = std::max(result.amax_d_p, std::abs(wide));
+        double const d_product = p.narrow_gradient ? (*p.narrow_gradient)(wide) : wide;
+        double const kept = p.narrow_probability ? (*p.narrow_probability)(weight * keep) : weight * keep;
         for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
             result.d_q.at(b, h, i, d) += d_product * p.k.at(b, p.k_head(h), j, d);
             result.d_k.at(b, p.k_head(h), j, d) += d_product * p.q.at(b, h, i, d);
         }
         for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
-            result.d_v.at(b, p.v_head(h), j, d) += weight * keep * d_o.at(b, h, i, d);
+            result.d_v.at(b, p.v_head(h), j, d) += kept * d_o.at(b, h, i, d);
         }
     });
+    result.amax_d_q = greatest_magnitude(result.d_q);
+    result.amax_d_k = greatest_magnitude(result.d_k);
+    result.amax_d_v = greatest_magnitude(result.d_v);
     return result;
 }
 

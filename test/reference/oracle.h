@@ -2,6 +2,7 @@
 // being right.
 #pragma once
 
+#include "reference/fp8_format.h"
 #include "reference/modifier.h"
 
 #include <optional>
@@ -22,6 +23,9 @@ struct Problem {
     std::optional<std::int64_t> left, right;  // bounds of the diagonal band
     std::optional<Array> dropout_mask;        // each dim full or 1
     double dropout_scale = 1.0;
+    // Of 8-bit attention: what happens to the probabilities before they meet V and dO, and to the gradients of the
+    // products before they meet K and Q.
+    std::optional<Narrowing> narrow_probability, narrow_gradient;
 
     std::int64_t batches() const { return q.dim[0]; }
     std::int64_t heads() const { return q.dim[1]; }
@@ -45,15 +49,24 @@ struct Forward {
     Array o;                 // 0 in rows where every key is masked
     Array stats;             // natural log-sum-exp; in such rows the sink, or -inf
     Array max{}, sum_exp{};  // the greatest score, and the sum of exp(score - that)
+    // The greatest magnitudes of the probabilities after dropout, and of O.
+    double amax_s = 0.0, amax_o = 0.0;
 };
 
 struct Backward {
     Array d_q, d_k, d_v;
     Array d_bias;    // empty without a bias
     Array d_sink{};  // empty without a sink
+    // The greatest magnitudes of these gradients, and of those of the products of Q and K.
+    double amax_d_q = 0.0, amax_d_k = 0.0, amax_d_v = 0.0, amax_d_p = 0.0;
 };
 
 double alibi_slope(std::int64_t head, std::int64_t heads);
+double greatest_magnitude(Array const& array);
+
+// Of a product of Q and K with this probability, with the scale and before any narrowing.
+double product_gradient(Problem const& problem, double probability, Array const& o, Array const& d_o,
+                        std::array<std::int64_t, 4> const& at);
 
 // {B,Hq,Sq,Skv}: scaled, biased, masked with -inf. Masked elements of Q, K and V are never looked at.
 Array scores(Problem const& problem);

@@ -158,6 +158,24 @@ void choose_block_mask(AttentionCase& c, std::uint64_t index) {
     c.block_mask = random.chance(0.08);
 }
 
+// With a generator of its own too. What has no scale is wider than 8 bits.
+void choose_fp8(AttentionCase& c, std::uint64_t index) {
+    Random random(kSweepSeed + 32452843 * index);
+    if (!random.chance(0.15)) return;
+    constexpr DataType_t kTypes[] = {DataType_t::FP8_E4M3, DataType_t::FP8_E5M2};
+    constexpr DataType_t kSideTypes[] = {DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16};
+    constexpr Scale kPlaces[] = {Scale::Device, Scale::Device, Scale::ByValue, Scale::Embedded};
+    c.type = random.chance(0.8) ? kTypes[0] : kTypes[1];
+    c.result_type = random.chance(0.8) ? c.type : random.chance(0.5) ? DataType_t::BFLOAT16 : random.pick(kTypes);
+    c.gradient_type = random.pick(kTypes);
+    c.odd_factors = random.chance(0.5);
+    c.factors = random.pick(kPlaces);
+    c.bias_type = c.mask_type = random.pick(kSideTypes);
+    if (c.sink) c.sink = random.pick(kSideTypes);
+    c.d_bias = false;
+    c.implementation = AttentionImplementation_t::AUTO;
+}
+
 void choose_dropout(AttentionCase& c, Random& random) {
     constexpr float kProbabilities[] = {0.1f, 0.25f, 0.5f, 0.8f};
     c.dropout_probability = random.pick(kProbabilities);
@@ -177,7 +195,7 @@ void choose_dropout(AttentionCase& c, Random& random) {
 
 }  // namespace
 
-AttentionCase random_case(std::uint64_t index) {
+AttentionCase random_wide_case(std::uint64_t index) {
     Random random(kSweepSeed + index);
     AttentionCase c;
     c.seed = index;
@@ -192,6 +210,12 @@ AttentionCase random_case(std::uint64_t index) {
     choose_paging(c, index);
     choose_softmax(c, index);
     choose_block_mask(c, index);
+    return c;
+}
+
+AttentionCase random_case(std::uint64_t index) {
+    AttentionCase c = random_wide_case(index);
+    choose_fp8(c, index);
     return c;
 }
 

@@ -7,5 +7,7 @@ namespace sdpa_test {
 
 // The same index gives the same case, always.
 AttentionCase random_case(std::uint64_t index);
+// The same cases, but for 8-bit attention: those are of wider types here.
+AttentionCase random_wide_case(std::uint64_t index);
 
 }  // namespace sdpa_test

@@ -7,6 +7,7 @@ namespace sdpa_test {
 using cudnn_frontend::error_code_t;
 using cudnn_frontend::graph::SDPA_attributes;
 using cudnn_frontend::graph::SDPA_backward_attributes;
+using cudnn_frontend::graph::SDPA_fp8_backward_attributes;
 using cudnn_frontend::graph::Tensor_attributes;
 
 namespace {
@@ -51,6 +52,13 @@ TensorPtr Session::scalar_input(char const* name, HostTensor const& memory) {
     return tensor;
 }
 
+TensorPtr Session::factor(char const* name, HostTensor const& memory) {
+    if (case_.factors == Scale::Embedded) return graph_.tensor(static_cast<float>(memory.get({})));
+    TensorPtr const tensor = input(name, memory);
+    tensor->set_is_pass_by_value(case_.factors == Scale::ByValue);
+    return tensor;
+}
+
 void Session::output(TensorPtr const& tensor, HostTensor const& memory) {
     tensor->set_output(true);
     declare(tensor, memory);
@@ -91,7 +99,7 @@ void Session::apply_modifier(Attributes& options, Inputs const& in) {
         case Modify::Softcap: {
             auto const capped = ready::softcap(case_.modifier_number);
             options.set_score_mod(capped.forward);
-            if constexpr (std::is_same_v<Attributes, SDPA_backward_attributes>) {
+            if constexpr (!std::is_same_v<Attributes, SDPA_attributes>) {
                 options.set_score_mod_bprop(capped.backward);
             }
         }
@@ -157,10 +165,41 @@ Session::Session(AttentionCase const& c, Inputs const& in, ForwardOutputs const&
     if (in.mask) options.set_dropout(input("mask", in.mask), scalar_input("mask_scale", in.mask_scale));
     if (out.max) options.set_logit_max(requested("max", out.max));
     if (out.sum_exp) options.set_score_sum_exp(requested("sum_exp", out.sum_exp));
+    if (is_fp8(c.type)) {
+        add_fp8({q, k, v}, options, in, out);
+        return;
+    }
     auto const [o, stats] =
         c.shorthands ? graph_.scaled_dot_product_flash_attention(q, k, v, options) : graph_.sdpa(q, k, v, options);
     output(o, out.o);
     if (stats) output(stats, out.stats);
+}
+
+void Session::add_fp8(std::array<TensorPtr, 3> const& qkv, SDPA_attributes const& options, Inputs const& in,
+                      ForwardOutputs const& out) {
+    Factors const& f = in.factors;
+    auto const [o, stats, amax_s, amax_o] =
+        graph_.sdpa_fp8(qkv[0], qkv[1], qkv[2], factor("descale_q", f.descale_q), factor("descale_k", f.descale_k),
+                        factor("descale_v", f.descale_v), factor("descale_s", f.descale_s),
+                        factor("scale_s", f.scale_s), factor("scale_o", f.scale_o), options);
+    output(o, out.o);
+    if (stats) output(stats, out.stats);
+    output(amax_s, out.amax_s);
+    output(amax_o, out.amax_o);
+}
+
+template <class Attributes>
+void Session::apply_backward_options(Attributes& options, Inputs const& in, BackwardOutputs const& out) {
+    options.set_deterministic_algorithm(case_.deterministic);
+    apply_options(options, in, out.rng_dump);
+    if (in.mask) {
+        options.set_dropout(input("mask", in.mask), scalar_input("mask_scale", in.mask_scale),
+                            scalar_input("mask_scale_inv", in.mask_scale_inv));
+    }
+    if constexpr (std::is_same_v<Attributes, SDPA_backward_attributes>) {
+        if (out.d_bias) options.set_dbias(requested("d_bias", out.d_bias));
+    }
+    if (out.d_sink) options.set_dsink_token(requested("d_sink", out.d_sink));
 }
 
 Session::Session(AttentionCase const& c, Inputs const& in, BackwardInputs const& more, BackwardOutputs const& out)
@@ -168,21 +207,39 @@ Session::Session(AttentionCase const& c, Inputs const& in, BackwardInputs const&
     set_types(graph_, c.type);
     TensorPtr const q = input("q", in.q), k = input("k", in.k), v = input("v", in.v);
     TensorPtr const o = input("o", more.o), d_o = input("d_o", more.d_o), stats = input("stats", more.stats);
-    SDPA_backward_attributes options;
-    options.set_deterministic_algorithm(c.deterministic);
-    apply_options(options, in, out.rng_dump);
-    if (in.mask) {
-        options.set_dropout(input("mask", in.mask), scalar_input("mask_scale", in.mask_scale),
-                            scalar_input("mask_scale_inv", in.mask_scale_inv));
+    if (is_fp8(c.type)) {
+        add_fp8_backward({q, k, v, o, d_o, stats}, in, out);
+        return;
     }
-    if (out.d_bias) options.set_dbias(requested("d_bias", out.d_bias));
-    if (out.d_sink) options.set_dsink_token(requested("d_sink", out.d_sink));
+    SDPA_backward_attributes options;
+    apply_backward_options(options, in, out);
     auto const [d_q, d_k, d_v] =
         c.shorthands ? graph_.scaled_dot_product_flash_attention_backward(q, k, v, o, d_o, stats, options)
                      : graph_.sdpa_backward(q, k, v, o, d_o, stats, options);
     output(d_q, out.d_q);
     output(d_k, out.d_k);
     output(d_v, out.d_v);
+}
+
+void Session::add_fp8_backward(std::array<TensorPtr, 6> const& from_forward, Inputs const& in,
+                               BackwardOutputs const& out) {
+    Factors const& f = in.factors;
+    auto const& [q, k, v, o, d_o, stats] = from_forward;
+    SDPA_fp8_backward_attributes options;
+    apply_backward_options(options, in, out);
+    auto const [d_q, d_k, d_v, amax_d_q, amax_d_k, amax_d_v, amax_d_p] = graph_.sdpa_fp8_backward(
+        q, k, v, o, d_o, stats, factor("descale_q", f.descale_q), factor("descale_k", f.descale_k),
+        factor("descale_v", f.descale_v), factor("descale_o", f.descale_o), factor("descale_d_o", f.descale_d_o),
+        factor("descale_s", f.descale_s), factor("descale_d_p", f.descale_d_p), factor("scale_s", f.scale_s),
+        factor("scale_d_q", f.scale_d_q), factor("scale_d_k", f.scale_d_k), factor("scale_d_v", f.scale_d_v),
+        factor("scale_d_p", f.scale_d_p), options);
+    output(d_q, out.d_q);
+    output(d_k, out.d_k);
+    output(d_v, out.d_v);
+    output(amax_d_q, out.amax_d_q);
+    output(amax_d_k, out.amax_d_k);
+    output(amax_d_v, out.amax_d_v);
+    output(amax_d_p, out.amax_d_p);
 }
 
 std::map<std::int64_t, void*> Session::pack_by_uid() const {

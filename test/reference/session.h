@@ -5,6 +5,7 @@
 
 #include <cudnn_frontend/graph.h>
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -50,11 +51,19 @@ class Session {
     TensorPtr input(char const* name, HostTensor const& memory);  // null for an empty one
     TensorPtr offset_input(HostTensor const& memory, std::int64_t row);
     TensorPtr scalar_input(char const* name, HostTensor const& memory);
+    TensorPtr factor(char const* name, HostTensor const& memory);
     void output(TensorPtr const& tensor, HostTensor const& memory);
     TensorPtr requested(char const* name, HostTensor const& memory);  // an output that an option asks for
     void declare(TensorPtr const& tensor, HostTensor const& memory);
     template <class Attributes>
     void apply_options(Attributes& options, Inputs const& inputs, HostTensor const& rng_dump);
+    template <class Attributes>
+    void apply_backward_options(Attributes& options, Inputs const& inputs, BackwardOutputs const& outputs);
+    // 8-bit attention with its factors.
+    void add_fp8(std::array<TensorPtr, 3> const& qkv, cudnn_frontend::graph::SDPA_attributes const& options,
+                 Inputs const& inputs, ForwardOutputs const& outputs);
+    void add_fp8_backward(std::array<TensorPtr, 6> const& from_forward, Inputs const& inputs,
+                          BackwardOutputs const& outputs);
     void apply_paging(cudnn_frontend::graph::SDPA_attributes& options, Inputs const& inputs);
     template <class Attributes>
     void apply_modifier(Attributes& options, Inputs const& inputs);

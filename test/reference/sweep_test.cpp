@@ -127,3 +127,17 @@ TEST_CASE("the sweep has many of each option") {
         {"deterministic", [](auto& c) { return c.deterministic; }},
     });
 }
+
+TEST_CASE("the sweep has many of each option of 8-bit attention") {
+    using sdpa_test::is_fp8;
+    check_frequent({
+        {"FP8_E4M3", [](auto& c) { return c.type == cudnn_frontend::DataType_t::FP8_E4M3; }},
+        {"FP8_E5M2", [](auto& c) { return c.type == cudnn_frontend::DataType_t::FP8_E5M2; }},
+        {"FP8 and lengths", [](auto& c) { return is_fp8(c.type) && c.len_q; }},
+        {"FP8 and a band", [](auto& c) { return is_fp8(c.type) && (c.left || c.right); }},
+        {"FP8 and grouped heads", [](auto& c) { return is_fp8(c.type) && c.h_k < c.h_q; }},
+        {"FP8 and dropout", [](auto& c) { return is_fp8(c.type) && c.dropout != sdpa_test::Dropout::None; }},
+        {"FP8 and wider results", [](auto& c) { return is_fp8(c.type) && !is_fp8(c.result_type); }},
+        {"FP8 with odd factors", [](auto& c) { return is_fp8(c.type) && c.odd_factors; }},
+    });
+}

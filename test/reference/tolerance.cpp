@@ -10,16 +10,6 @@ using cudnn_frontend::DataType_t;
 
 constexpr double kConstants = 4.0 * Precision::kSingle;
 
-// Half an ulp. The subnormals' spacing is added where the value is not exactly zero.
-double storage_error(DataType_t type, double value) {
-    if (value == 0.0 || !std::isfinite(value)) return 0.0;
-    switch (type) {
-        case DataType_t::HALF: return std::abs(value) * 0x1p-11 + 0x1p-25;
-        case DataType_t::BFLOAT16: return std::abs(value) * 0x1p-8 + 0x1p-133;
-        default: return std::abs(value) * 0x1p-24 + 0x1p-149;
-    }
-}
-
 double absolute_dot(Array const& x, std::int64_t x_head, std::int64_t i, Array const& y, std::int64_t y_head,
                     std::int64_t j, std::int64_t b) {
     double sum = 0.0;
@@ -44,7 +34,7 @@ double slope_error(Problem const& p, double score_error, double unit) {
 }
 
 // The largest error of a score in each row, {B,Hq,Sq,1}.
-Array score_errors(Problem const& p, Array const& s, double unit) {
+Array score_errors(Problem const& p, Array const& s, Precision const& precision) {
     Array result(p.batches(), p.heads(), p.queries(), 1);
     for_each_row(p, [&](auto b, auto h, auto i) {
         double& worst = result.at(b, h, i, 0);
@@ -54,7 +44,8 @@ Array score_errors(Problem const& p, Array const& s, double unit) {
             double const terms =
                 std::abs(p.bias_at(b, h, i, j)) + std::abs(p.alibi_at(h, i, j)) + std::abs(s.at(b, h, i, j));
             double const modified = std::abs(p.modifier.addend(h, i, j)) + cap_of(p);
-            double const rounding = unit * (length(p.q.dim[3]) * product + 4.0 * (terms + modified));
+            double const rounding =
+                precision.sum_unit(p.q.dim[3]) * product + 4.0 * precision.unit * (terms + modified);
             worst = std::max(worst, rounding + kConstants * std::abs(p.alibi_at(h, i, j)));
         }
     });
@@ -74,12 +65,29 @@ void add_storage_error(Array& errors, Array const& exact, DataType_t type) {
     }
 }
 
+// Of a number after its step of narrowing, from its error before.
+double narrowed_error(std::optional<Narrowing> const& narrow, double value, double error) {
+    return narrow ? narrow->uncertainty(value, error) : error;
+}
+
 }  // namespace
+
+double storage_error(DataType_t type, double value) {
+    if (value == 0.0 || !std::isfinite(value)) return 0.0;
+    double const magnitude = std::abs(value);
+    switch (type) {
+        case DataType_t::HALF: return magnitude * 0x1p-11 + 0x1p-25;
+        case DataType_t::BFLOAT16: return magnitude * 0x1p-8 + 0x1p-133;
+        case DataType_t::FP8_E4M3: return magnitude * roundoff(Fp8::E4M3) + half_step(Fp8::E4M3);
+        case DataType_t::FP8_E5M2: return magnitude * roundoff(Fp8::E5M2) + half_step(Fp8::E5M2);
+        default: return magnitude * 0x1p-24 + 0x1p-149;
+    }
+}
 
 Forward allowed_error(Problem const& p, Forward const& exact, Precision const& precision) {
     Array const s = scores(p);
     Array const probability = probabilities(s, exact.stats);
-    Array const score_error = score_errors(p, s, precision.unit);
+    Array const score_error = score_errors(p, s, precision);
     Array const row = zeros_like(exact.stats);
     Forward allowed{zeros_like(exact.o), row, row, row};
     for_each_row(p, [&](auto b, auto h, auto i) {
@@ -96,13 +104,18 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
             double const keep = std::abs(p.dropout_at(b, h, i, j));
             double const weight = probability.at(b, h, i, j) * keep;
             if (weight == 0.0) continue;
-            double const rounding = relative + length(p.keys()) * precision.unit + precision.factor_unit;
-            double const share = weight * rounding + precision.smallest() * keep + precision.factor_floor;
+            allowed.amax_s = std::max(allowed.amax_s, weight * relative + precision.smallest() * keep);
+            double const before =
+                narrowed_error(p.narrow_probability, probability.at(b, h, i, j) * p.dropout_at(b, h, i, j),
+                               weight * relative + precision.smallest() * keep);
+            double const rounding = precision.sum_unit(p.keys()) + precision.factor_unit;
+            double const share = before + weight * rounding + precision.factor_floor;
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
                 allowed.o.at(b, h, i, d) += share * std::abs(p.v.at(b, p.v_head(h), j, d)) + precision.smallest();
             }
         }
     });
+    allowed.amax_o = greatest_magnitude(allowed.o);
     add_storage_error(allowed.o, exact.o, precision.io);
     add_storage_error(allowed.stats, exact.stats, DataType_t::FLOAT);
     add_storage_error(allowed.max, exact.max, DataType_t::FLOAT);
@@ -128,11 +141,11 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
     double const unit = precision.unit, smallest = precision.smallest();
     Array const s = scores(p);
     Array const probability = probabilities(s, stats);
-    Array const score_error = score_errors(p, s, unit);
+    Array const score_error = score_errors(p, s, precision);
     Backward allowed{zeros_like(exact.d_q), zeros_like(exact.d_k), zeros_like(exact.d_v), zeros_like(exact.d_bias),
                      p.sink ? sink_errors(p, o, stats, d_o, unit) : Array()};
-    double const rows_per_k = static_cast<double>(p.queries() * (p.heads() / p.k.dim[1]) + 4);
-    double const rows_per_v = static_cast<double>(p.queries() * (p.heads() / p.v.dim[1]) + 4);
+    double const of_keys = precision.sum_unit(p.queries() * (p.heads() / p.k.dim[1]));
+    double const of_values = precision.sum_unit(p.queries() * (p.heads() / p.v.dim[1]));
     double const rows_per_bias = p.bias ? static_cast<double>(s.values.size() / p.bias->values.size() + 4) : 0.0;
     double const k_roundings = p.k.dim[1] < p.heads() ? 2.0 : 1.0, v_roundings = p.v.dim[1] < p.heads() ? 2.0 : 1.0;
     double const factor_unit = precision.factor_unit, factor_floor = precision.factor_floor;
@@ -148,25 +161,32 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             // dS = P (dP - D), both sums of d_v products.
             double const difference = absolute_dot(d_o, h, i, p.v, p.v_head(h), j, b) * keep + row_dot;
             double const d_score = weight * difference;
-            double const d_score_error = d_score * (relative + unit * length(p.v.dim[3] + 4)) +
+            double const d_score_error = d_score * (relative + precision.sum_unit(p.v.dim[3] + 4)) +
                                          (smallest + factor_floor) * difference + smallest;
             if (p.bias)
                 allowed.d_bias.at(b, h, i, j) +=
                     d_score_error + d_score * (unit + factor_unit) * rows_per_bias + 2.0 * dropped_floor;
-            double const d_product_error = d_score_error + d_score * slope_error(p, score_error.at(b, h, i, 0), unit);
-            double const q_error = d_product_error + d_score * factor_unit;
-            double const k_error = d_product_error + d_score * factor_unit * k_roundings;
+            double const wide_error = d_score_error + d_score * slope_error(p, score_error.at(b, h, i, 0), unit);
+            allowed.amax_d_p = std::max(allowed.amax_d_p, std::abs(p.scale) * wide_error);
+            // Further down the scale comes with the other factor.
+            double const wide = product_gradient(p, weight, o, d_o, {b, h, i, j});
+            double const d_product_error =
+                narrowed_error(p.narrow_gradient, wide, std::abs(p.scale) * wide_error) / std::abs(p.scale);
+            double const q_error = d_product_error + d_score * precision.gradient_unit;
+            double const k_error = d_product_error + d_score * precision.gradient_unit * k_roundings;
             for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
                 double const q = std::abs(p.scale * p.q.at(b, h, i, d));
                 double const k = std::abs(p.scale * p.k.at(b, p.k_head(h), j, d));
                 // What is rounded to the inputs' type is dS with the scale.
-                double const q_floor = factor_floor * std::abs(p.k.at(b, p.k_head(h), j, d)) + smallest;
-                double const k_floor = factor_floor * (std::abs(p.q.at(b, h, i, d)) + 1.0) + smallest;
-                allowed.d_q.at(b, h, i, d) += (q_error + d_score * unit * length(p.keys())) * k + q_floor;
-                allowed.d_k.at(b, p.k_head(h), j, d) += (k_error + d_score * unit * rows_per_k) * q + k_floor;
+                double const q_floor = precision.gradient_floor * std::abs(p.k.at(b, p.k_head(h), j, d)) + smallest;
+                double const k_floor = precision.gradient_floor * (std::abs(p.q.at(b, h, i, d)) + 1.0) + smallest;
+                allowed.d_q.at(b, h, i, d) += (q_error + d_score * precision.sum_unit(p.keys())) * k + q_floor;
+                allowed.d_k.at(b, p.k_head(h), j, d) += (k_error + d_score * of_keys) * q + k_floor;
             }
-            double const rounding = relative + unit * rows_per_v + factor_unit * v_roundings;
-            double const share = keep * (weight * rounding + smallest) + factor_floor;
+            double const before = narrowed_error(p.narrow_probability, weight * p.dropout_at(b, h, i, j),
+                                                 keep * (weight * relative + smallest));
+            double const rounding = of_values + factor_unit * v_roundings;
+            double const share = before + keep * weight * rounding + factor_floor;
             bool const starts_sum = i == 0 || probability.at(b, h, i - 1, j) == 0.0;
             double const head_floor = starts_sum ? factor_floor : 0.0;  // of each query head's own sum
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
@@ -174,6 +194,9 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             }
         }
     });
+    allowed.amax_d_q = greatest_magnitude(allowed.d_q);
+    allowed.amax_d_k = greatest_magnitude(allowed.d_k);
+    allowed.amax_d_v = greatest_magnitude(allowed.d_v);
     add_storage_error(allowed.d_q, exact.d_q, precision.io);
     add_storage_error(allowed.d_k, exact.d_k, precision.io);
     add_storage_error(allowed.d_v, exact.d_v, precision.io);

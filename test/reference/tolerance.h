@@ -9,8 +9,10 @@
 //   where an implementation rounds intermediate results to the inputs' type: that roundoff more for each,
 //   whatever is computed from those by their sum of effects, plus (n + 4) u of its own sum,
 //   and a stored element by half an ulp of its type.
-// Where a probability or a product falls below the smallest normal number it may be flushed to zero.
-// Constants that a graph carries (slopes, dropout's 1/(1-p)) are single precision whatever the arithmetic.
+// Where the problem narrows numbers to 8 bits, an implementation that rounds the same numbers may end at a neighbour
+// where its number and the exact one lie on two sides of a boundary, and nowhere else. Where a probability or a product
+// falls below the smallest normal number it may be flushed to zero. Constants that a graph carries (slopes, dropout's
+// 1/(1-p)) are single precision whatever the arithmetic.
 #pragma once
 
 #include "reference/oracle.h"
@@ -26,17 +28,25 @@ struct Precision {
     // gradients of query heads before those that share a key head are added, and of sums of dBias: roundoff, and half
     // the spacing of the smallest numbers.
     double factor_unit = 0.0, factor_floor = 0.0;
+    double gradient_unit = 0.0, gradient_floor = 0.0;  // of dS; 8-bit attention has other types and scales there
+    // Of sums of products that tensor cores add up with fewer bits than the arithmetic has, relative to the sum of
+    // their magnitudes.
+    double product_unit = 0.0;
     // Of the maximum and the sum of a row, where they are outputs: probabilities are computed from what was stored.
     double row_unit = 0.0;
 
     static constexpr double kSingle = 0x1p-24;
     static constexpr double kDouble = 0x1p-53;
 
+    // Of a sum of so many products.
+    double sum_unit(std::int64_t terms) const { return unit * static_cast<double>(terms + 4) + product_unit; }
     double smallest() const { return unit == kSingle ? 0x1p-126 : 0x1p-1022; }  // normal number
 };
 
-// The arrays hold the allowed absolute errors of the elements of the same arrays of the exact result.
+// The arrays and numbers hold the allowed absolute errors of those of the exact result.
 Forward allowed_error(Problem const& problem, Forward const& exact, Precision const& precision);
+// Half an ulp of the type, and of its smallest number where the value is not exactly zero.
+double storage_error(cudnn_frontend::DataType_t type, double value);
 Backward allowed_error(Problem const& problem, Array const& o, Array const& stats, Array const& d_o,
                        Backward const& exact, Precision const& precision);
 

@@ -23,6 +23,7 @@ static TrainingStep training_step(AttentionCase const& c, Inputs const& inputs, 
     if (!step.error.empty()) return step;
     BackwardInputs more =
         make_backward_inputs(c, oracle::Forward{to_array(step.forward.o), to_array(step.forward.stats)});
+    if (is_fp8(c.type)) more.o.fill([&](Index4 const& at) { return step.forward.o.get(at); });
     Session backward(c, inputs, more, step.backward);
     step.error = (backward.*run)(target).get_message();
     return step;

@@ -63,10 +63,12 @@ void describe_dropout(AttentionCase const& c, std::ostream& out) {
 
 std::string describe(AttentionCase const& c) {
     std::ostringstream out;
-    out << name_of(c.type) << " -> " << name_of(c.result_type) << " b " << c.b << " h " << c.h_q << "/" << c.h_k << "/"
-        << c.h_v << " s " << c.s_q << "/" << c.s_kv << " d " << c.d_qk << "/" << c.d_v << ", layouts "
-        << text_of(c.input_layout) << " -> " << text_of(c.output_layout) << ", data seed " << c.seed << " magnitude "
-        << c.magnitude << (c.explicit_uids ? "" : ", keyed by tensor") << (c.generate_stats ? "" : ", no stats");
+    out << name_of(c.type) << " -> " << name_of(c.result_type);
+    if (c.gradient_type) out << ", gradients " << name_of(*c.gradient_type);
+    out << " b " << c.b << " h " << c.h_q << "/" << c.h_k << "/" << c.h_v << " s " << c.s_q << "/" << c.s_kv << " d "
+        << c.d_qk << "/" << c.d_v << ", layouts " << text_of(c.input_layout) << " -> " << text_of(c.output_layout)
+        << ", data seed " << c.seed << " magnitude " << c.magnitude << (c.explicit_uids ? "" : ", keyed by tensor")
+        << (c.generate_stats ? "" : ", no stats");
     if (c.zero_columns > 0) out << ", zeros in the last " << c.zero_columns << " columns";
     out << ", scale " << text_of(c.scale);
     if (c.scale != Scale::None) out << " " << c.scale_value;
@@ -85,6 +87,7 @@ std::string describe(AttentionCase const& c) {
     if (c.implementation == AttentionImplementation_t::COMPOSITE) out << ", composite";
     if (c.implementation == AttentionImplementation_t::UNIFIED) out << ", unified";
     if (c.deterministic) out << ", deterministic";
+    if (is_fp8(c.type)) out << (c.odd_factors ? ", odd factors " : ", factors ") << text_of(c.factors);
     return out.str();
 }
 

@@ -43,8 +43,9 @@ struct Paging {
 
 struct AttentionCase {
     std::uint64_t seed = 1;                      // of the data
-    DataType_t type = DataType_t::FLOAT;         // of Q, K and V
+    DataType_t type = DataType_t::FLOAT;         // of Q, K and V; of 8 bits for 8-bit attention
     DataType_t result_type = DataType_t::FLOAT;  // of O, dO and the gradients
+    std::optional<DataType_t> gradient_type;     // of dO and the gradients, where it is another
     std::int64_t b = 1, h_q = 1, h_k = 1, h_v = 1, s_q = 1, s_kv = 1, d_qk = 1, d_v = 1;
     double magnitude = 1.0;         // of Q and K
     std::int64_t zero_columns = 0;  // so many last columns of Q, K, V and dO hold zeros
@@ -91,9 +92,13 @@ struct AttentionCase {
     DataType_t mask_type = DataType_t::FLOAT;
     bool scalars_by_value = false;  // seed, offset and the mask's scales
 
+    bool odd_factors = false;       // of 8-bit attention: no powers of two, and descales that are not 1 / scale
+    Scale factors = Scale::Device;  // how they reach the graph: Embedded, ByValue or Device
+
     bool deterministic = false;
 
     bool has_backward() const { return !paging && !block_mask; }
+    DataType_t type_of_gradients() const { return gradient_type.value_or(result_type); }
 };
 
 std::string describe(AttentionCase const& c);

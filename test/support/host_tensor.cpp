@@ -1,5 +1,6 @@
 #include "support/host_tensor.h"
 
+#include <cudnn_frontend/fp8.h>
 #include <cudnn_frontend/scalar.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ double load(std::byte const* from) {
     return static_cast<double>(value);
 }
 template <class T>
-double load_16_bit(std::byte const* from) {
+double load_narrow(std::byte const* from) {
     T value;
     std::memcpy(static_cast<void*>(&value), from, sizeof(T));
     return static_cast<double>(static_cast<float>(value));
@@ -35,16 +36,22 @@ std::int64_t element_size(DataType_t type) {
     switch (type) {
         case DataType_t::HALF:
         case DataType_t::BFLOAT16: return 2;
+        case DataType_t::FP8_E4M3:
+        case DataType_t::FP8_E5M2: return 1;
         case DataType_t::INT64: return 8;
         case DataType_t::UINT8: return 1;
         default: return 4;
     }
 }
 
+bool is_fp8(DataType_t type) { return type == DataType_t::FP8_E4M3 || type == DataType_t::FP8_E5M2; }
+
 char const* name_of(DataType_t type) {
     switch (type) {
         case DataType_t::HALF: return "HALF";
         case DataType_t::BFLOAT16: return "BFLOAT16";
+        case DataType_t::FP8_E4M3: return "FP8_E4M3";
+        case DataType_t::FP8_E5M2: return "FP8_E5M2";
         case DataType_t::FLOAT: return "FLOAT";
         case DataType_t::INT32: return "INT32";
         case DataType_t::INT64: return "INT64";
@@ -92,8 +99,10 @@ double HostTensor::get(Index4 const& at) const {
     if (!has(at)) return 0.0;
     std::byte const* const from = element(at);
     switch (type) {
-        case DataType_t::HALF: return load_16_bit<cudnn_frontend::float16>(from);
-        case DataType_t::BFLOAT16: return load_16_bit<cudnn_frontend::bfloat16>(from);
+        case DataType_t::HALF: return load_narrow<cudnn_frontend::float16>(from);
+        case DataType_t::BFLOAT16: return load_narrow<cudnn_frontend::bfloat16>(from);
+        case DataType_t::FP8_E4M3: return load_narrow<cudnn_frontend::fp8_e4m3>(from);
+        case DataType_t::FP8_E5M2: return load_narrow<cudnn_frontend::fp8_e5m2>(from);
         case DataType_t::INT32: return load<std::int32_t>(from);
         case DataType_t::INT64: return load<std::int64_t>(from);
         case DataType_t::UINT8: return load<std::uint8_t>(from);
@@ -107,6 +116,8 @@ void HostTensor::set(Index4 const& at, double value) const {
     switch (type) {
         case DataType_t::HALF: return store(to, cudnn_frontend::float16(static_cast<float>(value)));
         case DataType_t::BFLOAT16: return store(to, cudnn_frontend::bfloat16(static_cast<float>(value)));
+        case DataType_t::FP8_E4M3: return store(to, cudnn_frontend::fp8_e4m3(static_cast<float>(value)));
+        case DataType_t::FP8_E5M2: return store(to, cudnn_frontend::fp8_e5m2(static_cast<float>(value)));
         case DataType_t::INT32: return store(to, static_cast<std::int32_t>(value));
         case DataType_t::INT64: return store(to, static_cast<std::int64_t>(value));
         case DataType_t::UINT8: return store(to, static_cast<std::uint8_t>(value));

@@ -17,6 +17,7 @@ using cudnn_frontend::DataType_t;
 using Index4 = std::array<std::int64_t, 4>;
 
 std::int64_t element_size(DataType_t type);
+bool is_fp8(DataType_t type);
 char const* name_of(DataType_t type);
 std::string to_string(Index4 const& index);  // (1, 2, 3, 4)
 

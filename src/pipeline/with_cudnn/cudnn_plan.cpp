@@ -42,6 +42,7 @@ error_t CudnnPlan::with_memory(Run const& run, Call call) const {
     PointerList pointers(context_->slots.size());
     SDPA_GRAPH_TRY(resolve(run.pack, context_->graph_id, context_->slots, pointers.all()));
     SDPA_GRAPH_TRY(check_alignment(context_->slots, pointers.all()));
+    SDPA_GRAPH_TRY(check_factors(context_->slots, pointers.all(), HostMemory::ScalarsByValue));
     SDPA_GRAPH_TRY(check_workspace(*this, run));
     cudnn::RunMemory memory{.caller = pointers.all(), .tables = {}, .workspace = run.workspace};
     if (context_->tables) memory.tables = context_->tables->pointers;
@@ -101,7 +102,7 @@ error_t CudnnPlan::warm_up(cudnnHandle_t handle) const {
     SDPA_GRAPH_TRY(cudnn::use_device(context_->device.device->ordinal()));
     auto const memory = cudnn::allocate(static_cast<std::size_t>(workspace_size()) + 4096);
     if (memory.is_bad()) return memory.error();
-    std::uint64_t scalar = 0;
+    std::uint64_t scalar = detail::make_scalar(1.0f).bits;  // nothing is computed from it
     std::vector<void*> pointers;
     for (Slot const& slot : context_->slots) {
         pointers.push_back(slot.is_on_host ? static_cast<void*>(&scalar) : memory.value()->pointer());

@@ -1,6 +1,7 @@
 #include "attention_graphs.h"
 
 #include "core/names.h"
+#include "nodes/fp8.h"
 #include "nodes/schema.h"
 #include "support/catch.h"
 
@@ -29,6 +30,17 @@ AttentionGraph AttentionGraph::backward() {
     graph.connect(Port::dK, DataType_t::HALF, {2, 4, 5, 8});
     graph.connect(Port::dV, DataType_t::HALF, {2, 4, 5, 16});
     return graph;
+}
+
+AttentionGraph& AttentionGraph::fp8() {
+    for (nodes::TensorSpec& tensor : spec.tensors) {
+        if (tensor.data_type == DataType_t::HALF) tensor.data_type = DataType_t::FP8_E4M3;
+    }
+    if (is_backward()) tensor(Port::dO).data_type = DataType_t::FP8_E5M2;
+    for (nodes::PortRow const& row : nodes::schema_of(node().kind()).ports) {
+        if (nodes::is_fp8_port(row.port)) connect(row.port, DataType_t::FLOAT, {1, 1, 1, 1});
+    }
+    return *this;
 }
 
 nodes::AttentionFields& AttentionGraph::fields() {

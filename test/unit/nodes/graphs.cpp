@@ -1,5 +1,7 @@
 #include "graphs.h"
 
+#include "nodes/fp8.h"
+
 namespace test {
 
 TestGraph attention_graph(NodeKind kind) {
@@ -18,6 +20,20 @@ TestGraph attention_graph(NodeKind kind) {
     graph.connect(dO, {2, 4, 6, 32}, DataType_t::HALF);
     graph.connect(Stats, {2, 4, 6, 1}, DataType_t::FLOAT);
     for (int const port : {dQ, dK, dV}) graph.connect_output(port);
+    return graph;
+}
+
+TestGraph fp8_graph(NodeKind kind) {
+    TestGraph graph = attention_graph(kind);
+    graph.io_data_type = DataType_t::FP8_E4M3;
+    for (TensorSpec& tensor : graph.tensors) {
+        if (tensor.data_type == DataType_t::HALF) tensor.data_type = DataType_t::FP8_E4M3;
+    }
+    for (PortRow const& row : schema_of(kind).ports) {
+        if (!is_fp8_port(row.port)) continue;
+        if (row.direction == Direction::Input) graph.connect(row.port, {1, 1, 1, 1}, DataType_t::FLOAT);
+        else graph.connect_output(row.port);
+    }
     return graph;
 }
 

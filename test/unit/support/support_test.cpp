@@ -375,3 +375,75 @@ TEST_CASE("cudnn.s37, s38 and s39: types of sinks, and where their gradients are
     pack_rows(ragged, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
     CHECK(ids(ragged) == "cudnn.s39");
 }
+
+TEST_CASE("cudnn.s40 to s48: FP8 attention", "[support]") {
+    auto const on = [](int sm) { return core::Capabilities{.cudnn_version = 91900, .sm = sm}; };
+    auto const of = [](AttentionGraph graph, std::int64_t qk, std::int64_t v) {
+        return with_head_dims(std::move(graph.fp8()), qk, v);
+    };
+    auto const forward = [&](std::int64_t qk = 128, std::int64_t v = 128) {
+        AttentionGraph graph = AttentionGraph::forward().fp8();
+        resize(graph, {Port::Q, Port::K}, 3, qk);
+        resize(graph, {Port::V, Port::O}, 3, v);
+        return graph;
+    };
+    auto const backward = [&](std::int64_t qk = 128, std::int64_t v = 128) {
+        return of(AttentionGraph::backward(), qk, v);
+    };
+    for (int const sm : {90, 100, 103}) {
+        CHECK(ids(forward(), on(sm)) == "");
+        CHECK(ids(backward(), on(sm)) == "");
+    }
+    CHECK(ids(forward(), on(120)) == "");
+    CHECK(ids(backward(), on(120)) == "cudnn.s40");
+    CHECK(ids(forward(), on(89)) == "cudnn.s40");
+
+    CHECK(ids(forward(256, 160)) == "");
+    CHECK(ids(forward(272, 128)) == "cudnn.s41");
+    CHECK(ids(forward(144, 128), on(120)) == "cudnn.s41");
+    CHECK(ids(backward(64, 64)) == "cudnn.s41");
+    CHECK(ids(backward(64, 64), on(100)) == "");
+    CHECK(ids(backward(192, 128), on(100)) == "cudnn.s41");
+    auto wide = forward();
+    wide.tensor(Port::O).data_type = DataType_t::HALF;
+    CHECK(ids(wide) == "cudnn.s42");
+    CHECK(ids(wide, on(100)) == "");
+    auto wide_gradient = backward();
+    wide_gradient.tensor(Port::O).data_type = DataType_t::BFLOAT16;
+    CHECK(ids(wide_gradient) == "");
+    wide_gradient.tensor(Port::dK).data_type = DataType_t::BFLOAT16;
+    CHECK(ids(wide_gradient) == "cudnn.s42");
+    CHECK(ids(wide_gradient, on(100)) == "");
+
+    CHECK(ids(with_sink(forward())) == "cudnn.s43");
+    CHECK(ids(with_sink(forward()), on(100)) == "");
+    CHECK(ids(with_sink(backward())) == "");
+    auto single = forward();
+    resize(single, {Port::Q, Port::O}, 2, 1);
+    CHECK(ids(single) == "cudnn.s44");
+    CHECK(ids(single, on(120)) == "cudnn.s44");
+    CHECK(ids(single, on(100)) == "");
+    CHECK(ids(forward().dropout(0.5f)) == "");
+    CHECK(ids(forward().dropout(0.5f), on(120)) == "cudnn.s45");
+    CHECK(ids(backward().deterministic()) == "cudnn.s48");
+}
+
+TEST_CASE("cudnn.s46: gradients of modifiers in FP8 attention", "[support]") {
+    auto graph = with_head_dims(std::move(with_modifier(cudnn_frontend::PointwiseMode_t::TANH_BWD, {1, 4, 1, 1}).fp8()),
+                                128, 128);
+    CHECK(ids(graph) == "");
+    CHECK(ids(graph, {.cudnn_version = 91900, .sm = 100}) == "cudnn.s46");
+}
+
+TEST_CASE("cudnn.s47: ragged FP8 attention", "[support]") {
+    constexpr core::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
+    auto backward = with_head_dims(std::move(AttentionGraph::backward().padding().fp8()), 128, 128);
+    pack_rows(backward, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
+    CHECK(ids(backward) == "cudnn.s47");
+    CHECK(ids(backward, kBlackwell) == "");
+    auto forward = AttentionGraph::forward().padding().fp8();
+    resize(forward, {Port::Q, Port::K, Port::V, Port::O}, 3, 128);
+    pack_rows(forward, {Port::Q, Port::K, Port::V, Port::O});
+    CHECK(ids(forward) == "cudnn.s47");
+    CHECK(ids(forward, kBlackwell) == "");
+}

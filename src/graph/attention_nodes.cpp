@@ -1,0 +1,144 @@
+// How a graph makes its attention nodes.
+#include "graph/attributes_access.h"
+#include "graph/graph_impl.h"
+
+#include <cudnn_frontend/graph.h>
+
+#include <initializer_list>
+
+namespace cudnn_frontend::inline v1::graph {
+
+namespace port = nodes::attention;
+
+struct Connection {
+    int port;
+    Tensor_ptr const* tensor;
+};
+
+static void connect_all(nodes::Draft& node, std::initializer_list<Connection> connections) {
+    for (Connection const& connection : connections) detail::connect(node, connection.port, *connection.tensor);
+}
+
+// {O, Stats}
+static std::array<Tensor_ptr, 2> forward_results(nodes::Draft& node, Graph::Impl& impl) {
+    Tensor_ptr const o = make_output(node, port::O, "O", impl);
+    bool const has_stats = std::get<nodes::SdpaForwardFields>(node.fields).generate_stats;
+    return {o, has_stats ? make_output(node, port::Stats, "Stats", impl) : nullptr};
+}
+
+// {dQ, dK, dV}
+static std::array<Tensor_ptr, 3> backward_results(nodes::Draft& node, Graph::Impl& impl) {
+    return {make_output(node, port::dQ, "dQ", impl), make_output(node, port::dK, "dK", impl),
+            make_output(node, port::dV, "dV", impl)};
+}
+
+// Lets the modifier add its nodes; it gets the tensor at the one port and what it returns goes to the other.
+static void apply_modifier(Graph& graph, Graph::Impl& impl, nodes::Draft& node, detail::Score_modifier const& modifier,
+                           int given, int returned) {
+    if (!modifier) return;
+    Tensor_ptr const scores = make_output(node, given, given == port::Score ? "Score" : "dScore", impl);
+    std::shared_ptr<Graph> const borrowed(std::shared_ptr<Graph>(), &graph);
+    detail::connect(node, returned, modifier(borrowed, scores));
+}
+
+static void apply_modifiers(Graph& graph, Graph::Impl& impl, nodes::Draft& node) {
+    apply_modifier(graph, impl, node, std::exchange(node.score_mod, {}), port::Score, port::Score_mod);
+    apply_modifier(graph, impl, node, std::exchange(node.score_mod_bprop, {}), port::dScore, port::dScore_mod);
+}
+
+std::array<Tensor_ptr, 2> Graph::sdpa(Tensor_ptr const& q, Tensor_ptr const& k, Tensor_ptr const& v,
+                                      SDPA_attributes const& attributes) {
+    nodes::Draft node = detail::Attributes_access::take(attributes);
+    connect_all(node, {{port::Q, &q}, {port::K, &k}, {port::V, &v}});
+    auto const results = forward_results(node, impl());
+    apply_modifiers(*this, impl(), node);
+    impl().nodes.push_back(std::move(node));
+    return results;
+}
+
+std::array<Tensor_ptr, 3> Graph::sdpa_backward(Tensor_ptr const& q, Tensor_ptr const& k, Tensor_ptr const& v,
+                                               Tensor_ptr const& o, Tensor_ptr const& dO, Tensor_ptr const& stats,
+                                               SDPA_backward_attributes const& attributes) {
+    nodes::Draft node = detail::Attributes_access::take(attributes);
+    connect_all(node,
+                {{port::Q, &q}, {port::K, &k}, {port::V, &v}, {port::O, &o}, {port::dO, &dO}, {port::Stats, &stats}});
+    auto const gradients = backward_results(node, impl());
+    apply_modifiers(*this, impl(), node);
+    impl().nodes.push_back(std::move(node));
+    return gradients;
+}
+
+std::array<Tensor_ptr, 4> Graph::sdpa_fp8(Tensor_ptr const& q, Tensor_ptr const& k, Tensor_ptr const& v,
+                                          Tensor_ptr const& descale_q, Tensor_ptr const& descale_k,
+                                          Tensor_ptr const& descale_v, Tensor_ptr const& descale_s,
+                                          Tensor_ptr const& scale_s, Tensor_ptr const& scale_o,
+                                          SDPA_fp8_attributes const& attributes) {
+    nodes::Draft node = detail::Attributes_access::take(attributes);
+    connect_all(node, {{port::Q, &q},
+                       {port::K, &k},
+                       {port::V, &v},
+                       {port::Descale_q, &descale_q},
+                       {port::Descale_k, &descale_k},
+                       {port::Descale_v, &descale_v},
+                       {port::Descale_s, &descale_s},
+                       {port::Scale_s, &scale_s},
+                       {port::Scale_o, &scale_o}});
+    auto const [o, stats] = forward_results(node, impl());
+    std::array<Tensor_ptr, 4> const results{o, stats, make_output(node, port::Amax_s, "Amax_S", impl()),
+                                            make_output(node, port::Amax_o, "Amax_O", impl())};
+    apply_modifiers(*this, impl(), node);
+    impl().nodes.push_back(std::move(node));
+    return results;
+}
+
+std::array<Tensor_ptr, 7> Graph::sdpa_fp8_backward(
+    Tensor_ptr const& q, Tensor_ptr const& k, Tensor_ptr const& v, Tensor_ptr const& o, Tensor_ptr const& dO,
+    Tensor_ptr const& stats, Tensor_ptr const& descale_q, Tensor_ptr const& descale_k, Tensor_ptr const& descale_v,
+    Tensor_ptr const& descale_o, Tensor_ptr const& descale_dO, Tensor_ptr const& descale_s,
+    Tensor_ptr const& descale_dP, Tensor_ptr const& scale_s, Tensor_ptr const& scale_dQ, Tensor_ptr const& scale_dK,
+    Tensor_ptr const& scale_dV, Tensor_ptr const& scale_dP, SDPA_fp8_backward_attributes const& attributes) {
+    nodes::Draft node = detail::Attributes_access::take(attributes);
+    connect_all(node, {{port::Q, &q},
+                       {port::K, &k},
+                       {port::V, &v},
+                       {port::O, &o},
+                       {port::dO, &dO},
+                       {port::Stats, &stats},
+                       {port::Descale_q, &descale_q},
+                       {port::Descale_k, &descale_k},
+                       {port::Descale_v, &descale_v},
+                       {port::Descale_o, &descale_o},
+                       {port::Descale_dO, &descale_dO},
+                       {port::Descale_s, &descale_s},
+                       {port::Descale_dP, &descale_dP},
+                       {port::Scale_s, &scale_s},
+                       {port::Scale_dQ, &scale_dQ},
+                       {port::Scale_dK, &scale_dK},
+                       {port::Scale_dV, &scale_dV},
+                       {port::Scale_dP, &scale_dP}});
+    auto const [dQ, dK, dV] = backward_results(node, impl());
+    std::array<Tensor_ptr, 7> const results{dQ,
+                                            dK,
+                                            dV,
+                                            make_output(node, port::Amax_dQ, "Amax_dQ", impl()),
+                                            make_output(node, port::Amax_dK, "Amax_dK", impl()),
+                                            make_output(node, port::Amax_dV, "Amax_dV", impl()),
+                                            make_output(node, port::Amax_dP, "Amax_dP", impl())};
+    apply_modifiers(*this, impl(), node);
+    impl().nodes.push_back(std::move(node));
+    return results;
+}
+
+std::array<Tensor_ptr, 2> Graph::scaled_dot_product_flash_attention(Tensor_ptr const& q, Tensor_ptr const& k,
+                                                                    Tensor_ptr const& v,
+                                                                    SDPA_attributes const& attributes) {
+    return sdpa(q, k, v, attributes);
+}
+
+std::array<Tensor_ptr, 3> Graph::scaled_dot_product_flash_attention_backward(
+    Tensor_ptr const& q, Tensor_ptr const& k, Tensor_ptr const& v, Tensor_ptr const& o, Tensor_ptr const& dO,
+    Tensor_ptr const& stats, SDPA_backward_attributes const& attributes) {
+    return sdpa_backward(q, k, v, o, dO, stats, attributes);
+}
+
+}  // namespace cudnn_frontend::inline v1::graph

@@ -1,0 +1,101 @@
+#include "nodes/fp8_checks.h"
+
+#include "core/data_type.h"
+#include "nodes/attention_check_tools.h"
+#include "nodes/fp8.h"
+
+#include <cmath>
+
+namespace cudnn_frontend::inline v1::nodes::fp8_checks {
+namespace {
+
+using namespace attention;
+using attention_checks::name;
+
+// Calls visit(row, tensor or null) for each port that only 8-bit attention has.
+template <class Visit>
+void for_each_fp8_port(RuleScope const& scope, Visit const& visit) {
+    for (PortRow const& row : schema_of(scope.node().kind()).ports) {
+        if (is_fp8_port(row.port)) visit(row, scope.tensor(row.port));
+    }
+}
+
+// Reports the tensor where its type is another than those that `fits` takes.
+void expect_one_of(RuleScope const& scope, int port, bool (*fits)(DataType_t type), char const* types,
+                   char const* fix) {
+    TensorSpec const* const tensor = scope.tensor(port);
+    if (tensor == nullptr || !has_type(*tensor) || fits(tensor->data_type)) return;
+    scope.report_port(port, text(name(scope, port), " of type ", tensor->data_type), types, fix);
+}
+
+bool is_half(DataType_t type) { return type == DataType_t::HALF || type == DataType_t::BFLOAT16; }
+bool is_narrow(DataType_t type) { return core::is_fp8(type) || is_half(type); }
+bool is_wider(DataType_t type) { return is_half(type) || type == DataType_t::FLOAT; }
+
+}  // namespace
+
+void factors_are_there(RuleScope const& scope) {
+    if (!is_fp8(scope.node())) return;
+    for_each_fp8_port(scope, [&](PortRow const& row, TensorSpec const* tensor) {
+        if (row.direction != Direction::Input || tensor != nullptr) return;
+        scope.report_port(row.port, "no tensor (null) in FP8 attention",
+                          text("the tensor ", row.name, ", ", row.summary),
+                          "pass a tensor of one FLOAT; 1 where the numbers need no factor");
+    });
+}
+
+void factors_are_float(RuleScope const& scope) {
+    for_each_fp8_port(scope, [&](PortRow const& row, TensorSpec const* tensor) {
+        if (tensor == nullptr) return;
+        attention_checks::expect_one_element(scope, row.port);
+        attention_checks::expect_type(scope, row.port, DataType_t::FLOAT);
+    });
+}
+
+// What is in memory, or comes by value with each run, is known to no rule.
+void known_factors_are_positive(RuleScope const& scope) {
+    for_each_fp8_port(scope, [&](PortRow const& row, TensorSpec const* tensor) {
+        if (tensor == nullptr || !tensor->value || tensor->value->type != DataType_t::FLOAT) return;
+        double const factor = core::to_double(*tensor->value);
+        if (std::isfinite(factor) && factor > 0.0) return;
+        scope.report_port(row.port, text(row.name, " with the value ", static_cast<float>(factor)),
+                          "a finite number greater than 0", "pick it with fp8_scale() of <cudnn_frontend/fp8.h>");
+    });
+}
+
+void factors_of_products_are_fp8(RuleScope const& scope) {
+    if (!is_fp8(scope.node())) return;
+    for (int const port : {Q, dO}) {
+        expect_one_of(scope, port, core::is_fp8, "type FP8_E4M3 or FP8_E5M2",
+                      "convert it with its scale, or use sdpa() and sdpa_backward() for wider types");
+    }
+    TensorSpec const* const q = scope.tensor(Q);
+    if (q == nullptr || !core::is_fp8(q->data_type)) return;
+    for (int const port : {K, V}) attention_checks::expect_type(scope, port, q->data_type);
+}
+
+void results_are_narrow(RuleScope const& scope) {
+    if (!is_fp8(scope.node())) return;
+    for (int const port : {O, dQ, dK, dV}) {
+        expect_one_of(scope, port, is_narrow, "type FP8_E4M3, FP8_E5M2, HALF or BFLOAT16",
+                      "call set_data_type(DataType_t::FP8_E4M3) on it");
+    }
+}
+
+void side_tensors_are_wider(RuleScope const& scope) {
+    if (!is_fp8(scope.node())) return;
+    for (int const port : {Bias, dBias, Dropout_mask, Sink_token}) {
+        expect_one_of(scope, port, is_wider, "type HALF, BFLOAT16 or FLOAT: no scale comes with it",
+                      "call set_data_type(DataType_t::FLOAT) on it");
+    }
+}
+
+void is_not_fused(RuleScope const& scope) {
+    auto const* const forward = std::get_if<SdpaForwardFields>(&scope.node().fields);
+    if (forward == nullptr || forward->implementation != AttentionImplementation_t::UNIFIED) return;
+    if (!is_fp8(scope.node())) return;
+    scope.report_node("FP8 attention under the implementation UNIFIED", "the implementation AUTO or COMPOSITE",
+                      "call set_implementation(AttentionImplementation_t::AUTO)");
+}
+
+}  // namespace cudnn_frontend::inline v1::nodes::fp8_checks
