@@ -349,6 +349,84 @@ std::vector<CaseGroup> softmax_groups() {
     };
 }
 
+// 8-bit attention takes heads of 128 in both directions.
+constexpr Shape kFp8Shapes[] = {{2, 2, 2, 2, 128, 128, 128, 128},
+                                {2, 4, 2, 2, 67, 131, 128, 128},
+                                {1, 2, 1, 1, 257, 321, 128, 128},
+                                {2, 4, 4, 4, 384, 256, 128, 128}};
+
+CaseGroup fp8_group(std::string const& name, Change const& change, std::string limit = {},
+                    std::string backward_limit = {}) {
+    CaseGroup made{"FP8" + name, {}, std::move(limit), std::move(backward_limit)};
+    std::uint64_t seed = 800;
+    for (Shape const& shape : kFp8Shapes) {
+        for (DataType_t const gradients : {DataType_t::FP8_E4M3, DataType_t::FP8_E5M2}) {
+            AttentionCase c = base_case(shape, DataType_t::FP8_E4M3, ++seed);
+            c.gradient_type = gradients;
+            c.bias_type = c.mask_type = DataType_t::FLOAT;
+            change(c);
+            made.cases.push_back(std::move(c));
+        }
+    }
+    return made;
+}
+
+void fp8_bias(AttentionCase& c) { c.bias = Index4{1, c.h_q, c.s_q, c.s_kv}; }
+
+std::vector<CaseGroup> fp8_option_groups() {
+    auto const capped = modified(oracle::Modify::Softcap, 2.5f);
+    return {
+        fp8_group("", [](auto&) {}),
+        fp8_group(", causal", [](auto& c) { c.right = 0; }),
+        fp8_group(", causal, bottom right", [](auto& c) { c.right = 0, bottom_right(c); }),
+        fp8_group(", sliding window", [](auto& c) { c.left = 33, c.right = 0; }),
+        fp8_group(", padding", lengths),
+        fp8_group(", padding and causal", [](auto& c) { lengths(c), c.right = 0; }),
+        fp8_group(", an empty sequence", [](auto& c) { lengths(c), c.len_q->front() = c.len_kv->front() = 0; }),
+        fp8_group(", bias", fp8_bias),
+        fp8_group(", bias of BFLOAT16", [](auto& c) { fp8_bias(c), c.bias_type = DataType_t::BFLOAT16; }),
+        fp8_group(", bias, low rows", [](auto& c) { fp8_bias(c), c.bias_shift = -120.0; }),
+        fp8_group(", alibi and causal", [](auto& c) { c.alibi = true, c.right = 0; }),
+        fp8_group(", softcap", capped),
+        fp8_group(", dropout", dropout),
+        fp8_group(", dropout mask", masked_dropout),
+        fp8_group(", max and sum_exp", [](auto& c) { c.generate_stats = false, c.logit_max = c.score_sum_exp = true; }),
+        fp8_group(", pages of 16", paged(16, 16)),
+        fp8_group(", inference", [](auto& c) { c.generate_stats = false; }),
+        fp8_group(
+            ", ragged", [](auto& c) { lengths(c), laid_out(Layout::Ragged)(c); }, "cudnn.s47"),
+        fp8_group(", sink", sink, "cudnn.s43"),
+    };
+}
+
+std::vector<CaseGroup> fp8_shape_groups() {
+    return {
+        fp8_group(", E5M2 throughout",
+                  [](auto& c) { c.type = c.result_type = DataType_t::FP8_E5M2, c.gradient_type.reset(); }),
+        fp8_group(", O of E5M2", [](auto& c) { c.result_type = DataType_t::FP8_E5M2; }),
+        fp8_group(
+            ", O of BFLOAT16", [](auto& c) { c.result_type = DataType_t::BFLOAT16; }, "cudnn.s42"),
+        fp8_group(", no scale", [](auto& c) { c.scale = Scale::None, c.magnitude = 0.3; }),
+        fp8_group(", scale on the device", scaled(Scale::Device)),
+        fp8_group(", factors embedded", [](auto& c) { c.factors = Scale::Embedded; }),
+        fp8_group(", factors by value", [](auto& c) { c.factors = Scale::ByValue; }),
+        fp8_group(", odd factors", [](auto& c) { c.odd_factors = true; }),
+        fp8_group(", head by head", laid_out(Layout::BHSD)),
+        fp8_group(", sequence first", laid_out(Layout::SBHD)),
+        fp8_group(", packed Q, K and V", [](auto& c) { laid_out(Layout::Packed)(c), c.s_kv = c.s_q; }),
+        fp8_group(", key and value heads differ", [](auto& c) { c.h_q = 4, c.h_k = 2, c.h_v = 1; }),
+        fp8_group(", large scores", [](auto& c) { c.magnitude = 6.0; }),
+        fp8_group(", few queries", [](auto& c) { c.s_q = 3; }),
+        fp8_group(", one query", decode(200), "cudnn.s44"),
+        fp8_group(", heads of 64", head_dims(64, 64), {}, "cudnn.s41"),
+        fp8_group(", heads of 80 and 48", head_dims(80, 48), {}, "cudnn.s41"),
+        fp8_group(", heads of 192 and 128", head_dims(192, 128), {}, "cudnn.s41"),
+        fp8_group(", heads of 256", head_dims(256, 256), {}, "cudnn.s41"),
+        fp8_group(
+            ", deterministic", [](auto& c) { c.deterministic = true; }, {}, "cudnn.s48"),
+    };
+}
+
 std::vector<CaseGroup> variant_groups() {
     return {
         group("inference", [](auto& c) { c.generate_stats = false; }),
@@ -372,7 +450,8 @@ std::vector<CaseGroup> variant_groups() {
 std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
     for (auto const& groups : {mask_groups(), score_groups(), dropout_groups(), shape_groups(), ragged_groups(),
-                               paged_groups(), modifier_groups(), sink_groups(), softmax_groups(), variant_groups()}) {
+                               paged_groups(), modifier_groups(), sink_groups(), softmax_groups(), variant_groups(),
+                               fp8_option_groups(), fp8_shape_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;
@@ -382,7 +461,7 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     constexpr std::int64_t kHeadDims[] = {8, 16, 32, 40, 64, 64, 80, 128, 128, 192};
     constexpr Layout kLayouts[] = {Layout::BHSD, Layout::BSHD, Layout::SBHD, Layout::Packed};
     Random random(9000 + index);
-    AttentionCase c = random_case(index);
+    AttentionCase c = random_wide_case(index);
     c.type = c.result_type = c.mask_type = random.chance(0.5) ? DataType_t::HALF : DataType_t::BFLOAT16;
     if (c.bias_type != DataType_t::FLOAT || c.d_bias) c.bias_type = c.type;
     c.d_qk = random.pick(kHeadDims);
@@ -485,12 +564,29 @@ std::vector<CaseGroup> dropout_at_limits() {
     };
 }
 
+CaseGroup fp8_at_limit(char const* name, Change const& change) {
+    return at_limit(name, [&](AttentionCase& c) {
+        c.type = c.result_type = DataType_t::FP8_E4M3;
+        c.gradient_type = DataType_t::FP8_E5M2;
+        change(c);
+    });
+}
+
+std::vector<CaseGroup> fp8_at_limits() {
+    return {
+        fp8_at_limit("FP8, heads of 72", [](auto& c) { c.d_qk = c.d_v = 72, c.input_layout = Layout::BHSD; }),
+        fp8_at_limit("FP8, heads of 272", head_dims(272, 272)),
+        fp8_at_limit("FP8, heads of 128 and 64", head_dims(128, 64)),
+        fp8_at_limit("FP8, sink and dSink", with_sink_gradient),
+    };
+}
+
 }  // namespace
 
 std::vector<CaseGroup> groups_at_limits() {
     std::vector<CaseGroup> all;
     for (auto const& groups :
-         {shapes_at_limits(), implementations_at_limits(), scores_at_limits(), dropout_at_limits()}) {
+         {shapes_at_limits(), implementations_at_limits(), scores_at_limits(), dropout_at_limits(), fp8_at_limits()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;

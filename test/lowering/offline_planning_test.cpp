@@ -48,7 +48,10 @@ TEST_CASE("engines take every option, forward and backward", "[offline]") {
             CHECK(forward.find(group.limit) != forward.npos);
             continue;
         }
-        if (group.cases[3].has_backward()) CHECK(find_engines(graphs.backward.graph()).get_message() == "");
+        if (!group.cases[3].has_backward()) continue;
+        std::string const backward = find_engines(graphs.backward.graph()).get_message();
+        if (group.backward_limit.empty()) CHECK(backward == "");
+        else CHECK(backward.find(group.backward_limit) != backward.npos);
     }
 }
 

@@ -1,5 +1,6 @@
 // What the table of limits says beside what the real cuDNN says, for several architectures, with no GPU:
 //   support_matrix                 prints docs/support-matrix.md
+//   support_matrix rows <part>     prints the rows whose names have this part
 //   support_matrix --check <file>  compares with the file, and the table with the library
 // Leaves with 77 where there is no cuDNN, or another version than the file's.
 #include "cudnn/engine_plan.h"
@@ -67,6 +68,12 @@ std::vector<Row> all_rows() {
     return rows;
 }
 
+std::vector<Row> rows_with(std::string const& part) {
+    std::vector<Row> rows = all_rows();
+    std::erase_if(rows, [&](Row const& row) { return row.name.find(part) == row.name.npos; });
+    return rows;
+}
+
 // The graph of a case; backward's O and Stats are zeros, since nothing runs.
 nodes::ValidatedGraph graph_of(AttentionCase const& c, bool is_backward) {
     Inputs const in = make_inputs(c);
@@ -129,7 +136,7 @@ Cell ask(cudnn::Api const& api, Row const& row, bool is_backward, cudnn::Device 
 }
 
 struct Matrix {
-    std::vector<Row> rows = all_rows();
+    std::vector<Row> rows;
     std::vector<Cell> cells = std::vector<Cell>(rows.size() * 2 * kColumnCount);
 
     Cell& at(std::size_t row, bool is_backward, std::size_t column) {
@@ -218,8 +225,9 @@ int main(int argc, char** argv) {
         std::printf("skipped: %s\n", (driver.is_bad() ? driver : library.error).err_msg.c_str());
         return 77;
     }
-    Matrix matrix;
     bool const is_check = argc == 3 && std::strcmp(argv[1], "--check") == 0;
+    bool const is_part = argc == 3 && std::strcmp(argv[1], "rows") == 0;
+    Matrix matrix{is_part ? rows_with(argv[2]) : all_rows()};
     fill(matrix, *library.api, is_check);
     std::string const text = markdown(matrix, *library.api);
     if (is_check) return check(text, argv[2], *library.api);
