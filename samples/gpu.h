@@ -122,6 +122,7 @@ struct Mirror {
 };
 
 inline std::size_t size_of(fe::DataType_t type) {
+    if (type == fe::DataType_t::FP8_E4M3 || type == fe::DataType_t::FP8_E5M2) return 1;
     return type == fe::DataType_t::INT64 ? 8 : type == fe::DataType_t::FLOAT || type == fe::DataType_t::INT32 ? 4 : 2;
 }
 

@@ -1,6 +1,7 @@
 // The names that the code blocks of docs/guide.md use without declaring them.
 #pragma once
 
+#include <cudnn_frontend/fp8.h>
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/score_modifiers.h>
 
