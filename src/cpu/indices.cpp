@@ -62,8 +62,7 @@ class FetchedPack {
     // Constants are on the host already.
     error_t fetch(std::vector<ir::ValueId> ids) {
         std::ranges::sort(ids);
-        auto const repeated = std::ranges::unique(ids);
-        ids.erase(repeated.begin(), repeated.end());
+        ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
         for (ir::ValueId const id : ids) {
             if (id == ir::kNoValue || slots_[static_cast<std::size_t>(id)].where != Slot::Where::Pointer) continue;
             SDPA_GRAPH_TRY(fetch_one(id));
