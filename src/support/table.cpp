@@ -3,6 +3,8 @@
 #include "nodes/fp8.h"
 #include "nodes/paging.h"
 #include "nodes/schema.h"
+#include "support/fp8_limits.h"
+#include "support/limit_tools.h"
 #include "support/support.h"
 
 #include <algorithm>
@@ -10,34 +12,7 @@
 namespace cudnn_frontend::inline v1::support {
 namespace {
 
-using core::Capabilities;
-using Facts = AttentionFacts;
-using Found = std::optional<Violation>;
-namespace Port = nodes::attention;
-
 constexpr auto kUnsupported = error_code_t::GRAPH_NOT_SUPPORTED;
-
-std::string number(std::int64_t value) { return std::to_string(value); }
-std::string version(std::size_t value) {
-    return "cuDNN " + std::to_string(value / 10000) + "." + std::to_string(value / 100 % 100) + "." +
-           std::to_string(value % 100);
-}
-
-bool is_hopper(Capabilities const& here) { return here.sm == 90; }
-bool is_hopper_or_datacenter(Capabilities const& here) { return here.sm >= 90 && here.sm < 120; }
-
-std::string architecture_of(Capabilities const& here) {
-    return "compute capability " + number(here.sm / 10) + "." + number(here.sm % 10);
-}
-
-bool is_ragged(nodes::TensorSpec const* tensor) {
-    return tensor != nullptr && tensor->ragged_offset != nodes::kNoTensor;
-}
-
-bool is_deterministic(Facts const& facts) {
-    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&facts.node.fields);
-    return backward != nullptr && backward->deterministic;
-}
 
 // Both need dQ as one product, not as sums that blocks of keys add to; see expand/sdpa_backward.cpp.
 bool needs_product_of_dq(Facts const& facts) { return is_deterministic(facts) || facts.has(Port::dBias); }
@@ -58,16 +33,6 @@ Found io_type(Facts const& facts, Capabilities const&) {
     bool const is_half = type == DataType_t::HALF || type == DataType_t::BFLOAT16;
     if (is_half || (type == DataType_t::FLOAT && !facts.is_backward)) return {};
     return Violation{Port::Q, std::string("the data type ") + core::name_of(type)};
-}
-
-// The first tensor whose head dim violates, of those that have one.
-template <class IsBad>
-Found bad_head_dim(Facts const& facts, IsBad is_bad) {
-    for (int const port : {Port::Q, Port::V}) {
-        std::int64_t const dim = facts.tensor(port)->dim[3];
-        if (is_bad(dim)) return Violation{port, "a head dim of " + number(dim)};
-    }
-    return {};
 }
 
 // The library cannot pad: what lies behind a row of Q or V is the caller's, may be NaN, and behind one of O may be
@@ -235,15 +200,9 @@ Found mask_row_of_one_query(Facts const& facts, Capabilities const&) {
     return Violation{Port::Dropout_mask, "one query or key, and one row of " + number(facts.keys()) + " for all"};
 }
 
-bool is_backward_activation(nodes::Node const& node) {
-    auto const* const fields = std::get_if<nodes::PointwiseFields>(&node.fields);
-    std::string const mode = fields == nullptr ? "" : core::name_of(fields->mode);
-    return mode.size() > 4 && mode.ends_with("_BWD");
-}
-
 Found modifier_gradient(Facts const& facts, Capabilities const& here) {
     if (is_hopper(here) || !facts.has(Port::dScore_mod)) return {};
-    if (std::ranges::none_of(facts.graph.nodes, is_backward_activation)) return {};
+    if (!has_backward_activation(facts)) return {};
     bool const needs_product = needs_product_of_dq(facts);
     if (is_hopper_or_datacenter(here) && !needs_product) return {};
     return Violation{Port::dScore_mod, std::string("TANH_BWD or another backward activation in a modifier's gradient") +
@@ -299,18 +258,6 @@ Found sink_type(Facts const& facts, Capabilities const&) {
 Found sink_gradient_with_dropout(Facts const& facts, Capabilities const&) {
     if (!facts.has(Port::dSink_token) || facts.fields.dropout_probability.value_or(0.0f) == 0.0f) return {};
     return Violation{Port::dSink_token, "a dSink beside a dropout probability"};
-}
-
-constexpr int kRowPorts[] = {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV};
-
-// The first of these tensors that is ragged, or that is not; -1 where there is none. Pages are neither.
-int first_row_port(Facts const& facts, bool wants_ragged) {
-    for (int const port : kRowPorts) {
-        if (nodes::is_paged(facts.node, port)) continue;
-        nodes::TensorSpec const* const tensor = facts.tensor(port);
-        if (tensor != nullptr && is_ragged(tensor) == wants_ragged) return port;
-    }
-    return -1;
 }
 
 Found partly_ragged(Facts const& facts, Capabilities const&) {
@@ -423,73 +370,6 @@ Found mask_type(Facts const& facts, Capabilities const&) {
                                              " beside Q of " + core::name_of(io)};
 }
 
-// FP8 attention.
-bool is_fp8(Facts const& facts) { return nodes::is_fp8(facts.node); }
-bool is_datacenter_blackwell(Capabilities const& here) { return here.sm >= 100 && here.sm < 120; }
-
-Found fp8_architecture(Facts const& facts, Capabilities const& here) {
-    bool const is_taken = is_hopper_or_datacenter(here) || (here.sm >= 120 && !facts.is_backward);
-    if (!is_fp8(facts) || is_taken) return {};
-    return Violation{
-        -1, std::string(facts.is_backward ? "FP8 backward" : "FP8 attention") + " on " + architecture_of(here)};
-}
-
-Found fp8_head_dims(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts)) return {};
-    bool const is_exact = facts.is_backward && is_hopper(here);
-    bool const is_small = facts.is_backward || here.sm >= 120, has_bound = is_small || is_hopper(here);
-    std::int64_t const largest = is_small ? 128 : 256;
-    return bad_head_dim(facts, [&](std::int64_t dim) {
-        return dim % 16 != 0 || (has_bound && dim > largest) || (is_exact && dim != largest);
-    });
-}
-
-Found fp8_results(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts)) return {};
-    for (int const port : {Port::O, Port::dQ, Port::dK, Port::dV}) {
-        nodes::TensorSpec const* const tensor = facts.tensor(port);
-        bool const is_read = port == Port::O && facts.is_backward;
-        if (tensor == nullptr || is_read || core::is_fp8(tensor->data_type) || is_datacenter_blackwell(here)) continue;
-        return Violation{
-            port, std::string("the data type ") + core::name_of(tensor->data_type) + " on " + architecture_of(here)};
-    }
-    return {};
-}
-
-Found fp8_sink(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts) || facts.is_backward || !is_hopper(here) || !facts.has(Port::Sink_token)) return {};
-    return Violation{Port::Sink_token, "a sink token in FP8 attention on " + architecture_of(here)};
-}
-
-Found fp8_of_one_query(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts) || facts.is_backward || is_datacenter_blackwell(here) || facts.queries() > 1) return {};
-    return Violation{Port::Q, "one query in FP8 attention on " + architecture_of(here)};
-}
-
-Found fp8_dropout(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts) || here.sm < 120) return {};
-    if (facts.fields.dropout_probability.value_or(0.0f) == 0.0f) return {};
-    return Violation{-1, "a dropout probability in FP8 attention on " + architecture_of(here)};
-}
-
-Found fp8_modifier_gradient(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts) || is_hopper(here) || !facts.has(Port::dScore_mod)) return {};
-    if (std::ranges::none_of(facts.graph.nodes, is_backward_activation)) return {};
-    return Violation{Port::dScore_mod,
-                     "TANH_BWD or another backward activation in a modifier's gradient on " + architecture_of(here)};
-}
-
-Found fp8_ragged(Facts const& facts, Capabilities const& here) {
-    int const port = first_row_port(facts, true);
-    if (!is_fp8(facts) || !is_hopper(here) || port < 0) return {};
-    return Violation{port, "a ragged offset in FP8 attention on " + architecture_of(here)};
-}
-
-Found fp8_deterministic(Facts const& facts, Capabilities const&) {
-    if (!is_fp8(facts) || !is_deterministic(facts)) return {};
-    return Violation{-1, "the deterministic algorithm in FP8 attention"};
-}
-
 constexpr Limit kLimits[] = {
     {"cudnn.s01", "a GPU of compute capability 8.0 or newer", "run on the CPU with Target::cpu()",
      error_code_t::INVALID_CUDA_DEVICE, Ground::NoEngine, architecture},
@@ -590,9 +470,9 @@ constexpr Limit kLimits[] = {
      "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::NoEngine, fp8_sink},
     {"cudnn.s44", "FP8 attention: compute capability 10.x for one query in forward",
      "give Q a second row, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_of_one_query},
-    {"cudnn.s45", "FP8 attention: compute capability 9.0 or 10.x for a dropout probability",
+    {"cudnn.s45", "FP8 attention on compute capability 12.x: no dropout probability",
      "drop by a mask of yours, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_dropout},
-    {"cudnn.s46", "FP8 attention: compute capability 9.0 for TANH_BWD and its like in a modifier's gradient",
+    {"cudnn.s46", "FP8 attention after compute capability 9.0: no TANH_BWD and its like in a modifier's gradient",
      "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::NoEngine, fp8_modifier_gradient},
     {"cudnn.s47",
      "FP8 attention on compute capability 9.0: no ragged offsets, with which its kernels are said to fault",
@@ -600,6 +480,16 @@ constexpr Limit kLimits[] = {
     {"cudnn.s48", "FP8 backward without the deterministic algorithm, of which cuDNN has no form",
      "leave out set_deterministic_algorithm(), or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun,
      fp8_deterministic},
+    {"cudnn.s49",
+     "FP8 attention on compute capability 9.0: no modifier and no dropout, and no bias or alibi in forward; its "
+     "kernels "
+     "ignore them, or fault",
+     "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::WrongRun, fp8_ignored},
+    {"cudnn.s50", "FP8 attention on compute capability 9.0: no Max and Sum_exp, which it gives wrong",
+     "leave them out, or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun, fp8_extremes},
+    {"cudnn.s51", "FP8 backward on compute capability 9.0: scales and descales in the GPU's memory",
+     "make them tensors with pointers in the pack, neither numbers nor by value", kUnsupported, Ground::WrongRun,
+     fp8_factors},
     {"cudnn.s55", "compute capability 10.x and cuDNN 9.14 for a block mask, 9.15 where there is a padding mask too",
      "give the same mask as a bias of 0 and minus infinity", kUnsupported, Ground::NoEngine, block_mask_place},
     {"cudnn.s56", "none but scale, lengths and stats beside a block mask",

@@ -383,14 +383,19 @@ std::vector<CaseGroup> fp8_option_groups() {
         fp8_group(", padding", lengths),
         fp8_group(", padding and causal", [](auto& c) { lengths(c), c.right = 0; }),
         fp8_group(", an empty sequence", [](auto& c) { lengths(c), c.len_q->front() = c.len_kv->front() = 0; }),
-        fp8_group(", bias", fp8_bias),
-        fp8_group(", bias of BFLOAT16", [](auto& c) { fp8_bias(c), c.bias_type = DataType_t::BFLOAT16; }),
-        fp8_group(", bias, low rows", [](auto& c) { fp8_bias(c), c.bias_shift = -120.0; }),
-        fp8_group(", alibi and causal", [](auto& c) { c.alibi = true, c.right = 0; }),
-        fp8_group(", softcap", capped),
-        fp8_group(", dropout", dropout),
-        fp8_group(", dropout mask", masked_dropout),
-        fp8_group(", max and sum_exp", [](auto& c) { c.generate_stats = false, c.logit_max = c.score_sum_exp = true; }),
+        fp8_group(", bias", fp8_bias, "cudnn.s49"),
+        fp8_group(
+            ", bias of BFLOAT16", [](auto& c) { fp8_bias(c), c.bias_type = DataType_t::BFLOAT16; }, "cudnn.s49"),
+        fp8_group(
+            ", bias, low rows", [](auto& c) { fp8_bias(c), c.bias_shift = -120.0; }, "cudnn.s49"),
+        fp8_group(
+            ", alibi and causal", [](auto& c) { c.alibi = true, c.right = 0; }, "cudnn.s49"),
+        fp8_group(", softcap", capped, "cudnn.s49", "cudnn.s49"),
+        fp8_group(", dropout", dropout, "cudnn.s49", "cudnn.s49"),
+        fp8_group(", dropout mask", masked_dropout, "cudnn.s49", "cudnn.s49"),
+        fp8_group(
+            ", max and sum_exp", [](auto& c) { c.generate_stats = false, c.logit_max = c.score_sum_exp = true; },
+            "cudnn.s50"),
         fp8_group(", pages of 16", paged(16, 16)),
         fp8_group(", inference", [](auto& c) { c.generate_stats = false; }),
         fp8_group(
@@ -408,8 +413,10 @@ std::vector<CaseGroup> fp8_shape_groups() {
             ", O of BFLOAT16", [](auto& c) { c.result_type = DataType_t::BFLOAT16; }, "cudnn.s42"),
         fp8_group(", no scale", [](auto& c) { c.scale = Scale::None, c.magnitude = 0.3; }),
         fp8_group(", scale on the device", scaled(Scale::Device)),
-        fp8_group(", factors embedded", [](auto& c) { c.factors = Scale::Embedded; }),
-        fp8_group(", factors by value", [](auto& c) { c.factors = Scale::ByValue; }),
+        fp8_group(
+            ", factors embedded", [](auto& c) { c.factors = Scale::Embedded; }, {}, "cudnn.s51"),
+        fp8_group(
+            ", factors by value", [](auto& c) { c.factors = Scale::ByValue; }, {}, "cudnn.s51"),
         fp8_group(", odd factors", [](auto& c) { c.odd_factors = true; }),
         fp8_group(", head by head", laid_out(Layout::BHSD)),
         fp8_group(", sequence first", laid_out(Layout::SBHD)),

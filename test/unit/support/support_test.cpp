@@ -423,7 +423,7 @@ TEST_CASE("cudnn.s40 to s48: FP8 attention", "[support]") {
     CHECK(ids(single) == "cudnn.s44");
     CHECK(ids(single, on(120)) == "cudnn.s44");
     CHECK(ids(single, on(100)) == "");
-    CHECK(ids(forward().dropout(0.5f)) == "");
+    CHECK(ids(forward().dropout(0.5f), on(100)) == "");
     CHECK(ids(forward().dropout(0.5f), on(120)) == "cudnn.s45");
     CHECK(ids(backward().deterministic()) == "cudnn.s48");
 }
@@ -431,8 +431,36 @@ TEST_CASE("cudnn.s40 to s48: FP8 attention", "[support]") {
 TEST_CASE("cudnn.s46: gradients of modifiers in FP8 attention", "[support]") {
     auto graph = with_head_dims(std::move(with_modifier(cudnn_frontend::PointwiseMode_t::TANH_BWD, {1, 4, 1, 1}).fp8()),
                                 128, 128);
-    CHECK(ids(graph) == "");
+    CHECK(ids(graph) == "cudnn.s49");
     CHECK(ids(graph, {.cudnn_version = 91900, .sm = 100}) == "cudnn.s46");
+}
+
+TEST_CASE("cudnn.s49 to s51: what FP8 kernels of 9.0 ignore, get wrong, and read elsewhere", "[support]") {
+    constexpr core::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
+    auto const forward = [] {
+        AttentionGraph graph = AttentionGraph::forward().fp8();
+        resize(graph, {Port::Q, Port::K, Port::V, Port::O}, 3, 128);
+        return graph;
+    };
+    auto const backward = [] { return with_head_dims(std::move(AttentionGraph::backward().fp8()), 128, 128); };
+    for (AttentionGraph const& graph : {forward().bias({1, 4, 6, 5}), forward().dropout(0.5f)}) {
+        CHECK(ids(graph) == "cudnn.s49");
+        CHECK(ids(graph, kBlackwell) == "");
+    }
+    CHECK(ids(backward().bias({1, 4, 6, 5})) == "");
+    CHECK(ids(backward().dropout(0.5f)) == "cudnn.s49");
+
+    auto extremes = with(forward(), {Port::Max, Port::Sum_exp});
+    CHECK(ids(extremes) == "cudnn.s50");
+    CHECK(ids(extremes, kBlackwell) == "");
+
+    auto by_value = backward();
+    by_value.tensor(Port::Descale_q).is_by_value = true;
+    CHECK(ids(by_value) == "cudnn.s51");
+    CHECK(ids(by_value, kBlackwell) == "");
+    auto forward_by_value = forward();
+    forward_by_value.tensor(Port::Descale_q).is_by_value = true;
+    CHECK(ids(forward_by_value) == "");
 }
 
 TEST_CASE("cudnn.s47: ragged FP8 attention", "[support]") {

@@ -1,0 +1,52 @@
+#include "support/limit_tools.h"
+
+#include "core/names.h"
+#include "nodes/paging.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::inline v1::support {
+
+std::string version(std::size_t value) {
+    return "cuDNN " + std::to_string(value / 10000) + "." + std::to_string(value / 100 % 100) + "." +
+           std::to_string(value % 100);
+}
+
+bool is_hopper(Capabilities const& here) { return here.sm == 90; }
+bool is_hopper_or_datacenter(Capabilities const& here) { return here.sm >= 90 && here.sm < 120; }
+
+std::string architecture_of(Capabilities const& here) {
+    return "compute capability " + number(here.sm / 10) + "." + number(here.sm % 10);
+}
+
+bool is_ragged(nodes::TensorSpec const* tensor) {
+    return tensor != nullptr && tensor->ragged_offset != nodes::kNoTensor;
+}
+
+bool is_deterministic(Facts const& facts) {
+    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&facts.node.fields);
+    return backward != nullptr && backward->deterministic;
+}
+
+static bool is_backward_activation(nodes::Node const& node) {
+    auto const* const fields = std::get_if<nodes::PointwiseFields>(&node.fields);
+    std::string const mode = fields == nullptr ? "" : core::name_of(fields->mode);
+    return mode.size() > 4 && mode.ends_with("_BWD");
+}
+
+bool has_backward_activation(Facts const& facts) {
+    return std::ranges::any_of(facts.graph.nodes, is_backward_activation);
+}
+
+static constexpr int kRowPorts[] = {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV};
+
+int first_row_port(Facts const& facts, bool wants_ragged) {
+    for (int const port : kRowPorts) {
+        if (nodes::is_paged(facts.node, port)) continue;
+        nodes::TensorSpec const* const tensor = facts.tensor(port);
+        if (tensor != nullptr && is_ragged(tensor) == wants_ragged) return port;
+    }
+    return -1;
+}
+
+}  // namespace cudnn_frontend::inline v1::support

@@ -1,0 +1,38 @@
+// What the checks of limits share: facts about a graph and its device, and how violations are worded.
+#pragma once
+
+#include "support/support.h"
+
+namespace cudnn_frontend::inline v1::support {
+
+using core::Capabilities;
+using Facts = AttentionFacts;
+using Found = std::optional<Violation>;
+namespace Port = nodes::attention;
+
+inline std::string number(std::int64_t value) { return std::to_string(value); }
+std::string version(std::size_t value);                 // "cuDNN 9.19.0"
+std::string architecture_of(Capabilities const& here);  // "compute capability 9.0"
+
+bool is_hopper(Capabilities const& here);
+bool is_hopper_or_datacenter(Capabilities const& here);
+
+bool is_ragged(nodes::TensorSpec const* tensor);
+bool is_deterministic(Facts const& facts);
+// Whether a node of the graph is TANH_BWD or its like.
+bool has_backward_activation(Facts const& facts);
+// The first tensor with rows of queries or keys that is ragged, or that is not; -1 where there is none. Pages are
+// neither.
+int first_row_port(Facts const& facts, bool wants_ragged);
+
+// The first tensor whose head dim violates, of those that have one.
+template <class IsBad>
+Found bad_head_dim(Facts const& facts, IsBad is_bad) {
+    for (int const port : {Port::Q, Port::V}) {
+        std::int64_t const dim = facts.tensor(port)->dim[3];
+        if (is_bad(dim)) return Violation{port, "a head dim of " + number(dim)};
+    }
+    return {};
+}
+
+}  // namespace cudnn_frontend::inline v1::support
