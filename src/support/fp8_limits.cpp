@@ -3,6 +3,7 @@
 #include "core/data_type.h"
 #include "core/names.h"
 #include "nodes/fp8.h"
+#include "nodes/paging.h"
 #include "nodes/schema.h"
 
 namespace cudnn_frontend::inline v1::support {
@@ -11,10 +12,15 @@ static bool is_fp8(Facts const& facts) { return nodes::is_fp8(facts.node); }
 static bool is_datacenter_blackwell(Capabilities const& here) { return here.sm >= 100 && here.sm < 120; }
 
 Found fp8_architecture(Facts const& facts, Capabilities const& here) {
-    bool const is_taken = is_hopper_or_datacenter(here) || (here.sm >= 120 && !facts.is_backward);
-    if (!is_fp8(facts) || is_taken) return {};
-    return Violation{
-        -1, std::string(facts.is_backward ? "FP8 backward" : "FP8 attention") + " on " + architecture_of(here)};
+    bool const is_taken_later = here.sm >= 120 && !facts.is_backward && here.cudnn_version >= 91900;
+    if (!is_fp8(facts) || is_hopper_or_datacenter(here) || is_taken_later) return {};
+    return Violation{-1, std::string(facts.is_backward ? "FP8 backward" : "FP8 attention") + " on " +
+                             architecture_of(here) + " with " + version(here.cudnn_version)};
+}
+
+Found fp8_pages(Facts const& facts, Capabilities const& here) {
+    if (!is_fp8(facts) || !is_hopper(here) || !nodes::has_pages(facts.node) || here.cudnn_version >= 91900) return {};
+    return Violation{-1, "pages in FP8 attention with " + version(here.cudnn_version)};
 }
 
 Found fp8_head_dims(Facts const& facts, Capabilities const& here) {

@@ -16,6 +16,7 @@ Found fp8_ragged(Facts const& facts, Capabilities const& here);
 Found fp8_deterministic(Facts const& facts, Capabilities const& here);
 Found fp8_ignored(Facts const& facts, Capabilities const& here);
 Found fp8_extremes(Facts const& facts, Capabilities const& here);
+Found fp8_pages(Facts const& facts, Capabilities const& here);
 Found fp8_factors(Facts const& facts, Capabilities const& here);
 
 }  // namespace cudnn_frontend::inline v1::support

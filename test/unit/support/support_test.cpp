@@ -395,6 +395,7 @@ TEST_CASE("cudnn.s40 to s48: FP8 attention", "[support]") {
         CHECK(ids(backward(), on(sm)) == "");
     }
     CHECK(ids(forward(), on(120)) == "");
+    CHECK(ids(forward(), {.cudnn_version = 91400, .sm = 120}) == "cudnn.s40");
     CHECK(ids(backward(), on(120)) == "cudnn.s40");
     CHECK(ids(forward(), on(89)) == "cudnn.s40");
 
@@ -433,6 +434,14 @@ TEST_CASE("cudnn.s46: gradients of modifiers in FP8 attention", "[support]") {
                                 128, 128);
     CHECK(ids(graph) == "cudnn.s49");
     CHECK(ids(graph, {.cudnn_version = 91900, .sm = 100}) == "cudnn.s46");
+}
+
+TEST_CASE("cudnn.s52: pages in FP8 attention", "[support]") {
+    auto graph = AttentionGraph::forward().padding().pages(2, 2).fp8();
+    resize(graph, {Port::Q, Port::K, Port::V, Port::O}, 3, 128);
+    CHECK(ids(graph) == "");
+    CHECK(ids(graph, {.cudnn_version = 91400, .sm = 90}) == "cudnn.s52");
+    CHECK(ids(graph, {.cudnn_version = 91400, .sm = 100}) == "");
 }
 
 TEST_CASE("cudnn.s49 to s51: what FP8 kernels of 9.0 ignore, get wrong, and read elsewhere", "[support]") {
