@@ -50,7 +50,7 @@ std::array<Tensor_ptr, 2> Graph::sdpa(Tensor_ptr const& q, Tensor_ptr const& k, 
                                       SDPA_attributes const& attributes) {
     nodes::Draft node = detail::Attributes_access::take(attributes);
     connect_all(node, {{port::Q, &q}, {port::K, &k}, {port::V, &v}});
-    auto const results = forward_results(node, impl());
+    auto results = forward_results(node, impl());
     apply_modifiers(*this, impl(), node);
     impl().nodes.push_back(std::move(node));
     return results;
@@ -62,7 +62,7 @@ std::array<Tensor_ptr, 3> Graph::sdpa_backward(Tensor_ptr const& q, Tensor_ptr c
     nodes::Draft node = detail::Attributes_access::take(attributes);
     connect_all(node,
                 {{port::Q, &q}, {port::K, &k}, {port::V, &v}, {port::O, &o}, {port::dO, &dO}, {port::Stats, &stats}});
-    auto const gradients = backward_results(node, impl());
+    auto gradients = backward_results(node, impl());
     apply_modifiers(*this, impl(), node);
     impl().nodes.push_back(std::move(node));
     return gradients;
@@ -84,8 +84,8 @@ std::array<Tensor_ptr, 4> Graph::sdpa_fp8(Tensor_ptr const& q, Tensor_ptr const&
                        {port::Scale_s, &scale_s},
                        {port::Scale_o, &scale_o}});
     auto const [o, stats] = forward_results(node, impl());
-    std::array<Tensor_ptr, 4> const results{o, stats, make_output(node, port::Amax_s, "Amax_S", impl()),
-                                            make_output(node, port::Amax_o, "Amax_O", impl())};
+    std::array<Tensor_ptr, 4> results{o, stats, make_output(node, port::Amax_s, "Amax_S", impl()),
+                                      make_output(node, port::Amax_o, "Amax_O", impl())};
     apply_modifiers(*this, impl(), node);
     impl().nodes.push_back(std::move(node));
     return results;
@@ -117,13 +117,13 @@ std::array<Tensor_ptr, 7> Graph::sdpa_fp8_backward(
                        {port::Scale_dV, &scale_dV},
                        {port::Scale_dP, &scale_dP}});
     auto const [dQ, dK, dV] = backward_results(node, impl());
-    std::array<Tensor_ptr, 7> const results{dQ,
-                                            dK,
-                                            dV,
-                                            make_output(node, port::Amax_dQ, "Amax_dQ", impl()),
-                                            make_output(node, port::Amax_dK, "Amax_dK", impl()),
-                                            make_output(node, port::Amax_dV, "Amax_dV", impl()),
-                                            make_output(node, port::Amax_dP, "Amax_dP", impl())};
+    std::array<Tensor_ptr, 7> results{dQ,
+                                      dK,
+                                      dV,
+                                      make_output(node, port::Amax_dQ, "Amax_dQ", impl()),
+                                      make_output(node, port::Amax_dK, "Amax_dK", impl()),
+                                      make_output(node, port::Amax_dV, "Amax_dV", impl()),
+                                      make_output(node, port::Amax_dP, "Amax_dP", impl())};
     apply_modifiers(*this, impl(), node);
     impl().nodes.push_back(std::move(node));
     return results;

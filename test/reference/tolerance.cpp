@@ -136,6 +136,18 @@ static Array sink_errors(Problem const& p, Array const& o, Array const& stats, A
     return result;
 }
 
+// Amax is of the gradients as they are before they are stored.
+static void store_gradients(Problem const& p, Backward const& exact, Precision const& precision, Backward& allowed) {
+    allowed.amax_d_q = greatest_magnitude(allowed.d_q);
+    allowed.amax_d_k = greatest_magnitude(allowed.d_k);
+    allowed.amax_d_v = greatest_magnitude(allowed.d_v);
+    add_storage_error(allowed.d_q, exact.d_q, precision.io);
+    add_storage_error(allowed.d_k, exact.d_k, precision.io);
+    add_storage_error(allowed.d_v, exact.d_v, precision.io);
+    if (p.bias) add_storage_error(allowed.d_bias, exact.d_bias, precision.bias);
+    if (p.sink) add_storage_error(allowed.d_sink, exact.d_sink, DataType_t::FLOAT);
+}
+
 Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Array const& d_o, Backward const& exact,
                        Precision const& precision) {
     double const unit = precision.unit, smallest = precision.smallest();
@@ -185,8 +197,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             }
             double const before = narrowed_error(p.narrow_probability, weight * p.dropout_at(b, h, i, j),
                                                  keep * (weight * relative + smallest));
-            double const rounding = of_values + factor_unit * v_roundings;
-            double const share = before + keep * weight * rounding + factor_floor;
+            double const share = before + keep * weight * (of_values + factor_unit * v_roundings) + factor_floor;
             bool const starts_sum = i == 0 || probability.at(b, h, i - 1, j) == 0.0;
             double const head_floor = starts_sum ? factor_floor : 0.0;  // of each query head's own sum
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
@@ -194,14 +205,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             }
         }
     });
-    allowed.amax_d_q = greatest_magnitude(allowed.d_q);
-    allowed.amax_d_k = greatest_magnitude(allowed.d_k);
-    allowed.amax_d_v = greatest_magnitude(allowed.d_v);
-    add_storage_error(allowed.d_q, exact.d_q, precision.io);
-    add_storage_error(allowed.d_k, exact.d_k, precision.io);
-    add_storage_error(allowed.d_v, exact.d_v, precision.io);
-    if (p.bias) add_storage_error(allowed.d_bias, exact.d_bias, precision.bias);
-    if (p.sink) add_storage_error(allowed.d_sink, exact.d_sink, DataType_t::FLOAT);
+    store_gradients(p, exact, precision, allowed);
     return allowed;
 }
 
