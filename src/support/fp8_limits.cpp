@@ -8,23 +8,19 @@
 
 namespace cudnn_frontend::inline v1::support {
 
-static bool is_fp8(Facts const& facts) { return nodes::is_fp8(facts.node); }
-static bool is_datacenter_blackwell(Capabilities const& here) { return here.sm >= 100 && here.sm < 120; }
-
 Found fp8_architecture(Facts const& facts, Capabilities const& here) {
     bool const is_taken_later = here.sm >= 120 && !facts.is_backward && here.cudnn_version >= 91900;
-    if (!is_fp8(facts) || is_hopper_or_datacenter(here) || is_taken_later) return {};
+    if (is_hopper_or_datacenter(here) || is_taken_later) return {};
     return Violation{-1, std::string(facts.is_backward ? "FP8 backward" : "FP8 attention") + " on " +
                              architecture_of(here) + " with " + version(here.cudnn_version)};
 }
 
 Found fp8_pages(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts) || !is_hopper(here) || !nodes::has_pages(facts.node) || here.cudnn_version >= 91900) return {};
+    if (!is_hopper(here) || !nodes::has_pages(facts.node) || here.cudnn_version >= 91900) return {};
     return Violation{-1, "pages in FP8 attention with " + version(here.cudnn_version)};
 }
 
 Found fp8_head_dims(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts)) return {};
     bool const is_exact = facts.is_backward && is_hopper(here);
     bool const is_small = facts.is_backward || here.sm >= 120, has_bound = is_small || is_hopper(here);
     std::int64_t const largest = is_small ? 128 : 256;
@@ -34,11 +30,10 @@ Found fp8_head_dims(Facts const& facts, Capabilities const& here) {
 }
 
 Found fp8_results(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts)) return {};
     for (int const port : {Port::O, Port::dQ, Port::dK, Port::dV}) {
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         bool const is_read = port == Port::O && facts.is_backward;
-        if (tensor == nullptr || is_read || core::is_fp8(tensor->data_type) || is_datacenter_blackwell(here)) continue;
+        if (tensor == nullptr || is_read || core::is_fp8(tensor->data_type) || is_datacenter(here)) continue;
         return Violation{
             port, std::string("the data type ") + core::name_of(tensor->data_type) + " on " + architecture_of(here)};
     }
@@ -46,23 +41,23 @@ Found fp8_results(Facts const& facts, Capabilities const& here) {
 }
 
 Found fp8_sink(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts) || facts.is_backward || !is_hopper(here) || !facts.has(Port::Sink_token)) return {};
+    if (facts.is_backward || !is_hopper(here) || !facts.has(Port::Sink_token)) return {};
     return Violation{Port::Sink_token, "a sink token in FP8 attention on " + architecture_of(here)};
 }
 
 Found fp8_of_one_query(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts) || facts.is_backward || is_datacenter_blackwell(here) || facts.queries() > 1) return {};
+    if (facts.is_backward || is_datacenter(here) || facts.queries() > 1) return {};
     return Violation{Port::Q, "one query in FP8 attention on " + architecture_of(here)};
 }
 
 Found fp8_dropout(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts) || here.sm < 120) return {};
+    if (here.sm < 120) return {};
     if (facts.fields.dropout_probability.value_or(0.0f) == 0.0f) return {};
     return Violation{-1, "a dropout probability in FP8 attention on " + architecture_of(here)};
 }
 
 Found fp8_modifier_gradient(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts) || is_hopper(here) || !facts.has(Port::dScore_mod)) return {};
+    if (is_hopper(here) || !facts.has(Port::dScore_mod)) return {};
     if (!has_backward_activation(facts)) return {};
     return Violation{Port::dScore_mod,
                      "TANH_BWD or another backward activation in a modifier's gradient on " + architecture_of(here)};
@@ -70,17 +65,17 @@ Found fp8_modifier_gradient(Facts const& facts, Capabilities const& here) {
 
 Found fp8_ragged(Facts const& facts, Capabilities const& here) {
     int const port = first_row_port(facts, true);
-    if (!is_fp8(facts) || !is_hopper(here) || port < 0) return {};
+    if (!is_hopper(here) || port < 0) return {};
     return Violation{port, "a ragged offset in FP8 attention on " + architecture_of(here)};
 }
 
 Found fp8_deterministic(Facts const& facts, Capabilities const&) {
-    if (!is_fp8(facts) || !is_deterministic(facts)) return {};
+    if (!is_deterministic(facts)) return {};
     return Violation{-1, "the deterministic algorithm in FP8 attention"};
 }
 
 Found fp8_ignored(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts) || !is_hopper(here)) return {};
+    if (!is_hopper(here)) return {};
     auto const found = [&](int port, char const* what) {
         return Violation{port, std::string(what) + " in FP8 attention on " + architecture_of(here)};
     };
@@ -94,7 +89,7 @@ Found fp8_ignored(Facts const& facts, Capabilities const& here) {
 }
 
 Found fp8_extremes(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts) || !is_hopper(here) || facts.is_backward) return {};
+    if (!is_hopper(here) || facts.is_backward) return {};
     for (int const port : {Port::Max, Port::Sum_exp}) {
         if (!facts.has(port)) continue;
         return Violation{port, std::string(nodes::port_name(facts.node.kind(), port)) + " in FP8 attention on " +
@@ -105,7 +100,7 @@ Found fp8_extremes(Facts const& facts, Capabilities const& here) {
 
 // Its kernel reads them from the GPU's memory, whatever the graph says.
 Found fp8_factors(Facts const& facts, Capabilities const& here) {
-    if (!is_fp8(facts) || !is_hopper(here) || !facts.is_backward) return {};
+    if (!is_hopper(here) || !facts.is_backward) return {};
     for (int port = 0; port < Port::kPorts; ++port) {
         nodes::TensorSpec const* const factor = nodes::is_fp8_port(port) ? facts.tensor(port) : nullptr;
         if (factor == nullptr || !(factor->is_by_value || factor->value)) continue;

@@ -1,4 +1,4 @@
-// The checks of the limits on 8-bit attention, which stand in the table.
+// The checks of the limits on 8-bit attention, which stand in the table: they are asked about no other.
 #pragma once
 
 #include "support/limit_tools.h"

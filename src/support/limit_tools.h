@@ -15,6 +15,7 @@ std::string version(std::size_t value);                 // "cuDNN 9.19.0"
 std::string architecture_of(Capabilities const& here);  // "compute capability 9.0"
 
 bool is_hopper(Capabilities const& here);
+bool is_datacenter(Capabilities const& here);  // Blackwell, 10.x and 11.x
 bool is_hopper_or_datacenter(Capabilities const& here);
 
 bool is_ragged(nodes::TensorSpec const* tensor);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nodes/fp8.h"
 #include "nodes/paging.h"
 #include "nodes/schema.h"
 #include "nodes/wording.h"
@@ -30,6 +31,10 @@ static std::string tensor_name(AttentionFacts const& facts, int port) {
     return {};
 }
 
+static bool applies(Limit const& limit, nodes::Node const& node) {
+    return limit.of == Of::All || (limit.of == Of::Fp8) == nodes::is_fp8(node);
+}
+
 Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities) {
     std::vector<Finding> findings;
     for (nodes::Node const& node : graph.spec().nodes) {
@@ -37,6 +42,7 @@ Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capab
         if (fields == nullptr) continue;
         AttentionFacts const facts{graph.spec(), node, *fields, node.kind() == nodes::NodeKind::SdpaBackward};
         for (Limit const& limit : limits()) {
+            if (!applies(limit, node)) continue;
             auto violation = limit.check(facts, capabilities);
             if (!violation) continue;
             findings.push_back({limit.code,

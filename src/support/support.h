@@ -37,6 +37,9 @@ struct Violation {
 // operation has no place for it, so that engines would not even be told.
 enum class Ground { NoEngine, WrongRun, NoPlace };
 
+// The attention that a limit is about.
+enum class Of { All, Fp8, Wider };
+
 struct Limit {
     char const* id;         // cudnn.s07
     char const* statement;  // what is needed
@@ -45,6 +48,7 @@ struct Limit {
     Ground ground;
     // The first violation, if there is any.
     std::optional<Violation> (*check)(AttentionFacts const& facts, core::Capabilities const& capabilities);
+    Of of = Of::All;
 };
 
 std::span<Limit const> limits();

@@ -1,6 +1,5 @@
 #include "core/data_type.h"
 #include "core/names.h"
-#include "nodes/fp8.h"
 #include "nodes/paging.h"
 #include "nodes/schema.h"
 #include "support/fp8_limits.h"
@@ -28,7 +27,6 @@ Found known_bad_release(Facts const&, Capabilities const& here) {
 }
 
 Found io_type(Facts const& facts, Capabilities const&) {
-    if (nodes::is_fp8(facts.node)) return {};
     DataType_t const type = facts.tensor(Port::Q)->data_type;
     bool const is_half = type == DataType_t::HALF || type == DataType_t::BFLOAT16;
     if (is_half || (type == DataType_t::FLOAT && !facts.is_backward)) return {};
@@ -45,9 +43,8 @@ Found head_dim_multiple(Facts const& facts, Capabilities const&) {
 
 // The largest of backward, but for one pair that compute capability 10.x takes besides.
 Found backward_head_dim(Facts const& facts, Capabilities const& here) {
-    bool const is_datacenter = is_hopper_or_datacenter(here) && !is_hopper(here);
-    bool const is_taken_pair = is_datacenter && facts.qk_dim() == 192 && facts.v_dim() == 128;
-    if (!facts.is_backward || is_taken_pair || nodes::is_fp8(facts.node)) return {};
+    bool const is_taken_pair = is_datacenter(here) && facts.qk_dim() == 192 && facts.v_dim() == 128;
+    if (!facts.is_backward || is_taken_pair) return {};
     std::int64_t const largest = is_hopper(here) ? 256 : 128;
     return bad_head_dim(facts, [&](std::int64_t dim) { return dim > largest; });
 }
@@ -158,7 +155,7 @@ Found bias_gradient_dims(Facts const& facts, Capabilities const&) {
 Found bias_gradient_type(Facts const& facts, Capabilities const&) {
     nodes::TensorSpec const* const gradient = facts.tensor(Port::dBias);
     DataType_t const io = facts.tensor(Port::Q)->data_type;
-    if (gradient == nullptr || gradient->data_type == io || nodes::is_fp8(facts.node)) return {};
+    if (gradient == nullptr || gradient->data_type == io) return {};
     return Violation{Port::dBias, std::string("the data type ") + core::name_of(gradient->data_type) + " beside Q of " +
                                       core::name_of(io)};
 }
@@ -365,7 +362,7 @@ Found masked_rows_before_9_15(Facts const& facts, Capabilities const& here) {
 Found mask_type(Facts const& facts, Capabilities const&) {
     nodes::TensorSpec const* const mask = facts.tensor(Port::Dropout_mask);
     DataType_t const io = facts.tensor(Port::Q)->data_type;
-    if (mask == nullptr || mask->data_type == io || nodes::is_fp8(facts.node)) return {};
+    if (mask == nullptr || mask->data_type == io) return {};
     return Violation{Port::Dropout_mask, std::string("the data type ") + core::name_of(mask->data_type) +
                                              " beside Q of " + core::name_of(io)};
 }
@@ -376,13 +373,13 @@ constexpr Limit kLimits[] = {
     {"cudnn.s02", "another release than 9.10.0 and 9.10.1, whose attention is wrong in cases", "install a newer cuDNN",
      kUnsupported, Ground::WrongRun, known_bad_release},
     {"cudnn.s03", "HALF or BFLOAT16 for Q, K and V; forward also takes FLOAT",
-     "convert the tensors, or use Target::cpu()", kUnsupported, Ground::NoEngine, io_type},
+     "convert the tensors, or use Target::cpu()", kUnsupported, Ground::NoEngine, io_type, Of::Wider},
     {"cudnn.s04", "head dims that are multiples of 8",
      "round the head dim up, with zeros in the added columns of Q, K, V and dO, and keep attn_scale as it is",
      kUnsupported, Ground::NoEngine, head_dim_multiple},
     {"cudnn.s05",
      "backward: head dims up to 256 on compute capability 9.0, up to 128 elsewhere, or 192 and 128 on 10.x",
-     "use smaller heads, or Target::cpu()", kUnsupported, Ground::NoEngine, backward_head_dim},
+     "use smaller heads, or Target::cpu()", kUnsupported, Ground::NoEngine, backward_head_dim, Of::Wider},
     {"cudnn.s06", "strides that are multiples of 16 bytes, but the innermost", "copy the tensor, or pad its rows",
      kUnsupported, Ground::WrongRun, stride_multiple},
     {"cudnn.s07", "with 9.14.0, which computes it wrong, at most 1024 keys under a left bound without causality",
@@ -398,10 +395,11 @@ constexpr Limit kLimits[] = {
     {"cudnn.s12", "all rows and columns in dBias: with fewer cuDNN writes past the tensor",
      "ask for the full dBias and add its rows up", kUnsupported, Ground::WrongRun, bias_gradient_dims},
     {"cudnn.s13", "a dBias of Q's data type", "give bias and dBias Q's data type", kUnsupported, Ground::NoEngine,
-     bias_gradient_type},
+     bias_gradient_type, Of::Wider},
     {"cudnn.s14", "all columns in the dropout mask", "repeat the mask's column", kUnsupported, Ground::WrongRun,
      mask_columns},
-    {"cudnn.s15", "a dropout mask of Q's data type", "convert the mask", kUnsupported, Ground::WrongRun, mask_type},
+    {"cudnn.s15", "a dropout mask of Q's data type", "convert the mask", kUnsupported, Ground::WrongRun, mask_type,
+     Of::Wider},
     {"cudnn.s16", "for one query all columns in a bias that differs between batch entries: cuDNN reads others",
      "repeat the bias's column", kUnsupported, Ground::WrongRun, bias_of_one_query},
     {"cudnn.s17", "the attention scale as a number or by value where dBias is asked for",
@@ -459,39 +457,39 @@ constexpr Limit kLimits[] = {
     {"cudnn.s39", "no dSink beside ragged tensors: cuDNN adds up rows past the lengths",
      "pad the sequences, or leave set_dsink_token() out", kUnsupported, Ground::WrongRun, ragged_sink_gradient},
     {"cudnn.s40", "FP8 attention: compute capability 9.0 or 10.x; forward also 12.x with cuDNN 9.19 or newer",
-     "use HALF or BFLOAT16 there, or Target::cpu()", kUnsupported, Ground::NoEngine, fp8_architecture},
+     "use HALF or BFLOAT16 there, or Target::cpu()", kUnsupported, Ground::NoEngine, fp8_architecture, Of::Fp8},
     {"cudnn.s41",
      "FP8 attention: head dims in multiples of 16, on 9.0 up to 256, on 12.x up to 128; backward 128, on 10.x up to it",
-     "pad the heads with zeros, or use Target::cpu()", kUnsupported, Ground::NoEngine, fp8_head_dims},
+     "pad the heads with zeros, or use Target::cpu()", kUnsupported, Ground::NoEngine, fp8_head_dims, Of::Fp8},
     {"cudnn.s42", "FP8 attention: compute capability 10.x for results of HALF or BFLOAT16",
      "set_data_type(DataType_t::FP8_E4M3), and multiply by the descale after", kUnsupported, Ground::NoEngine,
-     fp8_results},
+     fp8_results, Of::Fp8},
     {"cudnn.s43", "FP8 attention on compute capability 9.0: no sink token in forward",
-     "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::WrongRun, fp8_sink},
+     "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::WrongRun, fp8_sink, Of::Fp8},
     {"cudnn.s44", "FP8 attention: compute capability 10.x for one query in forward",
-     "give Q a second row, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_of_one_query},
+     "give Q a second row, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_of_one_query, Of::Fp8},
     {"cudnn.s45", "FP8 attention on compute capability 12.x: no dropout probability",
-     "drop by a mask of yours, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_dropout},
+     "drop by a mask of yours, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_dropout, Of::Fp8},
     {"cudnn.s46", "FP8 attention after compute capability 9.0: no TANH_BWD and its like in a modifier's gradient",
-     "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::NoEngine, fp8_modifier_gradient},
+     "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::NoEngine, fp8_modifier_gradient, Of::Fp8},
     {"cudnn.s47",
      "FP8 attention on compute capability 9.0: no ragged offsets, with which its kernels are said to fault",
-     "pad the sequences", kUnsupported, Ground::WrongRun, fp8_ragged},
+     "pad the sequences", kUnsupported, Ground::WrongRun, fp8_ragged, Of::Fp8},
     {"cudnn.s48", "FP8 backward without the deterministic algorithm, of which cuDNN has no form",
      "leave out set_deterministic_algorithm(), or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun,
-     fp8_deterministic},
+     fp8_deterministic, Of::Fp8},
     {"cudnn.s49",
      "FP8 attention on compute capability 9.0: no modifier and no dropout, and no bias or alibi in forward; its "
      "kernels "
      "ignore them, or fault",
-     "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::WrongRun, fp8_ignored},
+     "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::WrongRun, fp8_ignored, Of::Fp8},
     {"cudnn.s50", "FP8 attention on compute capability 9.0: no Max and Sum_exp, which it gives wrong",
-     "leave them out, or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun, fp8_extremes},
+     "leave them out, or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun, fp8_extremes, Of::Fp8},
     {"cudnn.s51", "FP8 backward on compute capability 9.0: scales and descales in the GPU's memory",
      "make them tensors with pointers in the pack, neither numbers nor by value", kUnsupported, Ground::WrongRun,
-     fp8_factors},
+     fp8_factors, Of::Fp8},
     {"cudnn.s52", "FP8 attention on compute capability 9.0: cuDNN 9.19 or newer for pages",
-     "install 9.19 or newer, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_pages},
+     "install 9.19 or newer, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_pages, Of::Fp8},
     {"cudnn.s55", "compute capability 10.x and cuDNN 9.14 for a block mask, 9.15 where there is a padding mask too",
      "give the same mask as a bias of 0 and minus infinity", kUnsupported, Ground::NoEngine, block_mask_place},
     {"cudnn.s56", "none but scale, lengths and stats beside a block mask",
