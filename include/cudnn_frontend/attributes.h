@@ -88,6 +88,23 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
    protected:
     using Node_attributes<Derived>::Node_attributes;
 };
+
+// What attention's gradient has beside that, whatever its data types.
+template <class Derived>
+class SDPA_GRAPH_API Attention_backward_attributes : public Attention_attributes<Derived> {
+   public:
+    Derived& set_dsink_token(Tensor_ptr const& dsink);
+    // Makes the gradient of the scores of the gradient of what set_score_mod()'s modifier returned. Without it that
+    // gradient counts for both, which is right for what adds to scores or masks them.
+    Derived& set_score_mod_bprop(Score_modifier modifier);
+    Derived& set_deterministic_algorithm(bool const enabled);
+
+    using Attention_attributes<Derived>::set_dropout;
+    Derived& set_dropout(Tensor_ptr const& mask, Tensor_ptr const& scale, Tensor_ptr const& scale_inverse);
+
+   protected:
+    using Attention_attributes<Derived>::Attention_attributes;
+};
 }  // namespace detail
 
 namespace graph {
@@ -110,6 +127,8 @@ extern template class detail::Node_attributes<graph::Reduction_attributes>;
 extern template class detail::Attention_attributes<graph::SDPA_attributes>;
 extern template class detail::Attention_attributes<graph::SDPA_backward_attributes>;
 extern template class detail::Attention_attributes<graph::SDPA_fp8_backward_attributes>;
+extern template class detail::Attention_backward_attributes<graph::SDPA_backward_attributes>;
+extern template class detail::Attention_backward_attributes<graph::SDPA_fp8_backward_attributes>;
 
 namespace graph {
 
@@ -140,36 +159,20 @@ class SDPA_GRAPH_API SDPA_attributes : public detail::Attention_attributes<SDPA_
     SDPA_attributes& set_block_mask(detail::Tensor_ptr const& mask);
 };
 
-class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_attributes<SDPA_backward_attributes> {
+class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_backward_attributes<SDPA_backward_attributes> {
    public:
     SDPA_backward_attributes();
 
     SDPA_backward_attributes& set_dbias(detail::Tensor_ptr const& dbias);
-    // Makes the gradient of the scores of the gradient of what set_score_mod()'s modifier returned. Without it that
-    // gradient counts for both, which is right for what adds to scores or masks them.
-    SDPA_backward_attributes& set_score_mod_bprop(detail::Score_modifier modifier);
-    SDPA_backward_attributes& set_dsink_token(detail::Tensor_ptr const& dsink);
-    SDPA_backward_attributes& set_deterministic_algorithm(bool const enabled);
     // With ragged tensors: a bound on the tokens of all sequences together, gaps included. It may save memory.
     SDPA_backward_attributes& set_max_total_seq_len_q(std::int64_t const tokens);
     SDPA_backward_attributes& set_max_total_seq_len_kv(std::int64_t const tokens);
-
-    using detail::Attention_attributes<SDPA_backward_attributes>::set_dropout;
-    SDPA_backward_attributes& set_dropout(detail::Tensor_ptr const& mask, detail::Tensor_ptr const& scale,
-                                          detail::Tensor_ptr const& scale_inverse);
 };
 
-class SDPA_GRAPH_API SDPA_fp8_backward_attributes : public detail::Attention_attributes<SDPA_fp8_backward_attributes> {
+class SDPA_GRAPH_API SDPA_fp8_backward_attributes
+    : public detail::Attention_backward_attributes<SDPA_fp8_backward_attributes> {
    public:
     SDPA_fp8_backward_attributes();
-
-    SDPA_fp8_backward_attributes& set_dsink_token(detail::Tensor_ptr const& dsink);
-    SDPA_fp8_backward_attributes& set_score_mod_bprop(detail::Score_modifier modifier);
-    SDPA_fp8_backward_attributes& set_deterministic_algorithm(bool const enabled);
-
-    using detail::Attention_attributes<SDPA_fp8_backward_attributes>::set_dropout;
-    SDPA_fp8_backward_attributes& set_dropout(detail::Tensor_ptr const& mask, detail::Tensor_ptr const& scale,
-                                              detail::Tensor_ptr const& scale_inverse);
 
     bool has_causal_like_masking() const;  // a right bound of 0
     bool has_causal_mask_bottom_right() const;

@@ -111,6 +111,31 @@ Derived& Attention_attributes<Derived>::set_rng_dump(Tensor_ptr const& dump) {
     return static_cast<Derived&>(*this);
 }
 
+template <class Derived>
+Derived& Attention_backward_attributes<Derived>::set_dsink_token(Tensor_ptr const& dsink) {
+    connect(*this->draft_, port::dSink_token, dsink);
+    return static_cast<Derived&>(*this);
+}
+template <class Derived>
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from, which the check does not see in a template
+Derived& Attention_backward_attributes<Derived>::set_score_mod_bprop(Score_modifier modifier) {
+    this->draft_->score_mod_bprop = std::move(modifier);
+    return static_cast<Derived&>(*this);
+}
+template <class Derived>
+Derived& Attention_backward_attributes<Derived>::set_deterministic_algorithm(bool const enabled) {
+    fields_of<SdpaBackwardFields>(*this->draft_).deterministic = enabled;
+    return static_cast<Derived&>(*this);
+}
+template <class Derived>
+Derived& Attention_backward_attributes<Derived>::set_dropout(Tensor_ptr const& mask, Tensor_ptr const& scale,
+                                                             Tensor_ptr const& scale_inverse) {
+    connect(*this->draft_, port::Dropout_mask, mask);
+    connect(*this->draft_, port::Dropout_scale, scale);
+    connect(*this->draft_, port::Dropout_scale_inv, scale_inverse);
+    return static_cast<Derived&>(*this);
+}
+
 }  // namespace detail
 
 template class detail::Node_attributes<graph::SDPA_attributes>;
@@ -119,6 +144,8 @@ template class detail::Node_attributes<graph::SDPA_fp8_backward_attributes>;
 template class detail::Attention_attributes<graph::SDPA_attributes>;
 template class detail::Attention_attributes<graph::SDPA_backward_attributes>;
 template class detail::Attention_attributes<graph::SDPA_fp8_backward_attributes>;
+template class detail::Attention_backward_attributes<graph::SDPA_backward_attributes>;
+template class detail::Attention_backward_attributes<graph::SDPA_fp8_backward_attributes>;
 
 namespace graph {
 
@@ -165,22 +192,10 @@ SDPA_attributes& SDPA_attributes::set_block_mask(detail::Tensor_ptr const& mask)
 }
 
 SDPA_backward_attributes::SDPA_backward_attributes()
-    : Attention_attributes(detail::make_draft<SdpaBackwardFields>(port::kPorts)) {}
+    : Attention_backward_attributes(detail::make_draft<SdpaBackwardFields>(port::kPorts)) {}
 
 SDPA_backward_attributes& SDPA_backward_attributes::set_dbias(detail::Tensor_ptr const& dbias) {
     connect(*draft_, port::dBias, dbias);
-    return *this;
-}
-SDPA_backward_attributes& SDPA_backward_attributes::set_score_mod_bprop(detail::Score_modifier modifier) {
-    draft_->score_mod_bprop = std::move(modifier);
-    return *this;
-}
-SDPA_backward_attributes& SDPA_backward_attributes::set_dsink_token(detail::Tensor_ptr const& dsink) {
-    connect(*draft_, port::dSink_token, dsink);
-    return *this;
-}
-SDPA_backward_attributes& SDPA_backward_attributes::set_deterministic_algorithm(bool const enabled) {
-    fields_of<SdpaBackwardFields>(*draft_).deterministic = enabled;
     return *this;
 }
 SDPA_backward_attributes& SDPA_backward_attributes::set_max_total_seq_len_q(std::int64_t const tokens) {
@@ -191,38 +206,10 @@ SDPA_backward_attributes& SDPA_backward_attributes::set_max_total_seq_len_kv(std
     fields_of<SdpaBackwardFields>(*draft_).max_total_seq_len_kv = tokens;
     return *this;
 }
-SDPA_backward_attributes& SDPA_backward_attributes::set_dropout(detail::Tensor_ptr const& mask,
-                                                                detail::Tensor_ptr const& scale,
-                                                                detail::Tensor_ptr const& scale_inverse) {
-    connect(*draft_, port::Dropout_mask, mask);
-    connect(*draft_, port::Dropout_scale, scale);
-    connect(*draft_, port::Dropout_scale_inv, scale_inverse);
-    return *this;
-}
 
 SDPA_fp8_backward_attributes::SDPA_fp8_backward_attributes()
-    : Attention_attributes(detail::make_draft<SdpaBackwardFields>(port::kPorts)) {}
+    : Attention_backward_attributes(detail::make_draft<SdpaBackwardFields>(port::kPorts)) {}
 
-SDPA_fp8_backward_attributes& SDPA_fp8_backward_attributes::set_dsink_token(detail::Tensor_ptr const& dsink) {
-    connect(*draft_, port::dSink_token, dsink);
-    return *this;
-}
-SDPA_fp8_backward_attributes& SDPA_fp8_backward_attributes::set_score_mod_bprop(detail::Score_modifier modifier) {
-    draft_->score_mod_bprop = std::move(modifier);
-    return *this;
-}
-SDPA_fp8_backward_attributes& SDPA_fp8_backward_attributes::set_deterministic_algorithm(bool const enabled) {
-    fields_of<SdpaBackwardFields>(*draft_).deterministic = enabled;
-    return *this;
-}
-SDPA_fp8_backward_attributes& SDPA_fp8_backward_attributes::set_dropout(detail::Tensor_ptr const& mask,
-                                                                        detail::Tensor_ptr const& scale,
-                                                                        detail::Tensor_ptr const& scale_inverse) {
-    connect(*draft_, port::Dropout_mask, mask);
-    connect(*draft_, port::Dropout_scale, scale);
-    connect(*draft_, port::Dropout_scale_inv, scale_inverse);
-    return *this;
-}
 bool SDPA_fp8_backward_attributes::has_causal_like_masking() const {
     return fields_of<SdpaBackwardFields>(*draft_).right_bound == 0;
 }

@@ -41,9 +41,11 @@ static void apply_modifier(Graph& graph, Graph::Impl& impl, nodes::Draft& node, 
     detail::connect(node, returned, modifier(borrowed, scores));
 }
 
-static void apply_modifiers(Graph& graph, Graph::Impl& impl, nodes::Draft& node) {
+// The nodes of its modifiers go in before it.
+static void add_attention(Graph& graph, Graph::Impl& impl, nodes::Draft node) {
     apply_modifier(graph, impl, node, std::exchange(node.score_mod, {}), port::Score, port::Score_mod);
     apply_modifier(graph, impl, node, std::exchange(node.score_mod_bprop, {}), port::dScore, port::dScore_mod);
+    impl.nodes.push_back(std::move(node));
 }
 
 std::array<Tensor_ptr, 2> Graph::sdpa(Tensor_ptr const& q, Tensor_ptr const& k, Tensor_ptr const& v,
@@ -51,8 +53,7 @@ std::array<Tensor_ptr, 2> Graph::sdpa(Tensor_ptr const& q, Tensor_ptr const& k, 
     nodes::Draft node = detail::Attributes_access::take(attributes);
     connect_all(node, {{port::Q, &q}, {port::K, &k}, {port::V, &v}});
     auto results = forward_results(node, impl());
-    apply_modifiers(*this, impl(), node);
-    impl().nodes.push_back(std::move(node));
+    add_attention(*this, impl(), std::move(node));
     return results;
 }
 
@@ -63,8 +64,7 @@ std::array<Tensor_ptr, 3> Graph::sdpa_backward(Tensor_ptr const& q, Tensor_ptr c
     connect_all(node,
                 {{port::Q, &q}, {port::K, &k}, {port::V, &v}, {port::O, &o}, {port::dO, &dO}, {port::Stats, &stats}});
     auto gradients = backward_results(node, impl());
-    apply_modifiers(*this, impl(), node);
-    impl().nodes.push_back(std::move(node));
+    add_attention(*this, impl(), std::move(node));
     return gradients;
 }
 
@@ -86,8 +86,7 @@ std::array<Tensor_ptr, 4> Graph::sdpa_fp8(Tensor_ptr const& q, Tensor_ptr const&
     auto const [o, stats] = forward_results(node, impl());
     std::array<Tensor_ptr, 4> results{o, stats, make_output(node, port::Amax_s, "Amax_S", impl()),
                                       make_output(node, port::Amax_o, "Amax_O", impl())};
-    apply_modifiers(*this, impl(), node);
-    impl().nodes.push_back(std::move(node));
+    add_attention(*this, impl(), std::move(node));
     return results;
 }
 
@@ -124,8 +123,7 @@ std::array<Tensor_ptr, 7> Graph::sdpa_fp8_backward(
                                       make_output(node, port::Amax_dK, "Amax_dK", impl()),
                                       make_output(node, port::Amax_dV, "Amax_dV", impl()),
                                       make_output(node, port::Amax_dP, "Amax_dP", impl())};
-    apply_modifiers(*this, impl(), node);
-    impl().nodes.push_back(std::move(node));
+    add_attention(*this, impl(), std::move(node));
     return results;
 }
 
