@@ -2,6 +2,7 @@
 
 #include "cpu/program.h"
 #include "expand/expand.h"
+#include "pipeline/plan_filters.h"
 
 #include <atomic>
 #include <chrono>
@@ -113,13 +114,13 @@ class HostPlanner final : public Planner {
         return work_->info;
     }
 
-    error_t check_support(graph::PlanFilters const&) const override { return {}; }
-    error_t build(BuildPlanPolicy_t, bool, graph::PlanFilters const&) override { return build_at(0); }
+    error_t check_support(graph::PlanFilters const& filters) const override { return allowed_plan(filters).error(); }
+    error_t build(BuildPlanPolicy_t, bool, graph::PlanFilters const& filters) override {
+        return keep(allowed_plan(filters));
+    }
     error_t build_at(std::int64_t index) override {
         SDPA_GRAPH_TRY(check_index(index));
-        auto const plan = work_->build();
-        if (plan.is_good()) plan_ = plan.value();
-        return plan.error();
+        return keep(work_->build());
     }
 
     Plan const* plan() const override { return plan_; }
@@ -135,6 +136,22 @@ class HostPlanner final : public Planner {
     void choose(Plan const& plan) override { plan_ = &plan; }
 
    private:
+    // The candidate's plan, where there is one and the filters let it pass.
+    Result<Plan const*> allowed_plan(graph::PlanFilters const& filters) const {
+        SDPA_GRAPH_TRY(check_index(0));
+        auto const plan = work_->build();
+        if (plan.is_bad()) return plan.error();
+        std::string const reason = reason_to_bar(work_->info, plan.value()->workspace_size(), filters);
+        if (reason.empty()) return plan;
+        return error_t(error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED,
+                       "the filters let no engine pass:\n  " + work_->info.name + " " + reason);
+    }
+
+    error_t keep(Result<Plan const*> const& plan) {
+        if (plan.is_good()) plan_ = plan.value();
+        return plan.error();
+    }
+
     static error_t no_engine(std::int64_t engine) {
         return {error_code_t::INVALID_VALUE,
                 "there is no engine " + std::to_string(engine) + "; CPU targets have engine 0 alone"};
@@ -147,7 +164,21 @@ class HostPlanner final : public Planner {
 
 }  // namespace
 
+// What chooses a GPU, or a part of one, asks for what no CPU target can give. Dynamic shapes and a kernel cache spare
+// compilations, of which there are none here.
+static error_t check_settings(graph::PlanSettings const& settings, Target const& target) {
+    char const* const setter = settings.device       ? "set_device_properties()"
+                               : settings.sm_version ? "set_sm_version()"
+                               : settings.sm_count   ? "set_sm_count()"
+                                                     : nullptr;
+    if (setter == nullptr) return {};
+    return {error_code_t::INVALID_VALUE, std::string(setter) +
+                                             " is about a GPU, and Target::" + to_string(target.kind()) +
+                                             "() has none; leave it out, or build for Target::cuda() or offline()"};
+}
+
 Result<std::shared_ptr<Planner>> make_host_planner(PlanningInput const& input) {
+    SDPA_GRAPH_TRY(check_settings(input.settings, input.target));
     if (input.target.threads() < 0) {
         return error_t(error_code_t::INVALID_VALUE,
                        "Target::cpu(" + std::to_string(input.target.threads()) +

@@ -1,4 +1,4 @@
-// Whether two tensors in host memory have an element in common.
+// Whether two tensors have an element in common.
 #pragma once
 
 #include "pipeline/pack.h"

@@ -43,6 +43,7 @@ error_t CudnnPlan::with_memory(Run const& run, Call call) const {
     SDPA_GRAPH_TRY(resolve(run.pack, context_->graph_id, context_->slots, pointers.all()));
     SDPA_GRAPH_TRY(check_alignment(context_->slots, pointers.all()));
     SDPA_GRAPH_TRY(check_factors(context_->slots, pointers.all(), HostMemory::ScalarsByValue));
+    SDPA_GRAPH_TRY(check_overlap(context_->slots, pointers.all()));
     SDPA_GRAPH_TRY(check_workspace(*this, run));
     cudnn::RunMemory memory{.caller = pointers.all(), .tables = {}, .workspace = run.workspace};
     if (context_->tables) memory.tables = context_->tables->pointers;

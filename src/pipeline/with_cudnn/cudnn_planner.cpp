@@ -2,6 +2,7 @@
 
 #include "cudnn/backend_enums.h"
 #include "expand/expand.h"
+#include "pipeline/plan_filters.h"
 #include "pipeline/with_cudnn/cudnn_work.h"
 #include "pipeline/with_cudnn/lowering.h"
 
@@ -142,10 +143,10 @@ class CudnnPlanner final : public Planner {
 
     std::int64_t scratch() const { return work_->context->bindings.scratch_bytes; }
     std::string bar(Candidate const& candidate, graph::PlanFilters const& filters) const {
-        return reason_to_bar(candidate.config(), candidate.config().workspace_bytes + scratch(), filters);
+        return reason_to_bar(candidate.info(), candidate.config().workspace_bytes + scratch(), filters);
     }
     std::string bar(CudnnPlan const& plan, graph::PlanFilters const& filters) const {
-        return reason_to_bar(plan.config(), plan.workspace_size(), filters);
+        return reason_to_bar(plan.info(), plan.workspace_size(), filters);
     }
 
     // Builds where the filters allow it. Empty, or why there is no plan.

@@ -3,7 +3,6 @@
 
 #include "cudnn/heuristics.h"
 #include "cudnn/lower.h"
-#include "graph/plan_settings.h"
 #include "pipeline/with_cudnn/cudnn_plan.h"
 
 #include <memory>
@@ -45,9 +44,5 @@ class Candidate {
     std::shared_ptr<CudnnPlan const> plan_;
     error_t failure_;
 };
-
-// Why the filters bar an engine; empty where they let it pass.
-std::string reason_to_bar(cudnn::EngineConfig const& config, std::int64_t workspace_bytes,
-                          graph::PlanFilters const& filters);
 
 }  // namespace cudnn_frontend::inline v1::pipeline

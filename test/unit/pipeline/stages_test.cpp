@@ -98,6 +98,54 @@ TEST_CASE("no heuristic modes, no plans") {
     CHECK(small.graph.check_support().code == error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED);
 }
 
+TEST_CASE("filters that bar the CPU's one candidate leave no plan, and say why") {
+    using Filter = void (*)(graph::Graph&);
+    struct Barred {
+        Filter filter;
+        char const* reason;
+    };
+    for (Barred const& barred :
+         {Barred{[](graph::Graph& g) { g.deselect_workspace_greater_than(0); },
+                 " bytes of workspace, more than the limit of 0"},
+          Barred{[](graph::Graph& g) { g.deselect_engines({"cp"}); }, "cpu has the deselected name 'cp'"},
+          Barred{[](graph::Graph& g) { g.select_behavior_notes({BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API}); },
+                 "cpu lacks the note SUPPORTS_CUDA_GRAPH_NATIVE_API"},
+          Barred{[](graph::Graph& g) { g.select_numeric_notes({NumericalNote_t::TENSOR_CORE}); },
+                 "cpu lacks the note TENSOR_CORE"}}) {
+        SmallGraph small = small_graph();
+        REQUIRE(small.graph.build_operation_graph(Target::cpu()).is_good());
+        REQUIRE(small.graph.create_execution_plans({HeurMode_t::A}).is_good());
+        barred.filter(small.graph);
+        auto const support = small.graph.check_support(), plans = small.graph.build_plans();
+        CHECK(support.code == error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED);
+        CHECK(plans.err_msg == support.err_msg);
+        CAPTURE(plans.err_msg);
+        CHECK(plans.err_msg.find("the filters let no engine pass:") != std::string::npos);
+        CHECK(plans.err_msg.find(barred.reason) != std::string::npos);
+    }
+}
+
+TEST_CASE("filters that let the CPU's candidate pass change nothing") {
+    SmallGraph small = small_graph();
+    small.graph.deselect_workspace_greater_than(std::int64_t{1} << 40).deselect_engines({"eng9"});
+    small.graph.deselect_behavior_notes({BehaviorNote_t::RUNTIME_COMPILATION});
+    small.graph.deselect_numeric_notes({NumericalNote_t::NONDETERMINISTIC});
+    CHECK(small.graph.build(Target::cpu()).is_good());
+}
+
+TEST_CASE("what is about a GPU is refused on CPU targets, not ignored") {
+    for (Target const& target : {Target::cpu(), Target::reference()}) {
+        SmallGraph count = small_graph(), version = small_graph();
+        count.graph.set_sm_count(3);
+        version.graph.set_sm_version(80);
+        auto const no_count = count.graph.build(target), no_version = version.graph.build(target);
+        CHECK(no_count.err_msg.find("set_sm_count() is about a GPU, and Target::") != std::string::npos);
+        CHECK(no_version.err_msg.find("set_sm_version() is about a GPU, and Target::") != std::string::npos);
+        count.graph.set_sm_count(0);
+        CHECK(count.graph.build(target).is_good());
+    }
+}
+
 TEST_CASE("a tensor of another graph in a pack is an error that names it") {
     SmallGraph small = small_graph(), other = small_graph();
     REQUIRE(small.graph.build(Target::cpu()).is_good());
