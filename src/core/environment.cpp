@@ -1,5 +1,6 @@
 #include "core/environment.h"
 
+#include <charconv>
 #include <cstdlib>
 #include <initializer_list>
 #include <utility>
@@ -30,6 +31,13 @@ std::vector<std::string> read_all(std::initializer_list<char const*> names) {
 std::string chosen_cudnn() { return read("SDPA_GRAPH_CUDNN_PATH"); }
 bool ignores_limits() { return is_on("SDPA_GRAPH_IGNORE_LIMITS"); }
 bool checks_indices() { return is_on("SDPA_GRAPH_CHECK_INDICES"); }
+std::size_t kept_graphs() {
+    std::string const value = read("SDPA_GRAPH_KEPT_GRAPHS");
+    std::size_t count = 0;
+    auto const end = value.data() + value.size();
+    auto const parsed = std::from_chars(value.data(), end, count);
+    return parsed.ec == std::errc() && parsed.ptr == end && !value.empty() ? count : 64;
+}
 std::vector<std::string> cudnn_folders() { return read_all({"CUDNN_PATH", "CUDNN_HOME"}); }
 std::vector<std::string> cuda_folders() { return read_all({"CUDA_HOME", "CUDA_PATH"}); }
 std::vector<std::string> python_prefixes() { return read_all({"VIRTUAL_ENV", "CONDA_PREFIX"}); }

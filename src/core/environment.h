@@ -1,6 +1,7 @@
 // Every environment variable that the library reads. What is set but empty counts as not set.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ bool ignores_limits();
 
 // SDPA_GRAPH_CHECK_INDICES: whether runs on a GPU look at lengths, offsets and page tables first; 0 counts as not set.
 bool checks_indices();
+
+// SDPA_GRAPH_KEPT_GRAPHS: how many lowered graphs and their plans are kept for graphs that are built again; 64 where it
+// is not set or no number.
+std::size_t kept_graphs();
 
 std::vector<std::string> cudnn_folders();    // CUDNN_PATH, CUDNN_HOME: where cuDNN is installed
 std::vector<std::string> cuda_folders();     // CUDA_HOME, CUDA_PATH: where the CUDA toolkit is

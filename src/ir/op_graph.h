@@ -36,6 +36,8 @@ struct Ragged {
     std::int64_t rows_together = 1;  // this many of the length's rows are one of the tensor's: of a page table
 
     explicit operator bool() const { return offset != kNoValue; }
+
+    friend bool operator==(Ragged const&, Ragged const&) = default;
 };
 
 struct Value {
@@ -60,6 +62,8 @@ struct MatmulOp {
     // Lengths {B,1,1,1}: rows and columns of C from there on hold `padding`, and the sum over K stops there.
     ValueId m_override = kNoValue, n_override = kNoValue, k_override = kNoValue;
     double padding = 0.0;
+
+    friend bool operator==(MatmulOp const&, MatmulOp const&) = default;
 };
 
 // Up to three inputs, broadcast to the output's dims. BINARY_SELECT(if true, if false, predicate); backward modes (dy,
@@ -74,6 +78,8 @@ struct PointwiseOp {
     // A step of softmax that a fully masked row passes through: a difference from -inf gives -inf, 0 / 0 gives 0.
     // cuDNN's kernels do the same inside, so that such rows have probabilities of 0 and a log-sum-exp of -inf.
     bool guards_masked_rows = false;
+
+    friend bool operator==(PointwiseOp const&, PointwiseOp const&) = default;
 };
 
 // Reduces each dim where y is smaller than x, in groups of x / y neighbours.
@@ -83,17 +89,23 @@ struct ReductionOp {
     bool is_deterministic = false;
     // The gradient of a sink token, which is minus the sum: cuDNN's kernels change the sign inside.
     bool is_sink_gradient = false;
+
+    friend bool operator==(ReductionOp const&, ReductionOp const&) = default;
 };
 
 // Bernoulli 0/1 values from a counter-based generator.
 struct RngOp {
     ValueId seed = kNoValue, offset = kNoValue, y = kNoValue;
     double probability = 1.0;  // of a 1
+
+    friend bool operator==(RngOp const&, RngOp const&) = default;
 };
 
 // y holds x's elements in the order in which they lie in memory, under y's dims and strides.
 struct ReshapeOp {
     ValueId x = kNoValue, y = kNoValue;
+
+    friend bool operator==(ReshapeOp const&, ReshapeOp const&) = default;
 };
 
 // Sequences of the pages that a table names: y[b,h,s,d] = container[table[b,0,s / n,0], h, s mod n, d] with n the
@@ -101,11 +113,15 @@ struct ReshapeOp {
 struct PagedLoadOp {
     ValueId container = kNoValue, table = kNoValue, length = kNoValue, y = kNoValue;
     bool transposes = false;  // y[b,h,d,s], as a product with K needs it: engines take no other view of the result
+
+    friend bool operator==(PagedLoadOp const&, PagedLoadOp const&) = default;
 };
 
 // y[b,h,i,j]: whether a block mask keeps that score (core/block_mask.h). cuDNN has it as a part of attention alone.
 struct BlockMaskOp {
     ValueId mask = kNoValue, y = kNoValue;
+
+    friend bool operator==(BlockMaskOp const&, BlockMaskOp const&) = default;
 };
 
 struct AttentionOptions {
@@ -116,6 +132,8 @@ struct AttentionOptions {
     std::optional<std::int64_t> left_bound;
     std::optional<std::int64_t> right_bound;
     std::optional<double> dropout_probability;
+
+    friend bool operator==(AttentionOptions const&, AttentionOptions const&) = default;
 };
 
 // Attention as one operation. Values that an option does not use are kNoValue. K and V are not transposed.
@@ -129,6 +147,8 @@ struct SdpaForwardOp {
     ValueId block_mask = kNoValue;
     std::optional<std::int64_t> keys;  // of paged K or V
     ValueId o = kNoValue, stats = kNoValue, max = kNoValue, sum_exp = kNoValue, rng_dump = kNoValue;
+
+    friend bool operator==(SdpaForwardOp const&, SdpaForwardOp const&) = default;
 };
 
 struct SdpaBackwardOp {
@@ -139,6 +159,8 @@ struct SdpaBackwardOp {
     ValueId seed = kNoValue, offset = kNoValue, dropout_mask = kNoValue, dropout_scale = kNoValue;
     ValueId d_q = kNoValue, d_k = kNoValue, d_v = kNoValue, d_bias = kNoValue, d_sink = kNoValue;
     ValueId rng_dump = kNoValue;
+
+    friend bool operator==(SdpaBackwardOp const&, SdpaBackwardOp const&) = default;
 };
 
 using OpBody = std::variant<MatmulOp, PointwiseOp, ReductionOp, RngOp, ReshapeOp, SdpaForwardOp, SdpaBackwardOp,
@@ -193,6 +215,11 @@ std::int64_t key_count(OpGraph const& graph, PagedLoadOp const& op);
 // Every fault of the graph: ids out of range, shapes that do not fit their op, values written twice or read before they
 // are written, two values with one uid. An expansion that passes can be lowered and interpreted.
 error_t verify(OpGraph const& graph);
+
+// Whether both compute the same from pointers of the same uids: all counts but names.
+bool same_work(Value const& a, Value const& b);
+bool same_work(Op const& a, Op const& b);
+bool same_work(OpGraph const& a, OpGraph const& b);
 
 std::string to_text(OpGraph const& graph);
 std::string to_dot(OpGraph const& graph);  // Graphviz

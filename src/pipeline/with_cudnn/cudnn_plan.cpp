@@ -43,7 +43,6 @@ error_t CudnnPlan::with_memory(Run const& run, Call call) const {
     SDPA_GRAPH_TRY(resolve(run.pack, context_->graph_id, context_->slots, pointers.all()));
     SDPA_GRAPH_TRY(check_alignment(context_->slots, pointers.all()));
     SDPA_GRAPH_TRY(check_factors(context_->slots, pointers.all(), HostMemory::ScalarsByValue));
-    SDPA_GRAPH_TRY(check_overlap(context_->slots, pointers.all()));
     SDPA_GRAPH_TRY(check_workspace(*this, run));
     cudnn::RunMemory memory{.caller = pointers.all(), .tables = {}, .workspace = run.workspace};
     if (context_->tables) memory.tables = context_->tables->pointers;
@@ -73,8 +72,16 @@ error_t CudnnPlan::check_indices(Run const& run, std::span<void* const> pointers
 
 error_t CudnnPlan::execute(Run const& run) const {
     return with_memory(run, [&](cudnn::RunMemory const& memory) -> error_t {
+        SDPA_GRAPH_TRY(check_overlap(context_->slots, memory.caller));
         SDPA_GRAPH_TRY(check_indices(run, memory.caller));
         return cudnn::execute(run.handle, *engine_, context_->bindings, memory, may_keep_pack_ ? &last_pack_ : nullptr);
+    });
+}
+
+error_t CudnnPlan::populate(Run const& run, CUgraph_st* graph, bool checks_overlap) const {
+    return with_memory(run, [&](cudnn::RunMemory const& memory) -> error_t {
+        if (checks_overlap) SDPA_GRAPH_TRY(check_overlap(context_->slots, memory.caller));
+        return cudnn::populate_cuda_graph(run.handle, *engine_, context_->bindings, memory, graph);
     });
 }
 
@@ -86,19 +93,18 @@ error_t CudnnPlan::populate_cuda_graph(Run const& run, CUgraph_st* graph) const 
         return {error_code_t::INVALID_VALUE, "the CUDA graph has " + std::to_string(nodes.value()) +
                                                  " nodes; populate_cuda_graph() needs an empty one"};
     }
-    return with_memory(run, [&](cudnn::RunMemory const& memory) {
-        return cudnn::populate_cuda_graph(run.handle, *engine_, context_->bindings, memory, graph);
-    });
+    return populate(run, graph, true);
 }
 
 error_t CudnnPlan::update_cuda_graph(Run const& run, CUgraph_st* graph) const {
     if (graph == nullptr) return {error_code_t::INVALID_VALUE, "the CUDA graph is null; pass the populated one"};
-    return with_memory(run, [&](cudnn::RunMemory const& memory) {
+    return with_memory(run, [&](cudnn::RunMemory const& memory) -> error_t {
+        SDPA_GRAPH_TRY(check_overlap(context_->slots, memory.caller));
         return cudnn::update_cuda_graph(run.handle, *engine_, context_->bindings, memory, graph);
     });
 }
 
-// Filling a throw-away CUDA graph loads the kernels without running them.
+// Filling a throw-away CUDA graph loads the kernels without running them: one piece of memory does for all tensors.
 error_t CudnnPlan::warm_up(cudnnHandle_t handle) const {
     SDPA_GRAPH_TRY(cudnn::use_device(context_->device.device->ordinal()));
     auto const memory = cudnn::allocate(static_cast<std::size_t>(workspace_size()) + 4096);
@@ -111,8 +117,8 @@ error_t CudnnPlan::warm_up(cudnnHandle_t handle) const {
     SortedPack const pack(context_->slots, pointers.data());
     auto const graph = cudnn::make_cuda_graph();
     if (graph.is_bad()) return graph.error();
-    return populate_cuda_graph({handle, Variant_pack::of(pack), memory.value()->pointer(), workspace_size()},
-                               graph.value()->graph);
+    return populate({handle, Variant_pack::of(pack), memory.value()->pointer(), workspace_size()}, graph.value()->graph,
+                    false);
 }
 
 Result<double> CudnnPlan::time(Run const& run) const {

@@ -44,6 +44,8 @@ class CudnnPlan final : public Plan {
     template <class Call>
     error_t with_memory(Run const& run, Call call) const;
 
+    error_t populate(Run const& run, CUgraph_st* graph, bool checks_overlap) const;
+
     // On the host, with a copy of them.
     error_t check_indices(Run const& run, std::span<void* const> pointers) const;
 

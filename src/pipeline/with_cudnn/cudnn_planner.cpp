@@ -4,6 +4,7 @@
 #include "expand/expand.h"
 #include "pipeline/plan_filters.h"
 #include "pipeline/with_cudnn/cudnn_work.h"
+#include "pipeline/with_cudnn/graph_cache.h"
 #include "pipeline/with_cudnn/lowering.h"
 
 #include <atomic>
@@ -25,18 +26,10 @@ class CudnnPlanner final : public Planner {
 
     Result<std::shared_ptr<Planner>> with_candidates(std::vector<HeurMode_t> const& modes) const override {
         if (!work_->graph) return needs_graph();
-        auto answer = cudnn::ask_heuristics(work_->graph,
-                                            {.modes = modes, .device = work_->device(), .sm_count = work_->sm_count});
-        if (answer.is_bad()) return answer.error();
-        if (answer.value().configs.empty() && !modes.empty()) {
-            return error_t(
-                error_code_t::HEURISTIC_QUERY_FAILED,
-                "cuDNN has no engine for this graph on " + work_->device()->name() + ":\n" + answer.value().reason);
-        }
+        auto const engines = work_->graph->engines(modes);
+        if (engines.is_bad()) return engines.error();
         Candidates candidates;
-        for (auto& config : answer.value().configs) {
-            candidates.push_back(std::make_shared<Candidate>(work_, std::move(config)));
-        }
+        for (auto const& engine : engines.value()) candidates.push_back(std::make_shared<Candidate>(work_, engine));
         return std::shared_ptr<Planner>(std::make_shared<CudnnPlanner>(work_, std::move(candidates)));
     }
 
@@ -49,10 +42,10 @@ class CudnnPlanner final : public Planner {
             if (!type) return error_t(error_code_t::INVALID_VALUE, "cuDNN has no such knob");
             choices.push_back({*type, value});
         }
-        auto config = cudnn::make_config(work_->graph, work_->device(), engine, choices);
+        auto config = cudnn::make_config(work_->graph->descriptor(), work_->graph->device(), engine, choices);
         if (config.is_bad()) return config.error();
         Candidates candidates = candidates_;
-        candidates.push_back(std::make_shared<Candidate>(work_, std::move(config).value()));
+        candidates.push_back(std::make_shared<Candidate>(work_, std::make_shared<Engine>(std::move(config).value())));
         return std::shared_ptr<Planner>(std::make_shared<CudnnPlanner>(work_, std::move(candidates), chosen_.load()));
     }
 
@@ -60,11 +53,11 @@ class CudnnPlanner final : public Planner {
         return std::make_shared<CudnnPlanner>(work_, candidates_, chosen_.load());
     }
 
-    Result<std::int64_t> engine_count() const override { return work_->engine_count; }
+    Result<std::int64_t> engine_count() const override { return work_->graph ? work_->graph->engine_count() : 0; }
 
     Result<std::vector<Knob>> knobs_of_engine(std::int64_t engine) const override {
         if (!work_->graph) return needs_graph();
-        auto const ranges = cudnn::knobs_of_engine(work_->graph, work_->device(), engine);
+        auto const ranges = cudnn::knobs_of_engine(work_->graph->descriptor(), work_->graph->device(), engine);
         if (ranges.is_bad()) return ranges.error();
         std::vector<Knob> knobs;
         for (auto const& range : ranges.value()) {
@@ -86,7 +79,7 @@ class CudnnPlanner final : public Planner {
         for (auto const& candidate : candidates_) {
             std::string const reason = bar(*candidate, filters);
             if (reason.empty()) return {};
-            append_line(reasons, candidate->config().name + " " + reason);
+            append_line(reasons, candidate->info().name + " " + reason);
         }
         return no_plan(candidates_.empty() ? "there is no engine to build a plan with"
                                            : "the filters let no engine pass:" + reasons);
@@ -98,13 +91,13 @@ class CudnnPlanner final : public Planner {
         std::string reasons;
         for (auto const& candidate : candidates_) {
             if (auto const reason = try_candidate(*candidate, filters); !reason.empty()) {
-                append_line(reasons, candidate->config().name + " " + reason);
+                append_line(reasons, candidate->info().name + " " + reason);
                 continue;
             }
             chosen_ = candidate->plan();
             return {};
         }
-        return no_plan("no engine gave a plan:" + reasons);
+        return no_plan_of_any("no engine gave a plan:" + reasons);
     }
 
     error_t build_at(std::int64_t index) override {
@@ -141,9 +134,8 @@ class CudnnPlanner final : public Planner {
                 "first"};
     }
 
-    std::int64_t scratch() const { return work_->context->bindings.scratch_bytes; }
     std::string bar(Candidate const& candidate, graph::PlanFilters const& filters) const {
-        return reason_to_bar(candidate.info(), candidate.config().workspace_bytes + scratch(), filters);
+        return reason_to_bar(candidate.info(), candidate.expected_workspace(), filters);
     }
     std::string bar(CudnnPlan const& plan, graph::PlanFilters const& filters) const {
         return reason_to_bar(plan.info(), plan.workspace_size(), filters);
@@ -177,9 +169,14 @@ class CudnnPlanner final : public Planner {
                 chosen_ = candidates_[i]->plan();
                 return {};
             }
-            append_line(reasons, candidates_[i]->config().name + " " + failures[i]);
+            append_line(reasons, candidates_[i]->info().name + " " + failures[i]);
         }
-        return no_plan("no engine gave a plan:" + reasons);
+        return no_plan_of_any("no engine gave a plan:" + reasons);
+    }
+
+    error_t no_plan_of_any(std::string const& text) const {
+        if (work_->graph) GraphCache::of_process().forget(*work_->graph);
+        return no_plan(text);
     }
 
     std::shared_ptr<CudnnWork const> work_;
@@ -198,7 +195,7 @@ Result<std::shared_ptr<Planner>> make_cudnn_planner(PlanningInput const& input) 
 Result<std::shared_ptr<Planner>> load_cudnn_plan(PlanningInput const& input, std::string const& plan) {
     auto loaded = load_for_cudnn(input, plan);
     if (loaded.is_bad()) return loaded.error();
-    auto candidate = std::make_shared<Candidate>(loaded.value().plan->config(), loaded.value().plan);
+    auto candidate = std::make_shared<Candidate>(loaded.value().plan);
     return std::shared_ptr<Planner>(std::make_shared<CudnnPlanner>(
         std::move(loaded.value().work), Candidates{std::move(candidate)}, loaded.value().plan.get()));
 }

@@ -1,28 +1,22 @@
 #include "pipeline/with_cudnn/cudnn_work.h"
 
-#include "cudnn/library.h"
-
 namespace cudnn_frontend::inline v1::pipeline {
 
-Candidate::Candidate(std::shared_ptr<CudnnWork const> work, cudnn::BackendConfig config)
+Candidate::Candidate(std::shared_ptr<CudnnWork const> work, std::shared_ptr<Engine> engine)
     : work_(std::move(work)),
-      config_(config.value),
-      info_(info_of(config_, *work_->context)),
-      unused_(std::move(config)) {}
+      engine_(std::move(engine)),
+      info_(info_of(engine_->config(), *work_->context)),
+      expected_workspace_(engine_->config().workspace_bytes + work_->context->bindings.scratch_bytes) {}
 
-Candidate::Candidate(cudnn::EngineConfig config, std::shared_ptr<CudnnPlan const> plan)
-    : config_(std::move(config)), info_(plan->info()), is_tried_(true), plan_(std::move(plan)) {}
+Candidate::Candidate(std::shared_ptr<CudnnPlan const> plan)
+    : info_(plan->info()), expected_workspace_(plan->workspace_size()), plan_(std::move(plan)) {}
 
 Result<CudnnPlan const*> Candidate::build() {
     std::lock_guard const lock(mutex_);
-    if (!is_tried_) {
-        is_tried_ = true;
-        cudnn::keep_compiler_open();
-        auto engine = cudnn::EnginePlan::build(std::move(unused_), work_->device(), work_->kernel_cache.get());
-        failure_ = engine.error();
-        if (engine.is_good()) plan_ = std::make_shared<CudnnPlan>(work_->context, std::move(engine).value());
-    }
-    if (!plan_) return failure_;
+    if (plan_) return plan_.get();
+    auto compiled = engine_->compile(work_->graph->device(), work_->kernel_cache.get());
+    if (compiled.is_bad()) return compiled.error();
+    plan_ = std::make_shared<CudnnPlan>(work_->context, std::move(compiled).value());
     return plan_.get();
 }
 

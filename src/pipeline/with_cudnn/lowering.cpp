@@ -4,6 +4,7 @@
 #include "cudnn/status.h"
 #include "expand/expand.h"
 #include "pipeline/kernel_cache.h"
+#include "pipeline/with_cudnn/graph_cache.h"
 #include "pipeline/with_cudnn/plan_text.h"
 #include "support/support.h"
 
@@ -34,9 +35,10 @@ void align_matrices(std::vector<Slot>& slots, ir::OpGraph const& graph) {
     }
 }
 
-// Slots, device tables: what plans run with, however they were made.
-Result<std::shared_ptr<CudnnContext const>> make_context(PlanningInput const& input, PlanningDevice device,
-                                                         ir::OpGraph const& op_graph, cudnn::Bindings bindings) {
+// What plans run with, however they were made.
+std::shared_ptr<CudnnContext const> make_context(PlanningInput const& input, PlanningDevice device,
+                                                 ir::OpGraph const& op_graph, cudnn::Bindings bindings,
+                                                 std::shared_ptr<DeviceTables const> tables) {
     auto context = std::make_shared<CudnnContext>();
     context->device = std::move(device);
     context->graph_id = input.graph_id;
@@ -45,12 +47,8 @@ Result<std::shared_ptr<CudnnContext const>> make_context(PlanningInput const& in
     context->bindings = std::move(bindings);
     if (core::environment::checks_indices()) context->checked_graph = std::make_shared<ir::OpGraph const>(op_graph);
     context->is_deterministic = support::is_deterministic(input.graph);
-    if (context->device.is_live && !context->bindings.tables.empty()) {
-        auto tables = upload_tables(context->bindings.tables, context->device.device->ordinal());
-        if (tables.is_bad()) return tables.error();
-        context->tables = std::move(tables).value();
-    }
-    return std::shared_ptr<CudnnContext const>(std::move(context));
+    context->tables = std::move(tables);
+    return context;
 }
 
 // Kernels serve graphs of the very same sizes alone: cuDNN 9.14 and 9.19 also hand them to graphs of others, for which
@@ -133,28 +131,31 @@ expand::Capabilities expansion_for_cudnn() {
     return {.fused_attention = expand::Capabilities::Fused::OnRequest, .full_lengths_in_backward = true};
 }
 
+// Plans that are compiled into a kernel cache of the user's last as long as that one.
+static Result<std::shared_ptr<SharedGraph>> lowered_graph(GraphKey key, graph::PlanSettings const& settings) {
+    if (settings.kernel_cache) return SharedGraph::lower(std::move(key));
+    return GraphCache::of_process().find_or_lower(std::move(key));
+}
+
 Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& input) {
     SDPA_GRAPH_TRY(check_dynamic_shapes(input));
     auto device = find_planning_device(input.target, input.settings.device.get());
     if (device.is_bad()) return device.error();
     SDPA_GRAPH_TRY(check_sm_version(input.settings, *device.value().device));
     SDPA_GRAPH_TRY(check_support(input, device.value()));
-    auto const op_graph = expand::expand(input.graph, expansion_for_cudnn());
+    auto op_graph = expand::expand(input.graph, expansion_for_cudnn());
     if (op_graph.is_bad()) return op_graph.error();
-    auto lowered =
-        cudnn::lower(op_graph.value(), *device.value().api, {.dynamic_shapes = input.settings.dynamic_shapes});
-    if (lowered.is_bad()) return lowered.error();
+    auto graph = lowered_graph({std::move(op_graph).value(), std::move(device).value(), input.settings.dynamic_shapes,
+                                input.settings.sm_count},
+                               input.settings);
+    if (graph.is_bad()) return graph.error();
     auto work = std::make_shared<CudnnWork>();
-    work->graph = std::move(lowered.value().graph);
-    work->engine_count = lowered.value().engine_count;
-    work->sm_count = input.settings.sm_count;
-    auto cache = kernel_cache_for(input, op_graph.value(), work->graph);
+    work->graph = std::move(graph).value();
+    auto cache = kernel_cache_for(input, work->graph->key().op_graph, work->graph->descriptor());
     if (cache.is_bad()) return cache.error();
     work->kernel_cache = std::move(cache).value();
-    auto context =
-        make_context(input, std::move(device).value(), op_graph.value(), std::move(lowered.value().bindings));
-    if (context.is_bad()) return context.error();
-    work->context = std::move(context).value();
+    SharedGraph const& shared = *work->graph;
+    work->context = make_context(input, shared.key().device, shared.key().op_graph, shared.bindings(), shared.tables());
     return std::shared_ptr<CudnnWork const>(std::move(work));
 }
 
@@ -169,11 +170,12 @@ Result<LoadedPlan> load_for_cudnn(PlanningInput const& input, std::string const&
     auto engine = cudnn::EnginePlan::load(*device.value().api, stored.value().name, stored.value().engine_plan,
                                           input.target.handle(), device.value().device.get());
     if (engine.is_bad()) return engine.error();
-    auto context = make_context(input, std::move(device).value(), op_graph.value(), std::move(stored.value().bindings));
-    if (context.is_bad()) return context.error();
+    auto tables = tables_for(device.value(), stored.value().bindings);
+    if (tables.is_bad()) return tables.error();
     auto work = std::make_shared<CudnnWork>();
-    work->context = context.value();
-    auto plan = std::make_shared<CudnnPlan const>(std::move(context).value(), std::move(engine).value());
+    work->context = make_context(input, std::move(device).value(), op_graph.value(), std::move(stored.value().bindings),
+                                 std::move(tables).value());
+    auto plan = std::make_shared<CudnnPlan const>(work->context, std::move(engine).value());
     return LoadedPlan{std::move(work), std::move(plan)};
 }
 

@@ -3,6 +3,7 @@
 #include "cudnn/library.h"
 #include "cudnn/status.h"
 #include "pipeline/guard.h"
+#include "pipeline/with_cudnn/graph_cache.h"
 
 namespace cudnn_frontend::inline v1::runtime {
 namespace {
@@ -42,5 +43,7 @@ error_t get_stream(cudnnHandle_t handle, CUstream_st** stream) {
     return with_api("asking for the handle's stream",
                     [&](cudnn::Api const& api) { return api.get_stream(handle, stream); });
 }
+
+void forget_graphs() { pipeline::GraphCache::of_process().clear(); }
 
 }  // namespace cudnn_frontend::inline v1::runtime

@@ -1,0 +1,75 @@
+// A lowered graph and what planning learned of it: the engines that heuristics name, and what compiling them gave. It
+// knows nothing of the user's graph but what that computes, so that graphs which compute the same share it.
+#pragma once
+
+#include "cudnn/engine_plan.h"
+#include "cudnn/heuristics.h"
+#include "cudnn/lowered_graph.h"
+#include "ir/op_graph.h"
+#include "pipeline/with_cudnn/device_tables.h"
+#include "pipeline/with_cudnn/planning_device.h"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace cudnn_frontend::inline v1::pipeline {
+
+// An engine that may serve, and its plan or failure once it was compiled.
+class Engine {
+   public:
+    explicit Engine(cudnn::BackendConfig config) : config_(config.value), unused_(std::move(config)) {}
+
+    cudnn::EngineConfig const& config() const { return config_; }
+    // Compiles on the first call; later calls give the same answer.
+    Result<std::shared_ptr<cudnn::EnginePlan const>> compile(cudnn::Device const* device,
+                                                             cudnn::Descriptor const* kernel_cache);
+
+   private:
+    cudnn::EngineConfig config_;
+    std::mutex mutex_;
+    cudnn::BackendConfig unused_;  // until compiled
+    bool is_tried_ = false;
+    std::shared_ptr<cudnn::EnginePlan const> plan_;
+    error_t failure_;
+};
+
+using Engines = std::vector<std::shared_ptr<Engine>>;
+
+// The bindings' tables on the device; null where there are none, and where the device is not there.
+Result<std::shared_ptr<DeviceTables const>> tables_for(PlanningDevice const& device, cudnn::Bindings const& bindings);
+
+// Whatever decides how a graph is lowered and planned.
+struct GraphKey {
+    ir::OpGraph op_graph;
+    PlanningDevice device;
+    bool dynamic_shapes = false;
+    std::int32_t sm_count = 0;
+};
+
+bool same_plans(GraphKey const& a, GraphKey const& b);
+
+class SharedGraph {
+   public:
+    static Result<std::shared_ptr<SharedGraph>> lower(GraphKey key);
+
+    GraphKey const& key() const { return key_; }
+    cudnn::Descriptor const& descriptor() const { return lowered_.graph; }
+    cudnn::Bindings const& bindings() const { return lowered_.bindings; }
+    std::int64_t engine_count() const { return lowered_.engine_count; }
+    cudnn::Device const* device() const { return key_.device.device.get(); }
+    std::shared_ptr<DeviceTables const> const& tables() const { return tables_; }
+
+    // What the heuristics name in these modes, asked once.
+    Result<Engines> engines(std::vector<HeurMode_t> const& modes);
+
+   private:
+    GraphKey key_;
+    cudnn::LoweredGraph lowered_;
+    std::shared_ptr<DeviceTables const> tables_;
+    std::mutex mutex_;
+    std::vector<std::pair<std::vector<HeurMode_t>, Engines>> answers_;
+};
+
+}  // namespace cudnn_frontend::inline v1::pipeline

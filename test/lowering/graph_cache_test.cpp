@@ -1,0 +1,144 @@
+// Graphs that are built again share what was lowered and compiled for the first of them.
+#include "pipeline/with_cudnn/graph_cache.h"
+#include "cudnn/library.h"
+#include "graph/graph_impl.h"
+#include "lowering/case_graphs.h"
+#include "offline/devices.h"
+#include "pipeline/with_cudnn/lowering.h"
+
+#include <chrono>
+#include <cstdlib>
+
+using namespace sdpa_test;
+using namespace cudnn_frontend;
+using pipeline::GraphCache;
+using pipeline::GraphKey;
+
+namespace {
+
+struct Described {
+    char const* name = "Q";
+    std::int64_t uid = 1, rows = 64;
+    bool is_causal = false;
+};
+
+void describe(graph::Graph& graph, Described const& described) {
+    graph.set_io_data_type(DataType_t::BFLOAT16).set_intermediate_data_type(DataType_t::FLOAT);
+    graph.set_compute_data_type(DataType_t::FLOAT);
+    auto const tensor = [&](char const* name, std::int64_t uid) {
+        std::int64_t const s = described.rows;
+        return graph.tensor(graph::Tensor_attributes()
+                                .set_name(name)
+                                .set_uid(uid)
+                                .set_dim({2, 4, s, 64})
+                                .set_stride({4 * s * 64, s * 64, 64, 1}));
+    };
+    auto const q = tensor(described.name, described.uid), k = tensor("K", 2), v = tensor("V", 3);
+    auto const o = graph.sdpa(q, k, v, graph::SDPA_attributes().set_causal_mask(described.is_causal))[0];
+    o->set_output(true).set_uid(4);
+}
+
+struct Asked {
+    Described described = {};
+    char const* device = "h200";
+    bool dynamic_shapes = false;
+    std::int32_t sm_count = 0;
+};
+
+GraphKey key_of(Asked const& asked) {
+    graph::Graph graph;
+    describe(graph, asked.described);
+    auto const validation = nodes::validate(cudnn_frontend::detail::Graph_access::snapshot(graph).spec);
+    auto op_graph = expand::expand(*validation.graph, pipeline::expansion_for_cudnn());
+    cudnn::Api const& api = *cudnn::library().api;
+    auto device = cudnn::Device::from_json(api, offline::find_device(asked.device).value().properties);
+    return {
+        std::move(op_graph).value(), {&api, std::move(device).value(), false}, asked.dynamic_shapes, asked.sm_count};
+}
+
+std::shared_ptr<pipeline::SharedGraph> lowered(Asked const& asked) {
+    auto graph = GraphCache::of_process().find_or_lower(key_of(asked));
+    REQUIRE(graph.error().get_message() == "");
+    return graph.value();
+}
+
+// For one test: how many graphs are kept.
+struct Kept {
+    explicit Kept(char const* count) { ::setenv("SDPA_GRAPH_KEPT_GRAPHS", count, 1); }
+    ~Kept() { ::unsetenv("SDPA_GRAPH_KEPT_GRAPHS"); }
+};
+
+double milliseconds_of_build(graph::Graph& graph) {
+    auto const start = std::chrono::steady_clock::now();
+    REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+TEST_CASE("a graph that differs from a kept one in names alone is that one", "[offline]") {
+    if (!has_cudnn()) return;
+    CHECK(lowered({}) == lowered({.described = {.name = "queries"}}));
+}
+
+TEST_CASE("whatever decides how a graph is planned makes it another one", "[offline]") {
+    if (!has_cudnn()) return;
+    auto const graph = lowered({});
+    for (Asked const& other :
+         {Asked{.described = {.uid = 9}}, Asked{.described = {.rows = 128}}, Asked{.described = {.is_causal = true}},
+          Asked{.device = "h100"}, Asked{.dynamic_shapes = true}, Asked{.sm_count = 64}}) {
+        CHECK(lowered(other) != graph);
+        CHECK(lowered(other) == lowered(other));
+    }
+    CHECK(lowered({}) == graph);
+}
+
+TEST_CASE("as many graphs are kept as was said, those that were used last", "[offline]") {
+    if (!has_cudnn()) return;
+    Kept const two("2");
+    auto const a = lowered({}), b = lowered({.described = {.rows = 96}});
+    CHECK(lowered({}) == a);
+    auto const c = lowered({.described = {.rows = 160}});  // b falls out
+    CHECK(lowered({}) == a);
+    CHECK(lowered({.described = {.rows = 160}}) == c);
+    CHECK(lowered({.described = {.rows = 96}}) != b);
+    Kept const none("0");
+    CHECK(lowered({}) != lowered({}));
+}
+
+TEST_CASE("graphs that are forgotten are lowered anew, and what holds them still has them", "[offline]") {
+    if (!has_cudnn()) return;
+    auto const graph = lowered({});
+    GraphCache::of_process().forget(*graph);
+    auto const again = lowered({});
+    CHECK(again != graph);
+    runtime::forget_graphs();
+    CHECK(lowered({}) != again);
+    CHECK(graph->engines({HeurMode_t::A}).value().size() >= 1);
+}
+
+TEST_CASE("heuristics are asked once for each list of modes", "[offline]") {
+    if (!has_cudnn()) return;
+    auto const graph = lowered({});
+    auto const first = graph->engines({HeurMode_t::A}).value(), again = graph->engines({HeurMode_t::A}).value();
+    CHECK(first == again);
+    CHECK(graph->engines({HeurMode_t::A, HeurMode_t::FALLBACK}).value() != first);
+}
+
+TEST_CASE("building a graph again takes a small part of the first time, and gives a plan of the user's own names",
+          "[offline]") {
+    if (!has_cudnn()) return;
+    graph::Graph first, second;
+    describe(first, {.rows = 224});
+    describe(second, {.name = "queries", .rows = 224});
+    double const cold = milliseconds_of_build(first), warm = milliseconds_of_build(second);
+    CAPTURE(cold, warm);
+    CHECK(warm * 5 < cold);
+    std::string name, name_again;
+    REQUIRE(first.get_plan_name(name).is_good());
+    REQUIRE(second.get_plan_name(name_again).is_good());
+    CHECK(name == name_again);
+    std::vector<std::uint8_t> bytes_again;
+    REQUIRE(second.serialize(bytes_again).is_good());
+    CHECK(std::string(bytes_again.begin(), bytes_again.end()).find("queries") != std::string::npos);
+}
