@@ -46,7 +46,7 @@ void describe_attention(fe::graph::Graph& graph, Faults const& faults) {
 
 int main(int argc, char** argv) {
     fe::Target const target = samples::target_from(argc, argv);
-    std::printf("07_report: what check() says about a graph with five faults\n\n");
+    std::printf("07_report: what check() says about a graph that breaks five rules\n\n");
 
     fe::graph::Graph faulty;
     describe_attention(faulty, kAll);

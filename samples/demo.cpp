@@ -187,7 +187,7 @@ int main() {
     for (std::size_t i = 0; i < targets.size(); ++i) passed &= check(targets[i], in, results[i], reference);
 
     std::printf("\n%s\n\nWhat next\n", passed ? "All checks passed." : "A CHECK FAILED.");
-    std::puts("  README.md          a program of 30 lines, and how to use the library in yours");
+    std::puts("  README.md          a short program, and how to use the library in yours");
     std::puts("  docs/guide.md      masks, dropout, layouts, errors, JSON; each sample in samples/ shows one of them");
     std::puts("  ./run test         the whole test suite\n");
     return passed ? 0 : 1;

@@ -51,10 +51,13 @@ void has_data_type(RuleScope const& scope) {
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
         TensorSpec const& tensor = graph.tensors[i];
         if (!uses[i].any() || tensor.data_type != DataType_t::NOT_SET) continue;
-        scope.report(tensor, text("no data type on a ", tensor.is_virtual ? "virtual" : "real", " tensor"),
-                     "a data type, its own or the graph's default",
-                     text("call set_data_type() on the tensor or ",
-                          tensor.is_virtual ? "set_intermediate_data_type()" : "set_io_data_type()", " on the graph"));
+        bool const is_unused_result = tensor.is_virtual && !uses[i].is_read();
+        scope.report(
+            tensor, text("no data type on a ", tensor.is_virtual ? "virtual" : "real", " tensor"),
+            "a data type, its own or the graph's default",
+            text(is_unused_result ? "call set_output(true) on it if it is a result of the graph; else " : "call ",
+                 "set_data_type() on the tensor or ",
+                 tensor.is_virtual ? "set_intermediate_data_type()" : "set_io_data_type()", " on the graph"));
     }
 }
 

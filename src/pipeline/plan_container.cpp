@@ -31,8 +31,10 @@ std::vector<std::uint8_t> write_container(PlanContainer const& container) {
 
 Result<PlanContainer> read_container(std::vector<std::uint8_t> const& bytes) {
     std::string_view const all(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+    if (!all.starts_with(kMagic.substr(0, all.size()))) {
+        return invalid("they do not start with '" + std::string(kMagic) + "'");
+    }
     if (all.size() < kHeaderBytes) return invalid("they are cut off after " + std::to_string(all.size()) + " bytes");
-    if (!all.starts_with(kMagic)) return invalid("they do not start with '" + std::string(kMagic) + "'");
     BlobReader header(all.substr(kMagic.size()));
     if (std::int64_t const format = header.number(); format != kFormat) {
         return invalid("they have the format " + std::to_string(format) + ", needed is " + std::to_string(kFormat));

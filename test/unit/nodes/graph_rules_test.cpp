@@ -46,6 +46,16 @@ TEST_CASE("graph.c03: no data type for a virtual tensor") {
                     "call set_data_type() on the tensor or set_intermediate_data_type() on the graph"});
 }
 
+TEST_CASE("graph.c03: no data type for a virtual result that nobody reads, which may be meant as an output") {
+    TestGraph graph = attention_graph(NodeKind::SdpaBackward);
+    graph.at(attention::dV).is_virtual = true;
+    expect_finding(graph, "graph.c03",
+                   {error_code_t::ATTRIBUTE_NOT_SET, "", "dV", "no data type on a virtual tensor",
+                    "a data type, its own or the graph's default",
+                    "call set_output(true) on it if it is a result of the graph; else set_data_type() on the tensor or "
+                    "set_intermediate_data_type() on the graph"});
+}
+
 TEST_CASE("graph.c04: no compute data type") {
     TestGraph graph = reduction_graph();
     graph.compute_data_type = DataType_t::NOT_SET;
