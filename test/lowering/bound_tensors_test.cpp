@@ -10,6 +10,14 @@ using namespace sdpa_test;
 
 namespace {
 
+// The tests of what cuDNN below 9.20 does with a graph whose first candidate does not compile.
+bool offers_a_plan_that_fails() {
+    if (!has_cudnn()) return false;
+    bool const offers = cudnn_frontend::runtime::cudnn_version() < 92000;
+    if (!offers) SDPA_TEST_SKIP("this cuDNN offers no candidate that does not compile");
+    return offers;
+}
+
 using Uids = std::set<std::int64_t>;
 
 // What a plan binds: its text lists a kernel's parameters with the uid of each.
@@ -79,13 +87,12 @@ TEST_CASE("the same on other architectures", "[offline]") {
 }
 
 TEST_CASE("a build takes the next plan where cuDNN offers one that does not compile", "[offline]") {
-    if (!has_cudnn()) return;
+    if (!offers_a_plan_that_fails()) return;
     Graphs graphs(case_of("sink and padding"));
     Graph& graph = graphs.forward.graph();
     REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
     std::string name;
     REQUIRE(graph.get_plan_name(name).is_good());
-    if (cudnn_frontend::runtime::cudnn_version() >= 92000) return;
     CHECK(name.find("eng1") == 0);
     std::string first;
     REQUIRE(graph.get_plan_name_at_index(0, first).is_good());
@@ -95,8 +102,7 @@ TEST_CASE("a build takes the next plan where cuDNN offers one that does not comp
 }
 
 TEST_CASE("a candidate is compiled once, whatever comes of it, and asked for anew it compiles again", "[offline]") {
-    if (!has_cudnn()) return;
-    if (cudnn_frontend::runtime::cudnn_version() >= 92000) return;
+    if (!offers_a_plan_that_fails()) return;
     Graphs graphs(case_of("sink and padding"));
     Graph& graph = graphs.forward.graph();
     REQUIRE(graph.build(Target::offline("h200")).get_message() == "");

@@ -5,7 +5,7 @@
 
 #include <cudnn_frontend/runtime.h>
 
-#include "support/catch.h"
+#include "support/skip.h"
 #include "support/small_graph.h"
 
 namespace sdpa_test {
@@ -16,7 +16,7 @@ inline bool has_cudnn() {
         static_cast<void>(test::small_graph().graph.build(Target::offline("h200")));
         return cudnn_frontend::runtime::cudnn_version() > 0;
     }();
-    if (!is_found) WARN("skipped: there is no cuDNN library here");
+    if (!is_found) SDPA_TEST_SKIP("there is no cuDNN library here");
     return is_found;
 }
 
