@@ -248,15 +248,32 @@ void check_shape_overrides(GpuStream const& gpu) {
 void check_bad_arguments(Place& place, GpuStream const& gpu) {
     auto pack = place.pack();
     expect_bad(place.graph().execute(nullptr, pack, place.scratch()), "handle is null", "a null handle");
-    auto* const misaligned = static_cast<std::byte*>(place.scratch()) + 8;
-    if (place.graph().get_workspace_size() > 0) {
-        expect_bad(place.graph().execute(gpu.handle(), pack, misaligned), "is not aligned", "a misaligned workspace");
-        expect_bad(place.graph().execute(gpu.handle(), pack, nullptr), "workspace is null", "a null workspace");
-    }
     pack.begin()->second = static_cast<std::byte*>(pack.begin()->second) + 2;
     expect_bad(place.graph().execute(gpu.handle(), pack, place.scratch()), "multiple of 16", "a misaligned Q");
     pack.erase(pack.begin());
     expect_bad(place.graph().execute(gpu.handle(), pack, place.scratch()), "is missing", "a missing Q");
+}
+
+// Backward adds dQ up in single precision, so that it has a workspace wherever it runs.
+void check_bad_workspaces(GpuStream const& gpu) {
+    AttentionCase const c = feature_case();
+    Inputs const in = make_inputs(c);
+    BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(c, in, {})));
+    BackwardOutputs const out = make_backward_outputs(c);
+    Session session(c, in, more, out);
+    expect_good(session.build(Target::cuda(gpu.handle())), "a backward plan");
+    std::int64_t const bytes = session.graph().get_workspace_size();
+    expect(bytes > 0, "it needs a workspace: " + std::to_string(bytes) + " bytes");
+    DeviceMirror mirror;
+    auto const pack = device_pack(session, mirror);
+    HostMemory const memory(bytes + 256);
+    auto* const workspace = static_cast<std::byte*>(mirror.address(memory));
+    auto const run = [&](void* at, std::int64_t size) { return session.graph().execute(gpu.handle(), pack, at, size); };
+    expect_bad(run(workspace + 8, bytes), "is not aligned", "a misaligned workspace");
+    expect_bad(run(nullptr, bytes), "workspace is null", "a null workspace");
+    expect_bad(run(workspace, bytes - 1), "the plan needs", "a workspace that is too small");
+    expect_good(run(workspace, bytes), "a workspace of just the size");
+    expect_good(gpu.wait(), "its run");
 }
 
 using Bits = std::set<std::vector<std::byte>>;
@@ -354,6 +371,7 @@ int main() {
     expect_good(place.graph().execute(gpu.handle(), place.pack(), place.scratch()), "execute");
     std::vector<std::byte> const wanted = place.take_result();
     check_bad_arguments(place, gpu);
+    check_bad_workspaces(gpu);
     check_forms(place, gpu, wanted);
     check_allocations(gpu);
     check_capture(place, gpu, wanted);
