@@ -5,6 +5,7 @@
 #include <cudnn_frontend.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace compat {
@@ -55,6 +56,10 @@ inline void expect(bool condition, char const* what, int line) {
 // Runs the program's checks, if there is a cuDNN to plan with.
 inline int main_of(void (*checks)(Machine const&)) {
     Machine const machine;
+    if (!machine.has_gpu() && std::getenv("SDPA_TEST_NEEDS_GPU") != nullptr) {
+        std::puts("skipped: there is no GPU here, and SDPA_TEST_NEEDS_GPU is set");
+        return kSkipped;
+    }
     if (machine.has_driver_alone() || cudnn_frontend::detail::get_backend_version() == 0) {
         std::puts(machine.has_driver_alone() ? "skipped: a driver without a GPU" : "skipped: no cuDNN");
         return kSkipped;
