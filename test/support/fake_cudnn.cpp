@@ -67,6 +67,7 @@ int give_text(std::string const& text, std::int64_t capacity, std::int64_t* coun
 // The functions of the table.
 struct FakeCalls {
     static cudnnStatus_t create(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t* made) {
+        std::lock_guard const lock(fake->mutex_);
         if (fake->fails()) return CUDNN_STATUS_ALLOC_FAILED;
         std::intptr_t const number = ++fake->last_descriptor_;
         *made = reinterpret_cast<cudnnBackendDescriptor_t>(number);
@@ -76,6 +77,7 @@ struct FakeCalls {
     }
 
     static cudnnStatus_t destroy(cudnnBackendDescriptor_t descriptor) {
+        std::lock_guard const lock(fake->mutex_);
         if (fake->descriptors_.erase(descriptor) == 1) return CUDNN_STATUS_SUCCESS;
         fake->faults_.push_back("destroyed what is not alive");
         return CUDNN_STATUS_BAD_PARAM;
@@ -83,6 +85,7 @@ struct FakeCalls {
 
     static cudnnStatus_t set(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t attribute,
                              cudnnBackendAttributeType_t type, std::int64_t count, void const* values) {
+        std::lock_guard const lock(fake->mutex_);
         if (fake->fails()) return CUDNN_STATUS_BAD_PARAM;
         auto const at = fake->descriptors_.find(descriptor);
         if (at == fake->descriptors_.end() || at->second.is_finalized) {
@@ -91,6 +94,10 @@ struct FakeCalls {
         }
         FakeCudnn::Made& made = at->second;
         std::string const value = fake->value_text(type, count, values);
+        bool const has_failed = fake->failing_call_ >= 0 && fake->calls_ > fake->failing_call_;
+        if (!has_failed && value.find("(not finalized)") != value.npos) {
+            fake->faults_.push_back("named what is not finalized");
+        }
         std::string name = cudnn_frontend::cudnn::attribute_name(attribute);
         if (auto const from = name.find("CUDNN_ATTR_"); from == 0) name.erase(0, 11);
         if (attribute == CUDNN_ATTR_TENSOR_UNIQUE_ID) made.name = "uid" + value;
@@ -99,17 +106,33 @@ struct FakeCalls {
     }
 
     static cudnnStatus_t get(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t attribute,
-                             cudnnBackendAttributeType_t, std::int64_t capacity, std::int64_t* count, void* values) {
+                             cudnnBackendAttributeType_t type, std::int64_t capacity, std::int64_t* count,
+                             void* values) {
+        std::lock_guard const lock(fake->mutex_);
         if (fake->fails()) return CUDNN_STATUS_BAD_PARAM;
         auto const at = fake->descriptors_.find(descriptor);
         if (at == fake->descriptors_.end()) {
             fake->faults_.push_back("read an attribute of what is not alive");
             return CUDNN_STATUS_BAD_PARAM;
         }
-        return static_cast<cudnnStatus_t>(fake->answer(at->second, attribute, capacity, count, values));
+        auto const status = static_cast<cudnnStatus_t>(fake->answer(at->second, attribute, capacity, count, values));
+        // Descriptors that the backend fills are ready for use.
+        std::int64_t const filled = type == CUDNN_TYPE_BACKEND_DESCRIPTOR ? std::min(*count, capacity) : 0;
+        for (std::int64_t i = 0; i < filled; ++i) {
+            fake->descriptors_.at(static_cast<cudnnBackendDescriptor_t*>(values)[i]).is_finalized = true;
+        }
+        return status;
+    }
+
+    static bool is_plan(cudnnBackendDescriptor_t descriptor) {
+        std::lock_guard const lock(fake->mutex_);
+        auto const at = fake->descriptors_.find(descriptor);
+        return at != fake->descriptors_.end() && at->second.type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR;
     }
 
     static cudnnStatus_t finalize(cudnnBackendDescriptor_t descriptor) {
+        if (is_plan(descriptor)) fake->while_building();
+        std::lock_guard const lock(fake->mutex_);
         if (fake->fails()) return CUDNN_STATUS_NOT_SUPPORTED;
         auto const at = fake->descriptors_.find(descriptor);
         if (at == fake->descriptors_.end() || at->second.is_finalized) {
@@ -122,13 +145,20 @@ struct FakeCalls {
     }
 
     static cudnnStatus_t execute(cudnnHandle_t, cudnnBackendDescriptor_t, cudnnBackendDescriptor_t pack) {
+        std::lock_guard const lock(fake->mutex_);
         if (fake->fails()) return CUDNN_STATUS_EXECUTION_FAILED;
         auto const at = fake->descriptors_.find(pack);
         if (at == fake->descriptors_.end() || !at->second.is_finalized) fake->faults_.push_back("ran no pack");
         return CUDNN_STATUS_SUCCESS;
     }
 
+    static cudnnStatus_t with_cuda_graph(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
+                                         cudnnBackendDescriptor_t pack, cudaGraph_t) {
+        return execute(handle, plan, pack);
+    }
+
     static void last_error(char* text, std::size_t size) {
+        std::lock_guard const lock(fake->mutex_);
         std::snprintf(text, size, "%s", fake->last_error_.c_str());
         fake->last_error_.clear();
     }
@@ -136,7 +166,7 @@ struct FakeCalls {
 
 FakeCudnn::FakeCudnn() {
     fake = this;
-    api_.get_version = [] { return std::size_t{91900}; };
+    api_.get_version = [] { return fake->version; };
     api_.get_error_string = [](cudnnStatus_t status) -> char const* {
         return status == CUDNN_STATUS_ALLOC_FAILED       ? "CUDNN_STATUS_ALLOC_FAILED"
                : status == CUDNN_STATUS_NOT_SUPPORTED    ? "CUDNN_STATUS_NOT_SUPPORTED"
@@ -150,6 +180,7 @@ FakeCudnn::FakeCudnn() {
     api_.get_attribute = FakeCalls::get;
     api_.finalize = FakeCalls::finalize;
     api_.execute = FakeCalls::execute;
+    api_.populate_cuda_graph = api_.update_cuda_graph = FakeCalls::with_cuda_graph;
 }
 
 FakeCudnn::~FakeCudnn() { fake = nullptr; }
@@ -189,10 +220,16 @@ int FakeCudnn::answer(Made const& made, cudnnBackendAttributeName_t attribute, s
             return give(std::int64_t{std::stoll(made.name.substr(1))}, capacity, count, values);
         case CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE: return give(CUDNN_KNOB_TYPE_TILE_SIZE, capacity, count, values);
         case CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE: return give(std::int64_t{7}, capacity, count, values);
+        case CUDNN_ATTR_ENGINE_KNOB_INFO: *count = 1; return 0;
+        case CUDNN_ATTR_KNOB_INFO_TYPE: return give(CUDNN_KNOB_TYPE_TILE_SIZE, capacity, count, values);
+        case CUDNN_ATTR_KNOB_INFO_MAXIMUM_VALUE: return give(std::int64_t{9}, capacity, count, values);
+        case CUDNN_ATTR_KNOB_INFO_MINIMUM_VALUE: return give(std::int64_t{3}, capacity, count, values);
+        case CUDNN_ATTR_KNOB_INFO_STRIDE: return give(std::int64_t{2}, capacity, count, values);
         case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: return give(workspace_bytes, capacity, count, values);
         case CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION: return give_text("{\"plan\":1}", capacity, count, values);
         case CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION:
-            return give_text(R"({"deviceName":"Fake","deviceVer":900,"cudaDeviceId":0})", capacity, count, values);
+            return give_text("{\"deviceName\":\"" + device_name + "\",\"deviceVer\":900,\"cudaDeviceId\":0}", capacity,
+                             count, values);
         default: *count = 0; return 0;
     }
 }

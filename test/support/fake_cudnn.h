@@ -1,11 +1,13 @@
 // A backend that records: every call is written down, any one of them can be made to fail, and descriptors that are not
-// destroyed, or destroyed twice, show. It answers queries as a library with two engines would.
+// destroyed, or destroyed twice, show. It answers queries as a library with two engines would, also to many threads.
 #pragma once
 
 #include "cudnn/api.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,10 @@ class FakeCudnn {
     // What the backend says about its last failure.
     void set_last_error(std::string text) { last_error_ = std::move(text); }
     std::int64_t workspace_bytes = 128;
+    std::size_t version = 91900;
+    std::string device_name = "Fake";
+    // Called by the thread that builds a plan, with no lock held.
+    std::function<void()> while_building = [] {};
 
     // The finalized descriptors in order, each with its attributes: "TENSOR 3: DIMENSIONS 2 4 6 8, ...". Tensors go by
     // uid, other descriptors by the order in which they were made.
@@ -52,6 +58,7 @@ class FakeCudnn {
     std::map<void*, Made> descriptors_;
     std::intptr_t last_descriptor_ = 0;
     int calls_ = 0, failing_call_ = -1;
+    std::mutex mutex_;
     std::string last_error_, log_;
     std::vector<std::string> faults_;
 };

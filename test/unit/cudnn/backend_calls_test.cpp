@@ -43,6 +43,63 @@ Error plan_and_run(FakeCudnn const& fake, ir::OpGraph const& graph) {
     return cudnn::execute(nullptr, *plan.value(), lowered.value().bindings, run, &kept);
 }
 
+// What planners do beyond that: an engine and its knobs chosen by hand, a kernel cache, a plan stored and loaded, and
+// CUDA graphs.
+Error choose_load_and_fill(FakeCudnn const& fake, ir::OpGraph const& graph) {
+    auto const device = cudnn::Device::from_json(fake.api(), "{}");
+    if (device.is_bad()) return device.error();
+    auto const lowered = cudnn::lower(graph, fake.api(), {.dynamic_shapes = true});
+    if (lowered.is_bad()) return lowered.error();
+    auto const knobs = cudnn::knobs_of_engine(lowered.value().graph, device.value().get(), 1);
+    if (knobs.is_bad()) return knobs.error();
+    auto config = cudnn::make_config(lowered.value().graph, device.value().get(), 1,
+                                     {{knobs.value().front().knob, knobs.value().front().maximum}});
+    if (config.is_bad()) return config.error();
+    cudnn::Descriptor cache(fake.api(), CUDNN_BACKEND_KERNEL_CACHE_DESCRIPTOR, "the kernel cache");
+    cache.set(CUDNN_ATTR_KERNEL_CACHE_OPERATION_GRAPH, lowered.value().graph);
+    if (Error const error = cache.finalize(); error.is_bad()) return error;
+    auto const built = cudnn::EnginePlan::build(std::move(config).value(), device.value().get(), &cache);
+    if (built.is_bad()) return built.error();
+    auto const stored = built.value()->serialize();
+    if (stored.is_bad()) return stored.error();
+    auto const plan = cudnn::EnginePlan::load(fake.api(), "eng1", stored.value(), nullptr, device.value().get());
+    if (plan.is_bad()) return plan.error();
+    std::vector<void*> const memory(graph.bindings().size());
+    cudnn::RunMemory const run{.caller = memory, .tables = {}, .workspace = nullptr};
+    cudnn::Bindings const& bindings = lowered.value().bindings;
+    Error error = cudnn::populate_cuda_graph(nullptr, *plan.value(), bindings, run, nullptr);
+    if (error.is_good()) error = cudnn::update_cuda_graph(nullptr, *plan.value(), bindings, run, nullptr);
+    return error;
+}
+
+// Runs the path once for each of its calls, which fails. A few may be made up for.
+template <class Path>
+void check_each_failure(Path path, ir::OpGraph const& graph, int allowed_to_succeed) {
+    int calls = 0;
+    {
+        FakeCudnn fake;
+        REQUIRE(path(fake, graph).is_good());
+        calls = fake.calls();
+    }
+    REQUIRE(calls > 200);
+    int succeeded = 0;
+    for (int call = 0; call < calls; ++call) {
+        FakeCudnn fake;
+        fake.fail_at(call);
+        fake.set_last_error("Warning: X; Reason: the cause at: (condition)\n");
+        CAPTURE(call);
+        Error const error = path(fake, graph);
+        CHECK(fake.alive() == 0);
+        CHECK(fake.faults().empty());
+        if (error.is_good()) {
+            ++succeeded;
+            continue;
+        }
+        CHECK(error.err_msg.find(" failed: CUDNN_STATUS_") != std::string::npos);
+    }
+    CHECK(succeeded <= allowed_to_succeed);
+}
+
 int count_of(std::string const& text, std::string const& part) {
     int count = 0;
     for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
@@ -131,30 +188,29 @@ TEST_CASE("a stored plan is not loaded without a handle and a device, which woul
 TEST_CASE("whichever call fails: an error that names it, and nothing left behind") {
     for (ir::OpGraph const& graph :
          {test::composite(AttentionGraph::forward().scale(0.5f).stats()), test::composite(every_option())}) {
-        int calls = 0;
-        {
-            FakeCudnn fake;
-            REQUIRE(plan_and_run(fake, graph).is_good());
-            calls = fake.calls();
-        }
-        REQUIRE(calls > 200);
-        int tolerated = 0;
-        for (int call = 0; call < calls; ++call) {
-            FakeCudnn fake;
-            fake.fail_at(call);
-            fake.set_last_error("Warning: X; Reason: the cause at: (condition)\n");
-            CAPTURE(call);
-            Error const error = plan_and_run(fake, graph);
-            CHECK(fake.alive() == 0);
-            CHECK(fake.faults().empty());
-            if (error.is_good()) {
-                ++tolerated;
-                continue;
-            }
-            CHECK(error.err_msg.find(" failed: CUDNN_STATUS_") != std::string::npos);
-        }
-        CHECK(tolerated <= 10);  // notes and sizes of engines, which may be unknown
+        check_each_failure(plan_and_run, graph, 10);  // notes and sizes of engines, which may be unknown
     }
+}
+
+TEST_CASE("the same with chosen engines, kernel caches, loaded plans and CUDA graphs") {
+    for (ir::OpGraph const& graph :
+         {test::composite(AttentionGraph::forward().scale(0.5f).stats()), test::composite(every_option())}) {
+        // Those, and what a loaded plan tells of its engine, for which as many choices are made as there are knobs.
+        check_each_failure(choose_load_and_fill, graph, 16 + CUDNN_KNOB_TYPE_COUNTS);
+    }
+}
+
+TEST_CASE("an engine chosen by hand is told its index, its knobs and the device") {
+    FakeCudnn fake;
+    REQUIRE(choose_load_and_fill(fake, test::composite(AttentionGraph::forward())).is_good());
+    INFO(fake.log());
+    CHECK(count_of(fake.log(), "ENGINE_GLOBAL_INDEX 1, ENGINE_DEVICEPROP #") == 2);
+    CHECK(count_of(fake.log(), "KNOB_CHOICE_KNOB_VALUE 9") == 1);
+    CHECK(count_of(fake.log(), "ENGINECFG_KNOB_CHOICES #") == 1);
+    CHECK(count_of(fake.log(), "KERNEL_CACHE_OPERATION_GRAPH #") == 1);
+    CHECK(count_of(fake.log(), "EXECUTION_PLAN_KERNEL_CACHE #") == 1);
+    CHECK(count_of(fake.log(), "EXECUTION_PLAN_JSON_REPRESENTATION text") == 1);
+    CHECK(count_of(fake.log(), "(not finalized)") == 0);
 }
 
 TEST_CASE("a failure names the descriptor, the attribute, the operation or tensor, and the backend's cause") {
