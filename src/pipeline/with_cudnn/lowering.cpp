@@ -59,15 +59,16 @@ Result<std::shared_ptr<cudnn::Descriptor const>> kernel_cache_for(PlanningInput 
     if (!input.settings.kernel_cache) return std::shared_ptr<cudnn::Descriptor const>();
     KernelCache::Impl& cache = detail::Kernel_cache_access::impl(*input.settings.kernel_cache);
     std::lock_guard const lock(cache.mutex);
-    std::shared_ptr<void const>& part = cache.parts[ir::to_text(op_graph)];
-    if (!part) {
-        auto made =
-            std::make_shared<cudnn::Descriptor>(graph.api(), CUDNN_BACKEND_KERNEL_CACHE_DESCRIPTOR, "the kernel cache");
-        made->set(CUDNN_ATTR_KERNEL_CACHE_OPERATION_GRAPH, graph);
-        SDPA_GRAPH_TRY(made->finalize());
-        part = std::move(made);
+    std::string const key = ir::to_text(op_graph);
+    if (auto const known = cache.parts.find(key); known != cache.parts.end()) {
+        return std::static_pointer_cast<cudnn::Descriptor const>(known->second);
     }
-    return std::static_pointer_cast<cudnn::Descriptor const>(part);
+    auto made =
+        std::make_shared<cudnn::Descriptor>(graph.api(), CUDNN_BACKEND_KERNEL_CACHE_DESCRIPTOR, "the kernel cache");
+    made->set(CUDNN_ATTR_KERNEL_CACHE_OPERATION_GRAPH, graph);
+    SDPA_GRAPH_TRY(made->finalize());
+    cache.parts.emplace(key, made);
+    return std::shared_ptr<cudnn::Descriptor const>(std::move(made));
 }
 
 error_t check_support(PlanningInput const& input, PlanningDevice const& device) {
