@@ -56,6 +56,14 @@ int give(T value, std::int64_t capacity, std::int64_t* count, void* values) {
     return 0;
 }
 
+template <class T>
+int give_list(std::vector<T> const& list, std::int64_t capacity, std::int64_t* count, void* values) {
+    *count = static_cast<std::int64_t>(list.size());
+    auto const given = static_cast<std::size_t>(std::min(capacity, *count));
+    if (given > 0) std::memcpy(values, list.data(), given * sizeof(T));
+    return 0;
+}
+
 int give_text(std::string const& text, std::int64_t capacity, std::int64_t* count, void* values) {
     *count = static_cast<std::int64_t>(text.size()) + 1;
     if (capacity > 0) std::memcpy(values, text.c_str(), static_cast<std::size_t>(std::min(capacity, *count)));
@@ -213,6 +221,10 @@ int FakeCudnn::answer(Made const& made, cudnnBackendAttributeName_t attribute, s
         case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT: return give(std::int64_t{2}, capacity, count, values);
         case CUDNN_ATTR_ENGINEHEUR_RESULTS: *count = 2; return 0;
         case CUDNN_ATTR_ENGINECFG_ENGINE: *count = 1; return 0;
+        case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE: return give_list(behavior_notes, capacity, count, values);
+        case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE: return give_list(numerical_notes, capacity, count, values);
+        case CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE: return give(config_workspace_bytes, capacity, count, values);
+        case CUDNN_ATTR_ENGINECFG_SHARED_MEMORY_USED: return give(shared_memory_bytes, capacity, count, values);
         case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES: *count = 1; return 0;
         case CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG: *count = 1; return 0;
         // Engines differ by the descriptor that asks.

@@ -30,7 +30,12 @@ class FakeCudnn {
     std::vector<std::string> const& faults() const { return faults_; }  // of the caller
     // What the backend says about its last failure.
     void set_last_error(std::string text) { last_error_ = std::move(text); }
-    std::int64_t workspace_bytes = 128;
+    std::int64_t workspace_bytes = 128;  // of plans
+    // What engine configs tell.
+    std::int64_t config_workspace_bytes = 0;
+    std::int32_t shared_memory_bytes = 0;
+    std::vector<cudnnBackendBehaviorNote_t> behavior_notes;
+    std::vector<cudnnBackendNumericalNote_t> numerical_notes;
     std::size_t version = 91900;
     std::string device_name = "Fake";
     // Called by the thread that builds a plan, with no lock held.

@@ -1,0 +1,198 @@
+// Planning for cuDNN seen by a backend that records: plans stored and loaded, built in threads, and with kernel caches.
+#include "cudnn/status.h"
+#include "pipeline/plan_container.h"
+#include "pipeline/with_cudnn/plan_text.h"
+#include "unit/pipeline/with_cudnn/recorded_planning.h"
+
+#include "support/skip.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+using namespace cudnn_frontend;
+using sdpa_test::h200;
+using sdpa_test::load_for_h200;
+using sdpa_test::RecordedPlanning;
+using Bytes = std::vector<std::uint8_t>;
+
+namespace {
+
+Bytes stored_plan() {
+    auto small = test::small_graph();
+    REQUIRE(small.graph.build(h200()).get_message() == "");
+    Bytes bytes;
+    REQUIRE(small.graph.serialize(bytes).get_message() == "");
+    return bytes;
+}
+
+pipeline::PlanContainer container_of(Bytes const& bytes) {
+    auto container = pipeline::read_container(bytes);
+    REQUIRE(container.is_good());
+    return std::move(container).value();
+}
+
+// The answer to bytes, with a checksum that fits, of which the plan was changed.
+template <class Change>
+std::string answer_to_changed(Bytes const& bytes, Change change) {
+    auto container = container_of(bytes);
+    auto plan = pipeline::read_plan(container.plan);
+    REQUIRE(plan.is_good());
+    change(plan.value());
+    container.plan = pipeline::write_plan(plan.value());
+    graph::Graph loaded;
+    return load_for_h200(loaded, pipeline::write_container(container)).get_message();
+}
+
+bool points_inside(cudnn::Bindings const& bindings) {
+    return std::ranges::all_of(bindings.tensors, [&](cudnn::BoundTensor const& tensor) {
+        auto const is_below = [&](auto end) { return tensor.at < static_cast<std::int64_t>(end); };
+        switch (tensor.source) {
+            case cudnn::Source::Caller: return tensor.at >= 0;  // its end is the graph's to tell
+            case cudnn::Source::Number: return tensor.at >= 0 && is_below(bindings.numbers.size());
+            case cudnn::Source::Table: return tensor.at >= 0 && is_below(bindings.tables.size());
+            case cudnn::Source::Workspace: return tensor.at >= 0 && is_below(bindings.scratch_bytes);
+        }
+        return false;
+    });
+}
+
+// How many threads build at once. The first to come waits for a second one as long as it is told to.
+class Meeting {
+   public:
+    void attend(std::chrono::seconds patience) {
+        std::unique_lock lock(mutex_);
+        most_ = std::max(most_, ++here_);
+        came_.notify_all();
+        came_.wait_for(lock, patience, [&] { return most_ > 1; });
+        --here_;
+    }
+    int most() const { return most_; }
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable came_;
+    int here_ = 0, most_ = 0;
+};
+
+int most_builds_at_once(bool in_parallel, std::chrono::seconds patience) {
+    RecordedPlanning planning;
+    Meeting meeting;
+    planning.fake.while_building = [&] { meeting.attend(patience); };
+    auto small = test::small_graph();
+    REQUIRE(small.graph.build_operation_graph(h200()).get_message() == "");
+    REQUIRE(small.graph.create_execution_plans({HeurMode_t::A}).get_message() == "");
+    REQUIRE(small.graph.get_execution_plan_count() == 2);
+    CHECK(small.graph.build_plans(BuildPlanPolicy_t::ALL, in_parallel).get_message() == "");
+    CHECK(planning.fake.faults().empty());
+    return meeting.most();
+}
+
+// With everything of planning that a kernel cache, a chosen engine and a stored plan add.
+error_object plan_with_cache_and_load(std::shared_ptr<KernelCache> const& cache) {
+    auto small = test::small_graph();
+    small.graph.set_dynamic_shape_enabled(true).set_kernel_cache(cache);
+    error_object error = small.graph.build_operation_graph(h200());
+    std::vector<Knob> knobs;
+    if (error.is_good()) error = small.graph.get_knobs_for_engine(1, knobs);
+    if (error.is_good()) error = small.graph.create_execution_plan(1, {{KnobType_t::TILE_SIZE, 9}});
+    if (error.is_good()) error = small.graph.build_plans();
+    Bytes bytes;
+    if (error.is_good()) error = small.graph.serialize(bytes);
+    graph::Graph loaded;
+    return error.is_good() ? load_for_h200(loaded, bytes) : error;
+}
+
+}  // namespace
+
+TEST_CASE("a stored plan loads with the cuDNN and the GPU that it was made with, and with no others") {
+    RecordedPlanning planning;
+    Bytes const bytes = stored_plan();
+    graph::Graph loaded;
+    CHECK(load_for_h200(loaded, bytes).get_message() == "");
+    CHECK(loaded.get_workspace_size() == 128);
+    planning.fake.version = 91800;
+    auto error = load_for_h200(loaded, bytes);
+    CHECK(error.get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
+    CHECK(error.get_message() ==
+          "the stored plan was made with cuDNN 9.19.0; loaded is 9.18.0, which cannot run it: build the graph again");
+    planning.fake.version = 91900;
+    planning.fake.device_name = "Other";
+    error = load_for_h200(loaded, bytes);
+    CHECK(error.get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
+    CHECK(error.get_message().find("the stored plan was made for another GPU (deviceName Fake, deviceVer 900, ") == 0);
+    CHECK(error.get_message().find("; here is (deviceName Other, deviceVer 900, ") != std::string::npos);
+    CHECK(loaded.get_workspace_size() == 128);  // what failed to load changed nothing
+}
+
+TEST_CASE("a stored plan with a version, a device or bindings written into it is refused") {
+    RecordedPlanning planning;
+    Bytes const bytes = stored_plan();
+    using Plan = pipeline::StoredPlan;
+    CHECK(answer_to_changed(bytes, [](Plan&) {}) == "");
+    CHECK(answer_to_changed(bytes, [](Plan& plan) { plan.cudnn_version = 92001; }) ==
+          "the stored plan was made with cuDNN 9.20.1; loaded is 9.19.0, which cannot run it: build the graph again");
+    CHECK(answer_to_changed(bytes, [](Plan& plan) { plan.device = "{}"; }).find("made for another GPU") !=
+          std::string::npos);
+    CHECK(answer_to_changed(bytes, [](Plan& plan) { plan.bindings.tensors.front().at = 4; }) ==
+          "the stored plan is of another graph; build it again");
+    CHECK(answer_to_changed(bytes, [](Plan& plan) { plan.bindings.tensors.front().at = -1; }) ==
+          "the stored plan's parts do not fit together");
+}
+
+TEST_CASE("the text of a plan is refused where it was cut, and changed it never points outside") {
+    RecordedPlanning planning;
+    std::string const text = container_of(stored_plan()).plan;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        CAPTURE(at);
+        CHECK(pipeline::read_plan(std::string_view(text).substr(0, at)).is_bad());
+        for (int const mask : {0x01, 0x10, 0x80, 0xff}) {
+            std::string changed = text;
+            changed[at] = static_cast<char>(changed[at] ^ mask);
+            auto const plan = pipeline::read_plan(changed);
+            if (plan.is_good()) CHECK(points_inside(plan.value().bindings));
+        }
+    }
+}
+
+TEST_CASE("plans are built at once where that is asked for, and one after the other elsewhere") {
+    CHECK(most_builds_at_once(false, std::chrono::seconds(0)) == 1);
+    if (std::thread::hardware_concurrency() < 2) {
+        SDPA_TEST_SKIP("there is one core, for which plans are built one after the other");
+        return;
+    }
+    CHECK(most_builds_at_once(true, std::chrono::seconds(60)) == 2);
+}
+
+TEST_CASE("graphs of one size share a part of the kernel cache, and others have their own") {
+    RecordedPlanning planning;
+    auto const cache = std::make_shared<KernelCache>();
+    for (int i = 0; i < 2; ++i) CHECK(plan_with_cache_and_load(cache).get_message() == "");
+    CHECK(cache->describe() == "kernel cache of 1 graphs");
+    CHECK(planning.fake.log().find("EXECUTION_PLAN_KERNEL_CACHE #") != std::string::npos);
+}
+
+TEST_CASE("whichever call fails while a graph is planned: an error that names it, and nothing left behind") {
+    int calls = 0, succeeded = 0;
+    {
+        RecordedPlanning planning;
+        REQUIRE(plan_with_cache_and_load(std::make_shared<KernelCache>()).get_message() == "");
+        calls = planning.fake.calls();
+        CHECK(planning.fake.alive() == 0);
+    }
+    REQUIRE(calls > 200);
+    for (int call = 0; call < calls; ++call) {
+        CAPTURE(call);
+        RecordedPlanning planning;
+        planning.fake.fail_at(call);
+        auto const cache = std::make_shared<KernelCache>();
+        auto const error = plan_with_cache_and_load(cache);
+        CHECK(planning.fake.alive() == (cache->is_finalized() ? 1 : 0));
+        CHECK(planning.fake.faults().empty());
+        succeeded += error.is_good() ? 1 : 0;
+        if (error.is_bad()) CHECK(error.get_message().find(" failed: CUDNN_STATUS_") != std::string::npos);
+    }
+    CHECK(succeeded <= 16 + CUDNN_KNOB_TYPE_COUNTS);  // what engines tell of themselves may be unknown
+}

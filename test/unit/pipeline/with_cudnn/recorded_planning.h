@@ -1,0 +1,24 @@
+// Whole graphs planned for an H200 by a backend that records, in place of cuDNN.
+#pragma once
+
+#include "support/fake_cudnn.h"
+#include "support/small_graph.h"
+
+namespace sdpa_test {
+
+class RecordedPlanning {
+   public:
+    // Ends the program where the library that stands in for cuDNN is not the one that is loaded.
+    RecordedPlanning();
+    ~RecordedPlanning();
+    RecordedPlanning(RecordedPlanning const&) = delete;
+    RecordedPlanning& operator=(RecordedPlanning const&) = delete;
+
+    FakeCudnn fake;
+};
+
+// What graphs are built for, and loaded for, which needs the device said.
+inline cudnn_frontend::Target h200() { return cudnn_frontend::Target::offline("h200"); }
+cudnn_frontend::error_object load_for_h200(test::Graph& graph, std::vector<std::uint8_t> const& bytes);
+
+}  // namespace sdpa_test
