@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # header_cost_test.sh <compiler> <include folder> <source>: what the graph API costs a file that includes it and builds an
 # attention graph. The budgets are 500 ms and 40,000 lines. A machine on which the standard headers alone take most of
-# that is slower than the one that the budget was made for: there the cost is held against theirs. Other work on the
-# machine only ever adds time, so the best of several tries counts.
+# that is slower than the one that the budget was made for: there alone the cost is held against theirs. Other work on
+# the machine only ever adds time, so the best of several tries counts, of the two in turns.
 set -euo pipefail
 compiler=$1 include=$2 source=$3
-max_milliseconds=500 max_percent_of_std=165 max_lines=40000 tries=15
+max_milliseconds=500 slow_milliseconds_of_std=400 max_percent_of_std=150 max_lines=40000 tries=15
 
 flags=(-std=c++17 -O2 -I "$include")
 lines=$("$compiler" "${flags[@]}" -E "$source" | wc -l)
@@ -36,6 +36,8 @@ for ((try = 0; try < tries; try++)); do
 done
 
 percent=$((best * 100 / best_std))
-echo "attention graph: $best ms (at most $max_milliseconds, or $max_percent_of_std % of the standard headers alone)"
+echo "attention graph: $best ms (at most $max_milliseconds, or $max_percent_of_std % of the standard headers alone" \
+    "where these take more than $slow_milliseconds_of_std ms)"
 echo "standard headers alone: $best_std ms, so $percent %; $lines preprocessed lines (at most $max_lines)"
-((lines <= max_lines && (best <= max_milliseconds || percent <= max_percent_of_std)))
+((lines <= max_lines))
+((best <= max_milliseconds || (best_std > slow_milliseconds_of_std && percent <= max_percent_of_std)))
