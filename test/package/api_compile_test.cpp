@@ -183,7 +183,9 @@ Attributes shared_options(Tensor const& tensor, std::int64_t length) {
                      .set_diagonal_band_right_bound(0)
                      .set_dropout(0.1f, tensor, tensor)
                      .set_dropout(probability, tensor, tensor)
-                     .set_rng_dump(tensor);
+                     .set_rng_dump(tensor)
+                     .set_sink_token(tensor)
+                     .set_score_mod(nullptr);
     attributes.set_diagonal_band_left_bound(length);
     attributes.name = "renamed";
     attributes.compute_data_type = fe::DataType_t::FLOAT;
@@ -200,12 +202,19 @@ SDPA_attributes forward_options(Tensor const& tensor) {
         .set_paged_attention_v_table(tensor)
         .set_paged_attention_max_seq_len_kv(most_keys)
         .set_block_mask(tensor)
+        .set_logit_max(tensor)
+        .set_score_sum_exp(tensor)
         .set_implementation(fe::AttentionImplementation_t::AUTO);
 }
 
 SDPA_backward_attributes backward_options(Tensor const& tensor) {
+    std::int64_t const most_tokens = 4096;
     return shared_options<SDPA_backward_attributes>(tensor, 64)
         .set_dbias(tensor)
+        .set_dsink_token(tensor)
+        .set_score_mod_bprop(nullptr)
+        .set_max_total_seq_len_q(4096)
+        .set_max_total_seq_len_kv(most_tokens)
         .set_deterministic_algorithm(true)
         .set_dropout(tensor, tensor, tensor);
 }
