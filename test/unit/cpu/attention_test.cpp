@@ -131,41 +131,48 @@ TEST_CASE("fused attention spans several blocks of queries and keys") {
     test.options.scale_value = 0.25f;
     test.has_bias = true;
     test.bias_dim = {1, 2, 600, 530};
-    SECTION("every score") {}
+    auto const check = [&] {
+        Data const data = make_data(test);
+        check_forward(test, data);
+        check_backward(test, data);
+        check_thread_count(test, data, 3);
+    };
+    SECTION("every score") { check(); }
     SECTION("a window along the bottom right diagonal") {
         test.options.alignment = fe::DiagonalAlignment_t::BOTTOM_RIGHT;
         test.options.right_bound = 3;
         test.options.left_bound = 150;
+        check();
     }
-    Data const data = make_data(test);
-    check_forward(test, data);
-    check_backward(test, data);
-    check_thread_count(test, data, 3);
 }
 
 TEST_CASE("fused attention changes with every option") {
     std::vector<double> const plain = forward_numbers(plain_case());
-    Case test = plain_case();
-    SECTION("scale") { test.options.scale_value = 0.31f; }
-    SECTION("scale tensor") { test.scale_tensor = true; }
-    SECTION("bias") {
+    auto const check_changed = [&](char const* option, auto change) {
+        Case test = plain_case();
+        change(test);
+        INFO(option);
+        CHECK(forward_numbers(test) != plain);
+    };
+    check_changed("scale", [](Case& test) { test.options.scale_value = 0.31f; });
+    check_changed("scale tensor", [](Case& test) { test.scale_tensor = true; });
+    check_changed("bias", [](Case& test) {
         test.has_bias = true;
         test.bias_dim = {1, 1, 1, 130};
-    }
-    SECTION("alibi") { test.options.alibi = true; }
-    SECTION("right bound") { test.options.right_bound = 0; }
-    SECTION("left bound") { test.options.left_bound = 20; }
-    SECTION("generated dropout") {
+    });
+    check_changed("alibi", [](Case& test) { test.options.alibi = true; });
+    check_changed("right bound", [](Case& test) { test.options.right_bound = 0; });
+    check_changed("left bound", [](Case& test) { test.options.left_bound = 20; });
+    check_changed("generated dropout", [](Case& test) {
         test.dropout = Dropout::Philox;
         test.options.dropout_probability = 0.1;
-    }
-    SECTION("dropout mask") { test.dropout = Dropout::Mask; }
-    SECTION("padding") {
+    });
+    check_changed("dropout mask", [](Case& test) { test.dropout = Dropout::Mask; });
+    check_changed("padding", [](Case& test) {
         test.options.padding = true;
         test.lengths_q = {65, 65};
         test.lengths_kv = {130, 129};
-    }
-    CHECK(forward_numbers(test) != plain);
+    });
 }
 
 TEST_CASE("fused attention moves the band with the alignment") {
