@@ -4,6 +4,8 @@
 #include "pipeline/with_cudnn/plan_text.h"
 #include "unit/pipeline/with_cudnn/recorded_planning.h"
 
+#include <cudnn_frontend/runtime.h>
+
 #include "support/skip.h"
 
 #include <algorithm>
@@ -105,6 +107,13 @@ error_object plan_with_cache_and_load(std::shared_ptr<KernelCache> const& cache)
     return error.is_good() ? load_for_h200(loaded, bytes) : error;
 }
 
+error_object plan_and_store() {
+    auto small = test::small_graph();
+    error_object error = small.graph.build(h200());
+    Bytes bytes;
+    return error.is_good() ? small.graph.serialize(bytes) : error;
+}
+
 }  // namespace
 
 TEST_CASE("a stored plan loads with the cuDNN and the GPU that it was made with, and with no others") {
@@ -195,4 +204,33 @@ TEST_CASE("whichever call fails while a graph is planned: an error that names it
         if (error.is_bad()) CHECK(error.get_message().find(" failed: CUDNN_STATUS_") != std::string::npos);
     }
     CHECK(succeeded <= 16 + CUDNN_KNOB_TYPE_COUNTS);  // what engines tell of themselves may be unknown
+}
+
+TEST_CASE("a graph that is built again makes no call that lowers, asks or compiles") {
+    RecordedPlanning planning;
+    REQUIRE(plan_and_store().get_message() == "");
+    int const first = planning.fake.calls();
+    REQUIRE(plan_and_store().get_message() == "");
+    CHECK(planning.fake.calls() - first < first / 4);  // what describes the device, and stores the plan
+    runtime::forget_graphs();
+    CHECK(planning.fake.alive() == 0);
+}
+
+TEST_CASE("whichever call fails where graphs are kept: nothing broken is kept, and nothing left behind") {
+    int calls = 0;
+    {
+        RecordedPlanning planning;
+        REQUIRE(plan_and_store().get_message() == "");
+        calls = planning.fake.calls();
+    }
+    for (int call = 0; call < calls; ++call) {
+        CAPTURE(call);
+        RecordedPlanning planning;
+        planning.fake.fail_at(call);
+        auto const failed = plan_and_store();
+        if (failed.is_bad()) CHECK(plan_and_store().get_message() == "");
+        runtime::forget_graphs();
+        CHECK(planning.fake.alive() == 0);
+        CHECK(planning.fake.faults().empty());
+    }
 }

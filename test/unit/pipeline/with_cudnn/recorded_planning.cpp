@@ -2,6 +2,8 @@
 
 #include "offline/null_driver.h"
 
+#include <cudnn_frontend/runtime.h>
+
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -33,7 +35,10 @@ Table& table() {
 }  // namespace
 
 RecordedPlanning::RecordedPlanning() { table() = &fake.api(); }
-RecordedPlanning::~RecordedPlanning() { table() = nullptr; }
+RecordedPlanning::~RecordedPlanning() {
+    cudnn_frontend::runtime::forget_graphs();  // they belong to this backend
+    table() = nullptr;
+}
 
 cudnn_frontend::error_object load_for_h200(test::Graph& graph, std::vector<std::uint8_t> const& bytes) {
     using cudnn_frontend::DeviceProperties;
