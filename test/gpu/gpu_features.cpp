@@ -102,6 +102,21 @@ void check_forms(Place& place, GpuStream const& gpu, std::vector<std::byte> cons
     expect_good(place.graph().warmup(gpu.handle()), "warm-up");
 }
 
+// A graph that is built again takes the plan of the first, whose graph is gone, and has its own memory.
+void check_kept_graphs(GpuStream const& gpu, std::vector<std::byte> const& wanted) {
+    auto const milliseconds_of_build = [&] {
+        auto const start = std::chrono::steady_clock::now();
+        Place const place(gpu);
+        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    };
+    cudnn_frontend::runtime::forget_graphs();
+    double const first = milliseconds_of_build(), again = milliseconds_of_build();
+    expect(again * 5 < first, "building takes " + std::to_string(first) + " ms, then " + std::to_string(again));
+    Place kept(gpu);
+    expect_good(kept.graph().execute(gpu.handle(), kept.pack(), kept.scratch()), "a run of a kept plan");
+    expect(kept.take_result() == wanted, "a kept plan gives the same bits");
+}
+
 // With a scale that the host passes, and with a number, where cuDNN's pack of the last run is kept.
 void check_allocations(GpuStream const& gpu) {
     for (Scale const scale : {Scale::ByValue, Scale::Number}) {
@@ -248,6 +263,9 @@ void check_shape_overrides(GpuStream const& gpu) {
 void check_bad_arguments(Place& place, GpuStream const& gpu) {
     auto pack = place.pack();
     expect_bad(place.graph().execute(nullptr, pack, place.scratch()), "handle is null", "a null handle");
+    for (auto& entry : pack) entry.second = pack.begin()->second;
+    expect_bad(place.graph().execute(gpu.handle(), pack, place.scratch()), "shares with", "O in the memory of Q");
+    pack = place.pack();
     pack.begin()->second = static_cast<std::byte*>(pack.begin()->second) + 2;
     expect_bad(place.graph().execute(gpu.handle(), pack, place.scratch()), "multiple of 16", "a misaligned Q");
     pack.erase(pack.begin());
@@ -373,6 +391,7 @@ int main() {
     check_bad_arguments(place, gpu);
     check_bad_workspaces(gpu);
     check_forms(place, gpu, wanted);
+    check_kept_graphs(gpu, wanted);
     check_allocations(gpu);
     check_capture(place, gpu, wanted);
     check_cuda_graph(place, other, gpu, wanted);
