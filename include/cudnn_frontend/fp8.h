@@ -1,4 +1,5 @@
-// 8-bit floating point: its numbers as storage, and factors that bring others into its range.
+// 8-bit floating point: its numbers as storage, and factors that bring others into its range, one for a tensor or one
+// for each 32 numbers.
 #pragma once
 
 #include "export.h"
@@ -60,6 +61,27 @@ class SDPA_GRAPH_API Fp8_amax_history {
     int margin_;
     std::vector<float> last_;  // the oldest first
 };
+
+// Numbers in blocks of 32 with a scale for each: an element times 2^(scale - 127). The elements have the order of the
+// numbers they were made of; the scales are FP8_E8M0 of scale_dim, in the order TensorReordering_t::F8_128x4.
+struct Mxfp8 {
+    std::vector<std::uint8_t> elements;
+    std::vector<std::uint8_t> scales;
+    std::vector<std::int64_t> scale_dim;
+};
+
+// The dims of the scales of a tensor {B, H, rows, columns} with blocks along axis 2 or 3: there as many as there are
+// blocks, padded to 4; along the other axis padded to 128. Empty for other dims and axes.
+SDPA_GRAPH_API std::vector<std::int64_t> mxfp8_scale_dim(std::vector<std::int64_t> const& dim, int axis);
+
+// Numbers in row-major order as FP8_E4M3 or FP8_E5M2. The scale of a block is the smallest under which all of its
+// numbers stay in the type's range; scales that only pad are 1. Empty for other types, dims and axes, and where there
+// are not as many numbers as the dims say.
+SDPA_GRAPH_API Mxfp8 mxfp8_quantize(DataType_t type, std::vector<float> const& values,
+                                    std::vector<std::int64_t> const& dim, int axis);
+// What they stand for; empty where dims, axis and sizes do not fit.
+SDPA_GRAPH_API std::vector<float> mxfp8_dequantize(DataType_t type, Mxfp8 const& blocks,
+                                                   std::vector<std::int64_t> const& dim, int axis);
 
 }  // namespace v1
 }  // namespace cudnn_frontend

@@ -1,5 +1,6 @@
 #include "core/data_type.h"
 
+#include "core/block_scale.h"
 #include "core/fp8.h"
 #include "core/half.h"
 
@@ -11,6 +12,10 @@
 
 namespace cudnn_frontend::inline v1::core {
 namespace {
+
+struct fp8_e8m0 {
+    std::uint8_t bits = 0;
+};
 
 // Calls visit with a value of the C++ type that the elements have; narrow types come as their bits.
 template <class Visit>
@@ -26,6 +31,7 @@ auto with_element_type(DataType_t type, Visit const& visit) {
         case DataType_t::BFLOAT16: return visit(bfloat16{});
         case DataType_t::FP8_E4M3: return visit(fp8_e4m3{});
         case DataType_t::FP8_E5M2: return visit(fp8_e5m2{});
+        case DataType_t::FP8_E8M0: return visit(fp8_e8m0{});
         default: return visit(float{});
     }
 }
@@ -56,6 +62,7 @@ double widen(float16 value) { return half_to_float(value.bits); }
 double widen(bfloat16 value) { return bfloat16_to_float(value.bits); }
 double widen(fp8_e4m3 value) { return e4m3_to_float(value.bits); }
 double widen(fp8_e5m2 value) { return e5m2_to_float(value.bits); }
+double widen(fp8_e8m0 value) { return e8m0_to_double(value.bits); }
 template <class T>
 double widen(T value) {
     return static_cast<double>(value);
@@ -74,6 +81,7 @@ T narrow(double value) {
     if constexpr (std::is_integral_v<T>) return to_integer_type<T>(value);
     else if constexpr (std::is_same_v<T, double>) return value;
     else if constexpr (std::is_same_v<T, fp8_e4m3> || std::is_same_v<T, fp8_e5m2>) return to_eight_bits<T>(value);
+    else if constexpr (std::is_same_v<T, fp8_e8m0>) return T{double_to_e8m0(value)};
     else return T(static_cast<float>(value));
 }
 
@@ -108,8 +116,9 @@ bool is_floating_point(DataType_t type) {
 bool is_fp8(DataType_t type) { return type == DataType_t::FP8_E4M3 || type == DataType_t::FP8_E5M2; }
 
 bool has_host_elements(DataType_t type) {
-    return is_floating_point(type) || is_fp8(type) || type == DataType_t::INT32 || type == DataType_t::INT64 ||
-           type == DataType_t::UINT8 || type == DataType_t::INT8 || type == DataType_t::BOOLEAN;
+    return is_floating_point(type) || is_fp8(type) || type == DataType_t::FP8_E8M0 || type == DataType_t::INT32 ||
+           type == DataType_t::INT64 || type == DataType_t::UINT8 || type == DataType_t::INT8 ||
+           type == DataType_t::BOOLEAN;
 }
 
 double load(DataType_t type, void const* data, std::int64_t index) {

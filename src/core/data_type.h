@@ -14,8 +14,8 @@ std::int64_t size_of(DataType_t type);
 bool is_floating_point(DataType_t type);  // of 16 bits or more
 bool is_fp8(DataType_t type);             // FP8_E4M3 or FP8_E5M2
 
-// Whether the CPU targets can read and write the type: FLOAT, DOUBLE, HALF, BFLOAT16, FP8_E4M3, FP8_E5M2, INT32, INT64,
-// UINT8, INT8, BOOLEAN.
+// Whether the CPU targets can read and write the type: FLOAT, DOUBLE, HALF, BFLOAT16, FP8_E4M3, FP8_E5M2, FP8_E8M0,
+// INT32, INT64, UINT8, INT8, BOOLEAN.
 bool has_host_elements(DataType_t type);
 
 // The element at the given index, counted in elements.

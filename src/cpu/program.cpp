@@ -73,9 +73,8 @@ error_t check_types(ir::OpGraph const& graph) {
         if (core::has_host_elements(stored_type(value))) continue;
         return {error_code_t::GRAPH_NOT_SUPPORTED,
                 "Tensor '" + value.name + "' is of type " + core::name_of(value.type) +
-                    "; the CPU targets take FLOAT, DOUBLE, HALF, BFLOAT16, FP8_E4M3, FP8_E5M2, INT32, INT64, INT8, "
-                    "UINT8 and "
-                    "BOOLEAN.",
+                    "; the CPU targets take FLOAT, DOUBLE, HALF, BFLOAT16, FP8_E4M3, FP8_E5M2, FP8_E8M0, INT32, INT64, "
+                    "INT8, UINT8 and BOOLEAN.",
                 {"", "", value.name}};
     }
     return {};

@@ -22,7 +22,9 @@ double shortest_double(float value) {
 
 // Whether a scalar of the type is written as a number. Those of 8-bit floating point are not: too large ones would be
 // read as the largest.
-bool has_numbers(DataType_t type) { return core::has_host_elements(type) && !core::is_fp8(type); }
+bool has_numbers(DataType_t type) {
+    return core::has_host_elements(type) && !core::is_fp8(type) && type != DataType_t::FP8_E8M0;
+}
 
 bool is_single(DataType_t type) { return type != DataType_t::DOUBLE; }
 
