@@ -105,6 +105,26 @@ class SDPA_GRAPH_API Graph {
         std::shared_ptr<Tensor_attributes> const& scale_dQ, std::shared_ptr<Tensor_attributes> const& scale_dK,
         std::shared_ptr<Tensor_attributes> const& scale_dV, std::shared_ptr<Tensor_attributes> const& scale_dP,
         SDPA_fp8_backward_attributes const& attributes);
+    // The same with FP8_E8M0 scales for each 32 numbers, in the order TensorReordering_t::F8_128x4 (MXFP8).
+    // {O, Stats, Amax_O}
+    std::array<std::shared_ptr<Tensor_attributes>, 3> sdpa_fp8(std::shared_ptr<Tensor_attributes> const& q,
+                                                               std::shared_ptr<Tensor_attributes> const& k,
+                                                               std::shared_ptr<Tensor_attributes> const& v,
+                                                               std::shared_ptr<Tensor_attributes> const& descale_q,
+                                                               std::shared_ptr<Tensor_attributes> const& descale_k,
+                                                               std::shared_ptr<Tensor_attributes> const& descale_v,
+                                                               SDPA_fp8_attributes const& attributes);
+    // {dQ, dK, dV, Amax_dQ, Amax_dK, Amax_dV}
+    std::array<std::shared_ptr<Tensor_attributes>, 6> sdpa_fp8_backward(
+        std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& q_T,
+        std::shared_ptr<Tensor_attributes> const& k, std::shared_ptr<Tensor_attributes> const& k_T,
+        std::shared_ptr<Tensor_attributes> const& v, std::shared_ptr<Tensor_attributes> const& o_f16,
+        std::shared_ptr<Tensor_attributes> const& dO_f16, std::shared_ptr<Tensor_attributes> const& dO,
+        std::shared_ptr<Tensor_attributes> const& dO_T, std::shared_ptr<Tensor_attributes> const& stats,
+        std::shared_ptr<Tensor_attributes> const& descale_q, std::shared_ptr<Tensor_attributes> const& descale_q_T,
+        std::shared_ptr<Tensor_attributes> const& descale_k, std::shared_ptr<Tensor_attributes> const& descale_k_T,
+        std::shared_ptr<Tensor_attributes> const& descale_v, std::shared_ptr<Tensor_attributes> const& descale_dO,
+        std::shared_ptr<Tensor_attributes> const& descale_dO_T, SDPA_fp8_backward_attributes const& attributes);
     // The older names of sdpa() and sdpa_backward().
     std::array<std::shared_ptr<Tensor_attributes>, 2> scaled_dot_product_flash_attention(
         std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,

@@ -15,5 +15,7 @@ void interpret(ir::RngOp const& op, Memory const& memory, double* scratch);
 void interpret(ir::ReshapeOp const& op, Memory const& memory, double* scratch);
 void interpret(ir::PagedLoadOp const& op, Memory const& memory, double* scratch);
 void interpret(ir::BlockMaskOp const& op, Memory const& memory, double* scratch);
+void interpret(ir::BlockDequantizeOp const& op, Memory const& memory, double* scratch);
+void interpret(ir::BlockQuantizeOp const& op, Memory const& memory, double* scratch);
 
 }  // namespace cudnn_frontend::inline v1::cpu

@@ -35,6 +35,8 @@ Tensor make_tensor(ir::Value const& value, DataType_t type, void* data) {
     tensor.data = data;
     tensor.type = type;
     tensor.rank = value.dim.size();
+    tensor.times = value.stored_times;
+    tensor.is_tiled = value.reordering == TensorReordering_t::F8_128x4;
     std::copy(value.dim.begin(), value.dim.end(), tensor.dim.begin());
     std::copy(value.stride.begin(), value.stride.end(), tensor.stride.begin());
     return tensor;
@@ -57,7 +59,9 @@ void load_row(Tensor const& tensor, std::int64_t offset, std::int64_t stride, st
     } else if (tensor.type == DataType_t::FLOAT) {
         load_as<float>(tensor.data, offset, stride, count, row);
     } else {
-        for (std::int64_t i = 0; i < count; ++i) row[i] = core::load(tensor.type, tensor.data, offset + i * stride);
+        for (std::int64_t i = 0; i < count; ++i) {
+            row[i] = core::load(tensor.type, tensor.data, offset + i * stride) / tensor.times;
+        }
     }
 }
 
@@ -67,7 +71,9 @@ void store_row(Tensor const& tensor, std::int64_t offset, std::int64_t stride, s
     } else if (tensor.type == DataType_t::FLOAT) {
         store_as<float>(tensor.data, offset, stride, count, row);
     } else {
-        for (std::int64_t i = 0; i < count; ++i) core::store(tensor.type, tensor.data, offset + i * stride, row[i]);
+        for (std::int64_t i = 0; i < count; ++i) {
+            core::store(tensor.type, tensor.data, offset + i * stride, row[i] * tensor.times);
+        }
     }
 }
 

@@ -52,6 +52,8 @@ struct AttributeType<cudnnBackendBehaviorNote_t> : AttributeTag<CUDNN_TYPE_BEHAV
 template <>
 struct AttributeType<cudnnBackendNumericalNote_t> : AttributeTag<CUDNN_TYPE_NUMERICAL_NOTE> {};
 template <>
+struct AttributeType<cudnnBackendTensorReordering_t> : AttributeTag<CUDNN_TYPE_TENSOR_REORDERING_MODE> {};
+template <>
 struct AttributeType<cudnnBackendDescriptor_t> : AttributeTag<CUDNN_TYPE_BACKEND_DESCRIPTOR> {};
 
 // Create, set attributes, finalize, then read or use. The first failure is kept and makes the calls after it do

@@ -1,5 +1,6 @@
 #include "cudnn/lower.h"
 
+#include "core/block_scale.h"
 #include "core/names.h"
 #include "cudnn/backend_enums.h"
 #include "cudnn/lower_tensors.h"
@@ -11,6 +12,8 @@ namespace cudnn_frontend::inline v1::cudnn {
 namespace {
 
 using ir::ValueId;
+
+constexpr auto kBlockSize = static_cast<std::int32_t>(core::kScaleBlock);
 
 struct Operand {
     cudnnBackendAttributeName_t attribute;
@@ -149,6 +152,23 @@ class OperationLowering {
                           {CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_PAGE_TABLE_DESC, op.table},
                           {CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_SEQUENCE_DESC, op.length},
                           {CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_YDESC, op.y}});
+    }
+
+    Descriptor make(ir::BlockDequantizeOp const& op) {
+        Descriptor made = operation(CUDNN_BACKEND_OPERATION_BLOCK_SCALE_DEQUANTIZE_DESCRIPTOR,
+                                    {{CUDNN_ATTR_OPERATION_BLOCK_SCALE_DEQUANTIZE_XDESC, op.x},
+                                     {CUDNN_ATTR_OPERATION_BLOCK_SCALE_DEQUANTIZE_SCALE_DESC, op.scale},
+                                     {CUDNN_ATTR_OPERATION_BLOCK_SCALE_DEQUANTIZE_YDESC, op.y}});
+        made.set(CUDNN_ATTR_OPERATION_BLOCK_SCALE_DEQUANTIZE_MATH_PREC, compute_type())
+            .set_list(CUDNN_ATTR_OPERATION_BLOCK_SCALE_DEQUANTIZE_BLOCK_SIZE, std::span(&kBlockSize, 1));
+        return made;
+    }
+
+    Descriptor make(ir::BlockQuantizeOp const&) {
+        keep(
+            {error_code_t::GRAPH_NOT_SUPPORTED,
+             subject_ + " finds scales for blocks between two products, which cuDNN's attention has no operation for"});
+        return {};
     }
 
     Descriptor make(ir::BlockMaskOp const&) {

@@ -81,6 +81,9 @@ Descriptor TensorLowering::make(ir::Value const& value, std::int64_t uid, bool i
         .set_list(CUDNN_ATTR_TENSOR_STRIDES, std::span<std::int64_t const>(is_scalar ? ones : value.stride))
         .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, uid)
         .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::max(value.alignment, core::size_of(value.type)));
+    if (value.reordering == TensorReordering_t::F8_128x4) {
+        tensor.set(CUDNN_ATTR_TENSOR_REORDERING_MODE, CUDNN_TENSOR_REORDERING_F8_128x4);
+    }
     if (value.ragged) tensor.set(CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC, this->tensor(value.ragged.offset));
     if (is_virtual) tensor.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true);
     if (is_by_value(value)) tensor.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, true);

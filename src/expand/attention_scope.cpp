@@ -71,6 +71,10 @@ ValueId AttentionScope::add_virtual(std::string const& name, core::Dims dim, cor
     return add_value({.name = name, .type = type, .dim = std::move(dim), .stride = std::move(stride)});
 }
 
+ValueId AttentionScope::add_stored_times(std::string const& name, double times) {
+    return add_value({.name = name, .type = io_type(), .dim = score_dim_, .stored_times = times});
+}
+
 ValueId AttentionScope::add_score(std::string const& name, DataType_t type) {
     return add_virtual(name, score_dim_, type);
 }
@@ -135,6 +139,10 @@ ValueId AttentionScope::random(ir::RngOp const& op) { return emit(op, op.y); }
 ValueId AttentionScope::load_pages(ir::PagedLoadOp const& op) { return emit(op, op.y); }
 
 ValueId AttentionScope::block_mask(ir::BlockMaskOp const& op) { return emit(op, op.y); }
+
+ValueId AttentionScope::dequantize(ir::BlockDequantizeOp const& op) { return emit(op, op.y); }
+
+ValueId AttentionScope::quantize(ir::BlockQuantizeOp const& op) { return emit(op, op.y); }
 
 ValueId AttentionScope::reshape(ValueId x, ValueId y) { return emit(ir::ReshapeOp{x, y}, y); }
 

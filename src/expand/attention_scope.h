@@ -22,6 +22,7 @@ class AttentionScope : public NodeScope {
     std::int64_t queries() const { return score_dim_[2]; }
     std::int64_t keys() const { return score_dim_[3]; }
     bool is_fp8() const { return nodes::is_fp8(node()); }
+    bool is_block_scaled() const { return nodes::is_block_scaled(node()); }
     DataType_t io_type() const { return value(port(Port::Q)).type; }
 
     // Lengths of the batch entries; no value without a padding mask.
@@ -41,6 +42,8 @@ class AttentionScope : public NodeScope {
     ir::ValueId add_virtual(std::string const& name, core::Dims dim, DataType_t type);
     ir::ValueId add_virtual(std::string const& name, core::Dims dim, core::Dims stride, DataType_t type);
     ir::ValueId add_score(std::string const& name, DataType_t type = DataType_t::FLOAT);  // {B, Hq, Sq, Skv}
+    // In the type of Q, as numbers times a factor that no operation shows.
+    ir::ValueId add_stored_times(std::string const& name, double times);
     ir::ValueId add_index(std::string const& name) { return add_score(name, DataType_t::INT32); }
     ir::ValueId add_predicate(std::string const& name) { return add_score(name, DataType_t::BOOLEAN); }
     ir::ValueId add_row(std::string const& name);  // {B, Hq, Sq, 1}
@@ -73,6 +76,8 @@ class AttentionScope : public NodeScope {
     ir::ValueId random(ir::RngOp const& op);
     ir::ValueId load_pages(ir::PagedLoadOp const& op);
     ir::ValueId block_mask(ir::BlockMaskOp const& op);
+    ir::ValueId dequantize(ir::BlockDequantizeOp const& op);
+    ir::ValueId quantize(ir::BlockQuantizeOp const& op);
     ir::ValueId reshape(ir::ValueId x, ir::ValueId y);
 
    private:

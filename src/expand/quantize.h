@@ -8,6 +8,14 @@
 
 namespace cudnn_frontend::inline v1::expand {
 
+// The tensor at the port as a product takes it: in block-scaled attention times its scales.
+ir::ValueId operand(AttentionScope& at, int port);
+ir::ValueId transposed_operand(AttentionScope& at, int port);
+
+// x as it comes out of 8 bits, with a scale of its own for each 32 numbers along the axis. x itself in attention that
+// is not block-scaled.
+ir::ValueId requantized(AttentionScope& at, ir::ValueId x, DataType_t type, std::int64_t axis, std::string const& name);
+
 // x times the factors at these ports, one after the other: of wider numbers, named <name>_by_<port>. x itself in
 // attention that is not 8-bit.
 ir::ValueId descaled(AttentionScope& at, ir::ValueId x, std::initializer_list<int> ports, std::string const& name);

@@ -2,6 +2,7 @@
 
 #include "core/alibi.h"
 #include "expand/masks.h"
+#include "expand/quantize.h"
 
 #include <vector>
 
@@ -20,7 +21,7 @@ ValueId attention_scale(AttentionScope& at) {
 // s[b,h,i,j] = sum_d q[b,h,i,d] k[b,h,j,d]. The lengths stand here and at the padding mask: engines that find them in
 // one place alone ignore them or leave padded keys in the softmax.
 static ValueId product(AttentionScope& at, ValueId k_transposed, ValueId s) {
-    return at.matmul({.a = at.port(Port::Q),
+    return at.matmul({.a = operand(at, Port::Q),
                       .b = k_transposed,
                       .c = s,
                       .m_override = at.seq_len_q(),
@@ -53,7 +54,7 @@ struct Factor {
 static std::vector<Factor> factors_of_product(AttentionScope& at, ValueId scale) {
     std::vector<Factor> factors;
     if (scale != ir::kNoValue) factors.push_back({scale, "scaled_scores"});
-    if (at.is_fp8()) {
+    if (at.is_fp8() && !at.is_block_scaled()) {
         factors.push_back({at.port(Port::Descale_q), "scores_by_descale_q"});
         factors.push_back({at.port(Port::Descale_k), "scores_by_descale_k"});
     }

@@ -37,7 +37,7 @@ void gradient_of_sink(AttentionScope& at, ValueId dot) {
 // r[b,h,i] = sum_d do[b,h,i,d] o[b,h,i,d] / c. The factor stands there even where it is 1: it tells engines where the
 // sum ends and the gradient of the scores begins.
 ValueId row_dot(AttentionScope& at) {
-    ValueId const d_o = at.port(Port::dO), o = at.port(Port::O);
+    ValueId const d_o = at.port(at.is_block_scaled() ? Port::dO_f16 : Port::dO), o = at.port(Port::O);
     ValueId const product =
         at.pointwise(MUL, {d_o, o}, at.add_virtual("gradient_times_output", at.value(o).dim, DataType_t::FLOAT));
     ValueId sum = at.reduce(ReductionMode_t::ADD, product, at.add_row("row_dot"));
@@ -91,13 +91,18 @@ constexpr Gradient kOfValues{Port::dV, "dV", {Port::Descale_s, Port::Descale_dO,
 // Where the sum that makes the gradient goes: of 8-bit attention not to the gradient itself.
 ValueId add_sum(AttentionScope& at, Gradient const& gradient) {
     ValueId const result = at.port(gradient.port);
-    if (!at.is_fp8()) return result;
+    if (!at.is_fp8() || at.is_block_scaled()) return result;
     return at.add_virtual(std::string("wide_") + gradient.name, at.value(result).dim, DataType_t::FLOAT);
 }
 
 void store(AttentionScope& at, ValueId sum, Gradient const& gradient) {
     if (!at.is_fp8()) return;
     Narrowing const& narrowing = gradient.narrowing;
+    int const amax = narrowing.how.amax_port;
+    if (at.is_block_scaled()) {
+        if (at.is_connected(amax)) at.reduce(ReductionMode_t::AMAX, sum, at.port(amax));
+        return;
+    }
     ValueId const wide =
         descaled(at, sum, {narrowing.factor_of_a, narrowing.factor_of_b}, std::string("wide_") + gradient.name);
     quantized(at, wide, narrowing.how, at.port(gradient.port));
@@ -121,6 +126,12 @@ void sum_over_queries(AttentionScope& at, ValueId a, ValueId x, Gradient const& 
 void gradient_of_values(AttentionScope& at, Shared const& shared, ValueId p) {
     p = drop(at, p, shared.dropout.mask, "kept_probabilities");
     p = drop(at, p, shared.dropout.scale, "dropped_probabilities");
+    if (at.is_block_scaled()) {
+        ValueId const columns = transpose(at, p, "transposed_probabilities");
+        ValueId const d_o = operand(at, Port::dO_T);
+        sum_over_queries(at, requantized(at, columns, at.io_type(), 3, "probabilities"), d_o, kOfValues);
+        return;
+    }
     if (at.is_fp8()) {
         ValueId const narrow = at.add_score("narrow_probabilities", at.io_type());
         p = at.pointwise(MUL, {p, at.port(Port::Scale_s)}, narrow);
@@ -130,7 +141,7 @@ void gradient_of_values(AttentionScope& at, Shared const& shared, ValueId p) {
 
 // dp[b,h,i,j] = sum_d do[b,h,i,d] v[b,h,j,d]
 ValueId gradient_of_probabilities(AttentionScope& at, Shared const& shared) {
-    ValueId const dp = at.matmul({.a = at.port(Port::dO),
+    ValueId const dp = at.matmul({.a = operand(at, Port::dO),
                                   .b = shared.v_transposed,
                                   .c = at.add_score("probability_gradients"),
                                   .m_override = at.seq_len_q(),
@@ -155,13 +166,14 @@ ValueId gradient_of_scores(AttentionScope& at, Shared const& shared, ValueId p, 
     if (shared.scale != ir::kNoValue) {
         ds = at.pointwise(MUL, {ds, shared.scale}, at.add_score("scaled_score_gradients"));
     }
-    if (!at.is_fp8()) return ds;
+    if (!at.is_fp8() || at.is_block_scaled()) return ds;
     ValueId const narrow = at.add_score("narrow_score_gradients", at.value(at.port(Port::dO)).type);
     return quantized(at, ds, {Port::Amax_dP, Port::Scale_dP}, narrow);
 }
 
-// k[b,h,j,d] once more from k^T, which is how the engines take it.
+// k[b,h,j,d] once more from k^T, which is how the engines take it; of block-scaled attention that with other blocks.
 ValueId restored_keys(AttentionScope& at, Shared const& shared) {
+    if (at.is_block_scaled()) return operand(at, Port::K_T);
     ir::Value const k = at.value(at.port(Port::K));
     return at.reshape(shared.k_transposed, at.add_virtual("keys", k.dim, k.stride, k.type));
 }
@@ -187,14 +199,17 @@ void expand_backward(AttentionScope& at) {
     Shared shared{.dropout = make_dropout(at)};
     if (at.applies_dropout_mask()) shared.dropout.mask = at.with_all_rows(shared.dropout.mask);
     ValueId const r = row_dot(at);
-    shared.k_transposed = at.transposed(at.port(Port::K));
-    shared.v_transposed = at.transposed(at.port(Port::V));
+    shared.k_transposed = transposed_operand(at, Port::K);
+    shared.v_transposed = transposed_operand(at, Port::V);
     shared.scale = attention_scale(at);
     ValueId const p = probabilities(at, shared);
     gradient_of_values(at, shared, p);
     ValueId const ds = gradient_of_scores(at, shared, p, r);
-    sum_over_queries(at, transpose(at, ds, "transposed_score_gradients"), at.port(Port::Q), kOfKeys);
-    gradient_of_queries(at, shared, ds);
+    DataType_t const type = at.value(at.port(Port::dO)).type;
+    ValueId const columns = transpose(at, ds, "transposed_score_gradients");
+    ValueId const q = at.is_block_scaled() ? operand(at, Port::Q_T) : at.port(Port::Q);
+    sum_over_queries(at, requantized(at, columns, type, 3, "transposed_score_gradients"), q, kOfKeys);
+    gradient_of_queries(at, shared, requantized(at, ds, type, 3, "score_gradients"));
 }
 
 }  // namespace cudnn_frontend::inline v1::expand

@@ -47,20 +47,32 @@ static void log_sum_exp(AttentionScope& at, ValueId max, ValueId sum) {
     at.pointwise(ADD, {log_of_sum, max}, stats);
 }
 
+// Block-scaled probabilities are at most 1: times this they use most of the range of 8 bits, and none is cut off.
+static constexpr double kProbabilityScale = 256.0;
+
+// The last value before the second product has the type of q and v: tensor cores take both factors in one type. 8-bit
+// probabilities are narrowed in a step of their own.
+static DataType_t probability_type(AttentionScope const& at) {
+    return at.is_fp8() && !at.is_block_scaled() ? DataType_t::FLOAT : at.io_type();
+}
+
+// The result of the last step before the second product.
+static ValueId add_probabilities(AttentionScope& at, std::string const& name) {
+    return at.is_block_scaled() ? at.add_stored_times(name, kProbabilityScale)
+                                : at.add_score(name, probability_type(at));
+}
+
 // p[b,h,i,j] = exp(s[b,h,i,j] - max[b,h,i]) / sum[b,h,i]. A fully masked row has max = -inf and sum = 0; the guarded
 // steps turn it into p = 0, and its stats into -inf.
-static ValueId softmax(AttentionScope& at, ValueId s, DataType_t type) {
+static ValueId softmax(AttentionScope& at, ValueId s, bool is_last) {
     ValueId const max = row_max(at, s);
     ValueId const shifted = at.guarded(SUB, {s, max}, at.add_score("shifted_scores"));
     ValueId const exponential = at.pointwise(EXP, {shifted}, at.add_score("exponentials"));
     ValueId const sum = row_sum(at, exponential, max);
     log_sum_exp(at, max, sum);
-    return at.guarded(DIV, {exponential, sum}, at.add_score("probabilities", type));
+    ValueId const p = is_last ? add_probabilities(at, "probabilities") : at.add_score("probabilities");
+    return at.guarded(DIV, {exponential, sum}, p);
 }
-
-// The last value before the second product has the type of q and v: tensor cores take both factors in one type. 8-bit
-// probabilities are narrowed in a step of their own.
-static DataType_t probability_type(AttentionScope const& at) { return at.is_fp8() ? DataType_t::FLOAT : at.io_type(); }
 
 // p[b,h,i,j] mask[b,h,i,j] scale. Engines know two orders: a drawn mask comes before its scale, the user's after it.
 static ValueId drop(AttentionScope& at, ValueId p) {
@@ -70,13 +82,13 @@ static ValueId drop(AttentionScope& at, ValueId p) {
     ValueId const second = mask_first ? dropout.scale : dropout.mask;
     char const* const between = mask_first ? "kept_probabilities" : "scaled_probabilities";
     p = at.pointwise(MUL, {p, first}, at.add_score(between));
-    return at.pointwise(MUL, {p, second}, at.add_score("dropped_probabilities", probability_type(at)));
+    return at.pointwise(MUL, {p, second}, add_probabilities(at, "dropped_probabilities"));
 }
 
 // k[b,h,d,j]. Engines want paged keys loaded in this form.
 static ValueId transposed_keys(AttentionScope& at) {
     ValueId const k = at.port(Port::K);
-    if (!at.is_connected(Port::Page_table_k)) return at.transposed(k);
+    if (!at.is_connected(Port::Page_table_k)) return transposed_operand(at, Port::K);
     core::Dims const container = at.value(k).dim;
     std::int64_t const batches = at.score_dim()[0], heads = container[1], keys = at.keys(), depth = container[3];
     core::Dims const stride{heads * keys * depth, keys * depth, 1, depth};
@@ -90,7 +102,7 @@ static ValueId transposed_keys(AttentionScope& at) {
 // v[b,h,j,d]
 static ValueId values(AttentionScope& at) {
     ValueId const v = at.port(Port::V);
-    if (!at.is_connected(Port::Page_table_v)) return v;
+    if (!at.is_connected(Port::Page_table_v)) return operand(at, Port::V);
     core::Dims const container = at.value(v).dim;
     core::Dims const dim{at.score_dim()[0], container[1], at.keys(), container[3]};
     return at.load_pages({.container = v,
@@ -102,6 +114,12 @@ static ValueId values(AttentionScope& at) {
 // o[b,h,i,d] = sum_j p[b,h,i,j] v[b,h,j,d]
 static ValueId weigh_values(AttentionScope& at, ValueId p, ValueId o) {
     return at.matmul({.a = p, .b = values(at), .c = o, .m_override = at.seq_len_q(), .k_override = at.seq_len_kv()});
+}
+
+// Engines of block-scaled attention know probabilities and O as they are, and round them as they write them.
+static void weigh_blocks_of_values(AttentionScope& at, ValueId p) {
+    ValueId const o = weigh_values(at, p, at.port(Port::O));
+    if (at.is_connected(Port::Amax_o)) at.reduce(ReductionMode_t::AMAX, o, at.port(Port::Amax_o));
 }
 
 static void weigh_values_in_8_bits(AttentionScope& at, ValueId p) {
@@ -116,9 +134,10 @@ void expand_forward(AttentionScope& at) {
     ValueId const k = transposed_keys(at);
     ValueId const s = mask_blocks(at, mask_band(at, scores(at, k, attention_scale(at))));
     bool const drops = at.generates_dropout() || at.applies_dropout_mask();
-    ValueId p = softmax(at, s, drops ? DataType_t::FLOAT : probability_type(at));
+    ValueId p = softmax(at, s, !drops);
     if (drops) p = drop(at, p);
-    if (at.is_fp8()) weigh_values_in_8_bits(at, p);
+    if (at.is_block_scaled()) weigh_blocks_of_values(at, p);
+    else if (at.is_fp8()) weigh_values_in_8_bits(at, p);
     else weigh_values(at, p, at.port(Port::O));
 }
 

@@ -24,7 +24,7 @@ static std::vector<nodes::Node const*> producers_of(nodes::GraphSpec const& spec
 static std::vector<bool> factors(nodes::GraphSpec const& spec) {
     std::vector<bool> are_factors(spec.tensors.size(), false);
     for (nodes::Node const& node : spec.nodes) {
-        if (!nodes::is_fp8(node)) continue;
+        if (!nodes::is_fp8(node) || nodes::is_block_scaled(node)) continue;
         nodes::for_each_port(node, nodes::Direction::Input, [&](nodes::PortRow const& row, TensorId id) {
             if (nodes::is_fp8_port(row.port)) are_factors[static_cast<std::size_t>(id)] = true;
         });
@@ -53,6 +53,7 @@ ir::ValueId UserTensors::value(TensorId id, ir::ValueId row_lengths, std::int64_
     value.role = role_of(id);
     value.is_factor = are_factors_[static_cast<std::size_t>(id)];
     value.alignment = tensor.alignment;
+    value.reordering = tensor.reordering;
     if (tensor.value) value.constant = *tensor.value;
     if (tensor.ragged_offset != kNoTensor) {
         value.ragged = {

@@ -127,6 +127,61 @@ std::array<Tensor_ptr, 7> Graph::sdpa_fp8_backward(
     return results;
 }
 
+std::array<Tensor_ptr, 3> Graph::sdpa_fp8(Tensor_ptr const& q, Tensor_ptr const& k, Tensor_ptr const& v,
+                                          Tensor_ptr const& descale_q, Tensor_ptr const& descale_k,
+                                          Tensor_ptr const& descale_v, SDPA_fp8_attributes const& attributes) {
+    nodes::Draft node = detail::Attributes_access::take(attributes);
+    std::get<nodes::SdpaForwardFields>(node.fields).block_scaled = true;
+    connect_all(node, {{port::Q, &q},
+                       {port::K, &k},
+                       {port::V, &v},
+                       {port::Descale_q, &descale_q},
+                       {port::Descale_k, &descale_k},
+                       {port::Descale_v, &descale_v}});
+    auto const [o, stats] = forward_results(node, impl());
+    std::array<Tensor_ptr, 3> results{o, stats, make_output(node, port::Amax_o, "Amax_O", impl())};
+    apply_modifiers(*this, impl(), node);
+    impl().nodes.push_back(std::move(node));
+    return results;
+}
+
+std::array<Tensor_ptr, 6> Graph::sdpa_fp8_backward(
+    Tensor_ptr const& q, Tensor_ptr const& q_T, Tensor_ptr const& k, Tensor_ptr const& k_T, Tensor_ptr const& v,
+    Tensor_ptr const& o_f16, Tensor_ptr const& dO_f16, Tensor_ptr const& dO, Tensor_ptr const& dO_T,
+    Tensor_ptr const& stats, Tensor_ptr const& descale_q, Tensor_ptr const& descale_q_T, Tensor_ptr const& descale_k,
+    Tensor_ptr const& descale_k_T, Tensor_ptr const& descale_v, Tensor_ptr const& descale_dO,
+    Tensor_ptr const& descale_dO_T, SDPA_fp8_backward_attributes const& attributes) {
+    nodes::Draft node = detail::Attributes_access::take(attributes);
+    std::get<nodes::SdpaBackwardFields>(node.fields).block_scaled = true;
+    connect_all(node, {{port::Q, &q},
+                       {port::Q_T, &q_T},
+                       {port::K, &k},
+                       {port::K_T, &k_T},
+                       {port::V, &v},
+                       {port::O, &o_f16},
+                       {port::dO_f16, &dO_f16},
+                       {port::dO, &dO},
+                       {port::dO_T, &dO_T},
+                       {port::Stats, &stats},
+                       {port::Descale_q, &descale_q},
+                       {port::Descale_q_T, &descale_q_T},
+                       {port::Descale_k, &descale_k},
+                       {port::Descale_k_T, &descale_k_T},
+                       {port::Descale_v, &descale_v},
+                       {port::Descale_dO, &descale_dO},
+                       {port::Descale_dO_T, &descale_dO_T}});
+    auto const [dQ, dK, dV] = backward_results(node, impl());
+    std::array<Tensor_ptr, 6> results{dQ,
+                                      dK,
+                                      dV,
+                                      make_output(node, port::Amax_dQ, "Amax_dQ", impl()),
+                                      make_output(node, port::Amax_dK, "Amax_dK", impl()),
+                                      make_output(node, port::Amax_dV, "Amax_dV", impl())};
+    apply_modifiers(*this, impl(), node);
+    impl().nodes.push_back(std::move(node));
+    return results;
+}
+
 std::array<Tensor_ptr, 2> Graph::scaled_dot_product_flash_attention(Tensor_ptr const& q, Tensor_ptr const& k,
                                                                     Tensor_ptr const& v,
                                                                     SDPA_attributes const& attributes) {

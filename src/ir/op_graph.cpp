@@ -61,6 +61,8 @@ struct KindName {
     char const* operator()(SdpaBackwardOp const&) const { return "SDPA_BACKWARD"; }
     char const* operator()(PagedLoadOp const&) const { return "PAGED_LOAD"; }
     char const* operator()(BlockMaskOp const&) const { return "BLOCK_MASK"; }
+    char const* operator()(BlockDequantizeOp const&) const { return "BLOCK_DEQUANTIZE"; }
+    char const* operator()(BlockQuantizeOp const&) const { return "BLOCK_QUANTIZE"; }
 };
 
 }  // namespace

@@ -52,8 +52,10 @@ struct Value {
     std::int64_t alignment = 16;  // bytes
     Ragged ragged;                // the first stride then fits a dense copy
     ValueId view_of = kNoValue;   // the same elements as that value under other dims and strides
-    bool is_factor = false;       // its element means nothing unless it is finite and above 0
-    bool owned_scratch = false;   // Virtual here, but cuDNN wants memory for it: the lowering finds it a place
+    TensorReordering_t reordering = TensorReordering_t::NONE;  // of block scales: strides then mean nothing
+    double stored_times = 1.0;   // of 8 bits: these hold the value times this, as cuDNN's kernels do it inside
+    bool is_factor = false;      // its element means nothing unless it is finite and above 0
+    bool owned_scratch = false;  // Virtual here, but cuDNN wants memory for it: the lowering finds it a place
 };
 
 // C = A * B over the last two dims. A batch dim of A or B may be smaller than C's: groups of C share its entries.
@@ -124,6 +126,19 @@ struct BlockMaskOp {
     friend bool operator==(BlockMaskOp const&, BlockMaskOp const&) = default;
 };
 
+// y = x times the scale of its block: 32 neighbours along the axis, one of the last two of four. Scales that are
+// reordered are padded to whole tiles (core/block_scale.h).
+struct BlockDequantizeOp {
+    ValueId x = kNoValue, scale = kNoValue, y = kNoValue;
+    std::int64_t axis = 3;
+};
+
+// The inverse: each scale is the smallest power of two under which its block's finite numbers stay in the range of y.
+struct BlockQuantizeOp {
+    ValueId x = kNoValue, y = kNoValue, scale = kNoValue;
+    std::int64_t axis = 3;
+};
+
 struct AttentionOptions {
     std::optional<float> scale_value;
     bool alibi = false;
@@ -164,7 +179,7 @@ struct SdpaBackwardOp {
 };
 
 using OpBody = std::variant<MatmulOp, PointwiseOp, ReductionOp, RngOp, ReshapeOp, SdpaForwardOp, SdpaBackwardOp,
-                            PagedLoadOp, BlockMaskOp>;
+                            PagedLoadOp, BlockMaskOp, BlockDequantizeOp, BlockQuantizeOp>;
 
 struct Op {
     std::string name;

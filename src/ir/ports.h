@@ -59,6 +59,19 @@ struct Ports<BlockMaskOp> {
 };
 
 template <>
+struct Ports<BlockDequantizeOp> {
+    static constexpr Port<BlockDequantizeOp> inputs[] = {{"x", &BlockDequantizeOp::x},
+                                                         {"scale", &BlockDequantizeOp::scale}};
+    static constexpr Port<BlockDequantizeOp> outputs[] = {{"y", &BlockDequantizeOp::y}};
+};
+
+template <>
+struct Ports<BlockQuantizeOp> {
+    static constexpr Port<BlockQuantizeOp> inputs[] = {{"x", &BlockQuantizeOp::x}};
+    static constexpr Port<BlockQuantizeOp> outputs[] = {{"y", &BlockQuantizeOp::y}, {"scale", &BlockQuantizeOp::scale}};
+};
+
+template <>
 struct Ports<SdpaForwardOp> {
     using Op = SdpaForwardOp;
     static constexpr Port<Op> inputs[] = {{"q", &Op::q},

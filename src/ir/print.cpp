@@ -65,6 +65,8 @@ class Fields {
     void operator()(RngOp const& op) { add("probability", shortest_text(op.probability)); }
     void operator()(ReshapeOp const&) {}
     void operator()(BlockMaskOp const&) {}
+    void operator()(BlockDequantizeOp const& op) { add("axis", shortest_text(op.axis)); }
+    void operator()(BlockQuantizeOp const& op) { add("axis", shortest_text(op.axis)); }
     void operator()(PagedLoadOp const& op) { flag("transposes", op.transposes); }
     void operator()(SdpaForwardOp const& op) {
         (*this)(op.options);
@@ -98,6 +100,8 @@ std::string fields_text(Op const& op) {
 std::string type_and_dims(Value const& value) {
     std::string text = std::string(core::name_of(value.type)) + " " + core::to_string(value.dim);
     if (value.stride != core::packed_strides(value.dim)) text += " strides " + core::to_string(value.stride);
+    if (value.stored_times != 1.0) text += " times " + shortest_text(value.stored_times);
+    if (value.reordering != TensorReordering_t::NONE) text += std::string(" ") + core::name_of(value.reordering);
     if (value.ragged) text += " ragged by %" + std::to_string(value.ragged.offset);
     return text;
 }

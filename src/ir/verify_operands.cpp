@@ -1,5 +1,6 @@
 // The checks on one operation: its operands are there and their dims fit each other.
 #include "core/block_mask.h"
+#include "core/block_scale.h"
 #include "core/names.h"
 #include "core/pointwise.h"
 #include "ir/faults.h"
@@ -128,6 +129,9 @@ class OperandCheck {
     void check(ReshapeOp const& op);
     void check(PagedLoadOp const& op);
     void check(BlockMaskOp const& op);
+    void check(BlockDequantizeOp const& op) { check_blocks(op.x, op.scale, op.y, op.axis); }
+    void check(BlockQuantizeOp const& op) { check_blocks(op.x, op.scale, op.y, op.axis); }
+    void check_blocks(ValueId x, ValueId scale, ValueId y, std::int64_t axis);
     void check(SdpaForwardOp const& op);
     void check(SdpaBackwardOp const& op);
     // Whether there are dims to look at further.
@@ -246,6 +250,18 @@ void OperandCheck::check_block_mask(ValueId mask, core::Dims const& scores) {
 
 void OperandCheck::check(BlockMaskOp const& op) {
     if (check_rank_4({{"y", op.y}})) check_block_mask(op.mask, dim(op.y));
+}
+
+void OperandCheck::check_blocks(ValueId x, ValueId scale, ValueId y, std::int64_t axis) {
+    if (!check_rank_4({{"x", x}, {"scale", scale}, {"y", y}})) return;
+    if (axis != 2 && axis != 3) return fail("has axis " + std::to_string(axis) + "; needs 2 or 3");
+    check_dims("y", y, dim(x));
+    auto const along = static_cast<std::size_t>(axis);
+    bool const is_tiled = graph_.value(scale).reordering == TensorReordering_t::F8_128x4;
+    check_dims("scale", scale, is_tiled ? core::padded_block_dims(dim(x), along) : core::block_dims(dim(x), along));
+    DataType_t const type = graph_.value(scale).type;
+    if (type == DataType_t::FP8_E8M0) return;
+    fail("has " + show("scale", scale) + " of type " + core::name_of(type) + "; needs FP8_E8M0");
 }
 
 ValueId key_table(SdpaForwardOp const& op) { return op.page_table_k; }

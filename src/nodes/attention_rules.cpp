@@ -2,6 +2,7 @@
 #include "nodes/attention_rules.h"
 
 #include "nodes/attention_checks.h"
+#include "nodes/block_scale_checks.h"
 #include "nodes/fp8_checks.h"
 #include "nodes/paged_checks.h"
 #include "nodes/ragged_checks.h"
@@ -284,6 +285,27 @@ constexpr AttentionRule kRules[] = {
     {"sdpa_fp8_fwd.c07", nullptr,
      "FP8 attention does not come with the implementation UNIFIED.",
      GRAPH_NOT_SUPPORTED, fp8_checks::is_not_fused},
+    {"sdpa_fp8_fwd.c08", "sdpa_fp8_bwd.c07",
+     "Block scales are FP8_E8M0.",
+     GRAPH_NOT_SUPPORTED, block_scale_checks::scales_are_e8m0},
+    {"sdpa_fp8_fwd.c09", "sdpa_fp8_bwd.c08",
+     "Block scales have a dim for the blocks, padded to 4, the other of the last two padded to 128.",
+     INVALID_VALUE, block_scale_checks::scales_have_dims},
+    {"sdpa_fp8_fwd.c10", "sdpa_fp8_bwd.c09",
+     "Block scales are in memory, in the order F8_128x4, without gaps.",
+     GRAPH_NOT_SUPPORTED, block_scale_checks::scales_are_tiled},
+    {"sdpa_fp8_fwd.c11", "sdpa_fp8_bwd.c10",
+     "Block-scaled attention has no factors of whole tensors, and other attention none of its tensors.",
+     INVALID_VALUE, block_scale_checks::scales_are_of_one_kind},
+    {"sdpa_fp8_fwd.c12", "sdpa_fp8_bwd.c11",
+     "In block-scaled attention O, dO_f16 and the gradients are HALF or BFLOAT16.",
+     GRAPH_NOT_SUPPORTED, block_scale_checks::results_are_half},
+    {"sdpa_fp8_fwd.c13", "sdpa_fp8_bwd.c12",
+     "Block-scaled attention has neither pages nor ragged tensors.",
+     GRAPH_NOT_SUPPORTED, block_scale_checks::rows_are_dense},
+    {nullptr, "sdpa_fp8_bwd.c13",
+     "Q_T, K_T and dO_T have the types and dims of Q, K and dO.",
+     INVALID_VALUE, block_scale_checks::copies_agree},
 };
 // clang-format on
 

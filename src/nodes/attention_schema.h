@@ -18,6 +18,7 @@ constexpr std::array kAttentionFieldRows = {
     field<F, &F::left_bound>("left_bound", "columns kept up to the diagonal, counting it"),
     field<F, &F::right_bound>("right_bound", "columns kept beyond the diagonal"),
     field<F, &F::dropout_probability>("dropout_probability", "chance that a probability is dropped"),
+    field<F, &F::block_scaled>("block_scaled", "8-bit numbers with a scale for each 32 of them"),
 };
 
 inline constexpr std::array kAttentionOptionPorts = {
@@ -36,7 +37,7 @@ inline constexpr std::array kAttentionOptionPorts = {
     PortRow{attention::Score_mod, "score_mod", Direction::Input, Presence::Optional, "what a modifier made of them", 1},
 };
 
-// Ports of 8-bit attention, which needs all of the inputs; a rule says so.
+// Ports of 8-bit attention, which needs all inputs of its kind of scaling; a rule says so.
 constexpr PortRow fp8_input(int port, char const* name, char const* summary) {
     return {port, name, Direction::Input, Presence::Optional, summary};
 }

@@ -48,9 +48,9 @@ void expect_like(RuleScope const& scope, int gradient, int source, char const* m
 
 void has_four_dims(RuleScope const& scope) {
     for (int const port :
-         {Q,        K,         V,  O,  dO,    Stats,        Bias,         Seq_len_q,  Seq_len_kv,  Dropout_mask,
-          Rng_dump, dQ,        dK, dV, dBias, Page_table_k, Page_table_v, Sink_token, dSink_token, Max,
-          Sum_exp,  Block_mask}) {
+         {Q,        K,          V,   O,   dO,    Stats,        Bias,         Seq_len_q,  Seq_len_kv,  Dropout_mask,
+          Rng_dump, dQ,         dK,  dV,  dBias, Page_table_k, Page_table_v, Sink_token, dSink_token, Max,
+          Sum_exp,  Block_mask, Q_T, K_T, dO_T,  dO_f16}) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || tensor->dim.empty() || tensor->dim.size() == 4) continue;
         scope.report_port(port, text(name(scope, port), " with ", tensor->dim.size(), " dims ", tensor->dim),
@@ -60,7 +60,7 @@ void has_four_dims(RuleScope const& scope) {
 }
 
 void head_size_is_contiguous(RuleScope const& scope) {
-    for (int const port : {Q, K, V, O, dO, dQ, dK, dV}) {
+    for (int const port : {Q, K, V, O, dO, dQ, dK, dV, Q_T, K_T, dO_T, dO_f16}) {
         TensorSpec const* const tensor = scope.tensor_4d(port);
         if (tensor == nullptr || tensor->stride.size() != 4 || tensor->dim[3] == 1 || tensor->stride[3] == 1) continue;
         scope.report_port(port, text(name(scope, port), " with strides ", tensor->stride),
@@ -104,7 +104,7 @@ void o_has_dims(RuleScope const& scope) {
     TensorSpec const* const q = scope.tensor_4d(Q);
     TensorSpec const* const v = scope.tensor_4d(V);
     if (q == nullptr || v == nullptr) return;
-    for (int const port : {O, dO}) {
+    for (int const port : {O, dO, dO_T, dO_f16}) {
         expect_dims(scope, port, {q->dim[0], q->dim[1], q->dim[2], v->dim[3]}, "{B, Hq, Sq, Dv} of Q and V");
     }
 }
@@ -172,7 +172,7 @@ void intermediates_fit(RuleScope const& scope) {
 
 void tensors_are_in_memory(RuleScope const& scope) {
     for (int const port : {Q, K, V, O, dO, Stats, Bias, Seq_len_q, Seq_len_kv, Dropout_mask, Page_table_k, Page_table_v,
-                           Sink_token, Block_mask}) {
+                           Sink_token, Block_mask, Q_T, K_T, dO_T, dO_f16}) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || !has_port(scope, port, Direction::Input)) continue;
         if (!tensor->is_by_value && !tensor->is_constant) continue;

@@ -34,8 +34,22 @@ bool is_wider(DataType_t type) { return is_half(type) || type == DataType_t::FLO
 
 }  // namespace
 
+static void block_scales_are_there(RuleScope const& scope) {
+    auto const expect = [&](int port, char const* fix) {
+        if (scope.tensor(port) != nullptr) return;
+        scope.report_port(port, "no tensor (null) in block-scaled attention", text("the tensor ", name(scope, port)),
+                          fix);
+    };
+    for (BlockScaled const& row : block_scaled_ports(scope.node())) {
+        if (is_block_port(row.tensor)) expect(row.tensor, "pass the numbers quantized in blocks along the sequence");
+        expect(row.scale, "pass a tensor of FP8_E8M0, such as mxfp8_quantize() of <cudnn_frontend/fp8.h> makes it");
+    }
+    if (scope.node().kind() == NodeKind::SdpaBackward) expect(dO_f16, "pass the gradient of O in HALF or BFLOAT16");
+}
+
 void factors_are_there(RuleScope const& scope) {
     if (!is_fp8(scope.node())) return;
+    if (is_block_scaled(scope.node())) return block_scales_are_there(scope);
     for_each_fp8_port(scope, [&](PortRow const& row, TensorSpec const* tensor) {
         if (row.direction != Direction::Input || tensor != nullptr) return;
         scope.report_port(row.port, "no tensor (null) in FP8 attention",
@@ -46,7 +60,8 @@ void factors_are_there(RuleScope const& scope) {
 
 void factors_are_float(RuleScope const& scope) {
     for_each_fp8_port(scope, [&](PortRow const& row, TensorSpec const* tensor) {
-        if (tensor == nullptr) return;
+        bool const is_block_scale = is_block_scaled(scope.node()) && row.direction == Direction::Input;
+        if (tensor == nullptr || is_block_scale) return;
         attention_checks::expect_one_element(scope, row.port);
         attention_checks::expect_type(scope, row.port, DataType_t::FLOAT);
     });
@@ -75,7 +90,7 @@ void factors_of_products_are_fp8(RuleScope const& scope) {
 }
 
 void results_are_narrow(RuleScope const& scope) {
-    if (!is_fp8(scope.node())) return;
+    if (!is_fp8(scope.node()) || is_block_scaled(scope.node())) return;
     for (int const port : {O, dQ, dK, dV}) {
         expect_one_of(scope, port, is_narrow, "type FP8_E4M3, FP8_E5M2, HALF or BFLOAT16",
                       "call set_data_type(DataType_t::FP8_E4M3) on it");

@@ -67,6 +67,14 @@ enum Port : int {
     Amax_dK,
     Amax_dV,
     Amax_dP,
+    // Of block-scaled attention alone: the same numbers with blocks along the sequence, and unquantized ones.
+    Q_T,
+    K_T,
+    dO_T,
+    dO_f16,
+    Descale_q_T,
+    Descale_k_T,
+    Descale_dO_T,
     kPorts
 };
 }
@@ -92,6 +100,7 @@ struct AttentionFields {
     std::optional<std::int64_t> left_bound;
     std::optional<std::int64_t> right_bound;
     std::optional<float> dropout_probability;
+    bool block_scaled = false;
 };
 
 struct SdpaForwardFields : AttentionFields {

@@ -25,6 +25,13 @@ constexpr std::array kFp8PortRows = {
     fp8_output(attention::Amax_dK, "amax_dK", "greatest magnitude of dK before scale_dK"),
     fp8_output(attention::Amax_dV, "amax_dV", "greatest magnitude of dV before scale_dV"),
     fp8_output(attention::Amax_dP, "amax_dP", "greatest magnitude of the scores' gradients"),
+    fp8_input(attention::Q_T, "Q_T", "Q in blocks along the sequence"),
+    fp8_input(attention::K_T, "K_T", "K in blocks along the sequence"),
+    fp8_input(attention::dO_T, "dO_T", "dO in blocks along the sequence"),
+    fp8_input(attention::dO_f16, "dO_f16", "dO in 16 bits"),
+    fp8_input(attention::Descale_q_T, "descale_q_T", "factors of Q_T after reading"),
+    fp8_input(attention::Descale_k_T, "descale_k_T", "factors of K_T after reading"),
+    fp8_input(attention::Descale_dO_T, "descale_dO_T", "factors of dO_T after reading"),
 };
 
 constexpr auto kPortRows = join(

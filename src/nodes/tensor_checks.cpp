@@ -1,5 +1,7 @@
 #include "nodes/tensor_checks.h"
 
+#include "nodes/block_scale_checks.h"
+
 #include "core/data_type.h"
 #include "nodes/uses.h"
 #include "nodes/wording.h"
@@ -142,10 +144,14 @@ void has_sound_alignment(RuleScope const& scope) {
 }
 
 void is_plainly_laid_out(RuleScope const& scope) {
-    for (TensorSpec const& tensor : scope.graph().tensors) {
-        if (tensor.reordering != TensorReordering_t::NONE && core::is_known(tensor.reordering)) {
-            scope.report(tensor, text("reordering ", tensor.reordering), "reordering NONE",
-                         "leave out set_reordering_type(); block-scaled layouts are not available yet");
+    for (std::size_t i = 0; i < scope.graph().tensors.size(); ++i) {
+        TensorSpec const& tensor = scope.graph().tensors[i];
+        bool const is_in_place =
+            tensor.reordering == TensorReordering_t::F8_128x4 && block_scale_checks::is_block_scale(scope.uses()[i]);
+        if (tensor.reordering != TensorReordering_t::NONE && core::is_known(tensor.reordering) && !is_in_place) {
+            scope.report(tensor, text("reordering ", tensor.reordering),
+                         "reordering NONE, or F8_128x4 on block scales of 8-bit attention",
+                         "leave out set_reordering_type(), or pass the tensor to sdpa_fp8() as block scales");
         }
         if (tensor.vector_count != 1) {
             scope.report(tensor, text("a vector count of ", tensor.vector_count), "a vector count of 1",

@@ -1,5 +1,6 @@
 #include "attention_graphs.h"
 
+#include "core/block_scale.h"
 #include "core/names.h"
 #include "nodes/fp8.h"
 #include "nodes/schema.h"
@@ -39,6 +40,28 @@ AttentionGraph& AttentionGraph::fp8() {
     if (is_backward()) tensor(Port::dO).data_type = DataType_t::FP8_E5M2;
     for (nodes::PortRow const& row : nodes::schema_of(node().kind()).ports) {
         if (nodes::is_fp8_port(row.port)) connect(row.port, DataType_t::FLOAT, {1, 1, 1, 1});
+    }
+    return *this;
+}
+
+AttentionGraph& AttentionGraph::block_scaled() {
+    fields().block_scaled = true;
+    for (int const port : {Port::Q, Port::K, Port::V}) tensor(port).data_type = DataType_t::FP8_E4M3;
+    if (is_backward()) {
+        tensor(Port::dO).data_type = DataType_t::FP8_E4M3;
+        connect(Port::Q_T, DataType_t::FP8_E4M3, tensor(Port::Q).dim);
+        connect(Port::K_T, DataType_t::FP8_E4M3, tensor(Port::K).dim);
+        connect(Port::dO_T, DataType_t::FP8_E4M3, tensor(Port::dO).dim);
+        connect(Port::dO_f16, DataType_t::HALF, tensor(Port::dO).dim);
+        for (int const port : {Port::Amax_dQ, Port::Amax_dK, Port::Amax_dV}) {
+            connect(port, DataType_t::FLOAT, {1, 1, 1, 1});
+        }
+    } else {
+        connect(Port::Amax_o, DataType_t::FLOAT, {1, 1, 1, 1});
+    }
+    for (nodes::BlockScaled const& row : nodes::block_scaled_ports(node())) {
+        connect(row.scale, DataType_t::FP8_E8M0, core::padded_block_dims(tensor(row.tensor).dim, row.axis));
+        tensor(row.scale).reordering = TensorReordering_t::F8_128x4;
     }
     return *this;
 }

@@ -17,6 +17,7 @@ class AttentionGraph {
     static AttentionGraph forward();   // b=2, 4 heads, 6 queries, 5 keys, 8 and 16 elements, half precision
     static AttentionGraph backward();  // the same
     AttentionGraph& fp8();             // in FP8_E4M3, dO in FP8_E5M2, with all factors and amaxes
+    AttentionGraph& block_scaled();    // in FP8_E4M3, results in half precision, with all scales and amaxes
 
     nodes::GraphSpec spec;
     nodes::Node& node() { return spec.nodes.back(); }

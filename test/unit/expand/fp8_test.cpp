@@ -118,3 +118,69 @@ TEST_CASE("Targets with a fused operation interpret 8-bit attention too", "[expa
         CHECK(steps(fused(graph)) == steps(composite(graph)));
     }
 }
+
+TEST_CASE("block-scaled forward attention multiplies by scales before products, and rounds probabilities inside",
+          "[expand]") {
+    auto attention = AttentionGraph::forward().block_scaled().scale(0.5f).stats();
+    ir::OpGraph const graph = composite(attention);
+    CHECK(steps(graph) == Lines{
+                              "wide_K^T = BLOCK_DEQUANTIZE(K^T, descale_k^T)",
+                              "wide_Q = BLOCK_DEQUANTIZE(Q, descale_q)",
+                              "scores = MATMUL(wide_Q, wide_K^T)",
+                              "scaled_scores = MUL(scores, scale)",
+                              "softmax_max = REDUCE_MAX(scaled_scores)",
+                              "shifted_scores = SUB(scaled_scores, softmax_max)",
+                              "exponentials = EXP(shifted_scores)",
+                              "softmax_sum = REDUCE_ADD(exponentials)",
+                              "softmax_log_sum = LOG(softmax_sum)",
+                              "Stats = ADD(softmax_log_sum, softmax_max)",
+                              "probabilities:FP8_E4M3 = DIV(exponentials, softmax_sum)",
+                              "wide_V = BLOCK_DEQUANTIZE(V, descale_v)",
+                              "O:HALF = MATMUL(probabilities, wide_V)",
+                              "amax_o = REDUCE_AMAX(O)",
+                          });
+    CHECK(find_value(graph, "probabilities").stored_times == 256.0);
+    CHECK(find_value(graph, "descale_q").reordering == TensorReordering_t::F8_128x4);
+    CHECK_FALSE(find_value(graph, "descale_q").is_factor);
+}
+
+TEST_CASE("block-scaled backward attention quantizes between products, each time along the axis that they sum over",
+          "[expand]") {
+    auto attention = AttentionGraph::backward().block_scaled().scale(0.5f);
+    CHECK(steps(composite(attention)) ==
+          Lines{
+              "gradient_times_output = MUL(dO_f16, O)",
+              "row_dot = REDUCE_ADD(gradient_times_output)",
+              "scaled_row_dot = MUL(row_dot, row_dot_factor)",
+              "wide_K^T = BLOCK_DEQUANTIZE(K^T, descale_k^T)",
+              "wide_V^T = BLOCK_DEQUANTIZE(V^T, descale_v^T)",
+              "wide_Q = BLOCK_DEQUANTIZE(Q, descale_q)",
+              "scores = MATMUL(wide_Q, wide_K^T)",
+              "scaled_scores = MUL(scores, scale)",
+              "shifted_scores = SUB(scaled_scores, Stats)",
+              "probabilities = EXP(shifted_scores)",
+              "transposed_probabilities = RESHAPE(probabilities)",
+              "wide_dO_T = BLOCK_DEQUANTIZE(dO_T, descale_dO_T)",
+              "narrow_probabilities:FP8_E4M3 = BLOCK_QUANTIZE(transposed_probabilities)",
+              "wide_probabilities = BLOCK_DEQUANTIZE(narrow_probabilities, scales_of_probabilities)",
+              "dV:HALF = MATMUL(wide_probabilities, wide_dO_T)",
+              "amax_dV = REDUCE_AMAX(dV)",
+              "wide_dO = BLOCK_DEQUANTIZE(dO, descale_dO)",
+              "probability_gradients = MATMUL(wide_dO, wide_V^T)",
+              "centered_gradients = SUB(probability_gradients, scaled_row_dot)",
+              "score_gradients = MUL(centered_gradients, probabilities)",
+              "scaled_score_gradients = MUL(score_gradients, scale)",
+              "transposed_score_gradients = RESHAPE(scaled_score_gradients)",
+              "wide_Q_T = BLOCK_DEQUANTIZE(Q_T, descale_q_T)",
+              "narrow_transposed_score_gradients:FP8_E4M3 = BLOCK_QUANTIZE(transposed_score_gradients)",
+              "wide_transposed_score_gradients = BLOCK_DEQUANTIZE(narrow_transposed_score_gradients, "
+              "scales_of_transposed_score_gradients)",
+              "dK:HALF = MATMUL(wide_transposed_score_gradients, wide_Q_T)",
+              "amax_dK = REDUCE_AMAX(dK)",
+              "narrow_score_gradients:FP8_E4M3 = BLOCK_QUANTIZE(scaled_score_gradients)",
+              "wide_score_gradients = BLOCK_DEQUANTIZE(narrow_score_gradients, scales_of_score_gradients)",
+              "wide_K_T = BLOCK_DEQUANTIZE(K_T, descale_k_T)",
+              "dQ:HALF = MATMUL(wide_score_gradients, wide_K_T)",
+              "amax_dQ = REDUCE_AMAX(dQ)",
+          });
+}

@@ -97,6 +97,8 @@ TEST_CASE("operations have the names of what they do") {
     CHECK(std::string(ir::kind_name(op(ir::ReshapeOp{}))) == "RESHAPE");
     CHECK(std::string(ir::kind_name(op(ir::PagedLoadOp{}))) == "PAGED_LOAD");
     CHECK(std::string(ir::kind_name(op(ir::BlockMaskOp{}))) == "BLOCK_MASK");
+    CHECK(std::string(ir::kind_name(op(ir::BlockDequantizeOp{}))) == "BLOCK_DEQUANTIZE");
+    CHECK(std::string(ir::kind_name(op(ir::BlockQuantizeOp{}))) == "BLOCK_QUANTIZE");
     CHECK(std::string(ir::kind_name(op(ir::SdpaForwardOp{}))) == "SDPA_FORWARD");
     CHECK(std::string(ir::kind_name(op(ir::SdpaBackwardOp{}))) == "SDPA_BACKWARD");
 }

@@ -44,11 +44,11 @@ std::string lines(Member const&... members) {
 
 // Structured bindings name every member: one that is added to a struct does not compile until it is added here.
 std::string fields_of(AttentionFields const& fields) {
-    auto const& [a, b, c, d, e, f, g] = fields;
-    return lines(a, b, c, d, e, f, g);
+    auto const& [a, b, c, d, e, f, g, h] = fields;
+    return lines(a, b, c, d, e, f, g, h);
 }
 std::string fields_of(SdpaForwardFields const& fields) {
-    static_assert(sizeof(SdpaForwardFields) == sizeof(AttentionFields) + 24);
+    static_assert(sizeof(SdpaForwardFields) == sizeof(AttentionFields) + 16);
     return fields_of(static_cast<AttentionFields const&>(fields)) +
            lines(fields.generate_stats, fields.implementation, fields.max_seq_len_kv);
 }

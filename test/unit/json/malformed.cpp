@@ -192,7 +192,7 @@ std::vector<Malformed> faulty_nodes() {
         {forward(R"("attn_scle": 1)"),
          line("/nodes/0/fields/attn_scle", R"(the unknown member "attn_scle")",
               "needed one of attn_scale, alibi_mask, padding_mask, diagonal_alignment, left_bound, right_bound, "
-              "dropout_probability, generate_stats, implementation, max_seq_len_kv; try \"attn_scale\"")},
+              "dropout_probability, block_scaled, generate_stats, implementation, max_seq_len_kv; try \"attn_scale\"")},
         {forward(R"("deterministic": true)"),
          line("/nodes/0/fields/deterministic", R"(the unknown member "deterministic")", "needed one of")},
         {forward(R"("attn_scale": 1e39)"),

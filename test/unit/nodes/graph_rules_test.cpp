@@ -192,8 +192,9 @@ TEST_CASE("graph.c13: a reordered tensor") {
     TestGraph graph = chain_graph();
     in(graph).reordering = TensorReordering_t::F8_128x4;
     expect_finding(graph, "graph.c13",
-                   {error_code_t::GRAPH_NOT_SUPPORTED, "", "in", "reordering F8_128x4", "reordering NONE",
-                    "leave out set_reordering_type(); block-scaled layouts are not available yet"});
+                   {error_code_t::GRAPH_NOT_SUPPORTED, "", "in", "reordering F8_128x4",
+                    "reordering NONE, or F8_128x4 on block scales of 8-bit attention",
+                    "leave out set_reordering_type(), or pass the tensor to sdpa_fp8() as block scales"});
 }
 
 TEST_CASE("graph.c13: a vectorized tensor") {

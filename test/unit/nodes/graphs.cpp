@@ -1,5 +1,6 @@
 #include "graphs.h"
 
+#include "core/block_scale.h"
 #include "nodes/fp8.h"
 
 namespace test {
@@ -33,6 +34,30 @@ TestGraph fp8_graph(NodeKind kind) {
         if (!is_fp8_port(row.port)) continue;
         if (row.direction == Direction::Input) graph.connect(row.port, {1, 1, 1, 1}, DataType_t::FLOAT);
         else graph.connect_output(row.port);
+    }
+    return graph;
+}
+
+TestGraph block_scaled_graph(NodeKind kind) {
+    using namespace attention;
+    TestGraph graph = attention_graph(kind);
+    graph.io_data_type = DataType_t::BFLOAT16;
+    graph.attention_options().block_scaled = true;
+    for (int const port : {Q, K, V}) graph.at(port).data_type = DataType_t::FP8_E4M3;
+    if (kind == NodeKind::SdpaBackward) {
+        graph.at(O).data_type = DataType_t::BFLOAT16;
+        graph.at(dO).data_type = DataType_t::FP8_E4M3;
+        graph.connect(Q_T, {2, 4, 6, 16}, DataType_t::FP8_E4M3);
+        graph.connect(K_T, {2, 2, 8, 16}, DataType_t::FP8_E4M3);
+        graph.connect(dO_T, {2, 4, 6, 32}, DataType_t::FP8_E4M3);
+        graph.connect(dO_f16, {2, 4, 6, 32}, DataType_t::BFLOAT16);
+        for (int const port : {Amax_dQ, Amax_dK, Amax_dV}) graph.connect_output(port);
+    } else {
+        graph.connect_output(Amax_o);
+    }
+    for (BlockScaled const& row : block_scaled_ports(graph.nodes[0])) {
+        Dims const dim = core::padded_block_dims(graph.at(row.tensor).dim, row.axis);
+        graph.connect(row.scale, dim, DataType_t::FP8_E8M0).reordering = TensorReordering_t::F8_128x4;
     }
     return graph;
 }
