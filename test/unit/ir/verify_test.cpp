@@ -310,6 +310,29 @@ TEST_CASE("block masks: their dims and type, as an operation and as a part of at
                "needs [2, 4, 1, 1]");
 }
 
+TEST_CASE("block scales: their dims with and without tiles, their type and the axis") {
+    auto const dequantized = [](core::Dims dim, TensorReordering_t order, DataType_t type, std::int64_t axis) {
+        Draft draft;
+        ir::Value scale = input("scale", std::move(dim), 60);
+        scale.type = type;
+        scale.reordering = order;
+        ir::BlockDequantizeOp body{.x = draft.in({2, 3, 70, 96}), .scale = draft.add(scale), .axis = axis};
+        body.y = draft.out({2, 3, 70, 96});
+        draft.add(op(body));
+        return fault_of(std::move(draft));
+    };
+    constexpr auto kTiled = TensorReordering_t::F8_128x4, kPlain = TensorReordering_t::NONE;
+    constexpr auto kType = DataType_t::FP8_E8M0;
+    CHECK(dequantized({2, 3, 128, 4}, kTiled, kType, 3) == "");
+    CHECK(dequantized({2, 3, 4, 128}, kTiled, kType, 2) == "");
+    CHECK(dequantized({2, 3, 70, 3}, kPlain, kType, 3) == "");
+    CHECK(dequantized({2, 3, 70, 3}, kTiled, kType, 3).find("needs [2, 3, 128, 4]") != std::string::npos);
+    CHECK(dequantized({2, 3, 128, 4}, kPlain, kType, 2).find("needs [2, 3, 3, 96]") != std::string::npos);
+    CHECK(dequantized({2, 3, 128, 4}, kTiled, DataType_t::FLOAT, 3).find("of type FLOAT; needs FP8_E8M0") !=
+          std::string::npos);
+    CHECK(dequantized({2, 3, 128, 4}, kTiled, kType, 1).find("has axis 1; needs 2 or 3") != std::string::npos);
+}
+
 TEST_CASE("paged load: its dims, its table and its lengths") {
     struct Load {
         Draft draft;

@@ -484,3 +484,26 @@ TEST_CASE("cudnn.s47: ragged FP8 attention", "[support]") {
     CHECK(ids(forward) == "cudnn.s47");
     CHECK(ids(forward, kBlackwell) == "");
 }
+
+TEST_CASE("cudnn.s59 to s62: block scales", "[support]") {
+    auto const on = [](int sm, std::size_t version) { return core::Capabilities{.cudnn_version = version, .sm = sm}; };
+    auto const forward = [](std::int64_t qk, std::int64_t v) {
+        AttentionGraph graph = AttentionGraph::forward();
+        resize(graph, {Port::Q, Port::K}, 3, qk);
+        resize(graph, {Port::V, Port::O}, 3, v);
+        return graph.block_scaled();
+    };
+    CHECK(ids(forward(128, 64), on(100, 92101)) == "");
+    CHECK(ids(forward(128, 64), on(103, 92800)) == "");
+    CHECK(ids(forward(128, 64), on(100, 91900)) == "cudnn.s59");
+    CHECK(ids(forward(128, 64), on(90, 92800)).find("cudnn.s59") != std::string::npos);
+    CHECK(ids(forward(128, 64), on(120, 92800)).find("cudnn.s59") != std::string::npos);
+    CHECK(ids(forward(144, 64), on(100, 92800)) == "cudnn.s61");
+    CHECK(ids(forward(128, 160), on(100, 92800)) == "cudnn.s61");
+    AttentionGraph one = AttentionGraph::forward();
+    resize(one, {Port::Q, Port::K, Port::V, Port::O}, 3, 64);
+    resize(one, {Port::Q, Port::O}, 2, 1);
+    CHECK(ids(one.block_scaled(), on(100, 92800)) == "cudnn.s62");
+    auto backward = with_head_dims(AttentionGraph::backward(), 128, 128).block_scaled();
+    CHECK(ids(backward, on(100, 92800)) == "cudnn.s60");
+}

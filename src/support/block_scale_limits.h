@@ -1,0 +1,13 @@
+// The checks of the limits on block-scaled attention, which stand in the table: they say nothing of other attention.
+#pragma once
+
+#include "support/limit_tools.h"
+
+namespace cudnn_frontend::inline v1::support {
+
+Found block_scale_place(Facts const& facts, Capabilities const& here);
+Found block_scale_backward(Facts const& facts, Capabilities const& here);
+Found block_scale_head_dims(Facts const& facts, Capabilities const& here);
+Found block_scale_of_one_query(Facts const& facts, Capabilities const& here);
+
+}  // namespace cudnn_frontend::inline v1::support
