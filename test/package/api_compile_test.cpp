@@ -76,6 +76,14 @@ static_assert(std::is_same_v<Fp8_backward<Tensor, Tensor, Tensor, Tensor, Tensor
                                           Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor,
                                           fe::graph::SDPA_fp8_backward_attributes>,
                              std::array<Tensor, 7>>);
+// With block scales.
+static_assert(
+    std::is_same_v<Fp8<Tensor&, Tensor, Tensor const&, Tensor, Tensor, Tensor, fe::graph::SDPA_fp8_attributes>,
+                   std::array<Tensor, 3>>);
+static_assert(std::is_same_v<
+              Fp8_backward<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor,
+                           Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, fe::graph::SDPA_fp8_backward_attributes>,
+              std::array<Tensor, 6>>);
 static_assert(std::is_same_v<fe::graph::SDPA_fp8_attributes, SDPA_attributes>);
 static_assert(std::is_same_v<fe::graph::Scaled_dot_product_flash_attention_attributes, SDPA_attributes>);
 static_assert(
