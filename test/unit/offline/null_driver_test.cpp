@@ -179,8 +179,9 @@ TEST_CASE("cuDNN refuses a device that lacks a property") {
     auto const known = offline::find_device("h200");
     REQUIRE(known.is_good());
     auto const names = member_names(known.value().properties);
-    CHECK(names.size() == 23);
+    CHECK(names.size() == 24);
     for (std::string const& name : names) {
+        if (name == "memoryBusWidth") continue;  // 9.28 wants it, older ones do not look at it
         INFO(name);
         auto const device = cudnn::Device::from_json(*api, without_member(known.value().properties, name));
         REQUIRE(device.is_bad());
