@@ -140,8 +140,7 @@ std::array<Tensor_ptr, 3> Graph::sdpa_fp8(Tensor_ptr const& q, Tensor_ptr const&
                        {port::Descale_v, &descale_v}});
     auto const [o, stats] = forward_results(node, impl());
     std::array<Tensor_ptr, 3> results{o, stats, make_output(node, port::Amax_o, "Amax_O", impl())};
-    apply_modifiers(*this, impl(), node);
-    impl().nodes.push_back(std::move(node));
+    add_attention(*this, impl(), std::move(node));
     return results;
 }
 
@@ -177,8 +176,7 @@ std::array<Tensor_ptr, 6> Graph::sdpa_fp8_backward(
                                       make_output(node, port::Amax_dQ, "Amax_dQ", impl()),
                                       make_output(node, port::Amax_dK, "Amax_dK", impl()),
                                       make_output(node, port::Amax_dV, "Amax_dV", impl())};
-    apply_modifiers(*this, impl(), node);
-    impl().nodes.push_back(std::move(node));
+    add_attention(*this, impl(), std::move(node));
     return results;
 }
 

@@ -131,12 +131,16 @@ struct BlockMaskOp {
 struct BlockDequantizeOp {
     ValueId x = kNoValue, scale = kNoValue, y = kNoValue;
     std::int64_t axis = 3;
+
+    friend bool operator==(BlockDequantizeOp const&, BlockDequantizeOp const&) = default;
 };
 
 // The inverse: each scale is the smallest power of two under which its block's finite numbers stay in the range of y.
 struct BlockQuantizeOp {
     ValueId x = kNoValue, y = kNoValue, scale = kNoValue;
     std::int64_t axis = 3;
+
+    friend bool operator==(BlockQuantizeOp const&, BlockQuantizeOp const&) = default;
 };
 
 struct AttentionOptions {

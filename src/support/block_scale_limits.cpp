@@ -1,28 +1,24 @@
 #include "support/block_scale_limits.h"
 
-#include "nodes/fp8.h"
-
 namespace cudnn_frontend::inline v1::support {
 
-Found block_scale_place(Facts const& facts, Capabilities const& here) {
-    if (!nodes::is_block_scaled(facts.node)) return {};
+Found block_scale_place(Facts const&, Capabilities const& here) {
     if (!is_datacenter(here)) return Violation{-1, "block scales on " + architecture_of(here)};
     if (here.cudnn_version >= 92101) return {};
     return Violation{-1, "block scales with " + version(here.cudnn_version)};
 }
 
 Found block_scale_backward(Facts const& facts, Capabilities const&) {
-    if (!nodes::is_block_scaled(facts.node) || !facts.is_backward) return {};
+    if (!facts.is_backward) return {};
     return Violation{-1, "block scales in backward"};
 }
 
 Found block_scale_head_dims(Facts const& facts, Capabilities const&) {
-    if (!nodes::is_block_scaled(facts.node)) return {};
     return bad_head_dim(facts, [](std::int64_t dim) { return dim > 128; });
 }
 
 Found block_scale_of_one_query(Facts const& facts, Capabilities const&) {
-    if (!nodes::is_block_scaled(facts.node) || facts.queries() > 1) return {};
+    if (facts.queries() > 1) return {};
     return Violation{Port::Q, "one query beside block scales"};
 }
 

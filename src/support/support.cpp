@@ -32,7 +32,13 @@ static std::string tensor_name(AttentionFacts const& facts, int port) {
 }
 
 static bool applies(Limit const& limit, nodes::Node const& node) {
-    return limit.of == Of::All || (limit.of == Of::Fp8) == nodes::is_fp8(node);
+    switch (limit.of) {
+        case Of::All: break;
+        case Of::Fp8: return nodes::is_fp8(node);
+        case Of::BlockScaled: return nodes::is_block_scaled(node);
+        case Of::Wider: return !nodes::is_fp8(node);
+    }
+    return true;
 }
 
 Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities) {

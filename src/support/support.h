@@ -38,7 +38,7 @@ struct Violation {
 enum class Ground { NoEngine, WrongRun, NoPlace };
 
 // The attention that a limit is about.
-enum class Of { All, Fp8, Wider };
+enum class Of { All, Fp8, BlockScaled, Wider };
 
 struct Limit {
     char const* id;         // cudnn.s07

@@ -500,13 +500,17 @@ constexpr Limit kLimits[] = {
     {"cudnn.s58", "more than one query beside a block mask", "give the same mask as a bias of 0 and minus infinity",
      kUnsupported, Ground::NoEngine, block_mask_of_one_query},
     {"cudnn.s59", "compute capability 10.x and cuDNN 9.21.1 or newer for block scales (MXFP8)",
-     "use one scale for each tensor, or Target::cpu()", kUnsupported, Ground::NoEngine, block_scale_place, Of::Fp8},
+     "use one scale for each tensor, or Target::cpu()", kUnsupported, Ground::NoEngine, block_scale_place,
+     Of::BlockScaled},
     {"cudnn.s60", "forward alone for block scales: engines are named for backward, and no plan of it compiled",
-     "use one scale for each tensor, or Target::cpu()", kUnsupported, Ground::NoEngine, block_scale_backward, Of::Fp8},
+     "use one scale for each tensor, or Target::cpu()", kUnsupported, Ground::NoEngine, block_scale_backward,
+     Of::BlockScaled},
     {"cudnn.s61", "heads of 128 at most for block scales: for larger ones engines are named, and no plan compiled",
-     "use one scale for each tensor, or Target::cpu()", kUnsupported, Ground::NoEngine, block_scale_head_dims, Of::Fp8},
+     "use one scale for each tensor, or Target::cpu()", kUnsupported, Ground::NoEngine, block_scale_head_dims,
+     Of::BlockScaled},
     {"cudnn.s62", "more than one query beside block scales: asked about one, cuDNN ends the process",
-     "give Q a second row, or use Target::cpu()", kUnsupported, Ground::WrongRun, block_scale_of_one_query, Of::Fp8},
+     "give Q a second row, or use Target::cpu()", kUnsupported, Ground::WrongRun, block_scale_of_one_query,
+     Of::BlockScaled},
 };
 
 }  // namespace

@@ -21,5 +21,6 @@ std::vector<CaseGroup> groups_at_limits();
 
 // The same index gives the same case, always.
 AttentionCase random_gpu_case(std::uint64_t index);
+AttentionCase random_fp8_gpu_case(std::uint64_t index);
 
 }  // namespace sdpa_test

@@ -134,9 +134,13 @@ std::vector<CaseGroup> chosen_groups(std::vector<std::string> const& arguments) 
     int const random_cases = arguments.empty() ? 200 : std::atoi(arguments[0].c_str());
     std::string const part = arguments.size() > 1 ? arguments[1] : "";
     std::vector<CaseGroup> groups = gpu_case_groups();
-    groups.push_back({"random", {}, {}});
-    for (int i = 0; i < random_cases; ++i)
-        groups.back().cases.push_back(random_gpu_case(static_cast<std::uint64_t>(i)));
+    CaseGroup random{"random", {}}, random_fp8{"random FP8", {}};
+    for (int i = 0; i < random_cases; ++i) {
+        random.cases.push_back(random_gpu_case(static_cast<std::uint64_t>(i)));
+        if (i % 5 == 0) random_fp8.cases.push_back(random_fp8_gpu_case(static_cast<std::uint64_t>(i)));
+    }
+    groups.push_back(std::move(random));
+    groups.push_back(std::move(random_fp8));
     std::erase_if(groups, [&](CaseGroup const& g) { return g.cases.empty() || g.name.find(part) == g.name.npos; });
     return groups;
 }

@@ -3,6 +3,7 @@
 
 #include "support/random.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace sdpa_test {
@@ -30,6 +31,29 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     c.block_mask = false;  // cudnn.s55
     if (c.sink) c.sink = DataType_t::FLOAT;
     if (c.generate_stats || c.sink) c.logit_max = c.score_sum_exp = false;
+    return c;
+}
+
+// What 8-bit kernels of Hopper take, in any combination.
+AttentionCase random_fp8_gpu_case(std::uint64_t index) {
+    constexpr DataType_t kTypes[] = {DataType_t::FP8_E4M3, DataType_t::FP8_E5M2};
+    constexpr std::int64_t kForwardHeadDims[] = {64, 128, 192, 256};
+    Random random(70000 + index);
+    AttentionCase c = random_gpu_case(index);
+    c.type = random.chance(0.8) ? kTypes[0] : kTypes[1];
+    c.result_type = random.chance(0.8) ? c.type : random.pick(kTypes);
+    c.gradient_type = random.pick(kTypes);
+    c.odd_factors = random.chance(0.5);
+    c.d_qk = c.d_v = random.chance(0.7) ? 128 : random.pick(kForwardHeadDims);  // backward: cudnn.s41
+    c.scale_value = static_cast<float>(random.real(0.5, 2.0) / std::sqrt(static_cast<double>(c.d_qk)));
+    c.s_q = std::max(c.s_q, std::int64_t{2});  // cudnn.s44
+    c.bias.reset(), c.mask.reset(), c.sink.reset();
+    c.alibi = c.d_bias = c.d_sink = c.rng_dump = c.logit_max = c.score_sum_exp = c.deterministic = false;
+    c.dropout = Dropout::None;
+    c.modifier = oracle::Modify::Nothing;
+    c.implementation = AttentionImplementation_t::AUTO;
+    if (is_ragged(c.input_layout)) c.input_layout = Layout::BSHD;  // cudnn.s47
+    if (is_ragged(c.output_layout)) c.output_layout = Layout::BSHD;
     return c;
 }
 

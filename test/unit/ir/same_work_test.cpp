@@ -24,6 +24,8 @@ TEST_CASE("a value that differs in any field but its name does other work") {
              [](ir::Value& v) { v.ragged.length = 1; },
              [](ir::Value& v) { v.ragged.rows_together = 2; },
              [](ir::Value& v) { v.view_of = 3; },
+             [](ir::Value& v) { v.reordering = TensorReordering_t::F8_128x4; },
+             [](ir::Value& v) { v.stored_times = 256.0; },
              [](ir::Value& v) { v.is_factor = true; },
              [](ir::Value& v) { v.owned_scratch = true; },
          }) {
