@@ -21,7 +21,8 @@ using namespace sdpa_test;
 struct Row {
     int passed = 0, failed = 0, refused = 0;
     double worst_forward = 0, worst_backward = 0;
-    std::map<std::string, std::string> examples;  // a case for each kind of fault
+    std::vector<std::string> failures;            // all of them
+    std::map<std::string, std::string> refusals;  // a case for each kind
 };
 
 // What two faults have in common: the text without its numbers.
@@ -56,7 +57,10 @@ class Table {
         bool const is_by_limit = !limits_of(outcome).empty();
         int& count = outcome.faults.empty() ? row.passed : is_by_limit ? row.refused : row.failed;
         ++count;
-        if (!outcome.faults.empty()) row.examples.emplace(kind_of(outcome.faults), describe(c) + "\n" + outcome.faults);
+        if (outcome.faults.empty()) return;
+        std::string text = describe(c) + "\n" + outcome.faults;
+        if (is_by_limit) row.refusals.emplace(kind_of(outcome.faults), std::move(text));
+        else row.failures.push_back(std::move(text));
     }
 
     // How many cases failed.
@@ -69,8 +73,13 @@ class Table {
             passed += row.passed, failed += row.failed, refused += row.refused;
         }
         for (std::string const& name : order) {
-            for (auto const& [kind, text] : rows_.at(name).examples)
+            for (auto const& [kind, text] : rows_.at(name).refusals)
                 std::printf("[%s] %s\n", name.c_str(), text.c_str());
+        }
+        for (std::string const& name : order) {
+            for (std::string const& text : rows_.at(name).failures) {
+                std::printf("FAILED [%s] %s\n", name.c_str(), text.c_str());
+            }
         }
         std::printf("%d passed, %d failed, %d refused\n", passed, failed, refused);
         return failed;
