@@ -8,8 +8,11 @@ namespace cudnn_frontend::inline v1::core {
 
 static constexpr int kBias = 127;
 
-static std::int64_t parts(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
-static std::int64_t padded(std::int64_t size, std::int64_t part) { return parts(size, part) * part; }
+static std::int64_t parts(std::int64_t whole, std::int64_t part) { return whole / part + (whole % part > 0 ? 1 : 0); }
+// The largest multiple there is, where none is large enough: no tensor has such a size.
+static std::int64_t padded(std::int64_t size, std::int64_t part) {
+    return std::min(parts(size, part), std::numeric_limits<std::int64_t>::max() / part) * part;
+}
 
 double e8m0_to_double(std::uint8_t bits) {
     if (bits == kNanExponent) return std::numeric_limits<double>::quiet_NaN();

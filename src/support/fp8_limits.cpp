@@ -88,6 +88,29 @@ Found fp8_ignored(Facts const& facts, Capabilities const& here) {
     return {};
 }
 
+Found fp8_rows(Facts const& facts, Capabilities const& here) {
+    if (!is_hopper(here) || !facts.is_backward || facts.queries() % 16 == 0) return {};
+    return Violation{Port::Q, std::to_string(facts.queries()) + " queries in FP8 backward on " + architecture_of(here)};
+}
+
+Found fp8_heads(Facts const& facts, Capabilities const& here) {
+    auto const heads = [&](int port) { return facts.tensor(port)->dim[1]; };
+    bool const k_has_fewer = heads(Port::K) < heads(Port::Q), v_has_fewer = heads(Port::V) < heads(Port::Q);
+    if (!is_hopper(here) || !facts.is_backward || k_has_fewer == v_has_fewer) return {};
+    return Violation{k_has_fewer ? Port::K : Port::V, std::to_string(heads(Port::K)) + " heads in K and " +
+                                                          std::to_string(heads(Port::V)) + " in V beside Q's " +
+                                                          std::to_string(heads(Port::Q)) + " in FP8 backward on " +
+                                                          architecture_of(here)};
+}
+
+Found fp8_band(Facts const& facts, Capabilities const& here) {
+    auto const& fields = facts.fields;
+    bool const is_moved = fields.padding_mask && fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
+    if (!is_hopper(here) || facts.is_backward || !fields.left_bound || !is_moved) return {};
+    return Violation{
+        -1, "a left bound from the bottom right corner beside lengths in FP8 attention on " + architecture_of(here)};
+}
+
 Found fp8_extremes(Facts const& facts, Capabilities const& here) {
     if (!is_hopper(here) || facts.is_backward) return {};
     for (int const port : {Port::Max, Port::Sum_exp}) {

@@ -192,7 +192,8 @@ Found mask_row_of_one_query(Facts const& facts, Capabilities const&) {
     nodes::TensorSpec const* const mask = facts.tensor(Port::Dropout_mask);
     bool const is_affected = facts.queries() == 1 || facts.keys() == 1;
     if (facts.is_backward || mask == nullptr || !is_affected || facts.keys() % 8 == 0) return {};
-    if (mask->dim[0] > 1 || mask->dim[1] > 1 || mask->dim[2] > 1) return {};
+    bool const repeats_heads = mask->dim[0] == 1 && mask->dim[1] == 1;
+    if (mask->dim[2] > 1 || (facts.queries() == 1 && !repeats_heads)) return {};
     core::Dims const scores{facts.tensor(Port::Q)->dim[0], facts.tensor(Port::Q)->dim[1], facts.queries()};
     if (core::volume(scores) == 1) return {};
     return Violation{Port::Dropout_mask, "one query or key, and one row of " + number(facts.keys()) + " for all"};
@@ -511,6 +512,19 @@ constexpr Limit kLimits[] = {
     {"cudnn.s62", "more than one query beside block scales: asked about one, cuDNN ends the process",
      "give Q a second row, or use Target::cpu()", kUnsupported, Ground::WrongRun, block_scale_of_one_query,
      Of::BlockScaled},
+    {"cudnn.s63",
+     "FP8 backward on compute capability 9.0: queries in multiples of 16; of others cuDNN loses parts of dQ's rows",
+     "pad Q, O and dO to such a number of rows, and say the lengths, or use HALF or BFLOAT16", kUnsupported,
+     Ground::WrongRun, fp8_rows, Of::Fp8},
+    {"cudnn.s64",
+     "FP8 backward on compute capability 9.0: K and V both with as many heads as Q, or both with fewer; else cuDNN "
+     "leaves out dV, or compiles no plan",
+     "repeat the heads of the one, or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun, fp8_heads, Of::Fp8},
+    {"cudnn.s65",
+     "FP8 forward on compute capability 9.0: the top left corner where a left bound stands beside lengths; from the "
+     "bottom right one cuDNN takes other keys",
+     "leave out set_diagonal_band_left_bound(), or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun, fp8_band,
+     Of::Fp8},
 };
 
 }  // namespace

@@ -348,10 +348,10 @@ std::vector<CaseGroup> softmax_groups() {
     };
 }
 
-// 8-bit attention takes heads of 128 in both directions.
+// 8-bit attention takes heads of 128 in both directions, and backward queries in multiples of 16.
 constexpr Shape kFp8Shapes[] = {{2, 2, 2, 2, 128, 128, 128, 128},
-                                {2, 4, 2, 2, 67, 131, 128, 128},
-                                {1, 2, 1, 1, 257, 321, 128, 128},
+                                {2, 4, 2, 2, 80, 131, 128, 128},
+                                {1, 2, 1, 1, 272, 321, 128, 128},
                                 {2, 4, 4, 4, 384, 256, 128, 128}};
 
 CaseGroup fp8_group(std::string const& name, Change const& change, std::string limit = {},
@@ -422,7 +422,10 @@ std::vector<CaseGroup> fp8_shape_groups() {
         fp8_group(", packed Q, K and V", [](auto& c) { laid_out(Layout::Packed)(c), c.s_kv = c.s_q; }),
         fp8_group(", key and value heads differ", [](auto& c) { c.h_q = 4, c.h_k = 2, c.h_v = 1; }),
         fp8_group(", large scores", [](auto& c) { c.magnitude = 6.0; }),
-        fp8_group(", few queries", [](auto& c) { c.s_q = 3; }),
+        fp8_group(
+            ", few queries", [](auto& c) { c.s_q = 3; }, {}, "cudnn.s63"),
+        fp8_group(
+            ", fewer heads in V than in K", [](auto& c) { c.h_q = c.h_k = 2, c.h_v = 1; }, {}, "cudnn.s64"),
         fp8_group(", one query", decode(200), "cudnn.s44"),
         fp8_group(", heads of 64", head_dims(64, 64), {}, "cudnn.s41"),
         fp8_group(", heads of 80 and 48", head_dims(80, 48), {}, "cudnn.s41"),
@@ -548,6 +551,7 @@ CaseGroup fp8_at_limit(char const* name, Change const& change) {
     return at_limit(name, [&](AttentionCase& c) {
         c.type = c.result_type = DataType_t::FP8_E4M3;
         c.gradient_type = DataType_t::FP8_E5M2;
+        c.s_q = 80;
         change(c);
     });
 }
@@ -558,6 +562,8 @@ std::vector<CaseGroup> fp8_at_limits() {
         fp8_at_limit("FP8, heads of 272", head_dims(272, 272)),
         fp8_at_limit("FP8, heads of 128 and 64", head_dims(128, 64)),
         fp8_at_limit("FP8, sink and dSink", with_sink_gradient),
+        fp8_at_limit("FP8, lengths and window, bottom right",
+                     [](auto& c) { lengths(c), c.left = 33, c.right = 0, bottom_right(c); }),
     };
 }
 

@@ -30,6 +30,7 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     c.nan_in_padding = c.paging.wild_entries = false;
     c.block_mask = false;  // cudnn.s55
     if (c.sink) c.sink = DataType_t::FLOAT;
+    if (c.s_kv == 1 && c.modifier == oracle::Modify::Documents) c.bias.reset(), c.d_bias = false;  // too many columns
     if (c.generate_stats || c.sink) c.logit_max = c.score_sum_exp = false;
     return c;
 }
@@ -54,6 +55,7 @@ AttentionCase random_fp8_gpu_case(std::uint64_t index) {
     c.implementation = AttentionImplementation_t::AUTO;
     if (is_ragged(c.input_layout)) c.input_layout = Layout::BSHD;  // cudnn.s47
     if (is_ragged(c.output_layout)) c.output_layout = Layout::BSHD;
+    if (random.chance(0.8)) c.s_q = (c.s_q + 15) / 16 * 16;  // backward: cudnn.s63
     return c;
 }
 

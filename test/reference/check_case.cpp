@@ -1,5 +1,7 @@
 #include "reference/check_case.h"
 
+#include "reference/row_error.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -81,6 +83,9 @@ oracle::Problem problem_of(AttentionCase const& c, Inputs const& in, HostTensor 
     return problem;
 }
 
+// The host rounds where the definition does: there each element's tolerance says more.
+bool compares_rows(AttentionCase const& c, Rig const& rig) { return is_fp8(c.type) && rig.rounds_factors; }
+
 struct ForwardCheck {
     oracle::Problem problem;
     oracle::Forward exact;
@@ -112,6 +117,12 @@ ForwardCheck check_forward(AttentionCase const& c, Inputs const& in, Rig const& 
     };
     Stored const o = stored(result.exact.o, allowed.o, in.factors.scale_o, c.result_type);
     look("O", out.o, o.wanted, o.allowed);
+    if (compares_rows(c, rig)) {
+        oracle::Forward const rounded = oracle::forward(to_problem(c, in, out.rng_dump));
+        Stored const near = stored(rounded.o, allowed.o, in.factors.scale_o, c.result_type);
+        faults.add(
+            first_bad_row("O", out.o, {o.wanted, near.wanted, o.allowed}, rows_to_compare(rig, c.len_q, c.len_kv)));
+    }
     if (out.stats) look("stats", out.stats, result.exact.stats, allowed.stats);
     if (out.max) look("max", out.max, result.exact.max, allowed.max);
     if (out.sum_exp) look("sum_exp", out.sum_exp, result.exact.sum_exp, allowed.sum_exp);
@@ -142,10 +153,16 @@ void check_backward(AttentionCase const& c, Inputs const& in, ForwardCheck const
         faults.add(difference.fault);
         outcome.worst_backward = std::max(outcome.worst_backward, difference.worst);
     };
-    auto const look_at_stored = [&](char const* name, HostTensor const& actual, oracle::Array const& wanted,
-                                    oracle::Array const& error, HostTensor const& scale, Lengths const& rows) {
-        Stored const result = stored(wanted, error, scale, actual.type);
-        look(name, actual, result.wanted, result.allowed, rows);
+    bool const has_rows = compares_rows(c, rig);
+    oracle::Backward const rounded =
+        has_rows ? oracle::backward(to_problem(c, in, forward.rng_dump), o, stats, d_o) : oracle::Backward();
+    auto const look_at_stored = [&](char const* name, HostTensor const& actual, oracle::Array oracle::Backward::*result,
+                                    HostTensor const& scale, Lengths const& rows) {
+        Stored const wanted = stored(exact.*result, allowed.*result, scale, actual.type);
+        look(name, actual, wanted.wanted, wanted.allowed, rows);
+        if (!has_rows) return;
+        Stored const near = stored(rounded.*result, allowed.*result, scale, actual.type);
+        faults.add(first_bad_row(name, actual, {wanted.wanted, near.wanted, wanted.allowed}, rows));
     };
     auto const look_at_amax = [&](char const* name, HostTensor const& amax, double wanted, double error) {
         if (!amax) return;
@@ -154,9 +171,9 @@ void check_backward(AttentionCase const& c, Inputs const& in, ForwardCheck const
     };
     Lengths const of_queries = rows_to_compare(rig, c.len_q, c.len_kv);
     Lengths const of_keys = rows_to_compare(rig, c.len_kv, c.len_q);
-    look_at_stored("dQ", out.d_q, exact.d_q, allowed.d_q, factors.scale_d_q, of_queries);
-    look_at_stored("dK", out.d_k, exact.d_k, allowed.d_k, factors.scale_d_k, of_keys);
-    look_at_stored("dV", out.d_v, exact.d_v, allowed.d_v, factors.scale_d_v, of_keys);
+    look_at_stored("dQ", out.d_q, &oracle::Backward::d_q, factors.scale_d_q, of_queries);
+    look_at_stored("dK", out.d_k, &oracle::Backward::d_k, factors.scale_d_k, of_keys);
+    look_at_stored("dV", out.d_v, &oracle::Backward::d_v, factors.scale_d_v, of_keys);
     look_at_amax("amax_dQ", out.amax_d_q, exact.amax_d_q, allowed.amax_d_q);
     look_at_amax("amax_dK", out.amax_d_k, exact.amax_d_k, allowed.amax_d_k);
     look_at_amax("amax_dV", out.amax_d_v, exact.amax_d_v, allowed.amax_d_v);

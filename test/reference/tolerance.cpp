@@ -43,7 +43,8 @@ Array score_errors(Problem const& p, Array const& s, Precision const& precision)
             double const product = std::abs(p.scale) * absolute_dot(p.q, h, i, p.k, p.k_head(h), j, b);
             double const terms =
                 std::abs(p.bias_at(b, h, i, j)) + std::abs(p.alibi_at(h, i, j)) + std::abs(s.at(b, h, i, j));
-            double const modified = std::abs(p.modifier.addend(h, i, j)) + cap_of(p);
+            // Kernels make tanh of exponentials, whose difference loses some bits.
+            double const modified = std::abs(p.modifier.addend(h, i, j)) + 8.0 * cap_of(p);
             double const rounding =
                 precision.sum_unit(p.q.dim[3]) * product + 4.0 * precision.unit * (terms + modified);
             worst = std::max(worst, rounding + kConstants * std::abs(p.alibi_at(h, i, j)));
@@ -175,9 +176,10 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             double const d_score = weight * difference;
             double const d_score_error = d_score * (relative + precision.sum_unit(p.v.dim[3] + 4)) +
                                          (smallest + factor_floor) * difference + smallest;
+            // P, dP and dS are each rounded once.
             if (p.bias)
                 allowed.d_bias.at(b, h, i, j) +=
-                    d_score_error + d_score * (unit + factor_unit) * rows_per_bias + 2.0 * dropped_floor;
+                    d_score_error + d_score * (unit + factor_unit) * rows_per_bias + 3.0 * dropped_floor;
             double const wide_error = d_score_error + d_score * slope_error(p, score_error.at(b, h, i, 0), unit);
             allowed.amax_d_p = std::max(allowed.amax_d_p, std::abs(p.scale) * wide_error);
             // Further down the scale comes with the other factor.

@@ -45,6 +45,13 @@ AttentionGraph with_head_dims(AttentionGraph graph, std::int64_t qk, std::int64_
     return graph;
 }
 
+// The heads that Hopper's 8-bit backward takes, and a number of queries.
+AttentionGraph fp8_backward(AttentionGraph graph, std::int64_t qk = 128, std::int64_t v = 128) {
+    graph.fp8();
+    resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 16);
+    return with_head_dims(std::move(graph), qk, v);
+}
+
 AttentionGraph forward_with_head_dim(std::int64_t qk) {
     auto graph = AttentionGraph::forward();
     resize(graph, {Port::Q, Port::K}, 3, qk);
@@ -276,6 +283,19 @@ TEST_CASE("cudnn.s28: one row of a dropout mask for all heads of one query", "[s
     CHECK(ids(graph) == "");
 }
 
+TEST_CASE("cudnn.s28: one row of a dropout mask for all queries of one key", "[support]") {
+    auto graph = AttentionGraph::forward();
+    resize(graph, {Port::K, Port::V}, 2, 1);
+    graph.dropout_mask();
+    for (std::int64_t const batches : {1, 2}) {
+        graph.tensor(Port::Dropout_mask).dim = {batches, 1, 1, 1};
+        graph.tensor(Port::Dropout_mask).stride = {1, 1, 1, 1};
+        CHECK(ids(graph) == "cudnn.s28");
+    }
+    resize(graph, {Port::Dropout_mask}, 2, 6);
+    CHECK(ids(graph) == "");
+}
+
 namespace {
 
 // Backward with a modifier of one operation, and its gradient of another.
@@ -378,9 +398,6 @@ TEST_CASE("cudnn.s37, s38 and s39: types of sinks, and where their gradients are
 
 TEST_CASE("cudnn.s40 to s48: FP8 attention", "[support]") {
     auto const on = [](int sm) { return core::Capabilities{.cudnn_version = 91900, .sm = sm}; };
-    auto const of = [](AttentionGraph graph, std::int64_t qk, std::int64_t v) {
-        return with_head_dims(std::move(graph.fp8()), qk, v);
-    };
     auto const forward = [&](std::int64_t qk = 128, std::int64_t v = 128) {
         AttentionGraph graph = AttentionGraph::forward().fp8();
         resize(graph, {Port::Q, Port::K}, 3, qk);
@@ -388,7 +405,7 @@ TEST_CASE("cudnn.s40 to s48: FP8 attention", "[support]") {
         return graph;
     };
     auto const backward = [&](std::int64_t qk = 128, std::int64_t v = 128) {
-        return of(AttentionGraph::backward(), qk, v);
+        return fp8_backward(AttentionGraph::backward(), qk, v);
     };
     for (int const sm : {90, 100, 103}) {
         CHECK(ids(forward(), on(sm)) == "");
@@ -432,7 +449,7 @@ TEST_CASE("cudnn.s40 to s48: FP8 attention", "[support]") {
 TEST_CASE("cudnn.s46: gradients of modifiers in FP8 attention", "[support]") {
     auto graph = with_head_dims(std::move(with_modifier(cudnn_frontend::PointwiseMode_t::TANH_BWD, {1, 4, 1, 1}).fp8()),
                                 128, 128);
-    CHECK(ids(graph) == "cudnn.s49");
+    CHECK(ids(graph) == "cudnn.s49 cudnn.s63");
     CHECK(ids(graph, {.cudnn_version = 91900, .sm = 100}) == "cudnn.s46");
 }
 
@@ -451,12 +468,12 @@ TEST_CASE("cudnn.s49 to s51: what FP8 kernels of 9.0 ignore, get wrong, and read
         resize(graph, {Port::Q, Port::K, Port::V, Port::O}, 3, 128);
         return graph;
     };
-    auto const backward = [] { return with_head_dims(std::move(AttentionGraph::backward().fp8()), 128, 128); };
+    auto const backward = [] { return fp8_backward(AttentionGraph::backward()); };
     for (AttentionGraph const& graph : {forward().bias({1, 4, 6, 5}), forward().dropout(0.5f)}) {
         CHECK(ids(graph) == "cudnn.s49");
         CHECK(ids(graph, kBlackwell) == "");
     }
-    CHECK(ids(backward().bias({1, 4, 6, 5})) == "");
+    CHECK(ids(backward().bias({1, 4, 16, 5})) == "");
     CHECK(ids(backward().dropout(0.5f)) == "cudnn.s49");
 
     auto extremes = with(forward(), {Port::Max, Port::Sum_exp});
@@ -474,7 +491,7 @@ TEST_CASE("cudnn.s49 to s51: what FP8 kernels of 9.0 ignore, get wrong, and read
 
 TEST_CASE("cudnn.s47: ragged FP8 attention", "[support]") {
     constexpr core::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
-    auto backward = with_head_dims(std::move(AttentionGraph::backward().padding().fp8()), 128, 128);
+    auto backward = fp8_backward(AttentionGraph::backward().padding());
     pack_rows(backward, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
     CHECK(ids(backward) == "cudnn.s47");
     CHECK(ids(backward, kBlackwell) == "");
@@ -483,6 +500,44 @@ TEST_CASE("cudnn.s47: ragged FP8 attention", "[support]") {
     pack_rows(forward, {Port::Q, Port::K, Port::V, Port::O});
     CHECK(ids(forward) == "cudnn.s47");
     CHECK(ids(forward, kBlackwell) == "");
+}
+
+TEST_CASE("cudnn.s63 and s64: queries and heads of FP8 backward", "[support]") {
+    constexpr core::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
+    auto const backward = [](std::int64_t queries) {
+        auto graph = fp8_backward(AttentionGraph::backward());
+        resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, queries);
+        return graph;
+    };
+    for (std::int64_t const queries : {16, 80, 272}) CHECK(ids(backward(queries)) == "");
+    for (std::int64_t const queries : {6, 24, 67, 257}) {
+        CHECK(ids(backward(queries)) == "cudnn.s63");
+        CHECK(ids(backward(queries), kBlackwell) == "");
+    }
+    auto const with_heads = [&](std::int64_t of_keys, std::int64_t of_values) {
+        auto graph = backward(16);
+        resize(graph, {Port::K, Port::dK}, 1, of_keys);
+        resize(graph, {Port::V, Port::dV}, 1, of_values);
+        return graph;
+    };
+    CHECK(ids(with_heads(2, 1)) == "");
+    CHECK(ids(with_heads(2, 2)) == "");
+    CHECK(ids(with_heads(2, 4)) == "cudnn.s64");
+    CHECK(ids(with_heads(4, 2)) == "cudnn.s64");
+    CHECK(ids(with_heads(4, 2), kBlackwell) == "");
+}
+
+TEST_CASE("cudnn.s65: a left bound from the bottom right corner beside lengths in FP8 attention", "[support]") {
+    auto const forward = [](DiagonalAlignment_t corner, std::optional<std::int64_t> left) {
+        AttentionGraph graph = AttentionGraph::forward().padding().band(corner, left, 0).fp8();
+        resize(graph, {Port::Q, Port::K, Port::V, Port::O}, 3, 128);
+        return graph;
+    };
+    CHECK(ids(forward(kBottomRight, 3)) == "cudnn.s65");
+    CHECK(ids(forward(kBottomRight, 3), {.cudnn_version = 91900, .sm = 100}) == "");
+    CHECK(ids(forward(kBottomRight, std::nullopt)) == "");
+    CHECK(ids(forward(kTopLeft, 3)) == "");
+    CHECK(ids(fp8_backward(AttentionGraph::backward().padding().band(kBottomRight, 3, 0))) == "");
 }
 
 TEST_CASE("cudnn.s59 to s62: block scales", "[support]") {
