@@ -96,7 +96,7 @@ Found fp8_rows(Facts const& facts, Capabilities const& here) {
 Found fp8_heads(Facts const& facts, Capabilities const& here) {
     auto const heads = [&](int port) { return facts.tensor(port)->dim[1]; };
     bool const k_has_fewer = heads(Port::K) < heads(Port::Q), v_has_fewer = heads(Port::V) < heads(Port::Q);
-    if (!is_hopper(here) || !facts.is_backward || k_has_fewer == v_has_fewer) return {};
+    if (!is_hopper_or_datacenter(here) || !facts.is_backward || k_has_fewer == v_has_fewer) return {};
     return Violation{k_has_fewer ? Port::K : Port::V, std::to_string(heads(Port::K)) + " heads in K and " +
                                                           std::to_string(heads(Port::V)) + " in V beside Q's " +
                                                           std::to_string(heads(Port::Q)) + " in FP8 backward on " +

@@ -517,8 +517,8 @@ constexpr Limit kLimits[] = {
      "pad Q, O and dO to such a number of rows, and say the lengths, or use HALF or BFLOAT16", kUnsupported,
      Ground::WrongRun, fp8_rows, Of::Fp8},
     {"cudnn.s64",
-     "FP8 backward on compute capability 9.0: K and V both with as many heads as Q, or both with fewer; else cuDNN "
-     "leaves out dV, or compiles no plan",
+     "FP8 backward: K and V both with as many heads as Q, or both with fewer; else cuDNN leaves out dV, or compiles no "
+     "plan",
      "repeat the heads of the one, or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun, fp8_heads, Of::Fp8},
     {"cudnn.s65",
      "FP8 forward on compute capability 9.0: the top left corner where a left bound stands beside lengths; from the "

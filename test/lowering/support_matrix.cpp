@@ -209,7 +209,8 @@ void fill(Matrix& matrix, cudnn::Api const& api, bool is_check) {
 std::string version_line(cudnn::Api const& api) { return "cuDNN " + cudnn::version_text(api.get_version()); }
 
 constexpr char const* kExplanation =
-    R"(, asked offline for one graph of each row: 67 queries, 131 keys, BFLOAT16, unless the row says otherwise.
+    R"(, asked offline for one graph of each row: 67 queries, 131 keys, BFLOAT16, unless the row says otherwise; FP8
+with 80 queries.
 Made by
 
 ```
