@@ -21,7 +21,8 @@ endif()
 function(sdpa_tests_open_cuda)
   if(SDPA_GRAPH_SANITIZE MATCHES address)
     get_property(tests DIRECTORY PROPERTY TESTS)
-    set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT ASAN_OPTIONS=protect_shadow_gap=0)
+    set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT ASAN_OPTIONS=protect_shadow_gap=0
+      LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/leaks_of_others.txt)
   endif()
 endfunction()
 
