@@ -348,9 +348,9 @@ Found bias_gradient_scale(Facts const& facts, Capabilities const&) {
     return Violation{Port::Attn_scale, "an attention scale in device memory beside a dBias"};
 }
 
-Found single_score(Facts const& facts, Capabilities const&) {
-    if (!facts.is_backward || facts.queries() != 1 || facts.keys() != 1) return {};
-    return Violation{-1, "one query and one key"};
+Found single_score(Facts const& facts, Capabilities const& here) {
+    if (!facts.is_backward || facts.queries() != 1 || facts.keys() != 1 || here.cudnn_version >= 91900) return {};
+    return Violation{-1, "one query and one key with " + version(here.cudnn_version)};
 }
 
 Found masked_rows_before_9_15(Facts const& facts, Capabilities const& here) {
@@ -406,8 +406,10 @@ constexpr Limit kLimits[] = {
      "repeat the bias's column", kUnsupported, Ground::WrongRun, bias_of_one_query},
     {"cudnn.s17", "the attention scale as a number or by value where dBias is asked for",
      "set_attn_scale(float), or set_is_pass_by_value(true)", kUnsupported, Ground::NoEngine, bias_gradient_scale},
-    {"cudnn.s18", "more than one query or key in backward: cuDNN computes the single score's gradients wrong",
-     "dV is dO times the kept probability; dQ and dK are 0", kUnsupported, Ground::WrongRun, single_score},
+    {"cudnn.s18",
+     "cuDNN 9.19 or newer for backward of one query and one key: before, the single score's gradients are wrong",
+     "install 9.19 or newer; or take dO times the kept probability for dV, and 0 for dQ and dK", kUnsupported,
+     Ground::WrongRun, single_score},
     {"cudnn.s19", "backward before 9.15, which gives NaN for rows without keys: a right bound, or the top left corner",
      "install 9.15 or newer", kUnsupported, Ground::WrongRun, masked_rows_before_9_15},
     {"cudnn.s20", "backward on compute capability 8.x and 12.x: all columns in a bias", "repeat the bias's column",
