@@ -68,7 +68,7 @@ void scales_are_tiled(RuleScope const& scope) {
     for (BlockScaled const& row : block_scaled_ports(scope.node())) {
         TensorSpec const* const scale = scope.tensor(row.scale);
         if (scale == nullptr) continue;
-        auto const report = [&](std::string found, std::string needed, char const* fix) {
+        auto const report = [&](std::string const& found, std::string needed, char const* fix) {
             scope.report_port(row.scale, text(name(scope, row.scale), found), std::move(needed), fix);
         };
         if (scale->is_by_value || scale->is_constant) {

@@ -139,7 +139,7 @@ class HostPlanner final : public Planner {
     // The candidate's plan, where there is one and the filters let it pass.
     Result<Plan const*> allowed_plan(graph::PlanFilters const& filters) const {
         SDPA_GRAPH_TRY(check_index(0));
-        auto const plan = work_->build();
+        auto plan = work_->build();
         if (plan.is_bad()) return plan.error();
         std::string const reason = reason_to_bar(work_->info, plan.value()->workspace_size(), filters);
         if (reason.empty()) return plan;
