@@ -45,7 +45,9 @@ TEST_CASE("engines take every option, forward and backward", "[offline]") {
         if (group.limit.empty()) {
             CHECK(forward == "");
         } else {
-            CHECK(forward.find(group.limit) != forward.npos);
+            // The limits of the cases are those of 9.19; newer releases take some of them.
+            bool const is_lifted = forward.empty() && cudnn_frontend::runtime::cudnn_version() >= 92000;
+            CHECK((is_lifted || forward.find(group.limit) != forward.npos));
             continue;
         }
         if (!group.cases[3].has_backward()) continue;
