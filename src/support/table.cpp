@@ -329,7 +329,7 @@ Found stats_beside_max(Facts const& facts, Capabilities const& here) {
 
 Found sink_beside_max(Facts const& facts, Capabilities const& here) {
     bool const has_both = facts.has(Port::Sink_token) && !facts.is_backward && has_softmax_result(facts);
-    if (!has_both || here.cudnn_version >= 92000) return {};
+    if (!has_both) return {};
     return Violation{Port::Sink_token, std::string("a sink token beside ") +
                                            (facts.has(Port::Max) ? "Max" : "Sum_exp") + " with " +
                                            version(here.cudnn_version)};
@@ -436,7 +436,7 @@ constexpr Limit kLimits[] = {
     {"cudnn.s30", "before cuDNN 9.20, which leaves these unwritten beside Stats: either Stats or Max and Sum_exp",
      "leave out set_generate_stats(true), and compute Stats as max + ln(sum_exp)", kUnsupported, Ground::WrongRun,
      stats_beside_max},
-    {"cudnn.s31", "before cuDNN 9.20: either a sink token or Max and Sum_exp",
+    {"cudnn.s31", "either a sink token or Max and Sum_exp",
      "leave the sink out, and scale each row of O by sum_exp / (sum_exp + exp(sink - max))", kUnsupported,
      Ground::NoEngine, sink_beside_max},
     {"cudnn.s32",
