@@ -22,10 +22,11 @@ bool is_scale_port(Node const& node, int port) {
 // Whether matrices of rows or of columns lie one after the other: the order inside them is that of the tiles.
 bool has_no_gaps(TensorSpec const& tensor) {
     core::Dims const &dim = tensor.dim, &stride = tensor.stride;
-    std::int64_t const matrix = dim[2] * dim[3];
+    auto const matrix = core::volume({dim[2], dim[3]}), heads = core::volume({dim[1], dim[2], dim[3]});
+    if (!matrix || !heads) return true;  // rules of the graph refuse such a size
     bool const is_matrix = (stride[3] == 1 && stride[2] == dim[3]) || (stride[2] == 1 && stride[3] == dim[2]);
-    bool const has_heads = dim[1] == 1 || stride[1] == matrix;
-    return is_matrix && has_heads && (dim[0] == 1 || stride[0] == dim[1] * matrix);
+    bool const has_heads = dim[1] == 1 || stride[1] == *matrix;
+    return is_matrix && has_heads && (dim[0] == 1 || stride[0] == *heads);
 }
 
 void expect_like(RuleScope const& scope, int copy, int original) {
