@@ -59,10 +59,10 @@ void load_row(Tensor const& tensor, std::int64_t offset, std::int64_t stride, st
     } else if (tensor.type == DataType_t::FLOAT) {
         load_as<float>(tensor.data, offset, stride, count, row);
     } else {
-        for (std::int64_t i = 0; i < count; ++i) {
-            row[i] = core::load(tensor.type, tensor.data, offset + i * stride) / tensor.times;
-        }
+        for (std::int64_t i = 0; i < count; ++i) row[i] = core::load(tensor.type, tensor.data, offset + i * stride);
     }
+    if (tensor.times == 1.0) return;
+    for (std::int64_t i = 0; i < count; ++i) row[i] /= tensor.times;
 }
 
 void store_row(Tensor const& tensor, std::int64_t offset, std::int64_t stride, std::int64_t count, double const* row) {
