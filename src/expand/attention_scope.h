@@ -22,6 +22,8 @@ class AttentionScope : public NodeScope {
     std::int64_t queries() const { return score_dim_[2]; }
     std::int64_t keys() const { return score_dim_[3]; }
     bool is_fp8() const { return nodes::is_fp8(node()); }
+    // 8-bit with a factor for each tensor, which is what operations multiply by; block scales come with the operands.
+    bool has_factors() const { return is_fp8() && !is_block_scaled(); }
     bool is_block_scaled() const { return nodes::is_block_scaled(node()); }
     DataType_t io_type() const { return value(port(Port::Q)).type; }
 

@@ -67,7 +67,7 @@ ValueId requantized(AttentionScope& at, ValueId x, DataType_t type, std::int64_t
 }
 
 ValueId descaled(AttentionScope& at, ValueId x, std::initializer_list<int> ports, std::string const& name) {
-    if (!at.is_fp8() || at.is_block_scaled()) return x;
+    if (!at.has_factors()) return x;
     for (int const port : ports) {
         std::string const step = name + "_by_" + nodes::port_name(at.node().kind(), port);
         x = at.pointwise(MUL, {x, at.port(port)}, at.add_virtual(step, at.value(x).dim, DataType_t::FLOAT));

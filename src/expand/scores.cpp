@@ -54,7 +54,7 @@ struct Factor {
 static std::vector<Factor> factors_of_product(AttentionScope& at, ValueId scale) {
     std::vector<Factor> factors;
     if (scale != ir::kNoValue) factors.push_back({scale, "scaled_scores"});
-    if (at.is_fp8() && !at.is_block_scaled()) {
+    if (at.has_factors()) {
         factors.push_back({at.port(Port::Descale_q), "scores_by_descale_q"});
         factors.push_back({at.port(Port::Descale_k), "scores_by_descale_k"});
     }

@@ -91,7 +91,7 @@ constexpr Gradient kOfValues{Port::dV, "dV", {Port::Descale_s, Port::Descale_dO,
 // Where the sum that makes the gradient goes: of 8-bit attention not to the gradient itself.
 ValueId add_sum(AttentionScope& at, Gradient const& gradient) {
     ValueId const result = at.port(gradient.port);
-    if (!at.is_fp8() || at.is_block_scaled()) return result;
+    if (!at.has_factors()) return result;
     return at.add_virtual(std::string("wide_") + gradient.name, at.value(result).dim, DataType_t::FLOAT);
 }
 
@@ -166,7 +166,7 @@ ValueId gradient_of_scores(AttentionScope& at, Shared const& shared, ValueId p, 
     if (shared.scale != ir::kNoValue) {
         ds = at.pointwise(MUL, {ds, shared.scale}, at.add_score("scaled_score_gradients"));
     }
-    if (!at.is_fp8() || at.is_block_scaled()) return ds;
+    if (!at.has_factors()) return ds;
     ValueId const narrow = at.add_score("narrow_score_gradients", at.value(at.port(Port::dO)).type);
     return quantized(at, ds, {Port::Amax_dP, Port::Scale_dP}, narrow);
 }

@@ -53,7 +53,7 @@ static constexpr double kProbabilityScale = 256.0;
 // The last value before the second product has the type of q and v: tensor cores take both factors in one type. 8-bit
 // probabilities are narrowed in a step of their own.
 static DataType_t probability_type(AttentionScope const& at) {
-    return at.is_fp8() && !at.is_block_scaled() ? DataType_t::FLOAT : at.io_type();
+    return at.has_factors() ? DataType_t::FLOAT : at.io_type();
 }
 
 // The result of the last step before the second product.
