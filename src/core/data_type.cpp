@@ -115,6 +115,8 @@ bool is_floating_point(DataType_t type) {
 
 bool is_fp8(DataType_t type) { return type == DataType_t::FP8_E4M3 || type == DataType_t::FP8_E5M2; }
 
+bool is_half(DataType_t type) { return type == DataType_t::HALF || type == DataType_t::BFLOAT16; }
+
 bool has_host_elements(DataType_t type) {
     return is_floating_point(type) || is_fp8(type) || type == DataType_t::FP8_E8M0 || type == DataType_t::INT32 ||
            type == DataType_t::INT64 || type == DataType_t::UINT8 || type == DataType_t::INT8 ||

@@ -13,6 +13,7 @@ std::int64_t size_of(DataType_t type);
 
 bool is_floating_point(DataType_t type);  // of 16 bits or more
 bool is_fp8(DataType_t type);             // FP8_E4M3 or FP8_E5M2
+bool is_half(DataType_t type);            // HALF or BFLOAT16
 
 // Whether the CPU targets can read and write the type: FLOAT, DOUBLE, HALF, BFLOAT16, FP8_E4M3, FP8_E5M2, FP8_E8M0,
 // INT32, INT64, UINT8, INT8, BOOLEAN.

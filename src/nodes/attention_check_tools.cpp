@@ -51,6 +51,13 @@ void expect_type(RuleScope const& scope, int port, DataType_t type) {
                       text("call set_data_type(DataType_t::", type, ") on it"));
 }
 
+void expect_one_of(RuleScope const& scope, int port, bool (*fits)(DataType_t type), char const* types,
+                   char const* fix) {
+    TensorSpec const* const tensor = scope.tensor(port);
+    if (tensor == nullptr || !has_type(*tensor) || fits(tensor->data_type)) return;
+    scope.report_port(port, text(name(scope, port), " of type ", tensor->data_type), types, fix);
+}
+
 void expect_io_type_or_float(RuleScope const& scope, int port) {
     TensorSpec const* const tensor = scope.tensor(port);
     DataType_t const io = io_type(scope);

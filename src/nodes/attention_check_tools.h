@@ -19,6 +19,8 @@ core::Dims score_dims(RuleScope const& scope);
 void expect_dims(RuleScope const& scope, int port, core::Dims const& wanted, char const* meaning);
 void expect_broadcast(RuleScope const& scope, int port);
 void expect_type(RuleScope const& scope, int port, DataType_t type);
+// One of those that `fits` takes and `types` names.
+void expect_one_of(RuleScope const& scope, int port, bool (*fits)(DataType_t type), char const* types, char const* fix);
 void expect_io_type_or_float(RuleScope const& scope, int port);
 void expect_one_element(RuleScope const& scope, int port);
 

@@ -1,6 +1,7 @@
 #include "nodes/block_scale_checks.h"
 
 #include "core/block_scale.h"
+#include "core/data_type.h"
 #include "nodes/attention_check_tools.h"
 #include "nodes/fp8.h"
 #include "nodes/paging.h"
@@ -12,8 +13,6 @@ namespace {
 
 using namespace attention;
 using attention_checks::name;
-
-constexpr auto kTiled = TensorReordering_t::F8_128x4;
 
 bool is_scale_port(Node const& node, int port) {
     return std::ranges::any_of(block_scaled_ports(node), [&](BlockScaled const& row) { return row.scale == port; });
@@ -107,12 +106,8 @@ void scales_are_of_one_kind(RuleScope const& scope) {
 void results_are_half(RuleScope const& scope) {
     if (!is_block_scaled(scope.node())) return;
     for (int const port : {O, dO_f16, dQ, dK, dV}) {
-        TensorSpec const* const tensor = scope.tensor(port);
-        if (tensor == nullptr || !has_type(*tensor)) continue;
-        if (tensor->data_type == DataType_t::HALF || tensor->data_type == DataType_t::BFLOAT16) continue;
-        scope.report_port(port, text(name(scope, port), " of type ", tensor->data_type),
-                          "type HALF or BFLOAT16: no scale comes with it",
-                          "call set_data_type(DataType_t::BFLOAT16) on it");
+        attention_checks::expect_one_of(scope, port, core::is_half, "type HALF or BFLOAT16: no scale comes with it",
+                                        "call set_data_type(DataType_t::BFLOAT16) on it");
     }
 }
 

@@ -10,6 +10,7 @@ namespace cudnn_frontend::inline v1::nodes::fp8_checks {
 namespace {
 
 using namespace attention;
+using attention_checks::expect_one_of;
 using attention_checks::name;
 
 // Calls visit(row, tensor or null) for each port that only 8-bit attention has.
@@ -20,17 +21,8 @@ void for_each_fp8_port(RuleScope const& scope, Visit const& visit) {
     }
 }
 
-// Reports the tensor where its type is another than those that `fits` takes.
-void expect_one_of(RuleScope const& scope, int port, bool (*fits)(DataType_t type), char const* types,
-                   char const* fix) {
-    TensorSpec const* const tensor = scope.tensor(port);
-    if (tensor == nullptr || !has_type(*tensor) || fits(tensor->data_type)) return;
-    scope.report_port(port, text(name(scope, port), " of type ", tensor->data_type), types, fix);
-}
-
-bool is_half(DataType_t type) { return type == DataType_t::HALF || type == DataType_t::BFLOAT16; }
-bool is_narrow(DataType_t type) { return core::is_fp8(type) || is_half(type); }
-bool is_wider(DataType_t type) { return is_half(type) || type == DataType_t::FLOAT; }
+bool is_narrow(DataType_t type) { return core::is_fp8(type) || core::is_half(type); }
+bool is_wider(DataType_t type) { return core::is_half(type) || type == DataType_t::FLOAT; }
 
 }  // namespace
 

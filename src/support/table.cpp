@@ -29,8 +29,7 @@ Found known_bad_release(Facts const&, Capabilities const& here) {
 
 Found io_type(Facts const& facts, Capabilities const&) {
     DataType_t const type = facts.tensor(Port::Q)->data_type;
-    bool const is_half = type == DataType_t::HALF || type == DataType_t::BFLOAT16;
-    if (is_half || (type == DataType_t::FLOAT && !facts.is_backward)) return {};
+    if (core::is_half(type) || (type == DataType_t::FLOAT && !facts.is_backward)) return {};
     return Violation{Port::Q, std::string("the data type ") + core::name_of(type)};
 }
 
