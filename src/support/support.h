@@ -34,8 +34,8 @@ struct Violation {
 };
 
 // Why a limit stands: no engine takes the graph; engines take it but fail to run or compute it wrong; the backend's
-// operation has no place for it, so that engines would not even be told.
-enum class Ground { NoEngine, WrongRun, NoPlace };
+// operation has no place for it, so that engines would not even be told; asking for engines ends the process.
+enum class Ground { NoEngine, WrongRun, NoPlace, FatalQuestion };
 
 // The attention that a limit is about.
 enum class Of { All, Fp8, BlockScaled, Wider };

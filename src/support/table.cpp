@@ -174,16 +174,21 @@ Found bias_columns_in_backward(Facts const& facts, Capabilities const& here) {
     return Violation{Port::Bias, number(bias->dim[3]) + " columns for " + number(facts.keys()) + " of the scores"};
 }
 
-bool is_column(nodes::TensorSpec const* tensor) {
-    return tensor != nullptr && tensor->dim[2] > 1 && tensor->dim[3] == 1;
+// Of one key's scores a tensor is a column, unless it is a single number.
+bool is_column_of_one_key(Facts const& facts, int port) {
+    nodes::TensorSpec const* const tensor = facts.tensor(port);
+    return tensor != nullptr && (facts.queries() > 1 || tensor->dim[0] > 1 || tensor->dim[1] > 1);
 }
 
-// Of one key's scores the mask is a column, read twice; engines take few columns beside the stats.
-Found mask_of_one_key(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || facts.keys() != 1 || !is_column(facts.tensor(Port::Dropout_mask))) return {};
-    if (is_hopper_or_datacenter(here) && !is_column(facts.tensor(Port::Bias))) return {};
-    return Violation{Port::Dropout_mask, is_hopper_or_datacenter(here) ? "one key, with a bias and a dropout mask"
-                                                                       : "one key, with a dropout mask"};
+// Engines take few columns beside the stats, and read the mask's twice.
+Found columns_of_one_key(Facts const& facts, Capabilities const& here) {
+    if (!facts.is_backward || facts.keys() != 1) return {};
+    bool const has_bias = is_column_of_one_key(facts, Port::Bias);
+    bool const has_mask = is_column_of_one_key(facts, Port::Dropout_mask);
+    if (has_bias && has_mask) return Violation{Port::Dropout_mask, "one key, with a bias and a dropout mask"};
+    if (is_hopper_or_datacenter(here) || !(has_bias || has_mask)) return {};
+    return has_mask ? Violation{Port::Dropout_mask, "one key, with a dropout mask"}
+                    : Violation{Port::Bias, "one key, with a bias"};
 }
 
 // What the kernel reads past the row's end it multiplies by, and NaN stays NaN.
@@ -426,8 +431,8 @@ constexpr Limit kLimits[] = {
      "install 9.19 or newer, or pad the sequences", kUnsupported, Ground::WrongRun, ragged_heads_before_9_19},
     {"cudnn.s26", "before 9.19 one ragged offset for Q and dQ, K and dK, V and dV: in 9.14.0 others are wrong",
      "set_ragged_offset() of both to the same tensor", kUnsupported, Ground::WrongRun, gradient_offsets_before_9_19},
-    {"cudnn.s27", "backward of one key: no dropout mask beside a bias; on compute capability 8.x and 12.x none at all",
-     "use Target::cpu(), or a second key of padding", kUnsupported, Ground::NoEngine, mask_of_one_key},
+    {"cudnn.s27", "backward of one key: no dropout mask beside a bias; on compute capability 8.x and 12.x neither",
+     "use Target::cpu(), or a second key of padding", kUnsupported, Ground::NoEngine, columns_of_one_key},
     {"cudnn.s28", "forward of one query or key: more than one row in the dropout mask, or keys in multiples of 8",
      "repeat the mask's row for each head", kUnsupported, Ground::WrongRun, mask_row_of_one_query},
     {"cudnn.s29", "cuDNN 9.13 or newer for a sink token", "install a newer cuDNN, or use Target::cpu()", kUnsupported,
@@ -511,7 +516,7 @@ constexpr Limit kLimits[] = {
      "use one scale for each tensor, or Target::cpu()", kUnsupported, Ground::NoEngine, block_scale_head_dims,
      Of::BlockScaled},
     {"cudnn.s62", "more than one query beside block scales: asked about one, cuDNN ends the process",
-     "give Q a second row, or use Target::cpu()", kUnsupported, Ground::WrongRun, block_scale_of_one_query,
+     "give Q a second row, or use Target::cpu()", kUnsupported, Ground::FatalQuestion, block_scale_of_one_query,
      Of::BlockScaled},
     {"cudnn.s63",
      "FP8 backward on compute capability 9.0: queries in multiples of 16; of others cuDNN loses parts of dQ's rows",

@@ -543,6 +543,10 @@ std::vector<CaseGroup> dropout_at_limits() {
         at_limit("dropout mask of one column", [](auto& c) { masked_dropout(c), (*c.mask)[3] = 1; }),
         at_limit("dropout mask of floats", [](auto& c) { masked_dropout(c), c.mask_type = DataType_t::FLOAT; }),
         at_limit("one key, dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c); }),
+        at_limit("one key, bias",
+                 [](auto& c) {
+                     c.s_kv = 1, c.bias = Index4{c.b, c.h_q, c.s_q, 1};
+                 }),
         at_limit("one key, bias and dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c), c.bias = c.mask; }),
     };
 }

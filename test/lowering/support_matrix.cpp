@@ -10,10 +10,11 @@
 #include "cudnn/status.h"
 #include "gpu/gpu_cases.h"
 #include "graph/graph_impl.h"
+#include "lowering/block_scale_graphs.h"
+#include "lowering/case_graphs.h"
 #include "offline/devices.h"
 #include "offline/null_driver.h"
 #include "pipeline/with_cudnn/lowering.h"
-#include "reference/session.h"
 #include "support/support.h"
 
 #include <algorithm>
@@ -21,6 +22,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <sstream>
 #include <thread>
@@ -42,7 +44,8 @@ constexpr std::size_t kColumnCount = std::size(kColumns);
 
 struct Row {
     std::string name;
-    AttentionCase options;
+    std::function<std::optional<graph::Graph>(bool is_backward)> graph;  // none: the option is forward's alone
+    bool has_run = true;                                                 // where the column has
 };
 
 struct Cell {
@@ -63,10 +66,33 @@ struct Cell {
     }
 };
 
+// The graph of a case; backward's O and Stats are zeros, since nothing runs.
+std::optional<graph::Graph> graph_of(AttentionCase const& c, bool is_backward) {
+    if (is_backward && !c.has_backward()) return {};
+    Graphs graphs(c);
+    return is_backward ? graphs.backward.graph() : graphs.forward.graph();
+}
+
+Row row_of(std::string const& name, AttentionCase const& c) {
+    return {name, [c](bool is_backward) { return graph_of(c, is_backward); }};
+}
+
+Row block_scale_row(char const* name, std::int64_t rows, std::int64_t head_dim, bool is_causal) {
+    BlockScaleGraph::Dims const dim{2, 4, rows, head_dim};
+    auto const graph = [dim, is_causal](bool is_backward) {
+        return is_backward ? BlockScaleGraph::backward(dim, is_causal) : BlockScaleGraph::forward(dim, is_causal);
+    };
+    return {name, graph, false};
+}
+
 std::vector<Row> all_rows() {
     std::vector<Row> rows;
-    for (CaseGroup const& group : gpu_case_groups()) rows.push_back({group.name, group.cases[3]});
-    for (CaseGroup const& group : groups_at_limits()) rows.push_back({group.name, group.cases.front()});
+    for (CaseGroup const& group : gpu_case_groups()) rows.push_back(row_of(group.name, group.cases[3]));
+    for (CaseGroup const& group : groups_at_limits()) rows.push_back(row_of(group.name, group.cases.front()));
+    rows.push_back(block_scale_row("MXFP8", 1024, 128, false));
+    rows.push_back(block_scale_row("MXFP8, causal", 1024, 128, true));
+    rows.push_back(block_scale_row("MXFP8, heads of 192", 1024, 192, false));
+    rows.push_back(block_scale_row("MXFP8, one query", 1, 128, false));
     return rows;
 }
 
@@ -76,15 +102,8 @@ std::vector<Row> rows_with(std::string const& part) {
     return rows;
 }
 
-// The graph of a case; backward's O and Stats are zeros, since nothing runs.
-nodes::ValidatedGraph graph_of(AttentionCase const& c, bool is_backward) {
-    Inputs const in = make_inputs(c);
-    ForwardOutputs const out = make_forward_outputs(c);
-    oracle::Forward const zeros{oracle::Array(c.b, c.h_q, c.s_q, c.d_v), oracle::Array(c.b, c.h_q, c.s_q, 1)};
-    BackwardInputs const more = make_backward_inputs(c, zeros);
-    BackwardOutputs const gradients = make_backward_outputs(c);
-    Session session = is_backward ? Session(c, in, more, gradients) : Session(c, in, out);
-    nodes::Validation validation = nodes::validate(detail::Graph_access::snapshot(session.graph()).spec);
+nodes::ValidatedGraph validated(graph::Graph const& graph) {
+    nodes::Validation validation = nodes::validate(detail::Graph_access::snapshot(graph).spec);
     if (validation.graph) return std::move(*validation.graph);
     std::fprintf(stderr, "%s\n", validation.report.to_error().err_msg.c_str());
     std::exit(1);
@@ -112,11 +131,10 @@ std::string refusal_of(cudnn::Api const& api, nodes::ValidatedGraph const& graph
 
 Cell ask(cudnn::Api const& api, Row const& row, bool is_backward, cudnn::Device const& device, bool builds_plan) {
     Cell cell;
-    if (is_backward && !row.options.has_backward()) {
-        cell.is_there = false;
-        return cell;
-    }
-    nodes::ValidatedGraph const graph = graph_of(row.options, is_backward);
+    auto const described = row.graph(is_backward);
+    cell.is_there = described.has_value();
+    if (!cell.is_there) return cell;
+    nodes::ValidatedGraph const graph = validated(*described);
     Report const report = support::check(graph, {.cudnn_version = api.get_version(), .sm = device.sm()});
     for (Finding const& finding : report.findings()) {
         for (support::Limit const& limit : support::limits()) {
@@ -124,7 +142,7 @@ Cell ask(cudnn::Api const& api, Row const& row, bool is_backward, cudnn::Device 
             cell.limits +=
                 (cell.limits.empty() ? "" : " ") + finding.where.rule.substr(finding.where.rule.find('.') + 1);
             cell.may_have_engines |= limit.ground == support::Ground::WrongRun;
-            cell.is_asked &= limit.ground != support::Ground::NoPlace;
+            cell.is_asked &= limit.ground != support::Ground::NoPlace && limit.ground != support::Ground::FatalQuestion;
         }
     }
     // Engines may be named that do not compile, which is what some limits are about.
@@ -148,7 +166,7 @@ struct Matrix {
     }
     // Backward runs after forward.
     bool has_run(std::size_t row, std::size_t column) {
-        return kColumns[column].has_run && at(row, false, column).limits.empty();
+        return kColumns[column].has_run && rows[row].has_run && at(row, false, column).limits.empty();
     }
 };
 
@@ -210,7 +228,7 @@ std::string version_line(cudnn::Api const& api) { return "cuDNN " + cudnn::versi
 
 constexpr char const* kExplanation =
     R"(, asked offline for one graph of each row: 67 queries, 131 keys, BFLOAT16, unless the row says otherwise; FP8
-with 80 queries.
+with 80 queries, MXFP8 with 1024 of both.
 Made by
 
 ```

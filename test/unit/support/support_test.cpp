@@ -266,13 +266,25 @@ TEST_CASE("cudnn.s25 and s26: ragged gradients before 9.19", "[support]") {
     CHECK(ids(large) == "");
 }
 
-TEST_CASE("cudnn.s27: a dropout mask of one key", "[support]") {
+TEST_CASE("cudnn.s27: a bias and a dropout mask of one key", "[support]") {
     auto graph = AttentionGraph::backward();
     resize(graph, {Port::K, Port::V, Port::dK, Port::dV}, 2, 1);
+    auto with_bias = graph;
     graph.dropout_mask();
     CHECK(ids(graph) == "");
     CHECK(ids(graph, {.cudnn_version = 91900, .sm = 89}) == "cudnn.s27");
     CHECK(ids(graph.bias({2, 4, 6, 1})) == "cudnn.s27");
+    CHECK(ids(with_bias.bias({1, 1, 1, 1})) == "");
+    CHECK(ids(with_bias, {.cudnn_version = 91900, .sm = 89}) == "cudnn.s27");
+}
+
+TEST_CASE("cudnn.s27: one number for all of one key's scores is no column", "[support]") {
+    auto graph = AttentionGraph::backward();
+    resize(graph, {Port::K, Port::V, Port::dK, Port::dV}, 2, 1);
+    resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
+    CHECK(ids(graph.bias({1, 1, 1, 1}), {.cudnn_version = 91900, .sm = 89}) == "");
+    auto by_head = graph;
+    CHECK(ids(by_head.bias({1, 4, 1, 1}), {.cudnn_version = 91900, .sm = 89}) == "cudnn.s27");
 }
 
 TEST_CASE("cudnn.s28: one row of a dropout mask for all heads of one query", "[support]") {
