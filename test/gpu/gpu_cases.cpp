@@ -468,12 +468,6 @@ std::vector<CaseGroup> gpu_case_groups() {
 
 namespace {
 
-CaseGroup at_limit(char const* name, Change const& change) {
-    AttentionCase c = gpu_case_groups().front().cases[3];
-    change(c);
-    return {name, {c}, {}};
-}
-
 void unify(AttentionCase& c) { c.implementation = AttentionImplementation_t::UNIFIED; }
 
 void with_whole_bias_gradient(AttentionCase& c) {
@@ -491,68 +485,67 @@ std::vector<CaseGroup> shapes_at_limits() {
         return [=](AttentionCase& c) { c.d_qk = qk, c.d_v = v; };
     };
     return {
-        at_limit("floats", [](auto& c) { c.type = c.result_type = DataType_t::FLOAT; }),
-        at_limit("heads of 20", heads(20, 20)),
-        at_limit("heads of 192", heads(192, 192)),
-        at_limit("heads of 160 and 128", heads(160, 128)),
-        at_limit("heads of 256 and 128", heads(256, 128)),
-        at_limit("heads of 192 and 64", heads(192, 64)),
-        at_limit("heads of 128 and 192", heads(128, 192)),
-        at_limit("heads of 320", heads(320, 320)),
-        at_limit("rows 134 bytes apart", [](auto& c) { c.d_qk = c.d_v = 64, c.input_layout = Layout::Gaps; }),
-        at_limit("one query and one key", [](auto& c) { c.s_q = c.s_kv = 1; }),
+        group("floats", [](auto& c) { c.type = c.result_type = DataType_t::FLOAT; }),
+        group("heads of 20", heads(20, 20)),
+        group("heads of 192", heads(192, 192)),
+        group("heads of 160 and 128", heads(160, 128)),
+        group("heads of 256 and 128", heads(256, 128)),
+        group("heads of 192 and 64", heads(192, 64)),
+        group("heads of 128 and 192", heads(128, 192)),
+        group("heads of 320", heads(320, 320)),
+        group("rows 134 bytes apart", [](auto& c) { c.d_qk = c.d_v = 64, c.input_layout = Layout::Gaps; }),
+        group("one query and one key", [](auto& c) { c.s_q = c.s_kv = 1; }),
     };
 }
 
 std::vector<CaseGroup> implementations_at_limits() {
     return {
-        at_limit("unified and causal", [](auto& c) { unify(c), c.right = 0; }),
-        at_limit("unified and alibi", [](auto& c) { unify(c), c.alibi = true; }),
-        at_limit("unified and bias", [](auto& c) { unify(c), biased(false, true, true)(c), c.d_bias = false; }),
-        at_limit("unified and dropout", [](auto& c) { unify(c), dropout(c); }),
-        at_limit("block mask, padding", [](auto& c) { c.block_mask = true, lengths(c); }),
-        at_limit("block mask, one query", [](auto& c) { c.block_mask = true, c.s_q = 1; }),
-        at_limit("block mask and causal", [](auto& c) { c.block_mask = true, c.right = 0; }),
-        at_limit("block mask, composite",
-                 [](auto& c) { c.block_mask = true, c.implementation = AttentionImplementation_t::COMPOSITE; }),
+        group("unified and causal", [](auto& c) { unify(c), c.right = 0; }),
+        group("unified and alibi", [](auto& c) { unify(c), c.alibi = true; }),
+        group("unified and bias", [](auto& c) { unify(c), biased(false, true, true)(c), c.d_bias = false; }),
+        group("unified and dropout", [](auto& c) { unify(c), dropout(c); }),
+        group("block mask, padding", [](auto& c) { c.block_mask = true, lengths(c); }),
+        group("block mask, one query", [](auto& c) { c.block_mask = true, c.s_q = 1; }),
+        group("block mask and causal", [](auto& c) { c.block_mask = true, c.right = 0; }),
+        group("block mask, composite",
+              [](auto& c) { c.block_mask = true, c.implementation = AttentionImplementation_t::COMPOSITE; }),
     };
 }
 
 std::vector<CaseGroup> scores_at_limits() {
     return {
-        at_limit("dBias of one row", biased(false, true, false)),
-        at_limit("dBias of floats", [](auto& c) { with_whole_bias_gradient(c), c.bias_type = DataType_t::FLOAT; }),
-        at_limit("dBias, the scale on the device",
-                 [](auto& c) { with_whole_bias_gradient(c), c.scale = Scale::Device; }),
-        at_limit("one query, bias of one column",
-                 [](auto& c) {
-                     c.s_q = 1, c.bias = Index4{c.b, c.h_q, 1, 1};
-                 }),
-        at_limit("softcap and dBias",
-                 [](auto& c) {
-                     c.modifier = oracle::Modify::Softcap, c.modifier_number = 2.5f;
-                     with_whole_bias_gradient(c);
-                 }),
-        at_limit("dSink, deterministic", [](auto& c) { with_sink_gradient(c), c.deterministic = true; }),
-        at_limit("dSink and dropout", [](auto& c) { with_sink_gradient(c), dropout(c); }),
+        group("dBias of one row", biased(false, true, false)),
+        group("dBias of floats", [](auto& c) { with_whole_bias_gradient(c), c.bias_type = DataType_t::FLOAT; }),
+        group("dBias, the scale on the device", [](auto& c) { with_whole_bias_gradient(c), c.scale = Scale::Device; }),
+        group("one query, bias of one column",
+              [](auto& c) {
+                  c.s_q = 1, c.bias = Index4{c.b, c.h_q, 1, 1};
+              }),
+        group("softcap and dBias",
+              [](auto& c) {
+                  c.modifier = oracle::Modify::Softcap, c.modifier_number = 2.5f;
+                  with_whole_bias_gradient(c);
+              }),
+        group("dSink, deterministic", [](auto& c) { with_sink_gradient(c), c.deterministic = true; }),
+        group("dSink and dropout", [](auto& c) { with_sink_gradient(c), dropout(c); }),
     };
 }
 
 std::vector<CaseGroup> dropout_at_limits() {
     return {
-        at_limit("dropout mask of one column", [](auto& c) { masked_dropout(c), (*c.mask)[3] = 1; }),
-        at_limit("dropout mask of floats", [](auto& c) { masked_dropout(c), c.mask_type = DataType_t::FLOAT; }),
-        at_limit("one key, dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c); }),
-        at_limit("one key, bias",
-                 [](auto& c) {
-                     c.s_kv = 1, c.bias = Index4{c.b, c.h_q, c.s_q, 1};
-                 }),
-        at_limit("one key, bias and dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c), c.bias = c.mask; }),
+        group("dropout mask of one column", [](auto& c) { masked_dropout(c), (*c.mask)[3] = 1; }),
+        group("dropout mask of floats", [](auto& c) { masked_dropout(c), c.mask_type = DataType_t::FLOAT; }),
+        group("one key, dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c); }),
+        group("one key, bias",
+              [](auto& c) {
+                  c.s_kv = 1, c.bias = Index4{c.b, c.h_q, c.s_q, 1};
+              }),
+        group("one key, bias and dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c), c.bias = c.mask; }),
     };
 }
 
 CaseGroup fp8_at_limit(char const* name, Change const& change) {
-    return at_limit(name, [&](AttentionCase& c) {
+    return group(name, [&](AttentionCase& c) {
         c.type = c.result_type = DataType_t::FP8_E4M3;
         c.gradient_type = DataType_t::FP8_E5M2;
         c.s_q = 80;

@@ -16,7 +16,7 @@ struct CaseGroup {
 };
 
 std::vector<CaseGroup> gpu_case_groups();
-// Of one case each, which violates a limit, on some architecture at least.
+// They violate a limit, on some architecture at least.
 std::vector<CaseGroup> groups_at_limits();
 
 // The same index gives the same case, always.

@@ -87,12 +87,12 @@ Row block_scale_row(char const* name, std::int64_t rows, std::int64_t head_dim, 
 
 std::vector<Row> all_rows() {
     std::vector<Row> rows;
-    for (CaseGroup const& group : gpu_case_groups()) rows.push_back(row_of(group.name, group.cases[3]));
-    for (CaseGroup const& group : groups_at_limits()) rows.push_back(row_of(group.name, group.cases.front()));
+    for (auto const& groups : {gpu_case_groups(), groups_at_limits()})
+        for (CaseGroup const& group : groups) rows.push_back(row_of(group.name, group.cases[3]));
     rows.push_back(block_scale_row("MXFP8", 1024, 128, false));
     rows.push_back(block_scale_row("MXFP8, causal", 1024, 128, true));
     rows.push_back(block_scale_row("MXFP8, heads of 192", 1024, 192, false));
-    rows.push_back(block_scale_row("MXFP8, one query", 1, 128, false));
+    rows.push_back(block_scale_row("MXFP8, one query and one key", 1, 128, false));
     return rows;
 }
 
