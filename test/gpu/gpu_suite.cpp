@@ -101,6 +101,7 @@ class LimitTable {
             ++row.refused;
         } else {
             ++row.wrong;
+            row.example_of_wrong = describe(c) + ": " + outcome.faults.substr(0, outcome.faults.find('\n'));
         }
     }
 
@@ -111,13 +112,14 @@ class LimitTable {
         }
         for (auto const& [limits, row] : rows_) {
             if (row.right > 0) std::printf("[%s] right: %s\n", limits.c_str(), row.example_of_right.c_str());
+            if (row.wrong > 0) std::printf("[%s] wrong: %s\n", limits.c_str(), row.example_of_wrong.c_str());
         }
     }
 
    private:
     struct Row {
         int refused = 0, wrong = 0, right = 0;
-        std::string example_of_right;
+        std::string example_of_right, example_of_wrong;
     };
     std::map<std::string, Row> rows_;
 };
