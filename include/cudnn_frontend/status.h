@@ -1,32 +1,14 @@
-// The one error channel of the library: nothing throws, prints or aborts.
+// The one error channel of the library: nothing throws or aborts, and nothing prints but the log that a program asks for.
 #pragma once
 
-#include "export.h"
+#include "enum_text.h"
 
 #include <iosfwd>
 #include <string>
+#include <utility>
 
 namespace cudnn_frontend {
 inline namespace v1 {
-
-enum class [[nodiscard]] error_code_t{
-    OK,
-    ATTRIBUTE_NOT_SET,
-    SHAPE_DEDUCTION_FAILED,
-    INVALID_TENSOR_NAME,
-    INVALID_VARIANT_PACK,
-    GRAPH_NOT_SUPPORTED,
-    GRAPH_EXECUTION_PLAN_CREATION_FAILED,
-    GRAPH_EXECUTION_FAILED,
-    HEURISTIC_QUERY_FAILED,
-    UNSUPPORTED_GRAPH_FORMAT,
-    CUDA_API_FAILED,
-    CUDNN_BACKEND_API_FAILED,
-    INVALID_CUDA_DEVICE,
-    HANDLE_ERROR,
-    INVALID_VALUE,
-    NVRTC_COMPILATION_FAILED,
-};
 
 // Where in the graph an error was found; empty fields are unknown or do not apply.
 struct error_location {
@@ -60,9 +42,47 @@ struct [[nodiscard]] SDPA_GRAPH_API error_object {
 
 typedef error_object error_t;
 
-SDPA_GRAPH_API char const* to_string(error_code_t code);
-SDPA_GRAPH_API std::ostream& operator<<(std::ostream& stream, error_code_t const& code);
-SDPA_GRAPH_API std::ostream& operator<<(std::ostream& stream, error_object const& error);
+}  // namespace v1
+}  // namespace cudnn_frontend
+
+template <>
+struct std::tuple_size<cudnn_frontend::error_object> : std::integral_constant<std::size_t, 2> {};
+template <>
+struct std::tuple_element<0, cudnn_frontend::error_object> {
+    using type = cudnn_frontend::error_code_t;
+};
+template <>
+struct std::tuple_element<1, cudnn_frontend::error_object> {
+    using type = std::string;
+};
+
+namespace cudnn_frontend {
+inline namespace v1 {
+
+namespace detail {
+SDPA_GRAPH_API std::ostream& print_error(std::ostream& stream, error_object const& error);
+}
+
+// A template, so that a program's own << for errors wins.
+template <class Error>
+auto operator<<(std::ostream& stream, Error const& error) -> decltype(detail::print_error(stream, error)) {
+    return detail::print_error(stream, error);
+}
+
+// auto [code, message] = graph.validate();
+template <std::size_t I>
+auto& get(error_object& error) {
+    if constexpr (I == 0) return error.code;
+    else return error.err_msg;
+}
+template <std::size_t I>
+auto const& get(error_object const& error) {
+    return get<I>(const_cast<error_object&>(error));
+}
+template <std::size_t I>
+auto&& get(error_object&& error) {
+    return static_cast<typename std::tuple_element<I, error_object>::type&&>(get<I>(error));
+}
 
 }  // namespace v1
 }  // namespace cudnn_frontend

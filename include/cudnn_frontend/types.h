@@ -8,6 +8,25 @@
 namespace cudnn_frontend {
 inline namespace v1 {
 
+enum class [[nodiscard]] error_code_t{
+    OK,
+    ATTRIBUTE_NOT_SET,
+    SHAPE_DEDUCTION_FAILED,
+    INVALID_TENSOR_NAME,
+    INVALID_VARIANT_PACK,
+    GRAPH_NOT_SUPPORTED,
+    GRAPH_EXECUTION_PLAN_CREATION_FAILED,
+    GRAPH_EXECUTION_FAILED,
+    HEURISTIC_QUERY_FAILED,
+    UNSUPPORTED_GRAPH_FORMAT,
+    CUDA_API_FAILED,
+    CUDNN_BACKEND_API_FAILED,
+    INVALID_CUDA_DEVICE,
+    HANDLE_ERROR,
+    INVALID_VALUE,
+    NVRTC_COMPILATION_FAILED,
+};
+
 enum class DataType_t {
     NOT_SET,
     FLOAT,
@@ -161,13 +180,6 @@ enum class KnobType_t {
     INPUT_TMA_ENABLE,
     OUTPUT_TMA_ENABLE,
 };
-
-// The names of enumerators as they stand above, "?" for a number that is none; for messages and logs of programs.
-SDPA_GRAPH_API char const* to_string(DataType_t value);
-SDPA_GRAPH_API char const* to_string(HeurMode_t value);
-SDPA_GRAPH_API char const* to_string(BehaviorNote_t value);
-SDPA_GRAPH_API char const* to_string(NumericalNote_t value);
-SDPA_GRAPH_API char const* to_string(KnobType_t value);
 
 }  // namespace v1
 }  // namespace cudnn_frontend

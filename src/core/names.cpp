@@ -1,5 +1,7 @@
 #include "core/names.h"
 
+#include <ostream>
+
 namespace cudnn_frontend::inline v1::core {
 namespace {
 
@@ -198,12 +200,22 @@ std::span<char const* const> names_of<KnobType_t>() {
 
 }  // namespace cudnn_frontend::inline v1::core
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend::inline v1::detail {
 
-char const* to_string(DataType_t value) { return core::name_of(value); }
-char const* to_string(HeurMode_t value) { return core::name_of(value); }
-char const* to_string(BehaviorNote_t value) { return core::name_of(value); }
-char const* to_string(NumericalNote_t value) { return core::name_of(value); }
-char const* to_string(KnobType_t value) { return core::name_of(value); }
+char const* enum_text(error_code_t value) { return core::name_of(value); }
+char const* enum_text(DataType_t value) { return core::name_of(value); }
+char const* enum_text(HeurMode_t value) { return core::name_of(value); }
+char const* enum_text(BuildPlanPolicy_t value) { return core::name_of(value); }
+char const* enum_text(DiagonalAlignment_t value) { return core::name_of(value); }
+char const* enum_text(AttentionImplementation_t value) { return core::name_of(value); }
+char const* enum_text(TensorReordering_t value) { return core::name_of(value); }
+char const* enum_text(BehaviorNote_t value) { return core::name_of(value); }
+char const* enum_text(NumericalNote_t value) { return core::name_of(value); }
+char const* enum_text(ReductionMode_t value) { return core::name_of(value); }
+char const* enum_text(RngDistribution_t value) { return core::name_of(value); }
+char const* enum_text(ReshapeMode_t value) { return core::name_of(value); }
+char const* enum_text(PointwiseMode_t value) { return core::name_of(value); }
+char const* enum_text(KnobType_t value) { return core::name_of(value); }
+std::ostream& print(std::ostream& stream, char const* text) { return stream << text; }
 
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend::inline v1::detail

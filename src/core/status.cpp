@@ -1,7 +1,5 @@
 #include <cudnn_frontend/status.h>
 
-#include "core/names.h"
-
 #include <ostream>
 #include <utility>
 
@@ -22,11 +20,7 @@ error_object::error_object(error_code_t error_code, std::string message, error_l
 
 std::string error_object::get_message() const { return err_msg; }
 
-char const* to_string(error_code_t code) { return core::name_of(code); }
-
-std::ostream& operator<<(std::ostream& stream, error_code_t const& code) { return stream << to_string(code); }
-
-std::ostream& operator<<(std::ostream& stream, error_object const& error) {
+std::ostream& detail::print_error(std::ostream& stream, error_object const& error) {
     stream << error.code;
     if (!error.err_msg.empty()) stream << ": " << error.err_msg;
     return stream;
