@@ -32,7 +32,9 @@ class SDPA_GRAPH_API Score_modifier {
         if (!is_set(callable, 0)) return;
         state_ = std::make_shared<Callable>(std::move(callable));
         call_ = [](void* state, Owner const& graph, Tensor const& scores) -> Tensor {
-            return (*static_cast<Callable*>(state))(graph, scores);
+            auto& held = *static_cast<Callable*>(state);
+            if constexpr (std::is_invocable_v<Callable&, Owner const&, Tensor const&>) return held(graph, scores);
+            else return held(Owner(graph), Tensor(scores));
         };
     }
 

@@ -58,13 +58,16 @@ void check_score_modifiers() {
     attend(SDPA_attributes().set_score_mod(lambda));
     attend(SDPA_attributes().set_score_mod(std::bind(&Doubles::plus, &doubles, _1, _2)));
     attend(SDPA_attributes().set_score_mod(doubles));
-    EXPECT(calls == 3);
+    attend(SDPA_attributes().set_score_mod([&](std::shared_ptr<Graph>&& g, Tensor&& scores) {
+        return times(std::move(g), std::move(scores), factor, &calls);
+    }));
+    EXPECT(calls == 4);
     EXPECT(graph.validate().get_message() == "");
     auto const gradients = graph.sdpa_backward(
         q, k, v, q, q, input("stats", {2, 1, 8, 1}, 1),
         SDPA_backward_attributes().set_score_mod(bound).set_score_mod_bprop(std::bind(times, _1, _2, factor, &calls)));
     for (auto const& gradient : gradients) gradient->set_output(true);
-    EXPECT(calls == 5);
+    EXPECT(calls == 6);
 }
 
 }  // namespace
