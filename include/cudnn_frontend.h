@@ -51,6 +51,7 @@
 #include <vector>
 
 #include "cudnn_frontend/backend_helpers.h"
+#include "cudnn_frontend/checks.h"
 #include "cudnn_frontend/exceptions.h"
 #include "cudnn_frontend/fp8.h"
 #include "cudnn_frontend/graph.h"

@@ -1,4 +1,4 @@
-// The one error channel of the library: nothing throws or aborts, and nothing prints but the log that a program asks for.
+// The one error channel of the library: nothing throws, prints or aborts, but for the log that a program asks for.
 #pragma once
 
 #include "enum_text.h"

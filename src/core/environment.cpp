@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <initializer_list>
+#include <optional>
 #include <utility>
 
 namespace cudnn_frontend::inline v1::core::environment {
@@ -18,6 +19,16 @@ bool is_on(char const* name) {
     return !value.empty() && value != "0";
 }
 
+template <class Number>
+std::optional<Number> read_number(char const* name) {
+    std::string const value = read(name);
+    Number number = 0;
+    auto const end = value.data() + value.size();
+    auto const parsed = std::from_chars(value.data(), end, number);
+    if (parsed.ec != std::errc() || parsed.ptr != end) return {};
+    return number;
+}
+
 std::vector<std::string> read_all(std::initializer_list<char const*> names) {
     std::vector<std::string> values;
     for (char const* name : names) {
@@ -31,13 +42,9 @@ std::vector<std::string> read_all(std::initializer_list<char const*> names) {
 std::string chosen_cudnn() { return read("SDPA_GRAPH_CUDNN_PATH"); }
 bool ignores_limits() { return is_on("SDPA_GRAPH_IGNORE_LIMITS"); }
 bool checks_indices() { return is_on("SDPA_GRAPH_CHECK_INDICES"); }
-std::size_t kept_graphs() {
-    std::string const value = read("SDPA_GRAPH_KEPT_GRAPHS");
-    std::size_t count = 0;
-    auto const end = value.data() + value.size();
-    auto const parsed = std::from_chars(value.data(), end, count);
-    return parsed.ec == std::errc() && parsed.ptr == end && !value.empty() ? count : 64;
-}
+std::size_t kept_graphs() { return read_number<std::size_t>("SDPA_GRAPH_KEPT_GRAPHS").value_or(64); }
+int log_level() { return read_number<int>("CUDNN_FRONTEND_LOG_INFO").value_or(0); }
+std::string log_file() { return read("CUDNN_FRONTEND_LOG_FILE"); }
 std::vector<std::string> cudnn_folders() { return read_all({"CUDNN_PATH", "CUDNN_HOME"}); }
 std::vector<std::string> cuda_folders() { return read_all({"CUDA_HOME", "CUDA_PATH"}); }
 std::vector<std::string> python_prefixes() { return read_all({"VIRTUAL_ENV", "CONDA_PREFIX"}); }

@@ -20,6 +20,11 @@ bool checks_indices();
 // is not set or no number.
 std::size_t kept_graphs();
 
+// CUDNN_FRONTEND_LOG_INFO: a number above 0 asks for the log; 0 where it is not set or no number.
+int log_level();
+// CUDNN_FRONTEND_LOG_FILE: stdout, stderr or a file; without it there is no log.
+std::string log_file();
+
 std::vector<std::string> cudnn_folders();    // CUDNN_PATH, CUDNN_HOME: where cuDNN is installed
 std::vector<std::string> cuda_folders();     // CUDA_HOME, CUDA_PATH: where the CUDA toolkit is
 std::vector<std::string> python_prefixes();  // VIRTUAL_ENV, CONDA_PREFIX: the active Python environments

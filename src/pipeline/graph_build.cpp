@@ -4,6 +4,7 @@
 #include "pipeline/guard.h"
 #include "pipeline/planner.h"
 #include "pipeline/shape_plans.h"
+#include "pipeline/stage_log.h"
 #include "pipeline/stages.h"
 
 #include <utility>
@@ -15,6 +16,7 @@ using pipeline::guarded;
 using pipeline::missing_stage;
 using pipeline::Plan;
 using pipeline::Planner;
+using pipeline::StageLog;
 
 // On success also fills what was inferred into the user's tensors.
 Result<nodes::ValidatedGraph> validate_and_fill(Graph const& graph) {
@@ -37,6 +39,14 @@ error_t nothing_to_build() {
             "the graph has no node, so there is nothing to plan; call sdpa() or another call that adds one"};
 }
 
+// The plan that was built, for the log.
+std::string plan_text(Graph const& graph) {
+    std::string name;
+    std::int64_t bytes = 0;
+    if (graph.get_plan_name(name).is_bad() || graph.get_workspace_size(bytes).is_bad()) return {};
+    return ", " + name + ", workspace of " + std::to_string(bytes) + " bytes";
+}
+
 // Puts the result of a stage in place of what the stage started from.
 error_t advance(std::shared_ptr<Planner>& planner, Result<std::shared_ptr<Planner>> next) {
     return std::move(next).move_to(planner);
@@ -47,11 +57,13 @@ error_t advance(std::shared_ptr<Planner>& planner, Result<std::shared_ptr<Planne
 Report Graph::check() const { return nodes::validate(detail::Graph_access::snapshot(*this).spec).report; }
 
 error_t Graph::validate() {
-    return guarded([&] { return validate_and_fill(*this).error(); });
+    StageLog const log("validate", impl().name);
+    return log.result(guarded([&] { return validate_and_fill(*this).error(); }));
 }
 
 error_t Graph::build_operation_graph(Target const& target) {
-    return guarded([&]() -> error_t {
+    StageLog const log("build_operation_graph", impl().name);
+    return log.result(guarded([&]() -> error_t {
         impl().planner.reset();
         auto graph = validate_and_fill(*this);
         if (graph.is_bad()) return graph.error();
@@ -61,7 +73,7 @@ error_t Graph::build_operation_graph(Target const& target) {
         SDPA_GRAPH_TRY(advance(impl().planner, Planner::lower(lowered->input())));
         impl().lowered = std::move(lowered);
         return {};
-    });
+    }));
 }
 
 error_t Graph::build_operation_graph(cudnnHandle_t handle) { return build_operation_graph(Target::cuda(handle)); }
@@ -70,7 +82,9 @@ error_t Graph::build_operation_graph() { return build_operation_graph(Target::cu
 
 error_t Graph::create_execution_plans(std::vector<HeurMode_t> const& modes) {
     if (!impl().planner) return no_operation_graph("create_execution_plans");
-    return guarded([&] { return advance(impl().planner, impl().planner->with_candidates(modes)); });
+    StageLog const log("create_execution_plans", impl().name);
+    return log.result(guarded([&] { return advance(impl().planner, impl().planner->with_candidates(modes)); }),
+                      [&] { return ", candidates: " + std::to_string(impl().planner->candidate_count()); });
 }
 
 error_t Graph::create_execution_plan(std::int64_t const engine, std::initializer_list<Knob_choice> knobs) {
@@ -103,14 +117,17 @@ static error_t no_candidates(char const* call) {
 
 error_t Graph::check_support() {
     if (!impl().planner || impl().planner->candidate_count() == 0) return no_candidates("check_support");
-    return guarded([&] { return impl().planner->check_support(impl().settings.filters); });
+    StageLog const log("check_support", impl().name);
+    return log.result(guarded([&] { return impl().planner->check_support(impl().settings.filters); }));
 }
 
 error_t Graph::check_support(cudnnHandle_t) { return check_support(); }
 
 error_t Graph::build_plans(BuildPlanPolicy_t const policy, bool const multithreaded) {
     if (!impl().planner || impl().planner->candidate_count() == 0) return no_candidates("build_plans");
-    return guarded([&] { return impl().planner->build(policy, multithreaded, impl().settings.filters); });
+    StageLog const log("build_plans", impl().name);
+    return log.result(guarded([&] { return impl().planner->build(policy, multithreaded, impl().settings.filters); }),
+                      [&] { return plan_text(*this); });
 }
 
 error_t Graph::build_plans(cudnnHandle_t const&, BuildPlanPolicy_t const policy, bool const multithreaded) {
@@ -119,7 +136,9 @@ error_t Graph::build_plans(cudnnHandle_t const&, BuildPlanPolicy_t const policy,
 
 error_t Graph::build_plan_at_index(std::int64_t const index) {
     if (!impl().planner || impl().planner->candidate_count() == 0) return no_candidates("build_plan_at_index");
-    return guarded([&] { return impl().planner->build_at(index); });
+    StageLog const log("build_plan_at_index", impl().name);
+    return log.result(guarded([&] { return impl().planner->build_at(index); }),
+                      [&] { return ", index " + std::to_string(index); });
 }
 
 error_t Graph::build_plan_at_index(cudnnHandle_t const&, std::int64_t const index) {

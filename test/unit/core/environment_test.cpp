@@ -18,3 +18,15 @@ TEST_CASE("indices are checked where the variable is set, and neither empty nor 
     CHECK(environment::checks_indices());
     unsetenv("SDPA_GRAPH_CHECK_INDICES");
 }
+
+TEST_CASE("the level of the log is a number, or 0") {
+    unsetenv("CUDNN_FRONTEND_LOG_INFO");
+    CHECK(environment::log_level() == 0);
+    for (char const* const none : {"", "yes", "1x"}) {
+        setenv("CUDNN_FRONTEND_LOG_INFO", none, 1);
+        CHECK(environment::log_level() == 0);
+    }
+    setenv("CUDNN_FRONTEND_LOG_INFO", "10", 1);
+    CHECK(environment::log_level() == 10);
+    unsetenv("CUDNN_FRONTEND_LOG_INFO");
+}

@@ -1,0 +1,10 @@
+// What the library writes to the log, whole lines at a time.
+#pragma once
+
+#include <string>
+
+namespace cudnn_frontend::inline v1::core {
+
+void log_line(std::string const& text);
+
+}  // namespace cudnn_frontend::inline v1::core

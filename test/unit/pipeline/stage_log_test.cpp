@@ -1,0 +1,64 @@
+// The log of the stages.
+#include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/logging.h>
+
+#include "support/catch.h"
+#include "support/small_graph.h"
+
+#include <sstream>
+#include <string>
+
+using namespace cudnn_frontend;
+
+namespace {
+
+// Turns the log on and takes what it says.
+class Listener {
+   public:
+    Listener() : before_(getStream().rdbuf(text_.rdbuf())) { isLoggingEnabled() = true; }
+    ~Listener() {
+        isLoggingEnabled() = false;
+        getStream().rdbuf(before_);
+    }
+
+    std::string text() const { return text_.str(); }
+
+   private:
+    std::ostringstream text_;
+    std::streambuf* before_;
+};
+
+bool has_line(std::string const& text, std::string const& begin, std::string const& end) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        bool const begins = line.rfind("[cudnn_frontend] " + begin, 0) == 0;
+        if (begins && line.size() >= end.size() && line.substr(line.size() - end.size()) == end) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("each stage of a build is a line of the log, while it is on") {
+    auto small = test::small_graph();
+    small.graph.set_name("small");
+    std::string text;
+    {
+        Listener const listener;
+        REQUIRE(small.graph.build(Target::cpu()).is_good());
+        text = listener.text();
+    }
+    CHECK(has_line(text, "build_operation_graph of graph 'small', ", " us: OK"));
+    CHECK(has_line(text, "create_execution_plans of graph 'small', ", " us: OK, candidates: 1"));
+    CHECK(has_line(text, "check_support of graph 'small', ", " us: OK"));
+    CHECK(has_line(text, "build_plans of graph 'small', ", " bytes"));
+    REQUIRE(small.graph.validate().is_good());
+    CHECK(text.find("validate of") == text.npos);
+}
+
+TEST_CASE("the log has the error of a stage") {
+    graph::Graph graph;
+    Listener const listener;
+    CHECK(graph.build_operation_graph(Target::cpu()).is_bad());
+    CHECK(listener.text().find("us: ATTRIBUTE_NOT_SET: the graph has no node") != std::string::npos);
+}
