@@ -155,7 +155,7 @@ TEST_CASE("sdpa_fp8_fwd.c12 sdpa_fp8_bwd.c11: results and dO_f16 of other types"
     }
 }
 
-TEST_CASE("sdpa_fp8_fwd.c13 sdpa_fp8_bwd.c12: ragged tensors and pages") {
+TEST_CASE("sdpa_fp8_fwd.c13 sdpa_fp8_bwd.c12: ragged tensors") {
     for (NodeKind const kind : {kForward, kBackward}) {
         TestGraph graph = block_scaled_graph(kind);
         graph.attention_options().padding_mask = true;
@@ -166,6 +166,21 @@ TEST_CASE("sdpa_fp8_fwd.c13 sdpa_fp8_bwd.c12: ragged tensors and pages") {
         graph.at(Q).ragged_offset = offset;
         expect_finding(graph, rule_of(kind, "c13", "c12"),
                        {GRAPH_NOT_SUPPORTED, "attention", "Q", "ragged Q",
+                        "sequences padded to one length, since blocks of scales may not end with one",
+                        "pad the sequences and set lengths, or use one scale for each tensor"});
+    }
+}
+
+TEST_CASE("sdpa_fp8_fwd.c13: pages of block-scaled keys and values") {
+    for (int const table : {Page_table_k, Page_table_v}) {
+        TestGraph graph = block_scaled_graph(kForward);
+        graph.attention_options().padding_mask = true;
+        graph.connect(Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
+        graph.connect(Seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+        graph.connect(table, {2, 1, 1, 1}, DataType_t::INT32);
+        std::string const port = port_name(kForward, table);
+        expect_finding(graph, "sdpa_fp8_fwd.c13",
+                       {GRAPH_NOT_SUPPORTED, "attention", port, "the page table " + port,
                         "sequences padded to one length, since blocks of scales may not end with one",
                         "pad the sequences and set lengths, or use one scale for each tensor"});
     }
