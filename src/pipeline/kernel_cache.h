@@ -1,4 +1,4 @@
-// The parts of a KernelCache: one object of the backend for each op graph.
+// The parts of a KernelCache: one object of the backend for each op graph and device.
 #pragma once
 
 #include <cudnn_frontend/planning.h>
@@ -12,7 +12,7 @@ namespace cudnn_frontend::inline v1 {
 
 struct KernelCache::Impl {
     std::mutex mutex;
-    std::map<std::string, std::shared_ptr<void const>> parts;  // descriptors of the backend, by op graph
+    std::map<std::string, std::shared_ptr<void const>> parts;  // descriptors of the backend
 };
 
 namespace detail {

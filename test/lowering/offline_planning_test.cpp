@@ -143,6 +143,45 @@ TEST_CASE("dynamic shapes plan forward alone, and a kernel cache keeps graphs of
           "set_dynamic_shape_enabled() and set_kernel_cache()");
 }
 
+TEST_CASE("a kernel cache keeps devices and numbers of multiprocessors apart", "[offline]") {
+    if (!has_cudnn()) return;
+    auto const cache = std::make_shared<cudnn_frontend::KernelCache>();
+    auto const plan = [&](char const* device, int sm_count) {
+        Graphs graphs(gpu_case_groups()[0].cases[0]);
+        graphs.forward.graph().set_dynamic_shape_enabled(true).set_kernel_cache(cache);
+        if (sm_count > 0) graphs.forward.graph().set_sm_count(sm_count);
+        return graphs.forward.graph().build_operation_graph(Target::offline(device)).get_message();
+    };
+    CHECK(plan("h200", 0) == "");
+    CHECK(plan("h200", 0) == "");
+    CHECK(cache->describe() == "kernel cache of 1 graphs");
+    CHECK(plan("h100", 0) == "");
+    CHECK(plan("h200", 100) == "");
+    CHECK(cache->describe() == "kernel cache of 3 graphs");
+}
+
+TEST_CASE("cases of a group are refused by the limits that it names, and by no others", "[offline]") {
+    if (!has_cudnn() || cudnn_frontend::runtime::cudnn_version() < 91900) return;
+    for (CaseGroup const& group : gpu_case_groups()) {
+        for (std::size_t i = 1; i < group.cases.size(); i += 2) {  // of one type, to save time
+            AttentionCase const& c = group.cases[i];
+            Graphs graphs(c);
+            for (Session* const session : {&graphs.forward, &graphs.backward}) {
+                bool const is_backward = session == &graphs.backward;
+                if (is_backward && !c.has_backward()) continue;
+                std::string const refusal =
+                    session->graph().build_operation_graph(Target::offline("h200")).get_message();
+                INFO(group.name << ", " << describe(c) << (is_backward ? ", backward" : ", forward"));
+                if (group.limit.empty() && group.backward_limit.empty()) CHECK(refusal == "");
+                bool const is_named = (!group.limit.empty() && refusal.find(group.limit) != refusal.npos) ||
+                                      (is_backward && !group.backward_limit.empty() &&
+                                       refusal.find(group.backward_limit) != refusal.npos);
+                CHECK((refusal.empty() || is_named));
+            }
+        }
+    }
+}
+
 TEST_CASE("heads of 20 are refused with what to do, and engines take them in rows of 24", "[offline]") {
     if (!has_cudnn()) return;
     AttentionCase c = gpu_case_groups()[0].cases[0];

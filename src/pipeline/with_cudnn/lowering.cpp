@@ -51,21 +51,25 @@ std::shared_ptr<CudnnContext const> make_context(PlanningInput const& input, Pla
     return context;
 }
 
-// Kernels serve graphs of the very same sizes alone: cuDNN 9.14 and 9.19 also hand them to graphs of others, for which
-// they write out of bounds.
+// Kernels serve graphs of the very same sizes on the same device alone: cuDNN 9.14 and 9.19 also hand them to graphs of
+// others, for which they write out of bounds.
+std::string kernel_cache_part(GraphKey const& key) {
+    return key.device.device->json() + '\n' + std::to_string(key.sm_count) + '\n' + ir::to_text(key.op_graph);
+}
+
 Result<std::shared_ptr<cudnn::Descriptor const>> kernel_cache_for(PlanningInput const& input,
-                                                                  ir::OpGraph const& op_graph,
-                                                                  cudnn::Descriptor const& graph) {
+                                                                  SharedGraph const& graph) {
     if (!input.settings.kernel_cache) return std::shared_ptr<cudnn::Descriptor const>();
     KernelCache::Impl& cache = detail::Kernel_cache_access::impl(*input.settings.kernel_cache);
     std::lock_guard const lock(cache.mutex);
-    std::string const key = ir::to_text(op_graph);
+    std::string const key = kernel_cache_part(graph.key());
     if (auto const known = cache.parts.find(key); known != cache.parts.end()) {
         return std::static_pointer_cast<cudnn::Descriptor const>(known->second);
     }
-    auto made =
-        std::make_shared<cudnn::Descriptor>(graph.api(), CUDNN_BACKEND_KERNEL_CACHE_DESCRIPTOR, "the kernel cache");
-    made->set(CUDNN_ATTR_KERNEL_CACHE_OPERATION_GRAPH, graph);
+    cudnn::Descriptor const& operations = graph.descriptor();
+    auto made = std::make_shared<cudnn::Descriptor>(operations.api(), CUDNN_BACKEND_KERNEL_CACHE_DESCRIPTOR,
+                                                    "the kernel cache");
+    made->set(CUDNN_ATTR_KERNEL_CACHE_OPERATION_GRAPH, operations);
     SDPA_GRAPH_TRY(made->finalize());
     cache.parts.emplace(key, made);
     return std::shared_ptr<cudnn::Descriptor const>(std::move(made));
@@ -152,7 +156,7 @@ Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& in
     if (graph.is_bad()) return graph.error();
     auto work = std::make_shared<CudnnWork>();
     work->graph = std::move(graph).value();
-    auto cache = kernel_cache_for(input, work->graph->key().op_graph, work->graph->descriptor());
+    auto cache = kernel_cache_for(input, *work->graph);
     if (cache.is_bad()) return cache.error();
     work->kernel_cache = std::move(cache).value();
     SharedGraph const& shared = *work->graph;
