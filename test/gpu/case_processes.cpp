@@ -16,18 +16,23 @@ namespace {
 // An outcome as a line of text, and back.
 std::string line_of(Outcome const& outcome) {
     std::ostringstream line;
-    std::string faults = outcome.faults;
-    std::replace(faults.begin(), faults.end(), '\n', '\f');
-    line << outcome.worst_forward << ' ' << outcome.worst_backward << ' ' << outcome.is_refused << ' ' << faults;
-    return line.str();
+    for (PassOutcome const* const pass : {&outcome.forward, &outcome.backward}) {
+        line << pass->worst << ' ' << pass->ran << ' ' << pass->refusal << '\v' << pass->faults << '\v';
+    }
+    std::string text = line.str();
+    std::replace(text.begin(), text.end(), '\n', '\f');
+    return text;
 }
 
-Outcome outcome_of(std::string const& text) {
-    Outcome outcome;
+Outcome outcome_of(std::string text) {
+    std::replace(text.begin(), text.end(), '\f', '\n');
     std::istringstream line(text);
-    line >> outcome.worst_forward >> outcome.worst_backward >> outcome.is_refused;
-    std::getline(line.ignore(), outcome.faults);
-    std::replace(outcome.faults.begin(), outcome.faults.end(), '\f', '\n');
+    Outcome outcome;
+    for (PassOutcome* const pass : {&outcome.forward, &outcome.backward}) {
+        line >> pass->worst >> pass->ran;
+        std::getline(line.ignore(), pass->refusal, '\v');
+        std::getline(line, pass->faults, '\v');
+    }
     return outcome;
 }
 
@@ -46,7 +51,7 @@ void collect_batch(std::string const& command, CaseGroup const& group, Batch con
     for (std::size_t i = batch.first; i < batch.first + batch.count; ++i) {
         Outcome outcome;
         if (std::getline(lines, line)) outcome = outcome_of(line);
-        else outcome.faults = std::exchange(missing, after);
+        else outcome.forward.faults = std::exchange(missing, after) + "\n";
         on_outcome(group, group.cases[i], outcome);
     }
 }
@@ -73,7 +78,7 @@ void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch) {
     rig.dumps_masked_elements = false;
     for (std::size_t i = batch.first; i < batch.first + batch.count; ++i) {
         Outcome outcome;
-        outcome.faults = gpu.status().get_message();
+        outcome.forward.faults = gpu.status().get_message();
         if (gpu.status().is_good()) outcome = check_case(groups[batch.group].cases[i], rig);
         std::puts(line_of(outcome).c_str());
         std::fflush(stdout);

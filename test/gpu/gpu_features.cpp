@@ -211,12 +211,13 @@ void check_kernel_cache(GpuStream const& gpu) {
             c.s_q = c.s_kv = rows, c.d_qk = c.d_v = depth;
             is_forward = true;
             Outcome const outcome = check_case(c, rig);
-            if (outcome.faults.find("does not support dynamic shape") != std::string::npos) {
+            bool const is_taken = cudnn_frontend::runtime::cudnn_version() / 100 == 919;
+            if (!is_taken && outcome.faults().find("does not support dynamic shape") != std::string::npos) {
                 std::puts("dynamic shapes: skipped, no engine of this cuDNN takes them");
                 return;
             }
-            expect(outcome.faults.empty(),
-                   "dynamic shapes, " + std::to_string(rows) + " rows of " + std::to_string(depth) + outcome.faults);
+            expect(outcome.faults().empty(),
+                   "dynamic shapes, " + std::to_string(rows) + " rows of " + std::to_string(depth) + outcome.faults());
         }
     }
     expect(cache->describe() == "kernel cache of 6 graphs", cache->describe());

@@ -147,7 +147,7 @@ int run_all(std::string const& folder) {
         rig.execute = StoredRun(folder, i, gpu, faults);
         rig.rounds_factors = true;
         rig.defines_padded_rows = rig.dumps_masked_elements = false;
-        faults += check_case(cases[i], rig).faults;
+        faults += check_case(cases[i], rig).faults();
         if (!faults.empty()) std::printf("%s\n%s\n", describe(cases[i]).c_str(), faults.c_str());
         failures += faults.empty() ? 0 : 1;
     }

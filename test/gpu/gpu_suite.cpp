@@ -3,6 +3,7 @@
 //   gpu_suite limits [random cases [part]]              then runs what limits refused in spite of them, and says what
 //                                                       came of it
 //   gpu_suite case <number>...                          these of the random cases alone, each with its faults
+// SDPA_GRAPH_GPU_RECORD: a file to which each group's numbers of right passes go, for docs/h200-runs.txt.
 #include "gpu/case_processes.h"
 
 #include <cuda_runtime_api.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -18,9 +20,15 @@ namespace {
 
 using namespace sdpa_test;
 
-struct Row {
+struct Counts {
     int passed = 0, failed = 0, refused = 0;
-    double worst_forward = 0, worst_backward = 0;
+    double worst = 0;
+
+    int all() const { return passed + failed + refused; }
+};
+
+struct Row {
+    Counts forward, backward;
     std::vector<std::string> failures;            // all of them
     std::map<std::string, std::string> refusals;  // a case for each kind
 };
@@ -35,42 +43,38 @@ std::string kind_of(std::string const& faults) {
     return kind;
 }
 
-// The limits that refused the case: "s12 s28".
-std::string limits_of(Outcome const& outcome) {
+// The limits that refused the pass: "s12 s28".
+std::string limits_of(PassOutcome const& pass) {
     constexpr char const* kMark = "[cudnn.";
     std::set<std::string> limits;
-    for (std::size_t at = outcome.faults.find(kMark); at != std::string::npos;
-         at = outcome.faults.find(kMark, at + 1)) {
-        limits.insert(outcome.faults.substr(at + 7, outcome.faults.find(']', at) - at - 7));
+    for (std::size_t at = pass.refusal.find(kMark); at != std::string::npos; at = pass.refusal.find(kMark, at + 1)) {
+        limits.insert(pass.refusal.substr(at + 7, pass.refusal.find(']', at) - at - 7));
     }
     std::string text;
     for (std::string const& limit : limits) text += (text.empty() ? "" : " ") + limit;
-    return outcome.is_refused ? text : "";
+    return text;
 }
 
 class Table {
    public:
     void add(std::string const& group, AttentionCase const& c, Outcome const& outcome) {
-        Row& row = rows_[group];
-        row.worst_forward = std::max(row.worst_forward, outcome.worst_forward);
-        row.worst_backward = std::max(row.worst_backward, outcome.worst_backward);
-        bool const is_by_limit = !limits_of(outcome).empty();
-        int& count = outcome.faults.empty() ? row.passed : is_by_limit ? row.refused : row.failed;
-        ++count;
-        if (outcome.faults.empty()) return;
-        std::string text = describe(c) + "\n" + outcome.faults;
-        if (is_by_limit) row.refusals.emplace(kind_of(outcome.faults), std::move(text));
-        else row.failures.push_back(std::move(text));
+        add(rows_[group], rows_[group].forward, "forward", c, outcome.forward);
+        add(rows_[group], rows_[group].backward, "backward", c, outcome.backward);
     }
 
-    // How many cases failed.
+    // How many passes failed.
     int print(std::vector<std::string> const& order) const {
-        int passed = 0, failed = 0, refused = 0;
+        Counts sum;
+        std::printf("%-36s %23s   %23s   error/tolerance\n", "", "forward right/no/refused",
+                    "backward right/no/refused");
         for (std::string const& name : order) {
             Row const& row = rows_.at(name);
-            std::printf("%-34s %5d passed %4d failed %4d refused   error/tolerance %.2f %.2f\n", name.c_str(),
-                        row.passed, row.failed, row.refused, row.worst_forward, row.worst_backward);
-            passed += row.passed, failed += row.failed, refused += row.refused;
+            std::printf("%-36s", name.c_str());
+            for (Counts const* const counts : {&row.forward, &row.backward}) {
+                std::printf("   %8d %5d %7d", counts->passed, counts->failed, counts->refused);
+                sum.passed += counts->passed, sum.failed += counts->failed, sum.refused += counts->refused;
+            }
+            std::printf("   %.2f %.2f\n", row.forward.worst, row.backward.worst);
         }
         for (std::string const& name : order) {
             for (auto const& [kind, text] : rows_.at(name).refusals)
@@ -81,27 +85,51 @@ class Table {
                 std::printf("FAILED [%s] %s\n", name.c_str(), text.c_str());
             }
         }
-        std::printf("%d passed, %d failed, %d refused\n", passed, failed, refused);
-        return failed;
+        std::printf("%d forward and backward passes right, %d failed, %d refused\n", sum.passed, sum.failed,
+                    sum.refused);
+        return sum.failed;
+    }
+
+    void record(char const* path, std::vector<std::string> const& order) const {
+        std::ofstream file(path);
+        std::size_t const version = cudnn_frontend::runtime::cudnn_version();
+        for (std::string const& name : order) {
+            Row const& row = rows_.at(name);
+            file << version << ' ' << row.forward.passed << '/' << row.forward.all() << ' ' << row.backward.passed
+                 << '/' << row.backward.all() << ' ' << name << '\n';
+        }
     }
 
    private:
+    // A pass that is not there, as backward of pages, counts nowhere.
+    static void add(Row& row, Counts& counts, char const* name, AttentionCase const& c, PassOutcome const& pass) {
+        if (!pass.ran && pass.refusal.empty() && pass.faults.empty()) return;
+        counts.worst = std::max(counts.worst, pass.worst);
+        bool const is_refused = !limits_of(pass).empty() && pass.faults.empty();
+        int& count = is_refused ? counts.refused : pass.ran && pass.faults.empty() ? counts.passed : counts.failed;
+        ++count;
+        std::string const faults = std::string(name) + ": " + pass.refusal + "\n" + pass.faults;
+        std::string text = describe(c) + "\n" + faults;
+        if (is_refused) row.refusals.emplace(kind_of(faults), std::move(text));
+        else if (&count == &counts.failed) row.failures.push_back(std::move(text));
+    }
+
     std::map<std::string, Row> rows_;
 };
 
-// Cases that limits refused, run in spite of them.
+// Passes that limits refused, run in spite of them.
 class LimitTable {
    public:
-    void add(std::string const& limits, AttentionCase const& c, Outcome const& outcome) {
+    void add(std::string const& limits, AttentionCase const& c, PassOutcome const& pass) {
         Row& row = rows_[limits];
-        if (outcome.faults.empty()) {
+        if (!pass.refusal.empty()) {
+            ++row.refused;
+        } else if (pass.ran && pass.faults.empty()) {
             ++row.right;
             row.example_of_right = describe(c);
-        } else if (outcome.is_refused) {
-            ++row.refused;
         } else {
             ++row.wrong;
-            row.example_of_wrong = describe(c) + ": " + outcome.faults.substr(0, outcome.faults.find('\n'));
+            row.example_of_wrong = describe(c) + ": " + pass.faults.substr(0, pass.faults.find('\n'));
         }
     }
 
@@ -188,22 +216,24 @@ class Commands {
 
 struct Refused {
     Batch batch;
-    std::string limits;
+    std::string forward_limits, backward_limits;  // empty where that pass was not refused
 };
 
 // Runs each in a process that ignores limits.
 void run_refused(std::vector<CaseGroup> const& groups, std::vector<Refused> const& refused, Commands const& commands) {
     std::vector<Batch> batches;
-    std::map<AttentionCase const*, std::string> limits;
+    std::map<AttentionCase const*, Refused const*> by_case;
     for (Refused const& one : refused) {
         batches.push_back(one.batch);
-        limits[&groups[one.batch.group].cases[one.batch.first]] = one.limits;
+        by_case[&groups[one.batch.group].cases[one.batch.first]] = &one;
     }
     LimitTable table;
     run_in_processes(
         groups, batches, [&](Batch const& batch) { return "SDPA_GRAPH_IGNORE_LIMITS=1 " + commands(batch); },
         [&](CaseGroup const&, AttentionCase const& c, Outcome const& outcome) {
-            table.add(limits.at(&c), c, outcome);
+            Refused const& one = *by_case.at(&c);
+            if (!one.forward_limits.empty()) table.add(one.forward_limits, c, outcome.forward);
+            if (!one.backward_limits.empty()) table.add(one.backward_limits, c, outcome.backward);
         });
     table.print();
 }
@@ -228,17 +258,20 @@ int main(int argc, char** argv) {
     Table table;
     Commands const commands(argv[0], arguments);
     std::vector<Refused> refused;
-    run_in_processes(groups, batches_of(groups, kBatchSize), commands,
-                     [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
-                         table.add(group.name, c, outcome);
-                         std::string limits = limits_of(outcome);
-                         if (limits.empty()) return;
-                         auto const at = static_cast<std::size_t>(&c - group.cases.data());
-                         refused.push_back({{static_cast<std::size_t>(&group - groups.data()), at, 1}, limits});
-                     });
+    run_in_processes(
+        groups, batches_of(groups, kBatchSize), commands,
+        [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
+            table.add(group.name, c, outcome);
+            std::string forward = limits_of(outcome.forward), backward = limits_of(outcome.backward);
+            if (forward.empty() && backward.empty()) return;
+            auto const at = static_cast<std::size_t>(&c - group.cases.data());
+            refused.push_back(
+                {{static_cast<std::size_t>(&group - groups.data()), at, 1}, std::move(forward), std::move(backward)});
+        });
     std::vector<std::string> order;
     for (CaseGroup const& group : groups) order.push_back(group.name);
     int const failed = table.print(order);
+    if (char const* const path = std::getenv("SDPA_GRAPH_GPU_RECORD")) table.record(path, order);
     if (!arguments.empty() && arguments[0] == "limits") run_refused(groups, refused, commands);
     return failed == 0 ? 0 : 1;
 }

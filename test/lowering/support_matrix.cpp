@@ -24,6 +24,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -36,16 +37,15 @@ using Error = cudnn_frontend::error_object;
 struct Column {
     char const* title;
     char const* device;
-    bool has_run = false;  // gpu_suite ran all of these rows there
+    char const* runs = nullptr;  // where gpu_suite's record of it stands
 };
 constexpr Column kColumns[] = {
-    {"8.0", "a100"}, {"8.9", "l40s"}, {"9.0", "h200", true}, {"10.0", "b200"}, {"12.0", "rtx5090"}};
+    {"8.0", "a100"}, {"8.9", "l40s"}, {"9.0", "h200", SDPA_TEST_H200_RUNS}, {"10.0", "b200"}, {"12.0", "rtx5090"}};
 constexpr std::size_t kColumnCount = std::size(kColumns);
 
 struct Row {
     std::string name;
     std::function<std::optional<graph::Graph>(bool is_backward)> graph;  // none: the option is forward's alone
-    bool has_run = true;                                                 // where the column has
 };
 
 struct Cell {
@@ -82,7 +82,7 @@ Row block_scale_row(char const* name, std::int64_t rows, std::int64_t head_dim, 
     auto const graph = [dim, is_causal](bool is_backward) {
         return is_backward ? BlockScaleGraph::backward(dim, is_causal) : BlockScaleGraph::forward(dim, is_causal);
     };
-    return {name, graph, false};
+    return {name, graph};
 }
 
 std::vector<Row> all_rows() {
@@ -157,16 +157,30 @@ Cell ask(cudnn::Api const& api, Row const& row, bool is_backward, cudnn::Device 
     return cell;
 }
 
+// The passes that ran right on a device with this version, by row: "forward plain".
+std::set<std::string> right_runs(char const* path, std::size_t cudnn_version) {
+    std::set<std::string> right;
+    std::ifstream file(path);
+    std::size_t version = 0;
+    std::string forward, backward, name;
+    auto const is_right = [](std::string const& count) {  // "8/8"
+        auto const slash = count.find('/');
+        return slash != count.npos && count.substr(0, slash) == count.substr(slash + 1) && count != "0/0";
+    };
+    while (file >> version >> forward >> backward && std::getline(file.ignore(), name)) {
+        if (version != cudnn_version) continue;
+        if (is_right(forward)) right.insert("forward " + name);
+        if (is_right(backward)) right.insert("backward " + name);
+    }
+    return right;
+}
+
 struct Matrix {
     std::vector<Row> rows;
     std::vector<Cell> cells = std::vector<Cell>(rows.size() * 2 * kColumnCount);
 
     Cell& at(std::size_t row, bool is_backward, std::size_t column) {
         return cells[(row * 2 + (is_backward ? 1 : 0)) * kColumnCount + column];
-    }
-    // Backward runs after forward.
-    bool has_run(std::size_t row, std::size_t column) {
-        return kColumns[column].has_run && rows[row].has_run && at(row, false, column).limits.empty();
     }
 };
 
@@ -228,22 +242,23 @@ std::string version_line(cudnn::Api const& api) { return "cuDNN " + cudnn::versi
 
 constexpr char const* kExplanation =
     R"(, asked offline for one graph of each row: 67 queries, 131 keys, BFLOAT16, unless the row says otherwise; FP8
-with 80 queries, MXFP8 with 1024 of both.
-Made by
+with 80 queries, MXFP8 with 1024 of both. Printed by `build/dev/test/lowering/support_matrix` where that library is found.
+Every test run with 9.19.0 compares [its matrix](support-matrix.md) with the library; that of
+[9.14.0](support-matrix-9.14.0.md) is as it was printed.
 
-```
-build/dev/test/lowering/support_matrix > docs/support-matrix.md
-```
-
-and compared with the library by every test run that has this version; [9.14.0](support-matrix-9.14.0.md) has a matrix of
-its own. *yes*: an engine takes the graph, and its plan was compiled, measured and stored; **yes**: it also ran on an H200,
-and its numbers were right (`gpu_suite limits`). An id is a limit of [cudnn.md](cudnn.md#limits), and no engine takes the
-graph. An id with \*: engines take it, but fail to run it or compute it wrong, so it is refused.
+*yes*: an engine takes the graph, and its plan was compiled, measured and stored; **yes**: the row also ran on an H200, in
+all shapes of its group, and the numbers were right ([h200-runs.txt](h200-runs.txt), written by `gpu_suite limits`). An id
+is a limit of [cudnn.md](cudnn.md#limits), and no engine takes the graph. An id with \*: engines take it, but fail to run it
+or compute it wrong, so it is refused.
 
 | option |)";
 
 std::string markdown(Matrix& matrix, cudnn::Api const& api) {
     std::string text = "# Support matrix\n\n" + version_line(api) + kExplanation;
+    std::set<std::string> right[kColumnCount];
+    for (std::size_t column = 0; column < kColumnCount; ++column) {
+        if (kColumns[column].runs != nullptr) right[column] = right_runs(kColumns[column].runs, api.get_version());
+    }
     for (char const* direction : {"forward", "backward"}) {
         for (Column const& column : kColumns) text += std::string(" ") + direction + " " + column.title + " |";
     }
@@ -253,7 +268,8 @@ std::string markdown(Matrix& matrix, cudnn::Api const& api) {
         text += "\n| " + matrix.rows[row].name + " |";
         for (bool const is_backward : {false, true}) {
             for (std::size_t column = 0; column < kColumnCount; ++column) {
-                text += " " + matrix.at(row, is_backward, column).text(matrix.has_run(row, column)) + " |";
+                std::string const pass = (is_backward ? "backward " : "forward ") + matrix.rows[row].name;
+                text += " " + matrix.at(row, is_backward, column).text(right[column].contains(pass)) + " |";
             }
         }
     }

@@ -17,31 +17,23 @@ std::vector<HostTensor> concatenated(Lists const&... lists) {
     return result;
 }
 
-// Collects faults, one line each.
-class Faults {
-   public:
-    explicit Faults(char const* pass) : pass_(pass) {}
-    void add(std::string const& fault) {
-        if (!fault.empty()) text_ += std::string(pass_) + ": " + fault + "\n";
-    }
-    std::string const& text() const { return text_; }
-
-   private:
-    char const* pass_;
-    std::string text_;
-};
+void add_fault(PassOutcome& outcome, std::string const& fault) {
+    if (!fault.empty()) outcome.faults += fault + "\n";
+}
 
 // Runs and looks at where it wrote. Nothing may be written where it fails.
 bool run_watched(Session& session, Rig const& rig, std::vector<HostTensor> const& inputs,
-                 std::vector<HostTensor> const& outputs, Faults& faults, Outcome& outcome) {
+                 std::vector<HostTensor> const& outputs, PassOutcome& outcome) {
     MemorySnapshot const before(concatenated(inputs, outputs));
     rig.prepare(session.graph());
-    error_t error = session.build(rig.target);
-    outcome.is_refused = outcome.is_refused || error.is_bad();
-    if (error.is_good()) error = rig.execute(session);
-    if (error.is_bad()) faults.add(error.get_message());
-    faults.add(before.change_outside(error.is_good() ? outputs : std::vector<HostTensor>()));
-    return error.is_good();
+    outcome.refusal = session.build(rig.target).get_message();
+    if (outcome.refusal.empty()) {
+        error_t const error = rig.execute(session);
+        outcome.ran = error.is_good();
+        add_fault(outcome, error.get_message());
+    }
+    add_fault(outcome, before.change_outside(outcome.ran ? outputs : std::vector<HostTensor>()));
+    return outcome.ran;
 }
 
 bool is_mask(HostTensor const& dump) {
@@ -90,38 +82,43 @@ struct ForwardCheck {
     oracle::Problem problem;
     oracle::Forward exact;
     HostTensor rng_dump;
-    bool ran = false;
+    bool is_known = false;  // what the forward pass should give
 };
 
-ForwardCheck check_forward(AttentionCase const& c, Inputs const& in, Rig const& rig, Faults& faults, Outcome& outcome) {
+ForwardCheck expect_forward(AttentionCase const& c, Inputs const& in, HostTensor const& rng_dump, Rig const& rig) {
+    ForwardCheck result{problem_of(c, in, rng_dump, rig), {}, rng_dump, true};
+    result.exact = oracle::forward(result.problem);
+    return result;
+}
+
+ForwardCheck check_forward(AttentionCase const& c, Inputs const& in, Rig const& rig, PassOutcome& outcome) {
     ForwardOutputs const out = make_forward_outputs(c);
     Session session(c, in, out);
-    ForwardCheck result;
-    result.ran = run_watched(session, rig, in.all(), out.all(), faults, outcome);
-    if (!result.ran) return result;
+    if (!run_watched(session, rig, in.all(), out.all(), outcome)) {
+        // What the target would have dropped is not known.
+        return c.dropout == Dropout::Probability ? ForwardCheck() : expect_forward(c, in, {}, rig);
+    }
     if (!rig.dumps_masked_elements && out.rng_dump) {
         AttentionCase undropped = c;
         undropped.dropout = Dropout::None;
         clear_masked(c, oracle::scores(to_problem(undropped, in, {})), out.rng_dump);
     }
-    if (out.rng_dump && !is_mask(out.rng_dump)) faults.add("the dumped mask holds other values than 0 and 1");
-    result.rng_dump = out.rng_dump;
-    result.problem = problem_of(c, in, out.rng_dump, rig);
-    result.exact = oracle::forward(result.problem);
+    if (out.rng_dump && !is_mask(out.rng_dump)) add_fault(outcome, "the dumped mask holds other values than 0 and 1");
+    ForwardCheck const result = expect_forward(c, in, out.rng_dump, rig);
     oracle::Forward const allowed = oracle::allowed_error(result.problem, result.exact, precision_of(c, rig));
     auto const look = [&](char const* name, HostTensor const& actual, oracle::Array const& exact,
                           oracle::Array const& error) {
         Difference const difference = compare(name, actual, exact, error, rows_to_compare(rig, c.len_q, c.len_kv));
-        faults.add(difference.fault);
-        outcome.worst_forward = std::max(outcome.worst_forward, difference.worst);
+        add_fault(outcome, difference.fault);
+        outcome.worst = std::max(outcome.worst, difference.worst);
     };
     Stored const o = stored(result.exact.o, allowed.o, in.factors.scale_o, c.result_type);
     look("O", out.o, o.wanted, o.allowed);
     if (compares_rows(c, rig)) {
         oracle::Forward const rounded = oracle::forward(to_problem(c, in, out.rng_dump));
         Stored const near = stored(rounded.o, allowed.o, in.factors.scale_o, c.result_type);
-        faults.add(
-            first_bad_row("O", out.o, {o.wanted, near.wanted, o.allowed}, rows_to_compare(rig, c.len_q, c.len_kv)));
+        add_fault(outcome, first_bad_row("O", out.o, {o.wanted, near.wanted, o.allowed},
+                                         rows_to_compare(rig, c.len_q, c.len_kv)));
     }
     if (out.stats) look("stats", out.stats, result.exact.stats, allowed.stats);
     if (out.max) look("max", out.max, result.exact.max, allowed.max);
@@ -135,13 +132,14 @@ ForwardCheck check_forward(AttentionCase const& c, Inputs const& in, Rig const& 
 }
 
 void check_backward(AttentionCase const& c, Inputs const& in, ForwardCheck const& forward, Rig const& rig,
-                    Faults& faults, Outcome& outcome) {
+                    PassOutcome& outcome) {
     BackwardInputs const more = make_backward_inputs(c, forward.exact);
     BackwardOutputs const out = make_backward_outputs(c);
     Session session(c, in, more, out);
-    if (!run_watched(session, rig, concatenated(in.all(), more.all()), out.all(), faults, outcome)) return;
+    if (!run_watched(session, rig, concatenated(in.all(), more.all()), out.all(), outcome)) return;
     if (!rig.dumps_masked_elements) clear_masked(c, oracle::scores(forward.problem), out.rng_dump);
-    if (out.rng_dump && !same_bits(out.rng_dump, forward.rng_dump)) faults.add("drops others than the forward pass");
+    if (out.rng_dump && !same_bits(out.rng_dump, forward.rng_dump))
+        add_fault(outcome, "drops others than the forward pass");
     Factors const& factors = in.factors;
     oracle::Array const o = to_array(more.o, factors.descale_o), stats = to_array(more.stats);
     oracle::Array const d_o = to_array(more.d_o, factors.descale_d_o);
@@ -150,8 +148,8 @@ void check_backward(AttentionCase const& c, Inputs const& in, ForwardCheck const
     auto const look = [&](char const* name, HostTensor const& actual, oracle::Array const& wanted,
                           oracle::Array const& error, Lengths const& rows) {
         Difference const difference = compare(name, actual, wanted, error, rows);
-        faults.add(difference.fault);
-        outcome.worst_backward = std::max(outcome.worst_backward, difference.worst);
+        add_fault(outcome, difference.fault);
+        outcome.worst = std::max(outcome.worst, difference.worst);
     };
     bool const has_rows = compares_rows(c, rig);
     oracle::Backward const rounded =
@@ -162,7 +160,7 @@ void check_backward(AttentionCase const& c, Inputs const& in, ForwardCheck const
         look(name, actual, wanted.wanted, wanted.allowed, rows);
         if (!has_rows) return;
         Stored const near = stored(rounded.*result, allowed.*result, scale, actual.type);
-        faults.add(first_bad_row(name, actual, {wanted.wanted, near.wanted, wanted.allowed}, rows));
+        add_fault(outcome, first_bad_row(name, actual, {wanted.wanted, near.wanted, wanted.allowed}, rows));
     };
     auto const look_at_amax = [&](char const* name, HostTensor const& amax, double wanted, double error) {
         if (!amax) return;
@@ -251,13 +249,22 @@ Difference compare(char const* name, HostTensor const& actual, oracle::Array con
     return result;
 }
 
+std::string Outcome::faults() const {
+    std::string text;
+    for (auto const& [name, pass] : {std::pair("forward: ", &forward), std::pair("backward: ", &backward)}) {
+        if (!pass->refusal.empty()) text += name + pass->refusal + "\n";
+        std::istringstream lines(pass->faults);
+        for (std::string line; std::getline(lines, line);) text += name + line + "\n";
+    }
+    return text;
+}
+
+// Backward is run also where forward is not, from what forward should have given.
 Outcome check_case(AttentionCase const& c, Rig const& rig) {
     Inputs const in = make_inputs(c);
-    Faults forward_faults("forward"), backward_faults("backward");
     Outcome outcome;
-    ForwardCheck const forward = check_forward(c, in, rig, forward_faults, outcome);
-    if (forward.ran && c.has_backward()) check_backward(c, in, forward, rig, backward_faults, outcome);
-    outcome.faults = forward_faults.text() + backward_faults.text();
+    ForwardCheck const forward = check_forward(c, in, rig, outcome.forward);
+    if (forward.is_known && c.has_backward()) check_backward(c, in, forward, rig, outcome.backward);
     return outcome;
 }
 

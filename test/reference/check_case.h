@@ -42,17 +42,24 @@ inline std::string first_difference(char const* name, HostTensor const& actual, 
     return compare(name, actual, expected, allowed, std::nullopt).fault;
 }
 
+// What came of the forward or of the backward graph of a case.
+struct PassOutcome {
+    std::string refusal;  // why the graph was not built
+    std::string faults;   // failed runs, wrong numbers, elements that were not written, memory that was written but is
+                          // no output's; a line each
+    double worst = 0.0;   // the largest error, in units of the allowed one
+    bool ran = false;
+};
+
 struct Outcome {
-    // Forward and then backward: errors, wrong numbers, elements that were not written, memory that was written but is
-    // no output's. Empty if there is none.
-    std::string faults;
-    double worst_forward = 0.0, worst_backward = 0.0;  // errors in units of the allowed ones
-    bool is_refused = false;                           // the build of the forward or backward graph failed
+    PassOutcome forward, backward;
+
+    std::string faults() const;  // refusals too; empty if there are none
 };
 
 Outcome check_case(AttentionCase const& c, Rig const& rig);
 inline std::string check_case(AttentionCase const& c, Target const& target) {
-    return check_case(c, Rig(target)).faults;
+    return check_case(c, Rig(target)).faults();
 }
 
 }  // namespace sdpa_test
