@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <utility>
 
 namespace sdpa_test {
 namespace {
@@ -151,6 +152,21 @@ std::vector<CaseGroup> dropout_groups() {
     };
 }
 
+void more_queries(AttentionCase& c) { std::swap(c.s_q, c.s_kv); }
+
+std::vector<CaseGroup> more_queries_groups() {
+    return {
+        group("more queries than keys", more_queries),
+        group("more queries, causal", [](auto& c) { more_queries(c), c.right = 0; }),
+        group("more queries, causal, bottom right", [](auto& c) { more_queries(c), c.right = 0, bottom_right(c); }),
+        group("more queries, window, bottom right",
+              [](auto& c) { more_queries(c), c.left = 33, c.right = 0, bottom_right(c); }),
+        group("more queries, padding", [](auto& c) { more_queries(c), lengths(c); }),
+        group("more queries, padding and causal, bottom right",
+              [](auto& c) { more_queries(c), lengths(c), c.right = 0, bottom_right(c); }),
+    };
+}
+
 std::vector<CaseGroup> shape_groups() {
     return {
         group("rows of head by head", laid_out(Layout::BHSD)),
@@ -204,6 +220,7 @@ std::vector<CaseGroup> ragged_groups() {
         group("ragged, an empty sequence",
               [&](auto& c) { lengths(c), c.len_q->front() = c.len_kv->front() = 0, laid_out(Layout::Ragged)(c); }),
         group("ragged, heads of 192 and 128", [&](auto& c) { packed(c), head_dims(192, 128)(c); }),
+        group("ragged, more queries", [&](auto& c) { more_queries(c), packed(c); }),
         group(
             "ragged, one query", [&](auto& c) { c.s_q = 1, packed(c), c.len_q->front() = 1; }, "cudnn.s23"),
         group("ragged, one query, inference",
@@ -246,6 +263,10 @@ Change paged(std::int64_t k_rows, std::int64_t v_rows) {
     return [=](AttentionCase& c) { lengths(c), c.paging.k_rows = k_rows, c.paging.v_rows = v_rows; };
 }
 
+Change several_pages(std::int64_t rows) {
+    return [=](AttentionCase& c) { c.s_kv = 2500, paged(rows, rows)(c); };
+}
+
 std::vector<CaseGroup> paged_groups() {
     auto const pages = paged(16, 16);
     auto const one_query = [&](AttentionCase& c) { decode(1000)(c), pages(c), c.len_q->front() = 1; };
@@ -256,6 +277,9 @@ std::vector<CaseGroup> paged_groups() {
         group("pages of 1", paged(1, 1)),
         group("pages of 8", paged(8, 8)),
         group("pages of 1024", paged(1024, 1024)),
+        group("several pages of 256", several_pages(256)),
+        group("several pages of 512", several_pages(512)),
+        group("several pages of 1024", several_pages(1024)),
         group("pages of 16 and 64", paged(16, 64), "cudnn.s35"),
         group("pages, packed tables", [&](auto& c) { pages(c), c.paging.packed_tables = true; }),
         group("pages, tables in wider ones", [&](auto& c) { pages(c), c.paging.wide_tables = true; }),
@@ -458,9 +482,9 @@ std::vector<CaseGroup> variant_groups() {
 
 std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
-    for (auto const& groups : {mask_groups(), score_groups(), dropout_groups(), shape_groups(), ragged_groups(),
-                               paged_groups(), modifier_groups(), sink_groups(), softmax_groups(), variant_groups(),
-                               fp8_option_groups(), fp8_shape_groups()}) {
+    for (auto const& groups : {mask_groups(), score_groups(), dropout_groups(), shape_groups(), more_queries_groups(),
+                               ragged_groups(), paged_groups(), modifier_groups(), sink_groups(), softmax_groups(),
+                               variant_groups(), fp8_option_groups(), fp8_shape_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;
