@@ -35,9 +35,12 @@ inline ConditionalStreamer& getLogger() {
 }  // namespace v1
 }  // namespace cudnn_frontend
 
+// The text is a chain of <<, which parentheses would break.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #if !defined(CUDNN_FE_LOG)
 #define CUDNN_FE_LOG(text) ::cudnn_frontend::getLogger() << text
 #define CUDNN_FE_LOG_LABEL(text) CUDNN_FE_LOG("[cudnn_frontend] " << text)
 #define CUDNN_FE_LOG_LABEL_ENDL(text) CUDNN_FE_LOG("[cudnn_frontend] " << text << std::endl)
 #define CUDNN_FE_LOG_BANNER(text) CUDNN_FE_LOG_LABEL_ENDL("=== " << text << " ===")
 #endif
+// NOLINTEND(bugprone-macro-parentheses)

@@ -1,0 +1,29 @@
+// How a group of the GPU suite is made: a change of a plain case, at several shapes and in two types.
+#pragma once
+
+#include "gpu/gpu_cases.h"
+
+#include <functional>
+
+namespace sdpa_test {
+
+using Change = std::function<void(AttentionCase&)>;
+
+struct Shape {
+    std::int64_t b, h_q, h_k, h_v, s_q, s_kv, d_qk, d_v;
+};
+
+AttentionCase base_case(Shape const& shape, DataType_t type, std::uint64_t seed);
+CaseGroup group(std::string name, Change const& change, std::string limit = {});
+
+void lengths(AttentionCase& c);
+void bottom_right(AttentionCase& c);
+void dropout(AttentionCase& c);
+void masked_dropout(AttentionCase& c);
+Change biased(bool b, bool h, bool q);  // with a bias that has so many of the scores' dims, and its gradient
+Change scaled(Scale scale);
+Change laid_out(Layout layout);
+Change head_dims(std::int64_t qk, std::int64_t v);
+Change decode(std::int64_t keys);  // one query
+
+}  // namespace sdpa_test

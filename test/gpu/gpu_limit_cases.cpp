@@ -1,0 +1,115 @@
+#include "gpu/gpu_cases.h"
+
+#include "gpu/case_changes.h"
+
+namespace sdpa_test {
+namespace {
+
+void unify(AttentionCase& c) { c.implementation = AttentionImplementation_t::UNIFIED; }
+
+void with_whole_bias_gradient(AttentionCase& c) {
+    c.bias = Index4{1, c.h_q, c.s_q, c.s_kv};
+    c.d_bias = true;
+}
+
+void with_sink_gradient(AttentionCase& c) {
+    c.sink = DataType_t::FLOAT;
+    c.d_sink = true;
+}
+
+std::vector<CaseGroup> shapes_at_limits() {
+    auto const heads = [](std::int64_t qk, std::int64_t v) {
+        return [=](AttentionCase& c) { c.d_qk = qk, c.d_v = v; };
+    };
+    return {
+        group("floats", [](auto& c) { c.type = c.result_type = DataType_t::FLOAT; }),
+        group("heads of 20", heads(20, 20)),
+        group("heads of 192", heads(192, 192)),
+        group("heads of 160 and 128", heads(160, 128)),
+        group("heads of 256 and 128", heads(256, 128)),
+        group("heads of 192 and 64", heads(192, 64)),
+        group("heads of 128 and 192", heads(128, 192)),
+        group("heads of 320", heads(320, 320)),
+        group("rows 134 bytes apart", [](auto& c) { c.d_qk = c.d_v = 64, c.input_layout = Layout::Gaps; }),
+        group("one query and one key", [](auto& c) { c.s_q = c.s_kv = 1; }),
+    };
+}
+
+std::vector<CaseGroup> implementations_at_limits() {
+    return {
+        group("unified and causal", [](auto& c) { unify(c), c.right = 0; }),
+        group("unified and alibi", [](auto& c) { unify(c), c.alibi = true; }),
+        group("unified and bias", [](auto& c) { unify(c), biased(false, true, true)(c), c.d_bias = false; }),
+        group("unified and dropout", [](auto& c) { unify(c), dropout(c); }),
+        group("block mask, padding", [](auto& c) { c.block_mask = true, lengths(c); }),
+        group("block mask, one query", [](auto& c) { c.block_mask = true, c.s_q = 1; }),
+        group("block mask and causal", [](auto& c) { c.block_mask = true, c.right = 0; }),
+        group("block mask, composite",
+              [](auto& c) { c.block_mask = true, c.implementation = AttentionImplementation_t::COMPOSITE; }),
+    };
+}
+
+std::vector<CaseGroup> scores_at_limits() {
+    return {
+        group("dBias of one row", biased(false, true, false)),
+        group("dBias of floats", [](auto& c) { with_whole_bias_gradient(c), c.bias_type = DataType_t::FLOAT; }),
+        group("dBias, the scale on the device", [](auto& c) { with_whole_bias_gradient(c), c.scale = Scale::Device; }),
+        group("one query, bias of one column",
+              [](auto& c) {
+                  c.s_q = 1, c.bias = Index4{c.b, c.h_q, 1, 1};
+              }),
+        group("softcap and dBias",
+              [](auto& c) {
+                  c.modifier = oracle::Modify::Softcap, c.modifier_number = 2.5f;
+                  with_whole_bias_gradient(c);
+              }),
+        group("dSink, deterministic", [](auto& c) { with_sink_gradient(c), c.deterministic = true; }),
+        group("dSink and dropout", [](auto& c) { with_sink_gradient(c), dropout(c); }),
+    };
+}
+
+std::vector<CaseGroup> dropout_at_limits() {
+    return {
+        group("dropout mask of one column", [](auto& c) { masked_dropout(c), (*c.mask)[3] = 1; }),
+        group("dropout mask of floats", [](auto& c) { masked_dropout(c), c.mask_type = DataType_t::FLOAT; }),
+        group("one key, dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c); }),
+        group("one key, bias",
+              [](auto& c) {
+                  c.s_kv = 1, c.bias = Index4{c.b, c.h_q, c.s_q, 1};
+              }),
+        group("one key, bias and dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c), c.bias = c.mask; }),
+    };
+}
+
+CaseGroup fp8_at_limit(char const* name, Change const& change) {
+    return group(name, [&](AttentionCase& c) {
+        c.type = c.result_type = DataType_t::FP8_E4M3;
+        c.gradient_type = DataType_t::FP8_E5M2;
+        c.s_q = 80;
+        change(c);
+    });
+}
+
+std::vector<CaseGroup> fp8_at_limits() {
+    return {
+        fp8_at_limit("FP8, heads of 72", [](auto& c) { c.d_qk = c.d_v = 72, c.input_layout = Layout::BHSD; }),
+        fp8_at_limit("FP8, heads of 272", head_dims(272, 272)),
+        fp8_at_limit("FP8, heads of 128 and 64", head_dims(128, 64)),
+        fp8_at_limit("FP8, sink and dSink", with_sink_gradient),
+        fp8_at_limit("FP8, lengths and window, bottom right",
+                     [](auto& c) { lengths(c), c.left = 33, c.right = 0, bottom_right(c); }),
+    };
+}
+
+}  // namespace
+
+std::vector<CaseGroup> groups_at_limits() {
+    std::vector<CaseGroup> all;
+    for (auto const& groups :
+         {shapes_at_limits(), implementations_at_limits(), scores_at_limits(), dropout_at_limits(), fp8_at_limits()}) {
+        all.insert(all.end(), groups.begin(), groups.end());
+    }
+    return all;
+}
+
+}  // namespace sdpa_test
