@@ -149,6 +149,24 @@ TEST_CASE("the backend is told of pages: container, table, lengths and result of
     CHECK(fake.alive() == 0);
 }
 
+TEST_CASE("the backend is told of block scales: elements, scales and their order, blocks of 32, result") {
+    FakeCudnn fake;
+    ir::OpGraph const graph = test::composite(AttentionGraph::forward().block_scaled().scale(0.5f));
+    REQUIRE(cudnn::lower(graph, fake.api(), {}).is_good());
+    INFO(fake.log());
+    for (char const* const part : {"XDESC", "SCALE_DESC", "YDESC", "MATH_PREC", "BLOCK_SIZE 32"}) {
+        CHECK(count_of(fake.log(), std::string("BLOCK_SCALE_DEQUANTIZE_") + part) == 3);
+    }
+    for (auto const& [tensor, scale] : {std::pair("Q", "descale_q"), std::pair("V", "descale_v")}) {
+        std::string const elements = "uid " + std::to_string(test::find_value(graph, tensor).uid);
+        std::string const scales = "uid " + std::to_string(test::find_value(graph, scale).uid);
+        CHECK(count_of(fake.log(), "DEQUANTIZE_XDESC " + elements + ", ") == 1);
+        CHECK(count_of(fake.log(), "DEQUANTIZE_SCALE_DESC " + scales + ", ") == 1);
+    }
+    CHECK(count_of(fake.log(), "TENSOR_REORDERING_MODE 3") == 3);
+    CHECK(fake.alive() == 0);
+}
+
 TEST_CASE("a pack is made once for runs on the same memory, and anew for others") {
     FakeCudnn fake;
     ir::OpGraph const graph = test::composite(AttentionGraph::forward());
