@@ -302,6 +302,19 @@ Found ragged_product_of_dq(Facts const& facts, Capabilities const& here) {
                                architecture_of(here)};
 }
 
+// Such as those of one buffer with K and V.
+Found ragged_gaps_between_rows(Facts const& facts, Capabilities const& here) {
+    if (!facts.is_backward || here.sm < 120) return {};
+    for (int const port : {Port::Q, Port::dO}) {
+        nodes::TensorSpec const* const tensor = facts.tensor(port);
+        std::int64_t const row = tensor->dim[1] * tensor->dim[3];
+        if (!is_ragged(tensor) || tensor->stride[2] <= row) continue;
+        return Violation{port, "rows of " + number(row) + " elements that lie " + number(tensor->stride[2]) +
+                                   " apart, on " + architecture_of(here)};
+    }
+    return {};
+}
+
 Found ragged_heads_before_9_19(Facts const& facts, Capabilities const& here) {
     if (!facts.is_backward || here.cudnn_version >= 91900 || first_row_port(facts, true) < 0) return {};
     Found found = bad_head_dim(facts, [](std::int64_t dim) { return dim > 128; });
@@ -531,6 +544,9 @@ constexpr Limit kLimits[] = {
      "bottom right one cuDNN takes other keys",
      "leave out set_diagonal_band_left_bound(), or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun, fp8_band,
      Of::Fp8},
+    {"cudnn.s66", "backward on compute capability 12.x: packed Q and dO in rows without anything between them",
+     "copy the tensor to a buffer of its own, or pad the sequences", kUnsupported, Ground::NoEngine,
+     ragged_gaps_between_rows},
 };
 
 }  // namespace

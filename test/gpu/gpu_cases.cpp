@@ -138,6 +138,17 @@ std::vector<CaseGroup> ragged_groups() {
         group("ragged, an empty sequence",
               [&](auto& c) { lengths(c), c.len_q->front() = c.len_kv->front() = 0, laid_out(Layout::Ragged)(c); }),
         group("ragged, heads of 192 and 128", [&](auto& c) { packed(c), head_dims(192, 128)(c); }),
+        group("ragged, K and V in one buffer", [&](auto& c) { packed(c), laid_out(Layout::RaggedPacked)(c); }),
+        group("ragged, Q, K and V in one buffer",
+              [&](auto& c) {
+                  c.s_kv = c.s_q, packed(c), c.len_kv = c.len_q;
+                  laid_out(Layout::RaggedPacked)(c);
+              }),
+        group("ragged, heads of Q, K and V beside each other",
+              [&](auto& c) {
+                  c.s_kv = c.s_q, c.h_k = c.h_v = c.h_q, packed(c), c.len_kv = c.len_q;
+                  laid_out(Layout::RaggedHeads)(c);
+              }),
         group("ragged, more queries", [&](auto& c) { more_queries(c), packed(c); }),
         group(
             "ragged, one query", [&](auto& c) { c.s_q = 1, packed(c), c.len_q->front() = 1; }, "cudnn.s23"),

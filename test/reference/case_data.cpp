@@ -22,25 +22,55 @@ HostTensor make_in_layout(DataType_t type, Layout layout, Index4 const& dim) {
     }
 }
 
+// Where sequences start that lie one after the other, each of so many elements for a row, and where the last one ends.
+void set_starts(HostTensor& tensor, std::int64_t gap, std::int64_t row, DataType_t offset_type) {
+    std::int64_t start = 0;
+    tensor.starts.clear();
+    for (std::int64_t const length : tensor.rows) {
+        tensor.starts.push_back(start);
+        start += (length + gap) * row;
+    }
+    std::int64_t const b = tensor.dim[0];
+    tensor.offsets = std::make_shared<HostTensor>(make_tensor(offset_type, {b + 1, 1, 1, 1}));
+    tensor.offsets->fill([&](Index4 const& at) {
+        return static_cast<double>(at[0] == b ? start : tensor.starts[static_cast<std::size_t>(at[0])]);
+    });
+}
+
+std::int64_t end_of(HostTensor const& ragged) {
+    return static_cast<std::int64_t>(ragged.offsets->get({ragged.dim[0], 0, 0, 0}));
+}
+
 // Sequences one after the other, each row with all its heads.
 HostTensor make_ragged(DataType_t type, Index4 const& dim, std::vector<std::int64_t> const& lengths,
                        AttentionCase const& c, Layout layout) {
     auto const [b, h, s, d] = dim;
     HostTensor tensor{type, dim, {s * h * d, d, h * d, 1}};
     tensor.rows = lengths;
-    std::int64_t start = 0;
-    for (std::int64_t const length : lengths) {
-        tensor.starts.push_back(start);
-        start += (length + (layout == Layout::RaggedGaps ? 2 : 0)) * h * d;
-    }
-    tensor.memory = std::make_shared<HostMemory>(start * element_size(type));
-    tensor.offsets = std::make_shared<HostTensor>(make_tensor(c.offset_type, {b + 1, 1, 1, 1}));
-    tensor.offsets->fill([&](Index4 const& at) {
-        bool const is_end = at[0] == b;
-        return static_cast<double>(is_end ? start : tensor.starts[static_cast<std::size_t>(at[0])]);
-    });
+    set_starts(tensor, layout == Layout::RaggedGaps ? 2 : 0, h * d, c.offset_type);
+    tensor.memory = std::make_shared<HostMemory>(end_of(tensor) * element_size(type));
     return tensor;
 }
+
+// The tensors of a group, of the same lengths, in one buffer: their rows beside each other, or their heads, of which
+// all then have as many, of the same size.
+void pack_ragged(std::initializer_list<HostTensor*> group, bool by_head, DataType_t offset_type) {
+    std::int64_t width = 0, count = 0;
+    for (HostTensor const* tensor : group) width += tensor->dim[1] * tensor->dim[3], ++count;
+    std::int64_t first = 0;
+    std::shared_ptr<HostMemory> memory;
+    for (HostTensor* tensor : group) {
+        auto const [b, h, s, d] = tensor->dim;
+        tensor->stride = {s * width, by_head ? count * d : d, width, 1};
+        set_starts(*tensor, 0, width, offset_type);
+        if (!memory) memory = std::make_shared<HostMemory>(end_of(*tensor) * element_size(tensor->type));
+        tensor->memory = memory;
+        tensor->first = first;
+        first += by_head ? d : h * d;
+    }
+}
+
+bool have_equal_heads(HostTensor const& a, HostTensor const& b) { return a.dim[1] == b.dim[1] && a.dim[3] == b.dim[3]; }
 
 // Rows of queries, or of keys.
 HostTensor make_rows(AttentionCase const& c, DataType_t type, Layout layout, Index4 const& dim,
@@ -78,6 +108,12 @@ void make_qkv(AttentionCase const& c, DataType_t type, Layout layout, HostTensor
     q = make_rows(c, type, layout, {c.b, c.h_q, c.s_q, c.d_qk}, c.len_q);
     k = make_rows(c, type, layout, {c.b, c.h_k, c.s_kv, c.d_qk}, c.len_kv);
     v = make_rows(c, type, layout, {c.b, c.h_v, c.s_kv, c.d_v}, c.len_kv);
+    if (layout == Layout::RaggedPacked || layout == Layout::RaggedHeads) {
+        bool const is_one_group = c.s_q == c.s_kv && c.len_q == c.len_kv;
+        bool const by_head = layout == Layout::RaggedHeads && have_equal_heads(k, v);
+        if (is_one_group) pack_ragged({&q, &k, &v}, by_head && have_equal_heads(q, k), c.offset_type);
+        else pack_ragged({&k, &v}, by_head, c.offset_type);
+    }
     if (layout != Layout::Packed) return;
     if (c.s_q == c.s_kv) pack_rows(type, {&q, &k, &v});
     else pack_rows(type, {&k, &v});

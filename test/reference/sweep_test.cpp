@@ -16,13 +16,16 @@ using sdpa_test::Target;
 constexpr std::uint64_t kCasesPerTest = 300;
 constexpr std::uint64_t kTests = 8;
 
-void check(std::uint64_t index, Target const& target) {
-    AttentionCase const c = sdpa_test::random_case(index);
+void check(AttentionCase const& c, Target const& target) {
     std::string const faults = sdpa_test::check_case(c, target);
     INFO("case: " << sdpa_test::describe(c));
-    INFO("reproduce: SDPA_SWEEP_CASE=" << index << " sweep_test '[replay]'");
     INFO("target: " << cudnn_frontend::to_string(target.kind()));
     CHECK(faults == "");
+}
+
+void check(std::uint64_t index, Target const& target) {
+    INFO("reproduce: SDPA_SWEEP_CASE=" << index << " sweep_test '[replay]'");
+    check(sdpa_test::random_case(index), target);
 }
 
 void sweep(std::uint64_t part) {
@@ -53,6 +56,25 @@ TEST_CASE("sweep part 5 of 8") { sweep(4); }
 TEST_CASE("sweep part 6 of 8") { sweep(5); }
 TEST_CASE("sweep part 7 of 8") { sweep(6); }
 TEST_CASE("sweep part 8 of 8") { sweep(7); }
+
+TEST_CASE("packed sequences whose tensors lie in one buffer, by rows and by heads") {
+    int alone = 0, together = 0;
+    for (std::uint64_t index = 0; index < kCasesPerTest; ++index) {
+        AttentionCase c = sdpa_test::random_case(index);
+        if (!is_ragged(c.input_layout) || !is_ragged(c.output_layout)) continue;
+        c.input_layout = c.output_layout = index % 2 == 0 ? Layout::RaggedPacked : Layout::RaggedHeads;
+        for (Target const& target : {Target::reference(), Target::cpu()}) check(c, target);
+        ++alone;
+        if (c.paging) continue;
+        c.h_k = c.h_v = c.h_q, c.s_kv = c.s_q, c.len_kv = c.len_q, c.d_v = c.d_qk;
+        c.bias.reset(), c.mask.reset(), c.d_bias = false;
+        if (c.dropout == sdpa_test::Dropout::Mask) c.dropout = sdpa_test::Dropout::None;
+        for (Target const& target : {Target::reference(), Target::cpu()}) check(c, target);
+        ++together;
+    }
+    CHECK(alone >= 20);
+    CHECK(together >= 15);
+}
 
 TEST_CASE("replay one case of the sweep", "[.][replay]") {
     char const* const index = std::getenv("SDPA_SWEEP_CASE");

@@ -6,8 +6,16 @@ namespace sdpa_test {
 namespace {
 
 char const* text_of(Layout layout) {
-    constexpr char const* kNames[] = {"BHSD", "BSHD",         "SBHD",   "packed",
-                                      "gaps", "shared batch", "ragged", "ragged with gaps"};
+    constexpr char const* kNames[] = {"BHSD",
+                                      "BSHD",
+                                      "SBHD",
+                                      "packed",
+                                      "gaps",
+                                      "shared batch",
+                                      "ragged",
+                                      "ragged with gaps",
+                                      "ragged rows in one buffer",
+                                      "ragged heads in one buffer"};
     return kNames[static_cast<int>(layout)];
 }
 

@@ -19,10 +19,11 @@ using cudnn_frontend::DiagonalAlignment_t;
 // Memory order of a {B,H,S,D} tensor. Packed: the tensors of a group (Q, K, V; or their gradients) lie in one buffer,
 // row by row beside each other. Gaps: unused elements behind each row, head and batch entry. Shared (of inputs): the
 // batch entries are one and the same, by a stride of 0. Ragged: sequences of their true lengths, one after the other,
-// by offsets, for which the case needs lengths; RaggedGaps: with some unused rows behind each sequence.
-enum class Layout { BHSD, BSHD, SBHD, Packed, Gaps, Shared, Ragged, RaggedGaps };
+// by offsets, for which the case needs lengths; RaggedGaps: with some unused rows behind each sequence; RaggedPacked:
+// with the tensors of a group in one buffer, row by row beside each other; RaggedHeads: head by head beside each other.
+enum class Layout { BHSD, BSHD, SBHD, Packed, Gaps, Shared, Ragged, RaggedGaps, RaggedPacked, RaggedHeads };
 
-inline bool is_ragged(Layout layout) { return layout == Layout::Ragged || layout == Layout::RaggedGaps; }
+inline bool is_ragged(Layout layout) { return layout >= Layout::Ragged; }
 
 // How the attention scale reaches the graph.
 enum class Scale { None, Number, Embedded, ByValue, Device };

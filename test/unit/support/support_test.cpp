@@ -266,6 +266,20 @@ TEST_CASE("cudnn.s25 and s26: ragged gradients before 9.19", "[support]") {
     CHECK(ids(large) == "");
 }
 
+TEST_CASE("cudnn.s66: rows of packed tensors that lie apart") {
+    for (int const port : {Port::Q, Port::dO, Port::K, Port::dQ}) {
+        auto graph = AttentionGraph::backward().padding();
+        pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV, Port::Stats});
+        CHECK(ids(graph, {.cudnn_version = 91900, .sm = 120}) == "");
+        for (std::size_t const axis : {0, 2}) graph.tensor(port).stride[axis] *= 2;
+        graph.tensor(port).ragged_offset =
+            graph.add_tensor("offset", DataType_t::INT32, {graph.tensor(Port::Q).dim[0] + 1, 1, 1, 1});
+        bool const is_limited = port == Port::Q || port == Port::dO;
+        CHECK(ids(graph, {.cudnn_version = 91900, .sm = 120}) == (is_limited ? "cudnn.s66" : ""));
+        CHECK(ids(graph, {.cudnn_version = 91900, .sm = 100}) == "");
+    }
+}
+
 TEST_CASE("cudnn.s27: a bias and a dropout mask of one key", "[support]") {
     auto graph = AttentionGraph::backward();
     resize(graph, {Port::K, Port::V, Port::dK, Port::dV}, 2, 1);
