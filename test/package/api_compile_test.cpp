@@ -8,7 +8,8 @@ namespace client {
 #include <cudnn_frontend.h>
 }
 
-#include <cstdio>
+#include "expect.h"
+
 #include <type_traits>
 #include <utility>
 
@@ -468,15 +469,6 @@ template <>
 struct Traits<fe::error_t> {
     static bool ok(fe::error_t const& error) { return error.is_good(); }
 };
-
-int failures = 0;
-
-void expect(bool condition, char const* what) {
-    if (condition) return;
-    std::fprintf(stderr, "not so: %s\n", what);
-    ++failures;
-}
-#define EXPECT(...) expect((__VA_ARGS__), #__VA_ARGS__)
 
 void check_errors() {
     auto const good = make_error(false), bad = make_error(true);

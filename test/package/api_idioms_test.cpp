@@ -2,19 +2,11 @@
 // by macros, the log, strides by order.
 #include <cudnn_frontend.h>
 
-#include <cstdio>
+#include "expect.h"
 
 namespace fe = cudnn_frontend;
 
 namespace {
-
-int failures = 0;
-
-void expect(bool holds, char const* what) {
-    if (!holds) std::fprintf(stderr, "not so: %s\n", what);
-    failures += holds ? 0 : 1;
-}
-#define EXPECT(...) expect((__VA_ARGS__), #__VA_ARGS__)
 
 // A program's own functions win where the library has some of the same name.
 std::string to_string(fe::DataType_t type) { return type == fe::DataType_t::HALF ? "my half" : "another"; }

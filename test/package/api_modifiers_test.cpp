@@ -1,7 +1,8 @@
 // Score modifiers as programs for the existing frontend give them to attributes.
 #include <cudnn_frontend.h>
 
-#include <cstdio>
+#include "expect.h"
+
 #include <functional>
 
 namespace fe = cudnn_frontend;
@@ -12,14 +13,6 @@ using fe::graph::Tensor_attributes;
 using Tensor = std::shared_ptr<Tensor_attributes>;
 
 namespace {
-
-int failures = 0;
-
-void expect(bool holds, char const* what) {
-    if (!holds) std::fprintf(stderr, "not so: %s\n", what);
-    failures += holds ? 0 : 1;
-}
-#define EXPECT(...) expect((__VA_ARGS__), #__VA_ARGS__)
 
 Tensor times(std::shared_ptr<Graph> graph, Tensor scores, Tensor factor, int* calls) {
     ++*calls;
