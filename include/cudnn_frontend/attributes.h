@@ -17,7 +17,8 @@ struct Attributes_access;
 struct Optionals;
 
 // Name and compute type of every node. Holds the node's ports and fields as a value: a copy is independent, and a move
-// is a copy, so that no object is ever left empty.
+// is a copy, so that no object is ever left empty. Nothing here throws: where memory runs out, the graph that takes the
+// attributes says so.
 class SDPA_GRAPH_API Attributes {
    public:
     std::string name;
@@ -25,12 +26,15 @@ class SDPA_GRAPH_API Attributes {
 
    protected:
     // Not for users: a copy between the attributes of two kinds of nodes would mix them up.
-    Attributes(Attributes const&);
-    Attributes& operator=(Attributes const&);
+    Attributes(Attributes const&) noexcept;
+    Attributes& operator=(Attributes const&) noexcept;
     ~Attributes();
-    explicit Attributes(std::shared_ptr<nodes::Draft> draft);
+    explicit Attributes(nodes::Draft* draft) noexcept;
 
-    std::shared_ptr<nodes::Draft> draft_;  // never null, never shared
+    void rename(char const* value, std::size_t length) noexcept;
+
+    // Owned and never shared; null where memory ran out. A smart pointer would add to the compile time of every user.
+    nodes::Draft* draft_;
 
    private:
     friend struct Attributes_access;
@@ -40,50 +44,54 @@ class SDPA_GRAPH_API Attributes {
 template <class Derived>
 class SDPA_GRAPH_API Node_attributes : public Attributes {
    public:
-    Derived& set_name(std::string const& value);
-    Derived& set_name(char const* value);
-    Derived& set_compute_data_type(DataType_t value);
+    Derived& set_name(std::string const& value) noexcept;
+    Derived& set_name(char const* value) noexcept;
+    Derived& set_compute_data_type(DataType_t value) noexcept;
 
    protected:
     using Attributes::Attributes;
+
+    template <class Change>
+    Derived& change(Change const& body) noexcept;  // calls it with the draft, unless that is lost
 };
 
 // The options that attention has in both directions.
 template <class Derived>
 class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
    public:
-    Derived& set_attn_scale(Tensor_ptr const& scale);
-    Derived& set_attn_scale(float const scale);
+    Derived& set_attn_scale(Tensor_ptr const& scale) noexcept;
+    Derived& set_attn_scale(float const scale) noexcept;
 
-    Derived& set_bias(Tensor_ptr const& bias);
-    Derived& set_alibi_mask(bool const enabled);
+    Derived& set_bias(Tensor_ptr const& bias) noexcept;
+    Derived& set_alibi_mask(bool const enabled) noexcept;
     // A logit for each head, {1,Hq,1,1}, that takes its part of the softmax and stands for no key.
-    Derived& set_sink_token(Tensor_ptr const& sink);
+    Derived& set_sink_token(Tensor_ptr const& sink) noexcept;
 
     // The modifier gets the graph and the scaled scores, adds nodes that compute others from them, and returns these:
     // they take the place of the scores before bias and masks. It is called once, when the graph takes these
     // attributes, and must not keep the graph. The last one that is set counts. score_modifiers.h has ready ones, and
     // chain() for several.
-    Derived& set_score_mod(Score_modifier modifier);
+    Derived& set_score_mod(Score_modifier modifier) noexcept;
 
     // Keeps scores of row i and column j with i < seq_len_q[b] and j < seq_len_kv[b].
-    Derived& set_padding_mask(bool const enabled);
-    Derived& set_seq_len_q(Tensor_ptr const& lengths);
-    Derived& set_seq_len_kv(Tensor_ptr const& lengths);
+    Derived& set_padding_mask(bool const enabled) noexcept;
+    Derived& set_seq_len_q(Tensor_ptr const& lengths) noexcept;
+    Derived& set_seq_len_kv(Tensor_ptr const& lengths) noexcept;
 
     // Keeps scores with i + shift - left < j <= i + shift + right, where shift moves the diagonal to the bottom right
     // corner for that alignment. The left bound counts the diagonal itself.
-    Derived& set_diagonal_alignment(DiagonalAlignment_t const alignment);
-    Derived& set_diagonal_band_left_bound(int const bound);
-    Derived& set_diagonal_band_right_bound(int const bound);
+    Derived& set_diagonal_alignment(DiagonalAlignment_t const alignment) noexcept;
+    Derived& set_diagonal_band_left_bound(int const bound) noexcept;
+    Derived& set_diagonal_band_right_bound(int const bound) noexcept;
     // Shorthands of the three above; false changes nothing.
-    Derived& set_causal_mask(bool const enabled);
-    Derived& set_causal_mask_bottom_right(bool const enabled);
-    Derived& set_sliding_window_length(int const length);
+    Derived& set_causal_mask(bool const enabled) noexcept;
+    Derived& set_causal_mask_bottom_right(bool const enabled) noexcept;
+    Derived& set_sliding_window_length(int const length) noexcept;
 
     // Drops each probability with the given chance; the generator is described in docs/spec.md.
-    Derived& set_dropout(float const probability, Tensor_ptr const& seed, Tensor_ptr const& offset);
-    Derived& set_rng_dump(Tensor_ptr const& dump);  // receives the generated mask, 1 where a probability was kept
+    Derived& set_dropout(float const probability, Tensor_ptr const& seed, Tensor_ptr const& offset) noexcept;
+    Derived& set_rng_dump(
+        Tensor_ptr const& dump) noexcept;  // receives the generated mask, 1 where a probability was kept
 
    protected:
     using Node_attributes<Derived>::Node_attributes;
@@ -93,14 +101,14 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
 template <class Derived>
 class SDPA_GRAPH_API Attention_backward_attributes : public Attention_attributes<Derived> {
    public:
-    Derived& set_dsink_token(Tensor_ptr const& dsink);
+    Derived& set_dsink_token(Tensor_ptr const& dsink) noexcept;
     // Makes the gradient of the scores of the gradient of what set_score_mod()'s modifier returned. Without it that
     // gradient counts for both, which is right for what adds to scores or masks them.
-    Derived& set_score_mod_bprop(Score_modifier modifier);
-    Derived& set_deterministic_algorithm(bool const enabled);
+    Derived& set_score_mod_bprop(Score_modifier modifier) noexcept;
+    Derived& set_deterministic_algorithm(bool const enabled) noexcept;
 
     using Attention_attributes<Derived>::set_dropout;
-    Derived& set_dropout(Tensor_ptr const& mask, Tensor_ptr const& scale, Tensor_ptr const& scale_inverse);
+    Derived& set_dropout(Tensor_ptr const& mask, Tensor_ptr const& scale, Tensor_ptr const& scale_inverse) noexcept;
 
    protected:
     using Attention_attributes<Derived>::Attention_attributes;
@@ -134,45 +142,45 @@ namespace graph {
 
 class SDPA_GRAPH_API SDPA_attributes : public detail::Attention_attributes<SDPA_attributes> {
    public:
-    SDPA_attributes();
+    SDPA_attributes() noexcept;
 
-    SDPA_attributes& set_generate_stats(bool const enabled);
-    SDPA_attributes& set_is_inference(bool const enabled);  // the negation of the above, its older name
-    SDPA_attributes& set_implementation(AttentionImplementation_t implementation);
+    SDPA_attributes& set_generate_stats(bool const enabled) noexcept;
+    SDPA_attributes& set_is_inference(bool const enabled) noexcept;  // the negation of the above, its older name
+    SDPA_attributes& set_implementation(AttentionImplementation_t implementation) noexcept;
     // Receive the greatest score of each row, and the sum of exp(score - that): Stats is max + ln(sum).
-    SDPA_attributes& set_logit_max(detail::Tensor_ptr const& max);
-    SDPA_attributes& set_score_sum_exp(detail::Tensor_ptr const& sum_exp);
+    SDPA_attributes& set_logit_max(detail::Tensor_ptr const& max) noexcept;
+    SDPA_attributes& set_score_sum_exp(detail::Tensor_ptr const& sum_exp) noexcept;
 
     using detail::Attention_attributes<SDPA_attributes>::set_dropout;
     // Multiplies the probabilities by the mask and the scale.
-    SDPA_attributes& set_dropout(detail::Tensor_ptr const& mask, detail::Tensor_ptr const& scale);
+    SDPA_attributes& set_dropout(detail::Tensor_ptr const& mask, detail::Tensor_ptr const& scale) noexcept;
 
     // K or V is then a container of pages {pages, H, rows of a page, D}, and key j of entry b the row j % rows of page
     // table[b, 0, j / rows, 0]. The padding mask says how many keys each entry has.
-    SDPA_attributes& set_paged_attention_k_table(detail::Tensor_ptr const& table);
-    SDPA_attributes& set_paged_attention_v_table(detail::Tensor_ptr const& table);
+    SDPA_attributes& set_paged_attention_k_table(detail::Tensor_ptr const& table) noexcept;
+    SDPA_attributes& set_paged_attention_v_table(detail::Tensor_ptr const& table) noexcept;
     // The most keys that an entry can have; without it, what the other tensors or the tables say.
-    SDPA_attributes& set_paged_attention_max_seq_len_kv(int const length);
+    SDPA_attributes& set_paged_attention_max_seq_len_kv(int const length) noexcept;
 
     // UINT8 {B, Hq, ceil(Sq / 128), ceil(ceil(Skv / 128) / 8)}, a bit for each tile of 128 queries by 128 keys: bit k
     // of byte c is about the keys from 128 * (8 * c + k) on, and 1 keeps them.
-    SDPA_attributes& set_block_mask(detail::Tensor_ptr const& mask);
+    SDPA_attributes& set_block_mask(detail::Tensor_ptr const& mask) noexcept;
 };
 
 class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_backward_attributes<SDPA_backward_attributes> {
    public:
-    SDPA_backward_attributes();
+    SDPA_backward_attributes() noexcept;
 
-    SDPA_backward_attributes& set_dbias(detail::Tensor_ptr const& dbias);
+    SDPA_backward_attributes& set_dbias(detail::Tensor_ptr const& dbias) noexcept;
     // With ragged tensors: a bound on the tokens of all sequences together, gaps included. It may save memory.
-    SDPA_backward_attributes& set_max_total_seq_len_q(std::int64_t const tokens);
-    SDPA_backward_attributes& set_max_total_seq_len_kv(std::int64_t const tokens);
+    SDPA_backward_attributes& set_max_total_seq_len_q(std::int64_t const tokens) noexcept;
+    SDPA_backward_attributes& set_max_total_seq_len_kv(std::int64_t const tokens) noexcept;
 };
 
 class SDPA_GRAPH_API SDPA_fp8_backward_attributes
     : public detail::Attention_backward_attributes<SDPA_fp8_backward_attributes> {
    public:
-    SDPA_fp8_backward_attributes();
+    SDPA_fp8_backward_attributes() noexcept;
 
     bool has_causal_like_masking() const;  // a right bound of 0
     bool has_causal_mask_bottom_right() const;
@@ -186,16 +194,16 @@ using Scaled_dot_product_flash_attention_backward_attributes = SDPA_backward_att
 
 class SDPA_GRAPH_API Pointwise_attributes : public detail::Node_attributes<Pointwise_attributes> {
    public:
-    Pointwise_attributes();
+    Pointwise_attributes() noexcept;
 
-    Pointwise_attributes& set_mode(PointwiseMode_t const mode);
-    Pointwise_attributes& set_axis(std::int64_t const axis);
-    Pointwise_attributes& set_relu_lower_clip(float const value);
-    Pointwise_attributes& set_relu_upper_clip(float const value);
-    Pointwise_attributes& set_relu_lower_clip_slope(float const value);
-    Pointwise_attributes& set_swish_beta(float const value);
-    Pointwise_attributes& set_elu_alpha(float const value);
-    Pointwise_attributes& set_softplus_beta(float const value);
+    Pointwise_attributes& set_mode(PointwiseMode_t const mode) noexcept;
+    Pointwise_attributes& set_axis(std::int64_t const axis) noexcept;
+    Pointwise_attributes& set_relu_lower_clip(float const value) noexcept;
+    Pointwise_attributes& set_relu_upper_clip(float const value) noexcept;
+    Pointwise_attributes& set_relu_lower_clip_slope(float const value) noexcept;
+    Pointwise_attributes& set_swish_beta(float const value) noexcept;
+    Pointwise_attributes& set_elu_alpha(float const value) noexcept;
+    Pointwise_attributes& set_softplus_beta(float const value) noexcept;
 
     PointwiseMode_t get_mode() const;
     // What may be unset, as std::optional; <cudnn_frontend/pass_by_value.h> defines how.
@@ -215,21 +223,21 @@ class SDPA_GRAPH_API Pointwise_attributes : public detail::Node_attributes<Point
 
 class SDPA_GRAPH_API Matmul_attributes : public detail::Node_attributes<Matmul_attributes> {
    public:
-    Matmul_attributes();
+    Matmul_attributes() noexcept;
 
     // Lengths of the batch entries, {B,1,1,1}: beyond them the result holds the padding value, and K stops there.
-    Matmul_attributes& set_m_override(detail::Tensor_ptr const& lengths);
-    Matmul_attributes& set_n_override(detail::Tensor_ptr const& lengths);
-    Matmul_attributes& set_k_override(detail::Tensor_ptr const& lengths);
-    Matmul_attributes& set_padding(double const value);
+    Matmul_attributes& set_m_override(detail::Tensor_ptr const& lengths) noexcept;
+    Matmul_attributes& set_n_override(detail::Tensor_ptr const& lengths) noexcept;
+    Matmul_attributes& set_k_override(detail::Tensor_ptr const& lengths) noexcept;
+    Matmul_attributes& set_padding(double const value) noexcept;
 };
 
 class SDPA_GRAPH_API Reduction_attributes : public detail::Node_attributes<Reduction_attributes> {
    public:
-    Reduction_attributes();
+    Reduction_attributes() noexcept;
 
-    Reduction_attributes& set_mode(ReductionMode_t const mode);
-    Reduction_attributes& set_is_deterministic(bool const enabled);
+    Reduction_attributes& set_mode(ReductionMode_t const mode) noexcept;
+    Reduction_attributes& set_is_deterministic(bool const enabled) noexcept;
 
     template <class As = detail::Optionals>
     auto get_mode() const {

@@ -27,9 +27,11 @@ struct Knob_choice {
     std::int64_t second = 0;
 };
 
-// Nodes and tensors are only ever added. A builder call never fails: what is wrong with its arguments is reported by
-// validate(), together with everything else. Every stage can be called again and gives the same result; building again
-// after a change plans the changed graph. Const members may be called from many threads at once.
+// Nodes and tensors are only ever added. A builder call neither fails nor throws: what is wrong with its arguments is
+// reported by validate(), together with everything else. Where memory runs out, or a program's score modifier throws,
+// the call returns tensors that nothing uses, and every stage says what happened. Every stage can be called again and
+// gives the same result; building again after a change plans the changed graph. Const members may be called from many
+// threads at once.
 class SDPA_GRAPH_API Graph {
    public:
     Graph();
@@ -63,28 +65,26 @@ class SDPA_GRAPH_API Graph {
     Graph& select_numeric_notes(std::vector<NumericalNote_t> const& notes);
     Graph& deselect_numeric_notes(std::vector<NumericalNote_t> const& notes);
 
-    std::shared_ptr<Tensor_attributes> tensor(Tensor_attributes const& attributes);
+    std::shared_ptr<Tensor_attributes> tensor(Tensor_attributes const& attributes) noexcept;
     template <class S>
     std::shared_ptr<Tensor_attributes> tensor(S const& value, ScalarType kind) {
         return tensor(Tensor_attributes(value, kind));
     }
     // A copy without uid, under another name.
     std::shared_ptr<Tensor_attributes> tensor_like(std::shared_ptr<Tensor_attributes> const& other,
-                                                   std::string const& name = std::string());
+                                                   std::string const& name = std::string()) noexcept;
 
     // {O, Stats}; Stats is null unless asked for.
     std::array<std::shared_ptr<Tensor_attributes>, 2> sdpa(std::shared_ptr<Tensor_attributes> const& q,
                                                            std::shared_ptr<Tensor_attributes> const& k,
                                                            std::shared_ptr<Tensor_attributes> const& v,
-                                                           SDPA_attributes const& attributes);
+                                                           SDPA_attributes const& attributes) noexcept;
     // {dQ, dK, dV}
-    std::array<std::shared_ptr<Tensor_attributes>, 3> sdpa_backward(std::shared_ptr<Tensor_attributes> const& q,
-                                                                    std::shared_ptr<Tensor_attributes> const& k,
-                                                                    std::shared_ptr<Tensor_attributes> const& v,
-                                                                    std::shared_ptr<Tensor_attributes> const& o,
-                                                                    std::shared_ptr<Tensor_attributes> const& dO,
-                                                                    std::shared_ptr<Tensor_attributes> const& stats,
-                                                                    SDPA_backward_attributes const& attributes);
+    std::array<std::shared_ptr<Tensor_attributes>, 3> sdpa_backward(
+        std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
+        std::shared_ptr<Tensor_attributes> const& v, std::shared_ptr<Tensor_attributes> const& o,
+        std::shared_ptr<Tensor_attributes> const& dO, std::shared_ptr<Tensor_attributes> const& stats,
+        SDPA_backward_attributes const& attributes) noexcept;
     // On 8-bit tensors, whose numbers are multiplied by descale_* after reading and by scale_* before writing: {O,
     // Stats, Amax_S, Amax_O}, Stats as above. An Amax is the greatest magnitude before such a scale.
     std::array<std::shared_ptr<Tensor_attributes>, 4> sdpa_fp8(
@@ -92,7 +92,7 @@ class SDPA_GRAPH_API Graph {
         std::shared_ptr<Tensor_attributes> const& v, std::shared_ptr<Tensor_attributes> const& descale_q,
         std::shared_ptr<Tensor_attributes> const& descale_k, std::shared_ptr<Tensor_attributes> const& descale_v,
         std::shared_ptr<Tensor_attributes> const& descale_s, std::shared_ptr<Tensor_attributes> const& scale_s,
-        std::shared_ptr<Tensor_attributes> const& scale_o, SDPA_fp8_attributes const& attributes);
+        std::shared_ptr<Tensor_attributes> const& scale_o, SDPA_fp8_attributes const& attributes) noexcept;
     // {dQ, dK, dV, Amax_dQ, Amax_dK, Amax_dV, Amax_dP}
     std::array<std::shared_ptr<Tensor_attributes>, 7> sdpa_fp8_backward(
         std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
@@ -104,7 +104,7 @@ class SDPA_GRAPH_API Graph {
         std::shared_ptr<Tensor_attributes> const& descale_dP, std::shared_ptr<Tensor_attributes> const& scale_s,
         std::shared_ptr<Tensor_attributes> const& scale_dQ, std::shared_ptr<Tensor_attributes> const& scale_dK,
         std::shared_ptr<Tensor_attributes> const& scale_dV, std::shared_ptr<Tensor_attributes> const& scale_dP,
-        SDPA_fp8_backward_attributes const& attributes);
+        SDPA_fp8_backward_attributes const& attributes) noexcept;
     // The same with FP8_E8M0 scales for each 32 numbers, in the order TensorReordering_t::F8_128x4 (MXFP8).
     // {O, Stats, Amax_O}
     std::array<std::shared_ptr<Tensor_attributes>, 3> sdpa_fp8(std::shared_ptr<Tensor_attributes> const& q,
@@ -113,7 +113,7 @@ class SDPA_GRAPH_API Graph {
                                                                std::shared_ptr<Tensor_attributes> const& descale_q,
                                                                std::shared_ptr<Tensor_attributes> const& descale_k,
                                                                std::shared_ptr<Tensor_attributes> const& descale_v,
-                                                               SDPA_fp8_attributes const& attributes);
+                                                               SDPA_fp8_attributes const& attributes) noexcept;
     // {dQ, dK, dV, Amax_dQ, Amax_dK, Amax_dV}
     std::array<std::shared_ptr<Tensor_attributes>, 6> sdpa_fp8_backward(
         std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& q_T,
@@ -124,36 +124,37 @@ class SDPA_GRAPH_API Graph {
         std::shared_ptr<Tensor_attributes> const& descale_q, std::shared_ptr<Tensor_attributes> const& descale_q_T,
         std::shared_ptr<Tensor_attributes> const& descale_k, std::shared_ptr<Tensor_attributes> const& descale_k_T,
         std::shared_ptr<Tensor_attributes> const& descale_v, std::shared_ptr<Tensor_attributes> const& descale_dO,
-        std::shared_ptr<Tensor_attributes> const& descale_dO_T, SDPA_fp8_backward_attributes const& attributes);
+        std::shared_ptr<Tensor_attributes> const& descale_dO_T,
+        SDPA_fp8_backward_attributes const& attributes) noexcept;
     // The older names of sdpa() and sdpa_backward().
     std::array<std::shared_ptr<Tensor_attributes>, 2> scaled_dot_product_flash_attention(
         std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
-        std::shared_ptr<Tensor_attributes> const& v, SDPA_attributes const& attributes);
+        std::shared_ptr<Tensor_attributes> const& v, SDPA_attributes const& attributes) noexcept;
     std::array<std::shared_ptr<Tensor_attributes>, 3> scaled_dot_product_flash_attention_backward(
         std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
         std::shared_ptr<Tensor_attributes> const& v, std::shared_ptr<Tensor_attributes> const& o,
         std::shared_ptr<Tensor_attributes> const& dO, std::shared_ptr<Tensor_attributes> const& stats,
-        SDPA_backward_attributes const& attributes);
+        SDPA_backward_attributes const& attributes) noexcept;
 
     std::shared_ptr<Tensor_attributes> pointwise(std::shared_ptr<Tensor_attributes> const& in_0,
-                                                 Pointwise_attributes const& attributes);
+                                                 Pointwise_attributes const& attributes) noexcept;
     std::shared_ptr<Tensor_attributes> pointwise(std::shared_ptr<Tensor_attributes> const& in_0,
                                                  std::shared_ptr<Tensor_attributes> const& in_1,
-                                                 Pointwise_attributes const& attributes);
+                                                 Pointwise_attributes const& attributes) noexcept;
     std::shared_ptr<Tensor_attributes> pointwise(std::shared_ptr<Tensor_attributes> const& in_0,
                                                  std::shared_ptr<Tensor_attributes> const& in_1,
                                                  std::shared_ptr<Tensor_attributes> const& in_2,
-                                                 Pointwise_attributes const& attributes);
+                                                 Pointwise_attributes const& attributes) noexcept;
     std::shared_ptr<Tensor_attributes> matmul(std::shared_ptr<Tensor_attributes> const& a,
                                               std::shared_ptr<Tensor_attributes> const& b,
-                                              Matmul_attributes const& attributes);
+                                              Matmul_attributes const& attributes) noexcept;
     std::shared_ptr<Tensor_attributes> reduction(std::shared_ptr<Tensor_attributes> const& x,
-                                                 Reduction_attributes const& attributes);
+                                                 Reduction_attributes const& attributes) noexcept;
 
     // All findings of all rules. Looks at nothing but the graph and changes nothing.
     Report check() const;
     // The same as an error; on success also fills what was inferred into tensors where the user left it empty.
-    error_t validate();
+    error_t validate() noexcept;
 
     // The stages of build(), in order. The forms with a handle plan for cuDNN.
     error_t build_operation_graph(Target const& target);

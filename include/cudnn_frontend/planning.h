@@ -83,7 +83,7 @@ class SDPA_GRAPH_API KernelCache {
 
    private:
     friend struct detail::Kernel_cache_access;
-    std::shared_ptr<Impl> impl_;
+    Impl* impl_;  // owned; std::unique_ptr would add to the compile time of every user
 };
 
 }  // namespace v1

@@ -12,6 +12,10 @@
 namespace cudnn_frontend {
 inline namespace v1 {
 
+namespace graph {
+class Tensor_attributes;
+}
+
 namespace detail {
 struct Tensor_access;
 struct Pass_by_values;
@@ -39,6 +43,33 @@ struct Tensor_owner {
     Tensor_owner& operator=(Tensor_owner const&) { return *this; }
 };
 
+// What a tensor holds. A base of its own, so that a copy can be made at once or not at all.
+class Tensor_fields {
+   protected:
+    std::string name_;
+    std::vector<std::int64_t> dim_;
+    std::vector<std::int64_t> stride_;
+    std::shared_ptr<graph::Tensor_attributes> ragged_offset_;
+    detail::Scalar scalar_;
+    std::int64_t uid_ = 0;
+    std::int64_t alignment_ = 16;
+    std::int64_t vector_count_ = 1;
+    std::int64_t vector_dimension_ = -1;
+    detail::Tensor_owner owner_;
+    DataType_t data_type_ = DataType_t::NOT_SET;
+    TensorReordering_t reordering_ = TensorReordering_t::NONE;
+    bool is_virtual_ = false;
+    bool is_by_value_ = false;
+    bool is_constant_ = false;
+    bool has_uid_ = false;
+    bool has_automatic_uid_ = false;
+    bool is_incomplete_ = false;  // memory ran out in a setter
+    // What validation filled in, so that a later validation infers it afresh.
+    detail::Inferred_mark inferred_type_;
+    detail::Inferred_mark inferred_dim_;
+    detail::Inferred_mark inferred_stride_;
+};
+
 template <class T, class Result = int>
 struct enable_if_16_bit_float {};
 template <class Result>
@@ -64,50 +95,51 @@ namespace graph {
 enum class ScalarType { RUNTIME_PARAM, COMPILE_TIME_CONST };
 
 // Names, types and lays out one tensor. Setters return the object, so that calls chain. What is left empty and can be
-// inferred is filled in by validation; an explicit value is never changed by the library.
-class SDPA_GRAPH_API Tensor_attributes {
+// inferred is filled in by validation; an explicit value is never changed by the library. No setter throws: where
+// memory runs out, the graph that takes the tensor says so.
+class SDPA_GRAPH_API Tensor_attributes : private detail::Tensor_fields {
    public:
     using uid_t = std::int64_t;
 
-    Tensor_attributes();
-    Tensor_attributes(Tensor_attributes const&);
+    Tensor_attributes() noexcept;
+    Tensor_attributes(Tensor_attributes const&) noexcept;
     Tensor_attributes(Tensor_attributes&&) noexcept;
-    Tensor_attributes& operator=(Tensor_attributes const&);
+    Tensor_attributes& operator=(Tensor_attributes const&) noexcept;
     Tensor_attributes& operator=(Tensor_attributes&&) noexcept;
     ~Tensor_attributes();
 
     // A scalar whose value is part of the graph.
-    Tensor_attributes(float const& value, ScalarType kind = ScalarType::RUNTIME_PARAM);
-    Tensor_attributes(double const& value, ScalarType kind = ScalarType::RUNTIME_PARAM);
-    Tensor_attributes(std::int32_t const& value, ScalarType kind = ScalarType::RUNTIME_PARAM);
-    Tensor_attributes(std::int64_t const& value, ScalarType kind = ScalarType::RUNTIME_PARAM);
+    Tensor_attributes(float const& value, ScalarType kind = ScalarType::RUNTIME_PARAM) noexcept;
+    Tensor_attributes(double const& value, ScalarType kind = ScalarType::RUNTIME_PARAM) noexcept;
+    Tensor_attributes(std::int32_t const& value, ScalarType kind = ScalarType::RUNTIME_PARAM) noexcept;
+    Tensor_attributes(std::int64_t const& value, ScalarType kind = ScalarType::RUNTIME_PARAM) noexcept;
     template <class T, typename detail::enable_if_16_bit_float<T>::type = 0>
     Tensor_attributes(T const& value, ScalarType kind = ScalarType::RUNTIME_PARAM)
         : Tensor_attributes(detail::make_scalar(value), kind) {}
-    Tensor_attributes(detail::Scalar const& value, ScalarType kind);
+    Tensor_attributes(detail::Scalar const& value, ScalarType kind) noexcept;
 
     // The overloads for literals and brace lists spare the caller's translation unit the temporaries.
-    Tensor_attributes& set_name(std::string const& name);
-    Tensor_attributes& set_name(char const* name);
-    Tensor_attributes& set_data_type(DataType_t const type);
-    Tensor_attributes& set_dim(std::vector<std::int64_t> const& dim);
-    Tensor_attributes& set_dim(std::initializer_list<std::int64_t> dim);
-    Tensor_attributes& set_stride(std::vector<std::int64_t> const& stride);  // in elements
-    Tensor_attributes& set_stride(std::initializer_list<std::int64_t> stride);
-    Tensor_attributes& set_is_virtual(bool const is_virtual);
-    Tensor_attributes& set_output(bool const is_output);  // an output is a tensor that is not virtual
-    Tensor_attributes& set_is_pass_by_value(bool const by_value);
+    Tensor_attributes& set_name(std::string const& name) noexcept;
+    Tensor_attributes& set_name(char const* name) noexcept;
+    Tensor_attributes& set_data_type(DataType_t const type) noexcept;
+    Tensor_attributes& set_dim(std::vector<std::int64_t> const& dim) noexcept;
+    Tensor_attributes& set_dim(std::initializer_list<std::int64_t> dim) noexcept;
+    Tensor_attributes& set_stride(std::vector<std::int64_t> const& stride) noexcept;  // in elements
+    Tensor_attributes& set_stride(std::initializer_list<std::int64_t> stride) noexcept;
+    Tensor_attributes& set_is_virtual(bool const is_virtual) noexcept;
+    Tensor_attributes& set_output(bool const is_output) noexcept;  // an output is a tensor that is not virtual
+    Tensor_attributes& set_is_pass_by_value(bool const by_value) noexcept;
     template <class T>
     Tensor_attributes& set_compile_time_constant(T const& value) {
         return embed(detail::make_scalar(value), ScalarType::COMPILE_TIME_CONST);
     }
-    Tensor_attributes& set_as_runtime_parameter();
-    Tensor_attributes& set_reordering_type(TensorReordering_t const reordering);
-    Tensor_attributes& set_alignment(std::int64_t const bytes);
-    Tensor_attributes& set_vector_count_and_dimension(std::int64_t const count, std::int64_t const dimension);
-    Tensor_attributes& set_uid(uid_t uid);  // any value from 0 on
-    Tensor_attributes& clear_uid();
-    Tensor_attributes& set_ragged_offset(std::shared_ptr<Tensor_attributes> const& offset);  // counts elements
+    Tensor_attributes& set_as_runtime_parameter() noexcept;
+    Tensor_attributes& set_reordering_type(TensorReordering_t const reordering) noexcept;
+    Tensor_attributes& set_alignment(std::int64_t const bytes) noexcept;
+    Tensor_attributes& set_vector_count_and_dimension(std::int64_t const count, std::int64_t const dimension) noexcept;
+    Tensor_attributes& set_uid(uid_t uid) noexcept;  // any value from 0 on
+    Tensor_attributes& clear_uid() noexcept;
+    Tensor_attributes& set_ragged_offset(std::shared_ptr<Tensor_attributes> const& offset) noexcept;  // counts elements
 
     std::string get_name() const;
     DataType_t get_data_type() const;
@@ -140,29 +172,7 @@ class SDPA_GRAPH_API Tensor_attributes {
    private:
     friend struct detail::Tensor_access;
 
-    Tensor_attributes& embed(detail::Scalar const& value, ScalarType kind);
-
-    std::string name_;
-    std::vector<std::int64_t> dim_;
-    std::vector<std::int64_t> stride_;
-    std::shared_ptr<Tensor_attributes> ragged_offset_;
-    detail::Scalar scalar_;
-    uid_t uid_ = 0;
-    std::int64_t alignment_ = 16;
-    std::int64_t vector_count_ = 1;
-    std::int64_t vector_dimension_ = -1;
-    detail::Tensor_owner owner_;
-    DataType_t data_type_ = DataType_t::NOT_SET;
-    TensorReordering_t reordering_ = TensorReordering_t::NONE;
-    bool is_virtual_ = false;
-    bool is_by_value_ = false;
-    bool is_constant_ = false;
-    bool has_uid_ = false;
-    bool has_automatic_uid_ = false;
-    // What validation filled in, so that a later validation infers it afresh.
-    detail::Inferred_mark inferred_type_;
-    detail::Inferred_mark inferred_dim_;
-    detail::Inferred_mark inferred_stride_;
+    Tensor_attributes& embed(detail::Scalar const& value, ScalarType kind) noexcept;
 };
 
 }  // namespace graph

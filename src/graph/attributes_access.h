@@ -5,27 +5,29 @@
 
 #include <cudnn_frontend/attributes.h>
 
+#include <exception>
+#include <memory>
+#include <string_view>
 #include <utility>
 
 namespace cudnn_frontend::inline v1::detail {
 
 struct Attributes_access {
-    // The node as described, with name and compute type.
-    static nodes::Draft take(Attributes const& attributes) {
-        nodes::Draft draft = *attributes.draft_;
-        draft.name = attributes.name;
-        draft.compute_data_type = attributes.compute_data_type;
-        return draft;
-    }
+    // The node as described, with name and compute type. Throws where memory ran out while it was described.
+    static nodes::Draft take(Attributes const& attributes);
 };
 
-// A node of the kind that Fields belongs to, with unconnected ports.
+// A node of the kind that Fields belongs to, with unconnected ports; null where memory runs out.
 template <class Fields>
-std::shared_ptr<nodes::Draft> make_draft(int port_count) {
-    auto draft = std::make_shared<nodes::Draft>();
-    draft->fields = Fields();
-    draft->ports.resize(static_cast<std::size_t>(port_count));
-    return draft;
+nodes::Draft* make_draft(int port_count) noexcept {
+    try {
+        auto draft = std::make_unique<nodes::Draft>();
+        draft->fields = Fields();
+        draft->ports.resize(static_cast<std::size_t>(port_count));
+        return draft.release();
+    } catch (std::exception const&) {
+        return nullptr;
+    }
 }
 
 // The fields of a draft that was made for them.
@@ -34,24 +36,38 @@ Fields& fields_of(nodes::Draft& draft) {
     return std::get<Fields>(draft.fields);
 }
 
+// The same to read, of a draft that may be lost.
+template <class Fields>
+Fields const& fields_of(nodes::Draft const* draft) {
+    static Fields const kLost;
+    return draft == nullptr ? kLost : std::get<Fields>(draft->fields);
+}
+
 inline void connect(nodes::Draft& draft, int port, Tensor_ptr tensor) {
     draft.ports[static_cast<std::size_t>(port)] = std::move(tensor);
 }
 
 // Members of Node_attributes, which the file of each node kind instantiates for its class.
 template <class Derived>
-Derived& Node_attributes<Derived>::set_name(std::string const& value) {
-    name = value;
+Derived& Node_attributes<Derived>::set_name(std::string const& value) noexcept {
+    rename(value.data(), value.size());
     return static_cast<Derived&>(*this);
 }
 template <class Derived>
-Derived& Node_attributes<Derived>::set_name(char const* value) {
-    name = value ? value : "";
+Derived& Node_attributes<Derived>::set_name(char const* value) noexcept {
+    std::string_view const text = value == nullptr ? "" : value;
+    rename(text.data(), text.size());
     return static_cast<Derived&>(*this);
 }
 template <class Derived>
-Derived& Node_attributes<Derived>::set_compute_data_type(DataType_t value) {
+Derived& Node_attributes<Derived>::set_compute_data_type(DataType_t value) noexcept {
     compute_data_type = value;
+    return static_cast<Derived&>(*this);
+}
+template <class Derived>
+template <class Change>
+Derived& Node_attributes<Derived>::change(Change const& body) noexcept {
+    if (draft_ != nullptr) body(*draft_);
     return static_cast<Derived&>(*this);
 }
 

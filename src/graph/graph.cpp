@@ -60,17 +60,21 @@ Graph& Graph::set_name(std::string const& name) {
     return *this;
 }
 
-Tensor_ptr Graph::tensor(Tensor_attributes const& attributes) {
-    auto tensor = std::make_shared<Tensor_attributes>(attributes);
-    if (detail::Tensor_access::has_automatic_uid(*tensor)) tensor->clear_uid();
-    detail::Tensor_access::set_graph_id(*tensor, impl().id);
-    impl().tensors.push_back(tensor);
-    return tensor;
+Tensor_ptr Graph::tensor(Tensor_attributes const& attributes) noexcept {
+    return Impl::guarded(impl_, [&] {
+        auto tensor = std::make_shared<Tensor_attributes>(attributes);
+        if (detail::Tensor_access::has_automatic_uid(*tensor)) tensor->clear_uid();
+        detail::Tensor_access::set_graph_id(*tensor, impl().id);
+        impl().tensors.push_back(tensor);
+        return tensor;
+    });
 }
 
-Tensor_ptr Graph::tensor_like(Tensor_ptr const& other, std::string const& name) {
-    Tensor_attributes copy = other ? *other : Tensor_attributes();
-    return tensor(copy.clear_uid().set_name(name));
+Tensor_ptr Graph::tensor_like(Tensor_ptr const& other, std::string const& name) noexcept {
+    return Impl::guarded(impl_, [&] {
+        Tensor_attributes copy = other ? *other : Tensor_attributes();
+        return tensor(copy.clear_uid().set_name(name));
+    });
 }
 
 }  // namespace cudnn_frontend::inline v1::graph

@@ -7,7 +7,9 @@
 
 #include <cudnn_frontend/graph.h>
 
+#include <exception>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace cudnn_frontend::inline v1 {
@@ -32,9 +34,30 @@ struct Graph::Impl {
     PlanSettings settings;
     std::shared_ptr<pipeline::Planner> planner;     // what the build stages made
     std::shared_ptr<pipeline::ShapePlans> lowered;  // what planner was made from, and its plans for other shapes
+    // What a builder call threw, for the stages to report, and the tensor that it returned then.
+    std::exception_ptr failure;
+    Tensor_ptr stand_in = std::make_shared<Tensor_attributes>();
 
     Impl();
+
+    // Calls a builder's body, and keeps what it throws.
+    template <class Body>
+    static auto guarded(Impl* const& impl, Body const& body) noexcept -> decltype(body());
 };
+
+template <class Body>
+auto Graph::Impl::guarded(Impl* const& impl, Body const& body) noexcept -> decltype(body()) {
+    decltype(body()) results;
+    try {
+        results = body();
+    } catch (...) {
+        if (impl == nullptr) return results;
+        impl->failure = std::current_exception();
+        if constexpr (std::is_same_v<decltype(results), Tensor_ptr>) results = impl->stand_in;
+        else results.fill(impl->stand_in);
+    }
+    return results;
+}
 
 // Connects a new tensor to an output port: virtual until the user says otherwise.
 Tensor_ptr make_output(nodes::Draft& node, int port, char const* name, Graph::Impl& graph);

@@ -53,6 +53,7 @@ graph::Snapshot Graph_access::snapshot(graph::Graph const& graph) {
     graph::Snapshot snapshot;
     if (!graph.impl_) return snapshot;
     graph::Graph::Impl const& impl = *graph.impl_;
+    if (impl.failure) std::rethrow_exception(impl.failure);
     nodes::GraphSpec& spec = snapshot.spec;
     spec.name = impl.name;
     spec.io_data_type = impl.io_data_type;

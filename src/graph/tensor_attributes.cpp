@@ -4,113 +4,112 @@
 #include "core/dims.h"
 #include "graph/tensor_access.h"
 
+#include <new>
 #include <utility>
 
 namespace cudnn_frontend::inline v1 {
 namespace graph {
 
-Tensor_attributes::Tensor_attributes() = default;
-Tensor_attributes::Tensor_attributes(Tensor_attributes const&) = default;
+Tensor_attributes::Tensor_attributes() noexcept = default;
+Tensor_attributes::Tensor_attributes(Tensor_attributes const& other) noexcept { *this = other; }
 Tensor_attributes::Tensor_attributes(Tensor_attributes&&) noexcept = default;
-Tensor_attributes& Tensor_attributes::operator=(Tensor_attributes const&) = default;
+Tensor_attributes& Tensor_attributes::operator=(Tensor_attributes const& other) noexcept {
+    detail::Tensor_access::assign<detail::Tensor_fields>(*this, *this, other);
+    return *this;
+}
 Tensor_attributes& Tensor_attributes::operator=(Tensor_attributes&&) noexcept = default;
 Tensor_attributes::~Tensor_attributes() = default;
 
-Tensor_attributes::Tensor_attributes(float const& value, ScalarType kind)
+Tensor_attributes::Tensor_attributes(float const& value, ScalarType kind) noexcept
     : Tensor_attributes(detail::make_scalar(value), kind) {}
-Tensor_attributes::Tensor_attributes(double const& value, ScalarType kind)
+Tensor_attributes::Tensor_attributes(double const& value, ScalarType kind) noexcept
     : Tensor_attributes(detail::make_scalar(value), kind) {}
-Tensor_attributes::Tensor_attributes(std::int32_t const& value, ScalarType kind)
+Tensor_attributes::Tensor_attributes(std::int32_t const& value, ScalarType kind) noexcept
     : Tensor_attributes(detail::make_scalar(value), kind) {}
-Tensor_attributes::Tensor_attributes(std::int64_t const& value, ScalarType kind)
+Tensor_attributes::Tensor_attributes(std::int64_t const& value, ScalarType kind) noexcept
     : Tensor_attributes(detail::make_scalar(value), kind) {}
-Tensor_attributes::Tensor_attributes(detail::Scalar const& value, ScalarType kind) { embed(value, kind); }
+Tensor_attributes::Tensor_attributes(detail::Scalar const& value, ScalarType kind) noexcept { embed(value, kind); }
 
-Tensor_attributes& Tensor_attributes::embed(detail::Scalar const& value, ScalarType kind) {
+Tensor_attributes& Tensor_attributes::embed(detail::Scalar const& value, ScalarType kind) noexcept {
     scalar_ = value;
     is_constant_ = kind == ScalarType::COMPILE_TIME_CONST;
     is_by_value_ = !is_constant_;
-    data_type_ = value.type;
-    dim_ = stride_ = {1};
-    inferred_type_ = false;
-    inferred_dim_ = false;
-    inferred_stride_ = false;
-    return *this;
+    return set_data_type(value.type).set_dim({1}).set_stride({1});
 }
 
-Tensor_attributes& Tensor_attributes::set_name(std::string const& name) {
-    name_ = name;
+Tensor_attributes& Tensor_attributes::set_name(std::string const& name) noexcept {
+    detail::Tensor_access::assign(*this, name_, name);
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_name(char const* name) {
-    name_ = name == nullptr ? "" : name;
+Tensor_attributes& Tensor_attributes::set_name(char const* name) noexcept {
+    detail::Tensor_access::assign(*this, name_, name == nullptr ? "" : name);
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_data_type(DataType_t const type) {
+Tensor_attributes& Tensor_attributes::set_data_type(DataType_t const type) noexcept {
     data_type_ = type;
     inferred_type_ = false;
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_dim(std::vector<std::int64_t> const& dim) {
-    dim_ = dim;
+Tensor_attributes& Tensor_attributes::set_dim(std::vector<std::int64_t> const& dim) noexcept {
+    detail::Tensor_access::assign(*this, dim_, dim);
     inferred_dim_ = false;
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_dim(std::initializer_list<std::int64_t> dim) {
-    dim_ = dim;
+Tensor_attributes& Tensor_attributes::set_dim(std::initializer_list<std::int64_t> dim) noexcept {
+    detail::Tensor_access::assign(*this, dim_, dim);
     inferred_dim_ = false;
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_stride(std::vector<std::int64_t> const& stride) {
-    stride_ = stride;
+Tensor_attributes& Tensor_attributes::set_stride(std::vector<std::int64_t> const& stride) noexcept {
+    detail::Tensor_access::assign(*this, stride_, stride);
     inferred_stride_ = false;
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_stride(std::initializer_list<std::int64_t> stride) {
-    stride_ = stride;
+Tensor_attributes& Tensor_attributes::set_stride(std::initializer_list<std::int64_t> stride) noexcept {
+    detail::Tensor_access::assign(*this, stride_, stride);
     inferred_stride_ = false;
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_is_virtual(bool const is_virtual) {
+Tensor_attributes& Tensor_attributes::set_is_virtual(bool const is_virtual) noexcept {
     is_virtual_ = is_virtual;
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_output(bool const is_output) { return set_is_virtual(!is_output); }
-Tensor_attributes& Tensor_attributes::set_is_pass_by_value(bool const by_value) {
+Tensor_attributes& Tensor_attributes::set_output(bool const is_output) noexcept { return set_is_virtual(!is_output); }
+Tensor_attributes& Tensor_attributes::set_is_pass_by_value(bool const by_value) noexcept {
     is_by_value_ = by_value;
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_as_runtime_parameter() {
+Tensor_attributes& Tensor_attributes::set_as_runtime_parameter() noexcept {
     if (scalar_.type != DataType_t::NOT_SET) is_by_value_ = true;
     is_constant_ = false;
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_reordering_type(TensorReordering_t const reordering) {
+Tensor_attributes& Tensor_attributes::set_reordering_type(TensorReordering_t const reordering) noexcept {
     reordering_ = reordering;
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_alignment(std::int64_t const bytes) {
+Tensor_attributes& Tensor_attributes::set_alignment(std::int64_t const bytes) noexcept {
     alignment_ = bytes;
     return *this;
 }
 Tensor_attributes& Tensor_attributes::set_vector_count_and_dimension(std::int64_t const count,
-                                                                     std::int64_t const dimension) {
+                                                                     std::int64_t const dimension) noexcept {
     vector_count_ = count;
     vector_dimension_ = dimension;
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_uid(uid_t uid) {
+Tensor_attributes& Tensor_attributes::set_uid(uid_t uid) noexcept {
     uid_ = uid;
     has_uid_ = true;
     has_automatic_uid_ = false;
     return *this;
 }
-Tensor_attributes& Tensor_attributes::clear_uid() {
+Tensor_attributes& Tensor_attributes::clear_uid() noexcept {
     uid_ = 0;
     has_uid_ = has_automatic_uid_ = false;
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_ragged_offset(std::shared_ptr<Tensor_attributes> const& offset) {
+Tensor_attributes& Tensor_attributes::set_ragged_offset(std::shared_ptr<Tensor_attributes> const& offset) noexcept {
     ragged_offset_ = offset;
     return *this;
 }
@@ -136,6 +135,7 @@ std::shared_ptr<Tensor_attributes> Tensor_attributes::get_ragged_offset() const 
 namespace detail {
 
 nodes::TensorSpec Tensor_access::describe(graph::Tensor_attributes const& tensor) {
+    if (tensor.is_incomplete_) throw std::bad_alloc();
     nodes::TensorSpec spec;
     spec.name = tensor.name_;
     if (tensor.has_uid_) (tensor.has_automatic_uid_ ? spec.automatic_uid : spec.uid) = tensor.uid_;

@@ -13,6 +13,7 @@ namespace cudnn_frontend::inline v1::graph {
 namespace {
 
 using pipeline::guarded;
+using pipeline::guarded_or;
 using pipeline::missing_stage;
 using pipeline::Plan;
 using pipeline::Planner;
@@ -54,11 +55,18 @@ error_t advance(std::shared_ptr<Planner>& planner, Result<std::shared_ptr<Planne
 
 }  // namespace
 
-Report Graph::check() const { return nodes::validate(detail::Graph_access::snapshot(*this).spec).report; }
+Report Graph::check() const {
+    auto const failed = [](error_t const& error) {
+        return Report({{error.code, {}, error.err_msg, "a description without a failure", "describe the graph again"}});
+    };
+    return guarded_or(failed, [&] { return nodes::validate(detail::Graph_access::snapshot(*this).spec).report; });
+}
 
-error_t Graph::validate() {
-    StageLog const log("validate", impl().name);
-    return log.result(guarded([&] { return validate_and_fill(*this).error(); }));
+error_t Graph::validate() noexcept {
+    return guarded([&] {
+        StageLog const log("validate", impl().name);
+        return log.result(guarded([&] { return validate_and_fill(*this).error(); }));
+    });
 }
 
 error_t Graph::build_operation_graph(Target const& target) {

@@ -19,7 +19,7 @@ error_t Graph::query_tensor_attributes_of_uid(std::int64_t const uid, Tensor_att
     return guarded([&]() -> error_t {
         for (Tensor_ptr const& tensor : detail::Graph_access::snapshot(*this).tensors) {
             if (!tensor->has_uid() || tensor->get_uid() != uid) continue;
-            attributes = *tensor;
+            detail::Tensor_access::copy(*tensor, attributes);
             return {};
         }
         return {error_code_t::INVALID_VALUE, "no tensor of the graph has the uid " + std::to_string(uid) +
@@ -28,13 +28,13 @@ error_t Graph::query_tensor_attributes_of_uid(std::int64_t const uid, Tensor_att
 }
 
 std::size_t Graph::key() {
-    return guarded_or([] { return std::size_t{0}; },
+    return guarded_or([](error_t const&) { return std::size_t{0}; },
                       [&] { return canonical_key(detail::Graph_access::snapshot(*this).spec); });
 }
 
 // With what validation infers, where the graph is valid.
 std::string Graph::print() const {
-    return guarded_or([] { return std::string("out of memory"); },
+    return guarded_or([](error_t const& error) { return error.err_msg; },
                       [&] {
                           nodes::GraphSpec const spec = detail::Graph_access::snapshot(*this).spec;
                           nodes::Validation const validation = nodes::validate(spec);

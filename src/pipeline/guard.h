@@ -1,22 +1,19 @@
-// The border to the caller: an exception of the standard library, in practice lack of memory, becomes an error.
+// The border to the caller: what is thrown within, in practice lack of memory, becomes an error.
 #pragma once
 
 #include <cudnn_frontend/status.h>
 
-#include <exception>
-#include <new>
-#include <string>
-
 namespace cudnn_frontend::inline v1::pipeline {
 
+// Of the exception that is being handled.
+error_t error_of_exception() noexcept;
+
 template <class Body>
-error_t guarded(Body const& body) {
+error_t guarded(Body const& body) noexcept {
     try {
         return body();
-    } catch (std::bad_alloc const&) {
-        return {error_code_t::GRAPH_EXECUTION_FAILED, "out of memory"};
-    } catch (std::exception const& exception) {
-        return {error_code_t::GRAPH_EXECUTION_FAILED, std::string("unexpected failure: ") + exception.what()};
+    } catch (...) {
+        return error_of_exception();
     }
 }
 
@@ -25,8 +22,8 @@ template <class Body, class Fallback>
 auto guarded_or(Fallback const& fallback, Body const& body) -> decltype(body()) {
     try {
         return body();
-    } catch (std::exception const&) {
-        return fallback();
+    } catch (...) {
+        return fallback(error_of_exception());
     }
 }
 

@@ -1,11 +1,17 @@
 #include "pipeline/kernel_cache.h"
 
+#include <utility>
+
 namespace cudnn_frontend::inline v1 {
 
-KernelCache::KernelCache() : impl_(std::make_shared<Impl>()) {}
-KernelCache::KernelCache(KernelCache&&) noexcept = default;
-KernelCache& KernelCache::operator=(KernelCache&&) noexcept = default;
-KernelCache::~KernelCache() = default;
+KernelCache::KernelCache() : impl_(new Impl) {}
+KernelCache::KernelCache(KernelCache&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
+KernelCache& KernelCache::operator=(KernelCache&& other) noexcept {
+    KernelCache moved(std::move(other));
+    std::swap(impl_, moved.impl_);
+    return *this;
+}
+KernelCache::~KernelCache() { delete impl_; }
 
 bool KernelCache::is_finalized() const {
     if (!impl_) return false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/logging.h"
+#include "pipeline/guard.h"
 
 #include <cudnn_frontend/logging.h>
 #include <cudnn_frontend/status.h>
@@ -25,14 +26,21 @@ class StageLog {
     template <class Details>
     error_t result(error_t error, Details const& details) const {
         if (!is_on_) return error;
-        auto const time = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin_);
-        std::string text = stage_ + (" of graph '" + graph_) + "', " + std::to_string(time.count()) + " us: ";
-        text += error.is_bad() ? to_string(error.code) + (": " + error.err_msg) : "OK" + details();
-        core::log_line(text);
+        // A line that memory is lacking for is left out.
+        static_cast<void>(guarded([&] { return write(error, details); }));
         return error;
     }
 
    private:
+    template <class Details>
+    error_t write(error_t const& error, Details const& details) const {
+        auto const time = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin_);
+        std::string text = stage_ + (" of graph '" + graph_) + "', " + std::to_string(time.count()) + " us: ";
+        text += error.is_bad() ? to_string(error.code) + (": " + error.err_msg) : "OK" + details();
+        core::log_line(text);
+        return {};
+    }
+
     using Clock = std::chrono::steady_clock;
 
     bool is_on_ = isLoggingEnabled();

@@ -1,13 +1,16 @@
 // Calls on a graph when memory runs out: each allocation of each call fails once, and nothing is thrown. JSON is left
-// out, because destructors of its library allocate.
+// out, because destructors of its library allocate. Then, what a program's own code throws within a call.
 #include <cudnn_frontend/graph.h>
 
 #include "support/catch.h"
 #include "support/small_graph.h"
 
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <new>
+#include <stdexcept>
+#include <string>
 
 using namespace cudnn_frontend;
 
@@ -73,7 +76,68 @@ TEST_CASE("calls that return an error return one when memory runs out") {
     CHECK(status.is_good());
     CHECK(failures_until_done([&] { status = small.graph.print_operations(operations); }) > 10);
     CHECK(status.is_good());
-    CHECK(failures_until_done([&] { status = small.graph.query_tensor_attributes_of_uid(1, tensor); }) > 10);
+    int refusals = 0;
+    int const failures = failures_until_done([&] {
+        status = small.graph.query_tensor_attributes_of_uid(1, tensor);
+        refusals += status.is_bad() ? 1 : 0;
+    });
+    CHECK(failures > 10);
+    CHECK(refusals == failures);
     CHECK(status.is_good());
     CHECK(tensor.get_name() == "Q");
+}
+
+// Builder calls are noexcept: what they threw would end the process.
+TEST_CASE("a graph that memory runs out for while it is described says so in every stage") {
+    using graph::SDPA_attributes;
+    using graph::SDPA_backward_attributes;
+    std::string const name = "the keys, by a name for which memory is needed";
+    int failures = 0;
+    for (bool is_done = false; !is_done; ++failures) {
+        test::Graph graph;
+        allocations_left = failures;
+        auto const q = graph.tensor(test::packed_tensor("the queries, by a name for which memory is needed", 4, 6, 8));
+        auto const k = graph.tensor_like(q, name);
+        auto const scale = graph.tensor(graph::Tensor_attributes(0.5f).set_name("scale"));
+        auto options = SDPA_attributes().set_name("attention, by a name for which memory is needed");
+        auto const copy = options.set_causal_mask(true).set_attn_scale(scale).set_generate_stats(true);
+        auto const [o, stats] = graph.sdpa(q, k, k, copy);
+        auto const square = graph::Pointwise_attributes().set_mode(PointwiseMode_t::MUL);
+        auto const d_o = graph.pointwise(o, o, square);
+        auto const gradients = graph.sdpa_backward(q, k, k, o, d_o, stats, SDPA_backward_attributes());
+        for (auto const& tensor : {o, stats, gradients[0], gradients[1], gradients[2]}) tensor->set_output(true);
+        is_done = allocations_left >= 0;
+        allocations_left = -1;
+        CAPTURE(failures);
+        graph.set_io_data_type(DataType_t::FLOAT).set_intermediate_data_type(DataType_t::FLOAT);
+        graph.set_compute_data_type(DataType_t::FLOAT);
+        error_object const wanted =
+            is_done ? error_object() : error_object(error_code_t::GRAPH_EXECUTION_FAILED, "out of memory");
+        for (error_object const& status : {graph.validate(), graph.check().to_error(), graph.build(Target::cpu())}) {
+            CHECK(status.code == wanted.code);
+            CHECK(status.err_msg.find(wanted.err_msg) != std::string::npos);
+        }
+    }
+    CHECK(failures > 30);
+}
+
+TEST_CASE("a score modifier that throws is an error of every stage, with its words") {
+    for (bool const is_of_std : {true, false}) {
+        test::SmallGraph small = test::small_graph();
+        auto const throwing = [&](std::shared_ptr<graph::Graph> const&,
+                                  test::Tensor_ptr const& scores) -> test::Tensor_ptr {
+            if (is_of_std) throw std::logic_error("boom");
+            if (scores) throw 7;
+            return scores;
+        };
+        auto const options = test::SDPA_attributes().set_name("modified").set_score_mod(throwing);
+        auto const [o, stats] = small.graph.sdpa(small.q, small.k, small.v, options);
+        REQUIRE(o);
+        o->set_output(true);
+        std::string const wanted = is_of_std ? "the score modifier of node 'modified' threw: boom" : "of unknown type";
+        error_object const status = small.graph.validate();
+        CHECK(status.err_msg.find(wanted) != std::string::npos);
+        CHECK(small.graph.build(Target::reference()).err_msg == status.err_msg);
+        CHECK(small.graph.check().findings().front().found == status.err_msg);
+    }
 }
