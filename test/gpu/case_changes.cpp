@@ -42,6 +42,7 @@ void lengths(AttentionCase& c) {
     c.len_kv->front() = c.s_kv / 3 + 1;
 }
 
+void packed(AttentionCase& c) { lengths(c), laid_out(Layout::Ragged)(c); }
 void bottom_right(AttentionCase& c) { c.alignment = DiagonalAlignment_t::BOTTOM_RIGHT; }
 
 Change biased(bool b, bool h, bool q) {

@@ -17,6 +17,7 @@ AttentionCase base_case(Shape const& shape, DataType_t type, std::uint64_t seed)
 CaseGroup group(std::string name, Change const& change, std::string limit = {});
 
 void lengths(AttentionCase& c);
+void packed(AttentionCase& c);  // sequences one after the other
 void bottom_right(AttentionCase& c);
 void dropout(AttentionCase& c);
 void masked_dropout(AttentionCase& c);

@@ -1,51 +1,20 @@
 // The ways to run a plan on the GPU: by map, by sorted pointers, captured, as a CUDA graph, from many threads, tuned.
 // All give the bits of the first run.
 #include "gpu/allocation_count.h"
-#include "gpu/device_mirror.h"
+#include "gpu/feature_checks.h"
 #include "reference/check_case.h"
 
 #include <cudnn_frontend/runtime.h>
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <set>
 #include <thread>
 
 namespace {
 
 using namespace sdpa_test;
-using Error = cudnn_frontend::error_object;
 using cudnn_frontend::BuildPlanPolicy_t;
 using cudnn_frontend::HeurMode_t;
-
-int failures = 0;
-
-void expect(bool holds, std::string const& what) {
-    std::printf("%-64s %s\n", what.c_str(), holds ? "ok" : "FAILED");
-    failures += holds ? 0 : 1;
-}
-
-void expect_good(Error const& error, std::string const& what) {
-    expect(error.is_good(), what + (error.is_good() ? "" : ": " + error.err_msg));
-}
-
-void expect_bad(Error const& error, char const* part, std::string const& what) {
-    expect(error.is_bad() && error.err_msg.find(part) != std::string::npos, what + ": " + error.err_msg);
-}
-
-// Causality skips tiles, ALiBi brings a table, lengths come from the device.
-AttentionCase feature_case() {
-    AttentionCase c;
-    c.type = c.result_type = c.bias_type = DataType_t::BFLOAT16;
-    c.b = 2, c.h_q = 4, c.h_k = c.h_v = 2, c.s_q = 200, c.s_kv = 200, c.d_qk = c.d_v = 64;
-    c.input_layout = c.output_layout = Layout::BSHD;
-    c.scale = Scale::ByValue, c.scale_value = 0.125f;
-    c.right = 0, c.alibi = true;
-    return c;
-}
 
 // The case with its own device memory, planned.
 class Place {
@@ -295,87 +264,6 @@ void check_bad_workspaces(GpuStream const& gpu) {
     expect_good(gpu.wait(), "its run");
 }
 
-using Bits = std::set<std::vector<std::byte>>;
-
-void add_bits(HostTensor const& tensor, Bits& bits) {
-    bits.emplace(tensor.memory->data(), tensor.memory->data() + tensor.memory->size());
-}
-
-// Many heads and rows at once, so that what is added up in any order would show.
-void check_determinism(GpuStream const& gpu) {
-    constexpr int kRuns = 20;
-    AttentionCase c = feature_case();
-    c.b = 4, c.h_q = 8, c.s_q = c.s_kv = 320, c.alibi = false;
-    c.deterministic = true, c.sink = DataType_t::FLOAT, c.d_sink = false;
-    Inputs const in = make_inputs(c);
-    BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(c, in, {})));
-    BackwardOutputs const out = make_backward_outputs(c);
-    Session session(c, in, more, out);
-    expect_good(session.build(Target::cuda(gpu.handle())), "a deterministic backward pass with a sink");
-    bool is_deterministic = false;
-    expect_good(session.graph().get_is_deterministic(is_deterministic), "its answer");
-    expect(is_deterministic, "it says that it is deterministic");
-    Bits d_q, d_k, d_v;
-    for (int run = 0; run < kRuns; ++run) {
-        if (Error const error = execute_on_gpu(session, gpu); error.is_bad()) return expect_good(error, "its run");
-        add_bits(out.d_q, d_q), add_bits(out.d_k, d_k), add_bits(out.d_v, d_v);
-    }
-    expect(d_q.size() == 1 && d_k.size() == 1 && d_v.size() == 1, "its dQ, dK and dV have the same bits in 20 runs");
-}
-
-// What the GPU's generator kept, dumped and given to the CPU as a mask of its own, gives the GPU's numbers there.
-void check_dropout_replay(GpuStream const& gpu) {
-    AttentionCase drawn = feature_case();
-    drawn.alibi = false;
-    drawn.type = drawn.result_type = DataType_t::HALF;
-    drawn.dropout = Dropout::Probability, drawn.dropout_probability = 0.25f;
-    drawn.rng_seed = 7, drawn.rng_offset = 3, drawn.rng_dump = true;
-    Inputs const in = make_inputs(drawn);
-    ForwardOutputs const out = make_forward_outputs(drawn);
-    Session on_gpu(drawn, in, out);
-    expect_good(on_gpu.build(Target::cuda(gpu.handle())), "attention with drawn dropout");
-    expect_good(execute_on_gpu(on_gpu, gpu), "its run");
-
-    AttentionCase replayed = drawn;
-    replayed.dropout = Dropout::Mask, replayed.rng_dump = false;
-    replayed.mask = Index4{drawn.b, drawn.h_q, drawn.s_q, drawn.s_kv};
-    replayed.mask_type = DataType_t::FLOAT;
-    Inputs masked = make_inputs(replayed);
-    masked.mask.fill([&](Index4 const& at) { return out.rng_dump.get(at); });
-    ForwardOutputs const again = make_forward_outputs(replayed);
-    Session on_cpu(replayed, masked, again);
-    expect_good(on_cpu.run(Target::cpu()), "the same on the CPU with the dumped mask");
-    double worst = 0.0;
-    for_each_index(out.o.dim,
-                   [&](Index4 const& at) { worst = std::max(worst, std::abs(out.o.get(at) - again.o.get(at))); });
-    expect(worst < 4e-3, "the dumped mask replays on the CPU, worst difference " + std::to_string(worst));
-}
-
-// With SDPA_GRAPH_CHECK_INDICES a plan looks at lengths in GPU memory before it runs, and at nothing under capture.
-void check_indices(GpuStream const& gpu) {
-    AttentionCase c = feature_case();
-    c.alibi = false;
-    c.len_q = {200, 7}, c.len_kv = {3, 200};
-    Inputs const in = make_inputs(c);
-    ForwardOutputs const out = make_forward_outputs(c);
-    setenv("SDPA_GRAPH_CHECK_INDICES", "1", 1);
-    Session checked(c, in, out);
-    expect_good(checked.build(Target::cuda(gpu.handle())), "a plan that checks indices");
-    unsetenv("SDPA_GRAPH_CHECK_INDICES");
-    expect_good(execute_on_gpu(checked, gpu), "lengths within the dims");
-    in.len_kv.set({1, 0, 0, 0}, 201.0);
-    expect_bad(execute_on_gpu(checked, gpu), "'len_kv' holds the length 201 for batch entry 1", "a length too large");
-    DeviceMirror mirror;
-    auto const pack = device_pack(checked, mirror);
-    HostMemory const workspace(checked.graph().get_workspace_size());
-    void* const scratch = mirror.address(workspace);
-    cudaGraph_t graph = nullptr;
-    cudaStreamBeginCapture(gpu.stream(), cudaStreamCaptureModeThreadLocal);
-    expect_good(checked.graph().execute(gpu.handle(), pack, scratch), "no look at indices under capture");
-    expect(cudaStreamEndCapture(gpu.stream(), &graph) == cudaSuccess, "that capture ends well");
-    cudaGraphDestroy(graph);
-}
-
 }  // namespace
 
 int main() {
@@ -403,6 +291,6 @@ int main() {
     check_determinism(gpu);
     check_dropout_replay(gpu);
     check_indices(gpu);
-    std::printf("%d failures\n", failures);
-    return failures == 0 ? 0 : 1;
+    std::printf("%d failures\n", failures());
+    return failures() == 0 ? 0 : 1;
 }

@@ -3,7 +3,7 @@
 //   gpu_suite limits [random cases [part]]              then runs what limits refused in spite of them, and says what
 //                                                       came of it
 //   gpu_suite case <number>...                          these of the random cases alone, each with its faults
-// SDPA_GRAPH_GPU_RECORD: a file to which each group's numbers of right passes go, for docs/h200-runs.txt.
+// SDPA_GRAPH_GPU_RECORD: a file to whose end each group's numbers of right passes go, for docs/h200-runs.txt.
 #include "gpu/case_processes.h"
 
 #include <cuda_runtime_api.h>
@@ -91,7 +91,7 @@ class Table {
     }
 
     void record(char const* path, std::vector<std::string> const& order) const {
-        std::ofstream file(path);
+        std::ofstream file(path, std::ios::app);
         std::size_t const version = cudnn_frontend::runtime::cudnn_version();
         for (std::string const& name : order) {
             Row const& row = rows_.at(name);

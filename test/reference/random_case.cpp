@@ -20,7 +20,7 @@ std::int64_t random_length(Random& random) {
     return random.chance(0.5) ? random.between(2, 24) : random.between(25, 70);
 }
 
-void choose_shape(AttentionCase& c, Random& random) {
+void choose_shape(AttentionCase& c, Random& random, LongCases long_cases) {
     constexpr std::int64_t kHeadDims[] = {1, 2, 3, 5, 8, 16, 17, 24, 32, 40, 48};
     c.b = random.between(1, 3);
     c.h_q = random.chance(0.25) ? 1 : random.between(2, 6);
@@ -30,10 +30,9 @@ void choose_shape(AttentionCase& c, Random& random) {
     c.s_kv = random.chance(0.35) ? c.s_q : random_length(random);
     c.d_qk = random.pick(kHeadDims);
     c.d_v = random.chance(0.5) ? c.d_qk : random.pick(kHeadDims);
-    if (!random.chance(0.03)) return;
-    // Now and then more than one block of a blocked implementation.
-    c.b = 1, c.h_q = c.h_k = c.h_v = random.between(1, 2);
-    c.s_q = random.between(60, 300), c.s_kv = random.between(60, 300);
+    if (!random.chance(long_cases.chance)) return;
+    c.b = random.between(1, 2), c.h_q = random.between(1, 3), c.h_k = c.h_v = divisor_of(c.h_q, random);
+    c.s_q = random.between(60, long_cases.most_rows), c.s_kv = random.between(60, long_cases.most_rows);
     c.d_qk = 64, c.d_v = random.chance(0.5) ? 64 : 128;
 }
 
@@ -195,11 +194,11 @@ void choose_dropout(AttentionCase& c, Random& random) {
 
 }  // namespace
 
-AttentionCase random_wide_case(std::uint64_t index) {
+AttentionCase random_wide_case(std::uint64_t index, LongCases long_cases) {
     Random random(kSweepSeed + index);
     AttentionCase c;
     c.seed = index;
-    choose_shape(c, random);
+    choose_shape(c, random, long_cases);
     choose_layout(c, random);
     choose_scale(c, random);
     choose_bias(c, random);

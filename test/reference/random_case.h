@@ -5,9 +5,15 @@
 
 namespace sdpa_test {
 
+// How many cases have more rows than one block of a blocked implementation, and how many rows at most.
+struct LongCases {
+    double chance = 0.03;
+    std::int64_t most_rows = 300;
+};
+
 // The same index gives the same case, always.
 AttentionCase random_case(std::uint64_t index);
 // The same cases, but for 8-bit attention: those are of wider types here.
-AttentionCase random_wide_case(std::uint64_t index);
+AttentionCase random_wide_case(std::uint64_t index, LongCases long_cases = {});
 
 }  // namespace sdpa_test

@@ -1,0 +1,34 @@
+#include "gpu/feature_checks.h"
+
+#include <cstdio>
+
+namespace sdpa_test {
+
+static int failure_count = 0;
+
+void expect(bool holds, std::string const& what) {
+    std::printf("%-64s %s\n", what.c_str(), holds ? "ok" : "FAILED");
+    failure_count += holds ? 0 : 1;
+}
+
+void expect_good(Error const& error, std::string const& what) {
+    expect(error.is_good(), what + (error.is_good() ? "" : ": " + error.err_msg));
+}
+
+void expect_bad(Error const& error, char const* part, std::string const& what) {
+    expect(error.is_bad() && error.err_msg.find(part) != std::string::npos, what + ": " + error.err_msg);
+}
+
+int failures() { return failure_count; }
+
+AttentionCase feature_case() {
+    AttentionCase c;
+    c.type = c.result_type = c.bias_type = DataType_t::BFLOAT16;
+    c.b = 2, c.h_q = 4, c.h_k = c.h_v = 2, c.s_q = 200, c.s_kv = 200, c.d_qk = c.d_v = 64;
+    c.input_layout = c.output_layout = Layout::BSHD;
+    c.scale = Scale::ByValue, c.scale_value = 0.125f;
+    c.right = 0, c.alibi = true;
+    return c;
+}
+
+}  // namespace sdpa_test

@@ -1,0 +1,25 @@
+// What the parts of gpu_features share: expectations that are printed and counted, and the case that they start from.
+#pragma once
+
+#include "gpu/device_mirror.h"
+
+#include <string>
+
+namespace sdpa_test {
+
+using Error = cudnn_frontend::error_object;
+
+void expect(bool holds, std::string const& what);
+void expect_good(Error const& error, std::string const& what);
+void expect_bad(Error const& error, char const* part, std::string const& what);
+int failures();
+
+// Causality skips tiles, ALiBi brings a table, lengths come from the device.
+AttentionCase feature_case();
+
+// feature_numbers.cpp
+void check_determinism(GpuStream const& gpu);
+void check_dropout_replay(GpuStream const& gpu);
+void check_indices(GpuStream const& gpu);
+
+}  // namespace sdpa_test

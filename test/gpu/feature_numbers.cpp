@@ -1,0 +1,204 @@
+// What results promise beside being right: the same bits in each run, dropout that can be replayed, and no reading of
+// lengths, offsets and pages that lead elsewhere.
+#include "gpu/case_changes.h"
+#include "gpu/feature_checks.h"
+#include "reference/check_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+namespace sdpa_test {
+namespace {
+
+using Bits = std::set<std::vector<std::byte>>;
+
+// Many heads and rows at once, so that what is added up in any order would show.
+AttentionCase large_case() {
+    AttentionCase c = feature_case();
+    c.b = 4, c.h_q = 8, c.s_q = c.s_kv = 320, c.alibi = false;
+    c.mask_type = c.type;
+    return c;
+}
+
+// The most different bits that a gradient had in so many runs; 0 where one failed.
+std::size_t different_gradients(AttentionCase const& c, GpuStream const& gpu, int runs, bool wants_determinism,
+                                std::string const& name) {
+    Inputs const in = make_inputs(c);
+    AttentionCase undropped = c;  // what the GPU would drop is not known, nor needed
+    undropped.dropout = Dropout::None;
+    BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(undropped, in, {})));
+    BackwardOutputs const out = make_backward_outputs(c);
+    Session session(c, in, more, out);
+    expect_good(session.build(Target::cuda(gpu.handle())), "backward, " + name);
+    bool is_deterministic = !wants_determinism;
+    expect_good(session.graph().get_is_deterministic(is_deterministic), "its answer");
+    expect(is_deterministic == wants_determinism,
+           wants_determinism ? "it says that it is deterministic" : "it does not say that it is deterministic");
+    std::vector<HostTensor const*> const gradients = {&out.d_q, &out.d_k, &out.d_v, &out.d_bias};
+    std::vector<Bits> bits(gradients.size());
+    for (int run = 0; run < runs; ++run) {
+        Error const error = execute_on_gpu(session, gpu);
+        if (error.is_bad()) return expect_good(error, "its run"), 0;
+        for (std::size_t i = 0; i < gradients.size(); ++i) {
+            if (!*gradients[i]) continue;
+            HostMemory const& memory = *gradients[i]->memory;
+            bits[i].emplace(memory.data(), memory.data() + memory.size());
+        }
+    }
+    std::size_t most = 0;
+    for (Bits const& of_gradient : bits) most = std::max(most, of_gradient.size());
+    return most;
+}
+
+struct Kind {
+    char const* name;
+    Change change;
+};
+
+std::vector<Kind> deterministic_kinds() {
+    return {
+        {"causal", [](auto&) {}},
+        {"a sink", [](auto& c) { c.sink = DataType_t::FLOAT; }},
+        {"lengths", lengths},
+        {"packed sequences", packed},
+        {"a window", [](auto& c) { c.left = 50; }},
+        {"dBias", biased(true, true, true)},
+        {"dBias summed over batches", biased(false, true, true)},
+        {"a dropout mask", masked_dropout},
+        {"dropout", dropout},
+        {"heads of 128", head_dims(128, 128)},
+        {"no shared heads", [](auto& c) { c.h_k = c.h_v = c.h_q; }},
+    };
+}
+
+// The bits of a drawn mask, as a mask of the program's own.
+AttentionCase replay_of(AttentionCase const& drawn) {
+    AttentionCase replayed = drawn;
+    replayed.dropout = Dropout::Mask, replayed.rng_dump = false;
+    replayed.mask = Index4{drawn.b, drawn.h_q, drawn.s_q, drawn.s_kv};
+    replayed.mask_type = DataType_t::FLOAT;
+    return replayed;
+}
+
+void expect_near(HostTensor const& actual, HostTensor const& wanted, std::string const& name) {
+    double worst = 0.0, largest = 0.0;
+    for_each_index(actual.dim, [&](Index4 const& at) {
+        double const off = std::abs(actual.get(at) - wanted.get(at));
+        worst = off <= worst ? worst : off;  // also where it is none
+        largest = std::max(largest, std::abs(wanted.get(at)));
+    });
+    expect(worst < 0x1p-8 * largest, name + " off by " + std::to_string(worst) + " of " + std::to_string(largest));
+}
+
+// A plan that looks at lengths, offsets and page tables before it runs.
+struct CheckedPlan {
+    explicit CheckedPlan(AttentionCase const& made, GpuStream const& gpu, std::string const& what)
+        : c(made), in(make_inputs(c)), out(make_forward_outputs(c)), session(c, in, out) {
+        setenv("SDPA_GRAPH_CHECK_INDICES", "1", 1);
+        expect_good(session.build(Target::cuda(gpu.handle())), "a plan that checks " + what);
+        unsetenv("SDPA_GRAPH_CHECK_INDICES");
+        expect_good(execute_on_gpu(session, gpu), what + " that are right");
+    }
+
+    AttentionCase c;
+    Inputs in;
+    ForwardOutputs out;
+    Session session;
+};
+
+AttentionCase case_with_lengths() {
+    AttentionCase c = feature_case();
+    c.alibi = false;
+    c.len_q = {200, 7}, c.len_kv = {3, 200};
+    return c;
+}
+
+void check_no_look_under_capture(Session const& session, GpuStream const& gpu) {
+    DeviceMirror mirror;
+    auto const pack = device_pack(session, mirror);
+    HostMemory const workspace(session.graph().get_workspace_size());
+    void* const scratch = mirror.address(workspace);
+    cudaGraph_t graph = nullptr;
+    cudaStreamBeginCapture(gpu.stream(), cudaStreamCaptureModeThreadLocal);
+    expect_good(session.graph().execute(gpu.handle(), pack, scratch), "no look at indices under capture");
+    expect(cudaStreamEndCapture(gpu.stream(), &graph) == cudaSuccess, "that capture ends well");
+    cudaGraphDestroy(graph);
+}
+
+}  // namespace
+
+void check_determinism(GpuStream const& gpu) {
+    constexpr int kRuns = 20;
+    for (Kind const& kind : deterministic_kinds()) {
+        AttentionCase c = large_case();
+        kind.change(c);
+        c.deterministic = true;
+        std::size_t const most = different_gradients(c, gpu, kRuns, true, kind.name);
+        expect(most == 1, "its gradients have the same bits in 20 runs: " + std::to_string(most));
+    }
+    AttentionCase c = large_case();
+    c.b = 1, c.s_q = c.s_kv = 2048;
+    std::size_t const most = different_gradients(c, gpu, kRuns, false, "in any order");
+    std::printf("  its gradients have %zu different bits in 20 runs\n", most);
+}
+
+// What the GPU's generator kept, dumped and given to the CPU targets as a mask, gives the GPU's numbers there.
+void check_dropout_replay(GpuStream const& gpu) {
+    AttentionCase drawn = feature_case();
+    drawn.alibi = false;
+    drawn.type = drawn.result_type = DataType_t::HALF;
+    drawn.dropout = Dropout::Probability, drawn.dropout_probability = 0.25f;
+    drawn.rng_seed = 7, drawn.rng_offset = 3, drawn.rng_dump = true;
+    Inputs const in = make_inputs(drawn);
+    ForwardOutputs const out = make_forward_outputs(drawn);
+    Session forward(drawn, in, out);
+    expect_good(forward.build(Target::cuda(gpu.handle())), "attention with drawn dropout");
+    expect_good(execute_on_gpu(forward, gpu), "its run");
+
+    AttentionCase const replayed = replay_of(drawn);
+    Inputs masked = make_inputs(replayed);
+    // The dump is not written where scores are masked.
+    masked.mask.fill([&](Index4 const& at) { return at[3] <= at[2] ? out.rng_dump.get(at) : 0.0; });
+    BackwardInputs const more = make_backward_inputs(replayed, oracle::forward(to_problem(replayed, masked, {})));
+    BackwardOutputs const gradients = make_backward_outputs(drawn);
+    Session backward(drawn, in, more, gradients);
+    expect_good(backward.build(Target::cuda(gpu.handle())), "its gradient");
+    expect_good(execute_on_gpu(backward, gpu), "its run");
+    for (Target const& target : {Target::cpu(), Target::reference()}) {
+        std::string const where = std::string(" of the mask on ") + to_string(target.kind());
+        ForwardOutputs const again = make_forward_outputs(replayed);
+        BackwardOutputs const same = make_backward_outputs(replayed);
+        Session forward_again(replayed, masked, again), backward_again(replayed, masked, more, same);
+        expect_good(forward_again.run(target), "forward" + where);
+        expect_good(backward_again.run(target), "backward" + where);
+        expect_near(out.o, again.o, "O" + where);
+        expect_near(gradients.d_q, same.d_q, "dQ" + where);
+        expect_near(gradients.d_k, same.d_k, "dK" + where);
+        expect_near(gradients.d_v, same.d_v, "dV" + where);
+    }
+}
+
+void check_indices(GpuStream const& gpu) {
+    CheckedPlan with_lengths(case_with_lengths(), gpu, "lengths");
+    with_lengths.in.len_kv.set({1, 0, 0, 0}, 201.0);
+    expect_bad(execute_on_gpu(with_lengths.session, gpu), "'len_kv' holds the length 201 for batch entry 1",
+               "a length too large");
+    check_no_look_under_capture(with_lengths.session, gpu);
+
+    AttentionCase c = case_with_lengths();
+    c.input_layout = c.output_layout = Layout::Ragged;
+    CheckedPlan with_offsets(c, gpu, "offsets");
+    with_offsets.in.k.offsets->set({1, 0, 0, 0}, -64.0);
+    expect_bad(execute_on_gpu(with_offsets.session, gpu), "offset", "an offset below 0");
+
+    c = case_with_lengths();
+    c.paging.k_rows = c.paging.v_rows = 16;
+    CheckedPlan with_pages(c, gpu, "page tables");
+    with_pages.in.v.table->set({1, 0, 2, 0}, 1e6);
+    expect_bad(execute_on_gpu(with_pages.session, gpu), "page", "a page that is not there");
+}
+
+}  // namespace sdpa_test
