@@ -3,6 +3,7 @@
 #include "core/block_scale.h"
 #include "core/names.h"
 #include "cudnn/backend_enums.h"
+#include "cudnn/edge_masks.h"
 #include "cudnn/lower_tensors.h"
 
 #include <initializer_list>
@@ -12,6 +13,7 @@ namespace cudnn_frontend::inline v1::cudnn {
 namespace {
 
 using ir::ValueId;
+using Comparisons = std::map<ValueId, ir::PointwiseOp>;
 
 constexpr auto kBlockSize = static_cast<std::int32_t>(core::kScaleBlock);
 
@@ -24,8 +26,8 @@ bool is_backward(PointwiseMode_t mode) { return std::string_view(core::name_of(m
 
 class OperationLowering {
    public:
-    OperationLowering(TensorLowering& tensors, Api const& api, ir::Op const& op)
-        : tensors_(tensors), api_(api), op_(op), subject_("operation '" + op.name + "'") {}
+    OperationLowering(TensorLowering& tensors, Api const& api, ir::Op const& op, Comparisons const& turned)
+        : tensors_(tensors), api_(api), op_(op), turned_(turned), subject_("operation '" + op.name + "'") {}
 
     Result<Descriptor> lower() {
         Descriptor operation = std::visit([&](auto const& body) { return make(body); }, op_.body);
@@ -103,7 +105,9 @@ class OperationLowering {
         return parameters;
     }
 
-    Descriptor make(ir::PointwiseOp const& op) {
+    Descriptor make(ir::PointwiseOp const& told) {
+        auto const turned = turned_.find(told.out);
+        ir::PointwiseOp const& op = turned == turned_.end() ? told : turned->second;
         constexpr auto kType = CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR;
         Descriptor parameters = pointwise_parameters(op);
         Descriptor made = is_backward(op.mode) ? operation(kType, {{CUDNN_ATTR_OPERATION_POINTWISE_DYDESC, op.in[0]},
@@ -205,6 +209,7 @@ class OperationLowering {
     TensorLowering& tensors_;
     Api const& api_;
     ir::Op const& op_;
+    Comparisons const& turned_;
     std::string subject_;
     error_t error_;
 };
@@ -215,8 +220,9 @@ Result<LoweredGraph> lower(ir::OpGraph const& graph, Api const& api, LoweringOpt
     TensorLowering tensors(graph, api);
     std::vector<Descriptor> operations;
     std::vector<cudnnBackendDescriptor_t> pointers;
+    Comparisons const turned = turned_comparisons(graph);
     for (ir::Op const& op : graph.ops()) {
-        auto operation = OperationLowering(tensors, api, op).lower();
+        auto operation = OperationLowering(tensors, api, op, turned).lower();
         if (operation.is_bad()) return operation.error();
         operations.push_back(std::move(operation).value());
         pointers.push_back(operations.back().get());

@@ -41,8 +41,17 @@ Found fp8_results(Facts const& facts, Capabilities const& here) {
 }
 
 Found fp8_sink(Facts const& facts, Capabilities const& here) {
-    if (facts.is_backward || !is_hopper(here) || !facts.has(Port::Sink_token)) return {};
-    return Violation{Port::Sink_token, "a sink token in FP8 attention on " + architecture_of(here)};
+    int const port = facts.is_backward ? Port::dSink_token : Port::Sink_token;
+    if (!is_hopper(here) || !facts.has(port)) return {};
+    char const* const what = facts.is_backward ? "a dSink" : "a sink token";
+    return Violation{port, std::string(what) + " in FP8 attention on " + architecture_of(here)};
+}
+
+Found fp8_wide_o(Facts const& facts, Capabilities const& here) {
+    nodes::TensorSpec const* const o = facts.tensor(Port::O);
+    if (!facts.has(Port::Descale_o) || !is_hopper(here) || core::is_fp8(o->data_type)) return {};
+    return Violation{Port::O,
+                     std::string("O of ") + core::name_of(o->data_type) + " in backward on " + architecture_of(here)};
 }
 
 Found fp8_of_one_query(Facts const& facts, Capabilities const& here) {

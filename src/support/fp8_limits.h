@@ -9,6 +9,7 @@ Found fp8_architecture(Facts const& facts, Capabilities const& here);
 Found fp8_head_dims(Facts const& facts, Capabilities const& here);
 Found fp8_results(Facts const& facts, Capabilities const& here);
 Found fp8_sink(Facts const& facts, Capabilities const& here);
+Found fp8_wide_o(Facts const& facts, Capabilities const& here);
 Found fp8_of_one_query(Facts const& facts, Capabilities const& here);
 Found fp8_dropout(Facts const& facts, Capabilities const& here);
 Found fp8_modifier_gradient(Facts const& facts, Capabilities const& here);

@@ -5,6 +5,7 @@
 #include "support/block_scale_limits.h"
 #include "support/fp8_limits.h"
 #include "support/limit_tools.h"
+#include "support/modifier_limits.h"
 #include "support/support.h"
 
 #include <algorithm>
@@ -485,7 +486,7 @@ constexpr Limit kLimits[] = {
     {"cudnn.s42", "FP8 attention: compute capability 10.x for results of HALF or BFLOAT16",
      "set_data_type(DataType_t::FP8_E4M3), and multiply by the descale after", kUnsupported, Ground::NoEngine,
      fp8_results, Of::Fp8},
-    {"cudnn.s43", "FP8 attention on compute capability 9.0: no sink token in forward",
+    {"cudnn.s43", "FP8 attention on compute capability 9.0: no sink token in forward, no dSink in backward",
      "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::WrongRun, fp8_sink, Of::Fp8},
     {"cudnn.s44", "FP8 attention: compute capability 10.x for one query in forward",
      "give Q a second row, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_of_one_query, Of::Fp8},
@@ -547,6 +548,11 @@ constexpr Limit kLimits[] = {
     {"cudnn.s66", "backward on compute capability 12.x: packed Q and dO in rows without anything between them",
      "copy the tensor to a buffer of its own, or pad the sequences", kUnsupported, Ground::NoEngine,
      ragged_gaps_between_rows},
+    {"cudnn.s67", "FP8 backward on compute capability 9.0: O of an FP8 type; of others cuDNN leaves out descale_o",
+     "store O as FP8_E4M3 or FP8_E5M2, or use Target::cpu()", kUnsupported, Ground::WrongRun, fp8_wide_o, Of::Fp8},
+    {"cudnn.s68",
+     "one mask of the left edge, by a left bound or by column > row in a modifier: of two cuDNN applies one",
+     "make one mask of both, by LOGICAL_AND of their comparisons", kUnsupported, Ground::WrongRun, several_left_edges},
 };
 
 }  // namespace

@@ -118,27 +118,25 @@ std::vector<CaseGroup> shape_groups() {
 }
 
 std::vector<CaseGroup> ragged_groups() {
-    auto const packed = [](AttentionCase& c) { lengths(c), laid_out(Layout::Ragged)(c); };
     return {
         group("ragged", packed),
-        group("ragged, 64-bit offsets", [&](auto& c) { packed(c), c.offset_type = DataType_t::INT64; }),
-        group("ragged with gaps", [&](auto& c) { packed(c), laid_out(Layout::RaggedGaps)(c); }),
+        group("ragged, 64-bit offsets", [](auto& c) { packed(c), c.offset_type = DataType_t::INT64; }),
+        group("ragged with gaps", [](auto& c) { packed(c), laid_out(Layout::RaggedGaps)(c); }),
         group(
-            "ragged inputs, dense results", [&](auto& c) { packed(c), c.output_layout = Layout::BSHD; }, "cudnn.s22"),
+            "ragged inputs, dense results", [](auto& c) { packed(c), c.output_layout = Layout::BSHD; }, "cudnn.s22"),
         group(
-            "dense inputs, ragged results", [&](auto& c) { packed(c), c.input_layout = Layout::BSHD; }, "cudnn.s22"),
-        group("ragged and causal", [&](auto& c) { packed(c), c.right = 0; }),
-        group("ragged and causal, bottom right", [&](auto& c) { packed(c), c.right = 0, bottom_right(c); }),
-        group("ragged and window, bottom right",
-              [&](auto& c) { packed(c), c.right = 0, c.left = 20, bottom_right(c); }),
-        group("ragged and bias", [&](auto& c) { packed(c), biased(true, true, true)(c), c.d_bias = false; }),
-        group("ragged and dBias", [&](auto& c) { packed(c), biased(true, true, true)(c); }),
-        group("ragged and alibi", [&](auto& c) { packed(c), c.alibi = true, c.right = 0; }),
-        group("ragged and dropout", [&](auto& c) { packed(c), dropout(c); }),
+            "dense inputs, ragged results", [](auto& c) { packed(c), c.input_layout = Layout::BSHD; }, "cudnn.s22"),
+        group("ragged and causal", [](auto& c) { packed(c), c.right = 0; }),
+        group("ragged and causal, bottom right", [](auto& c) { packed(c), c.right = 0, bottom_right(c); }),
+        group("ragged and window, bottom right", [](auto& c) { packed(c), c.right = 0, c.left = 20, bottom_right(c); }),
+        group("ragged and bias", [](auto& c) { packed(c), biased(true, true, true)(c), c.d_bias = false; }),
+        group("ragged and dBias", [](auto& c) { packed(c), biased(true, true, true)(c); }),
+        group("ragged and alibi", [](auto& c) { packed(c), c.alibi = true, c.right = 0; }),
+        group("ragged and dropout", [](auto& c) { packed(c), dropout(c); }),
         group("ragged, an empty sequence",
               [&](auto& c) { lengths(c), c.len_q->front() = c.len_kv->front() = 0, laid_out(Layout::Ragged)(c); }),
-        group("ragged, heads of 192 and 128", [&](auto& c) { packed(c), head_dims(192, 128)(c); }),
-        group("ragged, K and V in one buffer", [&](auto& c) { packed(c), laid_out(Layout::RaggedPacked)(c); }),
+        group("ragged, heads of 192 and 128", [](auto& c) { packed(c), head_dims(192, 128)(c); }),
+        group("ragged, K and V in one buffer", [](auto& c) { packed(c), laid_out(Layout::RaggedPacked)(c); }),
         group("ragged, Q, K and V in one buffer",
               [&](auto& c) {
                   c.s_kv = c.s_q, packed(c), c.len_kv = c.len_q;
@@ -154,9 +152,9 @@ std::vector<CaseGroup> ragged_groups() {
             "ragged, one query", [&](auto& c) { c.s_q = 1, packed(c), c.len_q->front() = 1; }, "cudnn.s23"),
         group("ragged, one query, inference",
               [&](auto& c) { c.s_q = 1, packed(c), c.len_q->front() = 1, c.generate_stats = false; }),
-        group("ragged, deterministic", [&](auto& c) { packed(c), c.deterministic = true, c.right = 0; }),
-        group("ragged, inference", [&](auto& c) { packed(c), c.generate_stats = false; }),
-        group("ragged, unified", [&](auto& c) { packed(c), c.implementation = AttentionImplementation_t::UNIFIED; }),
+        group("ragged, deterministic", [](auto& c) { packed(c), c.deterministic = true, c.right = 0; }),
+        group("ragged, inference", [](auto& c) { packed(c), c.generate_stats = false; }),
+        group("ragged, unified", [](auto& c) { packed(c), c.implementation = AttentionImplementation_t::UNIFIED; }),
     };
 }
 
@@ -185,6 +183,10 @@ std::vector<CaseGroup> modifier_groups() {
         group("prefix", modified(Modify::Prefix)),
         group("dilated window", modified(Modify::Dilated)),
         group("causal by a modifier", modified(Modify::Causal)),
+        group("window by a modifier", [](auto& c) { modified(Modify::Window)(c), c.right = 20; }),
+        group("causal by a modifier, right bound", [](auto& c) { c.modifier = Modify::Causal, c.right = 20; }),
+        group("causal by a modifier, bottom right",
+              [](auto& c) { c.modifier = Modify::Causal, c.right = 0, bottom_right(c); }),
     };
 }
 
@@ -246,7 +248,6 @@ Change with_sink(Change const& change) {
 }
 
 std::vector<CaseGroup> sink_groups() {
-    auto const packed = [](AttentionCase& c) { lengths(c), laid_out(Layout::Ragged)(c); };
     return {
         group("sink", sink),
         group("sink of Q's type", with_sink([](auto& c) { c.sink = c.type; }), "cudnn.s37"),
@@ -264,8 +265,8 @@ std::vector<CaseGroup> sink_groups() {
         group("sink and stale padding", with_sink([](auto& c) { lengths(c), c.stale_padding = true; })),
         group("sink, padding and causal", with_sink([](auto& c) { lengths(c), c.right = 0; })),
         group("sink, sequences without keys", with_sink([](auto& c) { lengths(c), c.len_kv->front() = 0; })),
-        group("sink and ragged", with_sink([&](auto& c) { packed(c), c.d_sink = false; })),
-        group("sink, ragged and causal", with_sink([&](auto& c) { packed(c), c.right = 0, c.d_sink = false; })),
+        group("sink and ragged", with_sink([](auto& c) { packed(c), c.d_sink = false; })),
+        group("sink, ragged and causal", with_sink([](auto& c) { packed(c), c.right = 0, c.d_sink = false; })),
         group("sink, one query", with_sink(decode(384))),
         group("sink, one query, many keys", with_sink(decode(4096))),
         group("sink, one query and padding", with_sink([](auto& c) { decode(384)(c), lengths(c); })),
@@ -276,7 +277,6 @@ std::vector<CaseGroup> sink_groups() {
 
 std::vector<CaseGroup> softmax_groups() {
     auto const both = [](AttentionCase& c) { c.generate_stats = false, c.logit_max = c.score_sum_exp = true; };
-    auto const packed = [](AttentionCase& c) { lengths(c), laid_out(Layout::Ragged)(c); };
     return {
         group("max and sum_exp", both),
         group("max alone", [](auto& c) { c.generate_stats = false, c.logit_max = true; }),
@@ -350,9 +350,10 @@ std::vector<CaseGroup> fp8_option_groups() {
             "cudnn.s50"),
         fp8_group(", pages of 16", paged(16, 16)),
         fp8_group(", inference", [](auto& c) { c.generate_stats = false; }),
+        fp8_group(", ragged", packed, "cudnn.s47"),
+        fp8_group(", sink", sink, "cudnn.s43", "cudnn.s43"),
         fp8_group(
-            ", ragged", [](auto& c) { lengths(c), laid_out(Layout::Ragged)(c); }, "cudnn.s47"),
-        fp8_group(", sink", sink, "cudnn.s43"),
+            ", sink without dSink", [](auto& c) { sink(c), c.d_sink = false; }, "cudnn.s43"),
     };
 }
 
@@ -362,7 +363,7 @@ std::vector<CaseGroup> fp8_shape_groups() {
                   [](auto& c) { c.type = c.result_type = DataType_t::FP8_E5M2, c.gradient_type.reset(); }),
         fp8_group(", O of E5M2", [](auto& c) { c.result_type = DataType_t::FP8_E5M2; }),
         fp8_group(
-            ", O of BFLOAT16", [](auto& c) { c.result_type = DataType_t::BFLOAT16; }, "cudnn.s42"),
+            ", O of BFLOAT16", [](auto& c) { c.result_type = DataType_t::BFLOAT16; }, "cudnn.s42", "cudnn.s67"),
         fp8_group(", no scale", [](auto& c) { c.scale = Scale::None, c.magnitude = 0.3; }),
         fp8_group(", scale on the device", scaled(Scale::Device)),
         fp8_group(

@@ -63,6 +63,8 @@ std::vector<CaseGroup> scores_at_limits() {
                   c.modifier = oracle::Modify::Softcap, c.modifier_number = 2.5f;
                   with_whole_bias_gradient(c);
               }),
+        group("window by a modifier, left bound",
+              [](auto& c) { c.modifier = oracle::Modify::Window, c.modifier_reach = 20, c.left = 50; }),
         group("dSink, deterministic", [](auto& c) { with_sink_gradient(c), c.deterministic = true; }),
         group("dSink and dropout", [](auto& c) { with_sink_gradient(c), dropout(c); }),
     };

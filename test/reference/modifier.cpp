@@ -12,6 +12,7 @@ bool Modifier::keeps(std::int64_t b, std::int64_t i, std::int64_t j) const {
         case Modify::Prefix: return j <= i || static_cast<double>(j) < of_queries.at(b, 0, 0, 0);
         case Modify::Dilated: return std::abs(i - j) < reach && (i - j) % step == 0;
         case Modify::Causal: return j <= i;
+        case Modify::Window: return j <= i && i - j < reach;
         default: return true;
     }
 }

@@ -5,12 +5,12 @@
 
 namespace oracle {
 
-enum class Modify { Nothing, Softcap, Slopes, Relative, Documents, Prefix, Dilated, Causal };
+enum class Modify { Nothing, Softcap, Slopes, Relative, Documents, Prefix, Dilated, Causal, Window };
 
 struct Modifier {
     Modify kind = Modify::Nothing;
     double number = 1.0;               // the cap, or the factor of distances
-    std::int64_t reach = 0, step = 0;  // of a dilated window
+    std::int64_t reach = 0, step = 0;  // of windows
     // Slopes {1,Hq,1,1}; documents {B,1,Sq,1} and {B,1,1,Skv}; lengths of prefixes {B,1,1,1}.
     Array of_queries, of_keys;
 

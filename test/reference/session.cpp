@@ -93,6 +93,14 @@ void Session::apply_modifier(Attributes& options, Inputs const& in) {
         case Modify::Documents: options.set_score_mod(ready::document_mask(of_queries, of_keys)); return;
         case Modify::Prefix: options.set_score_mod(ready::prefix_lm(of_queries)); return;
         case Modify::Causal: options.set_score_mod(ready::causal_mask); return;
+        case Modify::Window: {
+            std::int64_t const queries = case_.s_q, keys = case_.s_kv, reach = case_.modifier_reach;
+            options.set_score_mod([=](std::shared_ptr<Graph> const& graph, TensorPtr const& scores) {
+                return ready::sliding_window_mask(graph, scores, DiagonalAlignment_t::TOP_LEFT, reach, 0, queries, keys,
+                                                  nullptr, nullptr);
+            });
+            return;
+        }
         case Modify::Dilated:
             options.set_score_mod(ready::dilated_window(case_.modifier_reach, case_.modifier_step));
             return;

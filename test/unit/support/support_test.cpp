@@ -455,14 +455,18 @@ TEST_CASE("cudnn.s40 to s48: FP8 attention", "[support]") {
     CHECK(ids(wide, on(100)) == "");
     auto wide_gradient = backward();
     wide_gradient.tensor(Port::O).data_type = DataType_t::BFLOAT16;
-    CHECK(ids(wide_gradient) == "");
+    CHECK(ids(wide_gradient) == "cudnn.s67");
+    CHECK(ids(wide_gradient, on(100)) == "");
     wide_gradient.tensor(Port::dK).data_type = DataType_t::BFLOAT16;
-    CHECK(ids(wide_gradient) == "cudnn.s42");
+    CHECK(ids(wide_gradient) == "cudnn.s42 cudnn.s67");
     CHECK(ids(wide_gradient, on(100)) == "");
 
     CHECK(ids(with_sink(forward())) == "cudnn.s43");
     CHECK(ids(with_sink(forward()), on(100)) == "");
     CHECK(ids(with_sink(backward())) == "");
+    auto const with_gradient = with_sink(backward()).connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    CHECK(ids(with_gradient) == "cudnn.s43");
+    CHECK(ids(with_gradient, on(100)) == "");
     auto single = forward();
     resize(single, {Port::Q, Port::O}, 2, 1);
     CHECK(ids(single) == "cudnn.s44");

@@ -1,0 +1,77 @@
+#include "cudnn/edge_masks.h"
+
+#include <map>
+#include <utility>
+
+namespace cudnn_frontend::inline v1::cudnn {
+namespace {
+
+using ir::PointwiseOp;
+using ir::ValueId;
+
+constexpr int kMostSums = 6;  // that are followed: their paths double with each
+
+// The pointwise operations of a graph by what they write.
+class Pointwise {
+   public:
+    explicit Pointwise(ir::OpGraph const& graph) {
+        for (ir::Op const& op : graph.ops()) {
+            auto const* const pointwise = std::get_if<PointwiseOp>(&op.body);
+            if (pointwise != nullptr) writers_[pointwise->out] = pointwise;
+        }
+    }
+
+    PointwiseOp const* writer_of(ValueId value) const {
+        auto const found = writers_.find(value);
+        return found == writers_.end() ? nullptr : found->second;
+    }
+
+    // The axis of the index that the value is, to which anything but an index may have been added; -1 of all else.
+    std::int64_t axis_of(ValueId value, int most_sums = kMostSums) const {
+        PointwiseOp const* const op = writer_of(value);
+        if (op == nullptr) return -1;
+        if (op->mode == PointwiseMode_t::GEN_INDEX) return op->axis;
+        bool const is_sum = op->mode == PointwiseMode_t::ADD || op->mode == PointwiseMode_t::SUB;
+        if (!is_sum || most_sums == 0 || axis_of(op->in[1], most_sums - 1) >= 0) return -1;
+        return axis_of(op->in[0], most_sums - 1);
+    }
+
+   private:
+    std::map<ValueId, PointwiseOp const*> writers_;
+};
+
+constexpr std::int64_t kRows = 2;  // the axis of queries
+
+// row >= column as column <= row.
+PointwiseOp turned_around(PointwiseOp comparison) {
+    using enum PointwiseMode_t;
+    std::swap(comparison.in[0], comparison.in[1]);
+    switch (comparison.mode) {
+        case CMP_GE: comparison.mode = CMP_LE; break;
+        case CMP_GT: comparison.mode = CMP_LT; break;
+        default: comparison.mode = CMP_GT; break;  // of CMP_LT
+    }
+    return comparison;
+}
+
+}  // namespace
+
+std::map<ValueId, PointwiseOp> turned_comparisons(ir::OpGraph const& graph) {
+    using enum PointwiseMode_t;
+    Pointwise const pointwise(graph);
+    std::map<ValueId, PointwiseOp> turned;
+    PointwiseOp const* last_edge = nullptr;
+    for (ir::Op const& op : graph.ops()) {
+        auto const* const select = std::get_if<PointwiseOp>(&op.body);
+        if (select == nullptr || select->mode != BINARY_SELECT) continue;
+        PointwiseOp const* const comparison = pointwise.writer_of(select->in[2]);
+        if (comparison == nullptr || pointwise.axis_of(comparison->in[0]) != kRows) continue;
+        if (comparison->mode == CMP_LT) turned.emplace(comparison->out, turned_around(*comparison));
+        if (comparison->mode != CMP_GE && comparison->mode != CMP_GT) continue;
+        if (last_edge != nullptr) turned.emplace(last_edge->out, turned_around(*last_edge));
+        last_edge = comparison;
+    }
+    return turned;
+}
+
+}  // namespace cudnn_frontend::inline v1::cudnn

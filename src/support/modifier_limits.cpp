@@ -1,0 +1,62 @@
+#include "support/modifier_limits.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::inline v1::support {
+namespace {
+
+using nodes::GraphSpec;
+using nodes::Node;
+using nodes::PointwiseFields;
+using nodes::TensorId;
+namespace Pointwise = nodes::pointwise;
+
+PointwiseFields const* pointwise_fields(Node const& node) { return std::get_if<PointwiseFields>(&node.fields); }
+
+TensorId port(Node const& node, int at) { return node.ports[static_cast<std::size_t>(at)]; }
+
+// The pointwise node that writes the tensor, if one does.
+Node const* writer_of(GraphSpec const& graph, TensorId tensor) {
+    auto const found = std::ranges::find_if(graph.nodes, [&](Node const& node) {
+        return pointwise_fields(node) != nullptr && port(node, Pointwise::Out_0) == tensor;
+    });
+    return tensor == nodes::kNoTensor || found == graph.nodes.end() ? nullptr : &*found;
+}
+
+// The axis of the index that the tensor holds, to which anything but an index may have been added; -1 of all else.
+std::int64_t axis_of(GraphSpec const& graph, TensorId tensor, int most_sums = 6) {
+    Node const* const node = writer_of(graph, tensor);
+    if (node == nullptr) return -1;
+    PointwiseFields const& fields = *pointwise_fields(*node);
+    if (fields.mode == PointwiseMode_t::GEN_INDEX) return fields.axis.value_or(-1);
+    bool const is_sum = fields.mode == PointwiseMode_t::ADD || fields.mode == PointwiseMode_t::SUB;
+    if (!is_sum || most_sums == 0) return -1;
+    if (axis_of(graph, port(*node, Pointwise::In_1), most_sums - 1) >= 0) return -1;
+    return axis_of(graph, port(*node, Pointwise::In_0), most_sums - 1);
+}
+
+// Selects by column > row, column >= row or row < column.
+bool is_left_edge(GraphSpec const& graph, Node const& node) {
+    using enum PointwiseMode_t;
+    PointwiseFields const* const select = pointwise_fields(node);
+    if (select == nullptr || select->mode != BINARY_SELECT) return false;
+    Node const* const comparison = writer_of(graph, port(node, Pointwise::In_2));
+    if (comparison == nullptr) return false;
+    PointwiseMode_t const mode = pointwise_fields(*comparison)->mode;
+    std::int64_t const axis = axis_of(graph, port(*comparison, Pointwise::In_0));
+    return axis == 3 ? mode == CMP_GT || mode == CMP_GE : axis == 2 && mode == CMP_LT;
+}
+
+}  // namespace
+
+Found several_left_edges(Facts const& facts, Capabilities const&) {
+    if (!facts.has(Port::Score)) return {};
+    auto const in_modifier =
+        std::ranges::count_if(facts.graph.nodes, [&](Node const& node) { return is_left_edge(facts.graph, node); });
+    bool const has_bound = facts.fields.left_bound.has_value();
+    if (in_modifier + (has_bound ? 1 : 0) < 2) return {};
+    return Violation{Port::Score_mod, number(in_modifier) + " mask(s) of the left edge in the modifier, and " +
+                                          (has_bound ? "a left bound" : "no left bound")};
+}
+
+}  // namespace cudnn_frontend::inline v1::support

@@ -1,0 +1,10 @@
+// The checks of the limits that look into the nodes of a score modifier.
+#pragma once
+
+#include "support/limit_tools.h"
+
+namespace cudnn_frontend::inline v1::support {
+
+Found several_left_edges(Facts const& facts, Capabilities const& here);
+
+}  // namespace cudnn_frontend::inline v1::support
