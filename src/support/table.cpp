@@ -552,7 +552,7 @@ constexpr Limit kLimits[] = {
      "store O as FP8_E4M3 or FP8_E5M2, or use Target::cpu()", kUnsupported, Ground::WrongRun, fp8_wide_o, Of::Fp8},
     {"cudnn.s68",
      "one mask of the left edge, by a left bound or by column > row in a modifier: of two cuDNN applies one",
-     "make one mask of both, by LOGICAL_AND of their comparisons", kUnsupported, Ground::WrongRun, several_left_edges},
+     "leave the wider of the two out", kUnsupported, Ground::WrongRun, several_left_edges},
 };
 
 }  // namespace
