@@ -11,6 +11,7 @@ namespace cudnn_frontend::inline v1 {
 namespace graph {
 
 Tensor_attributes::Tensor_attributes() noexcept = default;
+// NOLINTNEXTLINE(bugprone-copy-constructor-init): copied in the body, since memory may run out
 Tensor_attributes::Tensor_attributes(Tensor_attributes const& other) noexcept { *this = other; }
 Tensor_attributes::Tensor_attributes(Tensor_attributes&&) noexcept = default;
 Tensor_attributes& Tensor_attributes::operator=(Tensor_attributes const& other) noexcept {
