@@ -1,5 +1,7 @@
 #include "cudnn/edge_masks.h"
 
+#include "core/index_axis.h"
+
 #include <map>
 #include <utility>
 
@@ -8,8 +10,6 @@ namespace {
 
 using ir::PointwiseOp;
 using ir::ValueId;
-
-constexpr int kMostSums = 6;  // that are followed: their paths double with each
 
 // The pointwise operations of a graph by what they write.
 class Pointwise {
@@ -26,14 +26,12 @@ class Pointwise {
         return found == writers_.end() ? nullptr : found->second;
     }
 
-    // The axis of the index that the value is, to which anything but an index may have been added; -1 of all else.
-    std::int64_t axis_of(ValueId value, int most_sums = kMostSums) const {
-        PointwiseOp const* const op = writer_of(value);
-        if (op == nullptr) return -1;
-        if (op->mode == PointwiseMode_t::GEN_INDEX) return op->axis;
-        bool const is_sum = op->mode == PointwiseMode_t::ADD || op->mode == PointwiseMode_t::SUB;
-        if (!is_sum || most_sums == 0 || axis_of(op->in[1], most_sums - 1) >= 0) return -1;
-        return axis_of(op->in[0], most_sums - 1);
+    std::int64_t axis_of(ValueId value) const {
+        return core::index_axis(value, [&](ValueId of) -> core::PointwiseStep<ValueId> {
+            PointwiseOp const* const op = writer_of(of);
+            if (op == nullptr) return {};
+            return {op->mode, op->axis, op->in[0], op->in[1]};
+        });
     }
 
    private:

@@ -1,5 +1,7 @@
 #include "support/modifier_limits.h"
 
+#include "core/index_axis.h"
+
 #include <algorithm>
 
 namespace cudnn_frontend::inline v1::support {
@@ -23,16 +25,13 @@ Node const* writer_of(GraphSpec const& graph, TensorId tensor) {
     return tensor == nodes::kNoTensor || found == graph.nodes.end() ? nullptr : &*found;
 }
 
-// The axis of the index that the tensor holds, to which anything but an index may have been added; -1 of all else.
-std::int64_t axis_of(GraphSpec const& graph, TensorId tensor, int most_sums = 6) {
-    Node const* const node = writer_of(graph, tensor);
-    if (node == nullptr) return -1;
-    PointwiseFields const& fields = *pointwise_fields(*node);
-    if (fields.mode == PointwiseMode_t::GEN_INDEX) return fields.axis.value_or(-1);
-    bool const is_sum = fields.mode == PointwiseMode_t::ADD || fields.mode == PointwiseMode_t::SUB;
-    if (!is_sum || most_sums == 0) return -1;
-    if (axis_of(graph, port(*node, Pointwise::In_1), most_sums - 1) >= 0) return -1;
-    return axis_of(graph, port(*node, Pointwise::In_0), most_sums - 1);
+std::int64_t axis_of(GraphSpec const& graph, TensorId tensor) {
+    return core::index_axis(tensor, [&](TensorId of) -> core::PointwiseStep<TensorId> {
+        Node const* const node = writer_of(graph, of);
+        if (node == nullptr) return {};
+        PointwiseFields const& fields = *pointwise_fields(*node);
+        return {fields.mode, fields.axis.value_or(-1), port(*node, Pointwise::In_0), port(*node, Pointwise::In_1)};
+    });
 }
 
 // Selects by column > row, column >= row or row < column.
