@@ -162,6 +162,8 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
     double const rows_per_bias = p.bias ? static_cast<double>(s.values.size() / p.bias->values.size() + 4) : 0.0;
     double const k_roundings = p.k.dim[1] < p.heads() ? 2.0 : 1.0, v_roundings = p.v.dim[1] < p.heads() ? 2.0 : 1.0;
     double const factor_unit = precision.factor_unit, factor_floor = precision.factor_floor;
+    // A kernel may have the scale in the number that it flushes to zero.
+    double const flushed = smallest / std::min(1.0, std::abs(p.scale));
     double const dropped_floor = factor_floor * std::max(1.0, p.dropout_scale);  // rounded before dropout's scale
     for_each_row(p, [&](auto b, auto h, auto i) {
         double const row = stats.at(b, h, i, 0);
@@ -175,7 +177,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             double const difference = absolute_dot(d_o, h, i, p.v, p.v_head(h), j, b) * keep + row_dot;
             double const d_score = weight * difference;
             double const d_score_error = d_score * (relative + precision.sum_unit(p.v.dim[3] + 4)) +
-                                         (smallest + factor_floor) * difference + smallest;
+                                         (smallest + factor_floor) * difference + flushed;
             // P, dP and dS are each rounded once.
             if (p.bias)
                 allowed.d_bias.at(b, h, i, j) +=
