@@ -194,6 +194,17 @@ class SDPA_GRAPH_API Graph {
     std::int64_t get_execution_plan_count() const;
     error_t get_plan_name(std::string& name) const;
     error_t get_plan_name_at_index(std::int64_t const index, std::string& name) const;
+    // The engine of a candidate and its knobs, with which create_execution_plan() makes the same candidate of another
+    // graph. Knobs: a map from KnobType_t to std::int64_t.
+    template <class Knobs>
+    error_t get_engine_and_knobs_at_index(std::int64_t const index, std::int64_t& engine, Knobs& knobs) const {
+        std::vector<Knob_choice> choices;
+        error_t const error = get_engine_at_index(index, engine, choices);
+        if (error.is_bad()) return error;
+        knobs.clear();
+        for (Knob_choice const& choice : choices) knobs[choice.first] = choice.second;
+        return error;
+    }
     error_t get_behavior_notes(std::vector<BehaviorNote_t>& notes) const;  // CPU plans have none
     error_t get_behavior_notes_for_plan_at_index(std::int64_t const index, std::vector<BehaviorNote_t>& notes) const;
     // Whether each run of the plan gives the same bits for the same inputs.
@@ -311,6 +322,7 @@ class SDPA_GRAPH_API Graph {
     static constexpr std::int64_t kCurrentPlan = INT64_MIN;  // no index that a program computes
 
     error_t create_plan(std::int64_t engine, std::vector<Knob_choice> const& knobs);
+    error_t get_engine_at_index(std::int64_t index, std::int64_t& engine, std::vector<Knob_choice>& knobs) const;
     error_t run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const;
     error_t run_at(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index) const;
     error_t run_sorted(cudnnHandle_t handle, void** pointers, int count, void* workspace, std::int64_t index) const;

@@ -18,7 +18,7 @@ struct KnobChoice {
 };
 
 struct EngineConfig {
-    std::int64_t engine = 0;
+    std::int64_t engine = -1;  // unknown
     std::vector<KnobChoice> knobs;
     std::string name;  // eng2_k24=7
     std::vector<BehaviorNote_t> behavior_notes;

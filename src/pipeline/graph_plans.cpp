@@ -56,6 +56,25 @@ error_t Graph::get_plan_name_at_index(std::int64_t const index, std::string& nam
     return info.error();
 }
 
+error_t Graph::get_engine_at_index(std::int64_t const index, std::int64_t& engine,
+                                   std::vector<Knob_choice>& knobs) const {
+    auto const info = candidate(impl_, "get_engine_and_knobs_at_index", index);
+    if (info.is_bad()) return info.error();
+    CandidateInfo const& found = info.value();
+    bool const are_named =
+        std::ranges::none_of(found.knobs, [](auto const& k) { return k.first == KnobType_t::NOT_SET; });
+    if (!found.engine || !are_named) {
+        return {error_code_t::GRAPH_NOT_SUPPORTED,
+                "plan " + std::to_string(index) + ", " + found.name +
+                    (found.engine ? ", has a knob that KnobType_t has no name for"
+                                  : ", has no engine that create_execution_plan() could be told of") +
+                    "; keep the plan itself with serialize()"};
+    }
+    engine = *found.engine;
+    for (auto const& [type, value] : found.knobs) knobs.push_back({type, value});
+    return {};
+}
+
 error_t Graph::get_behavior_notes(std::vector<BehaviorNote_t>& notes) const {
     Plan const* const plan = plan_of(impl_);
     if (plan == nullptr) return no_plan("get_behavior_notes");

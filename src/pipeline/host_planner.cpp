@@ -72,7 +72,7 @@ struct HostWork {
         : target(input.target),
           graph_id(input.graph_id),
           op_graph(std::move(graph)),
-          info{to_string(target.kind()), {}, {}, 0} {}
+          info{.name = to_string(target.kind())} {}
 
     Result<Plan const*> build() {
         std::lock_guard const lock(mutex);

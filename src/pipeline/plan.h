@@ -8,7 +8,9 @@
 #include <cudnn_frontend/target.h>
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 struct CUgraph_st;
@@ -18,6 +20,8 @@ namespace cudnn_frontend::inline v1::pipeline {
 // What is known of a plan before it is built.
 struct CandidateInfo {
     std::string name;
+    std::optional<std::int64_t> engine;                      // what create_execution_plan() takes
+    std::vector<std::pair<KnobType_t, std::int64_t>> knobs;  // NOT_SET: the library has no name for it
     std::vector<BehaviorNote_t> behavior_notes;
     std::vector<NumericalNote_t> numerical_notes;
     std::int64_t shared_memory_bytes = 0;

@@ -86,6 +86,21 @@ void choose_by_hand(fe::graph::Graph& graph) {
     EXPECT(is_ok(graph.get_plan_name_at_index(count, again)) && again == name);
 }
 
+// A plan that was kept as its engine and knobs, made again of a graph of its own.
+void replay(fe::graph::Graph& graph) {
+    int64_t engine = -1;
+    std::unordered_map<fe::KnobType_t, int64_t> knobs;
+    std::string name, again;
+    EXPECT(graph.get_engine_and_knobs_at_index(-1, engine, knobs).is_bad() && engine == -1 && knobs.empty());
+    EXPECT(is_ok(graph.get_engine_and_knobs_at_index(0, engine, knobs)) &&
+           is_ok(graph.get_plan_name_at_index(0, name)));
+    auto a = describe();
+    a.graph.set_device_properties(h200_from_bytes());
+    EXPECT(is_ok(a.graph.validate()) && is_ok(a.graph.build_operation_graph()));
+    EXPECT(is_ok(a.graph.create_execution_plan(engine, knobs)) && a.graph.get_execution_plan_count() == 1);
+    EXPECT(is_ok(a.graph.get_plan_name_at_index(0, again)) && again == name);
+}
+
 void filters() {
     auto a = describe();
     a.graph.set_device_properties(h200_from_bytes()).set_sm_version(80);
@@ -120,6 +135,7 @@ void run(compat::Machine const& machine) {
     EXPECT(is_ok(a.graph.validate()) && is_ok(a.graph.build_operation_graph()));
     EXPECT(is_ok(a.graph.create_execution_plans({fe::HeurMode_t::A})));
     explore(a.graph);
+    replay(a.graph);
     choose_by_hand(a.graph);
     store(a.graph);
     if (!machine.has_gpu()) return;

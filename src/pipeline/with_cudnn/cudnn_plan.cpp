@@ -1,6 +1,7 @@
 #include "pipeline/with_cudnn/cudnn_plan.h"
 
 #include "cpu/indices.h"
+#include "cudnn/backend_enums.h"
 #include "cudnn/driver.h"
 #include "cudnn/execution.h"
 #include "cudnn/status.h"
@@ -16,8 +17,16 @@ static constexpr int kTimedRuns = 10;
 CandidateInfo info_of(cudnn::EngineConfig const& config, CudnnContext const& context) {
     auto const& notes = config.numerical_notes;
     bool const is_noted = std::find(notes.begin(), notes.end(), NumericalNote_t::NONDETERMINISTIC) != notes.end();
-    return {config.name, config.behavior_notes, notes, config.shared_memory_bytes,
-            context.is_deterministic && !is_noted};
+    CandidateInfo info{.name = config.name,
+                       .behavior_notes = config.behavior_notes,
+                       .numerical_notes = notes,
+                       .shared_memory_bytes = config.shared_memory_bytes,
+                       .is_deterministic = context.is_deterministic && !is_noted};
+    if (config.engine >= 0) info.engine = config.engine;
+    for (cudnn::KnobChoice const& choice : config.knobs) {
+        info.knobs.emplace_back(cudnn::from_backend(choice.knob), choice.value);
+    }
+    return info;
 }
 
 CudnnPlan::CudnnPlan(std::shared_ptr<CudnnContext const> context, std::shared_ptr<cudnn::EnginePlan const> engine)
