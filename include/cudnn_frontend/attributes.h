@@ -77,6 +77,9 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
     Derived& set_padding_mask(bool const enabled) noexcept;
     Derived& set_seq_len_q(Tensor_ptr const& lengths) noexcept;
     Derived& set_seq_len_kv(Tensor_ptr const& lengths) noexcept;
+    // In place of lengths, {B + 1,1,1,1}: entry b has as many rows as the elements b and b + 1 lie apart.
+    Derived& set_cu_seq_len_q(Tensor_ptr const& ends) noexcept;
+    Derived& set_cu_seq_len_kv(Tensor_ptr const& ends) noexcept;
 
     // Keeps scores with i + shift - left < j <= i + shift + right, where shift moves the diagonal to the bottom right
     // corner for that alignment. The left bound counts the diagonal itself.
@@ -90,8 +93,8 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
 
     // Drops each probability with the given chance; the generator is described in docs/spec.md.
     Derived& set_dropout(float const probability, Tensor_ptr const& seed, Tensor_ptr const& offset) noexcept;
-    Derived& set_rng_dump(
-        Tensor_ptr const& dump) noexcept;  // receives the generated mask, 1 where a probability was kept
+    // Receives the generated mask, 1 where a probability was kept.
+    Derived& set_rng_dump(Tensor_ptr const& dump) noexcept;
 
    protected:
     using Node_attributes<Derived>::Node_attributes;
@@ -147,6 +150,8 @@ class SDPA_GRAPH_API SDPA_attributes : public detail::Attention_attributes<SDPA_
     SDPA_attributes& set_generate_stats(bool const enabled) noexcept;
     SDPA_attributes& set_is_inference(bool const enabled) noexcept;  // the negation of the above, its older name
     SDPA_attributes& set_implementation(AttentionImplementation_t implementation) noexcept;
+    // Asks kernels to round products before they add to them.
+    SDPA_attributes& set_unfuse_fma(bool const enabled) noexcept;
     // Receive the greatest score of each row, and the sum of exp(score - that): Stats is max + ln(sum).
     SDPA_attributes& set_logit_max(detail::Tensor_ptr const& max) noexcept;
     SDPA_attributes& set_score_sum_exp(detail::Tensor_ptr const& sum_exp) noexcept;

@@ -55,6 +55,7 @@ class Tensor_fields {
     std::int64_t alignment_ = 16;
     std::int64_t vector_count_ = 1;
     std::int64_t vector_dimension_ = -1;
+    std::int64_t ragged_offset_multiplier_ = 1;
     detail::Tensor_owner owner_;
     DataType_t data_type_ = DataType_t::NOT_SET;
     TensorReordering_t reordering_ = TensorReordering_t::NONE;
@@ -139,7 +140,10 @@ class SDPA_GRAPH_API Tensor_attributes : private detail::Tensor_fields {
     Tensor_attributes& set_vector_count_and_dimension(std::int64_t const count, std::int64_t const dimension) noexcept;
     Tensor_attributes& set_uid(uid_t uid) noexcept;  // any value from 0 on
     Tensor_attributes& clear_uid() noexcept;
-    Tensor_attributes& set_ragged_offset(std::shared_ptr<Tensor_attributes> const& offset) noexcept;  // counts elements
+    // Where each batch entry starts, and where the last one ends: counted in elements, or in as many as the multiplier
+    // says, so that one tensor of tokens serves tensors with rows of different widths.
+    Tensor_attributes& set_ragged_offset(std::shared_ptr<Tensor_attributes> const& offset) noexcept;
+    Tensor_attributes& set_ragged_offset_multiplier(std::int64_t const elements) noexcept;
 
     std::string get_name() const;
     DataType_t get_data_type() const;
@@ -165,6 +169,7 @@ class SDPA_GRAPH_API Tensor_attributes : private detail::Tensor_fields {
     uid_t get_uid() const;
     uid_t has_uid() const;
     std::shared_ptr<Tensor_attributes> get_ragged_offset() const;
+    std::int64_t get_ragged_offset_multiplier() const;
 
     // The tensor's own consistency: dims and strides of one length, sizes in range.
     error_t validate() const;

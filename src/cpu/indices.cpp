@@ -93,7 +93,8 @@ class FetchedPack {
     std::int64_t elements(ir::Value const& value) const {
         if (!value.ragged) return core::span_of(value.dim, value.stride).value_or(0);
         ir::Value const& offset = graph_.value(value.ragged.offset);
-        return memory().integer(value.ragged.offset, value.dim[0] * offset.stride[0]);
+        std::int64_t const end = memory().integer(value.ragged.offset, value.dim[0] * offset.stride[0]);
+        return end > kMostElements ? end : end * value.ragged.multiplier;
     }
 
     ir::OpGraph const& graph_;

@@ -28,6 +28,7 @@ class WorkspacePlanner {
             if (layout_.bytes > kMaxWorkspace) return too_large();
             release_after(i);
         }
+        place_steps();
         return place_dense_copies();
     }
 
@@ -47,6 +48,16 @@ class WorkspacePlanner {
         for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
             for (ir::Operand const& in : ir::inputs_of(graph_.ops()[i])) last_use(graph_.storage_of(in.value)) = i;
             for (ir::Operand const& out : ir::outputs_of(graph_.ops()[i])) last_use(graph_.storage_of(out.value)) = i;
+        }
+    }
+
+    // For as long as the graph runs.
+    void place_steps() {
+        for (std::size_t i = 0; i < graph_.values().size(); ++i) {
+            ir::Value const& value = graph_.values()[i];
+            if (value.steps_of == ir::kNoValue) continue;
+            layout_.slots[i] = {Slot::Where::Workspace, layout_.bytes};
+            layout_.bytes += align_up(value.dim[0] * core::size_of(value.type));
         }
     }
 

@@ -1,5 +1,8 @@
 #include "cpu/lengths.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace cudnn_frontend::inline v1::cpu {
 namespace {
 
@@ -38,13 +41,21 @@ class LengthCheck {
         return {};
     }
 
-    static error_t out_of_range(ir::Value const& lengths, std::int64_t batch, std::int64_t length, std::int64_t limit) {
+    error_t out_of_range(ir::Value const& lengths, std::int64_t batch, std::int64_t length, std::int64_t limit) const {
+        std::string const& name = lengths.steps_of == ir::kNoValue ? lengths.name : graph_.value(lengths.steps_of).name;
         return {
             error_code_t::INVALID_VALUE,
-            "Tensor '" + lengths.name + "' holds the length " + std::to_string(length) + " for batch entry " +
+            "Tensor '" + name + "' " + told_length(lengths, batch, length) + " for batch entry " +
                 std::to_string(batch) + "; lengths run from 0 to " + std::to_string(limit) +
                 ", the size of the dim that they cut short. Nothing was written; correct the entry or use larger dims.",
-            {"", "", lengths.name}};
+            {"", "", name}};
+    }
+
+    std::string told_length(ir::Value const& lengths, std::int64_t batch, std::int64_t length) const {
+        if (lengths.steps_of == ir::kNoValue) return "holds the length " + std::to_string(length);
+        std::int64_t const stride = graph_.value(lengths.steps_of).stride[0];
+        return "goes from " + std::to_string(memory_.integer(lengths.steps_of, batch * stride)) + " to " +
+               std::to_string(memory_.integer(lengths.steps_of, (batch + 1) * stride));
     }
 
     ir::OpGraph const& graph_;
@@ -52,6 +63,27 @@ class LengthCheck {
 };
 
 }  // namespace
+
+// What is no length in 32 bits, check_lengths() finds out of range.
+static std::int32_t step(std::int64_t from, std::int64_t to) {
+    std::int64_t difference = 0;
+    if (__builtin_sub_overflow(to, from, &difference)) return -1;
+    return static_cast<std::int32_t>(
+        std::clamp<std::int64_t>(difference, -1, std::numeric_limits<std::int32_t>::max()));
+}
+
+void compute_steps(ir::OpGraph const& graph, Memory const& memory) {
+    for (std::size_t i = 0; i < graph.values().size(); ++i) {
+        ir::Value const& value = graph.values()[i];
+        if (value.steps_of == ir::kNoValue) continue;
+        std::int64_t const stride = graph.value(value.steps_of).stride[0];
+        auto* const steps = static_cast<std::int32_t*>(memory.view(static_cast<ir::ValueId>(i)).data);
+        for (std::int64_t b = 0; b < value.dim[0]; ++b) {
+            steps[b] =
+                step(memory.integer(value.steps_of, b * stride), memory.integer(value.steps_of, (b + 1) * stride));
+        }
+    }
+}
 
 error_t check_lengths(ir::OpGraph const& graph, Memory const& memory) {
     LengthCheck const check(graph, memory);

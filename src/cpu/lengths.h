@@ -7,6 +7,9 @@
 
 namespace cudnn_frontend::inline v1::cpu {
 
+// Fills the values that are steps of sums of lengths.
+void compute_steps(ir::OpGraph const& graph, Memory const& memory);
+
 // Whether each length that an operation reads lies between 0 and the size of the dim that it cuts short.
 error_t check_lengths(ir::OpGraph const& graph, Memory const& memory);
 

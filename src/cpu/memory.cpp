@@ -3,7 +3,7 @@
 namespace cudnn_frontend::inline v1::cpu {
 
 DataType_t stored_type(ir::Value const& value) {
-    bool const is_ours = value.role == ir::Role::Virtual || !value.table.empty();
+    bool const is_ours = (value.role == ir::Role::Virtual && value.steps_of == ir::kNoValue) || !value.table.empty();
     return is_ours && !core::is_fp8(value.type) ? DataType_t::DOUBLE : value.type;
 }
 
@@ -34,6 +34,7 @@ View Memory::view(ir::ValueId id) const {
     if (value.ragged) {
         view.starts = data(value.ragged.offset);
         view.starts_type = graph_.value(value.ragged.offset).type;
+        view.starts_unit = value.ragged.multiplier;
     }
     return view;
 }

@@ -6,6 +6,7 @@
 #include "cpu/indices.h"
 #include "cpu/interpreter.h"
 #include "cpu/layout.h"
+#include "cpu/lengths.h"
 #include "cpu/pages.h"
 #include "cpu/ragged.h"
 
@@ -190,6 +191,7 @@ Result<std::shared_ptr<Program const>> Program::plan(ir::OpGraph graph, int thre
 error_t Program::run(std::span<void* const> pointers, void* workspace) const {
     std::byte* const base = aligned(workspace);
     Memory const memory(graph_, slots_, pointers, base);
+    compute_steps(graph_, memory);
     SDPA_GRAPH_TRY(check_indices(graph_, memory));
     unpack_ragged(graph_, slots_, memory);
     Run const run_op{graph_, memory, threads_, base + scratch_offset_};

@@ -1,6 +1,7 @@
 #include "cpu/ragged.h"
 
 #include <cstring>
+#include <limits>
 
 namespace cudnn_frontend::inline v1::cpu {
 namespace {
@@ -19,8 +20,13 @@ std::int64_t rows_of(ir::Value const& value, Memory const& memory, ir::OpGraph c
     return (length + value.ragged.rows_together - 1) / value.ragged.rows_together;
 }
 
-std::int64_t start_of(ir::Value const& value, Memory const& memory, ir::OpGraph const& graph, std::int64_t b) {
+std::int64_t offset_of(ir::Value const& value, Memory const& memory, ir::OpGraph const& graph, std::int64_t b) {
     return memory.integer(value.ragged.offset, b * graph.value(value.ragged.offset).stride[0]);
+}
+
+// Elements. What check_tensor() found sound does not overflow.
+std::int64_t start_of(ir::Value const& value, Memory const& memory, ir::OpGraph const& graph, std::int64_t b) {
+    return offset_of(value, memory, graph, b) * value.ragged.multiplier;
 }
 
 error_t bad_offset(ir::Value const& value, std::string const& offsets, std::int64_t b, std::string const& found) {
@@ -41,9 +47,18 @@ std::int64_t reach(ir::Value const& value, std::int64_t rows) {
 
 error_t check_tensor(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
     std::string const& offsets = graph.value(value.ragged.offset).name;
+    std::int64_t const most = std::numeric_limits<std::int64_t>::max() / value.ragged.multiplier;
+    for (std::int64_t b = 0; b <= value.dim[0]; ++b) {
+        std::int64_t const offset = offset_of(value, memory, graph, b);
+        if (offset < 0) return bad_offset(value, offsets, b, "holds " + std::to_string(offset));
+        if (offset > most) {
+            return bad_offset(
+                value, offsets, b,
+                "holds " + std::to_string(offset) + " times " + std::to_string(value.ragged.multiplier) + " elements");
+        }
+    }
     for (std::int64_t b = 0; b < value.dim[0]; ++b) {
         std::int64_t const start = start_of(value, memory, graph, b), next = start_of(value, memory, graph, b + 1);
-        if (start < 0) return bad_offset(value, offsets, b, "holds " + std::to_string(start));
         if (next < start) {
             return bad_offset(value, offsets, b,
                               "decreases from " + std::to_string(start) + " to " + std::to_string(next));

@@ -24,8 +24,9 @@ KnobType_t from_backend(cudnnBackendKnobType_t knob);
 BehaviorNote_t from_backend(cudnnBackendBehaviorNote_t note);
 NumericalNote_t from_backend(cudnnBackendNumericalNote_t note);
 
-inline constexpr auto kReductionIsDeterministic = static_cast<cudnnBackendAttributeName_t>(1602);  // 9.11
-inline constexpr auto kSdpaForwardOperation = static_cast<cudnnBackendDescriptorType_t>(41);       // 9.13
+inline constexpr auto kReductionIsDeterministic = static_cast<cudnnBackendAttributeName_t>(1602);     // 9.11
+inline constexpr auto kTensorRaggedOffsetMultiplier = static_cast<cudnnBackendAttributeName_t>(914);  // 9.24
+inline constexpr auto kSdpaForwardOperation = static_cast<cudnnBackendDescriptorType_t>(41);          // 9.13
 // CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC; the other operands follow it.
 enum class SdpaForwardAttribute : int {
     Q = 2800,
@@ -38,7 +39,10 @@ enum class SdpaForwardAttribute : int {
     Page_table_k,
     Page_table_v,
     Seq_len_q,
-    Seq_len_kv
+    Seq_len_kv,
+    Unfuse_fma = 2819,  // 9.22
+    Cu_seq_len_q,       // 9.24
+    Cu_seq_len_kv
 };
 
 // Names for messages; a number where there is none.

@@ -181,6 +181,12 @@ class OperationLowering {
         return {};
     }
 
+    // The operation takes sums as they are.
+    Operand lengths(ValueId id, cudnnBackendAttributeName_t attribute, cudnnBackendAttributeName_t of_sums) const {
+        ValueId const sums = tensors_.sums_of(id);
+        return sums == ir::kNoValue ? Operand{attribute, id} : Operand{of_sums, sums};
+    }
+
     Descriptor make(ir::SdpaForwardOp const& op) {
         using enum SdpaForwardAttribute;
         auto const at = [](SdpaForwardAttribute a) { return static_cast<cudnnBackendAttributeName_t>(a); };
@@ -193,8 +199,9 @@ class OperationLowering {
                                                             {at(Block_mask), op.block_mask},
                                                             {at(Page_table_k), op.page_table_k},
                                                             {at(Page_table_v), op.page_table_v},
-                                                            {at(Seq_len_q), op.seq_len_q},
-                                                            {at(Seq_len_kv), op.seq_len_kv}});
+                                                            lengths(op.seq_len_q, at(Seq_len_q), at(Cu_seq_len_q)),
+                                                            lengths(op.seq_len_kv, at(Seq_len_kv), at(Cu_seq_len_kv))});
+        if (op.options.unfuses_multiplication) made.set(at(Unfuse_fma), true);
         if (op.options.scale_value) {
             made.set(at(Scale), tensors_.number(op_.name + "::scale", *op.options.scale_value));
         }

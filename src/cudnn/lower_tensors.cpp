@@ -50,8 +50,12 @@ cudnnBackendDescriptor_t TensorLowering::tensor(ir::ValueId id) {
     if (offset != ir::kNoValue && tensor(offset) == nullptr) return nullptr;
     bool const virtually = is_virtual(graph_.value(graph_.storage_of(id)));
     known = make(graph_.value(id), virtually ? next_free_uid() : bind(id), virtually);
-    error_ = known.finalize();
-    return known.get();
+    if (error_.is_good()) error_ = known.finalize();
+    return error_.is_good() ? known.get() : nullptr;
+}
+
+ir::ValueId TensorLowering::sums_of(ir::ValueId lengths) const {
+    return lengths == ir::kNoValue ? ir::kNoValue : graph_.value(lengths).steps_of;
 }
 
 cudnnBackendDescriptor_t TensorLowering::number(std::string const& name, float number) {
@@ -68,6 +72,11 @@ cudnnBackendDescriptor_t TensorLowering::number(std::string const& name, float n
 
 Descriptor TensorLowering::make(ir::Value const& value, std::int64_t uid, bool is_virtual) {
     Descriptor tensor(api_, CUDNN_BACKEND_TENSOR_DESCRIPTOR, "tensor '" + value.name + "'");
+    if (value.steps_of != ir::kNoValue) {
+        error_ = {error_code_t::GRAPH_NOT_SUPPORTED,
+                  "tensor '" + value.name + "' is lengths that come as sums, which no operation of the graph takes"};
+        return tensor;
+    }
     auto const type = to_backend(value.type);
     if (!type) {
         error_ = {error_code_t::GRAPH_NOT_SUPPORTED, "tensor '" + value.name + "' has a data type that cuDNN lacks"};
@@ -85,6 +94,7 @@ Descriptor TensorLowering::make(ir::Value const& value, std::int64_t uid, bool i
         tensor.set(CUDNN_ATTR_TENSOR_REORDERING_MODE, CUDNN_TENSOR_REORDERING_F8_128x4);
     }
     if (value.ragged) tensor.set(CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC, this->tensor(value.ragged.offset));
+    if (value.ragged.multiplier != 1) tensor.set(kTensorRaggedOffsetMultiplier, value.ragged.multiplier);
     if (is_virtual) tensor.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true);
     if (is_by_value(value)) tensor.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, true);
     return tensor;

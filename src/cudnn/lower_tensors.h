@@ -15,6 +15,8 @@ class TensorLowering {
 
     // Null where the value is kNoValue or an earlier tensor failed; error() tells.
     cudnnBackendDescriptor_t tensor(ir::ValueId id);
+    // The sums whose steps the lengths are; kNoValue where they are no steps.
+    ir::ValueId sums_of(ir::ValueId lengths) const;
     // A number that is no value of the op graph.
     cudnnBackendDescriptor_t number(std::string const& name, float number);
     error_t const& error() const { return error_; }

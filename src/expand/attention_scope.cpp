@@ -12,8 +12,8 @@ AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes
                                WaitingNodes& waiting)
     : NodeScope(builder, tensors, node), waiting_(waiting) {
     if (fields().padding_mask) {
-        seq_len_q_ = NodeScope::port(Port::Seq_len_q);
-        seq_len_kv_ = NodeScope::port(Port::Seq_len_kv);
+        seq_len_q_ = lengths(Port::Seq_len_q, Port::Cu_seq_len_q);
+        seq_len_kv_ = lengths(Port::Seq_len_kv, Port::Cu_seq_len_kv);
     }
     // Tensors become values in this order.
     port(Port::Q);
@@ -38,6 +38,17 @@ ValueId AttentionScope::port(int port) const {
         case Port::Page_table_v: return NodeScope::port(port, seq_len_kv_, nodes::page_size(graph(), node(), Port::V));
         default: return NodeScope::port(port);
     }
+}
+
+ValueId AttentionScope::lengths(int port, int sums_port) {
+    ValueId const sums = NodeScope::port(sums_port);
+    if (sums == ir::kNoValue) return NodeScope::port(port);
+    ir::Value const of = value(sums);
+    return builder_.add({.name = of.name + "::steps",
+                         .type = DataType_t::INT32,
+                         .dim = {of.dim[0] - 1, 1, 1, 1},
+                         .stride = {1, 1, 1, 1},
+                         .steps_of = sums});
 }
 
 void AttentionScope::use_full_lengths() {

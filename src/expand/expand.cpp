@@ -1,6 +1,7 @@
 #include "expand/expand.h"
 
 #include "expand/node_expansions.h"
+#include "nodes/unified.h"
 
 namespace cudnn_frontend::inline v1::expand {
 
@@ -28,9 +29,9 @@ static error_t expand_attention(AttentionScope& at, Capabilities const& capabili
     using Fused = Capabilities::Fused;
     bool const asks_for_fused = implementation == AttentionImplementation_t::UNIFIED;
     if (asks_for_fused && capabilities.fused_attention == Fused::Never) return no_fused_attention(at.name());
-    // cuDNN has block masks nowhere else.
-    bool const wants_fused = capabilities.fused_attention == Fused::Preferred ||
-                             (capabilities.fused_attention == Fused::OnRequest && at.is_connected(Port::Block_mask));
+    bool const wants_fused =
+        capabilities.fused_attention == Fused::Preferred ||
+        (capabilities.fused_attention == Fused::OnRequest && nodes::needs_unified(at.graph(), at.node()));
     bool const has_fused_form = !at.is_connected(Port::Score) && !at.is_fp8();
     bool const prefers_fused = implementation == AttentionImplementation_t::AUTO && has_fused_form && wants_fused;
     bool const is_partial = at.keys() % kKeyTile != 0 || at.queries() == 1;

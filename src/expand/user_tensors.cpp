@@ -56,8 +56,10 @@ ir::ValueId UserTensors::value(TensorId id, ir::ValueId row_lengths, std::int64_
     value.reordering = tensor.reordering;
     if (tensor.value) value.constant = *tensor.value;
     if (tensor.ragged_offset != kNoTensor) {
-        value.ragged = {
-            .offset = this->value(tensor.ragged_offset), .length = row_lengths, .rows_together = rows_together};
+        value.ragged = {.offset = this->value(tensor.ragged_offset),
+                        .length = row_lengths,
+                        .rows_together = rows_together,
+                        .multiplier = tensor.ragged_offset_multiplier};
         // The stride of the batch entries means nothing to the user; a dense copy needs one.
         value.stride[0] = 0;
         value.stride[0] = core::span_of(value.dim, value.stride).value_or(0);

@@ -60,6 +60,14 @@ Derived& Attention_attributes<Derived>::set_seq_len_kv(Tensor_ptr const& lengths
     return this->change([&](nodes::Draft& draft) { connect(draft, port::Seq_len_kv, lengths); });
 }
 template <class Derived>
+Derived& Attention_attributes<Derived>::set_cu_seq_len_q(Tensor_ptr const& ends) noexcept {
+    return this->change([&](nodes::Draft& draft) { connect(draft, port::Cu_seq_len_q, ends); });
+}
+template <class Derived>
+Derived& Attention_attributes<Derived>::set_cu_seq_len_kv(Tensor_ptr const& ends) noexcept {
+    return this->change([&](nodes::Draft& draft) { connect(draft, port::Cu_seq_len_kv, ends); });
+}
+template <class Derived>
 Derived& Attention_attributes<Derived>::set_diagonal_alignment(DiagonalAlignment_t const alignment) noexcept {
     return this->change([&](nodes::Draft& draft) { shared_fields(draft).diagonal_alignment = alignment; });
 }
@@ -146,6 +154,9 @@ SDPA_attributes& SDPA_attributes::set_generate_stats(bool const enabled) noexcep
 SDPA_attributes& SDPA_attributes::set_is_inference(bool const enabled) noexcept { return set_generate_stats(!enabled); }
 SDPA_attributes& SDPA_attributes::set_implementation(AttentionImplementation_t implementation) noexcept {
     return change([&](nodes::Draft& draft) { fields_of<SdpaForwardFields>(draft).implementation = implementation; });
+}
+SDPA_attributes& SDPA_attributes::set_unfuse_fma(bool const enabled) noexcept {
+    return change([&](nodes::Draft& draft) { fields_of<SdpaForwardFields>(draft).unfuse_fma = enabled; });
 }
 SDPA_attributes& SDPA_attributes::set_logit_max(detail::Tensor_ptr const& max) noexcept {
     return change([&](nodes::Draft& draft) { connect(draft, port::Max, max); });

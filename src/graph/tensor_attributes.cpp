@@ -114,6 +114,10 @@ Tensor_attributes& Tensor_attributes::set_ragged_offset(std::shared_ptr<Tensor_a
     ragged_offset_ = offset;
     return *this;
 }
+Tensor_attributes& Tensor_attributes::set_ragged_offset_multiplier(std::int64_t const elements) noexcept {
+    ragged_offset_multiplier_ = elements;
+    return *this;
+}
 
 std::string Tensor_attributes::get_name() const { return name_; }
 DataType_t Tensor_attributes::get_data_type() const { return data_type_; }
@@ -130,6 +134,7 @@ std::int64_t Tensor_attributes::get_vector_dimension() const { return vector_dim
 Tensor_attributes::uid_t Tensor_attributes::get_uid() const { return uid_; }
 Tensor_attributes::uid_t Tensor_attributes::has_uid() const { return has_uid_ ? 1 : 0; }
 std::shared_ptr<Tensor_attributes> Tensor_attributes::get_ragged_offset() const { return ragged_offset_; }
+std::int64_t Tensor_attributes::get_ragged_offset_multiplier() const { return ragged_offset_multiplier_; }
 
 }  // namespace graph
 
@@ -148,6 +153,7 @@ nodes::TensorSpec Tensor_access::describe(graph::Tensor_attributes const& tensor
     if (tensor.scalar_.type != DataType_t::NOT_SET) spec.value = tensor.scalar_;
     spec.is_constant = tensor.is_constant_;
     spec.alignment = tensor.alignment_;
+    spec.ragged_offset_multiplier = tensor.ragged_offset_multiplier_;
     spec.reordering = tensor.reordering_;
     spec.vector_count = tensor.vector_count_;
     spec.vector_dimension = tensor.vector_dimension_;
@@ -180,6 +186,7 @@ graph::Tensor_attributes Tensor_access::make(nodes::TensorSpec const& spec) {
     if (spec.value) tensor.scalar_ = *spec.value;
     tensor.is_constant_ = spec.is_constant;
     tensor.alignment_ = spec.alignment;
+    tensor.ragged_offset_multiplier_ = spec.ragged_offset_multiplier;
     tensor.reordering_ = spec.reordering;
     tensor.vector_count_ = spec.vector_count;
     tensor.vector_dimension_ = spec.vector_dimension;

@@ -34,6 +34,7 @@ struct Ragged {
     ValueId offset = kNoValue;  // {B + 1, 1, 1, 1}: elements to the start of each entry; last, where the last one ends
     ValueId length = kNoValue;  // {B, 1, 1, 1}: rows of each entry; there is no memory for more
     std::int64_t rows_together = 1;  // this many of the length's rows are one of the tensor's: of a page table
+    std::int64_t multiplier = 1;     // elements that the offset counts as one
 
     explicit operator bool() const { return offset != kNoValue; }
 
@@ -51,7 +52,9 @@ struct Value {
     std::vector<double> table;    // of a Constant of several elements, row-major; the executor uploads it
     std::int64_t alignment = 16;  // bytes
     Ragged ragged;                // the first stride then fits a dense copy
-    ValueId view_of = kNoValue;   // the same elements as that value under other dims and strides
+    // Of lengths {B, 1, 1, 1}: entry b is that input's entry b + 1 less its entry b. Known before operations run.
+    ValueId steps_of = kNoValue;
+    ValueId view_of = kNoValue;  // the same elements as that value under other dims and strides
     TensorReordering_t reordering = TensorReordering_t::NONE;  // of block scales: strides then mean nothing
     double stored_times = 1.0;   // of 8 bits: these hold the value times this, as cuDNN's kernels do it inside
     bool is_factor = false;      // its element means nothing unless it is finite and above 0
@@ -151,6 +154,7 @@ struct AttentionOptions {
     std::optional<std::int64_t> left_bound;
     std::optional<std::int64_t> right_bound;
     std::optional<double> dropout_probability;
+    bool unfuses_multiplication = false;  // in cuDNN's kernels for 10.x
 
     friend bool operator==(AttentionOptions const&, AttentionOptions const&) = default;
 };

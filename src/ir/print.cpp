@@ -85,6 +85,7 @@ class Fields {
         add("left_bound", options.left_bound);
         add("right_bound", options.right_bound);
         add("dropout_probability", options.dropout_probability);
+        flag("unfuses_multiplication", options.unfuses_multiplication);
     }
 
    private:
@@ -103,11 +104,13 @@ std::string type_and_dims(Value const& value) {
     if (value.stored_times != 1.0) text += " times " + shortest_text(value.stored_times);
     if (value.reordering != TensorReordering_t::NONE) text += std::string(" ") + core::name_of(value.reordering);
     if (value.ragged) text += " ragged by %" + std::to_string(value.ragged.offset);
+    if (value.ragged.multiplier != 1) text += " times " + std::to_string(value.ragged.multiplier);
     return text;
 }
 
 std::string role_text(OpGraph const& graph, Value const& value) {
     if (value.view_of != kNoValue) return "view of " + label_of(graph, value.view_of);
+    if (value.steps_of != kNoValue) return "steps of " + label_of(graph, value.steps_of);
     if (value.role == Role::Constant) return "constant " + constant_text(value);
     std::string const uid = value.uid < 0 ? "" : " uid " + std::to_string(value.uid);
     return role_name(value.role) + uid;

@@ -6,11 +6,11 @@ namespace cudnn_frontend::inline v1::ir {
 
 // Names each field, so that one that is added here or to the next cannot be forgotten.
 bool same_work(Value const& a, Value const& b) {
-    auto const& [name, type, dim, stride, role, uid, constant, table, alignment, ragged, view, reordering, stored_times,
-                 is_factor, owned] = a;
+    auto const& [name, type, dim, stride, role, uid, constant, table, alignment, ragged, steps, view, reordering,
+                 stored_times, is_factor, owned] = a;
     return type == b.type && dim == b.dim && stride == b.stride && role == b.role && uid == b.uid &&
            constant == b.constant && table == b.table && alignment == b.alignment && ragged == b.ragged &&
-           view == b.view_of && reordering == b.reordering && stored_times == b.stored_times &&
+           steps == b.steps_of && view == b.view_of && reordering == b.reordering && stored_times == b.stored_times &&
            is_factor == b.is_factor && owned == b.owned_scratch;
 }
 

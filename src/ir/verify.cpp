@@ -22,6 +22,7 @@ class ValueCheck {
         if (!check_layout()) return;
         check_scalar();
         check_ragged();
+        check_steps();
         if (value_.view_of != kNoValue) return check_view();
         if (is_memory_of_caller(value_.role) && value_.uid < 0) {
             fail("is memory of the caller but has no uid (" + std::to_string(value_.uid) +
@@ -77,7 +78,7 @@ class ValueCheck {
     void check_ragged() {
         if (!value_.ragged) return;
         for (ValueId const part : {value_.ragged.offset, value_.ragged.length}) {
-            if (!is_in_range(graph_, part) || part >= id_ || graph_.value(part).role != Role::Input) {
+            if (!is_known_before(part)) {
                 return fail("has ragged offsets or lengths %" + std::to_string(part) +
                             "; needs inputs that were added before it");
             }
@@ -86,6 +87,20 @@ class ValueCheck {
         auto const holds = [&](ValueId part, std::int64_t count) { return graph_.value(part).dim.front() == count; };
         if (holds(value_.ragged.offset, entries + 1) && holds(value_.ragged.length, entries)) return;
         fail("has " + dims() + " and ragged offsets or lengths of another number of batch entries");
+    }
+
+    bool is_known_before(ValueId part) const {
+        if (!is_in_range(graph_, part) || part >= id_) return false;
+        return graph_.value(part).role == Role::Input || graph_.value(part).steps_of != kNoValue;
+    }
+
+    void check_steps() {
+        if (value_.steps_of == kNoValue) return;
+        bool const has_sums = is_known_before(value_.steps_of) && graph_.value(value_.steps_of).role == Role::Input &&
+                              graph_.value(value_.steps_of).dim.front() == value_.dim.front() + 1;
+        if (has_sums && value_.role == Role::Virtual && value_.type == DataType_t::INT32) return;
+        fail("holds the steps of %" + std::to_string(value_.steps_of) + " in " + dims() +
+             "; needs to be virtual INT32, and an input with one entry more that was added before it");
     }
 
     void check_view() {
@@ -165,8 +180,8 @@ class OrderCheck {
     }
 
     bool is_written_by_ops(std::size_t storage) const {
-        Role const role = graph_.values()[storage].role;
-        return role == Role::Virtual || role == Role::Output;
+        Value const& value = graph_.values()[storage];
+        return (value.role == Role::Virtual && value.steps_of == kNoValue) || value.role == Role::Output;
     }
 
     void check_read(std::size_t op, Operand const& in) {

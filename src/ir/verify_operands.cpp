@@ -116,8 +116,9 @@ class OperandCheck {
         needed[0] = batches;
         check_dims(label, id, needed);
         check_integer(label, id);
-        Role const role = graph_.value(id).role;
-        if (role == Role::Virtual || role == Role::Output) {
+        Value const& lengths = graph_.value(id);
+        bool const is_result = lengths.role == Role::Virtual && lengths.steps_of == kNoValue;
+        if (is_result || lengths.role == Role::Output) {
             fail("has " + show(label, id) + ", which is a result; lengths are memory of the caller or a constant");
         }
     }

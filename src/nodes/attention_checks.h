@@ -37,6 +37,7 @@ void lengths_have_padding(RuleScope const& scope);
 void lengths_have_dims(RuleScope const& scope);
 void lengths_are_int32(RuleScope const& scope);
 void lengths_are_given(RuleScope const& scope);
+void lengths_are_told_once(RuleScope const& scope);
 void alibi_heads_fit(RuleScope const& scope);
 void right_bound_in_range(RuleScope const& scope);
 void left_bound_in_range(RuleScope const& scope);

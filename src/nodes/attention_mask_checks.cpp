@@ -51,8 +51,8 @@ void bias_type_fits(RuleScope const& scope) {
 
 void padding_has_lengths(RuleScope const& scope) {
     if (!fields(scope).padding_mask) return;
-    for (int const port : {Seq_len_q, Seq_len_kv}) {
-        if (scope.tensor(port) != nullptr) continue;
+    for (auto const& [port, sums] : {std::pair{Seq_len_q, Cu_seq_len_q}, std::pair{Seq_len_kv, Cu_seq_len_kv}}) {
+        if (scope.tensor(port) != nullptr || scope.tensor(sums) != nullptr) continue;
         scope.report_port(port, text("a padding mask without ", name(scope, port)), "both seq_len_q and seq_len_kv",
                           text("call set_", name(scope, port), "() with the lengths"));
     }
@@ -60,7 +60,7 @@ void padding_has_lengths(RuleScope const& scope) {
 
 void lengths_have_padding(RuleScope const& scope) {
     if (fields(scope).padding_mask) return;
-    for (int const port : {Seq_len_q, Seq_len_kv}) {
+    for (int const port : {Seq_len_q, Seq_len_kv, Cu_seq_len_q, Cu_seq_len_kv}) {
         if (scope.tensor(port) == nullptr) continue;
         scope.report_port(port, text(name(scope, port), " without a padding mask"),
                           "the padding mask, which is what lengths are for",
@@ -74,14 +74,29 @@ void lengths_have_dims(RuleScope const& scope) {
     for (int const port : {Seq_len_q, Seq_len_kv}) {
         expect_dims(scope, port, {q->dim[0], 1, 1, 1}, "one length for each batch entry of Q");
     }
+    for (int const port : {Cu_seq_len_q, Cu_seq_len_kv}) {
+        expect_dims(scope, port, {q->dim[0] + 1, 1, 1, 1}, "where each batch entry of Q ends, after a first 0");
+    }
 }
 
 void lengths_are_int32(RuleScope const& scope) {
     for (int const port : {Seq_len_q, Seq_len_kv}) expect_type(scope, port, DataType_t::INT32);
+    auto const is_integer = [](DataType_t type) { return type == DataType_t::INT32 || type == DataType_t::INT64; };
+    for (int const port : {Cu_seq_len_q, Cu_seq_len_kv}) {
+        expect_one_of(scope, port, is_integer, "INT32 or INT64", "call set_data_type(DataType_t::INT32) on it");
+    }
+}
+
+void lengths_are_told_once(RuleScope const& scope) {
+    for (auto const& [port, sums] : {std::pair{Seq_len_q, Cu_seq_len_q}, std::pair{Seq_len_kv, Cu_seq_len_kv}}) {
+        if (scope.tensor(port) == nullptr || scope.tensor(sums) == nullptr) continue;
+        scope.report_port(sums, text(name(scope, sums), " beside ", name(scope, port)), "one of them",
+                          text("leave out set_", name(scope, sums), "() or set_", name(scope, port), "()"));
+    }
 }
 
 void lengths_are_given(RuleScope const& scope) {
-    constexpr int kLengths[] = {Seq_len_q, Seq_len_kv};
+    constexpr int kLengths[] = {Seq_len_q, Seq_len_kv, Cu_seq_len_q, Cu_seq_len_kv};
     expect_given_lengths(scope, kLengths);
 }
 

@@ -101,16 +101,16 @@ constexpr AttentionRule kRules[] = {
 
     // padding and band
     {"sdpa_fwd.c21", "sdpa_bwd.c21",
-     "A padding mask has seq_len_q and seq_len_kv.",
+     "A padding mask has seq_len_q and seq_len_kv, or their sums.",
      ATTRIBUTE_NOT_SET, padding_has_lengths},
     {"sdpa_fwd.c22", "sdpa_bwd.c22",
      "Lengths come with the padding mask.",
      ATTRIBUTE_NOT_SET, lengths_have_padding},
     {"sdpa_fwd.c23", "sdpa_bwd.c23",
-     "seq_len_q and seq_len_kv have dims {B, 1, 1, 1}.",
+     "seq_len_q and seq_len_kv have dims {B, 1, 1, 1}, their sums {B + 1, 1, 1, 1}.",
      INVALID_VALUE, lengths_have_dims},
     {"sdpa_fwd.c24", "sdpa_bwd.c24",
-     "seq_len_q and seq_len_kv are INT32.",
+     "seq_len_q and seq_len_kv are INT32, their sums INT32 or INT64.",
      GRAPH_NOT_SUPPORTED, lengths_are_int32},
     {"sdpa_fwd.c25", "sdpa_bwd.c25",
      "The right bound is at least 0 and fits INT32.",
@@ -173,7 +173,7 @@ constexpr AttentionRule kRules[] = {
 
     // later additions, at the end because ids stay
     {"sdpa_fwd.c40", "sdpa_bwd.c42",
-     "seq_len_q and seq_len_kv are not computed by a node.",
+     "seq_len_q and seq_len_kv, or their sums, are not computed by a node.",
      GRAPH_NOT_SUPPORTED, lengths_are_given},
     {"sdpa_fwd.c41", "sdpa_bwd.c43",
      "With the ALiBi mask, Q has at most 2^20 heads.",
@@ -306,6 +306,11 @@ constexpr AttentionRule kRules[] = {
     {nullptr, "sdpa_fp8_bwd.c13",
      "Q_T, K_T and dO_T have the types and dims of Q, K and dO.",
      INVALID_VALUE, block_scale_checks::copies_agree},
+
+    // sums of lengths
+    {"sdpa_fwd.c62", "sdpa_bwd.c57",
+     "Lengths come as themselves or as sums, not both.",
+     INVALID_VALUE, lengths_are_told_once},
 };
 // clang-format on
 

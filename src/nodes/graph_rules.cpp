@@ -157,10 +157,12 @@ constexpr Rule kRules[] = {
      "table; "
      "its rows hold all heads.",
      GRAPH_NOT_SUPPORTED, ragged_checks::ragged_tensors_fit},
-    {"graph.c28", "Tensors that share a ragged offset have rows of one width.", INVALID_VALUE,
-     ragged_checks::offsets_fit_all_rows},
+    {"graph.c28", "Tensors that share a ragged offset have rows of one width, counted in what their multipliers say.",
+     INVALID_VALUE, ragged_checks::offsets_fit_all_rows},
     {"graph.c29", "All uses of a ragged tensor have the same lengths, and those of a page table the same page size.",
      INVALID_VALUE, ragged_checks::uses_agree_on_rows},
+    {"graph.c30", "The multiplier of a ragged offset is from 1 to 2^31, and 1 without an offset.", INVALID_VALUE,
+     ragged_checks::multipliers_are_in_range},
 };
 
 }  // namespace

@@ -75,6 +75,9 @@ enum Port : int {
     Descale_q_T,
     Descale_k_T,
     Descale_dO_T,
+    // Instead of lengths: where each sequence ends, counted from the first row of all.
+    Cu_seq_len_q,
+    Cu_seq_len_kv,
     kPorts
 };
 }
@@ -109,6 +112,7 @@ struct SdpaForwardFields : AttentionFields {
     bool generate_stats = false;
     AttentionImplementation_t implementation = AttentionImplementation_t::AUTO;
     std::optional<std::int64_t> max_seq_len_kv;
+    bool unfuse_fma = false;
 };
 
 struct SdpaBackwardFields : AttentionFields {

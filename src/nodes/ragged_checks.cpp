@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 
 namespace cudnn_frontend::inline v1::nodes::ragged_checks {
 namespace {
@@ -30,13 +31,28 @@ bool has_rows_of_all_heads(TensorSpec const& tensor) {
     return tensor.stride[2] >= core::span_of(row, stride).value_or(0);
 }
 
+// How many of the offset's units a row takes, as a fraction in lowest terms.
+std::pair<std::int64_t, std::int64_t> counted_rows(TensorSpec const& tensor) {
+    std::int64_t const unit = std::max<std::int64_t>(tensor.ragged_offset_multiplier, 1);
+    std::int64_t const common = std::gcd(tensor.stride[2], unit);
+    return {tensor.stride[2] / common, unit / common};
+}
+
+std::string row_text(TensorSpec const& tensor) {
+    std::string const elements = text(tensor.stride[2], " elements");
+    return tensor.ragged_offset_multiplier == 1 ? elements
+                                                : text(elements, ", counted by ", tensor.ragged_offset_multiplier);
+}
+
 // What says how many rows the batch entries have: the tensor of lengths, and of a page table the size of a page.
 std::pair<TensorId, std::int64_t> rows_of(GraphSpec const& graph, PortUse const& use) {
     using namespace attention;
     int const port = use.port->port;
     constexpr int kOfKeys[] = {K, V, dK, dV, Page_table_k, Page_table_v};
     bool const is_of_keys = std::ranges::find(kOfKeys, port) != std::end(kOfKeys);
-    TensorId const lengths = use.node->ports[static_cast<std::size_t>(is_of_keys ? Seq_len_kv : Seq_len_q)];
+    auto const tensor_at = [&](Port at) { return use.node->ports[static_cast<std::size_t>(at)]; };
+    TensorId const sums = tensor_at(is_of_keys ? Cu_seq_len_kv : Cu_seq_len_q);
+    TensorId const lengths = sums != kNoTensor ? sums : tensor_at(is_of_keys ? Seq_len_kv : Seq_len_q);
     bool const is_table = port == Page_table_k || port == Page_table_v;
     return {lengths, is_table ? page_size(graph, *use.node, port == Page_table_k ? K : V) : 0};
 }
@@ -86,6 +102,21 @@ void offsets_are_sound(RuleScope const& scope) {
     }
 }
 
+void multipliers_are_in_range(RuleScope const& scope) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 31;
+    for (TensorSpec const& tensor : scope.graph().tensors) {
+        std::int64_t const multiplier = tensor.ragged_offset_multiplier;
+        if (multiplier < 1 || multiplier > kMost) {
+            scope.report(tensor, text("a ragged offset's multiplier of ", multiplier), "a number from 1 to 2^31",
+                         "call set_ragged_offset_multiplier() with the elements that the offset counts as one");
+        } else if (multiplier != 1 && tensor.ragged_offset == kNoTensor) {
+            scope.report(tensor, text("a ragged offset's multiplier of ", multiplier, " without an offset"),
+                         "the offset that it belongs to",
+                         "call set_ragged_offset(), or leave out set_ragged_offset_multiplier()");
+        }
+    }
+}
+
 void ragged_tensors_fit(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
@@ -117,13 +148,15 @@ void offsets_fit_all_rows(RuleScope const& scope) {
         if (tensor.dim.size() != 4) continue;
         auto const [entry, is_first] = first_of.emplace(tensor.ragged_offset, &tensor);
         TensorSpec const& first = *entry->second;
-        if (is_first || tensor.stride[2] == first.stride[2]) continue;
+        if (is_first || counted_rows(tensor) == counted_rows(first)) continue;
         std::string const offset = scope.label(graph.tensors[static_cast<std::size_t>(tensor.ragged_offset)]);
-        scope.report(tensor,
-                     text("the ragged offset '", offset, "' with rows of ", tensor.stride[2],
-                          " elements, which is also that of '", scope.label(first), "' with rows of ", first.stride[2]),
-                     "an offset for each width of rows: it counts elements",
-                     "make another offset tensor, of tokens times the elements of this tensor's row");
+        scope.report(
+            tensor,
+            text("the ragged offset '", offset, "' with rows of ", row_text(tensor), ", which is also that of '",
+                 scope.label(first), "' with rows of ", row_text(first)),
+            "an offset for each width of rows, or multipliers in proportion to them",
+            "count tokens in the offset, and call set_ragged_offset_multiplier() with the elements of a row on "
+            "each tensor; or make another offset tensor");
     }
 }
 

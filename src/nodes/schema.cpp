@@ -22,6 +22,8 @@ constexpr Field kTensorFields[] = {
     field<TensorSpec, &TensorSpec::reordering>("reordering", "order of the elements inside a block"),
     field<TensorSpec, &TensorSpec::vector_count>("vector_count", "elements of one vector"),
     field<TensorSpec, &TensorSpec::vector_dimension>("vector_dimension", "the dim that is vectorized"),
+    field<TensorSpec, &TensorSpec::ragged_offset_multiplier>("ragged_offset_multiplier",
+                                                             "elements that the ragged offset counts as one"),
 };
 
 constexpr Field kGraphFields[] = {

@@ -47,6 +47,7 @@ constexpr auto kFieldRows =
              field<F, &F::generate_stats>("generate_stats", "make the Stats output"),
              field<F, &F::implementation>("implementation", "as primitive operations or as one fused operation"),
              field<F, &F::max_seq_len_kv>("max_seq_len_kv", "the most keys of a batch entry, of paged K and V"),
+             field<F, &F::unfuse_fma>("unfuse_fma", "round products before they are added to"),
          });
 
 void infer(GraphSpec& graph, Node const& node) {

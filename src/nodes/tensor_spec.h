@@ -26,6 +26,7 @@ struct TensorSpec {
     std::optional<detail::Scalar> value;  // embedded, with by value or constant
     bool is_constant = false;
     TensorId ragged_offset = kNoTensor;
+    std::int64_t ragged_offset_multiplier = 1;
     std::int64_t alignment = 16;
     TensorReordering_t reordering = TensorReordering_t::NONE;
     std::int64_t vector_count = 1;

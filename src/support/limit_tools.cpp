@@ -24,6 +24,8 @@ bool is_ragged(nodes::TensorSpec const* tensor) {
     return tensor != nullptr && tensor->ragged_offset != nodes::kNoTensor;
 }
 
+bool has_softmax_result(Facts const& facts) { return facts.has(Port::Max) || facts.has(Port::Sum_exp); }
+
 bool is_deterministic(Facts const& facts) {
     auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&facts.node.fields);
     return backward != nullptr && backward->deterministic;

@@ -20,6 +20,7 @@ bool is_hopper_or_datacenter(Capabilities const& here);
 
 bool is_ragged(nodes::TensorSpec const* tensor);
 bool is_deterministic(Facts const& facts);
+bool has_softmax_result(Facts const& facts);  // Max or Sum_exp
 // Whether a node of the graph is TANH_BWD or its like.
 bool has_backward_activation(Facts const& facts);
 // The first tensor with rows of queries or keys that is ragged, or that is not; -1 where there is none. Pages are

@@ -7,6 +7,7 @@
 #include "support/limit_tools.h"
 #include "support/modifier_limits.h"
 #include "support/support.h"
+#include "support/unified_limits.h"
 
 #include <algorithm>
 
@@ -81,67 +82,6 @@ Found unequal_head_dims(Facts const& facts, Capabilities const& here) {
     if (!is_affected || !is_between || is_right) return {};
     return Violation{-1, "head dims of " + number(facts.qk_dim()) + " and " + number(facts.v_dim()) + ", with " +
                              version(here.cudnn_version)};
-}
-
-Found unified_version(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_unified() || here.cudnn_version >= 91301) return {};
-    return Violation{-1, "the implementation UNIFIED with " + version(here.cudnn_version)};
-}
-
-Found unified_lengths(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_unified() || !facts.fields.padding_mask || here.cudnn_version >= 91500) return {};
-    return Violation{-1, "a padding mask under the implementation UNIFIED with " + version(here.cudnn_version)};
-}
-
-bool has_softmax_result(Facts const& facts) { return facts.has(Port::Max) || facts.has(Port::Sum_exp); }
-
-Found block_mask_of_one_query(Facts const& facts, Capabilities const&) {
-    if (!facts.has(Port::Block_mask) || facts.queries() != 1) return {};
-    return Violation{Port::Block_mask, "a block mask of one query"};
-}
-
-// The first option that the unified operation has no place for.
-Found without_place(Facts const& facts) {
-    auto const& fields = facts.fields;
-    if (facts.has(Port::Bias)) return Violation{Port::Bias, "a bias"};
-    if (facts.has(Port::Score)) return Violation{Port::Score_mod, "a score modifier"};
-    if (fields.alibi_mask) return Violation{-1, "an alibi mask"};
-    if (fields.left_bound || fields.right_bound) return Violation{-1, "a band mask"};
-    bool const has_dropout = fields.dropout_probability.value_or(0.0f) > 0.0f || facts.has(Port::Dropout_mask);
-    if (has_dropout) return Violation{-1, "dropout"};
-    if (facts.has(Port::Sink_token)) return Violation{Port::Sink_token, "a sink token"};
-    if (has_softmax_result(facts)) return Violation{-1, "Max or Sum_exp"};
-    return {};
-}
-
-Found unified_options(Facts const& facts, Capabilities const&) {
-    Found found = facts.is_unified() ? without_place(facts) : std::nullopt;
-    if (found) found->found += " under the implementation UNIFIED";
-    return found;
-}
-
-Found block_mask_place(Facts const& facts, Capabilities const& here) {
-    if (!facts.has(Port::Block_mask)) return {};
-    if (is_hopper(here) || !is_hopper_or_datacenter(here)) {
-        return Violation{Port::Block_mask, "a block mask on " + architecture_of(here)};
-    }
-    std::size_t const needed = facts.fields.padding_mask ? 91500 : 91400;
-    if (here.cudnn_version >= needed) return {};
-    return Violation{Port::Block_mask, std::string("a block mask ") +
-                                           (facts.fields.padding_mask ? "beside a padding mask " : "") + "with " +
-                                           version(here.cudnn_version)};
-}
-
-Found block_mask_options(Facts const& facts, Capabilities const&) {
-    Found found = facts.has(Port::Block_mask) ? without_place(facts) : std::nullopt;
-    if (found) found->found += " beside a block mask";
-    return found;
-}
-
-Found composite_block_mask(Facts const& facts, Capabilities const&) {
-    auto const* const forward = std::get_if<nodes::SdpaForwardFields>(&facts.node.fields);
-    if (!facts.has(Port::Block_mask) || forward->implementation != AttentionImplementation_t::COMPOSITE) return {};
-    return Violation{Port::Block_mask, "a block mask under the implementation COMPOSITE"};
 }
 
 Found bias_gradient_dims(Facts const& facts, Capabilities const&) {
@@ -553,6 +493,23 @@ constexpr Limit kLimits[] = {
     {"cudnn.s68",
      "one mask of the left edge, by a left bound or by column > row in a modifier: of two cuDNN applies one",
      "leave the wider of the two out", kUnsupported, Ground::WrongRun, several_left_edges},
+    {"cudnn.s69",
+     "cuDNN 9.25 or newer, forward, and the implementation AUTO or UNIFIED for sums of lengths; FP8 attention has none",
+     "call set_seq_len_q() and set_seq_len_kv() with the lengths, or use Target::cpu()", kUnsupported, Ground::NoPlace,
+     sums_of_lengths},
+    {"cudnn.s70",
+     "cuDNN 9.24 or newer, forward, and the implementation AUTO or UNIFIED for an offset's multiplier; FP8 attention "
+     "has "
+     "none",
+     "count elements in the offset, or use Target::cpu()", kUnsupported, Ground::NoEngine, offset_multiplier},
+    {"cudnn.s71",
+     "compute capability 10.x, cuDNN 9.22 or newer, forward, and the implementation AUTO or UNIFIED for "
+     "set_unfuse_fma(); FP8 attention does not have it",
+     "leave out set_unfuse_fma()", kUnsupported, Ground::NoPlace, unfused_multiplication},
+    {"cudnn.s72",
+     "none but scale, lengths and stats beside sums of lengths, an offset's multiplier or set_unfuse_fma()",
+     "tell the lengths and offsets in the other form, or use Target::cpu()", kUnsupported, Ground::NoPlace,
+     options_beside_unified},
 };
 
 }  // namespace

@@ -103,12 +103,21 @@ std::vector<CaseGroup> fp8_at_limits() {
     };
 }
 
+std::vector<CaseGroup> lengths_at_limits() {
+    return {
+        group("lengths as sums", [](auto& c) { lengths(c), c.sums_of_lengths = true; }),
+        group("ragged, offsets in rows", [](auto& c) { packed(c), c.offsets_in_rows = true; }),
+        group("ragged, offsets in rows, lengths as sums",
+              [](auto& c) { packed(c), c.offsets_in_rows = c.sums_of_lengths = true; }),
+    };
+}
+
 }  // namespace
 
 std::vector<CaseGroup> groups_at_limits() {
     std::vector<CaseGroup> all;
-    for (auto const& groups :
-         {shapes_at_limits(), implementations_at_limits(), scores_at_limits(), dropout_at_limits(), fp8_at_limits()}) {
+    for (auto const& groups : {shapes_at_limits(), implementations_at_limits(), scores_at_limits(), dropout_at_limits(),
+                               fp8_at_limits(), lengths_at_limits()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;

@@ -157,7 +157,8 @@ Tensor_attributes every_tensor_setter(Tensor const& offset) {
         .set_reordering_type(fe::TensorReordering_t::F8_128x4)
         .set_alignment(16)
         .set_vector_count_and_dimension(1, -1)
-        .set_ragged_offset(offset);
+        .set_ragged_offset(offset)
+        .set_ragged_offset_multiplier(64);
 }
 
 void constants() {
@@ -184,6 +185,8 @@ Attributes shared_options(Tensor const& tensor, std::int64_t length) {
                      .set_alibi_mask(true)
                      .set_padding_mask(true)
                      .set_seq_len_q(tensor)
+                     .set_cu_seq_len_q(tensor)
+                     .set_cu_seq_len_kv(tensor)
                      .set_seq_len_kv(tensor)
                      .set_causal_mask_bottom_right(false)
                      .set_sliding_window_length(128)
@@ -213,7 +216,8 @@ SDPA_attributes forward_options(Tensor const& tensor) {
         .set_block_mask(tensor)
         .set_logit_max(tensor)
         .set_score_sum_exp(tensor)
-        .set_implementation(fe::AttentionImplementation_t::AUTO);
+        .set_implementation(fe::AttentionImplementation_t::AUTO)
+        .set_unfuse_fma(true);
 }
 
 SDPA_backward_attributes backward_options(Tensor const& tensor) {
@@ -339,6 +343,7 @@ fe::error_t plans(Graph& graph, cudnnHandle_t handle) {
     if (status.is_good()) {
         status = graph.create_execution_plan(0, {{fe::KnobType_t::STAGES, 1}, {fe::KnobType_t::TILEK, value}});
     }
+    if (status.is_good()) status = graph.get_engine_and_knobs_at_index(0, count, by_hash);
     if (status.is_good()) status = graph.build_plan_at_index(0);
     if (status.is_good()) status = graph.build_plan_at_index(count);
     if (status.is_good()) status = graph.build_plan_at_index(handle, count);

@@ -23,7 +23,7 @@ HostTensor make_in_layout(DataType_t type, Layout layout, Index4 const& dim) {
 }
 
 // Where sequences start that lie one after the other, each of so many elements for a row, and where the last one ends.
-void set_starts(HostTensor& tensor, std::int64_t gap, std::int64_t row, DataType_t offset_type) {
+void set_starts(HostTensor& tensor, std::int64_t gap, std::int64_t row, AttentionCase const& c) {
     std::int64_t start = 0;
     tensor.starts.clear();
     for (std::int64_t const length : tensor.rows) {
@@ -31,14 +31,16 @@ void set_starts(HostTensor& tensor, std::int64_t gap, std::int64_t row, DataType
         start += (length + gap) * row;
     }
     std::int64_t const b = tensor.dim[0];
-    tensor.offsets = std::make_shared<HostTensor>(make_tensor(offset_type, {b + 1, 1, 1, 1}));
+    tensor.offset_unit = c.offsets_in_rows ? row : 1;
+    tensor.offsets = std::make_shared<HostTensor>(make_tensor(c.offset_type, {b + 1, 1, 1, 1}));
     tensor.offsets->fill([&](Index4 const& at) {
-        return static_cast<double>(at[0] == b ? start : tensor.starts[static_cast<std::size_t>(at[0])]);
+        std::int64_t const elements = at[0] == b ? start : tensor.starts[static_cast<std::size_t>(at[0])];
+        return static_cast<double>(elements / tensor.offset_unit);
     });
 }
 
 std::int64_t end_of(HostTensor const& ragged) {
-    return static_cast<std::int64_t>(ragged.offsets->get({ragged.dim[0], 0, 0, 0}));
+    return static_cast<std::int64_t>(ragged.offsets->get({ragged.dim[0], 0, 0, 0})) * ragged.offset_unit;
 }
 
 // Sequences one after the other, each row with all its heads.
@@ -47,14 +49,14 @@ HostTensor make_ragged(DataType_t type, Index4 const& dim, std::vector<std::int6
     auto const [b, h, s, d] = dim;
     HostTensor tensor{type, dim, {s * h * d, d, h * d, 1}};
     tensor.rows = lengths;
-    set_starts(tensor, layout == Layout::RaggedGaps ? 2 : 0, h * d, c.offset_type);
+    set_starts(tensor, layout == Layout::RaggedGaps ? 2 : 0, h * d, c);
     tensor.memory = std::make_shared<HostMemory>(end_of(tensor) * element_size(type));
     return tensor;
 }
 
 // The tensors of a group, of the same lengths, in one buffer: their rows beside each other, or their heads, of which
 // all then have as many, of the same size.
-void pack_ragged(std::initializer_list<HostTensor*> group, bool by_head, DataType_t offset_type) {
+void pack_ragged(std::initializer_list<HostTensor*> group, bool by_head, AttentionCase const& c) {
     std::int64_t width = 0, count = 0;
     for (HostTensor const* tensor : group) width += tensor->dim[1] * tensor->dim[3], ++count;
     std::int64_t first = 0;
@@ -62,7 +64,7 @@ void pack_ragged(std::initializer_list<HostTensor*> group, bool by_head, DataTyp
     for (HostTensor* tensor : group) {
         auto const [b, h, s, d] = tensor->dim;
         tensor->stride = {s * width, by_head ? count * d : d, width, 1};
-        set_starts(*tensor, 0, width, offset_type);
+        set_starts(*tensor, 0, width, c);
         if (!memory) memory = std::make_shared<HostMemory>(end_of(*tensor) * element_size(tensor->type));
         tensor->memory = memory;
         tensor->first = first;
@@ -111,8 +113,8 @@ void make_qkv(AttentionCase const& c, DataType_t type, Layout layout, HostTensor
     if (layout == Layout::RaggedPacked || layout == Layout::RaggedHeads) {
         bool const is_one_group = c.s_q == c.s_kv && c.len_q == c.len_kv;
         bool const by_head = layout == Layout::RaggedHeads && have_equal_heads(k, v);
-        if (is_one_group) pack_ragged({&q, &k, &v}, by_head && have_equal_heads(q, k), c.offset_type);
-        else pack_ragged({&k, &v}, by_head, c.offset_type);
+        if (is_one_group) pack_ragged({&q, &k, &v}, by_head && have_equal_heads(q, k), c);
+        else pack_ragged({&k, &v}, by_head, c);
     }
     if (layout != Layout::Packed) return;
     if (c.s_q == c.s_kv) pack_rows(type, {&q, &k, &v});
@@ -123,7 +125,17 @@ HostTensor scalar(DataType_t type, double value) {
     return make_tensor(type, {1, 1, 1, 1}).fill([value](Index4 const&) { return value; });
 }
 
-HostTensor lengths_tensor(std::vector<std::int64_t> const& lengths) {
+// Sums may start at any number.
+HostTensor sums_tensor(std::vector<std::int64_t> const& lengths, DataType_t type) {
+    HostTensor const tensor = make_tensor(type, {static_cast<std::int64_t>(lengths.size()) + 1, 1, 1, 1});
+    double sum = static_cast<double>(lengths.size() % 2 * 5);
+    return tensor.fill([&](Index4 const& at) {
+        return at[0] == 0 ? sum : sum += static_cast<double>(lengths[static_cast<std::size_t>(at[0]) - 1]);
+    });
+}
+
+HostTensor lengths_tensor(AttentionCase const& c, std::vector<std::int64_t> const& lengths) {
+    if (c.sums_of_lengths) return sums_tensor(lengths, c.offset_type);
     HostTensor const tensor = make_tensor(DataType_t::INT32, {static_cast<std::int64_t>(lengths.size()), 1, 1, 1});
     return tensor.fill([&](Index4 const& at) { return static_cast<double>(lengths[static_cast<std::size_t>(at[0])]); });
 }
@@ -272,8 +284,8 @@ Inputs make_inputs(AttentionCase const& c) {
     make_bias(c, random, in);
     in.sink = make_sink(c);
     in.block_mask = make_block_mask(c);
-    if (c.len_q) in.len_q = lengths_tensor(*c.len_q);
-    if (c.len_kv) in.len_kv = lengths_tensor(*c.len_kv);
+    if (c.len_q) in.len_q = lengths_tensor(c, *c.len_q);
+    if (c.len_kv) in.len_kv = lengths_tensor(c, *c.len_kv);
     if (c.nan_in_padding) {
         poison_padding(in.q, *c.len_q);
         poison_padding(in.k, *c.len_kv);

@@ -208,6 +208,49 @@ TEST_CASE("a length out of range is named with its value and place") {
     }
 }
 
+TEST_CASE("sums of lengths that decrease, grow too fast or overflow are named with their place") {
+    AttentionCase c = Fixture::make_case();
+    c.sums_of_lengths = true;
+    c.offset_type = DataType_t::INT64;
+    Inputs const in = make_inputs(c);
+    ForwardOutputs const out = make_forward_outputs(c);
+    Session session(c, in, out);
+    REQUIRE(session.build(each_target()).get_message() == "");
+    auto const refusal = [&](std::vector<double> const& sums) {
+        for (std::size_t i = 0; i < sums.size(); ++i) in.len_kv.set({static_cast<std::int64_t>(i), 0, 0, 0}, sums[i]);
+        MemorySnapshot const before(out.all());
+        cudnn_frontend::error_object const error = session.execute();
+        CHECK(before.change_outside({}) == "");
+        return error.get_message();
+    };
+    std::string const needed =
+        "; lengths run from 0 to 9, the size of the dim that they cut short. Nothing was written; correct the entry or "
+        "use larger dims.";
+    CHECK(refusal({0, 9, 8}) == "Tensor 'len_kv' goes from 9 to 8 for batch entry 1" + needed);
+    CHECK(refusal({0, 10, 12}) == "Tensor 'len_kv' goes from 0 to 10 for batch entry 0" + needed);
+    CHECK(refusal({-0x1p62, 0x1p62, 0x1p62}) ==
+          "Tensor 'len_kv' goes from -4611686018427387904 to 4611686018427387904 for batch entry 0" + needed);
+    CHECK(refusal({-0x1p63, 0x1p62, 0x1p62}).starts_with("Tensor 'len_kv' goes from -9223372036854775808 to"));
+}
+
+TEST_CASE("an offset that overflows with its multiplier is named with its place") {
+    AttentionCase c = Fixture::make_case();
+    c.input_layout = Layout::Ragged;
+    c.offset_type = DataType_t::INT64;
+    c.offsets_in_rows = true;
+    Inputs const in = make_inputs(c);
+    ForwardOutputs const out = make_forward_outputs(c);
+    Session session(c, in, out);
+    REQUIRE(session.build(each_target()).get_message() == "");
+    in.q.offsets->set({2, 0, 0, 0}, 0x1p61);
+    MemorySnapshot const before(out.all());
+    CHECK(session.execute().get_message() ==
+          "Tensor 'offset', the ragged offset of 'q', holds 2305843009213693952 times 16 elements at batch entry 2; "
+          "offsets count elements, start at 0 or later and leave room for each sequence. Nothing was written; correct "
+          "the entry.");
+    CHECK(before.change_outside({}) == "");
+}
+
 TEST_CASE("a page that is not there is named with its place, and only entries that count are looked at") {
     AttentionCase c = Fixture::make_case();
     c.paging = {.k_rows = 4, .v_rows = 2, .packed_tables = GENERATE(false, true), .wild_entries = true};

@@ -11,6 +11,10 @@ Change lengths(std::vector<std::int64_t> const& q, std::vector<std::int64_t> con
     return [=](AttentionCase& c) { c.len_q = q, c.len_kv = kv; };
 }
 
+Change sums(std::vector<std::int64_t> const& q, std::vector<std::int64_t> const& kv) {
+    return [=](AttentionCase& c) { c.len_q = q, c.len_kv = kv, c.sums_of_lengths = true; };
+}
+
 void causal(AttentionCase& c) { c.right = 0; }
 
 Change causal_shorthand(DiagonalAlignment_t alignment) {
@@ -77,6 +81,8 @@ std::vector<Option> const& all_options() {
         {"score modifier: dilated window", nothing, modified(oracle::Modify::Dilated, 0.0f), 0.3},
         {"padding_mask with seq_len_q", full, lengths({3, 5}, {7, 7}), 0.15},
         {"padding_mask with seq_len_kv", full, lengths({5, 5}, {7, 4}), 0.3},
+        {"padding_mask with cu_seq_len_q", full, sums({3, 5}, {7, 7}), 0.15},
+        {"padding_mask with cu_seq_len_kv", full, sums({5, 5}, {7, 4}), 0.3},
         {"diagonal_band_right_bound", nothing, [](auto& c) { c.right = 1; }, 0.4},
         {"diagonal_band_left_bound", nothing, [](auto& c) { c.left = 2; }, 0.2},
         {"diagonal_alignment", causal, [](auto& c) { c.alignment = DiagonalAlignment_t::BOTTOM_RIGHT; }, 0.4},

@@ -175,6 +175,13 @@ void choose_fp8(AttentionCase& c, std::uint64_t index) {
     c.implementation = AttentionImplementation_t::AUTO;
 }
 
+// How lengths and offsets are told; with a generator of its own too.
+void choose_counting(AttentionCase& c, std::uint64_t index) {
+    Random random(kSweepSeed + 49979687 * index);
+    c.sums_of_lengths = c.len_q && random.chance(0.3);
+    c.offsets_in_rows = (is_ragged(c.input_layout) || is_ragged(c.output_layout)) && random.chance(0.4);
+}
+
 void choose_dropout(AttentionCase& c, Random& random) {
     constexpr float kProbabilities[] = {0.1f, 0.25f, 0.5f, 0.8f};
     c.dropout_probability = random.pick(kProbabilities);
@@ -215,6 +222,7 @@ AttentionCase random_wide_case(std::uint64_t index, LongCases long_cases) {
 AttentionCase random_case(std::uint64_t index) {
     AttentionCase c = random_wide_case(index);
     choose_fp8(c, index);
+    choose_counting(c, index);
     return c;
 }
 

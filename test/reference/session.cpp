@@ -25,7 +25,9 @@ void Session::declare(TensorPtr const& tensor, HostTensor const& memory) {
     tensor->set_alignment(memory.alignment());
     if (case_.explicit_uids) tensor->set_uid(static_cast<std::int64_t>(entries_.size()));
     entries_.push_back({tensor, memory, 0});
-    if (memory.offsets) tensor->set_ragged_offset(offset_input(*memory.offsets, memory.stride[2]));
+    if (!memory.offsets) return;
+    tensor->set_ragged_offset(offset_input(*memory.offsets, memory.stride[2] / memory.offset_unit));
+    if (memory.offset_unit != 1) tensor->set_ragged_offset_multiplier(memory.offset_unit);
 }
 
 // One tensor for all that start at the same elements, as programs have it.
@@ -137,9 +139,10 @@ void Session::apply_options(Attributes& options, Inputs const& in, HostTensor co
     if (in.sink) options.set_sink_token(input("sink", in.sink));
     if (case_.alibi) options.set_alibi_mask(true);
     if (in.len_q) {
-        options.set_padding_mask(true)
-            .set_seq_len_q(input("len_q", in.len_q))
-            .set_seq_len_kv(input("len_kv", in.len_kv));
+        TensorPtr const len_q = input("len_q", in.len_q), len_kv = input("len_kv", in.len_kv);
+        options.set_padding_mask(true);
+        if (case_.sums_of_lengths) options.set_cu_seq_len_q(len_q).set_cu_seq_len_kv(len_kv);
+        else options.set_seq_len_q(len_q).set_seq_len_kv(len_kv);
     }
     apply_band(options);
     if (case_.dropout == Dropout::Probability) {

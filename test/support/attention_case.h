@@ -51,7 +51,8 @@ struct AttentionCase {
     double magnitude = 1.0;         // of Q and K
     std::int64_t zero_columns = 0;  // so many last columns of Q, K, V and dO hold zeros
     Layout input_layout = Layout::BHSD, output_layout = Layout::BHSD;
-    DataType_t offset_type = DataType_t::INT32;  // of ragged layouts
+    DataType_t offset_type = DataType_t::INT32;  // of ragged layouts, and of sums of lengths
+    bool offsets_in_rows = false;                // ragged layouts count rows, and not elements
     bool explicit_uids = true;
     bool generate_stats = true;
     AttentionImplementation_t implementation = AttentionImplementation_t::AUTO;
@@ -75,7 +76,8 @@ struct AttentionCase {
 
     bool alibi = false;
     std::optional<std::vector<std::int64_t>> len_q, len_kv;
-    bool nan_in_padding = false;  // in the rows of Q, K and V beyond the lengths
+    bool sums_of_lengths = false;  // the graph gets the lengths as where each sequence ends
+    bool nan_in_padding = false;   // in the rows of Q, K and V beyond the lengths
     Paging paging;
     bool block_mask = false;     // of random bits; the case has no backward
     bool stale_padding = false;  // there, backward finds numbers in O and -inf in Stats

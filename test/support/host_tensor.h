@@ -61,6 +61,7 @@ struct HostTensor {
     // read as 0, and setting them does nothing.
     std::vector<std::int64_t> starts, rows;
     std::shared_ptr<HostTensor> offsets;  // the starts as the graph gets them, with the end of the last entry
+    std::int64_t offset_unit = 1;         // elements that they count as one
     // Of a tensor in pages, where dim is that of the sequences: the rows of a page, and of each batch entry the pages.
     // Rows past those have no memory.
     std::int64_t page_rows = 0;

@@ -12,6 +12,7 @@ using namespace cudnn_frontend;
 using Error = cudnn_frontend::error_object;
 using sdpa_test::FakeCudnn;
 using test::AttentionGraph;
+using Port = nodes::attention::Port;
 
 namespace {
 
@@ -147,6 +148,28 @@ TEST_CASE("the backend is told of pages: container, table, lengths and result of
         CHECK(count_of(fake.log(), std::string("PAGED_CACHE_LOAD_") + part) == 2);
     }
     CHECK(fake.alive() == 0);
+}
+
+TEST_CASE("the backend is told sums of lengths and the multiplier of offsets in its one operation, and in no other") {
+    auto attention = AttentionGraph::forward().padding();
+    test::pack_rows(attention, {Port::Q, Port::K, Port::V, Port::O});
+    for (int const port : {Port::Q, Port::K, Port::V, Port::O}) attention.tensor(port).ragged_offset_multiplier = 32;
+    attention.node().ports[Port::Seq_len_q] = nodes::kNoTensor;
+    attention.connect(Port::Cu_seq_len_q, DataType_t::INT32, {3, 1, 1, 1});
+    ir::OpGraph const graph = test::fused(attention);
+    FakeCudnn fake;
+    REQUIRE(cudnn::lower(graph, fake.api(), {}).is_good());
+    INFO(fake.log());
+    std::string const sums = "uid " + std::to_string(test::find_value(graph, "cu_seq_len_q").uid);
+    std::string const lengths = "uid " + std::to_string(test::find_value(graph, "seq_len_kv").uid);
+    CHECK(count_of(fake.log(), "attribute 2820 " + sums) == 1);
+    CHECK(count_of(fake.log(), "attribute 2810 " + lengths) == 1);
+    CHECK(count_of(fake.log(), "attribute 2809 ") == 0);
+    CHECK(count_of(fake.log(), "TENSOR_RAGGED_OFFSET_MULTIPLIER 32") == 4);
+    CHECK(fake.alive() == 0);
+    auto const primitive = cudnn::lower(test::composite(attention), fake.api(), {});
+    CHECK(primitive.error().get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
+    CHECK(primitive.error().get_message().find("::steps' is lengths that come as sums") != std::string::npos);
 }
 
 TEST_CASE("the backend is told of block scales: elements, scales and their order, blocks of 32, result") {

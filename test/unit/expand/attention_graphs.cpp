@@ -6,6 +6,8 @@
 #include "nodes/schema.h"
 #include "support/catch.h"
 
+#include <map>
+
 namespace test {
 
 AttentionGraph::AttentionGraph(nodes::NodeKind kind) {
@@ -168,6 +170,18 @@ AttentionGraph& AttentionGraph::deterministic() {
 AttentionGraph& AttentionGraph::implementation(AttentionImplementation_t choice) {
     std::get<nodes::SdpaForwardFields>(node().fields).implementation = choice;
     return *this;
+}
+
+void pack_rows(AttentionGraph& graph, std::initializer_list<int> ports) {
+    std::map<std::int64_t, nodes::TensorId> offset_of;
+    core::Dims const dims{graph.tensor(Port::Q).dim[0] + 1, 1, 1, 1};
+    for (int const port : ports) {
+        core::Dims const dim = graph.tensor(port).dim;
+        auto const [entry, is_new] = offset_of.emplace(dim[1] * dim[3], 0);
+        if (is_new) entry->second = graph.add_tensor("offset", DataType_t::INT32, dims);
+        graph.tensor(port).ragged_offset = entry->second;
+        graph.tensor(port).stride = {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
+    }
 }
 
 nodes::ValidatedGraph validated(nodes::GraphSpec const& spec) {

@@ -49,6 +49,9 @@ class AttentionGraph {
     bool is_backward() { return node().kind() == nodes::NodeKind::SdpaBackward; }
 };
 
+// Gives these tensors rows that hold all heads, and an offset for each width of rows.
+void pack_rows(AttentionGraph& graph, std::initializer_list<int> ports);
+
 nodes::ValidatedGraph validated(nodes::GraphSpec const& spec);  // fails the test where rules are violated
 ir::OpGraph composite(AttentionGraph const& graph);
 ir::OpGraph fused(AttentionGraph const& graph);

@@ -110,7 +110,8 @@ TEST_CASE("A block mask hides tiles after the other masks, or is told to fused a
     CHECK(whole.value(std::get<ir::SdpaForwardOp>(whole.ops().front().body).block_mask).name == "block_mask");
 }
 
-TEST_CASE("Where attention is one operation on request alone, a block mask is such a request", "[expand]") {
+TEST_CASE("Where attention is one operation on request alone, a block mask or a sum of lengths is such a request",
+          "[expand]") {
     auto const first_op = [](AttentionGraph const& attention) {
         auto const graph =
             expand::expand(validated(attention.spec), {.fused_attention = expand::Capabilities::Fused::OnRequest});
@@ -122,6 +123,22 @@ TEST_CASE("Where attention is one operation on request alone, a block mask is su
     attention.connect(Port::Block_mask, DataType_t::UINT8, {2, 4, 1, 1});
     CHECK(first_op(attention) == "SDPA_FORWARD");
     CHECK(first_op(attention.implementation(AttentionImplementation_t::COMPOSITE)) == "MATMUL");
+    auto counted = AttentionGraph::forward().padding();
+    CHECK(first_op(counted) == "MATMUL");
+    counted.node().ports[Port::Seq_len_q] = nodes::kNoTensor;
+    counted.connect(Port::Cu_seq_len_q, DataType_t::INT32, {3, 1, 1, 1});
+    CHECK(first_op(counted) == "SDPA_FORWARD");
+}
+
+TEST_CASE("Sums of lengths are lengths to the operations, by their steps", "[expand]") {
+    auto attention = AttentionGraph::forward().padding();
+    attention.node().ports[Port::Seq_len_q] = nodes::kNoTensor;
+    attention.connect(Port::Cu_seq_len_q, DataType_t::INT64, {3, 1, 1, 1});
+    ir::OpGraph const graph = composite(attention);
+    CHECK(steps(graph).back() == "O:HALF = MATMUL(probabilities, V, cu_seq_len_q::steps, seq_len_kv)");
+    ir::Value const& lengths = find_value(graph, "cu_seq_len_q::steps");
+    CHECK(graph.value(lengths.steps_of).name == "cu_seq_len_q");
+    CHECK(lengths.dim == core::Dims{2, 1, 1, 1});
 }
 
 TEST_CASE("Paged keys are loaded transposed before the first product, values before the second", "[expand]") {

@@ -48,9 +48,9 @@ std::string fields_of(AttentionFields const& fields) {
     return lines(a, b, c, d, e, f, g, h);
 }
 std::string fields_of(SdpaForwardFields const& fields) {
-    static_assert(sizeof(SdpaForwardFields) == sizeof(AttentionFields) + 16);
+    static_assert(sizeof(SdpaForwardFields) == sizeof(AttentionFields) + 24);
     return fields_of(static_cast<AttentionFields const&>(fields)) +
-           lines(fields.generate_stats, fields.implementation, fields.max_seq_len_kv);
+           lines(fields.generate_stats, fields.implementation, fields.max_seq_len_kv, fields.unfuse_fma);
 }
 std::string fields_of(SdpaBackwardFields const& fields) {
     return fields_of(static_cast<AttentionFields const&>(fields)) +
@@ -83,11 +83,11 @@ std::string fingerprint(Fields const& fields) {
 // All but what is never part of a document.
 std::string fingerprint(TensorSpec const& tensor) {
     auto const& [name, uid, automatic_uid, data_type, dim, stride, is_virtual, is_by_value, value, is_constant,
-                 ragged_offset, alignment, reordering, vector_count, vector_dimension, is_foreign] = tensor;
+                 ragged_offset, multiplier, alignment, reordering, vector_count, vector_dimension, is_foreign] = tensor;
     (void)automatic_uid;
     (void)is_foreign;
     return lines(name, uid, data_type, dim, stride, is_virtual, is_by_value, value, is_constant, ragged_offset,
-                 alignment, reordering, vector_count, vector_dimension);
+                 multiplier, alignment, reordering, vector_count, vector_dimension);
 }
 
 std::string fingerprint(GraphSpec const& spec) {

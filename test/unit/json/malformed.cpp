@@ -11,7 +11,7 @@ constexpr char const* kMatmulFields = "needed padding_value";
 constexpr char const* kScalar = R"(needed a scalar such as {"type": "FLOAT", "value": 0.5}, or null)";
 constexpr char const* kTensorMembers =
     "one of name, uid, data_type, dim, stride, is_virtual, is_by_value, value, is_constant, alignment, reordering, "
-    "vector_count, vector_dimension, ragged_offset";
+    "vector_count, vector_dimension, ragged_offset_multiplier, ragged_offset";
 
 std::string document(std::string const& tensors, std::string const& nodes, std::string const& more = "") {
     return R"({"format": "sdpa-graph", "version": 1, )" + more + R"("tensors": )" + tensors + R"(, "nodes": )" + nodes +
@@ -192,7 +192,8 @@ std::vector<Malformed> faulty_nodes() {
         {forward(R"("attn_scle": 1)"),
          line("/nodes/0/fields/attn_scle", R"(the unknown member "attn_scle")",
               "needed one of attn_scale, alibi_mask, padding_mask, diagonal_alignment, left_bound, right_bound, "
-              "dropout_probability, block_scaled, generate_stats, implementation, max_seq_len_kv; try \"attn_scale\"")},
+              "dropout_probability, block_scaled, generate_stats, implementation, max_seq_len_kv, unfuse_fma; try "
+              "\"attn_scale\"")},
         {forward(R"("deterministic": true)"),
          line("/nodes/0/fields/deterministic", R"(the unknown member "deterministic")", "needed one of")},
         {forward(R"("attn_scale": 1e39)"),

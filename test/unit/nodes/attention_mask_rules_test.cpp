@@ -88,6 +88,47 @@ TEST_CASE("sdpa_fwd.c21 sdpa_bwd.c21: a padding mask without one of the lengths"
                          "both seq_len_q and seq_len_kv", "call set_seq_len_kv() with the lengths"});
 }
 
+TEST_CASE("sums of lengths in place of lengths, on one side or on both") {
+    for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
+        TestGraph graph = attention_graph(kind);
+        connect_lengths(graph);
+        graph.disconnect(Seq_len_kv);
+        graph.connect(Cu_seq_len_kv, {3, 1, 1, 1}, DataType_t::INT64);
+        expect_valid(graph);
+        graph.disconnect(Seq_len_q);
+        graph.connect(Cu_seq_len_q, {3, 1, 1, 1}, DataType_t::INT32);
+        expect_valid(graph);
+    }
+}
+
+TEST_CASE("sdpa_fwd.c62 sdpa_bwd.c57: lengths beside their sums") {
+    for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
+        TestGraph graph = attention_graph(kind);
+        connect_lengths(graph);
+        graph.connect(Cu_seq_len_q, {3, 1, 1, 1}, DataType_t::INT32);
+        expect_finding(graph, kind == NodeKind::SdpaForward ? "sdpa_fwd.c62" : "sdpa_bwd.c57",
+                       {INVALID_VALUE, "attention", "cu_seq_len_q", "cu_seq_len_q beside seq_len_q", "one of them",
+                        "leave out set_cu_seq_len_q() or set_seq_len_q()"});
+    }
+}
+
+TEST_CASE("sdpa_fwd.c23 sdpa_fwd.c24: sums of other dims and types") {
+    auto const with_sums = [](core::Dims const& dim, DataType_t type) {
+        return [=](TestGraph& graph) {
+            connect_lengths(graph);
+            graph.disconnect(Seq_len_q);
+            graph.connect(Cu_seq_len_q, dim, type);
+        };
+    };
+    expect_in_attention("c23", with_sums({2, 1, 1, 1}, DataType_t::INT32),
+                        {INVALID_VALUE, "attention", "cu_seq_len_q", "cu_seq_len_q with dims [2, 1, 1, 1]",
+                         "dims [3, 1, 1, 1], where each batch entry of Q ends, after a first 0",
+                         "call set_dim() on cu_seq_len_q with these dims, or change what they follow from"});
+    expect_in_attention("c24", with_sums({3, 1, 1, 1}, DataType_t::FLOAT),
+                        {GRAPH_NOT_SUPPORTED, "attention", "cu_seq_len_q", "cu_seq_len_q of type FLOAT",
+                         "INT32 or INT64", "call set_data_type(DataType_t::INT32) on it"});
+}
+
 TEST_CASE("sdpa_fwd.c22 sdpa_bwd.c22: a length without a padding mask") {
     expect_in_attention("c22",
                         [](TestGraph& graph) {

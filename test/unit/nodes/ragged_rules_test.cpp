@@ -126,9 +126,34 @@ TEST_CASE("graph.c28: tensors of other rows that share an offset") {
     k.stride = {k.dim[1] * k.dim[2] * k.dim[3], k.dim[3], k.dim[1] * k.dim[3], 1};
     expect_finding(graph, "graph.c28",
                    {INVALID_VALUE, "", "K",
-                    "the ragged offset 'offset' with rows of 32 elements, which is also that of 'Q' with rows of 64",
-                    "an offset for each width of rows: it counts elements",
-                    "make another offset tensor, of tokens times the elements of this tensor's row"});
+                    "the ragged offset 'offset' with rows of 32 elements, which is also that of 'Q' with rows of 64 "
+                    "elements",
+                    "an offset for each width of rows, or multipliers in proportion to them",
+                    "count tokens in the offset, and call set_ragged_offset_multiplier() with the elements of a row on "
+                    "each tensor; or make another offset tensor"});
+    graph.at(attention::Q).ragged_offset_multiplier = 64;
+    CHECK(validate(graph).report.to_text().find("with rows of 32 elements, which is also that of 'Q' with rows of 64 "
+                                                "elements, counted by 64") != std::string::npos);
+    graph.at(attention::K).ragged_offset_multiplier = 32;
+    expect_valid(graph);
+}
+
+TEST_CASE("graph.c30: a multiplier of nothing, out of range, or without an offset") {
+    for (std::int64_t const multiplier : {std::int64_t{0}, std::int64_t{-64}, std::int64_t{1} << 62}) {
+        TestGraph graph = padded(NodeKind::SdpaForward);
+        make_ragged(graph);
+        graph.at(attention::Q).ragged_offset_multiplier = multiplier;
+        expect_finding(graph, "graph.c30",
+                       {INVALID_VALUE, "", "Q", "a ragged offset's multiplier of " + std::to_string(multiplier),
+                        "a number from 1 to 2^31",
+                        "call set_ragged_offset_multiplier() with the elements that the offset counts as one"});
+    }
+    TestGraph dense = padded(NodeKind::SdpaForward);
+    dense.at(attention::Q).ragged_offset_multiplier = 64;
+    expect_finding(
+        dense, "graph.c30",
+        {INVALID_VALUE, "", "Q", "a ragged offset's multiplier of 64 without an offset",
+         "the offset that it belongs to", "call set_ragged_offset(), or leave out set_ragged_offset_multiplier()"});
 }
 
 TEST_CASE("graph.c29: a ragged tensor that is used with other lengths") {

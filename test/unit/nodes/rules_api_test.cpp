@@ -185,6 +185,18 @@ TEST_CASE("API sdpa_fwd.c21 sdpa_fwd.c22: padding and lengths") {
                       "seq_len_kv without a padding mask");
 }
 
+TEST_CASE("API sdpa_fwd.c62 graph.c30: lengths told twice, and a multiplier without an offset") {
+    Tensor_ptr const lengths = loose_tensor({2, 1, 1, 1}, DataType_t::INT32);
+    Tensor_ptr const sums = loose_tensor({3, 1, 1, 1}, DataType_t::INT32);
+    auto options = attention().set_padding_mask(true).set_seq_len_q(lengths).set_seq_len_kv(lengths);
+    expect_of_options(options.set_cu_seq_len_kv(sums), "sdpa_fwd.c62", INVALID_VALUE, "cu_seq_len_kv",
+                      "cu_seq_len_kv beside seq_len_kv");
+    SmallGraph small = small_graph();
+    small.q->set_ragged_offset_multiplier(4);
+    CHECK(small.q->get_ragged_offset_multiplier() == 4);
+    CHECK(small.graph.check().to_text().find("[graph.c30] tensor 'Q'") != std::string::npos);
+}
+
 TEST_CASE("API sdpa_fwd.c25 sdpa_fwd.c26: bounds of the band") {
     expect_of_options(attention().set_diagonal_band_right_bound(-1), "sdpa_fwd.c25", INVALID_VALUE, "",
                       "the right bound -1");

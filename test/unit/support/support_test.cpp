@@ -5,9 +5,8 @@
 #include "support/catch.h"
 #include "unit/expand/attention_graphs.h"
 
-#include <map>
-
 using test::AttentionGraph;
+using test::pack_rows;
 namespace core = cudnn_frontend::core;
 namespace support = cudnn_frontend::support;
 using cudnn_frontend::AttentionImplementation_t;
@@ -62,19 +61,6 @@ AttentionGraph of_type(DataType_t type) {
     auto graph = AttentionGraph::forward();
     for (int const port : {Port::Q, Port::K, Port::V, Port::O}) graph.tensor(port).data_type = type;
     return graph;
-}
-
-// Gives these tensors rows that hold all heads, and an offset for each width of rows.
-void pack_rows(AttentionGraph& graph, std::initializer_list<int> ports) {
-    std::map<std::int64_t, cudnn_frontend::nodes::TensorId> offset_of;
-    core::Dims const dims{graph.tensor(Port::Q).dim[0] + 1, 1, 1, 1};
-    for (int const port : ports) {
-        core::Dims const dim = graph.tensor(port).dim;
-        auto const [entry, is_new] = offset_of.emplace(dim[1] * dim[3], 0);
-        if (is_new) entry->second = graph.add_tensor("offset", DataType_t::INT32, dims);
-        graph.tensor(port).ragged_offset = entry->second;
-        graph.tensor(port).stride = {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
-    }
 }
 
 AttentionGraph unified() { return AttentionGraph::forward().implementation(AttentionImplementation_t::UNIFIED); }

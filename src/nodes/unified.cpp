@@ -1,0 +1,33 @@
+#include "nodes/unified.h"
+
+namespace cudnn_frontend::inline v1::nodes {
+
+static bool is_connected(Node const& node, int port) { return node.ports[static_cast<std::size_t>(port)] != kNoTensor; }
+
+int sums_port(Node const& node) {
+    for (int const port : {attention::Cu_seq_len_q, attention::Cu_seq_len_kv}) {
+        if (is_connected(node, port)) return port;
+    }
+    return -1;
+}
+
+int multiplied_port(GraphSpec const& graph, Node const& node) {
+    for (int port = 0; port < attention::kPorts; ++port) {
+        TensorSpec const* const tensor = graph.tensor(node, port);
+        if (tensor != nullptr && tensor->ragged_offset_multiplier != 1) return port;
+    }
+    return -1;
+}
+
+bool unfuses_multiplication(Node const& node) {
+    auto const* const forward = std::get_if<SdpaForwardFields>(&node.fields);
+    return forward != nullptr && forward->unfuse_fma;
+}
+
+bool needs_unified(GraphSpec const& graph, Node const& node) {
+    if (node.kind() != NodeKind::SdpaForward) return false;
+    return is_connected(node, attention::Block_mask) || sums_port(node) >= 0 || multiplied_port(graph, node) >= 0 ||
+           unfuses_multiplication(node);
+}
+
+}  // namespace cudnn_frontend::inline v1::nodes

@@ -1,0 +1,17 @@
+// What cuDNN has in its one operation for the whole of forward attention, and in no other.
+#pragma once
+
+#include "nodes/graph_spec.h"
+
+namespace cudnn_frontend::inline v1::nodes {
+
+// The port of the first sums of lengths; -1 where lengths come as themselves.
+int sums_port(Node const& node);
+// That of the first tensor whose ragged offset counts several elements as one; -1 where there is none.
+int multiplied_port(GraphSpec const& graph, Node const& node);
+bool unfuses_multiplication(Node const& node);
+
+// Whether it is forward attention with a block mask or one of the above.
+bool needs_unified(GraphSpec const& graph, Node const& node);
+
+}  // namespace cudnn_frontend::inline v1::nodes

@@ -1,0 +1,69 @@
+// Limits on what cuDNN has in its one operation for the whole of forward attention alone.
+#include "support/support.h"
+
+#include "support/catch.h"
+#include "unit/expand/attention_graphs.h"
+
+using test::AttentionGraph;
+using test::pack_rows;
+namespace support = cudnn_frontend::support;
+using cudnn_frontend::AttentionImplementation_t;
+using cudnn_frontend::DataType_t;
+using Port = cudnn_frontend::nodes::attention::Port;
+
+namespace {
+
+std::string ids(AttentionGraph const& graph, std::size_t version = 91900, int sm = 90) {
+    std::string text;
+    auto const report = support::check(test::validated(graph.spec), {.cudnn_version = version, .sm = sm});
+    for (auto const& finding : report.findings()) text += (text.empty() ? "" : " ") + finding.where.rule;
+    return text;
+}
+
+void tell_queries_by_sums(AttentionGraph& graph) {
+    graph.padding();
+    graph.node().ports[Port::Seq_len_q] = cudnn_frontend::nodes::kNoTensor;
+    graph.connect(Port::Cu_seq_len_q, DataType_t::INT32, {3, 1, 1, 1});
+}
+
+}  // namespace
+
+TEST_CASE("cudnn.s69: sums of lengths", "[support]") {
+    auto forward = AttentionGraph::forward(), backward = AttentionGraph::backward();
+    tell_queries_by_sums(forward);
+    tell_queries_by_sums(backward);
+    CHECK(ids(forward) == "cudnn.s69");
+    CHECK(ids(forward, 92401) == "cudnn.s69");
+    CHECK(ids(forward, 92500) == "");
+    CHECK(ids(forward.implementation(AttentionImplementation_t::UNIFIED), 92500) == "");
+    CHECK(ids(forward.implementation(AttentionImplementation_t::COMPOSITE), 92500) == "cudnn.s69");
+    CHECK(ids(backward, 92800) == "cudnn.s69");
+    forward.implementation(AttentionImplementation_t::AUTO).fp8();
+    CHECK(ids(forward, 92800).find("cudnn.s69") != std::string::npos);
+}
+
+TEST_CASE("cudnn.s70: ragged offsets that count several elements as one", "[support]") {
+    auto graph = AttentionGraph::forward().padding();
+    pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O});
+    CHECK(ids(graph) == "");
+    for (int const port : {Port::Q, Port::K, Port::V, Port::O}) graph.tensor(port).ragged_offset_multiplier = 32;
+    CHECK(ids(graph) == "cudnn.s70");
+    CHECK(ids(graph, 92301) == "cudnn.s70");
+    CHECK(ids(graph, 92400) == "");
+    CHECK(ids(graph.implementation(AttentionImplementation_t::COMPOSITE), 92400) == "cudnn.s70");
+}
+
+TEST_CASE("cudnn.s71: rounding between products and sums", "[support]") {
+    auto graph = AttentionGraph::forward();
+    std::get<cudnn_frontend::nodes::SdpaForwardFields>(graph.node().fields).unfuse_fma = true;
+    CHECK(ids(graph, 92800) == "cudnn.s71");
+    CHECK(ids(graph, 92199, 100) == "cudnn.s71");
+    CHECK(ids(graph, 92200, 100) == "");
+}
+
+TEST_CASE("cudnn.s72: options beside what the unified operation has alone", "[support]") {
+    auto graph = AttentionGraph::forward().band(cudnn_frontend::DiagonalAlignment_t::TOP_LEFT, std::nullopt, 0);
+    tell_queries_by_sums(graph);
+    CHECK(ids(graph, 92800) == "cudnn.s72");
+    CHECK(ids(graph.implementation(AttentionImplementation_t::UNIFIED), 92800) == "cudnn.s11");
+}
