@@ -48,6 +48,9 @@ constexpr NamedOption kOptions[] = {
     {"softcap", Option::Softcap, true, true},
     {"max and sum", Option::SumExp, true, false},
     {"deterministic", Option::Deterministic, false, true},
+    {"dropout mask", Option::DropoutMask, true, true},
+    {"FP8", Option::Fp8, true, true},
+    {"FP8, causal", Option::Fp8Causal, true, true},
 };
 constexpr std::size_t kTensorBytes = std::size_t{256} << 20, kWorkspaceBytes = std::size_t{4} << 30;
 
@@ -191,6 +194,8 @@ void fill_integers(Memory const& memory) {
     fill(memory.tensors[kPages], pages);
     fill(memory.tensors[kSeed], std::vector<std::int64_t>{1});
     fill(memory.tensors[kPosition], std::vector<std::int64_t>{0});
+    for (Uid const factor : {kFactor, kMaskScale, kMaskScaleInverse})
+        fill(memory.tensors[factor], std::vector<float>{1});
 }
 
 }  // namespace

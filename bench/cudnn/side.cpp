@@ -62,7 +62,8 @@ void pad(Attributes& options, Shape const& shape) {
 template <class Attributes>
 void apply_shared(Attributes& options, Shape const& shape) {
     switch (shape.option) {
-        case Option::Causal: options.set_causal_mask(true); break;
+        case Option::Causal:
+        case Option::Fp8Causal: options.set_causal_mask(true); break;
         case Option::BottomRight: options.set_causal_mask_bottom_right(true); break;
         case Option::Window: options.set_causal_mask(true).set_diagonal_band_left_bound(256); break;
         case Option::Bias:
@@ -121,11 +122,59 @@ void make_ragged(std::initializer_list<TensorPtr> tensors, Shape const& shape) {
     for (TensorPtr const& tensor : tensors) tensor->set_ragged_offset(starts);
 }
 
+TensorPtr number(char const* name, Uid uid) { return packed(name, uid, fe::DataType_t::FLOAT, rows(1, 1, 1, 1)); }
+
+// Where each row of the mask is for all batches and heads.
+template <class Attributes>
+void drop_by_mask(Attributes& options, Shape const& shape) {
+    auto const mask = packed("mask", kMask, fe::DataType_t::BFLOAT16, rows(1, 1, shape.s_q, shape.s_kv));
+    auto const scale = number("mask_scale", kMaskScale);
+    if constexpr (requires { &Attributes::set_dsink_token; }) {
+        options.set_dropout(mask, scale, number("mask_scale_inverse", kMaskScaleInverse));
+    } else {
+        options.set_dropout(mask, scale);
+    }
+}
+
+void magnitudes(std::initializer_list<TensorPtr> tensors) {
+    std::int64_t uid = kMagnitude;
+    for (TensorPtr const& tensor : tensors) {
+        tensor->set_output(true).set_uid(uid++).set_data_type(fe::DataType_t::FLOAT);
+        tensor->set_dim(rows(1, 1, 1, 1)).set_stride({1, 1, 1, 1});
+    }
+}
+
+void describe_fp8_forward(Shape const& shape, TensorPtr const& q, TensorPtr const& k, TensorPtr const& v) {
+    auto options = fe::graph::SDPA_fp8_attributes().set_name("sdpa").set_attn_scale(0.09f).set_generate_stats(true);
+    apply_shared(options, shape);
+    auto const f = number("factor", kFactor);
+    auto [o, stats, amax_s, amax_o] = graph->sdpa_fp8(q, k, v, f, f, f, f, f, f, options);
+    output(o, kO, shape.h_q, shape.s_q, shape);
+    row_output(stats, kStats, shape);
+    magnitudes({amax_s, amax_o});
+}
+
+void describe_fp8_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& k, TensorPtr const& v) {
+    auto const o = input("O", kO, shape.h_q, shape.s_q, shape);
+    auto const d_o = input("dO", kDO, shape.h_q, shape.s_q, shape);
+    auto const stats = packed("stats", kStats, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
+    auto options = fe::graph::SDPA_fp8_backward_attributes().set_name("sdpa").set_attn_scale(0.09f);
+    if (shape.option == Option::Fp8Causal) options.set_causal_mask(true);
+    auto const f = number("factor", kFactor);
+    auto [d_q, d_k, d_v, amax_d_q, amax_d_k, amax_d_v, amax_d_p] =
+        graph->sdpa_fp8_backward(q, k, v, o, d_o, stats, f, f, f, f, f, f, f, f, f, f, f, f, options);
+    output(d_q, kDQ, shape.h_q, shape.s_q, shape);
+    output(d_k, kDK, shape.h_kv, shape.s_kv, shape);
+    output(d_v, kDV, shape.h_kv, shape.s_kv, shape);
+    magnitudes({amax_d_q, amax_d_k, amax_d_v, amax_d_p});
+}
+
 void describe_forward(Shape const& shape, TensorPtr const& q, TensorPtr const& k, TensorPtr const& v) {
     auto options = fe::graph::SDPA_attributes().set_name("sdpa").set_attn_scale(0.09f);
     options.set_generate_stats(shape.option != Option::SumExp);
     apply_shared(options, shape);
     if (shape.option == Option::Softcap) softcap(options, false);
+    if (shape.option == Option::DropoutMask) drop_by_mask(options, shape);
     if (shape.option == Option::SumExp) {
         auto const max = packed("max", kMax, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
         auto const sum = packed("sum_exp", kSumExp, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
@@ -156,6 +205,7 @@ void describe_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& 
     auto options = fe::graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(0.09f);
     apply_shared(options, shape);
     if (shape.option == Option::Softcap) softcap(options, true);
+    if (shape.option == Option::DropoutMask) drop_by_mask(options, shape);
     if (shape.option == Option::Deterministic) options.set_deterministic_algorithm(true);
     if (shape.option == Option::BiasGradient) {
         auto const gradient =
@@ -172,13 +222,17 @@ void describe_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& 
 
 void describe(Shape const& shape) {
     graph = std::make_unique<fe::graph::Graph>();
-    graph->set_io_data_type(fe::DataType_t::BFLOAT16)
+    graph->set_io_data_type(is_fp8(shape.option) ? fe::DataType_t::FP8_E4M3 : fe::DataType_t::BFLOAT16)
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
         .set_compute_data_type(fe::DataType_t::FLOAT);
     auto const q = input("Q", kQ, shape.h_q, shape.s_q, shape);
     auto const k = input("K", kK, shape.h_kv, shape.s_kv, shape);
     auto const v = input("V", kV, shape.h_kv, shape.s_kv, shape);
-    shape.is_backward ? describe_backward(shape, q, k, v) : describe_forward(shape, q, k, v);
+    if (is_fp8(shape.option)) {
+        shape.is_backward ? describe_fp8_backward(shape, q, k, v) : describe_fp8_forward(shape, q, k, v);
+    } else {
+        shape.is_backward ? describe_backward(shape, q, k, v) : describe_forward(shape, q, k, v);
+    }
 }
 
 bool good(fe::error_object const& error) {

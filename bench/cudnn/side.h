@@ -20,8 +20,13 @@ enum class Option {
     Sink,
     Softcap,
     SumExp,
-    Deterministic
+    Deterministic,
+    DropoutMask,
+    Fp8,
+    Fp8Causal
 };
+
+constexpr bool is_fp8(Option option) { return option == Option::Fp8 || option == Option::Fp8Causal; }
 
 struct Shape {
     char const* name;
@@ -51,6 +56,12 @@ enum Uid {
     kSink,
     kMax,
     kSumExp,
+    kMask,
+    kMaskScale,
+    kMaskScaleInverse,
+    kFactor,     // all scales and descales
+    kMagnitude,  // the first of those that FP8 attention tells
+    kLastMagnitude = kMagnitude + 3,
     kScratchTable,  // what this library uploads for itself
     kUidCount
 };
