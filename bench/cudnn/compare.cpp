@@ -1,5 +1,6 @@
 // This library beside the existing frontend and the bare backend, in one run on one GPU:
 //   bench_cudnn_compare <folder of the side_*.so modules>
+//   bench_cudnn_compare <folder> options                      the second table alone
 // Costs on the CPU are medians in microseconds; the two sides take turns, so that drift hits both.
 #include "side.h"
 
@@ -223,7 +224,10 @@ int main(int argc, char** argv) {
                 cudnnGetVersion());
     fill_integers(memory);
     keep_graphs(false);
-    for (Shape const& shape : kShapes) measure(sides, handle, memory, shape);
+    bool const wants_shapes = argc < 3;
+    for (Shape const& shape : kShapes) {
+        if (wants_shapes) measure(sides, handle, memory, shape);
+    }
     if (sides.size() < 3) return 0;
     std::puts("options at b4 h16/16 s2048 d128, execute on the GPU: ours, the existing frontend's");
     for (NamedOption const& option : kOptions) measure_option(sides, handle, memory, option);

@@ -101,11 +101,49 @@ Found bias_gradient_type(Facts const& facts, Capabilities const&) {
                                       core::name_of(io)};
 }
 
-Found mask_columns(Facts const& facts, Capabilities const&) {
-    nodes::TensorSpec const* const mask = facts.tensor(Port::Dropout_mask);
-    if (mask == nullptr || mask->dim[3] == facts.keys()) return {};
-    return Violation{Port::Dropout_mask,
-                     number(mask->dim[3]) + " columns for " + number(facts.keys()) + " of the scores"};
+bool is_one_column(Facts const& facts, int port) {
+    nodes::TensorSpec const* const tensor = facts.tensor(port);
+    return tensor != nullptr && tensor->dim[3] == 1 && facts.keys() > 1;
+}
+
+// Forward reads the numbers of other batch entries, unless the rows are there.
+Found mask_of_one_number(Facts const& facts, Capabilities const&) {
+    if (facts.is_backward || !is_one_column(facts, Port::Dropout_mask)) return {};
+    core::Dims const& dim = facts.tensor(Port::Dropout_mask)->dim;
+    if (facts.queries() == 1) return Violation{Port::Dropout_mask, "one query, and one column in the dropout mask"};
+    if (dim[2] > 1 || dim[0] == 1) return {};
+    return Violation{Port::Dropout_mask, "one row and one column for each batch entry"};
+}
+
+// Of a modifier: read from memory, and one for each query or batch entry.
+bool is_column_in_memory(nodes::TensorSpec const& tensor) {
+    bool const is_read = !tensor.is_virtual && !tensor.is_by_value && !tensor.value && tensor.dim.size() == 4;
+    return is_read && tensor.dim[3] == 1 && (tensor.dim[2] > 1 || tensor.dim[0] > 1);
+}
+
+// The tensor that a modifier reads a column of; null where there is none.
+nodes::TensorSpec const* column_of_modifier(Facts const& facts) {
+    if (!facts.has(Port::Score)) return nullptr;
+    for (nodes::Node const& node : facts.graph.nodes) {
+        if (node.kind() != nodes::NodeKind::Pointwise) continue;
+        for (int const port : {nodes::pointwise::In_0, nodes::pointwise::In_1, nodes::pointwise::In_2}) {
+            nodes::TensorSpec const* const operand = facts.graph.tensor(node, port);
+            if (operand != nullptr && is_column_in_memory(*operand)) return operand;
+        }
+    }
+    return nullptr;
+}
+
+// Engines take four columns, of which the stats and the rows' sums are two, and read the mask's twice.
+Found mask_column_in_backward(Facts const& facts, Capabilities const& here) {
+    if (!facts.is_backward || !is_one_column(facts, Port::Dropout_mask)) return {};
+    std::string const column = "one column in the dropout mask ";
+    if (!is_hopper_or_datacenter(here)) return Violation{Port::Dropout_mask, column + "on " + architecture_of(here)};
+    if (facts.has(Port::dBias)) return Violation{Port::Dropout_mask, column + "beside dBias"};
+    if (is_one_column(facts, Port::Bias)) return Violation{Port::Dropout_mask, column + "and one in the bias"};
+    nodes::TensorSpec const* const of_modifier = column_of_modifier(facts);
+    if (of_modifier == nullptr) return {};
+    return Violation{Port::Dropout_mask, column + "beside that of '" + of_modifier->name + "', which a modifier reads"};
 }
 
 Found bias_columns_in_backward(Facts const& facts, Capabilities const& here) {
@@ -154,26 +192,13 @@ Found modifier_gradient(Facts const& facts, Capabilities const& here) {
                                            " on " + architecture_of(here)};
 }
 
-// Of a modifier: read from memory, and one for each query or batch entry.
-bool is_column_in_memory(nodes::TensorSpec const& tensor) {
-    bool const is_read = !tensor.is_virtual && !tensor.is_by_value && !tensor.value && tensor.dim.size() == 4;
-    return is_read && tensor.dim[3] == 1 && (tensor.dim[2] > 1 || tensor.dim[0] > 1);
-}
-
 // Engines of these architectures take the stats, the row sums and no other columns.
 Found modifier_columns(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || is_hopper_or_datacenter(here) || !facts.has(Port::Score)) return {};
-    for (nodes::Node const& node : facts.graph.nodes) {
-        if (node.kind() != nodes::NodeKind::Pointwise) continue;
-        for (int const port : {nodes::pointwise::In_0, nodes::pointwise::In_1, nodes::pointwise::In_2}) {
-            nodes::TensorSpec const* const operand = facts.graph.tensor(node, port);
-            if (operand == nullptr || !is_column_in_memory(*operand)) continue;
-            return Violation{Port::Score_mod, "a modifier that reads '" + operand->name +
-                                                  "', a number for each query or batch entry, on " +
-                                                  architecture_of(here)};
-        }
-    }
-    return {};
+    if (!facts.is_backward || is_hopper_or_datacenter(here)) return {};
+    nodes::TensorSpec const* const column = column_of_modifier(facts);
+    if (column == nullptr) return {};
+    return Violation{Port::Score_mod, "a modifier that reads '" + column->name +
+                                          "', a number for each query or batch entry, on " + architecture_of(here)};
 }
 
 Found bias_gradient_of_modified(Facts const& facts, Capabilities const&) {
@@ -319,14 +344,6 @@ Found masked_rows_before_9_15(Facts const& facts, Capabilities const& here) {
     return Violation{-1, "a left bound at the bottom right of padded sequences, with " + version(here.cudnn_version)};
 }
 
-Found mask_type(Facts const& facts, Capabilities const&) {
-    nodes::TensorSpec const* const mask = facts.tensor(Port::Dropout_mask);
-    DataType_t const io = facts.tensor(Port::Q)->data_type;
-    if (mask == nullptr || mask->data_type == io) return {};
-    return Violation{Port::Dropout_mask, std::string("the data type ") + core::name_of(mask->data_type) +
-                                             " beside Q of " + core::name_of(io)};
-}
-
 constexpr Limit kLimits[] = {
     {"cudnn.s01", "a GPU of compute capability 8.0 or newer", "run on the CPU with Target::cpu()",
      error_code_t::INVALID_CUDA_DEVICE, Ground::NoEngine, architecture},
@@ -356,10 +373,11 @@ constexpr Limit kLimits[] = {
      "ask for the full dBias and add its rows up", kUnsupported, Ground::WrongRun, bias_gradient_dims},
     {"cudnn.s13", "a dBias of Q's data type", "give bias and dBias Q's data type", kUnsupported, Ground::NoEngine,
      bias_gradient_type, Of::Wider},
-    {"cudnn.s14", "all columns in the dropout mask", "repeat the mask's column", kUnsupported, Ground::WrongRun,
-     mask_columns},
-    {"cudnn.s15", "a dropout mask of Q's data type", "convert the mask", kUnsupported, Ground::WrongRun, mask_type,
-     Of::Wider},
+    {"cudnn.s14",
+     "forward: all rows or columns in a dropout mask that differs between batch entries, and all columns for one "
+     "query; "
+     "cuDNN reads others",
+     "repeat the mask's column", kUnsupported, Ground::WrongRun, mask_of_one_number},
     {"cudnn.s16", "for one query all columns in a bias that differs between batch entries: cuDNN reads others",
      "repeat the bias's column", kUnsupported, Ground::WrongRun, bias_of_one_query},
     {"cudnn.s17", "the attention scale as a number or by value where dBias is asked for",
@@ -510,6 +528,11 @@ constexpr Limit kLimits[] = {
      "none but scale, lengths and stats beside sums of lengths, an offset's multiplier or set_unfuse_fma()",
      "tell the lengths and offsets in the other form, or use Target::cpu()", kUnsupported, Ground::NoPlace,
      options_beside_unified},
+    {"cudnn.s73",
+     "backward: a dropout mask of one column on compute capability 9.0 or 10.x alone, and there without dBias or "
+     "another "
+     "column, of a bias or a modifier",
+     "repeat the mask's column", kUnsupported, Ground::NoEngine, mask_column_in_backward},
 };
 
 }  // namespace

@@ -73,6 +73,15 @@ std::vector<CaseGroup> scores_at_limits() {
 std::vector<CaseGroup> dropout_at_limits() {
     return {
         group("dropout mask of one column", [](auto& c) { masked_dropout(c), (*c.mask)[3] = 1; }),
+        group("dropout mask of one number for each batch entry",
+              [](auto& c) {
+                  masked_dropout(c), c.mask = Index4{c.b, 1, 1, 1};
+              }),
+        group("dropout mask and bias of one column",
+              [](auto& c) {
+                  masked_dropout(c), (*c.mask)[3] = 1;
+                  c.bias = Index4{1, c.h_q, c.s_q, 1};
+              }),
         group("dropout mask of floats", [](auto& c) { masked_dropout(c), c.mask_type = DataType_t::FLOAT; }),
         group("one key, dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c); }),
         group("one key, bias",

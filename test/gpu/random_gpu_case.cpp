@@ -25,8 +25,9 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     if (c.scale == Scale::None) c.scale = Scale::Number;
     c.bias_has_infinities = false;
     bool const is_whole_bias = c.bias && (*c.bias)[2] == c.s_q && (*c.bias)[3] == c.s_kv;
-    c.d_bias = c.d_bias && is_whole_bias;             // cudnn.s12
-    if (c.mask && c.s_kv > 1) (*c.mask)[3] = c.s_kv;  // cudnn.s14
+    c.d_bias = c.d_bias && is_whole_bias;  // cudnn.s12
+    bool const has_mask_type = c.dropout == Dropout::Mask && random.chance(0.5);
+    if (has_mask_type) c.mask_type = DataType_t::FLOAT;
     c.nan_in_padding = c.paging.wild_entries = false;
     c.block_mask = false;  // cudnn.s55
     if (c.sink) c.sink = DataType_t::FLOAT;

@@ -1,0 +1,57 @@
+// Limits on dropout masks of one column.
+#include "support/support.h"
+
+#include "support/catch.h"
+#include "unit/expand/attention_graphs.h"
+
+using test::AttentionGraph;
+namespace core = cudnn_frontend::core;
+namespace support = cudnn_frontend::support;
+using cudnn_frontend::DataType_t;
+using Port = cudnn_frontend::nodes::attention::Port;
+
+namespace {
+
+std::string ids(AttentionGraph const& graph, int sm = 90) {
+    std::string text;
+    auto const report = support::check(test::validated(graph.spec), {.cudnn_version = 91900, .sm = sm});
+    for (auto const& finding : report.findings()) text += (text.empty() ? "" : " ") + finding.where.rule;
+    return text;
+}
+
+AttentionGraph masked(AttentionGraph graph, core::Dims const& dim) {
+    graph.dropout_mask();
+    graph.tensor(Port::Dropout_mask).dim = dim;
+    graph.tensor(Port::Dropout_mask).stride = core::packed_strides(dim);
+    return graph;
+}
+
+}  // namespace
+
+TEST_CASE("cudnn.s14: a dropout mask of one number for each batch entry, forward", "[support]") {
+    CHECK(ids(masked(AttentionGraph::forward(), {2, 4, 1, 1})) == "cudnn.s14");
+    CHECK(ids(masked(AttentionGraph::forward(), {2, 1, 1, 1})) == "cudnn.s14");
+    for (core::Dims const& dim :
+         {core::Dims{1, 4, 1, 1}, {1, 1, 1, 1}, {2, 4, 6, 1}, {1, 1, 6, 1}, {2, 1, 1, 5}, {2, 4, 6, 5}}) {
+        CHECK(ids(masked(AttentionGraph::forward(), dim)) == "");
+    }
+}
+
+TEST_CASE("cudnn.s73: a dropout mask of one column, backward", "[support]") {
+    auto const alone = masked(AttentionGraph::backward(), {2, 1, 1, 1});
+    CHECK(ids(alone) == "");
+    CHECK(ids(alone, 100) == "");
+    CHECK(ids(alone, 89) == "cudnn.s73");
+    CHECK(ids(alone, 120) == "cudnn.s73");
+    CHECK(ids(masked(AttentionGraph::backward(), {2, 1, 1, 5}), 89) == "");
+    CHECK(ids(masked(AttentionGraph::backward().bias({1, 4, 6, 1}), {1, 1, 6, 1})) == "cudnn.s73");
+    CHECK(ids(masked(AttentionGraph::backward().bias({1, 4, 1, 5}), {1, 1, 6, 1})) == "");
+    CHECK(ids(masked(AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient(), {1, 1, 6, 1})) == "cudnn.s73");
+    CHECK(ids(masked(AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient(), {1, 1, 6, 5})) == "");
+}
+
+TEST_CASE("dropout masks of FLOAT are taken beside Q of another type", "[support]") {
+    auto graph = masked(AttentionGraph::forward(), {2, 4, 6, 5});
+    graph.tensor(Port::Dropout_mask).data_type = DataType_t::FLOAT;
+    CHECK(ids(graph) == "");
+}
