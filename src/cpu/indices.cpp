@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 
 namespace cudnn_frontend::inline v1::cpu {
 namespace {
@@ -37,6 +38,7 @@ IndexValues index_values(ir::OpGraph const& graph) {
         ir::Value const& value = graph.value(binding.value);
         if (value.ragged) values.add_counts({value.ragged.offset, value.ragged.length});
     }
+    for (ir::Value const& value : graph.values()) values.add_counts({value.steps_of});
     return values;
 }
 
@@ -57,7 +59,7 @@ class FetchedPack {
     FetchedPack(ir::OpGraph const& graph, std::span<void* const> pointers, Fetch const& fetch)
         : graph_(graph), pointers_(pointers.begin(), pointers.end()), slots_(slots_of(graph)), fetch_(fetch) {}
 
-    Memory memory() const { return {graph_, slots_, pointers_, nullptr}; }
+    Memory memory() { return {graph_, slots_, pointers_, steps_.data()}; }
 
     // Constants are on the host already.
     error_t fetch(std::vector<ir::ValueId> ids) {
@@ -68,6 +70,19 @@ class FetchedPack {
             SDPA_GRAPH_TRY(fetch_one(id));
         }
         return {};
+    }
+
+    // Of sums that were fetched.
+    void make_steps() {
+        std::int64_t bytes = 0;
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            ir::Value const& value = graph_.values()[i];
+            if (value.steps_of == ir::kNoValue) continue;
+            slots_[i] = {Slot::Where::Workspace, bytes};
+            bytes += value.dim[0] * core::size_of(value.type);
+        }
+        steps_.resize(static_cast<std::size_t>(bytes));
+        compute_steps(graph_, memory());
     }
 
    private:
@@ -90,17 +105,20 @@ class FetchedPack {
     }
 
     // Those of a packed table end where its last offset says.
-    std::int64_t elements(ir::Value const& value) const {
+    std::int64_t elements(ir::Value const& value) {
         if (!value.ragged) return core::span_of(value.dim, value.stride).value_or(0);
         ir::Value const& offset = graph_.value(value.ragged.offset);
         std::int64_t const end = memory().integer(value.ragged.offset, value.dim[0] * offset.stride[0]);
-        return end > kMostElements ? end : end * value.ragged.multiplier;
+        std::int64_t count = 0;
+        bool const is_countable = !__builtin_mul_overflow(end, value.ragged.multiplier, &count);
+        return is_countable ? count : std::numeric_limits<std::int64_t>::max();
     }
 
     ir::OpGraph const& graph_;
     std::vector<void*> pointers_;
     std::vector<Slot> slots_;
     std::deque<std::vector<std::byte>> copies_;
+    std::vector<std::byte> steps_;
     Fetch const& fetch_;
 };
 
@@ -116,6 +134,7 @@ error_t check_indices_elsewhere(ir::OpGraph const& graph, std::span<void* const>
     IndexValues const values = index_values(graph);
     FetchedPack pack(graph, pointers, fetch);
     SDPA_GRAPH_TRY(pack.fetch(values.counts));
+    pack.make_steps();
     SDPA_GRAPH_TRY(check_lengths(graph, pack.memory()));
     SDPA_GRAPH_TRY(check_offsets(graph, pack.memory()));
     SDPA_GRAPH_TRY(pack.fetch(values.tables));

@@ -28,7 +28,7 @@ class WorkspacePlanner {
             if (layout_.bytes > kMaxWorkspace) return too_large();
             release_after(i);
         }
-        place_steps();
+        SDPA_GRAPH_TRY(place_steps());
         return place_dense_copies();
     }
 
@@ -52,13 +52,22 @@ class WorkspacePlanner {
     }
 
     // For as long as the graph runs.
-    void place_steps() {
+    error_t place_steps() {
         for (std::size_t i = 0; i < graph_.values().size(); ++i) {
             ir::Value const& value = graph_.values()[i];
             if (value.steps_of == ir::kNoValue) continue;
+            std::string const& sums = graph_.value(value.steps_of).name;
+            if (value.dim[0] > (kMaxWorkspace - layout_.bytes) / core::size_of(value.type)) {
+                return {error_code_t::GRAPH_NOT_SUPPORTED,
+                        "The lengths that '" + sums +
+                            "' tells need more than 2^47 bytes of workspace, which no host can "
+                            "address; make the batch smaller.",
+                        {"", "", sums}};
+            }
             layout_.slots[i] = {Slot::Where::Workspace, layout_.bytes};
             layout_.bytes += align_up(value.dim[0] * core::size_of(value.type));
         }
+        return {};
     }
 
     // Dense copies of ragged tensors, for as long as the graph runs; some operations read them as they are.

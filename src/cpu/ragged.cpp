@@ -30,12 +30,14 @@ std::int64_t start_of(ir::Value const& value, Memory const& memory, ir::OpGraph 
 }
 
 error_t bad_offset(ir::Value const& value, std::string const& offsets, std::int64_t b, std::string const& found) {
-    return {error_code_t::INVALID_VALUE,
-            "Tensor '" + offsets + "', the ragged offset of '" + value.name + "', " + found + " at batch entry " +
-                std::to_string(b) +
-                "; offsets count elements, start at 0 or later and leave room for each sequence. "
-                "Nothing was written; correct the entry.",
-            {"", "", value.name}};
+    return {
+        error_code_t::INVALID_VALUE,
+        "Tensor '" + offsets + "', the ragged offset of '" + value.name + "', " + found + " at batch entry " +
+            std::to_string(b) + "; offsets count " +
+            (value.ragged.multiplier == 1 ? "elements" : std::to_string(value.ragged.multiplier) + " elements as one") +
+            ", start at 0 or later and leave room for each sequence. "
+            "Nothing was written; correct the entry.",
+        {"", "", value.name}};
 }
 
 // Elements that the entry's rows reach over.
@@ -50,18 +52,15 @@ error_t check_tensor(ir::OpGraph const& graph, ir::Value const& value, Memory co
     std::int64_t const most = std::numeric_limits<std::int64_t>::max() / value.ragged.multiplier;
     for (std::int64_t b = 0; b <= value.dim[0]; ++b) {
         std::int64_t const offset = offset_of(value, memory, graph, b);
-        if (offset < 0) return bad_offset(value, offsets, b, "holds " + std::to_string(offset));
-        if (offset > most) {
-            return bad_offset(
-                value, offsets, b,
-                "holds " + std::to_string(offset) + " times " + std::to_string(value.ragged.multiplier) + " elements");
-        }
+        bool const is_countable = offset >= 0 && offset <= most;
+        if (!is_countable) return bad_offset(value, offsets, b, "holds " + std::to_string(offset));
     }
     for (std::int64_t b = 0; b < value.dim[0]; ++b) {
         std::int64_t const start = start_of(value, memory, graph, b), next = start_of(value, memory, graph, b + 1);
         if (next < start) {
             return bad_offset(value, offsets, b,
-                              "decreases from " + std::to_string(start) + " to " + std::to_string(next));
+                              "decreases from " + std::to_string(offset_of(value, memory, graph, b)) + " to " +
+                                  std::to_string(offset_of(value, memory, graph, b + 1)));
         }
         std::int64_t const needed = reach(value, rows_of(value, memory, graph, b));
         if (needed > next - start) {

@@ -78,7 +78,8 @@ class ValueCheck {
     void check_ragged() {
         if (!value_.ragged) return;
         for (ValueId const part : {value_.ragged.offset, value_.ragged.length}) {
-            if (!is_known_before(part)) {
+            bool const is_offset = part == value_.ragged.offset;
+            if (!is_known_before(part) || (is_offset && graph_.value(part).role != Role::Input)) {
                 return fail("has ragged offsets or lengths %" + std::to_string(part) +
                             "; needs inputs that were added before it");
             }

@@ -526,8 +526,8 @@ constexpr Limit kLimits[] = {
      "leave out set_unfuse_fma()", kUnsupported, Ground::NoPlace, unfused_multiplication},
     {"cudnn.s72",
      "none but scale, lengths and stats beside sums of lengths, an offset's multiplier or set_unfuse_fma()",
-     "tell the lengths and offsets in the other form, or use Target::cpu()", kUnsupported, Ground::NoPlace,
-     options_beside_unified},
+     "tell lengths and offsets in the other form, leave out set_unfuse_fma(), or use Target::cpu()", kUnsupported,
+     Ground::NoPlace, options_beside_unified},
     {"cudnn.s73",
      "backward: a dropout mask of one column on compute capability 9.0 or 10.x alone, and there without dBias or "
      "another "

@@ -103,7 +103,12 @@ Found unfused_multiplication(Facts const& facts, Capabilities const& here) {
 Found options_beside_unified(Facts const& facts, Capabilities const&) {
     bool const is_told_so = !facts.is_unified() && !facts.has(Port::Block_mask) && !facts.is_backward;
     Found found = is_told_so && nodes::needs_unified(facts.graph, facts.node) ? without_place(facts) : std::nullopt;
-    if (found) found->found += " beside what cuDNN has in its unified operation alone";
+    if (!found) return {};
+    int const sums = nodes::sums_port(facts.node);
+    bool const is_unfused = nodes::unfuses_multiplication(facts.node);
+    found->found += " beside ";
+    if (sums >= 0) found->found += nodes::port_name(facts.node.kind(), sums);
+    else found->found += is_unfused ? "set_unfuse_fma(true)" : "an offset's multiplier";
     return found;
 }
 

@@ -245,8 +245,9 @@ TEST_CASE("an offset that overflows with its multiplier is named with its place"
     in.q.offsets->set({2, 0, 0, 0}, 0x1p61);
     MemorySnapshot const before(out.all());
     CHECK(session.execute().get_message() ==
-          "Tensor 'offset', the ragged offset of 'q', holds 2305843009213693952 times 16 elements at batch entry 2; "
-          "offsets count elements, start at 0 or later and leave room for each sequence. Nothing was written; correct "
+          "Tensor 'offset', the ragged offset of 'q', holds 2305843009213693952 at batch entry 2; "
+          "offsets count 16 elements as one, start at 0 or later and leave room for each sequence. Nothing was "
+          "written; correct "
           "the entry.");
     CHECK(before.change_outside({}) == "");
 }

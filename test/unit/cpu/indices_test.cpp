@@ -53,6 +53,19 @@ RemotePack packed() {
     return {test::composite(attention), {{"seq_len_q", {6, 2}}, {"seq_len_kv", {5, 5}}, {"offset", {0, 192, 256}}}};
 }
 
+// Running totals of 4 and 2 queries, which also say in tokens where Q's sequences start.
+RemotePack totalled(bool is_fused) {
+    auto attention = AttentionGraph::forward().padding();
+    attention.node().ports[Port::Seq_len_q] = nodes::kNoTensor;
+    attention.connect(Port::Cu_seq_len_q, DataType_t::INT32, {3, 1, 1, 1});
+    auto& q = attention.tensor(Port::Q);
+    q.stride = {192, 8, 32, 1};
+    q.ragged_offset = attention.node().ports[Port::Cu_seq_len_q];
+    q.ragged_offset_multiplier = 32;
+    return {is_fused ? test::fused(attention) : test::composite(attention),
+            {{"cu_seq_len_q", {0, 4, 6}}, {"seq_len_kv", {5, 0}}}};
+}
+
 // Pages of 2 rows of K, 7 of them, and of 4 of V, 4 of them.
 RemotePack paged(bool is_fused) {
     auto const attention = AttentionGraph::forward().padding().pages();
@@ -64,6 +77,21 @@ RemotePack paged(bool is_fused) {
 }
 
 }  // namespace
+
+TEST_CASE("sums of lengths are fetched, and looked at as lengths and as offsets") {
+    for (bool const is_fused : {false, true}) {
+        RemotePack totals = totalled(is_fused);
+        CHECK(totals.check().get_message() == "");
+        CHECK(totals.fetched == 2);
+        totals.integers["cu_seq_len_q"] = {0, 7, 8};
+        CHECK(totals.check().get_message().starts_with("Tensor 'cu_seq_len_q' goes from 0 to 7 for batch entry 0"));
+        totals.integers["cu_seq_len_q"] = {0, 4, 3};
+        CHECK(totals.check().get_message().starts_with("Tensor 'cu_seq_len_q' goes from 4 to 3 for batch entry 1"));
+        totals.integers["cu_seq_len_q"] = {-4, 0, 2};
+        CHECK(totals.check().get_message().starts_with(
+            "Tensor 'cu_seq_len_q', the ragged offset of 'Q', holds -4 at batch entry 0; offsets count 32 elements"));
+    }
+}
 
 TEST_CASE("indices in order pass, and each is fetched once") {
     for (bool const is_fused : {false, true}) {

@@ -101,6 +101,15 @@ TEST_CASE("sums of lengths in place of lengths, on one side or on both") {
     }
 }
 
+TEST_CASE("more batch entries than numbers count, with sums of lengths, are reported and do not overflow") {
+    TestGraph graph = attention_graph(NodeKind::SdpaForward);
+    connect_lengths(graph);
+    graph.disconnect(Seq_len_q);
+    graph.connect(Cu_seq_len_q, {3, 1, 1, 1}, DataType_t::INT32);
+    graph.at(Q).dim[0] = std::numeric_limits<std::int64_t>::max();
+    CHECK(validate(graph).report.to_text().find("[graph.c10]") != std::string::npos);
+}
+
 TEST_CASE("sdpa_fwd.c62 sdpa_bwd.c57: lengths beside their sums") {
     for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
         TestGraph graph = attention_graph(kind);

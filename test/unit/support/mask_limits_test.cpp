@@ -37,6 +37,16 @@ TEST_CASE("cudnn.s14: a dropout mask of one number for each batch entry, forward
     }
 }
 
+TEST_CASE("cudnn.s14: a dropout mask of one column for one query", "[support]") {
+    auto graph = AttentionGraph::forward();
+    for (int const port : {Port::Q, Port::O}) {
+        graph.tensor(port).dim[2] = 1;
+        graph.tensor(port).stride = core::packed_strides(graph.tensor(port).dim);
+    }
+    CHECK(ids(masked(graph, {1, 1, 1, 1})) == "cudnn.s14 cudnn.s28");
+    CHECK(ids(masked(graph, {1, 1, 1, 5})).find("cudnn.s14") == std::string::npos);
+}
+
 TEST_CASE("cudnn.s73: a dropout mask of one column, backward", "[support]") {
     auto const alone = masked(AttentionGraph::backward(), {2, 1, 1, 1});
     CHECK(ids(alone) == "");

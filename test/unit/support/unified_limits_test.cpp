@@ -66,4 +66,9 @@ TEST_CASE("cudnn.s72: options beside what the unified operation has alone", "[su
     tell_queries_by_sums(graph);
     CHECK(ids(graph, 92800) == "cudnn.s72");
     CHECK(ids(graph.implementation(AttentionImplementation_t::UNIFIED), 92800) == "cudnn.s11");
+    auto unfused = AttentionGraph::forward().bias({1, 1, 6, 5});
+    std::get<cudnn_frontend::nodes::SdpaForwardFields>(unfused.node().fields).unfuse_fma = true;
+    auto const report = support::check(test::validated(unfused.spec), {.cudnn_version = 92800, .sm = 100}).to_text();
+    CHECK(report.find("[cudnn.s72] node 'sdpa', tensor 'bias': found a bias beside set_unfuse_fma(true)") !=
+          std::string::npos);
 }
