@@ -225,8 +225,8 @@ int main(int argc, char** argv) {
     fill_integers(memory);
     keep_graphs(false);
     bool const wants_shapes = argc < 3;
-    for (Shape const& shape : kShapes) {
-        if (wants_shapes) measure(sides, handle, memory, shape);
+    if (wants_shapes) {
+        for (Shape const& shape : kShapes) measure(sides, handle, memory, shape);
     }
     if (sides.size() < 3) return 0;
     std::puts("options at b4 h16/16 s2048 d128, execute on the GPU: ours, the existing frontend's");

@@ -75,14 +75,14 @@ class FetchedPack {
     // Of sums that were fetched.
     void make_steps() {
         std::int64_t bytes = 0;
-        for (std::size_t i = 0; i < slots_.size(); ++i) {
-            ir::Value const& value = graph_.values()[i];
-            if (value.steps_of == ir::kNoValue) continue;
-            slots_[i] = {Slot::Where::Workspace, bytes};
+        std::vector<ir::ValueId> const ids = values_of_steps(graph_);
+        for (ir::ValueId const id : ids) {
+            ir::Value const& value = graph_.value(id);
+            slots_[static_cast<std::size_t>(id)] = {Slot::Where::Workspace, bytes};
             bytes += value.dim[0] * core::size_of(value.type);
         }
         steps_.resize(static_cast<std::size_t>(bytes));
-        compute_steps(graph_, memory());
+        compute_steps(graph_, ids, memory());
     }
 
    private:

@@ -1,6 +1,7 @@
 #include "cpu/layout.h"
 
 #include "core/data_type.h"
+#include "cpu/lengths.h"
 
 #include <algorithm>
 
@@ -53,9 +54,8 @@ class WorkspacePlanner {
 
     // For as long as the graph runs.
     error_t place_steps() {
-        for (std::size_t i = 0; i < graph_.values().size(); ++i) {
-            ir::Value const& value = graph_.values()[i];
-            if (value.steps_of == ir::kNoValue) continue;
+        for (ir::ValueId const id : values_of_steps(graph_)) {
+            ir::Value const& value = graph_.value(id);
             std::string const& sums = graph_.value(value.steps_of).name;
             if (value.dim[0] > (kMaxWorkspace - layout_.bytes) / core::size_of(value.type)) {
                 return {error_code_t::GRAPH_NOT_SUPPORTED,
@@ -64,7 +64,7 @@ class WorkspacePlanner {
                             "address; make the batch smaller.",
                         {"", "", sums}};
             }
-            layout_.slots[i] = {Slot::Where::Workspace, layout_.bytes};
+            slot(id) = {Slot::Where::Workspace, layout_.bytes};
             layout_.bytes += align_up(value.dim[0] * core::size_of(value.type));
         }
         return {};

@@ -72,12 +72,19 @@ static std::int32_t step(std::int64_t from, std::int64_t to) {
         std::clamp<std::int64_t>(difference, -1, std::numeric_limits<std::int32_t>::max()));
 }
 
-void compute_steps(ir::OpGraph const& graph, Memory const& memory) {
+std::vector<ir::ValueId> values_of_steps(ir::OpGraph const& graph) {
+    std::vector<ir::ValueId> ids;
     for (std::size_t i = 0; i < graph.values().size(); ++i) {
-        ir::Value const& value = graph.values()[i];
-        if (value.steps_of == ir::kNoValue) continue;
+        if (graph.values()[i].steps_of != ir::kNoValue) ids.push_back(static_cast<ir::ValueId>(i));
+    }
+    return ids;
+}
+
+void compute_steps(ir::OpGraph const& graph, std::span<ir::ValueId const> values, Memory const& memory) {
+    for (ir::ValueId const id : values) {
+        ir::Value const& value = graph.value(id);
         std::int64_t const stride = graph.value(value.steps_of).stride[0];
-        auto* const steps = static_cast<std::int32_t*>(memory.view(static_cast<ir::ValueId>(i)).data);
+        auto* const steps = static_cast<std::int32_t*>(memory.view(id).data);
         for (std::int64_t b = 0; b < value.dim[0]; ++b) {
             steps[b] =
                 step(memory.integer(value.steps_of, b * stride), memory.integer(value.steps_of, (b + 1) * stride));

@@ -5,10 +5,14 @@
 
 #include "core/result.h"
 
+#include <span>
+#include <vector>
+
 namespace cudnn_frontend::inline v1::cpu {
 
-// Fills the values that are steps of sums of lengths.
-void compute_steps(ir::OpGraph const& graph, Memory const& memory);
+// Those that hold the lengths of which the caller told the sums.
+std::vector<ir::ValueId> values_of_steps(ir::OpGraph const& graph);
+void compute_steps(ir::OpGraph const& graph, std::span<ir::ValueId const> values, Memory const& memory);
 
 // Whether each length that an operation reads lies between 0 and the size of the dim that it cuts short.
 error_t check_lengths(ir::OpGraph const& graph, Memory const& memory);

@@ -184,6 +184,7 @@ Result<std::shared_ptr<Program const>> Program::plan(ir::OpGraph graph, int thre
     program->scratch_offset_ = bytes - scratch.value();
     // The caller's workspace may start anywhere.
     program->workspace_size_ = bytes == 0 ? 0 : bytes + kWorkspaceAlignment - 1;
+    program->steps_ = values_of_steps(graph);
     program->graph_ = std::move(graph);
     return std::shared_ptr<Program const>(program);
 }
@@ -191,7 +192,7 @@ Result<std::shared_ptr<Program const>> Program::plan(ir::OpGraph graph, int thre
 error_t Program::run(std::span<void* const> pointers, void* workspace) const {
     std::byte* const base = aligned(workspace);
     Memory const memory(graph_, slots_, pointers, base);
-    compute_steps(graph_, memory);
+    compute_steps(graph_, steps_, memory);
     SDPA_GRAPH_TRY(check_indices(graph_, memory));
     unpack_ragged(graph_, slots_, memory);
     Run const run_op{graph_, memory, threads_, base + scratch_offset_};

@@ -30,6 +30,7 @@ class Program {
     ir::OpGraph graph_;
     int threads_ = 1;
     std::vector<Slot> slots_;          // of each value
+    std::vector<ir::ValueId> steps_;   // values that are computed before all operations
     std::int64_t scratch_offset_ = 0;  // where operations work, one after the other
     std::int64_t workspace_size_ = 0;
 };

@@ -12,8 +12,8 @@ AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes
                                WaitingNodes& waiting)
     : NodeScope(builder, tensors, node), waiting_(waiting) {
     if (fields().padding_mask) {
-        seq_len_q_ = lengths(Port::Seq_len_q, Port::Cu_seq_len_q);
-        seq_len_kv_ = lengths(Port::Seq_len_kv, Port::Cu_seq_len_kv);
+        seq_len_q_ = lengths(nodes::attention::kQueryLengths);
+        seq_len_kv_ = lengths(nodes::attention::kKeyLengths);
     }
     // Tensors become values in this order.
     port(Port::Q);
@@ -40,9 +40,9 @@ ValueId AttentionScope::port(int port) const {
     }
 }
 
-ValueId AttentionScope::lengths(int port, int sums_port) {
-    ValueId const sums = NodeScope::port(sums_port);
-    if (sums == ir::kNoValue) return NodeScope::port(port);
+ValueId AttentionScope::lengths(nodes::attention::LengthPorts const& ports) {
+    ValueId const sums = NodeScope::port(ports.sums);
+    if (sums == ir::kNoValue) return NodeScope::port(ports.lengths);
     ir::Value const of = value(sums);
     return builder_.add({.name = of.name + "::steps",
                          .type = DataType_t::INT32,

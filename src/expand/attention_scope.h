@@ -83,7 +83,7 @@ class AttentionScope : public NodeScope {
     ir::ValueId reshape(ir::ValueId x, ir::ValueId y);
 
    private:
-    ir::ValueId lengths(int port, int sums_port);
+    ir::ValueId lengths(nodes::attention::LengthPorts const& ports);
     ir::ValueId add_value(ir::Value value);
     ir::ValueId emit(ir::OpBody const& body, ir::ValueId out);
     std::string name_of_op(std::string const& result) const;

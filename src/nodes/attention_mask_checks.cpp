@@ -3,6 +3,7 @@
 #include "core/data_type.h"
 #include "nodes/attention_check_tools.h"
 #include "nodes/attention_checks.h"
+#include "nodes/attention_schema.h"
 #include "nodes/given_checks.h"
 
 #include <cmath>
@@ -51,7 +52,7 @@ void bias_type_fits(RuleScope const& scope) {
 
 void padding_has_lengths(RuleScope const& scope) {
     if (!fields(scope).padding_mask) return;
-    for (auto const& [port, sums] : {std::pair{Seq_len_q, Cu_seq_len_q}, std::pair{Seq_len_kv, Cu_seq_len_kv}}) {
+    for (auto const [port, sums] : {kQueryLengths, kKeyLengths}) {
         if (scope.tensor(port) != nullptr || scope.tensor(sums) != nullptr) continue;
         scope.report_port(port, text("a padding mask without ", name(scope, port)), "both seq_len_q and seq_len_kv",
                           text("call set_", name(scope, port), "() with the lengths"));
@@ -74,9 +75,10 @@ void lengths_have_dims(RuleScope const& scope) {
     for (int const port : {Seq_len_q, Seq_len_kv}) {
         expect_dims(scope, port, {q->dim[0], 1, 1, 1}, "one length for each batch entry of Q");
     }
-    if (q->dim[0] == std::numeric_limits<std::int64_t>::max()) return;  // another rule's
+    core::Dims const ends = boundary_dims(q->dim[0]);
+    if (ends.empty()) return;
     for (int const port : {Cu_seq_len_q, Cu_seq_len_kv}) {
-        expect_dims(scope, port, {q->dim[0] + 1, 1, 1, 1}, "where each batch entry of Q ends, after a first 0");
+        expect_dims(scope, port, ends, "where each batch entry of Q ends, after a first 0");
     }
 }
 
@@ -89,7 +91,7 @@ void lengths_are_int32(RuleScope const& scope) {
 }
 
 void lengths_are_told_once(RuleScope const& scope) {
-    for (auto const& [port, sums] : {std::pair{Seq_len_q, Cu_seq_len_q}, std::pair{Seq_len_kv, Cu_seq_len_kv}}) {
+    for (auto const [port, sums] : {kQueryLengths, kKeyLengths}) {
         if (scope.tensor(port) == nullptr || scope.tensor(sums) == nullptr) continue;
         scope.report_port(sums, text(name(scope, sums), " beside ", name(scope, port)), "one of them",
                           text("leave out set_", name(scope, sums), "() or set_", name(scope, port), "()"));

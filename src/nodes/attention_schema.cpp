@@ -2,11 +2,18 @@
 
 #include "nodes/fp8.h"
 
+#include <limits>
+
 namespace cudnn_frontend::inline v1::nodes {
 
 core::Dims rows_first_strides(core::Dims const& dim) {
     core::Dims const stride = core::packed_strides({dim[0], dim[2], dim[1], dim[3]});
     return {stride[0], stride[2], stride[1], stride[3]};
+}
+
+core::Dims boundary_dims(std::int64_t batches) {
+    if (batches == std::numeric_limits<std::int64_t>::max()) return {};  // a rule refuses so many
+    return {batches + 1, 1, 1, 1};
 }
 
 void infer_output(TensorSpec* tensor, core::Dims const& dim) {

@@ -61,6 +61,9 @@ constexpr std::array<Row, A + B> join(std::array<Row, A> const& a, std::array<Ro
 // Of a packed tensor {B, H, S, D} whose rows hold all heads: how sequences of different lengths lie in one.
 core::Dims rows_first_strides(core::Dims const& dim);
 
+// Of what says where each batch entry starts and the last one ends; empty where no number counts them.
+core::Dims boundary_dims(std::int64_t batches);
+
 // Fills an output's dims and packed strides, and its type, where they are empty; nothing where no tensor is connected.
 void infer_output(TensorSpec* tensor, core::Dims const& dim);
 void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type);

@@ -17,6 +17,12 @@ using namespace attention;
 constexpr std::int64_t kMaxLength = std::int64_t{1} << 28;
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;  // of an intermediate, 4 bytes each
 
+// What is more than one number, or may be; all of it lies in memory.
+constexpr int kTensorPorts[] = {
+    Q,        K,          V,   O,   dO,    Stats,        Bias,         Seq_len_q,    Seq_len_kv,  Dropout_mask,
+    Rng_dump, dQ,         dK,  dV,  dBias, Page_table_k, Page_table_v, Sink_token,   dSink_token, Max,
+    Sum_exp,  Block_mask, Q_T, K_T, dO_T,  dO_f16,       Cu_seq_len_q, Cu_seq_len_kv};
+
 bool has_port(RuleScope const& scope, int port, Direction direction) {
     auto const ports = schema_of(scope.node().kind()).ports;
     return std::any_of(ports.begin(), ports.end(),
@@ -47,10 +53,7 @@ void expect_like(RuleScope const& scope, int gradient, int source, char const* m
 }  // namespace
 
 void has_four_dims(RuleScope const& scope) {
-    for (int const port :
-         {Q,        K,          V,   O,   dO,    Stats,        Bias,         Seq_len_q,    Seq_len_kv,  Dropout_mask,
-          Rng_dump, dQ,         dK,  dV,  dBias, Page_table_k, Page_table_v, Sink_token,   dSink_token, Max,
-          Sum_exp,  Block_mask, Q_T, K_T, dO_T,  dO_f16,       Cu_seq_len_q, Cu_seq_len_kv}) {
+    for (int const port : kTensorPorts) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || tensor->dim.empty() || tensor->dim.size() == 4) continue;
         scope.report_port(port, text(name(scope, port), " with ", tensor->dim.size(), " dims ", tensor->dim),
@@ -171,26 +174,7 @@ void intermediates_fit(RuleScope const& scope) {
 }
 
 void tensors_are_in_memory(RuleScope const& scope) {
-    for (int const port : {Q,
-                           K,
-                           V,
-                           O,
-                           dO,
-                           Stats,
-                           Bias,
-                           Seq_len_q,
-                           Seq_len_kv,
-                           Dropout_mask,
-                           Page_table_k,
-                           Page_table_v,
-                           Sink_token,
-                           Block_mask,
-                           Q_T,
-                           K_T,
-                           dO_T,
-                           dO_f16,
-                           Cu_seq_len_q,
-                           Cu_seq_len_kv}) {
+    for (int const port : kTensorPorts) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || !has_port(scope, port, Direction::Input)) continue;
         if (!tensor->is_by_value && !tensor->is_constant) continue;

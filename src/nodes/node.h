@@ -80,6 +80,13 @@ enum Port : int {
     Cu_seq_len_kv,
     kPorts
 };
+
+// The lengths of sequences come as themselves or as their sums.
+struct LengthPorts {
+    Port lengths, sums;
+};
+inline constexpr LengthPorts kQueryLengths{Seq_len_q, Cu_seq_len_q};
+inline constexpr LengthPorts kKeyLengths{Seq_len_kv, Cu_seq_len_kv};
 }
 namespace pointwise {
 enum Port : int { In_0, In_1, In_2, Out_0, kPorts };

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <numeric>
 
@@ -52,10 +51,10 @@ std::pair<TensorId, std::int64_t> rows_of(GraphSpec const& graph, PortUse const&
     constexpr int kOfKeys[] = {K, V, dK, dV, Page_table_k, Page_table_v};
     bool const is_of_keys = std::ranges::find(kOfKeys, port) != std::end(kOfKeys);
     auto const tensor_at = [&](Port at) { return use.node->ports[static_cast<std::size_t>(at)]; };
-    TensorId const sums = tensor_at(is_of_keys ? Cu_seq_len_kv : Cu_seq_len_q);
-    TensorId const lengths = sums != kNoTensor ? sums : tensor_at(is_of_keys ? Seq_len_kv : Seq_len_q);
+    auto const [lengths, sums] = is_of_keys ? kKeyLengths : kQueryLengths;
     bool const is_table = port == Page_table_k || port == Page_table_v;
-    return {lengths, is_table ? page_size(graph, *use.node, port == Page_table_k ? K : V) : 0};
+    return {tensor_at(sums) != kNoTensor ? tensor_at(sums) : tensor_at(lengths),
+            is_table ? page_size(graph, *use.node, port == Page_table_k ? K : V) : 0};
 }
 
 // The first use of a ragged tensor that does not know about offsets.
@@ -85,9 +84,8 @@ void check_offset(RuleScope const& scope, TensorSpec const& tensor, TensorSpec c
                      "INT32 or INT64", "call set_data_type(DataType_t::INT32) on it");
     }
     if (tensor.dim.size() != 4 || offset.dim.empty()) return;
-    if (tensor.dim[0] == std::numeric_limits<std::int64_t>::max()) return;  // another rule's
-    core::Dims const wanted{tensor.dim[0] + 1, 1, 1, 1};
-    if (offset.dim == wanted) return;
+    core::Dims const wanted = boundary_dims(tensor.dim[0]);
+    if (wanted.empty() || offset.dim == wanted) return;
     scope.report(tensor, text("the ragged offset '", scope.label(offset), "' with dims ", offset.dim),
                  text("dims ", wanted, ": where each batch entry starts, and where the last one ends"),
                  "call set_dim() on it with one element more than the batch has entries");

@@ -5,8 +5,8 @@ namespace cudnn_frontend::inline v1::nodes {
 static bool is_connected(Node const& node, int port) { return node.ports[static_cast<std::size_t>(port)] != kNoTensor; }
 
 int sums_port(Node const& node) {
-    for (int const port : {attention::Cu_seq_len_q, attention::Cu_seq_len_kv}) {
-        if (is_connected(node, port)) return port;
+    for (auto const [lengths, sums] : {attention::kQueryLengths, attention::kKeyLengths}) {
+        if (is_connected(node, sums)) return sums;
     }
     return -1;
 }
