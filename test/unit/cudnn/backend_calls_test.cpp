@@ -150,6 +150,31 @@ TEST_CASE("the backend is told of pages: container, table, lengths and result of
     CHECK(fake.alive() == 0);
 }
 
+TEST_CASE("the backend is not told bounds on tokens, with which some heads come out wrong") {
+    auto const log_with = [](std::optional<std::int64_t> tokens) {
+        auto attention = AttentionGraph::backward().padding();
+        test::pack_rows(attention, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
+        auto& fields = std::get<nodes::SdpaBackwardFields>(attention.node().fields);
+        fields.max_total_seq_len_q = fields.max_total_seq_len_kv = tokens;
+        FakeCudnn fake;
+        REQUIRE(cudnn::lower(test::composite(attention), fake.api(), {}).is_good());
+        return fake.log();
+    };
+    CHECK(log_with(7) == log_with(std::nullopt));
+}
+
+TEST_CASE("the backend is told that a sum is deterministic from 9.11 on, which first has a word for it") {
+    auto const marks = [](std::size_t version) {
+        FakeCudnn fake;
+        fake.version = version;
+        ir::OpGraph const graph = test::composite(AttentionGraph::backward().heads(2, 2).deterministic());
+        REQUIRE(cudnn::lower(graph, fake.api(), {}).is_good());
+        return count_of(fake.log(), "REDUCTION_IS_DETERMINISTIC 1");
+    };
+    CHECK(marks(91002) == 0);
+    CHECK(marks(91100) == 2);
+}
+
 TEST_CASE("the backend is told sums of lengths and the multiplier of offsets in its one operation, and in no other") {
     auto attention = AttentionGraph::forward().padding();
     test::pack_rows(attention, {Port::Q, Port::K, Port::V, Port::O});
@@ -162,9 +187,9 @@ TEST_CASE("the backend is told sums of lengths and the multiplier of offsets in 
     INFO(fake.log());
     std::string const sums = "uid " + std::to_string(test::find_value(graph, "cu_seq_len_q").uid);
     std::string const lengths = "uid " + std::to_string(test::find_value(graph, "seq_len_kv").uid);
-    CHECK(count_of(fake.log(), "attribute 2820 " + sums) == 1);
-    CHECK(count_of(fake.log(), "attribute 2810 " + lengths) == 1);
-    CHECK(count_of(fake.log(), "attribute 2809 ") == 0);
+    CHECK(count_of(fake.log(), "OPERATION_SDPA_FWD_CU_SEQ_LEN_QDESC " + sums) == 1);
+    CHECK(count_of(fake.log(), "OPERATION_SDPA_FWD_SEQ_LEN_KVDESC " + lengths) == 1);
+    CHECK(count_of(fake.log(), "SEQ_LEN_QDESC") == 1);
     CHECK(count_of(fake.log(), "TENSOR_RAGGED_OFFSET_MULTIPLIER 32") == 4);
     CHECK(fake.alive() == 0);
     auto const primitive = cudnn::lower(test::composite(attention), fake.api(), {});
