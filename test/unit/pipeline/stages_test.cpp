@@ -344,6 +344,17 @@ TEST_CASE("shapes are overridden for one call") {
     auto const unequal = small.graph.execute(nullptr, pack, workspace.data(), uids, {}, strides);
     CHECK(unequal.code == error_code_t::INVALID_VALUE);
     CHECK(unequal.err_msg.find("2 uids, 0 dims and 2 strides") != std::string::npos);
+    buffers.o.assign(buffers.o.size(), -1.0f);
+    auto const bad_dims =
+        small.graph.execute(nullptr, pack, workspace.data(), uids, {{2, 4, 0, 8}, {2, 4, 0, 8}}, strides);
+    CHECK(bad_dims.err_msg.find("[graph.c08] tensor '") != std::string::npos);
+    auto const bad_strides =
+        small.graph.execute(nullptr, pack, workspace.data(), {{1}}, {{2, 4, 6, 8}}, {{384, 96, 16, 2}});
+    CHECK(bad_strides.err_msg.find("[sdpa_fwd.c02]") != std::string::npos);
+    auto const unknown =
+        small.graph.execute(nullptr, pack, workspace.data(), {{99}}, {{2, 4, 1, 8}}, {{192, 48, 8, 1}});
+    CHECK(unknown.err_msg.find("the uid 99, which no tensor has") != std::string::npos);
+    CHECK(buffers.o == std::vector<float>(buffers.o.size(), -1.0f));
     SmallGraph fixed = small_graph();
     REQUIRE(fixed.graph.build(Target::cpu()).is_good());
     auto const refused = fixed.graph.execute(nullptr, pack, workspace.data(), uids, dims, strides);
