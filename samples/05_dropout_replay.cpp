@@ -19,6 +19,8 @@ constexpr auto kFloat = fe::DataType_t::FLOAT;
 using Half = fe::float16;
 using Halves = std::vector<Half>;
 
+constexpr std::int64_t kOffsetsOfRun = 32 * kHeads;  // what a GPU's generator takes, for one batch entry
+
 enum Uid : Index { kQ, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV, kSeed, kOffset, kDump, kMask, kMaskScale };
 
 struct Data {
@@ -111,10 +113,10 @@ int main(int argc, char** argv) {
     samples::run(target, backward, data.pack());
     checks.expect("backward drops the same probabilities", data.dump == mask);
 
-    data.offset += 1;
+    data.offset += kOffsetsOfRun;
     samples::run(target, forward, data.pack());
     checks.expect("another offset gives another mask", data.dump != mask);
-    data.offset -= 1;
+    data.offset -= kOffsetsOfRun;
     samples::run(target, forward, data.pack());
     checks.expect("the old offset gives the old mask and the same O to the bit",
                   data.dump == mask && dense(view(kLayoutQ, data.o)) == o);
