@@ -1,5 +1,6 @@
 #include "nodes/attention_check_tools.h"
 
+#include "core/data_type.h"
 #include "nodes/fp8.h"
 #include "nodes/paging.h"
 
@@ -14,10 +15,10 @@ AttentionFields const& fields(RuleScope const& scope) { return *attention_fields
 DataType_t io_type(RuleScope const& scope) {
     TensorSpec const* const q = scope.tensor(attention::Q);
     if (q == nullptr) return DataType_t::NOT_SET;
-    DataType_t const type = q->data_type;
-    bool const is_io = type == DataType_t::FLOAT || type == DataType_t::HALF || type == DataType_t::BFLOAT16;
-    return is_io ? type : DataType_t::NOT_SET;
+    return is_wide(q->data_type) ? q->data_type : DataType_t::NOT_SET;
 }
+
+bool is_wide(DataType_t type) { return core::is_half(type) || type == DataType_t::FLOAT; }
 
 core::Dims score_dims(RuleScope const& scope) {
     bool const is_known = scope.tensor_4d(attention::Q) != nullptr && scope.tensor_4d(attention::K) != nullptr;
@@ -58,15 +59,9 @@ void expect_one_of(RuleScope const& scope, int port, bool (*fits)(DataType_t typ
     scope.report_port(port, text(name(scope, port), " of type ", tensor->data_type), types, fix);
 }
 
-void expect_io_type_or_float(RuleScope const& scope, int port) {
-    TensorSpec const* const tensor = scope.tensor(port);
-    DataType_t const io = io_type(scope);
-    if (tensor == nullptr || !has_type(*tensor) || io == DataType_t::NOT_SET || is_fp8(scope.node())) return;
-    if (tensor->data_type == io || tensor->data_type == DataType_t::FLOAT) return;
-    scope.report_port(
-        port, text(name(scope, port), " of type ", tensor->data_type),
-        io == DataType_t::FLOAT ? text("type FLOAT, as Q has") : text("type ", io, ", as Q has, or FLOAT"),
-        text("call set_data_type(DataType_t::", io, ") on it"));
+void expect_wide_type(RuleScope const& scope, int port) {
+    if (is_fp8(scope.node())) return;
+    expect_one_of(scope, port, is_wide, "type HALF, BFLOAT16 or FLOAT", "call set_data_type() on it with one of these");
 }
 
 void expect_one_element(RuleScope const& scope, int port) {

@@ -12,6 +12,8 @@ AttentionFields const& fields(RuleScope const& scope);
 // The type of Q, which the other tensors follow; NOT_SET where Q is missing or of a type that attention does not take.
 DataType_t io_type(RuleScope const& scope);
 
+bool is_wide(DataType_t type);  // HALF, BFLOAT16 or FLOAT
+
 // {B, Hq, Sq, Skv}; empty where Q or K does not say.
 core::Dims score_dims(RuleScope const& scope);
 
@@ -21,7 +23,8 @@ void expect_broadcast(RuleScope const& scope, int port);
 void expect_type(RuleScope const& scope, int port, DataType_t type);
 // One of those that `fits` takes and `types` names.
 void expect_one_of(RuleScope const& scope, int port, bool (*fits)(DataType_t type), char const* types, char const* fix);
-void expect_io_type_or_float(RuleScope const& scope, int port);
+// Of a result, or of what is added or multiplied to scores; in FP8 attention another rule's.
+void expect_wide_type(RuleScope const& scope, int port);
 void expect_one_element(RuleScope const& scope, int port);
 
 }  // namespace cudnn_frontend::inline v1::nodes::attention_checks

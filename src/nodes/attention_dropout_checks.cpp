@@ -74,7 +74,7 @@ void mask_is_complete(RuleScope const& scope) {
 
 void mask_broadcasts(RuleScope const& scope) { expect_broadcast(scope, Dropout_mask); }
 
-void mask_type_fits(RuleScope const& scope) { expect_io_type_or_float(scope, Dropout_mask); }
+void mask_type_fits(RuleScope const& scope) { expect_wide_type(scope, Dropout_mask); }
 
 void mask_scales_are_float(RuleScope const& scope) {
     for (int const port : {Dropout_scale, Dropout_scale_inv}) {

@@ -45,9 +45,9 @@ void bias_broadcasts(RuleScope const& scope) { expect_broadcast(scope, Bias); }
 
 void bias_type_fits(RuleScope const& scope) {
     TensorSpec const* const bias = scope.tensor(Bias);
-    if (bias == nullptr || bias->data_type != DataType_t::BOOLEAN) return expect_io_type_or_float(scope, Bias);
+    if (bias == nullptr || bias->data_type != DataType_t::BOOLEAN) return expect_wide_type(scope, Bias);
     scope.report_port(Bias, "bias of type BOOLEAN", "numbers that are added to the scores",
-                      "pass 0 where a score is kept and minus infinity where it is masked, in Q's type or FLOAT");
+                      "pass 0 where a score is kept and minus infinity where it is masked, in HALF, BFLOAT16 or FLOAT");
 }
 
 void padding_has_lengths(RuleScope const& scope) {

@@ -16,7 +16,7 @@ void expect_one_for_each_head(RuleScope const& scope, int port) {
 
 void sink_has_dims(RuleScope const& scope) { expect_one_for_each_head(scope, Sink_token); }
 
-void sink_type_fits(RuleScope const& scope) { expect_io_type_or_float(scope, Sink_token); }
+void sink_type_fits(RuleScope const& scope) { expect_wide_type(scope, Sink_token); }
 
 void dsink_has_sink(RuleScope const& scope) {
     if (scope.tensor(dSink_token) == nullptr || scope.tensor(Sink_token) != nullptr) return;

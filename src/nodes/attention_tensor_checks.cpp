@@ -135,7 +135,7 @@ void io_types_agree(RuleScope const& scope) {
 }
 
 void result_types_fit(RuleScope const& scope) {
-    for (int const port : {O, dO, dQ, dK, dV, dBias}) expect_io_type_or_float(scope, port);
+    for (int const port : {O, dO, dQ, dK, dV, dBias}) expect_wide_type(scope, port);
 }
 
 void computes_in_float(RuleScope const& scope) {

@@ -22,7 +22,6 @@ void for_each_fp8_port(RuleScope const& scope, Visit const& visit) {
 }
 
 bool is_narrow(DataType_t type) { return core::is_fp8(type) || core::is_half(type); }
-bool is_wider(DataType_t type) { return core::is_half(type) || type == DataType_t::FLOAT; }
 
 }  // namespace
 
@@ -92,7 +91,7 @@ void results_are_narrow(RuleScope const& scope) {
 void side_tensors_are_wider(RuleScope const& scope) {
     if (!is_fp8(scope.node())) return;
     for (int const port : {Bias, dBias, Dropout_mask, Sink_token}) {
-        expect_one_of(scope, port, is_wider, "type HALF, BFLOAT16 or FLOAT: no scale comes with it",
+        expect_one_of(scope, port, attention_checks::is_wide, "type HALF, BFLOAT16 or FLOAT: no scale comes with it",
                       "call set_data_type(DataType_t::FLOAT) on it");
     }
 }

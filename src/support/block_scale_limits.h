@@ -5,6 +5,7 @@
 
 namespace cudnn_frontend::inline v1::support {
 
+Found block_scale_fatal_place(Facts const& facts, Capabilities const& here);
 Found block_scale_place(Facts const&, Capabilities const& here);
 Found block_scale_backward(Facts const& facts, Capabilities const& here);
 Found block_scale_head_dims(Facts const& facts, Capabilities const& here);

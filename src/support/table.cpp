@@ -1,5 +1,4 @@
 #include "core/data_type.h"
-#include "core/names.h"
 #include "nodes/paging.h"
 #include "nodes/schema.h"
 #include "support/block_scale_limits.h"
@@ -7,6 +6,7 @@
 #include "support/limit_tools.h"
 #include "support/modifier_limits.h"
 #include "support/support.h"
+#include "support/type_limits.h"
 #include "support/unified_limits.h"
 
 #include <algorithm>
@@ -27,12 +27,6 @@ Found architecture(Facts const&, Capabilities const& here) {
 Found known_bad_release(Facts const&, Capabilities const& here) {
     if (here.cudnn_version != 91000 && here.cudnn_version != 91001) return {};
     return Violation{-1, version(here.cudnn_version)};
-}
-
-Found io_type(Facts const& facts, Capabilities const&) {
-    DataType_t const type = facts.tensor(Port::Q)->data_type;
-    if (core::is_half(type) || (type == DataType_t::FLOAT && !facts.is_backward)) return {};
-    return Violation{Port::Q, std::string("the data type ") + core::name_of(type)};
 }
 
 // The library cannot pad: what lies behind a row of Q or V is the caller's, may be NaN, and behind one of O may be
@@ -93,26 +87,24 @@ Found bias_gradient_dims(Facts const& facts, Capabilities const&) {
                                       number(facts.queries()) + " x " + number(facts.keys())};
 }
 
-Found bias_gradient_type(Facts const& facts, Capabilities const&) {
-    nodes::TensorSpec const* const gradient = facts.tensor(Port::dBias);
-    DataType_t const io = facts.tensor(Port::Q)->data_type;
-    if (gradient == nullptr || gradient->data_type == io) return {};
-    return Violation{Port::dBias, std::string("the data type ") + core::name_of(gradient->data_type) + " beside Q of " +
-                                      core::name_of(io)};
-}
-
 bool is_one_column(Facts const& facts, int port) {
     nodes::TensorSpec const* const tensor = facts.tensor(port);
     return tensor != nullptr && tensor->dim[3] == 1 && facts.keys() > 1;
+}
+
+// A number for each row, as backward's engines count them; for one query, what all batch entries share is none.
+bool is_column_of_rows(Facts const& facts, int port) {
+    return is_one_column(facts, port) && (facts.queries() > 1 || facts.tensor(port)->dim[0] > 1);
 }
 
 // Forward reads the numbers of other batch entries, unless the rows are there.
 Found mask_of_one_number(Facts const& facts, Capabilities const&) {
     if (facts.is_backward || !is_one_column(facts, Port::Dropout_mask)) return {};
     core::Dims const& dim = facts.tensor(Port::Dropout_mask)->dim;
-    if (facts.queries() == 1) return Violation{Port::Dropout_mask, "one query, and one column in the dropout mask"};
-    if (dim[2] > 1 || dim[0] == 1) return {};
-    return Violation{Port::Dropout_mask, "one row and one column for each batch entry"};
+    if (dim[0] == 1 || dim[2] > 1) return {};
+    if (facts.queries() > 1) return Violation{Port::Dropout_mask, "one row and one column for each batch entry"};
+    if (dim[1] == 1) return {};
+    return Violation{Port::Dropout_mask, "one query, and one column for each batch entry and head"};
 }
 
 // Of a modifier: read from memory, and one for each query or batch entry.
@@ -134,23 +126,26 @@ nodes::TensorSpec const* column_of_modifier(Facts const& facts) {
     return nullptr;
 }
 
-// Engines take four columns, of which the stats and the rows' sums are two, and read the mask's twice.
+// Those of 10.x take as many columns as there are from 9.21.1 on; others four on 9.0 and 10.x, of which the stats and
+// the rows' sums are two, and a mask's counts twice.
+bool counts_columns(Capabilities const& here) { return !is_datacenter(here) || here.cudnn_version < 92101; }
+
 Found mask_column_in_backward(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || !is_one_column(facts, Port::Dropout_mask)) return {};
-    std::string const column = "one column in the dropout mask ";
-    if (!is_hopper_or_datacenter(here)) return Violation{Port::Dropout_mask, column + "on " + architecture_of(here)};
-    if (facts.has(Port::dBias)) return Violation{Port::Dropout_mask, column + "beside dBias"};
-    if (is_one_column(facts, Port::Bias)) return Violation{Port::Dropout_mask, column + "and one in the bias"};
+    if (!facts.is_backward || !is_column_of_rows(facts, Port::Dropout_mask)) return {};
+    std::string const column = "one column in the dropout mask ", where = " on " + architecture_of(here);
+    if (!is_hopper_or_datacenter(here)) return Violation{Port::Dropout_mask, column + where.substr(1)};
+    if (facts.has(Port::dBias) && !is_hopper(here))
+        return Violation{Port::Dropout_mask, column + "beside dBias" + where};
+    if (!counts_columns(here)) return {};
+    if (is_column_of_rows(facts, Port::Bias)) return Violation{Port::Dropout_mask, column + "and one in the bias"};
     nodes::TensorSpec const* const of_modifier = column_of_modifier(facts);
     if (of_modifier == nullptr) return {};
     return Violation{Port::Dropout_mask, column + "beside that of '" + of_modifier->name + "', which a modifier reads"};
 }
 
 Found bias_columns_in_backward(Facts const& facts, Capabilities const& here) {
-    nodes::TensorSpec const* const bias = facts.tensor(Port::Bias);
-    if (!facts.is_backward || is_hopper_or_datacenter(here) || bias == nullptr) return {};
-    if (bias->dim[3] == facts.keys()) return {};
-    return Violation{Port::Bias, number(bias->dim[3]) + " columns for " + number(facts.keys()) + " of the scores"};
+    if (!facts.is_backward || is_hopper_or_datacenter(here) || !is_column_of_rows(facts, Port::Bias)) return {};
+    return Violation{Port::Bias, "1 column for " + number(facts.keys()) + " of the scores"};
 }
 
 // Of one key's scores a tensor is a column, unless it is a single number.
@@ -164,7 +159,8 @@ Found columns_of_one_key(Facts const& facts, Capabilities const& here) {
     if (!facts.is_backward || facts.keys() != 1) return {};
     bool const has_bias = is_column_of_one_key(facts, Port::Bias);
     bool const has_mask = is_column_of_one_key(facts, Port::Dropout_mask);
-    if (has_bias && has_mask) return Violation{Port::Dropout_mask, "one key, with a bias and a dropout mask"};
+    if (has_bias && has_mask && counts_columns(here))
+        return Violation{Port::Dropout_mask, "one key, with a bias and a dropout mask"};
     if (is_hopper_or_datacenter(here) || !(has_bias || has_mask)) return {};
     return has_mask ? Violation{Port::Dropout_mask, "one key, with a dropout mask"}
                     : Violation{Port::Bias, "one key, with a bias"};
@@ -216,12 +212,6 @@ Found page_sizes(Facts const& facts, Capabilities const&) {
 Found deterministic_sink(Facts const& facts, Capabilities const&) {
     if (!is_deterministic(facts) || !facts.has(Port::dSink_token)) return {};
     return Violation{Port::dSink_token, "a dSink under the deterministic algorithm"};
-}
-
-Found sink_type(Facts const& facts, Capabilities const&) {
-    nodes::TensorSpec const* const sink = facts.tensor(Port::Sink_token);
-    if (sink == nullptr || sink->data_type == DataType_t::FLOAT) return {};
-    return Violation{Port::Sink_token, std::string("a sink token of type ") + core::name_of(sink->data_type)};
 }
 
 Found sink_gradient_with_dropout(Facts const& facts, Capabilities const&) {
@@ -371,12 +361,11 @@ constexpr Limit kLimits[] = {
      "set_implementation(AttentionImplementation_t::AUTO)", kUnsupported, Ground::NoPlace, unified_options},
     {"cudnn.s12", "all rows and columns in dBias: with fewer cuDNN writes past the tensor",
      "ask for the full dBias and add its rows up", kUnsupported, Ground::WrongRun, bias_gradient_dims},
-    {"cudnn.s13", "a dBias of Q's data type", "give bias and dBias Q's data type", kUnsupported, Ground::NoEngine,
-     bias_gradient_type, Of::Wider},
+    {"cudnn.s13", "a dBias of Q's data type: for others cuDNN has no engine, or computes it wrong",
+     "give bias and dBias Q's data type", kUnsupported, Ground::WrongRun, bias_gradient_type, Of::Wider},
     {"cudnn.s14",
-     "forward: all rows or columns in a dropout mask that differs between batch entries, and all columns for one "
-     "query; "
-     "cuDNN reads others",
+     "forward: all rows or columns in a dropout mask that differs between batch entries; for one query, all columns "
+     "where it differs between heads too; cuDNN reads others",
      "repeat the mask's column", kUnsupported, Ground::WrongRun, mask_of_one_number},
     {"cudnn.s16", "for one query all columns in a bias that differs between batch entries: cuDNN reads others",
      "repeat the bias's column", kUnsupported, Ground::WrongRun, bias_of_one_query},
@@ -403,7 +392,9 @@ constexpr Limit kLimits[] = {
      "install 9.19 or newer, or pad the sequences", kUnsupported, Ground::WrongRun, ragged_heads_before_9_19},
     {"cudnn.s26", "before 9.19 one ragged offset for Q and dQ, K and dK, V and dV: in 9.14.0 others are wrong",
      "set_ragged_offset() of both to the same tensor", kUnsupported, Ground::WrongRun, gradient_offsets_before_9_19},
-    {"cudnn.s27", "backward of one key: no dropout mask beside a bias; on compute capability 8.x and 12.x neither",
+    {"cudnn.s27",
+     "backward of one key: no dropout mask beside a bias, but on 10.x with cuDNN 9.21.1 or newer; on 8.x and 12.x "
+     "neither",
      "use Target::cpu(), or a second key of padding", kUnsupported, Ground::NoEngine, columns_of_one_key},
     {"cudnn.s28", "forward of one query or key: more than one row in the dropout mask, or keys in multiples of 8",
      "repeat the mask's row for each head", kUnsupported, Ground::WrongRun, mask_row_of_one_query},
@@ -452,16 +443,14 @@ constexpr Limit kLimits[] = {
      "drop by a mask of yours, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_dropout, Of::Fp8},
     {"cudnn.s46", "FP8 attention after compute capability 9.0: no TANH_BWD and its like in a modifier's gradient",
      "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::NoEngine, fp8_modifier_gradient, Of::Fp8},
-    {"cudnn.s47",
-     "FP8 attention on compute capability 9.0: no ragged offsets, with which its kernels are said to fault",
+    {"cudnn.s47", "FP8 attention on compute capability 9.0: no ragged offsets, with which its kernels fault",
      "pad the sequences", kUnsupported, Ground::WrongRun, fp8_ragged, Of::Fp8},
     {"cudnn.s48", "FP8 backward without the deterministic algorithm, of which cuDNN has no form",
      "leave out set_deterministic_algorithm(), or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun,
      fp8_deterministic, Of::Fp8},
     {"cudnn.s49",
      "FP8 attention on compute capability 9.0: no modifier and no dropout, and no bias or alibi in forward; its "
-     "kernels "
-     "ignore them, or fault",
+     "kernels ignore them, or fault",
      "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::WrongRun, fp8_ignored, Of::Fp8},
     {"cudnn.s50", "FP8 attention on compute capability 9.0: no Max and Sum_exp, which it gives wrong",
      "leave them out, or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun, fp8_extremes, Of::Fp8},
@@ -495,8 +484,8 @@ constexpr Limit kLimits[] = {
      "pad Q, O and dO to such a number of rows, and say the lengths, or use HALF or BFLOAT16", kUnsupported,
      Ground::WrongRun, fp8_rows, Of::Fp8},
     {"cudnn.s64",
-     "FP8 backward: K and V both with as many heads as Q, or both with fewer; else cuDNN leaves out dV, or compiles no "
-     "plan",
+     "FP8 backward: K and V both with as many heads as Q, or both with fewer; else cuDNN leaves out dV, or compiles "
+     "no plan",
      "repeat the heads of the one, or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun, fp8_heads, Of::Fp8},
     {"cudnn.s65",
      "FP8 forward on compute capability 9.0: the top left corner where a left bound stands beside lengths; from the "
@@ -517,8 +506,7 @@ constexpr Limit kLimits[] = {
      sums_of_lengths},
     {"cudnn.s70",
      "cuDNN 9.24 or newer, forward, and the implementation AUTO or UNIFIED for an offset's multiplier; FP8 attention "
-     "has "
-     "none",
+     "has none",
      "count elements in the offset, or use Target::cpu()", kUnsupported, Ground::NoEngine, offset_multiplier},
     {"cudnn.s71",
      "compute capability 10.x, cuDNN 9.22 or newer, forward, and the implementation AUTO or UNIFIED for "
@@ -529,10 +517,17 @@ constexpr Limit kLimits[] = {
      "tell lengths and offsets in the other form, leave out set_unfuse_fma(), or use Target::cpu()", kUnsupported,
      Ground::NoPlace, options_beside_unified},
     {"cudnn.s73",
-     "backward: a dropout mask of one column on compute capability 9.0 or 10.x alone, and there without dBias or "
-     "another "
-     "column, of a bias or a modifier",
+     "backward: a dropout mask of one column on compute capability 9.0 or 10.x alone; beside another column, of a "
+     "bias or a modifier, on 10.x and with cuDNN 9.21.1 or newer; beside dBias on 9.0",
      "repeat the mask's column", kUnsupported, Ground::NoEngine, mask_column_in_backward},
+    {"cudnn.s74",
+     "O of HALF or BFLOAT16 beside such Q, of FLOAT beside FLOAT; in backward Q's type for O, dO and the gradients: "
+     "cuDNN takes others for these",
+     "set_data_type() on it with Q's type, and convert before or after the run", kUnsupported, Ground::WrongRun,
+     result_types, Of::Wider},
+    {"cudnn.s75", "no block scales on compute capability 12.x: asked about them, cuDNN 9.28 ends the process",
+     "use one scale for each tensor, or Target::cpu()", kUnsupported, Ground::FatalQuestion, block_scale_fatal_place,
+     Of::BlockScaled},
 };
 
 }  // namespace

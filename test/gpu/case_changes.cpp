@@ -62,6 +62,16 @@ void masked_dropout(AttentionCase& c) {
     c.mask = Index4{c.b, c.h_q, c.s_q, c.s_kv};
 }
 
+Change one_number(bool b, bool h) {
+    return [=](AttentionCase& c) {
+        c.b = 7, c.h_q = 6, c.h_k = c.h_v = c.h_k == 1 ? 3 : 6;
+        decode(208)(c), masked_dropout(c);
+        c.dropout_probability = 0.5f, c.mask = Index4{b ? c.b : 1, h ? c.h_q : 1, 1, 1};
+    };
+}
+
+DataType_t other_half(DataType_t type) { return type == DataType_t::HALF ? DataType_t::BFLOAT16 : DataType_t::HALF; }
+
 Change scaled(Scale scale) {
     return [=](AttentionCase& c) { c.scale = scale; };
 }

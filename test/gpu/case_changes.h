@@ -21,10 +21,12 @@ void packed(AttentionCase& c);  // sequences one after the other
 void bottom_right(AttentionCase& c);
 void dropout(AttentionCase& c);
 void masked_dropout(AttentionCase& c);
+Change one_number(bool b, bool h);      // one query, and a mask of a number for all, or for each batch entry or head
 Change biased(bool b, bool h, bool q);  // with a bias that has so many of the scores' dims, and its gradient
 Change scaled(Scale scale);
 Change laid_out(Layout layout);
 Change head_dims(std::int64_t qk, std::int64_t v);
-Change decode(std::int64_t keys);  // one query
+DataType_t other_half(DataType_t type);  // BFLOAT16 for HALF, and the other way round
+Change decode(std::int64_t keys);        // one query
 
 }  // namespace sdpa_test

@@ -1,5 +1,7 @@
 #include "gpu/feature_checks.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace sdpa_test {
@@ -17,6 +19,16 @@ void expect_good(Error const& error, std::string const& what) {
 
 void expect_bad(Error const& error, char const* part, std::string const& what) {
     expect(error.is_bad() && error.err_msg.find(part) != std::string::npos, what + ": " + error.err_msg);
+}
+
+void expect_near(HostTensor const& actual, HostTensor const& wanted, std::string const& name) {
+    double worst = 0.0, largest = 0.0;
+    for_each_index(actual.dim, [&](Index4 const& at) {
+        double const off = std::abs(actual.get(at) - wanted.get(at));
+        worst = off <= worst ? worst : off;  // also where it is none
+        largest = std::max(largest, std::abs(wanted.get(at)));
+    });
+    expect(worst < 0x1p-8 * largest, name + " off by " + std::to_string(worst) + " of " + std::to_string(largest));
 }
 
 int failures() { return failure_count; }

@@ -12,6 +12,7 @@ using Error = cudnn_frontend::error_object;
 void expect(bool holds, std::string const& what);
 void expect_good(Error const& error, std::string const& what);
 void expect_bad(Error const& error, char const* part, std::string const& what);
+void expect_near(HostTensor const& actual, HostTensor const& wanted, std::string const& name);
 int failures();
 
 // Causality skips tiles, ALiBi brings a table, lengths come from the device.
@@ -20,6 +21,7 @@ AttentionCase feature_case();
 // feature_numbers.cpp
 void check_determinism(GpuStream const& gpu);
 void check_dropout_replay(GpuStream const& gpu);
+void check_dropout_offsets(GpuStream const& gpu);
 void check_indices(GpuStream const& gpu);
 
 }  // namespace sdpa_test

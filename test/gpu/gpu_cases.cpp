@@ -14,6 +14,7 @@ std::vector<CaseGroup> mask_groups() {
         group("causal, bottom right", [](auto& c) { c.right = 0, bottom_right(c); }),
         group("right bound", [](auto& c) { c.right = 5; }),
         group("left bound alone", [](auto& c) { c.left = 17; }),
+        group("left bound alone, many keys", [](auto& c) { c.left = 17, c.s_kv = 1100; }),
         group("sliding window", [](auto& c) { c.left = 33, c.right = 0; }),
         group("window of both sides", [](auto& c) { c.left = 9, c.right = 12; }),
         group("sliding window, bottom right", [](auto& c) { c.left = 33, c.right = 0, bottom_right(c); }),
@@ -47,9 +48,13 @@ std::vector<CaseGroup> score_groups() {
               }),
         group("bias of floats",
               [](auto& c) { biased(true, true, true)(c), c.bias_type = DataType_t::FLOAT, c.d_bias = false; }),
+        group("bias of the other half type",
+              [](auto& c) { biased(true, true, true)(c), c.bias_type = other_half(c.type), c.d_bias = false; }),
         group("bias and causal", [](auto& c) { biased(true, true, true)(c), c.right = 0; }),
         group("bias and padding", [](auto& c) { biased(true, true, true)(c), lengths(c); }),
         group("bias, low rows", [](auto& c) { biased(true, true, true)(c), c.bias_shift = -120.0; }),
+        group("bias, low rows, half a tile of keys",
+              [](auto& c) { c.s_kv = c.s_kv > 200 ? 320 : 192, biased(true, true, true)(c), c.bias_shift = -120.0; }),
         group("alibi and causal", [](auto& c) { c.alibi = true, c.right = 0; }),
         group("alibi alone", [](auto& c) { c.alibi = true; }),
         group("alibi and padding", [](auto& c) { c.alibi = true, c.right = 0, lengths(c); }),
@@ -63,6 +68,8 @@ std::vector<CaseGroup> dropout_groups() {
         group("dropout and padding", [](auto& c) { dropout(c), lengths(c); }),
         group("dropout by value", [](auto& c) { dropout(c), c.scalars_by_value = true; }),
         group("dropout mask", masked_dropout),
+        group("dropout mask of the other half type",
+              [](auto& c) { masked_dropout(c), c.mask_type = other_half(c.type); }),
         group("dropout mask over rows",
               [](auto& c) {
                   masked_dropout(c), c.mask = Index4{1, 1, 1, c.s_kv};
@@ -99,9 +106,14 @@ std::vector<CaseGroup> shape_groups() {
         group("key and value heads differ", [](auto& c) { c.h_q = 4, c.h_k = 2, c.h_v = 1; }),
         group("one query, few keys", decode(64)),
         group("one query, many keys", decode(1000)),
+        group("one query, a tile of keys, low rows",
+              [](auto& c) { decode(128)(c), biased(true, true, true)(c), c.bias_shift = -120.0; }),
         group("one query, causal", [](auto& c) { decode(600)(c), c.right = 0, bottom_right(c); }),
         group("one query, dropout mask", [&](auto& c) { decode(200)(c), masked_dropout(c); }),
         group("one query, odd keys, dropout mask", [&](auto& c) { decode(31)(c), masked_dropout(c); }),
+        group("one query, dropout mask of one number", one_number(false, false)),
+        group("one query, dropout mask of one number for each batch entry", one_number(true, false)),
+        group("one query, dropout mask of one number for each head", one_number(false, true)),
         group("one query, dropout mask of one head",
               [&](auto& c) { decode(32)(c), masked_dropout(c), (*c.mask)[1] = 1; }),
         group(
@@ -113,7 +125,7 @@ std::vector<CaseGroup> shape_groups() {
         group("one query, alibi, dropout mask", [&](auto& c) { decode(32)(c), masked_dropout(c), c.alibi = true; }),
         group("half a tile of keys left", [](auto& c) { c.s_kv = 192; }),
         group("large scores", [](auto& c) { c.magnitude = 6.0; }),
-        group("one of each", [](auto& c) { c.b = c.h_q = c.h_k = c.h_v = 1, c.s_q = c.s_kv = 2; }),
+        group("one of each", [](auto& c) { c.b = c.h_q = c.h_k = c.h_v = 1, c.s_q = c.s_kv = 2 + c.s_q % 4; }),
     };
 }
 
@@ -126,6 +138,9 @@ std::vector<CaseGroup> ragged_groups() {
             "ragged inputs, dense results", [](auto& c) { packed(c), c.output_layout = Layout::BSHD; }, "cudnn.s22"),
         group(
             "dense inputs, ragged results", [](auto& c) { packed(c), c.input_layout = Layout::BSHD; }, "cudnn.s22"),
+        group("ragged, dense stats", [](auto& c) { packed(c), c.stats_layout = Layout::BHSD; }),
+        group("padding, ragged stats", [](auto& c) { lengths(c), c.stats_layout = Layout::Ragged; }),
+        group("ragged, results with gaps", [](auto& c) { packed(c), c.output_layout = Layout::RaggedGaps; }),
         group("ragged and causal", [](auto& c) { packed(c), c.right = 0; }),
         group("ragged and causal, bottom right", [](auto& c) { packed(c), c.right = 0, bottom_right(c); }),
         group("ragged and window, bottom right", [](auto& c) { packed(c), c.right = 0, c.left = 20, bottom_right(c); }),
@@ -287,6 +302,7 @@ std::vector<CaseGroup> softmax_groups() {
         group("max, sum_exp and padding", [=](auto& c) { both(c), lengths(c); }),
         group("max, sum_exp, masked rows", [=](auto& c) { both(c), lengths(c), c.len_kv->front() = 0; }),
         group("max, sum_exp and ragged", [=](auto& c) { both(c), packed(c); }),
+        group("max, sum_exp, dense, and ragged", [=](auto& c) { both(c), packed(c), c.stats_layout = Layout::BHSD; }),
         group("max and ragged", [=](auto& c) { c.generate_stats = false, c.logit_max = true, packed(c); }),
         group("sum_exp and ragged", [=](auto& c) { c.generate_stats = false, c.score_sum_exp = true, packed(c); }),
         group(

@@ -23,6 +23,12 @@ std::vector<CaseGroup> shapes_at_limits() {
     };
     return {
         group("floats", [](auto& c) { c.type = c.result_type = DataType_t::FLOAT; }),
+        group("O of the other half type",
+              [](auto& c) { c.gradient_type = c.type, c.result_type = other_half(c.type); }),
+        group("O of floats", [](auto& c) { c.gradient_type = c.type, c.result_type = DataType_t::FLOAT; }),
+        group("floats, O of halves", [](auto& c) { c.type = DataType_t::FLOAT; }),
+        group("gradients of the other half type", [](auto& c) { c.gradient_type = other_half(c.type); }),
+        group("gradients of floats", [](auto& c) { c.gradient_type = DataType_t::FLOAT; }),
         group("heads of 20", heads(20, 20)),
         group("heads of 192", heads(192, 192)),
         group("heads of 160 and 128", heads(160, 128)),
@@ -40,7 +46,7 @@ std::vector<CaseGroup> implementations_at_limits() {
         group("unified and causal", [](auto& c) { unify(c), c.right = 0; }),
         group("unified and alibi", [](auto& c) { unify(c), c.alibi = true; }),
         group("unified and bias", [](auto& c) { unify(c), biased(false, true, true)(c), c.d_bias = false; }),
-        group("unified and dropout", [](auto& c) { unify(c), dropout(c); }),
+        group("unified and dropout mask", [](auto& c) { unify(c), masked_dropout(c); }),
         group("block mask, padding", [](auto& c) { c.block_mask = true, lengths(c); }),
         group("block mask, one query", [](auto& c) { c.block_mask = true, c.s_q = 1; }),
         group("block mask and causal", [](auto& c) { c.block_mask = true, c.right = 0; }),
@@ -77,11 +83,14 @@ std::vector<CaseGroup> dropout_at_limits() {
               [](auto& c) {
                   masked_dropout(c), c.mask = Index4{c.b, 1, 1, 1};
               }),
+        group("dropout mask of one column, dBias",
+              [](auto& c) { with_whole_bias_gradient(c), masked_dropout(c), (*c.mask)[3] = 1; }),
         group("dropout mask and bias of one column",
               [](auto& c) {
                   masked_dropout(c), (*c.mask)[3] = 1;
                   c.bias = Index4{1, c.h_q, c.s_q, 1};
               }),
+        group("one query, dropout mask of one number each", one_number(true, true)),
         group("dropout mask of floats", [](auto& c) { masked_dropout(c), c.mask_type = DataType_t::FLOAT; }),
         group("one key, dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c); }),
         group("one key, bias",
@@ -108,7 +117,7 @@ std::vector<CaseGroup> fp8_at_limits() {
         fp8_at_limit("FP8, heads of 128 and 64", head_dims(128, 64)),
         fp8_at_limit("FP8, sink and dSink", with_sink_gradient),
         fp8_at_limit("FP8, lengths and window, bottom right",
-                     [](auto& c) { lengths(c), c.left = 33, c.right = 0, bottom_right(c); }),
+                     [](auto& c) { head_dims(128, 128)(c), lengths(c), c.left = 33, c.right = 0, bottom_right(c); }),
     };
 }
 

@@ -22,6 +22,7 @@ using namespace sdpa_test;
 
 struct Counts {
     int passed = 0, failed = 0, refused = 0;
+    int unknown = 0;  // backward of dropout that forward, refused, did not dump
     double worst = 0;
 
     int all() const { return passed + failed + refused; }
@@ -73,6 +74,7 @@ class Table {
             for (Counts const* const counts : {&row.forward, &row.backward}) {
                 std::printf("   %8d %5d %7d", counts->passed, counts->failed, counts->refused);
                 sum.passed += counts->passed, sum.failed += counts->failed, sum.refused += counts->refused;
+                sum.unknown += counts->unknown;
             }
             std::printf("   %.2f %.2f\n", row.forward.worst, row.backward.worst);
         }
@@ -85,8 +87,8 @@ class Table {
                 std::printf("FAILED [%s] %s\n", name.c_str(), text.c_str());
             }
         }
-        std::printf("%d forward and backward passes right, %d failed, %d refused\n", sum.passed, sum.failed,
-                    sum.refused);
+        std::printf("%d forward and backward passes right, %d failed, %d refused", sum.passed, sum.failed, sum.refused);
+        std::printf(", %d backward not run, whose dropout is unknown since forward was refused\n", sum.unknown);
         return sum.failed;
     }
 
@@ -103,7 +105,10 @@ class Table {
    private:
     // A pass that is not there, as backward of pages, counts nowhere.
     static void add(Row& row, Counts& counts, char const* name, AttentionCase const& c, PassOutcome const& pass) {
-        if (!pass.ran && pass.refusal.empty() && pass.faults.empty()) return;
+        if (!pass.ran && pass.refusal.empty() && pass.faults.empty()) {
+            counts.unknown += c.has_backward() ? 1 : 0;
+            return;
+        }
         counts.worst = std::max(counts.worst, pass.worst);
         bool const is_refused = !limits_of(pass).empty() && pass.faults.empty();
         int& count = is_refused ? counts.refused : pass.ran && pass.faults.empty() ? counts.passed : counts.failed;

@@ -13,8 +13,8 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     constexpr Layout kLayouts[] = {Layout::BHSD, Layout::BSHD, Layout::SBHD, Layout::Packed};
     Random random(9000 + index);
     AttentionCase c = random_wide_case(index, {0.35, 500});
-    c.type = c.result_type = c.mask_type = random.chance(0.5) ? DataType_t::HALF : DataType_t::BFLOAT16;
-    if (c.bias_type != DataType_t::FLOAT || c.d_bias) c.bias_type = c.type;
+    c.type = c.result_type = random.chance(0.5) ? DataType_t::HALF : DataType_t::BFLOAT16;
+    if (c.d_bias) c.bias_type = c.type;  // cudnn.s13
     c.d_qk = random.pick(kHeadDims);
     c.d_v = random.chance(0.7) ? c.d_qk : random.pick(kHeadDims);
     bool const has_ragged_inputs = is_ragged(c.input_layout), has_ragged_results = is_ragged(c.output_layout);
@@ -26,8 +26,6 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     c.bias_has_infinities = false;
     bool const is_whole_bias = c.bias && (*c.bias)[2] == c.s_q && (*c.bias)[3] == c.s_kv;
     c.d_bias = c.d_bias && is_whole_bias;  // cudnn.s12
-    bool const has_mask_type = c.dropout == Dropout::Mask && random.chance(0.5);
-    if (has_mask_type) c.mask_type = DataType_t::FLOAT;
     c.nan_in_padding = c.paging.wild_entries = false;
     c.block_mask = false;  // cudnn.s55
     if (c.sink) c.sink = DataType_t::FLOAT;

@@ -80,6 +80,11 @@ HostTensor make_rows(AttentionCase const& c, DataType_t type, Layout layout, Ind
     return is_ragged(layout) ? make_ragged(type, dim, *lengths, c, layout) : make_in_layout(type, layout, dim);
 }
 
+// A number for each row.
+HostTensor make_stats(AttentionCase const& c) {
+    return make_rows(c, DataType_t::FLOAT, c.layout_of_stats(), {c.b, c.h_q, c.s_q, 1}, c.len_q);
+}
+
 // Columns of zeros draw nothing: without them the others are the same.
 void fill_rows(AttentionCase const& c, Random& random, double magnitude, HostTensor const& tensor) {
     std::int64_t const columns = tensor.dim[3] - c.zero_columns;
@@ -299,12 +304,9 @@ Inputs make_inputs(AttentionCase const& c) {
 ForwardOutputs make_forward_outputs(AttentionCase const& c) {
     ForwardOutputs out;
     out.o = make_rows(c, c.result_type, c.output_layout, {c.b, c.h_q, c.s_q, c.d_v}, c.len_q);
-    auto const numbers = [&] {
-        return make_rows(c, DataType_t::FLOAT, c.output_layout, {c.b, c.h_q, c.s_q, 1}, c.len_q);
-    };
-    if (c.generate_stats) out.stats = numbers();
-    if (c.logit_max) out.max = numbers();
-    if (c.score_sum_exp) out.sum_exp = numbers();
+    if (c.generate_stats) out.stats = make_stats(c);
+    if (c.logit_max) out.max = make_stats(c);
+    if (c.score_sum_exp) out.sum_exp = make_stats(c);
     out.rng_dump = make_dump(c);
     out.amax_s = make_amax(c);
     out.amax_o = make_amax(c);
@@ -325,8 +327,7 @@ static void leave_stale(BackwardInputs const& in, std::vector<std::int64_t> cons
 BackwardInputs make_backward_inputs(AttentionCase const& c, oracle::Forward const& forward) {
     Random random(c.seed + 0x5eed);
     Index4 const dim{c.b, c.h_q, c.s_q, c.d_v};
-    BackwardInputs in{make_rows(c, c.result_type, c.output_layout, dim, c.len_q),
-                      make_rows(c, DataType_t::FLOAT, c.output_layout, {c.b, c.h_q, c.s_q, 1}, c.len_q),
+    BackwardInputs in{make_rows(c, c.result_type, c.output_layout, dim, c.len_q), make_stats(c),
                       make_rows(c, c.type_of_gradients(), c.input_layout, dim, c.len_q)};
     Factors const factors = make_factors(c);
     double const of_o = factor_of(factors.scale_o), of_d_o = factor_of(factors.descale_d_o);

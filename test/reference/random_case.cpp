@@ -175,11 +175,23 @@ void choose_fp8(AttentionCase& c, std::uint64_t index) {
     c.implementation = AttentionImplementation_t::AUTO;
 }
 
+// Types of results, bias and dropout mask beside any type of Q; with a generator of its own too.
+void choose_types(AttentionCase& c, std::uint64_t index) {
+    Random random(kSweepSeed + 67867967 * index);
+    constexpr DataType_t kTypes[] = {DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16};
+    for (DataType_t* const type : {&c.result_type, &c.bias_type, &c.mask_type}) {
+        DataType_t const other = random.pick(kTypes);
+        if (random.chance(0.2)) *type = other;
+    }
+}
+
 // How lengths and offsets are told; with a generator of its own too.
 void choose_counting(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 49979687 * index);
     c.sums_of_lengths = c.len_q && random.chance(0.3);
     c.offsets_in_rows = (is_ragged(c.input_layout) || is_ragged(c.output_layout)) && random.chance(0.4);
+    constexpr Layout kLayouts[] = {Layout::BHSD, Layout::Ragged};
+    if (c.len_q && random.chance(0.2)) c.stats_layout = random.pick(kLayouts);
 }
 
 void choose_dropout(AttentionCase& c, Random& random) {
@@ -211,6 +223,7 @@ AttentionCase random_wide_case(std::uint64_t index, LongCases long_cases) {
     choose_bias(c, random);
     choose_masks(c, random);
     choose_dropout(c, random);
+    choose_types(c, index);
     choose_ragged(c, index);
     choose_modifier(c, index);
     choose_paging(c, index);

@@ -9,6 +9,7 @@
 
 namespace {
 
+using cudnn_frontend::DataType_t;
 using sdpa_test::AttentionCase;
 using sdpa_test::Layout;
 using sdpa_test::Target;
@@ -33,6 +34,10 @@ void sweep(std::uint64_t part) {
         check(index, Target::reference());
         check(index, Target::cpu(1 + static_cast<int>(index % 2)));
     }
+}
+
+bool are_other_halves(DataType_t a, DataType_t b) {
+    return (a == DataType_t::HALF && b == DataType_t::BFLOAT16) || (a == DataType_t::BFLOAT16 && b == DataType_t::HALF);
 }
 
 void check_frequent(std::map<std::string, std::function<bool(AttentionCase const&)>> const& features) {
@@ -104,6 +109,9 @@ TEST_CASE("the sweep has at least 2000 cases and many of each shape, layout and 
         {"ragged", [](auto& c) { return is_ragged(c.input_layout) && is_ragged(c.output_layout); }},
         {"ragged inputs alone", [](auto& c) { return is_ragged(c.input_layout) && !is_ragged(c.output_layout); }},
         {"ragged outputs alone", [](auto& c) { return !is_ragged(c.input_layout) && is_ragged(c.output_layout); }},
+        {"ragged, stats dense", [](auto& c) { return is_ragged(c.output_layout) && c.stats_layout == Layout::BHSD; }},
+        {"dense, stats ragged",
+         [](auto& c) { return !is_ragged(c.output_layout) && c.stats_layout == Layout::Ragged; }},
         {"ragged, offsets in rows", [](auto& c) { return is_ragged(c.input_layout) && c.offsets_in_rows; }},
         {"K and V in pages", [](auto& c) { return c.paging.k_rows > 0 && c.paging.v_rows > 0; }},
         {"K alone or V alone in pages",
@@ -115,6 +123,8 @@ TEST_CASE("the sweep has at least 2000 cases and many of each shape, layout and 
         {"HALF", [](auto& c) { return c.type == cudnn_frontend::DataType_t::HALF; }},
         {"BFLOAT16", [](auto& c) { return c.type == cudnn_frontend::DataType_t::BFLOAT16; }},
         {"results in FLOAT", [](auto& c) { return c.type != c.result_type; }},
+        {"results in the other half type", [](auto& c) { return are_other_halves(c.type, c.result_type); }},
+        {"bias of the other half type", [](auto& c) { return c.bias && are_other_halves(c.type, c.bias_type); }},
     });
 }
 

@@ -90,6 +90,7 @@ std::string describe(AttentionCase const& c) {
     if (c.sink) {
         out << ", sink " << name_of(*c.sink) << " shift " << c.sink_shift << (c.d_sink ? " with dSink" : "");
     }
+    if (c.stats_layout) out << ", stats " << text_of(*c.stats_layout);
     out << (c.logit_max ? ", max" : "") << (c.score_sum_exp ? ", sum_exp" : "");
     describe_masks(c, out);
     describe_dropout(c, out);

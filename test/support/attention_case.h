@@ -51,6 +51,7 @@ struct AttentionCase {
     double magnitude = 1.0;         // of Q and K
     std::int64_t zero_columns = 0;  // so many last columns of Q, K, V and dO hold zeros
     Layout input_layout = Layout::BHSD, output_layout = Layout::BHSD;
+    std::optional<Layout> stats_layout;          // of Stats, Max and Sum_exp, where it is not that of O
     DataType_t offset_type = DataType_t::INT32;  // of ragged layouts, and of sums of lengths
     bool offsets_in_rows = false;                // ragged layouts count rows, and not elements
     bool explicit_uids = true;
@@ -100,6 +101,7 @@ struct AttentionCase {
 
     bool deterministic = false;
 
+    Layout layout_of_stats() const { return stats_layout.value_or(output_layout); }
     bool has_backward() const { return !paging && !block_mask; }
     DataType_t type_of_gradients() const { return gradient_type.value_or(result_type); }
 };

@@ -130,7 +130,7 @@ TEST_CASE("sdpa_fwd.c33 sdpa_bwd.c33: a boolean mask") {
     };
     expect_in_attention("c33", break_graph,
                         {GRAPH_NOT_SUPPORTED, "attention", "dropout_mask", "dropout_mask of type BOOLEAN",
-                         "type HALF, as Q has, or FLOAT", "call set_data_type(DataType_t::HALF) on it"});
+                         "type HALF, BFLOAT16 or FLOAT", "call set_data_type() on it with one of these"});
 }
 
 TEST_CASE("sdpa_fwd.c34 sdpa_bwd.c34: the scale of a mask in another type than FLOAT") {

@@ -39,6 +39,22 @@ TEST_CASE("sdpa_fwd.c02 sdpa_bwd.c02: a head size that is not innermost") {
                          "pass it with the head size innermost in memory; K is not transposed here"});
 }
 
+TEST_CASE("sdpa_fwd.c02 sdpa_bwd.c02: each tensor with heads is looked at") {
+    auto const kind = GENERATE(NodeKind::SdpaForward, NodeKind::SdpaBackward);
+    TestGraph const valid = attention_graph(kind);
+    for (int const port : {Q, K, V, O, dO, dQ, dK, dV}) {
+        if (valid.nodes[0].ports[static_cast<std::size_t>(port)] == kNoTensor) continue;
+        TestGraph graph = valid;
+        static_cast<GraphSpec&>(graph) = validate(valid).graph->spec();  // with the strides that are inferred
+        graph.at(port).stride[2] = 1, graph.at(port).stride[3] = graph.at(port).dim[2];
+        Report const report = validate(graph).report;
+        INFO(report);
+        REQUIRE(report.findings().size() == 1);
+        CHECK(report.findings()[0].where.rule == (kind == NodeKind::SdpaForward ? "sdpa_fwd.c02" : "sdpa_bwd.c02"));
+        CHECK(report.findings()[0].where.tensor == port_name(kind, port));
+    }
+}
+
 TEST_CASE("sdpa_fwd.c02: a head size of 1 may have any stride") {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
     graph.resize(V, {2, 4, 8, 1});
@@ -166,20 +182,20 @@ TEST_CASE("sdpa_fwd.c11 sdpa_bwd.c11: K of another type than Q") {
                          "call set_data_type(DataType_t::HALF) on it"});
 }
 
-TEST_CASE("sdpa_fwd.c12 sdpa_bwd.c12: O of a third type") {
-    expect_in_attention("c12", [](TestGraph& graph) { graph.at(O).data_type = DataType_t::BFLOAT16; },
-                        {GRAPH_NOT_SUPPORTED, "attention", "O", "O of type BFLOAT16", "type HALF, as Q has, or FLOAT",
-                         "call set_data_type(DataType_t::HALF) on it"});
+TEST_CASE("sdpa_fwd.c12 sdpa_bwd.c12: O of another type") {
+    expect_in_attention("c12", [](TestGraph& graph) { graph.at(O).data_type = DataType_t::FP8_E4M3; },
+                        {GRAPH_NOT_SUPPORTED, "attention", "O", "O of type FP8_E4M3", "type HALF, BFLOAT16 or FLOAT",
+                         "call set_data_type() on it with one of these"});
 }
 
-TEST_CASE("sdpa_bwd.c12: a gradient of a third type") {
+TEST_CASE("sdpa_bwd.c12: a gradient of another type") {
     auto const port = GENERATE(as<int>(), dO, dQ, dK, dV);
     TestGraph graph = attention_graph(NodeKind::SdpaBackward);
     graph.at(port).data_type = DataType_t::DOUBLE;
     std::string const name = port_name(NodeKind::SdpaBackward, port);
     expect_finding(graph, "sdpa_bwd.c12",
-                   {GRAPH_NOT_SUPPORTED, "attention", name, name + " of type DOUBLE", "type HALF, as Q has, or FLOAT",
-                    "call set_data_type(DataType_t::HALF) on it"});
+                   {GRAPH_NOT_SUPPORTED, "attention", name, name + " of type DOUBLE", "type HALF, BFLOAT16 or FLOAT",
+                    "call set_data_type() on it with one of these"});
     graph.at(port).data_type = DataType_t::FLOAT;
     expect_valid(graph);
 }

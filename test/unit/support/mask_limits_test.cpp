@@ -12,9 +12,9 @@ using Port = cudnn_frontend::nodes::attention::Port;
 
 namespace {
 
-std::string ids(AttentionGraph const& graph, int sm = 90) {
+std::string ids(AttentionGraph const& graph, int sm = 90, std::size_t version = 91900) {
     std::string text;
-    auto const report = support::check(test::validated(graph.spec), {.cudnn_version = 91900, .sm = sm});
+    auto const report = support::check(test::validated(graph.spec), {.cudnn_version = version, .sm = sm});
     for (auto const& finding : report.findings()) text += (text.empty() ? "" : " ") + finding.where.rule;
     return text;
 }
@@ -43,8 +43,10 @@ TEST_CASE("cudnn.s14: a dropout mask of one column for one query", "[support]") 
         graph.tensor(port).dim[2] = 1;
         graph.tensor(port).stride = core::packed_strides(graph.tensor(port).dim);
     }
-    CHECK(ids(masked(graph, {1, 1, 1, 1})) == "cudnn.s14 cudnn.s28");
-    CHECK(ids(masked(graph, {1, 1, 1, 5})).find("cudnn.s14") == std::string::npos);
+    CHECK(ids(masked(graph, {2, 4, 1, 1})) == "cudnn.s14");
+    for (core::Dims const& dim : {core::Dims{1, 1, 1, 1}, {2, 1, 1, 1}, {1, 4, 1, 1}, {2, 4, 1, 5}}) {
+        CHECK(ids(masked(graph, dim)).find("cudnn.s14") == std::string::npos);
+    }
 }
 
 TEST_CASE("cudnn.s73: a dropout mask of one column, backward", "[support]") {
@@ -53,10 +55,24 @@ TEST_CASE("cudnn.s73: a dropout mask of one column, backward", "[support]") {
     CHECK(ids(alone, 100) == "");
     CHECK(ids(alone, 89) == "cudnn.s73");
     CHECK(ids(alone, 120) == "cudnn.s73");
+    auto one_query = AttentionGraph::backward();
+    for (int const port : {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}) {
+        one_query.tensor(port).dim[2] = 1;
+        one_query.tensor(port).stride = core::packed_strides(one_query.tensor(port).dim);
+    }
+    CHECK(ids(masked(one_query, {1, 4, 1, 1}), 89) == "");
+    CHECK(ids(masked(one_query, {2, 4, 1, 1}), 89) == "cudnn.s73");
+    CHECK(ids(masked(one_query.bias({1, 4, 1, 1}), {2, 4, 1, 1}), 90) == "");
     CHECK(ids(masked(AttentionGraph::backward(), {2, 1, 1, 5}), 89) == "");
-    CHECK(ids(masked(AttentionGraph::backward().bias({1, 4, 6, 1}), {1, 1, 6, 1})) == "cudnn.s73");
+    auto const beside_column = masked(AttentionGraph::backward().bias({1, 4, 6, 1}), {1, 1, 6, 1});
+    CHECK(ids(beside_column) == "cudnn.s73");
+    CHECK(ids(beside_column, 90, 92800) == "cudnn.s73");
+    CHECK(ids(beside_column, 100, 92000) == "cudnn.s73");
+    CHECK(ids(beside_column, 100, 92101) == "");
     CHECK(ids(masked(AttentionGraph::backward().bias({1, 4, 1, 5}), {1, 1, 6, 1})) == "");
-    CHECK(ids(masked(AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient(), {1, 1, 6, 1})) == "cudnn.s73");
+    auto const beside_gradient = masked(AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient(), {1, 1, 6, 1});
+    CHECK(ids(beside_gradient) == "");
+    CHECK(ids(beside_gradient, 100) == "cudnn.s73");
     CHECK(ids(masked(AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient(), {1, 1, 6, 5})) == "");
 }
 
