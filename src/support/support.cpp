@@ -61,6 +61,10 @@ Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capab
     return Report(std::move(findings));
 }
 
+bool takes_dynamic_shapes(core::Capabilities const& capabilities) {
+    return capabilities.cudnn_version >= 91800 && capabilities.cudnn_version < 92100;
+}
+
 // Backward adds up dQ in the order in which blocks of keys finish, unless it is told otherwise, and dSink in any order.
 static bool has_one_order(nodes::Node const& node) {
     auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&node.fields);

@@ -56,6 +56,9 @@ std::span<Limit const> limits();
 // Every limit that the graph's attention nodes violate.
 Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities);
 
+// Whether engines take dynamic shapes, in forward; in backward none does.
+bool takes_dynamic_shapes(core::Capabilities const& capabilities);
+
 // Whether cuDNN computes the graph in one order in each run. Engines' notes do not tell.
 bool is_deterministic(nodes::ValidatedGraph const& graph);
 

@@ -75,10 +75,13 @@ Result<std::shared_ptr<cudnn::Descriptor const>> kernel_cache_for(PlanningInput 
     return std::shared_ptr<cudnn::Descriptor const>(std::move(made));
 }
 
+core::Capabilities capabilities_of(PlanningDevice const& device) {
+    return {.cudnn_version = device.api->get_version(), .sm = device.device->sm()};
+}
+
 error_t check_support(PlanningInput const& input, PlanningDevice const& device) {
     if (core::environment::ignores_limits()) return {};
-    core::Capabilities const here{.cudnn_version = device.api->get_version(), .sm = device.device->sm()};
-    return support::check(input.graph, here).to_error();
+    return support::check(input.graph, capabilities_of(device)).to_error();
 }
 
 error_t check_sm_version(graph::PlanSettings const& settings, cudnn::Device const& device) {
@@ -95,18 +98,22 @@ bool has_backward(nodes::ValidatedGraph const& graph) {
                        [](nodes::Node const& node) { return node.kind() == nodes::NodeKind::SdpaBackward; });
 }
 
-error_t check_dynamic_shapes(PlanningInput const& input) {
+error_t check_dynamic_shapes(PlanningInput const& input, PlanningDevice const& device) {
     if (input.settings.kernel_cache && !input.settings.dynamic_shapes) {
         return {error_code_t::GRAPH_NOT_SUPPORTED,
                 "a kernel cache is set, but dynamic shapes are not enabled; cuDNN shares kernels between graphs with "
                 "set_dynamic_shape_enabled(true) alone"};
     }
-    if (input.settings.dynamic_shapes && has_backward(input.graph)) {
-        return {error_code_t::GRAPH_NOT_SUPPORTED,
-                "dynamic shapes are enabled for backward attention, for which cuDNN has no engine with them; leave out "
-                "set_dynamic_shape_enabled() and set_kernel_cache()"};
-    }
-    return {};
+    if (!input.settings.dynamic_shapes || core::environment::ignores_limits()) return {};
+    bool const is_backward = has_backward(input.graph);
+    if (!is_backward && support::takes_dynamic_shapes(capabilities_of(device))) return {};
+    return {error_code_t::GRAPH_NOT_SUPPORTED,
+            std::string("dynamic shapes are enabled") +
+                (is_backward ? " for backward attention, for which cuDNN has no engine with them"
+                             : ", for which cuDNN " + cudnn::version_text(device.api->get_version()) +
+                                   " has no engine; 9.18 to 9.20 have") +
+                "; leave out set_dynamic_shape_enabled() and set_kernel_cache(), or call "
+                "set_override_shape_enabled(true), which plans each shape once"};
 }
 
 error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std::size_t slots) {
@@ -143,9 +150,9 @@ static Result<std::shared_ptr<SharedGraph>> lowered_graph(GraphKey key, graph::P
 }
 
 Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& input) {
-    SDPA_GRAPH_TRY(check_dynamic_shapes(input));
     auto device = find_planning_device(input.target, input.settings.device.get());
     if (device.is_bad()) return device.error();
+    SDPA_GRAPH_TRY(check_dynamic_shapes(input, device.value()));
     SDPA_GRAPH_TRY(check_sm_version(input.settings, *device.value().device));
     SDPA_GRAPH_TRY(check_support(input, device.value()));
     auto op_graph = expand::expand(input.graph, expansion_for_cudnn());
