@@ -3,11 +3,11 @@
 #include "gpu/gpu_cases.h"
 #include "lowering/case_graphs.h"
 
+#include "support/below_modifier.h"
 #include "support/catch.h"
 #include "support/small_graph.h"
 
 #include <cstdlib>
-#include <limits>
 
 using namespace sdpa_test;
 using cudnn_frontend::DeviceProperties;
@@ -251,26 +251,7 @@ TEST_CASE("limits can be ignored, and then cuDNN answers for itself", "[offline]
 // Told of it as it is written, cuDNN ends the process.
 TEST_CASE("backward of a modifier that selects by row < column gets a plan", "[offline]") {
     using namespace cudnn_frontend;
-    using graph::Pointwise_attributes;
     if (!has_cudnn()) return;
-    auto const below = [](std::shared_ptr<Graph> const& graph, TensorPtr const& scores) {
-        auto const add = [&](TensorPtr const& a, TensorPtr const& b, PointwiseMode_t mode, std::int64_t axis,
-                             DataType_t type) {
-            auto attributes = Pointwise_attributes().set_mode(mode).set_compute_data_type(type);
-            if (axis >= 0) attributes.set_axis(axis);
-            auto const made = b ? graph->pointwise(a, b, attributes) : graph->pointwise(a, attributes);
-            made->set_data_type(type);
-            return made;
-        };
-        auto const row = add(scores, nullptr, PointwiseMode_t::GEN_INDEX, 2, DataType_t::INT32);
-        auto const column = add(scores, nullptr, PointwiseMode_t::GEN_INDEX, 3, DataType_t::INT32);
-        auto const is_below = add(row, column, PointwiseMode_t::CMP_LT, -1, DataType_t::BOOLEAN);
-        auto const masked =
-            graph->tensor(-std::numeric_limits<float>::infinity(), graph::ScalarType::COMPILE_TIME_CONST);
-        masked->set_dim({1, 1, 1, 1}).set_stride({1, 1, 1, 1});
-        return graph->pointwise(scores, masked, is_below,
-                                Pointwise_attributes().set_mode(PointwiseMode_t::BINARY_SELECT));
-    };
     Graph graph;
     graph.set_io_data_type(DataType_t::HALF).set_intermediate_data_type(DataType_t::FLOAT);
     graph.set_compute_data_type(DataType_t::FLOAT);
@@ -284,7 +265,7 @@ TEST_CASE("backward of a modifier that selects by row < column gets a plan", "[o
     stats->set_data_type(DataType_t::FLOAT);
     auto const gradients =
         graph.sdpa_backward(rows("q", 64), rows("k", 64), rows("v", 64), rows("o", 64), rows("dO", 64), stats,
-                            graph::SDPA_backward_attributes().set_name("attention").set_score_mod(below));
+                            graph::SDPA_backward_attributes().set_name("attention").set_score_mod(test::select_below));
     for (auto const& gradient : gradients) gradient->set_output(true);
     CHECK(graph.build(Target::offline("h200")).get_message() == "");
 }

@@ -3,6 +3,7 @@
 
 #include <cudnn_frontend/score_modifiers.h>
 
+#include "support/below_modifier.h"
 #include "support/catch.h"
 
 #include <map>
@@ -65,20 +66,7 @@ TEST_CASE("of several masks of the right edge all but the last look like arithme
 }
 
 TEST_CASE("the backend is not told of rows below columns, which would end the process") {
-    auto const below = [](Graph_ptr const& graph, test::Tensor_ptr const& scores) {
-        auto const index = [&](std::int64_t axis) {
-            auto const made = graph->pointwise(
-                scores, graph::Pointwise_attributes().set_mode(PointwiseMode_t::GEN_INDEX).set_axis(axis));
-            made->set_data_type(DataType_t::INT32);
-            return made;
-        };
-        auto const is_below =
-            graph->pointwise(index(2), index(3), graph::Pointwise_attributes().set_mode(PointwiseMode_t::CMP_LT));
-        is_below->set_data_type(DataType_t::BOOLEAN);
-        return graph->pointwise(scores, scores, is_below,
-                                graph::Pointwise_attributes().set_mode(PointwiseMode_t::BINARY_SELECT));
-    };
-    CHECK(comparisons(modified(below)) == "column > row\n");
+    CHECK(comparisons(modified(test::select_below)) == "column > row\n");
 }
 
 TEST_CASE("cudnn.s68: several masks of the left edge") {
