@@ -60,7 +60,7 @@ void expect_one_of(RuleScope const& scope, int port, bool (*fits)(DataType_t typ
 }
 
 void expect_wide_type(RuleScope const& scope, int port) {
-    if (is_fp8(scope.node())) return;
+    if (is_fp8(scope.node()) || io_type(scope) == DataType_t::NOT_SET) return;  // Q's type is another rule's
     expect_one_of(scope, port, is_wide, "type HALF, BFLOAT16 or FLOAT", "call set_data_type() on it with one of these");
 }
 

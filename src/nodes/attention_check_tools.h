@@ -9,7 +9,7 @@ namespace cudnn_frontend::inline v1::nodes::attention_checks {
 char const* name(RuleScope const& scope, int port);
 AttentionFields const& fields(RuleScope const& scope);
 
-// The type of Q, which the other tensors follow; NOT_SET where Q is missing or of a type that attention does not take.
+// The type of Q, which K and V follow; NOT_SET where Q is missing or of a type that attention does not take.
 DataType_t io_type(RuleScope const& scope);
 
 bool is_wide(DataType_t type);  // HALF, BFLOAT16 or FLOAT

@@ -57,6 +57,7 @@ std::span<Limit const> limits();
 Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities);
 
 // Whether engines take dynamic shapes, in forward; in backward none does.
+inline constexpr char const* kDynamicShapeReleases = "9.18 to 9.20";
 bool takes_dynamic_shapes(core::Capabilities const& capabilities);
 
 // Whether cuDNN computes the graph in one order in each run. Engines' notes do not tell.

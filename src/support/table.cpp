@@ -126,17 +126,18 @@ nodes::TensorSpec const* column_of_modifier(Facts const& facts) {
     return nullptr;
 }
 
-// Those of 10.x take as many columns as there are from 9.21.1 on; others four on 9.0 and 10.x, of which the stats and
-// the rows' sums are two, and a mask's counts twice.
-bool counts_columns(Capabilities const& here) { return !is_datacenter(here) || here.cudnn_version < 92101; }
+// Backward's engines take four columns, of which the stats and the rows' sums are two, and a mask's counts twice; those
+// of 10.x take any number from 9.21.1 on.
+bool limits_columns(Capabilities const& here) { return !is_datacenter(here) || here.cudnn_version < 92101; }
 
 Found mask_column_in_backward(Facts const& facts, Capabilities const& here) {
     if (!facts.is_backward || !is_column_of_rows(facts, Port::Dropout_mask)) return {};
-    std::string const column = "one column in the dropout mask ", where = " on " + architecture_of(here);
-    if (!is_hopper_or_datacenter(here)) return Violation{Port::Dropout_mask, column + where.substr(1)};
-    if (facts.has(Port::dBias) && !is_hopper(here))
-        return Violation{Port::Dropout_mask, column + "beside dBias" + where};
-    if (!counts_columns(here)) return {};
+    std::string const column = "one column in the dropout mask ", where = "on " + architecture_of(here);
+    if (!is_hopper_or_datacenter(here)) return Violation{Port::Dropout_mask, column + where};
+    if (facts.has(Port::dBias) && !is_hopper(here)) {
+        return Violation{Port::Dropout_mask, column + "beside dBias " + where};
+    }
+    if (!limits_columns(here)) return {};
     if (is_column_of_rows(facts, Port::Bias)) return Violation{Port::Dropout_mask, column + "and one in the bias"};
     nodes::TensorSpec const* const of_modifier = column_of_modifier(facts);
     if (of_modifier == nullptr) return {};
@@ -159,7 +160,7 @@ Found columns_of_one_key(Facts const& facts, Capabilities const& here) {
     if (!facts.is_backward || facts.keys() != 1) return {};
     bool const has_bias = is_column_of_one_key(facts, Port::Bias);
     bool const has_mask = is_column_of_one_key(facts, Port::Dropout_mask);
-    if (has_bias && has_mask && counts_columns(here))
+    if (has_bias && has_mask && limits_columns(here))
         return Violation{Port::Dropout_mask, "one key, with a bias and a dropout mask"};
     if (is_hopper_or_datacenter(here) || !(has_bias || has_mask)) return {};
     return has_mask ? Violation{Port::Dropout_mask, "one key, with a dropout mask"}
@@ -377,8 +378,10 @@ constexpr Limit kLimits[] = {
      Ground::WrongRun, single_score},
     {"cudnn.s19", "backward before 9.15, which gives NaN for rows without keys: a right bound, or the top left corner",
      "install 9.15 or newer", kUnsupported, Ground::WrongRun, masked_rows_before_9_15},
-    {"cudnn.s20", "backward on compute capability 8.x and 12.x: all columns in a bias", "repeat the bias's column",
-     kUnsupported, Ground::NoEngine, bias_columns_in_backward},
+    {"cudnn.s20",
+     "backward on compute capability 8.x and 12.x: all columns in a bias, but of one query where batch entries share "
+     "it",
+     "repeat the bias's column", kUnsupported, Ground::NoEngine, bias_columns_in_backward},
     {"cudnn.s21", "cuDNN 9.18.1 or newer for ragged offsets before compute capability 9.0, and in backward on 12.x",
      "install 9.18.1 or newer, or pad the sequences", kUnsupported, Ground::WrongRun, ragged_architecture},
     {"cudnn.s22", "ragged offsets on all of Q, K, V, O and their gradients, or on none: mixed, cuDNN's kernels crash",
@@ -517,8 +520,9 @@ constexpr Limit kLimits[] = {
      "tell lengths and offsets in the other form, leave out set_unfuse_fma(), or use Target::cpu()", kUnsupported,
      Ground::NoPlace, options_beside_unified},
     {"cudnn.s73",
-     "backward: a dropout mask of one column on compute capability 9.0 or 10.x alone; beside another column, of a "
-     "bias or a modifier, on 10.x and with cuDNN 9.21.1 or newer; beside dBias on 9.0",
+     "backward: a dropout mask of one column on compute capability 9.0 or 10.x alone, but of one query where batch "
+     "entries share it; beside another column, of a bias or a modifier, on 10.x and with cuDNN 9.21.1 or newer; beside "
+     "dBias on 9.0",
      "repeat the mask's column", kUnsupported, Ground::NoEngine, mask_column_in_backward},
     {"cudnn.s74",
      "O of HALF or BFLOAT16 beside such Q, of FLOAT beside FLOAT; in backward Q's type for O, dO and the gradients: "

@@ -12,7 +12,7 @@ static std::string beside_q(DataType_t type, Facts const& facts) {
 }
 
 Found io_type(Facts const& facts, Capabilities const&) {
-    DataType_t const type = facts.tensor(Port::Q)->data_type;
+    DataType_t const type = type_of_q(facts);
     if (core::is_half(type) || (type == DataType_t::FLOAT && !facts.is_backward)) return {};
     return Violation{Port::Q, std::string("the data type ") + core::name_of(type)};
 }

@@ -5,6 +5,7 @@
 
 #include "support/below_modifier.h"
 #include "support/catch.h"
+#include "support/dynamic_shapes.h"
 #include "support/small_graph.h"
 
 #include <cstdlib>
@@ -29,11 +30,6 @@ std::string kernel_parameters(Bytes const& plan) {
     std::string const text(plan.begin(), plan.end());
     std::size_t const begin = text.find("\"kernelParams\""), end = text.find("\"rawData\"", begin);
     return end == text.npos ? "" : text.substr(begin, end - begin);
-}
-
-bool takes_dynamic_shapes() {
-    std::size_t const version = cudnn_frontend::runtime::cudnn_version();
-    return version >= 91800 && version < 92100;
 }
 
 std::shared_ptr<DeviceProperties const> device(char const* name) {
@@ -135,31 +131,28 @@ TEST_CASE("filters bar engines with a reason, and an offline plan does not run",
 
 TEST_CASE("dynamic shapes plan forward alone, and a kernel cache keeps graphs of other sizes apart", "[offline]") {
     if (!has_cudnn()) return;
-    auto const cache = std::make_shared<cudnn_frontend::KernelCache>();
-    if (!takes_dynamic_shapes()) {
-        Graphs graphs(gpu_case_groups()[0].cases[0]);
-        graphs.forward.graph().set_dynamic_shape_enabled(true);
-        std::string const message = graphs.forward.build(Target::offline("h200")).get_message();
-        CHECK(message.find("has no engine; 9.18 to 9.20 have; leave out") != message.npos);
-        return;
-    }
-    for (std::size_t const shape : {std::size_t{0}, std::size_t{2}, std::size_t{0}}) {
-        Graphs graphs(gpu_case_groups()[0].cases[shape]);
-        graphs.forward.graph().set_dynamic_shape_enabled(true).set_kernel_cache(cache);
-        CHECK(graphs.forward.build(Target::offline("h200")).get_message() == "");
-    }
-    CHECK(cache->describe() == "kernel cache of 2 graphs");
     Graphs graphs(gpu_case_groups()[0].cases[0]);
     graphs.backward.graph().set_dynamic_shape_enabled(true);
     CHECK(graphs.backward.build(Target::offline("h200")).get_message() ==
           "dynamic shapes are enabled for backward attention, for which cuDNN has no engine with them; leave out "
-          "set_dynamic_shape_enabled() and set_kernel_cache(), or call set_override_shape_enabled(true), which plans "
-          "each "
-          "shape once");
+          "set_dynamic_shape_enabled() and set_kernel_cache(). For sizes that change call "
+          "set_override_shape_enabled(true), which plans each once");
+    auto const cache = std::make_shared<cudnn_frontend::KernelCache>();
+    auto const plan = [&](std::size_t shape) {
+        Graphs sized(gpu_case_groups()[0].cases[shape]);
+        sized.forward.graph().set_dynamic_shape_enabled(true).set_kernel_cache(cache);
+        return sized.forward.build(Target::offline("h200")).get_message();
+    };
+    if (!test::takes_dynamic_shapes()) {
+        CHECK(plan(0).find("has no engine; 9.18 to 9.20 have; leave out") != std::string::npos);
+        return;
+    }
+    for (std::size_t const shape : {std::size_t{0}, std::size_t{2}, std::size_t{0}}) CHECK(plan(shape) == "");
+    CHECK(cache->describe() == "kernel cache of 2 graphs");
 }
 
 TEST_CASE("a kernel cache keeps devices and numbers of multiprocessors apart", "[offline]") {
-    if (!has_cudnn() || !takes_dynamic_shapes()) return;
+    if (!has_cudnn() || !test::takes_dynamic_shapes()) return;
     auto const cache = std::make_shared<cudnn_frontend::KernelCache>();
     auto const plan = [&](char const* device, int sm_count) {
         Graphs graphs(gpu_case_groups()[0].cases[0]);

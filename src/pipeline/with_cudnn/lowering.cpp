@@ -104,16 +104,16 @@ error_t check_dynamic_shapes(PlanningInput const& input, PlanningDevice const& d
                 "a kernel cache is set, but dynamic shapes are not enabled; cuDNN shares kernels between graphs with "
                 "set_dynamic_shape_enabled(true) alone"};
     }
-    if (!input.settings.dynamic_shapes || core::environment::ignores_limits()) return {};
+    if (!input.settings.dynamic_shapes) return {};
     bool const is_backward = has_backward(input.graph);
     if (!is_backward && support::takes_dynamic_shapes(capabilities_of(device))) return {};
     return {error_code_t::GRAPH_NOT_SUPPORTED,
             std::string("dynamic shapes are enabled") +
                 (is_backward ? " for backward attention, for which cuDNN has no engine with them"
                              : ", for which cuDNN " + cudnn::version_text(device.api->get_version()) +
-                                   " has no engine; 9.18 to 9.20 have") +
-                "; leave out set_dynamic_shape_enabled() and set_kernel_cache(), or call "
-                "set_override_shape_enabled(true), which plans each shape once"};
+                                   " has no engine; " + support::kDynamicShapeReleases + " have") +
+                "; leave out set_dynamic_shape_enabled() and set_kernel_cache(). For sizes that change call "
+                "set_override_shape_enabled(true), which plans each once"};
 }
 
 error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std::size_t slots) {

@@ -182,6 +182,15 @@ TEST_CASE("sdpa_fwd.c11 sdpa_bwd.c11: K of another type than Q") {
                          "call set_data_type(DataType_t::HALF) on it"});
 }
 
+TEST_CASE("sdpa_fwd.c11: where all tensors have 8 bits, that is the one fault") {
+    TestGraph graph = attention_graph(NodeKind::SdpaForward);
+    for (int const port : {Q, K, V, O}) graph.at(port).data_type = DataType_t::FP8_E4M3;
+    Report const report = validate(graph).report;
+    INFO(report);
+    REQUIRE(report.findings().size() == 1);
+    CHECK(report.findings()[0].where.rule == "sdpa_fwd.c11");
+}
+
 TEST_CASE("sdpa_fwd.c12 sdpa_bwd.c12: O of another type") {
     expect_in_attention("c12", [](TestGraph& graph) { graph.at(O).data_type = DataType_t::FP8_E4M3; },
                         {GRAPH_NOT_SUPPORTED, "attention", "O", "O of type FP8_E4M3", "type HALF, BFLOAT16 or FLOAT",

@@ -49,6 +49,19 @@ TEST_CASE("cudnn.s14: a dropout mask of one column for one query", "[support]") 
     }
 }
 
+TEST_CASE("cudnn.s20: a bias of one column for one query, backward", "[support]") {
+    auto graph = AttentionGraph::backward();
+    for (int const port : {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}) {
+        graph.tensor(port).dim[2] = 1;
+        graph.tensor(port).stride = core::packed_strides(graph.tensor(port).dim);
+    }
+    auto of_batches = graph;
+    for (int const sm : {89, 120}) {
+        CHECK(ids(graph.bias({1, 4, 1, 1}), sm) == "");
+        CHECK(ids(of_batches.bias({2, 4, 1, 1}), sm) == "cudnn.s16 cudnn.s20");
+    }
+}
+
 TEST_CASE("cudnn.s73: a dropout mask of one column, backward", "[support]") {
     auto const alone = masked(AttentionGraph::backward(), {2, 1, 1, 1});
     CHECK(ids(alone) == "");
