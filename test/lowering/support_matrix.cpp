@@ -243,8 +243,8 @@ std::string version_line(cudnn::Api const& api) { return "cuDNN " + cudnn::versi
 constexpr char const* kExplanation =
     R"(, asked offline for one graph of each row: 67 queries, 131 keys, BFLOAT16, unless the row says otherwise; FP8
 with 80 queries, MXFP8 with 1024 of both. Printed by `build/dev/test/lowering/support_matrix` where that library is found.
-Every test run with 9.19.0 compares [its matrix](support-matrix.md) with the library; that of
-[9.14.0](support-matrix-9.14.0.md) is as it was printed.
+Every test run with 9.19.0 compares [its matrix](support-matrix.md) with the library; those of
+[9.14.0](support-matrix-9.14.0.md) and [9.28.0](support-matrix-9.28.0.md) are as they were printed.
 
 *yes*: an engine takes the graph, and its plan was compiled, measured and stored; **yes**: the row also ran on an H200, in
 all shapes of its group, and the numbers were right ([h200-runs.txt](h200-runs.txt), written by `gpu_suite limits`). An id
