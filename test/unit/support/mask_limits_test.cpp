@@ -1,22 +1,16 @@
 // Limits on dropout masks of one column.
-#include "support/support.h"
-
 #include "support/catch.h"
-#include "unit/expand/attention_graphs.h"
+#include "unit/support/limit_graphs.h"
 
 using test::AttentionGraph;
 namespace core = cudnn_frontend::core;
-namespace support = cudnn_frontend::support;
 using cudnn_frontend::DataType_t;
 using Port = cudnn_frontend::nodes::attention::Port;
 
 namespace {
 
 std::string ids(AttentionGraph const& graph, int sm = 90, std::size_t version = 91900) {
-    std::string text;
-    auto const report = support::check(test::validated(graph.spec), {.cudnn_version = version, .sm = sm});
-    for (auto const& finding : report.findings()) text += (text.empty() ? "" : " ") + finding.where.rule;
-    return text;
+    return test::limit_ids(graph, {.cudnn_version = version, .sm = sm});
 }
 
 AttentionGraph masked(AttentionGraph graph, core::Dims const& dim) {
@@ -39,10 +33,7 @@ TEST_CASE("cudnn.s14: a dropout mask of one number for each batch entry, forward
 
 TEST_CASE("cudnn.s14: a dropout mask of one column for one query", "[support]") {
     auto graph = AttentionGraph::forward();
-    for (int const port : {Port::Q, Port::O}) {
-        graph.tensor(port).dim[2] = 1;
-        graph.tensor(port).stride = core::packed_strides(graph.tensor(port).dim);
-    }
+    resize(graph, {Port::Q, Port::O}, 2, 1);
     CHECK(ids(masked(graph, {2, 4, 1, 1})) == "cudnn.s14");
     for (core::Dims const& dim : {core::Dims{1, 1, 1, 1}, {2, 1, 1, 1}, {1, 4, 1, 1}, {2, 4, 1, 5}}) {
         CHECK(ids(masked(graph, dim)).find("cudnn.s14") == std::string::npos);
@@ -51,10 +42,7 @@ TEST_CASE("cudnn.s14: a dropout mask of one column for one query", "[support]") 
 
 TEST_CASE("cudnn.s20: a bias of one column for one query, backward", "[support]") {
     auto graph = AttentionGraph::backward();
-    for (int const port : {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}) {
-        graph.tensor(port).dim[2] = 1;
-        graph.tensor(port).stride = core::packed_strides(graph.tensor(port).dim);
-    }
+    resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
     auto of_batches = graph;
     for (int const sm : {89, 120}) {
         CHECK(ids(graph.bias({1, 4, 1, 1}), sm) == "");
@@ -69,10 +57,7 @@ TEST_CASE("cudnn.s73: a dropout mask of one column, backward", "[support]") {
     CHECK(ids(alone, 89) == "cudnn.s73");
     CHECK(ids(alone, 120) == "cudnn.s73");
     auto one_query = AttentionGraph::backward();
-    for (int const port : {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}) {
-        one_query.tensor(port).dim[2] = 1;
-        one_query.tensor(port).stride = core::packed_strides(one_query.tensor(port).dim);
-    }
+    resize(one_query, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
     CHECK(ids(masked(one_query, {1, 4, 1, 1}), 89) == "");
     CHECK(ids(masked(one_query, {2, 4, 1, 1}), 89) == "cudnn.s73");
     CHECK(ids(masked(one_query.bias({1, 4, 1, 1}), {2, 4, 1, 1}), 90) == "");

@@ -3,7 +3,7 @@
 #include "nodes/schema.h"
 
 #include "support/catch.h"
-#include "unit/expand/attention_graphs.h"
+#include "unit/support/limit_graphs.h"
 
 using test::AttentionGraph;
 using test::pack_rows;
@@ -20,23 +20,10 @@ constexpr core::Capabilities kHopper{.cudnn_version = 91900, .sm = 90};
 constexpr auto kTopLeft = DiagonalAlignment_t::TOP_LEFT, kBottomRight = DiagonalAlignment_t::BOTTOM_RIGHT;
 
 std::string ids(AttentionGraph const& graph, core::Capabilities const& here = kHopper) {
-    auto const report = support::check(test::validated(graph.spec), here);
-    std::string text;
-    for (auto const& finding : report.findings()) {
-        text += (text.empty() ? "" : " ") + finding.where.rule;
-    }
-    return text;
+    return test::limit_ids(graph, here);
 }
 
 core::Capabilities version(std::size_t number) { return {.cudnn_version = number, .sm = 90}; }
-
-void resize(AttentionGraph& graph, std::initializer_list<int> ports, std::size_t axis, std::int64_t size) {
-    for (int const port : ports) {
-        auto& tensor = graph.tensor(port);
-        tensor.dim[axis] = size;
-        tensor.stride = core::packed_strides(tensor.dim);
-    }
-}
 
 AttentionGraph with_head_dims(AttentionGraph graph, std::int64_t qk, std::int64_t v) {
     resize(graph, {Port::Q, Port::K, Port::dQ, Port::dK}, 3, qk);

@@ -1,22 +1,14 @@
 // Limits on data types.
-#include "support/support.h"
-
 #include "support/catch.h"
-#include "unit/expand/attention_graphs.h"
+#include "unit/support/limit_graphs.h"
 
-using test::AttentionGraph;
-namespace support = cudnn_frontend::support;
 using cudnn_frontend::DataType_t;
+using test::AttentionGraph;
 using Port = cudnn_frontend::nodes::attention::Port;
 
 namespace {
 
-std::string ids(AttentionGraph const& graph) {
-    std::string text;
-    auto const report = support::check(test::validated(graph.spec), {.cudnn_version = 91900, .sm = 90});
-    for (auto const& finding : report.findings()) text += (text.empty() ? "" : " ") + finding.where.rule;
-    return text;
-}
+std::string ids(AttentionGraph const& graph) { return test::limit_ids(graph, {.cudnn_version = 91900, .sm = 90}); }
 
 AttentionGraph with_type(AttentionGraph graph, std::initializer_list<int> ports, DataType_t type) {
     for (int const port : ports) graph.tensor(port).data_type = type;

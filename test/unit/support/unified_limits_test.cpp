@@ -2,7 +2,7 @@
 #include "support/support.h"
 
 #include "support/catch.h"
-#include "unit/expand/attention_graphs.h"
+#include "unit/support/limit_graphs.h"
 
 using test::AttentionGraph;
 using test::pack_rows;
@@ -14,10 +14,7 @@ using Port = cudnn_frontend::nodes::attention::Port;
 namespace {
 
 std::string ids(AttentionGraph const& graph, std::size_t version = 91900, int sm = 90) {
-    std::string text;
-    auto const report = support::check(test::validated(graph.spec), {.cudnn_version = version, .sm = sm});
-    for (auto const& finding : report.findings()) text += (text.empty() ? "" : " ") + finding.where.rule;
-    return text;
+    return test::limit_ids(graph, {.cudnn_version = version, .sm = sm});
 }
 
 void tell_queries_by_sums(AttentionGraph& graph) {
