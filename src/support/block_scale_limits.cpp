@@ -3,12 +3,12 @@
 namespace cudnn_frontend::inline v1::support {
 
 Found block_scale_fatal_place(Facts const&, Capabilities const& here) {
-    if (here.sm < 120) return {};
+    if (!is_consumer_blackwell(here)) return {};
     return Violation{-1, "block scales on " + architecture_of(here)};
 }
 
 Found block_scale_place(Facts const&, Capabilities const& here) {
-    if (here.sm >= 120) return {};  // another limit's
+    if (is_consumer_blackwell(here)) return {};  // another limit's
     if (!is_datacenter(here)) return Violation{-1, "block scales on " + architecture_of(here)};
     if (here.cudnn_version >= 92101) return {};
     return Violation{-1, "block scales with " + version(here.cudnn_version)};

@@ -9,7 +9,7 @@
 namespace cudnn_frontend::inline v1::support {
 
 Found fp8_architecture(Facts const& facts, Capabilities const& here) {
-    bool const is_taken_later = here.sm >= 120 && !facts.is_backward && here.cudnn_version >= 91900;
+    bool const is_taken_later = is_consumer_blackwell(here) && !facts.is_backward && here.cudnn_version >= 91900;
     if (is_hopper_or_datacenter(here) || is_taken_later) return {};
     return Violation{-1, std::string(facts.is_backward ? "FP8 backward" : "FP8 attention") + " on " +
                              architecture_of(here) + " with " + version(here.cudnn_version)};
@@ -22,7 +22,7 @@ Found fp8_pages(Facts const& facts, Capabilities const& here) {
 
 Found fp8_head_dims(Facts const& facts, Capabilities const& here) {
     bool const is_exact = facts.is_backward && is_hopper(here);
-    bool const is_small = facts.is_backward || here.sm >= 120, has_bound = is_small || is_hopper(here);
+    bool const is_small = facts.is_backward || is_consumer_blackwell(here), has_bound = is_small || is_hopper(here);
     std::int64_t const largest = is_small ? 128 : 256;
     return bad_head_dim(facts, [&](std::int64_t dim) {
         return dim % 16 != 0 || (has_bound && dim > largest) || (is_exact && dim != largest);
@@ -60,7 +60,7 @@ Found fp8_of_one_query(Facts const& facts, Capabilities const& here) {
 }
 
 Found fp8_dropout(Facts const& facts, Capabilities const& here) {
-    if (here.sm < 120) return {};
+    if (!is_consumer_blackwell(here)) return {};
     if (facts.fields.dropout_probability.value_or(0.0f) == 0.0f) return {};
     return Violation{-1, "a dropout probability in FP8 attention on " + architecture_of(here)};
 }

@@ -15,6 +15,7 @@ std::string version(std::size_t value) {
 bool is_hopper(Capabilities const& here) { return here.sm == 90; }
 bool is_datacenter(Capabilities const& here) { return here.sm >= 100 && here.sm < 120; }
 bool is_hopper_or_datacenter(Capabilities const& here) { return here.sm >= 90 && here.sm < 120; }
+bool is_consumer_blackwell(Capabilities const& here) { return here.sm >= 120; }
 
 std::string architecture_of(Capabilities const& here) {
     return "compute capability " + number(here.sm / 10) + "." + number(here.sm % 10);

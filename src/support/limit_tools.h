@@ -17,6 +17,7 @@ std::string architecture_of(Capabilities const& here);  // "compute capability 9
 bool is_hopper(Capabilities const& here);
 bool is_datacenter(Capabilities const& here);  // Blackwell, 10.x and 11.x
 bool is_hopper_or_datacenter(Capabilities const& here);
+bool is_consumer_blackwell(Capabilities const& here);  // 12.x and what follows
 
 bool is_ragged(nodes::TensorSpec const* tensor);
 bool is_deterministic(Facts const& facts);
