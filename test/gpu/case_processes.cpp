@@ -36,23 +36,34 @@ Outcome outcome_of(std::string text) {
     return outcome;
 }
 
-// The first line that is missing is of the case that ended the process, unless that told of it itself.
-void collect_batch(std::string const& command, CaseGroup const& group, Batch const& batch,
-                   OnOutcome const& on_outcome) {
+struct ProcessEnd {
+    std::string output;
+    int status;
+};
+
+ProcessEnd run_command(std::string const& command) {
     std::FILE* const output = popen(command.c_str(), "r");
     std::string text;
     std::array<char, 4096> part{};
     while (output != nullptr && std::fgets(part.data(), part.size(), output) != nullptr) text += part.data();
-    int const status = output == nullptr ? -1 : pclose(output);
-    std::istringstream lines(text);
-    std::string line;
-    std::string const after = "not run, after the one before it";
-    std::string missing = status == 0 ? after : "its process ended with status " + std::to_string(status);
-    for (std::size_t i = batch.first; i < batch.first + batch.count; ++i) {
-        Outcome outcome;
-        if (std::getline(lines, line)) outcome = outcome_of(line);
-        else outcome.forward.faults = std::exchange(missing, after) + "\n";
-        on_outcome(group, group.cases[i], outcome);
+    return {std::move(text), output == nullptr ? -1 : pclose(output)};
+}
+
+// The case behind the last line ended the process, unless that ended well; cases behind it run in another one.
+void collect_batch(MakeCommand const& command, CaseGroup const& group, Batch batch, OnOutcome const& on_outcome) {
+    while (batch.count > 0) {
+        ProcessEnd const process = run_command(command(batch));
+        std::istringstream lines(process.output);
+        std::size_t done = 0;
+        for (std::string line; done < batch.count && std::getline(lines, line); ++done) {
+            on_outcome(group, group.cases[batch.first + done], outcome_of(line));
+        }
+        if (done < batch.count && (process.status != 0 || done == 0)) {
+            Outcome outcome;
+            outcome.forward.faults = "its process ended with status " + std::to_string(process.status) + "\n";
+            on_outcome(group, group.cases[batch.first + done++], outcome);
+        }
+        batch.first += done, batch.count -= done;
     }
 }
 
@@ -87,7 +98,7 @@ void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch) {
 }
 
 void run_in_processes(std::vector<CaseGroup> const& groups, std::vector<Batch> const& batches,
-                      std::function<std::string(Batch const& batch)> const& command, OnOutcome const& on_outcome) {
+                      MakeCommand const& command, OnOutcome const& on_outcome) {
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
     OnOutcome const one_at_a_time = [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
@@ -96,7 +107,7 @@ void run_in_processes(std::vector<CaseGroup> const& groups, std::vector<Batch> c
     };
     auto const worker = [&] {
         for (std::size_t i = next++; i < batches.size(); i = next++) {
-            collect_batch(command(batches[i]), groups[batches[i].group], batches[i], one_at_a_time);
+            collect_batch(command, groups[batches[i].group], batches[i], one_at_a_time);
         }
     };
     std::vector<std::jthread> threads;

@@ -17,11 +17,13 @@ std::vector<Batch> batches_of(std::vector<CaseGroup> const& groups, std::size_t 
 // In the process of a batch: a line for each case, up to one after which the GPU answers nothing any more.
 void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch);
 
+using MakeCommand = std::function<std::string(Batch const& batch)>;
 // Called by one thread at a time.
 using OnOutcome = std::function<void(CaseGroup const& group, AttentionCase const& c, Outcome const& outcome)>;
 
-// Runs command(batch), which leads to run_batch() in another process, for all of them.
+// Runs command(batch), which leads to run_batch() in another process, for all of them; once more for what is left of
+// one whose process ended early.
 void run_in_processes(std::vector<CaseGroup> const& groups, std::vector<Batch> const& batches,
-                      std::function<std::string(Batch const& batch)> const& command, OnOutcome const& on_outcome);
+                      MakeCommand const& command, OnOutcome const& on_outcome);
 
 }  // namespace sdpa_test

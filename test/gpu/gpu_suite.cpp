@@ -168,15 +168,15 @@ std::vector<CaseGroup> single_cases(std::vector<std::string> const& numbers) {
     return groups;
 }
 
+bool asks_for_limits(std::vector<std::string> const& arguments) {
+    return !arguments.empty() && arguments[0] == "limits";
+}
+
 std::vector<CaseGroup> chosen_groups(std::vector<std::string> const& arguments) {
     if (arguments.size() > 1 && arguments[0] == "case") return single_cases({arguments.begin() + 1, arguments.end()});
-    if (!arguments.empty() && arguments[0] == "limits") {
-        auto groups = chosen_groups({arguments.begin() + 1, arguments.end()});
-        for (CaseGroup& group : groups_at_limits()) groups.push_back(std::move(group));
-        return groups;
-    }
-    int const random_cases = arguments.empty() ? 200 : std::atoi(arguments[0].c_str());
-    std::string const part = arguments.size() > 1 ? arguments[1] : "";
+    std::size_t const first = asks_for_limits(arguments) ? 1 : 0;
+    int const random_cases = arguments.size() > first ? std::atoi(arguments[first].c_str()) : 200;
+    std::string const part = arguments.size() > first + 1 ? arguments[first + 1] : "";
     std::vector<CaseGroup> groups = gpu_case_groups();
     CaseGroup random{"random", {}}, random_fp8{"random FP8", {}};
     for (int i = 0; i < random_cases; ++i) {
@@ -185,6 +185,9 @@ std::vector<CaseGroup> chosen_groups(std::vector<std::string> const& arguments) 
     }
     groups.push_back(std::move(random));
     groups.push_back(std::move(random_fp8));
+    if (asks_for_limits(arguments)) {
+        for (CaseGroup& group : groups_at_limits()) groups.push_back(std::move(group));
+    }
     std::erase_if(groups, [&](CaseGroup const& g) { return g.cases.empty() || g.name.find(part) == g.name.npos; });
     return groups;
 }
@@ -219,24 +222,40 @@ class Commands {
     std::string program_, arguments_;
 };
 
-struct Refused {
-    Batch batch;
-    std::string forward_limits, backward_limits;  // empty where that pass was not refused
+struct CaseIndex {
+    std::size_t group, number;
+    auto operator<=>(CaseIndex const&) const = default;
 };
 
-// Runs each in a process that ignores limits.
-void run_refused(std::vector<CaseGroup> const& groups, std::vector<Refused> const& refused, Commands const& commands) {
+CaseIndex index_of(std::vector<CaseGroup> const& groups, CaseGroup const& group, AttentionCase const& c) {
+    return {static_cast<std::size_t>(&group - groups.data()), static_cast<std::size_t>(&c - group.cases.data())};
+}
+
+// The limits that refused each pass, empty where none did.
+struct Refusal {
+    std::string forward_limits, backward_limits;
+};
+using Refusals = std::map<CaseIndex, Refusal>;
+
+std::vector<Batch> batches_of(Refusals const& refused) {
     std::vector<Batch> batches;
-    std::map<AttentionCase const*, Refused const*> by_case;
-    for (Refused const& one : refused) {
-        batches.push_back(one.batch);
-        by_case[&groups[one.batch.group].cases[one.batch.first]] = &one;
+    for (auto const& [at, refusal] : refused) {
+        Batch* const last = batches.empty() ? nullptr : &batches.back();
+        bool const follows = last != nullptr && last->group == at.group && last->first + last->count == at.number;
+        if (follows && last->count < kBatchSize) ++last->count;
+        else batches.push_back({at.group, at.number, 1});
     }
+    return batches;
+}
+
+// Runs them in processes that ignore limits.
+void run_refused(std::vector<CaseGroup> const& groups, Refusals const& refused, Commands const& commands) {
     LimitTable table;
     run_in_processes(
-        groups, batches, [&](Batch const& batch) { return "SDPA_GRAPH_IGNORE_LIMITS=1 " + commands(batch); },
-        [&](CaseGroup const&, AttentionCase const& c, Outcome const& outcome) {
-            Refused const& one = *by_case.at(&c);
+        groups, batches_of(refused),
+        [&](Batch const& batch) { return "SDPA_GRAPH_IGNORE_LIMITS=1 " + commands(batch); },
+        [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
+            Refusal const& one = refused.at(index_of(groups, group, c));
             if (!one.forward_limits.empty()) table.add(one.forward_limits, c, outcome.forward);
             if (!one.backward_limits.empty()) table.add(one.backward_limits, c, outcome.backward);
         });
@@ -249,6 +268,10 @@ int main(int argc, char** argv) {
     std::vector<std::string> arguments(argv + 1, argv + argc);
     std::optional<Batch> const batch = Commands::batch_of(arguments);
     auto const groups = chosen_groups(arguments);
+    if (groups.empty()) {
+        std::fputs("gpu_suite: no group has a name with that part, or no case was asked for\n", stderr);
+        return 2;
+    }
     if (batch) {
         run_batch(groups, *batch);
         return 0;
@@ -262,21 +285,18 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     Table table;
     Commands const commands(argv[0], arguments);
-    std::vector<Refused> refused;
-    run_in_processes(
-        groups, batches_of(groups, kBatchSize), commands,
-        [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
-            table.add(group.name, c, outcome);
-            std::string forward = limits_of(outcome.forward), backward = limits_of(outcome.backward);
-            if (forward.empty() && backward.empty()) return;
-            auto const at = static_cast<std::size_t>(&c - group.cases.data());
-            refused.push_back(
-                {{static_cast<std::size_t>(&group - groups.data()), at, 1}, std::move(forward), std::move(backward)});
-        });
+    Refusals refused;
+    run_in_processes(groups, batches_of(groups, kBatchSize), commands,
+                     [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
+                         table.add(group.name, c, outcome);
+                         Refusal const refusal{limits_of(outcome.forward), limits_of(outcome.backward)};
+                         if (refusal.forward_limits.empty() && refusal.backward_limits.empty()) return;
+                         refused[index_of(groups, group, c)] = refusal;
+                     });
     std::vector<std::string> order;
     for (CaseGroup const& group : groups) order.push_back(group.name);
     int const failed = table.print(order);
     if (char const* const path = std::getenv("SDPA_GRAPH_GPU_RECORD")) table.record(path, order);
-    if (!arguments.empty() && arguments[0] == "limits") run_refused(groups, refused, commands);
+    if (asks_for_limits(arguments)) run_refused(groups, refused, commands);
     return failed == 0 ? 0 : 1;
 }
