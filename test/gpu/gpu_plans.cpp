@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -19,12 +20,12 @@ using namespace sdpa_test;
 using Bytes = std::vector<std::uint8_t>;
 using Error = cudnn_frontend::error_object;
 
-// One case of each group, forward and backward.
+constexpr int kStoredCases = 24;
+
+// One case of each group.
 std::vector<AttentionCase> plan_cases() {
     std::vector<AttentionCase> cases;
-    for (CaseGroup const& group : gpu_case_groups()) {
-        if (cases.size() < 24) cases.push_back(group.cases[cases.size() % group.cases.size()]);
-    }
+    for (CaseGroup const& group : gpu_case_groups()) cases.push_back(group.cases[cases.size() % group.cases.size()]);
     return cases;
 }
 
@@ -32,32 +33,44 @@ std::string path_of(std::string const& folder, std::size_t index, bool is_backwa
     return folder + "/" + std::to_string(index) + (is_backward ? ".backward" : ".forward");
 }
 
-bool store(Session& session, std::string const& path) {
+Error store(Session& session, std::string const& path) {
+    if (Error const error = session.build(Target::offline("h200")); error.is_bad()) return error;
     Bytes bytes;
-    Error error = session.build(Target::offline("h200"));
-    if (error.is_good()) error = session.graph().serialize(bytes);
-    if (error.is_bad()) std::printf("%s: %s\n", path.c_str(), error.get_message().c_str());
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    return error.is_good();
+    if (Error const error = session.graph().serialize(bytes); error.is_bad()) return error;
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return {};
 }
 
+Error store_passes(AttentionCase const& c, std::string const& folder, std::size_t index) {
+    Inputs const in = make_inputs(c);
+    ForwardOutputs const out = make_forward_outputs(c);
+    Session forward(c, in, out);
+    if (Error const error = store(forward, path_of(folder, index, false)); error.is_bad()) return error;
+    BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(c, in, out.rng_dump)));
+    BackwardOutputs const gradients = make_backward_outputs(c);
+    Session backward(c, in, more, gradients);
+    return store(backward, path_of(folder, index, true));
+}
+
+// Stores the first cases that no limit of this cuDNN refuses.
 int store_all(std::string const& folder) {
-    int failures = 0;
+    int stored = 0, failures = 0;
     std::vector<AttentionCase> const cases = plan_cases();
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        Inputs const in = make_inputs(cases[i]);
-        ForwardOutputs const out = make_forward_outputs(cases[i]);
-        Session forward(cases[i], in, out);
-        failures += store(forward, path_of(folder, i, false)) ? 0 : 1;
-        BackwardInputs const more =
-            make_backward_inputs(cases[i], oracle::forward(to_problem(cases[i], in, out.rng_dump)));
-        BackwardOutputs const gradients = make_backward_outputs(cases[i]);
-        Session backward(cases[i], in, more, gradients);
-        failures += store(backward, path_of(folder, i, true)) ? 0 : 1;
+    for (std::size_t i = 0; i < cases.size() && stored + failures < kStoredCases; ++i) {
+        Error const error = store_passes(cases[i], folder, i);
+        bool const is_limit = error.get_message().find("[cudnn.s") != std::string::npos;
+        if (error.is_bad()) std::printf("%s: %s\n", describe(cases[i]).c_str(), error.get_message().c_str());
+        stored += error.is_good() ? 1 : 0;
+        failures += error.is_bad() && !is_limit ? 1 : 0;
     }
-    std::printf("stored %zu forward and backward plans, %d failures\n", cases.size(), failures);
-    return failures == 0 ? 0 : 1;
+    std::printf("stored %d forward and backward plans, %d failures\n", stored, failures);
+    return stored == kStoredCases ? 0 : 1;
+}
+
+bool is_stored(std::string const& folder, std::size_t index) {
+    return std::filesystem::exists(path_of(folder, index, false)) &&
+           std::filesystem::exists(path_of(folder, index, true));
 }
 
 using Bits = std::vector<std::vector<std::byte>>;
@@ -139,9 +152,11 @@ int run_all(std::string const& folder) {
         std::printf("%s\n", gpu.status().get_message().c_str());
         return 1;
     }
-    int failures = 0;
+    int count = 0, failures = 0;
     std::vector<AttentionCase> const cases = plan_cases();
     for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (!is_stored(folder, i)) continue;
+        ++count;
         Rig rig(Target::cuda(gpu.handle()));
         std::string faults;
         rig.execute = StoredRun(folder, i, gpu, faults);
@@ -152,8 +167,8 @@ int run_all(std::string const& folder) {
         failures += faults.empty() ? 0 : 1;
     }
     int const by_bits = StoredRun::compared_by_bits();
-    std::printf("%zu cases by plans made offline, forward and backward: %d failures; %d of %zu runs compared by bits\n",
-                cases.size(), failures, by_bits, 2 * cases.size());
+    std::printf("%d cases by plans made offline, forward and backward: %d failures; %d of %d runs compared by bits\n",
+                count, failures, by_bits, 2 * count);
     return failures == 0 && by_bits > 0 ? 0 : 1;
 }
 
