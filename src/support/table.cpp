@@ -243,7 +243,7 @@ Found ragged_sink_gradient(Facts const& facts, Capabilities const&) {
 }
 
 Found ragged_architecture(Facts const& facts, Capabilities const& here) {
-    bool const is_affected = here.sm < 90 || (here.sm >= 120 && facts.is_backward);
+    bool const is_affected = here.sm < 90 || (is_consumer_blackwell(here) && facts.is_backward);
     if (!is_affected || here.cudnn_version >= 91801) return {};
     int const port = first_row_port(facts, true);
     if (port < 0) return {};
@@ -261,7 +261,7 @@ Found ragged_product_of_dq(Facts const& facts, Capabilities const& here) {
 
 // Such as those of one buffer with K and V.
 Found ragged_gaps_between_rows(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || here.sm < 120) return {};
+    if (!facts.is_backward || !is_consumer_blackwell(here)) return {};
     for (int const port : {Port::Q, Port::dO}) {
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         std::int64_t const row = tensor->dim[1] * tensor->dim[3];
@@ -446,7 +446,9 @@ constexpr Limit kLimits[] = {
      "drop by a mask of yours, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_dropout, Of::Fp8},
     {"cudnn.s46", "FP8 attention after compute capability 9.0: no TANH_BWD and its like in a modifier's gradient",
      "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::NoEngine, fp8_modifier_gradient, Of::Fp8},
-    {"cudnn.s47", "FP8 attention on compute capability 9.0: no ragged offsets, with which its kernels fault",
+    {"cudnn.s47",
+     "FP8 attention on compute capability 9.0: no ragged offsets; a sequence without queries ends its forward "
+     "kernel, and backward has no engine or writes elsewhere",
      "pad the sequences", kUnsupported, Ground::WrongRun, fp8_ragged, Of::Fp8},
     {"cudnn.s48", "FP8 backward without the deterministic algorithm, of which cuDNN has no form",
      "leave out set_deterministic_algorithm(), or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun,

@@ -59,10 +59,16 @@ std::vector<CaseGroup> scores_at_limits() {
     return {
         group("dBias of one row", biased(false, true, false)),
         group("dBias of floats", [](auto& c) { with_whole_bias_gradient(c), c.bias_type = DataType_t::FLOAT; }),
+        group("dBias of the other half type",
+              [](auto& c) { with_whole_bias_gradient(c), c.bias_type = other_half(c.type); }),
         group("dBias, the scale on the device", [](auto& c) { with_whole_bias_gradient(c), c.scale = Scale::Device; }),
         group("one query, bias of one column",
               [](auto& c) {
                   c.s_q = 1, c.bias = Index4{c.b, c.h_q, 1, 1};
+              }),
+        group("one query, bias of one number for each head",
+              [](auto& c) {
+                  c.s_q = 1, c.bias = Index4{1, c.h_q, 1, 1};
               }),
         group("softcap and dBias",
               [](auto& c) {
@@ -115,6 +121,7 @@ std::vector<CaseGroup> fp8_at_limits() {
         fp8_at_limit("FP8, heads of 72", [](auto& c) { c.d_qk = c.d_v = 72, c.input_layout = Layout::BHSD; }),
         fp8_at_limit("FP8, heads of 272", head_dims(272, 272)),
         fp8_at_limit("FP8, heads of 128 and 64", head_dims(128, 64)),
+        fp8_at_limit("FP8, ragged, a sequence without queries", [](auto& c) { packed(c), c.len_q->front() = 0; }),
         fp8_at_limit("FP8, sink and dSink", with_sink_gradient),
         fp8_at_limit("FP8, lengths and window, bottom right",
                      [](auto& c) { head_dims(128, 128)(c), lengths(c), c.left = 33, c.right = 0, bottom_right(c); }),

@@ -1,3 +1,4 @@
+#include "gpu/case_changes.h"
 #include "gpu/gpu_cases.h"
 #include "reference/random_case.h"
 
@@ -31,6 +32,7 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     if (c.sink) c.sink = DataType_t::FLOAT;
     if (c.s_kv == 1 && c.modifier == oracle::Modify::Documents) c.bias.reset(), c.d_bias = false;  // too many columns
     if (c.generate_stats || c.sink) c.logit_max = c.score_sum_exp = false;
+    if (random.chance(0.04)) c.gradient_type = c.type, c.result_type = other_half(c.type);  // backward: cudnn.s74
     return c;
 }
 
