@@ -18,20 +18,23 @@
 namespace {
 
 constexpr Shape kShapes[] = {
-    {"forward  b1 h8/8 s128 d64", 1, 8, 8, 128, 128, 64, false},
-    {"forward  b4 h16/16 s1024 d64 causal", 4, 16, 16, 1024, 1024, 64, false, Option::Causal},
-    {"forward  b2 h32/8 s2048 d128 causal", 2, 32, 8, 2048, 2048, 128, false, Option::Causal},
-    {"forward  b1 h64/8 s8192 d128", 1, 64, 8, 8192, 8192, 128, false},
-    {"forward  b8 h32/8 s1/4096 d128", 8, 32, 8, 1, 4096, 128, false},
-    {"backward b4 h16/16 s1024 d64 causal", 4, 16, 16, 1024, 1024, 64, true, Option::Causal},
-    {"backward b2 h32/8 s2048 d128 causal", 2, 32, 8, 2048, 2048, 128, true, Option::Causal},
-    {"backward b1 h64/8 s8192 d128", 1, 64, 8, 8192, 8192, 128, true},
+    {{1, 8, 8, 128, 128, 64, 64}, "forward  b1 h8/8 s128 d64", false, Option::None},
+    {{4, 16, 16, 1024, 1024, 64, 64}, "forward  b4 h16/16 s1024 d64 causal", false, Option::Causal},
+    {{2, 32, 8, 2048, 2048, 128, 128}, "forward  b2 h32/8 s2048 d128 causal", false, Option::Causal},
+    {{1, 64, 8, 8192, 8192, 128, 128}, "forward  b1 h64/8 s8192 d128", false, Option::None},
+    {{8, 32, 8, 1, 4096, 128, 128}, "forward  b8 h32/8 s1/4096 d128", false, Option::None},
+    {{4, 16, 16, 1024, 1024, 64, 64}, "backward b4 h16/16 s1024 d64 causal", true, Option::Causal},
+    {{2, 32, 8, 2048, 2048, 128, 128}, "backward b2 h32/8 s2048 d128 causal", true, Option::Causal},
+    {{1, 64, 8, 8192, 8192, 128, 128}, "backward b1 h64/8 s8192 d128", true, Option::None},
 };
+
+constexpr Sizes kOptionSizes{4, 16, 16, 2048, 2048, 128, 128};
 
 struct NamedOption {
     char const* name;
     Option option;
     bool is_in_forward, is_in_backward;
+    Sizes sizes = kOptionSizes;
 };
 constexpr NamedOption kOptions[] = {
     {"none", Option::None, true, true},
@@ -46,10 +49,17 @@ constexpr NamedOption kOptions[] = {
     {"pages of 64", Option::Paged, true, false},
     {"dropout", Option::Dropout, true, true},
     {"sink", Option::Sink, true, true},
+    {"sink and dSink", Option::SinkGradient, false, true},
     {"softcap", Option::Softcap, true, true},
+    {"distance by a modifier", Option::Distance, true, true},
     {"max and sum", Option::SumExp, true, false},
     {"deterministic", Option::Deterministic, false, true},
     {"dropout mask", Option::DropoutMask, true, true},
+    {"heads of 192 and 128", Option::None, true, true, {4, 16, 16, 2048, 2048, 192, 128}},
+    {"heads of 256", Option::None, true, true, {4, 8, 8, 2048, 2048, 256, 256}},
+    {"shared heads, 16/4", Option::None, true, true, {4, 16, 4, 2048, 2048, 128, 128}},
+    {"one query", Option::None, true, false, {4, 16, 16, 1, 2048, 128, 128}},
+    {"one query, pages of 64", Option::Paged, true, false, {4, 16, 16, 1, 2048, 128, 128}},
     {"FP8", Option::Fp8, true, true},
     {"FP8, causal", Option::Fp8Causal, true, true},
 };
@@ -169,7 +179,7 @@ void measure(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const&
 void measure_option(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const& memory, NamedOption const& of) {
     for (bool const is_backward : {false, true}) {
         if (!(is_backward ? of.is_in_backward : of.is_in_forward)) continue;
-        Shape const shape{of.name, 4, 16, 16, 2048, 2048, 128, is_backward, of.option};
+        Shape const shape{of.sizes, of.name, is_backward, of.option};
         std::vector<Samples> const samples = sample({sides.front(), sides.back()}, handle, memory, shape, 4);
         if (samples.empty()) continue;
         double const ours = median(samples.front().gpu), theirs = median(samples.back().gpu);
@@ -183,15 +193,18 @@ void fill(void* at, std::vector<T> const& values) {
     cudaMemcpy(at, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
 }
 
-// The integers that the shape of measure_option() needs; everything else holds small numbers.
+// The integers that kOptionSizes need; everything else holds small numbers.
 void fill_integers(Memory const& memory) {
-    constexpr std::int32_t kBatches = 4, kRows = 2048, kRowWidth = 16 * 128;
+    constexpr auto kBatches = static_cast<std::int32_t>(kOptionSizes.b),
+                   kRows = static_cast<std::int32_t>(kOptionSizes.s_q);
+    constexpr auto kRowWidth = static_cast<std::int32_t>(kOptionSizes.h_q * kOptionSizes.d_qk);
     std::vector<std::int32_t> lengths, starts, pages;
     for (std::int32_t b = 0; b < kBatches; ++b) lengths.push_back(kRows - 300 * b);
     for (std::int32_t b = 0; b <= kBatches; ++b) starts.push_back(b * kRows * kRowWidth);
     for (std::int32_t i = 0; i < kBatches * kRows / std::int32_t{kPageSize}; ++i) pages.push_back(i);
     fill(memory.tensors[kLengths], lengths);
     fill(memory.tensors[kStarts], starts);
+    fill(memory.tensors[kOnes], std::vector<std::int32_t>(kBatches, 1));
     fill(memory.tensors[kPages], pages);
     fill(memory.tensors[kSeed], std::vector<std::int64_t>{1});
     fill(memory.tensors[kPosition], std::vector<std::int64_t>{0});
@@ -229,7 +242,7 @@ int main(int argc, char** argv) {
         for (Shape const& shape : kShapes) measure(sides, handle, memory, shape);
     }
     if (sides.size() < 3) return 0;
-    std::puts("options at b4 h16/16 s2048 d128, execute on the GPU: ours, the existing frontend's");
+    std::puts("options, mostly at b4 h16/16 s2048 d128, execute on the GPU: ours, the existing frontend's");
     for (NamedOption const& option : kOptions) measure_option(sides, handle, memory, option);
     return 0;
 }

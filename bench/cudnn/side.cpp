@@ -30,9 +30,18 @@ double now() {
 std::vector<std::int64_t> rows(std::int64_t b, std::int64_t h, std::int64_t s, std::int64_t d) { return {b, h, s, d}; }
 std::vector<std::int64_t> by_rows(std::int64_t h, std::int64_t s, std::int64_t d) { return {s * h * d, d, h * d, 1}; }
 
-TensorPtr input(char const* name, Uid uid, std::int64_t h, std::int64_t s, Shape const& shape) {
-    return graph->tensor(
-        Tensor().set_name(name).set_uid(uid).set_dim(rows(shape.b, h, s, shape.d)).set_stride(by_rows(h, s, shape.d)));
+// Dims of the tensors with rows of queries and of keys.
+struct Rows {
+    std::int64_t b, h, s, d;
+};
+Rows rows_of_q(Shape const& shape) { return {shape.b, shape.h_q, shape.s_q, shape.d_qk}; }
+Rows rows_of_k(Shape const& shape) { return {shape.b, shape.h_kv, shape.s_kv, shape.d_qk}; }
+Rows rows_of_v(Shape const& shape) { return {shape.b, shape.h_kv, shape.s_kv, shape.d_v}; }
+Rows rows_of_o(Shape const& shape) { return {shape.b, shape.h_q, shape.s_q, shape.d_v}; }
+
+TensorPtr input(char const* name, Uid uid, Rows const& of) {
+    auto const dim = rows(of.b, of.h, of.s, of.d);
+    return graph->tensor(Tensor().set_name(name).set_uid(uid).set_dim(dim).set_stride(by_rows(of.h, of.s, of.d)));
 }
 
 // A tensor of other dims, packed.
@@ -41,8 +50,8 @@ TensorPtr packed(char const* name, Uid uid, fe::DataType_t type, std::vector<std
     return graph->tensor(Tensor().set_name(name).set_uid(uid).set_data_type(type).set_dim(dim).set_stride(stride));
 }
 
-void output(TensorPtr const& tensor, Uid uid, std::int64_t h, std::int64_t s, Shape const& shape) {
-    tensor->set_output(true).set_uid(uid).set_dim(rows(shape.b, h, s, shape.d)).set_stride(by_rows(h, s, shape.d));
+void output(TensorPtr const& tensor, Uid uid, Rows const& of) {
+    tensor->set_output(true).set_uid(uid).set_dim(rows(of.b, of.h, of.s, of.d)).set_stride(by_rows(of.h, of.s, of.d));
 }
 
 void row_output(TensorPtr const& tensor, Uid uid, Shape const& shape) {
@@ -55,8 +64,10 @@ void row_output(TensorPtr const& tensor, Uid uid, Shape const& shape) {
 
 template <class Attributes>
 void pad(Attributes& options, Shape const& shape) {
-    auto const lengths = packed("lengths", kLengths, fe::DataType_t::INT32, rows(shape.b, 1, 1, 1));
-    options.set_padding_mask(true).set_seq_len_q(lengths).set_seq_len_kv(lengths);
+    auto const of_keys = packed("lengths", kLengths, fe::DataType_t::INT32, rows(shape.b, 1, 1, 1));
+    auto const of_queries =
+        shape.s_q > 1 ? of_keys : packed("ones", kOnes, fe::DataType_t::INT32, rows(shape.b, 1, 1, 1));
+    options.set_padding_mask(true).set_seq_len_q(of_queries).set_seq_len_kv(of_keys);
 }
 
 template <class Attributes>
@@ -80,6 +91,7 @@ void apply_shared(Attributes& options, Shape const& shape) {
                                 packed("position", kPosition, fe::DataType_t::INT64, rows(1, 1, 1, 1)));
             break;
         case Option::Sink:
+        case Option::SinkGradient:
             options.set_sink_token(packed("sink", kSink, fe::DataType_t::FLOAT, rows(1, shape.h_q, 1, 1)));
             break;
         default: break;
@@ -116,6 +128,27 @@ void softcap(Attributes& options, bool is_backward) {
     }
 }
 
+// Another such modifier, whose gradient changes nothing.
+template <class Attributes>
+void add_distance(Attributes& options) {
+    using Graph = std::shared_ptr<fe::graph::Graph>;
+    options.set_score_mod([](Graph of, TensorPtr score) {
+        auto const index = [&](std::int64_t axis) {
+            auto const at = of->pointwise(score, step(fe::PointwiseMode_t::GEN_INDEX).set_axis(axis));
+            at->set_data_type(fe::DataType_t::INT32);
+            return at;
+        };
+        auto const distance = of->pointwise(
+            index(3), index(2), step(fe::PointwiseMode_t::SUB).set_compute_data_type(fe::DataType_t::INT32));
+        distance->set_data_type(fe::DataType_t::FLOAT);
+        auto const share = of->pointwise(distance, of->tensor(-0.01f), step(fe::PointwiseMode_t::MUL));
+        share->set_data_type(fe::DataType_t::FLOAT);
+        auto const moved = of->pointwise(score, share, step(fe::PointwiseMode_t::ADD));
+        moved->set_data_type(fe::DataType_t::FLOAT);
+        return moved;
+    });
+}
+
 // Q, K, V and O follow each other without gaps between sequences; heads are as many on both sides.
 void make_ragged(std::initializer_list<TensorPtr> tensors, Shape const& shape) {
     auto const starts = packed("starts", kStarts, fe::DataType_t::INT32, rows(shape.b + 1, 1, 1, 1));
@@ -149,23 +182,23 @@ void describe_fp8_forward(Shape const& shape, TensorPtr const& q, TensorPtr cons
     apply_shared(options, shape);
     auto const f = number("factor", kFactor);
     auto [o, stats, amax_s, amax_o] = graph->sdpa_fp8(q, k, v, f, f, f, f, f, f, options);
-    output(o, kO, shape.h_q, shape.s_q, shape);
+    output(o, kO, rows_of_o(shape));
     row_output(stats, kStats, shape);
     magnitudes({amax_s, amax_o});
 }
 
 void describe_fp8_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& k, TensorPtr const& v) {
-    auto const o = input("O", kO, shape.h_q, shape.s_q, shape);
-    auto const d_o = input("dO", kDO, shape.h_q, shape.s_q, shape);
+    auto const o = input("O", kO, rows_of_o(shape));
+    auto const d_o = input("dO", kDO, rows_of_o(shape));
     auto const stats = packed("stats", kStats, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
     auto options = fe::graph::SDPA_fp8_backward_attributes().set_name("sdpa").set_attn_scale(0.09f);
     if (shape.option == Option::Fp8Causal) options.set_causal_mask(true);
     auto const f = number("factor", kFactor);
     auto [d_q, d_k, d_v, amax_d_q, amax_d_k, amax_d_v, amax_d_p] =
         graph->sdpa_fp8_backward(q, k, v, o, d_o, stats, f, f, f, f, f, f, f, f, f, f, f, f, options);
-    output(d_q, kDQ, shape.h_q, shape.s_q, shape);
-    output(d_k, kDK, shape.h_kv, shape.s_kv, shape);
-    output(d_v, kDV, shape.h_kv, shape.s_kv, shape);
+    output(d_q, kDQ, rows_of_q(shape));
+    output(d_k, kDK, rows_of_k(shape));
+    output(d_v, kDV, rows_of_v(shape));
     magnitudes({amax_d_q, amax_d_k, amax_d_v, amax_d_p});
 }
 
@@ -174,6 +207,7 @@ void describe_forward(Shape const& shape, TensorPtr const& q, TensorPtr const& k
     options.set_generate_stats(shape.option != Option::SumExp);
     apply_shared(options, shape);
     if (shape.option == Option::Softcap) softcap(options, false);
+    if (shape.option == Option::Distance) add_distance(options);
     if (shape.option == Option::DropoutMask) drop_by_mask(options, shape);
     if (shape.option == Option::SumExp) {
         auto const max = packed("max", kMax, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
@@ -185,26 +219,27 @@ void describe_forward(Shape const& shape, TensorPtr const& q, TensorPtr const& k
     if (shape.option == Option::Paged) {
         std::int64_t const pages = shape.s_kv / kPageSize;
         for (TensorPtr const& tensor : {k, v}) {
-            tensor->set_dim({shape.b * pages, shape.h_kv, kPageSize, shape.d})
-                .set_stride(by_rows(shape.h_kv, kPageSize, shape.d));
+            tensor->set_dim({shape.b * pages, shape.h_kv, kPageSize, shape.d_qk})
+                .set_stride(by_rows(shape.h_kv, kPageSize, shape.d_qk));
         }
         auto const table = packed("pages", kPages, fe::DataType_t::INT32, rows(shape.b, 1, pages, 1));
         options.set_paged_attention_k_table(table).set_paged_attention_v_table(table);
         options.set_paged_attention_max_seq_len_kv(static_cast<int>(shape.s_kv));
     }
     auto [o, stats] = graph->sdpa(q, k, v, options);
-    output(o, kO, shape.h_q, shape.s_q, shape);
+    output(o, kO, rows_of_o(shape));
     if (shape.option == Option::Ragged) make_ragged({q, k, v, o}, shape);
     if (stats) row_output(stats, kStats, shape);
 }
 
 void describe_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& k, TensorPtr const& v) {
-    auto const o = input("O", kO, shape.h_q, shape.s_q, shape);
-    auto const d_o = input("dO", kDO, shape.h_q, shape.s_q, shape);
+    auto const o = input("O", kO, rows_of_o(shape));
+    auto const d_o = input("dO", kDO, rows_of_o(shape));
     auto const stats = packed("stats", kStats, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
     auto options = fe::graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(0.09f);
     apply_shared(options, shape);
     if (shape.option == Option::Softcap) softcap(options, true);
+    if (shape.option == Option::Distance) add_distance(options);
     if (shape.option == Option::DropoutMask) drop_by_mask(options, shape);
     if (shape.option == Option::Deterministic) options.set_deterministic_algorithm(true);
     if (shape.option == Option::BiasGradient) {
@@ -213,10 +248,15 @@ void describe_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& 
         gradient->set_output(true);
         options.set_dbias(gradient);
     }
+    if (shape.option == Option::SinkGradient) {
+        auto const gradient = packed("dSink", kDSink, fe::DataType_t::FLOAT, rows(1, shape.h_q, 1, 1));
+        gradient->set_output(true);
+        options.set_dsink_token(gradient);
+    }
     auto [d_q, d_k, d_v] = graph->sdpa_backward(q, k, v, o, d_o, stats, options);
-    output(d_q, kDQ, shape.h_q, shape.s_q, shape);
-    output(d_k, kDK, shape.h_kv, shape.s_kv, shape);
-    output(d_v, kDV, shape.h_kv, shape.s_kv, shape);
+    output(d_q, kDQ, rows_of_q(shape));
+    output(d_k, kDK, rows_of_k(shape));
+    output(d_v, kDV, rows_of_v(shape));
     if (shape.option == Option::Ragged) make_ragged({q, k, v, o, d_o, d_q, d_k, d_v}, shape);
 }
 
@@ -225,9 +265,9 @@ void describe(Shape const& shape) {
     graph->set_io_data_type(is_fp8(shape.option) ? fe::DataType_t::FP8_E4M3 : fe::DataType_t::BFLOAT16)
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
         .set_compute_data_type(fe::DataType_t::FLOAT);
-    auto const q = input("Q", kQ, shape.h_q, shape.s_q, shape);
-    auto const k = input("K", kK, shape.h_kv, shape.s_kv, shape);
-    auto const v = input("V", kV, shape.h_kv, shape.s_kv, shape);
+    auto const q = input("Q", kQ, rows_of_q(shape));
+    auto const k = input("K", kK, rows_of_k(shape));
+    auto const v = input("V", kV, rows_of_v(shape));
     if (is_fp8(shape.option)) {
         shape.is_backward ? describe_fp8_backward(shape, q, k, v) : describe_fp8_forward(shape, q, k, v);
     } else {

@@ -23,16 +23,21 @@ enum class Option {
     Deterministic,
     DropoutMask,
     Fp8,
-    Fp8Causal
+    Fp8Causal,
+    SinkGradient,
+    Distance
 };
 
 constexpr bool is_fp8(Option option) { return option == Option::Fp8 || option == Option::Fp8Causal; }
 
-struct Shape {
+struct Sizes {
+    std::int64_t b, h_q, h_kv, s_q, s_kv, d_qk, d_v;
+};
+
+struct Shape : Sizes {
     char const* name;
-    std::int64_t b, h_q, h_kv, s_q, s_kv, d;
     bool is_backward;
-    Option option = Option::None;
+    Option option;
 };
 
 // Of the tensors, and their places in Memory.
@@ -49,11 +54,13 @@ enum Uid {
     kBias,
     kDBias,
     kLengths,  // of queries and keys
+    kOnes,     // of queries, where there is one
     kStarts,   // ragged offsets of Q, K, V and O
     kPages,    // page tables of K and V
     kSeed,
     kPosition,  // of the dropout generator
     kSink,
+    kDSink,
     kMax,
     kSumExp,
     kMask,
