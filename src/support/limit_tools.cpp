@@ -16,6 +16,9 @@ bool is_hopper(Capabilities const& here) { return here.sm == 90; }
 bool is_datacenter(Capabilities const& here) { return here.sm >= 100 && here.sm < 120; }
 bool is_hopper_or_datacenter(Capabilities const& here) { return here.sm >= 90 && here.sm < 120; }
 bool is_consumer_blackwell(Capabilities const& here) { return here.sm >= 120; }
+bool has_little_shared_memory(Capabilities const& here) {
+    return here.sm == 86 || here.sm == 89 || is_consumer_blackwell(here);
+}
 
 std::string architecture_of(Capabilities const& here) {
     return "compute capability " + number(here.sm / 10) + "." + number(here.sm % 10);
@@ -25,7 +28,14 @@ bool is_ragged(nodes::TensorSpec const* tensor) {
     return tensor != nullptr && tensor->ragged_offset != nodes::kNoTensor;
 }
 
+bool is_one_column(Facts const& facts, int port) {
+    nodes::TensorSpec const* const tensor = facts.tensor(port);
+    return tensor != nullptr && tensor->dim[3] == 1 && facts.keys() > 1;
+}
+
 bool has_softmax_result(Facts const& facts) { return facts.has(Port::Max) || facts.has(Port::Sum_exp); }
+
+bool shares_key_heads(Facts const& facts) { return facts.tensor(Port::K)->dim[1] < facts.tensor(Port::Q)->dim[1]; }
 
 bool is_deterministic(Facts const& facts) {
     auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&facts.node.fields);

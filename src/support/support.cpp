@@ -65,15 +65,21 @@ bool takes_dynamic_shapes(core::Capabilities const& capabilities) {
     return capabilities.cudnn_version >= 91800 && capabilities.cudnn_version < 92100;
 }
 
-// Backward adds up dQ in the order in which blocks of keys finish, unless it is told otherwise, and dSink in any order.
-static bool has_one_order(nodes::Node const& node) {
+// Forward splits the many keys of one query, and puts Stats together in the order in which the parts finish. Backward
+// adds up dQ in that order, unless it is told otherwise, and dSink in any.
+static bool has_one_order(nodes::GraphSpec const& graph, nodes::Node const& node) {
+    namespace port = nodes::attention;
+    auto const has = [&](int at) { return graph.tensor(node, at) != nullptr; };
+    if (node.kind() == nodes::NodeKind::SdpaForward) {
+        return graph.tensor(node, port::Q)->dim[2] > 1 || !(has(port::Stats) || has(port::Max) || has(port::Sum_exp));
+    }
     auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&node.fields);
-    if (backward == nullptr) return true;
-    return backward->deterministic && node.ports[nodes::attention::dSink_token] == nodes::kNoTensor;
+    return backward == nullptr || (backward->deterministic && !has(port::dSink_token));
 }
 
 bool is_deterministic(nodes::ValidatedGraph const& graph) {
-    return std::ranges::all_of(graph.spec().nodes, has_one_order);
+    nodes::GraphSpec const& spec = graph.spec();
+    return std::ranges::all_of(spec.nodes, [&](nodes::Node const& node) { return has_one_order(spec, node); });
 }
 
 }  // namespace cudnn_frontend::inline v1::support

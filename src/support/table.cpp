@@ -2,6 +2,7 @@
 #include "nodes/paging.h"
 #include "nodes/schema.h"
 #include "support/block_scale_limits.h"
+#include "support/float_limits.h"
 #include "support/fp8_limits.h"
 #include "support/limit_tools.h"
 #include "support/modifier_limits.h"
@@ -85,11 +86,6 @@ Found bias_gradient_dims(Facts const& facts, Capabilities const&) {
     if (dim[2] == facts.queries() && dim[3] == facts.keys()) return {};
     return Violation{Port::dBias, "a dBias of " + number(dim[2]) + " x " + number(dim[3]) + " for scores of " +
                                       number(facts.queries()) + " x " + number(facts.keys())};
-}
-
-bool is_one_column(Facts const& facts, int port) {
-    nodes::TensorSpec const* const tensor = facts.tensor(port);
-    return tensor != nullptr && tensor->dim[3] == 1 && facts.keys() > 1;
 }
 
 // A number for each row, as backward's engines count them; for one query, what all batch entries share is none.
@@ -227,8 +223,7 @@ Found partly_ragged(Facts const& facts, Capabilities const&) {
 }
 
 Found ragged_stats_of_one_query(Facts const& facts, Capabilities const&) {
-    bool const shares_heads = facts.tensor(Port::K)->dim[1] < facts.tensor(Port::Q)->dim[1];
-    if (facts.is_backward || facts.queries() != 1 || !shares_heads) return {};
+    if (facts.is_backward || facts.queries() != 1 || !shares_key_heads(facts)) return {};
     for (int const port : {Port::Stats, Port::Max, Port::Sum_exp}) {
         if (!is_ragged(facts.tensor(port))) continue;
         return Violation{port, std::string("ragged ") + nodes::port_name(facts.node.kind(), port) +
@@ -277,6 +272,14 @@ Found ragged_heads_before_9_19(Facts const& facts, Capabilities const& here) {
     Found found = bad_head_dim(facts, [](std::int64_t dim) { return dim > 128; });
     if (found) found->found += " beside a ragged offset, with " + version(here.cudnn_version);
     return found;
+}
+
+// The columns of dQ and dK from 128 on are left out.
+Found ragged_unequal_heads(Facts const& facts, Capabilities const&) {
+    bool const is_affected = facts.qk_dim() > 192 && facts.v_dim() <= 128;
+    if (!facts.is_backward || !is_affected || first_row_port(facts, true) < 0) return {};
+    return Violation{Port::V, "head dims of " + number(facts.qk_dim()) + " and " + number(facts.v_dim()) +
+                                  " beside a ragged offset"};
 }
 
 Found gradient_offsets_before_9_19(Facts const& facts, Capabilities const& here) {
@@ -534,6 +537,25 @@ constexpr Limit kLimits[] = {
     {"cudnn.s75", "no block scales on compute capability 12.x: asked about them, cuDNN 9.28 ends the process",
      "use one scale for each tensor, or Target::cpu()", kUnsupported, Ground::FatalQuestion, block_scale_fatal_place,
      Of::BlockScaled},
+    {"cudnn.s76", "no dropout beside Q of FLOAT: a drawn one has no engine, a mask gives NaN",
+     "convert the tensors to HALF or BFLOAT16, or use Target::cpu()", kUnsupported, Ground::WrongRun, dropout_of_floats,
+     Of::Wider},
+    {"cudnn.s77",
+     "beside Q of FLOAT: V with head dims up to 128, behind which O is wrong; on compute capability 8.6, 8.9 "
+     "and 12.x Q too",
+     "convert the tensors to HALF or BFLOAT16, use smaller heads, or Target::cpu()", kUnsupported, Ground::WrongRun,
+     head_dims_of_floats, Of::Wider},
+    {"cudnn.s78", "one query of FLOAT: as many heads in K as in Q, since O is NaN for others",
+     "convert the tensors to HALF or BFLOAT16, give Q a second row, or use Target::cpu()", kUnsupported,
+     Ground::WrongRun, one_query_of_floats, Of::Wider},
+    {"cudnn.s79", "cuDNN 9.19 or newer for a sink token beside Q of FLOAT",
+     "convert the tensors to HALF or BFLOAT16, or use Target::cpu()", kUnsupported, Ground::NoEngine, sink_of_floats,
+     Of::Wider},
+    {"cudnn.s80",
+     "backward of ragged tensors: head dims of Q and K up to 192, or of V above 128; else cuDNN leaves out columns "
+     "of dQ and dK",
+     "pad V, O and dO with columns of zeros to a head dim of 136, or pad the sequences", kUnsupported, Ground::WrongRun,
+     ragged_unequal_heads},
 };
 
 }  // namespace

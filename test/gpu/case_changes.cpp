@@ -23,8 +23,8 @@ AttentionCase base_case(Shape const& shape, DataType_t type, std::uint64_t seed)
     return c;
 }
 
-CaseGroup group(std::string name, Change const& change, std::string limit) {
-    CaseGroup made{std::move(name), {}, std::move(limit)};
+CaseGroup group(std::string name, Change const& change, std::string limit, std::string backward_limit) {
+    CaseGroup made{std::move(name), {}, std::move(limit), std::move(backward_limit)};
     std::uint64_t seed = 100;
     for (Shape const& shape : kShapes) {
         for (DataType_t const type : {DataType_t::HALF, DataType_t::BFLOAT16}) {

@@ -14,7 +14,7 @@ struct Shape {
 };
 
 AttentionCase base_case(Shape const& shape, DataType_t type, std::uint64_t seed);
-CaseGroup group(std::string name, Change const& change, std::string limit = {});
+CaseGroup group(std::string name, Change const& change, std::string limit = {}, std::string backward_limit = {});
 
 void lengths(AttentionCase& c);
 void packed(AttentionCase& c);  // sequences one after the other

@@ -23,7 +23,32 @@ AttentionCase large_case() {
     return c;
 }
 
-// How many different bits each of dQ, dK, dV, dBias and dSink had in so many runs; empty where one failed.
+// How many different bits each tensor had in so many runs of a session; empty where one failed.
+std::vector<std::size_t> different_bits(Session& session, std::vector<HostTensor const*> const& tensors,
+                                        GpuStream const& gpu, int runs) {
+    std::vector<Bits> bits(tensors.size());
+    for (int run = 0; run < runs; ++run) {
+        Error const error = execute_on_gpu(session, gpu);
+        if (error.is_bad()) return expect_good(error, "its run"), std::vector<std::size_t>();
+        for (std::size_t i = 0; i < tensors.size(); ++i) {
+            if (!*tensors[i]) continue;
+            HostMemory const& memory = *tensors[i]->memory;
+            bits[i].emplace(reinterpret_cast<char const*>(memory.data()), memory.size());
+        }
+    }
+    std::vector<std::size_t> counts;
+    for (Bits const& of_tensor : bits) counts.push_back(of_tensor.size());
+    return counts;
+}
+
+void expect_answer(Session const& session, bool is_deterministic) {
+    bool answer = !is_deterministic;
+    expect_good(session.graph().get_is_deterministic(answer), "its answer");
+    expect(answer == is_deterministic,
+           is_deterministic ? "it says that it is deterministic" : "it does not say that it is deterministic");
+}
+
+// Of dQ, dK, dV, dBias and dSink.
 std::vector<std::size_t> different_gradients(AttentionCase const& c, GpuStream const& gpu, int runs,
                                              bool wants_determinism, std::string const& name) {
     Inputs const in = make_inputs(c);
@@ -33,24 +58,19 @@ std::vector<std::size_t> different_gradients(AttentionCase const& c, GpuStream c
     BackwardOutputs const out = make_backward_outputs(c);
     Session session(c, in, more, out);
     expect_good(session.build(Target::cuda(gpu.handle())), "backward, " + name);
-    bool is_deterministic = !wants_determinism;
-    expect_good(session.graph().get_is_deterministic(is_deterministic), "its answer");
-    expect(is_deterministic == wants_determinism,
-           wants_determinism ? "it says that it is deterministic" : "it does not say that it is deterministic");
-    std::vector<HostTensor const*> const gradients = {&out.d_q, &out.d_k, &out.d_v, &out.d_bias, &out.d_sink};
-    std::vector<Bits> bits(gradients.size());
-    for (int run = 0; run < runs; ++run) {
-        Error const error = execute_on_gpu(session, gpu);
-        if (error.is_bad()) return expect_good(error, "its run"), std::vector<std::size_t>();
-        for (std::size_t i = 0; i < gradients.size(); ++i) {
-            if (!*gradients[i]) continue;
-            HostMemory const& memory = *gradients[i]->memory;
-            bits[i].emplace(reinterpret_cast<char const*>(memory.data()), memory.size());
-        }
-    }
-    std::vector<std::size_t> counts;
-    for (Bits const& of_gradient : bits) counts.push_back(of_gradient.size());
-    return counts;
+    expect_answer(session, wants_determinism);
+    return different_bits(session, {&out.d_q, &out.d_k, &out.d_v, &out.d_bias, &out.d_sink}, gpu, runs);
+}
+
+// Of O, Stats, the dump and the magnitudes of FP8.
+std::vector<std::size_t> different_results(AttentionCase const& c, GpuStream const& gpu, int runs,
+                                           bool wants_determinism, std::string const& name) {
+    Inputs const in = make_inputs(c);
+    ForwardOutputs const out = make_forward_outputs(c);
+    Session session(c, in, out);
+    expect_good(session.build(Target::cuda(gpu.handle())), "forward, " + name);
+    expect_answer(session, wants_determinism);
+    return different_bits(session, {&out.o, &out.stats, &out.rng_dump, &out.amax_s, &out.amax_o}, gpu, runs);
 }
 
 struct Kind {
@@ -71,6 +91,19 @@ std::vector<Kind> deterministic_kinds() {
         {"dropout", dropout},
         {"heads of 128", head_dims(128, 128)},
         {"no shared heads", [](auto& c) { c.h_k = c.h_v = c.h_q; }},
+    };
+}
+
+// Decoding is split over the keys.
+std::vector<Kind> forward_kinds() {
+    auto const one_query = [](AttentionCase& c) { decode(4096)(c), c.right.reset(), c.generate_stats = false; };
+    return {
+        {"causal", [](auto&) {}},
+        {"dropout", dropout},
+        {"packed sequences", packed},
+        {"one query", one_query},
+        {"one query, pages", [=](auto& c) { one_query(c), lengths(c), c.paging.k_rows = c.paging.v_rows = 16; }},
+        {"FP8", [](auto& c) { c.type = c.result_type = DataType_t::FP8_E4M3, head_dims(128, 128)(c); }},
     };
 }
 
@@ -120,15 +153,23 @@ void check_no_look_under_capture(Session const& session, GpuStream const& gpu) {
 
 }  // namespace
 
+static void expect_same_bits(std::vector<std::size_t> const& counts, std::string const& what) {
+    std::size_t const most = counts.empty() ? 0 : std::ranges::max(counts);
+    expect(most == 1, what + " the same bits in 20 runs: " + std::to_string(most));
+}
+
 void check_determinism(GpuStream const& gpu) {
     constexpr int kRuns = 20;
     for (Kind const& kind : deterministic_kinds()) {
         AttentionCase c = large_case();
         kind.change(c);
         c.deterministic = true;
-        auto const counts = different_gradients(c, gpu, kRuns, true, kind.name);
-        std::size_t const most = counts.empty() ? 0 : std::ranges::max(counts);
-        expect(most == 1, "its gradients have the same bits in 20 runs: " + std::to_string(most));
+        expect_same_bits(different_gradients(c, gpu, kRuns, true, kind.name), "its gradients have");
+    }
+    for (Kind const& kind : forward_kinds()) {
+        AttentionCase c = large_case();
+        kind.change(c);
+        expect_same_bits(different_results(c, gpu, kRuns, true, kind.name), "its results have");
     }
     // Where nothing is promised.
     AttentionCase c = large_case();
@@ -137,25 +178,28 @@ void check_determinism(GpuStream const& gpu) {
     if (counts.empty()) return;
     std::printf("  in 20 runs dQ has %zu different bits, dK %zu, dV %zu, dSink %zu\n", counts[0], counts[1], counts[2],
                 counts[4]);
+    c = large_case();
+    decode(4096)(c), c.right.reset();
+    auto const of_one_query = different_results(c, gpu, kRuns, false, "one query, with Stats");
+    if (of_one_query.empty()) return;
+    std::printf("  in 20 runs O has %zu different bits, Stats %zu\n", of_one_query[0], of_one_query[1]);
 }
 
 // What the GPU's generator kept, dumped and given to the CPU targets as a mask, gives the GPU's numbers there.
-void check_dropout_replay(GpuStream const& gpu) {
-    AttentionCase drawn = feature_case();
-    drawn.alibi = false;
-    drawn.type = drawn.result_type = DataType_t::HALF;
-    drawn.dropout = Dropout::Probability, drawn.dropout_probability = 0.25f;
-    drawn.rng_seed = 7, drawn.rng_offset = 3, drawn.rng_dump = true;
+void check_replay(AttentionCase drawn, std::string const& name, GpuStream const& gpu) {
+    dropout(drawn), drawn.alibi = false;
     Inputs const in = make_inputs(drawn);
     ForwardOutputs const out = make_forward_outputs(drawn);
     Session forward(drawn, in, out);
-    expect_good(forward.build(Target::cuda(gpu.handle())), "attention with drawn dropout");
+    expect_good(forward.build(Target::cuda(gpu.handle())), "drawn dropout, " + name);
     expect_good(execute_on_gpu(forward, gpu), "its run");
 
     AttentionCase const replayed = replay_of(drawn);
     Inputs masked = make_inputs(replayed);
     // The dump is not written where scores are masked.
-    masked.mask.fill([&](Index4 const& at) { return at[3] <= at[2] ? out.rng_dump.get(at) : 0.0; });
+    oracle::Array const scores = oracle::scores(to_problem(replayed, masked, {}));
+    auto const is_kept = [&](Index4 const& at) { return !std::isinf(scores.at(at[0], at[1], at[2], at[3])); };
+    masked.mask.fill([&](Index4 const& at) { return is_kept(at) ? out.rng_dump.get(at) : 0.0; });
     BackwardInputs const more = make_backward_inputs(replayed, oracle::forward(to_problem(replayed, masked, {})));
     BackwardOutputs const gradients = make_backward_outputs(drawn);
     Session backward(drawn, in, more, gradients);
@@ -173,6 +217,15 @@ void check_dropout_replay(GpuStream const& gpu) {
         expect_near(gradients.d_k, same.d_k, "dK" + where);
         expect_near(gradients.d_v, same.d_v, "dV" + where);
     }
+}
+
+void check_dropout_replay(GpuStream const& gpu) {
+    AttentionCase half = feature_case();
+    half.type = half.result_type = DataType_t::HALF;
+    check_replay(half, "causal", gpu);
+    check_replay(feature_case(), "BFLOAT16", gpu);
+    half.alignment = DiagonalAlignment_t::BOTTOM_RIGHT, half.s_q = 120, half.left = 40;
+    check_replay(half, "a window, bottom right", gpu);
 }
 
 // docs/guide.md tells programs how far to go on with the offset: a head takes 32.

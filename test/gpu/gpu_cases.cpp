@@ -50,6 +50,14 @@ std::vector<CaseGroup> score_groups() {
               [](auto& c) { biased(true, true, true)(c), c.bias_type = DataType_t::FLOAT, c.d_bias = false; }),
         group("bias of the other half type",
               [](auto& c) { biased(true, true, true)(c), c.bias_type = other_half(c.type), c.d_bias = false; }),
+        group("bias with minus infinity",
+              [](auto& c) { biased(true, true, true)(c), c.bias_infinities = Infinities::Some; }),
+        group("bias with rows of minus infinity",
+              [](auto& c) { biased(true, true, true)(c), c.bias_infinities = Infinities::Rows; }),
+        group("bias that masks tiles",
+              [](auto& c) { biased(true, true, true)(c), c.bias_infinities = Infinities::Tiles; }),
+        group("bias that masks tiles, causal",
+              [](auto& c) { biased(true, true, true)(c), c.bias_infinities = Infinities::Tiles, c.right = 0; }),
         group("bias and causal", [](auto& c) { biased(true, true, true)(c), c.right = 0; }),
         group("bias and padding", [](auto& c) { biased(true, true, true)(c), lengths(c); }),
         group("bias, low rows", [](auto& c) { biased(true, true, true)(c), c.bias_shift = -120.0; }),
@@ -406,6 +414,57 @@ std::vector<CaseGroup> fp8_shape_groups() {
     };
 }
 
+std::vector<CaseGroup> wide_head_groups() {
+    auto const wide = [](Change const& change) { return [=](AttentionCase& c) { head_dims(256, 256)(c), change(c); }; };
+    return {
+        group("heads of 72", head_dims(72, 72)),
+        group("heads of 248", head_dims(248, 248)),
+        group("heads of 256, causal", wide([](auto& c) { c.right = 0; })),
+        group("heads of 256, padding", wide(lengths)),
+        group("heads of 256, bias and dBias", wide(biased(true, true, true))),
+        group("heads of 256, dropout", wide(dropout)),
+        group("heads of 256, ragged", wide(packed)),
+        group("heads of 256 and 128, ragged", wide([](auto& c) { c.d_v = 128, packed(c); }), {}, "cudnn.s80"),
+        group("heads of 256 and 136, ragged", wide([](auto& c) { c.d_v = 136, packed(c); })),
+        group("heads of 192 and 72, ragged", [](auto& c) { packed(c), head_dims(192, 72)(c); }),
+        group("heads of 256, softcap", wide(modified(oracle::Modify::Softcap, 2.5f))),
+        group("heads of 256, deterministic", wide([](auto& c) { c.deterministic = true; })),
+    };
+}
+
+// Forward alone.
+std::vector<CaseGroup> float_groups() {
+    auto const floats = [](std::string const& name, Change const& change, std::string limit = {}) {
+        auto const with_floats = [&](AttentionCase& c) {
+            c.type = c.result_type = c.bias_type = c.mask_type = DataType_t::FLOAT;
+            change(c);
+        };
+        return group("floats" + name, with_floats, std::move(limit), "cudnn.s03");
+    };
+    return {
+        floats("", [](auto&) {}),
+        floats(", causal", [](auto& c) { c.right = 0; }),
+        floats(", window, bottom right", [](auto& c) { c.left = 33, c.right = 0, bottom_right(c); }),
+        floats(", padding", lengths),
+        floats(", bias", [](auto& c) { biased(true, true, true)(c), c.d_bias = false; }),
+        floats(", alibi and causal", [](auto& c) { c.alibi = true, c.right = 0; }),
+        floats(", dropout", dropout, "cudnn.s76"),
+        floats(", dropout mask", masked_dropout, "cudnn.s76"),
+        floats(", softcap", modified(oracle::Modify::Softcap, 2.5f)),
+        floats(
+            ", sink", [](auto& c) { c.sink = DataType_t::FLOAT; }, "cudnn.s79"),
+        floats(", max and sum_exp", [](auto& c) { c.generate_stats = false, c.logit_max = c.score_sum_exp = true; }),
+        floats(", ragged", packed),
+        floats(", pages of 16", paged(16, 16)),
+        floats(", one query", decode(200), "cudnn.s78"),
+        floats(", one query, no shared heads", [](auto& c) { decode(200)(c), c.h_k = c.h_v = c.h_q; }),
+        floats(", key and value heads differ", [](auto& c) { c.h_q = 4, c.h_k = 2, c.h_v = 1; }),
+        floats(", heads of 192 and 128", head_dims(192, 128)),
+        floats(", heads of 256 and 128", head_dims(256, 128)),
+        floats(", heads of 256", head_dims(256, 256), "cudnn.s77"),
+    };
+}
+
 std::vector<CaseGroup> variant_groups() {
     return {
         group("inference", [](auto& c) { c.generate_stats = false; }),
@@ -428,9 +487,10 @@ std::vector<CaseGroup> variant_groups() {
 
 std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
-    for (auto const& groups : {mask_groups(), score_groups(), dropout_groups(), shape_groups(), more_queries_groups(),
-                               ragged_groups(), paged_groups(), modifier_groups(), sink_groups(), softmax_groups(),
-                               variant_groups(), fp8_option_groups(), fp8_shape_groups()}) {
+    for (auto const& groups :
+         {mask_groups(), score_groups(), dropout_groups(), shape_groups(), more_queries_groups(), ragged_groups(),
+          paged_groups(), modifier_groups(), sink_groups(), softmax_groups(), variant_groups(), wide_head_groups(),
+          float_groups(), fp8_option_groups(), fp8_shape_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;

@@ -10,7 +10,7 @@
 namespace sdpa_test {
 
 AttentionCase random_gpu_case(std::uint64_t index) {
-    constexpr std::int64_t kHeadDims[] = {8, 16, 32, 40, 64, 64, 80, 128, 128, 192};
+    constexpr std::int64_t kHeadDims[] = {8, 16, 32, 40, 64, 64, 72, 80, 104, 128, 128, 136, 192, 256};
     constexpr Layout kLayouts[] = {Layout::BHSD, Layout::BSHD, Layout::SBHD, Layout::Packed};
     Random random(9000 + index);
     AttentionCase c = random_wide_case(index, {0.35, 500});
@@ -24,7 +24,6 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     if (!has_ragged_results) c.output_layout = output;
     c.scale_value = static_cast<float>(random.real(0.5, 2.0) / std::sqrt(static_cast<double>(c.d_qk)));
     if (c.scale == Scale::None) c.scale = Scale::Number;
-    c.bias_has_infinities = false;
     bool const is_whole_bias = c.bias && (*c.bias)[2] == c.s_q && (*c.bias)[3] == c.s_kv;
     c.d_bias = c.d_bias && is_whole_bias;  // cudnn.s12
     c.nan_in_padding = c.paging.wild_entries = false;
@@ -32,7 +31,8 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     if (c.sink) c.sink = DataType_t::FLOAT;
     if (c.s_kv == 1 && c.modifier == oracle::Modify::Documents) c.bias.reset(), c.d_bias = false;  // too many columns
     if (c.generate_stats || c.sink) c.logit_max = c.score_sum_exp = false;
-    if (random.chance(0.04)) c.gradient_type = c.type, c.result_type = other_half(c.type);  // backward: cudnn.s74
+    if (random.chance(0.05)) c.type = c.result_type = DataType_t::FLOAT;                         // backward: cudnn.s03
+    else if (random.chance(0.04)) c.gradient_type = c.type, c.result_type = other_half(c.type);  // backward: cudnn.s74
     return c;
 }
 

@@ -221,6 +221,10 @@ TEST_CASE("a plan tells whether each run gives the same bits", "[offline]") {
     CHECK(answer(true, Target::cpu()));
     c.deterministic = true;
     CHECK(answer(true, Target::offline("h200")));
+    c.s_q = 1;
+    CHECK_FALSE(answer(false, Target::offline("h200")));  // its Stats
+    c.generate_stats = false;
+    CHECK(answer(false, Target::offline("h200")));
 }
 
 TEST_CASE("limits can be ignored, and then cuDNN answers for itself", "[offline]") {

@@ -172,12 +172,23 @@ void make_dropout(AttentionCase const& c, Random& random, Inputs& in) {
     }
 }
 
+bool is_masked_by_bias(AttentionCase const& c, Random& random, Index4 const& at) {
+    std::int64_t const row = at[2] / 128, column = at[3] / 128;
+    switch (c.bias_infinities) {
+        case Infinities::None: return false;
+        case Infinities::Some: return random.chance(0.3);
+        case Infinities::Rows: return at[2] % 5 == 1;
+        case Infinities::Tiles: return column > 0 && (row + column) % 2 == 1;
+    }
+    return false;
+}
+
 void make_bias(AttentionCase const& c, Random& random, Inputs& in) {
     if (!c.bias) return;
     in.bias = make_in_layout(c.bias_type, gaps_or_none(c.input_layout), *c.bias);
-    in.bias.fill([&](Index4 const&) {
+    in.bias.fill([&](Index4 const& at) {
         double const value = random.real(-1.0, 1.0) + c.bias_shift;
-        return c.bias_has_infinities && random.chance(0.3) ? -std::numeric_limits<double>::infinity() : value;
+        return is_masked_by_bias(c, random, at) ? -std::numeric_limits<double>::infinity() : value;
     });
 }
 

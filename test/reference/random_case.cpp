@@ -69,7 +69,8 @@ void choose_bias(AttentionCase& c, Random& random) {
     if (!random.chance(0.4)) return;
     c.bias = random_broadcast(c, random);
     c.bias_type = random.chance(0.6) ? c.type : DataType_t::FLOAT;
-    c.bias_has_infinities = random.chance(0.15);
+    constexpr Infinities kInfinities[] = {Infinities::Some, Infinities::Rows, Infinities::Tiles};
+    if (random.chance(0.15)) c.bias_infinities = random.pick(kInfinities);
     c.bias_shift = random.chance(0.1) ? -120.0 : 0.0;
     c.d_bias = random.chance(0.6);
 }

@@ -57,6 +57,8 @@ void describe_masks(AttentionCase const& c, std::ostream& out) {
     if (c.shorthands) out << ", shorthands";
 }
 
+constexpr char const* kInfinities[] = {"", " with -inf", " with rows of -inf", " with tiles of -inf"};
+
 void describe_dropout(AttentionCase const& c, std::ostream& out) {
     if (c.dropout == Dropout::Probability) {
         out << ", dropout " << c.dropout_probability << " " << name_of(c.rng_type) << " seed " << c.rng_seed
@@ -83,7 +85,7 @@ std::string describe(AttentionCase const& c) {
     if (c.scale != Scale::None) out << " " << c.scale_value;
     if (c.bias) {
         out << ", bias " << name_of(c.bias_type) << " " << to_string(*c.bias)
-            << (c.bias_has_infinities ? " with -inf" : "") << " shift " << c.bias_shift
+            << kInfinities[static_cast<std::size_t>(c.bias_infinities)] << " shift " << c.bias_shift
             << (c.d_bias ? " with dBias" : "");
     }
     describe_modifier(c, out);

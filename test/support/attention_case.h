@@ -42,6 +42,9 @@ struct Paging {
     explicit operator bool() const { return k_rows > 0 || v_rows > 0; }
 };
 
+// Where a bias is minus infinity: nowhere, here and there, in whole rows, in tiles of 128 by 128.
+enum class Infinities { None, Some, Rows, Tiles };
+
 struct AttentionCase {
     std::uint64_t seed = 1;                      // of the data
     DataType_t type = DataType_t::FLOAT;         // of Q, K and V; of 8 bits for 8-bit attention
@@ -63,7 +66,7 @@ struct AttentionCase {
 
     std::optional<Index4> bias;                // its dims
     DataType_t bias_type = DataType_t::FLOAT;  // and of its gradient
-    bool bias_has_infinities = false;
+    Infinities bias_infinities = Infinities::None;
     double bias_shift = 0.0;
     bool d_bias = false;
 

@@ -231,6 +231,18 @@ TEST_CASE("cudnn.s25 and s26: ragged gradients before 9.19", "[support]") {
     CHECK(ids(large) == "");
 }
 
+TEST_CASE("cudnn.s80: wide heads of Q and narrow ones of V, ragged", "[support]") {
+    auto const ragged = [](std::int64_t qk, std::int64_t v) {
+        auto graph = with_head_dims(AttentionGraph::backward().padding(), qk, v);
+        pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
+        return graph;
+    };
+    CHECK(ids(ragged(200, 128)) == "cudnn.s80");
+    for (std::int64_t const v : {136, 200}) CHECK(ids(ragged(200, v)) == "");
+    CHECK(ids(ragged(192, 128)) == "");
+    CHECK(ids(with_head_dims(AttentionGraph::backward().padding(), 200, 128)) == "");
+}
+
 TEST_CASE("cudnn.s66: rows of packed tensors that lie apart") {
     for (int const port : {Port::Q, Port::dO, Port::K, Port::dQ}) {
         auto graph = AttentionGraph::backward().padding();

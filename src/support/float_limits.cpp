@@ -1,0 +1,37 @@
+#include "support/float_limits.h"
+
+namespace cudnn_frontend::inline v1::support {
+
+// Backward takes none at all, which is another limit's.
+static bool are_floats(Facts const& facts) {
+    return !facts.is_backward && facts.tensor(Port::Q)->data_type == DataType_t::FLOAT;
+}
+
+Found dropout_of_floats(Facts const& facts, Capabilities const&) {
+    if (!are_floats(facts)) return {};
+    if (facts.has(Port::Dropout_mask)) return Violation{Port::Dropout_mask, "a dropout mask beside Q of FLOAT"};
+    if (facts.fields.dropout_probability.value_or(0.0f) == 0.0f) return {};
+    return Violation{-1, "a dropout probability beside Q of FLOAT"};
+}
+
+Found head_dims_of_floats(Facts const& facts, Capabilities const& here) {
+    if (!are_floats(facts)) return {};
+    auto const found = [&](int port, std::int64_t dim) {
+        return Violation{port, "a head dim of " + number(dim) + " beside Q of FLOAT on " + architecture_of(here)};
+    };
+    if (facts.v_dim() > 128) return found(Port::V, facts.v_dim());
+    if (has_little_shared_memory(here) && facts.qk_dim() > 128) return found(Port::Q, facts.qk_dim());
+    return {};
+}
+
+Found one_query_of_floats(Facts const& facts, Capabilities const&) {
+    if (!are_floats(facts) || facts.queries() != 1 || !shares_key_heads(facts)) return {};
+    return Violation{Port::K, "one query of FLOAT, with shared key heads"};
+}
+
+Found sink_of_floats(Facts const& facts, Capabilities const& here) {
+    if (!are_floats(facts) || !facts.has(Port::Sink_token) || here.cudnn_version >= 91900) return {};
+    return Violation{Port::Sink_token, "a sink token beside Q of FLOAT, with " + version(here.cudnn_version)};
+}
+
+}  // namespace cudnn_frontend::inline v1::support
