@@ -16,7 +16,7 @@ using Graph_ptr = std::shared_ptr<Graph>;
 using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
 
 // For set_score_mod() as they are. Their gradient is that of what they return: they need no set_score_mod_bprop(). With
-// a null tensor, or a number that makes no sense, they return none, which validation reports.
+// a null tensor, one of another form, or a number that makes no sense, they return none, and validation says which.
 
 // Adds slopes[h] (j - i) to the score of head h, query i and key j; slopes are {1, Hq, 1, 1}.
 SDPA_GRAPH_API detail::Score_modifier alibi(Tensor_ptr slopes);

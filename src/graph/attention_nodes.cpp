@@ -4,9 +4,9 @@
 
 #include <cudnn_frontend/graph.h>
 
+#include <exception>
 #include <initializer_list>
 #include <new>
-#include <stdexcept>
 
 namespace cudnn_frontend::inline v1::graph {
 
@@ -34,18 +34,34 @@ static std::array<Tensor_ptr, 3> backward_results(nodes::Draft& node, Graph::Imp
             make_output(node, port::dV, "dV", impl)};
 }
 
+// What the callable returned; null, and a fault, where it threw.
+static Tensor_ptr call_modifier(Graph& graph, Graph::Impl& impl, detail::Score_modifier const& modifier,
+                                Tensor_ptr const& scores) {
+    std::shared_ptr<Graph> const borrowed(std::shared_ptr<Graph>(), &graph);
+    std::string thrown;
+    try {
+        return modifier(borrowed, scores);
+    } catch (std::bad_alloc const&) {
+        throw;
+    } catch (std::exception const& exception) {
+        thrown = exception.what();
+    } catch (...) {
+        thrown = "of unknown type";
+    }
+    impl.modifier_faults.push_back({0, "an exception from the callable: " + thrown, "a tensor made of the scores"});
+    return nullptr;
+}
+
 // Lets the modifier add its nodes; it gets the tensor at the one port and what it returns goes to the other.
 static void apply_modifier(Graph& graph, Graph::Impl& impl, nodes::Draft& node, detail::Score_modifier const& modifier,
                            int given, int returned) {
     if (!modifier) return;
+    impl.modifier_faults.clear();
     Tensor_ptr const scores = make_output(node, given, given == port::Score ? "Score" : "dScore", impl);
-    std::shared_ptr<Graph> const borrowed(std::shared_ptr<Graph>(), &graph);
-    try {
-        detail::connect(node, returned, modifier(borrowed, scores));
-    } catch (std::bad_alloc const&) {
-        throw;
-    } catch (std::exception const& thrown) {
-        throw std::runtime_error("the score modifier of node '" + node.name + "' threw: " + thrown.what());
+    detail::connect(node, returned, call_modifier(graph, impl, modifier, scores));
+    for (nodes::ModifierFault& fault : impl.modifier_faults) {
+        fault.port = returned;
+        node.modifier_faults.push_back(std::move(fault));
     }
 }
 

@@ -32,8 +32,9 @@ struct Graph::Impl {
     std::vector<Tensor_ptr> tensors;  // registered: made by tensor() or returned by a node
     std::vector<nodes::Draft> nodes;
     PlanSettings settings;
-    std::shared_ptr<pipeline::Planner> planner;     // what the build stages made
-    std::shared_ptr<pipeline::ShapePlans> lowered;  // what planner was made from, and its plans for other shapes
+    std::shared_ptr<pipeline::Planner> planner;         // what the build stages made
+    std::shared_ptr<pipeline::ShapePlans> lowered;      // what planner was made from, and its plans for other shapes
+    std::vector<nodes::ModifierFault> modifier_faults;  // of the score modifier that is being called
     // What a builder call threw, for the stages to report, and the tensor that it returned then.
     std::exception_ptr failure;
     Tensor_ptr stand_in = std::make_shared<Tensor_attributes>();
@@ -77,6 +78,9 @@ struct Graph_access {
     static graph::Snapshot snapshot(graph::Graph const& graph);
     // Replaces the description by the spec's; the plan is dropped.
     static void assign(graph::Graph& graph, nodes::GraphSpec const& spec);
+    // For a score modifier that can make nothing of what it was given.
+    static void refuse_modifier(graph::Graph& graph, std::string found, std::string needed);
+    static bool owns(graph::Graph const& graph, graph::Tensor_attributes const& tensor);
 };
 
 }  // namespace detail

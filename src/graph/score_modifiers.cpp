@@ -1,5 +1,8 @@
 #include <cudnn_frontend/score_modifiers.h>
 
+#include "graph/graph_impl.h"
+#include "nodes/wording.h"
+
 #include <cmath>
 #include <limits>
 
@@ -7,6 +10,35 @@ namespace cudnn_frontend::inline v1::graph::attn::score_modifiers {
 namespace {
 
 using enum PointwiseMode_t;
+
+Tensor_ptr refuse(Graph_ptr const& graph, std::string found, std::string needed) {
+    detail::Graph_access::refuse_modifier(*graph, std::move(found), std::move(needed));
+    return nullptr;
+}
+
+// What a modifier wants of a tensor: sizes of 1 in dims that would broadcast over the scores otherwise.
+struct Wanted {
+    char const* what;  // "alibi()'s slopes"
+    char const* form;  // what is needed
+    std::initializer_list<std::size_t> single;
+    bool is_integer;
+};
+
+bool fits(Graph_ptr const& graph, Tensor_ptr const& tensor, Wanted const& wanted) {
+    using nodes::text;
+    if (!tensor) return refuse(graph, text("no tensor for ", wanted.what), wanted.form) != nullptr;
+    core::Dims const dim = tensor->get_dim();
+    DataType_t const type = tensor->get_data_type();
+    bool is_right = true;
+    auto const report = [&](std::string const& found) { is_right = refuse(graph, found, wanted.form) != nullptr; };
+    for (std::size_t const i : wanted.single) {
+        if (!is_right || dim.size() != 4 || dim[i] == 1) continue;
+        report(text(wanted.what, " with dims ", dim));
+    }
+    bool const is_integer = type == DataType_t::INT32 || type == DataType_t::INT64;
+    if (wanted.is_integer && type != DataType_t::NOT_SET && !is_integer) report(text(wanted.what, " of type ", type));
+    return is_right;
+}
 
 // The operations of one modifier, under its name.
 class Steps {
@@ -132,7 +164,11 @@ Tensor_ptr padding_mask(Graph_ptr graph, Tensor_ptr score, Tensor_ptr seq_len_kv
 Tensor_ptr sliding_window_mask(Graph_ptr graph, Tensor_ptr score, DiagonalAlignment_t alignment,
                                std::optional<std::int64_t> left, std::optional<std::int64_t> right,
                                std::int64_t queries, std::int64_t keys, Tensor_ptr seq_len_q, Tensor_ptr seq_len_kv) {
-    if (left.value_or(1) < 1 || right.value_or(0) < 0) return nullptr;  // as of the options, which a rule refuses
+    if (left.value_or(1) < 1 || right.value_or(0) < 0) {
+        return refuse(graph,
+                      nodes::text("sliding_window_mask() with bounds ", left.value_or(1), ", ", right.value_or(0)),
+                      "a left bound of at least 1 and a right one of at least 0");
+    }
     Steps at(*graph, score, "sliding_window");
     std::optional<Lengths> lengths;
     if (alignment == DiagonalAlignment_t::BOTTOM_RIGHT) lengths.emplace(at, queries, keys, seq_len_q, seq_len_kv);
@@ -161,7 +197,10 @@ Tensor_ptr Softcap::forward(Graph_ptr graph, Tensor_ptr score, Tensor_ptr cap) {
 }
 
 Tensor_ptr Softcap::backward(Graph_ptr graph, Tensor_ptr gradient, Tensor_ptr cap) {
-    if (!before_tanh_) return nullptr;  // which a rule reports
+    if (!before_tanh_ || !detail::Graph_access::owns(*graph, *before_tanh_)) {
+        return refuse(graph, "softcap's backward, whose forward this graph has not called",
+                      "forward and backward of one softcap() on the same node of a graph");
+    }
     Steps at(*graph, gradient, "softcap");
     Tensor_ptr const scaled = at.make(MUL, gradient, cap, "scaled_gradient");
     return at.make(DIV, at.make(TANH_BWD, scaled, before_tanh_, "tanh_gradient"), cap, "gradient");
@@ -171,7 +210,7 @@ Tensor_ptr Softcap::backward(Graph_ptr graph, Tensor_ptr gradient, Tensor_ptr ca
 
 detail::Score_modifier alibi(Tensor_ptr slopes) {
     return [slopes = std::move(slopes)](Graph_ptr const& graph, Tensor_ptr const& score) {
-        if (!slopes) return Tensor_ptr();
+        if (!fits(graph, slopes, {"alibi()'s slopes", "a tensor {1, Hq, 1, 1}", {2, 3}, false})) return Tensor_ptr();
         Steps at(*graph, score, "alibi");
         return add_distance(at, slopes);
     };
@@ -179,6 +218,8 @@ detail::Score_modifier alibi(Tensor_ptr slopes) {
 
 detail::Score_modifier relative_bias(float factor) {
     return [factor](Graph_ptr const& graph, Tensor_ptr const& score) {
+        if (!std::isfinite(factor))
+            return refuse(graph, nodes::text("relative_bias() with ", factor), "a finite factor");
         Steps at(*graph, score, "relative_bias");
         return add_distance(at, at.number(factor));
     };
@@ -187,7 +228,15 @@ detail::Score_modifier relative_bias(float factor) {
 detail::Score_modifier document_mask(Tensor_ptr documents_of_queries, Tensor_ptr documents_of_keys) {
     return [of_queries = std::move(documents_of_queries), of_keys = std::move(documents_of_keys)](
                Graph_ptr const& graph, Tensor_ptr const& score) {
-        if (!of_queries || !of_keys || of_queries == of_keys) return Tensor_ptr();  // one tensor would mask nothing
+        if (of_queries && of_queries == of_keys) {  // which would mask nothing
+            return refuse(graph, "document_mask() with one tensor for queries and keys",
+                          "two tensors, which may point to the same numbers when the graph runs");
+        }
+        bool const fit_queries = fits(
+            graph, of_queries, {"document_mask()'s documents of queries", "INT32 or INT64 {B, 1, Sq, 1}", {3}, true});
+        bool const fit_keys =
+            fits(graph, of_keys, {"document_mask()'s documents of keys", "INT32 or INT64 {B, 1, 1, Skv}", {2}, true});
+        if (!fit_queries || !fit_keys) return Tensor_ptr();
         Steps at(*graph, score, "document_mask");
         // Engines compare what they computed with what they read, not two tensors that they read.
         Tensor_ptr const row = at.row();
@@ -199,7 +248,8 @@ detail::Score_modifier document_mask(Tensor_ptr documents_of_queries, Tensor_ptr
 
 detail::Score_modifier prefix_lm(Tensor_ptr prefix_lengths) {
     return [prefix_lengths = std::move(prefix_lengths)](Graph_ptr const& graph, Tensor_ptr const& score) {
-        if (!prefix_lengths) return Tensor_ptr();
+        if (!fits(graph, prefix_lengths, {"prefix_lm()'s lengths", "INT32 or INT64 {B, 1, 1, 1}", {2, 3}, true}))
+            return Tensor_ptr();
         Steps at(*graph, score, "prefix_lm");
         // j <= i or j < prefix, without a logical operation, for which engines have no integers
         Tensor_ptr const seen = at.count(ADD, at.row(), at.integer(1), "seen");
@@ -210,7 +260,11 @@ detail::Score_modifier prefix_lm(Tensor_ptr prefix_lengths) {
 
 detail::Score_modifier dilated_window(std::int32_t reach, std::int32_t dilation) {
     return [reach, dilation](Graph_ptr const& graph, Tensor_ptr const& score) {
-        if (reach < 1 || dilation < 1) return Tensor_ptr();
+        if (reach < 1 || dilation < 1) {
+            return refuse(graph,
+                          nodes::text("dilated_window() with a reach of ", reach, " and a dilation of ", dilation),
+                          "at least 1 of both");
+        }
         Steps at(*graph, score, "dilated_window");
         Tensor_ptr const distance = at.count(SUB, at.row(), at.column(), "distance");
         Tensor_ptr const rest = at.count(MOD, distance, at.integer(dilation), "rest");
@@ -223,14 +277,17 @@ detail::Score_modifier dilated_window(std::int32_t reach, std::int32_t dilation)
 detail::Score_modifier chain(detail::Score_modifier first, detail::Score_modifier second) {
     return [first = std::move(first), second = std::move(second)](Graph_ptr const& graph, Tensor_ptr const& score) {
         Tensor_ptr const between = first ? first(graph, score) : score;
-        return second && between ? second(graph, between) : between;
+        if (between) return second ? second(graph, between) : between;
+        if (second) second(graph, score);  // for what it has to say
+        return Tensor_ptr();
     };
 }
 
 Capped softcap(float cap) {
     auto const shared = std::make_shared<Softcap>();
     return {[shared, cap](Graph_ptr const& graph, Tensor_ptr const& score) {
-                if (!(cap > 0.0f) || !std::isfinite(cap)) return Tensor_ptr();
+                if (!(cap > 0.0f) || !std::isfinite(cap))
+                    return refuse(graph, nodes::text("softcap() with ", cap), "a finite cap above 0");
                 return shared->forward(graph, score, graph->tensor(cap));
             },
             [shared, cap](Graph_ptr const& graph, Tensor_ptr const& gradient) {

@@ -62,7 +62,7 @@ graph::Snapshot Graph_access::snapshot(graph::Graph const& graph) {
     Collector collector(snapshot, impl.id);
     for (graph::Tensor_ptr const& tensor : impl.tensors) collector.id_of(tensor);
     for (nodes::Draft const& draft : impl.nodes) {
-        nodes::Node node{draft.name, draft.compute_data_type, draft.fields, {}};
+        nodes::Node node{draft.name, draft.compute_data_type, draft.fields, {}, draft.modifier_faults};
         for (graph::Tensor_ptr const& tensor : draft.ports) node.ports.push_back(collector.id_of(tensor));
         spec.nodes.push_back(std::move(node));
     }
@@ -95,6 +95,14 @@ void Graph_access::assign(graph::Graph& graph, nodes::GraphSpec const& spec) {
         impl->nodes.push_back(std::move(draft));
     }
     delete std::exchange(graph.impl_, impl.release());
+}
+
+void Graph_access::refuse_modifier(graph::Graph& graph, std::string found, std::string needed) {
+    if (graph.impl_) graph.impl_->modifier_faults.push_back({0, std::move(found), std::move(needed)});
+}
+
+bool Graph_access::owns(graph::Graph const& graph, graph::Tensor_attributes const& tensor) {
+    return graph.impl_ && Tensor_access::graph_id(tensor) == graph.impl_->id;
 }
 
 }  // namespace detail

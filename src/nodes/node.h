@@ -161,12 +161,19 @@ using Fields = std::variant<SdpaForwardFields, SdpaBackwardFields, PointwiseFiel
 // In the order of the alternatives of Fields.
 enum class NodeKind { SdpaForward, SdpaBackward, Pointwise, Matmul, Reduction };
 
+// Why a score modifier made nothing of the tensor at a port.
+struct ModifierFault {
+    int port;
+    std::string found, needed;
+};
+
 template <class TensorRef>
 struct BasicNode {
     std::string name;
     DataType_t compute_data_type = DataType_t::NOT_SET;
     Fields fields;
     std::vector<TensorRef> ports;  // by port number; an empty reference where the port is not connected
+    std::vector<ModifierFault> modifier_faults = {};
 
     NodeKind kind() const { return static_cast<NodeKind>(fields.index()); }
 };

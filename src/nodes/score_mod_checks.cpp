@@ -98,11 +98,17 @@ Node const* first_curved_node(GraphSpec const& graph, TensorId scores) {
 
 void modifier_returns_a_tensor(RuleScope const& scope) {
     for (Modifier const& modifier : kModifiers) {
-        if (scope.tensor(modifier.given) == nullptr || scope.tensor(modifier.returned) != nullptr) continue;
+        bool is_told = false;
+        for (ModifierFault const& fault : scope.node().modifier_faults) {
+            if (fault.port != modifier.returned) continue;
+            is_told = true;
+            scope.report_port(modifier.returned, text(fault.found, ", for ", modifier.setter, "()"), fault.needed,
+                              "see score_modifiers.h for what each modifier takes");
+        }
+        if (is_told || scope.tensor(modifier.given) == nullptr || scope.tensor(modifier.returned) != nullptr) continue;
         scope.report_port(modifier.returned, text("no tensor from the callable of ", modifier.setter, "()"),
                           "what pointwise operations made of the tensor that it got",
-                          "return the result of the last pointwise() call; score_modifiers.h says what its "
-                          "modifiers need, without which they return none");
+                          "return the result of the last pointwise() call");
     }
 }
 

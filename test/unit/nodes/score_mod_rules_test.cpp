@@ -68,10 +68,53 @@ TEST_CASE("sdpa_fwd.c43 sdpa_bwd.c46: a modifier that returns nothing") {
                 "[sdpa_fwd.c43] node 'attention', tensor 'score_mod': found no tensor from the callable of "
                 "set_score_mod(); needed what pointwise operations made of the tensor that it got."));
     CHECK(tells(backward_report(SDPA_backward_attributes().set_score_mod(nothing)), "[sdpa_bwd.c46]"));
-    auto const alone = ready::softcap(2.0f);  // its backward before its forward
+}
+
+TEST_CASE("sdpa_bwd.c46: softcap's backward without its forward") {
+    std::string const wanted =
+        "found softcap's backward, whose forward this graph has not called, for set_score_mod_bprop(); needed forward "
+        "and backward of one softcap() on the same node of a graph.";
+    auto const one = ready::softcap(2.0f), other = ready::softcap(2.0f);
+    CHECK(tells(
+        backward_report(SDPA_backward_attributes().set_score_mod(one.forward).set_score_mod_bprop(other.backward)),
+        wanted));
+    CHECK(report_of(SDPA_attributes().set_score_mod(other.forward)) == "");  // in another graph
     CHECK(tells(backward_report(
-                    SDPA_backward_attributes().set_score_mod(ready::causal_mask).set_score_mod_bprop(alone.backward)),
-                "no tensor from the callable of set_score_mod_bprop()"));
+                    SDPA_backward_attributes().set_score_mod(ready::causal_mask).set_score_mod_bprop(other.backward)),
+                wanted));
+}
+
+TEST_CASE("sdpa_fwd.c43: what ready modifiers say of arguments that make no sense") {
+    auto const tensor = [](std::vector<std::int64_t> const& dim, DataType_t type) {
+        return std::make_shared<Tensor_attributes>(Tensor_attributes().set_dim(dim).set_data_type(type));
+    };
+    auto const integers = [&](std::vector<std::int64_t> const& dim) { return tensor(dim, DataType_t::INT32); };
+    auto const slopes = tensor({1, 4, 1, 1}, DataType_t::FLOAT);
+    std::pair<cudnn_frontend::detail::Score_modifier, std::string> const cases[] = {
+        {ready::softcap(0.0f).forward, "found softcap() with 0, for set_score_mod(); needed a finite cap above 0."},
+        {ready::relative_bias(std::nanf("")), "found relative_bias() with nan, for set_score_mod()"},
+        {ready::dilated_window(4, 0), "found dilated_window() with a reach of 4 and a dilation of 0"},
+        {ready::alibi(nullptr),
+         "found no tensor for alibi()'s slopes, for set_score_mod(); needed a tensor {1, Hq, 1, 1}."},
+        {ready::alibi(tensor({1, 1, 1, 4}, DataType_t::FLOAT)), "found alibi()'s slopes with dims [1, 1, 1, 4]"},
+        {ready::prefix_lm(nullptr), "found no tensor for prefix_lm()'s lengths"},
+        {ready::prefix_lm(tensor({2, 1, 1, 1}, DataType_t::FLOAT)), "found prefix_lm()'s lengths of type FLOAT"},
+        {ready::document_mask(integers({2, 1, 6, 1}), integers({2, 1, 6, 1})),
+         "found document_mask()'s documents of keys with dims [2, 1, 6, 1], for set_score_mod(); needed INT32 or "
+         "INT64 {B, 1, 1, Skv}."},
+        {ready::document_mask(integers({2, 1, 1, 6}), integers({2, 1, 1, 6})),
+         "found document_mask()'s documents of queries with dims [2, 1, 1, 6]"},
+    };
+    for (auto const& [modifier, wanted] : cases)
+        CHECK(tells(report_of(SDPA_attributes().set_score_mod(modifier)), wanted));
+    auto const same = integers({2, 1, 1, 1});
+    CHECK(tells(report_of(SDPA_attributes().set_score_mod(ready::document_mask(same, same))),
+                "found document_mask() with one tensor for queries and keys"));
+    auto const both = report_of(
+        SDPA_attributes().set_score_mod(ready::chain(ready::softcap(-1.0f).forward, ready::dilated_window(0, 1))));
+    CHECK(tells(both, "softcap() with -1"));
+    CHECK(tells(both, "dilated_window() with a reach of 0"));
+    CHECK(report_of(SDPA_attributes().set_score_mod(ready::alibi(slopes))).find("c43") == std::string::npos);
 }
 
 TEST_CASE("sdpa_fwd.c44 sdpa_bwd.c47: a modifier that returns other dims") {
