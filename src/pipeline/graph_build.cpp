@@ -88,10 +88,19 @@ error_t Graph::build_operation_graph(cudnnHandle_t handle) { return build_operat
 
 error_t Graph::build_operation_graph() { return build_operation_graph(Target::cuda(nullptr)); }
 
+static error_t no_modes() {
+    return {error_code_t::INVALID_VALUE,
+            "create_execution_plans() was given no heuristic mode, so that no engine would be asked for; pass at least "
+            "one, such as {HeurMode_t::A, HeurMode_t::FALLBACK}"};
+}
+
 error_t Graph::create_execution_plans(std::vector<HeurMode_t> const& modes) {
     if (!impl().planner) return no_operation_graph("create_execution_plans");
     StageLog const log("create_execution_plans", impl().name);
-    return log.result(guarded([&] { return advance(impl().planner, impl().planner->with_candidates(modes)); }),
+    auto const create = [&] {
+        return modes.empty() ? no_modes() : advance(impl().planner, impl().planner->with_candidates(modes));
+    };
+    return log.result(guarded(create),
                       [&] { return ", candidates: " + std::to_string(impl().planner->candidate_count()); });
 }
 

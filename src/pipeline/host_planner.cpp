@@ -85,14 +85,14 @@ struct HostWork {
     }
 };
 
-// A CPU target has one candidate for any heuristics, and none without.
+// A CPU target has one candidate for any heuristics.
 class HostPlanner final : public Planner {
    public:
     HostPlanner(std::shared_ptr<HostWork> work, std::int64_t candidates, Plan const* plan)
         : work_(std::move(work)), candidates_(candidates), plan_(plan) {}
 
-    Result<std::shared_ptr<Planner>> with_candidates(std::vector<HeurMode_t> const& modes) const override {
-        return std::shared_ptr<Planner>(std::make_shared<HostPlanner>(work_, modes.empty() ? 0 : 1, nullptr));
+    Result<std::shared_ptr<Planner>> with_candidates(std::vector<HeurMode_t> const&) const override {
+        return std::shared_ptr<Planner>(std::make_shared<HostPlanner>(work_, 1, nullptr));
     }
     Result<std::shared_ptr<Planner>> with_engine(std::int64_t engine, KnobChoices const&) const override {
         if (engine != 0) return no_engine(engine);

@@ -90,12 +90,19 @@ TEST_CASE("building again gives the same numbers, and a change is seen") {
     CHECK(small.graph.get_variant_pack_uids_sorted().size() == 5);
 }
 
-TEST_CASE("no heuristic modes, no plans") {
+TEST_CASE("no heuristic modes are an error at once, which leaves earlier candidates") {
     SmallGraph small = small_graph();
     REQUIRE(small.graph.build_operation_graph(Target::cpu()).is_good());
-    REQUIRE(small.graph.create_execution_plans({}).is_good());
+    auto const none = small.graph.create_execution_plans({});
+    CHECK(none.code == error_code_t::INVALID_VALUE);
+    CHECK(none.err_msg ==
+          "create_execution_plans() was given no heuristic mode, so that no engine would be asked for; pass at least "
+          "one, such as {HeurMode_t::A, HeurMode_t::FALLBACK}");
     CHECK(small.graph.get_execution_plan_count() == 0);
     CHECK(small.graph.check_support().code == error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED);
+    REQUIRE(small.graph.create_execution_plans({HeurMode_t::A}).is_good());
+    CHECK(small.graph.create_execution_plans({}).is_bad());
+    CHECK(small.graph.get_execution_plan_count() == 1);
 }
 
 TEST_CASE("filters that bar the CPU's one candidate leave no plan, and say why") {
