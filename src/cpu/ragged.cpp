@@ -106,6 +106,18 @@ error_t check_offsets(ir::OpGraph const& graph, Memory const& memory) {
     return std::move(faults).error();
 }
 
+std::vector<Sequences> sequences_of(ir::OpGraph const& graph, Memory const& memory) {
+    std::vector<Sequences> all(graph.bindings().size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        ir::Value const& value = graph.value(graph.bindings()[i].value);
+        if (!value.ragged) continue;
+        for (std::int64_t b = 0; b < value.dim[0]; ++b) {
+            all[i].push_back({start_of(value, memory, graph, b), rows_of(value, memory, graph, b)});
+        }
+    }
+    return all;
+}
+
 void unpack_ragged(ir::OpGraph const& graph, std::span<Slot const> slots, Memory const& memory) {
     for_each_ragged(graph, [&](ir::ValueId id, ir::Value const& value) {
         if (value.role != ir::Role::Input || !has_dense_copy(slots, id)) return;
