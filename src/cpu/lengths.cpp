@@ -1,5 +1,7 @@
 #include "cpu/lengths.h"
 
+#include "cpu/index_faults.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -10,45 +12,49 @@ class LengthCheck {
    public:
     LengthCheck(ir::OpGraph const& graph, Memory const& memory) : graph_(graph), memory_(memory) {}
 
-    error_t operator()(ir::MatmulOp const& op) const {
+    void operator()(ir::MatmulOp const& op) {
         core::Dims const &a = graph_.value(op.a).dim, &c = graph_.value(op.c).dim;
-        SDPA_GRAPH_TRY(check(op.m_override, c[c.size() - 2]));
-        SDPA_GRAPH_TRY(check(op.n_override, c[c.size() - 1]));
-        return check(op.k_override, a[a.size() - 1]);
+        check(op.m_override, c[c.size() - 2]);
+        check(op.n_override, c[c.size() - 1]);
+        check(op.k_override, a[a.size() - 1]);
     }
-    error_t operator()(ir::PagedLoadOp const& op) const { return check(op.length, ir::key_count(graph_, op)); }
-    error_t operator()(ir::SdpaForwardOp const& op) const { return check_attention(op); }
-    error_t operator()(ir::SdpaBackwardOp const& op) const { return check_attention(op); }
+    void operator()(ir::PagedLoadOp const& op) { check(op.length, ir::key_count(graph_, op)); }
+    void operator()(ir::SdpaForwardOp const& op) { check_attention(op); }
+    void operator()(ir::SdpaBackwardOp const& op) { check_attention(op); }
     template <class Other>
-    error_t operator()(Other const&) const {
-        return {};
-    }
+    void operator()(Other const&) {}
+
+    error_t error() && { return std::move(faults_).error(); }
 
    private:
     template <class Attention>
-    error_t check_attention(Attention const& op) const {
-        SDPA_GRAPH_TRY(check(op.seq_len_q, graph_.value(op.q).dim[2]));
-        return check(op.seq_len_kv, ir::key_count(graph_, op));
+    void check_attention(Attention const& op) {
+        check(op.seq_len_q, graph_.value(op.q).dim[2]);
+        check(op.seq_len_kv, ir::key_count(graph_, op));
     }
 
-    error_t check(ir::ValueId id, std::int64_t limit) const {
-        if (id == ir::kNoValue) return {};
+    void check(ir::ValueId id, std::int64_t limit) {
+        if (id == ir::kNoValue || faults_.has(tensor_of(id))) return;
         ir::Value const& lengths = graph_.value(id);
         for (std::int64_t b = 0; b < lengths.dim[0]; ++b) {
             std::int64_t const length = memory_.integer(id, b * lengths.stride[0]);
-            if (length < 0 || length > limit) return out_of_range(lengths, b, length, limit);
+            if (length < 0 || length > limit) return add_out_of_range(id, b, length, limit);
         }
-        return {};
     }
 
-    error_t out_of_range(ir::Value const& lengths, std::int64_t batch, std::int64_t length, std::int64_t limit) const {
-        std::string const& name = lengths.steps_of == ir::kNoValue ? lengths.name : graph_.value(lengths.steps_of).name;
-        return {
-            error_code_t::INVALID_VALUE,
-            "Tensor '" + name + "' " + told_length(lengths, batch, length) + " for batch entry " +
-                std::to_string(batch) + "; lengths run from 0 to " + std::to_string(limit) +
-                ", the size of the dim that they cut short. Nothing was written; correct the entry or use larger dims.",
-            {"", "", name}};
+    // The caller's tensor that the lengths are in, or follow from.
+    ir::ValueId tensor_of(ir::ValueId id) const {
+        ir::ValueId const sums = graph_.value(id).steps_of;
+        return sums == ir::kNoValue ? id : sums;
+    }
+
+    void add_out_of_range(ir::ValueId id, std::int64_t batch, std::int64_t length, std::int64_t limit) {
+        std::string const& name = graph_.value(tensor_of(id)).name;
+        faults_.add(tensor_of(id), name,
+                    "Tensor '" + name + "' " + told_length(graph_.value(id), batch, length) + " for batch entry " +
+                        std::to_string(batch) + "; lengths run from 0 to " + std::to_string(limit) +
+                        ", the size of the dim that they cut short. Nothing was written; correct the entry or use "
+                        "larger dims.");
     }
 
     std::string told_length(ir::Value const& lengths, std::int64_t batch, std::int64_t length) const {
@@ -60,6 +66,7 @@ class LengthCheck {
 
     ir::OpGraph const& graph_;
     Memory const& memory_;
+    IndexFaults faults_;
 };
 
 }  // namespace
@@ -93,9 +100,9 @@ void compute_steps(ir::OpGraph const& graph, std::span<ir::ValueId const> values
 }
 
 error_t check_lengths(ir::OpGraph const& graph, Memory const& memory) {
-    LengthCheck const check(graph, memory);
-    for (ir::Op const& op : graph.ops()) SDPA_GRAPH_TRY(std::visit(check, op.body));
-    return {};
+    LengthCheck check(graph, memory);
+    for (ir::Op const& op : graph.ops()) std::visit(check, op.body);
+    return std::move(check).error();
 }
 
 }  // namespace cudnn_frontend::inline v1::cpu

@@ -8,7 +8,6 @@
 #include "cpu/layout.h"
 #include "cpu/lengths.h"
 #include "cpu/pages.h"
-#include "cpu/ragged.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -189,11 +188,12 @@ Result<std::shared_ptr<Program const>> Program::plan(ir::OpGraph graph, int thre
     return std::shared_ptr<Program const>(program);
 }
 
-error_t Program::run(std::span<void* const> pointers, void* workspace) const {
+error_t Program::run(std::span<void* const> pointers, void* workspace, Inspect const& inspect) const {
     std::byte* const base = aligned(workspace);
     Memory const memory(graph_, slots_, pointers, base);
     compute_steps(graph_, steps_, memory);
     SDPA_GRAPH_TRY(check_indices(graph_, memory));
+    if (inspect) SDPA_GRAPH_TRY(inspect(sequences_of(graph_, memory)));
     unpack_ragged(graph_, slots_, memory);
     Run const run_op{graph_, memory, threads_, base + scratch_offset_};
     for (ir::Op const& op : graph_.ops()) SDPA_GRAPH_TRY(std::visit(run_op, op.body));

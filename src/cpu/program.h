@@ -1,8 +1,9 @@
 // An op graph made ready to run on host memory.
 #pragma once
 
-#include "cpu/memory.h"
+#include "cpu/ragged.h"
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -22,7 +23,11 @@ class Program {
 
     // Pointers in the order of graph().bindings(), none of them null; the workspace has workspace_size() bytes.
     // Sequence lengths outside of their tensors are an error, found before anything is written.
-    error_t run(std::span<void* const> pointers, void* workspace) const;
+    error_t run(std::span<void* const> pointers, void* workspace) const { return run(pointers, workspace, {}); }
+
+    // Looks at where the sequences of ragged tensors lie, those of each binding, before anything is written.
+    using Inspect = std::function<error_t(std::vector<Sequences> const& sequences)>;
+    error_t run(std::span<void* const> pointers, void* workspace, Inspect const& inspect) const;
 
    private:
     Program() = default;

@@ -1,5 +1,7 @@
 #include "cpu/ragged.h"
 
+#include "cpu/index_faults.h"
+
 #include <cstring>
 #include <limits>
 
@@ -24,20 +26,17 @@ std::int64_t offset_of(ir::Value const& value, Memory const& memory, ir::OpGraph
     return memory.integer(value.ragged.offset, b * graph.value(value.ragged.offset).stride[0]);
 }
 
-// Elements. What check_tensor() found sound does not overflow.
+// Elements. What fault_of() found sound does not overflow.
 std::int64_t start_of(ir::Value const& value, Memory const& memory, ir::OpGraph const& graph, std::int64_t b) {
     return offset_of(value, memory, graph, b) * value.ragged.multiplier;
 }
 
-error_t bad_offset(ir::Value const& value, std::string const& offsets, std::int64_t b, std::string const& found) {
-    return {
-        error_code_t::INVALID_VALUE,
-        "Tensor '" + offsets + "', the ragged offset of '" + value.name + "', " + found + " at batch entry " +
-            std::to_string(b) + "; offsets count " +
-            (value.ragged.multiplier == 1 ? "elements" : std::to_string(value.ragged.multiplier) + " elements as one") +
-            ", start at 0 or later and leave room for each sequence. "
-            "Nothing was written; correct the entry.",
-        {"", "", value.name}};
+std::string bad_offset(ir::Value const& value, std::string const& offsets, std::int64_t b, std::string const& found) {
+    return "Tensor '" + offsets + "', the ragged offset of '" + value.name + "', " + found + " at batch entry " +
+           std::to_string(b) + "; offsets count " +
+           (value.ragged.multiplier == 1 ? "elements" : std::to_string(value.ragged.multiplier) + " elements as one") +
+           ", start at 0 or later and leave room for each sequence. "
+           "Nothing was written; correct the entry.";
 }
 
 // Elements that the entry's rows reach over.
@@ -47,7 +46,8 @@ std::int64_t reach(ir::Value const& value, std::int64_t rows) {
     return rows == 0 ? 0 : last + 1;
 }
 
-error_t check_tensor(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
+// The first fault of the tensor's offset; empty where there is none.
+std::string fault_of(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
     std::string const& offsets = graph.value(value.ragged.offset).name;
     std::int64_t const most = std::numeric_limits<std::int64_t>::max() / value.ragged.multiplier;
     for (std::int64_t b = 0; b <= value.dim[0]; ++b) {
@@ -95,11 +95,27 @@ bool has_dense_copy(std::span<Slot const> slots, ir::ValueId id) {
 }  // namespace
 
 error_t check_offsets(ir::OpGraph const& graph, Memory const& memory) {
-    error_t error;
+    IndexFaults faults;
     for_each_ragged(graph, [&](ir::ValueId, ir::Value const& value) {
-        if (error.is_good()) error = check_tensor(graph, value, memory);
+        ir::ValueId const offset = value.ragged.offset;
+        if (faults.has(offset)) return;
+        if (std::string const fault = fault_of(graph, value, memory); !fault.empty()) {
+            faults.add(offset, graph.value(offset).name, fault);
+        }
     });
-    return error;
+    return std::move(faults).error();
+}
+
+std::vector<Sequences> sequences_of(ir::OpGraph const& graph, Memory const& memory) {
+    std::vector<Sequences> all(graph.bindings().size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        ir::Value const& value = graph.value(graph.bindings()[i].value);
+        if (!value.ragged) continue;
+        for (std::int64_t b = 0; b < value.dim[0]; ++b) {
+            all[i].push_back({start_of(value, memory, graph, b), rows_of(value, memory, graph, b)});
+        }
+    }
+    return all;
 }
 
 void unpack_ragged(ir::OpGraph const& graph, std::span<Slot const> slots, Memory const& memory) {

@@ -5,10 +5,21 @@
 
 #include "core/result.h"
 
+#include <vector>
+
 namespace cudnn_frontend::inline v1::cpu {
 
 // Offsets that are negative or decrease, or that leave no room for a sequence. Lengths are within their dims.
 error_t check_offsets(ir::OpGraph const& graph, Memory const& memory);
+
+// A sequence of a ragged tensor: elements from the tensor's address to it, and its rows.
+struct Sequence {
+    std::int64_t start, rows;
+};
+using Sequences = std::vector<Sequence>;
+
+// Of each binding, in their order; none of tensors that are not ragged. Lengths and offsets are sound.
+std::vector<Sequences> sequences_of(ir::OpGraph const& graph, Memory const& memory);
 
 // Fills the dense copies of inputs; rows past the lengths are zero.
 void unpack_ragged(ir::OpGraph const& graph, std::span<Slot const> slots, Memory const& memory);

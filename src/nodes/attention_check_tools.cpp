@@ -20,8 +20,20 @@ DataType_t io_type(RuleScope const& scope) {
 
 bool is_wide(DataType_t type) { return core::is_half(type) || type == DataType_t::FLOAT; }
 
+bool may_lack_table(RuleScope const& scope, int port) {
+    TensorSpec const *const q = scope.tensor_4d(attention::Q), *const tensor = scope.tensor_4d(port);
+    if (q == nullptr || tensor == nullptr || scope.node().kind() != NodeKind::SdpaForward) return false;
+    return !is_paged(scope.node(), port) && tensor->dim[0] != q->dim[0];
+}
+
+std::int64_t key_count(RuleScope const& scope) {
+    int const source = is_paged(scope.node(), attention::K) ? attention::V : attention::K;
+    return may_lack_table(scope, source) ? 0 : nodes::key_count(scope.graph(), scope.node());
+}
+
 core::Dims score_dims(RuleScope const& scope) {
-    bool const is_known = scope.tensor_4d(attention::Q) != nullptr && scope.tensor_4d(attention::K) != nullptr;
+    bool const is_known =
+        scope.tensor_4d(attention::Q) != nullptr && scope.tensor_4d(attention::K) != nullptr && key_count(scope) > 0;
     return is_known ? nodes::score_dims(scope.graph(), scope.node()) : core::Dims();
 }
 

@@ -14,6 +14,13 @@ DataType_t io_type(RuleScope const& scope);
 
 bool is_wide(DataType_t type);  // HALF, BFLOAT16 or FLOAT
 
+// Whether K or V, of this port, has no page table and another batch size than Q: its third dim, which may be the rows
+// of a page, then says nothing about keys. Backward has no pages.
+bool may_lack_table(RuleScope const& scope, int port);
+
+// Skv; 0 where no tensor tells it that can be relied on.
+std::int64_t key_count(RuleScope const& scope);
+
 // {B, Hq, Sq, Skv}; empty where Q or K does not say.
 core::Dims score_dims(RuleScope const& scope);
 

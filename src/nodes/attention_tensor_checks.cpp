@@ -30,7 +30,7 @@ bool has_port(RuleScope const& scope, int port, Direction direction) {
 }
 
 void expect_size(RuleScope const& scope, int port, std::size_t dim, std::int64_t wanted, char const* size,
-                 char const* fix) {
+                 std::string const& fix) {
     TensorSpec const* const tensor = scope.tensor_4d(port);
     if (tensor == nullptr || tensor->dim[dim] == wanted) return;
     scope.report_port(port, text(name(scope, port), " with ", size, " ", tensor->dim[dim]), text(size, " ", wanted),
@@ -77,10 +77,10 @@ void batches_agree(RuleScope const& scope) {
     if (q == nullptr) return;
     for (int const port : {K, V}) {
         if (is_paged(scope.node(), port)) continue;
-        char const* const fix = !has_pages(scope.node())
-                                    ? "give Q, K and V one batch size; a batch stride of 0 shares one entry among all"
-                                : port == V ? "call set_paged_attention_v_table() if V is a container of pages too"
-                                            : "call set_paged_attention_k_table() if K is a container of pages too";
+        std::string const table = text("call set_paged_attention_", port == K ? "k" : "v", "_table() if ",
+                                       name(scope, port), " is a container of pages");
+        std::string fix = "give Q, K and V one batch size; a batch stride of 0 shares one entry among all";
+        if (may_lack_table(scope, port)) fix = has_pages(scope.node()) ? table + " too" : fix + "; " + table;
         expect_size(scope, port, 0, q->dim[0], "batch size", fix);
     }
 }
@@ -99,7 +99,7 @@ void head_sizes_agree(RuleScope const& scope) {
 
 void key_lengths_agree(RuleScope const& scope) {
     TensorSpec const* const k = scope.tensor_4d(K);
-    if (k == nullptr || has_pages(scope.node())) return;
+    if (k == nullptr || has_pages(scope.node()) || may_lack_table(scope, K) || may_lack_table(scope, V)) return;
     expect_size(scope, V, 2, k->dim[2], "length", "give K and V one length");
 }
 
@@ -149,7 +149,7 @@ void lengths_fit(RuleScope const& scope) {
     for (int const port : {Q, K}) {
         TensorSpec const* const tensor = scope.tensor_4d(port);
         if (tensor == nullptr) continue;
-        std::int64_t const length = port == K ? key_count(scope.graph(), scope.node()) : tensor->dim[2];
+        std::int64_t const length = port == K ? key_count(scope) : tensor->dim[2];
         if (length <= kMaxLength) continue;
         scope.report_port(port, text(name(scope, port), " with length ", length),
                           text("a length of at most ", kMaxLength), "split the sequence over several graphs");

@@ -42,7 +42,7 @@ void tables_are_int32(RuleScope const& scope) {
 
 void tables_have_dims(RuleScope const& scope) {
     TensorSpec const* const q = scope.tensor_4d(Q);
-    std::int64_t const keys = key_count(scope.graph(), scope.node());
+    std::int64_t const keys = attention_checks::key_count(scope);
     for_each_paged(scope, [&](int port, int at) {
         TensorSpec const* const table = scope.tensor_4d(at);
         TensorSpec const* const container = scope.tensor_4d(port);
@@ -86,7 +86,8 @@ void stated_length_agrees(RuleScope const& scope) {
     if (!stated || *stated < 1 || !has_pages(scope.node())) return;
     for (int const port : {K, V}) {
         TensorSpec const* const tensor = scope.tensor_4d(port);
-        if (is_paged(scope.node(), port) || tensor == nullptr || tensor->dim[2] == *stated) continue;
+        if (is_paged(scope.node(), port) || may_lack_table(scope, port)) continue;
+        if (tensor == nullptr || tensor->dim[2] == *stated) continue;
         scope.report_port(port,
                           text("set_paged_attention_max_seq_len_kv(", *stated, ") and ", name(scope, port),
                                " with length ", tensor->dim[2]),

@@ -67,6 +67,13 @@ PortUse const* other_use(TensorUses const& uses) {
     return nullptr;
 }
 
+// Whether a tensor has an offset that it may keep: all else about it waits until other tensors are without one.
+bool may_be_ragged(TensorSpec const& tensor, TensorUses const& uses) {
+    auto const is_container = [](PortUse const& use) { return is_paged(*use.node, use.port->port); };
+    return tensor.ragged_offset != kNoTensor && other_use(uses) == nullptr &&
+           std::ranges::none_of(uses.readers, is_container);
+}
+
 void check_offset(RuleScope const& scope, TensorSpec const& tensor, TensorSpec const& offset, TensorUses const& uses) {
     char const* const kFix = "make it with tensor(), fill it before the graph runs, and pass its memory in the pack";
     if (offset.ragged_offset != kNoTensor) {
@@ -95,8 +102,9 @@ void check_offset(RuleScope const& scope, TensorSpec const& tensor, TensorSpec c
 
 void offsets_are_sound(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
-    for (TensorSpec const& tensor : graph.tensors) {
-        if (tensor.ragged_offset == kNoTensor) continue;
+    for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+        TensorSpec const& tensor = graph.tensors[i];
+        if (!may_be_ragged(tensor, scope.uses()[i])) continue;
         auto const at = static_cast<std::size_t>(tensor.ragged_offset);
         check_offset(scope, tensor, graph.tensors[at], scope.uses()[at]);
     }
@@ -122,19 +130,21 @@ void ragged_tensors_fit(RuleScope const& scope) {
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
         TensorSpec const& tensor = graph.tensors[i];
         if (tensor.ragged_offset == kNoTensor) continue;
-        if (tensor.is_virtual || tensor.is_by_value || tensor.is_constant || tensor.value) {
+        if (PortUse const* const use = other_use(scope.uses()[i])) {
+            scope.report(tensor,
+                         text("a ragged offset on what node '", label(graph, *use->node), "' has as ", use->port->name),
+                         "a tensor that attention reads or writes as Q, K, V, O, "
+                         "Stats, Max, Sum_exp, a gradient of these or a page table",
+                         "pad the tensor, and leave out set_ragged_offset()");
+        } else if (tensor.is_virtual || tensor.is_by_value || tensor.is_constant || tensor.value) {
             scope.report(tensor, "a ragged offset on a tensor that is not in memory", "a real tensor",
                          "call set_output(true) on it, or leave out set_ragged_offset()");
-        } else if (tensor_checks::has_regular_layout(tensor) && !has_rows_of_all_heads(tensor)) {
+        } else if (may_be_ragged(tensor, scope.uses()[i]) && tensor_checks::has_regular_layout(tensor) &&
+                   !has_rows_of_all_heads(tensor)) {
             scope.report(
                 tensor, text("a ragged offset with strides ", tensor.stride, " for dims ", tensor.dim),
                 "rows that hold all heads, so that sequences can follow each other",
                 text("lay the tensor out as tokens, heads, elements: strides ", rows_first_strides(tensor.dim)));
-        } else if (PortUse const* const use = other_use(scope.uses()[i])) {
-            scope.report(tensor, text("a ragged offset on what node '", use->node->name, "' has as ", use->port->name),
-                         "a tensor that attention reads or writes as Q, K, V, O, "
-                         "Stats, Max, Sum_exp, a gradient of these or a page table",
-                         "pad the tensor, and leave out set_ragged_offset()");
         }
     }
 }
@@ -143,8 +153,9 @@ void ragged_tensors_fit(RuleScope const& scope) {
 void offsets_fit_all_rows(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
     std::map<TensorId, TensorSpec const*> first_of;
-    for (TensorSpec const& tensor : graph.tensors) {
-        if (tensor.ragged_offset == kNoTensor || !tensor_checks::has_regular_layout(tensor)) continue;
+    for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+        TensorSpec const& tensor = graph.tensors[i];
+        if (!may_be_ragged(tensor, scope.uses()[i]) || !tensor_checks::has_regular_layout(tensor)) continue;
         if (tensor.dim.size() != 4) continue;
         auto const [entry, is_first] = first_of.emplace(tensor.ragged_offset, &tensor);
         TensorSpec const& first = *entry->second;

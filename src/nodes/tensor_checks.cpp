@@ -39,6 +39,7 @@ bool has_regular_layout(TensorSpec const& tensor) {
     return tensor.dim.size() == tensor.stride.size() && all_positive(tensor.dim) && none_negative(tensor.stride);
 }
 
+// What a tensor of another graph leaves out follows from that graph: the rules on what is left out pass it over.
 void belongs_to_graph(RuleScope const& scope) {
     for (TensorSpec const& tensor : scope.graph().tensors) {
         if (!tensor.is_foreign) continue;
@@ -52,7 +53,7 @@ void has_data_type(RuleScope const& scope) {
     Uses const& uses = scope.uses();
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
         TensorSpec const& tensor = graph.tensors[i];
-        if (!uses[i].any() || tensor.data_type != DataType_t::NOT_SET) continue;
+        if (tensor.is_foreign || !uses[i].any() || tensor.data_type != DataType_t::NOT_SET) continue;
         bool const is_unused_result = tensor.is_virtual && !uses[i].is_read();
         scope.report(
             tensor, text("no data type on a ", tensor.is_virtual ? "virtual" : "real", " tensor"),
@@ -69,7 +70,7 @@ void has_layout(RuleScope const& scope) {
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
         // What a node writes is inferred; where that fails, the node's own rules say why.
         TensorSpec const& tensor = graph.tensors[i];
-        if (!uses[i].is_read() || !uses[i].writers.empty()) continue;
+        if (tensor.is_foreign || !uses[i].is_read() || !uses[i].writers.empty()) continue;
         if (tensor.dim.empty()) {
             scope.report(tensor, "no dims on a tensor that a node reads", "the size of each dim",
                          "call set_dim() on the tensor");

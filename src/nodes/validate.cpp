@@ -3,6 +3,7 @@
 #include "nodes/execution_order.h"
 #include "nodes/rule.h"
 #include "nodes/schema.h"
+#include "nodes/wording.h"
 
 #include <set>
 
@@ -78,10 +79,10 @@ struct Validator {
         }
     }
 
-    void reorder(std::vector<Step> const& order) {
+    void reorder(std::vector<std::size_t> const& positions) {
         std::vector<Node> sorted;
         sorted.reserve(spec.nodes.size());
-        for (std::size_t const n : finished_nodes(order)) sorted.push_back(std::move(spec.nodes[n]));
+        for (std::size_t const n : positions) sorted.push_back(std::move(spec.nodes[n]));
         spec.nodes = std::move(sorted);
     }
 
@@ -93,10 +94,15 @@ struct Validator {
         check_rules();
         if (!findings.empty()) return {Report(std::move(findings)), std::nullopt};
         assign_uids();
-        reorder(order);
-        return {Report(), ValidatedGraph(std::move(spec))};
+        std::vector<std::size_t> positions = finished_nodes(order);
+        reorder(positions);
+        return {Report(), ValidatedGraph(std::move(spec), std::move(positions))};
     }
 };
+
+std::string ValidatedGraph::label(Node const& node) const {
+    return nodes::label(node, positions_[static_cast<std::size_t>(&node - spec_.nodes.data())]);
+}
 
 Validation validate(GraphSpec spec) { return Validator{std::move(spec), {}}.run(); }
 

@@ -15,11 +15,15 @@ namespace cudnn_frontend::inline v1::nodes {
 class ValidatedGraph {
    public:
     GraphSpec const& spec() const { return spec_; }
+    // What messages call a node of the spec: as the rules do, by its position in the user's order.
+    std::string label(Node const& node) const;
 
    private:
     friend struct Validator;
-    explicit ValidatedGraph(GraphSpec spec) : spec_(std::move(spec)) {}
+    ValidatedGraph(GraphSpec spec, std::vector<std::size_t> positions)
+        : spec_(std::move(spec)), positions_(std::move(positions)) {}
     GraphSpec spec_;
+    std::vector<std::size_t> positions_;  // of each node before the nodes were put in order
 };
 
 struct Validation {

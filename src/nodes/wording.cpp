@@ -4,9 +4,13 @@
 
 namespace cudnn_frontend::inline v1::nodes {
 
-std::string label(GraphSpec const& graph, Node const& node) {
+std::string label(Node const& node, std::size_t position) {
     if (!node.name.empty()) return node.name;
-    return text(schema_of(node.kind()).tag, " ", &node - graph.nodes.data());
+    return text(schema_of(node.kind()).tag, " ", position);
+}
+
+std::string label(GraphSpec const& graph, Node const& node) {
+    return label(node, static_cast<std::size_t>(&node - graph.nodes.data()));
 }
 
 }  // namespace cudnn_frontend::inline v1::nodes

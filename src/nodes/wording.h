@@ -38,5 +38,6 @@ inline bool has_name(TensorSpec const& tensor) { return !tensor.name.empty() && 
 
 // The name, or for a node without one its kind and position.
 std::string label(GraphSpec const& graph, Node const& node);
+std::string label(Node const& node, std::size_t position);
 
 }  // namespace cudnn_frontend::inline v1::nodes

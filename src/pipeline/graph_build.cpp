@@ -19,16 +19,22 @@ using pipeline::Plan;
 using pipeline::Planner;
 using pipeline::StageLog;
 
+// What the user described, and the graph that it makes.
+struct Validated {
+    nodes::GraphSpec described;
+    nodes::ValidatedGraph graph;
+};
+
 // On success also fills what was inferred into the user's tensors.
-Result<nodes::ValidatedGraph> validate_and_fill(Graph const& graph) {
-    Snapshot const snapshot = detail::Graph_access::snapshot(graph);
+Result<Validated> validate_and_fill(Graph const& graph) {
+    Snapshot snapshot = detail::Graph_access::snapshot(graph);
     nodes::Validation validation = nodes::validate(snapshot.spec);
     if (!validation.graph) return validation.report.to_error();
     auto const& tensors = validation.graph->spec().tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         detail::Tensor_access::fill_inferred(*snapshot.tensors[i], tensors[i]);
     }
-    return std::move(*validation.graph);
+    return Validated{std::move(snapshot.spec), std::move(*validation.graph)};
 }
 
 error_t no_operation_graph(char const* call) {
@@ -73,11 +79,12 @@ error_t Graph::build_operation_graph(Target const& target) {
     StageLog const log("build_operation_graph", impl().name);
     return log.result(guarded([&]() -> error_t {
         impl().planner.reset();
-        auto graph = validate_and_fill(*this);
-        if (graph.is_bad()) return graph.error();
-        if (graph.value().spec().nodes.empty()) return nothing_to_build();
-        auto lowered =
-            std::make_shared<pipeline::ShapePlans>(std::move(graph).value(), impl().id, target, impl().settings);
+        auto validated = validate_and_fill(*this);
+        if (validated.is_bad()) return validated.error();
+        auto [described, graph] = std::move(validated).value();
+        if (graph.spec().nodes.empty()) return nothing_to_build();
+        auto lowered = std::make_shared<pipeline::ShapePlans>(std::move(described), std::move(graph), impl().id, target,
+                                                              impl().settings);
         SDPA_GRAPH_TRY(advance(impl().planner, Planner::lower(lowered->input())));
         impl().lowered = std::move(lowered);
         return {};
@@ -88,10 +95,19 @@ error_t Graph::build_operation_graph(cudnnHandle_t handle) { return build_operat
 
 error_t Graph::build_operation_graph() { return build_operation_graph(Target::cuda(nullptr)); }
 
+static error_t no_modes() {
+    return {error_code_t::INVALID_VALUE,
+            "create_execution_plans() was given no heuristic mode, so that no engine would be asked for; pass at least "
+            "one, such as {HeurMode_t::A, HeurMode_t::FALLBACK}"};
+}
+
 error_t Graph::create_execution_plans(std::vector<HeurMode_t> const& modes) {
     if (!impl().planner) return no_operation_graph("create_execution_plans");
     StageLog const log("create_execution_plans", impl().name);
-    return log.result(guarded([&] { return advance(impl().planner, impl().planner->with_candidates(modes)); }),
+    auto const create = [&] {
+        return modes.empty() ? no_modes() : advance(impl().planner, impl().planner->with_candidates(modes));
+    };
+    return log.result(guarded(create),
                       [&] { return ", candidates: " + std::to_string(impl().planner->candidate_count()); });
 }
 

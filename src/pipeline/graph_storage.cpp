@@ -62,8 +62,9 @@ error_t Graph::deserialize(cudnnHandle_t handle, std::vector<std::uint8_t> const
         Graph loaded;
         detail::Graph_access::assign(loaded, spec.value());
         loaded.impl_->settings = impl().settings;
-        auto lowered = std::make_shared<pipeline::ShapePlans>(std::move(*validation.graph), loaded.impl_->id,
-                                                              target_for(container.value(), handle), impl().settings);
+        auto lowered =
+            std::make_shared<pipeline::ShapePlans>(spec.value(), std::move(*validation.graph), loaded.impl_->id,
+                                                   target_for(container.value(), handle), impl().settings);
         auto planner = load_plan(lowered->input(), container.value().plan);
         if (planner.is_bad()) return planner.error();
         loaded.impl_->planner = std::move(planner).value();

@@ -4,6 +4,7 @@
 #include "expand/expand.h"
 #include "pipeline/plan_filters.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -22,7 +23,8 @@ class HostPlan final : public Plan {
         : program_(std::move(program)),
           info_(std::move(info)),
           graph_id_(graph_id),
-          slots_(make_slots(program_->graph())) {}
+          slots_(make_slots(program_->graph())),
+          has_ragged_(std::ranges::any_of(slots_, &Slot::is_ragged)) {}
 
     CandidateInfo const& info() const override { return info_; }
     std::int64_t workspace_size() const override { return program_->workspace_size(); }
@@ -35,7 +37,10 @@ class HostPlan final : public Plan {
         SDPA_GRAPH_TRY(check_factors(slots_, pointers.all(), HostMemory::All));
         SDPA_GRAPH_TRY(check_overlap(slots_, pointers.all()));
         SDPA_GRAPH_TRY(check_workspace(*this, run));
-        return program_->run(pointers.all(), run.workspace);
+        if (!has_ragged_) return program_->run(pointers.all(), run.workspace);
+        return program_->run(pointers.all(), run.workspace, [&](std::vector<cpu::Sequences> const& sequences) {
+            return check_ragged_overlap(slots_, pointers.all(), sequences);
+        });
     }
 
     error_t populate_cuda_graph(Run const&, CUgraph_st*) const override { return only_cudnn("a CUDA graph"); }
@@ -57,6 +62,7 @@ class HostPlan final : public Plan {
     CandidateInfo info_;
     std::uint64_t graph_id_;
     std::vector<Slot> slots_;
+    bool has_ragged_;
 };
 
 // What the copies of a planner share: the graph, and its plan once one of them built it.
@@ -85,14 +91,14 @@ struct HostWork {
     }
 };
 
-// A CPU target has one candidate for any heuristics, and none without.
+// A CPU target has one candidate for any heuristics.
 class HostPlanner final : public Planner {
    public:
     HostPlanner(std::shared_ptr<HostWork> work, std::int64_t candidates, Plan const* plan)
         : work_(std::move(work)), candidates_(candidates), plan_(plan) {}
 
-    Result<std::shared_ptr<Planner>> with_candidates(std::vector<HeurMode_t> const& modes) const override {
-        return std::shared_ptr<Planner>(std::make_shared<HostPlanner>(work_, modes.empty() ? 0 : 1, nullptr));
+    Result<std::shared_ptr<Planner>> with_candidates(std::vector<HeurMode_t> const&) const override {
+        return std::shared_ptr<Planner>(std::make_shared<HostPlanner>(work_, 1, nullptr));
     }
     Result<std::shared_ptr<Planner>> with_engine(std::int64_t engine, KnobChoices const&) const override {
         if (engine != 0) return no_engine(engine);

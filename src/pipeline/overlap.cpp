@@ -105,6 +105,32 @@ bool use_different_parts(Slot const& a, Slot const& b, std::int64_t distance) {
     return std::ranges::any_of(a_steps, separates) || std::ranges::any_of(b_steps, separates);
 }
 
+// A dense tensor, or a sequence of a ragged one.
+struct Piece {
+    std::intptr_t begin, end;
+    std::int64_t rows;
+
+    void const* data() const { return reinterpret_cast<void const*>(begin); }
+};
+
+std::vector<Piece> pieces_of(Placed const& tensor) {
+    Slot const& slot = tensor.slot;
+    auto const data = reinterpret_cast<std::intptr_t>(tensor.data);
+    if (!slot.is_ragged()) return {{data, data + slot.span, 0}};
+    std::vector<Piece> pieces;
+    std::int64_t const first_row = sequence_slot(slot, 1).span, row = slot.stride[2] * slot.element_size;
+    for (cpu::Sequence const& sequence : tensor.sequences) {
+        if (sequence.rows == 0) continue;
+        std::intptr_t const begin = data + sequence.start * slot.element_size;
+        pieces.push_back({begin, begin + first_row + (sequence.rows - 1) * row, sequence.rows});
+    }
+    return pieces;
+}
+
+Slot slot_of(Placed const& tensor, Piece const& piece) {
+    return tensor.slot.is_ragged() ? sequence_slot(tensor.slot, piece.rows) : tensor.slot;
+}
+
 }  // namespace
 
 bool share_memory(Slot const& a, void const* a_data, Slot const& b, void const* b_data) {
@@ -113,6 +139,26 @@ bool share_memory(Slot const& a, void const* a_data, Slot const& b, void const* 
     if (a_begin == b_begin || (!has_gaps(a) && !has_gaps(b))) return true;
     if (auto const grid = common_grid(a, b)) return overlaps_on_grid(*grid, a.element_size, b_begin - a_begin);
     return !use_different_parts(a, b, b_begin - a_begin);
+}
+
+Slot sequence_slot(Slot const& ragged, std::int64_t rows) {
+    Slot slot = ragged;
+    slot.dim[0] = 1;
+    slot.dim[2] = rows;
+    slot.span = core::span_of(slot.dim, slot.stride).value_or(0) * slot.element_size;
+    slot.offset_slot = Slot::kNoSlot;
+    return slot;
+}
+
+// Both lists are in order: of two pieces, the one that ends first meets none of those that follow the other.
+bool share_memory(Placed const& a, Placed const& b) {
+    std::vector<Piece> const in_a = pieces_of(a), in_b = pieces_of(b);
+    for (std::size_t i = 0, j = 0; i < in_a.size() && j < in_b.size(); in_a[i].end < in_b[j].end ? ++i : ++j) {
+        bool const is_apart = in_a[i].end <= in_b[j].begin || in_b[j].end <= in_a[i].begin;
+        if (is_apart) continue;
+        if (share_memory(slot_of(a, in_a[i]), in_a[i].data(), slot_of(b, in_b[j]), in_b[j].data())) return true;
+    }
+    return false;
 }
 
 }  // namespace cudnn_frontend::inline v1::pipeline

@@ -11,4 +11,17 @@ namespace cudnn_frontend::inline v1::pipeline {
 // never missed, and an interleaving without such a period is refused.
 bool share_memory(Slot const& a, void const* a_data, Slot const& b, void const* b_data);
 
+// A tensor in memory; of a ragged one its sequences, in order and apart from each other.
+struct Placed {
+    Slot const& slot;
+    void const* data;
+    cpu::Sequences const& sequences;
+};
+
+// The same of tensors that may be ragged, whose rows alone count.
+bool share_memory(Placed const& a, Placed const& b);
+
+// Of a ragged tensor: rows of one of its sequences, at least one.
+Slot sequence_slot(Slot const& ragged, std::int64_t rows);
+
 }  // namespace cudnn_frontend::inline v1::pipeline

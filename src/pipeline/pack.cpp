@@ -67,15 +67,31 @@ std::string describe_pointer(void const* pointer) {
 
 }  // namespace
 
+static std::size_t slot_of(ir::OpGraph const& graph, ir::ValueId value) {
+    auto const binding =
+        std::ranges::find_if(graph.bindings(), [&](ir::Binding const& candidate) { return candidate.value == value; });
+    return static_cast<std::size_t>(binding - graph.bindings().begin());
+}
+
 std::vector<Slot> make_slots(ir::OpGraph const& graph) {
     std::vector<Slot> slots;
     for (ir::Binding const& binding : graph.bindings()) {
         ir::Value const& value = graph.value(binding.value);
         std::int64_t const size = core::size_of(value.type);
         std::int64_t const elements = core::span_of(value.dim, value.stride).value_or(0);
-        bool const is_factor = value.is_factor && value.role != ir::Role::Output;
-        slots.push_back({binding.uid, value.name, value.role == ir::Role::Output, value.role == ir::Role::ByValue, size,
-                         size, elements * size, value.dim, value.stride, static_cast<bool>(value.ragged), is_factor});
+        slots.push_back({.uid = binding.uid,
+                         .name = value.name,
+                         .is_written = value.role == ir::Role::Output,
+                         .is_on_host = value.role == ir::Role::ByValue,
+                         .element_size = size,
+                         .alignment = size,
+                         .span = elements * size,
+                         .dim = value.dim,
+                         .stride = value.stride,
+                         .is_factor = value.is_factor && value.role != ir::Role::Output});
+        if (!value.ragged) continue;
+        slots.back().offset_slot = slot_of(graph, value.ragged.offset);
+        slots.back().offset_unit = value.ragged.multiplier * size;
     }
     return slots;
 }
@@ -91,8 +107,8 @@ error_t resolve(Variant_pack pack, std::uint64_t graph_id, std::vector<Slot> con
         if (is_named && pointers[i] != nullptr) continue;
         if (first.empty()) first = slots[i].name;
         append(faults, is_named ? label(slots[i]) + " has a null pointer in the pack; it needs memory" +
-                                      (slots[i].is_ragged ? " up to the last of its ragged offsets"
-                                                          : " of " + std::to_string(slots[i].span) + " bytes")
+                                      (slots[i].is_ragged() ? " up to the last of its ragged offsets"
+                                                            : " of " + std::to_string(slots[i].span) + " bytes")
                                 : label(slots[i]) + " is missing in the pack; add an entry for this uid");
     }
     if (faults.empty()) return {};
@@ -129,13 +145,16 @@ error_t check_factors(std::vector<Slot> const& slots, std::span<void* const> poi
     return invalid_pack(std::move(faults), first);
 }
 
-error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers) {
+namespace {
+
+// Calls share(i, j) for each pair of tensors of which one is written, and tells those that it finds.
+template <class Share>
+error_t check_pairs(std::vector<Slot> const& slots, Share const& share) {
     std::string faults, first;
     for (std::size_t i = 0; i < slots.size(); ++i) {
         for (std::size_t j = 0; j < slots.size(); ++j) {
             bool const is_checked_once = slots[i].is_written && (!slots[j].is_written || i < j) && i != j;
-            bool const is_known = !slots[i].is_ragged && !slots[j].is_ragged;
-            if (!is_checked_once || !is_known || !share_memory(slots[i], pointers[i], slots[j], pointers[j])) continue;
+            if (!is_checked_once || !share(i, j)) continue;
             if (first.empty()) first = slots[i].name;
             append(faults, label(slots[i]) + " is written to memory that it shares with " + label(slots[j]) +
                                "; give each its own");
@@ -143,6 +162,32 @@ error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> poi
     }
     if (faults.empty()) return {};
     return invalid_pack(std::move(faults), first);
+}
+
+// Whether each batch entry of both starts as many bytes after its tensor's pointer.
+bool have_same_starts(std::vector<Slot> const& slots, std::span<void* const> pointers, Slot const& a, Slot const& b) {
+    Slot const &of_a = slots[a.offset_slot], &of_b = slots[b.offset_slot];
+    return a.offset_unit == b.offset_unit && pointers[a.offset_slot] == pointers[b.offset_slot] &&
+           of_a.element_size == of_b.element_size && of_a.stride == of_b.stride;
+}
+
+}  // namespace
+
+error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers) {
+    return check_pairs(slots, [&](std::size_t i, std::size_t j) {
+        Slot const &a = slots[i], &b = slots[j];
+        if (!a.is_ragged() && !b.is_ragged()) return share_memory(a, pointers[i], b, pointers[j]);
+        if (!a.is_ragged() || !b.is_ragged() || !have_same_starts(slots, pointers, a, b)) return false;
+        return share_memory(sequence_slot(a, 1), pointers[i], sequence_slot(b, 1), pointers[j]);
+    });
+}
+
+error_t check_ragged_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers,
+                             std::vector<cpu::Sequences> const& sequences) {
+    return check_pairs(slots, [&](std::size_t i, std::size_t j) {
+        if (!slots[i].is_ragged() && !slots[j].is_ragged()) return false;
+        return share_memory({slots[i], pointers[i], sequences[i]}, {slots[j], pointers[j], sequences[j]});
+    });
 }
 
 }  // namespace cudnn_frontend::inline v1::pipeline

@@ -1,6 +1,7 @@
 // From the caller's pack to the pointers that a plan runs on, with every check that can be made before running.
 #pragma once
 
+#include "cpu/ragged.h"
 #include "ir/op_graph.h"
 
 #include <cudnn_frontend/variant_pack.h>
@@ -24,8 +25,13 @@ struct Slot {
     std::int64_t alignment;     // bytes that the pointer is a multiple of
     std::int64_t span;          // bytes from the first to past the last element
     core::Dims dim, stride;
-    bool is_ragged = false;  // then offsets of the caller's say how far it reaches, and the span is that of one entry
     bool is_factor = false;  // of 8-bit attention: one FLOAT, finite and above 0
+    // Of a ragged tensor: the slot of the offsets, which say how far it reaches, and the bytes that they count as one.
+    std::size_t offset_slot = kNoSlot;
+    std::int64_t offset_unit = 0;
+
+    static constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
+    bool is_ragged() const { return offset_slot != kNoSlot; }
 };
 
 // One slot for each binding, in the same order.
@@ -53,8 +59,12 @@ error_t check_alignment(std::vector<Slot> const& slots, std::span<void* const> p
 // those of by-value scalars alone.
 enum class HostMemory { All, ScalarsByValue };
 error_t check_factors(std::vector<Slot> const& slots, std::span<void* const> pointers, HostMemory host);
-// No output shares memory with another tensor.
+// No output shares memory with another tensor. Of ragged tensors no more is seen here than whether two with the same
+// offsets start in the same place: where they reach, the offsets say, in memory that may be a GPU's.
 error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers);
+// The same of pairs in which a tensor is ragged, exactly: their sequences lie as told for each slot.
+error_t check_ragged_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers,
+                             std::vector<cpu::Sequences> const& sequences);
 
 // A pack whose pointers stand in the order of the slots.
 class SortedPack {

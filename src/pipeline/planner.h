@@ -35,7 +35,7 @@ class Planner {
     // The same graph with no candidates yet.
     static Result<std::shared_ptr<Planner>> lower(PlanningInput const& input);
 
-    // The same with a candidate for each engine that the heuristics name.
+    // The same with a candidate for each engine that the heuristics of these modes, at least one, name.
     virtual Result<std::shared_ptr<Planner>> with_candidates(std::vector<HeurMode_t> const& modes) const = 0;
     // The same with one candidate chosen by hand.
     virtual Result<std::shared_ptr<Planner>> with_engine(std::int64_t engine, KnobChoices const& knobs) const = 0;

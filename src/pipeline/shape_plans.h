@@ -17,7 +17,9 @@ struct ShapeOverride {
 
 class ShapePlans {
    public:
-    ShapePlans(nodes::ValidatedGraph graph, std::uint64_t graph_id, Target target, graph::PlanSettings settings);
+    // The graph, and the description that it came from: what was inferred there follows from other shapes again.
+    ShapePlans(nodes::GraphSpec described, nodes::ValidatedGraph graph, std::uint64_t graph_id, Target target,
+               graph::PlanSettings settings);
 
     nodes::GraphSpec const& spec() const { return graph_.spec(); }
     Target const& target() const { return target_; }
@@ -28,7 +30,10 @@ class ShapePlans {
 
    private:
     Result<std::shared_ptr<Planner const>> build(ShapeOverride const& shapes) const;
+    // The description with the graph's uids.
+    nodes::GraphSpec description() const;
 
+    nodes::GraphSpec described_;
     nodes::ValidatedGraph graph_;
     std::uint64_t graph_id_;
     Target target_;

@@ -52,7 +52,7 @@ Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capab
             auto violation = limit.check(facts, capabilities);
             if (!violation) continue;
             findings.push_back({limit.code,
-                                {limit.id, node.name, tensor_name(facts, violation->port)},
+                                {limit.id, graph.label(node), tensor_name(facts, violation->port)},
                                 std::move(violation->found),
                                 limit.statement,
                                 limit.fix});

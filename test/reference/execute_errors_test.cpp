@@ -15,7 +15,7 @@ using Pack = std::map<std::int64_t, void*>;
 
 // One training problem, both passes, with each pass's pack to spoil.
 struct Fixture {
-    AttentionCase c = make_case();
+    AttentionCase c;
     Inputs in = make_inputs(c);
     ForwardOutputs forward_out = make_forward_outputs(c);
     BackwardInputs more = make_backward_inputs(c, oracle::forward(to_problem(c, in, {})));
@@ -24,14 +24,16 @@ struct Fixture {
     Session backward{c, in, more, backward_out};
     char const* target_name;
 
-    static AttentionCase make_case() {
+    static AttentionCase make_case(Layout layout = Layout::BHSD) {
         AttentionCase c;
+        c.input_layout = c.output_layout = layout;
         c.seed = 5;
         c.b = 2, c.h_q = 2, c.h_k = c.h_v = 1, c.s_q = 6, c.s_kv = 9, c.d_qk = c.d_v = 8;
         c.len_q = {6, 4}, c.len_kv = {9, 2};
         return c;
     }
-    explicit Fixture(Target const& target) : target_name(cudnn_frontend::to_string(target.kind())) {
+    explicit Fixture(Target const& target, Layout layout = Layout::BHSD)
+        : c(make_case(layout)), target_name(cudnn_frontend::to_string(target.kind())) {
         REQUIRE(forward.build(target).get_message() == "");
         REQUIRE(backward.build(target).get_message() == "");
     }
@@ -178,6 +180,59 @@ TEST_CASE("an output that shares memory with another tensor is named") {
         gradients[d_k] = gradients[d_v];
         check_pack_refused(f, f.backward, gradients, "attention::dK", d_k);
         check_pack_refused(f, f.backward, gradients, "attention::dV", d_v);
+    }
+}
+
+TEST_CASE("a ragged output that shares memory with another tensor is named") {
+    Fixture f(each_target(), Layout::Ragged);
+    Pack pack = f.forward.pack_by_uid(), gradients = f.backward.pack_by_uid();
+    std::int64_t const o = f.uid(f.forward, f.forward_out.o), d_v = f.uid(f.backward, f.backward_out.d_v);
+    SECTION("with the one that has the same rows") {
+        pack[o] = f.in.q.data();
+        check_pack_refused(f, f.forward, pack, "q", o);
+    }
+    SECTION("with rows of another width") {
+        pack[o] = f.in.k.data();
+        check_pack_refused(f, f.forward, pack, "k", o);
+    }
+    SECTION("with the last row of one") {
+        pack[o] = f.in.v.element({1, 0, 1, 0});
+        check_pack_refused(f, f.forward, pack, "v", o);
+    }
+    SECTION("with the lengths, which are not ragged") {
+        pack[o] = f.in.len_q.data();
+        check_pack_refused(f, f.forward, pack, "len_q", o);
+    }
+    SECTION("with another output") {
+        gradients[d_v] = gradients[f.uid(f.backward, f.backward_out.d_k)];
+        check_pack_refused(f, f.backward, gradients, "attention::dK", d_v);
+    }
+    SECTION("with an input of backward") {
+        gradients[d_v] = gradients[f.uid(f.backward, f.in.v)];
+        check_pack_refused(f, f.backward, gradients, "v", d_v);
+    }
+}
+
+TEST_CASE("a ragged output may lie where no sequence of another tensor does") {
+    for (Layout const layout : {Layout::RaggedPacked, Layout::RaggedHeads}) {
+        Fixture f(each_target(), layout);
+        CHECK(f.forward.execute().get_message() == "");
+        CHECK(f.backward.execute().get_message() == "");
+    }
+    // dK and dV from one pointer, with offsets that lead to its halves, or not quite.
+    Fixture f(each_target(), Layout::Ragged);
+    BackwardOutputs out = f.backward_out;
+    std::int64_t const rows = 9 + 2, half = rows * 8;
+    out.d_k.memory = out.d_v.memory = std::make_shared<HostMemory>(2 * half * element_size(DataType_t::FLOAT));
+    out.d_v.offsets = std::make_shared<HostTensor>(make_tensor(f.c.offset_type, {3, 1, 1, 1}));
+    for (std::int64_t const start : {half, half - 1}) {
+        out.d_v.offsets->fill(
+            [&](Index4 const& at) { return static_cast<double>(start) + f.backward_out.d_v.offsets->get(at); });
+        Session apart(f.c, f.in, f.more, out);
+        REQUIRE(apart.build(Target::cpu()).get_message() == "");
+        std::string const message = apart.execute().get_message();
+        if (start == half) CHECK(message == "");
+        else CHECK(contains(message, "it shares with tensor 'attention::dV'"));
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "support/catch.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -129,6 +130,34 @@ TEST_CASE("an offset that decreases, or leaves too little room, is named") {
           std::string::npos);
     pack.integers["offset"][0] = -1;
     CHECK(pack.check().get_message().find("holds -1 at batch entry 0") != std::string::npos);
+    CHECK(pack.check().where.tensor == "offset");
+}
+
+TEST_CASE("the first fault of each tensor is told: of lengths, of offsets, of tables") {
+    auto const lines = [](RemotePack& pack) {
+        std::string const text = pack.check().get_message();
+        return 1 + std::count(text.begin(), text.end(), '\n');
+    };
+    for (bool const is_fused : {false, true}) {
+        RemotePack lengths = padded(is_fused), pages = paged(is_fused);
+        lengths.integers["seq_len_q"] = {-1, 7};
+        lengths.integers["seq_len_kv"] = {6, -1};
+        CHECK(lengths.check().where.tensor == "seq_len_q");
+        CHECK(lengths.check().get_message().find("\nTensor 'seq_len_kv' holds the length 6 for batch entry 0") !=
+              std::string::npos);
+        CHECK(lines(lengths) == 2);
+        pages.integers["page_table_k"][0] = 7;
+        pages.integers["page_table_v"][1] = -1;
+        CHECK(pages.check().where.tensor == "page_table_k");
+        CHECK(pages.check().get_message().find("\nPage table 'page_table_v' holds page -1 at batch entry 0, row 1") !=
+              std::string::npos);
+        CHECK(lines(pages) == 2);
+    }
+    auto attention = AttentionGraph::forward().padding();
+    test::pack_rows(attention, {Port::Q, Port::K, Port::V, Port::O});
+    RemotePack offsets{test::composite(attention), {{"seq_len_q", {6, 2}}, {"seq_len_kv", {5, 5}}}};
+    offsets.integers["offset"] = {0, -2, 0};  // of two tensors, each the offset of two
+    CHECK(lines(offsets) == 2);
 }
 
 TEST_CASE("a page that is not there is named, and tables are fetched after the lengths that cut them short are known") {
@@ -174,6 +203,7 @@ TEST_CASE("a packed table that would end past all memory is not fetched") {
     CHECK(pack.check().get_message() ==
           "The ragged offset of 'page_table_k' ends at 4611686018427387904 elements, more than any memory holds. "
           "Nothing was written; correct the offset's last entry.");
+    CHECK(pack.check().where.tensor == "offset");
 }
 
 TEST_CASE("what cannot be fetched is an error") {

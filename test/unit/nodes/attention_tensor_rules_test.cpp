@@ -63,12 +63,16 @@ TEST_CASE("sdpa_fwd.c02: a head size of 1 may have any stride") {
 }
 
 TEST_CASE("sdpa_fwd.c03 sdpa_bwd.c03: another batch size in V") {
-    expect_in_attention("c03",
-                        [](TestGraph& graph) {
-                            graph.resize(V, {1, 4, 8, 32});
-                        },
-                        {INVALID_VALUE, "attention", "V", "V with batch size 1", "batch size 2",
-                         "give Q, K and V one batch size; a batch stride of 0 shares one entry among all"});
+    std::string const fix = "give Q, K and V one batch size; a batch stride of 0 shares one entry among all";
+    Expected expected = {INVALID_VALUE, "attention", "V", "V with batch size 1", "batch size 2", fix};
+    for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
+        bool const is_forward = kind == NodeKind::SdpaForward;
+        TestGraph graph = attention_graph(kind);
+        graph.resize(V, {1, 4, 8, 32});
+        if (is_forward) expected.fix = fix + "; call set_paged_attention_v_table() if V is a container of pages";
+        else expected.fix = fix;
+        expect_finding(graph, is_forward ? "sdpa_fwd.c03" : "sdpa_bwd.c03", expected);
+    }
 }
 
 TEST_CASE("sdpa_fwd.c04 sdpa_bwd.c04: key heads that do not divide the query heads") {

@@ -1,5 +1,6 @@
 #include "graphs.h"
 #include "nodes/paging.h"
+#include "nodes/wording.h"
 
 using namespace test;
 using enum error_code_t;
@@ -115,6 +116,29 @@ TEST_CASE("sdpa_fwd.c50: a page table of other dims") {
     expect_finding(graph, "sdpa_fwd.c50", of_batch);
 }
 
+TEST_CASE("sdpa_fwd.c03: a container of pages without a table, whose rows are not taken for keys") {
+    auto const about = [](char const* port, std::int64_t pages, std::string fix) {
+        return Expected{INVALID_VALUE,  "attention",   port, text(port, " with batch size ", pages),
+                        "batch size 2", std::move(fix)};
+    };
+    TestGraph graph = paged_graph();
+    graph.connect(attention::Bias, {2, 1, 6, 8}, DataType_t::HALF);
+    stated(graph) = 8;
+    graph.disconnect(attention::Page_table_v);
+    expect_finding(graph, "sdpa_fwd.c03",
+                   about("V", 5, "call set_paged_attention_v_table() if V is a container of pages too"));
+    graph.disconnect(attention::Page_table_k);
+    graph.fields<SdpaForwardFields>().max_seq_len_kv.reset();
+    graph.resize(attention::V, {3, 4, 8, 32});
+    auto const findings = validate(graph).report.findings();
+    REQUIRE(findings.size() == 2);
+    std::string const shared = "give Q, K and V one batch size; a batch stride of 0 shares one entry among all; ";
+    CHECK(findings[0].fix == shared + "call set_paged_attention_k_table() if K is a container of pages");
+    CHECK(findings[1].fix == shared + "call set_paged_attention_v_table() if V is a container of pages");
+    graph.resize(attention::K, {2, 2, 8, 16});
+    expect_finding(graph, "sdpa_fwd.c03", about("V", 3, findings[1].fix));
+}
+
 TEST_CASE("sdpa_fwd.c51: pages of other than a power of two rows") {
     TestGraph graph = paged_graph();
     graph.resize(attention::K, {5, 2, 6, 16});
@@ -152,14 +176,18 @@ TEST_CASE("sdpa_fwd.c53: max_seq_len_kv other than the length of what is not pag
 
 TEST_CASE("sdpa_fwd.c54: a container of pages with a ragged offset") {
     TestGraph graph = paged_graph();
-    TensorId const offset = graph.add("offset", {6, 1, 1, 1}, DataType_t::INT32);
-    TensorSpec& k = graph.at(attention::K);
-    k.ragged_offset = offset;
-    k.stride = {128, 16, 32, 1};
-    expect_finding(graph, "sdpa_fwd.c54",
-                   {GRAPH_NOT_SUPPORTED, "attention", "K", "a page table and a ragged offset for K",
-                    "one of the two: the table says where each page is",
-                    "leave out set_ragged_offset(); a table may have one, which packs its entries"});
+    TensorId const offset = graph.add("offset", {3, 1, 1, 1}, DataType_t::INT32);
+    graph.at(attention::K).ragged_offset = offset;
+    Expected const expected = {GRAPH_NOT_SUPPORTED,
+                               "attention",
+                               "K",
+                               "a page table and a ragged offset for K",
+                               "one of the two: the table says where each page is",
+                               "leave out set_ragged_offset(); a table may have one, which packs its entries"};
+    expect_finding(graph, "sdpa_fwd.c54", expected);  // by heads, and with an offset of other dims
+    graph.at(attention::K).stride = {128, 16, 32, 1};
+    graph.tensors.back().dim = {6, 1, 1, 1};
+    expect_finding(graph, "sdpa_fwd.c54", expected);
 }
 
 TEST_CASE("sdpa_fwd.c55: a page table that a node computes") {

@@ -108,6 +108,23 @@ TEST_CASE("graph.c27: a ragged tensor whose rows do not hold all heads, that is 
           std::string::npos);
 }
 
+TEST_CASE("graph.c27: what cannot be ragged is told that alone, whatever else its offset lacks") {
+    TestGraph graph = padded(NodeKind::SdpaForward);
+    make_ragged(graph);
+    graph.connect(attention::Bias, {2, 4, 6, 8}, DataType_t::HALF).ragged_offset = graph.at(attention::Q).ragged_offset;
+    Expected const expected = {GRAPH_NOT_SUPPORTED,
+                               "",
+                               "bias",
+                               "a ragged offset on what node 'SDPA_FORWARD 0' has as bias",
+                               "a tensor that attention reads or writes as Q, K, V, O, Stats, Max, Sum_exp, a gradient "
+                               "of these or a page table",
+                               "pad the tensor, and leave out set_ragged_offset()"};
+    graph.nodes[0].name.clear();
+    expect_finding(graph, "graph.c27", expected);  // by heads, and with rows of another width than Q's
+    graph.at(attention::Bias).ragged_offset = graph.add("other", {9, 1, 1, 1}, DataType_t::FLOAT);
+    expect_finding(graph, "graph.c27", expected);
+}
+
 TEST_CASE("sdpa_bwd.c45: a bound on the tokens below 1") {
     TestGraph graph = attention_graph(NodeKind::SdpaBackward);
     graph.fields<SdpaBackwardFields>().max_total_seq_len_q = 0;

@@ -72,6 +72,16 @@ TEST_CASE("API graph.c02: a tensor of another graph") {
     expect(small.graph, "graph.c02", INVALID_VALUE, "Q", "a tensor that another graph registered");
 }
 
+TEST_CASE("API graph.c02: a result of another graph, which has no dims and type yet") {
+    SmallGraph other = small_graph();
+    Tensor_ptr const result = other.graph.sdpa(other.q, other.k, other.v, attention().set_name("other"))[0];
+    SmallGraph small = small_graph();
+    small.graph.set_intermediate_data_type(DataType_t::NOT_SET);
+    auto const outputs = small.graph.sdpa(result, small.k, small.v, attention());
+    outputs[0]->set_output(true).set_data_type(DataType_t::FLOAT);
+    expect(small.graph, "graph.c02", INVALID_VALUE, "other::O", "a tensor that another graph registered");
+}
+
 TEST_CASE("API graph.c03: no io data type") {
     SmallGraph small = small_graph();
     for (auto const& tensor : {small.q, small.k, small.v}) tensor->set_data_type(DataType_t::HALF);

@@ -3,6 +3,7 @@
 #include "support/catch.h"
 #include "support/random.h"
 
+#include <algorithm>
 #include <set>
 
 using namespace cudnn_frontend;
@@ -35,7 +36,96 @@ bool share_by_enumeration(Slot const& a, std::int64_t a_start, Slot const& b, st
     return false;
 }
 
+// Rows of both tensors in one buffer, with as many elements between them as there may be.
+Slot ragged_slot(std::int64_t heads, std::int64_t row) {
+    Slot slot = make_slot({4, heads, 3, 2}, {1, 2, row, 1});
+    slot.offset_slot = 0;
+    slot.offset_unit = 4;
+    return slot;
+}
+
+cpu::Sequences random_sequences(sdpa_test::Random& random, std::int64_t row) {
+    cpu::Sequences sequences;
+    std::int64_t start = random.between(0, 2) * row;
+    for (int b = 0; b < 4; ++b) {
+        sequences.push_back({start, random.between(0, 3)});
+        start += (sequences.back().rows + random.between(0, 3)) * row;
+    }
+    return sequences;
+}
+
+std::set<std::int64_t> elements(Slot const& ragged, cpu::Sequences const& sequences, std::int64_t first) {
+    std::set<std::int64_t> indices;
+    for (cpu::Sequence const& sequence : sequences) {
+        for (std::int64_t i = 0; i < sequence.rows; ++i) {
+            for (std::int64_t e = 0; e < ragged.dim[1] * 2; ++e) {
+                indices.insert(first + sequence.start + i * ragged.stride[2] + e);
+            }
+        }
+    }
+    return indices;
+}
+
+bool have_common(std::set<std::int64_t> const& a, std::set<std::int64_t> const& b) {
+    return std::ranges::any_of(a, [&](std::int64_t index) { return b.contains(index); });
+}
+
 }  // namespace
+
+TEST_CASE("ragged tensors share memory exactly when rows of their sequences do") {
+    sdpa_test::Random random(11);
+    float memory[1] = {};
+    char* const base = reinterpret_cast<char*>(memory);
+    int sharing = 0;
+    for (int trial = 0; trial < 3000; ++trial) {
+        std::int64_t const heads = random.between(1, 2), others = random.between(1, 2), row = (heads + others) * 2;
+        Slot const a = ragged_slot(heads, row), b = ragged_slot(others, row);
+        auto const in_a = random_sequences(random, row), in_b = random_sequences(random, row);
+        std::int64_t const distance = random.between(0, 3 * row);
+        bool const expected = have_common(elements(a, in_a, 0), elements(b, in_b, distance));
+        CAPTURE(trial, heads, others, distance);
+        REQUIRE(pipeline::share_memory({a, base, in_a}, {b, base + distance * 4, in_b}) == expected);
+        REQUIRE(pipeline::share_memory({b, base + distance * 4, in_b}, {a, base, in_a}) == expected);
+        sharing += expected;
+    }
+    CHECK(sharing > 300);
+    CHECK(sharing < 2700);
+}
+
+TEST_CASE("a ragged tensor and a dense one share memory where a sequence reaches into it") {
+    char memory[1] = {};
+    Slot const ragged = ragged_slot(2, 4), dense = make_slot({1, 1, 2}, {2, 2, 1});
+    cpu::Sequences const sequences{{0, 1}, {8, 0}, {8, 2}, {20, 1}};
+    std::set<std::int64_t> const taken = elements(ragged, sequences, 0);
+    for (std::int64_t at = 0; at < 30; ++at) {
+        CAPTURE(at);
+        bool const expected = taken.contains(at) || taken.contains(at + 1);
+        CHECK(pipeline::share_memory({ragged, memory, sequences}, {dense, memory + at * 4, {}}) == expected);
+    }
+}
+
+TEST_CASE(
+    "of ragged tensors whose offsets cannot be read, those with the same ones are told apart by their first row") {
+    std::int32_t offsets[5] = {}, same_offsets[5] = {};
+    std::byte memory[64] = {};
+    Slot const offset = make_slot({5, 1, 1, 1}, {1, 1, 1, 1});
+    std::vector<Slot> slots{offset, offset, ragged_slot(1, 4), ragged_slot(1, 4)};
+    slots[0].is_written = slots[1].is_written = slots[3].is_written = false;
+    auto const text = [&](std::ptrdiff_t bytes) {
+        std::vector<void*> const pointers{offsets, same_offsets, memory, memory + bytes};
+        return pipeline::check_overlap(slots, pointers).get_message();
+    };
+    std::string const shared =
+        "tensor 't' (uid 0) is written to memory that it shares with tensor 't' (uid 0); give each its own";
+    CHECK(text(0) == shared);
+    CHECK(text(4) == shared);
+    CHECK(text(8) == "");  // beside each other in rows of 4
+    slots[3].offset_slot = 1;
+    CHECK(text(0) == "");  // other offsets may lead elsewhere
+    slots[3].offset_slot = 0;
+    slots[3].offset_unit = 8;
+    CHECK(text(0) == "");
+}
 
 TEST_CASE("tensors of one layout share memory exactly when they have an element in common") {
     sdpa_test::Random random(7);

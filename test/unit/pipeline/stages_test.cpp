@@ -1,5 +1,6 @@
 // The staged calls of Graph on the CPU targets: their order, what they leave behind, and that they can be repeated.
 #include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/score_modifiers.h>
 
 #include "support/catch.h"
 #include "support/small_graph.h"
@@ -90,12 +91,19 @@ TEST_CASE("building again gives the same numbers, and a change is seen") {
     CHECK(small.graph.get_variant_pack_uids_sorted().size() == 5);
 }
 
-TEST_CASE("no heuristic modes, no plans") {
+TEST_CASE("no heuristic modes are an error at once, which leaves earlier candidates") {
     SmallGraph small = small_graph();
     REQUIRE(small.graph.build_operation_graph(Target::cpu()).is_good());
-    REQUIRE(small.graph.create_execution_plans({}).is_good());
+    auto const none = small.graph.create_execution_plans({});
+    CHECK(none.code == error_code_t::INVALID_VALUE);
+    CHECK(none.err_msg ==
+          "create_execution_plans() was given no heuristic mode, so that no engine would be asked for; pass at least "
+          "one, such as {HeurMode_t::A, HeurMode_t::FALLBACK}");
     CHECK(small.graph.get_execution_plan_count() == 0);
     CHECK(small.graph.check_support().code == error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED);
+    REQUIRE(small.graph.create_execution_plans({HeurMode_t::A}).is_good());
+    CHECK(small.graph.create_execution_plans({}).is_bad());
+    CHECK(small.graph.get_execution_plan_count() == 1);
 }
 
 TEST_CASE("filters that bar the CPU's one candidate leave no plan, and say why") {
@@ -360,6 +368,76 @@ TEST_CASE("shapes are overridden for one call") {
     auto const refused = fixed.graph.execute(nullptr, pack, workspace.data(), uids, dims, strides);
     CHECK(refused.code == error_code_t::INVALID_VALUE);
     CHECK(refused.err_msg.find("set_override_shape_enabled(true)") != std::string::npos);
+}
+
+namespace {
+
+// A graph of one length that takes others, and what its tensors are bound to.
+struct OverriddenGraph {
+    SmallGraph small;
+    Buffers buffers;
+    std::unordered_map<std::int64_t, void*> pack = {
+        {1, buffers.q.data()}, {2, buffers.k.data()}, {3, buffers.v.data()}, {4, buffers.o.data()}};
+    std::vector<double> workspace;
+
+    explicit OverriddenGraph(SmallGraph graph, Target const& target) : small(std::move(graph)) {
+        small.graph.set_override_shape_enabled(true);
+        REQUIRE(small.graph.build(target).is_good());
+        workspace.resize(static_cast<std::size_t>(small.graph.get_workspace_size()) / 8 + 2);
+    }
+    cudnn_frontend::error_t run(std::vector<std::int64_t> const& uids,
+                                std::vector<std::vector<std::int64_t>> const& dims,
+                                std::vector<std::vector<std::int64_t>> const& strides) {
+        return small.graph.execute(nullptr, pack, workspace.data(), uids, dims, strides);
+    }
+};
+
+std::vector<std::vector<std::int64_t>> const kOneQuery = {{2, 4, 1, 8}}, kFirstOfEach = {{192, 48, 8, 1}};
+
+}  // namespace
+
+TEST_CASE("what was inferred follows from the overridden shapes") {
+    auto const modified = [] {
+        return small_graph(
+            graph::SDPA_attributes().set_name("attention").set_score_mod(graph::attn::score_modifiers::causal_mask));
+    };
+    for (Target const& target : {Target::cpu(), Target::reference()}) {
+        for (bool const is_modified : {false, true}) {
+            CAPTURE(to_string(target.kind()), is_modified);
+            OverriddenGraph rig(is_modified ? modified() : small_graph(), target);
+            auto const whole = run(rig.small);
+            auto const status = rig.run({1}, kOneQuery, kFirstOfEach);
+            INFO(status.err_msg);
+            REQUIRE(status.is_good());
+            // O's single rows follow each other: where they lie was not the user's word.
+            for (std::size_t i = 0; i < whole.size(); ++i) {
+                CHECK(rig.buffers.o[i] == (i < 64 ? whole[i / 8 * 48 + i % 8] : -1.0f));
+            }
+        }
+    }
+}
+
+TEST_CASE("what was set keeps its shape under an override, whose errors say so") {
+    SmallGraph fixed = small_graph();
+    fixed.o->set_dim({2, 4, 6, 8}).set_stride({192, 48, 8, 1});
+    OverriddenGraph rig(std::move(fixed), Target::cpu());
+    auto const error = rig.run({1}, kOneQuery, kFirstOfEach);
+    CHECK(error.code == error_code_t::INVALID_VALUE);
+    CHECK(error.where.rule == "sdpa_fwd.c07");
+    CHECK(error.err_msg.find("with the shapes that this call gives for the uids [1], where other tensors keep the dims "
+                             "and strides that were set on them (name such a tensor's uid too, instead of calling a "
+                             "setter):\n[sdpa_fwd.c07] node 'attention', tensor 'attention::O'") == 0);
+    CHECK(rig.run({1, 4}, {kOneQuery[0], kOneQuery[0]}, {kFirstOfEach[0], kFirstOfEach[0]}).is_good());
+}
+
+TEST_CASE("a uid that an override names twice is an error, told with the others") {
+    OverriddenGraph rig(small_graph(), Target::cpu());
+    auto const error = rig.run({1, 99, 1}, {kOneQuery[0], kOneQuery[0], {2, 4, 2, 8}},
+                               {kFirstOfEach[0], kFirstOfEach[0], kFirstOfEach[0]});
+    CHECK(error.code == error_code_t::INVALID_VALUE);
+    CHECK(error.err_msg ==
+          "a shape is overridden for the uid 99, which no tensor has; get_uid() tells them\n"
+          "a shape is overridden for the uid 1 more than once; name each uid once");
 }
 
 TEST_CASE("an index without a plan is named in the error of each call that takes one") {

@@ -8,10 +8,12 @@
 using test::AttentionGraph;
 using test::pack_rows;
 namespace core = cudnn_frontend::core;
+namespace nodes = cudnn_frontend::nodes;
 namespace support = cudnn_frontend::support;
 using cudnn_frontend::AttentionImplementation_t;
 using cudnn_frontend::DataType_t;
 using cudnn_frontend::DiagonalAlignment_t;
+using cudnn_frontend::PointwiseMode_t;
 using Port = cudnn_frontend::nodes::attention::Port;
 
 namespace {
@@ -63,6 +65,23 @@ TEST_CASE("a finding says what was found, what is needed, where, and what to try
           "[cudnn.s06] node 'sdpa', tensor 'Q': found a stride of 24 bytes in dim 2; needed strides that are multiples "
           "of "
           "16 bytes, but the innermost. Try: copy the tensor, or pad its rows.\n");
+}
+
+TEST_CASE("a finding names a node without a name as rules do, by its position in the user's order", "[support]") {
+    AttentionGraph graph = forward_with_head_dim(12);
+    graph.node().name.clear();
+    auto const node_of_finding = [](AttentionGraph const& of) {
+        return support::check(test::validated(of.spec), kHopper).findings().front().where.node;
+    };
+    CHECK(node_of_finding(graph) == "SDPA_FORWARD 0");
+    // A node in front of it, that runs after it.
+    nodes::Node after = nodes::make_node(nodes::NodeKind::Pointwise);
+    std::get<nodes::PointwiseFields>(after.fields).mode = PointwiseMode_t::IDENTITY;
+    after.compute_data_type = DataType_t::FLOAT;
+    after.ports[nodes::pointwise::In_0] = graph.node().ports[Port::O];
+    after.ports[nodes::pointwise::Out_0] = graph.add_tensor("copy", DataType_t::HALF, {2, 4, 6, 16});
+    graph.spec.nodes.insert(graph.spec.nodes.begin(), after);
+    CHECK(node_of_finding(graph) == "SDPA_FORWARD 1");
 }
 
 TEST_CASE("cudnn.s01 and s02: architecture and releases", "[support]") {

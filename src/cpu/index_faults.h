@@ -1,0 +1,34 @@
+// What is wrong with the integers of the caller's that say which memory attention touches.
+#pragma once
+
+#include "ir/op_graph.h"
+
+#include "core/result.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudnn_frontend::inline v1::cpu {
+
+// The first fault of each tensor, all of them in one error.
+class IndexFaults {
+   public:
+    bool has(ir::ValueId tensor) const { return std::ranges::find(tensors_, tensor) != tensors_.end(); }
+
+    void add(ir::ValueId tensor, std::string const& name, std::string const& fault) {
+        if (has(tensor)) return;
+        if (error_.is_good()) error_ = {error_code_t::INVALID_VALUE, fault, {"", "", name}};
+        else error_.err_msg += "\n" + fault;
+        tensors_.push_back(tensor);
+    }
+
+    error_t error() && { return std::move(error_); }
+
+   private:
+    std::vector<ir::ValueId> tensors_;
+    error_t error_;
+};
+
+}  // namespace cudnn_frontend::inline v1::cpu
