@@ -137,7 +137,7 @@ TEST_CASE("the sweep has many of each option") {
         {"no stats", [](auto& c) { return !c.generate_stats; }},
         {"bias", [](auto& c) { return c.bias.has_value(); }},
         {"dBias", [](auto& c) { return c.d_bias; }},
-        {"-inf in the bias", [](auto& c) { return c.bias_infinities != Infinities::None; }},
+        {"-inf in the bias", [](auto& c) { return c.bias_infinities != sdpa_test::Infinities::None; }},
         {"very negative rows", [](auto& c) { return c.bias_shift < 0.0; }},
         {"sink", [](auto& c) { return c.sink.has_value(); }},
         {"sink of Q's type", [](auto& c) { return c.sink && *c.sink != cudnn_frontend::DataType_t::FLOAT; }},

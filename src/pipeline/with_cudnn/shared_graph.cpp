@@ -52,7 +52,8 @@ Result<Engines> SharedGraph::engines(std::vector<HeurMode_t> const& modes) {
     if (answer.is_bad()) return answer.error();
     if (answer.value().configs.empty() && !modes.empty()) {
         return error_t(error_code_t::HEURISTIC_QUERY_FAILED,
-                       "cuDNN has no engine for this graph on " + device()->name() + ":\n" + answer.value().reason);
+                       "cuDNN has no engine for this graph on " + device()->name() + ":\n" + answer.value().reason +
+                           "\nTry: docs/cudnn.md on what engines want of score modifiers, or Target::cpu().");
     }
     Engines engines;
     for (auto& config : answer.value().configs) engines.push_back(std::make_shared<Engine>(std::move(config)));

@@ -69,8 +69,10 @@ std::string fields_of(ReductionFields const& fields) {
     return lines(a, b);
 }
 
+// All but what is never part of a document.
 std::string fingerprint(Node const& node) {
-    auto const& [name, compute_data_type, fields, ports] = node;
+    auto const& [name, compute_data_type, fields, ports, modifier_faults] = node;
+    (void)modifier_faults;
     return lines(name, compute_data_type, ports) + test::fingerprint(fields);
 }
 
@@ -80,7 +82,7 @@ std::string fingerprint(Fields const& fields) {
     return std::visit([](auto const& alternative) { return fields_of(alternative); }, fields);
 }
 
-// All but what is never part of a document.
+// The same.
 std::string fingerprint(TensorSpec const& tensor) {
     auto const& [name, uid, automatic_uid, data_type, dim, stride, is_virtual, is_by_value, value, is_constant,
                  ragged_offset, multiplier, alignment, reordering, vector_count, vector_dimension, is_foreign] = tensor;
