@@ -1,4 +1,5 @@
 #include "core/data_type.h"
+#include "nodes/fp8.h"
 #include "nodes/paging.h"
 #include "nodes/schema.h"
 #include "support/block_scale_limits.h"
@@ -33,6 +34,7 @@ Found known_bad_release(Facts const&, Capabilities const& here) {
 // The library cannot pad: what lies behind a row of Q or V is the caller's, may be NaN, and behind one of O may be
 // data.
 Found head_dim_multiple(Facts const& facts, Capabilities const&) {
+    if (nodes::is_fp8(facts.node) && !nodes::is_block_scaled(facts.node)) return {};  // another limit's
     Found found = bad_head_dim(facts, [](std::int64_t dim) { return dim % 8 != 0; });
     if (found) found->found += ", where " + number((facts.tensor(found->port)->dim[3] + 7) / 8 * 8) + " is the next";
     return found;
@@ -433,39 +435,40 @@ constexpr Limit kLimits[] = {
      sink_gradient_with_dropout},
     {"cudnn.s39", "no dSink beside ragged tensors: cuDNN adds up rows past the lengths",
      "pad the sequences, or leave set_dsink_token() out", kUnsupported, Ground::WrongRun, ragged_sink_gradient},
-    {"cudnn.s40", "FP8 attention: compute capability 9.0 or 10.x; forward also 12.x with cuDNN 9.19 or newer",
+    {"cudnn.s40", "in FP8 attention: compute capability 9.0 or 10.x; forward also 12.x with cuDNN 9.19 or newer",
      "use HALF or BFLOAT16 there, or Target::cpu()", kUnsupported, Ground::NoEngine, fp8_architecture, Of::Fp8},
     {"cudnn.s41",
-     "FP8 attention: head dims in multiples of 16, on 9.0 up to 256, on 12.x up to 128; backward 128, on 10.x up to it",
+     "in FP8 attention: head dims in multiples of 16, on 9.0 up to 256, on 12.x up to 128; backward 128, on 10.x "
+     "up to it",
      "pad the heads with zeros, or use Target::cpu()", kUnsupported, Ground::NoEngine, fp8_head_dims, Of::Fp8},
-    {"cudnn.s42", "FP8 attention: compute capability 10.x for results of HALF or BFLOAT16",
+    {"cudnn.s42", "in FP8 attention: compute capability 10.x for results of HALF or BFLOAT16",
      "set_data_type(DataType_t::FP8_E4M3), and multiply by the descale after", kUnsupported, Ground::NoEngine,
      fp8_results, Of::Fp8},
-    {"cudnn.s43", "FP8 attention on compute capability 9.0: no sink token in forward, no dSink in backward",
+    {"cudnn.s43", "in FP8 attention on compute capability 9.0: no sink token in forward, no dSink in backward",
      "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::WrongRun, fp8_sink, Of::Fp8},
-    {"cudnn.s44", "FP8 attention: compute capability 10.x for one query in forward",
+    {"cudnn.s44", "in FP8 attention: compute capability 10.x for one query in forward",
      "give Q a second row, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_of_one_query, Of::Fp8},
-    {"cudnn.s45", "FP8 attention on compute capability 12.x: no dropout probability",
+    {"cudnn.s45", "in FP8 attention on compute capability 12.x: no dropout probability",
      "drop by a mask of yours, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_dropout, Of::Fp8},
-    {"cudnn.s46", "FP8 attention after compute capability 9.0: no TANH_BWD and its like in a modifier's gradient",
+    {"cudnn.s46", "in FP8 attention after compute capability 9.0: no TANH_BWD and its like in a modifier's gradient",
      "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::NoEngine, fp8_modifier_gradient, Of::Fp8},
     {"cudnn.s47",
-     "FP8 attention on compute capability 9.0: no ragged offsets; a sequence without queries ends its forward "
+     "in FP8 attention on compute capability 9.0: no ragged offsets; a sequence without queries ends its forward "
      "kernel, and backward has no engine or writes elsewhere",
      "pad the sequences", kUnsupported, Ground::WrongRun, fp8_ragged, Of::Fp8},
     {"cudnn.s48", "FP8 backward without the deterministic algorithm, of which cuDNN has no form",
      "leave out set_deterministic_algorithm(), or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun,
      fp8_deterministic, Of::Fp8},
     {"cudnn.s49",
-     "FP8 attention on compute capability 9.0: no modifier and no dropout, and no bias or alibi in forward; its "
+     "in FP8 attention on compute capability 9.0: no modifier and no dropout, and no bias or alibi in forward; its "
      "kernels ignore them, or fault",
      "use HALF or BFLOAT16, or Target::cpu()", kUnsupported, Ground::WrongRun, fp8_ignored, Of::Fp8},
-    {"cudnn.s50", "FP8 attention on compute capability 9.0: no Max and Sum_exp, which it gives wrong",
+    {"cudnn.s50", "in FP8 attention on compute capability 9.0: no Max and Sum_exp, which it gives wrong",
      "leave them out, or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun, fp8_extremes, Of::Fp8},
-    {"cudnn.s51", "FP8 backward on compute capability 9.0: scales and descales in the GPU's memory",
+    {"cudnn.s51", "in FP8 backward on compute capability 9.0: scales and descales in the GPU's memory",
      "make them tensors with pointers in the pack, neither numbers nor by value", kUnsupported, Ground::WrongRun,
      fp8_factors, Of::Fp8},
-    {"cudnn.s52", "FP8 attention on compute capability 9.0: cuDNN 9.19 or newer for pages",
+    {"cudnn.s52", "in FP8 attention on compute capability 9.0: cuDNN 9.19 or newer for pages",
      "install 9.19 or newer, or use HALF or BFLOAT16", kUnsupported, Ground::NoEngine, fp8_pages, Of::Fp8},
     {"cudnn.s55", "compute capability 10.x and cuDNN 9.14 for a block mask, 9.15 where there is a padding mask too",
      "give the same mask as a bias of 0 and minus infinity", kUnsupported, Ground::NoEngine, block_mask_place},
@@ -488,22 +491,22 @@ constexpr Limit kLimits[] = {
      "give Q a second row, or use Target::cpu()", kUnsupported, Ground::FatalQuestion, block_scale_of_one_query,
      Of::BlockScaled},
     {"cudnn.s63",
-     "FP8 backward on compute capability 9.0: queries in multiples of 16; of others cuDNN loses parts of dQ's rows",
+     "in FP8 backward on compute capability 9.0: queries in multiples of 16; of others cuDNN loses parts of dQ's rows",
      "pad Q, O and dO to such a number of rows, and say the lengths, or use HALF or BFLOAT16", kUnsupported,
      Ground::WrongRun, fp8_rows, Of::Fp8},
     {"cudnn.s64",
-     "FP8 backward: K and V both with as many heads as Q, or both with fewer; else cuDNN leaves out dV, or compiles "
+     "in FP8 backward: K and V both with as many heads as Q, or both with fewer; else cuDNN leaves out dV, or compiles "
      "no plan",
      "repeat the heads of the one, or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun, fp8_heads, Of::Fp8},
     {"cudnn.s65",
-     "FP8 forward on compute capability 9.0: the top left corner where a left bound stands beside lengths; from the "
+     "in FP8 forward on compute capability 9.0: the top left corner where a left bound stands beside lengths; from the "
      "bottom right one cuDNN takes other keys",
      "leave out set_diagonal_band_left_bound(), or use HALF or BFLOAT16", kUnsupported, Ground::WrongRun, fp8_band,
      Of::Fp8},
     {"cudnn.s66", "backward on compute capability 12.x: packed Q and dO in rows without anything between them",
      "copy the tensor to a buffer of its own, or pad the sequences", kUnsupported, Ground::NoEngine,
      ragged_gaps_between_rows},
-    {"cudnn.s67", "FP8 backward on compute capability 9.0: O of an FP8 type; of others cuDNN leaves out descale_o",
+    {"cudnn.s67", "in FP8 backward on compute capability 9.0: O of an FP8 type; of others cuDNN leaves out descale_o",
      "store O as FP8_E4M3 or FP8_E5M2, or use Target::cpu()", kUnsupported, Ground::WrongRun, fp8_wide_o, Of::Fp8},
     {"cudnn.s68",
      "one mask of the left edge, by a left bound or by column > row in a modifier: of two cuDNN applies one",
