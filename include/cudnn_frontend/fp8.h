@@ -42,8 +42,8 @@ struct Fp8_scale {
 SDPA_GRAPH_API float fp8_largest(DataType_t type);
 
 // Current scaling: the greatest scale under which numbers up to this magnitude stay in the type's range, with so many
-// powers of two to spare, as far as FLOAT reaches. 1 for a magnitude that says nothing: 0, below 0, infinity or NaN, or a
-// type other than the two.
+// powers of two to spare, as far as FLOAT reaches. 1 for a magnitude that says nothing: not above 0, infinity or NaN,
+// or a type other than the two.
 SDPA_GRAPH_API Fp8_scale fp8_scale(DataType_t type, float amax, int margin = 0);
 
 // Delayed scaling: the scale for what is not computed yet, from the greatest magnitudes of the last runs.

@@ -25,7 +25,7 @@ SDPA_GRAPH_API detail::Score_modifier relative_bias(float factor);
 // Keeps scores where query and key belong to one document: integers, {B, 1, Sq, 1} and {B, 1, 1, Skv}. These are two
 // tensors, though both may point to the same numbers when the graph runs.
 SDPA_GRAPH_API detail::Score_modifier document_mask(Tensor_ptr documents_of_queries, Tensor_ptr documents_of_keys);
-// Keeps j <= i, and keys of the prefix for all queries; its lengths are INT32 {B, 1, 1, 1}.
+// Keeps j <= i, and keys of the prefix for all queries; its lengths are integers {B, 1, 1, 1}.
 SDPA_GRAPH_API detail::Score_modifier prefix_lm(Tensor_ptr prefix_lengths);
 // Keeps |i - j| < reach where i - j is a multiple of the dilation.
 SDPA_GRAPH_API detail::Score_modifier dilated_window(std::int32_t reach, std::int32_t dilation);

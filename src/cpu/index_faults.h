@@ -1,4 +1,4 @@
-// What is wrong with the integers of the caller's that say which memory attention touches.
+// What is wrong with the caller's integers that say which memory attention touches.
 #pragma once
 
 #include "ir/op_graph.h"

@@ -7,6 +7,7 @@
 #include <exception>
 #include <initializer_list>
 #include <new>
+#include <utility>
 
 namespace cudnn_frontend::inline v1::graph {
 
@@ -38,17 +39,16 @@ static std::array<Tensor_ptr, 3> backward_results(nodes::Draft& node, Graph::Imp
 static Tensor_ptr call_modifier(Graph& graph, Graph::Impl& impl, detail::Score_modifier const& modifier,
                                 Tensor_ptr const& scores) {
     std::shared_ptr<Graph> const borrowed(std::shared_ptr<Graph>(), &graph);
-    std::string thrown;
+    std::string thrown = "an exception of unknown type";
     try {
         return modifier(borrowed, scores);
     } catch (std::bad_alloc const&) {
         throw;
     } catch (std::exception const& exception) {
-        thrown = exception.what();
+        thrown = std::string("the exception '") + exception.what() + "'";
     } catch (...) {
-        thrown = "of unknown type";
     }
-    impl.modifier_faults.push_back({0, "an exception from the callable: " + thrown, "a tensor made of the scores"});
+    impl.modifier_faults.push_back({0, thrown + " from the callable", "a tensor made of the scores"});
     return nullptr;
 }
 
@@ -56,10 +56,10 @@ static Tensor_ptr call_modifier(Graph& graph, Graph::Impl& impl, detail::Score_m
 static void apply_modifier(Graph& graph, Graph::Impl& impl, nodes::Draft& node, detail::Score_modifier const& modifier,
                            int given, int returned) {
     if (!modifier) return;
-    impl.modifier_faults.clear();
+    auto outer = std::exchange(impl.modifier_faults, {});  // of a modifier that calls this graph's attention itself
     Tensor_ptr const scores = make_output(node, given, given == port::Score ? "Score" : "dScore", impl);
     detail::connect(node, returned, call_modifier(graph, impl, modifier, scores));
-    for (nodes::ModifierFault& fault : impl.modifier_faults) {
+    for (nodes::ModifierFault& fault : std::exchange(impl.modifier_faults, std::move(outer))) {
         fault.port = returned;
         node.modifier_faults.push_back(std::move(fault));
     }

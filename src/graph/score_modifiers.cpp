@@ -3,8 +3,10 @@
 #include "graph/graph_impl.h"
 #include "nodes/wording.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace cudnn_frontend::inline v1::graph::attn::score_modifiers {
 namespace {
@@ -25,19 +27,18 @@ struct Wanted {
 };
 
 bool fits(Graph_ptr const& graph, Tensor_ptr const& tensor, Wanted const& wanted) {
-    using nodes::text;
-    if (!tensor) return refuse(graph, text("no tensor for ", wanted.what), wanted.form) != nullptr;
+    auto const report = [&](std::string found) {
+        refuse(graph, std::move(found), wanted.form);
+        return false;
+    };
+    if (!tensor) return report(nodes::text("no tensor for ", wanted.what));
     core::Dims const dim = tensor->get_dim();
     DataType_t const type = tensor->get_data_type();
-    bool is_right = true;
-    auto const report = [&](std::string const& found) { is_right = refuse(graph, found, wanted.form) != nullptr; };
-    for (std::size_t const i : wanted.single) {
-        if (!is_right || dim.size() != 4 || dim[i] == 1) continue;
-        report(text(wanted.what, " with dims ", dim));
-    }
+    auto const is_wide = [&](std::size_t i) { return dim.size() == 4 && dim[i] != 1; };
+    if (std::ranges::any_of(wanted.single, is_wide)) return report(nodes::text(wanted.what, " with dims ", dim));
     bool const is_integer = type == DataType_t::INT32 || type == DataType_t::INT64;
-    if (wanted.is_integer && type != DataType_t::NOT_SET && !is_integer) report(text(wanted.what, " of type ", type));
-    return is_right;
+    if (!wanted.is_integer || type == DataType_t::NOT_SET || is_integer) return true;
+    return report(nodes::text(wanted.what, " of type ", type));
 }
 
 // The operations of one modifier, under its name.
@@ -164,11 +165,10 @@ Tensor_ptr padding_mask(Graph_ptr graph, Tensor_ptr score, Tensor_ptr seq_len_kv
 Tensor_ptr sliding_window_mask(Graph_ptr graph, Tensor_ptr score, DiagonalAlignment_t alignment,
                                std::optional<std::int64_t> left, std::optional<std::int64_t> right,
                                std::int64_t queries, std::int64_t keys, Tensor_ptr seq_len_q, Tensor_ptr seq_len_kv) {
-    if (left.value_or(1) < 1 || right.value_or(0) < 0) {
-        return refuse(graph,
-                      nodes::text("sliding_window_mask() with bounds ", left.value_or(1), ", ", right.value_or(0)),
-                      "a left bound of at least 1 and a right one of at least 0");
-    }
+    if (left.value_or(1) < 1)
+        return refuse(graph, nodes::text("sliding_window_mask() with a left bound of ", *left), "at least 1");
+    if (right.value_or(0) < 0)
+        return refuse(graph, nodes::text("sliding_window_mask() with a right bound of ", *right), "at least 0");
     Steps at(*graph, score, "sliding_window");
     std::optional<Lengths> lengths;
     if (alignment == DiagonalAlignment_t::BOTTOM_RIGHT) lengths.emplace(at, queries, keys, seq_len_q, seq_len_kv);
@@ -197,13 +197,14 @@ Tensor_ptr Softcap::forward(Graph_ptr graph, Tensor_ptr score, Tensor_ptr cap) {
 }
 
 Tensor_ptr Softcap::backward(Graph_ptr graph, Tensor_ptr gradient, Tensor_ptr cap) {
-    if (!before_tanh_ || !detail::Graph_access::owns(*graph, *before_tanh_)) {
-        return refuse(graph, "softcap's backward, whose forward this graph has not called",
+    Tensor_ptr const before_tanh = std::exchange(before_tanh_, nullptr);  // which is of this node alone
+    if (!before_tanh || !detail::Graph_access::owns(*graph, *before_tanh)) {
+        return refuse(graph, "softcap's backward, whose forward this node has not called",
                       "forward and backward of one softcap() on the same node of a graph");
     }
     Steps at(*graph, gradient, "softcap");
     Tensor_ptr const scaled = at.make(MUL, gradient, cap, "scaled_gradient");
-    return at.make(DIV, at.make(TANH_BWD, scaled, before_tanh_, "tanh_gradient"), cap, "gradient");
+    return at.make(DIV, at.make(TANH_BWD, scaled, before_tanh, "tanh_gradient"), cap, "gradient");
 }
 
 // NOLINTEND(performance-unnecessary-value-param)
@@ -285,14 +286,20 @@ detail::Score_modifier chain(detail::Score_modifier first, detail::Score_modifie
 
 Capped softcap(float cap) {
     auto const shared = std::make_shared<Softcap>();
-    return {[shared, cap](Graph_ptr const& graph, Tensor_ptr const& score) {
-                if (!(cap > 0.0f) || !std::isfinite(cap))
-                    return refuse(graph, nodes::text("softcap() with ", cap), "a finite cap above 0");
-                return shared->forward(graph, score, graph->tensor(cap));
-            },
-            [shared, cap](Graph_ptr const& graph, Tensor_ptr const& gradient) {
-                return shared->backward(graph, gradient, graph->tensor(cap));
-            }};
+    auto const with_cap = [cap](auto const& apply) {
+        return [cap, apply](Graph_ptr const& graph, Tensor_ptr const& tensor) {
+            if (!(cap > 0.0f) || !std::isfinite(cap)) {
+                return refuse(graph, nodes::text("softcap() with ", cap), "a finite cap above 0");
+            }
+            return apply(graph, tensor, graph->tensor(cap));
+        };
+    };
+    return {with_cap([shared](Graph_ptr const& graph, Tensor_ptr const& score, Tensor_ptr const& cap_tensor) {
+                return shared->forward(graph, score, cap_tensor);
+            }),
+            with_cap([shared](Graph_ptr const& graph, Tensor_ptr const& gradient, Tensor_ptr const& cap_tensor) {
+                return shared->backward(graph, gradient, cap_tensor);
+            })};
 }
 
 }  // namespace cudnn_frontend::inline v1::graph::attn::score_modifiers

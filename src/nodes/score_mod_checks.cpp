@@ -103,7 +103,7 @@ void modifier_returns_a_tensor(RuleScope const& scope) {
             if (fault.port != modifier.returned) continue;
             is_told = true;
             scope.report_port(modifier.returned, text(fault.found, ", for ", modifier.setter, "()"), fault.needed,
-                              "see score_modifiers.h for what each modifier takes");
+                              "correct what it tells of; score_modifiers.h says what ready modifiers take");
         }
         if (is_told || scope.tensor(modifier.given) == nullptr || scope.tensor(modifier.returned) != nullptr) continue;
         scope.report_port(modifier.returned, text("no tensor from the callable of ", modifier.setter, "()"),

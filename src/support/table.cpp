@@ -277,7 +277,8 @@ Found ragged_heads_before_9_19(Facts const& facts, Capabilities const& here) {
 }
 
 // The columns of dQ and dK from 128 on are left out.
-Found ragged_unequal_heads(Facts const& facts, Capabilities const&) {
+Found ragged_unequal_heads(Facts const& facts, Capabilities const& here) {
+    if (!is_hopper(here) || here.cudnn_version < 91900) return {};  // other limits'
     bool const is_affected = facts.qk_dim() > 192 && facts.v_dim() <= 128;
     if (!facts.is_backward || !is_affected || first_row_port(facts, true) < 0) return {};
     return Violation{Port::V, "head dims of " + number(facts.qk_dim()) + " and " + number(facts.v_dim()) +
@@ -544,7 +545,7 @@ constexpr Limit kLimits[] = {
      "convert the tensors to HALF or BFLOAT16, or use Target::cpu()", kUnsupported, Ground::WrongRun, dropout_of_floats,
      Of::Wider},
     {"cudnn.s77",
-     "beside Q of FLOAT: V with head dims up to 128, behind which O is wrong; on compute capability 8.6, 8.9 "
+     "beside Q of FLOAT: V with head dims up to 128, beyond which O is wrong; on compute capability 8.6, 8.9 "
      "and 12.x Q too",
      "convert the tensors to HALF or BFLOAT16, use smaller heads, or Target::cpu()", kUnsupported, Ground::WrongRun,
      head_dims_of_floats, Of::Wider},
@@ -552,13 +553,13 @@ constexpr Limit kLimits[] = {
      "convert the tensors to HALF or BFLOAT16, give Q a second row, or use Target::cpu()", kUnsupported,
      Ground::WrongRun, one_query_of_floats, Of::Wider},
     {"cudnn.s79", "cuDNN 9.19 or newer for a sink token beside Q of FLOAT",
-     "convert the tensors to HALF or BFLOAT16, or use Target::cpu()", kUnsupported, Ground::NoEngine, sink_of_floats,
-     Of::Wider},
+     "install 9.19 or newer, convert the tensors to HALF or BFLOAT16, or use Target::cpu()", kUnsupported,
+     Ground::NoEngine, sink_of_floats, Of::Wider},
     {"cudnn.s80",
      "backward of ragged tensors: head dims of Q and K up to 192, or of V above 128; else cuDNN leaves out columns "
      "of dQ and dK",
-     "pad V, O and dO with columns of zeros to a head dim of 136, or pad the sequences", kUnsupported, Ground::WrongRun,
-     ragged_unequal_heads},
+     "pad V, O, dO and dV with columns of zeros to a head dim of 136, or pad the sequences", kUnsupported,
+     Ground::WrongRun, ragged_unequal_heads},
 };
 
 }  // namespace

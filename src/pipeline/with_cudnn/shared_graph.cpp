@@ -50,10 +50,10 @@ Result<Engines> SharedGraph::engines(std::vector<HeurMode_t> const& modes) {
     if (known != answers_.end()) return known->second;
     auto answer = cudnn::ask_heuristics(descriptor(), {.modes = modes, .device = device(), .sm_count = key_.sm_count});
     if (answer.is_bad()) return answer.error();
-    if (answer.value().configs.empty() && !modes.empty()) {
+    if (answer.value().configs.empty()) {
         return error_t(error_code_t::HEURISTIC_QUERY_FAILED,
                        "cuDNN has no engine for this graph on " + device()->name() + ":\n" + answer.value().reason +
-                           "\nTry: docs/cudnn.md on what engines want of score modifiers, or Target::cpu().");
+                           "\nTry: run on Target::cpu(); for a score modifier see docs/cudnn.md.");
     }
     Engines engines;
     for (auto& config : answer.value().configs) engines.push_back(std::make_shared<Engine>(std::move(config)));

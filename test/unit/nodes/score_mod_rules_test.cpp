@@ -34,13 +34,17 @@ Tensor_ptr exponential(GraphPtr const& graph, Tensor_ptr const& x) {
     return graph->pointwise(x, Pointwise_attributes().set_name("exp").set_mode(PointwiseMode_t::EXP));
 }
 
-std::string backward_report(SDPA_backward_attributes options) {
-    SmallGraph small = small_graph(SDPA_attributes().set_generate_stats(true));
+void add_backward(SmallGraph& small, SDPA_backward_attributes options) {
     auto const gradients =
         small.graph.sdpa_backward(small.q, small.k, small.v, small.graph.tensor(packed_tensor("o", 4, 6, 8)),
                                   small.graph.tensor(packed_tensor("dO", 4, 6, 8)),
                                   small.graph.tensor(packed_tensor("stats", 4, 6, 1)), options.set_name("backward"));
     for (auto const& gradient : gradients) gradient->set_output(true);
+}
+
+std::string backward_report(SDPA_backward_attributes const& options) {
+    SmallGraph small = small_graph(SDPA_attributes().set_generate_stats(true));
+    add_backward(small, options);
     return small.graph.check().to_text();
 }
 
@@ -72,7 +76,7 @@ TEST_CASE("sdpa_fwd.c43 sdpa_bwd.c46: a modifier that returns nothing") {
 
 TEST_CASE("sdpa_bwd.c46: softcap's backward without its forward") {
     std::string const wanted =
-        "found softcap's backward, whose forward this graph has not called, for set_score_mod_bprop(); needed forward "
+        "found softcap's backward, whose forward this node has not called, for set_score_mod_bprop(); needed forward "
         "and backward of one softcap() on the same node of a graph.";
     auto const one = ready::softcap(2.0f), other = ready::softcap(2.0f);
     CHECK(tells(
@@ -82,6 +86,16 @@ TEST_CASE("sdpa_bwd.c46: softcap's backward without its forward") {
     CHECK(tells(backward_report(
                     SDPA_backward_attributes().set_score_mod(ready::causal_mask).set_score_mod_bprop(other.backward)),
                 wanted));
+}
+
+TEST_CASE("sdpa_bwd.c46: softcap's backward after its forward in another node") {
+    auto const capped = ready::softcap(2.0f);
+    SmallGraph small = small_graph(SDPA_attributes().set_generate_stats(true));
+    add_backward(small, SDPA_backward_attributes().set_score_mod(capped.forward).set_score_mod_bprop(capped.backward));
+    CHECK(small.graph.check().to_text() == "");
+    add_backward(small,
+                 SDPA_backward_attributes().set_score_mod(ready::causal_mask).set_score_mod_bprop(capped.backward));
+    CHECK(tells(small.graph.check().to_text(), "found softcap's backward, whose forward this node has not called"));
 }
 
 TEST_CASE("sdpa_fwd.c43: what ready modifiers say of arguments that make no sense") {

@@ -135,7 +135,7 @@ TEST_CASE("a score modifier that throws is an error of every stage, with its wor
         REQUIRE(o);
         o->set_output(true);
         std::string const wanted =
-            std::string("an exception from the callable: ") + (is_of_std ? "boom" : "of unknown type");
+            is_of_std ? "the exception 'boom' from the callable" : "an exception of unknown type from the callable";
         error_object const status = small.graph.validate();
         CHECK(status.err_msg.find("[sdpa_fwd.c43] node 'modified', tensor 'score_mod': found " + wanted) !=
               std::string::npos);
