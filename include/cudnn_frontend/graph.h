@@ -199,7 +199,7 @@ class SDPA_GRAPH_API Graph {
     template <class Knobs>
     error_t get_engine_and_knobs_at_index(std::int64_t const index, std::int64_t& engine, Knobs& knobs) const {
         std::vector<Knob_choice> choices;
-        error_t const error = get_engine_at_index(index, engine, choices);
+        error_t error = get_engine_at_index(index, engine, choices);
         if (error.is_bad()) return error;
         knobs.clear();
         for (Knob_choice const& choice : choices) knobs[choice.first] = choice.second;

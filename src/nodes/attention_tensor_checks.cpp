@@ -80,7 +80,8 @@ void batches_agree(RuleScope const& scope) {
         std::string const table = text("call set_paged_attention_", port == K ? "k" : "v", "_table() if ",
                                        name(scope, port), " is a container of pages");
         std::string fix = "give Q, K and V one batch size; a batch stride of 0 shares one entry among all";
-        if (may_lack_table(scope, port)) fix = has_pages(scope.node()) ? table + " too" : fix + "; " + table;
+        if (may_lack_table(scope, port))
+            fix = has_pages(scope.node()) ? text(table, " too") : text(fix, "; or ", table);
         expect_size(scope, port, 0, q->dim[0], "batch size", fix);
     }
 }

@@ -107,22 +107,23 @@ bool use_different_parts(Slot const& a, Slot const& b, std::int64_t distance) {
 
 // A dense tensor, or a sequence of a ragged one.
 struct Piece {
-    std::intptr_t begin, end;
-    std::int64_t rows;
+    std::byte const* data;
+    std::int64_t bytes, rows;
 
-    void const* data() const { return reinterpret_cast<void const*>(begin); }
+    std::intptr_t begin() const { return reinterpret_cast<std::intptr_t>(data); }
+    std::intptr_t end() const { return begin() + bytes; }
 };
 
 std::vector<Piece> pieces_of(Placed const& tensor) {
     Slot const& slot = tensor.slot;
-    auto const data = reinterpret_cast<std::intptr_t>(tensor.data);
-    if (!slot.is_ragged()) return {{data, data + slot.span, 0}};
+    auto const* const data = static_cast<std::byte const*>(tensor.data);
+    if (!slot.is_ragged()) return {{data, slot.span, 0}};
     std::vector<Piece> pieces;
     std::int64_t const first_row = sequence_slot(slot, 1).span, row = slot.stride[2] * slot.element_size;
     for (cpu::Sequence const& sequence : tensor.sequences) {
         if (sequence.rows == 0) continue;
-        std::intptr_t const begin = data + sequence.start * slot.element_size;
-        pieces.push_back({begin, begin + first_row + (sequence.rows - 1) * row, sequence.rows});
+        std::int64_t const bytes = first_row + (sequence.rows - 1) * row;
+        pieces.push_back({data + sequence.start * slot.element_size, bytes, sequence.rows});
     }
     return pieces;
 }
@@ -153,10 +154,10 @@ Slot sequence_slot(Slot const& ragged, std::int64_t rows) {
 // Both lists are in order: of two pieces, the one that ends first meets none of those that follow the other.
 bool share_memory(Placed const& a, Placed const& b) {
     std::vector<Piece> const in_a = pieces_of(a), in_b = pieces_of(b);
-    for (std::size_t i = 0, j = 0; i < in_a.size() && j < in_b.size(); in_a[i].end < in_b[j].end ? ++i : ++j) {
-        bool const is_apart = in_a[i].end <= in_b[j].begin || in_b[j].end <= in_a[i].begin;
+    for (std::size_t i = 0, j = 0; i < in_a.size() && j < in_b.size(); in_a[i].end() < in_b[j].end() ? ++i : ++j) {
+        bool const is_apart = in_a[i].end() <= in_b[j].begin() || in_b[j].end() <= in_a[i].begin();
         if (is_apart) continue;
-        if (share_memory(slot_of(a, in_a[i]), in_a[i].data(), slot_of(b, in_b[j]), in_b[j].data())) return true;
+        if (share_memory(slot_of(a, in_a[i]), in_a[i].data, slot_of(b, in_b[j]), in_b[j].data)) return true;
     }
     return false;
 }

@@ -69,7 +69,7 @@ TEST_CASE("sdpa_fwd.c03 sdpa_bwd.c03: another batch size in V") {
         bool const is_forward = kind == NodeKind::SdpaForward;
         TestGraph graph = attention_graph(kind);
         graph.resize(V, {1, 4, 8, 32});
-        if (is_forward) expected.fix = fix + "; call set_paged_attention_v_table() if V is a container of pages";
+        if (is_forward) expected.fix = fix + "; or call set_paged_attention_v_table() if V is a container of pages";
         else expected.fix = fix;
         expect_finding(graph, is_forward ? "sdpa_fwd.c03" : "sdpa_bwd.c03", expected);
     }

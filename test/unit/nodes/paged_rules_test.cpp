@@ -132,7 +132,7 @@ TEST_CASE("sdpa_fwd.c03: a container of pages without a table, whose rows are no
     graph.resize(attention::V, {3, 4, 8, 32});
     auto const findings = validate(graph).report.findings();
     REQUIRE(findings.size() == 2);
-    std::string const shared = "give Q, K and V one batch size; a batch stride of 0 shares one entry among all; ";
+    std::string const shared = "give Q, K and V one batch size; a batch stride of 0 shares one entry among all; or ";
     CHECK(findings[0].fix == shared + "call set_paged_attention_k_table() if K is a container of pages");
     CHECK(findings[1].fix == shared + "call set_paged_attention_v_table() if V is a container of pages");
     graph.resize(attention::K, {2, 2, 8, 16});
