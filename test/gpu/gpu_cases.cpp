@@ -451,8 +451,7 @@ std::vector<CaseGroup> float_groups() {
         floats(", dropout", dropout, "cudnn.s76"),
         floats(", dropout mask", masked_dropout, "cudnn.s76"),
         floats(", softcap", modified(oracle::Modify::Softcap, 2.5f)),
-        floats(
-            ", sink", [](auto& c) { c.sink = DataType_t::FLOAT; }, "cudnn.s79"),
+        floats(", sink", [](auto& c) { c.sink = DataType_t::FLOAT; }),
         floats(", max and sum_exp", [](auto& c) { c.generate_stats = false, c.logit_max = c.score_sum_exp = true; }),
         floats(", ragged", packed),
         floats(", pages of 16", paged(16, 16)),
