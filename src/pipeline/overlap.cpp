@@ -128,7 +128,7 @@ std::vector<Piece> pieces_of(Placed const& tensor) {
     return pieces;
 }
 
-Slot slot_of(Placed const& tensor, Piece const& piece) {
+Slot dense_slot_of(Placed const& tensor, Piece const& piece) {
     return tensor.slot.is_ragged() ? sequence_slot(tensor.slot, piece.rows) : tensor.slot;
 }
 
@@ -157,7 +157,7 @@ bool share_memory(Placed const& a, Placed const& b) {
     for (std::size_t i = 0, j = 0; i < in_a.size() && j < in_b.size(); in_a[i].end() < in_b[j].end() ? ++i : ++j) {
         bool const is_apart = in_a[i].end() <= in_b[j].begin() || in_b[j].end() <= in_a[i].begin();
         if (is_apart) continue;
-        if (share_memory(slot_of(a, in_a[i]), in_a[i].data, slot_of(b, in_b[j]), in_b[j].data)) return true;
+        if (share_memory(dense_slot_of(a, in_a[i]), in_a[i].data, dense_slot_of(b, in_b[j]), in_b[j].data)) return true;
     }
     return false;
 }

@@ -67,7 +67,7 @@ std::string describe_pointer(void const* pointer) {
 
 }  // namespace
 
-static std::size_t slot_of(ir::OpGraph const& graph, ir::ValueId value) {
+static std::size_t slot_index_of(ir::OpGraph const& graph, ir::ValueId value) {
     auto const binding =
         std::ranges::find_if(graph.bindings(), [&](ir::Binding const& candidate) { return candidate.value == value; });
     return static_cast<std::size_t>(binding - graph.bindings().begin());
@@ -90,7 +90,7 @@ std::vector<Slot> make_slots(ir::OpGraph const& graph) {
                          .stride = value.stride,
                          .is_factor = value.is_factor && value.role != ir::Role::Output});
         if (!value.ragged) continue;
-        slots.back().offset_slot = slot_of(graph, value.ragged.offset);
+        slots.back().offset_slot = slot_index_of(graph, value.ragged.offset);
         slots.back().offset_unit = value.ragged.multiplier * size;
     }
     return slots;

@@ -10,7 +10,7 @@ static bool are_floats(Facts const& facts) {
 Found dropout_of_floats(Facts const& facts, Capabilities const&) {
     if (!are_floats(facts)) return {};
     if (facts.has(Port::Dropout_mask)) return Violation{Port::Dropout_mask, "a dropout mask beside Q of FLOAT"};
-    if (facts.fields.dropout_probability.value_or(0.0f) == 0.0f) return {};
+    if (!draws_dropout(facts)) return {};
     return Violation{-1, "a dropout probability beside Q of FLOAT"};
 }
 

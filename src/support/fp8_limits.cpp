@@ -61,7 +61,7 @@ Found fp8_of_one_query(Facts const& facts, Capabilities const& here) {
 
 Found fp8_dropout(Facts const& facts, Capabilities const& here) {
     if (!is_consumer_blackwell(here)) return {};
-    if (facts.fields.dropout_probability.value_or(0.0f) == 0.0f) return {};
+    if (!draws_dropout(facts)) return {};
     return Violation{-1, "a dropout probability in FP8 attention on " + architecture_of(here)};
 }
 
@@ -90,7 +90,7 @@ Found fp8_ignored(Facts const& facts, Capabilities const& here) {
     };
     if (facts.has(Port::Score)) return found(Port::Score_mod, "a modifier");
     if (facts.has(Port::Dropout_mask)) return found(Port::Dropout_mask, "a dropout mask");
-    if (facts.fields.dropout_probability.value_or(0.0f) > 0.0f) return found(-1, "a dropout probability");
+    if (draws_dropout(facts)) return found(-1, "a dropout probability");
     if (facts.is_backward) return {};
     if (facts.has(Port::Bias)) return found(Port::Bias, "a bias");
     if (facts.fields.alibi_mask) return found(-1, "an alibi mask");

@@ -28,10 +28,7 @@ bool is_ragged(nodes::TensorSpec const* tensor) {
     return tensor != nullptr && tensor->ragged_offset != nodes::kNoTensor;
 }
 
-bool is_one_column(Facts const& facts, int port) {
-    nodes::TensorSpec const* const tensor = facts.tensor(port);
-    return tensor != nullptr && tensor->dim[3] == 1 && facts.keys() > 1;
-}
+bool draws_dropout(Facts const& facts) { return facts.fields.dropout_probability.value_or(0.0f) > 0.0f; }
 
 bool has_softmax_result(Facts const& facts) { return facts.has(Port::Max) || facts.has(Port::Sum_exp); }
 

@@ -23,9 +23,8 @@ bool is_consumer_blackwell(Capabilities const& here);  // 12.x and what follows
 bool has_little_shared_memory(Capabilities const& here);
 
 bool is_ragged(nodes::TensorSpec const* tensor);
-// Whether all keys share a number of the tensor.
-bool is_one_column(Facts const& facts, int port);
 bool is_deterministic(Facts const& facts);
+bool draws_dropout(Facts const& facts);
 bool shares_key_heads(Facts const& facts);    // fewer heads in K than in Q
 bool has_softmax_result(Facts const& facts);  // Max or Sum_exp
 // Whether a node of the graph is TANH_BWD or its like.

@@ -6,10 +6,9 @@
 #include "nodes/paging.h"
 #include "nodes/schema.h"
 #include "nodes/wording.h"
+#include "support/limit_tools.h"
 
 namespace cudnn_frontend::inline v1::support {
-
-namespace Port = nodes::attention;
 
 std::int64_t AttentionFacts::queries() const { return tensor(Port::Q)->dim[2]; }
 std::int64_t AttentionFacts::keys() const { return nodes::key_count(graph, node); }
@@ -41,18 +40,24 @@ static bool applies(Limit const& limit, nodes::Node const& node) {
     return true;
 }
 
+// None of a node that is not attention.
+static std::optional<AttentionFacts> facts_of(nodes::GraphSpec const& graph, nodes::Node const& node) {
+    nodes::AttentionFields const* const fields = nodes::attention_fields(node);
+    if (fields == nullptr) return std::nullopt;
+    return AttentionFacts{graph, node, *fields, node.kind() == nodes::NodeKind::SdpaBackward};
+}
+
 Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities) {
     std::vector<Finding> findings;
     for (nodes::Node const& node : graph.spec().nodes) {
-        nodes::AttentionFields const* const fields = nodes::attention_fields(node);
-        if (fields == nullptr) continue;
-        AttentionFacts const facts{graph.spec(), node, *fields, node.kind() == nodes::NodeKind::SdpaBackward};
+        auto const facts = facts_of(graph.spec(), node);
+        if (!facts) continue;
         for (Limit const& limit : limits()) {
             if (!applies(limit, node)) continue;
-            auto violation = limit.check(facts, capabilities);
+            auto violation = limit.check(*facts, capabilities);
             if (!violation) continue;
             findings.push_back({limit.code,
-                                {limit.id, graph.label(node), tensor_name(facts, violation->port)},
+                                {limit.id, graph.label(node), tensor_name(*facts, violation->port)},
                                 std::move(violation->found),
                                 limit.statement,
                                 limit.fix});
@@ -67,19 +72,16 @@ bool takes_dynamic_shapes(core::Capabilities const& capabilities) {
 
 // Forward splits the many keys of one query, and puts Stats together in the order in which the parts finish. Backward
 // adds up dQ in that order, unless it is told otherwise, and dSink in any.
-static bool has_one_order(nodes::GraphSpec const& graph, nodes::Node const& node) {
-    namespace port = nodes::attention;
-    auto const has = [&](int at) { return graph.tensor(node, at) != nullptr; };
-    if (node.kind() == nodes::NodeKind::SdpaForward) {
-        return graph.tensor(node, port::Q)->dim[2] > 1 || !(has(port::Stats) || has(port::Max) || has(port::Sum_exp));
-    }
-    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&node.fields);
-    return backward == nullptr || (backward->deterministic && !has(port::dSink_token));
+static bool has_one_order(AttentionFacts const& facts) {
+    if (facts.is_backward) return is_deterministic(facts) && !facts.has(Port::dSink_token);
+    return facts.queries() > 1 || !(facts.has(Port::Stats) || has_softmax_result(facts));
 }
 
 bool is_deterministic(nodes::ValidatedGraph const& graph) {
-    nodes::GraphSpec const& spec = graph.spec();
-    return std::ranges::all_of(spec.nodes, [&](nodes::Node const& node) { return has_one_order(spec, node); });
+    return std::ranges::all_of(graph.spec().nodes, [&](nodes::Node const& node) {
+        auto const facts = facts_of(graph.spec(), node);
+        return !facts || has_one_order(*facts);
+    });
 }
 
 }  // namespace cudnn_frontend::inline v1::support

@@ -90,6 +90,12 @@ Found bias_gradient_dims(Facts const& facts, Capabilities const&) {
                                       number(facts.queries()) + " x " + number(facts.keys())};
 }
 
+// Whether all keys share a number of the tensor.
+bool is_one_column(Facts const& facts, int port) {
+    nodes::TensorSpec const* const tensor = facts.tensor(port);
+    return tensor != nullptr && tensor->dim[3] == 1 && facts.keys() > 1;
+}
+
 // A number for each row, as backward's engines count them; for one query, what all batch entries share is none.
 bool is_column_of_rows(Facts const& facts, int port) {
     return is_one_column(facts, port) && (facts.queries() > 1 || facts.tensor(port)->dim[0] > 1);
@@ -214,7 +220,7 @@ Found deterministic_sink(Facts const& facts, Capabilities const&) {
 }
 
 Found sink_gradient_with_dropout(Facts const& facts, Capabilities const&) {
-    if (!facts.has(Port::dSink_token) || facts.fields.dropout_probability.value_or(0.0f) == 0.0f) return {};
+    if (!facts.has(Port::dSink_token) || !draws_dropout(facts)) return {};
     return Violation{Port::dSink_token, "a dSink beside a dropout probability"};
 }
 

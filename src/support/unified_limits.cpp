@@ -14,7 +14,7 @@ Found without_place(Facts const& facts) {
     if (facts.has(Port::Score)) return Violation{Port::Score_mod, "a score modifier"};
     if (fields.alibi_mask) return Violation{-1, "an alibi mask"};
     if (fields.left_bound || fields.right_bound) return Violation{-1, "a band mask"};
-    bool const has_dropout = fields.dropout_probability.value_or(0.0f) > 0.0f || facts.has(Port::Dropout_mask);
+    bool const has_dropout = draws_dropout(facts) || facts.has(Port::Dropout_mask);
     if (has_dropout) return Violation{-1, "dropout"};
     if (facts.has(Port::Sink_token)) return Violation{Port::Sink_token, "a sink token"};
     if (has_softmax_result(facts)) return Violation{-1, "Max or Sum_exp"};
