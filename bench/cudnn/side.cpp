@@ -27,31 +27,29 @@ double now() {
     return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::vector<std::int64_t> rows(std::int64_t b, std::int64_t h, std::int64_t s, std::int64_t d) { return {b, h, s, d}; }
-std::vector<std::int64_t> by_rows(std::int64_t h, std::int64_t s, std::int64_t d) { return {s * h * d, d, h * d, 1}; }
+using Dims = std::vector<std::int64_t>;
 
-// Dims of the tensors with rows of queries and of keys.
-struct Rows {
-    std::int64_t b, h, s, d;
-};
-Rows rows_of_q(Shape const& shape) { return {shape.b, shape.h_q, shape.s_q, shape.d_qk}; }
-Rows rows_of_k(Shape const& shape) { return {shape.b, shape.h_kv, shape.s_kv, shape.d_qk}; }
-Rows rows_of_v(Shape const& shape) { return {shape.b, shape.h_kv, shape.s_kv, shape.d_v}; }
-Rows rows_of_o(Shape const& shape) { return {shape.b, shape.h_q, shape.s_q, shape.d_v}; }
+Dims rows(std::int64_t b, std::int64_t h, std::int64_t s, std::int64_t d) { return {b, h, s, d}; }
+Dims rows_of_q(Shape const& shape) { return rows(shape.b, shape.h_q, shape.s_q, shape.d_qk); }
+Dims rows_of_k(Shape const& shape) { return rows(shape.b, shape.h_kv, shape.s_kv, shape.d_qk); }
+Dims rows_of_v(Shape const& shape) { return rows(shape.b, shape.h_kv, shape.s_kv, shape.d_v); }
+Dims rows_of_o(Shape const& shape) { return rows(shape.b, shape.h_q, shape.s_q, shape.d_v); }
 
-TensorPtr input(char const* name, Uid uid, Rows const& of) {
-    auto const dim = rows(of.b, of.h, of.s, of.d);
-    return graph->tensor(Tensor().set_name(name).set_uid(uid).set_dim(dim).set_stride(by_rows(of.h, of.s, of.d)));
+// Strides of tensors with the heads of a row beside each other.
+Dims by_rows(Dims const& dim) { return {dim[2] * dim[1] * dim[3], dim[3], dim[1] * dim[3], 1}; }
+
+TensorPtr input(char const* name, Uid uid, Dims const& dim) {
+    return graph->tensor(Tensor().set_name(name).set_uid(uid).set_dim(dim).set_stride(by_rows(dim)));
 }
 
 // A tensor of other dims, packed.
-TensorPtr packed(char const* name, Uid uid, fe::DataType_t type, std::vector<std::int64_t> const& dim) {
-    std::vector<std::int64_t> const stride{dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1};
+TensorPtr packed(char const* name, Uid uid, fe::DataType_t type, Dims const& dim) {
+    Dims const stride{dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1};
     return graph->tensor(Tensor().set_name(name).set_uid(uid).set_data_type(type).set_dim(dim).set_stride(stride));
 }
 
-void output(TensorPtr const& tensor, Uid uid, Rows const& of) {
-    tensor->set_output(true).set_uid(uid).set_dim(rows(of.b, of.h, of.s, of.d)).set_stride(by_rows(of.h, of.s, of.d));
+void output(TensorPtr const& tensor, Uid uid, Dims const& dim) {
+    tensor->set_output(true).set_uid(uid).set_dim(dim).set_stride(by_rows(dim));
 }
 
 void row_output(TensorPtr const& tensor, Uid uid, Shape const& shape) {
@@ -218,10 +216,8 @@ void describe_forward(Shape const& shape, TensorPtr const& q, TensorPtr const& k
     }
     if (shape.option == Option::Paged) {
         std::int64_t const pages = shape.s_kv / kPageSize;
-        for (TensorPtr const& tensor : {k, v}) {
-            tensor->set_dim({shape.b * pages, shape.h_kv, kPageSize, shape.d_qk})
-                .set_stride(by_rows(shape.h_kv, kPageSize, shape.d_qk));
-        }
+        Dims const dim = rows(shape.b * pages, shape.h_kv, kPageSize, shape.d_qk);
+        for (TensorPtr const& tensor : {k, v}) tensor->set_dim(dim).set_stride(by_rows(dim));
         auto const table = packed("pages", kPages, fe::DataType_t::INT32, rows(shape.b, 1, pages, 1));
         options.set_paged_attention_k_table(table).set_paged_attention_v_table(table);
         options.set_paged_attention_max_seq_len_kv(static_cast<int>(shape.s_kv));
