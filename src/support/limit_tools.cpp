@@ -28,6 +28,8 @@ bool is_ragged(nodes::TensorSpec const* tensor) {
     return tensor != nullptr && tensor->ragged_offset != nodes::kNoTensor;
 }
 
+bool needs_product_of_dq(Facts const& facts) { return is_deterministic(facts) || facts.has(Port::dBias); }
+
 bool draws_dropout(Facts const& facts) { return facts.fields.dropout_probability.value_or(0.0f) > 0.0f; }
 
 bool has_softmax_result(Facts const& facts) { return facts.has(Port::Max) || facts.has(Port::Sum_exp); }

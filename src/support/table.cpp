@@ -7,6 +7,7 @@
 #include "support/fp8_limits.h"
 #include "support/limit_tools.h"
 #include "support/modifier_limits.h"
+#include "support/ragged_limits.h"
 #include "support/support.h"
 #include "support/type_limits.h"
 #include "support/unified_limits.h"
@@ -17,9 +18,6 @@ namespace cudnn_frontend::inline v1::support {
 namespace {
 
 constexpr auto kUnsupported = error_code_t::GRAPH_NOT_SUPPORTED;
-
-// Both need dQ as one product, not as sums that blocks of keys add to; see expand/sdpa_backward.cpp.
-bool needs_product_of_dq(Facts const& facts) { return is_deterministic(facts) || facts.has(Port::dBias); }
 
 Found architecture(Facts const&, Capabilities const& here) {
     if (here.sm >= 80) return {};
@@ -222,83 +220,6 @@ Found deterministic_sink(Facts const& facts, Capabilities const&) {
 Found sink_gradient_with_dropout(Facts const& facts, Capabilities const&) {
     if (!facts.has(Port::dSink_token) || !draws_dropout(facts)) return {};
     return Violation{Port::dSink_token, "a dSink beside a dropout probability"};
-}
-
-Found partly_ragged(Facts const& facts, Capabilities const&) {
-    int const dense = first_row_port(facts, false);
-    if (dense < 0 || first_row_port(facts, true) < 0) return {};
-    return Violation{dense, "no ragged offset, where other tensors have one"};
-}
-
-Found ragged_stats_of_one_query(Facts const& facts, Capabilities const&) {
-    if (facts.is_backward || facts.queries() != 1 || !shares_key_heads(facts)) return {};
-    for (int const port : {Port::Stats, Port::Max, Port::Sum_exp}) {
-        if (!is_ragged(facts.tensor(port))) continue;
-        return Violation{port, std::string("ragged ") + nodes::port_name(facts.node.kind(), port) +
-                                   " of one query, with shared key heads"};
-    }
-    return {};
-}
-
-Found ragged_sink_gradient(Facts const& facts, Capabilities const&) {
-    if (!facts.has(Port::dSink_token) || first_row_port(facts, true) < 0) return {};
-    return Violation{Port::dSink_token, "a dSink beside ragged tensors"};
-}
-
-Found ragged_architecture(Facts const& facts, Capabilities const& here) {
-    bool const is_affected = here.sm < 90 || (is_consumer_blackwell(here) && facts.is_backward);
-    if (!is_affected || here.cudnn_version >= 91801) return {};
-    int const port = first_row_port(facts, true);
-    if (port < 0) return {};
-    return Violation{port, "a ragged offset on " + architecture_of(here) + " with " + version(here.cudnn_version)};
-}
-
-Found ragged_product_of_dq(Facts const& facts, Capabilities const& here) {
-    if (is_hopper(here) || !needs_product_of_dq(facts)) return {};
-    int const port = first_row_port(facts, true);
-    if (port < 0) return {};
-    return Violation{port, std::string("a ragged offset beside ") +
-                               (is_deterministic(facts) ? "the deterministic algorithm" : "a dBias") + " on " +
-                               architecture_of(here)};
-}
-
-// Such as those of one buffer with K and V.
-Found ragged_gaps_between_rows(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || !is_consumer_blackwell(here)) return {};
-    for (int const port : {Port::Q, Port::dO}) {
-        nodes::TensorSpec const* const tensor = facts.tensor(port);
-        std::int64_t const row = tensor->dim[1] * tensor->dim[3];
-        if (!is_ragged(tensor) || tensor->stride[2] <= row) continue;
-        return Violation{port, "rows of " + number(row) + " elements that lie " + number(tensor->stride[2]) +
-                                   " apart, on " + architecture_of(here)};
-    }
-    return {};
-}
-
-Found ragged_heads_before_9_19(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || here.cudnn_version >= 91900 || first_row_port(facts, true) < 0) return {};
-    Found found = bad_head_dim(facts, [](std::int64_t dim) { return dim > 128; });
-    if (found) found->found += " beside a ragged offset, with " + version(here.cudnn_version);
-    return found;
-}
-
-// The columns of dQ and dK from 128 on are left out.
-Found ragged_unequal_heads(Facts const& facts, Capabilities const& here) {
-    if (!is_hopper(here) || here.cudnn_version < 91900) return {};  // other limits'
-    bool const is_affected = facts.qk_dim() > 192 && facts.v_dim() <= 128;
-    if (!facts.is_backward || !is_affected || first_row_port(facts, true) < 0) return {};
-    return Violation{Port::V, "head dims of " + number(facts.qk_dim()) + " and " + number(facts.v_dim()) +
-                                  " beside a ragged offset"};
-}
-
-Found gradient_offsets_before_9_19(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || here.cudnn_version >= 91900) return {};
-    constexpr std::pair<int, int> kPairs[] = {{Port::Q, Port::dQ}, {Port::K, Port::dK}, {Port::V, Port::dV}};
-    for (auto const& [of, gradient] : kPairs) {
-        if (facts.tensor(gradient)->ragged_offset == facts.tensor(of)->ragged_offset) continue;
-        return Violation{gradient, "another ragged offset than its tensor's, with " + version(here.cudnn_version)};
-    }
-    return {};
 }
 
 Found sink_version(Facts const& facts, Capabilities const& here) {
@@ -566,6 +487,9 @@ constexpr Limit kLimits[] = {
      "of dQ and dK",
      "pad V, O, dO and dV with columns of zeros to a head dim of 136, or pad the sequences", kUnsupported,
      Ground::WrongRun, ragged_unequal_heads},
+    {"cudnn.s81", "as many heads in V as in K for backward of ragged tensors but on compute capability 9.0, 10.x and 11.x",
+     "repeat the heads of the one that has fewer, and add up their gradients", kUnsupported, Ground::NoEngine,
+     ragged_heads_of_v},
 };
 
 }  // namespace

@@ -262,6 +262,18 @@ TEST_CASE("cudnn.s80: wide heads of Q and narrow ones of V, ragged", "[support]"
     CHECK(ids(with_head_dims(AttentionGraph::backward().padding(), 200, 128)) == "");
 }
 
+TEST_CASE("cudnn.s81: K and V with other numbers of heads, ragged", "[support]") {
+    auto const on = [](int sm) { return core::Capabilities{.cudnn_version = 91900, .sm = sm}; };
+    auto graph = AttentionGraph::backward().heads(2, 1).padding();
+    CHECK(ids(graph, on(80)) == "");
+    pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
+    for (int const sm : {80, 89, 120}) CHECK(ids(graph, on(sm)) == "cudnn.s81");
+    for (int const sm : {90, 100, 103}) CHECK(ids(graph, on(sm)) == "");
+    auto forward = AttentionGraph::forward().heads(2, 1).padding();
+    pack_rows(forward, {Port::Q, Port::K, Port::V, Port::O});
+    CHECK(ids(forward, on(80)) == "");
+}
+
 TEST_CASE("cudnn.s66: rows of packed tensors that lie apart") {
     for (int const port : {Port::Q, Port::dO, Port::K, Port::dQ}) {
         auto graph = AttentionGraph::backward().padding();
