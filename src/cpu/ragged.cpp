@@ -46,6 +46,20 @@ std::int64_t reach(ir::Value const& value, std::int64_t rows) {
     return rows == 0 ? 0 : last + 1;
 }
 
+// The first sequence that ends behind the rows which there are at most; empty where none does.
+std::string fault_of_rows(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
+    std::int64_t const most = value.ragged.most_rows, row = value.stride[2];
+    for (std::int64_t b = 0; most > 0 && b < value.dim[0]; ++b) {
+        std::int64_t const rows = rows_of(value, memory, graph, b);
+        std::int64_t const end = start_of(value, memory, graph, b) / row + rows;
+        if (rows == 0 || end <= most) continue;
+        return "Tensor '" + value.name + "' has a sequence that ends with row " + std::to_string(end) +
+               " at batch entry " + std::to_string(b) + "; the graph was told of " + std::to_string(most) +
+               " at most. Nothing was written; pass set_max_total_seq_len_q() or _kv() where the last sequence ends.";
+    }
+    return {};
+}
+
 // The first fault of the tensor's offset; empty where there is none.
 std::string fault_of(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
     std::string const& offsets = graph.value(value.ragged.offset).name;
@@ -69,7 +83,7 @@ std::string fault_of(ir::OpGraph const& graph, ir::Value const& value, Memory co
                                   std::to_string(needed));
         }
     }
-    return {};
+    return fault_of_rows(graph, value, memory);
 }
 
 // Calls copy(at in packed, at in dense), both in elements, for each element that a sequence has.

@@ -46,12 +46,16 @@ cudnnBackendDescriptor_t TensorLowering::tensor(ir::ValueId id) {
     if (id == ir::kNoValue || error_.is_bad()) return nullptr;
     Descriptor& known = tensors_[static_cast<std::size_t>(id)];
     if (known) return known.get();
-    ir::ValueId const offset = graph_.value(id).ragged.offset;
+    ir::ValueId const offset = ragged_of(graph_.value(id)).offset;
     if (offset != ir::kNoValue && tensor(offset) == nullptr) return nullptr;
     bool const virtually = is_virtual(graph_.value(graph_.storage_of(id)));
     known = make(graph_.value(id), virtually ? next_free_uid() : bind(id), virtually);
     if (error_.is_good()) error_ = known.finalize();
     return error_.is_good() ? known.get() : nullptr;
+}
+
+ir::Ragged const& TensorLowering::ragged_of(ir::Value const& value) const {
+    return value.packed_like == ir::kNoValue ? value.ragged : graph_.value(value.packed_like).ragged;
 }
 
 ir::ValueId TensorLowering::sums_of(ir::ValueId lengths) const {
@@ -93,8 +97,9 @@ Descriptor TensorLowering::make(ir::Value const& value, std::int64_t uid, bool i
     if (value.reordering == TensorReordering_t::F8_128x4) {
         tensor.set(CUDNN_ATTR_TENSOR_REORDERING_MODE, CUDNN_TENSOR_REORDERING_F8_128x4);
     }
-    if (value.ragged) tensor.set(CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC, this->tensor(value.ragged.offset));
-    if (value.ragged.multiplier != 1) tensor.set(kTensorRaggedOffsetMultiplier, value.ragged.multiplier);
+    ir::Ragged const& ragged = ragged_of(value);
+    if (ragged) tensor.set(CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC, this->tensor(ragged.offset));
+    if (ragged.multiplier != 1) tensor.set(kTensorRaggedOffsetMultiplier, ragged.multiplier);
     if (is_virtual) tensor.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true);
     if (is_by_value(value)) tensor.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, true);
     return tensor;
@@ -134,7 +139,10 @@ std::pair<Source, std::int64_t> TensorLowering::source_of(ir::ValueId storage) {
 
 std::int64_t TensorLowering::place_scratch(ir::Value const& value) {
     std::int64_t const offset = bindings_.scratch_bytes;
-    std::int64_t const bytes = core::span_of(value.dim, value.stride).value_or(0) * core::size_of(value.type);
+    std::int64_t const elements = value.packed_like == ir::kNoValue
+                                      ? core::span_of(value.dim, value.stride).value_or(0)
+                                      : ragged_of(value).most_rows * value.stride[2];
+    std::int64_t const bytes = elements * core::size_of(value.type);
     bindings_.scratch_bytes += (bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
     return offset;
 }

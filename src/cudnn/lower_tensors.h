@@ -29,6 +29,8 @@ class TensorLowering {
     std::int64_t bind(ir::ValueId id);
     std::pair<Source, std::int64_t> source_of(ir::ValueId storage);
     std::int64_t place_scratch(ir::Value const& value);
+    // How the value lies in memory that offsets divide.
+    ir::Ragged const& ragged_of(ir::Value const& value) const;
     std::int64_t next_free_uid();
 
     ir::OpGraph const& graph_;

@@ -9,8 +9,8 @@ namespace cudnn_frontend::inline v1::expand {
 using ir::ValueId;
 
 AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node,
-                               WaitingNodes& waiting)
-    : NodeScope(builder, tensors, node), waiting_(waiting) {
+                               WaitingNodes& waiting, Capabilities const& capabilities)
+    : NodeScope(builder, tensors, node), waiting_(waiting), capabilities_(capabilities) {
     if (fields().padding_mask) {
         seq_len_q_ = lengths(nodes::attention::kQueryLengths);
         seq_len_kv_ = lengths(nodes::attention::kKeyLengths);
@@ -29,15 +29,27 @@ ValueId AttentionScope::port(int port) const {
         case Port::Stats:
         case Port::Max:
         case Port::Sum_exp:
-        case Port::dQ: return NodeScope::port(port, seq_len_q_);
+        case Port::dQ: return NodeScope::port(port, query_rows());
         case Port::K:
         case Port::V:
         case Port::dK:
-        case Port::dV: return NodeScope::port(port, seq_len_kv_);
-        case Port::Page_table_k: return NodeScope::port(port, seq_len_kv_, nodes::page_size(graph(), node(), Port::K));
-        case Port::Page_table_v: return NodeScope::port(port, seq_len_kv_, nodes::page_size(graph(), node(), Port::V));
+        case Port::dV: return NodeScope::port(port, key_rows());
+        case Port::Page_table_k:
+            return NodeScope::port(port, {seq_len_kv_, nodes::page_size(graph(), node(), Port::K)});
+        case Port::Page_table_v:
+            return NodeScope::port(port, {seq_len_kv_, nodes::page_size(graph(), node(), Port::V)});
         default: return NodeScope::port(port);
     }
+}
+
+RaggedRows AttentionScope::query_rows() const {
+    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&node().fields);
+    return {.lengths = seq_len_q_, .most = backward == nullptr ? 0 : backward->max_total_seq_len_q.value_or(0)};
+}
+
+RaggedRows AttentionScope::key_rows() const {
+    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&node().fields);
+    return {.lengths = seq_len_kv_, .most = backward == nullptr ? 0 : backward->max_total_seq_len_kv.value_or(0)};
 }
 
 ValueId AttentionScope::lengths(nodes::attention::LengthPorts const& ports) {
@@ -96,6 +108,16 @@ ValueId AttentionScope::add_row(std::string const& name) {
 
 ValueId AttentionScope::add_scratch(std::string const& name, core::Dims dim) {
     return add_value({.name = name, .type = DataType_t::FLOAT, .dim = std::move(dim), .owned_scratch = true});
+}
+
+ValueId AttentionScope::add_scratch_like(ValueId ragged, std::string const& name, DataType_t type, core::Dims dim,
+                                         core::Dims stride) {
+    return add_value({.name = name,
+                      .type = type,
+                      .dim = std::move(dim),
+                      .stride = std::move(stride),
+                      .owned_scratch = true,
+                      .packed_like = ragged});
 }
 
 ValueId AttentionScope::add_number(std::string const& name, double number) {

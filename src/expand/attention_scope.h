@@ -1,6 +1,7 @@
 // The scope of an attention node: its sizes, its options, and the primitive operations that its steps are written in.
 #pragma once
 
+#include "expand/expand.h"
 #include "expand/scope.h"
 #include "expand/waiting_nodes.h"
 #include "nodes/fp8.h"
@@ -14,8 +15,10 @@ using nodes::attention::Port;
 // In comments: b batch entry, h query head, i query, j key, d element of a head.
 class AttentionScope : public NodeScope {
    public:
-    AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node, WaitingNodes& waiting);
+    AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node, WaitingNodes& waiting,
+                   Capabilities const& capabilities);
 
+    Capabilities const& capabilities() const { return capabilities_; }
     ir::ValueId port(int port) const;
     nodes::AttentionFields const& fields() const { return *nodes::attention_fields(node()); }
     core::Dims const& score_dim() const { return score_dim_; }  // {B, Hq, Sq, Skv}
@@ -57,6 +60,9 @@ class AttentionScope : public NodeScope {
     ir::ValueId modified(ir::ValueId s, int given, int returned);
     // Virtual too, but cuDNN's engines want it in memory.
     ir::ValueId add_scratch(std::string const& name, core::Dims dim);
+    // The same in rows that lie as those of a ragged tensor.
+    ir::ValueId add_scratch_like(ir::ValueId ragged, std::string const& name, DataType_t type, core::Dims dim,
+                                 core::Dims stride);
     ir::ValueId add_number(std::string const& name, double number);
     ir::ValueId add_integer(std::string const& name, std::int64_t integer);
     ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
@@ -89,7 +95,11 @@ class AttentionScope : public NodeScope {
     std::string name_of_op(std::string const& result) const;
     std::string path(std::string const& step) const { return name() + "::" + step; }
 
+    RaggedRows query_rows() const;
+    RaggedRows key_rows() const;
+
     WaitingNodes& waiting_;
+    Capabilities const& capabilities_;
     core::Dims score_dim_;
     ir::ValueId seq_len_q_ = ir::kNoValue, seq_len_kv_ = ir::kNoValue;
 };

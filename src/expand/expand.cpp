@@ -64,7 +64,7 @@ class Expansion {
    private:
     error_t expand(nodes::Node const& node, Operands operands) {
         if (nodes::attention_fields(node) != nullptr) {
-            AttentionScope at(builder_, tensors_, node, waiting_);
+            AttentionScope at(builder_, tensors_, node, waiting_, capabilities_);
             return expand_attention(at, capabilities_);
         }
         NodeScope at(builder_, tensors_, node);

@@ -15,9 +15,8 @@ class NodeScope {
     std::string const& name() const { return name_; }
 
     nodes::GraphSpec const& graph() const { return tensors_.graph(); }
-    // Ragged tensors have rows of these lengths, or one row for so many together.
-    ir::ValueId port(int port, ir::ValueId row_lengths = ir::kNoValue, std::int64_t rows_together = 1) const {
-        return tensors_.value(node_.ports[static_cast<std::size_t>(port)], row_lengths, rows_together);
+    ir::ValueId port(int port, RaggedRows const& rows = {}) const {
+        return tensors_.value(node_.ports[static_cast<std::size_t>(port)], rows);
     }
     bool is_connected(int port) const { return node_.ports[static_cast<std::size_t>(port)] != nodes::kNoTensor; }
     // A copy: the builder moves its values as it grows.

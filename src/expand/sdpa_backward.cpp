@@ -4,6 +4,7 @@
 #include "expand/dropout.h"
 #include "expand/masks.h"
 #include "expand/node_expansions.h"
+#include "expand/packed_scratch.h"
 #include "expand/quantize.h"
 #include "expand/scores.h"
 
@@ -46,7 +47,9 @@ ValueId row_dot(AttentionScope& at) {
     core::Dims const row_dim = at.value(sum).dim;
     ValueId const factor = row_sum_factor(at, "row_dot_factor");
     if (at.is_fp8()) return at.pointwise(MUL, {sum, factor}, at.add_row("scaled_row_dot"));
-    return at.pointwise(MUL, {sum, factor}, at.add_scratch("scaled_row_dot", row_dim));
+    char const* const name = "scaled_row_dot";
+    ValueId const packed = add_packed_scratch(at, name, DataType_t::FLOAT, row_dim, at.port(Port::Stats));
+    return at.pointwise(MUL, {sum, factor}, packed != ir::kNoValue ? packed : at.add_scratch(name, row_dim));
 }
 
 // p[b,h,i,j] = exp(s[b,h,i,j] - stats[b,h,i]): forward's probabilities without its maximum and sum. Engines expect the
@@ -108,15 +111,21 @@ void store(AttentionScope& at, ValueId sum, Gradient const& gradient) {
     quantized(at, wide, narrowing.how, at.port(gradient.port));
 }
 
+// Of each query head, before heads that share keys or values are summed.
+ValueId add_gradient_of_heads(AttentionScope& at, core::Dims const& dim, ValueId sum, char const* gradient) {
+    std::string const name = std::string(gradient) + "_of_query_heads";
+    DataType_t const type = at.is_fp8() ? DataType_t::FLOAT : at.io_type();
+    ValueId const packed = add_packed_scratch(at, name, type, dim, sum);
+    return packed != ir::kNoValue ? packed : at.add_virtual(name, dim, type);
+}
+
 // g[b,k,j,d] = sum_i a[b,h,j,i] x[b,h,i,d], summed over the query heads h that share the head k of keys or values.
 void sum_over_queries(AttentionScope& at, ValueId a, ValueId x, Gradient const& gradient) {
     ValueId const sum = add_sum(at, gradient);
     core::Dims const& s = at.score_dim();
     core::Dims const full{s[0], s[1], s[3], at.value(x).dim[3]};
     bool const is_shared = at.value(sum).dim != full;
-    DataType_t const type = at.is_fp8() ? DataType_t::FLOAT : at.io_type();
-    ValueId const product =
-        is_shared ? at.add_virtual(std::string(gradient.name) + "_of_query_heads", full, type) : sum;
+    ValueId const product = is_shared ? add_gradient_of_heads(at, full, sum, gradient.name) : sum;
     at.matmul({.a = a, .b = x, .c = product, .m_override = at.seq_len_kv(), .k_override = at.seq_len_q()});
     if (is_shared) at.reduce(ReductionMode_t::ADD, product, sum, is_deterministic(at));
     store(at, sum, gradient);
@@ -178,12 +187,21 @@ ValueId restored_keys(AttentionScope& at, Shared const& shared) {
     return at.reshape(shared.k_transposed, at.add_virtual("keys", k.dim, k.stride, k.type));
 }
 
+// Packed, cuDNN's engines write it as Q lies and read it as dQ does.
+ValueId add_accumulator(AttentionScope& at, ValueId dq) {
+    char const* const name = "dQ_accumulator";
+    ir::Value const like = at.value(dq);
+    bool const lies_like_q = at.value(at.port(Port::Q)).ragged == like.ragged;
+    ValueId const packed = lies_like_q ? add_packed_scratch(at, name, DataType_t::FLOAT, like.dim, dq) : ir::kNoValue;
+    return packed != ir::kNoValue ? packed : at.add_scratch(name, like.dim);
+}
+
 // dq[b,h,i,d] = sum_j ds[b,h,i,j] k[b,h,j,d]. Blocks of keys add to an accumulator in whatever order they finish, which
 // is fastest; a fixed order, and the gradient of a bias, need the product in one piece.
 void gradient_of_queries(AttentionScope& at, Shared const& shared, ValueId ds) {
     ValueId const dq = add_sum(at, kOfQueries);
     bool const is_direct = is_deterministic(at) || at.is_connected(Port::dBias) || at.is_fp8();
-    ValueId const product = is_direct ? dq : at.add_scratch("dQ_accumulator", at.value(dq).dim);
+    ValueId const product = is_direct ? dq : add_accumulator(at, dq);
     at.matmul({.a = ds,
                .b = restored_keys(at, shared),
                .c = product,

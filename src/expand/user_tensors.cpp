@@ -39,7 +39,7 @@ UserTensors::UserTensors(nodes::GraphSpec const& spec, ir::Builder& builder)
       producers_(producers_of(spec)),
       are_factors_(factors(spec)) {}
 
-ir::ValueId UserTensors::value(TensorId id, ir::ValueId row_lengths, std::int64_t rows_together) {
+ir::ValueId UserTensors::value(TensorId id, RaggedRows const& rows) {
     if (id == kNoTensor) return ir::kNoValue;
     ir::ValueId& known = values_[static_cast<std::size_t>(id)];
     if (known != ir::kNoValue) return known;
@@ -57,9 +57,10 @@ ir::ValueId UserTensors::value(TensorId id, ir::ValueId row_lengths, std::int64_
     if (tensor.value) value.constant = *tensor.value;
     if (tensor.ragged_offset != kNoTensor) {
         value.ragged = {.offset = this->value(tensor.ragged_offset),
-                        .length = row_lengths,
-                        .rows_together = rows_together,
-                        .multiplier = tensor.ragged_offset_multiplier};
+                        .length = rows.lengths,
+                        .rows_together = rows.together,
+                        .multiplier = tensor.ragged_offset_multiplier,
+                        .most_rows = rows.most};
         // The stride of the batch entries means nothing to the user; a dense copy needs one.
         value.stride[0] = 0;
         value.stride[0] = core::span_of(value.dim, value.stride).value_or(0);

@@ -8,6 +8,13 @@
 
 namespace cudnn_frontend::inline v1::expand {
 
+// The rows of a ragged tensor, as in ir::Ragged.
+struct RaggedRows {
+    ir::ValueId lengths = ir::kNoValue;
+    std::int64_t together = 1;
+    std::int64_t most = 0;
+};
+
 // A tensor becomes a value when an operation first asks for it: what no operation touches needs no pointer at run time.
 class UserTensors {
    public:
@@ -15,8 +22,8 @@ class UserTensors {
 
     nodes::GraphSpec const& graph() const { return spec_; }
 
-    // No value for no tensor. A ragged tensor has rows of these lengths, or one row for so many together.
-    ir::ValueId value(nodes::TensorId id, ir::ValueId row_lengths = ir::kNoValue, std::int64_t rows_together = 1);
+    // No value for no tensor. A ragged one has these rows.
+    ir::ValueId value(nodes::TensorId id, RaggedRows const& rows = {});
 
    private:
     ir::Role role_of(nodes::TensorId id) const;

@@ -35,6 +35,7 @@ struct Ragged {
     ValueId length = kNoValue;  // {B, 1, 1, 1}: rows of each entry; there is no memory for more
     std::int64_t rows_together = 1;  // this many of the length's rows are one of the tensor's: of a page table
     std::int64_t multiplier = 1;     // elements that the offset counts as one
+    std::int64_t most_rows = 0;      // up to the end of the last sequence; 0: nobody said
 
     explicit operator bool() const { return offset != kNoValue; }
 
@@ -59,6 +60,10 @@ struct Value {
     double stored_times = 1.0;   // of 8 bits: these hold the value times this, as cuDNN's kernels do it inside
     bool is_factor = false;      // its element means nothing unless it is finite and above 0
     bool owned_scratch = false;  // Virtual here, but cuDNN wants memory for it: the lowering finds it a place
+    // Of owned scratch: its rows lie in cuDNN's memory as those of that ragged value, whose most_rows is known. The
+    // interpreter's have room for the longest sequence in each batch entry. Where there are more heads than that value
+    // has, cuDNN counts the offsets as many times.
+    ValueId packed_like = kNoValue;
 };
 
 // C = A * B over the last two dims. A batch dim of A or B may be smaller than C's: groups of C share its entries.

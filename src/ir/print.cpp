@@ -105,6 +105,8 @@ std::string type_and_dims(Value const& value) {
     if (value.reordering != TensorReordering_t::NONE) text += std::string(" ") + core::name_of(value.reordering);
     if (value.ragged) text += " ragged by %" + std::to_string(value.ragged.offset);
     if (value.ragged.multiplier != 1) text += " times " + std::to_string(value.ragged.multiplier);
+    if (value.ragged.most_rows != 0) text += " of at most " + std::to_string(value.ragged.most_rows) + " rows";
+    if (value.packed_like != kNoValue) text += " packed like %" + std::to_string(value.packed_like);
     return text;
 }
 

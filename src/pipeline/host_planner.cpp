@@ -190,7 +190,7 @@ Result<std::shared_ptr<Planner>> make_host_planner(PlanningInput const& input) {
                        "Target::cpu(" + std::to_string(input.target.threads()) +
                            ") was asked for; needed is a number of threads of at least 1, or 0 for one on each core");
     }
-    expand::Capabilities capabilities;
+    expand::Capabilities capabilities{.packed_scratch = true};
     bool const is_fused = input.target.kind() == Target::Kind::CPU;
     if (is_fused) capabilities.fused_attention = expand::Capabilities::Fused::Preferred;
     auto op_graph = expand::expand(input.graph, capabilities);

@@ -60,6 +60,9 @@ Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capab
 inline constexpr char const* kDynamicShapeReleases = "9.18 to 9.20";
 bool takes_dynamic_shapes(core::Capabilities const& capabilities);
 
+// Whether engines of packed sequences' backward take memory between operations that is packed as well.
+bool takes_packed_scratch(core::Capabilities const& capabilities);
+
 // Whether cuDNN computes the graph in one order in each run. Engines' notes do not tell.
 bool is_deterministic(nodes::ValidatedGraph const& graph);
 

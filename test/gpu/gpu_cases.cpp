@@ -137,6 +137,31 @@ std::vector<CaseGroup> shape_groups() {
     };
 }
 
+// Where backward is told how many rows there are.
+std::vector<CaseGroup> bounded_groups() {
+    auto const bounded = [](Change const& change) {
+        return [=](AttentionCase& c) { packed(c), c.bounds_rows = true, change(c); };
+    };
+    auto const shared = [](AttentionCase& c) { c.h_q = 4, c.h_k = c.h_v = 2; };
+    return {
+        group("ragged, bounded rows", bounded([](auto&) {})),
+        group("ragged, bounded rows, shared heads", bounded(shared)),
+        group("ragged, bounded rows, other heads of V", bounded([](auto& c) { c.h_q = 4, c.h_k = 2, c.h_v = 1; })),
+        group("ragged, bounded rows, results with gaps",
+              bounded([=](auto& c) { shared(c), c.output_layout = Layout::RaggedGaps; })),
+        group("ragged, bounded rows, dense stats", bounded([](auto& c) { c.stats_layout = Layout::BHSD; })),
+        group("ragged, bounded rows, Q, K and V in one buffer",
+              bounded([](auto& c) { laid_out(Layout::RaggedPacked)(c), c.h_k = c.h_v = c.h_q; })),
+        group("ragged, bounded rows, an empty sequence", bounded([=](auto& c) {
+                  shared(c), c.len_q->front() = c.len_kv->front() = 0, laid_out(Layout::Ragged)(c);
+              })),
+        group("ragged, bounded rows, deterministic", bounded([=](auto& c) { shared(c), c.deterministic = true; })),
+        group("ragged, bounded rows, heads of 72", bounded([=](auto& c) { shared(c), head_dims(72, 72)(c); })),
+        group("ragged, bounded rows, heads of 192 and 128",
+              bounded([=](auto& c) { shared(c), head_dims(192, 128)(c); })),
+    };
+}
+
 std::vector<CaseGroup> ragged_groups() {
     return {
         group("ragged", packed),
@@ -170,6 +195,7 @@ std::vector<CaseGroup> ragged_groups() {
                   c.s_kv = c.s_q, c.h_k = c.h_v = c.h_q, packed(c), c.len_kv = c.len_q;
                   laid_out(Layout::RaggedHeads)(c);
               }),
+        group("ragged, other heads of V", [](auto& c) { packed(c), c.h_q = 4, c.h_k = 2, c.h_v = 1; }),
         group("ragged, more queries", [&](auto& c) { more_queries(c), packed(c); }),
         group(
             "ragged, one query", [&](auto& c) { c.s_q = 1, packed(c), c.len_q->front() = 1; }, "cudnn.s23"),
@@ -488,8 +514,8 @@ std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
     for (auto const& groups :
          {mask_groups(), score_groups(), dropout_groups(), shape_groups(), more_queries_groups(), ragged_groups(),
-          paged_groups(), modifier_groups(), sink_groups(), softmax_groups(), variant_groups(), wide_head_groups(),
-          float_groups(), fp8_option_groups(), fp8_shape_groups()}) {
+          bounded_groups(), paged_groups(), modifier_groups(), sink_groups(), softmax_groups(), variant_groups(),
+          wide_head_groups(), float_groups(), fp8_option_groups(), fp8_shape_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;

@@ -227,6 +227,26 @@ TEST_CASE("a plan tells whether each run gives the same bits", "[offline]") {
     CHECK(answer(false, Target::offline("h200")));
 }
 
+TEST_CASE("backward of packed sequences needs less memory where their rows are bounded", "[offline]") {
+    if (!has_cudnn()) return;
+    AttentionCase c = gpu_case_groups()[0].cases[1];
+    c.b = 8, c.h_q = 4, c.h_k = c.h_v = 2, c.s_q = c.s_kv = 512, c.d_qk = c.d_v = 64;
+    c.input_layout = c.output_layout = Layout::Ragged;
+    c.len_q = c.len_kv = std::vector<std::int64_t>{512, 32, 32, 32, 32, 32, 32, 32};
+    auto const workspace = [&](bool is_bounded, char const* device) {
+        c.bounds_rows = is_bounded;
+        Graphs graphs(c);
+        REQUIRE(graphs.backward.build(Target::offline(device)).get_message() == "");
+        return graphs.backward.graph().get_workspace_size();
+    };
+    // 736 rows of 4,096, of numbers and of heads: a FLOAT each and dQ's 64 of FLOAT, dK's and dV's 64 of BFLOAT16.
+    std::int64_t const of_a_row = 4 * (4 + 64 * 4 + 2 * 64 * 2);
+    for (char const* const device : {"h200", "b200"}) {
+        CHECK(workspace(false, device) - workspace(true, device) >= (4096 - 736) * of_a_row - 4096);
+    }
+    CHECK(workspace(false, "a100") == workspace(true, "a100"));
+}
+
 TEST_CASE("limits can be ignored, and then cuDNN answers for itself", "[offline]") {
     if (!has_cudnn()) return;
     AttentionCase c = gpu_case_groups().front().cases[3];

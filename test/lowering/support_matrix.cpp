@@ -109,10 +109,14 @@ nodes::ValidatedGraph validated(graph::Graph const& graph) {
     std::exit(1);
 }
 
+core::Capabilities capabilities_of(cudnn::Api const& api, cudnn::Device const& device) {
+    return {.cudnn_version = api.get_version(), .sm = device.sm()};
+}
+
 // Why the library makes no plan; asked past the table.
 std::string refusal_of(cudnn::Api const& api, nodes::ValidatedGraph const& graph, cudnn::Device const& device,
                        bool builds_plan) {
-    auto const op_graph = expand::expand(graph, pipeline::expansion_for_cudnn());
+    auto const op_graph = expand::expand(graph, pipeline::expansion_for_cudnn(capabilities_of(api, device)));
     if (op_graph.is_bad()) return op_graph.error().err_msg;
     auto const lowered = cudnn::lower(op_graph.value(), api, {});
     if (lowered.is_bad()) return lowered.error().err_msg;
@@ -135,7 +139,7 @@ Cell ask(cudnn::Api const& api, Row const& row, bool is_backward, cudnn::Device 
     cell.is_there = described.has_value();
     if (!cell.is_there) return cell;
     nodes::ValidatedGraph const graph = validated(*described);
-    Report const report = support::check(graph, {.cudnn_version = api.get_version(), .sm = device.sm()});
+    Report const report = support::check(graph, capabilities_of(api, device));
     for (Finding const& finding : report.findings()) {
         for (support::Limit const& limit : support::limits()) {
             if (finding.where.rule != limit.id) continue;

@@ -213,6 +213,17 @@ void Session::apply_backward_options(Attributes& options, Inputs const& in, Back
     if (out.d_sink) options.set_dsink_token(requested("d_sink", out.d_sink));
 }
 
+// Rows up to the end of the last sequence of any of these.
+static std::int64_t rows_in_memory(std::initializer_list<HostTensor const*> tensors) {
+    std::int64_t rows = 1;
+    for (HostTensor const* const tensor : tensors) {
+        for (std::size_t b = 0; b < tensor->starts.size(); ++b) {
+            rows = std::max(rows, tensor->starts[b] / tensor->stride[2] + tensor->rows[b]);
+        }
+    }
+    return rows;
+}
+
 Session::Session(AttentionCase const& c, Inputs const& in, BackwardInputs const& more, BackwardOutputs const& out)
     : case_(c) {
     set_types(graph_, c.type);
@@ -224,6 +235,10 @@ Session::Session(AttentionCase const& c, Inputs const& in, BackwardInputs const&
     }
     SDPA_backward_attributes options;
     apply_backward_options(options, in, out);
+    if (c.bounds_rows) {
+        options.set_max_total_seq_len_q(rows_in_memory({&in.q, &more.o, &more.d_o, &more.stats, &out.d_q}))
+            .set_max_total_seq_len_kv(rows_in_memory({&in.k, &in.v, &out.d_k, &out.d_v}));
+    }
     auto const [d_q, d_k, d_v] =
         c.shorthands ? graph_.scaled_dot_product_flash_attention_backward(q, k, v, o, d_o, stats, options)
                      : graph_.sdpa_backward(q, k, v, o, d_o, stats, options);

@@ -57,6 +57,7 @@ struct AttentionCase {
     std::optional<Layout> stats_layout;          // of Stats, Max and Sum_exp, where it is not that of O
     DataType_t offset_type = DataType_t::INT32;  // of ragged layouts, and of sums of lengths
     bool offsets_in_rows = false;                // ragged layouts count rows, and not elements
+    bool bounds_rows = false;                    // backward is told how many rows ragged layouts have at most
     bool explicit_uids = true;
     bool generate_stats = true;
     AttentionImplementation_t implementation = AttentionImplementation_t::AUTO;

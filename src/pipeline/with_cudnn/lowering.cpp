@@ -139,8 +139,10 @@ error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std
 
 }  // namespace
 
-expand::Capabilities expansion_for_cudnn() {
-    return {.fused_attention = expand::Capabilities::Fused::OnRequest, .full_lengths_in_backward = true};
+expand::Capabilities expansion_for_cudnn(core::Capabilities const& device) {
+    return {.fused_attention = expand::Capabilities::Fused::OnRequest,
+            .full_lengths_in_backward = true,
+            .packed_scratch = support::takes_packed_scratch(device)};
 }
 
 // Plans that are compiled into a kernel cache of the user's last as long as that one.
@@ -155,7 +157,7 @@ Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& in
     SDPA_GRAPH_TRY(check_dynamic_shapes(input, device.value()));
     SDPA_GRAPH_TRY(check_sm_version(input.settings, *device.value().device));
     SDPA_GRAPH_TRY(check_support(input, device.value()));
-    auto op_graph = expand::expand(input.graph, expansion_for_cudnn());
+    auto op_graph = expand::expand(input.graph, expansion_for_cudnn(capabilities_of(device.value())));
     if (op_graph.is_bad()) return op_graph.error();
     auto graph = lowered_graph({std::move(op_graph).value(), std::move(device).value(), input.settings.dynamic_shapes,
                                 input.settings.sm_count},
@@ -176,7 +178,7 @@ Result<LoadedPlan> load_for_cudnn(PlanningInput const& input, std::string const&
     if (stored.is_bad()) return stored.error();
     auto device = find_planning_device(input.target, input.settings.device.get());
     if (device.is_bad()) return device.error();
-    auto const op_graph = expand::expand(input.graph, expansion_for_cudnn());
+    auto const op_graph = expand::expand(input.graph, expansion_for_cudnn(capabilities_of(device.value())));
     if (op_graph.is_bad()) return op_graph.error();
     SDPA_GRAPH_TRY(check_stored(stored.value(), device.value(), op_graph.value().bindings().size()));
     auto engine = cudnn::EnginePlan::load(*device.value().api, stored.value().name, stored.value().engine_plan,

@@ -1,6 +1,7 @@
 // From a validated graph, or a stored plan of it, to what a planner of cuDNN works on.
 #pragma once
 
+#include "core/capabilities.h"
 #include "expand/expand.h"
 #include "pipeline/planner.h"
 #include "pipeline/with_cudnn/cudnn_work.h"
@@ -8,7 +9,7 @@
 namespace cudnn_frontend::inline v1::pipeline {
 
 // How operations are chosen for cuDNN.
-expand::Capabilities expansion_for_cudnn();
+expand::Capabilities expansion_for_cudnn(core::Capabilities const& device);
 
 Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& input);
 

@@ -107,6 +107,24 @@ TEST_CASE("indices in order pass, and each is fetched once") {
     CHECK(offsets.fetched == 3);
 }
 
+TEST_CASE("a sequence that ends behind the rows that backward was told of is named") {
+    for (bool const is_fused : {false, true}) {
+        auto const attention = test::packed_backward();
+        RemotePack pack{is_fused ? test::fused(attention) : test::composite(attention),
+                        {{"seq_len_q", {6, 2}}, {"seq_len_kv", {5, 2}}}};
+        pack.integers["offset_64"] = {0, 6 * 64, 8 * 64};  // of Q, O, dO and dQ
+        pack.integers["offset_4"] = {0, 6 * 4, 8 * 4};     // of Stats
+        pack.integers["offset_32"] = {0, 5 * 32, 7 * 32};  // of K, V, dK and dV
+        CHECK(pack.check().get_message() == "");
+        pack.integers["offset_32"] = {0, 6 * 32, 9 * 32};
+        CHECK(
+            pack.check().get_message() ==
+            "Tensor 'K' has a sequence that ends with row 8 at batch entry 1; the graph was told of 7 at most. Nothing "
+            "was written; pass set_max_total_seq_len_q() or _kv() where the last sequence ends.");
+        CHECK(pack.check().where.tensor == "offset_32");
+    }
+}
+
 TEST_CASE("a length past the dim is named with its batch entry") {
     for (bool const is_fused : {false, true}) {
         RemotePack pack = padded(is_fused);
@@ -156,7 +174,7 @@ TEST_CASE("the first fault of each tensor is told: of lengths, of offsets, of ta
     auto attention = AttentionGraph::forward().padding();
     test::pack_rows(attention, {Port::Q, Port::K, Port::V, Port::O});
     RemotePack offsets{test::composite(attention), {{"seq_len_q", {6, 2}}, {"seq_len_kv", {5, 5}}}};
-    offsets.integers["offset"] = {0, -2, 0};  // of two tensors, each the offset of two
+    offsets.integers["offset_32"] = offsets.integers["offset_64"] = {0, -2, 0};  // each the offset of two
     CHECK(lines(offsets) == 2);
 }
 

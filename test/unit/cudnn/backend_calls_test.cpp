@@ -150,17 +150,25 @@ TEST_CASE("the backend is told of pages: container, table, lengths and result of
     CHECK(fake.alive() == 0);
 }
 
-TEST_CASE("the backend is not told bounds on tokens, with which some heads come out wrong") {
-    auto const log_with = [](std::optional<std::int64_t> tokens) {
-        auto attention = AttentionGraph::backward().padding();
-        test::pack_rows(attention, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
-        auto& fields = std::get<nodes::SdpaBackwardFields>(attention.node().fields);
-        fields.max_total_seq_len_q = fields.max_total_seq_len_kv = tokens;
+TEST_CASE(
+    "the backend gets as much memory for packed sums as the bounds on rows say, with the offsets of the results") {
+    auto const lowered = [](AttentionGraph const& attention, std::size_t& offsets) {
         FakeCudnn fake;
-        REQUIRE(cudnn::lower(test::composite(attention), fake.api(), {}).is_good());
-        return fake.log();
+        auto const graph = cudnn::lower(test::composite(attention), fake.api(), {});
+        REQUIRE(graph.is_good());
+        offsets = count_of(fake.log(), "RAGGED_OFFSET_DESC");
+        return graph.value().bindings.scratch_bytes;
     };
-    CHECK(log_with(7) == log_with(std::nullopt));
+    AttentionGraph const bounded = test::packed_backward();
+    AttentionGraph dense = bounded;
+    auto& fields = std::get<nodes::SdpaBackwardFields>(dense.node().fields);
+    fields.max_total_seq_len_q.reset(), fields.max_total_seq_len_kv.reset();
+    std::size_t offsets = 0, dense_offsets = 0;
+    // Of FLOAT: a number and an element of dQ for each of 8 rows of 4 heads, which are 2 of 6 rows without a bound. Of
+    // HALF, which takes memory with a bound alone: elements of dK and dV for 7 rows of 4 heads.
+    CHECK(lowered(bounded, offsets) == 8 * 4 * 4 + 128 + 8 * 4 * 16 * 4 + 2 * (7 * 4 * 16 * 2 + 128));
+    CHECK(lowered(dense, dense_offsets) == 12 * 4 * 4 + 64 + 12 * 4 * 16 * 4);
+    CHECK(offsets == dense_offsets + 4);
 }
 
 TEST_CASE("the backend is told that a sum is deterministic from 9.11 on, which first has a word for it") {

@@ -177,11 +177,21 @@ void pack_rows(AttentionGraph& graph, std::initializer_list<int> ports) {
     core::Dims const dims{graph.tensor(Port::Q).dim[0] + 1, 1, 1, 1};
     for (int const port : ports) {
         core::Dims const dim = graph.tensor(port).dim;
-        auto const [entry, is_new] = offset_of.emplace(dim[1] * dim[3], 0);
-        if (is_new) entry->second = graph.add_tensor("offset", DataType_t::INT32, dims);
+        std::int64_t const row = dim[1] * dim[3];
+        auto const [entry, is_new] = offset_of.emplace(row, 0);
+        if (is_new) entry->second = graph.add_tensor("offset_" + std::to_string(row), DataType_t::INT32, dims);
         graph.tensor(port).ragged_offset = entry->second;
         graph.tensor(port).stride = {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
     }
+}
+
+AttentionGraph packed_backward() {
+    AttentionGraph graph = AttentionGraph::backward().heads(2, 2).padding();
+    for (int const port : {Port::Q, Port::K, Port::dQ, Port::dK}) graph.tensor(port).dim[3] = 16;
+    pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::Stats, Port::dQ, Port::dK, Port::dV});
+    auto& fields = std::get<nodes::SdpaBackwardFields>(graph.node().fields);
+    fields.max_total_seq_len_q = 8, fields.max_total_seq_len_kv = 7;
+    return graph;
 }
 
 nodes::ValidatedGraph validated(nodes::GraphSpec const& spec) {
@@ -194,7 +204,8 @@ nodes::ValidatedGraph validated(nodes::GraphSpec const& spec) {
 static ir::OpGraph expanded(AttentionGraph const& graph, bool fused_attention) {
     using Fused = expand::Capabilities::Fused;
     auto result =
-        expand::expand(validated(graph.spec), {.fused_attention = fused_attention ? Fused::Preferred : Fused::Never});
+        expand::expand(validated(graph.spec),
+                       {.fused_attention = fused_attention ? Fused::Preferred : Fused::Never, .packed_scratch = true});
     INFO(result.error().get_message());
     REQUIRE(result.is_good());
     return std::move(result).value();

@@ -52,6 +52,9 @@ class AttentionGraph {
 // Gives these tensors rows that hold all heads, and an offset for each width of rows.
 void pack_rows(AttentionGraph& graph, std::initializer_list<int> ports);
 
+// Backward of packed sequences, at most 8 rows of 4 heads of queries and 7 of 2 heads of keys; heads of 16 elements.
+AttentionGraph packed_backward();
+
 nodes::ValidatedGraph validated(nodes::GraphSpec const& spec);  // fails the test where rules are violated
 ir::OpGraph composite(AttentionGraph const& graph);
 ir::OpGraph fused(AttentionGraph const& graph);

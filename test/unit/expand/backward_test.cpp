@@ -161,3 +161,64 @@ TEST_CASE("The user's dropout mask scales gradients before the row's sum is subt
     CHECK(count("dropped_probability_gradients = MUL(kept_probability_gradients, dropout_scale)") == 1);
     CHECK(count("dropped_score_gradients = MUL(score_gradients, dropout_scale)") == 0);
 }
+
+TEST_CASE("Sums of packed sequences are packed like the results, where the user bounds their rows", "[expand]") {
+    ir::OpGraph const graph = composite(packed_backward());
+    auto const packed_like = [&](char const* name) {
+        ir::Value const& value = find_value(graph, name);
+        CHECK(value.owned_scratch);
+        REQUIRE(value.packed_like != ir::kNoValue);
+        return graph.value(value.packed_like);
+    };
+    CHECK(packed_like("scaled_row_dot").name == "Stats");
+    CHECK(packed_like("dQ_accumulator").name == "dQ");
+    CHECK(packed_like("dQ_accumulator").ragged.most_rows == 8);
+    CHECK(packed_like("dK_of_query_heads").name == "dK");
+    CHECK(packed_like("dV_of_query_heads").ragged.most_rows == 7);
+    // Rows of 4 heads where dK has 2; the first stride is the interpreter's.
+    CHECK(find_value(graph, "dK_of_query_heads").stride == core::Dims{320, 16, 64, 1});
+    CHECK(find_value(graph, "dQ_accumulator").stride == core::Dims{384, 16, 64, 1});
+}
+
+TEST_CASE("Sums have room for the longest sequence in each batch entry where packed ones are wrong, or no less",
+          "[expand]") {
+    auto const names = [](ir::OpGraph const& graph) {
+        std::string text;
+        for (ir::Value const& value : graph.values()) {
+            if (value.packed_like != ir::kNoValue) text += value.name.substr(6) + " ";
+        }
+        return text;
+    };
+    auto const bounds = [](AttentionGraph& attention) -> nodes::SdpaBackwardFields& {
+        return std::get<nodes::SdpaBackwardFields>(attention.node().fields);
+    };
+    AttentionGraph attention = packed_backward();
+    CHECK(names(composite(attention)) == "scaled_row_dot dV_of_query_heads dK_of_query_heads dQ_accumulator ");
+    SECTION("without bounds") {
+        bounds(attention).max_total_seq_len_q.reset();
+        CHECK(names(composite(attention)) == "dV_of_query_heads dK_of_query_heads ");
+        bounds(attention).max_total_seq_len_kv.reset();
+        CHECK(names(composite(attention)).empty());
+    }
+    SECTION("with bounds that save nothing") {
+        bounds(attention).max_total_seq_len_q = 12;
+        bounds(attention).max_total_seq_len_kv = std::int64_t{1} << 62;
+        CHECK(names(composite(attention)).empty());
+    }
+    SECTION("of heads that are no multiple of 16") {
+        AttentionGraph narrow = AttentionGraph::backward().heads(2, 2).padding();
+        pack_rows(narrow, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::Stats, Port::dQ, Port::dK, Port::dV});
+        bounds(narrow) = bounds(attention);
+        CHECK(names(composite(narrow)).empty());
+    }
+    SECTION("where dQ lies otherwise than Q") {
+        attention.tensor(Port::dQ).ragged_offset = attention.add_tensor("other", DataType_t::INT32, {3, 1, 1, 1});
+        CHECK(names(composite(attention)) == "scaled_row_dot dV_of_query_heads dK_of_query_heads ");
+    }
+    SECTION("for targets that do not take it") {
+        CHECK(names(expand::expand(validated(attention.spec), {}).value()).empty());
+    }
+    SECTION("where nothing is added up") {
+        CHECK(names(composite(attention.deterministic())) == "scaled_row_dot dV_of_query_heads dK_of_query_heads ");
+    }
+}

@@ -19,10 +19,7 @@ AttentionGraph of_floats(AttentionGraph graph) {
 }
 
 AttentionGraph of_heads(std::int64_t qk, std::int64_t v) {
-    AttentionGraph graph = of_floats(AttentionGraph::forward());
-    resize(graph, {Port::Q, Port::K}, 3, qk);
-    resize(graph, {Port::V, Port::O}, 3, v);
-    return graph;
+    return test::with_head_dims(of_floats(AttentionGraph::forward()), qk, v);
 }
 
 }  // namespace

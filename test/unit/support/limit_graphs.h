@@ -22,4 +22,16 @@ inline void resize(AttentionGraph& graph, std::initializer_list<int> ports, std:
     }
 }
 
+// Of forward or of backward.
+inline AttentionGraph with_head_dims(AttentionGraph graph, std::int64_t qk, std::int64_t v) {
+    bool const is_backward = graph.node().kind() == cudnn_frontend::nodes::NodeKind::SdpaBackward;
+    resize(graph, {Port::Q, Port::K}, 3, qk);
+    resize(graph, {Port::V, Port::O}, 3, v);
+    if (is_backward) {
+        resize(graph, {Port::dQ, Port::dK}, 3, qk);
+        resize(graph, {Port::dO, Port::dV}, 3, v);
+    }
+    return graph;
+}
+
 }  // namespace test
