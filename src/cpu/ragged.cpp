@@ -50,12 +50,13 @@ std::int64_t reach(ir::Value const& value, std::int64_t rows) {
 std::string fault_of_rows(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
     std::int64_t const most = value.ragged.most_rows, row = value.stride[2];
     for (std::int64_t b = 0; most > 0 && b < value.dim[0]; ++b) {
-        std::int64_t const rows = rows_of(value, memory, graph, b);
-        std::int64_t const end = start_of(value, memory, graph, b) / row + rows;
-        if (rows == 0 || end <= most) continue;
-        return "Tensor '" + value.name + "' has a sequence that ends with row " + std::to_string(end) +
-               " at batch entry " + std::to_string(b) + "; the graph was told of " + std::to_string(most) +
-               " at most. Nothing was written; pass set_max_total_seq_len_q() or _kv() where the last sequence ends.";
+        std::int64_t const elements = reach(value, rows_of(value, memory, graph, b));
+        std::int64_t const end = (start_of(value, memory, graph, b) + elements + row - 1) / row;
+        if (elements == 0 || end <= most) continue;
+        return "Tensor '" + value.name + "' has a sequence at batch entry " + std::to_string(b) + " that ends after " +
+               std::to_string(end) + " rows; the graph was told of at most " + std::to_string(most) +
+               ". Nothing was written; pass where the last sequence ends to set_max_total_seq_len_q(), of keys and "
+               "values to set_max_total_seq_len_kv().";
     }
     return {};
 }

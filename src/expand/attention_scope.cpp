@@ -42,14 +42,22 @@ ValueId AttentionScope::port(int port) const {
     }
 }
 
-RaggedRows AttentionScope::query_rows() const {
+// Of other heads, cuDNN's engines leave columns of packed sums 0, from the 16th on.
+static constexpr std::int64_t kHeadsOfPackedSums = 16;
+
+std::int64_t AttentionScope::most_rows(std::optional<std::int64_t> nodes::SdpaBackwardFields::*bound) const {
     auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&node().fields);
-    return {.lengths = seq_len_q_, .most = backward == nullptr ? 0 : backward->max_total_seq_len_q.value_or(0)};
+    auto const takes = [this](int port) { return graph().tensor(node(), port)->dim[3] % kHeadsOfPackedSums == 0; };
+    bool const counts = backward != nullptr && capabilities_.packed_scratch && takes(Port::Q) && takes(Port::V);
+    return counts ? (backward->*bound).value_or(0) : 0;
+}
+
+RaggedRows AttentionScope::query_rows() const {
+    return {.lengths = seq_len_q_, .most = most_rows(&nodes::SdpaBackwardFields::max_total_seq_len_q)};
 }
 
 RaggedRows AttentionScope::key_rows() const {
-    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&node().fields);
-    return {.lengths = seq_len_kv_, .most = backward == nullptr ? 0 : backward->max_total_seq_len_kv.value_or(0)};
+    return {.lengths = seq_len_kv_, .most = most_rows(&nodes::SdpaBackwardFields::max_total_seq_len_kv)};
 }
 
 ValueId AttentionScope::lengths(nodes::attention::LengthPorts const& ports) {

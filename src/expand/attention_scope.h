@@ -95,6 +95,8 @@ class AttentionScope : public NodeScope {
     std::string name_of_op(std::string const& result) const;
     std::string path(std::string const& step) const { return name() + "::" + step; }
 
+    // Of packed sequences, where the user bounds them and it makes a difference; 0 otherwise.
+    std::int64_t most_rows(std::optional<std::int64_t> nodes::SdpaBackwardFields::*bound) const;
     RaggedRows query_rows() const;
     RaggedRows key_rows() const;
 

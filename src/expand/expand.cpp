@@ -23,7 +23,8 @@ static error_t no_fused_attention(std::string const& node) {
 // Keys that the Hopper engines work on at once.
 static constexpr std::int64_t kKeyTile = 128;
 
-static error_t expand_attention(AttentionScope& at, Capabilities const& capabilities) {
+static error_t expand_attention(AttentionScope& at) {
+    Capabilities const& capabilities = at.capabilities();
     bool const is_forward = at.node().kind() == NodeKind::SdpaForward;
     AttentionImplementation_t const implementation = implementation_of(at.node());
     using Fused = Capabilities::Fused;
@@ -65,7 +66,7 @@ class Expansion {
     error_t expand(nodes::Node const& node, Operands operands) {
         if (nodes::attention_fields(node) != nullptr) {
             AttentionScope at(builder_, tensors_, node, waiting_, capabilities_);
-            return expand_attention(at, capabilities_);
+            return expand_attention(at);
         }
         NodeScope at(builder_, tensors_, node);
         expand_primitive(at, operands);

@@ -1,13 +1,16 @@
-// Backward's memory between operations for packed sequences of whose rows the user says how many there are.
+// Backward's memory between operations for packed sequences, where the user says in which row the last one ends.
 #pragma once
 
 #include "expand/attention_scope.h"
 
 namespace cudnn_frontend::inline v1::expand {
 
-// Scratch with room for all rows of the ragged tensor, and no more. No value where nothing bounds them, where engines
-// do not take it, and where room for the longest sequence in each batch entry is no more.
+// Scratch with room for as many rows as the ragged tensor has at most. No value where nobody said how many these are,
+// and where room for the longest sequence in each batch entry is no more.
 ir::ValueId add_packed_scratch(AttentionScope& at, std::string const& name, DataType_t type, core::Dims const& dim,
                                ir::ValueId ragged);
+
+// The same of FLOAT, or else scratch with that room.
+ir::ValueId add_row_scratch(AttentionScope& at, std::string const& name, core::Dims const& dim, ir::ValueId ragged);
 
 }  // namespace cudnn_frontend::inline v1::expand

@@ -47,9 +47,7 @@ ValueId row_dot(AttentionScope& at) {
     core::Dims const row_dim = at.value(sum).dim;
     ValueId const factor = row_sum_factor(at, "row_dot_factor");
     if (at.is_fp8()) return at.pointwise(MUL, {sum, factor}, at.add_row("scaled_row_dot"));
-    char const* const name = "scaled_row_dot";
-    ValueId const packed = add_packed_scratch(at, name, DataType_t::FLOAT, row_dim, at.port(Port::Stats));
-    return at.pointwise(MUL, {sum, factor}, packed != ir::kNoValue ? packed : at.add_scratch(name, row_dim));
+    return at.pointwise(MUL, {sum, factor}, add_row_scratch(at, "scaled_row_dot", row_dim, at.port(Port::Stats)));
 }
 
 // p[b,h,i,j] = exp(s[b,h,i,j] - stats[b,h,i]): forward's probabilities without its maximum and sum. Engines expect the
@@ -189,11 +187,11 @@ ValueId restored_keys(AttentionScope& at, Shared const& shared) {
 
 // Packed, cuDNN's engines write it as Q lies and read it as dQ does.
 ValueId add_accumulator(AttentionScope& at, ValueId dq) {
-    char const* const name = "dQ_accumulator";
-    ir::Value const like = at.value(dq);
-    bool const lies_like_q = at.value(at.port(Port::Q)).ragged == like.ragged;
-    ValueId const packed = lies_like_q ? add_packed_scratch(at, name, DataType_t::FLOAT, like.dim, dq) : ir::kNoValue;
-    return packed != ir::kNoValue ? packed : at.add_scratch(name, like.dim);
+    constexpr char const* kName = "dQ_accumulator";
+    ir::Value const of_q = at.value(at.port(Port::Q)), of_dq = at.value(dq);
+    bool const lies_like_q = of_q.ragged.offset == of_dq.ragged.offset &&
+                             of_q.ragged.multiplier == of_dq.ragged.multiplier && of_q.stride == of_dq.stride;
+    return lies_like_q ? add_row_scratch(at, kName, of_dq.dim, dq) : at.add_scratch(kName, of_dq.dim);
 }
 
 // dq[b,h,i,d] = sum_j ds[b,h,i,j] k[b,h,j,d]. Blocks of keys add to an accumulator in whatever order they finish, which

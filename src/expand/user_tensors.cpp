@@ -39,6 +39,12 @@ UserTensors::UserTensors(nodes::GraphSpec const& spec, ir::Builder& builder)
       producers_(producers_of(spec)),
       are_factors_(factors(spec)) {}
 
+// The stride of a single row says nothing, and as many rows as the dims have room for are no bound.
+static bool bounds_rows(nodes::TensorSpec const& tensor, std::int64_t most) {
+    std::int64_t const rows = core::volume({tensor.dim[0], tensor.dim[2]}).value_or(0);
+    return tensor.dim[2] > 1 && most < rows;
+}
+
 ir::ValueId UserTensors::value(TensorId id, RaggedRows const& rows) {
     if (id == kNoTensor) return ir::kNoValue;
     ir::ValueId& known = values_[static_cast<std::size_t>(id)];
@@ -60,7 +66,7 @@ ir::ValueId UserTensors::value(TensorId id, RaggedRows const& rows) {
                         .length = rows.lengths,
                         .rows_together = rows.together,
                         .multiplier = tensor.ragged_offset_multiplier,
-                        .most_rows = rows.most};
+                        .most_rows = bounds_rows(tensor, rows.most) ? rows.most : 0};
         // The stride of the batch entries means nothing to the user; a dense copy needs one.
         value.stride[0] = 0;
         value.stride[0] = core::span_of(value.dim, value.stride).value_or(0);

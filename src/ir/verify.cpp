@@ -98,7 +98,7 @@ class ValueCheck {
         }
         Value const& like = graph_.value(value_.packed_like);
         bool const has_rows = value_.dim.size() == 4 && like.dim.size() == 4 && value_.dim[0] == like.dim[0] &&
-                              value_.dim[1] % like.dim[1] == 0 && value_.dim[2] == like.dim[2];
+                              like.dim[1] > 0 && value_.dim[1] % like.dim[1] == 0 && value_.dim[2] == like.dim[2];
         if (has_rows && like.ragged && like.ragged.most_rows > 0 && value_.owned_scratch) return;
         fail("has " + dims() + " and is packed like " + label_of(graph_, value_.packed_like) +
              "; needs to be scratch, like a ragged value with a bound on its rows and with as many of them");

@@ -487,7 +487,8 @@ constexpr Limit kLimits[] = {
      "of dQ and dK",
      "pad V, O, dO and dV with columns of zeros to a head dim of 136, or pad the sequences", kUnsupported,
      Ground::WrongRun, ragged_unequal_heads},
-    {"cudnn.s81", "as many heads in V as in K for backward of ragged tensors but on compute capability 9.0, 10.x and 11.x",
+    {"cudnn.s81",
+     "as many heads in V as in K for backward of ragged tensors except on compute capability 9.0, 10.x and 11.x",
      "repeat the heads of the one that has fewer, and add up their gradients", kUnsupported, Ground::NoEngine,
      ragged_heads_of_v},
 };

@@ -34,7 +34,6 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     if (c.sink) c.sink = DataType_t::FLOAT;
     if (c.s_kv == 1 && c.modifier == oracle::Modify::Documents) c.bias.reset(), c.d_bias = false;  // too many columns
     if (c.generate_stats || c.sink) c.logit_max = c.score_sum_exp = false;
-    c.bounds_rows = (is_ragged(c.input_layout) || is_ragged(c.output_layout)) && index % 3 != 0;
     if (random.chance(0.05)) c.type = c.result_type = DataType_t::FLOAT;                         // backward: cudnn.s03
     else if (random.chance(0.04)) c.gradient_type = c.type, c.result_type = other_half(c.type);  // backward: cudnn.s74
     return c;

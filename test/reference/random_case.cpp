@@ -105,6 +105,8 @@ void choose_ragged(AttentionCase& c, std::uint64_t index) {
     if (random.chance(0.8)) c.input_layout = random.pick(kLayouts);
     if (random.chance(0.8)) c.output_layout = random.pick(kLayouts);
     if (random.chance(0.4)) c.offset_type = DataType_t::INT64;
+    c.bounds_rows = random.chance(0.6);
+    if (c.bounds_rows && random.chance(0.6)) c.d_qk = 16, c.d_v = 16 * random.between(1, 2);  // bounds count for these
 }
 
 // By a generator of its own too.

@@ -113,6 +113,11 @@ TEST_CASE("the sweep has at least 2000 cases and many of each shape, layout and 
         {"dense, stats ragged",
          [](auto& c) { return !is_ragged(c.output_layout) && c.stats_layout == Layout::Ragged; }},
         {"ragged, offsets in rows", [](auto& c) { return is_ragged(c.input_layout) && c.offsets_in_rows; }},
+        {"ragged, bounded rows",
+         [](auto& c) {
+             return is_ragged(c.output_layout) && c.bounds_rows && c.has_backward() && c.d_qk % 16 == 0 &&
+                    c.d_v % 16 == 0;
+         }},
         {"K and V in pages", [](auto& c) { return c.paging.k_rows > 0 && c.paging.v_rows > 0; }},
         {"K alone or V alone in pages",
          [](auto& c) { return c.paging && (c.paging.k_rows == 0 || c.paging.v_rows == 0); }},

@@ -117,11 +117,17 @@ TEST_CASE("a sequence that ends behind the rows that backward was told of is nam
         pack.integers["offset_32"] = {0, 5 * 32, 7 * 32};  // of K, V, dK and dV
         CHECK(pack.check().get_message() == "");
         pack.integers["offset_32"] = {0, 6 * 32, 9 * 32};
-        CHECK(
-            pack.check().get_message() ==
-            "Tensor 'K' has a sequence that ends with row 8 at batch entry 1; the graph was told of 7 at most. Nothing "
-            "was written; pass set_max_total_seq_len_q() or _kv() where the last sequence ends.");
+        CHECK(pack.check().get_message() ==
+              "Tensor 'K' has a sequence at batch entry 1 that ends after 8 rows; the graph was told of at most 7. "
+              "Nothing "
+              "was written; pass where the last sequence ends to set_max_total_seq_len_q(), of keys and values to "
+              "set_max_total_seq_len_kv().");
+        pack.integers["offset_32"] = {0, 5 * 32 + 8, 8 * 32};  // within a row
+        CHECK(pack.check().get_message().find("batch entry 1 that ends after 8 rows") != std::string::npos);
         CHECK(pack.check().where.tensor == "offset_32");
+        pack.integers["offset_32"] = {0, 9 * 32, 9 * 32};  // where nothing follows
+        pack.integers["seq_len_kv"] = {5, 0};
+        CHECK(pack.check().get_message() == "");
     }
 }
 

@@ -150,25 +150,34 @@ TEST_CASE("the backend is told of pages: container, table, lengths and result of
     CHECK(fake.alive() == 0);
 }
 
-TEST_CASE(
-    "the backend gets as much memory for packed sums as the bounds on rows say, with the offsets of the results") {
-    auto const lowered = [](AttentionGraph const& attention, std::size_t& offsets) {
+TEST_CASE("the backend gets the memory for packed sums that bounds on rows say, with the offsets of the results") {
+    struct Lowered {
+        std::int64_t scratch_bytes;
+        int of_queries, of_keys, of_stats;  // tensors with their offset
+    };
+    auto const lowered = [](AttentionGraph attention) -> Lowered {
         FakeCudnn fake;
         auto const graph = cudnn::lower(test::composite(attention), fake.api(), {});
         REQUIRE(graph.is_good());
-        offsets = count_of(fake.log(), "RAGGED_OFFSET_DESC");
-        return graph.value().bindings.scratch_bytes;
+        auto const like = [&](int port) {
+            auto const offset = static_cast<std::size_t>(attention.tensor(port).ragged_offset);
+            return count_of(fake.log(),
+                            "RAGGED_OFFSET_DESC uid " + std::to_string(*attention.spec.tensors[offset].uid) + "\n");
+        };
+        return {graph.value().bindings.scratch_bytes, like(Port::dQ), like(Port::dK), like(Port::Stats)};
     };
     AttentionGraph const bounded = test::packed_backward();
     AttentionGraph dense = bounded;
     auto& fields = std::get<nodes::SdpaBackwardFields>(dense.node().fields);
     fields.max_total_seq_len_q.reset(), fields.max_total_seq_len_kv.reset();
-    std::size_t offsets = 0, dense_offsets = 0;
+    Lowered const packed = lowered(bounded), roomy = lowered(dense);
     // Of FLOAT: a number and an element of dQ for each of 8 rows of 4 heads, which are 2 of 6 rows without a bound. Of
     // HALF, which takes memory with a bound alone: elements of dK and dV for 7 rows of 4 heads.
-    CHECK(lowered(bounded, offsets) == 8 * 4 * 4 + 128 + 8 * 4 * 16 * 4 + 2 * (7 * 4 * 16 * 2 + 128));
-    CHECK(lowered(dense, dense_offsets) == 12 * 4 * 4 + 64 + 12 * 4 * 16 * 4);
-    CHECK(offsets == dense_offsets + 4);
+    CHECK(packed.scratch_bytes == 8 * 4 * 4 + 128 + 8 * 4 * 16 * 4 + 2 * (7 * 4 * 16 * 2 + 128));
+    CHECK(roomy.scratch_bytes == 12 * 4 * 4 + 64 + 12 * 4 * 16 * 4);
+    CHECK(packed.of_queries == roomy.of_queries + 1);
+    CHECK(packed.of_keys == roomy.of_keys + 2);
+    CHECK(packed.of_stats == roomy.of_stats + 1);
 }
 
 TEST_CASE("the backend is told that a sum is deterministic from 9.11 on, which first has a word for it") {

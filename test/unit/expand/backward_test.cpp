@@ -180,45 +180,86 @@ TEST_CASE("Sums of packed sequences are packed like the results, where the user 
     CHECK(find_value(graph, "dQ_accumulator").stride == core::Dims{384, 16, 64, 1});
 }
 
+// The values with packed rows.
+static std::string packed_names(AttentionGraph const& attention, bool takes_packed_scratch = true) {
+    ir::OpGraph const graph =
+        expand::expand(validated(attention.spec), {.packed_scratch = takes_packed_scratch}).value();
+    std::string text;
+    for (ir::Value const& value : graph.values()) {
+        if (value.packed_like != ir::kNoValue) text += value.name.substr(6) + " ";
+    }
+    return text;
+}
+
+static nodes::SdpaBackwardFields& bounds(AttentionGraph& attention) {
+    return std::get<nodes::SdpaBackwardFields>(attention.node().fields);
+}
+
 TEST_CASE("Sums have room for the longest sequence in each batch entry where packed ones are wrong, or no less",
           "[expand]") {
-    auto const names = [](ir::OpGraph const& graph) {
-        std::string text;
-        for (ir::Value const& value : graph.values()) {
-            if (value.packed_like != ir::kNoValue) text += value.name.substr(6) + " ";
-        }
-        return text;
-    };
-    auto const bounds = [](AttentionGraph& attention) -> nodes::SdpaBackwardFields& {
-        return std::get<nodes::SdpaBackwardFields>(attention.node().fields);
-    };
     AttentionGraph attention = packed_backward();
-    CHECK(names(composite(attention)) == "scaled_row_dot dV_of_query_heads dK_of_query_heads dQ_accumulator ");
+    CHECK(packed_names(attention) == "scaled_row_dot dV_of_query_heads dK_of_query_heads dQ_accumulator ");
     SECTION("without bounds") {
         bounds(attention).max_total_seq_len_q.reset();
-        CHECK(names(composite(attention)) == "dV_of_query_heads dK_of_query_heads ");
+        CHECK(packed_names(attention) == "dV_of_query_heads dK_of_query_heads ");
         bounds(attention).max_total_seq_len_kv.reset();
-        CHECK(names(composite(attention)).empty());
+        CHECK(packed_names(attention).empty());
     }
     SECTION("with bounds that save nothing") {
         bounds(attention).max_total_seq_len_q = 12;
         bounds(attention).max_total_seq_len_kv = std::int64_t{1} << 62;
-        CHECK(names(composite(attention)).empty());
+        CHECK(packed_names(attention).empty());
     }
     SECTION("of heads that are no multiple of 16") {
         AttentionGraph narrow = AttentionGraph::backward().heads(2, 2).padding();
         pack_rows(narrow, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::Stats, Port::dQ, Port::dK, Port::dV});
         bounds(narrow) = bounds(attention);
-        CHECK(names(composite(narrow)).empty());
+        CHECK(packed_names(narrow).empty());
     }
     SECTION("where dQ lies otherwise than Q") {
         attention.tensor(Port::dQ).ragged_offset = attention.add_tensor("other", DataType_t::INT32, {3, 1, 1, 1});
-        CHECK(names(composite(attention)) == "scaled_row_dot dV_of_query_heads dK_of_query_heads ");
+        CHECK(packed_names(attention) == "scaled_row_dot dV_of_query_heads dK_of_query_heads ");
     }
-    SECTION("for targets that do not take it") {
-        CHECK(names(expand::expand(validated(attention.spec), {}).value()).empty());
-    }
+    SECTION("for targets that do not take it") { CHECK(packed_names(attention, false).empty()); }
     SECTION("where nothing is added up") {
-        CHECK(names(composite(attention.deterministic())) == "scaled_row_dot dV_of_query_heads dK_of_query_heads ");
+        CHECK(packed_names(attention.deterministic()) == "scaled_row_dot dV_of_query_heads dK_of_query_heads ");
+    }
+}
+
+TEST_CASE("Sums have that room where rows of the results leave none for more heads, or are no rows", "[expand]") {
+    AttentionGraph attention = packed_backward();
+    SECTION("of one row in each batch entry, whose stride says nothing") {
+        for (int const port :
+             {Port::Q, Port::O, Port::dO, Port::Stats, Port::dQ, Port::K, Port::V, Port::dK, Port::dV}) {
+            attention.tensor(port).dim[2] = 1;
+            attention.tensor(port).stride[2] = 0;
+        }
+        bounds(attention).max_total_seq_len_q = bounds(attention).max_total_seq_len_kv = 1;
+        CHECK(packed_names(attention).empty());
+    }
+    std::initializer_list<int> const of_keys = {Port::K, Port::V, Port::dK, Port::dV};
+    SECTION("with rows of more elements than sums of more heads could count") {
+        for (int const port : of_keys) {
+            attention.tensor(port).dim[2] = 2;
+            attention.tensor(port).stride[2] = std::int64_t{1} << 59;
+        }
+        CHECK(packed_names(attention) == "scaled_row_dot dQ_accumulator ");
+    }
+    SECTION("with gaps between heads into which those of more heads do not fit") {
+        for (int const port : of_keys) attention.tensor(port).stride = {240, 32, 48, 1};
+        bounds(attention).max_total_seq_len_kv = 5;
+        CHECK(packed_names(attention) == "scaled_row_dot dQ_accumulator ");
+    }
+    SECTION("with offsets of INT32 that would have to count more") {
+        for (int const port : of_keys) {
+            attention.tensor(port).dim[2] = 1 << 26;
+            attention.tensor(port).stride[0] = std::int64_t{32} << 26;
+        }
+        bounds(attention).max_total_seq_len_kv = 1 << 26;
+        CHECK(packed_names(attention) == "scaled_row_dot dQ_accumulator ");
+        for (nodes::TensorSpec& tensor : attention.spec.tensors) {
+            if (tensor.name == "offset_32") tensor.data_type = DataType_t::INT64;
+        }
+        CHECK(packed_names(attention) == "scaled_row_dot dV_of_query_heads dK_of_query_heads dQ_accumulator ");
     }
 }

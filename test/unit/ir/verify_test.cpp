@@ -193,6 +193,10 @@ TEST_CASE("values: scratch that is packed like a ragged value") {
          }) {
         check_says(packed_draft(change), "needs to be scratch, like a ragged value with a bound on its rows");
     }
+    for (std::size_t const axis : {0, 1, 2}) {
+        std::string const faults = fault_of(packed_draft([=](Value& result, Value&) { result.dim[axis] = 3; }));
+        CHECK(faults.find("needs to be scratch, like a ragged value") != faults.npos);
+    }
 }
 
 TEST_CASE("order: results are written once, before they are read, and never into inputs") {
