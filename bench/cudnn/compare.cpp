@@ -30,6 +30,8 @@ constexpr Shape kShapes[] = {
 
 constexpr Sizes kOptionSizes{4, 16, 16, 2048, 2048, 128, 128};
 
+constexpr Sizes kBoundedSizes{kBatches, 16, 4, 2048, 2048, 128, 128};
+
 struct NamedOption {
     char const* name;
     Option option;
@@ -46,6 +48,7 @@ constexpr NamedOption kOptions[] = {
     {"alibi, causal", Option::Alibi, true, true},
     {"padding", Option::Padding, true, true},
     {"packed sequences", Option::Ragged, true, true},
+    {"packed, rows bounded", Option::BoundedRagged, false, true, kBoundedSizes},
     {"pages of 64", Option::Paged, true, false},
     {"dropout", Option::Dropout, true, true},
     {"sink", Option::Sink, true, true},
@@ -85,6 +88,7 @@ Side load(std::string const& path) {
 struct Samples {
     std::vector<double> lower, heuristics, build, execute, gpu;
     std::vector<double> lower_again, all_again;  // of a graph that the process has built before
+    std::int64_t workspace = 0;
 };
 
 // CPU time of a call while the GPU has a queue to work on, but never a full one.
@@ -142,6 +146,7 @@ std::vector<Samples> sample(std::vector<Side> const& sides, cudnnHandle_t handle
             samples[i].lower.push_back(cost.describe_and_lower);
             samples[i].heuristics.push_back(cost.heuristics);
             samples[i].build.push_back(cost.build);
+            samples[i].workspace = cost.workspace;
         }
         for (int turn = 0; turn < 10; ++turn) {
             for (std::size_t i = 0; i < sides.size(); ++i) time_execute(sides[i], handle, memory, samples[i]);
@@ -175,7 +180,7 @@ void measure(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const&
     print("execute, on the GPU", &Samples::gpu);
 }
 
-// The GPU's time alone, of the first side and the last.
+// The GPU's time and the workspace alone, of the first side and the last.
 void measure_option(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const& memory, NamedOption const& of) {
     for (bool const is_backward : {false, true}) {
         if (!(is_backward ? of.is_in_backward : of.is_in_forward)) continue;
@@ -183,8 +188,9 @@ void measure_option(std::vector<Side> const& sides, cudnnHandle_t handle, Memory
         std::vector<Samples> const samples = sample({sides.front(), sides.back()}, handle, memory, shape, 4);
         if (samples.empty()) continue;
         double const ours = median(samples.front().gpu), theirs = median(samples.back().gpu);
-        std::printf("  %-24s%-9s %10.1f %10.1f (%.2f)\n", of.name, is_backward ? "backward" : "forward", ours, theirs,
-                    ours / theirs);
+        auto const megabytes = [](Samples const& side) { return static_cast<double>(side.workspace) / (1 << 20); };
+        std::printf("  %-24s%-9s %10.1f %10.1f (%.2f) %8.1f %8.1f MiB\n", of.name, is_backward ? "backward" : "forward",
+                    ours, theirs, ours / theirs, megabytes(samples.front()), megabytes(samples.back()));
     }
 }
 
@@ -193,18 +199,24 @@ void fill(void* at, std::vector<T> const& values) {
     cudaMemcpy(at, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
 }
 
-// The integers that kOptionSizes need; everything else holds small numbers.
+// The integers that options need; everything else holds small numbers.
 void fill_integers(Memory const& memory) {
-    constexpr auto kBatches = static_cast<std::int32_t>(kOptionSizes.b),
-                   kRows = static_cast<std::int32_t>(kOptionSizes.s_q);
-    constexpr auto kRowWidth = static_cast<std::int32_t>(kOptionSizes.h_q * kOptionSizes.d_qk);
-    std::vector<std::int32_t> lengths, starts, pages;
-    for (std::int32_t b = 0; b < kBatches; ++b) lengths.push_back(kRows - 300 * b);
-    for (std::int32_t b = 0; b <= kBatches; ++b) starts.push_back(b * kRows * kRowWidth);
-    for (std::int32_t i = 0; i < kBatches * kRows / std::int32_t{kPageSize}; ++i) pages.push_back(i);
+    std::vector<std::int32_t> lengths, starts, key_starts, row_starts, pages;
+    auto const push = [](std::vector<std::int32_t>& to, std::int64_t value) {
+        to.push_back(static_cast<std::int32_t>(value));
+    };
+    for (std::int64_t b = 0; b < kBatches; ++b) push(lengths, length_of(b));
+    for (std::int64_t b = 0; b <= kBatches; ++b) push(starts, start_of(b) * kOptionSizes.h_q * kOptionSizes.d_qk);
+    for (std::int64_t const start : starts) {
+        push(key_starts, start / (kBoundedSizes.h_q / kBoundedSizes.h_kv));
+        push(row_starts, start / kBoundedSizes.d_qk);
+    }
+    for (std::int64_t i = 0; i < kOptionSizes.b * kOptionSizes.s_q / kPageSize; ++i) push(pages, i);
     fill(memory.tensors[kLengths], lengths);
     fill(memory.tensors[kStarts], starts);
-    fill(memory.tensors[kOnes], std::vector<std::int32_t>(kBatches, 1));
+    fill(memory.tensors[kKeyStarts], key_starts);
+    fill(memory.tensors[kRowStarts], row_starts);
+    fill(memory.tensors[kOnes], std::vector<std::int32_t>(kOptionSizes.b, 1));
     fill(memory.tensors[kPages], pages);
     fill(memory.tensors[kSeed], std::vector<std::int64_t>{1});
     fill(memory.tensors[kPosition], std::vector<std::int64_t>{0});
@@ -242,7 +254,9 @@ int main(int argc, char** argv) {
         for (Shape const& shape : kShapes) measure(sides, handle, memory, shape);
     }
     if (sides.size() < 3) return 0;
-    std::puts("options, mostly at b4 h16/16 s2048 d128, execute on the GPU: ours, the existing frontend's");
+    std::puts(
+        "options, mostly at b4 h16/16 s2048 d128, execute on the GPU: ours, the existing frontend's; then the "
+        "workspaces");
     for (NamedOption const& option : kOptions) measure_option(sides, handle, memory, option);
     return 0;
 }

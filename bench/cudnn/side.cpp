@@ -83,6 +83,7 @@ void apply_shared(Attributes& options, Shape const& shape) {
         case Option::Alibi: options.set_causal_mask(true).set_alibi_mask(true); break;
         case Option::Padding:
         case Option::Ragged:
+        case Option::BoundedRagged:
         case Option::Paged: pad(options, shape); break;
         case Option::Dropout:
             options.set_dropout(0.1f, packed("seed", kSeed, fe::DataType_t::INT64, rows(1, 1, 1, 1)),
@@ -147,10 +148,18 @@ void add_distance(Attributes& options) {
     });
 }
 
-// Q, K, V and O follow each other without gaps between sequences; heads are as many on both sides.
-void make_ragged(std::initializer_list<TensorPtr> tensors, Shape const& shape) {
-    auto const starts = packed("starts", kStarts, fe::DataType_t::INT32, rows(shape.b + 1, 1, 1, 1));
-    for (TensorPtr const& tensor : tensors) tensor->set_ragged_offset(starts);
+// Sequences follow each other without gaps.
+void make_ragged(char const* name, Uid starts, std::initializer_list<TensorPtr> tensors, Shape const& shape) {
+    auto const offset = packed(name, starts, fe::DataType_t::INT32, rows(shape.b + 1, 1, 1, 1));
+    for (TensorPtr const& tensor : tensors) tensor->set_ragged_offset(offset);
+}
+
+// Stats too, so that everything which has a row for each query has as many.
+void make_bounded(fe::graph::SDPA_backward_attributes& options, TensorPtr const& stats, Shape const& shape) {
+    std::int64_t const tokens = start_of(shape.b);
+    options.set_max_total_seq_len_q(tokens).set_max_total_seq_len_kv(tokens);
+    stats->set_stride({shape.h_q * shape.s_q, 1, shape.h_q, 1});
+    make_ragged("row_starts", kRowStarts, {stats}, shape);
 }
 
 TensorPtr number(char const* name, Uid uid) { return packed(name, uid, fe::DataType_t::FLOAT, rows(1, 1, 1, 1)); }
@@ -224,7 +233,7 @@ void describe_forward(Shape const& shape, TensorPtr const& q, TensorPtr const& k
     }
     auto [o, stats] = graph->sdpa(q, k, v, options);
     output(o, kO, rows_of_o(shape));
-    if (shape.option == Option::Ragged) make_ragged({q, k, v, o}, shape);
+    if (shape.option == Option::Ragged) make_ragged("starts", kStarts, {q, k, v, o}, shape);
     if (stats) row_output(stats, kStats, shape);
 }
 
@@ -237,6 +246,7 @@ void describe_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& 
     if (shape.option == Option::Softcap) softcap(options, true);
     if (shape.option == Option::Distance) add_distance(options);
     if (shape.option == Option::DropoutMask) drop_by_mask(options, shape);
+    if (shape.option == Option::BoundedRagged) make_bounded(options, stats, shape);
     if (shape.option == Option::Deterministic) options.set_deterministic_algorithm(true);
     if (shape.option == Option::BiasGradient) {
         auto const gradient =
@@ -253,7 +263,11 @@ void describe_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& 
     output(d_q, kDQ, rows_of_q(shape));
     output(d_k, kDK, rows_of_k(shape));
     output(d_v, kDV, rows_of_v(shape));
-    if (shape.option == Option::Ragged) make_ragged({q, k, v, o, d_o, d_q, d_k, d_v}, shape);
+    if (shape.option == Option::Ragged) make_ragged("starts", kStarts, {q, k, v, o, d_o, d_q, d_k, d_v}, shape);
+    if (shape.option == Option::BoundedRagged) {
+        make_ragged("starts", kStarts, {q, o, d_o, d_q}, shape);
+        make_ragged("key_starts", kKeyStarts, {k, v, d_k, d_v}, shape);
+    }
 }
 
 void describe(Shape const& shape) {

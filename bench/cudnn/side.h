@@ -15,6 +15,7 @@ enum class Option {
     Alibi,
     Padding,
     Ragged,
+    BoundedRagged,
     Paged,
     Dropout,
     Sink,
@@ -53,10 +54,12 @@ enum Uid {
     kDV,
     kBias,
     kDBias,
-    kLengths,  // of queries and keys
-    kOnes,     // of queries, where there is one
-    kStarts,   // ragged offsets of Q, K, V and O
-    kPages,    // page tables of K and V
+    kLengths,    // of queries and keys
+    kOnes,       // of queries, where there is one
+    kStarts,     // ragged offsets of Q and O, and of K and V of as many heads
+    kKeyStarts,  // of K and V, where theirs are fewer
+    kRowStarts,  // of Stats
+    kPages,      // page tables of K and V
     kSeed,
     kPosition,  // of the dropout generator
     kSink,
@@ -73,6 +76,11 @@ enum Uid {
     kUidCount
 };
 constexpr std::int64_t kPageSize = 64;
+
+// Of the batch entries: padded, or packed one after the other.
+constexpr std::int64_t kBatches = 16;
+constexpr std::int64_t length_of(std::int64_t b) { return b < 4 ? 2048 - 300 * b : 512; }
+constexpr std::int64_t start_of(std::int64_t b) { return b == 0 ? 0 : start_of(b - 1) + length_of(b - 1); }
 
 // Pointers for every tensor; the workspace is large enough for both sides.
 struct Memory {
