@@ -2,6 +2,7 @@
 #include "nodes/fp8.h"
 #include "nodes/paging.h"
 #include "nodes/schema.h"
+#include "nodes/wording.h"
 #include "support/block_scale_limits.h"
 #include "support/float_limits.h"
 #include "support/fp8_limits.h"
@@ -22,6 +23,14 @@ constexpr auto kUnsupported = error_code_t::GRAPH_NOT_SUPPORTED;
 Found architecture(Facts const&, Capabilities const& here) {
     if (here.sm >= 80) return {};
     return Violation{-1, architecture_of(here)};
+}
+
+// Patterns of operations that engines know hold one attention.
+Found several_attention_nodes(Facts const& facts, Capabilities const&) {
+    auto const first = std::ranges::find_if(
+        facts.graph.nodes, [](nodes::Node const& node) { return nodes::attention_fields(node) != nullptr; });
+    if (&*first == &facts.node) return {};
+    return Violation{-1, "an attention node beside '" + nodes::label(facts.graph, *first) + "'"};
 }
 
 Found known_bad_release(Facts const&, Capabilities const& here) {
@@ -491,6 +500,9 @@ constexpr Limit kLimits[] = {
      "as many heads in V as in K for backward of ragged tensors except on compute capability 9.0, 10.x and 11.x",
      "repeat the heads of the one that has fewer, and add up their gradients", kUnsupported, Ground::NoEngine,
      ragged_heads_of_v},
+    {"cudnn.s82", "one attention node in a graph",
+     "describe each in a graph of its own, with what one writes as what the next reads, or use Target::cpu()",
+     kUnsupported, Ground::NoEngine, several_attention_nodes},
 };
 
 }  // namespace

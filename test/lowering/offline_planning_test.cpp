@@ -137,6 +137,13 @@ TEST_CASE("dynamic shapes plan forward alone, and a kernel cache keeps graphs of
           "dynamic shapes are enabled for backward attention, for which cuDNN has no engine with them; leave out "
           "set_dynamic_shape_enabled() and set_kernel_cache(). For sizes that change call "
           "set_override_shape_enabled(true), which plans each once");
+    AttentionCase fused = gpu_case_groups()[0].cases[0];
+    fused.implementation = AttentionImplementation_t::UNIFIED, fused.generate_stats = false;
+    Graphs unified(fused);
+    unified.forward.graph().set_dynamic_shape_enabled(true);
+    CHECK(unified.forward.build(Target::offline("h200"))
+              .get_message()
+              .find("dynamic shapes are enabled for the implementation UNIFIED, for which cuDNN has no engine") == 0);
     auto const cache = std::make_shared<cudnn_frontend::KernelCache>();
     auto const plan = [&](std::size_t shape) {
         Graphs sized(gpu_case_groups()[0].cases[shape]);
@@ -144,7 +151,7 @@ TEST_CASE("dynamic shapes plan forward alone, and a kernel cache keeps graphs of
         return sized.forward.build(Target::offline("h200")).get_message();
     };
     if (!test::takes_dynamic_shapes()) {
-        CHECK(plan(0).find("has no engine; 9.18 to 9.20 have; leave out") != std::string::npos);
+        CHECK(plan(0).find("which has no engine for them; 9.18 to 9.20 have; leave out") != std::string::npos);
         return;
     }
     for (std::size_t const shape : {std::size_t{0}, std::size_t{2}, std::size_t{0}}) CHECK(plan(shape) == "");
@@ -266,6 +273,25 @@ TEST_CASE("limits can be ignored, and then cuDNN answers for itself", "[offline]
 }
 
 // Told of it as it is written, cuDNN ends the process.
+TEST_CASE("two attention nodes in one graph have no engine, which a limit says", "[offline]") {
+    if (!has_cudnn()) return;
+    auto const build = [] {
+        Graph graph;
+        graph.set_io_data_type(DataType_t::HALF).set_intermediate_data_type(DataType_t::FLOAT);
+        graph.set_compute_data_type(DataType_t::FLOAT);
+        auto const rows = [&] { return graph.tensor(test::packed_tensor("", 4, 128, 64)); };
+        for (char const* const name : {"first", "second"}) {
+            auto const options = test::SDPA_attributes().set_name(name).set_generate_stats(false);
+            graph.sdpa(rows(), rows(), rows(), options)[0]->set_output(true);
+        }
+        return graph.build(Target::offline("h200")).get_message();
+    };
+    CHECK(build().find("[cudnn.s82] node 'second': found an attention node beside 'first'") != std::string::npos);
+    setenv("SDPA_GRAPH_IGNORE_LIMITS", "1", 1);
+    CHECK(build().find("cuDNN has no engine for this graph") == 0);
+    unsetenv("SDPA_GRAPH_IGNORE_LIMITS");
+}
+
 TEST_CASE("backward of a modifier that selects by row < column gets a plan", "[offline]") {
     using namespace cudnn_frontend;
     if (!has_cudnn()) return;

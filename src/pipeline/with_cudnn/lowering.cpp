@@ -3,6 +3,7 @@
 #include "core/environment.h"
 #include "cudnn/status.h"
 #include "expand/expand.h"
+#include "nodes/unified.h"
 #include "pipeline/kernel_cache.h"
 #include "pipeline/with_cudnn/graph_cache.h"
 #include "pipeline/with_cudnn/plan_text.h"
@@ -92,10 +93,21 @@ error_t check_sm_version(graph::PlanSettings const& settings, cudnn::Device cons
                 "; leave the call out, or describe another device with set_device_properties()"};
 }
 
-bool has_backward(nodes::ValidatedGraph const& graph) {
-    auto const& all = graph.spec().nodes;
-    return std::any_of(all.begin(), all.end(),
-                       [](nodes::Node const& node) { return node.kind() == nodes::NodeKind::SdpaBackward; });
+// Why no engine takes the graph with dynamic shapes; empty where some may.
+std::string fault_of_dynamic_shapes(nodes::ValidatedGraph const& graph, core::Capabilities const& here) {
+    for (nodes::Node const& node : graph.spec().nodes) {
+        if (node.kind() == nodes::NodeKind::SdpaBackward) {
+            return "for backward attention, for which cuDNN has no engine with them";
+        }
+        auto const* const forward = std::get_if<nodes::SdpaForwardFields>(&node.fields);
+        bool const asks = forward != nullptr && forward->implementation == AttentionImplementation_t::UNIFIED;
+        if (asks || nodes::needs_unified(graph.spec(), node)) {
+            return "for the implementation UNIFIED, for which cuDNN has no engine with them";
+        }
+    }
+    if (support::takes_dynamic_shapes(here)) return {};
+    return "with cuDNN " + cudnn::version_text(here.cudnn_version) + ", which has no engine for them; " +
+           support::kDynamicShapeReleases + " have";
 }
 
 error_t check_dynamic_shapes(PlanningInput const& input, PlanningDevice const& device) {
@@ -105,13 +117,10 @@ error_t check_dynamic_shapes(PlanningInput const& input, PlanningDevice const& d
                 "set_dynamic_shape_enabled(true) alone"};
     }
     if (!input.settings.dynamic_shapes) return {};
-    bool const is_backward = has_backward(input.graph);
-    if (!is_backward && support::takes_dynamic_shapes(capabilities_of(device))) return {};
+    std::string const fault = fault_of_dynamic_shapes(input.graph, capabilities_of(device));
+    if (fault.empty()) return {};
     return {error_code_t::GRAPH_NOT_SUPPORTED,
-            std::string("dynamic shapes are enabled") +
-                (is_backward ? " for backward attention, for which cuDNN has no engine with them"
-                             : ", for which cuDNN " + cudnn::version_text(device.api->get_version()) +
-                                   " has no engine; " + support::kDynamicShapeReleases + " have") +
+            "dynamic shapes are enabled " + fault +
                 "; leave out set_dynamic_shape_enabled() and set_kernel_cache(). For sizes that change call "
                 "set_override_shape_enabled(true), which plans each once"};
 }

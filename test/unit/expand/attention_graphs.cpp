@@ -185,6 +185,29 @@ void pack_rows(AttentionGraph& graph, std::initializer_list<int> ports) {
     }
 }
 
+AttentionGraph with_modifier(PointwiseMode_t gradient, core::Dims const& operand) {
+    using namespace nodes;
+    auto graph = AttentionGraph::backward();
+    auto const add = [&](int given, int returned, PointwiseMode_t mode, TensorId other) {
+        for (int const port : {given, returned}) {
+            graph.connect(port, DataType_t::FLOAT, {2, 4, 6, 5});
+            graph.tensor(port).is_virtual = true;
+        }
+        Node node = make_node(NodeKind::Pointwise);
+        std::get<PointwiseFields>(node.fields).mode = mode;
+        node.compute_data_type = DataType_t::FLOAT;
+        auto const& ports = graph.node().ports;
+        node.ports[pointwise::In_0] = ports[static_cast<std::size_t>(given)];
+        node.ports[pointwise::In_1] = other;
+        node.ports[pointwise::Out_0] = ports[static_cast<std::size_t>(returned)];
+        graph.spec.nodes.insert(graph.spec.nodes.begin(), node);
+    };
+    TensorId const other = graph.add_tensor("other", DataType_t::FLOAT, operand);
+    add(Port::Score, Port::Score_mod, PointwiseMode_t::ADD, other);
+    add(Port::dScore, Port::dScore_mod, gradient, graph.node().ports[Port::Score]);
+    return graph;
+}
+
 AttentionGraph packed_backward() {
     AttentionGraph graph = AttentionGraph::backward().heads(2, 2).padding();
     for (int const port : {Port::Q, Port::K, Port::dQ, Port::dK}) graph.tensor(port).dim[3] = 16;

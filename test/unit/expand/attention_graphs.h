@@ -52,6 +52,10 @@ class AttentionGraph {
 // Gives these tensors rows that hold all heads, and an offset for each width of rows.
 void pack_rows(AttentionGraph& graph, std::initializer_list<int> ports);
 
+// Backward whose scores have a tensor of that operand's dims added, and whose gradient goes through that operation with
+// the scores.
+AttentionGraph with_modifier(PointwiseMode_t gradient, core::Dims const& operand);
+
 // Backward of packed sequences, at most 8 rows of 4 heads of queries and 7 of 2 heads of keys; heads of 16 elements.
 AttentionGraph packed_backward();
 

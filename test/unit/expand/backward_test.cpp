@@ -180,6 +180,26 @@ TEST_CASE("Sums of packed sequences are packed like the results, where the user 
     CHECK(find_value(graph, "dQ_accumulator").stride == core::Dims{384, 16, 64, 1});
 }
 
+TEST_CASE("A modifier gets scaled scores before the bias, and its gradient theirs before the scale", "[expand]") {
+    auto const lines =
+        steps(composite(with_modifier(PointwiseMode_t::MUL, {1, 4, 1, 1}).scale(0.5f).bias({2, 4, 6, 5})));
+    auto const at = [&](std::string const& line) { return std::ranges::find(lines, line) - lines.begin(); };
+    auto const count = static_cast<std::ptrdiff_t>(lines.size());
+    for (std::string const& line : lines) UNSCOPED_INFO(line);
+    std::initializer_list<char const*> const in_order = {
+        "score = MUL(scores, scale)",         "score_mod = ADD(score, other)",
+        "biased_scores = ADD(score_mod, bias)", "dScore = MUL(centered_gradients, probabilities)",
+        "dScore_mod = MUL(dScore, score)",      "scaled_score_gradients = MUL(dScore_mod, scale)",
+    };
+    std::ptrdiff_t last = -1;
+    for (char const* const line : in_order) {
+        INFO(line);
+        CHECK(at(line) < count);
+        CHECK(at(line) > last);
+        last = at(line);
+    }
+}
+
 // The values with packed rows.
 static std::string packed_names(AttentionGraph const& attention, bool takes_packed_scratch = true) {
     ir::OpGraph const graph =

@@ -7,6 +7,7 @@
 
 using test::AttentionGraph;
 using test::with_head_dims;
+using test::with_modifier;
 namespace core = cudnn_frontend::core;
 namespace nodes = cudnn_frontend::nodes;
 namespace support = cudnn_frontend::support;
@@ -43,6 +44,26 @@ AttentionGraph forward_with_head_dim(std::int64_t qk) {
 AttentionGraph unified() { return AttentionGraph::forward().implementation(AttentionImplementation_t::UNIFIED); }
 
 }  // namespace
+
+TEST_CASE("cudnn.s82: several attention nodes", "[support]") {
+    AttentionGraph graph = AttentionGraph::forward();
+    AttentionGraph second = AttentionGraph::forward();
+    nodes::Node node = second.node();
+    for (nodes::TensorId& port : node.ports) {
+        if (port != nodes::kNoTensor) port += static_cast<nodes::TensorId>(graph.spec.tensors.size());
+    }
+    node.name = "second";
+    for (nodes::TensorSpec tensor : second.spec.tensors) {
+        *tensor.uid += 1000;
+        graph.spec.tensors.push_back(std::move(tensor));
+    }
+    graph.spec.nodes.push_back(std::move(node));
+    auto const findings = support::check(test::validated(graph.spec), kHopper).findings();
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].where.rule == "cudnn.s82");
+    CHECK(findings[0].where.node == "second");
+    CHECK(findings[0].found == "an attention node beside 'sdpa'");
+}
 
 TEST_CASE("graphs within all limits have no findings", "[support]") {
     CHECK(ids(AttentionGraph::forward()) == "");
@@ -230,33 +251,7 @@ TEST_CASE("cudnn.s28: one row of a dropout mask for all queries of one key", "[s
     CHECK(ids(graph) == "");
 }
 
-namespace {
-
-// Backward with a modifier of one operation, and its gradient of another.
-AttentionGraph with_modifier(cudnn_frontend::PointwiseMode_t gradient, core::Dims const& operand) {
-    using namespace cudnn_frontend::nodes;
-    auto graph = AttentionGraph::backward();
-    auto const add = [&](int given, int returned, cudnn_frontend::PointwiseMode_t mode, TensorId other) {
-        for (int const port : {given, returned}) {
-            graph.connect(port, DataType_t::FLOAT, {2, 4, 6, 5});
-            graph.tensor(port).is_virtual = true;
-        }
-        Node node = make_node(NodeKind::Pointwise);
-        std::get<PointwiseFields>(node.fields).mode = mode;
-        node.compute_data_type = DataType_t::FLOAT;
-        auto const& ports = graph.node().ports;
-        node.ports[pointwise::In_0] = ports[static_cast<std::size_t>(given)];
-        node.ports[pointwise::In_1] = other;
-        node.ports[pointwise::Out_0] = ports[static_cast<std::size_t>(returned)];
-        graph.spec.nodes.insert(graph.spec.nodes.begin(), node);
-    };
-    TensorId const other = graph.add_tensor("other", DataType_t::FLOAT, operand);
-    add(Port::Score, Port::Score_mod, cudnn_frontend::PointwiseMode_t::ADD, other);
-    add(Port::dScore, Port::dScore_mod, gradient, graph.node().ports[Port::Score]);
-    return graph;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("cudnn.s32 and s33: gradients of modifiers, and columns that modifiers read", "[support]") {
     using enum cudnn_frontend::PointwiseMode_t;
