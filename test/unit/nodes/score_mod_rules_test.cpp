@@ -144,6 +144,39 @@ TEST_CASE("sdpa_fwd.c44 sdpa_bwd.c47: a modifier that returns other dims") {
     CHECK(tells(backward_report(SDPA_backward_attributes().set_score_mod(sum)), "[sdpa_bwd.c47]"));
 }
 
+TEST_CASE("sdpa_bwd.c47 sdpa_bwd.c48 sdpa_bwd.c49: a gradient of a modifier that returns what is none of it") {
+    auto const with_gradient = [](auto const& of_modifier) {
+        return backward_report(
+            SDPA_backward_attributes()
+                .set_score_mod([](GraphPtr const& graph, Tensor_ptr const& score) { return exponential(graph, score); })
+                .set_score_mod_bprop(of_modifier));
+    };
+    CHECK(tells(with_gradient([](GraphPtr const& graph, Tensor_ptr const& gradient) {
+                    auto const options =
+                        Reduction_attributes().set_name("sum").set_mode(cudnn_frontend::ReductionMode_t::ADD);
+                    auto const result = graph->reduction(gradient, options);
+                    result->set_dim({2, 4, 6, 1});
+                    return result;
+                }),
+                "[sdpa_bwd.c47] node 'backward', tensor 'sum::Y': found a result of set_score_mod_bprop() with dims"));
+    CHECK(tells(with_gradient([](GraphPtr const& graph, Tensor_ptr const&) {
+                    return exponential(graph, graph->tensor(packed_tensor("other", 4, 6, 10)));
+                }),
+                "[sdpa_bwd.c48] node 'backward', tensor 'exp::OUT_0"));
+    CHECK(tells(with_gradient([](GraphPtr const& graph, Tensor_ptr const& gradient) {
+                    auto const result = exponential(graph, gradient);
+                    result->set_data_type(DataType_t::HALF);
+                    return result;
+                }),
+                "found a result of set_score_mod_bprop() of type HALF; needed FLOAT"));
+    CHECK(
+        tells(with_gradient([](GraphPtr const&, Tensor_ptr const&) { return Tensor_ptr(); }), "set_score_mod_bprop()"));
+    Graph elsewhere;
+    auto const foreign = elsewhere.tensor(packed_tensor("foreign", 4, 6, 10));
+    CHECK(tells(with_gradient([&](GraphPtr, Tensor_ptr) { return foreign; }),
+                "[graph.c02] tensor 'foreign': found a tensor that another graph registered"));
+}
+
 TEST_CASE("sdpa_fwd.c45 sdpa_bwd.c48: a modifier that returns what is not made of the scores") {
     auto const other = [](GraphPtr const& graph, Tensor_ptr const&) {
         return exponential(graph, graph->tensor(packed_tensor("other", 4, 6, 10)));
