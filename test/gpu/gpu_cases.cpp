@@ -28,6 +28,31 @@ std::vector<CaseGroup> mask_groups() {
     };
 }
 
+// Bands beside what else changes scores or probabilities.
+std::vector<CaseGroup> band_groups() {
+    auto const corner = [](Change const& change) {
+        return [=](AttentionCase& c) { c.right = 0, bottom_right(c), change(c); };
+    };
+    auto const window = [](Change const& change) {
+        return [=](AttentionCase& c) { c.left = 33, c.right = 0, change(c); };
+    };
+    auto const alibi = [](AttentionCase& c) { c.alibi = true; };
+    return {
+        group("bottom right and bias", corner(biased(true, true, true))),
+        group("bottom right and alibi", corner(alibi)),
+        group("bottom right and dropout", corner(dropout)),
+        group("bottom right and dropout mask", corner(masked_dropout)),
+        group("window and bias", window(biased(true, true, true))),
+        group("window and alibi", window(alibi)),
+        group("window and dropout", window(dropout)),
+        group("window and dropout mask", window(masked_dropout)),
+        group("window, bottom right, bias and padding",
+              window([](auto& c) { bottom_right(c), biased(true, true, true)(c), lengths(c); })),
+        group("window, bottom right, alibi and dropout",
+              window([](auto& c) { bottom_right(c), c.alibi = true, dropout(c); })),
+    };
+}
+
 std::vector<CaseGroup> score_groups() {
     return {
         group("no scale", [](auto& c) { c.scale = Scale::None, c.magnitude = 0.3; }),
@@ -195,6 +220,8 @@ std::vector<CaseGroup> ragged_groups() {
                   c.s_kv = c.s_q, c.h_k = c.h_v = c.h_q, packed(c), c.len_kv = c.len_q;
                   laid_out(Layout::RaggedHeads)(c);
               }),
+        group("ragged, heads of K and V beside each other",
+              [](auto& c) { packed(c), laid_out(Layout::RaggedHeads)(c); }),
         group("ragged, other heads of V", [](auto& c) { packed(c), c.h_q = 4, c.h_k = 2, c.h_v = 1; }),
         group("ragged, more queries", [&](auto& c) { more_queries(c), packed(c); }),
         group(
@@ -513,9 +540,9 @@ std::vector<CaseGroup> variant_groups() {
 std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
     for (auto const& groups :
-         {mask_groups(), score_groups(), dropout_groups(), shape_groups(), more_queries_groups(), ragged_groups(),
-          bounded_groups(), paged_groups(), modifier_groups(), sink_groups(), softmax_groups(), variant_groups(),
-          wide_head_groups(), float_groups(), fp8_option_groups(), fp8_shape_groups()}) {
+         {mask_groups(), band_groups(), score_groups(), dropout_groups(), shape_groups(), more_queries_groups(),
+          ragged_groups(), bounded_groups(), paged_groups(), modifier_groups(), sink_groups(), softmax_groups(),
+          variant_groups(), wide_head_groups(), float_groups(), fp8_option_groups(), fp8_shape_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;

@@ -78,6 +78,7 @@ std::vector<CaseGroup> scores_at_limits() {
               [](auto& c) { c.modifier = oracle::Modify::Window, c.modifier_reach = 20, c.left = 50; }),
         group("dSink, deterministic", [](auto& c) { with_sink_gradient(c), c.deterministic = true; }),
         group("dSink and dropout", [](auto& c) { with_sink_gradient(c), dropout(c); }),
+        group("dSink and ragged", [](auto& c) { with_sink_gradient(c), packed(c); }),
     };
 }
 
@@ -130,6 +131,7 @@ std::vector<CaseGroup> fp8_at_limits() {
 std::vector<CaseGroup> lengths_at_limits() {
     return {
         group("lengths as sums", [](auto& c) { lengths(c), c.sums_of_lengths = true; }),
+        group("lengths as sums, causal", [](auto& c) { lengths(c), c.sums_of_lengths = true, c.right = 0; }),
         group("ragged, offsets in rows", [](auto& c) { packed(c), c.offsets_in_rows = true; }),
         group("ragged, offsets in rows, lengths as sums",
               [](auto& c) { packed(c), c.offsets_in_rows = c.sums_of_lengths = true; }),
