@@ -12,6 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RULE_ID = re.compile(r"\b([a-z_]+)\.c\d\d\b")
+RUN_ID = re.compile(r"\brun\.r\d\d\b")
 LIMIT_ID = re.compile(r"\bcudnn\.s\d\d\b")
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 STRINGS = rf"({STRING}(?:\s*{STRING})*)"
@@ -53,6 +54,14 @@ def check_nodes(tests):
     return rules, compare("src/nodes", rules, [("docs/spec.md", spec), ("any test", of_our_families(tests))])
 
 
+def check_runs(tests):
+    """What is found when a graph runs, in values that no graph holds."""
+    sources = [path for folder in ("src/cpu", "src/pipeline") for path in (ROOT / folder).glob("*.cpp")]
+    rules = ids_in(RUN_ID, map(strings_of, sources))
+    spec = ids_in(RUN_ID, [(ROOT / "docs/spec.md").read_text()])
+    return rules, compare("src/cpu and src/pipeline", rules, [("docs/spec.md", spec), ("any test", ids_in(RUN_ID, tests))])
+
+
 def text_of(literals):
     return "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', literals)).replace('\\"', '"')
 
@@ -89,6 +98,9 @@ def check_limits(tests):
 def main():
     tests = test_strings()
     rules, faults = check_nodes(tests)
+    rules_of_runs, more = check_runs(tests)
+    faults += more
+    rules |= rules_of_runs
     limits, more = check_limits(tests)
     faults += more
     print("\n".join(faults) or f"{len(rules)} rules and {len(limits)} limits, each in the code, its document and a test")

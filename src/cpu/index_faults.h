@@ -17,10 +17,12 @@ class IndexFaults {
    public:
     bool has(ir::ValueId tensor) const { return std::ranges::find(tensors_, tensor) != tensors_.end(); }
 
-    void add(ir::ValueId tensor, std::string const& name, std::string const& fault) {
+    // The rule is one of those on runs in docs/spec.md.
+    void add(char const* rule, ir::ValueId tensor, std::string const& name, std::string const& fault) {
         if (has(tensor)) return;
-        if (error_.is_good()) error_ = {error_code_t::INVALID_VALUE, fault, {"", "", name}};
-        else error_.err_msg += "\n" + fault;
+        std::string const line = std::string("[") + rule + "] " + fault;
+        if (error_.is_good()) error_ = {error_code_t::INVALID_VALUE, line, {rule, "", name}};
+        else error_.err_msg += "\n" + line;
         tensors_.push_back(tensor);
     }
 

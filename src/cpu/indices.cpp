@@ -99,9 +99,9 @@ class FetchedPack {
 
     error_t too_long(ir::Value const& value, std::int64_t count) const {
         return {error_code_t::INVALID_VALUE,
-                "The ragged offset of '" + value.name + "' ends at " + std::to_string(count) +
+                "[run.r02] The ragged offset of '" + value.name + "' ends at " + std::to_string(count) +
                     " elements, more than any memory holds. Nothing was written; correct the offset's last entry.",
-                {"", "", graph_.value(value.ragged.offset).name}};
+                {"run.r02", "", graph_.value(value.ragged.offset).name}};
     }
 
     // Those of a packed table end where its last offset says.

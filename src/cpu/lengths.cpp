@@ -50,7 +50,7 @@ class LengthCheck {
 
     void add_out_of_range(ir::ValueId id, std::int64_t batch, std::int64_t length, std::int64_t limit) {
         std::string const& name = graph_.value(tensor_of(id)).name;
-        faults_.add(tensor_of(id), name,
+        faults_.add("run.r01", tensor_of(id), name,
                     "Tensor '" + name + "' " + told_length(graph_.value(id), batch, length) + " for batch entry " +
                         std::to_string(batch) + "; lengths run from 0 to " + std::to_string(limit) +
                         ", the size of the dim that they cut short. Nothing was written; correct the entry or use "

@@ -39,7 +39,7 @@ class PageCheck {
                           std::int64_t page) {
         std::string const& name = graph_.value(table).name;
         ir::Value const& pages = graph_.value(container);
-        faults_.add(table, name,
+        faults_.add("run.r04", table, name,
                     "Page table '" + name + "' holds page " + std::to_string(page) + " at batch entry " +
                         std::to_string(b) + ", row " + std::to_string(row) + "; '" + pages.name + "' has pages 0 to " +
                         std::to_string(pages.dim[0] - 1) + ". Nothing was written; correct the entry.");

@@ -84,7 +84,7 @@ std::string fault_of(ir::OpGraph const& graph, ir::Value const& value, Memory co
                                   std::to_string(needed));
         }
     }
-    return fault_of_rows(graph, value, memory);
+    return {};
 }
 
 // Calls copy(at in packed, at in dense), both in elements, for each element that a sequence has.
@@ -114,8 +114,11 @@ error_t check_offsets(ir::OpGraph const& graph, Memory const& memory) {
     for_each_ragged(graph, [&](ir::ValueId, ir::Value const& value) {
         ir::ValueId const offset = value.ragged.offset;
         if (faults.has(offset)) return;
+        std::string const& name = graph.value(offset).name;
         if (std::string const fault = fault_of(graph, value, memory); !fault.empty()) {
-            faults.add(offset, graph.value(offset).name, fault);
+            faults.add("run.r02", offset, name, fault);
+        } else if (std::string const behind = fault_of_rows(graph, value, memory); !behind.empty()) {
+            faults.add("run.r03", offset, name, behind);
         }
     });
     return std::move(faults).error();

@@ -54,8 +54,8 @@ class SlotFiller final : public Variant_pack_sink {
     std::string faults_;
 };
 
-error_t invalid_pack(std::string text, std::string const& tensor) {
-    return {error_code_t::INVALID_VARIANT_PACK, std::move(text), {"", "", tensor}};
+error_t invalid_pack(std::string text, std::string const& tensor, char const* rule = "") {
+    return {error_code_t::INVALID_VARIANT_PACK, std::move(text), {rule, "", tensor}};
 }
 
 std::string describe_pointer(void const* pointer) {
@@ -142,7 +142,7 @@ error_t check_factors(std::vector<Slot> const& slots, std::span<void* const> poi
                            "fp8_scale() picks");
     }
     if (faults.empty()) return {};
-    return invalid_pack(std::move(faults), first);
+    return invalid_pack("[run.r05] " + faults, first, "run.r05");
 }
 
 namespace {

@@ -281,11 +281,12 @@ TEST_CASE("sums of lengths that decrease, grow too fast or overflow are named wi
     std::string const needed =
         "; lengths run from 0 to 9, the size of the dim that they cut short. Nothing was written; correct the entry or "
         "use larger dims.";
-    CHECK(refusal({0, 9, 8}) == "Tensor 'len_kv' goes from 9 to 8 for batch entry 1" + needed);
-    CHECK(refusal({0, 10, 12}) == "Tensor 'len_kv' goes from 0 to 10 for batch entry 0" + needed);
+    CHECK(refusal({0, 9, 8}) == "[run.r01] Tensor 'len_kv' goes from 9 to 8 for batch entry 1" + needed);
+    CHECK(refusal({0, 10, 12}) == "[run.r01] Tensor 'len_kv' goes from 0 to 10 for batch entry 0" + needed);
     CHECK(refusal({-0x1p62, 0x1p62, 0x1p62}) ==
-          "Tensor 'len_kv' goes from -4611686018427387904 to 4611686018427387904 for batch entry 0" + needed);
-    CHECK(refusal({-0x1p63, 0x1p62, 0x1p62}).starts_with("Tensor 'len_kv' goes from -9223372036854775808 to"));
+          "[run.r01] Tensor 'len_kv' goes from -4611686018427387904 to 4611686018427387904 for batch entry 0" + needed);
+    CHECK(
+        refusal({-0x1p63, 0x1p62, 0x1p62}).starts_with("[run.r01] Tensor 'len_kv' goes from -9223372036854775808 to"));
 }
 
 TEST_CASE("an offset that overflows with its multiplier is named with its place") {
@@ -300,7 +301,7 @@ TEST_CASE("an offset that overflows with its multiplier is named with its place"
     in.q.offsets->set({2, 0, 0, 0}, 0x1p61);
     MemorySnapshot const before(out.all());
     CHECK(session.execute().get_message() ==
-          "Tensor 'offset', the ragged offset of 'q', holds 2305843009213693952 at batch entry 2; "
+          "[run.r02] Tensor 'offset', the ragged offset of 'q', holds 2305843009213693952 at batch entry 2; "
           "offsets count 16 elements as one, start at 0 or later and leave room for each sequence. Nothing was "
           "written; correct "
           "the entry.");
@@ -322,7 +323,7 @@ TEST_CASE("a page that is not there is named with its place, and only entries th
     };
     std::int64_t const v_pages = in.v.container->dim[0];
     in.v.table->set({0, 0, 4, 0}, static_cast<double>(v_pages));
-    CHECK(refusal() == "Page table 'v_table' holds page " + std::to_string(v_pages) +
+    CHECK(refusal() == "[run.r04] Page table 'v_table' holds page " + std::to_string(v_pages) +
                            " at batch entry 0, row 4; 'v' has pages 0 to " + std::to_string(v_pages - 1) +
                            ". Nothing was written; correct the entry.");
     in.v.table->set({0, 0, 4, 0}, -1.0);
@@ -355,7 +356,7 @@ TEST_CASE("an offset that is negative, decreases or leaves too little room is na
     std::string const needed =
         "; offsets count elements, start at 0 or later and leave room for each sequence. Nothing was written; correct "
         "the entry.";
-    std::string const what = "Tensor 'offset', the ragged offset of 'q', ";
+    std::string const what = "[run.r02] Tensor 'offset', the ragged offset of 'q', ";
     CHECK(refusal(0, -1) == what + "holds -1 at batch entry 0" + needed);
     CHECK(refusal(2, 80) == what + "decreases from 96 to 80 at batch entry 1" + needed);
     CHECK(refusal(1, 90) == what + "leaves room for 90 elements, where the sequence has 96 at batch entry 0" + needed);
@@ -372,7 +373,8 @@ TEST_CASE("a packed page table without room for the pages of a sequence is refus
     in.k.table->offsets->set({1, 0, 0, 0}, 2.0);
     MemorySnapshot const before(out.all());
     CHECK(session.execute().get_message() ==
-          "Tensor 'offset', the ragged offset of 'k_table', leaves room for 2 elements, where the sequence has 3 at "
+          "[run.r02] Tensor 'offset', the ragged offset of 'k_table', leaves room for 2 elements, where the sequence "
+          "has 3 at "
           "batch entry 0; offsets count elements, start at 0 or later and leave room for each sequence. Nothing was "
           "written; correct the entry.");
     CHECK(before.change_outside({}) == "");
@@ -461,8 +463,9 @@ void check_factors(Session const& session, Inputs const& in, std::vector<HostTen
         MemorySnapshot const before(all);
         error_t const error = session.graph().execute(session.pack_by_uid(), workspace.data(), workspace.size());
         CHECK(error.get_code() == error_code_t::INVALID_VARIANT_PACK);
-        CHECK(error.get_message() == "tensor '" + tensor->get_name() + "' (uid " + std::to_string(tensor->get_uid()) +
-                                         ") holds the factor " + text +
+        CHECK(error.where.rule == "run.r05");
+        CHECK(error.get_message() == "[run.r05] tensor '" + tensor->get_name() + "' (uid " +
+                                         std::to_string(tensor->get_uid()) + ") holds the factor " + text +
                                          ", by which no 8-bit number can be multiplied; pass a finite number above 0, "
                                          "such as fp8_scale() picks");
         CHECK(before.change_outside({}) == "");

@@ -85,12 +85,15 @@ TEST_CASE("sums of lengths are fetched, and looked at as lengths and as offsets"
         CHECK(totals.check().get_message() == "");
         CHECK(totals.fetched == 2);
         totals.integers["cu_seq_len_q"] = {0, 7, 8};
-        CHECK(totals.check().get_message().starts_with("Tensor 'cu_seq_len_q' goes from 0 to 7 for batch entry 0"));
-        totals.integers["cu_seq_len_q"] = {0, 4, 3};
-        CHECK(totals.check().get_message().starts_with("Tensor 'cu_seq_len_q' goes from 4 to 3 for batch entry 1"));
-        totals.integers["cu_seq_len_q"] = {-4, 0, 2};
         CHECK(totals.check().get_message().starts_with(
-            "Tensor 'cu_seq_len_q', the ragged offset of 'Q', holds -4 at batch entry 0; offsets count 32 elements"));
+            "[run.r01] Tensor 'cu_seq_len_q' goes from 0 to 7 for batch entry 0"));
+        totals.integers["cu_seq_len_q"] = {0, 4, 3};
+        CHECK(totals.check().get_message().starts_with(
+            "[run.r01] Tensor 'cu_seq_len_q' goes from 4 to 3 for batch entry 1"));
+        totals.integers["cu_seq_len_q"] = {-4, 0, 2};
+        CHECK(
+            totals.check().get_message().starts_with("[run.r02] Tensor 'cu_seq_len_q', the ragged offset of 'Q', holds "
+                                                     "-4 at batch entry 0; offsets count 32 elements"));
     }
 }
 
@@ -118,7 +121,8 @@ TEST_CASE("a sequence that ends behind the rows that backward was told of is nam
         CHECK(pack.check().get_message() == "");
         pack.integers["offset_32"] = {0, 6 * 32, 9 * 32};
         CHECK(pack.check().get_message() ==
-              "Tensor 'K' has a sequence at batch entry 1 that ends after 8 rows; the graph was told of at most 7. "
+              "[run.r03] Tensor 'K' has a sequence at batch entry 1 that ends after 8 rows; the graph was told of at "
+              "most 7. "
               "Nothing "
               "was written; pass where the last sequence ends to set_max_total_seq_len_q(), of keys and values to "
               "set_max_total_seq_len_kv().");
@@ -138,7 +142,8 @@ TEST_CASE("a length past the dim is named with its batch entry") {
         auto const error = pack.check();
         CHECK(error.get_code() == error_code_t::INVALID_VALUE);
         CHECK(error.get_message() ==
-              "Tensor 'seq_len_kv' holds the length 6 for batch entry 1; lengths run from 0 to 5, the size of the dim "
+              "[run.r01] Tensor 'seq_len_kv' holds the length 6 for batch entry 1; lengths run from 0 to 5, the size "
+              "of the dim "
               "that they cut short. Nothing was written; correct the entry or use larger dims.");
     }
 }
@@ -147,7 +152,8 @@ TEST_CASE("an offset that decreases, or leaves too little room, is named") {
     RemotePack pack = packed();
     pack.integers["offset"][2] = 191;
     CHECK(pack.check().get_message() ==
-          "Tensor 'offset', the ragged offset of 'Q', decreases from 192 to 191 at batch entry 1; offsets count "
+          "[run.r02] Tensor 'offset', the ragged offset of 'Q', decreases from 192 to 191 at batch entry 1; offsets "
+          "count "
           "elements, start at 0 or later and leave room for each sequence. Nothing was written; correct the entry.");
     pack.integers["offset"][2] = 255;
     CHECK(pack.check().get_message().find("leaves room for 63 elements, where the sequence has 64 at batch entry 1") !=
@@ -167,14 +173,15 @@ TEST_CASE("the first fault of each tensor is told: of lengths, of offsets, of ta
         lengths.integers["seq_len_q"] = {-1, 7};
         lengths.integers["seq_len_kv"] = {6, -1};
         CHECK(lengths.check().where.tensor == "seq_len_q");
-        CHECK(lengths.check().get_message().find("\nTensor 'seq_len_kv' holds the length 6 for batch entry 0") !=
-              std::string::npos);
+        CHECK(lengths.check().where.rule == "run.r01");
+        CHECK(lengths.check().get_message().find(
+                  "\n[run.r01] Tensor 'seq_len_kv' holds the length 6 for batch entry 0") != std::string::npos);
         CHECK(lines(lengths) == 2);
         pages.integers["page_table_k"][0] = 7;
         pages.integers["page_table_v"][1] = -1;
         CHECK(pages.check().where.tensor == "page_table_k");
-        CHECK(pages.check().get_message().find("\nPage table 'page_table_v' holds page -1 at batch entry 0, row 1") !=
-              std::string::npos);
+        CHECK(pages.check().get_message().find(
+                  "\n[run.r04] Page table 'page_table_v' holds page -1 at batch entry 0, row 1") != std::string::npos);
         CHECK(lines(pages) == 2);
     }
     auto attention = AttentionGraph::forward().padding();
@@ -189,7 +196,8 @@ TEST_CASE("a page that is not there is named, and tables are fetched after the l
         RemotePack pack = paged(is_fused);
         pack.integers["page_table_k"][1] = 7;
         CHECK(pack.check().get_message() ==
-              "Page table 'page_table_k' holds page 7 at batch entry 0, row 1; 'K' has pages 0 to 6. Nothing was "
+              "[run.r04] Page table 'page_table_k' holds page 7 at batch entry 0, row 1; 'K' has pages 0 to 6. Nothing "
+              "was "
               "written; correct the entry.");
         pack.integers["seq_len_kv"][0] = 9;
         CHECK(pack.check().get_message().find("holds the length 9") != std::string::npos);
@@ -225,7 +233,8 @@ TEST_CASE("a packed table that would end past all memory is not fetched") {
         test::composite(attention),
         {{"seq_len_q", {6, 2}}, {"seq_len_kv", {5, 2}}, {"offset", halves}, {"page_table_v", {0, 3, 2, -9}}}};
     CHECK(pack.check().get_message() ==
-          "The ragged offset of 'page_table_k' ends at 4611686018427387904 elements, more than any memory holds. "
+          "[run.r02] The ragged offset of 'page_table_k' ends at 4611686018427387904 elements, more than any memory "
+          "holds. "
           "Nothing was written; correct the offset's last entry.");
     CHECK(pack.check().where.tensor == "offset");
 }
