@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each rule of the nodes and each limit of cuDNN stands in the code, in its document and in what a test says.
+"""Each rule of the nodes and of runs and each limit of cuDNN stands in the code, in its document and in what a test says.
 
 A test says it in a string: the name of a case or a text that is asserted. Comments do not count. A limit may also be
 shown by a row of the support matrix. Documents and tests name nothing that is not in the code, and docs/cudnn.md words
