@@ -26,8 +26,10 @@ ValueId keep_where(AttentionScope& at, ValueId s, ValueId predicate, std::string
     return at.pointwise(BINARY_SELECT, {s, fill, predicate}, at.add_score(mask + "_scores"));
 }
 
-bool is_bottom_right(AttentionScope const& at) {
-    return at.fields().diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
+// Where there are as many queries as keys, both corners have one diagonal: told as the top left, engines skip tiles.
+bool shifts_diagonal(AttentionScope const& at) {
+    if (at.fields().diagonal_alignment != DiagonalAlignment_t::BOTTOM_RIGHT) return false;
+    return at.fields().padding_mask || at.queries() != at.keys();
 }
 
 // i + shift
@@ -41,7 +43,7 @@ ValueId shifted_row(AttentionScope& at, ValueId row) {
 // Keeps j <= i + shift + right, written as row >= column: engines skip tiles for this form of causality alone.
 ValueId mask_right(AttentionScope& at, ValueId s, std::int64_t right) {
     auto [row, column] = indices(at, s, "right_bound");
-    if (is_bottom_right(at)) row = shifted_row(at, row);
+    if (shifts_diagonal(at)) row = shifted_row(at, row);
     if (right != 0) {
         ValueId const bound = at.add_integer("right_bound", right);
         row = at.pointwise(ADD, {row, bound}, at.add_index("right_bound_last_column"));
@@ -60,7 +62,7 @@ ValueId column_by_lengths(AttentionScope& at, ValueId column, std::int64_t left)
 
 // j - shift + left, with one shift for the whole graph. Engines expect this sum in floating point.
 ValueId column_by_constant(AttentionScope& at, ValueId column, std::int64_t left) {
-    std::int64_t const shift = is_bottom_right(at) ? at.keys() - at.queries() : 0;
+    std::int64_t const shift = shifts_diagonal(at) ? at.keys() - at.queries() : 0;
     ValueId const bound = at.add_number("left_bound", static_cast<double>(left - shift));
     return at.pointwise(ADD, {column, bound}, at.add_score("left_bound_shifted_column"));
 }
@@ -68,7 +70,7 @@ ValueId column_by_constant(AttentionScope& at, ValueId column, std::int64_t left
 // Keeps j > i + shift - left, written as column > row.
 ValueId mask_left(AttentionScope& at, ValueId s, std::int64_t left) {
     auto const [row, column] = indices(at, s, "left_bound");
-    bool const shifts_by_lengths = is_bottom_right(at) && at.has_lengths();
+    bool const shifts_by_lengths = shifts_diagonal(at) && at.has_lengths();
     ValueId const shifted =
         shifts_by_lengths ? column_by_lengths(at, column, left) : column_by_constant(at, column, left);
     ValueId const inside = at.pointwise(CMP_GT, {shifted, row}, at.add_predicate("left_bound_inside"));
@@ -96,8 +98,8 @@ ValueId mask_blocks(AttentionScope& at, ValueId s) {
 // overflow the sums with indices and lengths.
 ValueId mask_band(AttentionScope& at, ValueId s) {
     auto const& fields = at.fields();
-    std::int64_t const keeps_all_right = is_bottom_right(at) ? at.queries() - 1 : at.keys() - 1;
-    std::int64_t const keeps_all_left = is_bottom_right(at) ? at.keys() : at.queries();
+    std::int64_t const keeps_all_right = shifts_diagonal(at) ? at.queries() - 1 : at.keys() - 1;
+    std::int64_t const keeps_all_left = shifts_diagonal(at) ? at.keys() : at.queries();
     if (fields.right_bound && *fields.right_bound < keeps_all_right) s = mask_right(at, s, *fields.right_bound);
     if (fields.left_bound && *fields.left_bound < keeps_all_left) s = mask_left(at, s, *fields.left_bound);
     return s;

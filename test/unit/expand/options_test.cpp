@@ -93,6 +93,20 @@ TEST_CASE("Bounds carry the shift of the diagonal", "[expand]") {
     CHECK(find_value(lengths, "left_bound").type == DataType_t::INT32);
 }
 
+TEST_CASE("As many queries as keys have one diagonal at both corners, told as the top left", "[expand]") {
+    auto const text = [](DiagonalAlignment_t corner, bool has_lengths) {
+        auto attention = AttentionGraph::forward();
+        for (int const port : {Port::K, Port::V}) {
+            attention.tensor(port).dim[2] = 6;
+            attention.tensor(port).stride = core::packed_strides(attention.tensor(port).dim);
+        }
+        if (has_lengths) attention.padding();
+        return ir::to_text(composite(attention.band(corner, 3, 2)));
+    };
+    CHECK(text(kBottomRight, false) == text(kTopLeft, false));
+    CHECK(text(kBottomRight, true) != text(kTopLeft, true));  // each sequence has its own
+}
+
 // Q has 6 rows and K has 5 of them.
 TEST_CASE("A bound that masks nothing makes no operation, the next smaller one does", "[expand]") {
     struct Case {
