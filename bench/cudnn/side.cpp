@@ -1,5 +1,7 @@
 #include "side.h"
 
+#include "modifiers.h"
+
 #include <cudnn_frontend.h>
 
 #if defined(SDPA_BENCH_BARE)
@@ -31,8 +33,8 @@ using Dims = std::vector<std::int64_t>;
 
 Dims rows(std::int64_t b, std::int64_t h, std::int64_t s, std::int64_t d) { return {b, h, s, d}; }
 Dims rows_of_q(Shape const& shape) { return rows(shape.b, shape.h_q, shape.s_q, shape.d_qk); }
-Dims rows_of_k(Shape const& shape) { return rows(shape.b, shape.h_kv, shape.s_kv, shape.d_qk); }
-Dims rows_of_v(Shape const& shape) { return rows(shape.b, shape.h_kv, shape.s_kv, shape.d_v); }
+Dims rows_of_k(Shape const& shape) { return rows(shape.b, shape.h_k, shape.s_kv, shape.d_qk); }
+Dims rows_of_v(Shape const& shape) { return rows(shape.b, shape.h_v, shape.s_kv, shape.d_v); }
 Dims rows_of_o(Shape const& shape) { return rows(shape.b, shape.h_q, shape.s_q, shape.d_v); }
 
 // Strides of tensors with the heads of a row beside each other.
@@ -68,23 +70,42 @@ void pad(Attributes& options, Shape const& shape) {
     options.set_padding_mask(true).set_seq_len_q(of_queries).set_seq_len_kv(of_keys);
 }
 
+// K and V in pages of the same order, with equal heads.
 template <class Attributes>
-void apply_shared(Attributes& options, Shape const& shape) {
+void page(Attributes& options, TensorPtr const& k, TensorPtr const& v, Shape const& shape) {
+    std::int64_t const pages = shape.s_kv / kPageSize;
+    Dims const dim = rows(shape.b * pages, shape.h_k, kPageSize, shape.d_qk);
+    for (TensorPtr const& tensor : {k, v}) tensor->set_dim(dim).set_stride(by_rows(dim));
+    auto const table = packed("pages", kPages, fe::DataType_t::INT32, rows(shape.b, 1, pages, 1));
+    options.set_paged_attention_k_table(table).set_paged_attention_v_table(table);
+    options.set_paged_attention_max_seq_len_kv(static_cast<int>(shape.s_kv));
+}
+
+// What attributes of FP8 have too.
+template <class Attributes>
+void mask(Attributes& options, Shape const& shape) {
     switch (shape.option) {
-        case Option::Causal:
-        case Option::Fp8Causal: options.set_causal_mask(true); break;
+        case Option::Causal: options.set_causal_mask(true); break;
         case Option::BottomRight: options.set_causal_mask_bottom_right(true); break;
         case Option::Window: options.set_causal_mask(true).set_diagonal_band_left_bound(256); break;
+        case Option::Padding:
+        case Option::Ragged:
+        case Option::BoundedRagged:
+        case Option::Paged: pad(options, shape); break;
+        default: break;
+    }
+}
+
+template <class Attributes>
+void apply_shared(Attributes& options, Shape const& shape) {
+    mask(options, shape);
+    switch (shape.option) {
         case Option::Bias:
         case Option::BiasGradient:
             options.set_bias(
                 packed("bias", kBias, fe::DataType_t::BFLOAT16, rows(1, shape.h_q, shape.s_q, shape.s_kv)));
             break;
         case Option::Alibi: options.set_causal_mask(true).set_alibi_mask(true); break;
-        case Option::Padding:
-        case Option::Ragged:
-        case Option::BoundedRagged:
-        case Option::Paged: pad(options, shape); break;
         case Option::Dropout:
             options.set_dropout(0.1f, packed("seed", kSeed, fe::DataType_t::INT64, rows(1, 1, 1, 1)),
                                 packed("position", kPosition, fe::DataType_t::INT64, rows(1, 1, 1, 1)));
@@ -97,55 +118,26 @@ void apply_shared(Attributes& options, Shape const& shape) {
     }
 }
 
-fe::graph::Pointwise_attributes step(fe::PointwiseMode_t mode) {
-    return fe::graph::Pointwise_attributes().set_mode(mode).set_compute_data_type(fe::DataType_t::FLOAT);
-}
-
-// The modifier that both sides take as a callable, and its gradient.
 template <class Attributes>
-void softcap(Attributes& options, bool is_backward) {
-    using Graph = std::shared_ptr<fe::graph::Graph>;
-    auto const before = std::make_shared<TensorPtr>();
-    options.set_score_mod([before](Graph of, TensorPtr score) {
-        auto const cap = of->tensor(20.0f);
-        *before = of->pointwise(score, cap, step(fe::PointwiseMode_t::DIV));
-        (*before)->set_data_type(fe::DataType_t::FLOAT);
-        auto const squashed = of->pointwise(*before, step(fe::PointwiseMode_t::TANH_FWD));
-        squashed->set_data_type(fe::DataType_t::FLOAT);
-        auto const capped = of->pointwise(squashed, cap, step(fe::PointwiseMode_t::MUL));
-        capped->set_data_type(fe::DataType_t::FLOAT);
-        return capped;
-    });
-    if constexpr (requires { &Attributes::set_score_mod_bprop; }) {
-        if (is_backward) {
-            options.set_score_mod_bprop([before](Graph of, TensorPtr gradient) {
-                auto const slope = of->pointwise(gradient, *before, step(fe::PointwiseMode_t::TANH_BWD));
-                slope->set_data_type(fe::DataType_t::FLOAT);
-                return slope;
-            });
-        }
+void modify(Attributes& options, Shape const& shape) {
+    auto const integers = [](char const* name, Uid uid, Dims const& dim) {
+        return packed(name, uid, fe::DataType_t::INT32, dim);
+    };
+    switch (shape.option) {
+        case Option::Softcap: modifiers::softcap(options); break;
+        case Option::Distance: modifiers::add_distance(options); break;
+        case Option::Documents:
+            modifiers::keep_documents(options,
+                                      integers("of_queries", kDocumentsOfQueries, rows(shape.b, 1, shape.s_q, 1)),
+                                      integers("of_keys", kDocumentsOfKeys, rows(shape.b, 1, 1, shape.s_kv)));
+            break;
+        case Option::Prefix:
+            modifiers::keep_prefix(options, integers("prefixes", kLengths, rows(shape.b, 1, 1, 1)));
+            break;
+        case Option::Grid: modifiers::keep_grid(options); break;
+        case Option::GridReadyMade: modifiers::keep_grid_ready_made(options); break;
+        default: break;
     }
-}
-
-// Another such modifier, whose gradient changes nothing.
-template <class Attributes>
-void add_distance(Attributes& options) {
-    using Graph = std::shared_ptr<fe::graph::Graph>;
-    options.set_score_mod([](Graph of, TensorPtr score) {
-        auto const index = [&](std::int64_t axis) {
-            auto const at = of->pointwise(score, step(fe::PointwiseMode_t::GEN_INDEX).set_axis(axis));
-            at->set_data_type(fe::DataType_t::INT32);
-            return at;
-        };
-        auto const distance = of->pointwise(
-            index(3), index(2), step(fe::PointwiseMode_t::SUB).set_compute_data_type(fe::DataType_t::INT32));
-        distance->set_data_type(fe::DataType_t::FLOAT);
-        auto const share = of->pointwise(distance, of->tensor(-0.01f), step(fe::PointwiseMode_t::MUL));
-        share->set_data_type(fe::DataType_t::FLOAT);
-        auto const moved = of->pointwise(score, share, step(fe::PointwiseMode_t::ADD));
-        moved->set_data_type(fe::DataType_t::FLOAT);
-        return moved;
-    });
 }
 
 // Sequences follow each other without gaps.
@@ -186,7 +178,8 @@ void magnitudes(std::initializer_list<TensorPtr> tensors) {
 
 void describe_fp8_forward(Shape const& shape, TensorPtr const& q, TensorPtr const& k, TensorPtr const& v) {
     auto options = fe::graph::SDPA_fp8_attributes().set_name("sdpa").set_attn_scale(0.09f).set_generate_stats(true);
-    apply_shared(options, shape);
+    mask(options, shape);
+    if (shape.option == Option::Paged) page(options, k, v, shape);
     auto const f = number("factor", kFactor);
     auto [o, stats, amax_s, amax_o] = graph->sdpa_fp8(q, k, v, f, f, f, f, f, f, options);
     output(o, kO, rows_of_o(shape));
@@ -199,7 +192,7 @@ void describe_fp8_backward(Shape const& shape, TensorPtr const& q, TensorPtr con
     auto const d_o = input("dO", kDO, rows_of_o(shape));
     auto const stats = packed("stats", kStats, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
     auto options = fe::graph::SDPA_fp8_backward_attributes().set_name("sdpa").set_attn_scale(0.09f);
-    if (shape.option == Option::Fp8Causal) options.set_causal_mask(true);
+    mask(options, shape);
     auto const f = number("factor", kFactor);
     auto [d_q, d_k, d_v, amax_d_q, amax_d_k, amax_d_v, amax_d_p] =
         graph->sdpa_fp8_backward(q, k, v, o, d_o, stats, f, f, f, f, f, f, f, f, f, f, f, f, options);
@@ -213,8 +206,7 @@ void describe_forward(Shape const& shape, TensorPtr const& q, TensorPtr const& k
     auto options = fe::graph::SDPA_attributes().set_name("sdpa").set_attn_scale(0.09f);
     options.set_generate_stats(shape.option != Option::SumExp);
     apply_shared(options, shape);
-    if (shape.option == Option::Softcap) softcap(options, false);
-    if (shape.option == Option::Distance) add_distance(options);
+    modify(options, shape);
     if (shape.option == Option::DropoutMask) drop_by_mask(options, shape);
     if (shape.option == Option::SumExp) {
         auto const max = packed("max", kMax, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
@@ -223,14 +215,7 @@ void describe_forward(Shape const& shape, TensorPtr const& q, TensorPtr const& k
         sum->set_output(true);
         options.set_logit_max(max).set_score_sum_exp(sum);
     }
-    if (shape.option == Option::Paged) {
-        std::int64_t const pages = shape.s_kv / kPageSize;
-        Dims const dim = rows(shape.b * pages, shape.h_kv, kPageSize, shape.d_qk);
-        for (TensorPtr const& tensor : {k, v}) tensor->set_dim(dim).set_stride(by_rows(dim));
-        auto const table = packed("pages", kPages, fe::DataType_t::INT32, rows(shape.b, 1, pages, 1));
-        options.set_paged_attention_k_table(table).set_paged_attention_v_table(table);
-        options.set_paged_attention_max_seq_len_kv(static_cast<int>(shape.s_kv));
-    }
+    if (shape.option == Option::Paged) page(options, k, v, shape);
     auto [o, stats] = graph->sdpa(q, k, v, options);
     output(o, kO, rows_of_o(shape));
     if (shape.option == Option::Ragged) make_ragged("starts", kStarts, {q, k, v, o}, shape);
@@ -243,8 +228,7 @@ void describe_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& 
     auto const stats = packed("stats", kStats, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
     auto options = fe::graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(0.09f);
     apply_shared(options, shape);
-    if (shape.option == Option::Softcap) softcap(options, true);
-    if (shape.option == Option::Distance) add_distance(options);
+    modify(options, shape);
     if (shape.option == Option::DropoutMask) drop_by_mask(options, shape);
     if (shape.option == Option::BoundedRagged) make_bounded(options, stats, shape);
     if (shape.option == Option::Deterministic) options.set_deterministic_algorithm(true);
@@ -272,13 +256,13 @@ void describe_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& 
 
 void describe(Shape const& shape) {
     graph = std::make_unique<fe::graph::Graph>();
-    graph->set_io_data_type(is_fp8(shape.option) ? fe::DataType_t::FP8_E4M3 : fe::DataType_t::BFLOAT16)
+    graph->set_io_data_type(shape.io == Io::Fp8 ? fe::DataType_t::FP8_E4M3 : fe::DataType_t::BFLOAT16)
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
         .set_compute_data_type(fe::DataType_t::FLOAT);
     auto const q = input("Q", kQ, rows_of_q(shape));
     auto const k = input("K", kK, rows_of_k(shape));
     auto const v = input("V", kV, rows_of_v(shape));
-    if (is_fp8(shape.option)) {
+    if (shape.io == Io::Fp8) {
         shape.is_backward ? describe_fp8_backward(shape, q, k, v) : describe_fp8_forward(shape, q, k, v);
     } else {
         shape.is_backward ? describe_backward(shape, q, k, v) : describe_forward(shape, q, k, v);

@@ -23,22 +23,25 @@ enum class Option {
     SumExp,
     Deterministic,
     DropoutMask,
-    Fp8,
-    Fp8Causal,
     SinkGradient,
-    Distance
+    Distance,
+    Documents,
+    Prefix,
+    Grid,
+    GridReadyMade
 };
 
-constexpr bool is_fp8(Option option) { return option == Option::Fp8 || option == Option::Fp8Causal; }
+enum class Io { Bfloat16, Fp8 };
 
 struct Sizes {
-    std::int64_t b, h_q, h_kv, s_q, s_kv, d_qk, d_v;
+    std::int64_t b, h_q, h_k, h_v, s_q, s_kv, d_qk, d_v;
 };
 
 struct Shape : Sizes {
     char const* name;
     bool is_backward;
     Option option;
+    Io io = Io::Bfloat16;
 };
 
 // Of the tensors, and their places in Memory.
@@ -54,12 +57,14 @@ enum Uid {
     kDV,
     kBias,
     kDBias,
-    kLengths,    // of queries and keys
+    kLengths,    // of queries and keys, and of prefixes
     kOnes,       // of queries, where there is one
     kStarts,     // ragged offsets of Q and O, and of K and V of as many heads
     kKeyStarts,  // of K and V, where theirs are fewer
     kRowStarts,  // of Stats
     kPages,      // page tables of K and V
+    kDocumentsOfQueries,
+    kDocumentsOfKeys,
     kSeed,
     kPosition,  // of the dropout generator
     kSink,
@@ -75,7 +80,7 @@ enum Uid {
     kScratchTable,  // what this library uploads for itself
     kUidCount
 };
-constexpr std::int64_t kPageSize = 64;
+constexpr std::int64_t kPageSize = 64, kDocumentSize = 512;
 
 // Of the batch entries: padded, or packed one after the other.
 constexpr std::int64_t kBatches = 16;
