@@ -63,8 +63,9 @@ class Steps {
     Tensor_ptr count(PointwiseMode_t mode, Tensor_ptr const& a, Tensor_ptr const& b, char const* step) {
         return make(mode, a, b, step, DataType_t::INT32);
     }
-    Tensor_ptr compare(PointwiseMode_t mode, Tensor_ptr const& a, Tensor_ptr const& b, char const* step) {
-        auto const compute = options(mode, DataType_t::INT32, step);
+    Tensor_ptr compare(PointwiseMode_t mode, Tensor_ptr const& a, Tensor_ptr const& b, char const* step,
+                       DataType_t type = DataType_t::INT32) {
+        auto const compute = options(mode, type, step);
         return typed(graph_.pointwise(a, b, compute), DataType_t::BOOLEAN);
     }
     Tensor_ptr both(Tensor_ptr const& a, Tensor_ptr const& b) {
@@ -98,6 +99,22 @@ class Steps {
 Tensor_ptr add_distance(Steps& at, Tensor_ptr const& factor) {
     Tensor_ptr const distance = at.count(SUB, at.column(), at.row(), "distance");
     return at.make(ADD, at.score(), at.make(MUL, distance, factor, "bias"), "scores");
+}
+
+// Whether the distance is a multiple of the step, for distances up to `most`. GPUs divide integers slowly: where
+// floating point is exact enough, the rest is that of a division with half a unit added, so that rounding cannot change
+// it.
+Tensor_ptr is_multiple(Steps& at, Tensor_ptr const& distance, std::int32_t step, std::int32_t most) {
+    constexpr std::int32_t kMostInFloat = 1 << 20;
+    if (most > kMostInFloat) {
+        Tensor_ptr const rest = at.count(MOD, distance, at.integer(step), "rest");
+        return at.compare(CMP_EQ, rest, at.integer(0), "on_grid");
+    }
+    float const share = 1.0f / static_cast<float>(step);
+    Tensor_ptr const steps = at.make(MUL, distance, at.number(share), "steps");
+    Tensor_ptr const middle = at.make(ADD, steps, at.number(0.5f * share), "middle");
+    Tensor_ptr const rest = at.make(SUB, middle, at.make(FLOOR, middle, "full_steps"), "rest");
+    return at.compare(CMP_LT, rest, at.number(share), "on_grid", DataType_t::FLOAT);
 }
 
 // Keys and queries of a batch entry: lengths where they are given.
@@ -268,10 +285,10 @@ detail::Score_modifier dilated_window(std::int32_t reach, std::int32_t dilation)
         }
         Steps at(*graph, score, "dilated_window");
         Tensor_ptr const distance = at.count(SUB, at.row(), at.column(), "distance");
-        Tensor_ptr const rest = at.count(MOD, distance, at.integer(dilation), "rest");
+        Tensor_ptr const is_on_grid = is_multiple(at, distance, dilation, reach);
         at.keep_where(at.compare(CMP_LT, distance, at.integer(reach), "not_before"));
         at.keep_where(at.compare(CMP_GT, distance, at.integer(-std::int64_t{reach}), "not_after"));
-        return at.keep_where(at.compare(CMP_EQ, rest, at.integer(0), "on_grid"));
+        return at.keep_where(is_on_grid);
     };
 }
 
