@@ -82,6 +82,13 @@ void AttentionScope::use_full_lengths() {
     seq_len_kv_ = lengths("full_seq_len_kv", keys());
 }
 
+ValueId AttentionScope::with_all_rows(ValueId id) {
+    core::Dims const dim = value(id).dim;
+    bool const is_backward = node().kind() == nodes::NodeKind::SdpaBackward;
+    bool const is_affected = dim[2] == 1 && (is_backward || dim[3] == 1);
+    return is_affected ? with_rows(id, queries()) : id;
+}
+
 ValueId AttentionScope::modified(ValueId s, int given, int returned) {
     if (!is_connected(given)) return s;
     waiting_.release(node().ports[static_cast<std::size_t>(given)]);

@@ -67,9 +67,9 @@ class AttentionScope : public NodeScope {
     ir::ValueId add_integer(std::string const& name, std::int64_t integer);
     ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
                           DataType_t type = DataType_t::FLOAT);
-    // What stands for all rows alike, with full rows by a stride of 0: engines compute some graphs wrong where they
-    // broadcast the rows of a bias, or in backward those of a dropout mask, themselves.
-    ir::ValueId with_all_rows(ir::ValueId id) { return value(id).dim[2] == 1 ? with_rows(id, queries()) : id; }
+    // A bias or a dropout mask. Engines compute some graphs wrong where they broadcast themselves: in backward a row,
+    // and everywhere single numbers. A stride of 0 says the same, but costs time.
+    ir::ValueId with_all_rows(ir::ValueId id);
     ir::ValueId transposed(ir::ValueId matrices) { return builder_.transposed(matrices, 2, 3); }
 
     // Operations, named after their result, which they return. Integers and predicates are computed as such.

@@ -52,7 +52,7 @@ class Expansion {
     Expansion(nodes::GraphSpec const& spec, Capabilities const& capabilities)
         : capabilities_(capabilities),
           tensors_(spec, builder_),
-          waiting_(spec, [this](nodes::Node const& node) { return expand(node, Operands::OfModifier); }) {}
+          waiting_(spec, [this](nodes::Node const& node) { return expand(node, of_modifiers_); }) {}
 
     error_t add(nodes::Node const& node) {
         if (waiting_.keeps(node)) return {};
@@ -65,6 +65,8 @@ class Expansion {
    private:
     error_t expand(nodes::Node const& node, Operands operands) {
         if (nodes::attention_fields(node) != nullptr) {
+            bool const is_forward = node.kind() == NodeKind::SdpaForward;
+            of_modifiers_ = is_forward ? Operands::OfForward : Operands::OfBackward;
             AttentionScope at(builder_, tensors_, node, waiting_, capabilities_);
             return expand_attention(at);
         }
@@ -77,6 +79,7 @@ class Expansion {
     ir::Builder builder_;
     UserTensors tensors_;
     WaitingNodes waiting_;
+    Operands of_modifiers_ = Operands::OfForward;  // of the attention that is expanded
 };
 
 }  // namespace

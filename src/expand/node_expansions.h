@@ -5,8 +5,8 @@
 
 namespace cudnn_frontend::inline v1::expand {
 
-// A node that is one primitive operation, and whether it modifies scores of attention.
-enum class Operands { OfNode, OfModifier };
+// A node that is one primitive operation, and of which attention it modifies the scores.
+enum class Operands { OfNode, OfForward, OfBackward };
 void expand_primitive(NodeScope& at, Operands operands);
 
 // Attention as primitive operations, in the order of data flow that cuDNN's engines recognize.

@@ -5,21 +5,23 @@ namespace cudnn_frontend::inline v1::expand {
 
 using ir::ValueId;
 
-// Engines compute operations on scores wrong where they broadcast the rows of what they read, or one number for each
-// batch entry, themselves; a stride of 0 says the same.
-static ValueId operand_with_rows(NodeScope& at, int port) {
+// What a modifier reads. Engines compute some graphs wrong where they broadcast themselves: in backward a row, and
+// everywhere one number for each batch entry. A stride of 0 says the same, but costs time.
+static ValueId operand_with_rows(NodeScope& at, int port, bool is_backward) {
     ValueId const id = at.port(port);
     if (id == ir::kNoValue || at.value(id).role != ir::Role::Input) return id;
     core::Dims const dim = at.value(id).dim, out = at.value(at.port(nodes::pointwise::Out_0)).dim;
     bool const is_four = dim.size() == 4 && out.size() == 4;
-    bool const is_affected = is_four && dim[2] == 1 && out[2] > 1 && (dim[0] > 1 || dim[3] > 1);
+    if (!is_four || dim[2] > 1 || out[2] == 1) return id;
+    bool const is_affected = dim[3] > 1 ? is_backward : dim[0] > 1;
     return is_affected ? at.with_rows(id, out[2]) : id;
 }
 
 static void expand_pointwise(NodeScope& at, Operands operands) {
     using namespace nodes::pointwise;
     auto const operand = [&](int port) {
-        return operands == Operands::OfModifier ? operand_with_rows(at, port) : at.port(port);
+        if (operands == Operands::OfNode) return at.port(port);
+        return operand_with_rows(at, port, operands == Operands::OfBackward);
     };
     auto const& fields = std::get<nodes::PointwiseFields>(at.node().fields);
     ir::PointwiseOp op;

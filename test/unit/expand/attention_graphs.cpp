@@ -185,26 +185,35 @@ void pack_rows(AttentionGraph& graph, std::initializer_list<int> ports) {
     }
 }
 
-AttentionGraph with_modifier(PointwiseMode_t gradient, core::Dims const& operand) {
+// Makes one operation of a modifier: the score that it is given with another tensor gives the one that it returns.
+static void modify(AttentionGraph& graph, int given, int returned, PointwiseMode_t mode, nodes::TensorId other) {
     using namespace nodes;
+    for (int const port : {given, returned}) {
+        graph.connect(port, DataType_t::FLOAT, {2, 4, 6, 5});
+        graph.tensor(port).is_virtual = true;
+    }
+    Node node = make_node(NodeKind::Pointwise);
+    std::get<PointwiseFields>(node.fields).mode = mode;
+    node.compute_data_type = DataType_t::FLOAT;
+    auto const& ports = graph.node().ports;
+    node.ports[pointwise::In_0] = ports[static_cast<std::size_t>(given)];
+    node.ports[pointwise::In_1] = other;
+    node.ports[pointwise::Out_0] = ports[static_cast<std::size_t>(returned)];
+    graph.spec.nodes.insert(graph.spec.nodes.begin(), node);
+}
+
+AttentionGraph with_modifier(core::Dims const& operand) {
+    auto graph = AttentionGraph::forward();
+    auto const other = graph.add_tensor("other", DataType_t::FLOAT, operand);
+    modify(graph, Port::Score, Port::Score_mod, PointwiseMode_t::ADD, other);
+    return graph;
+}
+
+AttentionGraph with_modifier(PointwiseMode_t gradient, core::Dims const& operand) {
     auto graph = AttentionGraph::backward();
-    auto const add = [&](int given, int returned, PointwiseMode_t mode, TensorId other) {
-        for (int const port : {given, returned}) {
-            graph.connect(port, DataType_t::FLOAT, {2, 4, 6, 5});
-            graph.tensor(port).is_virtual = true;
-        }
-        Node node = make_node(NodeKind::Pointwise);
-        std::get<PointwiseFields>(node.fields).mode = mode;
-        node.compute_data_type = DataType_t::FLOAT;
-        auto const& ports = graph.node().ports;
-        node.ports[pointwise::In_0] = ports[static_cast<std::size_t>(given)];
-        node.ports[pointwise::In_1] = other;
-        node.ports[pointwise::Out_0] = ports[static_cast<std::size_t>(returned)];
-        graph.spec.nodes.insert(graph.spec.nodes.begin(), node);
-    };
-    TensorId const other = graph.add_tensor("other", DataType_t::FLOAT, operand);
-    add(Port::Score, Port::Score_mod, PointwiseMode_t::ADD, other);
-    add(Port::dScore, Port::dScore_mod, gradient, graph.node().ports[Port::Score]);
+    auto const other = graph.add_tensor("other", DataType_t::FLOAT, operand);
+    modify(graph, Port::Score, Port::Score_mod, PointwiseMode_t::ADD, other);
+    modify(graph, Port::dScore, Port::dScore_mod, gradient, graph.node().ports[Port::Score]);
     return graph;
 }
 

@@ -52,6 +52,9 @@ class AttentionGraph {
 // Gives these tensors rows that hold all heads, and an offset for each width of rows.
 void pack_rows(AttentionGraph& graph, std::initializer_list<int> ports);
 
+// Forward whose scores have a tensor of that operand's dims added.
+AttentionGraph with_modifier(core::Dims const& operand);
+
 // Backward whose scores have a tensor of that operand's dims added, and whose gradient goes through that operation with
 // the scores.
 AttentionGraph with_modifier(PointwiseMode_t gradient, core::Dims const& operand);

@@ -187,7 +187,7 @@ TEST_CASE("A modifier gets scaled scores before the bias, and its gradient their
     auto const count = static_cast<std::ptrdiff_t>(lines.size());
     for (std::string const& line : lines) UNSCOPED_INFO(line);
     std::initializer_list<char const*> const in_order = {
-        "score = MUL(scores, scale)",         "score_mod = ADD(score, other)",
+        "score = MUL(scores, scale)",           "score_mod = ADD(score, other)",
         "biased_scores = ADD(score_mod, bias)", "dScore = MUL(centered_gradients, probabilities)",
         "dScore_mod = MUL(dScore, score)",      "scaled_score_gradients = MUL(dScore_mod, scale)",
     };

@@ -3,6 +3,7 @@
 #include "core/data_type.h"
 #include "support/catch.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace test;
@@ -75,6 +76,31 @@ TEST_CASE("The user's mask is applied after its scale, a drawn one before", "[ex
     REQUIRE(lines.size() == 11);
     CHECK(lines[8] == "scaled_probabilities = MUL(probabilities, dropout_scale)");
     CHECK(lines[9] == "dropped_probabilities:HALF = MUL(scaled_probabilities, dropout_mask)");
+}
+
+// Engines get rows wrong that they broadcast in backward, and single numbers; where they do not, a repeated row is
+// slow.
+TEST_CASE("What scores meet is told with all rows where engines are wrong otherwise, and nowhere else", "[expand]") {
+    using core::Dims;
+    auto const is_repeated = [](AttentionGraph const& attention, char const* name) {
+        ir::OpGraph const graph = composite(attention);
+        return std::ranges::any_of(graph.values(), [&](ir::Value const& value) { return value.name == name; });
+    };
+    struct Row {
+        Dims dim;
+        bool in_forward, in_backward;
+    };
+    for (auto const& [dim, in_forward, in_backward] :
+         {Row{{2, 4, 6, 5}, false, false}, Row{{1, 1, 6, 1}, false, false}, Row{{1, 1, 1, 5}, false, true},
+          Row{{2, 1, 1, 5}, false, true}, Row{{2, 1, 1, 1}, true, true}}) {
+        CAPTURE(dim);
+        CHECK(is_repeated(AttentionGraph::forward().bias(dim), "bias*") == in_forward);
+        CHECK(is_repeated(AttentionGraph::backward().bias(dim), "bias*") == in_backward);
+        CHECK(is_repeated(with_modifier(dim), "other*") == in_forward);
+        CHECK(is_repeated(with_modifier(PointwiseMode_t::MUL, dim), "other*") == in_backward);
+    }
+    CHECK_FALSE(is_repeated(with_modifier({1, 4, 1, 1}), "other*"));
+    CHECK_FALSE(is_repeated(with_modifier(PointwiseMode_t::MUL, {1, 4, 1, 1}), "other*"));
 }
 
 TEST_CASE("Bounds carry the shift of the diagonal", "[expand]") {
