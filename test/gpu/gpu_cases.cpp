@@ -256,6 +256,7 @@ std::vector<CaseGroup> modifier_groups() {
         group("alibi of given slopes", modified(Modify::Slopes)),
         group("relative bias", modified(Modify::Relative, 0.05f)),
         group("documents", modified(Modify::Documents)),
+        group("documents, capped before", modified(Modify::CappedDocuments, 2.5f)),
         group("prefix", modified(Modify::Prefix)),
         group("dilated window", modified(Modify::Dilated)),
         group("causal by a modifier", modified(Modify::Causal)),

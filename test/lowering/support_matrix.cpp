@@ -189,6 +189,11 @@ struct Matrix {
     Cell& at(std::size_t row, bool is_backward, std::size_t column) {
         return cells[(row * 2 + (is_backward ? 1 : 0)) * kColumnCount + column];
     }
+    bool has_runs(std::size_t column) {
+        for (std::size_t row = 0; row < rows.size(); ++row)
+            if (at(row, false, column).has_run) return true;
+        return false;
+    }
 };
 
 // Compiling takes two seconds for each cell: a check compiles each option alone on 9.0, and a sample of all cells.
@@ -256,11 +261,11 @@ void mark_runs(Matrix& matrix, cudnn::Api const& api) {
     }
 }
 
-// Passes that the table allows where runs are recorded, though none is.
+// Passes that the table allows though they did not run, on devices where this version of cuDNN ran others.
 std::string passes_without_run(Matrix& matrix) {
     std::string passes;
     for (std::size_t column = 0; column < kColumnCount; ++column) {
-        if (kColumns[column].runs == nullptr) continue;
+        if (!matrix.has_runs(column)) continue;
         for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
             for (bool const is_backward : {false, true}) {
                 Cell const& cell = matrix.at(row, is_backward, column);

@@ -203,6 +203,7 @@ void make_modifier(AttentionCase const& c, Random& random, Inputs& in) {
                 filled(DataType_t::FLOAT, {1, c.h_q, 1, 1}, [&] { return random.real(-0.2, 0.2); });
             return;
         case oracle::Modify::Documents:
+        case oracle::Modify::CappedDocuments:
             in.modifier_of_queries = filled(DataType_t::INT32, {c.b, 1, c.s_q, 1}, document);
             in.modifier_of_keys = filled(DataType_t::INT32, {c.b, 1, 1, c.s_kv}, document);
             return;

@@ -8,7 +8,8 @@ namespace oracle {
 
 bool Modifier::keeps(std::int64_t b, std::int64_t i, std::int64_t j) const {
     switch (kind) {
-        case Modify::Documents: return of_queries.at(b, 0, i, 0) == of_keys.at(b, 0, 0, j);
+        case Modify::Documents:
+        case Modify::CappedDocuments: return of_queries.at(b, 0, i, 0) == of_keys.at(b, 0, 0, j);
         case Modify::Prefix: return j <= i || static_cast<double>(j) < of_queries.at(b, 0, 0, 0);
         case Modify::Dilated: return std::abs(i - j) < reach && (i - j) % step == 0;
         case Modify::Causal: return j <= i;
@@ -24,12 +25,12 @@ double Modifier::addend(std::int64_t h, std::int64_t i, std::int64_t j) const {
 
 double Modifier::value(double score, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
     if (!keeps(b, i, j)) return -std::numeric_limits<double>::infinity();
-    if (kind == Modify::Softcap) return number * std::tanh(score / number);
+    if (is_capped()) return number * std::tanh(score / number);
     return score + addend(h, i, j);
 }
 
 double Modifier::slope(double score) const {
-    if (kind != Modify::Softcap) return 1.0;
+    if (!is_capped()) return 1.0;
     double const cosh = std::cosh(score / number);
     return 1.0 / (cosh * cosh);
 }

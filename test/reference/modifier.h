@@ -5,7 +5,7 @@
 
 namespace oracle {
 
-enum class Modify { Nothing, Softcap, Slopes, Relative, Documents, Prefix, Dilated, Causal, Window };
+enum class Modify { Nothing, Softcap, Slopes, Relative, Documents, CappedDocuments, Prefix, Dilated, Causal, Window };
 
 struct Modifier {
     Modify kind = Modify::Nothing;
@@ -16,6 +16,8 @@ struct Modifier {
 
     // What becomes of a scaled score; -inf where it is masked.
     double value(double score, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
+    // Whether that is at most number.
+    bool is_capped() const { return kind == Modify::Softcap || kind == Modify::CappedDocuments; }
     // The derivative of that.
     double slope(double score) const;
     // The magnitude of what is added to it, for error bounds.

@@ -74,6 +74,7 @@ std::vector<Option> const& all_options() {
          0.15},
         {"alibi_mask", nothing, [](auto& c) { c.alibi = true; }, 0.15},
         {"score modifier: softcap", nothing, modified(oracle::Modify::Softcap, 0.5f), 0.15},
+        {"score modifier: softcap, then documents", nothing, modified(oracle::Modify::CappedDocuments, 0.5f), 0.3},
         {"score modifier: alibi of given slopes", nothing, modified(oracle::Modify::Slopes, 0.0f), 0.15},
         {"score modifier: relative bias", nothing, modified(oracle::Modify::Relative, 0.3f), 0.15},
         {"score modifier: documents", nothing, modified(oracle::Modify::Documents, 0.0f), 0.3},

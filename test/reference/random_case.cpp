@@ -112,13 +112,13 @@ void choose_ragged(AttentionCase& c, std::uint64_t index) {
 // By a generator of its own too.
 void choose_modifier(AttentionCase& c, std::uint64_t index) {
     using oracle::Modify;
-    constexpr Modify kModifiers[] = {Modify::Softcap,   Modify::Softcap, Modify::Slopes,  Modify::Relative,
-                                     Modify::Documents, Modify::Prefix,  Modify::Dilated, Modify::Causal};
+    constexpr Modify kModifiers[] = {Modify::Softcap,   Modify::CappedDocuments, Modify::Slopes,  Modify::Relative,
+                                     Modify::Documents, Modify::Prefix,          Modify::Dilated, Modify::Causal};
     Random random(kSweepSeed + 611953 * index);
     if (!random.chance(0.15)) return;
     c.modifier = random.pick(kModifiers);
-    c.modifier_number =
-        static_cast<float>(c.modifier == Modify::Softcap ? random.real(0.5, 5.0) : random.real(-0.1, 0.1));
+    bool const is_capped = c.modifier == Modify::Softcap || c.modifier == Modify::CappedDocuments;
+    c.modifier_number = static_cast<float>(is_capped ? random.real(0.5, 5.0) : random.real(-0.1, 0.1));
     c.modifier_reach = static_cast<std::int32_t>(random.between(1, c.s_kv));
     c.modifier_step = static_cast<std::int32_t>(random.between(1, 3));
 }

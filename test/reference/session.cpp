@@ -106,9 +106,12 @@ void Session::apply_modifier(Attributes& options, Inputs const& in) {
         case Modify::Dilated:
             options.set_score_mod(ready::dilated_window(case_.modifier_reach, case_.modifier_step));
             return;
-        case Modify::Softcap: {
+        case Modify::Softcap:
+        case Modify::CappedDocuments: {
             auto const capped = ready::softcap(case_.modifier_number);
-            options.set_score_mod(capped.forward);
+            options.set_score_mod(case_.modifier == Modify::Softcap
+                                      ? capped.forward
+                                      : ready::chain(capped.forward, ready::document_mask(of_queries, of_keys)));
             if constexpr (!std::is_same_v<Attributes, SDPA_attributes>) {
                 options.set_score_mod_bprop(capped.backward);
             }
