@@ -14,13 +14,29 @@ namespace {
 
 std::string label(Slot const& slot) { return "tensor '" + slot.name + "' (uid " + std::to_string(slot.uid) + ")"; }
 
-void append(std::string& text, std::string const& line) { text += (text.empty() ? "" : "\n") + line; }
+// What is wrong with a pack under one of the rules on runs in docs/spec.md, all of it in one error.
+class PackFaults {
+   public:
+    explicit PackFaults(char const* rule) : rule_(rule) {}
+
+    void add(std::string const& tensor, std::string const& fault) {
+        std::string const line = std::string("[") + rule_ + "] " + fault;
+        if (error_.is_good()) error_ = {error_code_t::INVALID_VARIANT_PACK, line, {rule_, "", tensor}};
+        else error_.err_msg += "\n" + line;
+    }
+
+    error_t error() && { return std::move(error_); }
+
+   private:
+    char const* rule_;
+    error_t error_;
+};
 
 // Puts each pointer into the slot of its uid; what no slot asks for is dropped.
 class SlotFiller final : public Variant_pack_sink {
    public:
-    SlotFiller(std::vector<Slot> const& slots, std::uint64_t graph_id, std::span<void*> pointers)
-        : slots_(slots), graph_id_(graph_id), pointers_(pointers) {}
+    SlotFiller(std::vector<Slot> const& slots, std::uint64_t graph_id, std::span<void*> pointers, PackFaults& faults)
+        : slots_(slots), graph_id_(graph_id), pointers_(pointers), faults_(faults) {}
 
     void add(std::int64_t uid, void* pointer) override {
         auto const slot = std::lower_bound(slots_.begin(), slots_.end(), uid,
@@ -31,16 +47,14 @@ class SlotFiller final : public Variant_pack_sink {
 
     void add(std::shared_ptr<graph::Tensor_attributes> const& tensor, void* pointer) override {
         if (!tensor) {
-            append(faults_, "the pack has a null tensor as a key; remove it or use the tensor");
+            faults_.add("", "the pack has a null tensor as a key; remove it or use the tensor");
         } else if (is_foreign(*tensor)) {
-            append(faults_,
-                   "tensor '" + tensor->get_name() + "' in the pack belongs to another graph; use this graph's");
+            faults_.add(tensor->get_name(),
+                        "tensor '" + tensor->get_name() + "' in the pack belongs to another graph; use this graph's");
         } else if (tensor->has_uid()) {
             add(tensor->get_uid(), pointer);
         }
     }
-
-    std::string const& faults() const { return faults_; }
 
    private:
     bool is_foreign(graph::Tensor_attributes const& tensor) const {
@@ -51,12 +65,8 @@ class SlotFiller final : public Variant_pack_sink {
     std::vector<Slot> const& slots_;
     std::uint64_t graph_id_;
     std::span<void*> pointers_;
-    std::string faults_;
+    PackFaults& faults_;
 };
-
-error_t invalid_pack(std::string text, std::string const& tensor, char const* rule = "") {
-    return {error_code_t::INVALID_VARIANT_PACK, std::move(text), {rule, "", tensor}};
-}
 
 std::string describe_pointer(void const* pointer) {
     constexpr char kDigits[] = "0123456789abcdef";
@@ -99,50 +109,46 @@ std::vector<Slot> make_slots(ir::OpGraph const& graph) {
 error_t resolve(Variant_pack pack, std::uint64_t graph_id, std::vector<Slot> const& slots, std::span<void*> pointers) {
     static char unnamed;  // its address stands for a slot that the pack does not name
     std::fill(pointers.begin(), pointers.end(), &unnamed);
-    SlotFiller filler(slots, graph_id, pointers);
+    PackFaults faults("run.r06");
+    SlotFiller filler(slots, graph_id, pointers, faults);
     pack.visit(filler);
-    std::string faults = filler.faults(), first;
     for (std::size_t i = 0; i < slots.size(); ++i) {
         bool const is_named = pointers[i] != &unnamed;
         if (is_named && pointers[i] != nullptr) continue;
-        if (first.empty()) first = slots[i].name;
-        append(faults, is_named ? label(slots[i]) + " has a null pointer in the pack; it needs memory" +
-                                      (slots[i].is_ragged() ? " up to the last of its ragged offsets"
-                                                            : " of " + std::to_string(slots[i].span) + " bytes")
-                                : label(slots[i]) + " is missing in the pack; add an entry for this uid");
+        faults.add(slots[i].name, is_named
+                                      ? label(slots[i]) + " has a null pointer in the pack; it needs memory" +
+                                            (slots[i].is_ragged() ? " up to the last of its ragged offsets"
+                                                                  : " of " + std::to_string(slots[i].span) + " bytes")
+                                      : label(slots[i]) + " is missing in the pack; add an entry for this uid");
     }
-    if (faults.empty()) return {};
-    return invalid_pack(std::move(faults), first);
+    return std::move(faults).error();
 }
 
 error_t check_alignment(std::vector<Slot> const& slots, std::span<void* const> pointers) {
-    std::string faults, first;
+    PackFaults faults("run.r07");
     for (std::size_t i = 0; i < slots.size(); ++i) {
         auto const address = reinterpret_cast<std::uintptr_t>(pointers[i]);
         if (address % static_cast<std::uintptr_t>(slots[i].alignment) == 0) continue;
-        if (first.empty()) first = slots[i].name;
-        append(faults, label(slots[i]) + " has the pointer " + describe_pointer(pointers[i]) +
-                           ", which is not a multiple of " + std::to_string(slots[i].alignment) +
-                           " bytes (its elements have " + std::to_string(slots[i].element_size) +
-                           "); pass aligned memory");
+        faults.add(slots[i].name, label(slots[i]) + " has the pointer " + describe_pointer(pointers[i]) +
+                                      ", which is not a multiple of " + std::to_string(slots[i].alignment) +
+                                      " bytes (its elements have " + std::to_string(slots[i].element_size) +
+                                      "); pass aligned memory");
     }
-    if (faults.empty()) return {};
-    return invalid_pack(std::move(faults), first);
+    return std::move(faults).error();
 }
 
 error_t check_factors(std::vector<Slot> const& slots, std::span<void* const> pointers, HostMemory host) {
-    std::string faults, first;
+    PackFaults faults("run.r05");
     for (std::size_t i = 0; i < slots.size(); ++i) {
         if (!slots[i].is_factor || (host == HostMemory::ScalarsByValue && !slots[i].is_on_host)) continue;
         auto const factor = static_cast<float>(core::load(DataType_t::FLOAT, pointers[i], 0));
         if (std::isfinite(factor) && factor > 0.0f) continue;
-        if (first.empty()) first = slots[i].name;
-        append(faults, label(slots[i]) + " holds the factor " + core::shortest_text(factor) +
-                           ", by which no 8-bit number can be multiplied; pass a finite number above 0, such as "
-                           "fp8_scale() picks");
+        faults.add(slots[i].name,
+                   label(slots[i]) + " holds the factor " + core::shortest_text(factor) +
+                       ", by which no 8-bit number can be multiplied; pass a finite number above 0, such as "
+                       "fp8_scale() picks");
     }
-    if (faults.empty()) return {};
-    return invalid_pack("[run.r05] " + faults, first, "run.r05");
+    return std::move(faults).error();
 }
 
 namespace {
@@ -150,18 +156,16 @@ namespace {
 // Calls share(i, j) for each pair of tensors of which one is written, and tells those that it finds.
 template <class Share>
 error_t check_pairs(std::vector<Slot> const& slots, Share const& share) {
-    std::string faults, first;
+    PackFaults faults("run.r08");
     for (std::size_t i = 0; i < slots.size(); ++i) {
         for (std::size_t j = 0; j < slots.size(); ++j) {
             bool const is_checked_once = slots[i].is_written && (!slots[j].is_written || i < j) && i != j;
             if (!is_checked_once || !share(i, j)) continue;
-            if (first.empty()) first = slots[i].name;
-            append(faults, label(slots[i]) + " is written to memory that it shares with " + label(slots[j]) +
-                               "; give each its own");
+            faults.add(slots[i].name, label(slots[i]) + " is written to memory that it shares with " + label(slots[j]) +
+                                          "; give each its own");
         }
     }
-    if (faults.empty()) return {};
-    return invalid_pack(std::move(faults), first);
+    return std::move(faults).error();
 }
 
 // Whether each batch entry of both starts as many bytes after its tensor's pointer.

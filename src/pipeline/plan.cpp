@@ -10,9 +10,10 @@ error_t check_workspace(Plan const& plan, Run const& run) {
     if (needed == 0) return {};
     auto const invalid = [&](std::string const& found) {
         return error_t(error_code_t::INVALID_VARIANT_PACK,
-                       "the workspace " + found + "; the plan needs " + std::to_string(needed) +
+                       "[run.r09] the workspace " + found + "; the plan needs " + std::to_string(needed) +
                            " bytes, which get_workspace_size() tells, at a multiple of " +
-                           std::to_string(kWorkspaceAlignment) + " bytes");
+                           std::to_string(kWorkspaceAlignment) + " bytes",
+                       {.rule = "run.r09"});
     };
     if (run.workspace_bytes >= 0 && run.workspace_bytes < needed) {
         return invalid("has " + std::to_string(run.workspace_bytes) + " bytes");

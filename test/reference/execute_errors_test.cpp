@@ -82,6 +82,8 @@ void check_pack_refused(Fixture const& fixture, Session const& session, Pack con
     check_refused(fixture, error_code_t::INVALID_VARIANT_PACK, parts, [&] {
         error_t const error = session.graph().execute(pack, workspace.data(), workspace.size());
         CHECK(names_uid(error.get_message(), uid));
+        CHECK(error.get_message().starts_with("[" + error.where.rule + "] "));
+        CHECK(error.where.tensor != "");
         return error;
     });
 }
@@ -142,7 +144,7 @@ TEST_CASE("a null pointer is named") {
         Pack pack = f.forward.pack_by_uid();
         std::int64_t const uid = f.uid(f.forward, tensor);
         pack[uid] = nullptr;
-        check_pack_refused(f, f.forward, pack, name, uid, {"null"});
+        check_pack_refused(f, f.forward, pack, name, uid, {"[run.r06] ", "null"});
     }
 }
 
@@ -153,7 +155,7 @@ TEST_CASE("a misaligned pointer is named") {
             Pack pack = f.forward.pack_by_uid();
             std::int64_t const uid = f.uid(f.forward, tensor);
             pack[uid] = tensor.data() + bytes;
-            check_pack_refused(f, f.forward, pack, name, uid, {"which is not a multiple of"});
+            check_pack_refused(f, f.forward, pack, name, uid, {"[run.r07] ", "which is not a multiple of"});
         }
     }
 }
@@ -205,7 +207,7 @@ TEST_CASE("a ragged output that shares memory with another tensor is named") {
     }
     SECTION("with another output") {
         gradients[d_v] = gradients[f.uid(f.backward, f.backward_out.d_k)];
-        check_pack_refused(f, f.backward, gradients, "attention::dK", d_v);
+        check_pack_refused(f, f.backward, gradients, "attention::dK", d_v, {"[run.r08] "});
     }
     SECTION("with an input of backward") {
         gradients[d_v] = gradients[f.uid(f.backward, f.in.v)];
@@ -388,13 +390,13 @@ TEST_CASE("a workspace that is missing or too small is refused") {
     REQUIRE(bytes > 0);
     HostMemory const workspace(bytes);
     std::string const needed = std::to_string(bytes);
-    check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"workspace", needed},
+    check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"[run.r09] the workspace", needed},
                   [&] { return graph.execute(pack, nullptr); });
-    check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"workspace", needed},
+    check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"[run.r09] the workspace", needed},
                   [&] { return graph.execute(pack, nullptr, bytes); });
-    check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"workspace", needed, std::to_string(bytes - 1)},
+    check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"[run.r09] the workspace", needed, std::to_string(bytes - 1)},
                   [&] { return graph.execute(pack, workspace.data(), bytes - 1); });
-    check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"workspace", needed},
+    check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"[run.r09] the workspace", needed},
                   [&] { return graph.execute(pack, workspace.data(), -1); });
     CHECK(graph.execute(pack, workspace.data(), bytes).get_message() == "");
     CHECK(workspace.guards_intact());
@@ -425,7 +427,7 @@ TEST_CASE("keys of a pack by tensor: null ones and ones that no node uses") {
     SECTION("null beside a complete pack") {
         auto pack = complete;
         pack[nullptr] = f.in.q.data();
-        check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"null"},
+        check_refused(f, error_code_t::INVALID_VARIANT_PACK, {"[run.r06] ", "null"},
                       [&] { return f.forward.graph().execute(pack, workspace.data(), workspace.size()); });
     }
     SECTION("a tensor that no node uses, with a null pointer") {

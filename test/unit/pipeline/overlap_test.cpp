@@ -116,7 +116,7 @@ TEST_CASE(
         return pipeline::check_overlap(slots, pointers).get_message();
     };
     std::string const shared =
-        "tensor 't' (uid 0) is written to memory that it shares with tensor 't' (uid 0); give each its own";
+        "[run.r08] tensor 't' (uid 0) is written to memory that it shares with tensor 't' (uid 0); give each its own";
     CHECK(text(0) == shared);
     CHECK(text(4) == shared);
     CHECK(text(8) == "");  // beside each other in rows of 4
