@@ -13,7 +13,8 @@ std::string chosen_cudnn();
 // SDPA_GRAPH_IGNORE_LIMITS: graphs go to cuDNN in spite of the table of limits.
 bool ignores_limits();
 
-// SDPA_GRAPH_CHECK_INDICES: whether runs on a GPU look at lengths, offsets and page tables first; 0 counts as not set.
+// SDPA_GRAPH_CHECK_INDICES: whether runs on a GPU look at lengths, offsets, page tables and factors of 8-bit attention
+// first; 0 counts as not set.
 bool checks_indices();
 
 // SDPA_GRAPH_KEPT_GRAPHS: how many lowered graphs and their plans are kept for graphs that are built again; 64 where it

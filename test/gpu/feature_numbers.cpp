@@ -286,6 +286,16 @@ void check_indices(GpuStream const& gpu) {
     CheckedPlan with_pages(c, gpu, "page tables");
     with_pages.in.v.table->set({1, 0, 2, 0}, 1e6);
     expect_bad(execute_on_gpu(with_pages.session, gpu), "page", "a page that is not there");
+
+    c = feature_case();
+    c.type = c.result_type = DataType_t::FP8_E4M3, c.alibi = false, head_dims(128, 128)(c);
+    CheckedPlan with_factors(c, gpu, "factors");
+    HostTensor const& factor = with_factors.in.factors.all().front();
+    double const right = factor.get({});
+    factor.set({}, 0.0);
+    expect_bad(execute_on_gpu(with_factors.session, gpu), "[run.r05] tensor", "a factor of 0 in the GPU's memory");
+    factor.set({}, right);
+    expect_good(execute_on_gpu(with_factors.session, gpu), "factors that are right again");
 }
 
 }  // namespace sdpa_test

@@ -67,8 +67,20 @@ static Result<cudaStream_t> stream_of(CudnnContext const& context, cudnnHandle_t
     return stream;
 }
 
+// Those in the GPU's memory too.
+static error_t check_all_factors(std::vector<Slot> const& slots, std::span<void* const> pointers) {
+    std::vector<float> factors(slots.size());
+    std::vector<void*> readable(pointers.begin(), pointers.end());
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        if (!slots[i].is_factor || slots[i].is_on_host) continue;
+        SDPA_GRAPH_TRY(cudnn::download(std::as_writable_bytes(std::span(&factors[i], 1)), pointers[i]));
+        readable[i] = &factors[i];
+    }
+    return check_factors(slots, readable, HostMemory::All);
+}
+
 // A stream that is captured runs nothing now that could be waited for.
-error_t CudnnPlan::check_indices(Run const& run, std::span<void* const> pointers) const {
+error_t CudnnPlan::check_contents(Run const& run, std::span<void* const> pointers) const {
     if (!context_->checked_graph) return {};
     auto const stream = stream_of(*context_, run.handle);
     if (stream.is_bad()) return stream.error();
@@ -76,13 +88,14 @@ error_t CudnnPlan::check_indices(Run const& run, std::span<void* const> pointers
     auto const is_captured = cudnn::is_capturing(stream.value());
     if (is_captured.is_bad() || is_captured.value()) return is_captured.error();
     SDPA_GRAPH_TRY(cudnn::wait_for(stream.value()));
+    SDPA_GRAPH_TRY(check_all_factors(context_->slots, pointers));
     return cpu::check_indices_elsewhere(*context_->checked_graph, pointers, cudnn::download);
 }
 
 error_t CudnnPlan::execute(Run const& run) const {
     return with_memory(run, [&](cudnn::RunMemory const& memory) -> error_t {
         SDPA_GRAPH_TRY(check_overlap(context_->slots, memory.caller));
-        SDPA_GRAPH_TRY(check_indices(run, memory.caller));
+        SDPA_GRAPH_TRY(check_contents(run, memory.caller));
         return cudnn::execute(run.handle, *engine_, context_->bindings, memory, may_keep_pack_ ? &last_pack_ : nullptr);
     });
 }

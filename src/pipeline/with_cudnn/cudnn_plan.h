@@ -18,7 +18,7 @@ struct CudnnContext {
     std::vector<Slot> slots;
     cudnn::Bindings bindings;
     bool is_deterministic = true;                      // the graph; an engine can be otherwise
-    std::shared_ptr<ir::OpGraph const> checked_graph;  // where runs look at lengths, offsets and page tables; else null
+    std::shared_ptr<ir::OpGraph const> checked_graph;  // where runs look at what the memory holds first; else null
     std::shared_ptr<DeviceTables const> tables;        // null where there are none, and where the device is not there
 };
 
@@ -47,7 +47,7 @@ class CudnnPlan final : public Plan {
     error_t populate(Run const& run, CUgraph_st* graph, bool checks_overlap) const;
 
     // On the host, with a copy of them.
-    error_t check_indices(Run const& run, std::span<void* const> pointers) const;
+    error_t check_contents(Run const& run, std::span<void* const> pointers) const;
 
     std::shared_ptr<CudnnContext const> context_;
     std::shared_ptr<cudnn::EnginePlan const> engine_;
