@@ -70,9 +70,7 @@ bool takes_dynamic_shapes(core::Capabilities const& capabilities) {
     return capabilities.cudnn_version >= 91800 && capabilities.cudnn_version < 92100;
 }
 
-bool takes_packed_scratch(core::Capabilities const& capabilities) {
-    return is_hopper_or_datacenter(capabilities);
-}
+bool takes_packed_scratch(core::Capabilities const& capabilities) { return is_hopper_or_datacenter(capabilities); }
 
 // Forward splits the many keys of one query, and puts Stats together in the order in which the parts finish. Backward
 // adds up dQ in that order, unless it is told otherwise, and dSink in any.

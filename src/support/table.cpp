@@ -105,7 +105,8 @@ bool is_one_column(Facts const& facts, int port) {
 
 // A number for each row, as backward's engines count them; for one query, what all batch entries share is none.
 bool is_column_of_rows(Facts const& facts, int port) {
-    return is_one_column(facts, port) && (facts.queries() > 1 || facts.tensor(port)->dim[0] > 1);
+    nodes::TensorSpec const* const tensor = facts.tensor(port);
+    return tensor != nullptr && tensor->dim[3] == 1 && (facts.queries() > 1 || tensor->dim[0] > 1);
 }
 
 // Forward reads the numbers of other batch entries, unless the rows are there.
@@ -124,54 +125,53 @@ bool is_column_in_memory(nodes::TensorSpec const& tensor) {
     return is_read && tensor.dim[3] == 1 && (tensor.dim[2] > 1 || tensor.dim[0] > 1);
 }
 
-// The tensor that a modifier reads a column of; null where there is none.
-nodes::TensorSpec const* column_of_modifier(Facts const& facts) {
-    if (!facts.has(Port::Score)) return nullptr;
+// The tensors that modifiers read a column of.
+std::vector<nodes::TensorSpec const*> columns_of_modifiers(Facts const& facts) {
+    std::vector<nodes::TensorSpec const*> columns;
+    if (!facts.has(Port::Score)) return columns;
     for (nodes::Node const& node : facts.graph.nodes) {
         if (node.kind() != nodes::NodeKind::Pointwise) continue;
         for (int const port : {nodes::pointwise::In_0, nodes::pointwise::In_1, nodes::pointwise::In_2}) {
             nodes::TensorSpec const* const operand = facts.graph.tensor(node, port);
-            if (operand != nullptr && is_column_in_memory(*operand)) return operand;
+            bool const is_column = operand != nullptr && is_column_in_memory(*operand);
+            if (is_column && !std::ranges::count(columns, operand)) columns.push_back(operand);
         }
     }
-    return nullptr;
+    return columns;
 }
 
 // Backward's engines take four columns, of which the stats and the rows' sums are two, and a mask's counts twice; those
 // of 10.x take any number from 9.21.1 on.
-bool limits_columns(Capabilities const& here) { return !is_datacenter(here) || here.cudnn_version < 92101; }
+bool has_too_many_columns(Facts const& facts, Capabilities const& here) {
+    if (is_datacenter(here) && here.cudnn_version >= 92101) return false;
+    std::size_t const of_mask = is_column_of_rows(facts, Port::Dropout_mask) ? 2 : 0;
+    std::size_t const of_bias = is_column_of_rows(facts, Port::Bias) ? 1 : 0;
+    return of_mask + of_bias + columns_of_modifiers(facts).size() > 2;
+}
 
 Found mask_column_in_backward(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || !is_column_of_rows(facts, Port::Dropout_mask)) return {};
+    if (!facts.is_backward || facts.keys() == 1 || !is_column_of_rows(facts, Port::Dropout_mask)) return {};
     std::string const column = "one column in the dropout mask ", where = "on " + architecture_of(here);
     if (!is_hopper_or_datacenter(here)) return Violation{Port::Dropout_mask, column + where};
     if (facts.has(Port::dBias) && !is_hopper(here)) {
         return Violation{Port::Dropout_mask, column + "beside dBias " + where};
     }
-    if (!limits_columns(here)) return {};
-    if (is_column_of_rows(facts, Port::Bias)) return Violation{Port::Dropout_mask, column + "and one in the bias"};
-    nodes::TensorSpec const* const of_modifier = column_of_modifier(facts);
-    if (of_modifier == nullptr) return {};
-    return Violation{Port::Dropout_mask, column + "beside that of '" + of_modifier->name + "', which a modifier reads"};
+    if (!is_column_of_rows(facts, Port::Bias) || !has_too_many_columns(facts, here)) return {};
+    return Violation{Port::Dropout_mask, column + "and one in the bias"};
 }
 
 Found bias_columns_in_backward(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || is_hopper_or_datacenter(here) || !is_column_of_rows(facts, Port::Bias)) return {};
+    bool const has_column = facts.keys() > 1 && is_column_of_rows(facts, Port::Bias);
+    if (!facts.is_backward || is_hopper_or_datacenter(here) || !has_column) return {};
     return Violation{Port::Bias, "1 column for " + number(facts.keys()) + " of the scores"};
 }
 
-// Of one key's scores a tensor is a column, unless it is a single number.
-bool is_column_of_one_key(Facts const& facts, int port) {
-    nodes::TensorSpec const* const tensor = facts.tensor(port);
-    return tensor != nullptr && (facts.queries() > 1 || tensor->dim[0] > 1 || tensor->dim[1] > 1);
-}
-
-// Engines take few columns beside the stats, and read the mask's twice.
+// Of one key's scores every tensor is a column.
 Found columns_of_one_key(Facts const& facts, Capabilities const& here) {
     if (!facts.is_backward || facts.keys() != 1) return {};
-    bool const has_bias = is_column_of_one_key(facts, Port::Bias);
-    bool const has_mask = is_column_of_one_key(facts, Port::Dropout_mask);
-    if (has_bias && has_mask && limits_columns(here))
+    bool const has_bias = is_column_of_rows(facts, Port::Bias);
+    bool const has_mask = is_column_of_rows(facts, Port::Dropout_mask);
+    if (has_bias && has_mask && has_too_many_columns(facts, here))
         return Violation{Port::Dropout_mask, "one key, with a bias and a dropout mask"};
     if (is_hopper_or_datacenter(here) || !(has_bias || has_mask)) return {};
     return has_mask ? Violation{Port::Dropout_mask, "one key, with a dropout mask"}
@@ -200,13 +200,16 @@ Found modifier_gradient(Facts const& facts, Capabilities const& here) {
                                            " on " + architecture_of(here)};
 }
 
-// Engines of these architectures take the stats, the row sums and no other columns.
+// Other engines than those of 9.0 and 10.x take the stats, the rows' sums and no other columns.
 Found modifier_columns(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || is_hopper_or_datacenter(here)) return {};
-    nodes::TensorSpec const* const column = column_of_modifier(facts);
-    if (column == nullptr) return {};
-    return Violation{Port::Score_mod, "a modifier that reads '" + column->name +
-                                          "', a number for each query or batch entry, on " + architecture_of(here)};
+    if (!facts.is_backward) return {};
+    auto const columns = columns_of_modifiers(facts);
+    if (columns.empty()) return {};
+    std::string const column =
+        "a modifier that reads '" + columns.front()->name + "', a number for each query or batch entry, ";
+    if (!is_hopper_or_datacenter(here)) return Violation{Port::Score_mod, column + "on " + architecture_of(here)};
+    if (!has_too_many_columns(facts, here)) return {};
+    return Violation{Port::Score_mod, column + "beside other columns"};
 }
 
 Found bias_gradient_of_modified(Facts const& facts, Capabilities const&) {
@@ -356,7 +359,11 @@ constexpr Limit kLimits[] = {
      "gradient",
      "use Target::cpu(), or write the derivative with other operations", kUnsupported, Ground::NoEngine,
      modifier_gradient},
-    {"cudnn.s33", "backward on compute capability 8.x and 12.x: modifiers that read no numbers of queries or batches",
+    {"cudnn.s33",
+     "backward on compute capability 8.x and 12.x: modifiers that read no numbers of queries or batches; on 9.0, and "
+     "on "
+     "10.x before cuDNN 9.21.1, two tensors of them, of which a bias's column takes the place of one, a dropout mask's "
+     "that of both",
      "write the mask as a bias, or use Target::cpu()", kUnsupported, Ground::NoEngine, modifier_columns},
     {"cudnn.s34", "no dBias beside the gradient of a modifier: cuDNN computes it wrong",
      "add the bias in the modifier, or use Target::cpu()", kUnsupported, Ground::WrongRun, bias_gradient_of_modified},
@@ -466,8 +473,7 @@ constexpr Limit kLimits[] = {
      Ground::NoPlace, options_beside_unified},
     {"cudnn.s73",
      "backward: a dropout mask of one column on compute capability 9.0 or 10.x alone, but of one query where batch "
-     "entries share it; beside another column, of a bias or a modifier, on 10.x and with cuDNN 9.21.1 or newer; beside "
-     "dBias on 9.0",
+     "entries share it; beside a bias's column on 10.x and with cuDNN 9.21.1 or newer; beside dBias on 9.0",
      "repeat the mask's column", kUnsupported, Ground::NoEngine, mask_column_in_backward},
     {"cudnn.s74",
      "O of HALF or BFLOAT16 beside such Q, of FLOAT beside FLOAT; in backward Q's type for O, dO and the gradients: "

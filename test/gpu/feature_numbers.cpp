@@ -290,7 +290,7 @@ void check_indices(GpuStream const& gpu) {
     c = feature_case();
     c.type = c.result_type = DataType_t::FP8_E4M3, c.alibi = false, head_dims(128, 128)(c);
     CheckedPlan with_factors(c, gpu, "factors");
-    HostTensor const& factor = with_factors.in.factors.all().front();
+    HostTensor const factor = with_factors.in.factors.all().front();
     double const right = factor.get({});
     factor.set({}, 0.0);
     expect_bad(execute_on_gpu(with_factors.session, gpu), "[run.r05] tensor", "a factor of 0 in the GPU's memory");

@@ -147,6 +147,11 @@ std::vector<CaseGroup> shape_groups() {
         group("one query, dropout mask of one number", one_number(false, false)),
         group("one query, dropout mask of one number for each batch entry", one_number(true, false)),
         group("one query, dropout mask of one number for each head", one_number(false, true)),
+        group("one query and key, bias and dropout mask by head",
+              [](auto& c) {
+                  c.s_q = c.s_kv = 1, masked_dropout(c);
+                  c.bias = c.mask = Index4{1, c.h_q, 1, 1};
+              }),
         group("one query, dropout mask of one head",
               [&](auto& c) { decode(32)(c), masked_dropout(c), (*c.mask)[1] = 1; }),
         group(

@@ -76,6 +76,8 @@ std::vector<CaseGroup> scores_at_limits() {
               }),
         group("window by a modifier, left bound",
               [](auto& c) { c.modifier = oracle::Modify::Window, c.modifier_reach = 20, c.left = 50; }),
+        group("one key, documents and a dropout mask",
+              [](auto& c) { c.modifier = oracle::Modify::Documents, c.s_kv = 1, masked_dropout(c); }),
         group("dSink, deterministic", [](auto& c) { with_sink_gradient(c), c.deterministic = true; }),
         group("dSink and dropout", [](auto& c) { with_sink_gradient(c), dropout(c); }),
         group("dSink and ragged", [](auto& c) { with_sink_gradient(c), packed(c); }),

@@ -32,8 +32,6 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     c.nan_in_padding = c.paging.wild_entries = false;
     c.block_mask = false;  // cudnn.s55
     if (c.sink) c.sink = DataType_t::FLOAT;
-    bool const has_documents = c.modifier == oracle::Modify::Documents || c.modifier == oracle::Modify::CappedDocuments;
-    if (c.s_kv == 1 && has_documents) c.bias.reset(), c.d_bias = false;  // too many columns
     if (c.generate_stats || c.sink) c.logit_max = c.score_sum_exp = false;
     if (random.chance(0.05)) c.type = c.result_type = DataType_t::FLOAT;                         // backward: cudnn.s03
     else if (random.chance(0.04)) c.gradient_type = c.type, c.result_type = other_half(c.type);  // backward: cudnn.s74

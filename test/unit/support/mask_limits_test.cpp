@@ -74,6 +74,18 @@ TEST_CASE("cudnn.s73: a dropout mask of one column, backward", "[support]") {
     CHECK(ids(masked(AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient(), {1, 1, 6, 5})) == "");
 }
 
+TEST_CASE("cudnn.s33: more columns than engines read beside the stats and the rows' sums", "[support]") {
+    auto const modified = test::with_modifier(cudnn_frontend::PointwiseMode_t::MUL, {2, 1, 6, 1});
+    auto const beside_mask = masked(modified, {1, 1, 6, 1});
+    CHECK(ids(beside_mask) == "cudnn.s33");
+    CHECK(ids(beside_mask, 100, 92000) == "cudnn.s33");
+    CHECK(ids(beside_mask, 100, 92101) == "");
+    CHECK(ids(masked(modified, {1, 1, 6, 5})) == "");
+    auto beside_bias = modified;
+    CHECK(ids(beside_bias.bias({1, 4, 6, 1})) == "");
+    CHECK(ids(masked(beside_bias, {1, 1, 6, 1})) == "cudnn.s33 cudnn.s73");
+}
+
 TEST_CASE("dropout masks of FLOAT are taken beside Q of another type", "[support]") {
     auto graph = masked(AttentionGraph::forward(), {2, 4, 6, 5});
     graph.tensor(Port::Dropout_mask).data_type = DataType_t::FLOAT;

@@ -220,13 +220,14 @@ TEST_CASE("cudnn.s27: a bias and a dropout mask of one key", "[support]") {
     CHECK(ids(with_bias, {.cudnn_version = 91900, .sm = 89}) == "cudnn.s27");
 }
 
-TEST_CASE("cudnn.s27: one number for all of one key's scores is no column", "[support]") {
+TEST_CASE("cudnn.s27: what batch entries of one query and one key share is no column", "[support]") {
     auto graph = AttentionGraph::backward();
     resize(graph, {Port::K, Port::V, Port::dK, Port::dV}, 2, 1);
     resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
     CHECK(ids(graph.bias({1, 1, 1, 1}), {.cudnn_version = 91900, .sm = 89}) == "");
-    auto by_head = graph;
-    CHECK(ids(by_head.bias({1, 4, 1, 1}), {.cudnn_version = 91900, .sm = 89}) == "cudnn.s27");
+    auto by_head = graph, by_batch = graph;
+    CHECK(ids(by_head.bias({1, 4, 1, 1}), {.cudnn_version = 91900, .sm = 89}) == "");
+    CHECK(ids(by_batch.bias({2, 1, 1, 1}), {.cudnn_version = 91900, .sm = 89}) == "cudnn.s27");
 }
 
 TEST_CASE("cudnn.s28: one row of a dropout mask for all heads of one query", "[support]") {
@@ -250,8 +251,6 @@ TEST_CASE("cudnn.s28: one row of a dropout mask for all queries of one key", "[s
     resize(graph, {Port::Dropout_mask}, 2, 6);
     CHECK(ids(graph) == "");
 }
-
-namespace {}  // namespace
 
 TEST_CASE("cudnn.s32 and s33: gradients of modifiers, and columns that modifiers read", "[support]") {
     using enum cudnn_frontend::PointwiseMode_t;
