@@ -3,7 +3,7 @@
 
 #include "ir/op_graph.h"
 
-#include "core/result.h"
+#include "core/rule_fault.h"
 
 #include <algorithm>
 #include <string>
@@ -20,9 +20,7 @@ class IndexFaults {
     // The rule is one of those on runs in docs/spec.md.
     void add(char const* rule, ir::ValueId tensor, std::string const& name, std::string const& fault) {
         if (has(tensor)) return;
-        std::string const line = std::string("[") + rule + "] " + fault;
-        if (error_.is_good()) error_ = {error_code_t::INVALID_VALUE, line, {rule, "", name}};
-        else error_.err_msg += "\n" + line;
+        core::add_fault(error_, core::rule_fault(error_code_t::INVALID_VALUE, rule, name, fault));
         tensors_.push_back(tensor);
     }
 

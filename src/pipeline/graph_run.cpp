@@ -1,4 +1,5 @@
 // Graph's ways to run a plan.
+#include "core/rule_fault.h"
 #include "graph/graph_impl.h"
 #include "pipeline/guard.h"
 #include "pipeline/planner.h"
@@ -26,22 +27,20 @@ Result<Plan const*> plan_to_run(Graph::Impl const* impl, std::int64_t index, std
 error_t check_count(Plan const& plan, void** pointers, int count) {
     auto const needed = plan.slots().size();
     if (pointers != nullptr && count >= 0 && static_cast<std::size_t>(count) == needed) return {};
-    return {error_code_t::INVALID_VARIANT_PACK,
-            (pointers == nullptr ? "[run.r06] the array of pointers is null"
-                                 : "[run.r06] " + std::to_string(count) + " pointers were given") +
-                std::string("; needed are ") + std::to_string(needed) +
-                ", in the order of get_variant_pack_uids_sorted()",
-            {.rule = "run.r06"}};
+    std::string const found =
+        pointers == nullptr ? "the array of pointers is null" : std::to_string(count) + " pointers were given";
+    return core::rule_fault(
+        error_code_t::INVALID_VARIANT_PACK, "run.r06", "",
+        found + "; needed are " + std::to_string(needed) + ", in the order of get_variant_pack_uids_sorted()");
 }
 
 // The caller's workspace was measured for the graph's own shapes.
 error_t check_fits(Plan const& plan, Plan const& own) {
     if (plan.workspace_size() <= own.workspace_size()) return {};
-    return {error_code_t::INVALID_VARIANT_PACK,
-            "[run.r09] the overridden shapes need a workspace of " + std::to_string(plan.workspace_size()) +
-                " bytes; get_workspace_size() tells " + std::to_string(own.workspace_size()) +
-                " for the graph's own shapes: build the graph with the largest shapes",
-            {.rule = "run.r09"}};
+    return core::rule_fault(error_code_t::INVALID_VARIANT_PACK, "run.r09", "",
+                            "the overridden shapes need a workspace of " + std::to_string(plan.workspace_size()) +
+                                " bytes; get_workspace_size() tells " + std::to_string(own.workspace_size()) +
+                                " for the graph's own shapes: build the graph with the largest shapes");
 }
 
 error_t only_current_overrides(std::int64_t index) {

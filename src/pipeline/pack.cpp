@@ -3,6 +3,7 @@
 #include "core/data_type.h"
 #include "core/dims.h"
 #include "core/number_text.h"
+#include "core/rule_fault.h"
 #include "graph/tensor_access.h"
 #include "pipeline/overlap.h"
 
@@ -20,9 +21,7 @@ class PackFaults {
     explicit PackFaults(char const* rule) : rule_(rule) {}
 
     void add(std::string const& tensor, std::string const& fault) {
-        std::string const line = std::string("[") + rule_ + "] " + fault;
-        if (error_.is_good()) error_ = {error_code_t::INVALID_VARIANT_PACK, line, {rule_, "", tensor}};
-        else error_.err_msg += "\n" + line;
+        core::add_fault(error_, core::rule_fault(error_code_t::INVALID_VARIANT_PACK, rule_, tensor, fault));
     }
 
     error_t error() && { return std::move(error_); }

@@ -331,6 +331,39 @@ TEST_CASE("a plan is run by its index, with pointers in order too") {
     }
 }
 
+TEST_CASE("pointers in order are as many as the graph's tensors") {
+    SmallGraph small = small_graph();
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    Buffers buffers;
+    std::vector<void*> pointers = {buffers.q.data(), buffers.k.data(), buffers.v.data(), buffers.o.data()};
+    auto const refusal = [&](void** from, int count) {
+        auto const error = small.graph.execute(nullptr, from, count, nullptr);
+        CHECK(error.code == error_code_t::INVALID_VARIANT_PACK);
+        CHECK(error.where.rule == "run.r06");
+        return error.err_msg;
+    };
+    std::string const needed = "; needed are 4, in the order of get_variant_pack_uids_sorted()";
+    CHECK(refusal(pointers.data(), 3) == "[run.r06] 3 pointers were given" + needed);
+    CHECK(refusal(pointers.data(), -1) == "[run.r06] -1 pointers were given" + needed);
+    CHECK(refusal(nullptr, 4) == "[run.r06] the array of pointers is null" + needed);
+    CHECK(buffers.o == Buffers().o);
+}
+
+TEST_CASE("overridden shapes that need more workspace than the graph's own are refused") {
+    SmallGraph small = small_graph();
+    small.graph.set_override_shape_enabled(true);
+    REQUIRE(small.graph.build(Target::reference()).is_good());
+    Buffers buffers;
+    std::unordered_map<std::int64_t, void*> const pack = {
+        {1, buffers.q.data()}, {2, buffers.k.data()}, {3, buffers.v.data()}, {4, buffers.o.data()}};
+    std::vector<double> workspace(static_cast<std::size_t>(small.graph.get_workspace_size()) / 8 + 2);
+    std::vector<std::vector<std::int64_t>> const dims(2, {2, 4, 600, 8}), strides(2, {19200, 4800, 8, 1});
+    auto const error = small.graph.execute(nullptr, pack, workspace.data(), {{1, 4}}, dims, strides);
+    CHECK(error.where.rule == "run.r09");
+    CHECK(error.err_msg.find("build the graph with the largest shapes") != std::string::npos);
+    CHECK(buffers.o == Buffers().o);
+}
+
 TEST_CASE("shapes are overridden for one call") {
     SmallGraph small = small_graph();
     small.graph.set_override_shape_enabled(true);
