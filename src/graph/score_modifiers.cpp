@@ -125,6 +125,13 @@ struct Lengths {
         : queries(seq_len_q ? seq_len_q : at.integer(q)), keys(seq_len_kv ? seq_len_kv : at.integer(kv)) {}
 };
 
+// What shifts the diagonal to the bottom right corner; nothing where both corners have one diagonal.
+std::optional<Lengths> shift_of(Steps& at, std::int64_t queries, std::int64_t keys, Tensor_ptr const& seq_len_q,
+                                Tensor_ptr const& seq_len_kv) {
+    if (!seq_len_q && !seq_len_kv && queries == keys) return std::nullopt;
+    return Lengths(at, queries, keys, seq_len_q, seq_len_kv);
+}
+
 // Engines know causality in this form alone: row + keys - queries + bound >= column.
 void mask_right(Steps& at, std::optional<Lengths> const& lengths, std::int64_t bound) {
     Tensor_ptr row = at.row();
@@ -168,7 +175,7 @@ Tensor_ptr causal_mask(Graph_ptr graph, Tensor_ptr score) {
 Tensor_ptr causal_mask_bottom_right(Graph_ptr graph, Tensor_ptr score, std::int64_t queries, std::int64_t keys,
                                     Tensor_ptr seq_len_q, Tensor_ptr seq_len_kv) {
     Steps at(*graph, score, "causal_mask");
-    mask_right(at, Lengths(at, queries, keys, seq_len_q, seq_len_kv), 0);
+    mask_right(at, shift_of(at, queries, keys, seq_len_q, seq_len_kv), 0);
     return at.score();
 }
 
@@ -188,7 +195,7 @@ Tensor_ptr sliding_window_mask(Graph_ptr graph, Tensor_ptr score, DiagonalAlignm
         return refuse(graph, nodes::text("sliding_window_mask() with a right bound of ", *right), "at least 0");
     Steps at(*graph, score, "sliding_window");
     std::optional<Lengths> lengths;
-    if (alignment == DiagonalAlignment_t::BOTTOM_RIGHT) lengths.emplace(at, queries, keys, seq_len_q, seq_len_kv);
+    if (alignment == DiagonalAlignment_t::BOTTOM_RIGHT) lengths = shift_of(at, queries, keys, seq_len_q, seq_len_kv);
     std::int64_t const widest = queries + keys;  // a bound from there on masks nothing
     if (right && *right < widest) mask_right(at, lengths, *right);
     if (left && *left < widest) mask_left(at, lengths, *left);
