@@ -6,7 +6,9 @@
 #include <cudnn_frontend/score_modifiers.h>
 #endif
 
+#include <cstdint>
 #include <limits>
+#include <memory>
 #include <utility>
 
 namespace modifiers {
