@@ -131,6 +131,18 @@ TEST_CASE("As many queries as keys have one diagonal at both corners, told as th
     };
     CHECK(text(kBottomRight, false) == text(kTopLeft, false));
     CHECK(text(kBottomRight, true) != text(kTopLeft, true));  // each sequence has its own
+
+    auto const with_full_lengths = [](DiagonalAlignment_t corner) {
+        auto attention = AttentionGraph::backward();
+        for (int const port : {Port::K, Port::V, Port::dK, Port::dV}) {
+            attention.tensor(port).dim[2] = 6;
+            attention.tensor(port).stride = core::packed_strides(attention.tensor(port).dim);
+        }
+        attention.band(corner, {}, 0);
+        return ir::to_text(expand::expand(validated(attention.spec), {.full_lengths_in_backward = true}).value());
+    };
+    CHECK(with_full_lengths(kTopLeft).find("full_seq_len_q") != std::string::npos);
+    CHECK(with_full_lengths(kBottomRight) == with_full_lengths(kTopLeft));
 }
 
 // Q has 6 rows and K has 5 of them.
