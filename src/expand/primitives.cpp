@@ -6,7 +6,8 @@ namespace cudnn_frontend::inline v1::expand {
 using ir::ValueId;
 
 // What a modifier reads. Engines compute some graphs wrong where they broadcast themselves: in backward a row, and
-// everywhere one number for each batch entry. A stride of 0 says the same, but costs time.
+// everywhere one number for each batch entry; one for each head alone is right. A stride of 0 says the same, but costs
+// time.
 static ValueId operand_with_rows(NodeScope& at, int port, bool is_backward) {
     ValueId const id = at.port(port);
     if (id == ir::kNoValue || at.value(id).role != ir::Role::Input) return id;

@@ -14,6 +14,7 @@
 #include "support/unified_limits.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace cudnn_frontend::inline v1::support {
 namespace {
@@ -342,7 +343,7 @@ constexpr Limit kLimits[] = {
      "set_ragged_offset() of both to the same tensor", kUnsupported, Ground::WrongRun, gradient_offsets_before_9_19},
     {"cudnn.s27",
      "backward of one key: no dropout mask beside a bias, but on 10.x with cuDNN 9.21.1 or newer; on 8.x and 12.x "
-     "neither",
+     "neither; what batch entries of one query share does not count",
      "use Target::cpu(), or a second key of padding", kUnsupported, Ground::NoEngine, columns_of_one_key},
     {"cudnn.s28", "forward of one query or key: more than one row in the dropout mask, or keys in multiples of 8",
      "repeat the mask's row for each head", kUnsupported, Ground::WrongRun, mask_row_of_one_query},
@@ -361,10 +362,10 @@ constexpr Limit kLimits[] = {
      modifier_gradient},
     {"cudnn.s33",
      "backward on compute capability 8.x and 12.x: modifiers that read no numbers of queries or batches; on 9.0, and "
-     "on "
-     "10.x before cuDNN 9.21.1, two tensors of them, of which a bias's column takes the place of one, a dropout mask's "
-     "that of both",
-     "write the mask as a bias, or use Target::cpu()", kUnsupported, Ground::NoEngine, modifier_columns},
+     "before cuDNN 9.21.1 on 10.x, at most two tensors of such, one beside a bias of one column, none beside a dropout "
+     "mask of one",
+     "repeat the column of the bias or the mask, write the modifier's mask as a bias, or use Target::cpu()",
+     kUnsupported, Ground::NoEngine, modifier_columns},
     {"cudnn.s34", "no dBias beside the gradient of a modifier: cuDNN computes it wrong",
      "add the bias in the modifier, or use Target::cpu()", kUnsupported, Ground::WrongRun, bias_gradient_of_modified},
     {"cudnn.s35", "pages of as many rows in V as in K: cuDNN takes K's number for both", "give both one page size",

@@ -25,12 +25,12 @@ double Modifier::addend(std::int64_t h, std::int64_t i, std::int64_t j) const {
 
 double Modifier::value(double score, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
     if (!keeps(b, i, j)) return -std::numeric_limits<double>::infinity();
-    if (is_capped()) return number * std::tanh(score / number);
+    if (is_capped(kind)) return number * std::tanh(score / number);
     return score + addend(h, i, j);
 }
 
 double Modifier::slope(double score) const {
-    if (!is_capped()) return 1.0;
+    if (!is_capped(kind)) return 1.0;
     double const cosh = std::cosh(score / number);
     return 1.0 / (cosh * cosh);
 }

@@ -7,6 +7,9 @@ namespace oracle {
 
 enum class Modify { Nothing, Softcap, Slopes, Relative, Documents, CappedDocuments, Prefix, Dilated, Causal, Window };
 
+// Whether scores become at most a number.
+constexpr bool is_capped(Modify kind) { return kind == Modify::Softcap || kind == Modify::CappedDocuments; }
+
 struct Modifier {
     Modify kind = Modify::Nothing;
     double number = 1.0;               // the cap, or the factor of distances
@@ -16,8 +19,6 @@ struct Modifier {
 
     // What becomes of a scaled score; -inf where it is masked.
     double value(double score, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
-    // Whether that is at most number.
-    bool is_capped() const { return kind == Modify::Softcap || kind == Modify::CappedDocuments; }
     // The derivative of that.
     double slope(double score) const;
     // The magnitude of what is added to it, for error bounds.

@@ -117,8 +117,7 @@ void choose_modifier(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 611953 * index);
     if (!random.chance(0.15)) return;
     c.modifier = random.pick(kModifiers);
-    bool const is_capped = c.modifier == Modify::Softcap || c.modifier == Modify::CappedDocuments;
-    c.modifier_number = static_cast<float>(is_capped ? random.real(0.5, 5.0) : random.real(-0.1, 0.1));
+    c.modifier_number = static_cast<float>(is_capped(c.modifier) ? random.real(0.5, 5.0) : random.real(-0.1, 0.1));
     c.modifier_reach = static_cast<std::int32_t>(random.between(1, c.s_kv));
     c.modifier_step = static_cast<std::int32_t>(random.between(1, 3));
 }

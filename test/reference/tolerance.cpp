@@ -26,7 +26,7 @@ void for_each_row(Problem const& p, Visit visit) {
             for (std::int64_t i = 0; i < p.queries(); ++i) visit(b, h, i);
 }
 
-double cap_of(Problem const& p) { return p.modifier.is_capped() ? p.modifier.number : 0.0; }
+double cap_of(Problem const& p) { return is_capped(p.modifier.kind) ? p.modifier.number : 0.0; }
 
 // Of 1 - tanh(x)^2, whose second derivative by the score is at most 2 / cap.
 double slope_error(Problem const& p, double score_error, double unit) {
