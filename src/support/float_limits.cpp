@@ -1,5 +1,7 @@
 #include "support/float_limits.h"
 
+#include "nodes/unified.h"
+
 namespace cudnn_frontend::inline v1::support {
 
 // Backward takes none at all, which is another limit's.
@@ -32,6 +34,12 @@ Found one_query_of_floats(Facts const& facts, Capabilities const&) {
 Found sink_of_floats(Facts const& facts, Capabilities const& here) {
     if (!are_floats(facts) || !facts.has(Port::Sink_token) || here.cudnn_version >= 91900) return {};
     return Violation{Port::Sink_token, "a sink token beside Q of FLOAT, with " + version(here.cudnn_version)};
+}
+
+Found unified_floats(Facts const& facts, Capabilities const&) {
+    bool const is_told_as_unified = facts.is_unified() || nodes::needs_unified(facts.graph, facts.node);
+    if (!are_floats(facts) || facts.is_backward || !is_told_as_unified) return {};
+    return Violation{Port::Q, "Q of FLOAT with the unified operation"};
 }
 
 }  // namespace cudnn_frontend::inline v1::support

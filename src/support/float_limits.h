@@ -9,5 +9,6 @@ Found dropout_of_floats(Facts const& facts, Capabilities const& here);
 Found head_dims_of_floats(Facts const& facts, Capabilities const& here);
 Found one_query_of_floats(Facts const& facts, Capabilities const& here);
 Found sink_of_floats(Facts const& facts, Capabilities const& here);
+Found unified_floats(Facts const& facts, Capabilities const& here);
 
 }  // namespace cudnn_frontend::inline v1::support

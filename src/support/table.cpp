@@ -510,6 +510,9 @@ constexpr Limit kLimits[] = {
     {"cudnn.s82", "one attention node in a graph",
      "describe each in a graph of its own, with what one writes as what the next reads, or use Target::cpu()",
      kUnsupported, Ground::NoEngine, several_attention_nodes},
+    {"cudnn.s83", "no unified operation beside Q of FLOAT: on an H200 such a run ended in an illegal memory access",
+     "set_implementation(AttentionImplementation_t::COMPOSITE), or leave out what the unified operation alone has",
+     kUnsupported, Ground::WrongRun, unified_floats, Of::Wider},
 };
 
 }  // namespace

@@ -46,6 +46,7 @@ std::vector<CaseGroup> implementations_at_limits() {
         group("unified and alibi", [](auto& c) { unify(c), c.alibi = true; }),
         group("unified and bias", [](auto& c) { unify(c), biased(false, true, true)(c), c.d_bias = false; }),
         group("unified and dropout mask", [](auto& c) { unify(c), masked_dropout(c); }),
+        group("floats, unified", [](auto& c) { unify(c), c.type = c.result_type = DataType_t::FLOAT; }),
         group("block mask, padding", [](auto& c) { c.block_mask = true, lengths(c); }),
         group("block mask, one query", [](auto& c) { c.block_mask = true, c.s_q = 1; }),
         group("block mask and causal", [](auto& c) { c.block_mask = true, c.right = 0; }),

@@ -59,3 +59,15 @@ TEST_CASE("cudnn.s79: FLOAT and a sink token", "[support]") {
     CHECK(ids(graph, 90, 91900) == "");
     CHECK(ids(graph, 90, 91801) == "cudnn.s79");
 }
+
+TEST_CASE("cudnn.s83: FLOAT and the unified operation", "[support]") {
+    using enum cudnn_frontend::AttentionImplementation_t;
+    CHECK(ids(AttentionGraph::forward().implementation(UNIFIED)) == "");
+    CHECK(ids(of_floats(AttentionGraph::forward())) == "");
+    CHECK(ids(of_floats(AttentionGraph::forward().implementation(COMPOSITE))) == "");
+    CHECK(ids(of_floats(AttentionGraph::forward().implementation(UNIFIED))) == "cudnn.s83");
+    CHECK(ids(of_floats(AttentionGraph::forward().implementation(UNIFIED)), 100, 92800) == "cudnn.s83");
+    auto unfused = of_floats(AttentionGraph::forward());
+    std::get<cudnn_frontend::nodes::SdpaForwardFields>(unfused.node().fields).unfuse_fma = true;
+    CHECK(ids(unfused, 100, 92800) == "cudnn.s83");
+}
