@@ -1,6 +1,6 @@
 #include "cpu/indices.h"
 
-#include "cpu/index_faults.h"
+#include "core/rule_fault.h"
 #include "cpu/lengths.h"
 #include "cpu/pages.h"
 #include "cpu/ragged.h"
@@ -99,11 +99,10 @@ class FetchedPack {
     }
 
     error_t too_long(ir::Value const& value, std::int64_t count) const {
-        IndexFaults faults;
-        faults.add("run.r02", value.ragged.offset, graph_.value(value.ragged.offset).name,
-                   "The ragged offset of '" + value.name + "' ends at " + std::to_string(count) +
-                       " elements, more than any memory holds. Nothing was written; correct the offset's last entry.");
-        return std::move(faults).error();
+        return core::rule_fault(
+            error_code_t::INVALID_VALUE, "run.r02", graph_.value(value.ragged.offset).name,
+            "The ragged offset of '" + value.name + "' ends at " + std::to_string(count) +
+                " elements, more than any memory holds. Nothing was written; correct the offset's last entry.");
     }
 
     // Those of a packed table end where its last offset says.
