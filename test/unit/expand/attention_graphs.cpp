@@ -185,6 +185,14 @@ void pack_rows(AttentionGraph& graph, std::initializer_list<int> ports) {
     }
 }
 
+void resize(AttentionGraph& graph, std::initializer_list<int> ports, std::size_t axis, std::int64_t size) {
+    for (int const port : ports) {
+        auto& tensor = graph.tensor(port);
+        tensor.dim[axis] = size;
+        tensor.stride = core::packed_strides(tensor.dim);
+    }
+}
+
 // Makes one operation of a modifier: the score that it is given with another tensor gives the one that it returns.
 static void modify(AttentionGraph& graph, int given, int returned, PointwiseMode_t mode, nodes::TensorId other) {
     using namespace nodes;

@@ -49,6 +49,9 @@ class AttentionGraph {
     bool is_backward() { return node().kind() == nodes::NodeKind::SdpaBackward; }
 };
 
+// Gives these tensors that size along the axis; they lie packed.
+void resize(AttentionGraph& graph, std::initializer_list<int> ports, std::size_t axis, std::int64_t size);
+
 // Gives these tensors rows that hold all heads, and an offset for each width of rows.
 void pack_rows(AttentionGraph& graph, std::initializer_list<int> ports);
 

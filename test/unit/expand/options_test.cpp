@@ -122,10 +122,7 @@ TEST_CASE("Bounds carry the shift of the diagonal", "[expand]") {
 TEST_CASE("As many queries as keys have one diagonal at both corners, told as the top left", "[expand]") {
     auto const text = [](DiagonalAlignment_t corner, bool has_lengths) {
         auto attention = AttentionGraph::forward();
-        for (int const port : {Port::K, Port::V}) {
-            attention.tensor(port).dim[2] = 6;
-            attention.tensor(port).stride = core::packed_strides(attention.tensor(port).dim);
-        }
+        resize(attention, {Port::K, Port::V}, 2, 6);
         if (has_lengths) attention.padding();
         return ir::to_text(composite(attention.band(corner, 3, 2)));
     };
@@ -134,10 +131,7 @@ TEST_CASE("As many queries as keys have one diagonal at both corners, told as th
 
     auto const with_full_lengths = [](DiagonalAlignment_t corner) {
         auto attention = AttentionGraph::backward();
-        for (int const port : {Port::K, Port::V, Port::dK, Port::dV}) {
-            attention.tensor(port).dim[2] = 6;
-            attention.tensor(port).stride = core::packed_strides(attention.tensor(port).dim);
-        }
+        resize(attention, {Port::K, Port::V, Port::dK, Port::dV}, 2, 6);
         attention.band(corner, {}, 0);
         return ir::to_text(expand::expand(validated(attention.spec), {.full_lengths_in_backward = true}).value());
     };

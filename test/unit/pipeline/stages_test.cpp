@@ -28,6 +28,9 @@ struct Buffers {
                 element = value = value * 1.7f - static_cast<float>(static_cast<int>(value * 1.7f));
         }
     }
+    std::unordered_map<std::int64_t, void*> pack() {
+        return {{1, q.data()}, {2, k.data()}, {3, v.data()}, {4, o.data()}};
+    }
 };
 
 std::vector<float> run(SmallGraph const& small) {
@@ -354,8 +357,7 @@ TEST_CASE("overridden shapes that need more workspace than the graph's own are r
     small.graph.set_override_shape_enabled(true);
     REQUIRE(small.graph.build(Target::reference()).is_good());
     Buffers buffers;
-    std::unordered_map<std::int64_t, void*> const pack = {
-        {1, buffers.q.data()}, {2, buffers.k.data()}, {3, buffers.v.data()}, {4, buffers.o.data()}};
+    auto const pack = buffers.pack();
     std::vector<double> workspace(static_cast<std::size_t>(small.graph.get_workspace_size()) / 8 + 2);
     std::vector<std::vector<std::int64_t>> const dims(2, {2, 4, 600, 8}), strides(2, {19200, 4800, 8, 1});
     auto const error = small.graph.execute(nullptr, pack, workspace.data(), {{1, 4}}, dims, strides);
@@ -369,8 +371,7 @@ TEST_CASE("shapes are overridden for one call") {
     small.graph.set_override_shape_enabled(true);
     REQUIRE(small.graph.build(Target::cpu()).is_good());
     Buffers buffers;
-    std::unordered_map<std::int64_t, void*> const pack = {
-        {1, buffers.q.data()}, {2, buffers.k.data()}, {3, buffers.v.data()}, {4, buffers.o.data()}};
+    auto const pack = buffers.pack();
     std::vector<double> workspace(static_cast<std::size_t>(small.graph.get_workspace_size()) / 8 + 2);
     auto const whole = run(small);
     // The first of the 6 query rows alone, in the memory of all.

@@ -14,14 +14,6 @@ inline std::string limit_ids(AttentionGraph const& graph, cudnn_frontend::core::
     return text;
 }
 
-inline void resize(AttentionGraph& graph, std::initializer_list<int> ports, std::size_t axis, std::int64_t size) {
-    for (int const port : ports) {
-        auto& tensor = graph.tensor(port);
-        tensor.dim[axis] = size;
-        tensor.stride = cudnn_frontend::core::packed_strides(tensor.dim);
-    }
-}
-
 // Of forward or of backward.
 inline AttentionGraph with_head_dims(AttentionGraph graph, std::int64_t qk, std::int64_t v) {
     bool const is_backward = graph.node().kind() == cudnn_frontend::nodes::NodeKind::SdpaBackward;
