@@ -269,6 +269,8 @@ std::vector<CaseGroup> modifier_groups() {
         group("causal by a modifier, right bound", [](auto& c) { c.modifier = Modify::Causal, c.right = 20; }),
         group("causal by a modifier, bottom right",
               [](auto& c) { c.modifier = Modify::Causal, c.right = 0, bottom_right(c); }),
+        group("causal at the bottom right by a modifier", modified(Modify::BottomCausal)),
+        group("window at the bottom right by a modifier", modified(Modify::BottomWindow)),
     };
 }
 

@@ -388,7 +388,8 @@ oracle::Problem to_problem(AttentionCase const& c, Inputs const& inputs, HostTen
                              factor_of(factors.descale_d_p)};
     }
     if (c.scale != Scale::None) p.scale = static_cast<double>(c.scale_value);
-    p.modifier = {c.modifier, static_cast<double>(c.modifier_number), c.modifier_reach, c.modifier_step, {}, {}};
+    p.modifier = {
+        c.modifier, static_cast<double>(c.modifier_number), c.modifier_reach, c.modifier_step, c.s_kv - c.s_q, {}, {}};
     if (inputs.modifier_of_queries) p.modifier.of_queries = to_array(inputs.modifier_of_queries);
     if (inputs.modifier_of_keys) p.modifier.of_keys = to_array(inputs.modifier_of_keys);
     if (c.bias) p.bias = to_array(inputs.bias);

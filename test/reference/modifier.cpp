@@ -14,6 +14,8 @@ bool Modifier::keeps(std::int64_t b, std::int64_t i, std::int64_t j) const {
         case Modify::Dilated: return std::abs(i - j) < reach && (i - j) % step == 0;
         case Modify::Causal: return j <= i;
         case Modify::Window: return j <= i && i - j < reach;
+        case Modify::BottomCausal: return j <= i + shift;
+        case Modify::BottomWindow: return j <= i + shift && i + shift - j < reach;
         default: return true;
     }
 }

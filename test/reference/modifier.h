@@ -5,7 +5,20 @@
 
 namespace oracle {
 
-enum class Modify { Nothing, Softcap, Slopes, Relative, Documents, CappedDocuments, Prefix, Dilated, Causal, Window };
+enum class Modify {
+    Nothing,
+    Softcap,
+    Slopes,
+    Relative,
+    Documents,
+    CappedDocuments,
+    Prefix,
+    Dilated,
+    Causal,
+    Window,
+    BottomCausal,  // from the bottom right corner
+    BottomWindow,
+};
 
 // Whether scores become at most a number.
 constexpr bool is_capped(Modify kind) { return kind == Modify::Softcap || kind == Modify::CappedDocuments; }
@@ -14,6 +27,7 @@ struct Modifier {
     Modify kind = Modify::Nothing;
     double number = 1.0;               // the cap, or the factor of distances
     std::int64_t reach = 0, step = 0;  // of windows
+    std::int64_t shift = 0;            // of the bottom right corner's diagonal: keys - queries
     // Slopes {1,Hq,1,1}; documents {B,1,Sq,1} and {B,1,1,Skv}; lengths of prefixes {B,1,1,1}.
     Array of_queries, of_keys;
 

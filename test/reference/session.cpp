@@ -88,6 +88,12 @@ void Session::apply_modifier(Attributes& options, Inputs const& in) {
     using oracle::Modify;
     TensorPtr const of_queries = input("modifier_of_queries", in.modifier_of_queries);
     TensorPtr const of_keys = input("modifier_of_keys", in.modifier_of_keys);
+    auto const window = [&](DiagonalAlignment_t corner) {
+        return [corner, c = case_](std::shared_ptr<Graph> const& graph, TensorPtr const& scores) {
+            return ready::sliding_window_mask(graph, scores, corner, c.modifier_reach, 0, c.s_q, c.s_kv, nullptr,
+                                              nullptr);
+        };
+    };
     switch (case_.modifier) {
         case Modify::Nothing: return;
         case Modify::Slopes: options.set_score_mod(ready::alibi(of_queries)); return;
@@ -95,14 +101,13 @@ void Session::apply_modifier(Attributes& options, Inputs const& in) {
         case Modify::Documents: options.set_score_mod(ready::document_mask(of_queries, of_keys)); return;
         case Modify::Prefix: options.set_score_mod(ready::prefix_lm(of_queries)); return;
         case Modify::Causal: options.set_score_mod(ready::causal_mask); return;
-        case Modify::Window: {
-            std::int64_t const queries = case_.s_q, keys = case_.s_kv, reach = case_.modifier_reach;
-            options.set_score_mod([=](std::shared_ptr<Graph> const& graph, TensorPtr const& scores) {
-                return ready::sliding_window_mask(graph, scores, DiagonalAlignment_t::TOP_LEFT, reach, 0, queries, keys,
-                                                  nullptr, nullptr);
+        case Modify::BottomCausal:
+            options.set_score_mod([queries = case_.s_q, keys = case_.s_kv](auto const& graph, auto const& scores) {
+                return ready::causal_mask_bottom_right(graph, scores, queries, keys, nullptr, nullptr);
             });
             return;
-        }
+        case Modify::Window: options.set_score_mod(window(DiagonalAlignment_t::TOP_LEFT)); return;
+        case Modify::BottomWindow: options.set_score_mod(window(DiagonalAlignment_t::BOTTOM_RIGHT)); return;
         case Modify::Dilated:
             options.set_score_mod(ready::dilated_window(case_.modifier_reach, case_.modifier_step));
             return;

@@ -31,8 +31,9 @@ std::string lengths(std::vector<std::int64_t> const& values) {
 }
 
 void describe_modifier(AttentionCase const& c, std::ostream& out) {
-    constexpr char const* kNames[] = {"nothing",          "softcap", "slopes",         "relative", "documents",
-                                      "capped documents", "prefix",  "dilated window", "causal",   "window"};
+    constexpr char const* kNames[] = {"nothing",   "softcap",          "slopes",        "relative",
+                                      "documents", "capped documents", "prefix",        "dilated window",
+                                      "causal",    "window",           "bottom causal", "bottom window"};
     if (c.modifier == oracle::Modify::Nothing) return;
     out << ", modifier " << kNames[static_cast<int>(c.modifier)] << " " << c.modifier_number << " " << c.modifier_reach
         << "/" << c.modifier_step;
