@@ -24,10 +24,19 @@ bool unfuses_multiplication(Node const& node) {
     return forward != nullptr && forward->unfuse_fma;
 }
 
+bool asks_for_unified(Node const& node) {
+    auto const* const forward = std::get_if<SdpaForwardFields>(&node.fields);
+    return forward != nullptr && forward->implementation == AttentionImplementation_t::UNIFIED;
+}
+
 bool needs_unified(GraphSpec const& graph, Node const& node) {
     if (node.kind() != NodeKind::SdpaForward) return false;
     return is_connected(node, attention::Block_mask) || sums_port(node) >= 0 || multiplied_port(graph, node) >= 0 ||
            unfuses_multiplication(node);
+}
+
+bool is_told_as_unified(GraphSpec const& graph, Node const& node) {
+    return asks_for_unified(node) || needs_unified(graph, node);
 }
 
 }  // namespace cudnn_frontend::inline v1::nodes

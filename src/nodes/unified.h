@@ -11,7 +11,9 @@ int sums_port(Node const& node);
 int multiplied_port(GraphSpec const& graph, Node const& node);
 bool unfuses_multiplication(Node const& node);
 
+bool asks_for_unified(Node const& node);  // by its implementation
 // Whether it is forward attention with a block mask or one of the above.
 bool needs_unified(GraphSpec const& graph, Node const& node);
+bool is_told_as_unified(GraphSpec const& graph, Node const& node);  // for either reason
 
 }  // namespace cudnn_frontend::inline v1::nodes

@@ -37,8 +37,7 @@ Found sink_of_floats(Facts const& facts, Capabilities const& here) {
 }
 
 Found unified_floats(Facts const& facts, Capabilities const&) {
-    bool const is_told_as_unified = facts.is_unified() || nodes::needs_unified(facts.graph, facts.node);
-    if (!are_floats(facts) || facts.is_backward || !is_told_as_unified) return {};
+    if (!are_floats(facts) || !nodes::is_told_as_unified(facts.graph, facts.node)) return {};
     return Violation{Port::Q, "Q of FLOAT with the unified operation"};
 }
 

@@ -15,11 +15,6 @@ std::int64_t AttentionFacts::keys() const { return nodes::key_count(graph, node)
 std::int64_t AttentionFacts::qk_dim() const { return tensor(Port::Q)->dim[3]; }
 std::int64_t AttentionFacts::v_dim() const { return tensor(Port::V)->dim[3]; }
 
-bool AttentionFacts::is_unified() const {
-    auto const* const forward = std::get_if<nodes::SdpaForwardFields>(&node.fields);
-    return forward != nullptr && forward->implementation == AttentionImplementation_t::UNIFIED;
-}
-
 static std::string tensor_name(AttentionFacts const& facts, int port) {
     if (port < 0) return {};
     nodes::TensorSpec const* const tensor = facts.tensor(port);
@@ -41,16 +36,17 @@ static bool applies(Limit const& limit, nodes::Node const& node) {
 }
 
 // None of a node that is not attention.
-static std::optional<AttentionFacts> facts_of(nodes::GraphSpec const& graph, nodes::Node const& node) {
+static std::optional<AttentionFacts> facts_of(nodes::GraphSpec const& graph, nodes::Node const& node,
+                                              Settings const& settings = {}) {
     nodes::AttentionFields const* const fields = nodes::attention_fields(node);
     if (fields == nullptr) return std::nullopt;
-    return AttentionFacts{graph, node, *fields, node.kind() == nodes::NodeKind::SdpaBackward};
+    return AttentionFacts{graph, node, *fields, node.kind() == nodes::NodeKind::SdpaBackward, settings};
 }
 
-Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities) {
+Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities, Settings const& settings) {
     std::vector<Finding> findings;
     for (nodes::Node const& node : graph.spec().nodes) {
-        auto const facts = facts_of(graph.spec(), node);
+        auto const facts = facts_of(graph.spec(), node, settings);
         if (!facts) continue;
         for (Limit const& limit : limits()) {
             if (!applies(limit, node)) continue;
@@ -64,10 +60,6 @@ Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capab
         }
     }
     return Report(std::move(findings));
-}
-
-bool takes_dynamic_shapes(core::Capabilities const& capabilities) {
-    return capabilities.cudnn_version >= 91800 && capabilities.cudnn_version < 92100;
 }
 
 bool takes_packed_scratch(core::Capabilities const& capabilities) { return is_hopper_or_datacenter(capabilities); }

@@ -12,12 +12,18 @@
 
 namespace cudnn_frontend::inline v1::support {
 
+// What limits ask of the graph's settings.
+struct Settings {
+    bool dynamic_shapes = false;
+};
+
 // The facts about an attention node that limits are about.
 struct AttentionFacts {
     nodes::GraphSpec const& graph;
     nodes::Node const& node;
     nodes::AttentionFields const& fields;
     bool is_backward;
+    Settings settings;
 
     nodes::TensorSpec const* tensor(int port) const { return graph.tensor(node, port); }
     bool has(int port) const { return tensor(port) != nullptr; }
@@ -25,7 +31,6 @@ struct AttentionFacts {
     std::int64_t keys() const;
     std::int64_t qk_dim() const;
     std::int64_t v_dim() const;
-    bool is_unified() const;  // asks for it
 };
 
 struct Violation {
@@ -54,11 +59,7 @@ struct Limit {
 std::span<Limit const> limits();
 
 // Every limit that the graph's attention nodes violate.
-Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities);
-
-// Whether engines take dynamic shapes, in forward; in backward none does.
-inline constexpr char const* kDynamicShapeReleases = "9.18 to 9.20";
-bool takes_dynamic_shapes(core::Capabilities const& capabilities);
+Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities, Settings const& settings = {});
 
 // Whether engines of packed sequences' backward take memory between operations that is packed as well.
 bool takes_packed_scratch(core::Capabilities const& capabilities);

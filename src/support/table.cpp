@@ -2,6 +2,7 @@
 #include "nodes/fp8.h"
 #include "nodes/paging.h"
 #include "nodes/schema.h"
+#include "nodes/unified.h"
 #include "nodes/wording.h"
 #include "support/block_scale_limits.h"
 #include "support/float_limits.h"
@@ -281,6 +282,15 @@ Found masked_rows_before_9_15(Facts const& facts, Capabilities const& here) {
     return Violation{-1, "a left bound at the bottom right of padded sequences, with " + version(here.cudnn_version)};
 }
 
+Found dynamic_shapes(Facts const& facts, Capabilities const& here) {
+    if (!facts.settings.dynamic_shapes) return {};
+    std::string const found = "dynamic shapes ";
+    if (facts.is_backward) return Violation{-1, found + "in backward"};
+    if (nodes::is_told_as_unified(facts.graph, facts.node)) return Violation{-1, found + "of the unified operation"};
+    if (here.cudnn_version >= 91800 && here.cudnn_version < 92100) return {};
+    return Violation{-1, found + "with " + version(here.cudnn_version)};
+}
+
 constexpr Limit kLimits[] = {
     {"cudnn.s01", "a GPU of compute capability 8.0 or newer", "run on the CPU with Target::cpu()",
      error_code_t::INVALID_CUDA_DEVICE, Ground::NoEngine, architecture},
@@ -510,9 +520,13 @@ constexpr Limit kLimits[] = {
     {"cudnn.s82", "one attention node in a graph",
      "describe each in a graph of its own, with what one writes as what the next reads, or use Target::cpu()",
      kUnsupported, Ground::NoEngine, several_attention_nodes},
-    {"cudnn.s83", "no unified operation beside Q of FLOAT: on an H200 such a run ended in an illegal memory access",
+    {"cudnn.s83", "no unified operation beside Q of FLOAT: its kernels read memory that is not theirs",
      "set_implementation(AttentionImplementation_t::COMPOSITE), or leave out what the unified operation alone has",
      kUnsupported, Ground::WrongRun, unified_floats, Of::Wider},
+    {"cudnn.s84", "dynamic shapes in forward alone, without the unified operation, and with cuDNN 9.18 to 9.20",
+     "leave out set_dynamic_shape_enabled() and set_kernel_cache(); for sizes that change call "
+     "set_override_shape_enabled(true), which plans each once",
+     kUnsupported, Ground::NoEngine, dynamic_shapes},
 };
 
 }  // namespace

@@ -34,12 +34,12 @@ std::string why_not_unified(Facts const& facts, Capabilities const& here, std::s
 }  // namespace
 
 Found unified_version(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_unified() || here.cudnn_version >= 91301) return {};
+    if (!nodes::asks_for_unified(facts.node) || here.cudnn_version >= 91301) return {};
     return Violation{-1, "the implementation UNIFIED with " + version(here.cudnn_version)};
 }
 
 Found unified_lengths(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_unified() || !facts.fields.padding_mask || here.cudnn_version >= 91500) return {};
+    if (!nodes::asks_for_unified(facts.node) || !facts.fields.padding_mask || here.cudnn_version >= 91500) return {};
     return Violation{-1, "a padding mask under the implementation UNIFIED with " + version(here.cudnn_version)};
 }
 
@@ -49,7 +49,7 @@ Found block_mask_of_one_query(Facts const& facts, Capabilities const&) {
 }
 
 Found unified_options(Facts const& facts, Capabilities const&) {
-    Found found = facts.is_unified() ? without_place(facts) : std::nullopt;
+    Found found = nodes::asks_for_unified(facts.node) ? without_place(facts) : std::nullopt;
     if (found) found->found += " under the implementation UNIFIED";
     return found;
 }
@@ -101,7 +101,7 @@ Found unfused_multiplication(Facts const& facts, Capabilities const& here) {
 }
 
 Found options_beside_unified(Facts const& facts, Capabilities const&) {
-    bool const is_told_so = !facts.is_unified() && !facts.has(Port::Block_mask) && !facts.is_backward;
+    bool const is_told_so = !nodes::asks_for_unified(facts.node) && !facts.has(Port::Block_mask) && !facts.is_backward;
     Found found = is_told_so && nodes::needs_unified(facts.graph, facts.node) ? without_place(facts) : std::nullopt;
     if (!found) return {};
     int const sums = nodes::sums_port(facts.node);

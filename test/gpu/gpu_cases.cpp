@@ -525,6 +525,28 @@ std::vector<CaseGroup> float_groups() {
     };
 }
 
+// Forward alone.
+std::vector<CaseGroup> dynamic_groups() {
+    auto const dynamic = [](std::string const& name, Change const& change) {
+        auto const with_dynamic_shapes = [&](AttentionCase& c) { c.dynamic_shapes = true, change(c); };
+        return group("dynamic shapes" + name, with_dynamic_shapes, {}, "cudnn.s84");
+    };
+    return {
+        dynamic("", [](auto&) {}),
+        dynamic(", causal", [](auto& c) { c.right = 0; }),
+        dynamic(", window, bottom right", [](auto& c) { c.left = 33, c.right = 0, bottom_right(c); }),
+        dynamic(", padding", lengths),
+        dynamic(", bias", [](auto& c) { biased(true, true, true)(c), c.d_bias = false; }),
+        dynamic(", alibi", [](auto& c) { c.alibi = true; }),
+        dynamic(", dropout", dropout),
+        dynamic(", softcap", modified(oracle::Modify::Softcap, 2.5f)),
+        dynamic(", sink", [](auto& c) { c.sink = DataType_t::FLOAT; }),
+        dynamic(", ragged", packed),
+        dynamic(", pages of 16", paged(16, 16)),
+        dynamic(", one query", decode(200)),
+    };
+}
+
 std::vector<CaseGroup> variant_groups() {
     return {
         group("inference", [](auto& c) { c.generate_stats = false; }),
@@ -547,10 +569,10 @@ std::vector<CaseGroup> variant_groups() {
 
 std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
-    for (auto const& groups :
-         {mask_groups(), band_groups(), score_groups(), dropout_groups(), shape_groups(), more_queries_groups(),
-          ragged_groups(), bounded_groups(), paged_groups(), modifier_groups(), sink_groups(), softmax_groups(),
-          variant_groups(), wide_head_groups(), float_groups(), fp8_option_groups(), fp8_shape_groups()}) {
+    for (auto const& groups : {mask_groups(), band_groups(), score_groups(), dropout_groups(), shape_groups(),
+                               more_queries_groups(), ragged_groups(), bounded_groups(), paged_groups(),
+                               modifier_groups(), sink_groups(), softmax_groups(), variant_groups(), dynamic_groups(),
+                               wide_head_groups(), float_groups(), fp8_option_groups(), fp8_shape_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;

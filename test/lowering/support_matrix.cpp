@@ -47,6 +47,7 @@ constexpr std::size_t kColumnCount = std::size(kColumns);
 struct Row {
     std::string name;
     std::function<std::optional<graph::Graph>(bool is_backward)> graph;  // none: the option is forward's alone
+    support::Settings settings = {};
 };
 
 struct Cell {
@@ -77,7 +78,7 @@ std::optional<graph::Graph> graph_of(AttentionCase const& c, bool is_backward) {
 }
 
 Row row_of(std::string const& name, AttentionCase const& c) {
-    return {name, [c](bool is_backward) { return graph_of(c, is_backward); }};
+    return {name, [c](bool is_backward) { return graph_of(c, is_backward); }, {.dynamic_shapes = c.dynamic_shapes}};
 }
 
 Row block_scale_row(char const* name, std::int64_t rows, std::int64_t head_dim, bool is_causal) {
@@ -85,7 +86,7 @@ Row block_scale_row(char const* name, std::int64_t rows, std::int64_t head_dim, 
     auto const graph = [dim, is_causal](bool is_backward) {
         return is_backward ? BlockScaleGraph::backward(dim, is_causal) : BlockScaleGraph::forward(dim, is_causal);
     };
-    return {name, graph};
+    return {name, graph, {}};
 }
 
 std::vector<Row> all_rows() {
@@ -117,11 +118,11 @@ core::Capabilities capabilities_of(cudnn::Api const& api, cudnn::Device const& d
 }
 
 // Why the library makes no plan; asked past the table.
-std::string refusal_of(cudnn::Api const& api, nodes::ValidatedGraph const& graph, cudnn::Device const& device,
-                       bool builds_plan) {
+std::string refusal_of(cudnn::Api const& api, nodes::ValidatedGraph const& graph, support::Settings const& settings,
+                       cudnn::Device const& device, bool builds_plan) {
     auto const op_graph = expand::expand(graph, pipeline::expansion_for_cudnn(capabilities_of(api, device)));
     if (op_graph.is_bad()) return op_graph.error().err_msg;
-    auto const lowered = cudnn::lower(op_graph.value(), api, {});
+    auto const lowered = cudnn::lower(op_graph.value(), api, {.dynamic_shapes = settings.dynamic_shapes});
     if (lowered.is_bad()) return lowered.error().err_msg;
     auto answer = cudnn::ask_heuristics(lowered.value().graph, {{HeurMode_t::A, HeurMode_t::FALLBACK}, &device});
     if (answer.is_bad()) return answer.error().err_msg;
@@ -142,7 +143,7 @@ Cell ask(cudnn::Api const& api, Row const& row, bool is_backward, cudnn::Device 
     cell.is_there = described.has_value();
     if (!cell.is_there) return cell;
     nodes::ValidatedGraph const graph = validated(*described);
-    Report const report = support::check(graph, capabilities_of(api, device));
+    Report const report = support::check(graph, capabilities_of(api, device), row.settings);
     for (Finding const& finding : report.findings()) {
         for (support::Limit const& limit : support::limits()) {
             if (finding.where.rule != limit.id) continue;
@@ -154,7 +155,7 @@ Cell ask(cudnn::Api const& api, Row const& row, bool is_backward, cudnn::Device 
     }
     // Engines may be named that do not compile, which is what some limits are about.
     bool const is_about_engines = !cell.limits.empty() && !cell.may_have_engines;
-    if (cell.is_asked) cell.refusal = refusal_of(api, graph, device, builds_plan || is_about_engines);
+    if (cell.is_asked) cell.refusal = refusal_of(api, graph, row.settings, device, builds_plan || is_about_engines);
     if (!cell.agrees()) {
         std::fprintf(stderr, "%s, %s, %s: the table says %s, the library %s\n", row.name.c_str(),
                      is_backward ? "backward" : "forward", device.name().c_str(),

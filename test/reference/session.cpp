@@ -14,8 +14,9 @@ namespace {
 
 std::vector<std::int64_t> to_vector(Index4 const& index) { return {index.begin(), index.end()}; }
 
-void set_types(Graph& graph, DataType_t io) {
-    graph.set_io_data_type(io).set_intermediate_data_type(DataType_t::FLOAT).set_compute_data_type(DataType_t::FLOAT);
+void set_up(Graph& graph, AttentionCase const& c) {
+    graph.set_io_data_type(c.type).set_intermediate_data_type(DataType_t::FLOAT);
+    graph.set_compute_data_type(DataType_t::FLOAT).set_dynamic_shape_enabled(c.dynamic_shapes);
 }
 
 }  // namespace
@@ -172,7 +173,7 @@ void Session::apply_paging(SDPA_attributes& options, Inputs const& in) {
 static HostTensor const& in_graph(HostTensor const& tensor) { return tensor.container ? *tensor.container : tensor; }
 
 Session::Session(AttentionCase const& c, Inputs const& in, ForwardOutputs const& out) : case_(c) {
-    set_types(graph_, c.type);
+    set_up(graph_, c);
     TensorPtr const q = input("q", in.q), k = input("k", in_graph(in.k)), v = input("v", in_graph(in.v));
     SDPA_attributes options;
     apply_paging(options, in);
@@ -234,7 +235,7 @@ static std::int64_t rows_in_memory(std::initializer_list<HostTensor const*> tens
 
 Session::Session(AttentionCase const& c, Inputs const& in, BackwardInputs const& more, BackwardOutputs const& out)
     : case_(c) {
-    set_types(graph_, c.type);
+    set_up(graph_, c);
     TensorPtr const q = input("q", in.q), k = input("k", in.k), v = input("v", in.v);
     TensorPtr const o = input("o", more.o), d_o = input("d_o", more.d_o), stats = input("stats", more.stats);
     if (is_fp8(c.type)) {

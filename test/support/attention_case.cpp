@@ -101,6 +101,7 @@ std::string describe(AttentionCase const& c) {
     if (c.implementation == AttentionImplementation_t::COMPOSITE) out << ", composite";
     if (c.implementation == AttentionImplementation_t::UNIFIED) out << ", unified";
     if (c.deterministic) out << ", deterministic";
+    if (c.dynamic_shapes) out << ", dynamic shapes";
     if (is_fp8(c.type)) out << (c.odd_factors ? ", odd factors " : ", factors ") << text_of(c.factors);
     return out.str();
 }

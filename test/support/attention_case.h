@@ -104,6 +104,7 @@ struct AttentionCase {
     Scale factors = Scale::Device;  // how they reach the graph: Embedded, ByValue or Device
 
     bool deterministic = false;
+    bool dynamic_shapes = false;
 
     Layout layout_of_stats() const { return stats_layout.value_or(output_layout); }
     bool has_backward() const { return !paging && !block_mask; }

@@ -3,7 +3,6 @@
 #include "core/environment.h"
 #include "cudnn/status.h"
 #include "expand/expand.h"
-#include "nodes/unified.h"
 #include "pipeline/kernel_cache.h"
 #include "pipeline/with_cudnn/graph_cache.h"
 #include "pipeline/with_cudnn/plan_text.h"
@@ -82,7 +81,8 @@ core::Capabilities capabilities_of(PlanningDevice const& device) {
 
 error_t check_support(PlanningInput const& input, PlanningDevice const& device) {
     if (core::environment::ignores_limits()) return {};
-    return support::check(input.graph, capabilities_of(device)).to_error();
+    support::Settings const settings{.dynamic_shapes = input.settings.dynamic_shapes};
+    return support::check(input.graph, capabilities_of(device), settings).to_error();
 }
 
 error_t check_sm_version(graph::PlanSettings const& settings, cudnn::Device const& device) {
@@ -93,36 +93,11 @@ error_t check_sm_version(graph::PlanSettings const& settings, cudnn::Device cons
                 "; leave the call out, or describe another device with set_device_properties()"};
 }
 
-// Why no engine takes the graph with dynamic shapes; empty where some may.
-std::string fault_of_dynamic_shapes(nodes::ValidatedGraph const& graph, core::Capabilities const& here) {
-    for (nodes::Node const& node : graph.spec().nodes) {
-        if (node.kind() == nodes::NodeKind::SdpaBackward) {
-            return "for backward attention, for which cuDNN has no engine with them";
-        }
-        auto const* const forward = std::get_if<nodes::SdpaForwardFields>(&node.fields);
-        bool const asks = forward != nullptr && forward->implementation == AttentionImplementation_t::UNIFIED;
-        if (asks || nodes::needs_unified(graph.spec(), node)) {
-            return "for the implementation UNIFIED, for which cuDNN has no engine with them";
-        }
-    }
-    if (support::takes_dynamic_shapes(here)) return {};
-    return "with cuDNN " + cudnn::version_text(here.cudnn_version) + ", which has no engine for them; " +
-           support::kDynamicShapeReleases + " have";
-}
-
-error_t check_dynamic_shapes(PlanningInput const& input, PlanningDevice const& device) {
-    if (input.settings.kernel_cache && !input.settings.dynamic_shapes) {
-        return {error_code_t::GRAPH_NOT_SUPPORTED,
-                "a kernel cache is set, but dynamic shapes are not enabled; cuDNN shares kernels between graphs with "
-                "set_dynamic_shape_enabled(true) alone"};
-    }
-    if (!input.settings.dynamic_shapes) return {};
-    std::string const fault = fault_of_dynamic_shapes(input.graph, capabilities_of(device));
-    if (fault.empty()) return {};
+error_t check_kernel_cache(graph::PlanSettings const& settings) {
+    if (!settings.kernel_cache || settings.dynamic_shapes) return {};
     return {error_code_t::GRAPH_NOT_SUPPORTED,
-            "dynamic shapes are enabled " + fault +
-                "; leave out set_dynamic_shape_enabled() and set_kernel_cache(). For sizes that change call "
-                "set_override_shape_enabled(true), which plans each once"};
+            "a kernel cache is set, but dynamic shapes are not enabled; cuDNN shares kernels between graphs with "
+            "set_dynamic_shape_enabled(true) alone"};
 }
 
 error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std::size_t slots) {
@@ -163,7 +138,7 @@ static Result<std::shared_ptr<SharedGraph>> lowered_graph(GraphKey key, graph::P
 Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& input) {
     auto device = find_planning_device(input.target, input.settings.device.get());
     if (device.is_bad()) return device.error();
-    SDPA_GRAPH_TRY(check_dynamic_shapes(input, device.value()));
+    SDPA_GRAPH_TRY(check_kernel_cache(input.settings));
     SDPA_GRAPH_TRY(check_sm_version(input.settings, *device.value().device));
     SDPA_GRAPH_TRY(check_support(input, device.value()));
     auto op_graph = expand::expand(input.graph, expansion_for_cudnn(capabilities_of(device.value())));

@@ -7,9 +7,10 @@
 namespace test {
 
 // The limits that a graph violates: "cudnn.s14 cudnn.s28".
-inline std::string limit_ids(AttentionGraph const& graph, cudnn_frontend::core::Capabilities const& here) {
+inline std::string limit_ids(AttentionGraph const& graph, cudnn_frontend::core::Capabilities const& here,
+                             cudnn_frontend::support::Settings const& settings = {}) {
     std::string text;
-    auto const report = cudnn_frontend::support::check(validated(graph.spec), here);
+    auto const report = cudnn_frontend::support::check(validated(graph.spec), here, settings);
     for (auto const& finding : report.findings()) text += (text.empty() ? "" : " ") + finding.where.rule;
     return text;
 }

@@ -45,6 +45,20 @@ AttentionGraph unified() { return AttentionGraph::forward().implementation(Atten
 
 }  // namespace
 
+TEST_CASE("cudnn.s84: dynamic shapes", "[support]") {
+    auto const dynamic_ids = [](AttentionGraph const& graph, std::size_t version) {
+        return test::limit_ids(graph, {.cudnn_version = version, .sm = 90}, {.dynamic_shapes = true});
+    };
+    CHECK(dynamic_ids(AttentionGraph::forward(), 91799) == "cudnn.s84");
+    CHECK(dynamic_ids(AttentionGraph::forward(), 91800) == "");
+    CHECK(dynamic_ids(AttentionGraph::forward(), 92099) == "");
+    CHECK(dynamic_ids(AttentionGraph::forward(), 92100) == "cudnn.s84");
+    CHECK(dynamic_ids(AttentionGraph::backward(), 91900) == "cudnn.s84");
+    CHECK(dynamic_ids(unified(), 91900) == "cudnn.s84");
+    CHECK(ids(AttentionGraph::backward()) == "");
+    CHECK(ids(unified()) == "");
+}
+
 TEST_CASE("cudnn.s82: several attention nodes", "[support]") {
     AttentionGraph graph = AttentionGraph::forward();
     AttentionGraph second = AttentionGraph::forward();
