@@ -487,8 +487,8 @@ constexpr Limit kLimits[] = {
      "entries share it; beside a bias's column on 10.x and with cuDNN 9.21.1 or newer; beside dBias on 9.0",
      "repeat the mask's column", kUnsupported, Ground::NoEngine, mask_column_in_backward},
     {"cudnn.s74",
-     "O of HALF or BFLOAT16 beside such Q, of FLOAT beside FLOAT; in backward Q's type for O, dO and the gradients: "
-     "cuDNN takes others for these",
+     "O of HALF or BFLOAT16 beside such Q, of FLOAT beside FLOAT; with the unified operation Q's type, and in backward "
+     "for dO and the gradients too: cuDNN takes others for these",
      "set_data_type() on it with Q's type, and convert before or after the run", kUnsupported, Ground::WrongRun,
      result_types, Of::Wider},
     {"cudnn.s75", "no block scales on compute capability 12.x: asked about them, cuDNN 9.28 ends the process",

@@ -2,6 +2,7 @@
 
 #include "core/data_type.h"
 #include "core/names.h"
+#include "nodes/unified.h"
 
 namespace cudnn_frontend::inline v1::support {
 
@@ -19,11 +20,13 @@ Found io_type(Facts const& facts, Capabilities const&) {
 
 Found result_types(Facts const& facts, Capabilities const&) {
     DataType_t const io = type_of_q(facts);
+    bool const is_unified = nodes::is_told_as_unified(facts.graph, facts.node);
+    bool const takes_both_halves = core::is_half(io) && !facts.is_backward && !is_unified;
     for (int const port : {Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}) {
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         if (tensor == nullptr || tensor->data_type == io) continue;
-        bool const are_halves = core::is_half(io) && core::is_half(tensor->data_type);
-        if (facts.is_backward || !are_halves) return Violation{port, beside_q(tensor->data_type, facts)};
+        if (takes_both_halves && core::is_half(tensor->data_type)) continue;
+        return Violation{port, beside_q(tensor->data_type, facts) + (is_unified ? " with the unified operation" : "")};
     }
     return {};
 }

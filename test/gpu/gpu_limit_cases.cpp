@@ -47,6 +47,8 @@ std::vector<CaseGroup> implementations_at_limits() {
         group("unified and bias", [](auto& c) { unify(c), biased(false, true, true)(c), c.d_bias = false; }),
         group("unified and dropout mask", [](auto& c) { unify(c), masked_dropout(c); }),
         group("floats, unified", [](auto& c) { unify(c), c.type = c.result_type = DataType_t::FLOAT; }),
+        group("unified, O of the other half type",
+              [](auto& c) { unify(c), c.gradient_type = c.type, c.result_type = other_half(c.type); }),
         group("unified, dynamic shapes", [](auto& c) { unify(c), c.dynamic_shapes = true; }),
         group("block mask, padding", [](auto& c) { c.block_mask = true, lengths(c); }),
         group("block mask, one query", [](auto& c) { c.block_mask = true, c.s_q = 1; }),

@@ -9,6 +9,23 @@
 
 namespace sdpa_test {
 
+namespace {
+
+// With a generator of their own, which leaves all other draws as they are. Mostly without what the unified operation
+// has no place for.
+void choose_form(AttentionCase& c, std::uint64_t index) {
+    Random random(80000 + index);
+    c.dynamic_shapes = random.chance(0.06);  // backward: cudnn.s84
+    if (!random.chance(0.08) || c.modifier != oracle::Modify::Nothing) return;
+    c.implementation = AttentionImplementation_t::UNIFIED;
+    if (random.chance(0.2)) return;  // cudnn.s11
+    c.bias.reset(), c.mask.reset(), c.sink.reset(), c.left.reset(), c.right.reset();
+    c.alibi = c.d_bias = c.d_sink = c.rng_dump = c.logit_max = c.score_sum_exp = false;
+    c.dropout = Dropout::None;
+}
+
+}  // namespace
+
 AttentionCase random_gpu_case(std::uint64_t index) {
     constexpr std::int64_t kHeadDims[] = {8, 16, 32, 40, 64, 64, 72, 80, 104, 128, 128, 136, 192, 256};
     constexpr Layout kLayouts[] = {Layout::BHSD, Layout::BSHD, Layout::SBHD, Layout::Packed};
@@ -35,6 +52,7 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     if (c.generate_stats || c.sink) c.logit_max = c.score_sum_exp = false;
     if (random.chance(0.05)) c.type = c.result_type = DataType_t::FLOAT;                         // backward: cudnn.s03
     else if (random.chance(0.04)) c.gradient_type = c.type, c.result_type = other_half(c.type);  // backward: cudnn.s74
+    choose_form(c, index);
     return c;
 }
 

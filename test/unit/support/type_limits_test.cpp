@@ -2,6 +2,7 @@
 #include "support/catch.h"
 #include "unit/support/limit_graphs.h"
 
+using cudnn_frontend::AttentionImplementation_t;
 using cudnn_frontend::DataType_t;
 using test::AttentionGraph;
 using Port = cudnn_frontend::nodes::attention::Port;
@@ -43,6 +44,9 @@ TEST_CASE("cudnn.s13: dBias of another type than Q's", "[support]") {
 TEST_CASE("cudnn.s74: results and gradients of another type than Q's", "[support]") {
     CHECK(ids(with_type(AttentionGraph::forward(), {Port::O}, DataType_t::BFLOAT16)) == "");
     CHECK(ids(with_type(AttentionGraph::forward(), {Port::O}, DataType_t::FLOAT)) == "cudnn.s74");
+    auto const unified = AttentionGraph::forward().implementation(AttentionImplementation_t::UNIFIED);
+    CHECK(ids(unified) == "");
+    CHECK(ids(with_type(unified, {Port::O}, DataType_t::BFLOAT16)) == "cudnn.s74");
     CHECK(ids(with_type(forward_of(DataType_t::FLOAT), {Port::O}, DataType_t::HALF)) == "cudnn.s74");
     for (int const port : {Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}) {
         CHECK(ids(with_type(AttentionGraph::backward(), {port}, DataType_t::BFLOAT16)) == "cudnn.s74");
