@@ -83,10 +83,7 @@ void AttentionScope::use_full_lengths() {
 }
 
 ValueId AttentionScope::with_all_rows(ValueId id) {
-    core::Dims const dim = value(id).dim;
-    bool const is_backward = node().kind() == nodes::NodeKind::SdpaBackward;
-    bool const is_affected = dim[2] == 1 && (is_backward || dim[3] == 1);
-    return is_affected ? with_rows(id, queries()) : id;
+    return NodeScope::with_all_rows(id, queries(), node().kind() == nodes::NodeKind::SdpaBackward);
 }
 
 ValueId AttentionScope::modified(ValueId s, int given, int returned) {

@@ -67,10 +67,7 @@ class AttentionScope : public NodeScope {
     ir::ValueId add_integer(std::string const& name, std::int64_t integer);
     ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
                           DataType_t type = DataType_t::FLOAT);
-    // A bias or a dropout mask. Engines compute some graphs wrong where they broadcast themselves: in backward a row,
-    // and everywhere one number for each batch entry; those for each head alone are repeated with them. A stride of 0
-    // says the same, but costs time.
-    ir::ValueId with_all_rows(ir::ValueId id);
+    ir::ValueId with_all_rows(ir::ValueId id);  // a bias or a dropout mask
     ir::ValueId transposed(ir::ValueId matrices) { return builder_.transposed(matrices, 2, 3); }
 
     // Operations, named after their result, which they return. Integers and predicates are computed as such.

@@ -5,17 +5,13 @@ namespace cudnn_frontend::inline v1::expand {
 
 using ir::ValueId;
 
-// What a modifier reads. Engines compute some graphs wrong where they broadcast themselves: in backward a row, and
-// everywhere one number for each batch entry; one for each head alone is right. A stride of 0 says the same, but costs
-// time.
+// What a modifier reads: of its own results none lies in memory, where rows can be repeated.
 static ValueId operand_with_rows(NodeScope& at, int port, bool is_backward) {
     ValueId const id = at.port(port);
     if (id == ir::kNoValue || at.value(id).role != ir::Role::Input) return id;
-    core::Dims const dim = at.value(id).dim, out = at.value(at.port(nodes::pointwise::Out_0)).dim;
-    bool const is_four = dim.size() == 4 && out.size() == 4;
-    if (!is_four || dim[2] > 1 || out[2] == 1) return id;
-    bool const is_affected = dim[3] > 1 ? is_backward : dim[0] > 1;
-    return is_affected ? at.with_rows(id, out[2]) : id;
+    core::Dims const out = at.value(at.port(nodes::pointwise::Out_0)).dim;
+    bool const is_four = at.value(id).dim.size() == 4 && out.size() == 4;
+    return is_four ? at.with_all_rows(id, out[2], is_backward) : id;
 }
 
 static void expand_pointwise(NodeScope& at, Operands operands) {

@@ -22,8 +22,10 @@ class NodeScope {
     // A copy: the builder moves its values as it grows.
     ir::Value value(ir::ValueId id) const { return builder_.value(id); }
 
-    // The same rows of the one row.
-    ir::ValueId with_rows(ir::ValueId id, std::int64_t rows) { return builder_.repeated(id, 2, rows); }
+    // What scores meet, with its one row repeated where engines compute graphs wrong in which they broadcast it
+    // themselves: in backward a row of numbers, and everywhere a number for each batch entry; one for each head alone
+    // is right. A stride of 0 says the same, but costs time.
+    ir::ValueId with_all_rows(ir::ValueId id, std::int64_t rows, bool is_backward);
 
     // What floating-point operations of the node compute in.
     DataType_t compute_type() const { return compute_type_; }

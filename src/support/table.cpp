@@ -105,10 +105,12 @@ bool is_one_column(Facts const& facts, int port) {
     return tensor != nullptr && tensor->dim[3] == 1 && facts.keys() > 1;
 }
 
-// A number for each row, as backward's engines count them; for one query, what all batch entries share is none.
+// A number for each row, as backward's engines count them; numbers for heads alone are none.
+bool is_column_of_rows(core::Dims const& dim) { return dim[3] == 1 && (dim[2] > 1 || dim[0] > 1); }
+
 bool is_column_of_rows(Facts const& facts, int port) {
     nodes::TensorSpec const* const tensor = facts.tensor(port);
-    return tensor != nullptr && tensor->dim[3] == 1 && (facts.queries() > 1 || tensor->dim[0] > 1);
+    return tensor != nullptr && is_column_of_rows(tensor->dim);
 }
 
 // Forward reads the numbers of other batch entries, unless the rows are there.
@@ -121,10 +123,10 @@ Found mask_of_one_number(Facts const& facts, Capabilities const&) {
     return Violation{Port::Dropout_mask, "one query, and one column for each batch entry and head"};
 }
 
-// Of a modifier: read from memory, and one for each query or batch entry.
+// Of a modifier.
 bool is_column_in_memory(nodes::TensorSpec const& tensor) {
     bool const is_read = !tensor.is_virtual && !tensor.is_by_value && !tensor.value && tensor.dim.size() == 4;
-    return is_read && tensor.dim[3] == 1 && (tensor.dim[2] > 1 || tensor.dim[0] > 1);
+    return is_read && is_column_of_rows(tensor.dim);
 }
 
 // The tensors that modifiers read a column of.
@@ -181,15 +183,20 @@ Found columns_of_one_key(Facts const& facts, Capabilities const& here) {
 }
 
 // What the kernel reads past the row's end it multiplies by, and NaN stays NaN.
-Found mask_row_of_one_query(Facts const& facts, Capabilities const&) {
-    nodes::TensorSpec const* const mask = facts.tensor(Port::Dropout_mask);
-    bool const is_affected = facts.queries() == 1 || facts.keys() == 1;
-    if (facts.is_backward || mask == nullptr || !is_affected || facts.keys() % 8 == 0) return {};
-    bool const repeats_heads = mask->dim[0] == 1 && mask->dim[1] == 1;
-    if (mask->dim[2] > 1 || (facts.queries() == 1 && !repeats_heads)) return {};
-    core::Dims const scores{facts.tensor(Port::Q)->dim[0], facts.tensor(Port::Q)->dim[1], facts.queries()};
-    if (core::volume(scores) == 1) return {};
-    return Violation{Port::Dropout_mask, "one query or key, and one row of " + number(facts.keys()) + " for all"};
+Found mask_row_of_one_query(Facts const& facts, core::Dims const& mask) {
+    core::Dims const& queries = facts.tensor(Port::Q)->dim;
+    bool const is_one_for_all = mask[0] == 1 && mask[1] == 1 && queries[0] * queries[1] > 1;
+    if (!is_one_for_all || facts.keys() % 8 == 0) return {};
+    return Violation{Port::Dropout_mask, "one query, and one row of " + number(facts.keys()) + " for all"};
+}
+
+Found mask_row(Facts const& facts, Capabilities const&) {
+    if (facts.is_backward || !facts.has(Port::Dropout_mask)) return {};
+    core::Dims const& mask = facts.tensor(Port::Dropout_mask)->dim;
+    if (mask[2] > 1) return {};
+    if (facts.queries() == 1) return mask_row_of_one_query(facts, mask);
+    if (facts.keys() > 1 || mask[0] == 1 || mask[1] > 1) return {};
+    return Violation{Port::Dropout_mask, "one key, and one number for each batch entry"};
 }
 
 Found modifier_gradient(Facts const& facts, Capabilities const& here) {
@@ -334,9 +341,7 @@ constexpr Limit kLimits[] = {
      Ground::WrongRun, single_score},
     {"cudnn.s19", "backward before 9.15, which gives NaN for rows without keys: a right bound, or the top left corner",
      "install 9.15 or newer", kUnsupported, Ground::WrongRun, masked_rows_before_9_15},
-    {"cudnn.s20",
-     "backward on compute capability 8.x and 12.x: all columns in a bias, but of one query where batch entries share "
-     "it",
+    {"cudnn.s20", "backward on compute capability 8.x and 12.x: all columns in a bias, or numbers for heads alone",
      "repeat the bias's column", kUnsupported, Ground::NoEngine, bias_columns_in_backward},
     {"cudnn.s21", "cuDNN 9.18.1 or newer for ragged offsets before compute capability 9.0, and in backward on 12.x",
      "install 9.18.1 or newer, or pad the sequences", kUnsupported, Ground::WrongRun, ragged_architecture},
@@ -353,10 +358,12 @@ constexpr Limit kLimits[] = {
      "set_ragged_offset() of both to the same tensor", kUnsupported, Ground::WrongRun, gradient_offsets_before_9_19},
     {"cudnn.s27",
      "backward of one key: no dropout mask beside a bias, but on 10.x with cuDNN 9.21.1 or newer; on 8.x and 12.x "
-     "neither; what batch entries of one query share does not count",
+     "neither; numbers for heads alone do not count",
      "use Target::cpu(), or a second key of padding", kUnsupported, Ground::NoEngine, columns_of_one_key},
-    {"cudnn.s28", "forward of one query or key: more than one row in the dropout mask, or keys in multiples of 8",
-     "repeat the mask's row for each head", kUnsupported, Ground::WrongRun, mask_row_of_one_query},
+    {"cudnn.s28",
+     "forward: in the dropout mask of one query more than one row, or keys in multiples of 8; in that of one key "
+     "numbers for heads or queries where it differs between batch entries",
+     "repeat the mask's row for each head", kUnsupported, Ground::WrongRun, mask_row},
     {"cudnn.s29", "cuDNN 9.13 or newer for a sink token", "install a newer cuDNN, or use Target::cpu()", kUnsupported,
      Ground::NoEngine, sink_version},
     {"cudnn.s30", "before cuDNN 9.20, which leaves these unwritten beside Stats: either Stats or Max and Sum_exp",
@@ -483,8 +490,8 @@ constexpr Limit kLimits[] = {
      "tell lengths and offsets in the other form, leave out set_unfuse_fma(), or use Target::cpu()", kUnsupported,
      Ground::NoPlace, options_beside_unified},
     {"cudnn.s73",
-     "backward: a dropout mask of one column on compute capability 9.0 or 10.x alone, but of one query where batch "
-     "entries share it; beside a bias's column on 10.x and with cuDNN 9.21.1 or newer; beside dBias on 9.0",
+     "backward: a dropout mask of one column, but of numbers for heads alone, on compute capability 9.0 or 10.x; "
+     "beside a bias's column on 10.x and with cuDNN 9.21.1 or newer; beside dBias on 9.0",
      "repeat the mask's column", kUnsupported, Ground::NoEngine, mask_column_in_backward},
     {"cudnn.s74",
      "O of HALF or BFLOAT16 beside such Q, of FLOAT beside FLOAT; with the unified operation Q's type, and in backward "

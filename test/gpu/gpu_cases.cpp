@@ -71,6 +71,14 @@ std::vector<CaseGroup> score_groups() {
               [](auto& c) {
                   c.bias = Index4{c.b, c.h_q, 1, 1};
               }),
+        group("bias of one number for each head",
+              [](auto& c) {
+                  c.bias = Index4{1, c.h_q, 1, 1};
+              }),
+        group("bias of one number",
+              [](auto& c) {
+                  c.bias = Index4{1, 1, 1, 1};
+              }),
         group("bias of floats",
               [](auto& c) { biased(true, true, true)(c), c.bias_type = DataType_t::FLOAT, c.d_bias = false; }),
         group("bias of the other half type",
@@ -106,6 +114,10 @@ std::vector<CaseGroup> dropout_groups() {
         group("dropout mask over rows",
               [](auto& c) {
                   masked_dropout(c), c.mask = Index4{1, 1, 1, c.s_kv};
+              }),
+        group("dropout mask of one number for each head",
+              [](auto& c) {
+                  masked_dropout(c), c.mask = Index4{1, c.h_q, 1, 1};
               }),
     };
 }

@@ -88,7 +88,15 @@ std::vector<CaseGroup> scores_at_limits() {
     };
 }
 
+Change one_key(bool b, bool h) {
+    return [=](AttentionCase& c) {
+        one_number(b, h)(c);
+        c.s_q = 40, c.s_kv = 1;
+    };
+}
+
 std::vector<CaseGroup> dropout_at_limits() {
+    auto const of_heads = [](AttentionCase const& c) { return Index4{1, c.h_q, 1, 1}; };
     return {
         group("dropout mask of one column", [](auto& c) { masked_dropout(c), (*c.mask)[3] = 1; }),
         group("dropout mask of one number for each batch entry",
@@ -102,6 +110,22 @@ std::vector<CaseGroup> dropout_at_limits() {
                   masked_dropout(c), (*c.mask)[3] = 1;
                   c.bias = Index4{1, c.h_q, c.s_q, 1};
               }),
+        group("dropout mask of one column, bias of one number for each head",
+              [&](auto& c) {
+                  masked_dropout(c), (*c.mask)[3] = 1;
+                  c.bias = of_heads(c);
+              }),
+        group("dropout mask of one number for each head, dBias",
+              [&](auto& c) { with_whole_bias_gradient(c), masked_dropout(c), c.mask = of_heads(c); }),
+        group("dropout mask of one number for each head, documents",
+              [&](auto& c) { c.modifier = oracle::Modify::Documents, masked_dropout(c), c.mask = of_heads(c); }),
+        group("one key, bias of one number for each head", [&](auto& c) { c.s_kv = 1, c.bias = of_heads(c); }),
+        group("one key, bias and dropout mask of one number for each head",
+              [&](auto& c) { c.s_kv = 1, masked_dropout(c), c.bias = c.mask = of_heads(c); }),
+        group("one key, dropout mask of one number", one_key(false, false)),
+        group("one key, dropout mask of one number for each batch entry", one_key(true, false)),
+        group("one key, dropout mask of one number for each head", one_key(false, true)),
+        group("one key, dropout mask of one number each", one_key(true, true)),
         group("one query, dropout mask of one number each", one_number(true, true)),
         group("dropout mask of floats", [](auto& c) { masked_dropout(c), c.mask_type = DataType_t::FLOAT; }),
         group("one key, dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c); }),

@@ -56,6 +56,7 @@ TEST_CASE("cudnn.s73: a dropout mask of one column, backward", "[support]") {
     CHECK(ids(alone, 100) == "");
     CHECK(ids(alone, 89) == "cudnn.s73");
     CHECK(ids(alone, 120) == "cudnn.s73");
+    CHECK(ids(masked(AttentionGraph::backward(), {1, 4, 1, 1}), 89) == "");
     auto one_query = AttentionGraph::backward();
     resize(one_query, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
     CHECK(ids(masked(one_query, {1, 4, 1, 1}), 89) == "");
@@ -68,6 +69,7 @@ TEST_CASE("cudnn.s73: a dropout mask of one column, backward", "[support]") {
     CHECK(ids(beside_column, 100, 92000) == "cudnn.s73");
     CHECK(ids(beside_column, 100, 92101) == "");
     CHECK(ids(masked(AttentionGraph::backward().bias({1, 4, 1, 5}), {1, 1, 6, 1})) == "");
+    CHECK(ids(masked(AttentionGraph::backward().bias({1, 4, 1, 1}), {1, 1, 6, 1})) == "");
     auto const beside_gradient = masked(AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient(), {1, 1, 6, 1});
     CHECK(ids(beside_gradient) == "");
     CHECK(ids(beside_gradient, 100) == "cudnn.s73");
@@ -81,6 +83,7 @@ TEST_CASE("cudnn.s33: more columns than engines read beside the stats and the ro
     CHECK(ids(beside_mask, 100, 92000) == "cudnn.s33");
     CHECK(ids(beside_mask, 100, 92101) == "");
     CHECK(ids(masked(modified, {1, 1, 6, 5})) == "");
+    CHECK(ids(masked(modified, {1, 4, 1, 1})) == "");
     auto beside_bias = modified;
     CHECK(ids(beside_bias.bias({1, 4, 6, 1})) == "");
     CHECK(ids(masked(beside_bias, {1, 1, 6, 1})) == "cudnn.s33 cudnn.s73");

@@ -183,6 +183,7 @@ TEST_CASE("cudnn.s20: a bias of one column in backward", "[support]") {
     CHECK(ids(graph, {.cudnn_version = 91900, .sm = 89}) == "cudnn.s20");
     CHECK(ids(graph, {.cudnn_version = 91900, .sm = 120}) == "cudnn.s20");
     CHECK(ids(AttentionGraph::backward().bias({2, 4, 6, 5}), {.cudnn_version = 91900, .sm = 89}) == "");
+    CHECK(ids(AttentionGraph::backward().bias({1, 4, 1, 1}), {.cudnn_version = 91900, .sm = 89}) == "");
     CHECK(ids(AttentionGraph::forward().bias({2, 4, 6, 1}), {.cudnn_version = 91900, .sm = 89}) == "");
 }
 
@@ -230,13 +231,15 @@ TEST_CASE("cudnn.s27: a bias and a dropout mask of one key", "[support]") {
     CHECK(ids(graph.bias({2, 4, 6, 1})) == "cudnn.s27");
     CHECK(ids(graph, {.cudnn_version = 92000, .sm = 100}) == "cudnn.s27");
     CHECK(ids(graph, {.cudnn_version = 92101, .sm = 100}) == "");
-    CHECK(ids(with_bias.bias({1, 1, 1, 1})) == "");
+    CHECK(ids(with_bias.bias({1, 1, 6, 1})) == "");
     CHECK(ids(with_bias, {.cudnn_version = 91900, .sm = 89}) == "cudnn.s27");
 }
 
-TEST_CASE("cudnn.s27: what batch entries of one query and one key share is no column", "[support]") {
+TEST_CASE("cudnn.s27: numbers for heads alone are no column", "[support]") {
     auto graph = AttentionGraph::backward();
     resize(graph, {Port::K, Port::V, Port::dK, Port::dV}, 2, 1);
+    CHECK(ids(graph.bias({1, 1, 1, 1}), {.cudnn_version = 91900, .sm = 89}) == "");
+    CHECK(ids(graph.bias({1, 1, 6, 1}), {.cudnn_version = 91900, .sm = 89}) == "cudnn.s27");
     resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
     CHECK(ids(graph.bias({1, 1, 1, 1}), {.cudnn_version = 91900, .sm = 89}) == "");
     auto by_head = graph, by_batch = graph;
@@ -253,17 +256,20 @@ TEST_CASE("cudnn.s28: one row of a dropout mask for all heads of one query", "[s
     CHECK(ids(graph) == "");
 }
 
-TEST_CASE("cudnn.s28: one row of a dropout mask for all queries of one key", "[support]") {
+TEST_CASE("cudnn.s28: a number of a dropout mask for each batch entry of one key", "[support]") {
     auto graph = AttentionGraph::forward();
     resize(graph, {Port::K, Port::V}, 2, 1);
     graph.dropout_mask();
-    for (std::int64_t const batches : {1, 2}) {
-        graph.tensor(Port::Dropout_mask).dim = {batches, 1, 1, 1};
-        graph.tensor(Port::Dropout_mask).stride = {1, 1, 1, 1};
-        CHECK(ids(graph) == "cudnn.s28");
+    auto const ids_of_mask = [&](core::Dims const& dim) {
+        graph.tensor(Port::Dropout_mask).dim = dim;
+        graph.tensor(Port::Dropout_mask).stride = core::packed_strides(dim);
+        return ids(graph);
+    };
+    CHECK(ids_of_mask({2, 1, 1, 1}) == "cudnn.s28");
+    for (core::Dims const& dim : {core::Dims{1, 1, 1, 1}, {1, 4, 1, 1}, {2, 4, 1, 1}, {2, 1, 6, 1}}) {
+        CAPTURE(dim);
+        CHECK(ids_of_mask(dim) == "");
     }
-    resize(graph, {Port::Dropout_mask}, 2, 6);
-    CHECK(ids(graph) == "");
 }
 
 TEST_CASE("cudnn.s32 and s33: gradients of modifiers, and columns that modifiers read", "[support]") {
