@@ -34,11 +34,16 @@ void scale_is_one_number(RuleScope const& scope) {
                       "call set_data_type(DataType_t::FLOAT) on it");
 }
 
+// What is in memory, or comes by value with each run, is known to no rule.
 void scale_is_finite(RuleScope const& scope) {
+    constexpr char const* kFix = "call set_attn_scale() with 1 over the square root of the head size";
     auto const scale = fields(scope).attn_scale;
-    if (!scale || std::isfinite(*scale)) return;
-    scope.report_node(text("the attention scale ", *scale), "a finite number",
-                      "call set_attn_scale() with 1 over the square root of the head size");
+    if (scale && !std::isfinite(*scale))
+        scope.report_node(text("the attention scale ", *scale), "a finite number", kFix);
+    TensorSpec const* const tensor = scope.tensor(Attn_scale);
+    if (tensor == nullptr || !tensor->value || std::isfinite(core::to_double(*tensor->value))) return;
+    scope.report_port(Attn_scale, text("the attention scale ", core::to_double(*tensor->value)), "a finite number",
+                      kFix);
 }
 
 void bias_broadcasts(RuleScope const& scope) { expect_broadcast(scope, Bias); }

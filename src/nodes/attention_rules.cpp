@@ -90,7 +90,7 @@ constexpr AttentionRule kRules[] = {
      "An attention scale that is a tensor has one element of a floating-point type.",
      INVALID_VALUE, scale_is_one_number},
     {"sdpa_fwd.c18", "sdpa_bwd.c18",
-     "An attention scale that is a number is finite.",
+     "An attention scale that is part of the graph is finite.",
      INVALID_VALUE, scale_is_finite},
     {"sdpa_fwd.c19", "sdpa_bwd.c19",
      "Each dim of the bias is that of the scores, {B, Hq, Sq, Skv}, or 1.",

@@ -1,4 +1,3 @@
-#include "core/data_type.h"
 #include "nodes/fp8.h"
 #include "nodes/paging.h"
 #include "nodes/schema.h"
@@ -7,6 +6,7 @@
 #include "support/block_scale_limits.h"
 #include "support/float_limits.h"
 #include "support/fp8_limits.h"
+#include "support/layout_limits.h"
 #include "support/limit_tools.h"
 #include "support/modifier_limits.h"
 #include "support/ragged_limits.h"
@@ -55,23 +55,6 @@ Found backward_head_dim(Facts const& facts, Capabilities const& here) {
     if (!facts.is_backward || is_taken_pair) return {};
     std::int64_t const largest = is_hopper(here) ? 256 : 128;
     return bad_head_dim(facts, [&](std::int64_t dim) { return dim > largest; });
-}
-
-// Hopper's engines read these tensors through descriptors that hold strides in units of 16 bytes.
-Found stride_multiple(Facts const& facts, Capabilities const&) {
-    for (int const port : {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}) {
-        nodes::TensorSpec const* const tensor = facts.tensor(port);
-        if (tensor == nullptr) continue;
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            bool const is_offset = axis == 0 && is_ragged(tensor);
-            bool const is_used = tensor->dim[axis] > 1 && !is_offset;
-            std::int64_t const bytes = tensor->stride[axis] * core::size_of(tensor->data_type);
-            if (is_used && bytes % 16 != 0) {
-                return Violation{port, "a stride of " + number(bytes) + " bytes in dim " + number(std::int64_t(axis))};
-            }
-        }
-    }
-    return {};
 }
 
 Found window_in_9_14_0(Facts const& facts, Capabilities const& here) {
@@ -534,6 +517,13 @@ constexpr Limit kLimits[] = {
      "leave out set_dynamic_shape_enabled() and set_kernel_cache(); for sizes that change call "
      "set_override_shape_enabled(true), which plans each once",
      kUnsupported, Ground::NoEngine, dynamic_shapes},
+    {"cudnn.s85", "rng_dump and dBias packed in the order of their dims",
+     "set_stride() to {H*Sq*Skv, Sq*Skv, Skv, 1}, of the dims that it has, and copy after the run", kUnsupported,
+     Ground::NoEngine, gaps_between_scores},
+    {"cudnn.s86",
+     "a last stride of 1 in a bias and a dropout mask: cuDNN 9.28 takes no other in a bias, and releases before it do "
+     "not look",
+     "copy the tensor to rows without gaps between columns", kUnsupported, Ground::WrongRun, columns_apart},
 };
 
 }  // namespace

@@ -47,6 +47,14 @@ TEST_CASE("sdpa_fwd.c18 sdpa_bwd.c18: a scale that is not finite") {
         "c18", [](TestGraph& graph) { graph.attention_options().attn_scale = std::numeric_limits<float>::infinity(); },
         {INVALID_VALUE, "attention", "", "the attention scale inf", "a finite number",
          "call set_attn_scale() with 1 over the square root of the head size"});
+    expect_in_attention("c18",
+                        [](TestGraph& graph) {
+                            graph.connect(Attn_scale, {1, 1, 1, 1}, DataType_t::FLOAT);
+                            graph.at(Attn_scale).value =
+                                cudnn_frontend::detail::make_scalar(std::numeric_limits<float>::quiet_NaN());
+                        },
+                        {INVALID_VALUE, "attention", "attn_scale", "the attention scale nan", "a finite number",
+                         "call set_attn_scale() with 1 over the square root of the head size"});
 }
 
 TEST_CASE("sdpa_fwd.c19 sdpa_bwd.c19: a bias that does not broadcast to the scores") {

@@ -1,0 +1,49 @@
+// Limits on how tensors lie in memory.
+#include "support/catch.h"
+#include "unit/support/limit_graphs.h"
+
+using test::AttentionGraph;
+using Port = cudnn_frontend::nodes::attention::Port;
+namespace core = cudnn_frontend::core;
+
+namespace {
+
+std::string ids(AttentionGraph const& graph) { return test::limit_ids(graph, {.cudnn_version = 91900, .sm = 90}); }
+
+AttentionGraph with_strides(AttentionGraph graph, int port, core::Dims const& stride) {
+    graph.tensor(port).stride = stride;
+    return graph;
+}
+
+}  // namespace
+
+TEST_CASE("cudnn.s85: rng_dump and dBias with gaps, or in another order", "[support]") {
+    auto const dump = AttentionGraph::forward().dropout(0.5f).dump();
+    auto const gradient = AttentionGraph::backward().bias({2, 4, 6, 5}).bias_gradient();
+    CHECK(ids(dump) == "");
+    CHECK(ids(gradient) == "");
+    for (core::Dims const& stride :
+         {core::Dims{192, 48, 8, 1}, {150, 30, 5, 1}, {120, 5, 20, 1}, {30, 60, 5, 1}, {120, 30, 1, 6}}) {
+        CAPTURE(stride);
+        CHECK(ids(with_strides(dump, Port::Rng_dump, stride)) == "cudnn.s85");
+        CHECK(ids(with_strides(gradient, Port::dBias, stride)) == "cudnn.s85");
+    }
+    auto const shared = AttentionGraph::backward().bias({1, 1, 6, 5}).bias_gradient();
+    CHECK(ids(with_strides(shared, Port::dBias, {7, 3, 5, 1})) == "");  // of one element
+}
+
+TEST_CASE("cudnn.s86: columns of a bias or a dropout mask apart", "[support]") {
+    for (auto const& plain : {AttentionGraph::forward(), AttentionGraph::backward()}) {
+        AttentionGraph graph = plain;
+        graph.bias({2, 4, 6, 5});
+        CHECK(ids(with_strides(graph, Port::Bias, {192, 48, 8, 1})) == "");
+        CHECK(ids(with_strides(graph, Port::Bias, {120, 30, 1, 6})) == "cudnn.s86");
+        graph.tensor(Port::Bias).dim[3] = 1;
+        CHECK(ids(with_strides(graph, Port::Bias, {120, 30, 1, 6})) == "");
+        AttentionGraph masked = plain;
+        masked.dropout_mask();
+        masked.tensor(Port::Dropout_mask).dim = {1, 1, 6, 5};
+        CHECK(ids(with_strides(masked, Port::Dropout_mask, {30, 30, 5, 1})) == "");
+        CHECK(ids(with_strides(masked, Port::Dropout_mask, {30, 30, 1, 6})) == "cudnn.s86");
+    }
+}
