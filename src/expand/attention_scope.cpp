@@ -83,7 +83,7 @@ void AttentionScope::use_full_lengths() {
 }
 
 ValueId AttentionScope::with_all_rows(ValueId id) {
-    return NodeScope::with_all_rows(id, queries(), node().kind() == nodes::NodeKind::SdpaBackward);
+    return repeat_row_if_needed(id, queries(), node().kind() == nodes::NodeKind::SdpaBackward);
 }
 
 ValueId AttentionScope::modified(ValueId s, int given, int returned) {

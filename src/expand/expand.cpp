@@ -28,7 +28,7 @@ static error_t expand_attention(AttentionScope& at) {
     bool const is_forward = at.node().kind() == NodeKind::SdpaForward;
     AttentionImplementation_t const implementation = implementation_of(at.node());
     using Fused = Capabilities::Fused;
-    bool const asks_for_fused = nodes::asks_for_unified(at.node());
+    bool const asks_for_fused = implementation == AttentionImplementation_t::UNIFIED;
     if (asks_for_fused && capabilities.fused_attention == Fused::Never) return no_fused_attention(at.name());
     bool const wants_fused =
         capabilities.fused_attention == Fused::Preferred ||

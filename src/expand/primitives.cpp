@@ -11,7 +11,7 @@ static ValueId operand_with_rows(NodeScope& at, int port, bool is_backward) {
     if (id == ir::kNoValue || at.value(id).role != ir::Role::Input) return id;
     core::Dims const out = at.value(at.port(nodes::pointwise::Out_0)).dim;
     bool const is_four = at.value(id).dim.size() == 4 && out.size() == 4;
-    return is_four ? at.with_all_rows(id, out[2], is_backward) : id;
+    return is_four ? at.repeat_row_if_needed(id, out[2], is_backward) : id;
 }
 
 static void expand_pointwise(NodeScope& at, Operands operands) {

@@ -21,7 +21,7 @@ NodeScope::NodeScope(ir::Builder& builder, UserTensors& tensors, nodes::Node con
       name_(name_of_node(node)),
       compute_type_(node.compute_data_type == DataType_t::NOT_SET ? DataType_t::FLOAT : node.compute_data_type) {}
 
-ir::ValueId NodeScope::with_all_rows(ir::ValueId id, std::int64_t rows, bool is_backward) {
+ir::ValueId NodeScope::repeat_row_if_needed(ir::ValueId id, std::int64_t rows, bool is_backward) {
     core::Dims const dim = value(id).dim;
     if (dim[2] > 1 || rows == 1) return id;
     bool const is_affected = dim[3] > 1 ? is_backward : dim[0] > 1;

@@ -25,7 +25,7 @@ class NodeScope {
     // What scores meet, with its one row repeated where engines compute graphs wrong in which they broadcast it
     // themselves: in backward a row of numbers, and everywhere a number for each batch entry; one for each head alone
     // is right. A stride of 0 says the same, but costs time.
-    ir::ValueId with_all_rows(ir::ValueId id, std::int64_t rows, bool is_backward);
+    ir::ValueId repeat_row_if_needed(ir::ValueId id, std::int64_t rows, bool is_backward);
 
     // What floating-point operations of the node compute in.
     DataType_t compute_type() const { return compute_type_; }

@@ -3,6 +3,7 @@
 #include "core/data_type.h"
 #include "nodes/attention_check_tools.h"
 #include "nodes/fp8.h"
+#include "nodes/unified.h"
 
 #include <cmath>
 
@@ -97,9 +98,7 @@ void side_tensors_are_wider(RuleScope const& scope) {
 }
 
 void is_not_fused(RuleScope const& scope) {
-    auto const* const forward = std::get_if<SdpaForwardFields>(&scope.node().fields);
-    if (forward == nullptr || forward->implementation != AttentionImplementation_t::UNIFIED) return;
-    if (!is_fp8(scope.node())) return;
+    if (!asks_for_unified(scope.node()) || !is_fp8(scope.node())) return;
     scope.report_node("FP8 attention under the implementation UNIFIED", "the implementation AUTO or COMPOSITE",
                       "call set_implementation(AttentionImplementation_t::AUTO)");
 }

@@ -2,6 +2,7 @@
 
 #include "nodes/attention_check_tools.h"
 #include "nodes/paging.h"
+#include "nodes/unified.h"
 #include "nodes/wording.h"
 
 #include <algorithm>
@@ -169,9 +170,7 @@ void curved_modifier_has_gradient(RuleScope const& scope) {
 }
 
 void modifier_is_not_fused(RuleScope const& scope) {
-    if (scope.tensor(Score) == nullptr) return;
-    auto const& fields = std::get<SdpaForwardFields>(scope.node().fields);
-    if (fields.implementation != AttentionImplementation_t::UNIFIED) return;
+    if (scope.tensor(Score) == nullptr || !asks_for_unified(scope.node())) return;
     scope.report_port(Score, "a score modifier under the implementation UNIFIED",
                       "the implementation AUTO or COMPOSITE, where operations of yours have a place",
                       "call set_implementation(AttentionImplementation_t::AUTO)");

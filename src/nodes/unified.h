@@ -1,4 +1,4 @@
-// What cuDNN has in its one operation for the whole of forward attention, and in no other.
+// Which forward attention is told as cuDNN's one operation for the whole of it, and what no other operation has.
 #pragma once
 
 #include "nodes/graph_spec.h"
@@ -11,9 +11,9 @@ int sums_port(Node const& node);
 int multiplied_port(GraphSpec const& graph, Node const& node);
 bool unfuses_multiplication(Node const& node);
 
-bool asks_for_unified(Node const& node);  // by its implementation
-// Whether it is forward attention with a block mask or one of the above.
+bool asks_for_unified(Node const& node);  // set_implementation(UNIFIED) was called
+// Whether it is forward attention with a block mask, sums of lengths, an offset's multiplier or unfused multiplication.
 bool needs_unified(GraphSpec const& graph, Node const& node);
-bool is_told_as_unified(GraphSpec const& graph, Node const& node);  // for either reason
+bool is_told_as_unified(GraphSpec const& graph, Node const& node);  // asks for it or needs it
 
 }  // namespace cudnn_frontend::inline v1::nodes

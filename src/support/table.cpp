@@ -346,7 +346,8 @@ constexpr Limit kLimits[] = {
     {"cudnn.s28",
      "forward: in the dropout mask of one query more than one row, or keys in multiples of 8; in that of one key "
      "numbers for heads or queries where it differs between batch entries",
-     "repeat the mask's row for each head", kUnsupported, Ground::WrongRun, mask_row},
+     "repeat the mask's row for each head or query, or with one of each for each batch entry", kUnsupported,
+     Ground::WrongRun, mask_row},
     {"cudnn.s29", "cuDNN 9.13 or newer for a sink token", "install a newer cuDNN, or use Target::cpu()", kUnsupported,
      Ground::NoEngine, sink_version},
     {"cudnn.s30", "before cuDNN 9.20, which leaves these unwritten beside Stats: either Stats or Max and Sum_exp",
@@ -363,7 +364,7 @@ constexpr Limit kLimits[] = {
     {"cudnn.s33",
      "backward on compute capability 8.x and 12.x: modifiers that read no numbers of queries or batches; on 9.0, and "
      "before cuDNN 9.21.1 on 10.x, at most two tensors of such, one beside a bias of one column, none beside a dropout "
-     "mask of one",
+     "mask of one; numbers for heads alone do not count",
      "repeat the column of the bias or the mask, write the modifier's mask as a bias, or use Target::cpu()",
      kUnsupported, Ground::NoEngine, modifier_columns},
     {"cudnn.s34", "no dBias beside the gradient of a modifier: cuDNN computes it wrong",
@@ -473,14 +474,16 @@ constexpr Limit kLimits[] = {
      "tell lengths and offsets in the other form, leave out set_unfuse_fma(), or use Target::cpu()", kUnsupported,
      Ground::NoPlace, options_beside_unified},
     {"cudnn.s73",
-     "backward: a dropout mask of one column, but of numbers for heads alone, on compute capability 9.0 or 10.x; "
-     "beside a bias's column on 10.x and with cuDNN 9.21.1 or newer; beside dBias on 9.0",
+     "backward: a dropout mask of one column on compute capability 9.0 or 10.x alone; beside a bias's column on 10.x "
+     "and with cuDNN 9.21.1 or newer; beside dBias on 9.0; numbers for heads alone do not count",
      "repeat the mask's column", kUnsupported, Ground::NoEngine, mask_column_in_backward},
     {"cudnn.s74",
      "O of HALF or BFLOAT16 beside such Q, of FLOAT beside FLOAT; with the unified operation Q's type, and in backward "
      "for dO and the gradients too: cuDNN takes others for these",
-     "set_data_type() on it with Q's type, and convert before or after the run", kUnsupported, Ground::WrongRun,
-     result_types, Of::Wider},
+     "set_data_type() on it with Q's type, and convert before or after the run; for the other half type in forward "
+     "also "
+     "set_implementation(AttentionImplementation_t::COMPOSITE)",
+     kUnsupported, Ground::WrongRun, result_types, Of::Wider},
     {"cudnn.s75", "no block scales on compute capability 12.x: asked about them, cuDNN 9.28 ends the process",
      "use one scale for each tensor, or Target::cpu()", kUnsupported, Ground::FatalQuestion, block_scale_fatal_place,
      Of::BlockScaled},
@@ -510,7 +513,7 @@ constexpr Limit kLimits[] = {
     {"cudnn.s82", "one attention node in a graph",
      "describe each in a graph of its own, with what one writes as what the next reads, or use Target::cpu()",
      kUnsupported, Ground::NoEngine, several_attention_nodes},
-    {"cudnn.s83", "no unified operation beside Q of FLOAT: its kernels read memory that is not theirs",
+    {"cudnn.s83", "no unified operation beside Q of FLOAT: its runs end in illegal memory accesses",
      "set_implementation(AttentionImplementation_t::COMPOSITE), or leave out what the unified operation alone has",
      kUnsupported, Ground::WrongRun, unified_floats, Of::Wider},
     {"cudnn.s84", "dynamic shapes in forward alone, without the unified operation, and with cuDNN 9.18 to 9.20",

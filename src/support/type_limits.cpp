@@ -26,7 +26,9 @@ Found result_types(Facts const& facts, Capabilities const&) {
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         if (tensor == nullptr || tensor->data_type == io) continue;
         if (takes_both_halves && core::is_half(tensor->data_type)) continue;
-        return Violation{port, beside_q(tensor->data_type, facts) + (is_unified ? " with the unified operation" : "")};
+        bool const is_half_apart = is_unified && core::is_half(io) && core::is_half(tensor->data_type);
+        return Violation{port,
+                         beside_q(tensor->data_type, facts) + (is_half_apart ? " with the unified operation" : "")};
     }
     return {};
 }

@@ -90,9 +90,9 @@ void Session::apply_modifier(Attributes& options, Inputs const& in) {
     TensorPtr const of_queries = input("modifier_of_queries", in.modifier_of_queries);
     TensorPtr const of_keys = input("modifier_of_keys", in.modifier_of_keys);
     auto const window = [&](DiagonalAlignment_t corner) {
-        return [corner, c = case_](std::shared_ptr<Graph> const& graph, TensorPtr const& scores) {
-            return ready::sliding_window_mask(graph, scores, corner, c.modifier_reach, 0, c.s_q, c.s_kv, nullptr,
-                                              nullptr);
+        return [corner, reach = case_.modifier_reach, queries = case_.s_q, keys = case_.s_kv](auto const& graph,
+                                                                                              auto const& scores) {
+            return ready::sliding_window_mask(graph, scores, corner, reach, 0, queries, keys, nullptr, nullptr);
         };
     };
     switch (case_.modifier) {

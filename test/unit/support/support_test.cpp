@@ -55,6 +55,9 @@ TEST_CASE("cudnn.s84: dynamic shapes", "[support]") {
     CHECK(dynamic_ids(AttentionGraph::forward(), 92100) == "cudnn.s84");
     CHECK(dynamic_ids(AttentionGraph::backward(), 91900) == "cudnn.s84");
     CHECK(dynamic_ids(unified(), 91900) == "cudnn.s84");
+    auto unfused = AttentionGraph::forward();
+    std::get<nodes::SdpaForwardFields>(unfused.node().fields).unfuse_fma = true;
+    CHECK(dynamic_ids(unfused, 91900) == "cudnn.s71 cudnn.s84");
     CHECK(ids(AttentionGraph::backward()) == "");
     CHECK(ids(unified()) == "");
 }
