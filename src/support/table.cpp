@@ -481,8 +481,7 @@ constexpr Limit kLimits[] = {
      "O of HALF or BFLOAT16 beside such Q, of FLOAT beside FLOAT; with the unified operation Q's type, and in backward "
      "for dO and the gradients too: cuDNN takes others for these",
      "set_data_type() on it with Q's type, and convert before or after the run; for the other half type in forward "
-     "also "
-     "set_implementation(AttentionImplementation_t::COMPOSITE)",
+     "also set_implementation(AttentionImplementation_t::COMPOSITE)",
      kUnsupported, Ground::WrongRun, result_types, Of::Wider},
     {"cudnn.s75", "no block scales on compute capability 12.x: asked about them, cuDNN 9.28 ends the process",
      "use one scale for each tensor, or Target::cpu()", kUnsupported, Ground::FatalQuestion, block_scale_fatal_place,

@@ -21,14 +21,13 @@ Found io_type(Facts const& facts, Capabilities const&) {
 Found result_types(Facts const& facts, Capabilities const&) {
     DataType_t const io = type_of_q(facts);
     bool const is_unified = nodes::is_told_as_unified(facts.graph, facts.node);
-    bool const takes_both_halves = core::is_half(io) && !facts.is_backward && !is_unified;
     for (int const port : {Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}) {
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         if (tensor == nullptr || tensor->data_type == io) continue;
-        if (takes_both_halves && core::is_half(tensor->data_type)) continue;
-        bool const is_half_apart = is_unified && core::is_half(io) && core::is_half(tensor->data_type);
-        return Violation{port,
-                         beside_q(tensor->data_type, facts) + (is_half_apart ? " with the unified operation" : "")};
+        bool const are_halves = core::is_half(io) && core::is_half(tensor->data_type);
+        if (are_halves && !facts.is_backward && !is_unified) continue;
+        char const* const where = are_halves && is_unified ? " with the unified operation" : "";
+        return Violation{port, beside_q(tensor->data_type, facts) + where};
     }
     return {};
 }

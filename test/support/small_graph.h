@@ -4,6 +4,7 @@
 #include <cudnn_frontend/graph.h>
 
 #include <memory>
+#include <vector>
 
 namespace test {
 
@@ -39,6 +40,11 @@ inline SmallGraph small_graph(SDPA_attributes const& attributes = SDPA_attribute
     small.o->set_output(true);
     if (small.stats) small.stats->set_output(true);
     return small;
+}
+
+// As much as the built graph's plan needs, and somewhat more.
+inline std::vector<double> workspace_of(Graph const& graph) {
+    return std::vector<double>(static_cast<std::size_t>(graph.get_workspace_size()) / sizeof(double) + 2);
 }
 
 }  // namespace test

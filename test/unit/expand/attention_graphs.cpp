@@ -167,6 +167,11 @@ AttentionGraph& AttentionGraph::deterministic() {
     return *this;
 }
 
+AttentionGraph& AttentionGraph::unfuse_multiplication() {
+    std::get<nodes::SdpaForwardFields>(node().fields).unfuse_fma = true;
+    return *this;
+}
+
 AttentionGraph& AttentionGraph::implementation(AttentionImplementation_t choice) {
     std::get<nodes::SdpaForwardFields>(node().fields).implementation = choice;
     return *this;

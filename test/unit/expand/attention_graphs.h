@@ -41,6 +41,7 @@ class AttentionGraph {
     AttentionGraph& dump();
     AttentionGraph& deterministic();
     AttentionGraph& implementation(AttentionImplementation_t choice);
+    AttentionGraph& unfuse_multiplication();
 
    private:
     explicit AttentionGraph(nodes::NodeKind kind);

@@ -23,7 +23,7 @@ std::vector<float> run(graph::Graph const& graph) {
             element = value = value * 1.7f - static_cast<float>(static_cast<int>(value * 1.7f));
     }
     std::unordered_map<std::int64_t, void*> pack{{1, q.data()}, {2, k.data()}, {3, v.data()}, {4, o.data()}};
-    std::vector<double> workspace(static_cast<std::size_t>(graph.get_workspace_size()) / 8 + 2);
+    auto workspace = test::workspace_of(graph);
     auto const status = graph.execute(pack, workspace.data());
     INFO(status.err_msg);
     REQUIRE(status.is_good());

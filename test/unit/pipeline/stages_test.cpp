@@ -39,7 +39,7 @@ std::vector<float> run(SmallGraph const& small) {
                                                               {small.k, buffers.k.data()},
                                                               {small.v, buffers.v.data()},
                                                               {small.o, buffers.o.data()}};
-    std::vector<double> workspace(static_cast<std::size_t>(small.graph.get_workspace_size()) / 8 + 2);
+    auto workspace = test::workspace_of(small.graph);
     auto const status = small.graph.execute(pack, workspace.data());
     INFO(status.err_msg);
     REQUIRE(status.is_good());
@@ -264,7 +264,7 @@ struct TwoAttentions {
         }
         std::unordered_map<std::int64_t, void*> pack = {{7, &memory[2000]}, {8, result.data()}};
         for (std::int64_t uid = 1; uid <= 6; ++uid) pack[uid] = &memory[static_cast<std::size_t>(uid) * 1000];
-        std::vector<double> workspace(static_cast<std::size_t>(graph.get_workspace_size()) / 8 + 2);
+        auto workspace = test::workspace_of(graph);
         error = graph.execute(pack, workspace.data());
         INFO(error.err_msg);
         REQUIRE(error.is_good());
@@ -318,7 +318,7 @@ TEST_CASE("a plan is run by its index, with pointers in order too") {
                                                               {small.v, buffers.v.data()},
                                                               {small.o, buffers.o.data()}};
     std::vector<void*> pointers = {buffers.q.data(), buffers.k.data(), buffers.v.data(), buffers.o.data()};
-    std::vector<double> workspace(static_cast<std::size_t>(small.graph.get_workspace_size()) / 8 + 2);
+    auto workspace = test::workspace_of(small.graph);
     auto const expected = run(small);
     CHECK(small.graph.execute_plan_at_index(nullptr, pack, workspace.data(), 0).is_good());
     CHECK(buffers.o == expected);
@@ -358,7 +358,7 @@ TEST_CASE("overridden shapes that need more workspace than the graph's own are r
     REQUIRE(small.graph.build(Target::reference()).is_good());
     Buffers buffers;
     auto const pack = buffers.pack();
-    std::vector<double> workspace(static_cast<std::size_t>(small.graph.get_workspace_size()) / 8 + 2);
+    auto workspace = test::workspace_of(small.graph);
     std::vector<std::vector<std::int64_t>> const dims(2, {2, 4, 600, 8}), strides(2, {19200, 4800, 8, 1});
     auto const error = small.graph.execute(nullptr, pack, workspace.data(), {{1, 4}}, dims, strides);
     CHECK(error.where.rule == "run.r09");
@@ -372,7 +372,7 @@ TEST_CASE("shapes are overridden for one call") {
     REQUIRE(small.graph.build(Target::cpu()).is_good());
     Buffers buffers;
     auto const pack = buffers.pack();
-    std::vector<double> workspace(static_cast<std::size_t>(small.graph.get_workspace_size()) / 8 + 2);
+    auto workspace = test::workspace_of(small.graph);
     auto const whole = run(small);
     // The first of the 6 query rows alone, in the memory of all.
     std::vector<std::int64_t> const uids = {1, 4};
@@ -417,7 +417,7 @@ struct OverriddenGraph {
     explicit OverriddenGraph(SmallGraph graph, Target const& target) : small(std::move(graph)) {
         small.graph.set_override_shape_enabled(true);
         REQUIRE(small.graph.build(target).is_good());
-        workspace.resize(static_cast<std::size_t>(small.graph.get_workspace_size()) / 8 + 2);
+        workspace = test::workspace_of(small.graph);
     }
     cudnn_frontend::error_t run(std::vector<std::int64_t> const& uids,
                                 std::vector<std::vector<std::int64_t>> const& dims,

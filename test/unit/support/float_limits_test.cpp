@@ -68,6 +68,6 @@ TEST_CASE("cudnn.s83: FLOAT and the unified operation", "[support]") {
     CHECK(ids(of_floats(AttentionGraph::forward().implementation(UNIFIED))) == "cudnn.s83");
     CHECK(ids(of_floats(AttentionGraph::forward().implementation(UNIFIED)), 100, 92800) == "cudnn.s83");
     auto unfused = of_floats(AttentionGraph::forward());
-    std::get<cudnn_frontend::nodes::SdpaForwardFields>(unfused.node().fields).unfuse_fma = true;
+    unfused.unfuse_multiplication();
     CHECK(ids(unfused, 100, 92800) == "cudnn.s83");
 }

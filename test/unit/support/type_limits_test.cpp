@@ -48,7 +48,7 @@ TEST_CASE("cudnn.s74: results and gradients of another type than Q's", "[support
     CHECK(ids(unified) == "");
     CHECK(ids(with_type(unified, {Port::O}, DataType_t::BFLOAT16)) == "cudnn.s74");
     auto unfused = with_type(AttentionGraph::forward(), {Port::O}, DataType_t::BFLOAT16);
-    std::get<cudnn_frontend::nodes::SdpaForwardFields>(unfused.node().fields).unfuse_fma = true;
+    unfused.unfuse_multiplication();
     CHECK(test::limit_ids(unfused, {.cudnn_version = 92800, .sm = 100}) == "cudnn.s74");
     CHECK(ids(with_type(forward_of(DataType_t::FLOAT), {Port::O}, DataType_t::HALF)) == "cudnn.s74");
     for (int const port : {Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}) {

@@ -52,7 +52,7 @@ TEST_CASE("cudnn.s70: ragged offsets that count several elements as one", "[supp
 
 TEST_CASE("cudnn.s71: rounding between products and sums", "[support]") {
     auto graph = AttentionGraph::forward();
-    std::get<cudnn_frontend::nodes::SdpaForwardFields>(graph.node().fields).unfuse_fma = true;
+    graph.unfuse_multiplication();
     CHECK(ids(graph, 92800) == "cudnn.s71");
     CHECK(ids(graph, 92199, 100) == "cudnn.s71");
     CHECK(ids(graph, 92200, 100) == "");
@@ -64,7 +64,7 @@ TEST_CASE("cudnn.s72: options beside what the unified operation has alone", "[su
     CHECK(ids(graph, 92800) == "cudnn.s72");
     CHECK(ids(graph.implementation(AttentionImplementation_t::UNIFIED), 92800) == "cudnn.s11");
     auto unfused = AttentionGraph::forward().bias({1, 1, 6, 5});
-    std::get<cudnn_frontend::nodes::SdpaForwardFields>(unfused.node().fields).unfuse_fma = true;
+    unfused.unfuse_multiplication();
     auto const report = support::check(test::validated(unfused.spec), {.cudnn_version = 92800, .sm = 100}).to_text();
     CHECK(report.find("[cudnn.s72] node 'sdpa', tensor 'bias': found a bias beside set_unfuse_fma(true)") !=
           std::string::npos);
