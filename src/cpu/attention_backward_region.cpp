@@ -189,7 +189,7 @@ void store_query_gradients(Step const& step) {
         step.run.kernels.scale_lanes(panel, width, factors.data());
         std::int64_t const first = step.queries.begin + p * lanes;
         Slice const to = slice_of(step.run.tensors.d_q, step.region.b, step.h, first, 0);
-        bool const is_ragged = step.run.tensors.d_q.starts != nullptr;
+        bool const is_ragged{step.run.tensors.d_q.starts};
         std::int64_t const rows = is_ragged ? step.panel(p).size() : std::min(lanes, step.queries.end - first);
         store_tile({panel, lanes, width, rows}, transposed(to));
     }
@@ -245,7 +245,7 @@ void store(KeySum const& sum, Region const& region, Sequence const& sequence) {
     for (std::int64_t head = 0; head < sum.heads.size(); ++head) {
         float* const rows = sum.data + head * sum.span * sum.stride;
         std::fill(rows + present * sum.stride, rows + sum.span * sum.stride, 0.0f);
-        std::int64_t const stored = sum.view.starts != nullptr ? present : region.keys.size();
+        std::int64_t const stored = sum.view.starts ? present : region.keys.size();
         store_tile({rows, sum.stride, stored, sum.width},
                    slice_of(sum.view, region.b, sum.heads.begin + head, region.keys.begin, 0));
     }

@@ -162,7 +162,7 @@ void store_rows(Task const& task, std::int64_t p, View const& view, float* numbe
     if (!view) return;
     std::int64_t const first = task.queries.begin + p * task.run.lanes();
     std::int64_t const all = std::min(task.run.lanes(), task.queries.end - first);
-    std::int64_t const rows = view.starts != nullptr ? task.panel(p).size() : all;
+    std::int64_t const rows = view.starts ? task.panel(p).size() : all;
     store_tile({numbers, 1, rows, 1}, slice_of(view, task.b, task.h, first, 0));
 }
 
@@ -193,7 +193,7 @@ void store_panel(Task const& task, std::int64_t p) {
     }
     float* const o = task.scratch.o + p * lanes * task.run.value_stride;
     task.run.kernels.scale_lanes(o, task.run.shape.value_width, factors.data());
-    std::int64_t const rows = tensors.o.starts != nullptr ? present : all;
+    std::int64_t const rows = tensors.o.starts ? present : all;
     store_tile({o, lanes, task.run.shape.value_width, rows}, transposed(slice_of(tensors.o, task.b, task.h, first, 0)));
     store_softmax(task, p);
 }

@@ -32,9 +32,8 @@ View Memory::view(ir::ValueId id) const {
     ir::Value const& value = graph_.value(id);
     View view = make_view(value, data(id));
     if (value.ragged) {
-        view.starts = data(value.ragged.offset);
-        view.starts_type = graph_.value(value.ragged.offset).type;
-        view.starts_unit = value.ragged.multiplier;
+        ir::Value const& offsets = graph_.value(value.ragged.offset);
+        view.starts = {data(value.ragged.offset), offsets.type, offsets.stride[0], value.ragged.multiplier};
     }
     return view;
 }

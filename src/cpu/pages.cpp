@@ -59,8 +59,6 @@ View paged_view(View container, View const& table, std::int64_t batches, std::in
                        .batch_stride = table.dim[0] == 1 ? 0 : table.stride[0],
                        .page_stride = table.stride[2],
                        .starts = table.starts,
-                       .starts_type = table.starts_type,
-                       .starts_unit = table.starts_unit,
                        .rows = container.dim[2]};
     container.dim[0] = batches;
     container.dim[2] = rows;

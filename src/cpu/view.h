@@ -10,20 +10,28 @@
 
 namespace cudnn_frontend::inline v1::cpu {
 
+// Where each batch entry of a ragged tensor starts.
+struct Starts {
+    void const* offsets = nullptr;  // null: the tensor is not ragged
+    DataType_t type = DataType_t::INT32;
+    std::int64_t stride = 1;
+    std::int64_t unit = 1;  // elements that an offset counts as one
+
+    explicit operator bool() const { return offsets != nullptr; }
+    std::int64_t of(std::int64_t b) const { return core::load_integer(type, offsets, b * stride) * unit; }
+};
+
 // Where the rows of a sequence lie in a container of pages.
 struct Pages {
     void const* table = nullptr;  // null: not in pages
     DataType_t type = DataType_t::INT32;
     std::int64_t batch_stride = 0, page_stride = 0;  // of the table
-    void const* starts = nullptr;                    // of a packed table: where each batch entry starts
-    DataType_t starts_type = DataType_t::INT32;
-    std::int64_t starts_unit = 1;  // elements
-    std::int64_t rows = 1;         // of a page
+    Starts starts;                                   // of a packed table
+    std::int64_t rows = 1;                           // of a page
 
     explicit operator bool() const { return table != nullptr; }
     std::int64_t page(std::int64_t b, std::int64_t row) const {
-        std::int64_t const start =
-            starts != nullptr ? core::load_integer(starts_type, starts, b) * starts_unit : b * batch_stride;
+        std::int64_t const start = starts ? starts.of(b) : b * batch_stride;
         return core::load_integer(type, table, start + row / rows * page_stride);
     }
 };
@@ -33,10 +41,8 @@ struct View {
     DataType_t type = DataType_t::FLOAT;
     std::array<std::int64_t, 4> dim{1, 1, 1, 1};
     std::array<std::int64_t, 4> stride{0, 0, 0, 0};
-    void const* starts = nullptr;  // of a ragged tensor: where each batch entry starts
-    DataType_t starts_type = DataType_t::INT32;
-    std::int64_t starts_unit = 1;  // elements
-    Pages pages;                   // the first stride is then that of the pages
+    Starts starts;
+    Pages pages;  // the first stride is then that of the pages
 
     explicit operator bool() const { return data != nullptr; }
     // The element's index; an index into a dim of size 1 is ignored, which broadcasts.
@@ -51,8 +57,7 @@ struct View {
    private:
     std::int64_t row(std::int64_t b, std::int64_t i) const {
         if (pages) return pages.page(b, i) * stride[0] + i % pages.rows * stride[2];
-        std::int64_t const start = starts != nullptr ? core::load_integer(starts_type, starts, b) * starts_unit
-                                                     : (dim[0] == 1 ? 0 : b * stride[0]);
+        std::int64_t const start = starts ? starts.of(b) : (dim[0] == 1 ? 0 : b * stride[0]);
         return start + (dim[2] == 1 ? 0 : i * stride[2]);
     }
 };

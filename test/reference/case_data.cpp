@@ -10,12 +10,24 @@
 namespace sdpa_test {
 namespace {
 
+// Of numbers for batch entries or heads alone.
+HostTensor make_numbers(AttentionCase const& c, DataType_t type, Index4 const& dim) {
+    Index4 stride = packed_strides(dim);
+    if (c.numbers_apart) std::ranges::for_each(stride, [](std::int64_t& elements) { elements *= 2; });
+    return make_tensor(type, dim, stride);
+}
+
 HostTensor make_in_layout(DataType_t type, Layout layout, Index4 const& dim) {
     auto const [b, h, s, d] = dim;
     switch (layout) {
         case Layout::SBHD: return make_tensor(type, dim, {h * d, d, b * h * d, 1});
-        case Layout::Gaps: return make_tensor(type, dim, {(h * (s + 1) + 1) * (d + 3), (s + 1) * (d + 3), d + 3, 1});
+        case Layout::Gaps:
+        case Layout::WideGaps: {
+            std::int64_t const row = d + (layout == Layout::Gaps ? 3 : 16);
+            return make_tensor(type, dim, {(h * (s + 1) + 1) * row, (s + 1) * row, row, 1});
+        }
         case Layout::Shared: return make_tensor(type, dim, {0, s * d, d, 1});
+        case Layout::Transposed: return make_tensor(type, dim, {h * s * d, s * d, 1, s});
         case Layout::BSHD:
         case Layout::Packed: return make_tensor(type, dim, {s * h * d, d, h * d, 1});
         default: return make_tensor(type, dim);
@@ -32,7 +44,7 @@ void set_starts(HostTensor& tensor, std::int64_t gap, std::int64_t row, Attentio
     }
     std::int64_t const b = tensor.dim[0];
     tensor.offset_unit = c.offsets_in_rows ? row : 1;
-    tensor.offsets = std::make_shared<HostTensor>(make_tensor(c.offset_type, {b + 1, 1, 1, 1}));
+    tensor.offsets = std::make_shared<HostTensor>(make_numbers(c, c.offset_type, {b + 1, 1, 1, 1}));
     tensor.offsets->fill([&](Index4 const& at) {
         std::int64_t const elements = at[0] == b ? start : tensor.starts[static_cast<std::size_t>(at[0])];
         return static_cast<double>(elements / tensor.offset_unit);
@@ -141,7 +153,7 @@ HostTensor sums_tensor(std::vector<std::int64_t> const& lengths, DataType_t type
 
 HostTensor lengths_tensor(AttentionCase const& c, std::vector<std::int64_t> const& lengths) {
     if (c.sums_of_lengths) return sums_tensor(lengths, c.offset_type);
-    HostTensor const tensor = make_tensor(DataType_t::INT32, {static_cast<std::int64_t>(lengths.size()), 1, 1, 1});
+    HostTensor const tensor = make_numbers(c, DataType_t::INT32, {static_cast<std::int64_t>(lengths.size()), 1, 1, 1});
     return tensor.fill([&](Index4 const& at) { return static_cast<double>(lengths[static_cast<std::size_t>(at[0])]); });
 }
 
@@ -154,6 +166,12 @@ void poison_padding(HostTensor const& tensor, std::vector<std::int64_t> const& l
 // Of tensors that have no rows of heads.
 Layout gaps_or_none(Layout layout) { return layout == Layout::Gaps ? Layout::Gaps : Layout::BHSD; }
 
+// A bias or a dropout mask.
+HostTensor make_for_scores(AttentionCase const& c, DataType_t type, Index4 const& dim) {
+    if (dim[2] == 1 && dim[3] == 1 && c.numbers_apart) return make_numbers(c, type, dim);
+    return make_in_layout(type, c.scores_layout.value_or(gaps_or_none(c.input_layout)), dim);
+}
+
 HostTensor make_dump(AttentionCase const& c) {
     if (!c.rng_dump) return {};
     return make_in_layout(DataType_t::FLOAT, gaps_or_none(c.output_layout), {c.b, c.h_q, c.s_q, c.s_kv});
@@ -165,7 +183,7 @@ void make_dropout(AttentionCase const& c, Random& random, Inputs& in) {
         in.offset = scalar(c.rng_type, static_cast<double>(c.rng_offset));
     }
     if (c.dropout == Dropout::Mask) {
-        in.mask = make_in_layout(c.mask_type, gaps_or_none(c.input_layout), *c.mask);
+        in.mask = make_for_scores(c, c.mask_type, *c.mask);
         in.mask.fill([&](Index4 const&) { return random.chance(c.dropout_probability) ? 0.0 : 1.0; });
         in.mask_scale = scalar(DataType_t::FLOAT, 1.0 / (1.0 - c.dropout_probability));
         in.mask_scale_inv = scalar(DataType_t::FLOAT, 1.0 - c.dropout_probability);
@@ -185,7 +203,7 @@ bool is_masked_by_bias(AttentionCase const& c, Random& random, Index4 const& at)
 
 void make_bias(AttentionCase const& c, Random& random, Inputs& in) {
     if (!c.bias) return;
-    in.bias = make_in_layout(c.bias_type, gaps_or_none(c.input_layout), *c.bias);
+    in.bias = make_for_scores(c, c.bias_type, *c.bias);
     in.bias.fill([&](Index4 const& at) {
         double const value = random.real(-1.0, 1.0) + c.bias_shift;
         return is_masked_by_bias(c, random, at) ? -std::numeric_limits<double>::infinity() : value;
@@ -194,7 +212,7 @@ void make_bias(AttentionCase const& c, Random& random, Inputs& in) {
 
 void make_modifier(AttentionCase const& c, Random& random, Inputs& in) {
     auto const filled = [&](DataType_t type, Index4 const& dim, auto draw) {
-        return make_tensor(type, dim).fill([&](Index4 const&) { return draw(); });
+        return make_numbers(c, type, dim).fill([&](Index4 const&) { return draw(); });
     };
     auto const document = [&] { return static_cast<double>(random.between(0, 2)); };
     switch (c.modifier) {
@@ -219,7 +237,7 @@ void make_modifier(AttentionCase const& c, Random& random, Inputs& in) {
 HostTensor make_sink(AttentionCase const& c) {
     if (!c.sink) return {};
     Random random(c.seed + 0x51);
-    return make_tensor(*c.sink, {1, c.h_q, 1, 1}).fill([&](Index4 const&) {
+    return make_numbers(c, *c.sink, {1, c.h_q, 1, 1}).fill([&](Index4 const&) {
         return random.real(0.0, 2.0) + c.sink_shift;
     });
 }
@@ -354,7 +372,7 @@ BackwardOutputs make_backward_outputs(AttentionCase const& c) {
     BackwardOutputs out;
     make_qkv(c, c.type_of_gradients(), c.output_layout, out.d_q, out.d_k, out.d_v);
     if (c.d_bias) out.d_bias = make_in_layout(c.bias_type, gaps_or_none(c.output_layout), *c.bias);
-    if (c.d_sink) out.d_sink = make_tensor(DataType_t::FLOAT, {1, c.h_q, 1, 1});
+    if (c.d_sink) out.d_sink = make_numbers(c, DataType_t::FLOAT, {1, c.h_q, 1, 1});
     out.rng_dump = make_dump(c);
     for (HostTensor* const amax : {&out.amax_d_q, &out.amax_d_k, &out.amax_d_v, &out.amax_d_p}) *amax = make_amax(c);
     return out;

@@ -33,6 +33,7 @@ void choose_shape(AttentionCase& c, Random& random, LongCases long_cases) {
     if (!random.chance(long_cases.chance)) return;
     c.b = random.between(1, 2), c.h_q = random.between(1, 3), c.h_k = c.h_v = divisor_of(c.h_q, random);
     c.s_q = random.between(60, long_cases.most_rows), c.s_kv = random.between(60, long_cases.most_rows);
+    if (random.chance(0.25)) c.s_q = 1, c.s_kv *= 2;
     c.d_qk = 64, c.d_v = random.chance(0.5) ? 64 : 128;
 }
 
@@ -194,6 +195,15 @@ void choose_counting(AttentionCase& c, std::uint64_t index) {
     c.offsets_in_rows = (is_ragged(c.input_layout) || is_ragged(c.output_layout)) && random.chance(0.4);
     constexpr Layout kLayouts[] = {Layout::BHSD, Layout::Ragged};
     if (c.len_q && random.chance(0.2)) c.stats_layout = random.pick(kLayouts);
+    c.numbers_apart = random.chance(0.1);
+}
+
+// Of a bias and a dropout mask; with a generator of its own too.
+void choose_scores_layout(AttentionCase& c, std::uint64_t index) {
+    Random random(kSweepSeed + 86028121 * index);
+    constexpr Layout kLayouts[] = {Layout::Gaps, Layout::BSHD, Layout::SBHD, Layout::Shared, Layout::Transposed};
+    Layout const layout = random.pick(kLayouts);
+    if ((c.bias || c.mask) && random.chance(0.4)) c.scores_layout = layout;
 }
 
 void choose_dropout(AttentionCase& c, Random& random) {
@@ -231,6 +241,7 @@ AttentionCase random_wide_case(std::uint64_t index, LongCases long_cases) {
     choose_paging(c, index);
     choose_softmax(c, index);
     choose_block_mask(c, index);
+    choose_scores_layout(c, index);
     return c;
 }
 

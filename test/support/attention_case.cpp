@@ -11,7 +11,9 @@ char const* text_of(Layout layout) {
                                       "SBHD",
                                       "packed",
                                       "gaps",
+                                      "wide gaps",
                                       "shared batch",
+                                      "transposed",
                                       "ragged",
                                       "ragged with gaps",
                                       "ragged rows in one buffer",
@@ -44,7 +46,7 @@ void describe_masks(AttentionCase const& c, std::ostream& out) {
     if (c.len_q) out << ", len_q" << lengths(*c.len_q);
     if (c.len_kv) out << ", len_kv" << lengths(*c.len_kv);
     out << (c.sums_of_lengths ? ", as sums" : "") << (c.offsets_in_rows ? ", offsets in rows" : "")
-        << (c.bounds_rows ? ", bounded rows" : "");
+        << (c.numbers_apart ? ", numbers apart" : "") << (c.bounds_rows ? ", bounded rows" : "");
     if (c.nan_in_padding) out << ", NaN in padding";
     if (c.paging) {
         out << ", pages of " << c.paging.k_rows << "/" << c.paging.v_rows
@@ -95,6 +97,7 @@ std::string describe(AttentionCase const& c) {
         out << ", sink " << name_of(*c.sink) << " shift " << c.sink_shift << (c.d_sink ? " with dSink" : "");
     }
     if (c.stats_layout) out << ", stats " << text_of(*c.stats_layout);
+    if (c.scores_layout && (c.bias || c.mask)) out << ", bias and mask " << text_of(*c.scores_layout);
     out << (c.logit_max ? ", max" : "") << (c.score_sum_exp ? ", sum_exp" : "");
     describe_masks(c, out);
     describe_dropout(c, out);

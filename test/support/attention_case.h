@@ -17,11 +17,26 @@ using cudnn_frontend::AttentionImplementation_t;
 using cudnn_frontend::DiagonalAlignment_t;
 
 // Memory order of a {B,H,S,D} tensor. Packed: the tensors of a group (Q, K, V; or their gradients) lie in one buffer,
-// row by row beside each other. Gaps: unused elements behind each row, head and batch entry. Shared (of inputs): the
-// batch entries are one and the same, by a stride of 0. Ragged: sequences of their true lengths, one after the other,
-// by offsets, for which the case needs lengths; RaggedGaps: with some unused rows behind each sequence; RaggedPacked:
-// with the tensors of a group in one buffer, row by row beside each other; RaggedHeads: head by head beside each other.
-enum class Layout { BHSD, BSHD, SBHD, Packed, Gaps, Shared, Ragged, RaggedGaps, RaggedPacked, RaggedHeads };
+// row by row beside each other. Gaps: unused elements behind each row, head and batch entry; WideGaps: so many that
+// rows start at multiples of 16 bytes. Shared (of inputs): the batch entries are one and the same, by a stride of 0.
+// Ragged: sequences of their true lengths, one after the other, by offsets, for which the case needs lengths;
+// RaggedGaps: with some unused rows behind each sequence; RaggedPacked: with the tensors of a group in one buffer, row
+// by row beside each other; RaggedHeads: head by head beside each other. Transposed (of a bias and a dropout mask):
+// column by column.
+enum class Layout {
+    BHSD,
+    BSHD,
+    SBHD,
+    Packed,
+    Gaps,
+    WideGaps,
+    Shared,
+    Transposed,
+    Ragged,
+    RaggedGaps,
+    RaggedPacked,
+    RaggedHeads
+};
 
 inline bool is_ragged(Layout layout) { return layout >= Layout::Ragged; }
 
@@ -55,9 +70,11 @@ struct AttentionCase {
     std::int64_t zero_columns = 0;  // so many last columns of Q, K, V and dO hold zeros
     Layout input_layout = Layout::BHSD, output_layout = Layout::BHSD;
     std::optional<Layout> stats_layout;          // of Stats, Max and Sum_exp, where it is not that of O
+    std::optional<Layout> scores_layout;         // of the bias and the dropout mask, where they are not packed
     DataType_t offset_type = DataType_t::INT32;  // of ragged layouts, and of sums of lengths
     bool offsets_in_rows = false;                // ragged layouts count rows, and not elements
-    bool bounds_rows = false;                    // backward is told how many rows ragged layouts have at most
+    bool numbers_apart = false;  // of lengths, offsets, the sink and numbers for heads alone every other element counts
+    bool bounds_rows = false;    // backward is told how many rows ragged layouts have at most
     bool explicit_uids = true;
     bool generate_stats = true;
     AttentionImplementation_t implementation = AttentionImplementation_t::AUTO;
