@@ -258,7 +258,8 @@ void describe(Shape const& shape) {
     graph = std::make_unique<fe::graph::Graph>();
     graph->set_io_data_type(shape.io == Io::Fp8 ? fe::DataType_t::FP8_E4M3 : fe::DataType_t::BFLOAT16)
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
-        .set_compute_data_type(fe::DataType_t::FLOAT);
+        .set_compute_data_type(fe::DataType_t::FLOAT)
+        .set_dynamic_shape_enabled(shape.option == Option::DynamicShapes);
     auto const q = input("Q", kQ, rows_of_q(shape));
     auto const k = input("K", kK, rows_of_k(shape));
     auto const v = input("V", kV, rows_of_v(shape));

@@ -28,7 +28,8 @@ enum class Option {
     Documents,
     Prefix,
     Grid,
-    GridReadyMade
+    GridReadyMade,
+    DynamicShapes
 };
 
 enum class Io { Bfloat16, Fp8 };
