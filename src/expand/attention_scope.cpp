@@ -1,8 +1,10 @@
 #include "expand/attention_scope.h"
 
+#include "core/data_type.h"
 #include "nodes/paging.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace cudnn_frontend::inline v1::expand {
 
@@ -82,8 +84,15 @@ void AttentionScope::use_full_lengths() {
     seq_len_kv_ = lengths("full_seq_len_kv", keys());
 }
 
-ValueId AttentionScope::with_all_rows(ValueId id) {
-    return repeat_row_if_needed(id, queries(), node().kind() == nodes::NodeKind::SdpaBackward);
+ValueId AttentionScope::with_all_rows(ValueId id) { return repeat_row_if_needed(id, queries(), is_backward()); }
+
+// Forward's engines read rows in pieces of the mask's alignment, and past their end where that does not divide them.
+// Backward's do not, and are slower with less of it.
+ValueId AttentionScope::dropout_mask() {
+    ValueId const id = with_all_rows(port(Port::Dropout_mask));
+    ir::Value const mask = value(id);
+    std::int64_t const alignment = std::gcd(mask.alignment, mask.dim[3] * core::size_of(mask.type));
+    return is_backward() || alignment == mask.alignment ? id : builder_.aligned(id, alignment);
 }
 
 ValueId AttentionScope::modified(ValueId s, int given, int returned) {

@@ -28,6 +28,7 @@ class AttentionScope : public NodeScope {
     // 8-bit with a factor for each tensor, which is what operations multiply by; block scales come with the operands.
     bool has_factors() const { return is_fp8() && !is_block_scaled(); }
     bool is_block_scaled() const { return nodes::is_block_scaled(node()); }
+    bool is_backward() const { return node().kind() == nodes::NodeKind::SdpaBackward; }
     DataType_t io_type() const { return value(port(Port::Q)).type; }
 
     // Lengths of the batch entries; no value without a padding mask.
@@ -68,6 +69,7 @@ class AttentionScope : public NodeScope {
     ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
                           DataType_t type = DataType_t::FLOAT);
     ir::ValueId with_all_rows(ir::ValueId id);  // a bias or a dropout mask
+    ir::ValueId dropout_mask();                 // the user's
     ir::ValueId transposed(ir::ValueId matrices) { return builder_.transposed(matrices, 2, 3); }
 
     // Operations, named after their result, which they return. Integers and predicates are computed as such.

@@ -4,6 +4,7 @@
 #include "expand/user_tensors.h"
 
 #include <string>
+#include <utility>
 
 namespace cudnn_frontend::inline v1::expand {
 
@@ -21,6 +22,9 @@ class NodeScope {
     bool is_connected(int port) const { return node_.ports[static_cast<std::size_t>(port)] != nodes::kNoTensor; }
     // A copy: the builder moves its values as it grows.
     ir::Value value(ir::ValueId id) const { return builder_.value(id); }
+
+    ir::ValueId add(ir::Value value) { return builder_.add(std::move(value)); }
+    void add(ir::Op op) { builder_.add(std::move(op)); }
 
     // What scores meet, with its one row repeated where engines compute graphs wrong in which they broadcast it
     // themselves: in backward a row of numbers, and everywhere a number for each batch entry; one for each head alone

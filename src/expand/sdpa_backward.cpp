@@ -213,7 +213,6 @@ void gradient_of_queries(AttentionScope& at, Shared const& shared, ValueId ds) {
 
 void expand_backward(AttentionScope& at) {
     Shared shared{.dropout = make_dropout(at)};
-    if (at.applies_dropout_mask()) shared.dropout.mask = at.with_all_rows(shared.dropout.mask);
     ValueId const r = row_dot(at);
     shared.k_transposed = transposed_operand(at, Port::K);
     shared.v_transposed = transposed_operand(at, Port::V);

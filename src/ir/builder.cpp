@@ -46,6 +46,14 @@ ValueId Builder::repeated(ValueId id, std::size_t axis, std::int64_t times) {
     return add(std::move(view));
 }
 
+ValueId Builder::aligned(ValueId id, std::int64_t bytes) {
+    Value view = value(id);
+    view.name += "@" + std::to_string(bytes);
+    view.view_of = id;
+    view.alignment = bytes;
+    return add(std::move(view));
+}
+
 ValueId Builder::constant(std::string name, detail::Scalar scalar) {
     Value value;
     value.name = std::move(name);

@@ -51,6 +51,26 @@ bool has_backward_activation(Facts const& facts) {
     return std::ranges::any_of(facts.graph.nodes, is_backward_activation);
 }
 
+bool is_for_heads_alone(nodes::TensorSpec const& tensor) {
+    core::Dims const& dim = tensor.dim;
+    return dim.size() == 4 && dim[1] > 1 && dim[0] == 1 && dim[2] == 1 && dim[3] == 1;
+}
+
+std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Facts const& facts) {
+    std::vector<nodes::TensorSpec const*> tensors;
+    if (!facts.has(Port::Score)) return tensors;
+    for (nodes::Node const& node : facts.graph.nodes) {
+        if (node.kind() != nodes::NodeKind::Pointwise) continue;
+        for (int const port : {nodes::pointwise::In_0, nodes::pointwise::In_1, nodes::pointwise::In_2}) {
+            nodes::TensorSpec const* const operand = facts.graph.tensor(node, port);
+            bool const is_read = operand != nullptr && !operand->is_virtual && !operand->is_by_value &&
+                                 !operand->value && operand->dim.size() == 4;
+            if (is_read && !std::ranges::count(tensors, operand)) tensors.push_back(operand);
+        }
+    }
+    return tensors;
+}
+
 static constexpr int kRowPorts[] = {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV};
 
 int first_row_port(Facts const& facts, bool wants_ragged) {

@@ -3,6 +3,8 @@
 
 #include "support/support.h"
 
+#include <vector>
+
 namespace cudnn_frontend::inline v1::support {
 
 using core::Capabilities;
@@ -32,6 +34,10 @@ bool shares_key_heads(Facts const& facts);    // fewer heads in K than in Q
 bool has_softmax_result(Facts const& facts);  // Max or Sum_exp
 // Whether a node of the graph is TANH_BWD or its like.
 bool has_backward_activation(Facts const& facts);
+// A number for each head, for all batch entries, queries and keys.
+bool is_for_heads_alone(nodes::TensorSpec const& tensor);
+// What the attention's modifiers read from memory, of 4 dims.
+std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Facts const& facts);
 // The first tensor with rows of queries or keys that is ragged, or that is not; -1 where there is none. Pages are
 // neither.
 int first_row_port(Facts const& facts, bool wants_ragged);

@@ -9,6 +9,7 @@
 #include "support/layout_limits.h"
 #include "support/limit_tools.h"
 #include "support/modifier_limits.h"
+#include "support/one_query_limits.h"
 #include "support/ragged_limits.h"
 #include "support/support.h"
 #include "support/type_limits.h"
@@ -82,12 +83,6 @@ Found bias_gradient_dims(Facts const& facts, Capabilities const&) {
                                       number(facts.queries()) + " x " + number(facts.keys())};
 }
 
-// Whether all keys share a number of the tensor.
-bool is_one_column(Facts const& facts, int port) {
-    nodes::TensorSpec const* const tensor = facts.tensor(port);
-    return tensor != nullptr && tensor->dim[3] == 1 && facts.keys() > 1;
-}
-
 // A number for each row, as backward's engines count them; numbers for heads alone are none.
 bool is_column_of_rows(core::Dims const& dim) { return dim[3] == 1 && (dim[2] > 1 || dim[0] > 1); }
 
@@ -96,34 +91,10 @@ bool is_column_of_rows(Facts const& facts, int port) {
     return tensor != nullptr && is_column_of_rows(tensor->dim);
 }
 
-// Forward reads the numbers of other batch entries, unless the rows are there.
-Found mask_of_one_number(Facts const& facts, Capabilities const&) {
-    if (facts.is_backward || !is_one_column(facts, Port::Dropout_mask)) return {};
-    core::Dims const& dim = facts.tensor(Port::Dropout_mask)->dim;
-    if (dim[0] == 1 || dim[2] > 1) return {};
-    if (facts.queries() > 1) return Violation{Port::Dropout_mask, "one row and one column for each batch entry"};
-    if (dim[1] == 1) return {};
-    return Violation{Port::Dropout_mask, "one query, and one column for each batch entry and head"};
-}
-
-// Of a modifier.
-bool is_column_in_memory(nodes::TensorSpec const& tensor) {
-    bool const is_read = !tensor.is_virtual && !tensor.is_by_value && !tensor.value && tensor.dim.size() == 4;
-    return is_read && is_column_of_rows(tensor.dim);
-}
-
 // The tensors that modifiers read a column of.
 std::vector<nodes::TensorSpec const*> columns_of_modifiers(Facts const& facts) {
-    std::vector<nodes::TensorSpec const*> columns;
-    if (!facts.has(Port::Score)) return columns;
-    for (nodes::Node const& node : facts.graph.nodes) {
-        if (node.kind() != nodes::NodeKind::Pointwise) continue;
-        for (int const port : {nodes::pointwise::In_0, nodes::pointwise::In_1, nodes::pointwise::In_2}) {
-            nodes::TensorSpec const* const operand = facts.graph.tensor(node, port);
-            bool const is_column = operand != nullptr && is_column_in_memory(*operand);
-            if (is_column && !std::ranges::count(columns, operand)) columns.push_back(operand);
-        }
-    }
+    auto columns = tensors_of_modifiers(facts);
+    std::erase_if(columns, [](nodes::TensorSpec const* tensor) { return !is_column_of_rows(tensor->dim); });
     return columns;
 }
 
@@ -163,23 +134,6 @@ Found columns_of_one_key(Facts const& facts, Capabilities const& here) {
     if (is_hopper_or_datacenter(here) || !(has_bias || has_mask)) return {};
     return has_mask ? Violation{Port::Dropout_mask, "one key, with a dropout mask"}
                     : Violation{Port::Bias, "one key, with a bias"};
-}
-
-// What the kernel reads past the row's end it multiplies by, and NaN stays NaN.
-Found mask_row_of_one_query(Facts const& facts, core::Dims const& mask) {
-    core::Dims const& queries = facts.tensor(Port::Q)->dim;
-    bool const is_one_for_all = mask[0] == 1 && mask[1] == 1 && queries[0] * queries[1] > 1;
-    if (!is_one_for_all || facts.keys() % 8 == 0) return {};
-    return Violation{Port::Dropout_mask, "one query, and one row of " + number(facts.keys()) + " for all"};
-}
-
-Found mask_row(Facts const& facts, Capabilities const&) {
-    if (facts.is_backward || !facts.has(Port::Dropout_mask)) return {};
-    core::Dims const& mask = facts.tensor(Port::Dropout_mask)->dim;
-    if (mask[2] > 1) return {};
-    if (facts.queries() == 1) return mask_row_of_one_query(facts, mask);
-    if (facts.keys() > 1 || mask[0] == 1 || mask[1] > 1) return {};
-    return Violation{Port::Dropout_mask, "one key, and one number for each batch entry"};
 }
 
 Found modifier_gradient(Facts const& facts, Capabilities const& here) {
@@ -246,22 +200,10 @@ Found sink_beside_max(Facts const& facts, Capabilities const& here) {
                                            version(here.cudnn_version)};
 }
 
-Found bias_of_one_query(Facts const& facts, Capabilities const&) {
-    nodes::TensorSpec const* const bias = facts.tensor(Port::Bias);
-    bool const is_affected = bias != nullptr && facts.queries() == 1 && facts.keys() > 1 && bias->dim[3] == 1;
-    if (!is_affected || bias->dim[0] == 1) return {};
-    return Violation{Port::Bias, "one query, and a bias of one column that differs between batch entries"};
-}
-
 Found bias_gradient_scale(Facts const& facts, Capabilities const&) {
     nodes::TensorSpec const* const scale = facts.tensor(Port::Attn_scale);
     if (!facts.has(Port::dBias) || scale == nullptr || scale->is_by_value || scale->value) return {};
     return Violation{Port::Attn_scale, "an attention scale in device memory beside a dBias"};
-}
-
-Found single_score(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || facts.queries() != 1 || facts.keys() != 1 || here.cudnn_version >= 91900) return {};
-    return Violation{-1, "one query and one key with " + version(here.cudnn_version)};
 }
 
 Found masked_rows_before_9_15(Facts const& facts, Capabilities const& here) {
@@ -311,11 +253,13 @@ constexpr Limit kLimits[] = {
     {"cudnn.s13", "a dBias of Q's data type: for others cuDNN has no engine, or computes it wrong",
      "give bias and dBias Q's data type", kUnsupported, Ground::WrongRun, bias_gradient_type, Of::Wider},
     {"cudnn.s14",
-     "forward: all rows or columns in a dropout mask that differs between batch entries; for one query, all columns "
-     "where it differs between heads too; cuDNN reads others",
-     "repeat the mask's column", kUnsupported, Ground::WrongRun, mask_of_one_number},
-    {"cudnn.s16", "for one query all columns in a bias that differs between batch entries: cuDNN reads others",
-     "repeat the bias's column", kUnsupported, Ground::WrongRun, bias_of_one_query},
+     "forward of one query: all columns in a dropout mask that differs between batch entries and heads; cuDNN reads "
+     "others",
+     "repeat the mask's column", kUnsupported, Ground::WrongRun, mask_of_one_query},
+    {"cudnn.s16",
+     "forward of one query: all columns in a bias, or in what a modifier reads, that differs between batch entries and "
+     "heads; cuDNN reads others",
+     "repeat the column", kUnsupported, Ground::WrongRun, bias_of_one_query},
     {"cudnn.s17", "the attention scale as a number or by value where dBias is asked for",
      "set_attn_scale(float), or set_is_pass_by_value(true)", kUnsupported, Ground::NoEngine, bias_gradient_scale},
     {"cudnn.s18",
@@ -343,11 +287,6 @@ constexpr Limit kLimits[] = {
      "backward of one key: no dropout mask beside a bias, but on 10.x with cuDNN 9.21.1 or newer; on 8.x and 12.x "
      "neither; numbers for heads alone do not count",
      "use Target::cpu(), or a second key of padding", kUnsupported, Ground::NoEngine, columns_of_one_key},
-    {"cudnn.s28",
-     "forward: in the dropout mask of one query more than one row, or keys in multiples of 8; in that of one key "
-     "numbers for heads or queries where it differs between batch entries",
-     "repeat the mask's row for each head or query, or with one of each for each batch entry", kUnsupported,
-     Ground::WrongRun, mask_row},
     {"cudnn.s29", "cuDNN 9.13 or newer for a sink token", "install a newer cuDNN, or use Target::cpu()", kUnsupported,
      Ground::NoEngine, sink_version},
     {"cudnn.s30", "before cuDNN 9.20, which leaves these unwritten beside Stats: either Stats or Max and Sum_exp",
@@ -526,6 +465,23 @@ constexpr Limit kLimits[] = {
      "a last stride of 1 in a bias and a dropout mask: cuDNN 9.28 takes no other in a bias, and releases before it do "
      "not look",
      "copy the tensor to rows without gaps between columns", kUnsupported, Ground::WrongRun, columns_apart},
+    {"cudnn.s87",
+     "lengths, ragged offsets, a sink token, its gradient, and numbers for heads alone one after the other: cuDNN "
+     "does not look at the strides of these",
+     "copy the tensor to one without gaps", kUnsupported, Ground::WrongRun, numbers_apart},
+    {"cudnn.s88",
+     "for one query with a dropout probability, but on 10.x: at most 256 keys, or more than 512; of others forward "
+     "draws wrong, and writes out of bounds",
+     "give Q a second row, or drop by a mask of yours", kUnsupported, Ground::WrongRun, drawn_dropout_of_one_query},
+    {"cudnn.s89",
+     "forward of one query beside pages and shared key heads: no sink token, and no numbers for heads alone in a bias, "
+     "a dropout mask or a modifier; cuDNN takes those of other heads",
+     "give Q a second row, of padding; of a bias or a mask repeat the numbers for each key", kUnsupported,
+     Ground::WrongRun, heads_of_one_query_in_pages},
+    {"cudnn.s90",
+     "forward of one query beside pages and a sink token: at most 512 keys, or cuDNN before 9.15; others count the "
+     "sink several times",
+     "give Q a second row, of padding", kUnsupported, Ground::WrongRun, sink_of_one_query_in_pages},
 };
 
 }  // namespace

@@ -91,4 +91,23 @@ Change decode(std::int64_t keys) {
     return [=](AttentionCase& c) { c.s_q = 1, c.s_kv = keys; };
 }
 
+Change modified(oracle::Modify modifier, float number) {
+    return [=](AttentionCase& c) {
+        c.modifier = modifier, c.modifier_number = number;
+        c.modifier_reach = 40, c.modifier_step = 3;
+    };
+}
+
+Change paged(std::int64_t k_rows, std::int64_t v_rows) {
+    return [=](AttentionCase& c) { lengths(c), c.paging.k_rows = k_rows, c.paging.v_rows = v_rows; };
+}
+
+Change with_scores(Layout layout, Change const& change) {
+    return [=](AttentionCase& c) { c.scores_layout = layout, change(c); };
+}
+
+Index4 of_heads(AttentionCase const& c) { return {1, c.h_q, 1, 1}; }
+
+void sink(AttentionCase& c) { c.sink = DataType_t::FLOAT, c.d_sink = true; }
+
 }  // namespace sdpa_test

@@ -28,5 +28,10 @@ Change laid_out(Layout layout);
 Change head_dims(std::int64_t qk, std::int64_t v);
 DataType_t other_half(DataType_t type);  // BFLOAT16 for HALF, and the other way round
 Change decode(std::int64_t keys);        // one query
+Change modified(oracle::Modify modifier, float number = 1.0f);
+Change paged(std::int64_t k_rows, std::int64_t v_rows);
+void sink(AttentionCase& c);
+Change with_scores(Layout layout, Change const& change);  // a bias or a dropout mask so laid out
+Index4 of_heads(AttentionCase const& c);                  // dims of a number for each head
 
 }  // namespace sdpa_test

@@ -71,10 +71,7 @@ std::vector<CaseGroup> score_groups() {
               [](auto& c) {
                   c.bias = Index4{c.b, c.h_q, 1, 1};
               }),
-        group("bias of one number for each head",
-              [](auto& c) {
-                  c.bias = Index4{1, c.h_q, 1, 1};
-              }),
+        group("bias of one number for each head", [](auto& c) { c.bias = of_heads(c); }),
         group("bias of one number",
               [](auto& c) {
                   c.bias = Index4{1, 1, 1, 1};
@@ -115,10 +112,33 @@ std::vector<CaseGroup> dropout_groups() {
               [](auto& c) {
                   masked_dropout(c), c.mask = Index4{1, 1, 1, c.s_kv};
               }),
-        group("dropout mask of one number for each head",
-              [](auto& c) {
-                  masked_dropout(c), c.mask = Index4{1, c.h_q, 1, 1};
-              }),
+        group("dropout mask of one number for each head", [](auto& c) { masked_dropout(c), c.mask = of_heads(c); }),
+    };
+}
+
+// Biases and dropout masks that are not packed.
+std::vector<CaseGroup> scores_layout_groups() {
+    auto const of_keys = [](AttentionCase& c) { biased(false, true, false)(c), c.d_bias = false; };
+    auto const both = [](AttentionCase& c) { biased(true, true, true)(c), masked_dropout(c); };
+    auto const in_pages = [](AttentionCase& c) { paged(16, 16)(c), biased(true, true, true)(c), c.d_bias = false; };
+    return {
+        group("bias, rows with gaps", with_scores(Layout::Gaps, biased(true, true, true))),
+        group("bias of one row, with gaps", with_scores(Layout::Gaps, of_keys)),
+        group("bias, heads within rows", with_scores(Layout::BSHD, biased(true, true, true))),
+        group("bias, batch entries within rows", with_scores(Layout::SBHD, biased(true, true, true))),
+        group("bias, batch entries by a stride of 0", with_scores(Layout::Shared, biased(true, true, true))),
+        group("bias, rows with gaps, ragged",
+              with_scores(Layout::Gaps, [](auto& c) { packed(c), biased(true, true, true)(c); })),
+        group("bias, rows with gaps, pages of 16", with_scores(Layout::Gaps, in_pages)),
+        group("one query, bias, rows with gaps",
+              with_scores(Layout::Gaps, [](auto& c) { decode(200)(c), biased(true, true, true)(c); })),
+        group("dropout mask, rows with gaps", with_scores(Layout::Gaps, masked_dropout)),
+        group("dropout mask, heads within rows", with_scores(Layout::BSHD, masked_dropout)),
+        group("dropout mask, batch entries within rows", with_scores(Layout::SBHD, masked_dropout)),
+        group("dropout mask, batch entries by a stride of 0", with_scores(Layout::Shared, masked_dropout)),
+        group("one query, dropout mask, rows with gaps",
+              with_scores(Layout::Gaps, [](auto& c) { decode(200)(c), masked_dropout(c); })),
+        group("bias and dropout mask, rows with gaps", with_scores(Layout::Gaps, both)),
     };
 }
 
@@ -143,6 +163,11 @@ std::vector<CaseGroup> shape_groups() {
         group("sequence first", laid_out(Layout::SBHD)),
         group("packed Q, K and V", [](auto& c) { laid_out(Layout::Packed)(c), c.s_kv = c.s_q; }),
         group("one batch entry for all", [](auto& c) { c.input_layout = Layout::Shared; }),
+        group("rows with gaps", laid_out(Layout::WideGaps)),
+        group("rows with gaps, padding", [](auto& c) { laid_out(Layout::WideGaps)(c), lengths(c); }),
+        group("heads of 256, rows with gaps", [](auto& c) { laid_out(Layout::WideGaps)(c), head_dims(256, 256)(c); }),
+        group("one query, rows with gaps",
+              [](auto& c) { laid_out(Layout::WideGaps)(c), c.stats_layout = Layout::BHSD, decode(600)(c); }),
         group("heads of 32", head_dims(32, 32)),
         group("heads of 40 and 24", head_dims(40, 24)),
         group("heads of 96", head_dims(96, 96)),
@@ -160,18 +185,13 @@ std::vector<CaseGroup> shape_groups() {
         group("one query, dropout mask of one number for each batch entry", one_number(true, false)),
         group("one query, dropout mask of one number for each head", one_number(false, true)),
         group("one query and key, bias and dropout mask by head",
-              [](auto& c) {
-                  c.s_q = c.s_kv = 1, masked_dropout(c);
-                  c.bias = c.mask = Index4{1, c.h_q, 1, 1};
-              }),
+              [](auto& c) { c.s_q = c.s_kv = 1, masked_dropout(c), c.bias = c.mask = of_heads(c); }),
         group("one query, dropout mask of one head",
               [&](auto& c) { decode(32)(c), masked_dropout(c), (*c.mask)[1] = 1; }),
-        group(
-            "one query, odd keys, mask of one row",
-            [&](auto& c) {
-                decode(31)(c), masked_dropout(c), c.mask = Index4{1, 1, 1, c.s_kv};
-            },
-            "cudnn.s28"),
+        group("one query, odd keys, mask of one row",
+              [&](auto& c) {
+                  decode(31)(c), masked_dropout(c), c.mask = Index4{1, 1, 1, c.s_kv};
+              }),
         group("one query, alibi, dropout mask", [&](auto& c) { decode(32)(c), masked_dropout(c), c.alibi = true; }),
         group("half a tile of keys left", [](auto& c) { c.s_kv = 192; }),
         group("large scores", [](auto& c) { c.magnitude = 6.0; }),
@@ -251,13 +271,6 @@ std::vector<CaseGroup> ragged_groups() {
     };
 }
 
-Change modified(oracle::Modify modifier, float number = 1.0f) {
-    return [=](AttentionCase& c) {
-        c.modifier = modifier, c.modifier_number = number;
-        c.modifier_reach = 40, c.modifier_step = 3;
-    };
-}
-
 std::vector<CaseGroup> modifier_groups() {
     using oracle::Modify;
     auto const capped = modified(Modify::Softcap, 2.5f);
@@ -284,10 +297,6 @@ std::vector<CaseGroup> modifier_groups() {
         group("causal at the bottom right by a modifier", modified(Modify::BottomCausal)),
         group("window at the bottom right by a modifier", modified(Modify::BottomWindow)),
     };
-}
-
-Change paged(std::int64_t k_rows, std::int64_t v_rows) {
-    return [=](AttentionCase& c) { lengths(c), c.paging.k_rows = k_rows, c.paging.v_rows = v_rows; };
 }
 
 Change several_pages(std::int64_t rows) {
@@ -336,8 +345,6 @@ std::vector<CaseGroup> paged_groups() {
         group("pages, unified", [&](auto& c) { pages(c), c.implementation = AttentionImplementation_t::UNIFIED; }),
     };
 }
-
-void sink(AttentionCase& c) { c.sink = DataType_t::FLOAT, c.d_sink = true; }
 
 Change with_sink(Change const& change) {
     return [=](AttentionCase& c) { sink(c), change(c); };
@@ -395,95 +402,6 @@ std::vector<CaseGroup> softmax_groups() {
         group(
             "stats and sum_exp", [](auto& c) { c.score_sum_exp = true; }, "cudnn.s30"),
         group("sink, max and sum_exp", with_sink(both), "cudnn.s31"),
-    };
-}
-
-// 8-bit attention takes heads of 128 in both directions, and backward queries in multiples of 16.
-constexpr Shape kFp8Shapes[] = {{2, 2, 2, 2, 128, 128, 128, 128},
-                                {2, 4, 2, 2, 80, 131, 128, 128},
-                                {1, 2, 1, 1, 272, 321, 128, 128},
-                                {2, 4, 4, 4, 384, 256, 128, 128}};
-
-CaseGroup fp8_group(std::string const& name, Change const& change, std::string limit = {},
-                    std::string backward_limit = {}) {
-    CaseGroup made{"FP8" + name, {}, std::move(limit), std::move(backward_limit)};
-    std::uint64_t seed = 800;
-    for (Shape const& shape : kFp8Shapes) {
-        for (DataType_t const gradients : {DataType_t::FP8_E4M3, DataType_t::FP8_E5M2}) {
-            AttentionCase c = base_case(shape, DataType_t::FP8_E4M3, ++seed);
-            c.gradient_type = gradients;
-            c.bias_type = c.mask_type = DataType_t::FLOAT;
-            change(c);
-            made.cases.push_back(std::move(c));
-        }
-    }
-    return made;
-}
-
-void fp8_bias(AttentionCase& c) { c.bias = Index4{1, c.h_q, c.s_q, c.s_kv}; }
-
-std::vector<CaseGroup> fp8_option_groups() {
-    auto const capped = modified(oracle::Modify::Softcap, 2.5f);
-    return {
-        fp8_group("", [](auto&) {}),
-        fp8_group(", causal", [](auto& c) { c.right = 0; }),
-        fp8_group(", causal, bottom right", [](auto& c) { c.right = 0, bottom_right(c); }),
-        fp8_group(", sliding window", [](auto& c) { c.left = 33, c.right = 0; }),
-        fp8_group(", padding", lengths),
-        fp8_group(", padding and causal", [](auto& c) { lengths(c), c.right = 0; }),
-        fp8_group(", an empty sequence", [](auto& c) { lengths(c), c.len_q->front() = c.len_kv->front() = 0; }),
-        fp8_group(", bias", fp8_bias, "cudnn.s49"),
-        fp8_group(
-            ", bias of BFLOAT16", [](auto& c) { fp8_bias(c), c.bias_type = DataType_t::BFLOAT16; }, "cudnn.s49"),
-        fp8_group(
-            ", bias, low rows", [](auto& c) { fp8_bias(c), c.bias_shift = -120.0; }, "cudnn.s49"),
-        fp8_group(
-            ", alibi and causal", [](auto& c) { c.alibi = true, c.right = 0; }, "cudnn.s49"),
-        fp8_group(", softcap", capped, "cudnn.s49", "cudnn.s49"),
-        fp8_group(", dropout", dropout, "cudnn.s49", "cudnn.s49"),
-        fp8_group(", dropout mask", masked_dropout, "cudnn.s49", "cudnn.s49"),
-        fp8_group(
-            ", max and sum_exp", [](auto& c) { c.generate_stats = false, c.logit_max = c.score_sum_exp = true; },
-            "cudnn.s50"),
-        fp8_group(", pages of 16", paged(16, 16)),
-        fp8_group(", inference", [](auto& c) { c.generate_stats = false; }),
-        fp8_group(", ragged", packed, "cudnn.s47"),
-        fp8_group(", sink", sink, "cudnn.s43", "cudnn.s43"),
-        fp8_group(
-            ", sink without dSink", [](auto& c) { sink(c), c.d_sink = false; }, "cudnn.s43"),
-    };
-}
-
-std::vector<CaseGroup> fp8_shape_groups() {
-    return {
-        fp8_group(", E5M2 throughout",
-                  [](auto& c) { c.type = c.result_type = DataType_t::FP8_E5M2, c.gradient_type.reset(); }),
-        fp8_group(", O of E5M2", [](auto& c) { c.result_type = DataType_t::FP8_E5M2; }),
-        fp8_group(
-            ", O of BFLOAT16", [](auto& c) { c.result_type = DataType_t::BFLOAT16; }, "cudnn.s42", "cudnn.s67"),
-        fp8_group(", no scale", [](auto& c) { c.scale = Scale::None, c.magnitude = 0.3; }),
-        fp8_group(", scale on the device", scaled(Scale::Device)),
-        fp8_group(
-            ", factors embedded", [](auto& c) { c.factors = Scale::Embedded; }, {}, "cudnn.s51"),
-        fp8_group(
-            ", factors by value", [](auto& c) { c.factors = Scale::ByValue; }, {}, "cudnn.s51"),
-        fp8_group(", odd factors", [](auto& c) { c.odd_factors = true; }),
-        fp8_group(", head by head", laid_out(Layout::BHSD)),
-        fp8_group(", sequence first", laid_out(Layout::SBHD)),
-        fp8_group(", packed Q, K and V", [](auto& c) { laid_out(Layout::Packed)(c), c.s_kv = c.s_q; }),
-        fp8_group(", key and value heads differ", [](auto& c) { c.h_q = 4, c.h_k = 2, c.h_v = 1; }),
-        fp8_group(", large scores", [](auto& c) { c.magnitude = 6.0; }),
-        fp8_group(
-            ", few queries", [](auto& c) { c.s_q = 3; }, {}, "cudnn.s63"),
-        fp8_group(
-            ", fewer heads in V than in K", [](auto& c) { c.h_q = c.h_k = 2, c.h_v = 1; }, {}, "cudnn.s64"),
-        fp8_group(", one query", decode(200), "cudnn.s44", "cudnn.s63"),
-        fp8_group(", heads of 64", head_dims(64, 64), {}, "cudnn.s41"),
-        fp8_group(", heads of 80 and 48", head_dims(80, 48), {}, "cudnn.s41"),
-        fp8_group(", heads of 192 and 128", head_dims(192, 128), {}, "cudnn.s41"),
-        fp8_group(", heads of 256", head_dims(256, 256), {}, "cudnn.s41"),
-        fp8_group(
-            ", deterministic", [](auto& c) { c.deterministic = true; }, {}, "cudnn.s48"),
     };
 }
 
@@ -581,10 +499,11 @@ std::vector<CaseGroup> variant_groups() {
 
 std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
-    for (auto const& groups : {mask_groups(), band_groups(), score_groups(), dropout_groups(), shape_groups(),
-                               more_queries_groups(), ragged_groups(), bounded_groups(), paged_groups(),
-                               modifier_groups(), sink_groups(), softmax_groups(), variant_groups(), dynamic_groups(),
-                               wide_head_groups(), float_groups(), fp8_option_groups(), fp8_shape_groups()}) {
+    for (auto const& groups :
+         {mask_groups(),    band_groups(),      score_groups(),        dropout_groups(),    scores_layout_groups(),
+          shape_groups(),   one_query_groups(), more_queries_groups(), ragged_groups(),     bounded_groups(),
+          paged_groups(),   modifier_groups(),  sink_groups(),         softmax_groups(),    variant_groups(),
+          dynamic_groups(), wide_head_groups(), float_groups(),        fp8_option_groups(), fp8_shape_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;

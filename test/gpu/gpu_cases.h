@@ -16,6 +16,10 @@ struct CaseGroup {
 };
 
 std::vector<CaseGroup> gpu_case_groups();
+// Those of one query and those of 8 bits among them.
+std::vector<CaseGroup> one_query_groups();
+std::vector<CaseGroup> fp8_option_groups();
+std::vector<CaseGroup> fp8_shape_groups();
 // They violate a limit, on some architecture at least.
 std::vector<CaseGroup> groups_at_limits();
 

@@ -69,10 +69,9 @@ std::vector<CaseGroup> scores_at_limits() {
               [](auto& c) {
                   c.s_q = 1, c.bias = Index4{c.b, c.h_q, 1, 1};
               }),
-        group("one query, bias of one number for each head",
-              [](auto& c) {
-                  c.s_q = 1, c.bias = Index4{1, c.h_q, 1, 1};
-              }),
+        group("one query, bias of one number for each head", [](auto& c) { c.s_q = 1, c.bias = of_heads(c); }),
+        group("bias, transposed", with_scores(Layout::Transposed, biased(true, true, true))),
+        group("dropout mask, transposed", with_scores(Layout::Transposed, masked_dropout)),
         group("softcap and dBias",
               [](auto& c) {
                   c.modifier = oracle::Modify::Softcap, c.modifier_number = 2.5f;
@@ -96,7 +95,6 @@ Change one_key(bool b, bool h) {
 }
 
 std::vector<CaseGroup> dropout_at_limits() {
-    auto const of_heads = [](AttentionCase const& c) { return Index4{1, c.h_q, 1, 1}; };
     return {
         group("dropout mask of one column", [](auto& c) { masked_dropout(c), (*c.mask)[3] = 1; }),
         group("dropout mask of one number for each batch entry",
@@ -119,7 +117,7 @@ std::vector<CaseGroup> dropout_at_limits() {
               [&](auto& c) { with_whole_bias_gradient(c), masked_dropout(c), c.mask = of_heads(c); }),
         group("dropout mask of one number for each head, documents",
               [&](auto& c) { c.modifier = oracle::Modify::Documents, masked_dropout(c), c.mask = of_heads(c); }),
-        group("one key, bias of one number for each head", [&](auto& c) { c.s_kv = 1, c.bias = of_heads(c); }),
+        group("one key, bias of one number for each head", [](auto& c) { c.s_kv = 1, c.bias = of_heads(c); }),
         group("one key, bias and dropout mask of one number for each head",
               [&](auto& c) { c.s_kv = 1, masked_dropout(c), c.bias = c.mask = of_heads(c); }),
         group("one key, dropout mask of one number", one_key(false, false)),
@@ -158,8 +156,21 @@ std::vector<CaseGroup> fp8_at_limits() {
     };
 }
 
+// Their numbers lie two elements apart.
+Change apart(Change const& change) {
+    return [=](AttentionCase& c) { c.numbers_apart = true, change(c); };
+}
+
 std::vector<CaseGroup> lengths_at_limits() {
     return {
+        group("lengths apart", apart(lengths)),
+        group("Stats of one query, apart", [](auto& c) { c.b = 1, c.stats_layout = Layout::Gaps, decode(200)(c); }),
+        group("ragged, offsets apart", apart(packed)),
+        group("sink and dSink apart", apart(sink)),
+        group("slopes apart", apart(modified(oracle::Modify::Slopes))),
+        group("bias of one number for each head, apart", apart([](auto& c) { c.bias = of_heads(c); })),
+        group("dropout mask of one number for each head, apart",
+              apart([](auto& c) { masked_dropout(c), c.mask = of_heads(c); })),
         group("lengths as sums", [](auto& c) { lengths(c), c.sums_of_lengths = true; }),
         group("lengths as sums, causal", [](auto& c) { lengths(c), c.sums_of_lengths = true, c.right = 0; }),
         group("ragged, offsets in rows", [](auto& c) { packed(c), c.offsets_in_rows = true; }),

@@ -44,7 +44,7 @@ std::string kind_of(std::string const& faults) {
     return kind;
 }
 
-// The limits that refused the pass: "s12 s28".
+// The limits that refused the pass: "s12 s86".
 std::string limits_of(PassOutcome const& pass) {
     constexpr char const* kMark = "[cudnn.";
     std::set<std::string> limits;

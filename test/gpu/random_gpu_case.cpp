@@ -28,7 +28,7 @@ void choose_form(AttentionCase& c, std::uint64_t index) {
 
 AttentionCase random_gpu_case(std::uint64_t index) {
     constexpr std::int64_t kHeadDims[] = {8, 16, 32, 40, 64, 64, 72, 80, 104, 128, 128, 136, 192, 256};
-    constexpr Layout kLayouts[] = {Layout::BHSD, Layout::BSHD, Layout::SBHD, Layout::Packed};
+    constexpr Layout kLayouts[] = {Layout::BHSD, Layout::BSHD, Layout::SBHD, Layout::Packed, Layout::WideGaps};
     Random random(9000 + index);
     AttentionCase c = random_wide_case(index, {0.35, 500});
     c.type = c.result_type = random.chance(0.5) ? DataType_t::HALF : DataType_t::BFLOAT16;

@@ -1,10 +1,13 @@
 // What each option adds to the operations of attention without it, and nothing else.
 #include "attention_graphs.h"
 #include "core/data_type.h"
+#include "nodes/schema.h"
 #include "support/catch.h"
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <vector>
 
 using namespace test;
 
@@ -75,7 +78,7 @@ TEST_CASE("The user's mask is applied after its scale, a drawn one before", "[ex
     auto const lines = steps(composite(AttentionGraph::forward().dropout_mask()));
     REQUIRE(lines.size() == 11);
     CHECK(lines[8] == "scaled_probabilities = MUL(probabilities, dropout_scale)");
-    CHECK(lines[9] == "dropped_probabilities:HALF = MUL(scaled_probabilities, dropout_mask)");
+    CHECK(lines[9] == "dropped_probabilities:HALF = MUL(scaled_probabilities, dropout_mask@2)");
 }
 
 // Engines get rows wrong that they broadcast in backward, and single numbers; where they do not, a repeated row is
@@ -98,6 +101,71 @@ TEST_CASE("What scores meet is told with all rows where engines are wrong otherw
         CHECK(is_repeated(AttentionGraph::backward().bias(dim), "bias*") == in_backward);
         CHECK(is_repeated(with_modifier(dim), "other*") == in_forward);
         CHECK(is_repeated(with_modifier(PointwiseMode_t::MUL, dim), "other*") == in_backward);
+    }
+}
+
+// Engines that split the keys of one query count each part's columns from 0.
+TEST_CASE("What ALiBi adds for one query is a table, in forward", "[expand]") {
+    auto const with_alibi = [](AttentionGraph graph, std::int64_t queries) {
+        resize(graph, {Port::Q, Port::O}, 2, queries);
+        if (graph.node().kind() == nodes::NodeKind::SdpaBackward) {
+            resize(graph, {Port::dO, Port::dQ, Port::Stats}, 2, queries);
+        }
+        graph.fields().alibi_mask = true;
+        return composite(graph);
+    };
+    ir::OpGraph const one = with_alibi(AttentionGraph::forward(), 1);
+    CHECK(kinds(one) == kHead + "ADD " + kTail + "MATMUL");
+    ir::Value const& biases = find_value(one, "alibi_biases");
+    CHECK(biases.dim == core::Dims{1, 4, 1, 5});
+    CHECK(biases.table[4] == 4.0 * 0.25);         // the first of four slopes
+    CHECK(biases.table[16] == 1.0 * 0.00390625);  // the last one
+    CHECK(kinds(with_alibi(AttentionGraph::forward(), 2)).find("GEN_INDEX GEN_INDEX SUB MUL ADD") != std::string::npos);
+    CHECK(kinds(with_alibi(AttentionGraph::backward(), 1)).find("GEN_INDEX GEN_INDEX SUB MUL ADD") !=
+          std::string::npos);
+}
+
+TEST_CASE("The columns that a modifier of one query counts are numbers in memory", "[expand]") {
+    auto const counting = [](std::int64_t queries, std::int64_t axis) {
+        auto graph = with_modifier({2, 4, queries, 5});
+        resize(graph, {Port::Q, Port::O, Port::Score, Port::Score_mod}, 2, queries);
+        auto const other = static_cast<nodes::TensorId>(
+            std::ranges::find(graph.spec.tensors, "other", &nodes::TensorSpec::name) - graph.spec.tensors.begin());
+        graph.spec.tensors[static_cast<std::size_t>(other)].is_virtual = true;
+        graph.spec.tensors[static_cast<std::size_t>(other)].data_type = DataType_t::INT32;
+        nodes::Node index = nodes::make_node(nodes::NodeKind::Pointwise);
+        auto& fields = std::get<nodes::PointwiseFields>(index.fields);
+        fields.mode = PointwiseMode_t::GEN_INDEX, fields.axis = axis;
+        index.ports[nodes::pointwise::In_0] = graph.node().ports[Port::Score];
+        index.ports[nodes::pointwise::Out_0] = other;
+        graph.spec.nodes.insert(graph.spec.nodes.begin(), std::move(index));
+        return composite(graph);
+    };
+    ir::OpGraph const one = counting(1, 3);
+    CHECK(kinds(one) == kHead + "GEN_INDEX ADD ADD " + kTail + "MATMUL");
+    CHECK(bodies<ir::PointwiseOp>(one)[0].axis == 2);
+    CHECK(find_value(one, "other::columns").table == std::vector<double>{0, 1, 2, 3, 4});
+    CHECK(find_value(one, "other::columns").dim == core::Dims{1, 1, 1, 5});
+    CHECK(kinds(counting(1, 2)) == kHead + "GEN_INDEX ADD " + kTail + "MATMUL");
+    CHECK(kinds(counting(2, 3)) == kHead + "GEN_INDEX ADD " + kTail + "MATMUL");
+}
+
+// Forward's engines read rows in pieces of the alignment, and past their end.
+TEST_CASE("A dropout mask is told no more alignment than its rows' length has, in forward", "[expand]") {
+    auto const alignment = [](AttentionGraph graph, core::Dims const& dim, char const* name) {
+        resize(graph, {Port::K, Port::V}, 2, dim[3]);
+        if (graph.node().kind() == nodes::NodeKind::SdpaBackward) resize(graph, {Port::dK, Port::dV}, 2, dim[3]);
+        graph.dropout_mask();
+        graph.tensor(Port::Dropout_mask).dim = dim;
+        graph.tensor(Port::Dropout_mask).stride = core::packed_strides(dim);
+        return find_value(composite(graph), name).alignment;
+    };
+    for (auto const& [keys, name, bytes] : {std::tuple{5, "dropout_mask@2", 2},
+                                            {6, "dropout_mask@4", 4},
+                                            {12, "dropout_mask@8", 8},
+                                            {24, "dropout_mask", 16}}) {
+        CHECK(alignment(AttentionGraph::forward(), {2, 4, 6, keys}, name) == bytes);
+        CHECK(alignment(AttentionGraph::backward(), {2, 4, 6, keys}, "dropout_mask") == 16);
     }
 }
 

@@ -47,3 +47,43 @@ TEST_CASE("cudnn.s86: columns of a bias or a dropout mask apart", "[support]") {
         CHECK(ids(with_strides(masked, Port::Dropout_mask, {30, 30, 1, 6})) == "cudnn.s86");
     }
 }
+
+TEST_CASE("cudnn.s87: lengths, offsets, sinks and numbers for heads apart", "[support]") {
+    for (auto const& plain : {AttentionGraph::forward(), AttentionGraph::backward()}) {
+        AttentionGraph padded = plain;
+        bool const is_backward = padded.node().kind() == cudnn_frontend::nodes::NodeKind::SdpaBackward;
+        padded.padding();
+        CHECK(ids(padded) == "");
+        CHECK(ids(with_strides(padded, Port::Seq_len_kv, {2, 1, 1, 1})) == "cudnn.s87");
+        CHECK(ids(with_strides(padded, Port::Seq_len_q, {0, 1, 1, 1})) == "cudnn.s87");
+        AttentionGraph sunk = plain;
+        sunk.connect(Port::Sink_token, cudnn_frontend::DataType_t::FLOAT, {1, 4, 1, 1});
+        CHECK(ids(with_strides(sunk, Port::Sink_token, {8, 2, 1, 1})) == (is_backward ? "" : "cudnn.s87"));
+        AttentionGraph biased = plain;
+        biased.bias({1, 4, 1, 1});
+        CHECK(ids(with_strides(biased, Port::Bias, {9, 1, 7, 7})) == "");
+        CHECK(ids(with_strides(biased, Port::Bias, {8, 2, 1, 1})) == "cudnn.s87");
+        AttentionGraph of_batches = plain;
+        CHECK(ids(with_strides(of_batches.bias({2, 4, 1, 1}), Port::Bias, {16, 4, 1, 1})) == "");
+    }
+    auto stats = AttentionGraph::backward();
+    resize(stats, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
+    CHECK(ids(with_strides(stats, Port::Stats, {8, 2, 1, 1})) == "");
+    for (int const port : {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV, Port::Stats})
+        resize(stats, {port}, 0, 1);
+    CHECK(ids(stats) == "");
+    CHECK(ids(with_strides(stats, Port::Stats, {8, 2, 1, 1})) == "cudnn.s87");
+}
+
+TEST_CASE("cudnn.s87: what a modifier reads, and ragged offsets", "[support]") {
+    auto modified = test::with_modifier({1, 4, 1, 1});
+    CHECK(ids(modified) == "");
+    for (auto& tensor : modified.spec.tensors) {
+        if (tensor.dim == core::Dims{1, 4, 1, 1}) tensor.stride = {12, 3, 1, 1};
+    }
+    CHECK(ids(modified) == "cudnn.s87");
+    auto packed = test::packed_backward();
+    CHECK(ids(packed) == "");
+    packed.spec.tensors[static_cast<std::size_t>(packed.tensor(Port::K).ragged_offset)].stride = {2, 1, 1, 1};
+    CHECK(ids(packed) == "cudnn.s87");
+}

@@ -6,7 +6,7 @@
 
 namespace test {
 
-// The limits that a graph violates: "cudnn.s14 cudnn.s28".
+// The limits that a graph violates: "cudnn.s14 cudnn.s86".
 inline std::string limit_ids(AttentionGraph const& graph, cudnn_frontend::core::Capabilities const& here,
                              cudnn_frontend::support::Settings const& settings = {}) {
     std::string text;

@@ -167,10 +167,7 @@ TEST_CASE("cudnn.s12 and s17: dBias", "[support]") {
     CHECK(ids(graph) == "");
 }
 
-TEST_CASE("cudnn.s16, s18 and s19: what single elements and padded windows do", "[support]") {
-    auto one_query = AttentionGraph::forward().bias({2, 4, 1, 1});
-    resize(one_query, {Port::Q, Port::O}, 2, 1);
-    CHECK(ids(one_query) == "cudnn.s16");
+TEST_CASE("cudnn.s18 and s19: what single elements and padded windows do", "[support]") {
     auto one_score = AttentionGraph::backward();
     resize(one_score, {Port::Q, Port::O, Port::dO, Port::Stats, Port::dQ, Port::K, Port::V, Port::dK, Port::dV}, 2, 1);
     CHECK(ids(one_score, version(91800)) == "cudnn.s18");
@@ -249,31 +246,6 @@ TEST_CASE("cudnn.s27: numbers for heads alone are no column", "[support]") {
     auto by_head = graph, by_batch = graph;
     CHECK(ids(by_head.bias({1, 4, 1, 1}), {.cudnn_version = 91900, .sm = 89}) == "");
     CHECK(ids(by_batch.bias({2, 1, 1, 1}), {.cudnn_version = 91900, .sm = 89}) == "cudnn.s27");
-}
-
-TEST_CASE("cudnn.s28: one row of a dropout mask for all heads of one query", "[support]") {
-    auto graph = AttentionGraph::forward();
-    resize(graph, {Port::Q, Port::O}, 2, 1);
-    graph.dropout_mask();
-    CHECK(ids(graph) == "cudnn.s28");
-    resize(graph, {Port::Dropout_mask}, 1, 4);
-    CHECK(ids(graph) == "");
-}
-
-TEST_CASE("cudnn.s28: a number of a dropout mask for each batch entry of one key", "[support]") {
-    auto graph = AttentionGraph::forward();
-    resize(graph, {Port::K, Port::V}, 2, 1);
-    graph.dropout_mask();
-    auto const ids_of_mask = [&](core::Dims const& dim) {
-        graph.tensor(Port::Dropout_mask).dim = dim;
-        graph.tensor(Port::Dropout_mask).stride = core::packed_strides(dim);
-        return ids(graph);
-    };
-    CHECK(ids_of_mask({2, 1, 1, 1}) == "cudnn.s28");
-    for (core::Dims const& dim : {core::Dims{1, 1, 1, 1}, {1, 4, 1, 1}, {2, 4, 1, 1}, {2, 1, 6, 1}}) {
-        CAPTURE(dim);
-        CHECK(ids_of_mask(dim) == "");
-    }
 }
 
 TEST_CASE("cudnn.s32 and s33: gradients of modifiers, and columns that modifiers read", "[support]") {
