@@ -150,8 +150,7 @@ ValueId AttentionScope::add_integer(std::string const& name, std::int64_t intege
 }
 
 ValueId AttentionScope::add_table(std::string const& name, core::Dims dim, std::vector<double> table, DataType_t type) {
-    return add_value(
-        {.name = name, .type = type, .dim = std::move(dim), .role = ir::Role::Constant, .table = std::move(table)});
+    return NodeScope::add_table(path(name), std::move(dim), std::move(table), type);
 }
 
 static ir::PointwiseOp pointwise_op(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out) {
@@ -207,10 +206,7 @@ std::string AttentionScope::name_of_op(std::string const& result) const {
 
 ValueId AttentionScope::emit(ir::OpBody const& body, ValueId out) {
     ir::Value const result = value(out);
-    bool const is_floating_point = result.type != DataType_t::INT32 && result.type != DataType_t::BOOLEAN;
-    builder_.add(ir::Op{.name = name_of_op(result.name),
-                        .compute_type = is_floating_point ? compute_type() : result.type,
-                        .body = body});
+    builder_.add(ir::Op{.name = name_of_op(result.name), .compute_type = compute_type_for(result.type), .body = body});
     return out;
 }
 

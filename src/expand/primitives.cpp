@@ -3,6 +3,7 @@
 
 #include <numeric>
 #include <utility>
+#include <vector>
 
 namespace cudnn_frontend::inline v1::expand {
 
@@ -32,13 +33,11 @@ static void expand_column_of_one_query(NodeScope& at) {
     ir::Value const index = at.value(column);
     ir::ValueId const row =
         at.add({.name = index.name + "::row", .type = index.type, .dim = index.dim, .stride = index.stride});
-    ir::Value numbers{.name = index.name + "::columns", .type = index.type, .dim = {1, 1, 1, index.dim[3]}};
-    numbers.stride = core::packed_strides(numbers.dim);
-    numbers.role = ir::Role::Constant;
-    numbers.table.resize(static_cast<std::size_t>(index.dim[3]));
-    std::iota(numbers.table.begin(), numbers.table.end(), 0.0);
-    ir::ValueId const columns = at.add(std::move(numbers));
-    DataType_t const compute = index.type == DataType_t::INT32 ? index.type : at.compute_type();
+    std::vector<double> numbers(static_cast<std::size_t>(index.dim[3]));
+    std::iota(numbers.begin(), numbers.end(), 0.0);
+    ir::ValueId const columns =
+        at.add_table(index.name + "::columns", {1, 1, 1, index.dim[3]}, std::move(numbers), index.type);
+    DataType_t const compute = at.compute_type_for(index.type);
     ir::PointwiseOp of_row{.mode = PointwiseMode_t::GEN_INDEX}, sum{.mode = PointwiseMode_t::ADD};
     of_row.in[0] = at.port(In_0), of_row.out = row, of_row.axis = 2;
     sum.in[0] = row, sum.in[1] = columns, sum.out = column;

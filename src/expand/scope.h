@@ -5,6 +5,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace cudnn_frontend::inline v1::expand {
 
@@ -25,6 +26,8 @@ class NodeScope {
 
     ir::ValueId add(ir::Value value) { return builder_.add(std::move(value)); }
     void add(ir::Op op) { builder_.add(std::move(op)); }
+    // Packed numbers that the graph itself holds.
+    ir::ValueId add_table(std::string name, core::Dims dim, std::vector<double> table, DataType_t type);
 
     // What scores meet, with its one row repeated where engines compute graphs wrong in which they broadcast it
     // themselves: in backward a row of numbers, and everywhere a number for each batch entry; one for each head alone
@@ -33,6 +36,8 @@ class NodeScope {
 
     // What floating-point operations of the node compute in.
     DataType_t compute_type() const { return compute_type_; }
+    // What an operation with results of that type computes in: integers and predicates as such.
+    DataType_t compute_type_for(DataType_t result) const;
 
     // The node as one operation, under its name.
     void add_node(ir::OpBody const& body) { builder_.add({name_, compute_type_, body}); }

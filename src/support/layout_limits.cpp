@@ -5,40 +5,43 @@
 namespace cudnn_frontend::inline v1::support {
 namespace {
 
-// What is wrong with the numbers along the one dim of a tensor; empty where nothing is, and without a tensor.
-std::string gap_between_numbers(nodes::TensorSpec const* tensor, std::size_t axis) {
-    if (tensor == nullptr || tensor->dim[axis] == 1 || tensor->stride[axis] == 1) return {};
-    return "a stride of " + number(tensor->stride[axis]) + " in dim " + number(std::int64_t(axis));
+// What is wrong with the numbers along the one dim of a tensor; empty where nothing is.
+std::string gap_between_numbers(nodes::TensorSpec const& tensor, std::size_t axis) {
+    if (tensor.dim[axis] == 1 || tensor.stride[axis] == 1) return {};
+    return "a stride of " + number(tensor.stride[axis]) + " in dim " + number(std::int64_t(axis));
 }
 
-std::string gap_between_offsets(Facts const& facts, nodes::TensorSpec const* tensor) {
-    if (!is_ragged(tensor)) return {};
-    std::string const gap =
-        gap_between_numbers(&facts.graph.tensors[static_cast<std::size_t>(tensor->ragged_offset)], 0);
+std::string gap_between_offsets(Facts const& facts, nodes::TensorSpec const& tensor) {
+    if (!is_ragged(&tensor)) return {};
+    std::string const gap = gap_between_numbers(facts.graph.tensors[static_cast<std::size_t>(tensor.ragged_offset)], 0);
     return gap.empty() ? gap : gap + " of its ragged offsets";
 }
 
-// In backward nothing but the gradient reads the sink, and that by its strides.
-std::string gap_at(Facts const& facts, int port) {
-    nodes::TensorSpec const* const tensor = facts.tensor(port);
-    if (tensor == nullptr) return {};
+// The dim along which cuDNN takes a tensor's numbers for neighbours, if there is one. In backward nothing but the
+// gradient reads the sink, and that by its strides; in forward Stats are written by theirs.
+std::optional<std::size_t> axis_of_neighbours(Facts const& facts, int port) {
     switch (port) {
         case Port::Seq_len_q:
         case Port::Seq_len_kv:
         case Port::Cu_seq_len_q:
-        case Port::Cu_seq_len_kv: return gap_between_numbers(tensor, 0);
-        case Port::Sink_token: return facts.is_backward ? "" : gap_between_numbers(tensor, 1);
-        case Port::dSink_token: return gap_between_numbers(tensor, 1);
+        case Port::Cu_seq_len_kv: return 0;
+        case Port::dSink_token: return 1;
+        case Port::Sink_token: return facts.is_backward ? std::nullopt : std::optional<std::size_t>(1);
         case Port::Stats:
+            if (!facts.is_backward) return {};
+            [[fallthrough]];
         case Port::Bias:
-        case Port::Dropout_mask: {
-            bool const is_read = port != Port::Stats || facts.is_backward;
-            if (is_read && is_for_heads_alone(*tensor)) return gap_between_numbers(tensor, 1);
-            break;
-        }
-        default: break;
+        case Port::Dropout_mask:
+            return is_for_heads_alone(*facts.tensor(port)) ? std::optional<std::size_t>(1) : std::nullopt;
+        default: return {};
     }
-    return gap_between_offsets(facts, tensor);
+}
+
+std::string gap_at(Facts const& facts, int port) {
+    nodes::TensorSpec const* const tensor = facts.tensor(port);
+    if (tensor == nullptr) return {};
+    auto const axis = axis_of_neighbours(facts, port);
+    return axis ? gap_between_numbers(*tensor, *axis) : gap_between_offsets(facts, *tensor);
 }
 
 }  // namespace
@@ -90,7 +93,7 @@ Found numbers_apart(Facts const& facts, Capabilities const&) {
         if (!gap.empty()) return Violation{port, std::move(gap)};
     }
     for (nodes::TensorSpec const* const tensor : tensors_of_modifiers(facts)) {
-        std::string const gap = is_for_heads_alone(*tensor) ? gap_between_numbers(tensor, 1) : "";
+        std::string const gap = is_for_heads_alone(*tensor) ? gap_between_numbers(*tensor, 1) : "";
         if (!gap.empty()) return Violation{Port::Score_mod, gap + " of '" + tensor->name + "' of the modifier"};
     }
     return {};

@@ -7,12 +7,13 @@ namespace {
 
 bool is_forward_of_one_query(Facts const& facts) { return !facts.is_backward && facts.queries() == 1; }
 
+bool is_forward_of_one_row(Facts const& facts) { return is_forward_of_one_query(facts) && facts.keys() > 1; }
+
 bool is_of_batches_and_heads(core::Dims const& dim) { return dim[0] > 1 && dim[1] > 1 && dim[3] == 1; }
 
-// Whether keys share a number of the tensor, which differs between batch entries and heads.
-bool is_shared_by_keys(Facts const& facts, int port) {
+bool is_of_batches_and_heads(Facts const& facts, int port) {
     nodes::TensorSpec const* const tensor = facts.tensor(port);
-    return tensor != nullptr && facts.keys() > 1 && is_of_batches_and_heads(tensor->dim);
+    return tensor != nullptr && is_of_batches_and_heads(tensor->dim);
 }
 
 // The first tensor with a number for each head, but for a sink token; of a modifier its port and its name.
@@ -36,14 +37,14 @@ bool shares_any_heads(Facts const& facts) {
 }  // namespace
 
 Found mask_of_one_query(Facts const& facts, Capabilities const&) {
-    if (!is_forward_of_one_query(facts) || !is_shared_by_keys(facts, Port::Dropout_mask)) return {};
+    if (!is_forward_of_one_row(facts) || !is_of_batches_and_heads(facts, Port::Dropout_mask)) return {};
     return Violation{Port::Dropout_mask, "one query, and one column for each batch entry and head"};
 }
 
 Found bias_of_one_query(Facts const& facts, Capabilities const&) {
-    if (!is_forward_of_one_query(facts) || facts.keys() == 1) return {};
+    if (!is_forward_of_one_row(facts)) return {};
     std::string const found = "one query, and one column for each batch entry and head";
-    if (is_shared_by_keys(facts, Port::Bias)) return Violation{Port::Bias, found};
+    if (is_of_batches_and_heads(facts, Port::Bias)) return Violation{Port::Bias, found};
     for (nodes::TensorSpec const* const tensor : tensors_of_modifiers(facts)) {
         if (!is_of_batches_and_heads(tensor->dim)) continue;
         return Violation{Port::Score_mod, found + " in '" + tensor->name + "' of the modifier"};
@@ -57,8 +58,7 @@ Found single_score(Facts const& facts, Capabilities const& here) {
 }
 
 // Forward splits so many keys within a cluster of blocks, which draws by positions in each part; more of them are not
-// split beside a generator. Backward would have to draw what no forward drew. On 10.x,
-// asked, another engine takes it.
+// split beside a generator. Backward would have to draw what no forward drew. On 10.x, asked, another engine takes it.
 Found drawn_dropout_of_one_query(Facts const& facts, Capabilities const& here) {
     bool const is_split = facts.keys() > 256 && facts.keys() <= 512 && !is_datacenter(here);
     if (facts.queries() != 1 || !is_split || !draws_dropout(facts)) return {};

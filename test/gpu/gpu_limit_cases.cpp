@@ -12,11 +12,6 @@ void with_whole_bias_gradient(AttentionCase& c) {
     c.d_bias = true;
 }
 
-void with_sink_gradient(AttentionCase& c) {
-    c.sink = DataType_t::FLOAT;
-    c.d_sink = true;
-}
-
 std::vector<CaseGroup> shapes_at_limits() {
     auto const heads = [](std::int64_t qk, std::int64_t v) {
         return [=](AttentionCase& c) { c.d_qk = qk, c.d_v = v; };
@@ -81,9 +76,9 @@ std::vector<CaseGroup> scores_at_limits() {
               [](auto& c) { c.modifier = oracle::Modify::Window, c.modifier_reach = 20, c.left = 50; }),
         group("one key, documents and a dropout mask",
               [](auto& c) { c.modifier = oracle::Modify::Documents, c.s_kv = 1, masked_dropout(c); }),
-        group("dSink, deterministic", [](auto& c) { with_sink_gradient(c), c.deterministic = true; }),
-        group("dSink and dropout", [](auto& c) { with_sink_gradient(c), dropout(c); }),
-        group("dSink and ragged", [](auto& c) { with_sink_gradient(c), packed(c); }),
+        group("dSink, deterministic", [](auto& c) { sink(c), c.deterministic = true; }),
+        group("dSink and dropout", [](auto& c) { sink(c), dropout(c); }),
+        group("dSink and ragged", [](auto& c) { sink(c), packed(c); }),
     };
 }
 
@@ -150,7 +145,7 @@ std::vector<CaseGroup> fp8_at_limits() {
         fp8_at_limit("FP8, heads of 272", head_dims(272, 272)),
         fp8_at_limit("FP8, heads of 128 and 64", head_dims(128, 64)),
         fp8_at_limit("FP8, ragged, a sequence without queries", [](auto& c) { packed(c), c.len_q->front() = 0; }),
-        fp8_at_limit("FP8, sink and dSink", with_sink_gradient),
+        fp8_at_limit("FP8, sink and dSink", sink),
         fp8_at_limit("FP8, lengths and window, bottom right",
                      [](auto& c) { head_dims(128, 128)(c), lengths(c), c.left = 33, c.right = 0, bottom_right(c); }),
     };
