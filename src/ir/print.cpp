@@ -4,6 +4,9 @@
 #include "core/number_text.h"
 #include "ir/faults.h"
 
+#include <algorithm>
+#include <span>
+
 namespace cudnn_frontend::inline v1::ir {
 namespace {
 
@@ -16,8 +19,12 @@ std::string scalar_text(detail::Scalar const& scalar) {
 
 std::string constant_text(Value const& value) {
     if (value.table.empty()) return scalar_text(value.constant);
+    constexpr std::size_t kShown = 16;
     std::string text;
-    for (double const element : value.table) text += (text.empty() ? "{" : ", ") + shortest_text(element);
+    for (double const element : std::span(value.table).first(std::min(kShown, value.table.size()))) {
+        text += (text.empty() ? "{" : ", ") + shortest_text(element);
+    }
+    if (value.table.size() > kShown) text += ", ... " + std::to_string(value.table.size()) + " numbers";
     return text + "}";
 }
 

@@ -50,6 +50,19 @@ TEST_CASE("text has one line for each value that no operation makes, then one fo
           "%7 max \"of\" row = REDUCE_MAX(x: %6, deterministic) -> FLOAT [2, 4, 8, 1] output uid 4\n");
 }
 
+TEST_CASE("text shows the first numbers of a table and how many there are") {
+    auto const text_of = [](std::size_t size) {
+        ir::Builder builder;
+        ir::Value value = make_value(ir::Role::Constant, "table", {1, 1, 1, static_cast<std::int64_t>(size)});
+        value.table.assign(size, 2.0);
+        builder.add(value);
+        return ir::to_text(std::move(builder).finish().value());
+    };
+    std::string const sixteen = "{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2";
+    CHECK(text_of(16).find(sixteen + "}") != std::string::npos);
+    CHECK(text_of(5000).find(sixteen + ", ... 5000 numbers}") != std::string::npos);
+}
+
 TEST_CASE("text shows loads of pages, and how many keys fused attention finds in them") {
     ir::Builder builder;
     auto const q = builder.add(input("Q", {2, 1, 4, 8}, 1)), pages = builder.add(input("pages", {5, 1, 2, 8}, 2));
