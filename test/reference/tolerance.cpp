@@ -125,14 +125,17 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
 }
 
 // Of -p_sink D, summed over rows.
-static Array sink_errors(Problem const& p, Array const& o, Array const& stats, Array const& d_o, double unit) {
+static Array sink_errors(Problem const& p, Array const& o, Array const& stats, Array const& d_o,
+                         Precision const& precision) {
     Array result(1, p.heads(), 1, 1);
     double const additions = static_cast<double>(p.batches() * p.queries()) + length(p.v.dim[3]) + 16.0;
     for_each_row(p, [&](auto b, auto h, auto i) {
         double const row = stats.at(b, h, i, 0), sink = p.sink_at(h);
         if (!std::isfinite(row) || !std::isfinite(sink)) return;
-        double const relative = unit * (additions + 4.0 * (std::abs(row) + std::abs(sink)));
-        result.at(0, h, 0, 0) += relative * std::exp(sink - row) * absolute_dot(d_o, h, i, o, h, i, b);
+        double const relative = precision.unit * (additions + 4.0 * (std::abs(row) + std::abs(sink)));
+        double const flushed = precision.smallest() * static_cast<double>(p.v.dim[3]);
+        result.at(0, h, 0, 0) +=
+            std::exp(sink - row) * (relative * absolute_dot(d_o, h, i, o, h, i, b) + flushed) + precision.smallest();
     });
     return result;
 }
@@ -156,7 +159,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
     Array const probability = probabilities(s, stats);
     Array const score_error = score_errors(p, s, precision);
     Backward allowed{zeros_like(exact.d_q), zeros_like(exact.d_k), zeros_like(exact.d_v), zeros_like(exact.d_bias),
-                     p.sink ? sink_errors(p, o, stats, d_o, unit) : Array()};
+                     p.sink ? sink_errors(p, o, stats, d_o, precision) : Array()};
     double const of_keys = precision.sum_unit(p.queries() * (p.heads() / p.k.dim[1]));
     double const of_values = precision.sum_unit(p.queries() * (p.heads() / p.v.dim[1]));
     double const rows_per_bias = p.bias ? static_cast<double>(s.values.size() / p.bias->values.size() + 4) : 0.0;
@@ -178,10 +181,10 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             double const d_score = weight * difference;
             double const d_score_error = d_score * (relative + precision.sum_unit(p.v.dim[3] + 4)) +
                                          (smallest + factor_floor) * difference + flushed;
-            // P, dP and dS are each rounded once.
+            // P and dP are each rounded once, and dS after it has the scale, which is taken back.
             if (p.bias)
-                allowed.d_bias.at(b, h, i, j) +=
-                    d_score_error + d_score * (unit + factor_unit) * rows_per_bias + 3.0 * dropped_floor;
+                allowed.d_bias.at(b, h, i, j) += d_score_error + d_score * (unit + factor_unit) * rows_per_bias +
+                                                 2.0 * dropped_floor + dropped_floor / std::min(1.0, std::abs(p.scale));
             double const wide_error = d_score_error + d_score * slope_error(p, score_error.at(b, h, i, 0), unit);
             allowed.amax_d_p = std::max(allowed.amax_d_p, std::abs(p.scale) * wide_error);
             // Further down the scale comes with the other factor.
