@@ -2,6 +2,8 @@
 
 #include "cudnn/backend_enums.h"
 
+#include <algorithm>
+
 namespace cudnn_frontend::inline v1::cudnn {
 namespace {
 
@@ -78,6 +80,17 @@ Result<KnobRange> read_range(Descriptor const& info) {
 }
 
 }  // namespace
+
+// As their plans' kernels are named: of 9.12 to 9.19, and of 9.28.
+static bool splits_keys(KnobChoice const& choice) {
+    constexpr std::int64_t kSplit = 32;
+    if (choice.knob == CUDNN_KNOB_TYPE_KERNEL_CFG) return (choice.value & kSplit) != 0;
+    return choice.knob == CUDNN_KNOB_TYPE_STREAM_K && choice.value != 0;
+}
+
+bool may_split_keys(EngineConfig const& config) {
+    return config.knobs.empty() || std::ranges::any_of(config.knobs, splits_keys);
+}
 
 Result<EngineConfig> describe(Descriptor const& config) {
     EngineConfig value;

@@ -87,12 +87,11 @@ void AttentionScope::use_full_lengths() {
 ValueId AttentionScope::with_all_rows(ValueId id) { return repeat_row_if_needed(id, queries(), is_backward()); }
 
 // Forward's engines read rows in pieces of the mask's alignment, and past their end where that does not divide them.
-// Backward's do not, and are slower with less of it.
 ValueId AttentionScope::dropout_mask() {
     ValueId const id = with_all_rows(port(Port::Dropout_mask));
     ir::Value const mask = value(id);
     std::int64_t const alignment = std::gcd(mask.alignment, mask.dim[3] * core::size_of(mask.type));
-    return is_backward() || alignment == mask.alignment ? id : builder_.aligned(id, alignment);
+    return alignment == mask.alignment ? id : builder_.aligned(id, alignment);
 }
 
 ValueId AttentionScope::modified(ValueId s, int given, int returned) {

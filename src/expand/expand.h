@@ -14,6 +14,8 @@ struct Capabilities {
     // Backward without lengths gets the full lengths as lengths where the last tile of keys is not full, or there is
     // one query: cuDNN's Hopper engines can give NaN there without.
     bool full_lengths_in_backward = false;
+    // Backward's engines mask what is left of the last tile of keys themselves, unless it is half a tile.
+    bool masks_last_tile = false;
     // Backward's memory between operations has room for as many rows of packed sequences as the user says there are.
     bool packed_scratch = false;
 };

@@ -1,6 +1,8 @@
 #include "support/modifier_limits.h"
 
+#include "core/data_type.h"
 #include "core/index_axis.h"
+#include "core/names.h"
 
 #include <algorithm>
 
@@ -46,7 +48,33 @@ bool is_left_edge(GraphSpec const& graph, Node const& node) {
     return axis == 3 ? mode == CMP_GT || mode == CMP_GE : axis == 2 && mode == CMP_LT;
 }
 
+bool computes_in_integers(Node const& node) {
+    PointwiseFields const* const fields = pointwise_fields(node);
+    bool const is_integer = node.compute_data_type == DataType_t::INT32 || node.compute_data_type == DataType_t::INT64;
+    return fields != nullptr && is_integer && fields->mode != PointwiseMode_t::GEN_INDEX;
+}
+
+nodes::TensorSpec const* first_float(GraphSpec const& graph, Node const& node) {
+    for (int const port : {Pointwise::In_0, Pointwise::In_1}) {
+        nodes::TensorSpec const* const operand = graph.tensor(node, port);
+        if (operand != nullptr && core::is_floating_point(operand->data_type)) return operand;
+    }
+    return nullptr;
+}
+
 }  // namespace
+
+Found integers_of_floats(Facts const& facts, Capabilities const&) {
+    if (!facts.has(Port::Score)) return {};
+    for (Node const& node : facts.graph.nodes) {
+        nodes::TensorSpec const* const operand = computes_in_integers(node) ? first_float(facts.graph, node) : nullptr;
+        if (operand == nullptr) continue;
+        return Violation{Port::Score_mod, "'" + operand->name + "' of " + core::name_of(operand->data_type) +
+                                              " in an operation that computes in " +
+                                              core::name_of(node.compute_data_type)};
+    }
+    return {};
+}
 
 Found several_left_edges(Facts const& facts, Capabilities const&) {
     if (!facts.has(Port::Score)) return {};

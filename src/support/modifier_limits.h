@@ -6,5 +6,6 @@
 namespace cudnn_frontend::inline v1::support {
 
 Found several_left_edges(Facts const& facts, Capabilities const& here);
+Found integers_of_floats(Facts const& facts, Capabilities const& here);
 
 }  // namespace cudnn_frontend::inline v1::support

@@ -36,6 +36,11 @@ bool shares_any_heads(Facts const& facts) {
 
 }  // namespace
 
+bool is_wrong_in_parts(Facts const& facts) {
+    bool const is_wrong = facts.has(Port::Sink_token) || draws_dropout(facts) || numbers_of_heads(facts);
+    return is_forward_of_one_query(facts) && is_wrong;
+}
+
 Found mask_of_one_query(Facts const& facts, Capabilities const&) {
     if (!is_forward_of_one_row(facts) || !is_of_batches_and_heads(facts, Port::Dropout_mask)) return {};
     return Violation{Port::Dropout_mask, "one query, and one column for each batch entry and head"};
@@ -57,30 +62,13 @@ Found single_score(Facts const& facts, Capabilities const& here) {
     return Violation{-1, "one query and one key with " + version(here.cudnn_version)};
 }
 
-// Forward splits so many keys within a cluster of blocks, which draws by positions in each part; more of them are not
-// split beside a generator. Backward would have to draw what no forward drew. On 10.x, asked, another engine takes it.
-Found drawn_dropout_of_one_query(Facts const& facts, Capabilities const& here) {
-    bool const is_split = facts.keys() > 256 && facts.keys() <= 512 && !is_datacenter(here);
-    if (facts.queries() != 1 || !is_split || !draws_dropout(facts)) return {};
-    return Violation{
-        -1, "one query of " + number(facts.keys()) + " keys with a dropout probability on " + architecture_of(here)};
-}
-
 // The kernel takes the heads that share keys for rows.
-Found heads_of_one_query_in_pages(Facts const& facts, Capabilities const&) {
-    if (!is_forward_of_one_query(facts) || !nodes::has_pages(facts.node) || !shares_any_heads(facts)) return {};
+Found heads_of_one_query_in_pages(Facts const& facts, Capabilities const& here) {
+    bool const is_of_pages = is_forward_of_one_query(facts) && nodes::has_pages(facts.node);
+    if (!is_of_pages || !shares_any_heads(facts) || here.cudnn_version < 91500) return {};
     Found found = facts.has(Port::Sink_token) ? Violation{Port::Sink_token, "a sink token"} : numbers_of_heads(facts);
-    if (found) found->found += " beside one query, pages and shared key heads";
+    if (found) found->found += " beside one query, pages and shared key heads with " + version(here.cudnn_version);
     return found;
-}
-
-// Where the keys are split, each part counts the sink.
-Found sink_of_one_query_in_pages(Facts const& facts, Capabilities const& here) {
-    bool const is_split = facts.keys() > 512 && here.cudnn_version >= 91500;
-    if (!is_forward_of_one_query(facts) || !nodes::has_pages(facts.node) || !is_split) return {};
-    if (!facts.has(Port::Sink_token) || shares_any_heads(facts)) return {};  // cudnn.s89
-    return Violation{Port::Sink_token, "a sink token beside one query and pages of " + number(facts.keys()) +
-                                           " keys with " + version(here.cudnn_version)};
 }
 
 }  // namespace cudnn_frontend::inline v1::support

@@ -5,11 +5,11 @@
 
 namespace cudnn_frontend::inline v1::support {
 
+bool is_wrong_in_parts(Facts const& facts);
+
 Found mask_of_one_query(Facts const& facts, Capabilities const& here);
 Found bias_of_one_query(Facts const& facts, Capabilities const& here);
 Found single_score(Facts const& facts, Capabilities const& here);
-Found drawn_dropout_of_one_query(Facts const& facts, Capabilities const& here);
 Found heads_of_one_query_in_pages(Facts const& facts, Capabilities const& here);
-Found sink_of_one_query_in_pages(Facts const& facts, Capabilities const& here);
 
 }  // namespace cudnn_frontend::inline v1::support

@@ -7,6 +7,7 @@
 #include "nodes/schema.h"
 #include "nodes/wording.h"
 #include "support/limit_tools.h"
+#include "support/one_query_limits.h"
 
 namespace cudnn_frontend::inline v1::support {
 
@@ -60,6 +61,17 @@ Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capab
         }
     }
     return Report(std::move(findings));
+}
+
+bool masks_last_tile(core::Capabilities const& capabilities) {
+    return is_hopper(capabilities) && capabilities.cudnn_version >= 91900;
+}
+
+bool is_wrong_in_parts(nodes::ValidatedGraph const& graph) {
+    return std::ranges::any_of(graph.spec().nodes, [&](nodes::Node const& node) {
+        auto const facts = facts_of(graph.spec(), node);
+        return facts && is_wrong_in_parts(*facts);
+    });
 }
 
 bool takes_packed_scratch(core::Capabilities const& capabilities) { return is_hopper_or_datacenter(capabilities); }

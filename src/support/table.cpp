@@ -469,19 +469,14 @@ constexpr Limit kLimits[] = {
      "lengths, ragged offsets, a sink token, its gradient, and numbers for heads alone one after the other: cuDNN "
      "does not look at the strides of these",
      "copy the tensor to one without gaps", kUnsupported, Ground::WrongRun, numbers_apart},
-    {"cudnn.s88",
-     "for one query with a dropout probability, but on 10.x: at most 256 keys, or more than 512; of others forward "
-     "draws wrong, and writes out of bounds",
-     "give Q a second row, or drop by a mask of yours", kUnsupported, Ground::WrongRun, drawn_dropout_of_one_query},
     {"cudnn.s89",
-     "forward of one query beside pages and shared key heads: no sink token, and no numbers for heads alone in a bias, "
-     "a dropout mask or a modifier; cuDNN takes those of other heads",
+     "with cuDNN 9.15 or newer for forward of one query beside pages and shared key heads: no sink token, and no "
+     "numbers for heads alone in a bias, a dropout mask or a modifier; cuDNN takes those of other heads",
      "give Q a second row, of padding; of a bias or a mask repeat the numbers for each key", kUnsupported,
      Ground::WrongRun, heads_of_one_query_in_pages},
-    {"cudnn.s90",
-     "forward of one query beside pages and a sink token: at most 512 keys, or cuDNN before 9.15; others count the "
-     "sink several times",
-     "give Q a second row, of padding", kUnsupported, Ground::WrongRun, sink_of_one_query_in_pages},
+    {"cudnn.s91",
+     "operands of integers for a modifier's operations that compute in integers; others cuDNN reads in another way",
+     "set_compute_data_type(DataType_t::FLOAT) for the operation", kUnsupported, Ground::WrongRun, integers_of_floats},
 };
 
 }  // namespace

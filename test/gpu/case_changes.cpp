@@ -108,6 +108,8 @@ Change with_scores(Layout layout, Change const& change) {
 
 Index4 of_heads(AttentionCase const& c) { return {1, c.h_q, 1, 1}; }
 
+void low_scores(AttentionCase& c) { c.low_scores = true, c.magnitude = 8.0; }
+
 void sink(AttentionCase& c) { c.sink = DataType_t::FLOAT, c.d_sink = true; }
 
 }  // namespace sdpa_test

@@ -127,6 +127,16 @@ std::vector<CaseGroup> dropout_at_limits() {
                   c.s_kv = 1, c.bias = Index4{c.b, c.h_q, c.s_q, 1};
               }),
         group("one key, bias and dropout mask", [](auto& c) { c.s_kv = 1, masked_dropout(c), c.bias = c.mask; }),
+        group("one key, bias, transposed", with_scores(Layout::Transposed,
+                                                       [](auto& c) {
+                                                           c.s_kv = 1, c.bias = Index4{c.b, c.h_q, c.s_q, 1};
+                                                       })),
+        group("one key, dropout mask, transposed",
+              with_scores(Layout::Transposed, [](auto& c) { c.s_kv = 1, masked_dropout(c); })),
+        group("bias of one column, transposed", with_scores(Layout::Transposed,
+                                                            [](auto& c) {
+                                                                c.bias = Index4{c.b, c.h_q, c.s_q, 1};
+                                                            })),
     };
 }
 

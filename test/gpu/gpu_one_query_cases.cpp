@@ -30,6 +30,7 @@ std::vector<Option> positions_and_heads() {
         {"alibi", alibi},
         {"alibi of given slopes", modified(Modify::Slopes)},
         {"relative bias", modified(Modify::Relative, 0.05f)},
+        {"distance by heads", modified(Modify::HeadDistance, 0.02f)},
         {"documents", modified(Modify::Documents)},
         {"prefix", modified(Modify::Prefix)},
         {"dilated window", reaching(Modify::Dilated)},
@@ -42,15 +43,16 @@ std::vector<Option> positions_and_heads() {
         {"bias of one number for each head", with_bias_of_heads},
         {"sink", sink},
         {"max and sum_exp", max_and_sum},
+        {"low scores", low_scores},
+        {"sink, low scores", [](auto& c) { sink(c), low_scores(c); }},
+        {"dropout mask, low scores", [](auto& c) { masked_dropout(c), low_scores(c); }},
     };
 }
 
 // Kernels split few hundred keys in one way, and more in another.
 CaseGroup dense(std::int64_t keys, Option const& option) {
-    bool const is_refused = keys <= 512 && std::string(option.name) == "dropout";
     auto const with_one_query = [&](AttentionCase& c) { decode(keys)(c), option.change(c); };
-    return group("one query, " + std::to_string(keys) + " keys, " + option.name, with_one_query,
-                 is_refused ? "cudnn.s88" : "");
+    return group("one query, " + std::to_string(keys) + " keys, " + option.name, with_one_query);
 }
 
 CaseGroup in_pages(Option const& option) {
@@ -58,10 +60,10 @@ CaseGroup in_pages(Option const& option) {
         decode(600)(c), paged(16, 16)(c), c.len_q->front() = 1;
         option.change(c);
         c.d_bias = false;
-        if (c.sink) c.h_k = c.h_v = c.h_q / 2;  // with heads that nobody shares it is cudnn.s90
+        if (c.sink) c.h_k = c.h_v = c.h_q / 2;
     };
     std::string const name = option.name;
-    bool const is_of_heads = name == "sink" || name == "alibi of given slopes" || name.ends_with("each head");
+    bool const is_of_heads = name.starts_with("sink") || name == "alibi of given slopes" || name.ends_with("each head");
     return group("pages, one query, 600 keys, " + name, with_pages, is_of_heads ? "cudnn.s89" : "");
 }
 
@@ -79,7 +81,7 @@ std::vector<CaseGroup> one_query_groups() {
     auto const alone = [](AttentionCase& c) {
         decode(600)(c), c.h_k = c.h_v = c.h_q, paged(16, 16)(c), c.len_q->front() = 1, sink(c);
     };
-    groups.push_back(group("pages, one query, sink, no shared heads", alone, "cudnn.s90"));
+    groups.push_back(group("pages, one query, sink, no shared heads", alone));
     return groups;
 }
 

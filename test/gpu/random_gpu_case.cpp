@@ -16,12 +16,17 @@ namespace {
 void choose_form(AttentionCase& c, std::uint64_t index) {
     Random random(80000 + index);
     c.dynamic_shapes = random.chance(0.06);  // backward: cudnn.s84
+    if (Random(160000 + index).chance(0.1)) c.low_scores = true, c.magnitude = 8.0;
     if (!random.chance(0.08) || c.modifier != oracle::Modify::Nothing) return;
     c.implementation = AttentionImplementation_t::UNIFIED;
     if (random.chance(0.2)) return;  // cudnn.s11
     c.bias.reset(), c.mask.reset(), c.sink.reset(), c.left.reset(), c.right.reset();
     c.alibi = c.d_bias = c.d_sink = c.rng_dump = c.logit_max = c.score_sum_exp = false;
     c.dropout = Dropout::None;
+}
+
+bool masks_by_documents(AttentionCase const& c) {
+    return c.modifier == oracle::Modify::Documents || c.modifier == oracle::Modify::CappedDocuments;
 }
 
 }  // namespace
@@ -41,9 +46,11 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     if (!has_ragged_results) c.output_layout = output;
     c.scale_value = static_cast<float>(random.real(0.5, 2.0) / std::sqrt(static_cast<double>(c.d_qk)));
     if (c.scale == Scale::None) c.scale = Scale::Number;
-    // What such biases mask whole, backward gets wrong; no limit can see it.
+    // What such biases and documents mask whole, backward gets wrong; no limit can see it.
     if (c.bias && (*c.bias)[3] == 1 && c.bias_type != c.type) c.bias_infinities = Infinities::None;
     if (c.s_kv == 1) c.bias_infinities = Infinities::None;
+    bool const keeps_one_key = c.s_kv == 1 || (c.right == 0 && c.alignment == DiagonalAlignment_t::TOP_LEFT);
+    if (c.s_q == 1 && keeps_one_key && masks_by_documents(c)) c.modifier = oracle::Modify::Nothing;
     bool const is_whole_bias = c.bias && (*c.bias)[2] == c.s_q && (*c.bias)[3] == c.s_kv;
     c.d_bias = c.d_bias && is_whole_bias;  // cudnn.s12
     c.nan_in_padding = c.paging.wild_entries = false;
@@ -62,6 +69,7 @@ AttentionCase random_fp8_gpu_case(std::uint64_t index) {
     constexpr std::int64_t kForwardHeadDims[] = {64, 128, 192, 256};
     Random random(70000 + index);
     AttentionCase c = random_gpu_case(index);
+    if (c.low_scores) c.low_scores = false, c.magnitude = 1.0;
     c.type = random.chance(0.8) ? kTypes[0] : kTypes[1];
     c.result_type = random.chance(0.8) ? c.type : random.pick(kTypes);
     c.gradient_type = random.pick(kTypes);

@@ -220,6 +220,30 @@ TEST_CASE("heads of 20 are refused with what to do, and engines take them in row
     CHECK(find_engines(graphs.backward.graph()).get_message() == "");
 }
 
+// Kernels that split the keys of one query are faster, and count a sink in each part.
+TEST_CASE("a sink of one query bars the kernels that split its keys", "[offline]") {
+    if (!has_cudnn()) return;
+    AttentionCase c = gpu_case_groups()[0].cases[0];
+    c.s_q = 1, c.s_kv = 400, c.generate_stats = false;
+    auto const first = [](Graph& graph) {
+        std::string name;
+        REQUIRE(graph.get_plan_name_at_index(0, name).is_good());
+        return name;
+    };
+    Graphs plain(c);
+    std::string chosen;
+    REQUIRE(plain.forward.graph().build(Target::offline("h200")).is_good());
+    REQUIRE(plain.forward.graph().get_plan_name(chosen).is_good());
+    CHECK(chosen == first(plain.forward.graph()));
+    c.sink = DataType_t::FLOAT;
+    Graphs sunk(c);
+    Graph& graph = sunk.forward.graph();
+    REQUIRE(graph.build(Target::offline("h200")).is_good());
+    REQUIRE(graph.get_plan_name(chosen).is_good());
+    CHECK(chosen != first(graph));
+    CHECK(graph.build_plan_at_index(0).get_message().find("may split the keys of one query") != std::string::npos);
+}
+
 TEST_CASE("a plan tells whether each run gives the same bits", "[offline]") {
     if (!has_cudnn()) return;
     AttentionCase c = gpu_case_groups()[0].cases[0];

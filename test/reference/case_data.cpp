@@ -103,6 +103,12 @@ void fill_rows(AttentionCase const& c, Random& random, double magnitude, HostTen
     tensor.fill([&](Index4 const& at) { return at[3] < columns ? magnitude * random.real(-1.0, 1.0) : 0.0; });
 }
 
+void lower_scores(Inputs const& in) {
+    for (auto const& [tensor, sign] : {std::pair(in.q, 1.0), std::pair(in.k, -1.0)}) {
+        for_each_index(tensor.dim, [&](Index4 const& at) { tensor.set(at, sign * std::abs(tensor.get(at))); });
+    }
+}
+
 // All heads of all tensors of one position beside each other. The tensors agree in batch and length.
 void pack_rows(DataType_t type, std::initializer_list<HostTensor*> group) {
     std::int64_t width = 0;
@@ -143,8 +149,8 @@ HostTensor scalar(DataType_t type, double value) {
 }
 
 // Sums may start at any number.
-HostTensor sums_tensor(std::vector<std::int64_t> const& lengths, DataType_t type) {
-    HostTensor const tensor = make_tensor(type, {static_cast<std::int64_t>(lengths.size()) + 1, 1, 1, 1});
+HostTensor sums_tensor(AttentionCase const& c, std::vector<std::int64_t> const& lengths) {
+    HostTensor const tensor = make_numbers(c, c.offset_type, {static_cast<std::int64_t>(lengths.size()) + 1, 1, 1, 1});
     double sum = static_cast<double>(lengths.size() % 2 * 5);
     return tensor.fill([&](Index4 const& at) {
         return at[0] == 0 ? sum : sum += static_cast<double>(lengths[static_cast<std::size_t>(at[0]) - 1]);
@@ -152,7 +158,7 @@ HostTensor sums_tensor(std::vector<std::int64_t> const& lengths, DataType_t type
 }
 
 HostTensor lengths_tensor(AttentionCase const& c, std::vector<std::int64_t> const& lengths) {
-    if (c.sums_of_lengths) return sums_tensor(lengths, c.offset_type);
+    if (c.sums_of_lengths) return sums_tensor(c, lengths);
     HostTensor const tensor = make_numbers(c, DataType_t::INT32, {static_cast<std::int64_t>(lengths.size()), 1, 1, 1});
     return tensor.fill([&](Index4 const& at) { return static_cast<double>(lengths[static_cast<std::size_t>(at[0])]); });
 }
@@ -313,6 +319,7 @@ Inputs make_inputs(AttentionCase const& c) {
     fill_rows(c, random, c.magnitude / factor_of(in.factors.descale_q), in.q);
     fill_rows(c, random, c.magnitude / factor_of(in.factors.descale_k), in.k);
     fill_rows(c, random, 1.0 / factor_of(in.factors.descale_v), in.v);
+    if (c.low_scores) lower_scores(in);
     if (c.scale == Scale::ByValue || c.scale == Scale::Device) {
         in.scale = scalar(DataType_t::FLOAT, static_cast<double>(c.scale_value));
     }

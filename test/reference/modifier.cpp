@@ -22,6 +22,7 @@ bool Modifier::keeps(std::int64_t b, std::int64_t i, std::int64_t j) const {
 
 double Modifier::addend(std::int64_t h, std::int64_t i, std::int64_t j) const {
     if (kind == Modify::Slopes) return of_queries.at(0, h, 0, 0) * static_cast<double>(j - i);
+    if (kind == Modify::HeadDistance) return number * static_cast<double>(h * (j - i));
     return kind == Modify::Relative ? number * static_cast<double>(j - i) : 0.0;
 }
 

@@ -10,6 +10,7 @@ enum class Modify {
     Softcap,
     Slopes,
     Relative,
+    HeadDistance,  // as Relative, times the head's index
     Documents,
     CappedDocuments,
     Prefix,

@@ -77,6 +77,7 @@ std::vector<Option> const& all_options() {
         {"score modifier: softcap, then documents", nothing, modified(oracle::Modify::CappedDocuments, 0.5f), 0.3},
         {"score modifier: alibi of given slopes", nothing, modified(oracle::Modify::Slopes, 0.0f), 0.15},
         {"score modifier: relative bias", nothing, modified(oracle::Modify::Relative, 0.3f), 0.15},
+        {"score modifier: distance by heads", nothing, modified(oracle::Modify::HeadDistance, 0.3f), 0.15},
         {"score modifier: documents", nothing, modified(oracle::Modify::Documents, 0.0f), 0.3},
         {"score modifier: prefix", nothing, modified(oracle::Modify::Prefix, 0.0f), 0.15},
         {"score modifier: dilated window", nothing, modified(oracle::Modify::Dilated, 0.0f), 0.3},

@@ -113,8 +113,9 @@ void choose_ragged(AttentionCase& c, std::uint64_t index) {
 // By a generator of its own too.
 void choose_modifier(AttentionCase& c, std::uint64_t index) {
     using oracle::Modify;
-    constexpr Modify kModifiers[] = {Modify::Softcap,   Modify::CappedDocuments, Modify::Slopes,  Modify::Relative,
-                                     Modify::Documents, Modify::Prefix,          Modify::Dilated, Modify::Causal};
+    constexpr Modify kModifiers[] = {Modify::Softcap,  Modify::CappedDocuments, Modify::Slopes,
+                                     Modify::Relative, Modify::HeadDistance,    Modify::Documents,
+                                     Modify::Prefix,   Modify::Dilated,         Modify::Causal};
     Random random(kSweepSeed + 611953 * index);
     if (!random.chance(0.15)) return;
     c.modifier = random.pick(kModifiers);

@@ -5,6 +5,7 @@
 namespace sdpa_test {
 
 using cudnn_frontend::error_code_t;
+using cudnn_frontend::graph::Pointwise_attributes;
 using cudnn_frontend::graph::SDPA_attributes;
 using cudnn_frontend::graph::SDPA_backward_attributes;
 using cudnn_frontend::graph::SDPA_fp8_backward_attributes;
@@ -17,6 +18,29 @@ std::vector<std::int64_t> to_vector(Index4 const& index) { return {index.begin()
 void set_up(Graph& graph, AttentionCase const& c) {
     graph.set_io_data_type(c.type).set_intermediate_data_type(DataType_t::FLOAT);
     graph.set_compute_data_type(DataType_t::FLOAT).set_dynamic_shape_enabled(c.dynamic_shapes);
+}
+
+// score + factor * head * (column - row), as a program would write it.
+auto distance_by_heads(float factor) {
+    using enum cudnn_frontend::PointwiseMode_t;
+    return [factor](std::shared_ptr<Graph> const& graph, TensorPtr const& score) {
+        auto const step = [](cudnn_frontend::PointwiseMode_t mode, DataType_t type) {
+            return Pointwise_attributes().set_mode(mode).set_compute_data_type(type);
+        };
+        auto const typed = [](TensorPtr const& tensor, DataType_t type) {
+            tensor->set_data_type(type);
+            return tensor;
+        };
+        auto const index = [&](std::int64_t axis) {
+            return typed(graph->pointwise(score, step(GEN_INDEX, DataType_t::INT32).set_axis(axis)), DataType_t::INT32);
+        };
+        auto const both = [&](cudnn_frontend::PointwiseMode_t mode, TensorPtr const& a, TensorPtr const& b,
+                              DataType_t type) { return typed(graph->pointwise(a, b, step(mode, type)), type); };
+        TensorPtr const distance = both(SUB, index(3), index(2), DataType_t::INT32);
+        TensorPtr const of_head = both(MUL, distance, index(1), DataType_t::INT32);
+        TensorPtr const bias = both(MUL, of_head, graph->tensor(factor), DataType_t::FLOAT);
+        return both(ADD, score, bias, DataType_t::FLOAT);
+    };
 }
 
 }  // namespace
@@ -99,6 +123,7 @@ void Session::apply_modifier(Attributes& options, Inputs const& in) {
         case Modify::Nothing: return;
         case Modify::Slopes: options.set_score_mod(ready::alibi(of_queries)); return;
         case Modify::Relative: options.set_score_mod(ready::relative_bias(case_.modifier_number)); return;
+        case Modify::HeadDistance: options.set_score_mod(distance_by_heads(case_.modifier_number)); return;
         case Modify::Documents: options.set_score_mod(ready::document_mask(of_queries, of_keys)); return;
         case Modify::Prefix: options.set_score_mod(ready::prefix_lm(of_queries)); return;
         case Modify::Causal: options.set_score_mod(ready::causal_mask); return;

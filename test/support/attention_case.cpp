@@ -33,9 +33,9 @@ std::string lengths(std::vector<std::int64_t> const& values) {
 }
 
 void describe_modifier(AttentionCase const& c, std::ostream& out) {
-    constexpr char const* kNames[] = {"nothing",   "softcap",          "slopes",        "relative",
-                                      "documents", "capped documents", "prefix",        "dilated window",
-                                      "causal",    "window",           "bottom causal", "bottom window"};
+    constexpr char const* kNames[] = {
+        "nothing", "softcap",        "slopes", "relative", "distance by heads", "documents",    "capped documents",
+        "prefix",  "dilated window", "causal", "window",   "bottom causal",     "bottom window"};
     if (c.modifier == oracle::Modify::Nothing) return;
     out << ", modifier " << kNames[static_cast<int>(c.modifier)] << " " << c.modifier_number << " " << c.modifier_reach
         << "/" << c.modifier_step;
@@ -82,8 +82,8 @@ std::string describe(AttentionCase const& c) {
     if (c.gradient_type) out << ", gradients " << name_of(*c.gradient_type);
     out << " b " << c.b << " h " << c.h_q << "/" << c.h_k << "/" << c.h_v << " s " << c.s_q << "/" << c.s_kv << " d "
         << c.d_qk << "/" << c.d_v << ", layouts " << text_of(c.input_layout) << " -> " << text_of(c.output_layout)
-        << ", data seed " << c.seed << " magnitude " << c.magnitude << (c.explicit_uids ? "" : ", keyed by tensor")
-        << (c.generate_stats ? "" : ", no stats");
+        << ", data seed " << c.seed << " magnitude " << c.magnitude << (c.low_scores ? ", low scores" : "")
+        << (c.explicit_uids ? "" : ", keyed by tensor") << (c.generate_stats ? "" : ", no stats");
     if (c.zero_columns > 0) out << ", zeros in the last " << c.zero_columns << " columns";
     out << ", scale " << text_of(c.scale);
     if (c.scale != Scale::None) out << " " << c.scale_value;

@@ -67,6 +67,7 @@ struct AttentionCase {
     std::optional<DataType_t> gradient_type;     // of dO and the gradients, where it is another
     std::int64_t b = 1, h_q = 1, h_k = 1, h_v = 1, s_q = 1, s_kv = 1, d_qk = 1, d_v = 1;
     double magnitude = 1.0;         // of Q and K
+    bool low_scores = false;        // Q has positive numbers, and K negative ones
     std::int64_t zero_columns = 0;  // so many last columns of Q, K, V and dO hold zeros
     Layout input_layout = Layout::BHSD, output_layout = Layout::BHSD;
     std::optional<Layout> stats_layout;          // of Stats, Max and Sum_exp, where it is not that of O

@@ -26,12 +26,13 @@ inline Tensor_attributes packed_tensor(char const* name, std::int64_t heads, std
         .set_stride({heads * rows * columns, rows * columns, columns, 1});
 }
 
-inline SmallGraph small_graph(SDPA_attributes const& attributes = SDPA_attributes().set_name("attention")) {
+inline SmallGraph small_graph(SDPA_attributes const& attributes = SDPA_attributes().set_name("attention"),
+                              std::int64_t queries = 6) {
     SmallGraph small;
     small.graph.set_io_data_type(DataType_t::FLOAT)
         .set_intermediate_data_type(DataType_t::FLOAT)
         .set_compute_data_type(DataType_t::FLOAT);
-    small.q = small.graph.tensor(packed_tensor("Q", 4, 6, 8));
+    small.q = small.graph.tensor(packed_tensor("Q", 4, queries, 8));
     small.k = small.graph.tensor(packed_tensor("K", 2, 10, 8));
     small.v = small.graph.tensor(packed_tensor("V", 2, 10, 8));
     auto const outputs = small.graph.sdpa(small.q, small.k, small.v, attributes);

@@ -14,6 +14,7 @@ struct CudnnWork {
     std::shared_ptr<CudnnContext const> context;
     std::shared_ptr<SharedGraph> graph;  // null where the plan was deserialized
     std::shared_ptr<cudnn::Descriptor const> kernel_cache;
+    bool is_wrong_in_parts = false;  // where kernels split the keys of one query
 };
 
 // An engine that may serve the user's graph, and the plan once there is one.

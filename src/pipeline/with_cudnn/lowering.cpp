@@ -126,6 +126,7 @@ error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std
 expand::Capabilities expansion_for_cudnn(core::Capabilities const& device) {
     return {.fused_attention = expand::Capabilities::Fused::OnRequest,
             .full_lengths_in_backward = true,
+            .masks_last_tile = support::masks_last_tile(device),
             .packed_scratch = support::takes_packed_scratch(device)};
 }
 
@@ -152,6 +153,7 @@ Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& in
     auto cache = kernel_cache_for(input, *work->graph);
     if (cache.is_bad()) return cache.error();
     work->kernel_cache = std::move(cache).value();
+    work->is_wrong_in_parts = support::is_wrong_in_parts(input.graph);
     SharedGraph const& shared = *work->graph;
     work->context = make_context(input, shared.key().device, shared.key().op_graph, shared.bindings(), shared.tables());
     return std::shared_ptr<CudnnWork const>(std::move(work));

@@ -111,6 +111,24 @@ TEST_CASE("Backward masks padding with the full lengths where the last tile of k
     CHECK(kinds(forward.value()).find("BINARY_SELECT") == std::string::npos);
 }
 
+TEST_CASE("Backward beside a dropout mask does without the full lengths where engines mask the last tile", "[expand]") {
+    auto const has_lengths = [](std::int64_t queries, std::int64_t keys, bool is_masked, bool masks_last_tile) {
+        auto attention = AttentionGraph::backward();
+        resize(attention, {Port::Q, Port::O, Port::dO, Port::Stats, Port::dQ}, 2, queries);
+        resize(attention, {Port::K, Port::V, Port::dK, Port::dV}, 2, keys);
+        if (is_masked) attention.dropout_mask();
+        auto const graph = expand::expand(validated(attention.spec),
+                                          {.full_lengths_in_backward = true, .masks_last_tile = masks_last_tile});
+        return kinds(graph.value()).find("BINARY_SELECT") != std::string::npos;
+    };
+    CHECK(has_lengths(6, 200, true, false));
+    CHECK_FALSE(has_lengths(6, 200, true, true));
+    CHECK(has_lengths(6, 192, true, true));  // half a tile is left
+    CHECK(has_lengths(1, 200, true, true));
+    CHECK(has_lengths(6, 200, false, true));
+    CHECK_FALSE(has_lengths(6, 128, true, false));
+}
+
 TEST_CASE("Determinism takes the direct form of dQ and marks the sums over heads", "[expand]") {
     ir::OpGraph const plain = composite(AttentionGraph::backward().heads(2, 2));
     ir::OpGraph const deterministic = composite(AttentionGraph::backward().heads(2, 2).deterministic());
@@ -156,7 +174,7 @@ TEST_CASE("The user's dropout mask scales gradients before the row's sum is subt
     auto const lines = steps(composite(AttentionGraph::backward().dropout_mask()));
     auto const count = [&](std::string const& line) { return std::count(lines.begin(), lines.end(), line); };
     CHECK(count("scaled_row_dot = MUL(row_dot, row_dot_factor)") == 1);
-    CHECK(count("kept_probabilities = MUL(probabilities, dropout_mask)") == 1);
+    CHECK(count("kept_probabilities = MUL(probabilities, dropout_mask@2)") == 1);
     CHECK(count("dropped_probabilities = MUL(kept_probabilities, dropout_scale)") == 1);
     CHECK(count("dropped_probability_gradients = MUL(kept_probability_gradients, dropout_scale)") == 1);
     CHECK(count("dropped_score_gradients = MUL(score_gradients, dropout_scale)") == 0);

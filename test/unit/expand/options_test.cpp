@@ -125,7 +125,7 @@ TEST_CASE("What ALiBi adds for one query is a table, in forward", "[expand]") {
           std::string::npos);
 }
 
-TEST_CASE("The columns that a modifier of one query counts are numbers in memory", "[expand]") {
+TEST_CASE("The columns and heads that a modifier of one query counts are numbers in memory", "[expand]") {
     auto const counting = [](std::int64_t queries, std::int64_t axis) {
         auto graph = with_modifier({2, 4, queries, 5});
         resize(graph, {Port::Q, Port::O, Port::Score, Port::Score_mod}, 2, queries);
@@ -144,14 +144,23 @@ TEST_CASE("The columns that a modifier of one query counts are numbers in memory
     ir::OpGraph const one = counting(1, 3);
     CHECK(kinds(one) == kHead + "GEN_INDEX ADD ADD " + kTail + "MATMUL");
     CHECK(bodies<ir::PointwiseOp>(one)[0].axis == 2);
-    CHECK(find_value(one, "other::columns").table == std::vector<double>{0, 1, 2, 3, 4});
-    CHECK(find_value(one, "other::columns").dim == core::Dims{1, 1, 1, 5});
+    CHECK(find_value(one, "other::counted").table == std::vector<double>{0, 1, 2, 3, 4});
+    CHECK(find_value(one, "other::counted").dim == core::Dims{1, 1, 1, 5});
+    ir::OpGraph const heads = counting(1, 1);
+    CHECK(kinds(heads) == kinds(one));
+    CHECK(find_value(heads, "other::counted").dim == core::Dims{1, 4, 1, 5});
+    auto const of_heads = find_value(heads, "other::counted").table;
+    CHECK(of_heads[4] == 0.0);
+    CHECK(of_heads[5] == 1.0);
+    CHECK(of_heads[19] == 3.0);
+    CHECK(kinds(counting(1, 0)) == kHead + "GEN_INDEX ADD " + kTail + "MATMUL");
+    CHECK(kinds(counting(2, 1)) == kHead + "GEN_INDEX ADD " + kTail + "MATMUL");
     CHECK(kinds(counting(1, 2)) == kHead + "GEN_INDEX ADD " + kTail + "MATMUL");
     CHECK(kinds(counting(2, 3)) == kHead + "GEN_INDEX ADD " + kTail + "MATMUL");
 }
 
 // Forward's engines read rows in pieces of the alignment, and past their end.
-TEST_CASE("A dropout mask is told no more alignment than its rows' length has, in forward", "[expand]") {
+TEST_CASE("A dropout mask is told no more alignment than its rows' length has", "[expand]") {
     auto const alignment = [](AttentionGraph graph, core::Dims const& dim, char const* name) {
         resize(graph, {Port::K, Port::V}, 2, dim[3]);
         if (graph.node().kind() == nodes::NodeKind::SdpaBackward) resize(graph, {Port::dK, Port::dV}, 2, dim[3]);
@@ -165,8 +174,15 @@ TEST_CASE("A dropout mask is told no more alignment than its rows' length has, i
                                             {12, "dropout_mask@8", 8},
                                             {24, "dropout_mask", 16}}) {
         CHECK(alignment(AttentionGraph::forward(), {2, 4, 6, keys}, name) == bytes);
-        CHECK(alignment(AttentionGraph::backward(), {2, 4, 6, keys}, "dropout_mask") == 16);
+        CHECK(alignment(AttentionGraph::backward(), {2, 4, 6, keys}, name) == bytes);
     }
+}
+
+// Engines take it for the layout of the tensor.
+TEST_CASE("A single column is told a stride of 1", "[expand]") {
+    auto graph = AttentionGraph::forward().bias({2, 4, 6, 1});
+    graph.tensor(Port::Bias).stride = {24, 6, 1, 6};
+    CHECK(find_value(composite(graph), "bias").stride == core::Dims{24, 6, 1, 1});
 }
 
 TEST_CASE("Bounds carry the shift of the diagonal", "[expand]") {

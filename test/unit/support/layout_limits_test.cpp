@@ -56,6 +56,13 @@ TEST_CASE("cudnn.s87: lengths, offsets, sinks and numbers for heads apart", "[su
         CHECK(ids(padded) == "");
         CHECK(ids(with_strides(padded, Port::Seq_len_kv, {2, 1, 1, 1})) == "cudnn.s87");
         CHECK(ids(with_strides(padded, Port::Seq_len_q, {0, 1, 1, 1})) == "cudnn.s87");
+        AttentionGraph summed = plain;
+        for (int const port : {Port::Cu_seq_len_q, Port::Cu_seq_len_kv})
+            summed.connect(port, cudnn_frontend::DataType_t::INT32, {3, 1, 1, 1});
+        summed.fields().padding_mask = true;
+        CHECK(ids(summed) == "cudnn.s69");
+        CHECK(ids(with_strides(summed, Port::Cu_seq_len_q, {2, 1, 1, 1})) == "cudnn.s69 cudnn.s87");
+        CHECK(ids(with_strides(summed, Port::Cu_seq_len_kv, {2, 1, 1, 1})) == "cudnn.s69 cudnn.s87");
         AttentionGraph sunk = plain;
         sunk.connect(Port::Sink_token, cudnn_frontend::DataType_t::FLOAT, {1, 4, 1, 1});
         CHECK(ids(with_strides(sunk, Port::Sink_token, {8, 2, 1, 1})) == (is_backward ? "" : "cudnn.s87"));

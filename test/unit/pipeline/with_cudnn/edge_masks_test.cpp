@@ -24,9 +24,10 @@ test::Tensor_ptr window(Graph_ptr const& graph, test::Tensor_ptr const& scores) 
 }
 
 // The comparisons that the backend is told of, in order, with the axes of the indices on their sides.
-std::string comparisons(graph::SDPA_attributes const& options) {
+std::string comparisons(graph::SDPA_attributes const& options, std::int64_t queries = 6) {
     RecordedPlanning const recorded;
-    test::SmallGraph small = test::small_graph(options);
+    test::SmallGraph small = test::small_graph(options, queries);
+    small.graph.set_io_data_type(DataType_t::HALF);
     REQUIRE(small.graph.build(h200()).get_message() == "");
     std::regex const operation(
         R"(POINTWISE_MODE (\d+), POINTWISE_MATH_PREC \d+(?:, POINTWISE_AXIS (\d))?\s+OPERATION_POINTWISE #\d+:)"
@@ -69,6 +70,13 @@ TEST_CASE("the backend is not told of rows below columns, which would end the pr
     CHECK(comparisons(modified(test::select_below)) == "column > row\n");
 }
 
+// Its columns are its row and numbers from memory, so that they look like rows.
+TEST_CASE("columns of one query are not taken for rows") {
+    CHECK(comparisons(modified(test::select_left)) == "column < row\n");
+    CHECK(comparisons(modified(test::select_left), 1) == "row < row\n");
+    CHECK(comparisons(modified(test::select_below), 1) == "row > row\n");
+}
+
 TEST_CASE("cudnn.s68: several masks of the left edge") {
     RecordedPlanning const recorded;
     auto const answer = [](graph::SDPA_attributes const& options) {
@@ -81,4 +89,29 @@ TEST_CASE("cudnn.s68: several masks of the left edge") {
     CHECK(twice.find("found 2 mask(s) of the left edge in the modifier, and no left bound") != std::string::npos);
     CHECK(answer(modified(window)) == "");
     CHECK(answer(graph::SDPA_attributes().set_diagonal_band_left_bound(3)) == "");
+}
+
+TEST_CASE("cudnn.s91: floating-point numbers in operations on integers") {
+    RecordedPlanning const recorded;
+    auto const answer = [](DataType_t compute, DataType_t type) {
+        auto const add = [=](Graph_ptr const& graph, test::Tensor_ptr const& scores) {
+            auto const numbers = graph->tensor(test::packed_tensor("numbers", 4, 1, 1).set_data_type(type));
+            numbers->set_dim({1, 4, 1, 1});
+            auto const step = [&](PointwiseMode_t mode) {
+                return graph::Pointwise_attributes().set_mode(mode).set_compute_data_type(compute);
+            };
+            auto const row = graph->pointwise(scores, step(PointwiseMode_t::GEN_INDEX).set_axis(2));
+            auto const sum = graph->pointwise(row, numbers, step(PointwiseMode_t::ADD));
+            row->set_data_type(DataType_t::INT32), sum->set_data_type(compute);
+            return graph->pointwise(scores, sum, graph::Pointwise_attributes().set_mode(PointwiseMode_t::MUL));
+        };
+        return test::small_graph(modified(add)).graph.build(h200()).get_message();
+    };
+    CHECK(answer(DataType_t::INT32, DataType_t::INT32) == "");
+    CHECK(answer(DataType_t::FLOAT, DataType_t::FLOAT) == "");
+    CHECK(answer(DataType_t::FLOAT, DataType_t::INT32) == "");
+    std::string const refusal = answer(DataType_t::INT32, DataType_t::FLOAT);
+    CHECK(
+        refusal.find("[cudnn.s91] node 'attention', tensor 'score_mod': found 'numbers' of FLOAT in an operation that "
+                     "computes in INT32; needed") != std::string::npos);
 }
