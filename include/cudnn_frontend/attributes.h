@@ -177,8 +177,8 @@ class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_backwar
     SDPA_backward_attributes() noexcept;
 
     SDPA_backward_attributes& set_dbias(detail::Tensor_ptr const& dbias) noexcept;
-    // With ragged tensors: the row in which the last sequence ends at most, gaps included. It saves workspace. A sequence
-    // that ends behind it is an error, and on a GPU is written over other memory.
+    // With ragged tensors: the row in which the last sequence ends at most, gaps included. It saves workspace. A
+    // sequence that ends behind it is an error, and on a GPU is written over other memory.
     SDPA_backward_attributes& set_max_total_seq_len_q(std::int64_t const tokens) noexcept;
     SDPA_backward_attributes& set_max_total_seq_len_kv(std::int64_t const tokens) noexcept;
 };

@@ -139,9 +139,8 @@ std::pair<Source, std::int64_t> TensorLowering::source_of(ir::ValueId storage) {
 
 std::int64_t TensorLowering::place_scratch(ir::Value const& value) {
     std::int64_t const offset = bindings_.scratch_bytes;
-    std::int64_t const elements = value.packed_like == ir::kNoValue
-                                      ? core::span_of(value.dim, value.stride).value_or(0)
-                                      : ragged_of(value).most_rows * value.stride[2];
+    std::int64_t const elements = value.packed_like == ir::kNoValue ? core::span_of(value.dim, value.stride).value_or(0)
+                                                                    : ragged_of(value).most_rows * value.stride[2];
     std::int64_t const bytes = elements * core::size_of(value.type);
     bindings_.scratch_bytes += (bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
     return offset;
