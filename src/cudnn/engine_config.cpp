@@ -81,7 +81,7 @@ Result<KnobRange> read_range(Descriptor const& info) {
 
 }  // namespace
 
-// As their plans' kernels are named: of 9.12 to 9.19, and of 9.28.
+// Kernels that do are numbered from 32 on in 9.12 to 9.19, and have STREAM_K in 9.28.
 static bool splits_keys(KnobChoice const& choice) {
     constexpr std::int64_t kSplit = 32;
     if (choice.knob == CUDNN_KNOB_TYPE_KERNEL_CFG) return (choice.value & kSplit) != 0;

@@ -27,7 +27,7 @@ struct EngineConfig {
     std::int64_t shared_memory_bytes = 0;
 };
 
-// Whether its kernels split the keys of one query between blocks, or may, since no knob says that they do not.
+// Whether its kernels split the keys of one query between blocks, or may, since it leaves all knobs to the engine.
 bool may_split_keys(EngineConfig const& config);
 
 // A configuration of the backend. Good for one plan: cuDNN 9.19 fails to build a second one from it.

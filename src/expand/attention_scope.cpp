@@ -86,7 +86,8 @@ void AttentionScope::use_full_lengths() {
 
 ValueId AttentionScope::with_all_rows(ValueId id) { return repeat_row_if_needed(id, queries(), is_backward()); }
 
-// Forward's engines read rows in pieces of the mask's alignment, and past their end where that does not divide them.
+// Forward's engines read rows in pieces of the mask's alignment, and past their end where that does not divide them;
+// backward's do not, and take the same time either way.
 ValueId AttentionScope::dropout_mask() {
     ValueId const id = with_all_rows(port(Port::Dropout_mask));
     ir::Value const mask = value(id);

@@ -23,7 +23,7 @@ static error_t no_fused_attention(std::string const& node) {
 // Keys that the Hopper engines work on at once.
 static constexpr std::int64_t kKeyTile = 128;
 
-// Beside a dropout mask they cost a quarter of the time, and are left out where engines do without.
+// Beside a dropout mask backward takes a quarter more time with them; they are left out where engines do without.
 static bool wants_full_lengths(AttentionScope const& at) {
     std::int64_t const rest = at.keys() % kKeyTile;
     bool const is_masked = at.capabilities().masks_last_tile && rest != kKeyTile / 2 && at.applies_dropout_mask();

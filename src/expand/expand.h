@@ -12,7 +12,7 @@ struct Capabilities {
     enum class Fused { Never, OnRequest, Preferred };
     Fused fused_attention = Fused::Never;
     // Backward without lengths gets the full lengths as lengths where the last tile of keys is not full, or there is
-    // one query: cuDNN's Hopper engines can give NaN there without.
+    // one query: cuDNN's Hopper engines can give NaN there without. Not beside a dropout mask, where they do without.
     bool full_lengths_in_backward = false;
     // Backward's engines mask what is left of the last tile of keys themselves, unless it is half a tile.
     bool masks_last_tile = false;

@@ -475,7 +475,8 @@ constexpr Limit kLimits[] = {
      "give Q a second row, of padding; of a bias or a mask repeat the numbers for each key", kUnsupported,
      Ground::WrongRun, heads_of_one_query_in_pages},
     {"cudnn.s91",
-     "operands of integers for a modifier's operations that compute in integers; others cuDNN reads in another way",
+     "operands of integers for a modifier's operations that compute in integers; floating-point ones cuDNN reads in "
+     "another way",
      "set_compute_data_type(DataType_t::FLOAT) for the operation", kUnsupported, Ground::WrongRun, integers_of_floats},
 };
 

@@ -31,7 +31,7 @@ Change decode(std::int64_t keys);        // one query
 Change modified(oracle::Modify modifier, float number = 1.0f);
 Change paged(std::int64_t k_rows, std::int64_t v_rows);
 void sink(AttentionCase& c);
-void low_scores(AttentionCase& c);                        // far below -100
+void low_scores(AttentionCase& c);                        // around -128
 Change with_scores(Layout layout, Change const& change);  // a bias or a dropout mask so laid out
 Index4 of_heads(AttentionCase const& c);                  // dims of a number for each head
 

@@ -241,7 +241,14 @@ TEST_CASE("a sink of one query bars the kernels that split its keys", "[offline]
     REQUIRE(graph.build(Target::offline("h200")).is_good());
     REQUIRE(graph.get_plan_name(chosen).is_good());
     CHECK(chosen != first(graph));
-    CHECK(graph.build_plan_at_index(0).get_message().find("may split the keys of one query") != std::string::npos);
+    CHECK(graph.build_plan_at_index(0).get_message().find(first(graph) + " may split the keys of one query") !=
+          std::string::npos);
+    // The reason stands before the user's own.
+    Graphs barred(c);
+    barred.forward.graph().deselect_engines({"eng"});
+    std::string const refusal = barred.forward.graph().build(Target::offline("h200")).get_message();
+    CHECK(refusal.find(first(graph) + " may split the keys of one query") != std::string::npos);
+    CHECK(refusal.find(chosen + " has the deselected name") != std::string::npos);
 }
 
 TEST_CASE("a plan tells whether each run gives the same bits", "[offline]") {

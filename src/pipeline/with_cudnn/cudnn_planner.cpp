@@ -135,6 +135,7 @@ class CudnnPlanner final : public Planner {
     }
 
     std::string bar(Candidate const& candidate, graph::PlanFilters const& filters) const {
+        if (std::string reason = candidate.reason_to_refuse(); !reason.empty()) return reason;
         return reason_to_bar(candidate.info(), candidate.expected_workspace(), filters);
     }
     std::string bar(CudnnPlan const& plan, graph::PlanFilters const& filters) const {

@@ -11,15 +11,17 @@ Candidate::Candidate(std::shared_ptr<CudnnWork const> work, std::shared_ptr<Engi
 Candidate::Candidate(std::shared_ptr<CudnnPlan const> plan)
     : info_(plan->info()), expected_workspace_(plan->workspace_size()), plan_(std::move(plan)) {}
 
-static error_t splits_keys_wrong() {
-    return {error_code_t::GRAPH_NOT_SUPPORTED,
-            "may split the keys of one query, which computes wrong beside a sink, drawn dropout or numbers for heads"};
+std::string Candidate::reason_to_refuse() const {
+    if (!work_ || !work_->is_wrong_in_parts || !cudnn::may_split_keys(engine_->config())) return {};
+    return "may split the keys of one query, which computes wrong beside a sink, drawn dropout or numbers for heads";
 }
 
 Result<CudnnPlan const*> Candidate::build() {
     std::lock_guard const lock(mutex_);
     if (plan_) return plan_.get();
-    if (work_->is_wrong_in_parts && cudnn::may_split_keys(engine_->config())) return splits_keys_wrong();
+    if (std::string const reason = reason_to_refuse(); !reason.empty()) {
+        return error_t(error_code_t::GRAPH_NOT_SUPPORTED, info_.name + " " + reason);
+    }
     auto compiled = engine_->compile(work_->graph->device(), work_->kernel_cache.get());
     if (compiled.is_bad()) return compiled.error();
     plan_ = std::make_shared<CudnnPlan>(work_->context, std::move(compiled).value());

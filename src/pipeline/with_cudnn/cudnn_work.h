@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 
 namespace cudnn_frontend::inline v1::pipeline {
 
@@ -25,6 +26,8 @@ class Candidate {
 
     CandidateInfo const& info() const { return info_; }
     std::int64_t expected_workspace() const { return expected_workspace_; }
+    // Why it would compute the graph wrong; empty where nothing is known against it.
+    std::string reason_to_refuse() const;
     Result<CudnnPlan const*> build();
     CudnnPlan const* plan() const;
 

@@ -159,7 +159,7 @@ TEST_CASE("The columns and heads that a modifier of one query counts are numbers
     CHECK(kinds(counting(2, 3)) == kHead + "GEN_INDEX ADD " + kTail + "MATMUL");
 }
 
-// Forward's engines read rows in pieces of the alignment, and past their end.
+// Engines read rows in pieces of the alignment, forward's past their end.
 TEST_CASE("A dropout mask is told no more alignment than its rows' length has", "[expand]") {
     auto const alignment = [](AttentionGraph graph, core::Dims const& dim, char const* name) {
         resize(graph, {Port::K, Port::V}, 2, dim[3]);
