@@ -40,8 +40,8 @@ class Pointwise {
 
 constexpr std::int64_t kRows = 2;  // the axis of queries
 
-// A column of one query: its row, 0, and numbers from memory.
-bool is_column_in_memory(ir::OpGraph const& graph, PointwiseOp const* writer) {
+// An index of one query, such as its columns: its row, 0, and numbers from memory.
+bool is_index_in_memory(ir::OpGraph const& graph, PointwiseOp const* writer) {
     bool const is_sum = writer != nullptr && writer->mode == PointwiseMode_t::ADD && writer->in[1] != ir::kNoValue;
     return is_sum && !graph.value(writer->in[1]).table.empty();
 }
@@ -70,8 +70,8 @@ std::map<ValueId, PointwiseOp> turned_comparisons(ir::OpGraph const& graph) {
         if (select == nullptr || select->mode != BINARY_SELECT) continue;
         PointwiseOp const* const comparison = pointwise.writer_of(select->in[2]);
         if (comparison == nullptr || pointwise.axis_of(comparison->in[0]) != kRows) continue;
-        bool const is_column = is_column_in_memory(graph, pointwise.writer_of(comparison->in[0]));
-        if (comparison->mode == CMP_LT && !is_column) turned.emplace(comparison->out, turned_around(*comparison));
+        bool const is_in_memory = is_index_in_memory(graph, pointwise.writer_of(comparison->in[0]));
+        if (comparison->mode == CMP_LT && !is_in_memory) turned.emplace(comparison->out, turned_around(*comparison));
         if (comparison->mode != CMP_GE && comparison->mode != CMP_GT) continue;
         if (last_edge != nullptr) turned.emplace(last_edge->out, turned_around(*last_edge));
         last_edge = comparison;

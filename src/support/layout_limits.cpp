@@ -5,10 +5,14 @@
 namespace cudnn_frontend::inline v1::support {
 namespace {
 
+std::string stride_text(nodes::TensorSpec const& tensor, std::size_t axis) {
+    return "a stride of " + number(tensor.stride[axis]) + " in dim " + number(std::int64_t(axis));
+}
+
 // What is wrong with the numbers along the one dim of a tensor; empty where nothing is.
 std::string gap_between_numbers(nodes::TensorSpec const& tensor, std::size_t axis) {
     if (tensor.dim[axis] == 1 || tensor.stride[axis] == 1) return {};
-    return "a stride of " + number(tensor.stride[axis]) + " in dim " + number(std::int64_t(axis));
+    return stride_text(tensor, axis);
 }
 
 std::string gap_between_offsets(Facts const& facts, nodes::TensorSpec const& tensor) {
@@ -71,8 +75,7 @@ Found gaps_between_scores(Facts const& facts, Capabilities const&) {
         core::Dims const packed = core::packed_strides(tensor->dim);
         for (std::size_t axis = 0; axis < 4; ++axis) {
             if (tensor->dim[axis] == 1 || tensor->stride[axis] == packed[axis]) continue;
-            return Violation{port, "a stride of " + number(tensor->stride[axis]) + " in dim " +
-                                       number(std::int64_t(axis)) + ", where packed is " + number(packed[axis])};
+            return Violation{port, stride_text(*tensor, axis) + ", where packed is " + number(packed[axis])};
         }
     }
     return {};
@@ -92,11 +95,10 @@ Found numbers_apart(Facts const& facts, Capabilities const&) {
         std::string gap = gap_at(facts, port);
         if (!gap.empty()) return Violation{port, std::move(gap)};
     }
-    for (nodes::TensorSpec const* const tensor : tensors_of_modifiers(facts)) {
-        std::string const gap = is_for_heads_alone(*tensor) ? gap_between_numbers(*tensor, 1) : "";
-        if (!gap.empty()) return Violation{Port::Score_mod, gap + " of '" + tensor->name + "' of the modifier"};
-    }
-    return {};
+    return wrong_in_modifier(facts, [](nodes::TensorSpec const& tensor) {
+        std::string const gap = is_for_heads_alone(tensor) ? gap_between_numbers(tensor, 1) : "";
+        return gap.empty() ? gap : gap + " of";
+    });
 }
 
 }  // namespace cudnn_frontend::inline v1::support

@@ -42,6 +42,16 @@ std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Facts const& facts);
 // neither.
 int first_row_port(Facts const& facts, bool wants_ragged);
 
+// The first tensor that modifiers read of which the text says something, such as "numbers for heads alone in".
+template <class TextOf>
+Found wrong_in_modifier(Facts const& facts, TextOf text_of) {
+    for (nodes::TensorSpec const* const tensor : tensors_of_modifiers(facts)) {
+        std::string const text = text_of(*tensor);
+        if (!text.empty()) return Violation{Port::Score_mod, text + " '" + tensor->name + "' of the modifier"};
+    }
+    return {};
+}
+
 // The first tensor whose head dim violates, of those that have one.
 template <class IsBad>
 Found bad_head_dim(Facts const& facts, IsBad is_bad) {

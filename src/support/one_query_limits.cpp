@@ -22,12 +22,9 @@ Found numbers_of_heads(Facts const& facts) {
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         if (tensor != nullptr && is_for_heads_alone(*tensor)) return Violation{port, "numbers for heads alone"};
     }
-    for (nodes::TensorSpec const* const tensor : tensors_of_modifiers(facts)) {
-        if (is_for_heads_alone(*tensor)) {
-            return Violation{Port::Score_mod, "numbers for heads alone in '" + tensor->name + "' of the modifier"};
-        }
-    }
-    return {};
+    return wrong_in_modifier(facts, [](nodes::TensorSpec const& tensor) {
+        return is_for_heads_alone(tensor) ? "numbers for heads alone in" : "";
+    });
 }
 
 bool shares_any_heads(Facts const& facts) {
@@ -37,8 +34,8 @@ bool shares_any_heads(Facts const& facts) {
 }  // namespace
 
 bool is_wrong_in_parts(Facts const& facts) {
-    bool const is_wrong = facts.has(Port::Sink_token) || draws_dropout(facts) || numbers_of_heads(facts);
-    return is_forward_of_one_query(facts) && is_wrong;
+    if (!is_forward_of_one_query(facts)) return false;
+    return facts.has(Port::Sink_token) || draws_dropout(facts) || numbers_of_heads(facts);
 }
 
 Found mask_of_one_query(Facts const& facts, Capabilities const&) {
@@ -50,11 +47,9 @@ Found bias_of_one_query(Facts const& facts, Capabilities const&) {
     if (!is_forward_of_one_row(facts)) return {};
     std::string const found = "one query, and one column for each batch entry and head";
     if (is_of_batches_and_heads(facts, Port::Bias)) return Violation{Port::Bias, found};
-    for (nodes::TensorSpec const* const tensor : tensors_of_modifiers(facts)) {
-        if (!is_of_batches_and_heads(tensor->dim)) continue;
-        return Violation{Port::Score_mod, found + " in '" + tensor->name + "' of the modifier"};
-    }
-    return {};
+    return wrong_in_modifier(facts, [&](nodes::TensorSpec const& tensor) {
+        return is_of_batches_and_heads(tensor.dim) ? found + " in" : "";
+    });
 }
 
 Found single_score(Facts const& facts, Capabilities const& here) {

@@ -64,8 +64,8 @@ Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capab
 // Whether backward's engines mask what is left of the last tile of keys themselves.
 bool masks_last_tile(core::Capabilities const& capabilities);
 
-// Whether kernels that split the keys of one query compute the graph wrong: each part counts the sink or none does,
-// draws by positions of its own, and takes numbers of other heads.
+// Whether kernels that split the keys of one query compute the graph wrong: each part counts the sink, draws by
+// positions of its own, and takes numbers of other heads.
 bool is_wrong_in_parts(nodes::ValidatedGraph const& graph);
 
 // Whether engines of packed sequences' backward take memory between operations that is packed as well.

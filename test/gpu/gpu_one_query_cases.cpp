@@ -10,7 +10,6 @@ using oracle::Modify;
 
 void window_of_200(AttentionCase& c) { c.left = 200, c.right = 0, bottom_right(c); }
 void alibi(AttentionCase& c) { c.alibi = true; }
-void with_bias(AttentionCase& c) { biased(true, true, true)(c); }
 void with_bias_of_heads(AttentionCase& c) { c.bias = of_heads(c); }
 void max_and_sum(AttentionCase& c) { c.generate_stats = false, c.logit_max = c.score_sum_exp = true; }
 
@@ -18,6 +17,8 @@ void max_and_sum(AttentionCase& c) { c.generate_stats = false, c.logit_max = c.s
 Change reaching(Modify modifier) {
     return [=](AttentionCase& c) { modified(modifier)(c), c.modifier_reach = 280; };
 }
+
+void decode_in_pages(AttentionCase& c) { decode(600)(c), paged(16, 16)(c), c.len_q->front() = 1; }
 
 struct Option {
     char const* name;
@@ -39,7 +40,7 @@ std::vector<Option> positions_and_heads() {
         {"window, bottom right", window_of_200},
         {"dropout", dropout},
         {"dropout mask", masked_dropout},
-        {"bias", with_bias},
+        {"bias", biased(true, true, true)},
         {"bias of one number for each head", with_bias_of_heads},
         {"sink", sink},
         {"max and sum_exp", max_and_sum},
@@ -57,8 +58,7 @@ CaseGroup dense(std::int64_t keys, Option const& option) {
 
 CaseGroup in_pages(Option const& option) {
     auto const with_pages = [&](AttentionCase& c) {
-        decode(600)(c), paged(16, 16)(c), c.len_q->front() = 1;
-        option.change(c);
+        decode_in_pages(c), option.change(c);
         c.d_bias = false;
         if (c.sink) c.h_k = c.h_v = c.h_q / 2;
     };
@@ -78,9 +78,7 @@ std::vector<CaseGroup> one_query_groups() {
     groups.push_back(group("pages, two queries, sink", [](auto& c) {
         decode(600)(c), c.s_q = 2, paged(16, 16)(c), c.len_q->front() = 1, sink(c);
     }));
-    auto const alone = [](AttentionCase& c) {
-        decode(600)(c), c.h_k = c.h_v = c.h_q, paged(16, 16)(c), c.len_q->front() = 1, sink(c);
-    };
+    auto const alone = [](AttentionCase& c) { decode_in_pages(c), c.h_k = c.h_v = c.h_q, sink(c); };
     groups.push_back(group("pages, one query, sink, no shared heads", alone));
     return groups;
 }

@@ -13,10 +13,9 @@ std::string ids(AttentionGraph const& graph, int sm = 90) {
     return test::limit_ids(graph, {.cudnn_version = 91900, .sm = sm});
 }
 
-AttentionGraph one_query(std::int64_t keys = 5) {
+AttentionGraph one_query() {
     auto graph = AttentionGraph::forward();
     resize(graph, {Port::Q, Port::O}, 2, 1);
-    resize(graph, {Port::K, Port::V}, 2, keys);
     return graph;
 }
 
@@ -24,6 +23,16 @@ AttentionGraph masked(core::Dims const& dim) {
     AttentionGraph graph = one_query().dropout_mask();
     graph.tensor(Port::Dropout_mask).dim = dim;
     graph.tensor(Port::Dropout_mask).stride = core::packed_strides(dim);
+    return graph;
+}
+
+AttentionGraph with_sink(AttentionGraph graph) {
+    return graph.connect(Port::Sink_token, cudnn_frontend::DataType_t::FLOAT, {1, 4, 1, 1});
+}
+
+AttentionGraph backward_of_one_query() {
+    auto graph = AttentionGraph::backward();
+    resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
     return graph;
 }
 
@@ -41,17 +50,12 @@ TEST_CASE("cudnn.s16: a bias of one column for one query", "[support]") {
     for (core::Dims const& dim : {core::Dims{1, 1, 1, 1}, {2, 1, 1, 1}, {1, 4, 1, 1}, {2, 4, 1, 5}}) {
         CHECK(ids(one_query().bias(dim)) == "");
     }
-    auto backward = AttentionGraph::backward();
-    resize(backward, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
-    CHECK(ids(backward.bias({2, 4, 1, 1})) == "");
+    CHECK(ids(backward_of_one_query().bias({2, 4, 1, 1})) == "");
 }
 
 TEST_CASE("what is computed wrong where the keys of one query are split", "[support]") {
     auto const is_wrong = [](AttentionGraph const& graph) {
         return support::is_wrong_in_parts(test::validated(graph.spec));
-    };
-    auto const with_sink = [](AttentionGraph graph) {
-        return graph.connect(Port::Sink_token, cudnn_frontend::DataType_t::FLOAT, {1, 4, 1, 1});
     };
     CHECK(is_wrong(with_sink(one_query())));
     CHECK(is_wrong(one_query().dropout(0.5f)));
@@ -66,9 +70,7 @@ TEST_CASE("what is computed wrong where the keys of one query are split", "[supp
     CHECK_FALSE(is_wrong(modified));
     resize(modified, {Port::Q, Port::O, Port::Score, Port::Score_mod}, 2, 1);
     CHECK(is_wrong(modified));
-    auto backward = AttentionGraph::backward();
-    resize(backward, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
-    CHECK_FALSE(is_wrong(backward.dropout(0.5f)));
+    CHECK_FALSE(is_wrong(backward_of_one_query().dropout(0.5f)));
 }
 
 TEST_CASE("cudnn.s89: numbers for heads and sinks beside one query in pages", "[support]") {
@@ -76,9 +78,6 @@ TEST_CASE("cudnn.s89: numbers for heads and sinks beside one query in pages", "[
         auto graph = AttentionGraph::forward().heads(heads_of_keys, heads_of_keys);
         resize(graph, {Port::Q, Port::O}, 2, queries);
         return graph.padding().pages(2, 2);
-    };
-    auto const with_sink = [](AttentionGraph graph) {
-        return graph.connect(Port::Sink_token, cudnn_frontend::DataType_t::FLOAT, {1, 4, 1, 1});
     };
     CHECK(ids(paged(1, 2)) == "");
     CHECK(ids(with_sink(paged(1, 2))) == "cudnn.s89");
