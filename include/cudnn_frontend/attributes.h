@@ -5,7 +5,6 @@
 #include "tensor.h"
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 namespace nodes {
 struct Draft;  // a node under construction, src/nodes/draft.h
@@ -256,5 +255,4 @@ class SDPA_GRAPH_API Reduction_attributes : public detail::Node_attributes<Reduc
 };
 
 }  // namespace graph
-}  // namespace v1
 }  // namespace cudnn_frontend

@@ -7,7 +7,6 @@
 #include <vector>
 
 namespace cudnn_frontend {
-inline namespace v1 {
 namespace detail {
 
 // The version of the cuDNN that was loaded, 91900 for 9.19.0; 0 where there is none.
@@ -57,5 +56,4 @@ inline cudnnStatus_t get_stream(cudnnHandle_t handle, CUstream_st** stream) {
 #endif
 
 }  // namespace detail
-}  // namespace v1
 }  // namespace cudnn_frontend

@@ -6,7 +6,6 @@
 #include <iosfwd>
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 namespace detail {
 SDPA_GRAPH_API char const* enum_text(error_code_t value);
@@ -36,5 +35,4 @@ auto operator<<(std::ostream& stream, Enum const& value) -> decltype(detail::pri
     return detail::print(stream, detail::enum_text(value));
 }
 
-}  // namespace v1
 }  // namespace cudnn_frontend

@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 #if defined(SDPA_GRAPH_HAS_CUDNN_HEADER)
 class cudnnException : public std::runtime_error {
@@ -21,5 +20,4 @@ class cudnnGraphNotSupportedException : public std::runtime_error {
     explicit cudnnGraphNotSupportedException(char const* message) : std::runtime_error(message) {}
 };
 
-}  // namespace v1
 }  // namespace cudnn_frontend

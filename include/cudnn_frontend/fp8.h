@@ -10,7 +10,6 @@
 #include <vector>
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 // DataType_t::FP8_E4M3 as storage: 3 bits of mantissa, up to 448. Arithmetic is done in float. Greater numbers become
 // the largest one, as cuDNN's kernels do it.
@@ -84,5 +83,4 @@ SDPA_GRAPH_API Mxfp8 mxfp8_quantize(DataType_t type, std::vector<float> const& v
 SDPA_GRAPH_API std::vector<float> mxfp8_dequantize(DataType_t type, Mxfp8 const& blocks,
                                                    std::vector<std::int64_t> const& dim, int axis);
 
-}  // namespace v1
 }  // namespace cudnn_frontend

@@ -12,7 +12,6 @@
 struct CUgraph_st;  // what cudaGraph_t and CUgraph point to
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 namespace detail {
 struct Graph_access;
@@ -339,5 +338,4 @@ class SDPA_GRAPH_API Graph {
 SDPA_GRAPH_API std::ostream& operator<<(std::ostream& stream, Graph const& graph);
 
 }  // namespace graph
-}  // namespace v1
 }  // namespace cudnn_frontend

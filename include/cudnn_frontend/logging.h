@@ -7,7 +7,6 @@
 #include <ostream>
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 SDPA_GRAPH_API bool& isLoggingEnabled();
 SDPA_GRAPH_API int getLogLevel();
@@ -32,7 +31,6 @@ inline ConditionalStreamer& getLogger() {
     return streamer;
 }
 
-}  // namespace v1
 }  // namespace cudnn_frontend
 
 // The text is a chain of <<, which parentheses would break.

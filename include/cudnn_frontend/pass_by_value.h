@@ -8,7 +8,6 @@
 #include <variant>
 
 namespace cudnn_frontend {
-inline namespace v1 {
 namespace graph {
 using pass_by_values_t = std::variant<std::int64_t, std::int32_t, float16, float, double, bfloat16>;
 }
@@ -47,5 +46,4 @@ struct Pass_by_values {
     }
 };
 }  // namespace detail
-}  // namespace v1
 }  // namespace cudnn_frontend

@@ -13,7 +13,6 @@ struct cudnnContext;
 typedef struct cudnnContext* cudnnHandle_t;
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 namespace detail {
 struct Kernel_cache_access;
@@ -86,5 +85,4 @@ class SDPA_GRAPH_API KernelCache {
     Impl* impl_;  // owned; std::unique_ptr would add to the compile time of every user
 };
 
-}  // namespace v1
 }  // namespace cudnn_frontend

@@ -7,7 +7,6 @@
 #include <vector>
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 struct Finding {
     error_code_t code = error_code_t::INVALID_VALUE;
@@ -35,5 +34,4 @@ class SDPA_GRAPH_API Report {
 
 SDPA_GRAPH_API std::ostream& operator<<(std::ostream& stream, Report const& report);
 
-}  // namespace v1
 }  // namespace cudnn_frontend

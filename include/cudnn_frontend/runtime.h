@@ -6,7 +6,6 @@
 struct CUstream_st;
 
 namespace cudnn_frontend {
-inline namespace v1 {
 namespace runtime {
 
 // Which libraries were loaded from where, what is missing and how to get it: some lines of text.
@@ -28,5 +27,4 @@ SDPA_GRAPH_API error_t get_stream(cudnnHandle_t handle, CUstream_st** stream);
 SDPA_GRAPH_API void forget_graphs();
 
 }  // namespace runtime
-}  // namespace v1
 }  // namespace cudnn_frontend

@@ -12,7 +12,6 @@ struct __half;         // NOLINT(bugprone-reserved-identifier): the name that CU
 struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier): as above
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 // IEEE 754 binary16 as storage. Arithmetic is done in float.
 struct SDPA_GRAPH_API float16 {
@@ -92,5 +91,4 @@ Scalar make_scalar(T const& value) {
 }
 
 }  // namespace detail
-}  // namespace v1
 }  // namespace cudnn_frontend

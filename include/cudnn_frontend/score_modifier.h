@@ -9,7 +9,6 @@
 #include <utility>
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 namespace graph {
 class Graph;
@@ -58,5 +57,4 @@ class SDPA_GRAPH_API Score_modifier {
 };
 
 }  // namespace detail
-}  // namespace v1
 }  // namespace cudnn_frontend

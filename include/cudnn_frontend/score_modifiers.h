@@ -7,7 +7,6 @@
 #include <optional>
 
 namespace cudnn_frontend {
-inline namespace v1 {
 namespace graph {
 namespace attn {
 namespace score_modifiers {
@@ -72,5 +71,4 @@ class SDPA_GRAPH_API Softcap {
 }  // namespace score_modifiers
 }  // namespace attn
 }  // namespace graph
-}  // namespace v1
 }  // namespace cudnn_frontend

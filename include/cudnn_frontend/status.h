@@ -8,7 +8,6 @@
 #include <utility>
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 // Where in the graph an error was found; empty fields are unknown or do not apply.
 struct error_location {
@@ -42,7 +41,6 @@ struct [[nodiscard]] SDPA_GRAPH_API error_object {
 
 typedef error_object error_t;
 
-}  // namespace v1
 }  // namespace cudnn_frontend
 
 template <>
@@ -57,7 +55,6 @@ struct std::tuple_element<1, cudnn_frontend::error_object> {
 };
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 namespace detail {
 SDPA_GRAPH_API std::ostream& print_error(std::ostream& stream, error_object const& error);
@@ -84,5 +81,4 @@ auto&& get(error_object&& error) {
     return static_cast<typename std::tuple_element<I, error_object>::type&&>(get<I>(error));
 }
 
-}  // namespace v1
 }  // namespace cudnn_frontend

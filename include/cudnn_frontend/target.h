@@ -4,7 +4,6 @@
 #include "planning.h"
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 class SDPA_GRAPH_API Target {
    public:
@@ -37,5 +36,4 @@ class SDPA_GRAPH_API Target {
 
 SDPA_GRAPH_API char const* to_string(Target::Kind kind);
 
-}  // namespace v1
 }  // namespace cudnn_frontend

@@ -10,7 +10,6 @@
 #include "types.h"
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 namespace graph {
 class Tensor_attributes;
@@ -181,5 +180,4 @@ class SDPA_GRAPH_API Tensor_attributes : private detail::Tensor_fields {
 };
 
 }  // namespace graph
-}  // namespace v1
 }  // namespace cudnn_frontend

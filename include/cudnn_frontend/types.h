@@ -6,7 +6,6 @@
 #include <cstdint>
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 enum class [[nodiscard]] error_code_t{
     OK,
@@ -181,5 +180,4 @@ enum class KnobType_t {
     OUTPUT_TMA_ENABLE,
 };
 
-}  // namespace v1
 }  // namespace cudnn_frontend

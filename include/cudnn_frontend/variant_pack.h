@@ -4,7 +4,6 @@
 #include "tensor.h"
 
 namespace cudnn_frontend {
-inline namespace v1 {
 
 // Receives the entries of a pack, one call for each.
 class SDPA_GRAPH_API Variant_pack_sink {
@@ -38,5 +37,4 @@ class Variant_pack {
     Visit visit_;
 };
 
-}  // namespace v1
 }  // namespace cudnn_frontend

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 double alibi_slope(std::int64_t head, std::int64_t heads) {
     auto const base = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
@@ -11,4 +11,4 @@ double alibi_slope(std::int64_t head, std::int64_t heads) {
     return std::exp2(-4.0 * step / static_cast<double>(base));
 }
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

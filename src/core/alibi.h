@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 // A geometric sequence over the largest power of two of heads, and every other term of the next finer one for the rest,
 // so that any number of heads gets distinct slopes.
 double alibi_slope(std::int64_t head, std::int64_t heads);
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

@@ -3,7 +3,7 @@
 
 #include "core/dims.h"
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 inline constexpr std::int64_t kMaskTile = 128;              // queries and keys of a tile
 inline constexpr std::int64_t kKeysOfByte = 8 * kMaskTile;  // of a byte's tiles
@@ -19,4 +19,4 @@ inline bool keeps_key(std::int64_t byte, std::int64_t key) {
     return (byte >> (key % kKeysOfByte / kMaskTile) & 1) != 0;
 }
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

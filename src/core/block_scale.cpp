@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 static constexpr int kBias = 127;
 
@@ -52,4 +52,4 @@ std::int64_t index_128x4(std::int64_t row, std::int64_t block, std::int64_t bloc
     return tile * kTileRows * kTileColumns + row % 32 * 16 + row % kTileRows / 32 * 4 + block % kTileColumns;
 }
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 inline constexpr std::int64_t kScaleBlock = 32;  // numbers that share a scale
 inline constexpr std::int64_t kTileRows = 128;   // of scales; their rows are those of the tensor that is no sum's
@@ -26,4 +26,4 @@ Dims padded_block_dims(Dims const& dim, std::size_t axis);
 // Where the scale of a row and a block lies in a matrix of tiles of 128 rows by 4 blocks, so many blocks wide.
 std::int64_t index_128x4(std::int64_t row, std::int64_t block, std::int64_t blocks);
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

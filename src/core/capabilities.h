@@ -3,11 +3,11 @@
 
 #include <cstddef>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 struct Capabilities {
     std::size_t cudnn_version = 0;  // 91900 for 9.19.0
     int sm = 0;                     // compute capability, 90 for 9.0
 };
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

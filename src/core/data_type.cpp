@@ -10,7 +10,7 @@
 #include <cstring>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 namespace {
 
 struct fp8_e8m0 {
@@ -140,4 +140,4 @@ double to_double(detail::Scalar const& scalar) { return load(scalar.type, &scala
 
 std::int64_t to_integer(detail::Scalar const& scalar) { return load_integer(scalar.type, &scalar.bits, 0); }
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 // Bytes of one element; 0 for types that have no elements of whole bytes, and for NOT_SET.
 std::int64_t size_of(DataType_t type);
@@ -29,4 +29,4 @@ std::int64_t load_integer(DataType_t type, void const* data, std::int64_t index)
 double to_double(detail::Scalar const& scalar);
 std::int64_t to_integer(detail::Scalar const& scalar);
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 namespace {
 
 std::optional<std::int64_t> multiply(std::int64_t a, std::int64_t b) {
@@ -84,4 +84,4 @@ std::string to_string(Dims const& dim) {
     return text + "]";
 }
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 using Dims = std::vector<std::int64_t>;
 
@@ -31,4 +31,4 @@ bool broadcasts_to(Dims const& from, Dims const& to);
 
 std::string to_string(Dims const& dim);  // [2, 8, 512, 128]
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::core::environment {
+namespace cudnn_frontend::core::environment {
 namespace {
 
 std::string read(char const* name) {
@@ -50,4 +50,4 @@ std::vector<std::string> cuda_folders() { return read_all({"CUDA_HOME", "CUDA_PA
 std::vector<std::string> python_prefixes() { return read_all({"VIRTUAL_ENV", "CONDA_PREFIX"}); }
 std::string home() { return read("HOME"); }
 
-}  // namespace cudnn_frontend::inline v1::core::environment
+}  // namespace cudnn_frontend::core::environment

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::core::environment {
+namespace cudnn_frontend::core::environment {
 
 // SDPA_GRAPH_CUDNN_PATH: the libcudnn to open, a file or its folder, and no other. Empty where it is not set.
 std::string chosen_cudnn();
@@ -32,4 +32,4 @@ std::vector<std::string> python_prefixes();  // VIRTUAL_ENV, CONDA_PREFIX: the a
 
 std::string home();  // HOME; empty where it is not set
 
-}  // namespace cudnn_frontend::inline v1::core::environment
+}  // namespace cudnn_frontend::core::environment

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 namespace core {
 namespace {
 
@@ -67,4 +67,4 @@ fp8_e4m3::operator float() const { return core::e4m3_to_float(bits); }
 fp8_e5m2::fp8_e5m2(float value) : bits(core::double_to_e5m2(value)) {}
 fp8_e5m2::operator float() const { return core::e5m2_to_float(bits); }
 
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 // No infinities; the largest number is 448.
 float e4m3_to_float(std::uint8_t bits);
@@ -14,4 +14,4 @@ std::uint8_t double_to_e4m3(double value);
 float e5m2_to_float(std::uint8_t bits);
 std::uint8_t double_to_e5m2(double value);
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 namespace {
 
 using core::Dims;
@@ -88,4 +88,4 @@ std::vector<float> mxfp8_dequantize(DataType_t type, Mxfp8 const& blocks, std::v
     return values;
 }
 
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

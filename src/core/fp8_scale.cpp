@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 
 float fp8_largest(DataType_t type) {
     if (type == DataType_t::FP8_E4M3) return 448.0f;
@@ -36,4 +36,4 @@ float Fp8_amax_history::greatest() const {
     return last_.empty() ? 0.0f : *std::max_element(last_.begin(), last_.end());
 }
 
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 inline float bfloat16_to_float(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
@@ -38,4 +38,4 @@ inline std::uint16_t float_to_half(float value) {
     return static_cast<std::uint16_t>(sign | (magnitude >= 0x477ff000u ? infinity_or_nan : finite));
 }
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 // The pointwise step that writes a value.
 template <class Id>
@@ -29,4 +29,4 @@ std::int64_t index_axis(Id value, StepOf const& step_of, int most_sums = kMostIn
     return index_axis(step.first, step_of, most_sums - 1);
 }
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

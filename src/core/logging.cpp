@@ -8,7 +8,7 @@
 #include <iostream>
 #include <mutex>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 namespace {
 
 // The stream that the environment names. It lives as long as the process, since others write from their destructors.
@@ -44,4 +44,4 @@ void log_line(std::string const& text) {
 }
 
 }  // namespace core
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

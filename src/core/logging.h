@@ -3,8 +3,8 @@
 
 #include <string>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 void log_line(std::string const& text);
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

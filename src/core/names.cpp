@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 namespace {
 
 constexpr char const* kErrorCodes[] = {
@@ -198,9 +198,9 @@ std::span<char const* const> names_of<KnobType_t>() {
     return kKnobs;
 }
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core
 
-namespace cudnn_frontend::inline v1::detail {
+namespace cudnn_frontend::detail {
 
 char const* enum_text(error_code_t value) { return core::name_of(value); }
 char const* enum_text(DataType_t value) { return core::name_of(value); }
@@ -218,4 +218,4 @@ char const* enum_text(PointwiseMode_t value) { return core::name_of(value); }
 char const* enum_text(KnobType_t value) { return core::name_of(value); }
 std::ostream& print(std::ostream& stream, char const* text) { return stream << text; }
 
-}  // namespace cudnn_frontend::inline v1::detail
+}  // namespace cudnn_frontend::detail

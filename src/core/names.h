@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 // The names of an enumeration in the order of its values, which start at 0 without gaps.
 template <class Enum>
@@ -36,4 +36,4 @@ std::optional<Enum> from_name(std::string_view name) {
     return std::nullopt;
 }
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 template <class Number>
 std::string shortest_text(Number value) {
@@ -14,4 +14,4 @@ std::string shortest_text(Number value) {
     return {text.data(), end};
 }
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 using enum PointwiseMode_t;
 
@@ -18,4 +18,4 @@ std::size_t operand_count(PointwiseMode_t mode) {
     return std::find(std::begin(kBinaryModes), std::end(kBinaryModes), mode) != std::end(kBinaryModes) ? 2 : 1;
 }
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

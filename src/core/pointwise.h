@@ -5,9 +5,9 @@
 
 #include <cstddef>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 // 1 for modes that are not known.
 std::size_t operand_count(PointwiseMode_t mode);
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

@@ -4,7 +4,7 @@
 #include <ostream>
 #include <utility>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 namespace {
 
 constexpr std::size_t kMostFindings = 100;  // in the text of one error
@@ -48,4 +48,4 @@ error_t Report::to_error() const {
 
 std::ostream& operator<<(std::ostream& stream, Report const& report) { return stream << report.to_text(); }
 
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 
 template <class T>
 class [[nodiscard]] Result {
@@ -38,4 +38,4 @@ class [[nodiscard]] Result {
         }                                                                         \
     } while (false)
 
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::core {
+namespace cudnn_frontend::core {
 
 inline error_t rule_fault(error_code_t code, char const* rule, std::string const& tensor, std::string const& text) {
     return {code, std::string("[") + rule + "] " + text, {rule, "", tensor}};
@@ -18,4 +18,4 @@ inline void add_fault(error_t& all, error_t fault) {
     else all.err_msg += "\n" + fault.err_msg;
 }
 
-}  // namespace cudnn_frontend::inline v1::core
+}  // namespace cudnn_frontend::core

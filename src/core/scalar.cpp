@@ -2,7 +2,7 @@
 
 #include "core/half.h"
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 
 float16::float16(float value) : bits(core::float_to_half(value)) {}
 float16::operator float() const { return core::half_to_float(bits); }
@@ -10,4 +10,4 @@ float16::operator float() const { return core::half_to_float(bits); }
 bfloat16::bfloat16(float value) : bits(core::float_to_bfloat16(value)) {}
 bfloat16::operator float() const { return core::bfloat16_to_float(bits); }
 
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

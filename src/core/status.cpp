@@ -3,7 +3,7 @@
 #include <ostream>
 #include <utility>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 
 error_object::error_object() = default;
 error_object::error_object(error_object const&) = default;
@@ -26,4 +26,4 @@ std::ostream& detail::print_error(std::ostream& stream, error_object const& erro
     return stream;
 }
 
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

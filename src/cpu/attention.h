@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // Tensors of forward attention; empty views where an option is not used. Any element type that the host can load.
 struct ForwardTensors {
@@ -30,4 +30,4 @@ error_t attention_forward(ForwardTensors const& tensors, ir::AttentionOptions co
 error_t attention_backward(BackwardTensors const& tensors, ir::AttentionOptions const& options, int threads,
                            void* workspace);
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 // Keys, and queries of dBias, that a region has where a pass cuts them.
@@ -208,4 +208,4 @@ error_t attention_backward(BackwardTensors const& tensors, ir::AttentionOptions 
     return {};
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // What a region's walk sums up.
 struct Wanted {
@@ -59,4 +59,4 @@ void walk_region(Backward const& run, Problem const& problem, Region const& regi
 // The gradient of the sink token, where it is wanted: minus the sum of the sink's probability times dO O of each row.
 void store_sink_gradients(Backward const& run, Problem const& problem, int threads);
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 // One block of queries of one head on its way through the region's keys.
@@ -268,4 +268,4 @@ void walk_region(Backward const& run, Problem const& problem, Region const& regi
     if (region.wanted.d_v) store(v, region, sequence);
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -247,4 +247,4 @@ error_t attention_forward(ForwardTensors const& tensors, ir::AttentionOptions co
     return {};
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

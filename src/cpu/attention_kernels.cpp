@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 extern Kernels const kBaselineKernels;
 #ifdef SDPA_GRAPH_X86_KERNELS
@@ -37,4 +37,4 @@ Kernels const* const* available_kernels() {
 
 Kernels const& kernels() { return *available_kernels()[0]; }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 inline constexpr std::int64_t kTileKeys = 64;
 inline constexpr std::int64_t kMaxLanes = 32;
@@ -59,4 +59,4 @@ Kernels const& kernels();
 // All that this machine runs, the fastest first, up to the first null.
 Kernels const* const* available_kernels();
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 constexpr std::int64_t kWidth = SDPA_GRAPH_VECTOR_BYTES / 4;
@@ -169,4 +169,4 @@ constinit Kernels const SDPA_GRAPH_KERNELS{SDPA_GRAPH_KERNELS_TITLE, kLanes,    
                                            rescale_and_multiply,     multiply_tile, softmax_step, probabilities,
                                            score_gradients,          scale_lanes};
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

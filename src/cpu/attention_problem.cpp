@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 // Farther from the diagonal than any key, and small enough to add up without overflow.
@@ -105,4 +105,4 @@ std::int64_t query_block(Shape const& shape, std::int64_t lanes, int threads) {
     return std::min(block, round_up(shape.queries, lanes));
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

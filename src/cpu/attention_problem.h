@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 struct Shape {
     std::int64_t batches, heads, key_heads, value_heads;
@@ -62,4 +62,4 @@ Problem make_problem(BackwardTensors const& tensors, ir::AttentionOptions const&
 // queries, but few enough that all threads have work. Results do not depend on it.
 std::int64_t query_block(Shape const& shape, std::int64_t lanes, int threads);
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

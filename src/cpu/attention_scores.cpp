@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 void load_scores_like(View const& view, Place const& place, std::int64_t lanes, float* tile) {
@@ -119,4 +119,4 @@ void dump_dropout_mask(Problem const& problem, View const& dump, int threads) {
     });
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

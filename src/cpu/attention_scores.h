@@ -3,7 +3,7 @@
 
 #include "cpu/attention_problem.h"
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // The part of the score tensor that a tile shows.
 struct Place {
@@ -24,4 +24,4 @@ void load_dropout_mask(Problem const& problem, Place const& place, std::int64_t 
 // The generated mask of all scores.
 void dump_dropout_mask(Problem const& problem, View const& dump, int threads);
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 inline std::int64_t saturating_multiply(std::int64_t a, std::int64_t b) {
     std::int64_t product;
@@ -49,4 +49,4 @@ class Arena {
     std::int64_t used_;
 };
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

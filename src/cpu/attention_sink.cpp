@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 // dO and O of one query.
@@ -50,4 +50,4 @@ void store_sink_gradients(Backward const& run, Problem const& problem, int threa
     });
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

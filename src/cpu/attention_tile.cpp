@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 template <class T>
@@ -118,4 +118,4 @@ void store_tile(Packed const& from, Slice const& to) {
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

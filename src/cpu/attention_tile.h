@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // The last two dims of a tensor from some element on.
 struct Slice {
@@ -30,4 +30,4 @@ struct Packed {
 void load_tile(Slice const& from, Packed const& to, std::int64_t padded_columns);
 void store_tile(Packed const& from, Slice const& to);
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -4,7 +4,7 @@
 #include "core/block_mask.h"
 #include "cpu/view.h"
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 class BlockMask {
    public:
@@ -22,4 +22,4 @@ class BlockMask {
     View bytes_;
 };
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 // Where scales lie, by the index of a number.
@@ -78,4 +78,4 @@ void interpret(ir::BlockQuantizeOp const& op, Memory const& memory, double*) {
     } while (element.next());
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

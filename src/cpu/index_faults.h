@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // The first fault of each tensor, all of them in one error.
 class IndexFaults {
@@ -31,4 +31,4 @@ class IndexFaults {
     error_t error_;
 };
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -9,7 +9,7 @@
 #include <deque>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 struct IndexValues {
@@ -142,4 +142,4 @@ error_t check_indices_elsewhere(ir::OpGraph const& graph, std::span<void* const>
     return check_pages(graph, pack.memory());
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

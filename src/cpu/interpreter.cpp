@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 // Rows of the result, each in chunks that go through buffers of doubles.
@@ -152,4 +152,4 @@ void interpret(ir::BlockMaskOp const& op, Memory const& memory, double*) {
     } while (element.next());
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

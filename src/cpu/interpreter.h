@@ -3,7 +3,7 @@
 
 #include "cpu/memory.h"
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // Doubles of scratch that an operation needs; nothing where the number passes int64.
 std::optional<std::int64_t> interpreter_scratch(ir::OpGraph const& graph, ir::MatmulOp const& op);
@@ -18,4 +18,4 @@ void interpret(ir::BlockMaskOp const& op, Memory const& memory, double* scratch)
 void interpret(ir::BlockDequantizeOp const& op, Memory const& memory, double* scratch);
 void interpret(ir::BlockQuantizeOp const& op, Memory const& memory, double* scratch);
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

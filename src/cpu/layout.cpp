@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 // Bytes of a virtual value, whose elements are doubles; more than kMaxWorkspace where they cannot be counted.
@@ -147,4 +147,4 @@ std::int64_t align_up(std::int64_t bytes) {
 
 Result<Layout> lay_out(ir::OpGraph const& graph) { return WorkspacePlanner(graph).run(); }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // Offsets in the workspace are multiples of this many bytes.
 inline constexpr std::int64_t kWorkspaceAlignment = 64;
@@ -25,4 +25,4 @@ Result<Layout> lay_out(ir::OpGraph const& graph);
 
 std::int64_t align_up(std::int64_t bytes);
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 class LengthCheck {
@@ -105,4 +105,4 @@ error_t check_lengths(ir::OpGraph const& graph, Memory const& memory) {
     return std::move(check).error();
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // Those that hold the lengths of which the caller told the sums.
 std::vector<ir::ValueId> values_of_steps(ir::OpGraph const& graph);
@@ -17,4 +17,4 @@ void compute_steps(ir::OpGraph const& graph, std::span<ir::ValueId const> values
 // Whether each length that an operation reads lies between 0 and the size of the dim that it cuts short.
 error_t check_lengths(ir::OpGraph const& graph, Memory const& memory);
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 struct Sizes {
@@ -91,4 +91,4 @@ std::optional<std::int64_t> interpreter_scratch(ir::OpGraph const& graph, ir::Ma
 
 void interpret(ir::MatmulOp const& op, Memory const& memory, double* scratch) { MatmulRun(op, memory, scratch).run(); }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

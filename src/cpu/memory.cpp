@@ -1,6 +1,6 @@
 #include "cpu/memory.h"
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 DataType_t stored_type(ir::Value const& value) {
     bool const is_ours = (value.role == ir::Role::Virtual && value.steps_of == ir::kNoValue) || !value.table.empty();
@@ -42,4 +42,4 @@ std::int64_t Memory::integer(ir::ValueId id, std::int64_t offset) const {
     return core::load_integer(stored_type(graph_.value(id)), data(id), offset);
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <span>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // The place of one value: behind a pointer of the caller, in the workspace, or, for a constant, in the graph.
 struct Slot {
@@ -43,4 +43,4 @@ class Memory {
     std::byte* workspace_;
 };
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -2,7 +2,7 @@
 
 #include "cpu/index_faults.h"
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 class PageCheck {
@@ -71,4 +71,4 @@ error_t check_pages(ir::OpGraph const& graph, Memory const& memory) {
     return std::move(check).error();
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

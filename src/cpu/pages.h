@@ -6,7 +6,7 @@
 
 #include "core/result.h"
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // The container as so many sequences of so many rows; the container itself where there is no table.
 View paged_view(View container, View const& table, std::int64_t batches, std::int64_t rows);
@@ -15,4 +15,4 @@ View paged_view(View container, View const& table, std::int64_t batches, std::in
 // offsets of packed tables are sound.
 error_t check_pages(ir::OpGraph const& graph, Memory const& memory);
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

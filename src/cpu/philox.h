@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 using PhiloxBlock = std::array<std::uint32_t, 4>;
 
@@ -49,4 +49,4 @@ class DropoutMask {
     std::uint64_t seed_, offset_, groups_per_row_, threshold_;
 };
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <type_traits>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 using Mode = PointwiseMode_t;
@@ -192,4 +192,4 @@ void apply(ir::PointwiseOp const& op, PointwiseRow const& row) {
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -3,7 +3,7 @@
 
 #include "ir/op_graph.h"
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // Some elements of each operand, and room for as many results. Operands that the mode does not have are not read.
 struct PointwiseRow {
@@ -15,4 +15,4 @@ struct PointwiseRow {
 // Any mode but GEN_INDEX, whose result depends on positions and not on operands.
 void apply(ir::PointwiseOp const& op, PointwiseRow const& row);
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 // More would only wait for each other.
@@ -201,4 +201,4 @@ error_t Program::run(std::span<void* const> pointers, void* workspace, Inspect c
     return {};
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

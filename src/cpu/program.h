@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // Runs primitive operations with the interpreter and fused attention with the blocked kernels. Values between
 // operations live in the workspace as fp64, unrounded; an operation that reads an output reads its rounded elements.
@@ -40,4 +40,4 @@ class Program {
     std::int64_t workspace_size_ = 0;
 };
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

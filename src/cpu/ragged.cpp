@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 // Calls visit(value id, value) for each ragged tensor of the caller's.
@@ -163,4 +163,4 @@ void pack_ragged(ir::OpGraph const& graph, std::span<Slot const> slots, Memory c
     });
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

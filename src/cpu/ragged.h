@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // Offsets that are negative or decrease, or that leave no room for a sequence. Lengths are within their dims.
 error_t check_offsets(ir::OpGraph const& graph, Memory const& memory);
@@ -26,4 +26,4 @@ void unpack_ragged(ir::OpGraph const& graph, std::span<Slot const> slots, Memory
 // Writes the rows that sequences have from the dense copies of outputs.
 void pack_ragged(ir::OpGraph const& graph, std::span<Slot const> slots, Memory const& memory);
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -85,4 +85,4 @@ class ReductionRun {
 
 void interpret(ir::ReductionOp const& op, Memory const& memory, double*) { ReductionRun(op, memory).run(); }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 // The pointers of callers need no alignment, so elements are copied out and in.
@@ -77,4 +77,4 @@ void store_row(Tensor const& tensor, std::int64_t offset, std::int64_t stride, s
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

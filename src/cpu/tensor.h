@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 using Extents = std::array<std::int64_t, core::kMaxRank>;
 
@@ -62,4 +62,4 @@ class Walk {
     std::array<std::int64_t, N> offset_{};
 };
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 namespace {
 
 // Joins what was started, also when starting the next thread fails.
@@ -36,4 +36,4 @@ void run_tasks(int threads, std::int64_t count, void (*task)(void* context, int 
     work(0);
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

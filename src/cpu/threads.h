@@ -5,7 +5,7 @@
 #include <memory>
 #include <type_traits>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // Calls task(context, worker, index) for each index below count, workers counting from 0 to at most threads - 1. A
 // worker runs one task at a time; the calling thread is worker 0. Where threads cannot be had, fewer do all the work.
@@ -22,4 +22,4 @@ void parallel_for(int threads, std::int64_t count, Body&& body) {
     run_tasks(threads, count, call, const_cast<void*>(static_cast<void const*>(std::addressof(body))));
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

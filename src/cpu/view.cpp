@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 View make_view(ir::Value const& value, void* data) {
     View view;
@@ -17,4 +17,4 @@ View make_view(ir::Value const& value, void* data) {
     return view;
 }
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::cpu {
+namespace cudnn_frontend::cpu {
 
 // Where each batch entry of a ragged tensor starts.
 struct Starts {
@@ -65,4 +65,4 @@ struct View {
 // Tensors of fewer than four dims get leading ones.
 View make_view(ir::Value const& value, void* data);
 
-}  // namespace cudnn_frontend::inline v1::cpu
+}  // namespace cudnn_frontend::cpu

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 // Lives as long as the process: a library that was opened is never closed.
 struct Api {
@@ -31,4 +31,4 @@ struct Api {
                                        cudaGraph_t) = nullptr;
 };
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -1,6 +1,6 @@
 #include "cudnn/backend_enums.h"
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 template <class Ours, class Theirs>
@@ -308,4 +308,4 @@ std::string attribute_name(cudnnBackendAttributeName_t attribute) {
     return "attribute " + std::to_string(static_cast<int>(attribute));
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 // Nothing where the backend has no such value.
 std::optional<cudnnDataType_t> to_backend(DataType_t type);
@@ -48,4 +48,4 @@ enum class SdpaForwardAttribute : int {
 // Names for messages; a number where there is none.
 std::string attribute_name(cudnnBackendAttributeName_t attribute);
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -3,7 +3,7 @@
 #include "cudnn/backend_enums.h"
 #include "cudnn/status.h"
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 Descriptor::Descriptor(Api const& api, cudnnBackendDescriptorType_t type, std::string subject)
     : api_(&api), subject_(std::move(subject)) {
@@ -80,4 +80,4 @@ Result<std::vector<Descriptor>> Descriptor::read_parts(cudnnBackendAttributeName
     return parts;
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 // The backend's tag of each C++ type that an attribute can have.
 template <class T>
@@ -127,4 +127,4 @@ class Descriptor {
     error_t error_;
 };
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

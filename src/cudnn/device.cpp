@@ -3,7 +3,7 @@
 #include <charconv>
 #include <string_view>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 // The text of a member of the description, a flat object without escapes; empty where there is none.
@@ -66,4 +66,4 @@ std::string device_kind(std::string const& json) {
     return kind;
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 class Device {
    public:
@@ -33,4 +33,4 @@ class Device {
 // ordinal, memory).
 std::string device_kind(std::string const& json);
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

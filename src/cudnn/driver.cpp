@@ -5,7 +5,7 @@
 #include <iterator>
 #include <system_error>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 // Makes a call of the driver, where there is one.
@@ -146,4 +146,4 @@ Result<double> StreamClock::stop() {
     return double{milliseconds} * 1000.0;
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

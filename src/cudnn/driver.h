@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 // Whether a CUDA driver with a device is there. Loads the driver, for good.
 error_t check_driver();
@@ -65,4 +65,4 @@ class StreamClock {
     CUevent begin_ = nullptr, end_ = nullptr;
 };
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -2,7 +2,7 @@
 
 #include "cudnn/shared_object.h"
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 // <cuda.h> gives a function's newest form the plain name; the driver knows each form by a name of its own.
@@ -77,4 +77,4 @@ error_t driver_error(Driver const& driver, CUresult result, std::string const& w
     return {error_code_t::CUDA_API_FAILED, std::move(message)};
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 // Lives as long as the process, as libcuda does once it is opened.
 struct Driver {
@@ -57,4 +57,4 @@ Result<Driver const*> driver();
 // Success where the result is. Else "<what> failed: CUDA_ERROR_X: <explanation>".
 error_t driver_error(Driver const& driver, CUresult result, std::string const& what);
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 using ir::PointwiseOp;
@@ -79,4 +79,4 @@ std::map<ValueId, PointwiseOp> turned_comparisons(ir::OpGraph const& graph) {
     return turned;
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 // The comparisons that cuDNN has to be told from their other side, by what they write. Where row >= column, or >,
 // selects scores, engines see the right edge of a band and skip the tiles beyond it; of several such masks, as a
@@ -14,4 +14,4 @@ namespace cudnn_frontend::inline v1::cudnn {
 // process.
 std::map<ir::ValueId, ir::PointwiseOp> turned_comparisons(ir::OpGraph const& graph);
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 template <class Note>
@@ -145,4 +145,4 @@ Result<BackendConfig> make_config(Descriptor const& graph, Device const* device,
     return config;
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 // Knobs as the backend numbers them, which also has knobs that this library has no name for.
 struct KnobChoice {
@@ -49,4 +49,4 @@ Result<std::vector<KnobRange>> knobs_of_engine(Descriptor const& graph, Device c
 Result<BackendConfig> make_config(Descriptor const& graph, Device const* device, std::int64_t index,
                                   std::vector<KnobChoice> const& knobs);
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -1,6 +1,6 @@
 #include "cudnn/engine_plan.h"
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 Result<std::shared_ptr<EnginePlan const>> EnginePlan::build(BackendConfig config, Device const* device,
                                                             Descriptor const* kernel_cache) {
@@ -51,4 +51,4 @@ Result<std::string> EnginePlan::serialize() const {
     return plan_.read_text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

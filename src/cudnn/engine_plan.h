@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 class EnginePlan {
    public:
@@ -30,4 +30,4 @@ class EnginePlan {
     std::int64_t workspace_bytes_ = 0;
 };
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

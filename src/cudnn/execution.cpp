@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 // Pointers of a pack without a trip to the heap, for as many tensors as attention graphs have.
@@ -127,4 +127,4 @@ error_t update_cuda_graph(cudnnHandle_t handle, EnginePlan const& plan, Bindings
         [&](Api const& api, auto engine, auto pack) { return api.update_cuda_graph(handle, engine, pack, graph); });
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

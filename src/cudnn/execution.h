@@ -7,7 +7,7 @@
 
 #include <span>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 // The pointers behind each source of a binding. `workspace` is the whole workspace: scratch memory, then the engine's.
 struct RunMemory {
@@ -27,4 +27,4 @@ error_t populate_cuda_graph(cudnnHandle_t handle, EnginePlan const& plan, Bindin
 error_t update_cuda_graph(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings,
                           RunMemory const& memory, cudaGraph_t graph);
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 void add_reason(HeuristicsAnswer& answer, HeurMode_t mode, std::string const& text) {
@@ -56,4 +56,4 @@ Result<HeuristicsAnswer> ask_heuristics(Descriptor const& graph, HeuristicsReque
     return answer;
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 struct HeuristicsRequest {
     std::vector<HeurMode_t> modes;
@@ -21,4 +21,4 @@ struct HeuristicsAnswer {
 
 Result<HeuristicsAnswer> ask_heuristics(Descriptor const& graph, HeuristicsRequest const& request);
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 // The addresses of one run, and cuDNN's form of them.
 struct ReadyPack {
@@ -33,4 +33,4 @@ class KeptPack {
     std::atomic<ReadyPack*> pack_{nullptr};
 };
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

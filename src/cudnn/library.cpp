@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 constexpr std::size_t kOldestVersion = 91000;
@@ -171,4 +171,4 @@ std::string LibraryReport::to_text() const {
     return absent.empty() ? text : text + "  not there: " + absent + "\n";
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 // One file that was tried.
 struct Attempt {
@@ -48,4 +48,4 @@ void keep_compiler_open();
 // milliseconds, so that it is not part of opening cuDNN.
 LibraryReport full_report(Library const& library);
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ std::vector<std::string> notes_on_machine(LibraryReport const& report) {
     return notes;
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 struct LibraryReport;
 
@@ -29,4 +29,4 @@ void open_compiler(std::size_t cuda_version);
 // Where NVRTC and the CUDA driver are, or how to get them. Opens NVRTC, which takes milliseconds: for reports.
 std::vector<std::string> notes_on_machine(LibraryReport const& report);
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <optional>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 using ir::ValueId;
@@ -246,4 +246,4 @@ Result<LoweredGraph> lower(ir::OpGraph const& graph, Api const& api, LoweringOpt
     return lowered;
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -4,7 +4,7 @@
 #include "cudnn/lowered_graph.h"
 #include "ir/op_graph.h"
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 struct LoweringOptions {
     bool dynamic_shapes = false;
@@ -12,4 +12,4 @@ struct LoweringOptions {
 
 Result<LoweredGraph> lower(ir::OpGraph const& graph, Api const& api, LoweringOptions const& options);
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 // What engines may assume of scratch memory and of the tables.
@@ -159,4 +159,4 @@ std::int64_t TensorLowering::next_free_uid() {
     return last_uid_;
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

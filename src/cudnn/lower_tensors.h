@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 class TensorLowering {
    public:
@@ -45,4 +45,4 @@ class TensorLowering {
     Bindings bindings_;
 };
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

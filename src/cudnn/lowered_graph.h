@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 // Memory behind a tensor of the backend.
 enum class Source {
@@ -48,4 +48,4 @@ struct LoweredGraph {
     std::int64_t engine_count = 0;  // engines that the backend numbers for this graph
 };
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

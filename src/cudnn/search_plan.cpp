@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,4 +107,4 @@ SearchPlan make_search_plan(SearchFolders const& folders) {
 
 SearchPlan default_search_plan() { return make_search_plan(default_search_folders()); }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 inline constexpr char const* kLibraryName = "libcudnn.so.9";
 
@@ -30,4 +30,4 @@ SearchFolders default_search_folders();
 SearchPlan make_search_plan(SearchFolders const& folders);
 SearchPlan default_search_plan();
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

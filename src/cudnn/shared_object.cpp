@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -73,4 +73,4 @@ std::vector<std::string> SharedObject::search_folders() const {
     return folders;
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

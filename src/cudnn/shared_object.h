@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 struct SharedObject {
     void* handle = nullptr;
@@ -35,4 +35,4 @@ SharedObject running_program();
 // Paths of all loaded objects whose file names start like this.
 std::vector<std::string> loaded_paths(std::string_view name_start);
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

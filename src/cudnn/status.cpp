@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 namespace {
 
 std::string_view after(std::string_view text, std::string_view mark) {
@@ -64,4 +64,4 @@ std::string version_text(std::size_t version) {
            std::to_string(version % 100);
 }
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace cudnn_frontend::inline v1::cudnn {
+namespace cudnn_frontend::cudnn {
 
 // The backend's own explanation of this thread's last failure; reading it clears it. The causes become one
 // line; where several engines refuse, each with its own cause.
@@ -18,4 +18,4 @@ error_t backend_error(Api const& api, cudnnStatus_t status, std::string const& w
 
 std::string version_text(std::size_t version);  // 91900 -> 9.19.0
 
-}  // namespace cudnn_frontend::inline v1::cudnn
+}  // namespace cudnn_frontend::cudnn

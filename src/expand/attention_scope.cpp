@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 using ir::ValueId;
 
@@ -210,4 +210,4 @@ ValueId AttentionScope::emit(ir::OpBody const& body, ValueId out) {
     return out;
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

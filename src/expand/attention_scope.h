@@ -8,7 +8,7 @@
 
 #include <initializer_list>
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 using nodes::attention::Port;
 
@@ -106,4 +106,4 @@ class AttentionScope : public NodeScope {
     ir::ValueId seq_len_q_ = ir::kNoValue, seq_len_kv_ = ir::kNoValue;
 };
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

@@ -1,6 +1,6 @@
 #include "expand/dropout.h"
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 using ir::ValueId;
 
@@ -24,4 +24,4 @@ ValueId row_sum_factor(AttentionScope& at, std::string const& name) {
     return at.add_number(name, at.generates_dropout() ? at.keep_probability() : 1.0);
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

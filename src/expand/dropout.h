@@ -3,7 +3,7 @@
 
 #include "expand/attention_scope.h"
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 // Factors of the probabilities; no values without dropout.
 struct Dropout {
@@ -20,4 +20,4 @@ Dropout make_dropout(AttentionScope& at);
 // The factor of the row's sum: the chance to keep where the scale comes after the subtraction, otherwise 1.
 ir::ValueId row_sum_factor(AttentionScope& at, std::string const& name);
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

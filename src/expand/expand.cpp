@@ -3,7 +3,7 @@
 #include "expand/node_expansions.h"
 #include "nodes/unified.h"
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 using nodes::NodeKind;
 
@@ -96,4 +96,4 @@ Result<ir::OpGraph> expand(nodes::ValidatedGraph const& graph, Capabilities cons
     return expansion.finish();
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

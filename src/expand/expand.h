@@ -4,7 +4,7 @@
 #include "ir/op_graph.h"
 #include "nodes/validate.h"
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 // What the op graph is made for.
 struct Capabilities {
@@ -22,4 +22,4 @@ struct Capabilities {
 
 Result<ir::OpGraph> expand(nodes::ValidatedGraph const& graph, Capabilities const& capabilities);
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

@@ -3,7 +3,7 @@
 #include "nodes/paging.h"
 #include "nodes/unified.h"
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 static ir::AttentionOptions options_of(AttentionScope const& at) {
     nodes::AttentionFields const& fields = at.fields();
@@ -69,4 +69,4 @@ void expand_fused_backward(AttentionScope& at) {
     at.add_node(op);
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 using ir::ValueId;
 using enum PointwiseMode_t;
@@ -105,4 +105,4 @@ ValueId mask_band(AttentionScope& at, ValueId s) {
     return s;
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

@@ -3,7 +3,7 @@
 
 #include "expand/attention_scope.h"
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 // Keeps s[b,h,i,j] where i < seq_len_q[b] and j < seq_len_kv[b].
 ir::ValueId mask_padding(AttentionScope& at, ir::ValueId s);
@@ -15,4 +15,4 @@ ir::ValueId mask_band(AttentionScope& at, ir::ValueId s);
 // Keeps the tiles of s whose bit is set, where the node has a block mask.
 ir::ValueId mask_blocks(AttentionScope& at, ir::ValueId s);
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

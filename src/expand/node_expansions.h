@@ -3,7 +3,7 @@
 
 #include "expand/attention_scope.h"
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 // A node that is one primitive operation, and of which attention it modifies the scores.
 enum class Operands { OfNode, OfForward, OfBackward };
@@ -17,4 +17,4 @@ void expand_backward(AttentionScope& at);
 void expand_fused_forward(AttentionScope& at);
 void expand_fused_backward(AttentionScope& at);
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

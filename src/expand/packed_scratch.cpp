@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 namespace {
 
 using ir::ValueId;
@@ -39,4 +39,4 @@ ValueId add_row_scratch(AttentionScope& at, std::string const& name, core::Dims 
     return packed != ir::kNoValue ? packed : at.add_scratch(name, dim);
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

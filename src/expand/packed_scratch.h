@@ -3,7 +3,7 @@
 
 #include "expand/attention_scope.h"
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 // Scratch with room for as many rows as the ragged tensor has at most. No value where nobody said how many these are,
 // and where room for the longest sequence in each batch entry is no more.
@@ -13,4 +13,4 @@ ir::ValueId add_packed_scratch(AttentionScope& at, std::string const& name, Data
 // The same of FLOAT, or else scratch with that room.
 ir::ValueId add_row_scratch(AttentionScope& at, std::string const& name, core::Dims const& dim, ir::ValueId ragged);
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 using ir::ValueId;
 
@@ -101,4 +101,4 @@ void expand_primitive(NodeScope& at, Operands operands) {
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 using ir::ValueId;
 using enum PointwiseMode_t;
@@ -80,4 +80,4 @@ ValueId quantized(AttentionScope& at, ValueId x, Quantization const& how, ValueI
     return at.pointwise(MUL, {x, at.port(how.scale_port)}, out);
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

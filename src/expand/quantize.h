@@ -6,7 +6,7 @@
 
 #include <initializer_list>
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 // The tensor at the port as a product takes it: in block-scaled attention times its scales.
 ir::ValueId operand(AttentionScope& at, int port);
@@ -29,4 +29,4 @@ struct Quantization {
 // out = x times the factor, in out's type.
 ir::ValueId quantized(AttentionScope& at, ir::ValueId x, Quantization const& how, ir::ValueId out);
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

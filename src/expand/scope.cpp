@@ -3,7 +3,7 @@
 #include "expand/node_names.h"
 #include "nodes/schema.h"
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 std::string name_of_node(nodes::Node const& node) {
     if (!node.name.empty()) return node.name;
@@ -40,4 +40,4 @@ ir::ValueId NodeScope::repeat_row_if_needed(ir::ValueId id, std::int64_t rows, b
     return is_affected ? builder_.repeated(id, 2, rows) : id;
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 class NodeScope {
    public:
@@ -52,4 +52,4 @@ class NodeScope {
     DataType_t compute_type_;
 };
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 using ir::ValueId;
 using enum PointwiseMode_t;
@@ -96,4 +96,4 @@ ValueId scores(AttentionScope& at, ValueId k_transposed, ValueId scale) {
     return s;
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

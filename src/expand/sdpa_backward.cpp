@@ -8,7 +8,7 @@
 #include "expand/quantize.h"
 #include "expand/scores.h"
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 using ir::ValueId;
 using enum PointwiseMode_t;
@@ -227,4 +227,4 @@ void expand_backward(AttentionScope& at) {
     gradient_of_queries(at, shared, requantized(at, ds, type, 3, "score_gradients"));
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

@@ -6,7 +6,7 @@
 #include "expand/quantize.h"
 #include "expand/scores.h"
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 using ir::ValueId;
 using enum PointwiseMode_t;
@@ -141,4 +141,4 @@ void expand_forward(AttentionScope& at) {
     else weigh_values(at, p, at.port(Port::O));
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

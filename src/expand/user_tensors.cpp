@@ -6,7 +6,7 @@
 #include "nodes/schema.h"
 #include "nodes/wording.h"
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 using nodes::kNoTensor;
 using nodes::TensorId;
@@ -92,4 +92,4 @@ std::string UserTensors::name_of(TensorId id) const {
     return "tensor_" + std::to_string(tensor.uid.value_or(-1));
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

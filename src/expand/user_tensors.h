@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 // The rows of a ragged tensor, as in ir::Ragged.
 struct RaggedRows {
@@ -36,4 +36,4 @@ class UserTensors {
     std::vector<bool> are_factors_;              // of 8-bit attention
 };
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 using nodes::Direction;
 using nodes::for_each_port;
@@ -79,4 +79,4 @@ void WaitingNodes::release(TensorId tensor) {
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

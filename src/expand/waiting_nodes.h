@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::expand {
+namespace cudnn_frontend::expand {
 
 class WaitingNodes {
    public:
@@ -34,4 +34,4 @@ class WaitingNodes {
     error_t status_;
 };
 
-}  // namespace cudnn_frontend::inline v1::expand
+}  // namespace cudnn_frontend::expand

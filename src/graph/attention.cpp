@@ -1,7 +1,7 @@
 // Attention, forward and backward: what its nodes are told.
 #include "graph/attributes_access.h"
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 
 using detail::connect;
 using detail::fields_of;
@@ -217,4 +217,4 @@ bool SDPA_fp8_backward_attributes::has_sink_token() const {
 }
 
 }  // namespace graph
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

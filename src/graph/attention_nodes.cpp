@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 
 namespace port = nodes::attention;
 
@@ -228,4 +228,4 @@ std::array<Tensor_ptr, 3> Graph::scaled_dot_product_flash_attention_backward(
     return sdpa_backward(q, k, v, o, dO, stats, attributes);
 }
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::detail {
+namespace cudnn_frontend::detail {
 
 static nodes::Draft* copy_of(nodes::Draft const* draft) noexcept {
     try {
@@ -46,4 +46,4 @@ nodes::Draft Attributes_access::take(Attributes const& attributes) {
     return draft;
 }
 
-}  // namespace cudnn_frontend::inline v1::detail
+}  // namespace cudnn_frontend::detail

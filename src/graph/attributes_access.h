@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::detail {
+namespace cudnn_frontend::detail {
 
 struct Attributes_access {
     // The node as described, with name and compute type. Throws where memory ran out while it was described.
@@ -71,4 +71,4 @@ Derived& Node_attributes<Derived>::change(Change const& body) noexcept {
     return static_cast<Derived&>(*this);
 }
 
-}  // namespace cudnn_frontend::inline v1::detail
+}  // namespace cudnn_frontend::detail

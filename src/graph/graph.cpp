@@ -6,7 +6,7 @@
 #include <atomic>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 namespace {
 
 std::uint64_t next_graph_id() {
@@ -77,4 +77,4 @@ Tensor_ptr Graph::tensor_like(Tensor_ptr const& other, std::string const& name) 
     });
 }
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 
 namespace pipeline {
 class Planner;
@@ -84,4 +84,4 @@ struct Graph_access {
 };
 
 }  // namespace detail
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

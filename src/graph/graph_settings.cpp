@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 
 Graph& Graph::set_device_properties(std::shared_ptr<DeviceProperties const> properties) {
     impl().settings.device = std::move(properties);
@@ -65,4 +65,4 @@ Graph& Graph::deselect_numeric_notes(std::vector<NumericalNote_t> const& notes) 
     return *this;
 }
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 namespace {
 
 // Each word is mixed in with all its bits before the next comes: most words are small numbers, or -1 for none.
@@ -73,4 +73,4 @@ std::size_t canonical_key(nodes::GraphSpec const& spec) {
     return hasher.result();
 }
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

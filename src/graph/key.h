@@ -5,9 +5,9 @@
 
 #include <cstddef>
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 
 // Equal for graphs that differ in names alone. Reads every other field through the schema tables.
 std::size_t canonical_key(nodes::GraphSpec const& spec);
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 
 struct PlanFilters {
     std::optional<std::int64_t> largest_workspace;      // bytes
@@ -30,4 +30,4 @@ struct PlanSettings {
     std::shared_ptr<KernelCache> kernel_cache;
 };
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

@@ -4,7 +4,7 @@
 
 #include <cudnn_frontend/graph.h>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 
 template class detail::Node_attributes<graph::Pointwise_attributes>;
 template class detail::Node_attributes<graph::Matmul_attributes>;
@@ -129,4 +129,4 @@ Tensor_ptr Graph::reduction(Tensor_ptr const& x, Reduction_attributes const& att
 }
 
 }  // namespace graph
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

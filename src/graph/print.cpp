@@ -4,7 +4,7 @@
 #include "core/number_text.h"
 #include "nodes/schema.h"
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 namespace {
 
 using nodes::Field;
@@ -84,4 +84,4 @@ std::string to_text(nodes::GraphSpec const& spec) {
     return text;
 }
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

@@ -5,9 +5,9 @@
 
 #include <string>
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 
 // A line for each tensor and node: what is set, through the schema tables.
 std::string to_text(nodes::GraphSpec const& spec);
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

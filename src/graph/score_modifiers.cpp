@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::graph::attn::score_modifiers {
+namespace cudnn_frontend::graph::attn::score_modifiers {
 namespace {
 
 using enum PointwiseMode_t;
@@ -326,4 +326,4 @@ Capped softcap(float cap) {
             })};
 }
 
-}  // namespace cudnn_frontend::inline v1::graph::attn::score_modifiers
+}  // namespace cudnn_frontend::graph::attn::score_modifiers

@@ -6,7 +6,7 @@
 
 #include <unordered_map>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 namespace {
 
 // Gives each tensor its id, in the order in which the tensors are met.
@@ -106,4 +106,4 @@ bool Graph_access::owns(graph::Graph const& graph, graph::Tensor_attributes cons
 }
 
 }  // namespace detail
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

@@ -7,7 +7,7 @@
 
 #include <exception>
 
-namespace cudnn_frontend::inline v1::detail {
+namespace cudnn_frontend::detail {
 
 struct Tensor_access {
     // The tensor as the user described it: what an earlier validation inferred is left out. The ragged offset's id is
@@ -41,4 +41,4 @@ struct Tensor_access {
     }
 };
 
-}  // namespace cudnn_frontend::inline v1::detail
+}  // namespace cudnn_frontend::detail

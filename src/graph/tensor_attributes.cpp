@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 namespace graph {
 
 Tensor_attributes::Tensor_attributes() noexcept = default;
@@ -194,4 +194,4 @@ graph::Tensor_attributes Tensor_access::make(nodes::TensorSpec const& spec) {
 }
 
 }  // namespace detail
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

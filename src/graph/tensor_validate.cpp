@@ -4,7 +4,7 @@
 
 #include <cudnn_frontend/report.h>
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 
 error_t Tensor_attributes::validate() const {
     nodes::GraphSpec spec;
@@ -19,4 +19,4 @@ error_t Tensor_attributes::validate() const {
     return Report(std::move(findings)).to_error();
 }
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

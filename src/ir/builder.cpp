@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::ir {
+namespace cudnn_frontend::ir {
 namespace {
 
 bool is_bound(Value const& value) {
@@ -73,4 +73,4 @@ Result<OpGraph> Builder::finish() && {
     return std::move(graph_);
 }
 
-}  // namespace cudnn_frontend::inline v1::ir
+}  // namespace cudnn_frontend::ir

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace cudnn_frontend::inline v1::ir {
+namespace cudnn_frontend::ir {
 
 class Builder {
    public:
@@ -31,4 +31,4 @@ class Builder {
     OpGraph graph_;
 };
 
-}  // namespace cudnn_frontend::inline v1::ir
+}  // namespace cudnn_frontend::ir

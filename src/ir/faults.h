@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::ir {
+namespace cudnn_frontend::ir {
 
 class Faults {
    public:
@@ -31,4 +31,4 @@ std::string label_of(OpGraph const& graph, ValueId id);
 // What holds for one operation alone: operands that are needed, and dims that fit each other.
 void check_operands(OpGraph const& graph, std::size_t op_index, Faults& faults);
 
-}  // namespace cudnn_frontend::inline v1::ir
+}  // namespace cudnn_frontend::ir

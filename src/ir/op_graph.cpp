@@ -5,7 +5,7 @@
 
 #include <span>
 
-namespace cudnn_frontend::inline v1::ir {
+namespace cudnn_frontend::ir {
 namespace {
 
 template <class Body>
@@ -84,4 +84,4 @@ ValueId OpGraph::storage_of(ValueId id) const {
     return id;
 }
 
-}  // namespace cudnn_frontend::inline v1::ir
+}  // namespace cudnn_frontend::ir

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::ir {
+namespace cudnn_frontend::ir {
 
 // Index of a value in its OpGraph.
 using ValueId = std::int32_t;
@@ -252,4 +252,4 @@ bool same_work(OpGraph const& a, OpGraph const& b);
 std::string to_text(OpGraph const& graph);
 std::string to_dot(OpGraph const& graph);  // Graphviz
 
-}  // namespace cudnn_frontend::inline v1::ir
+}  // namespace cudnn_frontend::ir

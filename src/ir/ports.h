@@ -3,7 +3,7 @@
 
 #include "ir/op_graph.h"
 
-namespace cudnn_frontend::inline v1::ir {
+namespace cudnn_frontend::ir {
 
 enum class Need { Required, Optional };
 
@@ -124,4 +124,4 @@ struct Ports<SdpaBackwardOp> {
 
 inline constexpr char const* kPointwiseLabels[] = {"in_0", "in_1", "in_2"};
 
-}  // namespace cudnn_frontend::inline v1::ir
+}  // namespace cudnn_frontend::ir

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <span>
 
-namespace cudnn_frontend::inline v1::ir {
+namespace cudnn_frontend::ir {
 namespace {
 
 using core::shortest_text;
@@ -173,4 +173,4 @@ std::string to_text(OpGraph const& graph) {
     return text;
 }
 
-}  // namespace cudnn_frontend::inline v1::ir
+}  // namespace cudnn_frontend::ir

@@ -2,7 +2,7 @@
 #include "core/names.h"
 #include "ir/faults.h"
 
-namespace cudnn_frontend::inline v1::ir {
+namespace cudnn_frontend::ir {
 namespace {
 
 std::string escaped(std::string const& text) {
@@ -82,4 +82,4 @@ class Dot {
 
 std::string to_dot(OpGraph const& graph) { return Dot(graph).run(); }
 
-}  // namespace cudnn_frontend::inline v1::ir
+}  // namespace cudnn_frontend::ir

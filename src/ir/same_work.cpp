@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::ir {
+namespace cudnn_frontend::ir {
 
 // Names each field, so that one that is added here or to the next cannot be forgotten.
 bool same_work(Value const& a, Value const& b) {
@@ -25,4 +25,4 @@ bool same_work(OpGraph const& a, OpGraph const& b) {
     return std::ranges::equal(a.ops(), b.ops(), are_same) && std::ranges::equal(a.values(), b.values(), are_same);
 }
 
-}  // namespace cudnn_frontend::inline v1::ir
+}  // namespace cudnn_frontend::ir

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::ir {
+namespace cudnn_frontend::ir {
 namespace {
 
 bool is_memory_of_caller(Role role) { return role != Role::Virtual && role != Role::Constant; }
@@ -269,4 +269,4 @@ error_t verify(OpGraph const& graph) {
     return faults.to_error();
 }
 
-}  // namespace cudnn_frontend::inline v1::ir
+}  // namespace cudnn_frontend::ir

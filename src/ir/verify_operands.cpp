@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <span>
 
-namespace cudnn_frontend::inline v1::ir {
+namespace cudnn_frontend::ir {
 namespace {
 
 bool divides(core::Dims const& parts, core::Dims const& whole) {
@@ -357,4 +357,4 @@ void check_operands(OpGraph const& graph, std::size_t op_index, Faults& faults) 
     OperandCheck(graph, op_index, faults).run();
 }
 
-}  // namespace cudnn_frontend::inline v1::ir
+}  // namespace cudnn_frontend::ir

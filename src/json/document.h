@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 
 using Json = nlohmann::ordered_json;
 
@@ -53,4 +53,4 @@ inline void append(Json& object, std::string name, Json value) {
     object.get_ref<Json::object_t&>().emplace_back(std::move(name), std::move(value));
 }
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

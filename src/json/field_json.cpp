@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 namespace {
 
 using nodes::Field;
@@ -136,4 +136,4 @@ bool same(FieldValue const& a, FieldValue const& b) {
     return a == b;
 }
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 
 Json to_json(nodes::Field const& field, nodes::FieldValue const& value);
 
@@ -17,4 +17,4 @@ std::optional<nodes::FieldValue> from_json(nodes::Field const& field, Json const
 // Bit for bit: 0.0 and -0.0 differ, and a NaN is itself.
 bool same(nodes::FieldValue const& a, nodes::FieldValue const& b);
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

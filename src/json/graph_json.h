@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 
 // Two spaces of indent, keys in a fixed order, a line for each field that differs from its default.
 std::string write_graph(nodes::GraphSpec const& spec);
@@ -22,4 +22,4 @@ std::string graph_json_schema();
 
 std::string write_report(Report const& report);
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

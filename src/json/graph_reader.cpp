@@ -10,7 +10,7 @@
 #include <charconv>
 #include <exception>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 namespace {
 
 using nodes::Direction;
@@ -259,4 +259,4 @@ Result<nodes::GraphSpec> read_graph(std::string_view text) {
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 namespace {
 
 using nodes::Field;
@@ -182,4 +182,4 @@ Json document_schema() {
 
 std::string graph_json_schema() { return print(document_schema()); }
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

@@ -4,7 +4,7 @@
 #include "json/printer.h"
 #include "nodes/schema.h"
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 namespace {
 
 void append_unless_empty(Json& object, char const* name, Json members) {
@@ -76,4 +76,4 @@ Json graph_to_json(nodes::GraphSpec const& spec) {
 
 std::string write_graph(nodes::GraphSpec const& spec) { return print(graph_to_json(spec)); }
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

@@ -1,6 +1,6 @@
 #include "json/document.h"
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 
 std::span<nodes::Field const> node_fields() {
     using nodes::Node;
@@ -12,4 +12,4 @@ std::span<nodes::Field const> node_fields() {
     return kFields;
 }
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 namespace {
 
 constexpr std::size_t kLongestComplaint = 200;
@@ -165,4 +165,4 @@ Json parse(std::string_view text, Problems& problems) {
     return builder.take();
 }
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

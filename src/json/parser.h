@@ -6,9 +6,9 @@
 
 #include <string_view>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 
 // The value, complete only where no problem was added. Members that stand twice are kept twice, and reported.
 Json parse(std::string_view text, Problems& problems);
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 namespace {
 
 constexpr std::size_t kLineWidth = 100;
@@ -133,4 +133,4 @@ std::string excerpt(Json const& value) {
     return text.substr(0, cut) + "...";
 }
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

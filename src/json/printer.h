@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 
 // Two spaces of indent, one member on a line; lists of plain values fill their lines.
 std::string print(Json const& value);
@@ -17,4 +17,4 @@ std::string json_string(std::string_view text);
 // A plain value on one line, of at most about 60 bytes; what has members is only named.
 std::string excerpt(Json const& value);
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <numeric>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 namespace {
 
 constexpr std::size_t kLongestName = 64;  // longer ones are not compared
@@ -90,4 +90,4 @@ std::optional<std::string_view> nearest_name(std::string_view name, std::span<ch
     return nearest;
 }
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

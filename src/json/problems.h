@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 
 // A place in the document as the way to it. Lives on the stack of the functions that read; text is made only for a
 // report.
@@ -56,4 +56,4 @@ std::string pointer_token(std::string_view member);
 // The known name with the fewest edits, upper and lower case being alike; nothing where all differ too much.
 std::optional<std::string_view> nearest_name(std::string_view name, std::span<char const* const> known);
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

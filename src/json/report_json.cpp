@@ -3,7 +3,7 @@
 #include "json/graph_json.h"
 #include "json/printer.h"
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 namespace json {
 
 std::string write_report(Report const& report) {
@@ -26,4 +26,4 @@ std::string write_report(Report const& report) {
 
 std::string Report::to_json() const { return json::write_report(*this); }
 
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

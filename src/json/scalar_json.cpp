@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 namespace {
 
 // The double whose text is the shortest that reads back as the float.
@@ -98,4 +98,4 @@ std::optional<detail::Scalar> scalar_of_value(DataType_t type, Json const& value
     return core::is_floating_point(type) ? floating_scalar(type, value) : integer_scalar(type, value);
 }
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace cudnn_frontend::inline v1::json {
+namespace cudnn_frontend::json {
 
 // What JSON has no number for becomes "nan", "inf" or "-inf". A single-precision value takes the fewest digits that
 // read back as it.
@@ -25,4 +25,4 @@ Json scalar_to_json(detail::Scalar const& scalar);
 // The scalar of the type that is nearest to the value; nothing where the type has no such value.
 std::optional<detail::Scalar> scalar_of_value(DataType_t type, Json const& value);
 
-}  // namespace cudnn_frontend::inline v1::json
+}  // namespace cudnn_frontend::json

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::nodes::attention_checks {
+namespace cudnn_frontend::nodes::attention_checks {
 
 char const* name(RuleScope const& scope, int port) { return port_name(scope.node().kind(), port); }
 
@@ -83,4 +83,4 @@ void expect_one_element(RuleScope const& scope, int port) {
                       "call set_dim({1, 1, 1, 1}) on it");
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes::attention_checks
+}  // namespace cudnn_frontend::nodes::attention_checks

@@ -4,7 +4,7 @@
 #include "nodes/rule.h"
 #include "nodes/wording.h"
 
-namespace cudnn_frontend::inline v1::nodes::attention_checks {
+namespace cudnn_frontend::nodes::attention_checks {
 
 char const* name(RuleScope const& scope, int port);
 AttentionFields const& fields(RuleScope const& scope);
@@ -34,4 +34,4 @@ void expect_one_of(RuleScope const& scope, int port, bool (*fits)(DataType_t typ
 void expect_wide_type(RuleScope const& scope, int port);
 void expect_one_element(RuleScope const& scope, int port);
 
-}  // namespace cudnn_frontend::inline v1::nodes::attention_checks
+}  // namespace cudnn_frontend::nodes::attention_checks

@@ -5,7 +5,7 @@
 
 #include "nodes/rule.h"
 
-namespace cudnn_frontend::inline v1::nodes::attention_checks {
+namespace cudnn_frontend::nodes::attention_checks {
 
 // Sizes, strides and types of what attention reads and writes: attention_tensor_checks.cpp.
 void has_four_dims(RuleScope const& scope);
@@ -70,4 +70,4 @@ void dump_has_dims(RuleScope const& scope);
 void dump_is_float(RuleScope const& scope);
 void requested_results_are_used(RuleScope const& scope);
 
-}  // namespace cudnn_frontend::inline v1::nodes::attention_checks
+}  // namespace cudnn_frontend::nodes::attention_checks

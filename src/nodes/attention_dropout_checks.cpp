@@ -3,7 +3,7 @@
 #include "nodes/attention_checks.h"
 #include "nodes/uses.h"
 
-namespace cudnn_frontend::inline v1::nodes::attention_checks {
+namespace cudnn_frontend::nodes::attention_checks {
 namespace {
 
 using namespace attention;
@@ -106,4 +106,4 @@ void requested_results_are_used(RuleScope const& scope) {
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes::attention_checks
+}  // namespace cudnn_frontend::nodes::attention_checks

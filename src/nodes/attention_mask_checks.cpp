@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::nodes::attention_checks {
+namespace cudnn_frontend::nodes::attention_checks {
 namespace {
 
 using namespace attention;
@@ -163,4 +163,4 @@ void token_bounds_in_range(RuleScope const& scope) {
     check("set_max_total_seq_len_kv", backward->max_total_seq_len_kv);
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes::attention_checks
+}  // namespace cudnn_frontend::nodes::attention_checks

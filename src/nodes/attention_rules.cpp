@@ -10,7 +10,7 @@
 
 #include <array>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 namespace {
 
 using namespace attention_checks;
@@ -341,4 +341,4 @@ constexpr auto kBackward = table<&AttentionRule::backward_id>();
 std::span<Rule const> sdpa_forward_rules() { return kForward; }
 std::span<Rule const> sdpa_backward_rules() { return kBackward; }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -5,9 +5,9 @@
 
 #include <span>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 std::span<Rule const> sdpa_forward_rules();
 std::span<Rule const> sdpa_backward_rules();
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

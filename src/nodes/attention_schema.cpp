@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 core::Dims rows_first_strides(core::Dims const& dim) {
     core::Dims const stride = core::packed_strides({dim[0], dim[2], dim[1], dim[3]});
@@ -36,4 +36,4 @@ void infer_amaxes(GraphSpec& graph, Node const& node) {
     });
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

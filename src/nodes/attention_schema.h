@@ -6,7 +6,7 @@
 
 #include <array>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 // Reads and writes through the fields struct of the node kind, since a field of a base needs its whole object.
 template <class F>
@@ -70,4 +70,4 @@ void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type);
 // Of 8-bit attention: one FLOAT each.
 void infer_amaxes(GraphSpec& graph, Node const& node);
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -2,7 +2,7 @@
 #include "nodes/attention_check_tools.h"
 #include "nodes/attention_checks.h"
 
-namespace cudnn_frontend::inline v1::nodes::attention_checks {
+namespace cudnn_frontend::nodes::attention_checks {
 namespace {
 
 using namespace attention;
@@ -40,4 +40,4 @@ void softmax_results_are_float(RuleScope const& scope) {
     for (int const port : {Max, Sum_exp}) expect_type(scope, port, DataType_t::FLOAT);
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes::attention_checks
+}  // namespace cudnn_frontend::nodes::attention_checks

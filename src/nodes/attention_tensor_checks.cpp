@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::nodes::attention_checks {
+namespace cudnn_frontend::nodes::attention_checks {
 namespace {
 
 using namespace attention;
@@ -200,4 +200,4 @@ void gradients_have_dims(RuleScope const& scope) {
     expect_like(scope, dV, V, "those of V");
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes::attention_checks
+}  // namespace cudnn_frontend::nodes::attention_checks

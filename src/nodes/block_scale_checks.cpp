@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::nodes::block_scale_checks {
+namespace cudnn_frontend::nodes::block_scale_checks {
 namespace {
 
 using namespace attention;
@@ -131,4 +131,4 @@ void rows_are_dense(RuleScope const& scope) {
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes::block_scale_checks
+}  // namespace cudnn_frontend::nodes::block_scale_checks

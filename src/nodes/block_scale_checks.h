@@ -4,7 +4,7 @@
 
 #include "nodes/rule.h"
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 struct TensorUses;
 
@@ -22,4 +22,4 @@ void rows_are_dense(RuleScope const& scope);
 bool is_block_scale(TensorUses const& uses);
 
 }  // namespace block_scale_checks
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

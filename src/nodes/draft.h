@@ -5,7 +5,7 @@
 
 #include <cudnn_frontend/score_modifier.h>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 namespace nodes {
 
 // The modifiers are called when the graph takes the node: then they have become nodes of the graph.
@@ -14,4 +14,4 @@ struct Draft : BasicNode<std::shared_ptr<graph::Tensor_attributes>> {
 };
 
 }  // namespace nodes
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

@@ -3,7 +3,7 @@
 #include "nodes/schema.h"
 #include "nodes/wording.h"
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 namespace {
 
 using Names = std::span<char const* const>;
@@ -51,4 +51,4 @@ void enumerators_are_known(RuleScope const& scope) {
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -3,9 +3,9 @@
 
 #include "nodes/rule.h"
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 // Every field of the graph, its tensors and its nodes that is of an enumeration holds one of its values.
 void enumerators_are_known(RuleScope const& scope);
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

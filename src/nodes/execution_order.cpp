@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -118,4 +118,4 @@ std::vector<std::size_t> finished_nodes(std::vector<Step> const& order) {
     return nodes;
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 // A round of a node; the last one finishes it.
 struct Step {
@@ -24,4 +24,4 @@ std::vector<std::size_t> find_cycle(GraphSpec const& spec);
 // The nodes' indices in the order in which they finish.
 std::vector<std::size_t> finished_nodes(std::vector<Step> const& order);
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

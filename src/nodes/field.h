@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <variant>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 enum class FieldType { Bool, Integer, Number, Enum, Text, IntegerList, Scalar };
 
@@ -114,4 +114,4 @@ constexpr Field field(char const* name, char const* summary, bool is_label = fal
     return row;
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -1,6 +1,6 @@
 #include "nodes/fp8.h"
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 namespace port = attention;
 
@@ -37,4 +37,4 @@ std::span<BlockScaled const> block_scaled_ports(Node const& node) {
     return kBackwardBlocks;
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

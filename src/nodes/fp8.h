@@ -7,7 +7,7 @@
 #include <array>
 #include <span>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 // Whether only 8-bit attention has the port: a factor where it is an input, a greatest magnitude where it is an output.
 constexpr bool is_fp8_port(int port) { return port >= attention::Descale_q && port <= attention::Amax_dP; }
@@ -29,4 +29,4 @@ struct BlockScaled {
 // Empty for attention that is not block-scaled.
 std::span<BlockScaled const> block_scaled_ports(Node const& node);
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-namespace cudnn_frontend::inline v1::nodes::fp8_checks {
+namespace cudnn_frontend::nodes::fp8_checks {
 namespace {
 
 using namespace attention;
@@ -103,4 +103,4 @@ void is_not_fused(RuleScope const& scope) {
                       "call set_implementation(AttentionImplementation_t::AUTO)");
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes::fp8_checks
+}  // namespace cudnn_frontend::nodes::fp8_checks

@@ -4,7 +4,7 @@
 
 #include "nodes/rule.h"
 
-namespace cudnn_frontend::inline v1::nodes::fp8_checks {
+namespace cudnn_frontend::nodes::fp8_checks {
 
 void factors_are_there(RuleScope const& scope);
 void factors_are_float(RuleScope const& scope);
@@ -14,4 +14,4 @@ void results_are_narrow(RuleScope const& scope);
 void side_tensors_are_wider(RuleScope const& scope);
 void is_not_fused(RuleScope const& scope);
 
-}  // namespace cudnn_frontend::inline v1::nodes::fp8_checks
+}  // namespace cudnn_frontend::nodes::fp8_checks

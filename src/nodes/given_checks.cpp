@@ -2,7 +2,7 @@
 
 #include "nodes/wording.h"
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 namespace {
 
 void expect_given(RuleScope const& scope, std::span<int const> ports, char const* needed, char const* fix) {
@@ -30,4 +30,4 @@ void expect_given_tables(RuleScope const& scope, std::span<int const> ports) {
                  "make a tensor for it with the graph's tensor(), and pass a pointer");
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

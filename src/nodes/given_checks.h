@@ -5,9 +5,9 @@
 
 #include <span>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 void expect_given_lengths(RuleScope const& scope, std::span<int const> ports);
 void expect_given_tables(RuleScope const& scope, std::span<int const> ports);
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

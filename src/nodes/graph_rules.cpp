@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 namespace {
 
 using namespace tensor_checks;
@@ -169,4 +169,4 @@ constexpr Rule kRules[] = {
 
 std::span<Rule const> graph_rules() { return kRules; }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

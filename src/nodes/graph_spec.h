@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 struct GraphSpec {
     std::string name;
@@ -29,4 +29,4 @@ struct GraphSpec {
 // Name, the three types: the fields of the graph itself.
 std::span<Field const> graph_fields();
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

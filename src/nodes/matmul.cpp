@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 namespace {
 
 using namespace matmul;
@@ -171,4 +171,4 @@ std::span<Rule const> rules() { return kRules; }
 constinit NodeSchema const MatmulFields::schema = {NodeKind::Matmul, "MATMUL", matmul::kPorts, kPortRows,
                                                    kFieldRows,       infer,    rules};
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 // The ports of attention, forward and backward together, so that what both share is written once.
 namespace attention {
@@ -186,4 +186,4 @@ inline AttentionFields const* attention_fields(Node const& node) {
     return std::get_if<SdpaBackwardFields>(&node.fields);
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -4,7 +4,7 @@
 #include "nodes/given_checks.h"
 #include "nodes/paging.h"
 
-namespace cudnn_frontend::inline v1::nodes::paged_checks {
+namespace cudnn_frontend::nodes::paged_checks {
 namespace {
 
 using namespace attention;
@@ -111,4 +111,4 @@ void tables_are_given(RuleScope const& scope) {
     expect_given_tables(scope, kTables);
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes::paged_checks
+}  // namespace cudnn_frontend::nodes::paged_checks

@@ -3,7 +3,7 @@
 
 #include "nodes/rule.h"
 
-namespace cudnn_frontend::inline v1::nodes::paged_checks {
+namespace cudnn_frontend::nodes::paged_checks {
 
 void paged_has_padding(RuleScope const& scope);
 void tables_are_int32(RuleScope const& scope);
@@ -14,4 +14,4 @@ void stated_length_agrees(RuleScope const& scope);
 void containers_are_not_ragged(RuleScope const& scope);
 void tables_are_given(RuleScope const& scope);
 
-}  // namespace cudnn_frontend::inline v1::nodes::paged_checks
+}  // namespace cudnn_frontend::nodes::paged_checks

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 namespace {
 
 using namespace attention;
@@ -62,4 +62,4 @@ core::Dims score_dims(GraphSpec const& graph, Node const& node) {
     return {q->dim[0], q->dim[1], q->dim[2], keys};
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -3,7 +3,7 @@
 
 #include "nodes/graph_spec.h"
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 // The port of the table that says where the pages of K or V are.
 int page_table_port(int port);
@@ -23,4 +23,4 @@ std::int64_t key_count(GraphSpec const& graph, Node const& node);
 // {B, Hq, Sq, Skv}; empty where Q or the key count is not known.
 core::Dims score_dims(GraphSpec const& graph, Node const& node);
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -9,7 +9,7 @@
 #include <array>
 #include <cmath>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 namespace {
 
 using enum error_code_t;
@@ -263,4 +263,4 @@ std::span<Rule const> rules() { return kRules; }
 constinit NodeSchema const PointwiseFields::schema = {
     NodeKind::Pointwise, "POINTWISE", pointwise::kPorts, kPortRows, kFieldRows, infer, rules};
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -11,7 +11,7 @@
 #include <map>
 #include <numeric>
 
-namespace cudnn_frontend::inline v1::nodes::ragged_checks {
+namespace cudnn_frontend::nodes::ragged_checks {
 namespace {
 
 // What may be packed: tensors with rows of queries or of keys, or of pages of keys.
@@ -204,4 +204,4 @@ void ragged_has_padding(RuleScope const& scope) {
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes::ragged_checks
+}  // namespace cudnn_frontend::nodes::ragged_checks

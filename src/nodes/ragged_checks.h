@@ -3,7 +3,7 @@
 
 #include "nodes/rule.h"
 
-namespace cudnn_frontend::inline v1::nodes::ragged_checks {
+namespace cudnn_frontend::nodes::ragged_checks {
 
 void offsets_are_sound(RuleScope const& scope);         // of the graph
 void multipliers_are_in_range(RuleScope const& scope);  // of the graph
@@ -12,4 +12,4 @@ void offsets_fit_all_rows(RuleScope const& scope);      // of the graph
 void uses_agree_on_rows(RuleScope const& scope);        // of the graph
 void ragged_has_padding(RuleScope const& scope);        // of an attention node
 
-}  // namespace cudnn_frontend::inline v1::nodes::ragged_checks
+}  // namespace cudnn_frontend::nodes::ragged_checks

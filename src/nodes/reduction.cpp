@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 namespace {
 
 using namespace reduction;
@@ -77,4 +77,4 @@ std::span<Rule const> rules() { return kRules; }
 constinit NodeSchema const ReductionFields::schema = {
     NodeKind::Reduction, "REDUCTION", reduction::kPorts, kPortRows, kFieldRows, infer, rules};
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 TensorSpec const* RuleScope::tensor_4d(int port) const {
     TensorSpec const* const connected = tensor(port);
@@ -46,4 +46,4 @@ void RuleScope::add(std::string tensor, std::string found, std::string needed, s
                          std::move(fix)});
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

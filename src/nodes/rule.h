@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 // What a check looks at, and where it reports. A node rule sees one node; a graph rule sees none.
 class RuleScope {
@@ -56,4 +56,4 @@ struct Rule {
 
 std::span<Rule const> graph_rules();
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

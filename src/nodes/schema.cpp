@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 namespace {
 
 constexpr Field kTensorFields[] = {
@@ -77,4 +77,4 @@ char const* port_name(NodeKind kind, int port) {
     return "?";
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

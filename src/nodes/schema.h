@@ -6,7 +6,7 @@
 
 #include <span>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 enum class Direction { Input, Output };
 enum class Presence { Required, Optional };
@@ -63,4 +63,4 @@ Node make_node(NodeKind kind);
 // The port's name for messages; "?" for a number that the kind does not have.
 char const* port_name(NodeKind kind, int port);
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -9,7 +9,7 @@
 #include <array>
 #include <set>
 
-namespace cudnn_frontend::inline v1::nodes::score_mod_checks {
+namespace cudnn_frontend::nodes::score_mod_checks {
 namespace {
 
 using namespace attention;
@@ -176,4 +176,4 @@ void modifier_is_not_fused(RuleScope const& scope) {
                       "call set_implementation(AttentionImplementation_t::AUTO)");
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes::score_mod_checks
+}  // namespace cudnn_frontend::nodes::score_mod_checks

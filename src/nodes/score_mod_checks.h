@@ -3,7 +3,7 @@
 
 #include "nodes/rule.h"
 
-namespace cudnn_frontend::inline v1::nodes::score_mod_checks {
+namespace cudnn_frontend::nodes::score_mod_checks {
 
 void modifier_returns_a_tensor(RuleScope const& scope);
 void modified_has_dims(RuleScope const& scope);
@@ -13,4 +13,4 @@ void gradient_has_modifier(RuleScope const& scope);
 void curved_modifier_has_gradient(RuleScope const& scope);
 void modifier_is_not_fused(RuleScope const& scope);
 
-}  // namespace cudnn_frontend::inline v1::nodes::score_mod_checks
+}  // namespace cudnn_frontend::nodes::score_mod_checks

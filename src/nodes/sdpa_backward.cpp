@@ -3,7 +3,7 @@
 #include "nodes/attention_schema.h"
 #include "nodes/paging.h"
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 namespace {
 
 using F = SdpaBackwardFields;
@@ -95,4 +95,4 @@ void infer(GraphSpec& graph, Node const& node) {
 constinit NodeSchema const SdpaBackwardFields::schema = {
     NodeKind::SdpaBackward, "SDPA_BACKWARD", attention::kPorts, kPortRows, kFieldRows, infer, sdpa_backward_rules};
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

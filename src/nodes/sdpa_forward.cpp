@@ -3,7 +3,7 @@
 #include "nodes/attention_schema.h"
 #include "nodes/paging.h"
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 namespace {
 
 using F = SdpaForwardFields;
@@ -70,4 +70,4 @@ void infer(GraphSpec& graph, Node const& node) {
 constinit NodeSchema const SdpaForwardFields::schema = {
     NodeKind::SdpaForward, "SDPA_FORWARD", attention::kPorts, kPortRows, kFieldRows, infer, sdpa_forward_rules};
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

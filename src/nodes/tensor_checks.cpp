@@ -10,7 +10,7 @@
 #include <bit>
 #include <map>
 
-namespace cudnn_frontend::inline v1::nodes::tensor_checks {
+namespace cudnn_frontend::nodes::tensor_checks {
 namespace {
 
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
@@ -208,4 +208,4 @@ void embedded_value_has_own_type(RuleScope const& scope) {
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes::tensor_checks
+}  // namespace cudnn_frontend::nodes::tensor_checks

@@ -4,7 +4,7 @@
 
 #include "nodes/rule.h"
 
-namespace cudnn_frontend::inline v1::nodes::tensor_checks {
+namespace cudnn_frontend::nodes::tensor_checks {
 
 // Whether sizes and strides are of one number and in range, so that arithmetic on them makes sense.
 bool has_regular_layout(TensorSpec const& tensor);
@@ -26,4 +26,4 @@ void by_value_is_one_element(RuleScope const& scope);
 void by_value_is_not_virtual(RuleScope const& scope);
 void embedded_value_has_own_type(RuleScope const& scope);
 
-}  // namespace cudnn_frontend::inline v1::nodes::tensor_checks
+}  // namespace cudnn_frontend::nodes::tensor_checks

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 // Index of a tensor in its GraphSpec.
 using TensorId = std::int32_t;
@@ -42,4 +42,4 @@ inline bool has_type(TensorSpec const& tensor) {
 // All fields but ragged_offset, which refers to a tensor, and what is never serialized.
 std::span<Field const> tensor_fields();
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -1,6 +1,6 @@
 #include "nodes/unified.h"
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 static bool is_connected(Node const& node, int port) { return node.ports[static_cast<std::size_t>(port)] != kNoTensor; }
 
@@ -39,4 +39,4 @@ bool is_told_as_unified(GraphSpec const& graph, Node const& node) {
     return asks_for_unified(node) || needs_unified(graph, node);
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

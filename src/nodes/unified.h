@@ -3,7 +3,7 @@
 
 #include "nodes/graph_spec.h"
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 // The port of the first sums of lengths; -1 where lengths come as themselves.
 int sums_port(Node const& node);
@@ -16,4 +16,4 @@ bool asks_for_unified(Node const& node);  // set_implementation(UNIFIED) was cal
 bool needs_unified(GraphSpec const& graph, Node const& node);
 bool is_told_as_unified(GraphSpec const& graph, Node const& node);  // asks for it or needs it
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -1,6 +1,6 @@
 #include "nodes/uses.h"
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 Uses uses_of_tensors(GraphSpec const& graph) {
     Uses uses(graph.tensors.size());
@@ -19,4 +19,4 @@ Uses uses_of_tensors(GraphSpec const& graph) {
     return uses;
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

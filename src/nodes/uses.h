@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 struct PortUse {
     Node const* node;
@@ -26,4 +26,4 @@ struct TensorUses {
 using Uses = std::vector<TensorUses>;
 Uses uses_of_tensors(GraphSpec const& graph);
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

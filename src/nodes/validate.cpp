@@ -7,7 +7,7 @@
 
 #include <set>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 // The steps of validation, with access to ValidatedGraph's constructor.
 struct Validator {
@@ -106,4 +106,4 @@ std::string ValidatedGraph::label(Node const& node) const {
 
 Validation validate(GraphSpec spec) { return Validator{std::move(spec), {}}.run(); }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 // A graph that meets every rule, complete: each tensor that a node uses has uid, type, dims and strides; nodes stand in
 // an order in which producers come before consumers.
@@ -33,4 +33,4 @@ struct Validation {
 
 Validation validate(GraphSpec spec);
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

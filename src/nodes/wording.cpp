@@ -2,7 +2,7 @@
 
 #include "nodes/schema.h"
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 std::string label(Node const& node, std::size_t position) {
     if (!node.name.empty()) return node.name;
@@ -13,4 +13,4 @@ std::string label(GraphSpec const& graph, Node const& node) {
     return label(node, static_cast<std::size_t>(&node - graph.nodes.data()));
 }
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace cudnn_frontend::inline v1::nodes {
+namespace cudnn_frontend::nodes {
 
 namespace wording {
 
@@ -40,4 +40,4 @@ inline bool has_name(TensorSpec const& tensor) { return !tensor.name.empty() && 
 std::string label(GraphSpec const& graph, Node const& node);
 std::string label(Node const& node, std::size_t position);
 
-}  // namespace cudnn_frontend::inline v1::nodes
+}  // namespace cudnn_frontend::nodes

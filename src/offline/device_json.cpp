@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::offline {
+namespace cudnn_frontend::offline {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -195,4 +195,4 @@ std::string to_json(DeviceDescription const& device) {
            ",\n  \"source\": " + quoted(device.source) + ",\n  \"properties\": {" + rows + "\n  }\n}\n";
 }
 
-}  // namespace cudnn_frontend::inline v1::offline
+}  // namespace cudnn_frontend::offline

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::offline {
+namespace cudnn_frontend::offline {
 namespace {
 
 constexpr std::string_view kTexts[] = {
@@ -41,4 +41,4 @@ Result<DeviceDescription> find_device(std::string_view name) {
                                                           ", and DeviceProperties::from_json() takes others");
 }
 
-}  // namespace cudnn_frontend::inline v1::offline
+}  // namespace cudnn_frontend::offline

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace cudnn_frontend::inline v1::offline {
+namespace cudnn_frontend::offline {
 
 struct DeviceDescription {
     std::string name;        // "h200", or cuDNN's name of the device where the text was cuDNN's own
@@ -30,4 +30,4 @@ Result<DeviceDescription> parse_device(std::string_view text);
 // The text of a file for devices/.
 std::string to_json(DeviceDescription const& device);
 
-}  // namespace cudnn_frontend::inline v1::offline
+}  // namespace cudnn_frontend::offline

@@ -14,7 +14,7 @@
 #include <string>
 #include <system_error>
 
-namespace cudnn_frontend::inline v1::offline {
+namespace cudnn_frontend::offline {
 namespace {
 
 constexpr char const* kDriverName = "libcuda.so.1";
@@ -110,4 +110,4 @@ error_t load_null_driver() {
 
 bool null_driver_is_loaded() { return loaded_driver().is_null; }
 
-}  // namespace cudnn_frontend::inline v1::offline
+}  // namespace cudnn_frontend::offline

@@ -3,7 +3,7 @@
 
 #include "core/result.h"
 
-namespace cudnn_frontend::inline v1::offline {
+namespace cudnn_frontend::offline {
 
 // Makes it the process's libcuda.so.1, for as long as the process lives. Call it before anything asks for the driver;
 // more calls do no harm. Safe from many threads. An error where another driver is loaded: cuDNN would use that one.
@@ -11,4 +11,4 @@ error_t load_null_driver();
 
 bool null_driver_is_loaded();
 
-}  // namespace cudnn_frontend::inline v1::offline
+}  // namespace cudnn_frontend::offline

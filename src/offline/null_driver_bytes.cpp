@@ -19,8 +19,8 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern std::byte const sdpa_graph_null_driver_end;
 }
 
-namespace cudnn_frontend::inline v1::offline {
+namespace cudnn_frontend::offline {
 
 std::span<std::byte const> null_driver_bytes() { return {&sdpa_graph_null_driver_begin, &sdpa_graph_null_driver_end}; }
 
-}  // namespace cudnn_frontend::inline v1::offline
+}  // namespace cudnn_frontend::offline

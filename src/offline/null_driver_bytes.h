@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <span>
 
-namespace cudnn_frontend::inline v1::offline {
+namespace cudnn_frontend::offline {
 
 std::span<std::byte const> null_driver_bytes();
 
-}  // namespace cudnn_frontend::inline v1::offline
+}  // namespace cudnn_frontend::offline

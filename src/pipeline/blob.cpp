@@ -1,6 +1,6 @@
 #include "pipeline/blob.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 static constexpr std::size_t kNumberBytes = 8;
 
@@ -45,4 +45,4 @@ std::uint64_t checksum(std::string_view bytes) {
     return hash;
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 class BlobWriter {
    public:
@@ -41,4 +41,4 @@ class BlobReader {
 // A 64-bit FNV-1a hash: it notices every changed byte.
 std::uint64_t checksum(std::string_view bytes);
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

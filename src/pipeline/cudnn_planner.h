@@ -4,7 +4,7 @@
 
 #include "pipeline/planner.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 Result<std::shared_ptr<Planner>> make_cudnn_planner(PlanningInput const& input);
 
@@ -18,4 +18,4 @@ Result<std::string> find_device(std::string const& name);
 Result<std::string> parse_device(std::string const& json);
 std::vector<std::string> device_names();
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

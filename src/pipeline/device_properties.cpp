@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 namespace {
 
 error_t empty() {
@@ -65,4 +65,4 @@ error_t DeviceProperties::deserialize(std::vector<std::uint8_t> const& bytes) {
 
 std::string DeviceProperties::describe() const { return status_.is_good() ? json_ : status_.err_msg; }
 
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

@@ -9,7 +9,7 @@
 
 #include <utility>
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 namespace {
 
 using pipeline::guarded;
@@ -188,4 +188,4 @@ error_t Graph::build(std::vector<HeurMode_t> const& modes, BuildPlanPolicy_t con
     return build(nullptr, modes, policy, multithreaded);
 }
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

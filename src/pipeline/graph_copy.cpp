@@ -2,10 +2,10 @@
 #include "graph/graph_impl.h"
 #include "pipeline/planner.h"
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 
 Graph::Graph(Graph const& other) : impl_(other.impl_ ? new Impl(*other.impl_) : nullptr) {
     if (impl_ != nullptr && impl_->planner) impl_->planner = impl_->planner->copy();
 }
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

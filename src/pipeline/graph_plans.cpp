@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 namespace {
 
 using pipeline::CandidateInfo;
@@ -135,4 +135,4 @@ std::vector<std::int64_t> Graph::get_variant_pack_uids_sorted() const {
     return uids;
 }
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

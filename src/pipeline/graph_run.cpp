@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 namespace {
 
 using pipeline::guarded;
@@ -149,4 +149,4 @@ error_t Graph::fill_cuda_graph(cudnnHandle_t handle, Variant_pack pack, void* wo
     });
 }
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

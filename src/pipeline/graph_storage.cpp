@@ -7,7 +7,7 @@
 #include "pipeline/shape_plans.h"
 #include "pipeline/stages.h"
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 namespace {
 
 using pipeline::guarded;
@@ -74,4 +74,4 @@ error_t Graph::deserialize(cudnnHandle_t handle, std::vector<std::uint8_t> const
     });
 }
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

@@ -10,7 +10,7 @@
 #include <ostream>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::graph {
+namespace cudnn_frontend::graph {
 
 using pipeline::guarded;
 using pipeline::guarded_or;
@@ -71,4 +71,4 @@ error_t Graph::deserialize(std::string const& json) {
     });
 }
 
-}  // namespace cudnn_frontend::inline v1::graph
+}  // namespace cudnn_frontend::graph

@@ -4,7 +4,7 @@
 #include <new>
 #include <string>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 // A text short enough for a string that allocates nothing.
 static error_t out_of_memory() noexcept { return {error_code_t::GRAPH_EXECUTION_FAILED, "out of memory"}; }
@@ -25,4 +25,4 @@ error_t error_of_exception() noexcept {
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

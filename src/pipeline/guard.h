@@ -3,7 +3,7 @@
 
 #include <cudnn_frontend/status.h>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 // Of the exception that is being handled.
 error_t error_of_exception() noexcept;
@@ -27,4 +27,4 @@ auto guarded_or(Fallback const& fallback, Body const& body) -> decltype(body()) 
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <mutex>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 namespace {
 
 error_t only_cudnn(char const* what) {
@@ -199,4 +199,4 @@ Result<std::shared_ptr<Planner>> make_host_planner(PlanningInput const& input) {
     return std::shared_ptr<Planner>(std::make_shared<HostPlanner>(std::move(work), 0, nullptr));
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -3,8 +3,8 @@
 
 #include "pipeline/planner.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 Result<std::shared_ptr<Planner>> make_host_planner(PlanningInput const& input);
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 
 KernelCache::KernelCache() : impl_(new Impl) {}
 KernelCache::KernelCache(KernelCache&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
@@ -25,4 +25,4 @@ std::string KernelCache::describe() const {
     return "kernel cache of " + std::to_string(impl_->parts.size()) + " graphs";
 }
 
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

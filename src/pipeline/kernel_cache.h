@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 
 struct KernelCache::Impl {
     std::mutex mutex;
@@ -22,4 +22,4 @@ struct Kernel_cache_access {
 };
 
 }  // namespace detail
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 namespace {
 
 // Two tensors whose elements lie on one grid of strides.
@@ -162,4 +162,4 @@ bool share_memory(Placed const& a, Placed const& b) {
     return false;
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -3,7 +3,7 @@
 
 #include "pipeline/pack.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 // Exact for tensors that one pointer starts, that have gaps nowhere, or that have the same strides (such as Q, K and V
 // interleaved in one buffer). Tensors of different strides that interleave share memory unless a period shows that they
@@ -24,4 +24,4 @@ bool share_memory(Placed const& a, Placed const& b);
 // Of a ragged tensor: rows of one of its sequences, at least one.
 Slot sequence_slot(Slot const& ragged, std::int64_t rows);
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 namespace {
 
 std::string label(Slot const& slot) { return "tensor '" + slot.name + "' (uid " + std::to_string(slot.uid) + ")"; }
@@ -193,4 +193,4 @@ error_t check_ragged_overlap(std::vector<Slot> const& slots, std::span<void* con
     });
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 // A tensor that the pack must name.
 struct Slot {
@@ -86,4 +86,4 @@ class SortedPack {
     void* const* pointers_;
 };
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

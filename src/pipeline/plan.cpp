@@ -2,7 +2,7 @@
 
 #include "core/rule_fault.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 // What every target may assume of a workspace: allocators give more.
 static constexpr std::uintptr_t kWorkspaceAlignment = 16;
@@ -24,4 +24,4 @@ error_t check_workspace(Plan const& plan, Run const& run) {
     return {};
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -15,7 +15,7 @@
 
 struct CUgraph_st;
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 // What is known of a plan before it is built.
 struct CandidateInfo {
@@ -58,4 +58,4 @@ class Plan {
 // What every target checks: a workspace that is there, large enough and aligned.
 error_t check_workspace(Plan const& plan, Run const& run);
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -2,7 +2,7 @@
 
 #include "pipeline/blob.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 namespace {
 
 constexpr std::string_view kMagic = "sdpaplan";
@@ -52,4 +52,4 @@ Result<PlanContainer> read_container(std::vector<std::uint8_t> const& bytes) {
     return container;
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

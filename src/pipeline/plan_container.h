@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 struct PlanContainer {
     Target::Kind target = Target::Kind::CPU;
@@ -20,4 +20,4 @@ struct PlanContainer {
 std::vector<std::uint8_t> write_container(PlanContainer const& container);
 Result<PlanContainer> read_container(std::vector<std::uint8_t> const& bytes);
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

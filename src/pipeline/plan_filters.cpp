@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 namespace {
 
 template <class Note>
@@ -48,4 +48,4 @@ std::string reason_to_bar(CandidateInfo const& candidate, std::int64_t workspace
     return {};
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

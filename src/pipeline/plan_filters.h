@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <string>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 // Why the filters bar a candidate; empty where they let it pass.
 std::string reason_to_bar(CandidateInfo const& candidate, std::int64_t workspace_bytes,
                           graph::PlanFilters const& filters);
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -3,7 +3,7 @@
 #include "pipeline/cudnn_planner.h"
 #include "pipeline/host_planner.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 Result<std::shared_ptr<Planner>> Planner::lower(PlanningInput const& input) {
     switch (input.target.kind()) {
@@ -28,4 +28,4 @@ error_t Planner::not_built(std::int64_t index) {
                                                       std::to_string(index) + ") first"};
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

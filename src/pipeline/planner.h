@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 using KnobChoices = std::vector<std::pair<KnobType_t, std::int64_t>>;
 
@@ -64,4 +64,4 @@ class Planner {
     static error_t not_built(std::int64_t index);
 };
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

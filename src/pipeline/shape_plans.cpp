@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 namespace {
 
 std::vector<std::int64_t> key_of(ShapeOverride const& shapes) {
@@ -102,4 +102,4 @@ Result<std::shared_ptr<Planner const>> ShapePlans::build(ShapeOverride const& sh
     return std::shared_ptr<Planner const>(std::move(planner).value());
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 // Dims and strides in place of a graph's own, for the tensors of these uids.
 struct ShapeOverride {
@@ -42,4 +42,4 @@ class ShapePlans {
     std::map<std::vector<std::int64_t>, std::shared_ptr<Planner const>> plans_;
 };
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 class StageLog {
    public:
@@ -49,4 +49,4 @@ class StageLog {
     Clock::time_point begin_;
 };
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

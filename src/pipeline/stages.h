@@ -3,11 +3,11 @@
 
 #include <cudnn_frontend/status.h>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 inline error_t missing_stage(error_code_t code, char const* call, char const* needed) {
     return {code,
             std::string(call) + " needs the result of " + needed + "; call that first, or build() for all stages"};
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-namespace cudnn_frontend::inline v1 {
+namespace cudnn_frontend {
 
 Target::Target(Kind kind, int threads, cudnnHandle_t handle) : kind_(kind), threads_(threads), handle_(handle) {}
 
@@ -29,4 +29,4 @@ char const* to_string(Target::Kind kind) {
     return "?";
 }
 
-}  // namespace cudnn_frontend::inline v1
+}  // namespace cudnn_frontend

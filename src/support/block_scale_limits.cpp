@@ -1,6 +1,6 @@
 #include "support/block_scale_limits.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 Found block_scale_fatal_place(Facts const&, Capabilities const& here) {
     if (!is_consumer_blackwell(here)) return {};
@@ -28,4 +28,4 @@ Found block_scale_of_one_query(Facts const& facts, Capabilities const&) {
     return Violation{Port::Q, "one query beside block scales"};
 }
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

@@ -3,7 +3,7 @@
 
 #include "support/limit_tools.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 Found block_scale_fatal_place(Facts const& facts, Capabilities const& here);
 Found block_scale_place(Facts const&, Capabilities const& here);
@@ -11,4 +11,4 @@ Found block_scale_backward(Facts const& facts, Capabilities const& here);
 Found block_scale_head_dims(Facts const& facts, Capabilities const& here);
 Found block_scale_of_one_query(Facts const& facts, Capabilities const& here);
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

@@ -2,7 +2,7 @@
 
 #include "nodes/unified.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 // Backward takes none at all, which is another limit's.
 static bool are_floats(Facts const& facts) {
@@ -41,4 +41,4 @@ Found unified_floats(Facts const& facts, Capabilities const&) {
     return Violation{Port::Q, "Q of FLOAT with the unified operation"};
 }
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

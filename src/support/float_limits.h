@@ -3,7 +3,7 @@
 
 #include "support/limit_tools.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 Found dropout_of_floats(Facts const& facts, Capabilities const& here);
 Found head_dims_of_floats(Facts const& facts, Capabilities const& here);
@@ -11,4 +11,4 @@ Found one_query_of_floats(Facts const& facts, Capabilities const& here);
 Found sink_of_floats(Facts const& facts, Capabilities const& here);
 Found unified_floats(Facts const& facts, Capabilities const& here);
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

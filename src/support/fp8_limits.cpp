@@ -6,7 +6,7 @@
 #include "nodes/paging.h"
 #include "nodes/schema.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 Found fp8_architecture(Facts const& facts, Capabilities const& here) {
     bool const is_taken_later = is_consumer_blackwell(here) && !facts.is_backward && here.cudnn_version >= 91900;
@@ -141,4 +141,4 @@ Found fp8_factors(Facts const& facts, Capabilities const& here) {
     return {};
 }
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

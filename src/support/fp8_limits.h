@@ -3,7 +3,7 @@
 
 #include "support/limit_tools.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 Found fp8_architecture(Facts const& facts, Capabilities const& here);
 Found fp8_head_dims(Facts const& facts, Capabilities const& here);
@@ -23,4 +23,4 @@ Found fp8_extremes(Facts const& facts, Capabilities const& here);
 Found fp8_pages(Facts const& facts, Capabilities const& here);
 Found fp8_factors(Facts const& facts, Capabilities const& here);
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

@@ -2,7 +2,7 @@
 
 #include "core/data_type.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 namespace {
 
 std::string stride_text(nodes::TensorSpec const& tensor, std::size_t axis) {
@@ -101,4 +101,4 @@ Found numbers_apart(Facts const& facts, Capabilities const&) {
     });
 }
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

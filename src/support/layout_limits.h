@@ -3,11 +3,11 @@
 
 #include "support/limit_tools.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 Found stride_multiple(Facts const& facts, Capabilities const& here);
 Found gaps_between_scores(Facts const& facts, Capabilities const& here);
 Found columns_apart(Facts const& facts, Capabilities const& here);
 Found numbers_apart(Facts const& facts, Capabilities const& here);
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 std::string version(std::size_t value) {
     return "cuDNN " + std::to_string(value / 10000) + "." + std::to_string(value / 100 % 100) + "." +
@@ -82,4 +82,4 @@ int first_row_port(Facts const& facts, bool wants_ragged) {
     return -1;
 }
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 using core::Capabilities;
 using Facts = AttentionFacts;
@@ -62,4 +62,4 @@ Found bad_head_dim(Facts const& facts, IsBad is_bad) {
     return {};
 }
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

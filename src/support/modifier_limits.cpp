@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 namespace {
 
 using nodes::GraphSpec;
@@ -86,4 +86,4 @@ Found several_left_edges(Facts const& facts, Capabilities const&) {
                                           (has_bound ? "a left bound" : "no left bound")};
 }
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

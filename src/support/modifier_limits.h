@@ -3,9 +3,9 @@
 
 #include "support/limit_tools.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 Found several_left_edges(Facts const& facts, Capabilities const& here);
 Found integers_of_floats(Facts const& facts, Capabilities const& here);
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

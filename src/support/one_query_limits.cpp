@@ -2,7 +2,7 @@
 
 #include "nodes/paging.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 namespace {
 
 bool is_forward_of_one_query(Facts const& facts) { return !facts.is_backward && facts.queries() == 1; }
@@ -66,4 +66,4 @@ Found heads_of_one_query_in_pages(Facts const& facts, Capabilities const& here) 
     return found;
 }
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

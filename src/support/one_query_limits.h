@@ -3,7 +3,7 @@
 
 #include "support/limit_tools.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 bool is_wrong_in_parts(Facts const& facts);
 
@@ -12,4 +12,4 @@ Found bias_of_one_query(Facts const& facts, Capabilities const& here);
 Found single_score(Facts const& facts, Capabilities const& here);
 Found heads_of_one_query_in_pages(Facts const& facts, Capabilities const& here);
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

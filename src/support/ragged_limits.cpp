@@ -2,7 +2,7 @@
 
 #include "nodes/schema.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 Found partly_ragged(Facts const& facts, Capabilities const&) {
     int const dense = first_row_port(facts, false);
@@ -89,4 +89,4 @@ Found gradient_offsets_before_9_19(Facts const& facts, Capabilities const& here)
     return {};
 }
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

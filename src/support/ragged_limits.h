@@ -3,7 +3,7 @@
 
 #include "support/limit_tools.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 Found partly_ragged(Facts const& facts, Capabilities const& here);
 Found ragged_stats_of_one_query(Facts const& facts, Capabilities const& here);
@@ -16,4 +16,4 @@ Found ragged_heads_of_v(Facts const& facts, Capabilities const& here);
 Found ragged_unequal_heads(Facts const& facts, Capabilities const& here);
 Found gradient_offsets_before_9_19(Facts const& facts, Capabilities const& here);
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

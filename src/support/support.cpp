@@ -9,7 +9,7 @@
 #include "support/limit_tools.h"
 #include "support/one_query_limits.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 std::int64_t AttentionFacts::queries() const { return tensor(Port::Q)->dim[2]; }
 std::int64_t AttentionFacts::keys() const { return nodes::key_count(graph, node); }
@@ -90,4 +90,4 @@ bool is_deterministic(nodes::ValidatedGraph const& graph) {
     });
 }
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

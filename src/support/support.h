@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 // What limits ask of the graph's settings.
 struct Settings {
@@ -74,4 +74,4 @@ bool takes_packed_scratch(core::Capabilities const& capabilities);
 // Whether cuDNN computes the graph in one order in each run. Engines' notes do not tell.
 bool is_deterministic(nodes::ValidatedGraph const& graph);
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

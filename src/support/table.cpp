@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 namespace {
 
 constexpr auto kUnsupported = error_code_t::GRAPH_NOT_SUPPORTED;
@@ -484,4 +484,4 @@ constexpr Limit kLimits[] = {
 
 std::span<Limit const> limits() { return kLimits; }
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

@@ -4,7 +4,7 @@
 #include "core/names.h"
 #include "nodes/unified.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 static DataType_t type_of_q(Facts const& facts) { return facts.tensor(Port::Q)->data_type; }
 
@@ -44,4 +44,4 @@ Found sink_type(Facts const& facts, Capabilities const&) {
     return Violation{Port::Sink_token, std::string("a sink token of type ") + core::name_of(sink->data_type)};
 }
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

@@ -3,11 +3,11 @@
 
 #include "support/limit_tools.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 Found io_type(Facts const& facts, Capabilities const& here);
 Found result_types(Facts const& facts, Capabilities const& here);
 Found bias_gradient_type(Facts const& facts, Capabilities const& here);
 Found sink_type(Facts const& facts, Capabilities const& here);
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

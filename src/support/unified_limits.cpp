@@ -4,7 +4,7 @@
 #include "nodes/schema.h"
 #include "nodes/unified.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 namespace {
 
 // The first option that the unified operation has no place for.
@@ -112,4 +112,4 @@ Found options_beside_unified(Facts const& facts, Capabilities const&) {
     return found;
 }
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

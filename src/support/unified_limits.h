@@ -3,7 +3,7 @@
 
 #include "support/limit_tools.h"
 
-namespace cudnn_frontend::inline v1::support {
+namespace cudnn_frontend::support {
 
 Found unified_version(Facts const& facts, Capabilities const& here);
 Found unified_lengths(Facts const& facts, Capabilities const& here);
@@ -17,4 +17,4 @@ Found offset_multiplier(Facts const& facts, Capabilities const& here);
 Found unfused_multiplication(Facts const& facts, Capabilities const& here);
 Found options_beside_unified(Facts const& facts, Capabilities const& here);
 
-}  // namespace cudnn_frontend::inline v1::support
+}  // namespace cudnn_frontend::support

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 // Enough to average over, few enough for plans of seconds.
 static constexpr int kTimedRuns = 10;
@@ -166,4 +166,4 @@ Result<std::string> CudnnPlan::serialize() const {
                        .engine_plan = plan.value()});
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -9,7 +9,7 @@
 #include "pipeline/with_cudnn/device_tables.h"
 #include "pipeline/with_cudnn/planning_device.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 // What all plans of a graph run with.
 struct CudnnContext {
@@ -58,4 +58,4 @@ class CudnnPlan final : public Plan {
 
 CandidateInfo info_of(cudnn::EngineConfig const& config, CudnnContext const& context);
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

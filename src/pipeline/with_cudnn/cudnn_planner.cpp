@@ -10,7 +10,7 @@
 #include <atomic>
 #include <thread>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 namespace {
 
 using Candidates = std::vector<std::shared_ptr<Candidate>>;
@@ -201,4 +201,4 @@ Result<std::shared_ptr<Planner>> load_cudnn_plan(PlanningInput const& input, std
         std::move(loaded.value().work), Candidates{std::move(candidate)}, loaded.value().plan.get()));
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

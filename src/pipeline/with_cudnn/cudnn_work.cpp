@@ -1,6 +1,6 @@
 #include "pipeline/with_cudnn/cudnn_work.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 Candidate::Candidate(std::shared_ptr<CudnnWork const> work, std::shared_ptr<Engine> engine)
     : work_(std::move(work)),
@@ -33,4 +33,4 @@ CudnnPlan const* Candidate::plan() const {
     return plan_.get();
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

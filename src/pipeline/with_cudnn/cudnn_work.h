@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 // The lowered graph and its circumstances; never changes.
 struct CudnnWork {
@@ -40,4 +40,4 @@ class Candidate {
     std::shared_ptr<CudnnPlan const> plan_;
 };
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -1,6 +1,6 @@
 #include "pipeline/with_cudnn/device_tables.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 static std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -21,4 +21,4 @@ Result<std::shared_ptr<DeviceTables const>> upload_tables(std::span<cudnn::Table
     return std::shared_ptr<DeviceTables const>(std::move(placed));
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

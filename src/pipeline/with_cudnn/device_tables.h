@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 struct DeviceTables {
     std::shared_ptr<cudnn::DeviceMemory const> memory;
@@ -19,4 +19,4 @@ struct DeviceTables {
 // Uploads and waits.
 Result<std::shared_ptr<DeviceTables const>> upload_tables(std::span<cudnn::Table const> tables, int ordinal);
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

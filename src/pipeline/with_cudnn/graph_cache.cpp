@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 GraphCache& GraphCache::of_process() {
     static GraphCache& cache = *new GraphCache();
@@ -51,4 +51,4 @@ void GraphCache::clear() {
     out.swap(last_used_first_);
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

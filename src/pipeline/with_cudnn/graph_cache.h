@@ -6,7 +6,7 @@
 #include <list>
 #include <mutex>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 class GraphCache {
    public:
@@ -27,4 +27,4 @@ class GraphCache {
     std::list<std::shared_ptr<SharedGraph>> last_used_first_;
 };
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

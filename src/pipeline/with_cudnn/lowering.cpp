@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 namespace {
 
 // Matrix operands are read in pieces of this many bytes; everything else element by element.
@@ -179,4 +179,4 @@ Result<LoadedPlan> load_for_cudnn(PlanningInput const& input, std::string const&
     return LoadedPlan{std::move(work), std::move(plan)};
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

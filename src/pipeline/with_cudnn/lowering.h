@@ -6,7 +6,7 @@
 #include "pipeline/planner.h"
 #include "pipeline/with_cudnn/cudnn_work.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 // How operations are chosen for cuDNN.
 expand::Capabilities expansion_for_cudnn(core::Capabilities const& device);
@@ -20,4 +20,4 @@ struct LoadedPlan {
 
 Result<LoadedPlan> load_for_cudnn(PlanningInput const& input, std::string const& text);
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -2,7 +2,7 @@
 
 #include "pipeline/blob.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 namespace {
 
 void write_bindings(BlobWriter& writer, cudnn::Bindings const& bindings) {
@@ -77,4 +77,4 @@ Result<StoredPlan> read_plan(std::string_view text) {
     return error_t(error_code_t::UNSUPPORTED_GRAPH_FORMAT, "the stored plan's parts do not fit together");
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 struct StoredPlan {
     std::size_t cudnn_version = 0;
@@ -19,4 +19,4 @@ struct StoredPlan {
 std::string write_plan(StoredPlan const& plan);
 Result<StoredPlan> read_plan(std::string_view text);
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -7,7 +7,7 @@
 
 #include "offline/devices.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 namespace {
 
 Result<cudnn::Api const*> loaded_api() {
@@ -87,4 +87,4 @@ std::vector<std::string> device_names() {
     return names;
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -5,7 +5,7 @@
 
 #include <cudnn_frontend/target.h>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 struct PlanningDevice {
     cudnn::Api const* api = nullptr;
@@ -16,4 +16,4 @@ struct PlanningDevice {
 // The device of a target; for Target::cuda(nullptr) that of the properties, or the first one where there are none.
 Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperties const* properties);
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -5,7 +5,7 @@
 #include "pipeline/guard.h"
 #include "pipeline/with_cudnn/graph_cache.h"
 
-namespace cudnn_frontend::inline v1::runtime {
+namespace cudnn_frontend::runtime {
 namespace {
 
 // Calls a function of cuDNN, or says why there is none.
@@ -46,4 +46,4 @@ error_t get_stream(cudnnHandle_t handle, CUstream_st** stream) {
 
 void forget_graphs() { pipeline::GraphCache::of_process().clear(); }
 
-}  // namespace cudnn_frontend::inline v1::runtime
+}  // namespace cudnn_frontend::runtime

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 Result<std::shared_ptr<cudnn::EnginePlan const>> Engine::compile(cudnn::Device const* device,
                                                                  cudnn::Descriptor const* kernel_cache) {
@@ -61,4 +61,4 @@ Result<Engines> SharedGraph::engines(std::vector<HeurMode_t> const& modes) {
     return engines;
 }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 // An engine that may serve, and its plan or failure once it was compiled.
 class Engine {
@@ -72,4 +72,4 @@ class SharedGraph {
     std::vector<std::pair<std::vector<HeurMode_t>, Engines>> answers_;
 };
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

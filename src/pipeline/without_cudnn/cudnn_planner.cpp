@@ -1,6 +1,6 @@
 #include "pipeline/cudnn_planner.h"
 
-namespace cudnn_frontend::inline v1::pipeline {
+namespace cudnn_frontend::pipeline {
 
 static error_t no_cudnn() {
     return {error_code_t::GRAPH_NOT_SUPPORTED,
@@ -16,4 +16,4 @@ Result<std::string> find_device(std::string const&) { return no_cudnn(); }
 Result<std::string> parse_device(std::string const&) { return no_cudnn(); }
 std::vector<std::string> device_names() { return {}; }
 
-}  // namespace cudnn_frontend::inline v1::pipeline
+}  // namespace cudnn_frontend::pipeline

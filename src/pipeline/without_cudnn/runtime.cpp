@@ -1,6 +1,6 @@
 #include <cudnn_frontend/runtime.h>
 
-namespace cudnn_frontend::inline v1::runtime {
+namespace cudnn_frontend::runtime {
 
 static error_t no_cudnn() { return {error_code_t::HANDLE_ERROR, "this build of the library has no cuDNN target"}; }
 
@@ -12,4 +12,4 @@ error_t set_stream(cudnnHandle_t, CUstream_st*) { return no_cudnn(); }
 error_t get_stream(cudnnHandle_t, CUstream_st**) { return no_cudnn(); }
 void forget_graphs() {}
 
-}  // namespace cudnn_frontend::inline v1::runtime
+}  // namespace cudnn_frontend::runtime

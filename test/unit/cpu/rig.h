@@ -13,7 +13,7 @@
 #include <map>
 #include <random>
 
-namespace cudnn_frontend::inline v1::test {
+namespace cudnn_frontend::test {
 
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -111,4 +111,4 @@ inline void check_close(std::vector<double> const& actual, std::vector<double> c
     }
 }
 
-}  // namespace cudnn_frontend::inline v1::test
+}  // namespace cudnn_frontend::test

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace cudnn_frontend::inline v1::test {
+namespace cudnn_frontend::test {
 
 inline ir::Value make_value(ir::Role role, std::string name, core::Dims dim, std::int64_t uid = -1) {
     ir::Value value;
@@ -48,4 +48,4 @@ inline ir::Op pointwise(PointwiseMode_t mode, ir::ValueId in, ir::ValueId out) {
     return pointwise(mode, in, ir::kNoValue, out);
 }
 
-}  // namespace cudnn_frontend::inline v1::test
+}  // namespace cudnn_frontend::test
