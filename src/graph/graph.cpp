@@ -44,19 +44,19 @@ Graph::Impl& Graph::impl() {
 }
 
 Graph& Graph::set_io_data_type(DataType_t const type) {
-    impl().io_data_type = type;
+    Impl::completes(impl_, [&] { impl().io_data_type = type; });
     return *this;
 }
 Graph& Graph::set_intermediate_data_type(DataType_t const type) {
-    impl().intermediate_data_type = type;
+    Impl::completes(impl_, [&] { impl().intermediate_data_type = type; });
     return *this;
 }
 Graph& Graph::set_compute_data_type(DataType_t const type) {
-    impl().compute_data_type = type;
+    Impl::completes(impl_, [&] { impl().compute_data_type = type; });
     return *this;
 }
 Graph& Graph::set_name(std::string const& name) {
-    impl().name = name;
+    Impl::completes(impl_, [&] { impl().name = name; });
     return *this;
 }
 

@@ -41,22 +41,32 @@ struct Graph::Impl {
 
     Impl();
 
-    // Calls a builder's body, and keeps what it throws.
+    // Calls a setter's body, and keeps what it throws; false where it did.
+    template <class Body>
+    static bool completes(Impl* const& impl, Body const& body) noexcept;
+    // The same of a builder, which returns tensors.
     template <class Body>
     static auto guarded(Impl* const& impl, Body const& body) noexcept -> decltype(body());
 };
 
 template <class Body>
+bool Graph::Impl::completes(Impl* const& impl, Body const& body) noexcept {
+    try {
+        body();
+        return true;
+    } catch (...) {
+        if (impl != nullptr) impl->failure = std::current_exception();
+        return false;
+    }
+}
+
+template <class Body>
 auto Graph::Impl::guarded(Impl* const& impl, Body const& body) noexcept -> decltype(body()) {
     decltype(body()) results;
-    try {
-        results = body();
-    } catch (...) {
-        if (impl == nullptr) return results;
-        impl->failure = std::current_exception();
-        if constexpr (std::is_same_v<decltype(results), Tensor_ptr>) results = impl->stand_in;
-        else results.fill(impl->stand_in);
-    }
+    bool const is_complete = completes(impl, [&] { results = body(); });
+    if (is_complete || impl == nullptr) return results;
+    if constexpr (std::is_same_v<decltype(results), Tensor_ptr>) results = impl->stand_in;
+    else results.fill(impl->stand_in);
     return results;
 }
 

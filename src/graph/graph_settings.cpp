@@ -6,36 +6,36 @@
 namespace cudnn_frontend::graph {
 
 Graph& Graph::set_device_properties(std::shared_ptr<DeviceProperties const> properties) {
-    impl().settings.device = std::move(properties);
+    Impl::completes(impl_, [&] { impl().settings.device = std::move(properties); });
     return *this;
 }
 Graph& Graph::set_sm_count(std::int32_t count) {
-    impl().settings.sm_count = count;
+    Impl::completes(impl_, [&] { impl().settings.sm_count = count; });
     return *this;
 }
 Graph& Graph::set_sm_version(std::int32_t version) {
-    impl().settings.sm_version = version;
+    Impl::completes(impl_, [&] { impl().settings.sm_version = version; });
     return *this;
 }
 Graph& Graph::set_dynamic_shape_enabled(bool is_enabled) {
-    impl().settings.dynamic_shapes = is_enabled;
+    Impl::completes(impl_, [&] { impl().settings.dynamic_shapes = is_enabled; });
     return *this;
 }
 Graph& Graph::set_kernel_cache(std::shared_ptr<KernelCache> cache) {
-    impl().settings.kernel_cache = std::move(cache);
+    Impl::completes(impl_, [&] { impl().settings.kernel_cache = std::move(cache); });
     return *this;
 }
 Graph& Graph::set_override_shape_enabled(bool is_enabled) {
-    impl().settings.override_shapes = is_enabled;
+    Impl::completes(impl_, [&] { impl().settings.override_shapes = is_enabled; });
     return *this;
 }
 
 Graph& Graph::deselect_workspace_greater_than(std::int64_t const bytes) {
-    impl().settings.filters.largest_workspace = bytes;
+    Impl::completes(impl_, [&] { impl().settings.filters.largest_workspace = bytes; });
     return *this;
 }
 Graph& Graph::deselect_shared_mem_greater_than(std::int64_t const bytes) {
-    impl().settings.filters.largest_shared_memory = bytes;
+    Impl::completes(impl_, [&] { impl().settings.filters.largest_shared_memory = bytes; });
     return *this;
 }
 
@@ -45,23 +45,23 @@ static void append(std::vector<Entry>& all, std::vector<Entry> const& more) {
 }
 
 Graph& Graph::deselect_engines(std::vector<std::string> const& parts_of_names) {
-    append(impl().settings.filters.barred_names, parts_of_names);
+    Impl::completes(impl_, [&] { append(impl().settings.filters.barred_names, parts_of_names); });
     return *this;
 }
 Graph& Graph::select_behavior_notes(std::vector<BehaviorNote_t> const& notes) {
-    append(impl().settings.filters.required_behavior, notes);
+    Impl::completes(impl_, [&] { append(impl().settings.filters.required_behavior, notes); });
     return *this;
 }
 Graph& Graph::deselect_behavior_notes(std::vector<BehaviorNote_t> const& notes) {
-    append(impl().settings.filters.barred_behavior, notes);
+    Impl::completes(impl_, [&] { append(impl().settings.filters.barred_behavior, notes); });
     return *this;
 }
 Graph& Graph::select_numeric_notes(std::vector<NumericalNote_t> const& notes) {
-    append(impl().settings.filters.required_numerics, notes);
+    Impl::completes(impl_, [&] { append(impl().settings.filters.required_numerics, notes); });
     return *this;
 }
 Graph& Graph::deselect_numeric_notes(std::vector<NumericalNote_t> const& notes) {
-    append(impl().settings.filters.barred_numerics, notes);
+    Impl::completes(impl_, [&] { append(impl().settings.filters.barred_numerics, notes); });
     return *this;
 }
 

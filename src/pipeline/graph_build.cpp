@@ -41,6 +41,11 @@ error_t no_operation_graph(char const* call) {
     return missing_stage(error_code_t::HEURISTIC_QUERY_FAILED, call, "build_operation_graph");
 }
 
+error_t no_candidates(char const* call) {
+    return missing_stage(error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED, call,
+                         "create_execution_plans with at least one heuristic mode");
+}
+
 error_t nothing_to_build() {
     return {error_code_t::ATTRIBUTE_NOT_SET,
             "the graph has no node, so there is nothing to plan; call sdpa() or another call that adds one"};
@@ -52,6 +57,22 @@ std::string plan_text(Graph const& graph) {
     std::int64_t bytes = 0;
     if (graph.get_plan_name(name).is_bad() || graph.get_workspace_size(bytes).is_bad()) return {};
     return ", " + name + ", workspace of " + std::to_string(bytes) + " bytes";
+}
+
+bool has_planner(Graph::Impl const* impl) { return impl != nullptr && impl->planner != nullptr; }
+
+bool has_candidates(Graph::Impl const* impl) { return has_planner(impl) && impl->planner->candidate_count() > 0; }
+
+std::string no_details() { return {}; }
+
+// Runs a stage and logs what came of it.
+template <class Body, class Details = std::string (*)()>
+error_t run_stage(char const* stage, Graph::Impl const* impl, Body const& body,
+                  Details const& details = no_details) noexcept {
+    return guarded([&] {
+        StageLog const log(stage, impl == nullptr ? std::string() : impl->name);
+        return log.result(guarded(body), details);
+    });
 }
 
 // Puts the result of a stage in place of what the stage started from.
@@ -69,15 +90,11 @@ Report Graph::check() const {
 }
 
 error_t Graph::validate() noexcept {
-    return guarded([&] {
-        StageLog const log("validate", impl().name);
-        return log.result(guarded([&] { return validate_and_fill(*this).error(); }));
-    });
+    return run_stage("validate", impl_, [&] { return validate_and_fill(*this).error(); });
 }
 
 error_t Graph::build_operation_graph(Target const& target) {
-    StageLog const log("build_operation_graph", impl().name);
-    return log.result(guarded([&]() -> error_t {
+    return run_stage("build_operation_graph", impl_, [&]() -> error_t {
         impl().planner.reset();
         auto validated = validate_and_fill(*this);
         if (validated.is_bad()) return validated.error();
@@ -88,7 +105,7 @@ error_t Graph::build_operation_graph(Target const& target) {
         SDPA_GRAPH_TRY(advance(impl().planner, Planner::lower(lowered->input())));
         impl().lowered = std::move(lowered);
         return {};
-    }));
+    });
 }
 
 error_t Graph::build_operation_graph(cudnnHandle_t handle) { return build_operation_graph(Target::cuda(handle)); }
@@ -102,56 +119,56 @@ static error_t no_modes() {
 }
 
 error_t Graph::create_execution_plans(std::vector<HeurMode_t> const& modes) {
-    if (!impl().planner) return no_operation_graph("create_execution_plans");
-    StageLog const log("create_execution_plans", impl().name);
-    auto const create = [&] {
-        return modes.empty() ? no_modes() : advance(impl().planner, impl().planner->with_candidates(modes));
+    auto const create = [&]() -> error_t {
+        if (!has_planner(impl_)) return no_operation_graph("create_execution_plans");
+        return modes.empty() ? no_modes() : advance(impl_->planner, impl_->planner->with_candidates(modes));
     };
-    return log.result(guarded(create),
-                      [&] { return ", candidates: " + std::to_string(impl().planner->candidate_count()); });
+    return run_stage("create_execution_plans", impl_, create,
+                     [&] { return ", candidates: " + std::to_string(impl_->planner->candidate_count()); });
 }
 
 error_t Graph::create_execution_plan(std::int64_t const engine, std::initializer_list<Knob_choice> knobs) {
-    return create_plan(engine, knobs);
+    return guarded([&] { return create_plan(engine, knobs); });
 }
 
 error_t Graph::create_plan(std::int64_t engine, std::vector<Knob_choice> const& knobs) {
-    if (!impl().planner) return no_operation_graph("create_execution_plan");
     return guarded([&] {
+        if (!has_planner(impl_)) return no_operation_graph("create_execution_plan");
         pipeline::KnobChoices choices;
         for (Knob_choice const& knob : knobs) choices.emplace_back(knob.first, knob.second);
-        return advance(impl().planner, impl().planner->with_engine(engine, choices));
+        return advance(impl_->planner, impl_->planner->with_engine(engine, choices));
     });
 }
 
 error_t Graph::get_engine_count(std::int64_t& count) {
-    if (!impl().planner) return no_operation_graph("get_engine_count");
-    return guarded([&] { return impl().planner->engine_count().move_to(count); });
+    return guarded([&] {
+        return has_planner(impl_) ? impl_->planner->engine_count().move_to(count)
+                                  : no_operation_graph("get_engine_count");
+    });
 }
 
 error_t Graph::get_knobs_for_engine(std::int64_t const engine, std::vector<Knob>& knobs) {
-    if (!impl().planner) return no_operation_graph("get_knobs_for_engine");
-    return guarded([&] { return impl().planner->knobs_of_engine(engine).move_to(knobs); });
-}
-
-static error_t no_candidates(char const* call) {
-    return missing_stage(error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED, call,
-                         "create_execution_plans with at least one heuristic mode");
+    return guarded([&] {
+        return has_planner(impl_) ? impl_->planner->knobs_of_engine(engine).move_to(knobs)
+                                  : no_operation_graph("get_knobs_for_engine");
+    });
 }
 
 error_t Graph::check_support() {
-    if (!impl().planner || impl().planner->candidate_count() == 0) return no_candidates("check_support");
-    StageLog const log("check_support", impl().name);
-    return log.result(guarded([&] { return impl().planner->check_support(impl().settings.filters); }));
+    return run_stage("check_support", impl_, [&] {
+        return has_candidates(impl_) ? impl_->planner->check_support(impl_->settings.filters)
+                                     : no_candidates("check_support");
+    });
 }
 
 error_t Graph::check_support(cudnnHandle_t) { return check_support(); }
 
 error_t Graph::build_plans(BuildPlanPolicy_t const policy, bool const multithreaded) {
-    if (!impl().planner || impl().planner->candidate_count() == 0) return no_candidates("build_plans");
-    StageLog const log("build_plans", impl().name);
-    return log.result(guarded([&] { return impl().planner->build(policy, multithreaded, impl().settings.filters); }),
-                      [&] { return plan_text(*this); });
+    auto const build = [&] {
+        return has_candidates(impl_) ? impl_->planner->build(policy, multithreaded, impl_->settings.filters)
+                                     : no_candidates("build_plans");
+    };
+    return run_stage("build_plans", impl_, build, [&] { return plan_text(*this); });
 }
 
 error_t Graph::build_plans(cudnnHandle_t const&, BuildPlanPolicy_t const policy, bool const multithreaded) {
@@ -159,29 +176,35 @@ error_t Graph::build_plans(cudnnHandle_t const&, BuildPlanPolicy_t const policy,
 }
 
 error_t Graph::build_plan_at_index(std::int64_t const index) {
-    if (!impl().planner || impl().planner->candidate_count() == 0) return no_candidates("build_plan_at_index");
-    StageLog const log("build_plan_at_index", impl().name);
-    return log.result(guarded([&] { return impl().planner->build_at(index); }),
-                      [&] { return ", index " + std::to_string(index); });
+    auto const build = [&] {
+        return has_candidates(impl_) ? impl_->planner->build_at(index) : no_candidates("build_plan_at_index");
+    };
+    return run_stage("build_plan_at_index", impl_, build, [&] { return ", index " + std::to_string(index); });
 }
 
 error_t Graph::build_plan_at_index(cudnnHandle_t const&, std::int64_t const index) {
     return build_plan_at_index(index);
 }
 
+static error_t create_and_build(Graph& graph, std::vector<HeurMode_t> const& modes, BuildPlanPolicy_t policy,
+                                bool multithreaded) {
+    SDPA_GRAPH_TRY(graph.create_execution_plans(modes));
+    SDPA_GRAPH_TRY(graph.check_support());
+    return graph.build_plans(policy, multithreaded);
+}
+
 error_t Graph::build(Target const& target) {
     SDPA_GRAPH_TRY(build_operation_graph(target));
-    SDPA_GRAPH_TRY(create_execution_plans({HeurMode_t::A, HeurMode_t::FALLBACK}));
-    SDPA_GRAPH_TRY(check_support());
-    return build_plans();
+    return guarded([&] {
+        return create_and_build(*this, {HeurMode_t::A, HeurMode_t::FALLBACK}, BuildPlanPolicy_t::HEURISTICS_CHOICE,
+                                false);
+    });
 }
 
 error_t Graph::build(cudnnHandle_t const& handle, std::vector<HeurMode_t> const& modes, BuildPlanPolicy_t const policy,
                      bool const multithreaded) {
     SDPA_GRAPH_TRY(build_operation_graph(handle));
-    SDPA_GRAPH_TRY(create_execution_plans(modes));
-    SDPA_GRAPH_TRY(check_support());
-    return build_plans(policy, multithreaded);
+    return create_and_build(*this, modes, policy, multithreaded);
 }
 
 error_t Graph::build(std::vector<HeurMode_t> const& modes, BuildPlanPolicy_t const policy, bool const multithreaded) {

@@ -5,11 +5,14 @@
 #include "pipeline/stages.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace cudnn_frontend::graph {
 namespace {
 
 using pipeline::CandidateInfo;
+using pipeline::guarded;
+using pipeline::guarded_or;
 using pipeline::Plan;
 using pipeline::Planner;
 
@@ -36,6 +39,27 @@ Result<Plan const*> built_plan(Graph::Impl const* impl, char const* call, std::i
     return planner->plan_at(index);
 }
 
+// Reads something off the plan that was built.
+template <class Read>
+error_t ask_plan(Graph::Impl const* impl, char const* call, Read const& read) {
+    return guarded([&]() -> error_t {
+        Plan const* const plan = plan_of(impl);
+        if (plan == nullptr) return no_plan(call);
+        read(*plan);
+        return {};
+    });
+}
+
+// The same of what is known of a candidate.
+template <class Read>
+error_t ask_candidate(Graph::Impl const* impl, char const* call, std::int64_t index, Read const& read) {
+    return guarded([&] {
+        auto info = candidate(impl, call, index);
+        if (info.is_good()) read(info.value());
+        return info.error();
+    });
+}
+
 }  // namespace
 
 std::int64_t Graph::get_execution_plan_count() const {
@@ -44,56 +68,47 @@ std::int64_t Graph::get_execution_plan_count() const {
 }
 
 error_t Graph::get_plan_name(std::string& name) const {
-    Plan const* const plan = plan_of(impl_);
-    if (plan == nullptr) return no_plan("get_plan_name");
-    name = plan->info().name;
-    return {};
+    return ask_plan(impl_, "get_plan_name", [&](Plan const& plan) { name = plan.info().name; });
 }
 
 error_t Graph::get_plan_name_at_index(std::int64_t const index, std::string& name) const {
-    auto const info = candidate(impl_, "get_plan_name_at_index", index);
-    if (info.is_good()) name = info.value().name;
-    return info.error();
+    return ask_candidate(impl_, "get_plan_name_at_index", index, [&](CandidateInfo& info) { name = info.name; });
 }
 
 error_t Graph::get_engine_at_index(std::int64_t const index, std::int64_t& engine,
                                    std::vector<Knob_choice>& knobs) const {
-    auto const info = candidate(impl_, "get_engine_and_knobs_at_index", index);
-    if (info.is_bad()) return info.error();
-    CandidateInfo const& found = info.value();
-    bool const are_named =
-        std::ranges::none_of(found.knobs, [](auto const& k) { return k.first == KnobType_t::NOT_SET; });
-    if (!found.engine || !are_named) {
-        return {error_code_t::GRAPH_NOT_SUPPORTED,
-                "plan " + std::to_string(index) + ", " + found.name +
-                    (found.engine ? ", has a knob that KnobType_t has no name for"
-                                  : ", has no engine that create_execution_plan() could be told of") +
-                    "; keep the plan itself with serialize()"};
-    }
-    engine = *found.engine;
-    for (auto const& [type, value] : found.knobs) knobs.push_back({type, value});
-    return {};
+    return guarded([&]() -> error_t {
+        auto const info = candidate(impl_, "get_engine_and_knobs_at_index", index);
+        if (info.is_bad()) return info.error();
+        CandidateInfo const& found = info.value();
+        bool const are_named =
+            std::ranges::none_of(found.knobs, [](auto const& k) { return k.first == KnobType_t::NOT_SET; });
+        if (!found.engine || !are_named) {
+            return {error_code_t::GRAPH_NOT_SUPPORTED,
+                    "plan " + std::to_string(index) + ", " + found.name +
+                        (found.engine ? ", has a knob that KnobType_t has no name for"
+                                      : ", has no engine that create_execution_plan() could be told of") +
+                        "; keep the plan itself with serialize()"};
+        }
+        engine = *found.engine;
+        for (auto const& [type, value] : found.knobs) knobs.push_back({type, value});
+        return {};
+    });
 }
 
 error_t Graph::get_behavior_notes(std::vector<BehaviorNote_t>& notes) const {
-    Plan const* const plan = plan_of(impl_);
-    if (plan == nullptr) return no_plan("get_behavior_notes");
-    notes = plan->info().behavior_notes;
-    return {};
+    return ask_plan(impl_, "get_behavior_notes", [&](Plan const& plan) { notes = plan.info().behavior_notes; });
 }
 
 error_t Graph::get_behavior_notes_for_plan_at_index(std::int64_t const index,
                                                     std::vector<BehaviorNote_t>& notes) const {
-    auto const info = candidate(impl_, "get_behavior_notes_for_plan_at_index", index);
-    if (info.is_good()) notes = info.value().behavior_notes;
-    return info.error();
+    return ask_candidate(impl_, "get_behavior_notes_for_plan_at_index", index,
+                         [&](CandidateInfo& info) { notes = std::move(info.behavior_notes); });
 }
 
 error_t Graph::get_is_deterministic(bool& is_deterministic) const {
-    Plan const* const plan = plan_of(impl_);
-    if (plan == nullptr) return no_plan("get_is_deterministic");
-    is_deterministic = plan->info().is_deterministic;
-    return {};
+    return ask_plan(impl_, "get_is_deterministic",
+                    [&](Plan const& plan) { is_deterministic = plan.info().is_deterministic; });
 }
 
 std::int64_t Graph::get_workspace_size() const {
@@ -102,10 +117,7 @@ std::int64_t Graph::get_workspace_size() const {
 }
 
 error_t Graph::get_workspace_size(std::int64_t& bytes) const {
-    Plan const* const plan = plan_of(impl_);
-    if (plan == nullptr) return no_plan("get_workspace_size");
-    bytes = plan->workspace_size();
-    return {};
+    return ask_plan(impl_, "get_workspace_size", [&](Plan const& plan) { bytes = plan.workspace_size(); });
 }
 
 std::int64_t Graph::get_workspace_size_plan_at_index(std::int64_t const index) const {
@@ -114,25 +126,35 @@ std::int64_t Graph::get_workspace_size_plan_at_index(std::int64_t const index) c
 }
 
 error_t Graph::get_workspace_size_plan_at_index(std::int64_t const index, std::int64_t& bytes) const {
-    auto const plan = built_plan(impl_, "get_workspace_size_plan_at_index", index);
-    if (plan.is_good()) bytes = plan.value()->workspace_size();
-    return plan.error();
+    return guarded([&] {
+        auto const plan = built_plan(impl_, "get_workspace_size_plan_at_index", index);
+        if (plan.is_good()) bytes = plan.value()->workspace_size();
+        return plan.error();
+    });
 }
 
 std::int64_t Graph::get_autotune_workspace_size() const {
-    std::int64_t largest = 0;
-    Planner const* const planner = planner_of(impl_);
-    if (planner == nullptr) return 0;
-    for (Plan const* const plan : planner->built_plans()) largest = std::max(largest, plan->workspace_size());
-    return largest;
+    auto const largest_of = [](std::vector<Plan const*> const& plans) {
+        std::int64_t largest = 0;
+        for (Plan const* const plan : plans) largest = std::max(largest, plan->workspace_size());
+        return largest;
+    };
+    return guarded_or([](error_t const&) { return std::int64_t{0}; },
+                      [&] {
+                          Planner const* const planner = planner_of(impl_);
+                          return planner == nullptr ? 0 : largest_of(planner->built_plans());
+                      });
 }
 
 std::vector<std::int64_t> Graph::get_variant_pack_uids_sorted() const {
-    std::vector<std::int64_t> uids;
-    if (Plan const* const plan = plan_of(impl_)) {
-        for (pipeline::Slot const& slot : plan->slots()) uids.push_back(slot.uid);
-    }
-    return uids;
+    return guarded_or([](error_t const&) { return std::vector<std::int64_t>(); },
+                      [&] {
+                          std::vector<std::int64_t> uids;
+                          if (Plan const* const plan = plan_of(impl_)) {
+                              for (pipeline::Slot const& slot : plan->slots()) uids.push_back(slot.uid);
+                          }
+                          return uids;
+                      });
 }
 
 }  // namespace cudnn_frontend::graph

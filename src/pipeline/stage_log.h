@@ -15,14 +15,11 @@ namespace cudnn_frontend::pipeline {
 
 class StageLog {
    public:
-    StageLog(char const* stage, std::string const& graph) : stage_(stage), graph_(graph) {
+    StageLog(char const* stage, std::string graph) : stage_(stage), graph_(std::move(graph)) {
         if (is_on_) begin_ = Clock::now();
     }
 
-    error_t result(error_t error) const {
-        return result(std::move(error), [] { return std::string(); });
-    }
-    // With more to say of a stage that succeeded.
+    // Details: what to say more of a stage that succeeded.
     template <class Details>
     error_t result(error_t error, Details const& details) const {
         if (!is_on_) return error;
@@ -45,7 +42,7 @@ class StageLog {
 
     bool is_on_ = isLoggingEnabled();
     char const* stage_;
-    std::string const& graph_;
+    std::string graph_;
     Clock::time_point begin_;
 };
 

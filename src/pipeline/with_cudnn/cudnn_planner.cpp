@@ -1,7 +1,9 @@
 #include "pipeline/cudnn_planner.h"
 
+#include "cpu/threads.h"
 #include "cudnn/backend_enums.h"
 #include "expand/expand.h"
+#include "pipeline/guard.h"
 #include "pipeline/plan_filters.h"
 #include "pipeline/with_cudnn/cudnn_work.h"
 #include "pipeline/with_cudnn/graph_cache.h"
@@ -152,18 +154,15 @@ class CudnnPlanner final : public Planner {
     // The first that could be built, in the heuristics' order, is the one that runs.
     error_t build_all(bool in_parallel, graph::PlanFilters const& filters) {
         std::vector<std::string> failures(candidates_.size());
-        std::atomic<std::size_t> next{0};
-        auto const work = [&] {
-            for (std::size_t i = next++; i < candidates_.size(); i = next++) {
+        int const threads = in_parallel ? static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) : 1;
+        cpu::parallel_for(threads, candidate_count(), [&](int, std::int64_t index) {
+            auto const i = static_cast<std::size_t>(index);
+            error_t tried = guarded([&]() -> error_t {
                 failures[i] = try_candidate(*candidates_[i], filters);
-            }
-        };
-        std::size_t const cores = std::max(1u, std::thread::hardware_concurrency());
-        std::size_t const helpers = in_parallel ? std::min(candidates_.size(), cores) : 1;
-        std::vector<std::jthread> threads;
-        for (std::size_t i = 1; i < helpers; ++i) threads.emplace_back(work);
-        work();
-        threads.clear();
+                return {};
+            });
+            if (tried.is_bad()) failures[i] = std::move(tried.err_msg);
+        });
         std::string reasons;
         for (std::size_t i = 0; i < candidates_.size(); ++i) {
             if (failures[i].empty()) {

@@ -1,5 +1,6 @@
-// Calls on a graph when memory runs out: each allocation of each call fails once, and nothing is thrown. JSON is left
-// out, because destructors of its library allocate. Then, what a program's own code throws within a call.
+// Calls on a graph when memory runs out: each allocation of each call fails, alone or with all that follow, and nothing
+// is thrown. JSON is left out, because destructors of its library allocate. Then, what a program's own code throws
+// within a call.
 #include <cudnn_frontend/graph.h>
 
 #include "support/catch.h"
@@ -11,14 +12,40 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 using namespace cudnn_frontend;
 
 namespace {
 
-thread_local int allocations_left = -1;  // until one fails; never where negative
+enum class Failing { Once, FromThenOn };
 
-bool fails_now() { return allocations_left >= 0 && allocations_left-- == 0; }
+thread_local int allocations_left = -1;  // until one fails; never where negative
+thread_local bool has_failed = false;
+thread_local Failing failing = Failing::Once;
+
+bool fails_now() {
+    if (allocations_left != 0) {
+        allocations_left -= allocations_left > 0 ? 1 : 0;
+        return false;
+    }
+    has_failed = true;
+    if (failing == Failing::Once) allocations_left = -1;
+    return true;
+}
+
+void fail_after(int allocations, Failing how = Failing::Once) {
+    failing = how;
+    has_failed = false;
+    allocations_left = allocations;
+}
+
+// Whether an allocation failed since.
+bool stop_failing() {
+    allocations_left = -1;
+    return has_failed;
+}
 
 }  // namespace
 
@@ -30,27 +57,42 @@ void* operator new(std::size_t size) {
 void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
     return fails_now() ? nullptr : std::malloc(size == 0 ? 1 : size);
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+// Not inlined: the compiler would see free() on what an operator new made.
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
 // Calls again and again, each time with a later allocation that fails, until none fails.
-int failures_until_done(std::function<void()> const& call) {
+int failures_until_done(std::function<void()> const& call, Failing how = Failing::Once) {
     for (int failures = 0;; ++failures) {
-        allocations_left = failures;
+        fail_after(failures, how);
         bool has_thrown = false;
         try {
             call();
         } catch (std::bad_alloc const&) {
             has_thrown = true;
         }
-        bool const is_done = allocations_left >= 0;
-        allocations_left = -1;
+        bool const is_done = !stop_failing();
         CAPTURE(failures);
         REQUIRE_FALSE(has_thrown);
         if (is_done) return failures;
     }
+}
+
+// The same of a call that returns an error, which is one of lacking memory or none; at the end it is none. Gives how
+// many errors there were.
+int refusals_until_done(std::function<error_object()> const& call, Failing how) {
+    int refusals = 0;
+    error_object status;
+    auto const count = [&] {
+        status = call();
+        refusals += status.is_bad() ? 1 : 0;
+    };
+    failures_until_done(count, how);
+    INFO(status.err_msg);
+    CHECK(status.is_good());
+    return refusals;
 }
 
 }  // namespace
@@ -92,10 +134,11 @@ TEST_CASE("a graph that memory runs out for while it is described says so in eve
     using graph::SDPA_attributes;
     using graph::SDPA_backward_attributes;
     std::string const name = "the keys, by a name for which memory is needed";
+    std::vector<std::string> const barred{name};
     int failures = 0;
     for (bool is_done = false; !is_done; ++failures) {
         test::Graph graph;
-        allocations_left = failures;
+        fail_after(failures);
         auto const q = graph.tensor(test::packed_tensor("the queries, by a name for which memory is needed", 4, 6, 8));
         auto const k = graph.tensor_like(q, name);
         auto const scale = graph.tensor(graph::Tensor_attributes(0.5f).set_name("scale"));
@@ -106,8 +149,8 @@ TEST_CASE("a graph that memory runs out for while it is described says so in eve
         auto const d_o = graph.pointwise(o, o, square);
         auto const gradients = graph.sdpa_backward(q, k, k, o, d_o, stats, SDPA_backward_attributes());
         for (auto const& tensor : {o, stats, gradients[0], gradients[1], gradients[2]}) tensor->set_output(true);
-        is_done = allocations_left >= 0;
-        allocations_left = -1;
+        graph.set_name(name).deselect_engines(barred);
+        is_done = !stop_failing();
         CAPTURE(failures);
         graph.set_io_data_type(DataType_t::FLOAT).set_intermediate_data_type(DataType_t::FLOAT);
         graph.set_compute_data_type(DataType_t::FLOAT);
@@ -119,6 +162,31 @@ TEST_CASE("a graph that memory runs out for while it is described says so in eve
         }
     }
     CHECK(failures > 30);
+}
+
+TEST_CASE("a graph is built, asked and run, or the call refused, when memory runs out") {
+    std::vector<float> q(384, 0.5f), k(320, 0.25f), v(320, 2.0f), o(384);
+    std::unordered_map<std::int64_t, void*> const pack{{1, q.data()}, {2, k.data()}, {3, v.data()}, {4, o.data()}};
+    for (Failing const how : {Failing::Once, Failing::FromThenOn}) {
+        for (Target const& target : {Target::cpu(1), Target::reference()}) {
+            test::SmallGraph small = test::small_graph();
+            graph::Graph& graph = small.graph;
+            CHECK(refusals_until_done([&] { return graph.build(target); }, how) > 100);
+            std::string name;
+            refusals_until_done([&] { return graph.get_plan_name_at_index(0, name); }, how);
+            CHECK(failures_until_done([&] { REQUIRE(graph.get_variant_pack_uids_sorted().size() <= 4); }, how) > 0);
+            auto workspace = test::workspace_of(graph);
+            refusals_until_done([&] { return graph.execute(pack, workspace.data()); }, how);
+            CHECK(o.back() == 2.0f);
+            std::unordered_map<std::int64_t, void*> const empty;
+            failures_until_done([&] { REQUIRE(graph.execute(empty, workspace.data()).is_bad()); }, how);
+        }
+        graph::Graph unbuilt;
+        std::string name;
+        failures_until_done([&] { REQUIRE(unbuilt.get_plan_name(name).is_bad()); }, how);
+        failures_until_done([&] { REQUIRE(unbuilt.check_support().is_bad()); }, how);
+        failures_until_done([&] { REQUIRE(unbuilt.create_execution_plans({}).is_bad()); }, how);
+    }
 }
 
 TEST_CASE("a score modifier that throws is an error of every stage, with its words") {
