@@ -1,19 +1,15 @@
 // The names that belong to the document itself. Those of fields, ports and nodes come from the tables of src/nodes.
 #pragma once
 
+#include "json/value.h"
 #include "nodes/graph_spec.h"
-
-#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 
 namespace cudnn_frontend::json {
-
-using Json = nlohmann::ordered_json;
 
 namespace key {
 inline constexpr char const* kFormat = "format";
@@ -47,10 +43,5 @@ inline std::string tensor_id(std::size_t index) { return "t" + std::to_string(in
 
 // What every node has, whatever its kind.
 std::span<nodes::Field const> node_fields();
-
-// Json's own operator[] looks through all members first, which makes long objects quadratic.
-inline void append(Json& object, std::string name, Json value) {
-    object.get_ref<Json::object_t&>().emplace_back(std::move(name), std::move(value));
-}
 
 }  // namespace cudnn_frontend::json

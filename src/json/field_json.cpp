@@ -31,7 +31,7 @@ class FieldReader {
         if (value.is_null() && field_.nullable) return FieldValue();
         switch (field_.type) {
             case FieldType::Bool:
-                if (value.is_boolean()) return value.get<bool>();
+                if (bool const* const boolean = value.boolean()) return *boolean;
                 return refuse(value, place, "true or false");
             case FieldType::Integer:
                 if (auto const integer = integer_from_json(value)) return *integer;
@@ -41,7 +41,7 @@ class FieldReader {
                 return refuse(value, place, number_needed());
             case FieldType::Enum: return read_enumerator(value, place, field_.enumerators());
             case FieldType::Text:
-                if (value.is_string()) return value.get<std::string>();
+                if (std::string const* const text = value.text()) return *text;
                 return refuse(value, place, "a string");
             case FieldType::IntegerList: return read_list(value, place);
             case FieldType::Scalar: return read_scalar(value, place);
@@ -63,19 +63,19 @@ class FieldReader {
 
     std::optional<std::int64_t> read_enumerator(Json const& value, Place const& place,
                                                 std::span<char const* const> names) {
-        if (!value.is_string()) return refuse(value, place, "a name as a string");
-        auto const& name = value.get_ref<std::string const&>();
-        auto const known = std::find(names.begin(), names.end(), name);
+        std::string const* const name = value.text();
+        if (name == nullptr) return refuse(value, place, "a name as a string");
+        auto const known = std::find(names.begin(), names.end(), *name);
         if (known != names.end()) return known - names.begin();
-        problems_.add_unknown(place.pointer(), "the unknown name " + excerpt(value), name, names);
+        problems_.add_unknown(place.pointer(), "the unknown name " + excerpt(value), *name, names);
         return std::nullopt;
     }
 
     std::optional<FieldValue> read_list(Json const& value, Place const& place) {
-        if (!value.is_array()) return refuse(value, place, "a list of integers");
+        if (!value.is_list()) return refuse(value, place, "a list of integers");
         core::Dims list;
-        list.reserve(value.size());
-        for (Json const& element : value) {
+        list.reserve(value.elements().size());
+        for (Json const& element : value.elements()) {
             auto const integer = integer_from_json(element);
             if (!integer) return refuse(element, place / list.size(), kIntegerNeeded);
             list.push_back(*integer);
@@ -84,25 +84,27 @@ class FieldReader {
     }
 
     std::optional<FieldValue> read_scalar(Json const& value, Place const& place) {
-        bool const has_value = value.contains(key::kValue);
-        if (!value.is_object() || value.size() != 2 || !value.contains(key::kType) ||
-            has_value == value.contains(key::kBits)) {
+        Json const* const named_type = value.find(key::kType);
+        Json const* const number = value.find(key::kValue);
+        Json const* const bits = value.find(key::kBits);
+        bool const has_value = number != nullptr;
+        if (value.members().size() != 2 || named_type == nullptr || has_value == (bits != nullptr)) {
             return refuse(value, place, R"(a scalar such as {"type": "FLOAT", "value": 0.5})");
         }
-        auto const type = read_enumerator(value[key::kType], place / key::kType, core::names_of<DataType_t>());
+        auto const type = read_enumerator(*named_type, place / key::kType, core::names_of<DataType_t>());
         if (!type) return std::nullopt;
-        char const* const member = has_value ? key::kValue : key::kBits;
-        auto const scalar = has_value ? scalar_of_value(static_cast<DataType_t>(*type), value[member])
-                                      : scalar_of_bits(static_cast<DataType_t>(*type), value[member]);
+        auto const scalar = has_value ? scalar_of_value(static_cast<DataType_t>(*type), *number)
+                                      : scalar_of_bits(static_cast<DataType_t>(*type), *bits);
         if (scalar) return *scalar;
-        std::string const needed = has_value ? "a value of " + value[key::kType].get<std::string>()
-                                             : "the bits as an integer from 0 to 2^64-1";
-        return refuse(value[member], place / member, needed);
+        if (has_value) return refuse(*number, place / key::kValue, "a value of " + *named_type->text());
+        return refuse(*bits, place / key::kBits, "the bits as an integer from 0 to 2^64-1");
     }
 
     static std::optional<detail::Scalar> scalar_of_bits(DataType_t type, Json const& value) {
-        if (!value.is_number_unsigned()) return std::nullopt;
-        return detail::Scalar{type, value.get<std::uint64_t>()};
+        if (std::uint64_t const* const large = value.large_integer()) return detail::Scalar{type, *large};
+        std::int64_t const* const bits = value.integer();
+        if (bits == nullptr || *bits < 0) return std::nullopt;
+        return detail::Scalar{type, static_cast<std::uint64_t>(*bits)};
     }
 
     Field const& field_;
@@ -110,6 +112,8 @@ class FieldReader {
 };
 
 }  // namespace
+
+static Json list_of(core::Dims const& integers) { return Json::list({integers.begin(), integers.end()}); }
 
 Json to_json(Field const& field, FieldValue const& value) {
     if (std::holds_alternative<std::monostate>(value)) return nullptr;
@@ -119,7 +123,7 @@ Json to_json(Field const& field, FieldValue const& value) {
         case FieldType::Number: return number_to_json(std::get<double>(value), field.is_single);
         case FieldType::Enum: return enumerator_name(field, std::get<std::int64_t>(value));
         case FieldType::Text: return std::get<std::string>(value);
-        case FieldType::IntegerList: return std::get<core::Dims>(value);
+        case FieldType::IntegerList: return list_of(std::get<core::Dims>(value));
         case FieldType::Scalar: return scalar_to_json(std::get<detail::Scalar>(value));
     }
     return nullptr;

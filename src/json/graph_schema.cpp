@@ -19,21 +19,25 @@ using Int64 = std::numeric_limits<std::int64_t>;
 Json reference(std::string const& definition) { return Json::object({{"$ref", "#/$defs/" + definition}}); }
 
 Json text_enum(std::span<char const* const> names) {
-    Json list = Json::array();
-    for (char const* name : names) list.push_back(name);
+    Json list = Json::list();
+    for (char const* name : names) list.append(name);
     return Json::object({{"enum", std::move(list)}});
 }
 
 Json any_of(Json first, Json second) {
-    return Json::object({{"anyOf", Json::array({std::move(first), std::move(second)})}});
+    return Json::object({{"anyOf", Json::list({std::move(first), std::move(second)})}});
+}
+
+void append_all(Json& object, Json const& more) {
+    for (auto const& [name, value] : more.members()) object.append(name, value);
 }
 
 // An object with these members and no others.
 Json closed_object(char const* description, Json properties, std::initializer_list<char const*> required) {
     Json schema = Json::object({{"description", description}, {"type", "object"}});
-    append(schema, "properties", std::move(properties));
-    if (required.size() > 0) append(schema, "required", std::vector<std::string>(required.begin(), required.end()));
-    append(schema, "additionalProperties", false);
+    schema.append("properties", std::move(properties));
+    if (required.size() > 0) schema.append("required", Json::list({required.begin(), required.end()}));
+    schema.append("additionalProperties", false);
     return schema;
 }
 
@@ -52,34 +56,35 @@ Json value_schema(Field const& field) {
 
 Json field_schema(Field const& field, void const* defaults) {
     Json schema = Json::object({{"description", field.summary}});
-    schema.update(field.nullable ? any_of(value_schema(field), Json::object({{"type", "null"}})) : value_schema(field));
-    append(schema, "default", to_json(field, field.get(defaults)));
+    append_all(schema,
+               field.nullable ? any_of(value_schema(field), Json::object({{"type", "null"}})) : value_schema(field));
+    schema.append("default", to_json(field, field.get(defaults)));
     return schema;
 }
 
 Json fields_schema(std::span<Field const> fields, void const* defaults) {
     Json properties = Json::object();
-    for (Field const& field : fields) append(properties, field.name, field_schema(field, defaults));
+    for (Field const& field : fields) properties.append(field.name, field_schema(field, defaults));
     return properties;
 }
 
 Json tensor_reference(char const* description) {
     Json schema = Json::object({{"description", description}});
-    schema.update(reference("tensor_id"));
+    append_all(schema, reference("tensor_id"));
     return schema;
 }
 
 Json tensor_schema() {
     nodes::TensorSpec const defaults;
     Json properties = fields_schema(nodes::tensor_fields(), &defaults);
-    append(properties, key::kRaggedOffset, tensor_reference("the tensor that says where each batch entry starts"));
+    properties.append(key::kRaggedOffset, tensor_reference("the tensor that says where each batch entry starts"));
     return closed_object("a tensor; what is left out has its default", std::move(properties), {});
 }
 
 Json ports_schema(nodes::NodeSchema const& schema, nodes::Direction direction) {
     Json properties = Json::object();
     for (nodes::PortRow const& row : schema.ports) {
-        if (row.direction == direction) append(properties, row.name, tensor_reference(row.summary));
+        if (row.direction == direction) properties.append(row.name, tensor_reference(row.summary));
     }
     bool const is_input = direction == nodes::Direction::Input;
     return closed_object(is_input ? "the tensors that the node reads" : "the tensors that the node writes",
@@ -89,32 +94,32 @@ Json ports_schema(nodes::NodeSchema const& schema, nodes::Direction direction) {
 Json node_schema(nodes::NodeSchema const& schema) {
     nodes::Node const defaults = nodes::make_node(schema.kind);
     Json properties = Json::object();
-    append(properties, key::kTag, Json::object({{"const", schema.tag}}));
-    for (Field const& field : node_fields()) append(properties, field.name, field_schema(field, &defaults));
-    append(properties, key::kInputs, ports_schema(schema, nodes::Direction::Input));
-    append(properties, key::kOutputs, ports_schema(schema, nodes::Direction::Output));
-    append(properties, key::kFields,
-           closed_object("the node's options; what is left out has its default",
-                         fields_schema(schema.fields, nodes::fields_object(defaults)), {}));
+    properties.append(key::kTag, Json::object({{"const", schema.tag}}));
+    for (Field const& field : node_fields()) properties.append(field.name, field_schema(field, &defaults));
+    properties.append(key::kInputs, ports_schema(schema, nodes::Direction::Input));
+    properties.append(key::kOutputs, ports_schema(schema, nodes::Direction::Output));
+    properties.append(key::kFields, closed_object("the node's options; what is left out has its default",
+                                                  fields_schema(schema.fields, nodes::fields_object(defaults)), {}));
     return closed_object("a node of this kind", std::move(properties), {key::kTag});
 }
 
 Json number_schema(Json range) {
     constexpr char const* kSpecials[] = {kNan, kInfinity, kMinusInfinity};
-    range.update(Json::object({{"type", "number"}}));
+    range.append("type", "number");
     return any_of(std::move(range), text_enum(kSpecials));
 }
 
 Json scalar_schema() {
     Json properties = Json::object();
-    append(properties, key::kType, text_enum(core::names_of<DataType_t>()));
-    append(properties, key::kValue, reference("number"));
-    append(properties, key::kBits,
-           Json::object({{"type", "integer"}, {"minimum", 0}, {"maximum", std::numeric_limits<std::uint64_t>::max()}}));
+    properties.append(key::kType, text_enum(core::names_of<DataType_t>()));
+    properties.append(key::kValue, reference("number"));
+    properties.append(
+        key::kBits,
+        Json::object({{"type", "integer"}, {"minimum", 0}, {"maximum", std::numeric_limits<std::uint64_t>::max()}}));
     Json schema = closed_object("a typed value: as a number, or as its bits where no number names it exactly",
                                 std::move(properties), {key::kType});
-    append(schema, "minProperties", 2);
-    append(schema, "maxProperties", 2);
+    schema.append("minProperties", 2);
+    schema.append("maxProperties", 2);
     return schema;
 }
 
@@ -123,15 +128,15 @@ std::string node_definition(nodes::NodeSchema const& schema) { return std::strin
 Json definitions() {
     Json const largest = number_to_json(std::numeric_limits<float>::max(), true);
     Json schemas = Json::object();
-    append(schemas, "tensor_id", Json::object({{"type", "string"}, {"pattern", kTensorIdPattern}}));
-    append(schemas, "integer",
-           Json::object({{"type", "integer"}, {"minimum", Int64::min()}, {"maximum", Int64::max()}}));
-    append(schemas, "number", number_schema(Json::object()));
-    append(schemas, "single", number_schema(Json::object({{"minimum", -largest.get<double>()}, {"maximum", largest}})));
-    append(schemas, "scalar", scalar_schema());
-    append(schemas, "tensor", tensor_schema());
+    schemas.append("tensor_id", Json::object({{"type", "string"}, {"pattern", kTensorIdPattern}}));
+    schemas.append("integer",
+                   Json::object({{"type", "integer"}, {"minimum", Int64::min()}, {"maximum", Int64::max()}}));
+    schemas.append("number", number_schema(Json::object()));
+    schemas.append("single", number_schema(Json::object({{"minimum", -*largest.floating()}, {"maximum", largest}})));
+    schemas.append("scalar", scalar_schema());
+    schemas.append("tensor", tensor_schema());
     for (nodes::NodeSchema const* schema : nodes::all_schemas()) {
-        append(schemas, node_definition(*schema), node_schema(*schema));
+        schemas.append(node_definition(*schema), node_schema(*schema));
     }
     return schemas;
 }
@@ -147,8 +152,8 @@ Json tensors_schema() {
 }
 
 Json nodes_schema() {
-    Json kinds = Json::array();
-    for (nodes::NodeSchema const* schema : nodes::all_schemas()) kinds.push_back(reference(node_definition(*schema)));
+    Json kinds = Json::list();
+    for (nodes::NodeSchema const* schema : nodes::all_schemas()) kinds.append(reference(node_definition(*schema)));
     return Json::object({
         {"description", "the nodes, in the order in which they were added"},
         {"type", "array"},
@@ -160,21 +165,20 @@ Json nodes_schema() {
 Json document_schema() {
     nodes::GraphSpec const defaults;
     Json properties = Json::object();
-    append(properties, key::kFormat, Json::object({{"const", kFormatName}}));
-    append(properties, key::kVersion, Json::object({{"const", kFormatVersion}}));
-    append(properties, key::kContext,
-           closed_object("the graph's own fields; what is left out has its default",
-                         fields_schema(nodes::graph_fields(), &defaults), {}));
-    append(properties, key::kTensors, tensors_schema());
-    append(properties, key::kNodes, nodes_schema());
+    properties.append(key::kFormat, Json::object({{"const", kFormatName}}));
+    properties.append(key::kVersion, Json::object({{"const", kFormatVersion}}));
+    properties.append(key::kContext, closed_object("the graph's own fields; what is left out has its default",
+                                                   fields_schema(nodes::graph_fields(), &defaults), {}));
+    properties.append(key::kTensors, tensors_schema());
+    properties.append(key::kNodes, nodes_schema());
 
     Json schema = Json::object({
         {"$schema", "https://json-schema.org/draft/2020-12/schema"},
         {"title", "sdpa-graph"},
     });
-    schema.update(closed_object("a graph of tensors and nodes, docs/json.md", std::move(properties),
-                                {key::kFormat, key::kVersion, key::kTensors, key::kNodes}));
-    append(schema, "$defs", definitions());
+    append_all(schema, closed_object("a graph of tensors and nodes, docs/json.md", std::move(properties),
+                                     {key::kFormat, key::kVersion, key::kTensors, key::kNodes}));
+    schema.append("$defs", definitions());
     return schema;
 }
 

@@ -8,14 +8,14 @@ namespace cudnn_frontend::json {
 namespace {
 
 void append_unless_empty(Json& object, char const* name, Json members) {
-    if (!members.empty()) append(object, name, std::move(members));
+    if (!members.members().empty()) object.append(name, std::move(members));
 }
 
 // Appends the fields that differ from those of an object with defaults.
 void append_fields(Json& members, std::span<nodes::Field const> fields, void const* object, void const* defaults) {
     for (nodes::Field const& field : fields) {
         nodes::FieldValue const value = field.get(object);
-        if (!same(value, field.get(defaults))) append(members, field.name, to_json(field, value));
+        if (!same(value, field.get(defaults))) members.append(field.name, to_json(field, value));
     }
 }
 
@@ -24,7 +24,7 @@ Json tensor_to_json(nodes::TensorSpec const& tensor) {
     Json members = Json::object();
     append_fields(members, nodes::tensor_fields(), &tensor, &defaults);
     if (tensor.ragged_offset != nodes::kNoTensor) {
-        append(members, key::kRaggedOffset, tensor_id(static_cast<std::size_t>(tensor.ragged_offset)));
+        members.append(key::kRaggedOffset, tensor_id(static_cast<std::size_t>(tensor.ragged_offset)));
     }
     return members;
 }
@@ -34,7 +34,7 @@ Json ports_to_json(nodes::NodeSchema const& schema, nodes::Node const& node, nod
     for (nodes::PortRow const& row : schema.ports) {
         nodes::TensorId const tensor = node.ports[static_cast<std::size_t>(row.port)];
         if (row.direction != direction || tensor == nodes::kNoTensor) continue;
-        append(ports, row.name, tensor_id(static_cast<std::size_t>(tensor)));
+        ports.append(row.name, tensor_id(static_cast<std::size_t>(tensor)));
     }
     return ports;
 }
@@ -43,7 +43,7 @@ Json node_to_json(nodes::Node const& node) {
     nodes::NodeSchema const& schema = nodes::schema_of(node.kind());
     nodes::Node const defaults = nodes::make_node(node.kind());
     Json members = Json::object();
-    append(members, key::kTag, schema.tag);
+    members.append(key::kTag, schema.tag);
     append_fields(members, node_fields(), &node, &defaults);
     append_unless_empty(members, key::kInputs, ports_to_json(schema, node, nodes::Direction::Input));
     append_unless_empty(members, key::kOutputs, ports_to_json(schema, node, nodes::Direction::Output));
@@ -55,20 +55,20 @@ Json node_to_json(nodes::Node const& node) {
 
 Json graph_to_json(nodes::GraphSpec const& spec) {
     Json document = Json::object();
-    append(document, key::kFormat, kFormatName);
-    append(document, key::kVersion, kFormatVersion);
+    document.append(key::kFormat, kFormatName);
+    document.append(key::kVersion, kFormatVersion);
     Json context = Json::object();
     nodes::GraphSpec const defaults;
     append_fields(context, nodes::graph_fields(), &spec, &defaults);
     append_unless_empty(document, key::kContext, std::move(context));
     Json tensors = Json::object();
-    for (nodes::TensorSpec const& tensor : spec.tensors) {
-        append(tensors, tensor_id(tensors.size()), tensor_to_json(tensor));
+    for (std::size_t i = 0; i < spec.tensors.size(); ++i) {
+        tensors.append(tensor_id(i), tensor_to_json(spec.tensors[i]));
     }
-    append(document, key::kTensors, std::move(tensors));
-    Json nodes = Json::array();
-    for (nodes::Node const& node : spec.nodes) nodes.push_back(node_to_json(node));
-    append(document, key::kNodes, std::move(nodes));
+    document.append(key::kTensors, std::move(tensors));
+    Json nodes = Json::list();
+    for (nodes::Node const& node : spec.nodes) nodes.append(node_to_json(node));
+    document.append(key::kNodes, std::move(nodes));
     return document;
 }
 

@@ -2,6 +2,8 @@
 
 #include "json/printer.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -35,7 +37,7 @@ std::string complaint(std::string_view what) {
 
 // Makes the value from the library's events. The library's own handler has neither limits nor an eye for members that
 // stand twice.
-class Builder final : public nlohmann::json_sax<Json> {
+class Builder final : public nlohmann::json_sax<nlohmann::json> {
    public:
     Builder(std::string_view text, Problems& problems) : text_(text), problems_(problems) {}
 
@@ -47,7 +49,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     bool string(string_t& value) override { return add(std::move(value)); }
     bool binary(binary_t&) override { return false; }
     bool start_object(std::size_t) override { return open(Json::object()); }
-    bool start_array(std::size_t) override { return open(Json::array()); }
+    bool start_array(std::size_t) override { return open(Json::list()); }
     bool end_array() override { return close(); }
 
     bool key(string_t& name) override {
@@ -74,12 +76,8 @@ class Builder final : public nlohmann::json_sax<Json> {
     Json* insert(Json value) {
         if (open_.empty()) return &(root_ = std::move(value));
         Json& parent = *open_.back();
-        if (parent.is_object()) {
-            append(parent, std::move(name_), std::move(value));
-            return &parent.get_ref<Json::object_t&>().back().second;
-        }
-        parent.push_back(std::move(value));
-        return &parent.back();
+        if (parent.is_object()) return &parent.append(std::move(name_), std::move(value));
+        return &parent.append(std::move(value));
     }
 
     bool add(Json value) {
@@ -102,8 +100,12 @@ class Builder final : public nlohmann::json_sax<Json> {
 
     bool fits() {
         if (++values_ > kMaxValues) return refuse("more", kMaxValues, "values in the document");
-        if (open_.empty() || open_.back()->size() < kMaxMembers) return true;
+        if (open_.empty() || size_of(*open_.back()) < kMaxMembers) return true;
         return refuse("more", kMaxMembers, "members in one object or array");
+    }
+
+    static std::size_t size_of(Json const& container) {
+        return container.is_object() ? container.members().size() : container.elements().size();
     }
 
     bool refuse(char const* what, std::size_t limit, char const* unit) {
@@ -114,7 +116,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 
     void refuse_twins() {
         std::vector<std::string_view> names;
-        for (auto const& member : open_.back()->get_ref<Json::object_t const&>()) names.push_back(member.first);
+        for (Member const& member : open_.back()->members()) names.push_back(member.name);
         std::sort(names.begin(), names.end());
         auto twin = std::adjacent_find(names.begin(), names.end());
         while (twin != names.end() && !problems_.full()) {
@@ -129,8 +131,8 @@ class Builder final : public nlohmann::json_sax<Json> {
         std::string text;
         for (std::size_t level = 0; level + 1 < open_.size(); ++level) {
             Json const& parent = *open_[level];
-            text += "/" + (parent.is_object() ? pointer_token(parent.get_ref<Json::object_t const&>().back().first)
-                                              : std::to_string(parent.size() - 1));
+            text += "/" + (parent.is_object() ? pointer_token(parent.members().back().name)
+                                              : std::to_string(parent.elements().size() - 1));
         }
         return text;
     }
@@ -161,7 +163,7 @@ Json parse(std::string_view text, Problems& problems) {
         return {};
     }
     Builder builder(text, problems);
-    Json::sax_parse(text.data(), text.data() + text.size(), &builder);
+    nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &builder);
     return builder.take();
 }
 

@@ -2,8 +2,9 @@
 
 #include "core/number_text.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -21,8 +22,12 @@ std::string number_text(double value) {
 }
 
 std::string plain_text(Json const& value) {
-    if (value.is_number_float() && std::isfinite(value.get<double>())) return number_text(value.get<double>());
-    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (std::string const* const text = value.text()) return json_string(*text);
+    if (double const* const number = value.floating()) return number_text(*number);
+    if (bool const* const boolean = value.boolean()) return *boolean ? "true" : "false";
+    if (std::int64_t const* const number = value.integer()) return std::to_string(*number);
+    if (std::uint64_t const* const number = value.large_integer()) return std::to_string(*number);
+    return "null";
 }
 
 class Printer {
@@ -30,20 +35,22 @@ class Printer {
     void print(Json const& value) {
         if (!value.is_structured()) {
             text_ += plain_text(value);
-        } else if (value.empty()) {
-            text_ += value.is_object() ? "{}" : "[]";
         } else if (value.is_object()) {
-            print_object(value);
+            print_object(value.members());
         } else {
-            print_list(value);
+            print_list(value.elements());
         }
     }
     std::string take() { return std::move(text_); }
 
    private:
-    void print_object(Json const& object) {
+    void print_object(Json::Object const& members) {
+        if (members.empty()) {
+            text_ += "{}";
+            return;
+        }
         open('{');
-        for (auto const& [name, value] : object.get_ref<Json::object_t const&>()) {
+        for (auto const& [name, value] : members) {
             start_line();
             text_ += json_string(name) + ": ";
             print(value);
@@ -51,8 +58,8 @@ class Printer {
         close('}');
     }
 
-    void print_list(Json const& list) {
-        bool const is_plain = std::none_of(list.begin(), list.end(), [](Json const& e) { return e.is_structured(); });
+    void print_list(Json::List const& list) {
+        bool const is_plain = std::ranges::none_of(list, &Json::is_structured);
         if (is_plain) return print_plain_list(list);
         open('[');
         for (Json const& element : list) {
@@ -63,7 +70,7 @@ class Printer {
     }
 
     // On one line, or on lines that are filled up.
-    void print_plain_list(Json const& list) {
+    void print_plain_list(Json::List const& list) {
         std::string line = "[";
         for (Json const& element : list) line += (line.size() > 1 ? ", " : "") + plain_text(element);
         if (column() + line.size() < kLineWidth) {
@@ -121,11 +128,13 @@ std::string print(Json const& value) {
     return printer.take() + "\n";
 }
 
-std::string json_string(std::string_view text) { return plain_text(Json(std::string(text))); }
+std::string json_string(std::string_view text) {
+    return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 std::string excerpt(Json const& value) {
     if (value.is_object()) return "an object";
-    if (value.is_array()) return "an array";
+    if (value.is_list()) return "an array";
     std::string text = plain_text(value);
     if (text.size() <= kExcerptBytes) return text;
     std::size_t cut = kExcerptBytes;

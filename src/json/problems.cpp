@@ -40,7 +40,7 @@ std::string list_of(std::span<char const* const> names) {
 }  // namespace
 
 std::string pointer_token(std::string_view member) {
-    std::string const shown = excerpt(Json(std::string(member)));
+    std::string const shown = excerpt(std::string(member));
     bool const is_whole = shown.back() == '"';
     std::string token;
     for (char const letter : std::string_view(shown).substr(1, shown.size() - (is_whole ? 2 : 1))) {

@@ -7,9 +7,9 @@ namespace cudnn_frontend {
 namespace json {
 
 std::string write_report(Report const& report) {
-    Json list = Json::array();
+    Json list = Json::list();
     for (Finding const& finding : report.findings()) {
-        list.push_back(Json::object({
+        list.append(Json::object({
             {"code", core::name_of(finding.code)},
             {"rule", finding.where.rule},
             {"node", finding.where.node},

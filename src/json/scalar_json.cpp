@@ -28,6 +28,13 @@ bool has_numbers(DataType_t type) {
 
 bool is_single(DataType_t type) { return type != DataType_t::DOUBLE; }
 
+std::optional<double> double_of(Json const& value) {
+    if (double const* const number = value.floating()) return *number;
+    if (std::int64_t const* const number = value.integer()) return static_cast<double>(*number);
+    if (std::uint64_t const* const number = value.large_integer()) return static_cast<double>(*number);
+    return std::nullopt;
+}
+
 std::optional<double> special_from_json(std::string const& name) {
     if (name == kNan) return std::numeric_limits<double>::quiet_NaN();
     if (name == kInfinity) return std::numeric_limits<double>::infinity();
@@ -62,34 +69,30 @@ Json number_to_json(double value, bool is_single) {
 }
 
 std::optional<double> number_from_json(Json const& value, bool is_single) {
-    if (value.is_string()) return special_from_json(value.get_ref<std::string const&>());
-    if (!value.is_number()) return std::nullopt;
-    double const number = value.get<double>();
-    if (is_single && std::isinf(static_cast<float>(number))) return std::nullopt;
+    if (std::string const* const name = value.text()) return special_from_json(*name);
+    auto const number = double_of(value);
+    if (!number || (is_single && std::isinf(static_cast<float>(*number)))) return std::nullopt;
     return number;
 }
 
 std::optional<std::int64_t> integer_from_json(Json const& value) {
-    if (!value.is_number_integer()) return std::nullopt;
-    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
-        return std::nullopt;
-    }
-    return value.get<std::int64_t>();
+    std::int64_t const* const integer = value.integer();
+    return integer == nullptr ? std::nullopt : std::optional(*integer);
 }
 
 Json scalar_to_json(detail::Scalar const& scalar) {
     Json object = Json::object();
-    append(object, key::kType, core::name_of(scalar.type));
+    object.append(key::kType, core::name_of(scalar.type));
     if (has_numbers(scalar.type)) {
         Json value = core::is_floating_point(scalar.type)
                          ? number_to_json(core::to_double(scalar), is_single(scalar.type))
                          : Json(core::to_integer(scalar));
         if (scalar_of_value(scalar.type, value) == scalar) {
-            append(object, key::kValue, std::move(value));
+            object.append(key::kValue, std::move(value));
             return object;
         }
     }
-    append(object, key::kBits, scalar.bits);
+    object.append(key::kBits, scalar.bits);
     return object;
 }
 

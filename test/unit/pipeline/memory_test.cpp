@@ -1,6 +1,5 @@
 // Calls on a graph when memory runs out: each allocation of each call fails, alone or with all that follow, and nothing
-// is thrown. JSON is left out, because destructors of its library allocate. Then, what a program's own code throws
-// within a call.
+// is thrown. Then, what a program's own code throws within a call.
 #include <cudnn_frontend/graph.h>
 
 #include "support/catch.h"
@@ -162,6 +161,26 @@ TEST_CASE("a graph that memory runs out for while it is described says so in eve
         }
     }
     CHECK(failures > 30);
+}
+
+TEST_CASE("JSON and stored plans are written and read, or refused, when memory runs out") {
+    for (Failing const how : {Failing::Once, Failing::FromThenOn}) {
+        test::SmallGraph small = test::small_graph();
+        REQUIRE(small.graph.build(Target::cpu()).is_good());
+        std::string text;
+        CHECK(refusals_until_done([&] { return small.graph.serialize(text); }, how) > 100);
+        graph::Graph read;
+        CHECK(refusals_until_done([&] { return read.deserialize(text); }, how) > 100);
+        CHECK(read.key() == small.graph.key());
+        std::vector<std::uint8_t> bytes;
+        CHECK(refusals_until_done([&] { return small.graph.serialize(bytes); }, how) > 100);
+        CHECK(refusals_until_done([&] { return read.deserialize(nullptr, bytes); }, how) > 100);
+        CHECK(read.get_workspace_size() == small.graph.get_workspace_size());
+        std::string const faulty = text.substr(0, text.size() / 2) + "]";
+        error_object status;
+        failures_until_done([&] { status = read.deserialize(faulty); }, how);
+        CHECK(status.code == error_code_t::UNSUPPORTED_GRAPH_FORMAT);
+    }
 }
 
 TEST_CASE("a graph is built, asked and run, or the call refused, when memory runs out") {

@@ -1,0 +1,44 @@
+#include "json/value.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::json {
+
+Json Json::list(List elements) {
+    Json json;
+    json.value_ = std::move(elements);
+    return json;
+}
+
+Json Json::object(std::initializer_list<Member> members) {
+    Json json;
+    json.value_ = Object(members);
+    return json;
+}
+
+Json::List const& Json::elements() const {
+    static List const kNone;
+    auto const* const list = std::get_if<List>(&value_);
+    return list == nullptr ? kNone : *list;
+}
+
+Json::Object const& Json::members() const {
+    static Object const kNone;
+    auto const* const object = std::get_if<Object>(&value_);
+    return object == nullptr ? kNone : *object;
+}
+
+Json const* Json::find(std::string_view name) const {
+    auto const found = std::ranges::find(members(), name, &Member::name);
+    return found == members().end() ? nullptr : &found->value;
+}
+
+Json& Json::append(Json element) { return std::get<List>(value_).emplace_back(std::move(element)); }
+
+Json& Json::append(std::string name, Json value) {
+    return std::get<Object>(value_).emplace_back(Member{std::move(name), std::move(value)}).value;
+}
+
+bool Json::operator==(Json const& other) const { return value_ == other.value_; }
+
+}  // namespace cudnn_frontend::json
