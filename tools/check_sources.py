@@ -16,6 +16,7 @@ NOTE = re.compile("|".join((r"\bTO" + r"DO\b", r"\bFIX" + r"ME\b", r"\bXX" + r"X
 RULES = (
     (NOTE, CODE + TEXT, (), "open work stands in issues"),
     (re.compile(r"#include\s*<nlohmann/"), CODE, ("src/json/", "src/offline/device_json.cpp", "test/compat/plan_explorer.cpp"), "only src/json, the device descriptions and a program that stores graphs with it see the JSON library"),
+    (re.compile(r"#include\s*<(bits|ext|__\w*)/"), CODE, (), "a part of one standard library, which others lack"),
     (
         re.compile(r"#include\s*[<\"](cudnn(?!_frontend)|cuda)[a-z_0-9]*\.h"),
         CODE,

@@ -8,6 +8,7 @@
 #include "version.h"
 
 #include <array>
+#include <initializer_list>
 
 struct CUgraph_st;  // what cudaGraph_t and CUgraph point to
 

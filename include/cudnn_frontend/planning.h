@@ -1,11 +1,11 @@
 // What plans are made for and with: devices, knobs of engines, caches of compiled kernels.
 #pragma once
 
-#include "shared_ptr.h"
 #include "status.h"
 #include "types.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 

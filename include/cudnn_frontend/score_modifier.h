@@ -2,9 +2,9 @@
 #pragma once
 
 #include "export.h"
-#include "shared_ptr.h"
 
 #include <cstddef>
+#include <memory>
 #include <type_traits>
 #include <utility>
 

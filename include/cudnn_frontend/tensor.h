@@ -1,13 +1,13 @@
 // The user's handle on a tensor of a graph.
 #pragma once
 
-#include <initializer_list>
-#include <string>
-#include <vector>
 #include "scalar.h"
-#include "shared_ptr.h"
 #include "status.h"
 #include "types.h"
+
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace cudnn_frontend {
 

@@ -10,13 +10,6 @@ max_milliseconds=500 slow_milliseconds_of_std=400 max_percent_of_std=140 max_lin
 flags=(-std=c++17 -O2 -I "$include")
 lines=$("$compiler" "${flags[@]}" -E "$source" | wc -l)
 
-# Where <bits/shared_ptr.h> serves, <memory> with its parallel algorithms is to stay out.
-parts=$("$compiler" "${flags[@]}" -M "$source")
-if grep -q '/bits/shared_ptr\.h' <<<"$parts" && grep -q '/memory\( \|$\)' <<<"$parts"; then
-    echo "the graph API includes <memory>, which include/cudnn_frontend/shared_ptr.h is there to avoid" >&2
-    exit 1
-fi
-
 # Processor time, which is the wall time of this single-threaded program on an idle machine.
 compile_milliseconds() {
     local TIMEFORMAT='%3U %3S' user system
