@@ -56,6 +56,7 @@ std::string adopt(SharedObject const& object, Api& api, LibraryReport& report) {
         return "lacks " + missing + ", which cuDNN " + oldest_version() + " and newer have";
     }
     std::string const path = object.path();
+    if (std::string problem = problem_of_parts(path); !problem.empty()) return problem;
     SharedObject const graph_part = open_graph_part(path);
     if (!graph_part) return std::string("its part ") + kGraphPart + " cannot be opened: " + graph_part.problem;
     std::size_t const version = api.get_version();
@@ -145,6 +146,11 @@ Library const& library() {
 void keep_compiler_open() {
     static std::once_flag is_open;
     std::call_once(is_open, [] { open_compiler(library().report.cuda_version); });
+}
+
+error_t check_engines() {
+    static error_t const& checked = *new error_t(open_cublas(library().report));
+    return checked;
 }
 
 LibraryReport full_report(Library const& library) {

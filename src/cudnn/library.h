@@ -44,8 +44,11 @@ Library const& library();
 // cuDNN opens NVRTC for each plan that it compiles, and closes it again; this keeps it open from the first call on.
 void keep_compiler_open();
 
-// The report with notes on what cuDNN needs of the machine: NVRTC, the CUDA driver. Opens NVRTC, which takes
-// milliseconds, so that it is not part of opening cuDNN.
+// Whether the engines find what they end the program without, cuBLASLt, which is opened for them. Looks once.
+error_t check_engines();
+
+// The report with notes on what cuDNN needs of the machine: NVRTC, cuBLASLt, the CUDA driver. Opens the first two,
+// which takes up to a tenth of a second, so that it is not part of opening cuDNN.
 LibraryReport full_report(Library const& library);
 
 }  // namespace cudnn_frontend::cudnn

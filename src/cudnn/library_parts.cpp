@@ -1,6 +1,7 @@
 #include "cudnn/library_parts.h"
 
 #include "cudnn/library.h"
+#include "cudnn/object_file.h"
 #include "cudnn/status.h"
 
 #include <cudnn.h>
@@ -14,8 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char const* kParts[] = {kGraphPart, "libcudnn_ops.so.9", "libcudnn_heuristic.so.9",
-                                  "libcudnn_engines_precompiled.so.9", "libcudnn_engines_runtime_compiled.so.9"};
+constexpr char const* kEnginesPart = "libcudnn_engines_precompiled.so.9";
+constexpr char const* kParts[] = {kGraphPart, "libcudnn_ops.so.9", "libcudnn_heuristic.so.9", kEnginesPart,
+                                  "libcudnn_engines_runtime_compiled.so.9"};
 
 bool is_there(fs::path const& path) {
     std::error_code ignored;
@@ -27,13 +29,17 @@ bool is_same_folder(fs::path const& a, fs::path const& b) {
     return a == b || fs::equivalent(a, b, ignored);
 }
 
-// A name as cuDNN would find it: beside itself by its search path, else as the loader finds it for anyone.
-std::string find_as_cudnn(char const* name) {
-    if (SharedObject const object = loaded_object(name)) return object.path();
+// Opens a name as cuDNN would: beside itself by its search path, else as the loader finds it for anyone.
+SharedObject open_as_cudnn(char const* name) {
+    if (SharedObject object = loaded_object(name)) return object;
     for (std::string const& folder : loaded_object(kGraphPart).search_folders()) {
-        if (is_there(fs::path(folder) / name)) return (fs::path(folder) / name).lexically_normal().string();
+        fs::path const file = (fs::path(folder) / name).lexically_normal();
+        if (!is_there(file)) continue;
+        SharedObject object = open_object(file.string());
+        if (!object) object.problem = file.string() + ": " + object.problem;
+        return object;
     }
-    return open_object(name).path();
+    return open_object(name);
 }
 
 bool is_for_cuda_12(std::size_t cuda_version) { return cuda_version / 1000 == 12; }
@@ -45,9 +51,24 @@ char const* compiler_name(std::size_t cuda_version) {
 
 std::string note_on_compiler(std::size_t cuda_version) {
     std::string const name = compiler_name(cuda_version);
-    if (std::string const path = find_as_cudnn(name.c_str()); !path.empty()) return name + ": " + path;
+    if (SharedObject const object = open_as_cudnn(name.c_str())) return name + ": " + object.path();
     return name + ": missing, so that no kernel can be compiled; pip install " +
            (is_for_cuda_12(cuda_version) ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc");
+}
+
+char const* cublas_name(std::size_t cuda_version) {
+    return is_for_cuda_12(cuda_version) ? "libcublasLt.so.12" : "libcublasLt.so.13";
+}
+
+// Empty where it can be opened, or where no engines lie beside that libcudnn.
+std::string problem_of_cublas(LibraryReport const& report) {
+    if (!is_there(fs::path(report.path).parent_path() / kEnginesPart)) return "";
+    SharedObject const object = open_as_cudnn(cublas_name(report.cuda_version));
+    if (object) return "";
+    return std::string("cuBLASLt, ") + cublas_name(report.cuda_version) + ", cannot be opened (" + object.problem +
+           "), without which cuDNN's engines end the program; pip install " +
+           (is_for_cuda_12(report.cuda_version) ? "nvidia-cublas-cu12" : "nvidia-cublas") +
+           ", or the package libcublas of NVIDIA's CUDA repository";
 }
 
 // Not opened: offline planning works only where the real driver is not loaded.
@@ -81,6 +102,21 @@ std::string problem_of_versions(SharedObject const& library, SharedObject const&
            ", which do not belong together; remove the copy of cuDNN that is not wanted";
 }
 
+std::string problem_of_parts(std::string const& library_path) {
+    for (char const* part : kParts) {
+        std::string const file = (fs::path(library_path).parent_path() / part).string();
+        std::string const problem = problem_of_object_file(file);
+        if (!problem.empty()) return "its part " + file + " cannot be opened: " + problem;
+    }
+    return "";
+}
+
+error_t open_cublas(LibraryReport const& report) {
+    std::string const problem = problem_of_cublas(report);
+    if (problem.empty()) return {};
+    return {error_code_t::CUDNN_BACKEND_API_FAILED, "cuDNN " + report.path + " cannot plan: " + problem};
+}
+
 std::vector<std::string> notes_on_parts(std::string const& library_path) {
     fs::path const folder = fs::path(library_path).parent_path();
     std::string missing;
@@ -100,14 +136,14 @@ std::vector<std::string> notes_on_parts(std::string const& library_path) {
     return notes;
 }
 
-void open_compiler(std::size_t cuda_version) {
-    std::string const path = find_as_cudnn(compiler_name(cuda_version));
-    if (!path.empty()) static_cast<void>(open_object(path));
-}
+void open_compiler(std::size_t cuda_version) { static_cast<void>(open_as_cudnn(compiler_name(cuda_version))); }
 
 std::vector<std::string> notes_on_machine(LibraryReport const& report) {
     std::vector<std::string> notes;
-    if (!report.path.empty()) notes.push_back(note_on_compiler(report.cuda_version));
+    if (!report.path.empty()) {
+        notes.push_back(note_on_compiler(report.cuda_version));
+        if (std::string problem = problem_of_cublas(report); !problem.empty()) notes.push_back(std::move(problem));
+    }
     notes.push_back(note_on_driver());
     return notes;
 }

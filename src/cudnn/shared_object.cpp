@@ -1,9 +1,13 @@
 #include "cudnn/shared_object.h"
 
+#include "cudnn/object_file.h"
+
 #include <link.h>
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 namespace cudnn_frontend::cudnn {
@@ -30,17 +34,32 @@ int collect(dl_phdr_info* info, std::size_t, void* data) {
     return 0;
 }
 
+// The file that the loader comes to first; empty where it is in no folder that the loader names.
+std::string first_found(std::string const& file) {
+    if (file.find('/') != std::string::npos) return file;
+    for (std::string const& folder : running_program().search_folders()) {
+        std::error_code ignored;
+        std::string path = folder + "/" + file;
+        if (std::filesystem::exists(path, ignored)) return path;
+    }
+    return "";
+}
+
 }  // namespace
 
 // NOW, since a library that lacks something then fails here, with a message; bound late, it would end the program.
 // LOCAL, since all is looked up through handles: the program's own symbols and those of another copy stay apart.
 SharedObject open_object(std::string const& file) {
+    if (SharedObject loaded = loaded_object(file.c_str())) return loaded;
+    if (std::string problem = problem_of_object_file(first_found(file)); !problem.empty()) return {nullptr, problem};
     SharedObject object{dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL), ""};
     if (!object) object.problem = last_problem(file);
     return object;
 }
 
 SharedObject loaded_object(char const* name) {
+    // To compare it with what is loaded, the loader opens the file, though it does not map it.
+    if (std::string problem = problem_of_kind(first_found(name)); !problem.empty()) return {nullptr, problem};
     SharedObject object{dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD), ""};
     if (!object) object.problem = "it is not loaded";
     return object;

@@ -1,6 +1,7 @@
 #include "pipeline/with_cudnn/lowering.h"
 
 #include "core/environment.h"
+#include "cudnn/library.h"
 #include "cudnn/status.h"
 #include "expand/expand.h"
 #include "pipeline/kernel_cache.h"
@@ -142,6 +143,7 @@ Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& in
     SDPA_GRAPH_TRY(check_kernel_cache(input.settings));
     SDPA_GRAPH_TRY(check_sm_version(input.settings, *device.value().device));
     SDPA_GRAPH_TRY(check_support(input, device.value()));
+    SDPA_GRAPH_TRY(cudnn::check_engines());
     auto op_graph = expand::expand(input.graph, expansion_for_cudnn(capabilities_of(device.value())));
     if (op_graph.is_bad()) return op_graph.error();
     auto graph = lowered_graph({std::move(op_graph).value(), std::move(device).value(), input.settings.dynamic_shapes,

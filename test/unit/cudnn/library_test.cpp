@@ -1,11 +1,17 @@
 #include "cudnn/library.h"
 
+#include "cudnn/library_parts.h"
 #include "cudnn/shared_object.h"
 
 #include "own_process.h"
 #include "support/catch.h"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <thread>
 #include <vector>
@@ -23,6 +29,13 @@ std::string fake(std::string const& folder) { return kFakes + "/" + folder + "/l
 
 cudnn::Library open_files(std::vector<std::string> files) { return cudnn::open_library({false, std::move(files), ""}); }
 
+std::string content_of(std::string const& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void write(std::string const& path, std::string const& content) { std::ofstream(path, std::ios::binary) << content; }
+
 // The error, else what the report says.
 std::string answer(cudnn::Library const& library) {
     bool const is_consistent =
@@ -32,7 +45,10 @@ std::string answer(cudnn::Library const& library) {
 }
 
 std::string answer_for(std::vector<std::string> const& files) {
-    return in_own_process([&] { return answer(open_files(files)); });
+    return in_own_process([&] {
+        alarm(60);  // ends a process that hangs
+        return answer(open_files(files));
+    });
 }
 
 }  // namespace
@@ -59,6 +75,47 @@ TEST_CASE("a file that is no library, and a folder without one, are passed over 
     CHECK(answer_for({fake("empty"), fake("text"), fake("good"), fake("old")}) ==
           "cuDNN 9.99.0: " + fake("good") + "\n  tried " + fake("text") +
               ": invalid ELF header\n  not there: " + fake("empty") + "\n");
+}
+
+TEST_CASE("a named pipe and a library that is cut off are refused before the loader hangs or dies of them") {
+    std::filesystem::path const folder = std::filesystem::temp_directory_path() / "sdpa_graph_cut";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directory(folder);
+    std::string const pipe = folder / "pipe.so", cut = folder / "libcudnn.so.9";
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    std::string const whole = content_of(fake("good"));
+    CHECK(answer_for({pipe, folder}) == "no usable cuDNN library: tried " + pipe +
+                                            " (it is a named pipe, not a file), " + folder.string() +
+                                            " (it is a folder, not a file)" + kAdvice);
+    for (std::size_t const size : {std::size_t{100}, std::size_t{4096}, whole.size() / 2}) {
+        write(cut, whole.substr(0, size));
+        CHECK(answer_for({cut}) == "no usable cuDNN library: tried " + cut + " (it is cut off after " +
+                                       std::to_string(size) + " bytes; install it again)" + kAdvice);
+    }
+    // Parts are opened by cuDNN itself, some of them much later.
+    write(cut, whole);
+    std::string const part = folder / "libcudnn_heuristic.so.9";
+    write(part, whole.substr(0, 4096));
+    CHECK(answer_for({cut}) == "no usable cuDNN library: " + cut + ": its part " + part +
+                                   " cannot be opened: it is cut off after 4096 bytes; install it again" + kAdvice);
+    std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("engines that cannot open cuBLASLt are told of before they end the program") {
+    auto const check = [](char const* folder) {
+        return in_own_process([&] { return cudnn::open_cublas(open_files({fake(folder)}).report).err_msg; });
+    };
+    CHECK(check("cublas").empty());
+    CHECK(check("bare").empty());  // no engines, so that nothing needs it
+    std::string const needed = "cuBLASLt, libcublasLt.so.12, cannot be opened (" + kFakes +
+                               "/broken_cublas/libcublasLt.so.12: invalid ELF header), without which cuDNN's engines "
+                               "end the program; pip install nvidia-cublas-cu12, or the package libcublas of NVIDIA's "
+                               "CUDA repository";
+    CHECK(check("broken_cublas") == "cuDNN " + fake("broken_cublas") + " cannot plan: " + needed);
+    std::string const report =
+        in_own_process([] { return cudnn::full_report(open_files({fake("broken_cublas")})).to_text(); });
+    INFO(report);
+    CHECK(report.find("  " + needed + "\n") != report.npos);
 }
 
 TEST_CASE("with no place to look the error says so") {
