@@ -26,7 +26,7 @@ class Program {
     error_t run(std::span<void* const> pointers, void* workspace) const { return run(pointers, workspace, {}); }
 
     // Looks at where the sequences of ragged tensors lie, those of each binding, before anything is written.
-    using Inspect = std::function<error_t(std::vector<Sequences> const& sequences)>;
+    using Inspect = std::function<error_t(std::vector<PackedSequences> const& sequences)>;
     error_t run(std::span<void* const> pointers, void* workspace, Inspect const& inspect) const;
 
    private:

@@ -124,8 +124,8 @@ error_t check_offsets(ir::OpGraph const& graph, Memory const& memory) {
     return std::move(faults).error();
 }
 
-std::vector<Sequences> sequences_of(ir::OpGraph const& graph, Memory const& memory) {
-    std::vector<Sequences> all(graph.bindings().size());
+std::vector<PackedSequences> sequences_of(ir::OpGraph const& graph, Memory const& memory) {
+    std::vector<PackedSequences> all(graph.bindings().size());
     for (std::size_t i = 0; i < all.size(); ++i) {
         ir::Value const& value = graph.value(graph.bindings()[i].value);
         if (!value.ragged) continue;

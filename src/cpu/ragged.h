@@ -13,13 +13,13 @@ namespace cudnn_frontend::cpu {
 error_t check_offsets(ir::OpGraph const& graph, Memory const& memory);
 
 // A sequence of a ragged tensor: elements from the tensor's address to it, and its rows.
-struct Sequence {
+struct PackedSequence {
     std::int64_t start, rows;
 };
-using Sequences = std::vector<Sequence>;
+using PackedSequences = std::vector<PackedSequence>;
 
 // Of each binding, in their order; none of tensors that are not ragged. Lengths and offsets are sound.
-std::vector<Sequences> sequences_of(ir::OpGraph const& graph, Memory const& memory);
+std::vector<PackedSequences> sequences_of(ir::OpGraph const& graph, Memory const& memory);
 
 // Fills the dense copies of inputs; rows past the lengths are zero.
 void unpack_ragged(ir::OpGraph const& graph, std::span<Slot const> slots, Memory const& memory);

@@ -38,7 +38,7 @@ class HostPlan final : public Plan {
         SDPA_GRAPH_TRY(check_overlap(slots_, pointers.all()));
         SDPA_GRAPH_TRY(check_workspace(*this, run));
         if (!has_ragged_) return program_->run(pointers.all(), run.workspace);
-        return program_->run(pointers.all(), run.workspace, [&](std::vector<cpu::Sequences> const& sequences) {
+        return program_->run(pointers.all(), run.workspace, [&](std::vector<cpu::PackedSequences> const& sequences) {
             return check_ragged_overlap(slots_, pointers.all(), sequences);
         });
     }

@@ -120,7 +120,7 @@ std::vector<Piece> pieces_of(Placed const& tensor) {
     if (!slot.is_ragged()) return {{data, slot.span, 0}};
     std::vector<Piece> pieces;
     std::int64_t const first_row = sequence_slot(slot, 1).span, row = slot.stride[2] * slot.element_size;
-    for (cpu::Sequence const& sequence : tensor.sequences) {
+    for (cpu::PackedSequence const& sequence : tensor.sequences) {
         if (sequence.rows == 0) continue;
         std::int64_t const bytes = first_row + (sequence.rows - 1) * row;
         pieces.push_back({data + sequence.start * slot.element_size, bytes, sequence.rows});

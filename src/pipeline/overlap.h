@@ -15,7 +15,7 @@ bool share_memory(Slot const& a, void const* a_data, Slot const& b, void const* 
 struct Placed {
     Slot const& slot;
     void const* data;
-    cpu::Sequences const& sequences;
+    cpu::PackedSequences const& sequences;
 };
 
 // The same of tensors that may be ragged, whose rows alone count.

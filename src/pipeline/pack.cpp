@@ -186,7 +186,7 @@ error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> poi
 }
 
 error_t check_ragged_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers,
-                             std::vector<cpu::Sequences> const& sequences) {
+                             std::vector<cpu::PackedSequences> const& sequences) {
     return check_pairs(slots, [&](std::size_t i, std::size_t j) {
         if (!slots[i].is_ragged() && !slots[j].is_ragged()) return false;
         return share_memory({slots[i], pointers[i], sequences[i]}, {slots[j], pointers[j], sequences[j]});

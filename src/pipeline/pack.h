@@ -64,7 +64,7 @@ error_t check_factors(std::vector<Slot> const& slots, std::span<void* const> poi
 error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers);
 // The same of pairs in which a tensor is ragged, exactly: their sequences lie as told for each slot.
 error_t check_ragged_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers,
-                             std::vector<cpu::Sequences> const& sequences);
+                             std::vector<cpu::PackedSequences> const& sequences);
 
 // A pack whose pointers stand in the order of the slots.
 class SortedPack {

@@ -44,8 +44,8 @@ Slot ragged_slot(std::int64_t heads, std::int64_t row) {
     return slot;
 }
 
-cpu::Sequences random_sequences(sdpa_test::Random& random, std::int64_t row) {
-    cpu::Sequences sequences;
+cpu::PackedSequences random_sequences(sdpa_test::Random& random, std::int64_t row) {
+    cpu::PackedSequences sequences;
     std::int64_t start = random.between(0, 2) * row;
     for (int b = 0; b < 4; ++b) {
         sequences.push_back({start, random.between(0, 3)});
@@ -54,9 +54,9 @@ cpu::Sequences random_sequences(sdpa_test::Random& random, std::int64_t row) {
     return sequences;
 }
 
-std::set<std::int64_t> elements(Slot const& ragged, cpu::Sequences const& sequences, std::int64_t first) {
+std::set<std::int64_t> elements(Slot const& ragged, cpu::PackedSequences const& sequences, std::int64_t first) {
     std::set<std::int64_t> indices;
-    for (cpu::Sequence const& sequence : sequences) {
+    for (cpu::PackedSequence const& sequence : sequences) {
         for (std::int64_t i = 0; i < sequence.rows; ++i) {
             for (std::int64_t e = 0; e < ragged.dim[1] * 2; ++e) {
                 indices.insert(first + sequence.start + i * ragged.stride[2] + e);
@@ -95,7 +95,7 @@ TEST_CASE("ragged tensors share memory exactly when rows of their sequences do")
 TEST_CASE("a ragged tensor and a dense one share memory where a sequence reaches into it") {
     char memory[1] = {};
     Slot const ragged = ragged_slot(2, 4), dense = make_slot({1, 1, 2}, {2, 2, 1});
-    cpu::Sequences const sequences{{0, 1}, {8, 0}, {8, 2}, {20, 1}};
+    cpu::PackedSequences const sequences{{0, 1}, {8, 0}, {8, 2}, {20, 1}};
     std::set<std::int64_t> const taken = elements(ragged, sequences, 0);
     for (std::int64_t at = 0; at < 30; ++at) {
         CAPTURE(at);
