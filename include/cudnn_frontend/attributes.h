@@ -30,7 +30,7 @@ class SDPA_GRAPH_API Attributes {
     ~Attributes();
     explicit Attributes(nodes::Draft* draft) noexcept;
 
-    void rename(char const* value, std::size_t length) noexcept;
+    void rename(std::string const& value) noexcept;
 
     // Owned and never shared; null where memory ran out. A smart pointer would add to the compile time of every user.
     nodes::Draft* draft_;
@@ -44,7 +44,6 @@ template <class Derived>
 class SDPA_GRAPH_API Node_attributes : public Attributes {
    public:
     Derived& set_name(std::string const& value) noexcept;
-    Derived& set_name(char const* value) noexcept;
     Derived& set_compute_data_type(DataType_t value) noexcept;
 
    protected:

@@ -96,7 +96,7 @@ enum class ScalarType { RUNTIME_PARAM, COMPILE_TIME_CONST };
 
 // Names, types and lays out one tensor. Setters return the object, so that calls chain. What is left empty and can be
 // inferred is filled in by validation; an explicit value is never changed by the library. No setter throws: where
-// memory runs out, the graph that takes the tensor says so.
+// memory runs out, the graph that takes the tensor says so. None is overloaded: programs take pointers to them.
 class SDPA_GRAPH_API Tensor_attributes : private detail::Tensor_fields {
    public:
     using uid_t = std::int64_t;
@@ -118,14 +118,10 @@ class SDPA_GRAPH_API Tensor_attributes : private detail::Tensor_fields {
         : Tensor_attributes(detail::make_scalar(value), kind) {}
     Tensor_attributes(detail::Scalar const& value, ScalarType kind) noexcept;
 
-    // The overloads for literals and brace lists spare the caller's translation unit the temporaries.
     Tensor_attributes& set_name(std::string const& name) noexcept;
-    Tensor_attributes& set_name(char const* name) noexcept;
     Tensor_attributes& set_data_type(DataType_t const type) noexcept;
     Tensor_attributes& set_dim(std::vector<std::int64_t> const& dim) noexcept;
-    Tensor_attributes& set_dim(std::initializer_list<std::int64_t> dim) noexcept;
     Tensor_attributes& set_stride(std::vector<std::int64_t> const& stride) noexcept;  // in elements
-    Tensor_attributes& set_stride(std::initializer_list<std::int64_t> stride) noexcept;
     Tensor_attributes& set_is_virtual(bool const is_virtual) noexcept;
     Tensor_attributes& set_output(bool const is_output) noexcept;  // an output is a tensor that is not virtual
     Tensor_attributes& set_is_pass_by_value(bool const by_value) noexcept;

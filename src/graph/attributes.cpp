@@ -19,7 +19,7 @@ static nodes::Draft* copy_of(nodes::Draft const* draft) noexcept {
 Attributes::Attributes(nodes::Draft* draft) noexcept : draft_(draft) {}
 Attributes::Attributes(Attributes const& other) noexcept
     : compute_data_type(other.compute_data_type), draft_(copy_of(other.draft_)) {
-    rename(other.name.data(), other.name.size());
+    rename(other.name);
 }
 Attributes& Attributes::operator=(Attributes const& other) noexcept {
     Attributes copy(other);
@@ -30,9 +30,9 @@ Attributes& Attributes::operator=(Attributes const& other) noexcept {
 }
 Attributes::~Attributes() { delete draft_; }
 
-void Attributes::rename(char const* value, std::size_t length) noexcept {
+void Attributes::rename(std::string const& value) noexcept {
     try {
-        name.assign(value, length);
+        name = value;
     } catch (std::exception const&) {
         delete std::exchange(draft_, nullptr);
     }

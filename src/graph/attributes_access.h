@@ -7,7 +7,7 @@
 
 #include <exception>
 #include <memory>
-#include <string_view>
+#include <string>
 #include <utility>
 
 namespace cudnn_frontend::detail {
@@ -50,13 +50,7 @@ inline void connect(nodes::Draft& draft, int port, Tensor_ptr tensor) {
 // Members of Node_attributes, which the file of each node kind instantiates for its class.
 template <class Derived>
 Derived& Node_attributes<Derived>::set_name(std::string const& value) noexcept {
-    rename(value.data(), value.size());
-    return static_cast<Derived&>(*this);
-}
-template <class Derived>
-Derived& Node_attributes<Derived>::set_name(char const* value) noexcept {
-    std::string_view const text = value == nullptr ? "" : value;
-    rename(text.data(), text.size());
+    rename(value);
     return static_cast<Derived&>(*this);
 }
 template <class Derived>

@@ -4,6 +4,7 @@
 #include "core/dims.h"
 #include "graph/tensor_access.h"
 
+#include <initializer_list>
 #include <new>
 #include <utility>
 
@@ -35,15 +36,16 @@ Tensor_attributes& Tensor_attributes::embed(detail::Scalar const& value, ScalarT
     scalar_ = value;
     is_constant_ = kind == ScalarType::COMPILE_TIME_CONST;
     is_by_value_ = !is_constant_;
-    return set_data_type(value.type).set_dim({1}).set_stride({1});
+    // The setters would need vectors made here, where nothing may throw.
+    std::initializer_list<std::int64_t> const one = {1};
+    detail::Tensor_access::assign(*this, dim_, one);
+    detail::Tensor_access::assign(*this, stride_, one);
+    inferred_dim_ = inferred_stride_ = false;
+    return set_data_type(value.type);
 }
 
 Tensor_attributes& Tensor_attributes::set_name(std::string const& name) noexcept {
     detail::Tensor_access::assign(*this, name_, name);
-    return *this;
-}
-Tensor_attributes& Tensor_attributes::set_name(char const* name) noexcept {
-    detail::Tensor_access::assign(*this, name_, name == nullptr ? "" : name);
     return *this;
 }
 Tensor_attributes& Tensor_attributes::set_data_type(DataType_t const type) noexcept {
@@ -56,17 +58,7 @@ Tensor_attributes& Tensor_attributes::set_dim(std::vector<std::int64_t> const& d
     inferred_dim_ = false;
     return *this;
 }
-Tensor_attributes& Tensor_attributes::set_dim(std::initializer_list<std::int64_t> dim) noexcept {
-    detail::Tensor_access::assign(*this, dim_, dim);
-    inferred_dim_ = false;
-    return *this;
-}
 Tensor_attributes& Tensor_attributes::set_stride(std::vector<std::int64_t> const& stride) noexcept {
-    detail::Tensor_access::assign(*this, stride_, stride);
-    inferred_stride_ = false;
-    return *this;
-}
-Tensor_attributes& Tensor_attributes::set_stride(std::initializer_list<std::int64_t> stride) noexcept {
     detail::Tensor_access::assign(*this, stride_, stride);
     inferred_stride_ = false;
     return *this;

@@ -132,23 +132,24 @@ TEST_CASE("calls that return an error return one when memory runs out") {
 TEST_CASE("a graph that memory runs out for while it is described says so in every stage") {
     using graph::SDPA_attributes;
     using graph::SDPA_backward_attributes;
-    std::string const name = "the keys, by a name for which memory is needed";
-    std::vector<std::string> const barred{name};
+    std::string const long_name = "a name that is long enough for memory of its own";
+    std::vector<std::string> const barred{long_name};
+    std::vector<std::int64_t> const dim{2, 4, 6, 8}, stride{192, 48, 8, 1};
     int failures = 0;
     for (bool is_done = false; !is_done; ++failures) {
         test::Graph graph;
         fail_after(failures);
-        auto const q = graph.tensor(test::packed_tensor("the queries, by a name for which memory is needed", 4, 6, 8));
-        auto const k = graph.tensor_like(q, name);
+        auto const q = graph.tensor(graph::Tensor_attributes().set_name(long_name).set_dim(dim).set_stride(stride));
+        auto const k = graph.tensor_like(q, long_name);
         auto const scale = graph.tensor(graph::Tensor_attributes(0.5f).set_name("scale"));
-        auto options = SDPA_attributes().set_name("attention, by a name for which memory is needed");
+        auto options = SDPA_attributes().set_name(long_name);
         auto const copy = options.set_causal_mask(true).set_attn_scale(scale).set_generate_stats(true);
         auto const [o, stats] = graph.sdpa(q, k, k, copy);
         auto const square = graph::Pointwise_attributes().set_mode(PointwiseMode_t::MUL);
         auto const d_o = graph.pointwise(o, o, square);
         auto const gradients = graph.sdpa_backward(q, k, k, o, d_o, stats, SDPA_backward_attributes());
         for (auto const& tensor : {o, stats, gradients[0], gradients[1], gradients[2]}) tensor->set_output(true);
-        graph.set_name(name).deselect_engines(barred);
+        graph.set_name(long_name).deselect_engines(barred);
         is_done = !stop_failing();
         CAPTURE(failures);
         graph.set_io_data_type(DataType_t::FLOAT).set_intermediate_data_type(DataType_t::FLOAT);
