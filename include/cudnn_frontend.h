@@ -55,6 +55,7 @@
 #include "cudnn_frontend/exceptions.h"
 #include "cudnn_frontend/fp8.h"
 #include "cudnn_frontend/graph.h"
+#include "cudnn_frontend/names_only.h"
 #include "cudnn_frontend/pass_by_value.h"
 #include "cudnn_frontend/score_modifiers.h"
 

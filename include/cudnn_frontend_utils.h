@@ -2,3 +2,4 @@
 #pragma once
 
 #include "cudnn_frontend.h"
+#include "cudnn_frontend/json_alias.h"

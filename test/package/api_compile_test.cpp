@@ -26,6 +26,10 @@ struct __nv_bfloat16 {
 };
 #endif
 
+#if defined(CUDNN_FRONTEND_SKIP_JSON_LIB)
+struct json {};  // then the name is the program's
+#endif
+
 namespace fe = cudnn_frontend;
 using fe::graph::Graph;
 using fe::graph::SDPA_attributes;
@@ -36,6 +40,13 @@ using Uids = std::unordered_map<std::int64_t, void*>;
 using Tensors = std::unordered_map<Tensor, void*>;
 
 namespace {
+
+// What shared headers lean on.
+#if !defined(CUDNN_FRONTEND_SKIP_JSON_LIB) && __has_include(<nlohmann/json.hpp>)
+static_assert(std::is_same_v<::json, nlohmann::json>);
+#endif
+static_assert(std::is_class_v<fe::Tensor> && std::is_class_v<fe::Operation> && std::is_class_v<fe::PointWiseDesc>);
+static_assert(std::is_enum_v<fe::ConvolutionMode_t> && std::is_enum_v<fe::MoeGroupedMatmulMode_t>);
 
 // Versions.
 #if CUDNN_FRONTEND_MAJOR_VERSION < 1 || (CUDNN_FRONTEND_MAJOR_VERSION == 1 && CUDNN_FRONTEND_MINOR_VERSION < 5)
