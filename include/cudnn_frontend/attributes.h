@@ -143,6 +143,35 @@ namespace graph {
 
 class SDPA_GRAPH_API SDPA_attributes : public detail::Attention_attributes<SDPA_attributes> {
    public:
+    // The tensors of the node by name, for programs that keep them in tables.
+    enum class input_names {
+        Q,
+        K,
+        V,
+        Attn_scale,
+        Bias,
+        SEQ_LEN_Q,
+        SEQ_LEN_KV,
+        Seed,
+        Offset,
+        Dropout_mask,
+        Dropout_scale,
+        Page_table_K,
+        Page_table_V,
+        Block_mask,
+        Descale_Q,
+        Descale_K,
+        Descale_V,
+        Descale_S,
+        Scale_S,
+        Scale_O,
+        SINK_TOKEN,
+    };
+    enum class output_names { O, Stats, Max, Sum_exp, RNG_DUMP, Amax_S, Amax_O };
+    struct SDPA_outputs {
+        detail::Tensor_ptr O, Stats, Max, Sum_exp, RNG_DUMP, Amax_S, Amax_O;
+    };
+
     SDPA_attributes() noexcept;
 
     SDPA_attributes& set_generate_stats(bool const enabled) noexcept;

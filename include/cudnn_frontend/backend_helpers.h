@@ -3,7 +3,9 @@
 
 #include "runtime.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace cudnn_frontend {
@@ -11,6 +13,20 @@ namespace detail {
 
 // The version of the cuDNN that was loaded, 91900 for 9.19.0; 0 where there is none.
 inline std::size_t get_backend_version() { return runtime::cudnn_version(); }
+
+inline std::string get_last_error_string_() { return runtime::last_error(); }
+
+// Of one element, or of a group of those that come in groups, as the 32 of INT8x32; 0 for NOT_SET.
+SDPA_GRAPH_API std::size_t get_element_size_in_bits(DataType_t type);
+
+// The enumerator of cuDNN's header that an enumerator stands for; negative where there is none.
+SDPA_GRAPH_API int backend_value(DataType_t value);
+SDPA_GRAPH_API int backend_value(PointwiseMode_t value);
+SDPA_GRAPH_API int backend_value(ReductionMode_t value);
+SDPA_GRAPH_API int backend_value(HeurMode_t value);
+SDPA_GRAPH_API int backend_value(KnobType_t value);
+SDPA_GRAPH_API int backend_value(BehaviorNote_t value);
+SDPA_GRAPH_API int backend_value(NumericalNote_t value);
 
 // The place of each dim in memory: 0 is the dim of neighbours.
 inline std::vector<std::int64_t> generate_row_major_stride_order(std::int64_t rank) {
@@ -39,6 +55,36 @@ inline std::vector<std::int64_t> generate_stride(std::vector<std::int64_t> const
 
 #if defined(SDPA_GRAPH_HAS_CUDNN_HEADER)
 constexpr std::size_t get_compiled_version() { return CUDNN_VERSION; }
+
+// The same as enumerators. What is unknown leaves the result as it is.
+template <class Ours, class Theirs>
+cudnnStatus_t convert_enumerator(Ours value, Theirs& result) {
+    int const known = backend_value(value);
+    if (known < 0) return CUDNN_STATUS_NOT_SUPPORTED;
+    result = static_cast<Theirs>(known);
+    return CUDNN_STATUS_SUCCESS;
+}
+inline cudnnStatus_t convert_to_cudnn_type(DataType_t value, cudnnDataType_t& result) {
+    return convert_enumerator(value, result);
+}
+inline cudnnStatus_t convert_to_cudnn_type(PointwiseMode_t value, cudnnPointwiseMode_t& result) {
+    return convert_enumerator(value, result);
+}
+inline cudnnStatus_t convert_to_cudnn_type(ReductionMode_t value, cudnnReduceTensorOp_t& result) {
+    return convert_enumerator(value, result);
+}
+inline cudnnStatus_t convert_to_cudnn_type(HeurMode_t value, cudnnBackendHeurMode_t& result) {
+    return convert_enumerator(value, result);
+}
+inline cudnnStatus_t convert_to_cudnn_type(KnobType_t value, cudnnBackendKnobType_t& result) {
+    return convert_enumerator(value, result);
+}
+inline cudnnStatus_t convert_to_cudnn_type(BehaviorNote_t value, cudnnBackendBehaviorNote_t& result) {
+    return convert_enumerator(value, result);
+}
+inline cudnnStatus_t convert_to_cudnn_type(NumericalNote_t value, cudnnBackendNumericalNote_t& result) {
+    return convert_enumerator(value, result);
+}
 
 // The reason stays with the functions of runtime.h: a status has no text.
 inline cudnnStatus_t status_of(error_t const& error) {

@@ -216,6 +216,8 @@ class SDPA_GRAPH_API Graph {
     std::int64_t get_autotune_workspace_size() const;  // of the largest plan that is built
     // The uids that a pack must name, ascending.
     std::vector<std::int64_t> get_variant_pack_uids_sorted() const;
+    // Whether pointers can be given in that order: a plan is there. Building it has prepared all that a run needs.
+    error_t prepare_variant_pack_template();
 
     // Runs the plan on a map from uid, or from tensor, to pointer. Entries that the plan does not need are ignored. CPU
     // targets take host pointers and ignore the handle.

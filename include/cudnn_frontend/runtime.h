@@ -14,6 +14,9 @@ SDPA_GRAPH_API std::string describe();
 // The version as cuDNN counts, 91900 for 9.19.0; 0 where there is no usable library.
 SDPA_GRAPH_API std::size_t cudnn_version();
 
+// What cuDNN says of the last call that failed in this thread; reading it clears it. Empty where there is nothing.
+SDPA_GRAPH_API std::string last_error();
+
 // Handles from the very library that plans are built with. Programs that link cuDNN themselves may as well call
 // cudnnCreate(): their copy is the one that is used.
 SDPA_GRAPH_API error_t create_handle(cudnnHandle_t* handle);

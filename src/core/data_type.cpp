@@ -4,6 +4,7 @@
 #include "core/fp8.h"
 #include "core/half.h"
 
+#include <cudnn_frontend/backend_helpers.h>
 #include <cudnn_frontend/fp8.h>
 
 #include <cmath>
@@ -141,3 +142,18 @@ double to_double(detail::Scalar const& scalar) { return load(scalar.type, &scala
 std::int64_t to_integer(detail::Scalar const& scalar) { return load_integer(scalar.type, &scalar.bits, 0); }
 
 }  // namespace cudnn_frontend::core
+
+namespace cudnn_frontend::detail {
+
+std::size_t get_element_size_in_bits(DataType_t type) {
+    switch (type) {
+        case DataType_t::INT8x32: return 256;
+        case DataType_t::INT8x4:
+        case DataType_t::UINT8x4: return 32;
+        case DataType_t::FP4_E2M1:
+        case DataType_t::INT4: return 4;
+        default: return static_cast<std::size_t>(core::size_of(type)) * 8;
+    }
+}
+
+}  // namespace cudnn_frontend::detail

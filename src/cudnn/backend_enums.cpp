@@ -296,6 +296,10 @@ std::optional<cudnnPointwiseMode_t> to_backend(PointwiseMode_t mode) { return fi
 std::optional<cudnnReduceTensorOp_t> to_backend(ReductionMode_t mode) { return find_theirs(kReductionModes, mode); }
 std::optional<cudnnBackendHeurMode_t> to_backend(HeurMode_t mode) { return find_theirs(kHeuristicModes, mode); }
 std::optional<cudnnBackendKnobType_t> to_backend(KnobType_t knob) { return find_theirs(kKnobs, knob); }
+std::optional<cudnnBackendBehaviorNote_t> to_backend(BehaviorNote_t note) { return find_theirs(kBehaviorNotes, note); }
+std::optional<cudnnBackendNumericalNote_t> to_backend(NumericalNote_t note) {
+    return find_theirs(kNumericalNotes, note);
+}
 
 KnobType_t from_backend(cudnnBackendKnobType_t knob) { return find_ours(kKnobs, knob); }
 BehaviorNote_t from_backend(cudnnBackendBehaviorNote_t note) { return find_ours(kBehaviorNotes, note); }

@@ -18,6 +18,8 @@ std::optional<cudnnPointwiseMode_t> to_backend(PointwiseMode_t mode);
 std::optional<cudnnReduceTensorOp_t> to_backend(ReductionMode_t mode);
 std::optional<cudnnBackendHeurMode_t> to_backend(HeurMode_t mode);
 std::optional<cudnnBackendKnobType_t> to_backend(KnobType_t knob);
+std::optional<cudnnBackendBehaviorNote_t> to_backend(BehaviorNote_t note);
+std::optional<cudnnBackendNumericalNote_t> to_backend(NumericalNote_t note);
 
 // NOT_SET for what this library has no name for.
 KnobType_t from_backend(cudnnBackendKnobType_t knob);

@@ -16,12 +16,13 @@ using pipeline::Plan;
 using pipeline::Run;
 
 // The plan at an index, or the current one for the index of a current plan.
-Result<Plan const*> plan_to_run(Graph::Impl const* impl, std::int64_t index, std::int64_t current) {
+Result<Plan const*> plan_to_run(Graph::Impl const* impl, std::int64_t index, std::int64_t current,
+                                char const* call = "execute") {
     bool const has_planner = impl != nullptr && impl->planner != nullptr;
     if (has_planner && index != current) return impl->planner->plan_at(index);
     Plan const* const plan = has_planner ? impl->planner->plan() : nullptr;
     if (plan != nullptr) return plan;
-    return pipeline::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "execute", "build_plans");
+    return pipeline::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, call, "build_plans");
 }
 
 error_t check_count(Plan const& plan, void** pointers, int count) {
@@ -111,6 +112,12 @@ error_t Graph::execute_plan_at_index(cudnnHandle_t handle, void** pointers, int 
         SDPA_GRAPH_TRY(check_count(*plan.value(), pointers, count));
         pipeline::SortedPack const pack(plan.value()->slots(), pointers);
         return run_overridden(handle, Variant_pack::of(pack), workspace, index, uids, dims, strides);
+    });
+}
+
+error_t Graph::prepare_variant_pack_template() {
+    return guarded([&]() -> error_t {
+        return plan_to_run(impl_, kCurrentPlan, kCurrentPlan, "prepare_variant_pack_template").error();
     });
 }
 

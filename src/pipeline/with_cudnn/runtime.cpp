@@ -29,6 +29,15 @@ std::size_t cudnn_version() {
     return library.api == nullptr ? 0 : library.api->get_version();
 }
 
+std::string last_error() {
+    return pipeline::guarded_or([](error_t const&) { return std::string(); },
+                                [] {
+                                    cudnn::Library const& library = cudnn::library();
+                                    return library.api == nullptr ? std::string()
+                                                                  : cudnn::last_error_text(*library.api);
+                                });
+}
+
 error_t create_handle(cudnnHandle_t* handle) {
     return with_api("creating a cuDNN handle", [&](cudnn::Api const& api) { return api.create(handle); });
 }

@@ -6,6 +6,7 @@ static error_t no_cudnn() { return {error_code_t::HANDLE_ERROR, "this build of t
 
 std::string describe() { return "cuDNN: none, this build of the library has no cuDNN target\n"; }
 std::size_t cudnn_version() { return 0; }
+std::string last_error() { return {}; }
 error_t create_handle(cudnnHandle_t*) { return no_cudnn(); }
 error_t destroy_handle(cudnnHandle_t) { return no_cudnn(); }
 error_t set_stream(cudnnHandle_t, CUstream_st*) { return no_cudnn(); }

@@ -4,9 +4,13 @@
 
 #include "support/catch.h"
 
+#include <cudnn_frontend/backend_helpers.h>
+
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 using namespace cudnn_frontend;
 
@@ -48,4 +52,21 @@ TEST_CASE("integers keep all 64 bits") {
     CHECK(core::to_integer(detail::make_scalar(value)) == value);
     CHECK(core::to_double(detail::make_scalar(-0.5f)) == -0.5);
     CHECK(core::to_double(detail::make_scalar(bfloat16(3.0f))) == 3.0);
+}
+
+TEST_CASE("elements have their sizes in bits, and groups of them too") {
+    std::pair<DataType_t, std::size_t> const rows[] = {
+        {DataType_t::NOT_SET, 0},   {DataType_t::FLOAT, 32},        {DataType_t::DOUBLE, 64},
+        {DataType_t::HALF, 16},     {DataType_t::INT8, 8},          {DataType_t::INT32, 32},
+        {DataType_t::INT8x4, 32},   {DataType_t::UINT8, 8},         {DataType_t::UINT8x4, 32},
+        {DataType_t::INT8x32, 256}, {DataType_t::BFLOAT16, 16},     {DataType_t::INT64, 64},
+        {DataType_t::BOOLEAN, 8},   {DataType_t::FP8_E4M3, 8},      {DataType_t::FP8_E5M2, 8},
+        {DataType_t::FP8_E8M0, 8},  {DataType_t::FP4_E2M1, 4},      {DataType_t::FAST_FLOAT_FOR_FP8, 32},
+        {DataType_t::INT4, 4},      {DataType_t::COMPLEX_FP32, 64}, {DataType_t::COMPLEX_FP64, 128},
+    };
+    CHECK(std::size(rows) == core::names_of<DataType_t>().size());
+    for (auto const& [type, bits] : rows) {
+        CAPTURE(core::name_of(type));
+        CHECK(detail::get_element_size_in_bits(type) == bits);
+    }
 }

@@ -48,6 +48,16 @@ std::vector<float> run(SmallGraph const& small) {
 
 }  // namespace
 
+TEST_CASE("pointers in order can be prepared once there is a plan") {
+    SmallGraph small = small_graph();
+    error_object const early = small.graph.prepare_variant_pack_template();
+    CHECK(early.code == error_code_t::GRAPH_EXECUTION_FAILED);
+    CHECK(early.err_msg ==
+          "prepare_variant_pack_template needs the result of build_plans; call that first, or build() for all stages");
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    for (int i = 0; i < 2; ++i) CHECK(small.graph.prepare_variant_pack_template().is_good());
+}
+
 TEST_CASE("the stages in order end with a plan that runs") {
     for (Target const& target : {Target::cpu(), Target::reference()}) {
         CAPTURE(to_string(target.kind()));

@@ -183,6 +183,13 @@ TEST_CASE("graphs of one size share a part of the kernel cache, and others have 
     CHECK(planning.fake.log().find("EXECUTION_PLAN_KERNEL_CACHE #") != std::string::npos);
 }
 
+TEST_CASE("what cuDNN says of its last failure is told once") {
+    RecordedPlanning planning;
+    planning.fake.set_last_error("Warning: CUDNN_STATUS_BAD_PARAM; Reason: no such type at: (type == known)\n");
+    CHECK(runtime::last_error() == "no such type");
+    CHECK(runtime::last_error().empty());
+}
+
 TEST_CASE("whichever call fails while a graph is planned: an error that names it, and nothing left behind") {
     int calls = 0, succeeded = 0;
     {
