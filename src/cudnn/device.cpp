@@ -1,21 +1,12 @@
 #include "cudnn/device.h"
 
+#include "cudnn/device_text.h"
+
 #include <charconv>
 #include <string_view>
 
 namespace cudnn_frontend::cudnn {
 namespace {
-
-// The text of a member of the description, a flat object without escapes; empty where there is none.
-std::string_view member(std::string_view json, std::string_view key) {
-    std::string const quoted = "\"" + std::string(key) + "\":";
-    auto const at = json.find(quoted);
-    if (at == std::string_view::npos) return {};
-    std::string_view value = json.substr(at + quoted.size());
-    while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
-    if (value.starts_with('"')) return value.substr(1, value.find('"', 1) - 1);
-    return value.substr(0, value.find_first_of(",}"));
-}
 
 int number(std::string_view text) {
     int value = 0;
@@ -33,9 +24,9 @@ Result<std::shared_ptr<Device const>> Device::finish(Descriptor descriptor) {
     if (json.is_bad()) return json.error();
     auto device = std::make_shared<Device>();
     device->json_ = std::move(json).value();
-    device->name_ = member(device->json_, "deviceName");
-    device->ordinal_ = number(member(device->json_, "cudaDeviceId"));
-    device->sm_ = number(member(device->json_, "deviceVer")) / 10;
+    device->name_ = device_member(device->json_, "deviceName");
+    device->ordinal_ = number(device_member(device->json_, "cudaDeviceId"));
+    device->sm_ = number(device_member(device->json_, "deviceVer")) / 10;
     device->descriptor_ = std::move(descriptor);
     return std::shared_ptr<Device const>(std::move(device));
 }
@@ -56,14 +47,6 @@ Result<std::shared_ptr<Device const>> Device::from_json(Api const& api, std::str
     Descriptor descriptor = make(api);
     descriptor.set_text(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, json);
     return finish(std::move(descriptor));
-}
-
-std::string device_kind(std::string const& json) {
-    std::string kind;
-    for (char const* key : {"deviceName", "deviceVer", "multiProcessorCount", "maxSharedMemoryPerBlockOptin"}) {
-        kind += (kind.empty() ? "" : ", ") + std::string(key) + " " + std::string(member(json, key));
-    }
-    return kind;
 }
 
 }  // namespace cudnn_frontend::cudnn

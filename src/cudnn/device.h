@@ -29,8 +29,4 @@ class Device {
     int sm_ = 0, ordinal_ = 0;
 };
 
-// What makes a plan fit another device: the description without what differs between two of a kind (clocks, PCI place,
-// ordinal, memory).
-std::string device_kind(std::string const& json);
-
 }  // namespace cudnn_frontend::cudnn

@@ -240,9 +240,7 @@ int FakeCudnn::answer(Made const& made, cudnnBackendAttributeName_t attribute, s
         case CUDNN_ATTR_KNOB_INFO_STRIDE: return give(std::int64_t{2}, capacity, count, values);
         case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: return give(workspace_bytes, capacity, count, values);
         case CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION: return give_text("{\"plan\":1}", capacity, count, values);
-        case CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION:
-            return give_text("{\"deviceName\":\"" + device_name + "\",\"deviceVer\":900,\"cudaDeviceId\":0}", capacity,
-                             count, values);
+        case CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION: return give_text(device, capacity, count, values);
         default: *count = 0; return 0;
     }
 }

@@ -37,7 +37,7 @@ class FakeCudnn {
     std::vector<cudnnBackendBehaviorNote_t> behavior_notes;
     std::vector<cudnnBackendNumericalNote_t> numerical_notes;
     std::size_t version = 91900;
-    std::string device_name = "Fake";
+    std::string device = R"({"deviceName":"Fake","deviceVer":900,"cudaDeviceId":0})";
     // Called by the thread that builds a plan, with no lock held.
     std::function<void()> while_building = [] {};
 

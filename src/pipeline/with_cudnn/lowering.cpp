@@ -1,6 +1,8 @@
 #include "pipeline/with_cudnn/lowering.h"
 
 #include "core/environment.h"
+#include "core/logging.h"
+#include "cudnn/device_text.h"
 #include "cudnn/library.h"
 #include "cudnn/status.h"
 #include "expand/expand.h"
@@ -8,6 +10,8 @@
 #include "pipeline/with_cudnn/graph_cache.h"
 #include "pipeline/with_cudnn/plan_text.h"
 #include "support/support.h"
+
+#include <cudnn_frontend/logging.h>
 
 #include <algorithm>
 
@@ -101,6 +105,22 @@ error_t check_kernel_cache(graph::PlanSettings const& settings) {
             "set_dynamic_shape_enabled(true) alone"};
 }
 
+// A fleet mixes boards of one kind, which run the same kernels: what else differs is told in the log.
+error_t check_stored_device(std::string const& made_for, cudnn::Device const& here) {
+    auto const [of_kernels, of_rest] = cudnn::difference_of(here.json(), made_for);
+    std::string const made_for_name(cudnn::device_member(made_for, "deviceName"));
+    if (!of_kernels.empty()) {
+        return {error_code_t::GRAPH_NOT_SUPPORTED,
+                "the stored plan was made for another GPU, " + made_for_name + "; here is " + here.name() + ", with " +
+                    of_kernels + ": build the graph again here, or offline for a description of this GPU"};
+    }
+    if (!of_rest.empty() && isLoggingEnabled()) {
+        core::log_line("a stored plan for " + made_for_name + " is loaded for " + here.name() + ", with " + of_rest +
+                       ", which its kernels do not depend on");
+    }
+    return {};
+}
+
 error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std::size_t slots) {
     std::size_t const version = device.api->get_version();
     if (stored.cudnn_version != version) {
@@ -108,11 +128,7 @@ error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std
                 "the stored plan was made with cuDNN " + cudnn::version_text(stored.cudnn_version) + "; loaded is " +
                     cudnn::version_text(version) + ", which cannot run it: build the graph again"};
     }
-    std::string const made_for = cudnn::device_kind(stored.device), here = cudnn::device_kind(device.device->json());
-    if (made_for != here) {
-        return {error_code_t::GRAPH_NOT_SUPPORTED,
-                "the stored plan was made for another GPU (" + made_for + "); here is (" + here + "): build it again"};
-    }
+    SDPA_GRAPH_TRY(check_stored_device(stored.device, *device.device));
     for (cudnn::BoundTensor const& tensor : stored.bindings.tensors) {
         bool const is_caller = tensor.source == cudnn::Source::Caller;
         if (is_caller && static_cast<std::size_t>(tensor.at) >= slots) {

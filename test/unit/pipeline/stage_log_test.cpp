@@ -1,32 +1,17 @@
 // The log of the stages.
 #include <cudnn_frontend/graph.h>
-#include <cudnn_frontend/logging.h>
 
 #include "support/catch.h"
+#include "support/listener.h"
 #include "support/small_graph.h"
 
 #include <sstream>
 #include <string>
 
 using namespace cudnn_frontend;
+using sdpa_test::Listener;
 
 namespace {
-
-// Turns the log on and takes what it says.
-class Listener {
-   public:
-    Listener() : before_(getStream().rdbuf(text_.rdbuf())) { isLoggingEnabled() = true; }
-    ~Listener() {
-        isLoggingEnabled() = false;
-        getStream().rdbuf(before_);
-    }
-
-    std::string text() const { return text_.str(); }
-
-   private:
-    std::ostringstream text_;
-    std::streambuf* before_;
-};
 
 bool has_line(std::string const& text, std::string const& begin, std::string const& end) {
     std::istringstream lines(text);

@@ -6,6 +6,7 @@
 
 #include <cudnn_frontend/runtime.h>
 
+#include "support/listener.h"
 #include "support/skip.h"
 
 #include <algorithm>
@@ -116,7 +117,7 @@ error_object plan_and_store() {
 
 }  // namespace
 
-TEST_CASE("a stored plan loads with the cuDNN and the GPU that it was made with, and with no others") {
+TEST_CASE("a stored plan loads with the cuDNN and the kind of GPU that it was made with, and with no others") {
     RecordedPlanning planning;
     Bytes const bytes = stored_plan();
     graph::Graph loaded;
@@ -128,12 +129,28 @@ TEST_CASE("a stored plan loads with the cuDNN and the GPU that it was made with,
     CHECK(error.get_message() ==
           "the stored plan was made with cuDNN 9.19.0; loaded is 9.18.0, which cannot run it: build the graph again");
     planning.fake.version = 91900;
-    planning.fake.device_name = "Other";
+    planning.fake.device = R"({"deviceName":"Other","deviceVer":890,"multiProcessorCount":58,"cudaDeviceId":0})";
     error = load_for_h200(loaded, bytes);
     CHECK(error.get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
-    CHECK(error.get_message().find("the stored plan was made for another GPU (deviceName Fake, deviceVer 900, ") == 0);
-    CHECK(error.get_message().find("; here is (deviceName Other, deviceVer 900, ") != std::string::npos);
+    CHECK(error.get_message() ==
+          "the stored plan was made for another GPU, Fake; here is Other, with deviceVer 890 instead of 900, "
+          "multiProcessorCount 58 instead of none: build the graph again here, or offline for a description of this "
+          "GPU");
     CHECK(loaded.get_workspace_size() == 128);  // what failed to load changed nothing
+}
+
+TEST_CASE("a stored plan loads for another board of the same kind, and the log says what differs") {
+    RecordedPlanning planning;
+    Bytes const bytes = stored_plan();
+    graph::Graph loaded;
+    sdpa_test::Listener const listener;
+    CHECK(load_for_h200(loaded, bytes).get_message() == "");
+    CHECK(listener.text().find("a stored plan for") == std::string::npos);
+    planning.fake.device = R"({"deviceName":"Other","deviceVer":900,"cudaDeviceId":1})";
+    CHECK(load_for_h200(loaded, bytes).get_message() == "");
+    CHECK(listener.text().find("a stored plan for Fake is loaded for Other, with deviceName Other instead of Fake, "
+                               "cudaDeviceId 1 instead of 0, which its kernels do not depend on\n") !=
+          std::string::npos);
 }
 
 TEST_CASE("a stored plan with a version, a device or bindings written into it is refused") {
