@@ -72,6 +72,13 @@ std::string_view device_member(std::string_view device, std::string_view name) {
     return value_of(members_of(device), name);
 }
 
+std::string with_bus_width(std::string device, int bits) {
+    if (!device_member(device, "memoryBusWidth").empty()) return device;
+    auto const at = device.find("\"l2CacheSize\"");  // which it stands before in newer releases
+    if (at != device.npos) device.insert(at, "\"memoryBusWidth\":" + std::to_string(bits) + ",");
+    return device;
+}
+
 DeviceDifference difference_of(std::string_view device, std::string_view reference) {
     std::vector<Member> const found = members_of(device), wanted = members_of(reference);
     DeviceDifference difference;

@@ -63,6 +63,14 @@ error_t use_device(int ordinal) {
     return ask("choosing the GPU", [&](Driver const& cuda) { return cuda.set_current_context(context); });
 }
 
+Result<int> memory_bus_width(int ordinal) {
+    int bits = 0;
+    SDPA_GRAPH_TRY(ask("asking for the width of the memory bus", [&](Driver const& cuda) {
+        return cuda.device_attribute(&bits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, ordinal);
+    }));
+    return bits;
+}
+
 DeviceMemory::~DeviceMemory() {
     release([&](Driver const& cuda) { cuda.free(address); });
 }

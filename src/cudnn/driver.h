@@ -20,6 +20,8 @@ bool may_have_gpu();
 // Makes the device's context the thread's, where it has none: threads that have made no CUDA call yet.
 error_t use_device(int ordinal);
 
+Result<int> memory_bus_width(int ordinal);  // bits
+
 struct DeviceMemory {
     explicit DeviceMemory(CUdeviceptr start) : address(start) {}
     DeviceMemory(DeviceMemory const&) = delete;

@@ -149,6 +149,11 @@ Result<DeviceDescription> from_properties(Json const& properties) {
     return DeviceDescription{name.value(), "", properties.dump(), version.value() / 10, sm_count.value()};
 }
 
+bool is_file_name(std::string_view name) {
+    auto const fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+    return !name.empty() && std::ranges::all_of(name, fits);
+}
+
 error_t check_wrapper(Json const& json) {
     for (auto const& [name, value] : json.items()) {
         if (std::find(std::begin(kWrapperMembers), std::end(kWrapperMembers), name) == std::end(kWrapperMembers)) {
@@ -183,6 +188,26 @@ Result<DeviceDescription> parse_device(std::string_view text) {
     if (!json.value().is_object()) return refused("is no JSON object");
     bool const is_wrapper = json.value().contains("format") || json.value().contains("properties");
     return is_wrapper ? from_wrapper(json.value()) : from_properties(json.value());
+}
+
+Result<DeviceDescription> recorded_device(std::string_view properties, std::string_view name,
+                                          std::string_view cudnn_version) {
+    auto const json = read(properties);
+    if (json.is_bad()) return json.error();
+    auto device = from_properties(json.value());
+    if (device.is_bad()) return device.error();
+    auto const driver = read_number(json.value(), "driverVer", 1000, 999'999);
+    if (driver.is_bad()) return driver.error();
+    std::string const driver_version =
+        std::to_string(driver.value() / 1000) + "." + std::to_string(driver.value() % 1000 / 10);
+    DeviceDescription& recorded = device.value();
+    recorded.source = "recorded on " + recorded.name + " with cuDNN " + std::string(cudnn_version) +
+                      " and CUDA driver " + driver_version;
+    std::string const called = name.empty() ? model_of(recorded.name) : std::string(name);
+    recorded.name = called;
+    if (is_file_name(called)) return device;
+    return refused("cannot be called " + quoted(called) +
+                   "; a name of small letters, digits and dashes is needed, such as h100-pcie");
 }
 
 std::string to_json(DeviceDescription const& device) {

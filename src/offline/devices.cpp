@@ -18,10 +18,9 @@ std::vector<DeviceDescription> read_known_devices() {
     return devices;
 }
 
-bool is_same(std::string_view a, std::string_view b) {
-    auto const lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool is_same(std::string_view a, std::string_view b) { return std::ranges::equal(a, b, {}, lower, lower); }
 
 }  // namespace
 
@@ -39,6 +38,21 @@ Result<DeviceDescription> find_device(std::string_view name) {
     return error_t(error_code_t::INVALID_CUDA_DEVICE, "no device description is called '" + std::string(name) +
                                                           "'; there are " + names +
                                                           ", and DeviceProperties::from_json() takes others");
+}
+
+std::string model_of(std::string_view device_name) {
+    constexpr std::string_view kOfMaker[] = {"nvidia", "geforce", "tesla"};
+    std::string model, word;
+    for (char const c : std::string(device_name) + ' ') {
+        if (c != ' ' && c != '-') {
+            word += lower(c);
+            continue;
+        }
+        if (std::ranges::find(kOfMaker, word) == std::end(kOfMaker)) model += word;
+        if (word.find_first_of("0123456789") != word.npos) break;
+        word.clear();
+    }
+    return model;
 }
 
 }  // namespace cudnn_frontend::offline

@@ -27,6 +27,13 @@ Result<DeviceDescription> find_device(std::string_view name);
 // Takes the text of a file of devices/, and cuDNN's own JSON. Hostile text is an error like any other.
 Result<DeviceDescription> parse_device(std::string_view text);
 
+// What a device said of itself, as a file for devices/ has it. Without a name it is that of the model.
+Result<DeviceDescription> recorded_device(std::string_view properties, std::string_view name,
+                                          std::string_view cudnn_version);
+
+// "h100" for "NVIDIA H100 80GB HBM3": the words up to the first one with a digit, without the maker's.
+std::string model_of(std::string_view device_name);
+
 // The text of a file for devices/.
 std::string to_json(DeviceDescription const& device);
 

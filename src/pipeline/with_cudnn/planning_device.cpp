@@ -1,5 +1,6 @@
 #include "pipeline/with_cudnn/planning_device.h"
 
+#include "cudnn/device_text.h"
 #include "cudnn/driver.h"
 #include "cudnn/library.h"
 #include "offline/null_driver.h"
@@ -70,7 +71,10 @@ Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperti
 Result<std::string> record_device(cudnnHandle_t handle, std::int32_t ordinal) {
     auto const found = live_device(handle, ordinal);
     if (found.is_bad()) return found.error();
-    return found.value().device->json();
+    cudnn::Device const& device = *found.value().device;
+    auto const bus_width = cudnn::memory_bus_width(device.ordinal());
+    if (bus_width.is_bad()) return bus_width.error();
+    return cudnn::with_bus_width(device.json(), bus_width.value());
 }
 
 static Result<std::string> properties_of(Result<offline::DeviceDescription> device) {

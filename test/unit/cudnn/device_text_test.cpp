@@ -61,3 +61,10 @@ TEST_CASE("text that was cut, or is of something else, is read to its end") {
     }
     CHECK(cudnn::difference_of("nothing", "").of_kernels == "");
 }
+
+TEST_CASE("a device gets the width of its memory bus where cuDNN left it out") {
+    std::string const device = cudnn::with_bus_width(kH100, 5120);
+    CHECK(device == with(kH100, "\"l2CacheSize\"", "\"memoryBusWidth\":5120,\"l2CacheSize\""));
+    CHECK(cudnn::with_bus_width(device, 1) == device);
+    CHECK(cudnn::with_bus_width("{}", 1) == "{}");
+}

@@ -49,10 +49,11 @@ TEST_CASE("work that needs a GPU fails with an error where there is none") {
         failed += cudnn::node_count(nullptr).is_bad() ? "count " : "";
         std::byte place{};
         failed += cudnn::download({&place, 1}, &place).is_bad() ? "copy " : "";
+        failed += cudnn::memory_bus_width(0).is_bad() ? "bus " : "";
         failed += cudnn::wait_for(nullptr).is_bad() ? "wait " : "";
         failed += cudnn::is_capturing(nullptr).is_bad() ? "capture " : "";
         failed += cudnn::StreamClock::make(nullptr).is_bad() ? "clock" : "";
         return failed;
     });
-    CHECK((text.empty() || text == "device memory graph count copy wait capture clock"));
+    CHECK((text.empty() || text == "device memory graph count copy bus wait capture clock"));
 }
