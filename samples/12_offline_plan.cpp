@@ -1,7 +1,7 @@
-// A plan compiled with no GPU, stored in a file, and run by another process on the GPU it was made for.
-//   sample_12_offline_plan store <file>    works on any machine that has cuDNN
-//   sample_12_offline_plan run <file>      needs an H200
-#include <cstring>
+// A plan compiled with no GPU, stored in a file, and run by another process on a GPU of the kind it was made for.
+//   sample_12_offline_plan device <device>          writes down the GPU of this machine
+//   sample_12_offline_plan store <plan> [device]    works on any machine that has cuDNN; for an H200, or that GPU
+//   sample_12_offline_plan run <plan>               needs such a GPU
 #include <fstream>
 #include <iterator>
 
@@ -12,27 +12,55 @@ using Bytes = std::vector<std::uint8_t>;
 
 namespace {
 
-int store(char const* path) {
+Bytes read(char const* path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file.good()) samples::skip((std::string("there is no file ") + path).c_str());
+    return Bytes{std::istreambuf_iterator<char>(file), {}};
+}
+
+int write(char const* path, Bytes const& bytes) {
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    file.close();
+    return file.good() ? 0 : 1;
+}
+
+int describe_gpu(char const* path) {
+    samples::Gpu const gpu;
+    fe::DeviceProperties device;
+    samples::require(device.set_handle(gpu.handle()).build());
+    Bytes bytes;
+    samples::require(device.serialize(bytes));
+    std::printf("12_offline_plan: %s\n", device.describe().c_str());
+    return write(path, bytes);
+}
+
+fe::Target target_of(char const* device_path) {
+    if (device_path == nullptr) return fe::Target::offline("h200");
+    auto const device = std::make_shared<fe::DeviceProperties>();
+    samples::require(device->deserialize(read(device_path)));
+    return fe::Target::offline(device);
+}
+
+int store(char const* path, char const* device_path) {
     fe::graph::Graph graph;
     samples::GpuProblem::describe(graph);
-    fe::error_t const built = graph.build(fe::Target::offline("h200"));  // before anything else loads the CUDA driver
+    fe::error_t const built = graph.build(target_of(device_path));  // before anything else loads the CUDA driver
     if (fe::runtime::cudnn_version() == 0) samples::skip("there is no cuDNN library here");
     samples::require(built);
     Bytes bytes;
     std::string name;
     samples::require(graph.serialize(bytes));
     samples::require(graph.get_plan_name(name));
-    std::ofstream file(path, std::ios::binary);
-    file.write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    std::printf("12_offline_plan: for an H200, engine %s, workspace %lld bytes; %zu bytes written to %s\n",
-                name.c_str(), static_cast<long long>(graph.get_workspace_size()), bytes.size(), path);
-    return file.good() ? 0 : 1;
+    std::printf("12_offline_plan: for %s, engine %s, workspace %lld bytes; %zu bytes written to %s\n",
+                device_path == nullptr ? "an H200" : device_path, name.c_str(),
+                static_cast<long long>(graph.get_workspace_size()), bytes.size(), path);
+    return write(path, bytes);
 }
 
 int run(char const* path) {
     samples::Gpu const gpu;
-    std::ifstream file(path, std::ios::binary);
-    Bytes const bytes{std::istreambuf_iterator<char>(file), {}};
+    Bytes const bytes = read(path);
 
     // Nothing is described and nothing compiled: the file holds the graph and its plan.
     fe::graph::Graph graph;
@@ -51,8 +79,10 @@ int run(char const* path) {
 
 // Two processes, since a process that plans offline has a stand-in for the CUDA driver and cannot use a GPU.
 int main(int argc, char** argv) {
-    if (argc == 3 && std::strcmp(argv[1], "store") == 0) return store(argv[2]);
-    if (argc == 3 && std::strcmp(argv[1], "run") == 0) return run(argv[2]);
-    std::fprintf(stderr, "usage: %s store|run <file>\n", argv[0]);
+    std::string const command = argc > 2 ? argv[1] : "";
+    if (argc == 3 && command == "device") return describe_gpu(argv[2]);
+    if (argc <= 4 && command == "store") return store(argv[2], argc == 4 ? argv[3] : nullptr);
+    if (argc == 3 && command == "run") return run(argv[2]);
+    std::fprintf(stderr, "usage: %s device <device>|store <plan> [device]|run <plan>\n", argv[0]);
     return 2;
 }

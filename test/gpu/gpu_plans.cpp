@@ -1,76 +1,149 @@
-// Plans that were built offline, run on the GPU. Two processes, since offline planning and a GPU do not mix in one:
-//   gpu_plans store <folder>   plans the cases offline for the device and stores the plans
-//   gpu_plans run <folder>     loads, runs and checks them, and compares their engines and numbers with those of live
-//   plans
+// Plans that were built offline, run on the GPU. Processes of their own, since offline planning and a GPU do not mix:
+//   gpu_plans device <folder>   writes down the GPU of this machine
+//   gpu_plans store <folder>    plans the cases offline for it, and for each device of its kind that the library
+//                               describes, as for an H100 and an H200 on either; stores the plans
+//   gpu_plans run <folder>      loads, runs and checks them, and compares their engines and numbers with those of live
+//                               plans
 #include "gpu/device_mirror.h"
 #include "gpu/gpu_cases.h"
 #include "reference/check_case.h"
 
-#include <cudnn_frontend/runtime.h>
-
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 namespace {
 
 using namespace sdpa_test;
+using cudnn_frontend::DeviceProperties;
 using Bytes = std::vector<std::uint8_t>;
 using Error = cudnn_frontend::error_object;
+namespace files = std::filesystem;
 
-constexpr int kStoredCases = 24;
+constexpr std::size_t kCases = 40, kLeastStored = 24;
+constexpr char const* kHere = "here";
 
-// One case of each group.
+// From groups of every sort. The order in which backward adds up is fixed in every other one, so that its bits can be
+// compared.
 std::vector<AttentionCase> plan_cases() {
+    std::vector<CaseGroup> const groups = gpu_case_groups();
     std::vector<AttentionCase> cases;
-    for (CaseGroup const& group : gpu_case_groups()) cases.push_back(group.cases[cases.size() % group.cases.size()]);
+    for (std::size_t i = 0; i < kCases; ++i) {
+        CaseGroup const& group = groups[i * groups.size() / kCases];
+        cases.push_back(group.cases[i % group.cases.size()]);
+        cases.back().deterministic |= i % 2 == 1 && !cases.back().d_sink && !is_fp8(cases.back().type);
+    }
     return cases;
 }
 
-std::string path_of(std::string const& folder, std::size_t index, bool is_backward) {
-    return folder + "/" + std::to_string(index) + (is_backward ? ".backward" : ".forward");
+files::path path_of(files::path const& folder, std::size_t index, bool is_backward) {
+    return folder / (std::to_string(index) + (is_backward ? ".backward" : ".forward"));
 }
 
-Error store(Session& session, std::string const& path) {
-    if (Error const error = session.build(Target::offline("h200")); error.is_bad()) return error;
-    Bytes bytes;
-    if (Error const error = session.graph().serialize(bytes); error.is_bad()) return error;
+bool write(files::path const& path, Bytes const& bytes) {
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    return {};
+    return file.good();
 }
 
-Error store_passes(AttentionCase const& c, std::string const& folder, std::size_t index) {
+Bytes read(files::path const& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+int record_device(files::path const& folder) {
+    GpuStream const gpu;
+    DeviceProperties device;
+    Error error = gpu.status();
+    if (error.is_good()) error = device.set_handle(gpu.handle()).build();
+    Bytes bytes;
+    if (error.is_good()) error = device.serialize(bytes);
+    std::printf("%s\n", error.is_good() ? device.to_json().c_str() : error.get_message().c_str());
+    return error.is_good() && write(folder / "here.json", bytes) ? 0 : 1;
+}
+
+// A figure of a device's description, as it is written there.
+std::string figure(DeviceProperties const& device, std::string const& name) {
+    std::string const& json = device.to_json();
+    auto const at = json.find("\"" + name + "\":");
+    if (at == json.npos) return "";
+    auto const begin = at + name.size() + 3;
+    return json.substr(begin, json.find_first_of(",}", begin) - begin);
+}
+
+using Devices = std::vector<std::pair<std::string, std::shared_ptr<DeviceProperties const>>>;
+
+// The one of this machine first.
+Devices devices_of_this_kind(files::path const& folder) {
+    DeviceProperties here;
+    static_cast<void>(here.deserialize(read(folder / "here.json")));  // kept as the status
+    Devices devices = {{kHere, std::make_shared<DeviceProperties const>(std::move(here))}};
+    for (std::string const& name : DeviceProperties::names()) {
+        auto const known = std::make_shared<DeviceProperties const>(DeviceProperties::named(name));
+        bool is_of_kind = true;
+        for (char const* const of : {"deviceVer", "multiProcessorCount"}) {
+            is_of_kind &= figure(*known, of) == figure(*devices[0].second, of);
+        }
+        if (is_of_kind) devices.emplace_back(name, known);
+    }
+    return devices;
+}
+
+Error store(Session& session, std::shared_ptr<DeviceProperties const> const& device, files::path const& path) {
+    if (Error const error = session.build(Target::offline(device)); error.is_bad()) return error;
+    Bytes bytes;
+    if (Error const error = session.graph().serialize(bytes); error.is_bad()) return error;
+    return write(path, bytes) ? Error()
+                              : Error{cudnn_frontend::error_code_t::INVALID_VALUE, "cannot write " + path.string()};
+}
+
+Error store_passes(AttentionCase const& c, std::shared_ptr<DeviceProperties const> const& device,
+                   files::path const& folder, std::size_t index) {
     Inputs const in = make_inputs(c);
     ForwardOutputs const out = make_forward_outputs(c);
     Session forward(c, in, out);
-    if (Error const error = store(forward, path_of(folder, index, false)); error.is_bad()) return error;
+    Error const error = store(forward, device, path_of(folder, index, false));
+    if (error.is_bad() || !c.has_backward()) return error;
     BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(c, in, out.rng_dump)));
     BackwardOutputs const gradients = make_backward_outputs(c);
     Session backward(c, in, more, gradients);
-    return store(backward, path_of(folder, index, true));
+    return store(backward, device, path_of(folder, index, true));
 }
 
-// Stores the first cases that no limit of this cuDNN refuses.
-int store_all(std::string const& folder) {
-    int stored = 0, failures = 0;
+// Stores the cases that no limit of this cuDNN refuses, with a thread for each core.
+bool store_for(std::shared_ptr<DeviceProperties const> const& device, files::path const& folder) {
+    files::create_directories(folder);
+    std::atomic<std::size_t> next{0}, stored{0}, failed{0};
     std::vector<AttentionCase> const cases = plan_cases();
-    for (std::size_t i = 0; i < cases.size() && stored + failures < kStoredCases; ++i) {
-        Error const error = store_passes(cases[i], folder, i);
-        bool const is_limit = error.get_message().find("[cudnn.s") != std::string::npos;
-        if (error.is_bad()) std::printf("%s: %s\n", describe(cases[i]).c_str(), error.get_message().c_str());
-        stored += error.is_good() ? 1 : 0;
-        failures += error.is_bad() && !is_limit ? 1 : 0;
-    }
-    std::printf("stored %d forward and backward plans, %d failures\n", stored, failures);
-    return stored == kStoredCases ? 0 : 1;
+    auto const worker = [&] {
+        for (std::size_t i = next++; i < cases.size(); i = next++) {
+            Error const error = store_passes(cases[i], device, folder, i);
+            if (error.is_good()) {
+                ++stored;
+                continue;
+            }
+            for (bool const is_backward : {false, true}) files::remove(path_of(folder, i, is_backward));
+            if (error.get_message().find("[cudnn.s") != std::string::npos) continue;
+            std::printf("%s: %s\n", describe(cases[i]).c_str(), error.get_message().c_str());
+            ++failed;
+        }
+    };
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(worker);
+    threads.clear();  // waits for them
+    std::printf("%s, %s: plans of %zu cases stored, %zu failures\n", folder.filename().c_str(),
+                figure(*device, "deviceName").c_str(), stored.load(), failed.load());
+    return failed == 0 && stored >= kLeastStored;
 }
 
-bool is_stored(std::string const& folder, std::size_t index) {
-    return std::filesystem::exists(path_of(folder, index, false)) &&
-           std::filesystem::exists(path_of(folder, index, true));
+int store_all(files::path const& folder) {
+    bool is_good = true;
+    for (auto const& [name, device] : devices_of_this_kind(folder)) is_good &= store_for(device, folder / name);
+    return is_good ? 0 : 1;
 }
 
 using Bits = std::vector<std::vector<std::byte>>;
@@ -92,92 +165,128 @@ void restore(Session const& session, Bits const& bits) {
     }
 }
 
-// Runs a session by its own plan and then, on the same memory, by a stored one, whose numbers are left there for the
-// oracle. Both plans are to be of one engine and give the same bits.
+struct Counts {
+    int runs = 0, of_first_choice = 0, of_other_choice = 0, by_bits = 0;
+};
+
+// Runs a session by a live plan and then, on the same memory, by a stored one of the same engine and knobs, whose
+// numbers are left there for the oracle. Both are to give the same bits.
 class StoredRun {
    public:
-    StoredRun(std::string folder, std::size_t index, GpuStream const& gpu, std::string& faults)
-        : folder_(std::move(folder)), index_(index), gpu_(gpu), faults_(faults) {}
+    StoredRun(files::path const& folder, std::size_t index, GpuStream const& gpu, Counts& counts, std::string& faults)
+        : paths_{path_of(folder, index, false), path_of(folder, index, true)},
+          is_for_this_gpu_(folder.filename() == kHere),
+          gpu_(gpu),
+          counts_(counts),
+          faults_(faults) {}
 
     Error operator()(Session const& session) {
-        std::string const path = path_of(folder_, index_, is_backward_);
+        files::path const& path = paths_[is_backward_ ? 1 : 0];
         is_backward_ = true;  // which comes second
-        std::ifstream file(path, std::ios::binary);
-        Bytes const bytes{std::istreambuf_iterator<char>(file), {}};
-        cudnn_frontend::graph::Graph stored;
-        if (Error const error = stored.deserialize(gpu_.handle(), bytes); error.is_bad()) return error;
-        compare_engines(path, stored, session.graph());
+        Graph stored, live(session.graph());
+        if (Error const error = stored.deserialize(gpu_.handle(), read(path)); error.is_bad()) return error;
+        ++counts_.runs;
+        bool const has_twin = choose_engine(stored, live, path);
         Bits const before = bits_of(session);
-        if (Error const error = execute_on_gpu(session, gpu_); error.is_bad()) return error;
-        Bits const live = bits_of(session);
+        if (Error const error = execute_graph_on_gpu(live, session, gpu_); error.is_bad()) return error;
+        Bits const wanted = bits_of(session);
         restore(session, before);
         if (Error const error = execute_graph_on_gpu(stored, session, gpu_); error.is_bad()) return error;
-        compare_bits(path, session, live);
+        if (has_twin) compare_bits(path, session, wanted);
         return {};
     }
-    static int compared_by_bits() { return by_bits_; }
 
    private:
-    void compare_engines(std::string const& path, Graph const& stored, Graph const& live) {
-        std::string stored_name, live_name;
-        static_cast<void>(stored.get_plan_name(stored_name));
-        static_cast<void>(live.get_plan_name(live_name));
-        if (stored_name == live_name && !live_name.empty()) return;
-        faults_ += path + ": the engine is " + stored_name + " offline, " + live_name + " live\n";
+    // Has the live graph run by the engine of the stored plan. Heuristics may name another one first for another board.
+    bool choose_engine(Graph const& stored, Graph& live, files::path const& path) {
+        std::string wanted, name;
+        static_cast<void>(stored.get_plan_name(wanted));
+        static_cast<void>(live.get_plan_name(name));
+        if (name == wanted && !name.empty()) {
+            ++counts_.of_first_choice;
+            return true;
+        }
+        if (is_for_this_gpu_) faults_ += path.string() + ": the engine is " + wanted + " offline, " + name + " live\n";
+        for (std::int64_t i = 0; i < live.get_execution_plan_count(); ++i) {
+            if (live.get_plan_name_at_index(i, name).is_bad() || name != wanted) continue;
+            if (live.build_plan_at_index(gpu_.handle(), i).is_bad()) break;
+            ++counts_.of_other_choice;
+            return true;
+        }
+        std::printf("%s: no live plan is %s, so bits are not compared\n", path.c_str(), wanted.c_str());
+        return false;
     }
 
     // Where sums are added up in any order the bits of two runs differ: those numbers are the oracle's to check.
-    void compare_bits(std::string const& path, Session const& session, Bits const& live) {
+    void compare_bits(files::path const& path, Session const& session, Bits const& wanted) {
         bool is_deterministic = false;
         static_cast<void>(session.graph().get_is_deterministic(is_deterministic));
-        Bits const stored = bits_of(session);
-        for (std::size_t i = 0; is_deterministic && i < live.size(); ++i) {
-            if (stored[i] == live[i]) continue;
-            faults_ += path + ": " + session.entries()[i].tensor->get_name() + " differs from that of the live plan\n";
+        if (!is_deterministic) return;
+        Bits const found = bits_of(session);
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            if (found[i] == wanted[i]) continue;
+            faults_ += path.string() + ": " + session.entries()[i].tensor->get_name() +
+                       " differs from that of the live plan\n";
         }
-        by_bits_ += is_deterministic ? 1 : 0;
+        ++counts_.by_bits;
     }
 
-    static inline int by_bits_ = 0;
-    std::string folder_;
-    std::size_t index_;
+    files::path paths_[2];
+    bool is_for_this_gpu_, is_backward_ = false;
     GpuStream const& gpu_;
+    Counts& counts_;
     std::string& faults_;
-    bool is_backward_ = false;
 };
 
-int run_all(std::string const& folder) {
+// The plans of a folder: whether all are right.
+bool run_those_for(files::path const& folder, GpuStream const& gpu) {
+    Counts counts;
+    int ran = 0, failed = 0;
+    std::vector<AttentionCase> const cases = plan_cases();
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (!files::exists(path_of(folder, i, false))) continue;
+        ++ran;
+        Rig rig(Target::cuda(gpu.handle()));
+        std::string faults;
+        rig.execute = StoredRun(folder, i, gpu, counts, faults);
+        rig.rounds_factors = true;
+        rig.defines_padded_rows = rig.dumps_masked_elements = false;
+        faults += check_case(cases[i], rig).faults();
+        if (!faults.empty()) std::printf("%s\n%s\n", describe(cases[i]).c_str(), faults.c_str());
+        failed += faults.empty() ? 0 : 1;
+    }
+    std::printf(
+        "made offline for %s: %d cases, %d failures; %d runs, %d by the engine that is chosen live, %d by "
+        "another one that is named live, %d compared by bits\n",
+        folder.filename().c_str(), ran, failed, counts.runs, counts.of_first_choice, counts.of_other_choice,
+        counts.by_bits);
+    return failed == 0 && counts.by_bits > 0;
+}
+
+int run_all(files::path const& folder) {
     GpuStream const gpu;
     if (gpu.status().is_bad()) {
         std::printf("%s\n", gpu.status().get_message().c_str());
         return 1;
     }
-    int count = 0, failures = 0;
-    std::vector<AttentionCase> const cases = plan_cases();
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (!is_stored(folder, i)) continue;
-        ++count;
-        Rig rig(Target::cuda(gpu.handle()));
-        std::string faults;
-        rig.execute = StoredRun(folder, i, gpu, faults);
-        rig.rounds_factors = true;
-        rig.defines_padded_rows = rig.dumps_masked_elements = false;
-        faults += check_case(cases[i], rig).faults();
-        if (!faults.empty()) std::printf("%s\n%s\n", describe(cases[i]).c_str(), faults.c_str());
-        failures += faults.empty() ? 0 : 1;
+    std::printf("%s here\n", figure(*devices_of_this_kind(folder)[0].second, "deviceName").c_str());
+    int folders = 0;
+    bool is_good = true;
+    for (files::directory_entry const& entry : files::directory_iterator(folder)) {
+        if (!entry.is_directory()) continue;
+        is_good &= run_those_for(entry.path(), gpu);
+        ++folders;
     }
-    int const by_bits = StoredRun::compared_by_bits();
-    std::printf("%d cases by plans made offline, forward and backward: %d failures; %d of %d runs compared by bits\n",
-                count, failures, by_bits, 2 * count);
-    return failures == 0 && by_bits > 0 ? 0 : 1;
+    return is_good && folders > 0 ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 3) {
-        std::puts("usage: gpu_plans store|run <folder>");
-        return 2;
-    }
-    return std::strcmp(argv[1], "store") == 0 ? store_all(argv[2]) : run_all(argv[2]);
+    std::string const command = argc == 3 ? argv[1] : "";
+    if (command == "device") return record_device(argv[2]);
+    if (command == "store") return store_all(argv[2]);
+    if (command == "run") return run_all(argv[2]);
+    std::puts("usage: gpu_plans device|store|run <folder>");
+    return 2;
 }
