@@ -142,6 +142,22 @@ bool share_memory(Slot const& a, void const* a_data, Slot const& b, void const* 
     return !use_different_parts(a, b, b_begin - a_begin);
 }
 
+Extent extent_of(Slot const& slot, void const* data) {
+    auto const begin = reinterpret_cast<std::intptr_t>(data);
+    return {begin, begin + slot.span};
+}
+
+Extent extent_of(Placed const& tensor) {
+    Extent const dense = extent_of(tensor.slot, tensor.data);
+    if (!tensor.slot.is_ragged()) return dense;
+    // A sequence has no more rows than the dims have room for.
+    Extent all{dense.begin, dense.begin};
+    for (cpu::PackedSequence const& sequence : tensor.sequences) {
+        all.end = std::max(all.end, dense.end + sequence.start * tensor.slot.element_size);
+    }
+    return all;
+}
+
 Slot sequence_slot(Slot const& ragged, std::int64_t rows) {
     Slot slot = ragged;
     slot.dim[0] = 1;

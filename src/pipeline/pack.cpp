@@ -152,17 +152,21 @@ error_t check_factors(std::vector<Slot> const& slots, std::span<void* const> poi
 
 namespace {
 
-// Calls share(i, j) for each pair of tensors of which one is written, and tells those that it finds.
+// Calls share(i, j) for each pair of tensors of which one, i, is written, and whose extents meet; tells those that it
+// finds.
 template <class Share>
-error_t check_pairs(std::vector<Slot> const& slots, Share const& share) {
+error_t check_pairs(std::vector<Slot> const& slots, std::span<Extent const> extents, Share const& share) {
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    for_each_meeting(slots, extents, [&](std::size_t a, std::size_t b) {
+        bool const is_in_order = slots[a].is_written && (!slots[b].is_written || a < b);
+        auto const [i, j] = is_in_order ? std::pair(a, b) : std::pair(b, a);
+        if (share(i, j)) found.emplace_back(i, j);
+    });
+    std::sort(found.begin(), found.end());
     PackFaults faults("run.r08");
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-        for (std::size_t j = 0; j < slots.size(); ++j) {
-            bool const is_checked_once = slots[i].is_written && (!slots[j].is_written || i < j) && i != j;
-            if (!is_checked_once || !share(i, j)) continue;
-            faults.add(slots[i].name, label(slots[i]) + " is written to memory that it shares with " + label(slots[j]) +
-                                          "; give each its own");
-        }
+    for (auto const& [i, j] : found) {
+        faults.add(slots[i].name, label(slots[i]) + " is written to memory that it shares with " + label(slots[j]) +
+                                      "; give each its own");
     }
     return std::move(faults).error();
 }
@@ -177,7 +181,9 @@ bool have_same_starts(std::vector<Slot> const& slots, std::span<void* const> poi
 }  // namespace
 
 error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers) {
-    return check_pairs(slots, [&](std::size_t i, std::size_t j) {
+    SlotList<Extent> extents(slots.size());
+    for (std::size_t i = 0; i < slots.size(); ++i) extents.all()[i] = extent_of(slots[i], pointers[i]);
+    return check_pairs(slots, extents.all(), [&](std::size_t i, std::size_t j) {
         Slot const &a = slots[i], &b = slots[j];
         if (!a.is_ragged() && !b.is_ragged()) return share_memory(a, pointers[i], b, pointers[j]);
         if (!a.is_ragged() || !b.is_ragged() || !have_same_starts(slots, pointers, a, b)) return false;
@@ -187,7 +193,11 @@ error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> poi
 
 error_t check_ragged_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers,
                              std::vector<cpu::PackedSequences> const& sequences) {
-    return check_pairs(slots, [&](std::size_t i, std::size_t j) {
+    SlotList<Extent> extents(slots.size());
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        extents.all()[i] = extent_of({slots[i], pointers[i], sequences[i]});
+    }
+    return check_pairs(slots, extents.all(), [&](std::size_t i, std::size_t j) {
         if (!slots[i].is_ragged() && !slots[j].is_ragged()) return false;
         return share_memory({slots[i], pointers[i], sequences[i]}, {slots[j], pointers[j], sequences[j]});
     });

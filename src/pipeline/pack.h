@@ -37,18 +37,20 @@ struct Slot {
 // One slot for each binding, in the same order.
 std::vector<Slot> make_slots(ir::OpGraph const& graph);
 
-// One pointer for each slot, without a trip to the heap for as many as attention graphs have.
-class PointerList {
+// Something for each slot, without a trip to the heap for as many as attention graphs have.
+template <class T>
+class SlotList {
    public:
-    explicit PointerList(std::size_t count) : count_(count), more_(count > kInline ? count : 0) {}
-    std::span<void*> all() { return {count_ > kInline ? more_.data() : inline_.data(), count_}; }
+    explicit SlotList(std::size_t count) : count_(count), more_(count > kInline ? count : 0) {}
+    std::span<T> all() { return {count_ > kInline ? more_.data() : inline_.data(), count_}; }
 
    private:
     static constexpr std::size_t kInline = 32;
     std::size_t count_;
-    std::array<void*, kInline> inline_;
-    std::vector<void*> more_;
+    std::array<T, kInline> inline_;
+    std::vector<T> more_;
 };
+using PointerList = SlotList<void*>;
 
 // Fills the pointers, one for each slot in their order. Tensors as keys belong to the graph of that id, or to none.
 error_t resolve(Variant_pack pack, std::uint64_t graph_id, std::vector<Slot> const& slots, std::span<void*> pointers);

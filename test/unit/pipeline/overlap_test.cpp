@@ -4,7 +4,12 @@
 #include "support/random.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
 #include <set>
+#include <string>
+#include <vector>
 
 using namespace cudnn_frontend;
 using pipeline::Slot;
@@ -196,4 +201,63 @@ TEST_CASE("heads of different numbers interleaved in one buffer do not share mem
     float memory[256] = {};
     CHECK_FALSE(pipeline::share_memory(queries, memory, one_key_head, memory + 32));
     CHECK(pipeline::share_memory(queries, memory, one_key_head, memory + 24));
+}
+
+namespace {
+
+// Some slots of a few bytes each, at random places of a buffer, told apart by their uids.
+struct Places {
+    std::vector<Slot> slots;
+    std::vector<void*> pointers;
+
+    Places(sdpa_test::Random& random, int count, std::vector<std::byte>& buffer) {
+        for (int i = 0; i < count; ++i) {
+            slots.push_back(make_slot({1, 1, random.between(1, 6)}, {1, 1, random.between(1, 2)}));
+            slots.back().uid = i;
+            slots.back().is_written = random.flip();
+            pointers.push_back(buffer.data() + 4 * random.between(0, 40));
+        }
+    }
+};
+
+std::string faults_of_all_pairs(Places const& places) {
+    auto const label = [&](std::size_t i) { return "tensor 't' (uid " + std::to_string(i) + ")"; };
+    std::string text;
+    for (std::size_t i = 0; i < places.slots.size(); ++i) {
+        for (std::size_t j = 0; j < places.slots.size(); ++j) {
+            Slot const &a = places.slots[i], &b = places.slots[j];
+            bool const is_checked = a.is_written && (!b.is_written || i < j) && i != j;
+            if (!is_checked || !pipeline::share_memory(a, places.pointers[i], b, places.pointers[j])) continue;
+            text += (text.empty() ? "[run.r08] " : "\n[run.r08] ") + label(i) +
+                    " is written to memory that it shares with " + label(j) + "; give each its own";
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("run.r08: every pair of tensors that share memory is told, in the order of their slots") {
+    sdpa_test::Random random(23);
+    std::vector<std::byte> buffer(256);
+    for (int round = 0; round < 500; ++round) {
+        Places const places(random, static_cast<int>(random.between(1, 40)), buffer);
+        auto const error = pipeline::check_overlap(places.slots, places.pointers);
+        CHECK(error.get_message() == faults_of_all_pairs(places));
+    }
+}
+
+TEST_CASE("run.r08: many tensors are checked in time, also inputs that all lie in one place") {
+    constexpr std::size_t kCount = 100'000;
+    std::vector<std::byte> buffer(kCount * 4);
+    std::vector<Slot> slots(kCount, make_slot({1, 1, 1}, {1, 1, 1}));
+    std::vector<void*> pointers;
+    for (std::size_t i = 0; i < kCount; ++i) {
+        slots[i].is_written = i % 2 == 0;
+        pointers.push_back(slots[i].is_written ? buffer.data() + 4 * (kCount - i) - 4 : buffer.data());
+    }
+    auto const begin = std::chrono::steady_clock::now();
+    CHECK(pipeline::check_overlap(slots, pointers).get_message() == "");
+    // Work for each pair would take a minute.
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(3));
 }
