@@ -6,6 +6,7 @@
 #include <cudnn_frontend/status.h>
 
 #include <functional>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -24,13 +25,24 @@ class WaitingNodes {
     error_t const& status() const { return status_; }
 
    private:
-    bool waits(nodes::Node const& node) const;
+    struct Kept {
+        nodes::Node const* node;
+        std::size_t missing;  // inputs, but for what the node's own modifiers return
+    };
+
+    std::size_t count_missing(nodes::Node const& node) const;
+    bool waits_for_modifiers(nodes::Node const& node) const;
     bool is_missing_elsewhere(nodes::TensorId tensor, nodes::Node const& node) const;
-    void set_outputs(nodes::Node const& node, bool are_made);
+    void keep(nodes::Node const& node);
+    void mark_made(nodes::TensorId tensor);
+    std::set<std::size_t>::iterator find_ready();
 
     Expand expand_;
     std::set<nodes::TensorId> missing_;
-    std::vector<nodes::Node const*> kept_;
+    std::vector<Kept> kept_;                                           // all that ever were, in the order of keeping
+    std::map<nodes::TensorId, std::size_t> makers_;                    // of those: the one that makes a tensor
+    std::map<nodes::TensorId, std::vector<std::size_t>> waiting_for_;  // of those: once for each port that reads it
+    std::set<std::size_t> complete_;                                   // of those: kept still, with no input missing
     error_t status_;
 };
 

@@ -6,8 +6,10 @@
 #include "support/small_graph.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -504,4 +506,22 @@ TEST_CASE("an index without a plan is named in the error of each call that takes
         CHECK(error.code == error_code_t::GRAPH_EXECUTION_FAILED);
         CHECK(error.err_msg == "there is no plan 1; get_execution_plan_count() is 1");
     }
+}
+
+TEST_CASE("a graph with a long score modifier is built and printed in time") {
+    test::SmallGraph small = test::small_graph();
+    auto const modifier = [](std::shared_ptr<graph::Graph> const& graph, test::Tensor_ptr const& scores) {
+        test::Tensor_ptr result = scores;
+        auto const add = graph::Pointwise_attributes().set_mode(PointwiseMode_t::ADD);
+        for (int i = 0; i < 40'000; ++i) result = graph->pointwise(result, scores, add);
+        return result;
+    };
+    auto const options = test::SDPA_attributes().set_generate_stats(false).set_score_mod(modifier);
+    small.graph.sdpa(small.q, small.k, small.v, options)[0]->set_output(true);
+    auto const begin = std::chrono::steady_clock::now();
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    std::string text;
+    REQUIRE(small.graph.print_operations(text).is_good());
+    // Work for each pair of nodes would take more than twice as long.
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
 }
