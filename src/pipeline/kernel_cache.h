@@ -18,7 +18,8 @@ struct KernelCache::Impl {
 namespace detail {
 
 struct Kernel_cache_access {
-    static KernelCache::Impl& impl(KernelCache& cache) { return *cache.impl_; }
+    // Null of a cache that was moved from.
+    static KernelCache::Impl* impl(KernelCache& cache) { return cache.impl_; }
 };
 
 }  // namespace detail

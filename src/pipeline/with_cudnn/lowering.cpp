@@ -65,7 +65,7 @@ std::string kernel_cache_part(GraphKey const& key) {
 Result<std::shared_ptr<cudnn::Descriptor const>> kernel_cache_for(PlanningInput const& input,
                                                                   SharedGraph const& graph) {
     if (!input.settings.kernel_cache) return std::shared_ptr<cudnn::Descriptor const>();
-    KernelCache::Impl& cache = detail::Kernel_cache_access::impl(*input.settings.kernel_cache);
+    KernelCache::Impl& cache = *detail::Kernel_cache_access::impl(*input.settings.kernel_cache);
     std::lock_guard const lock(cache.mutex);
     std::string const key = kernel_cache_part(graph.key());
     if (auto const known = cache.parts.find(key); known != cache.parts.end()) {
@@ -99,7 +99,13 @@ error_t check_sm_version(graph::PlanSettings const& settings, cudnn::Device cons
 }
 
 error_t check_kernel_cache(graph::PlanSettings const& settings) {
-    if (!settings.kernel_cache || settings.dynamic_shapes) return {};
+    if (!settings.kernel_cache) return {};
+    if (!detail::Kernel_cache_access::impl(*settings.kernel_cache)) {
+        return {error_code_t::INVALID_VALUE,
+                "the kernel cache was moved to another object, which left none; give the graph that one with "
+                "set_kernel_cache(), or a new one"};
+    }
+    if (settings.dynamic_shapes) return {};
     return {error_code_t::GRAPH_NOT_SUPPORTED,
             "a kernel cache is set, but dynamic shapes are not enabled; cuDNN shares kernels between graphs with "
             "set_dynamic_shape_enabled(true) alone"};

@@ -207,6 +207,18 @@ TEST_CASE("what cuDNN says of its last failure is told once") {
     CHECK(runtime::last_error().empty());
 }
 
+TEST_CASE("a kernel cache that was moved from is refused, and the one that it was moved to serves") {
+    RecordedPlanning planning;
+    auto const cache = std::make_shared<KernelCache>();
+    auto const moved = std::make_shared<KernelCache>(std::move(*cache));
+    auto const error = plan_with_cache_and_load(cache);
+    CHECK(error.code == error_code_t::INVALID_VALUE);
+    CHECK(error.err_msg ==
+          "the kernel cache was moved to another object, which left none; give the graph that one with "
+          "set_kernel_cache(), or a new one");
+    CHECK(plan_with_cache_and_load(moved).get_message() == "");
+}
+
 TEST_CASE("whichever call fails while a graph is planned: an error that names it, and nothing left behind") {
     int calls = 0, succeeded = 0;
     {
