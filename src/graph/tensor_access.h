@@ -6,6 +6,8 @@
 #include <cudnn_frontend/tensor.h>
 
 #include <exception>
+#include <memory>
+#include <utility>
 
 namespace cudnn_frontend::detail {
 
@@ -21,16 +23,26 @@ struct Tensor_access {
     // Where memory runs out, the member keeps its value and the tensor is marked.
     template <class Member, class Value>
     static void assign(graph::Tensor_attributes& tensor, Member& member, Value const& value) noexcept {
+        guarded(tensor, [&] { member = value; });
+    }
+    // What memory runs out in marks the tensor.
+    template <class Body>
+    static void guarded(graph::Tensor_attributes& tensor, Body const& body) noexcept {
         try {
-            member = value;
+            body();
         } catch (std::exception const&) {
             tensor.is_incomplete_ = true;
         }
     }
 
+    // What stands for an offset that has an offset itself, which no tensor may have: with the tensor itself, tensors
+    // could form a ring, which would keep itself alive. The copy has an offset of its own, so that a rule reports it.
+    static std::shared_ptr<graph::Tensor_attributes> chained_copy(graph::Tensor_attributes const& offset);
+
     // Throws where memory runs out.
     static void copy(graph::Tensor_attributes const& from, graph::Tensor_attributes& to) {
         static_cast<Tensor_fields&>(to) = from;
+        to.set_ragged_offset(std::exchange(to.ragged_offset_, nullptr));
     }
 
     static std::uint64_t graph_id(graph::Tensor_attributes const& tensor) { return tensor.owner_.graph_id; }

@@ -17,10 +17,17 @@ Tensor_attributes::Tensor_attributes(Tensor_attributes const& other) noexcept { 
 Tensor_attributes::Tensor_attributes(Tensor_attributes&&) noexcept = default;
 Tensor_attributes& Tensor_attributes::operator=(Tensor_attributes const& other) noexcept {
     detail::Tensor_access::assign<detail::Tensor_fields>(*this, *this, other);
-    return *this;
+    return set_ragged_offset(std::exchange(ragged_offset_, nullptr));
 }
-Tensor_attributes& Tensor_attributes::operator=(Tensor_attributes&&) noexcept = default;
-Tensor_attributes::~Tensor_attributes() = default;
+Tensor_attributes& Tensor_attributes::operator=(Tensor_attributes&& other) noexcept {
+    Tensor_fields::operator=(std::move(other));
+    return set_ragged_offset(std::exchange(ragged_offset_, nullptr));
+}
+// A chain of offsets is taken apart link by link: if each destroyed the next, a long one would need too much stack.
+Tensor_attributes::~Tensor_attributes() {
+    auto rest = std::move(ragged_offset_);
+    while (rest && rest.use_count() == 1) rest = std::exchange(rest->ragged_offset_, nullptr);
+}
 
 Tensor_attributes::Tensor_attributes(float const& value, ScalarType kind) noexcept
     : Tensor_attributes(detail::make_scalar(value), kind) {}
@@ -103,7 +110,12 @@ Tensor_attributes& Tensor_attributes::clear_uid() noexcept {
     return *this;
 }
 Tensor_attributes& Tensor_attributes::set_ragged_offset(std::shared_ptr<Tensor_attributes> const& offset) noexcept {
-    ragged_offset_ = offset;
+    bool const may_close_ring = offset && (offset.get() == this || offset->ragged_offset_);
+    if (!may_close_ring) {
+        ragged_offset_ = offset;
+        return *this;
+    }
+    detail::Tensor_access::guarded(*this, [&] { ragged_offset_ = detail::Tensor_access::chained_copy(*offset); });
     return *this;
 }
 Tensor_attributes& Tensor_attributes::set_ragged_offset_multiplier(std::int64_t const elements) noexcept {
@@ -131,6 +143,18 @@ std::int64_t Tensor_attributes::get_ragged_offset_multiplier() const { return ra
 }  // namespace graph
 
 namespace detail {
+
+std::shared_ptr<graph::Tensor_attributes> Tensor_access::chained_copy(graph::Tensor_attributes const& offset) {
+    auto const copy_without_offset = [&] {
+        auto copy = std::make_shared<graph::Tensor_attributes>();
+        copy->set_name(offset.name_).set_data_type(offset.data_type_);
+        copy->set_dim(offset.dim_).set_stride(offset.stride_);
+        return copy;
+    };
+    auto copy = copy_without_offset();
+    copy->ragged_offset_ = copy_without_offset();
+    return copy;
+}
 
 nodes::TensorSpec Tensor_access::describe(graph::Tensor_attributes const& tensor) {
     if (tensor.is_incomplete_) throw std::bad_alloc();

@@ -1,7 +1,13 @@
+#include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/pass_by_value.h>
 #include <cudnn_frontend/tensor.h>
 
 #include "support/catch.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
 
 using namespace cudnn_frontend;
 using graph::Tensor_attributes;
@@ -99,4 +105,78 @@ TEST_CASE("a tensor validates by itself, without a type") {
     auto const error = Tensor_attributes().set_name("t").set_dim({2, 2}).set_stride({1}).validate();
     CHECK(error.is_bad());
     CHECK(error.err_msg.find("'t'") != std::string::npos);
+}
+
+namespace {
+
+using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
+
+std::vector<Tensor_ptr> named_tensors(int count) {
+    std::vector<Tensor_ptr> tensors;
+    for (int i = 0; i < count; ++i) tensors.push_back(std::make_shared<Tensor_attributes>());
+    for (int i = 0; i < count; ++i) tensors[static_cast<std::size_t>(i)]->set_name("t" + std::to_string(i));
+    return tensors;
+}
+
+// Whether nothing is left of the tensors once their handles are gone.
+bool all_go(std::vector<Tensor_ptr> tensors) {
+    std::vector<std::weak_ptr<Tensor_attributes>> seen(tensors.begin(), tensors.end());
+    tensors.clear();
+    return std::all_of(seen.begin(), seen.end(), [](auto const& tensor) { return tensor.expired(); });
+}
+
+}  // namespace
+
+TEST_CASE("tensors whose ragged offsets form a ring do not keep themselves alive") {
+    for (int const count : {1, 2, 5}) {
+        CAPTURE(count);
+        auto tensors = named_tensors(count);
+        for (std::size_t i = 0; i < tensors.size(); ++i)
+            tensors[i]->set_ragged_offset(tensors[(i + 1) % tensors.size()]);
+        // What closes the ring is kept as a copy with an offset of its own, which a rule of the graph refuses.
+        auto const offset = tensors.back()->get_ragged_offset();
+        REQUIRE(offset);
+        CHECK(offset != tensors.front());
+        CHECK(offset->get_name() == "t0");
+        CHECK(offset->get_ragged_offset() != nullptr);
+        CHECK(all_go(std::move(tensors)));
+    }
+}
+
+TEST_CASE("a ring of ragged offsets does not close by copying, moving or asking for a tensor either") {
+    auto copied = named_tensors(2), moved = named_tensors(2);
+    copied[1]->set_ragged_offset(copied[0]);
+    *copied[0] = *copied[1];
+    CHECK(copied[0]->get_ragged_offset() != copied[0]);
+    CHECK(all_go(std::move(copied)));
+    moved[1]->set_ragged_offset(moved[0]);
+    *moved[0] = std::move(*moved[1]);
+    CHECK(moved[0]->get_ragged_offset() != moved[0]);
+    CHECK(all_go(std::move(moved)));
+    graph::Graph graph;
+    auto asked = named_tensors(1);
+    auto const q = graph.tensor(Tensor_attributes().set_uid(7).set_ragged_offset(asked[0]));
+    REQUIRE(graph.query_tensor_attributes_of_uid(7, *asked[0]).is_good());
+    CHECK(asked[0]->get_uid() == 7);
+    q->set_ragged_offset(nullptr);
+    CHECK(all_go(std::move(asked)));
+}
+
+TEST_CASE("an offset that is set in place of one that closed a ring is kept") {
+    auto const tensors = named_tensors(2);
+    tensors[0]->set_ragged_offset(tensors[0]);
+    tensors[0]->set_ragged_offset(tensors[1]);
+    CHECK(tensors[0]->get_ragged_offset() == tensors[1]);
+    CHECK(tensors[1]->get_ragged_offset() == nullptr);
+}
+
+TEST_CASE("a long chain of ragged offsets is destroyed without a deep stack") {
+    auto tensors = named_tensors(200'000);
+    for (std::size_t i = 0; i + 1 < tensors.size(); ++i) tensors[i]->set_ragged_offset(tensors[i + 1]);
+    Tensor_ptr first = tensors.front();
+    std::weak_ptr<Tensor_attributes> const last = tensors.back();
+    tensors.clear();
+    CHECK_FALSE(last.expired());
+    first.reset();
+    CHECK(last.expired());
 }
