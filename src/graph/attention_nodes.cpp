@@ -35,11 +35,23 @@ static std::array<Tensor_ptr, 3> backward_results(nodes::Draft& node, Graph::Imp
             make_output(node, port::dV, "dV", impl)};
 }
 
+// As long as it lives, the graph keeps its parts.
+class RunningModifier {
+   public:
+    explicit RunningModifier(Graph::Impl& impl) : impl_(impl) { ++impl_.running_modifiers; }
+    RunningModifier(RunningModifier const&) = delete;
+    ~RunningModifier() { --impl_.running_modifiers; }
+
+   private:
+    Graph::Impl& impl_;
+};
+
 // What the callable returned; null, and a fault, where it threw.
 static Tensor_ptr call_modifier(Graph& graph, Graph::Impl& impl, detail::Score_modifier const& modifier,
                                 Tensor_ptr const& scores) {
     std::shared_ptr<Graph> const borrowed(std::shared_ptr<Graph>(), &graph);
     std::string thrown = "an exception of unknown type";
+    RunningModifier const running(impl);
     try {
         return modifier(borrowed, scores);
     } catch (std::bad_alloc const&) {

@@ -27,12 +27,31 @@ Tensor_ptr make_output(nodes::Draft& node, int port, char const* name, Graph::Im
 
 Graph::Impl::Impl() : id(next_graph_id()) {}
 
+bool Graph::Impl::refuses_to_go(Impl* const& impl) noexcept {
+    if (impl == nullptr || impl->running_modifiers == 0) return false;
+    completes(impl, [&] {
+        impl->modifier_faults.push_back({0, "a graph assigned to, moved from or deserialized by the callable",
+                                         "nodes added to the graph that the callable is given"});
+    });
+    return true;
+}
+
+Graph::Impl* Graph::Impl::take(Impl*& impl) noexcept {
+    return refuses_to_go(impl) ? nullptr : std::exchange(impl, nullptr);
+}
+
+error_t check_replaceable(Graph::Impl* impl) {
+    if (!Graph::Impl::refuses_to_go(impl)) return {};
+    return {error_code_t::INVALID_VALUE,
+            "a score modifier deserializes the graph that it was given; add nodes to it, or read into another graph"};
+}
+
 Graph::Graph() : impl_(new Impl) {}
-Graph::Graph(Graph&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
+Graph::Graph(Graph&& other) noexcept : impl_(Impl::take(other.impl_)) {}
 Graph& Graph::operator=(Graph const& other) { return *this = Graph(other); }
 Graph& Graph::operator=(Graph&& other) noexcept {
     Graph moved(std::move(other));
-    std::swap(impl_, moved.impl_);
+    if (!Impl::refuses_to_go(impl_)) std::swap(impl_, moved.impl_);
     return *this;
 }
 Graph::~Graph() { delete impl_; }

@@ -34,12 +34,19 @@ struct Graph::Impl {
     PlanSettings settings;
     std::shared_ptr<pipeline::Planner> planner;         // what the build stages made
     std::shared_ptr<pipeline::ShapePlans> lowered;      // what planner was made from, and its plans for other shapes
-    std::vector<nodes::ModifierFault> modifier_faults;  // of the score modifier that is being called
+    int running_modifiers = 0;                          // score modifiers that are being called, one within another
+    std::vector<nodes::ModifierFault> modifier_faults;  // of the innermost of them
     // What a builder call threw, for the stages to report, and the tensor that it returned then.
     std::exception_ptr failure;
     Tensor_ptr stand_in = std::make_shared<Tensor_attributes>();
 
     Impl();
+
+    // While a score modifier runs, the call that runs it works on these parts: who would replace or take them is
+    // refused, and the modifier has a fault.
+    static bool refuses_to_go(Impl* const& impl) noexcept;
+    // The parts, which the owner loses; null where there are none to take.
+    static Impl* take(Impl*& impl) noexcept;
 
     // Calls a setter's body, and keeps what it throws; false where it did.
     template <class Body>
@@ -72,6 +79,9 @@ auto Graph::Impl::guarded(Impl* const& impl, Body const& body) noexcept -> declt
 
 // Connects a new tensor to an output port: virtual until the user says otherwise.
 Tensor_ptr make_output(nodes::Draft& node, int port, char const* name, Graph::Impl& graph);
+
+// An error in a graph that cannot be replaced now.
+error_t check_replaceable(Graph::Impl* impl);
 
 // The graph as a value, and the user's tensor behind each TensorId.
 struct Snapshot {

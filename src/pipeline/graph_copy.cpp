@@ -5,7 +5,11 @@
 namespace cudnn_frontend::graph {
 
 Graph::Graph(Graph const& other) : impl_(other.impl_ ? new Impl(*other.impl_) : nullptr) {
-    if (impl_ != nullptr && impl_->planner) impl_->planner = impl_->planner->copy();
+    if (impl_ == nullptr) return;
+    if (impl_->planner) impl_->planner = impl_->planner->copy();
+    // The modifier that made the copy works on the other graph.
+    impl_->running_modifiers = 0;
+    impl_->modifier_faults.clear();
 }
 
 }  // namespace cudnn_frontend::graph

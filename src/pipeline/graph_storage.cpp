@@ -53,6 +53,7 @@ error_t Graph::serialize(std::vector<std::uint8_t>& bytes) const {
 
 error_t Graph::deserialize(cudnnHandle_t handle, std::vector<std::uint8_t> const& bytes) {
     return guarded([&]() -> error_t {
+        SDPA_GRAPH_TRY(check_replaceable(impl_));
         auto const container = pipeline::read_container(bytes);
         if (container.is_bad()) return container.error();
         auto const spec = json::read_graph(container.value().graph_json);

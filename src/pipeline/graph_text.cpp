@@ -64,6 +64,7 @@ error_t Graph::serialize(std::string& json) const {
 
 error_t Graph::deserialize(std::string const& json) {
     return guarded([&]() -> error_t {
+        SDPA_GRAPH_TRY(check_replaceable(impl_));
         auto const spec = json::read_graph(json);
         if (spec.is_bad()) return spec.error();
         detail::Graph_access::assign(*this, spec.value());

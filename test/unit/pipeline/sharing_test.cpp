@@ -4,6 +4,7 @@
 #include "support/catch.h"
 #include "support/small_graph.h"
 
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -106,4 +107,60 @@ TEST_CASE("nodes and results without a name have names to read") {
     REQUIRE(small.graph.print_operations(text).is_good());
     CHECK(text.find("# sdpa_forward::O\n") != std::string::npos);
     CHECK(text.find("::::") == std::string::npos);
+}
+
+namespace {
+
+// A graph that lets a modifier do something to it.
+template <class Act>
+Report report_after(Act const& act) {
+    SmallGraph small = small_graph();
+    auto const modifier = [&](std::shared_ptr<graph::Graph> const& graph, test::Tensor_ptr const& scores) {
+        act(*graph);
+        return graph->pointwise(scores, scores, graph::Pointwise_attributes().set_mode(PointwiseMode_t::ADD));
+    };
+    auto const options = graph::SDPA_attributes().set_name("modified").set_generate_stats(false);
+    auto const outputs =
+        small.graph.sdpa(small.q, small.k, small.v, graph::SDPA_attributes(options).set_score_mod(modifier));
+    outputs[0]->set_output(true);
+    return small.graph.check();
+}
+
+}  // namespace
+
+TEST_CASE("sdpa_fwd.c43: a score modifier that replaces the graph that it was given is refused") {
+    std::string json;
+    std::vector<std::uint8_t> bytes;
+    SmallGraph stored = small_graph();
+    REQUIRE(stored.graph.build(Target::cpu()).is_good());
+    REQUIRE(stored.graph.serialize(json).is_good());
+    REQUIRE(stored.graph.serialize(bytes).is_good());
+    error_object read;
+    Report const reports[] = {
+        report_after([](graph::Graph& graph) { graph = graph::Graph(); }),
+        report_after([](graph::Graph& graph) { graph::Graph const taken = std::move(graph); }),
+        report_after([&](graph::Graph& graph) { read = graph.deserialize(json); }),
+        report_after([&](graph::Graph& graph) { read = graph.deserialize(nullptr, bytes); }),
+    };
+    for (Report const& report : reports) {
+        REQUIRE(report.findings().size() == 1);
+        CHECK(report.to_text() ==
+              "[sdpa_fwd.c43] node 'modified', tensor 'score_mod': found a graph assigned to, moved from or "
+              "deserialized by the callable, for set_score_mod(); needed nodes added to the graph that the callable is "
+              "given. Try: correct what it tells of; score_modifiers.h says what ready modifiers take.\n");
+    }
+    CHECK(read.code == error_code_t::INVALID_VALUE);
+    CHECK(read.err_msg ==
+          "a score modifier deserializes the graph that it was given; add nodes to it, or read into another graph");
+}
+
+TEST_CASE("a copy that a score modifier makes of its graph can be replaced") {
+    graph::Graph copy;
+    CHECK(report_after([&](graph::Graph& graph) {
+              copy = graph;
+              copy = graph::Graph();
+              copy = graph;
+          }).ok());
+    copy = graph::Graph();
+    CHECK(copy.check().ok());
 }
