@@ -9,6 +9,7 @@
 
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <type_traits>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct Graph::Impl {
     // What a builder call threw, for the stages to report, and the tensor that it returned then.
     std::exception_ptr failure;
     Tensor_ptr stand_in = std::make_shared<Tensor_attributes>();
+
+    // Copies of a graph share its tensors: who reads them for a snapshot, or fills in what was inferred, holds this.
+    std::shared_ptr<std::mutex> tensors_mutex = std::make_shared<std::mutex>();
 
     Impl();
 
@@ -96,6 +100,11 @@ namespace detail {
 // How the other layers reach into a Graph.
 struct Graph_access {
     static graph::Snapshot snapshot(graph::Graph const& graph);
+    // Into the tensors of a snapshot, what validation inferred.
+    static void fill_inferred(graph::Graph const& graph, graph::Snapshot const& snapshot,
+                              nodes::GraphSpec const& inferred);
+    // The tensor of that uid as it is; false where there is none.
+    static bool copy_of_uid(graph::Graph const& graph, std::int64_t uid, graph::Tensor_attributes& copy);
     // Replaces the description by the spec's; the plan is dropped.
     static void assign(graph::Graph& graph, nodes::GraphSpec const& spec);
     // For a score modifier that can make nothing of what it was given.

@@ -54,6 +54,7 @@ graph::Snapshot Graph_access::snapshot(graph::Graph const& graph) {
     if (!graph.impl_) return snapshot;
     graph::Graph::Impl const& impl = *graph.impl_;
     if (impl.failure) std::rethrow_exception(impl.failure);
+    std::lock_guard const lock(*impl.tensors_mutex);
     nodes::GraphSpec& spec = snapshot.spec;
     spec.name = impl.name;
     spec.io_data_type = impl.io_data_type;
@@ -68,6 +69,27 @@ graph::Snapshot Graph_access::snapshot(graph::Graph const& graph) {
     }
     collector.resolve_ragged_offsets();
     return snapshot;
+}
+
+void Graph_access::fill_inferred(graph::Graph const& graph, graph::Snapshot const& snapshot,
+                                 nodes::GraphSpec const& inferred) {
+    if (!graph.impl_) return;
+    std::lock_guard const lock(*graph.impl_->tensors_mutex);
+    for (std::size_t i = 0; i < snapshot.tensors.size(); ++i) {
+        Tensor_access::fill_inferred(*snapshot.tensors[i], inferred.tensors[i]);
+    }
+}
+
+bool Graph_access::copy_of_uid(graph::Graph const& graph, std::int64_t uid, graph::Tensor_attributes& copy) {
+    graph::Snapshot const all = snapshot(graph);
+    if (!graph.impl_) return false;
+    std::lock_guard const lock(*graph.impl_->tensors_mutex);
+    for (graph::Tensor_ptr const& tensor : all.tensors) {
+        if (!tensor->has_uid() || tensor->get_uid() != uid) continue;
+        Tensor_access::copy(*tensor, copy);
+        return true;
+    }
+    return false;
 }
 
 void Graph_access::assign(graph::Graph& graph, nodes::GraphSpec const& spec) {

@@ -177,15 +177,17 @@ nodes::TensorSpec Tensor_access::describe(graph::Tensor_attributes const& tensor
 }
 
 void Tensor_access::fill_inferred(graph::Tensor_attributes& tensor, nodes::TensorSpec const& spec) {
+    // What is there already is not written again: another thread may execute a graph with the same tensors.
     auto const fill = [](auto& member, auto const& value, bool is_set, Inferred_mark& inferred) {
-        if (is_set && !inferred) return;
+        if ((is_set && !inferred) || (inferred && member == value)) return;
         member = value;
         inferred = true;
     };
     fill(tensor.data_type_, spec.data_type, tensor.data_type_ != DataType_t::NOT_SET, tensor.inferred_type_);
     fill(tensor.dim_, spec.dim, !tensor.dim_.empty(), tensor.inferred_dim_);
     fill(tensor.stride_, spec.stride, !tensor.stride_.empty(), tensor.inferred_stride_);
-    if (!spec.uid || (tensor.has_uid_ && !tensor.has_automatic_uid_)) return;
+    bool const has_uid = tensor.has_uid_ && (!tensor.has_automatic_uid_ || tensor.uid_ == spec.uid);
+    if (!spec.uid || has_uid) return;
     tensor.uid_ = *spec.uid;
     tensor.has_uid_ = tensor.has_automatic_uid_ = true;
 }

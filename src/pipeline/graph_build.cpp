@@ -1,6 +1,5 @@
 // The stages of Graph from check to a plan.
 #include "graph/graph_impl.h"
-#include "graph/tensor_access.h"
 #include "pipeline/guard.h"
 #include "pipeline/planner.h"
 #include "pipeline/shape_plans.h"
@@ -30,10 +29,7 @@ Result<Validated> validate_and_fill(Graph const& graph) {
     Snapshot snapshot = detail::Graph_access::snapshot(graph);
     nodes::Validation validation = nodes::validate(snapshot.spec);
     if (!validation.graph) return validation.report.to_error();
-    auto const& tensors = validation.graph->spec().tensors;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        detail::Tensor_access::fill_inferred(*snapshot.tensors[i], tensors[i]);
-    }
+    detail::Graph_access::fill_inferred(graph, snapshot, validation.graph->spec());
     return Validated{std::move(snapshot.spec), std::move(*validation.graph)};
 }
 

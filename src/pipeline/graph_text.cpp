@@ -3,7 +3,6 @@
 #include "graph/graph_impl.h"
 #include "graph/key.h"
 #include "graph/print.h"
-#include "graph/tensor_access.h"
 #include "json/graph_json.h"
 #include "pipeline/guard.h"
 
@@ -17,11 +16,7 @@ using pipeline::guarded_or;
 
 error_t Graph::query_tensor_attributes_of_uid(std::int64_t const uid, Tensor_attributes& attributes) const {
     return guarded([&]() -> error_t {
-        for (Tensor_ptr const& tensor : detail::Graph_access::snapshot(*this).tensors) {
-            if (!tensor->has_uid() || tensor->get_uid() != uid) continue;
-            detail::Tensor_access::copy(*tensor, attributes);
-            return {};
-        }
+        if (detail::Graph_access::copy_of_uid(*this, uid, attributes)) return {};
         return {error_code_t::INVALID_VALUE, "no tensor of the graph has the uid " + std::to_string(uid) +
                                                  "; uids that the user did not set exist from validate() on"};
     });

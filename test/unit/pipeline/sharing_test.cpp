@@ -111,6 +111,16 @@ TEST_CASE("nodes and results without a name have names to read") {
 
 namespace {
 
+// O of a run whose pack is keyed by the tensors.
+error_object run_by_tensors(SmallGraph const& small, graph::Graph const& graph, std::vector<float>& o) {
+    std::vector<float> q(384, 0.5f), k(320, 0.25f), v(320, 2.0f);
+    o.assign(384, -1.0f);
+    std::unordered_map<test::Tensor_ptr, void*> pack{
+        {small.q, q.data()}, {small.k, k.data()}, {small.v, v.data()}, {small.o, o.data()}};
+    auto workspace = test::workspace_of(graph);
+    return graph.execute(pack, workspace.data());
+}
+
 // A graph that lets a modifier do something to it.
 template <class Act>
 Report report_after(Act const& act) {
@@ -127,6 +137,50 @@ Report report_after(Act const& act) {
 }
 
 }  // namespace
+
+TEST_CASE("a copy is built in one thread while the original runs in another") {
+    SmallGraph small = small_graph(graph::SDPA_attributes().set_generate_stats(false));
+    REQUIRE(small.graph.build(Target::cpu(1)).is_good());
+    std::vector<float> expected, o;
+    REQUIRE(run_by_tensors(small, small.graph, expected).is_good());
+    error_object built;
+    std::thread builder([&] {
+        for (int round = 0; round < 50 && built.is_good(); ++round) {
+            graph::Graph copy(small.graph);
+            built = copy.build(Target::cpu(1));
+        }
+    });
+    int same = 0;
+    for (int round = 0; round < 50; ++round) {
+        same += run_by_tensors(small, small.graph, o).is_good() && o == expected ? 1 : 0;
+    }
+    builder.join();
+    INFO(built.err_msg);
+    CHECK(built.is_good());
+    CHECK(same == 50);
+}
+
+TEST_CASE("copies of a graph that nobody has validated are built, asked and run in threads of their own") {
+    for (int round = 0; round < 20; ++round) {
+        SmallGraph small = small_graph(graph::SDPA_attributes().set_generate_stats(false));
+        std::vector<graph::Graph> copies(4, small.graph);
+        std::vector<std::vector<float>> results(copies.size());
+        std::vector<std::thread> threads;
+        for (std::size_t i = 0; i < copies.size(); ++i) {
+            threads.emplace_back([&, i] {
+                graph::Tensor_attributes found;
+                bool const is_built = copies[i].build(Target::cpu(1)).is_good() && !copies[i].print().empty() &&
+                                      copies[i].query_tensor_attributes_of_uid(1, found).is_good();
+                if (!is_built || run_by_tensors(small, copies[i], results[i]).is_bad()) results[i].clear();
+            });
+        }
+        for (std::thread& thread : threads) thread.join();
+        for (auto const& result : results) {
+            REQUIRE(result.size() == 384);
+            CHECK(result == results.front());
+        }
+    }
+}
 
 TEST_CASE("sdpa_fwd.c43: a score modifier that replaces the graph that it was given is refused") {
     std::string json;
