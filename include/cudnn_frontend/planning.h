@@ -75,8 +75,14 @@ class SDPA_GRAPH_API KernelCache {
     ~KernelCache();
 
     std::string describe() const;
-    bool is_finalized() const;  // whether a graph has used it
+    bool is_finalized() const;  // whether it holds something: a graph has used it, or from_json() has read it
     error_t status() const { return {}; }
+
+    // What cuDNN keeps of each graph, as text for the same version of cuDNN; call it while no graph with this cache is
+    // built. Reading replaces what the cache holds, or nothing where the text is faulty. cuDNN 9.19 takes its text back
+    // and compiles again all the same: Graph::serialize() stores plans that load in milliseconds.
+    error_t to_json(std::string& json) const;
+    error_t from_json(std::string const& json);
 
     struct Impl;
 

@@ -71,7 +71,7 @@ void Problems::add_unknown(std::string const& where, std::string const& found, s
 
 error_t Problems::to_error() const {
     if (none()) return {};
-    std::string text = "the JSON text is not a graph";
+    std::string text = "the JSON text is not " + subject_;
     for (std::string const& line : lines_) text += "\n  " + line;
     if (full()) text += "\n  (there may be more)";
     return {error_code_t::UNSUPPORTED_GRAPH_FORMAT, std::move(text)};

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cudnn_frontend::json {
@@ -34,6 +35,9 @@ class Place {
 
 class Problems {
    public:
+    // What the document should be.
+    explicit Problems(std::string subject = "a graph") : subject_(std::move(subject)) {}
+
     void add(std::string const& where, std::string const& found, std::string const& needed,
              std::string const& fix = std::string());
     // A name that stands in none of the known ones; the fix is the nearest of them.
@@ -47,6 +51,7 @@ class Problems {
 
    private:
     static constexpr std::size_t kMostProblems = 50;
+    std::string subject_;
     std::vector<std::string> lines_;
 };
 

@@ -1,6 +1,8 @@
 // The parts of a KernelCache: one object of the backend for each op graph and device.
 #pragma once
 
+#include "core/result.h"
+
 #include <cudnn_frontend/planning.h>
 
 #include <map>
@@ -10,9 +12,27 @@
 
 namespace cudnn_frontend {
 
+namespace pipeline {
+
+// What the backend keeps for one op graph and device.
+class KernelStore {
+   public:
+    KernelStore() = default;
+    KernelStore(KernelStore const&) = delete;
+    KernelStore& operator=(KernelStore const&) = delete;
+    virtual ~KernelStore() = default;
+
+    virtual Result<std::string> to_text() const = 0;
+};
+
+}  // namespace pipeline
+
 struct KernelCache::Impl {
     std::mutex mutex;
-    std::map<std::string, std::shared_ptr<void const>> parts;  // descriptors of the backend
+    std::map<std::string, std::shared_ptr<pipeline::KernelStore const>> parts;
+    std::map<std::string, std::string> texts;  // that were read, for graphs that have not come yet
+
+    std::size_t size() const { return parts.size() + texts.size(); }
 };
 
 namespace detail {

@@ -211,6 +211,25 @@ TEST_CASE("dynamic shapes plan forward alone, and a kernel cache keeps graphs of
     CHECK(cache->describe() == "kernel cache of 2 graphs");
 }
 
+TEST_CASE("cuDNN gives the text of a kernel cache, and takes it back whole", "[offline]") {
+    if (!has_cudnn() || !test::takes_dynamic_shapes()) return;
+    auto const build = [](std::shared_ptr<cudnn_frontend::KernelCache> const& cache) {
+        Graphs graphs(gpu_case_groups()[0].cases[0]);
+        graphs.forward.graph().set_dynamic_shape_enabled(true).set_kernel_cache(cache);
+        return graphs.forward.build(Target::offline("h200")).get_message();
+    };
+    auto const first = std::make_shared<cudnn_frontend::KernelCache>();
+    CHECK(build(first) == "");
+    std::string text, again;
+    CHECK(first->to_json(text).get_message() == "");
+    CHECK(text.size() > 10'000);  // a kernel is in it
+    auto const copy = std::make_shared<cudnn_frontend::KernelCache>();
+    CHECK(copy->from_json(text).get_message() == "");
+    CHECK(build(copy) == "");
+    CHECK(copy->to_json(again).get_message() == "");
+    CHECK(again == text);
+}
+
 TEST_CASE("a kernel cache keeps devices and numbers of multiprocessors apart", "[offline]") {
     if (!has_cudnn() || !test::takes_dynamic_shapes()) return;
     auto const cache = std::make_shared<cudnn_frontend::KernelCache>();

@@ -110,6 +110,9 @@ struct FakeCalls {
         std::string name = cudnn_frontend::cudnn::attribute_name(attribute);
         if (auto const from = name.find("CUDNN_ATTR_"); from == 0) name.erase(0, 11);
         if (attribute == CUDNN_ATTR_TENSOR_UNIQUE_ID) made.name = "uid" + value;
+        if (attribute == CUDNN_ATTR_KERNEL_CACHE_JSON_REPRESENTATION) {
+            fake->given_kernels.emplace_back(static_cast<char const*>(values), static_cast<std::size_t>(count));
+        }
         made.attributes += (made.attributes.empty() ? "" : ", ") + name + value;
         return CUDNN_STATUS_SUCCESS;
     }
@@ -240,6 +243,7 @@ int FakeCudnn::answer(Made const& made, cudnnBackendAttributeName_t attribute, s
         case CUDNN_ATTR_KNOB_INFO_STRIDE: return give(std::int64_t{2}, capacity, count, values);
         case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: return give(workspace_bytes, capacity, count, values);
         case CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION: return give_text("{\"plan\":1}", capacity, count, values);
+        case CUDNN_ATTR_KERNEL_CACHE_JSON_REPRESENTATION: return give_text(kernels, capacity, count, values);
         case CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION: return give_text(device, capacity, count, values);
         default: *count = 0; return 0;
     }

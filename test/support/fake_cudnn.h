@@ -38,6 +38,8 @@ class FakeCudnn {
     std::vector<cudnnBackendNumericalNote_t> numerical_notes;
     std::size_t version = 91900;
     std::string device = R"({"deviceName":"Fake","deviceVer":900,"cudaDeviceId":0})";
+    std::string kernels = R"({"kernels": ["a\\b"], "count": 1})";  // what each kernel cache holds
+    std::vector<std::string> given_kernels;                        // to kernel caches, as text
     // Called by the thread that builds a plan, with no lock held.
     std::function<void()> while_building = [] {};
 

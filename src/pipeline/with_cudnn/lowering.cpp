@@ -8,6 +8,7 @@
 #include "expand/expand.h"
 #include "pipeline/kernel_cache.h"
 #include "pipeline/with_cudnn/graph_cache.h"
+#include "pipeline/with_cudnn/kernel_store.h"
 #include "pipeline/with_cudnn/plan_text.h"
 #include "support/support.h"
 
@@ -54,30 +55,6 @@ std::shared_ptr<CudnnContext const> make_context(PlanningInput const& input, Pla
     context->is_deterministic = support::is_deterministic(input.graph);
     context->tables = std::move(tables);
     return context;
-}
-
-// Kernels serve graphs of the very same sizes on the same device alone: cuDNN 9.14 and 9.19 also hand them to graphs of
-// others, for which they write out of bounds.
-std::string kernel_cache_part(GraphKey const& key) {
-    return key.device.device->json() + '\n' + std::to_string(key.sm_count) + '\n' + ir::to_text(key.op_graph);
-}
-
-Result<std::shared_ptr<cudnn::Descriptor const>> kernel_cache_for(PlanningInput const& input,
-                                                                  SharedGraph const& graph) {
-    if (!input.settings.kernel_cache) return std::shared_ptr<cudnn::Descriptor const>();
-    KernelCache::Impl& cache = *detail::Kernel_cache_access::impl(*input.settings.kernel_cache);
-    std::lock_guard const lock(cache.mutex);
-    std::string const key = kernel_cache_part(graph.key());
-    if (auto const known = cache.parts.find(key); known != cache.parts.end()) {
-        return std::static_pointer_cast<cudnn::Descriptor const>(known->second);
-    }
-    cudnn::Descriptor const& operations = graph.descriptor();
-    auto made = std::make_shared<cudnn::Descriptor>(operations.api(), CUDNN_BACKEND_KERNEL_CACHE_DESCRIPTOR,
-                                                    "the kernel cache");
-    made->set(CUDNN_ATTR_KERNEL_CACHE_OPERATION_GRAPH, operations);
-    SDPA_GRAPH_TRY(made->finalize());
-    cache.parts.emplace(key, made);
-    return std::shared_ptr<cudnn::Descriptor const>(std::move(made));
 }
 
 core::Capabilities capabilities_of(PlanningDevice const& device) {
@@ -174,9 +151,9 @@ Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& in
     if (graph.is_bad()) return graph.error();
     auto work = std::make_shared<CudnnWork>();
     work->graph = std::move(graph).value();
-    auto cache = kernel_cache_for(input, *work->graph);
-    if (cache.is_bad()) return cache.error();
-    work->kernel_cache = std::move(cache).value();
+    if (input.settings.kernel_cache) {
+        SDPA_GRAPH_TRY(kernels_for(*input.settings.kernel_cache, *work->graph).move_to(work->kernel_cache));
+    }
     work->is_wrong_in_parts = support::is_wrong_in_parts(input.graph);
     SharedGraph const& shared = *work->graph;
     work->context = make_context(input, shared.key().device, shared.key().op_graph, shared.bindings(), shared.tables());

@@ -200,6 +200,63 @@ TEST_CASE("graphs of one size share a part of the kernel cache, and others have 
     CHECK(planning.fake.log().find("EXECUTION_PLAN_KERNEL_CACHE #") != std::string::npos);
 }
 
+TEST_CASE("a kernel cache goes through text: each graph's part to the graphs of its sizes") {
+    RecordedPlanning planning;
+    auto const plan = [](std::shared_ptr<KernelCache> const& cache, std::int64_t queries) {
+        auto small = test::small_graph(test::SDPA_attributes().set_name("attention"), queries);
+        small.graph.set_dynamic_shape_enabled(true).set_kernel_cache(cache);
+        return small.graph.build_operation_graph(h200()).get_message();
+    };
+    auto const first = std::make_shared<KernelCache>(), second = std::make_shared<KernelCache>();
+    REQUIRE(plan(first, 6) == "");
+    REQUIRE(plan(first, 7) == "");
+    std::string text, again;
+    CHECK(first->to_json(text).get_message() == "");
+    CHECK_FALSE(second->is_finalized());
+    CHECK(second->from_json(text).get_message() == "");
+    CHECK(second->is_finalized());
+    CHECK(second->describe() == "kernel cache of 2 graphs");
+    CHECK(second->to_json(again).get_message() == "");
+    CHECK(again == text);
+
+    CHECK(planning.fake.given_kernels.empty());
+    for (std::int64_t const queries : {6, 6, 8}) REQUIRE(plan(second, queries) == "");
+    CHECK(planning.fake.given_kernels == std::vector<std::string>{planning.fake.kernels});
+    CHECK(second->describe() == "kernel cache of 3 graphs");
+    CHECK(second->to_json(again).get_message() == "");
+    CHECK(again != text);
+    CHECK(planning.fake.faults().empty());
+}
+
+TEST_CASE("a kernel cache stays as it is where its text is faulty, of another cuDNN, or cannot be told") {
+    RecordedPlanning planning;
+    auto const cache = std::make_shared<KernelCache>();
+    REQUIRE(plan_with_cache_and_load(cache).get_message() == "");
+    std::string text, unchanged;
+    REQUIRE(cache->to_json(text).get_message() == "");
+    CHECK(cache->from_json("{}").get_code() == error_code_t::UNSUPPORTED_GRAPH_FORMAT);
+    planning.fake.version = 91800;
+    auto const error = cache->from_json(text);
+    CHECK(error.get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
+    CHECK(
+        error.get_message() ==
+        "the kernels were made with version 91900 of cuDNN; loaded is version 91800, which cannot use them: begin with "
+        "an empty cache");
+    planning.fake.version = 91900;
+    REQUIRE(cache->to_json(unchanged).get_message() == "");
+    CHECK(unchanged == text);
+
+    planning.fake.fail_at(planning.fake.calls());
+    CHECK(cache->to_json(unchanged).get_message().find("CUDNN_ATTR_KERNEL_CACHE_JSON_REPRESENTATION") !=
+          std::string::npos);
+    CHECK(unchanged == text);
+    KernelCache const moved = std::move(*cache);
+    CHECK(moved.describe() == "kernel cache of 1 graphs");
+    CHECK(cache->to_json(unchanged).get_message() == "the kernel cache was moved from; store the one that it moved to");
+    CHECK(cache->from_json(text).get_message() == "");
+    CHECK(cache->describe() == "kernel cache of 1 graphs");
+}
+
 TEST_CASE("what cuDNN says of its last failure is told once") {
     RecordedPlanning planning;
     planning.fake.set_last_error("Warning: CUDNN_STATUS_BAD_PARAM; Reason: no such type at: (type == known)\n");

@@ -1,0 +1,15 @@
+// The user's kernel cache as cuDNN takes it.
+#pragma once
+
+#include "cudnn/descriptor.h"
+#include "pipeline/with_cudnn/shared_graph.h"
+
+#include <memory>
+
+namespace cudnn_frontend::pipeline {
+
+// The part of the cache that is the graph's: made where there is none, of what the cache has read where that is the
+// graph's.
+Result<std::shared_ptr<cudnn::Descriptor const>> kernels_for(KernelCache& cache, SharedGraph const& graph);
+
+}  // namespace cudnn_frontend::pipeline
