@@ -1,4 +1,4 @@
-# What is installed: the library, its headers, the CMake package and the pkg-config file. All of it can be moved.
+# What is installed: the library, its headers, the CMake packages and the pkg-config file. All of it can be moved.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -18,6 +18,14 @@ install(FILES
   ${PROJECT_BINARY_DIR}/package/sdpa_graphConfig.cmake
   ${PROJECT_BINARY_DIR}/package/sdpa_graphConfigVersion.cmake
   DESTINATION ${package_dir})
+
+# The same for projects that look for the existing frontend.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/cudnn_frontendConfigVersion.cmake
+  VERSION ${api_version_MAJOR}.${api_version_MINOR}.${api_version_PATCH} COMPATIBILITY SameMajorVersion)
+install(FILES
+  ${CMAKE_CURRENT_LIST_DIR}/cudnn_frontendConfig.cmake
+  ${PROJECT_BINARY_DIR}/package/cudnn_frontendConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cudnn_frontend)
 
 # The pkg-config file finds the prefix from its own place.
 file(RELATIVE_PATH prefix_from_pkgconfig

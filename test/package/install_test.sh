@@ -23,6 +23,11 @@ cmake --build "$work/build"
 "$work/build/consumer"
 "$work/build/consumer_of_frontend"
 
+cmake -S "$consumer/../frontend_consumer" -B "$work/build_of_frontend" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+cmake --build "$work/build_of_frontend"
+"$work/build_of_frontend/by_namespace"
+
 package=$(dirname "$(find "$prefix" -name sdpa_graph.pc)")
 libraries=$(dirname "$package")
 read -ra flags <<<"$(PKG_CONFIG_PATH=$package pkg-config --cflags --libs sdpa_graph)"
