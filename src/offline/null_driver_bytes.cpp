@@ -1,26 +1,33 @@
 #include "offline/null_driver_bytes.h"
 
+// Named for the namespace, so that two versions of the library can be linked into one program.
+#define SDPA_GRAPH_TEXT_OF(name) #name
+#define SDPA_GRAPH_TEXT(name) SDPA_GRAPH_TEXT_OF(name)
+#define SDPA_GRAPH_BEGIN SDPA_GRAPH_TEXT(cudnn_frontend) "_null_driver_begin"
+#define SDPA_GRAPH_END SDPA_GRAPH_TEXT(cudnn_frontend) "_null_driver_end"
+
 // The names are global and hidden rather than local, so that link-time optimization can tell the text from its users.
 __asm__(
     ".pushsection .rodata.sdpa_graph_null_driver, \"a\"\n"
-    ".globl sdpa_graph_null_driver_begin\n"
-    ".globl sdpa_graph_null_driver_end\n"
-    ".hidden sdpa_graph_null_driver_begin\n"
-    ".hidden sdpa_graph_null_driver_end\n"
-    ".balign 16\n"
-    "sdpa_graph_null_driver_begin:\n"
-    ".incbin \"" SDPA_GRAPH_NULL_DRIVER_FILE
-    "\"\n"
-    "sdpa_graph_null_driver_end:\n"
+    ".globl " SDPA_GRAPH_BEGIN
+    "\n"
+    ".globl " SDPA_GRAPH_END
+    "\n"
+    ".hidden " SDPA_GRAPH_BEGIN
+    "\n"
+    ".hidden " SDPA_GRAPH_END
+    "\n"
+    ".balign 16\n" SDPA_GRAPH_BEGIN
+    ":\n"
+    ".incbin \"" SDPA_GRAPH_NULL_DRIVER_FILE "\"\n" SDPA_GRAPH_END
+    ":\n"
     ".popsection\n");
-
-extern "C" {
-[[gnu::visibility("hidden")]] extern std::byte const sdpa_graph_null_driver_begin;
-[[gnu::visibility("hidden")]] extern std::byte const sdpa_graph_null_driver_end;
-}
 
 namespace cudnn_frontend::offline {
 
-std::span<std::byte const> null_driver_bytes() { return {&sdpa_graph_null_driver_begin, &sdpa_graph_null_driver_end}; }
+[[gnu::visibility("hidden")]] extern std::byte const null_driver_begin __asm__(SDPA_GRAPH_BEGIN);
+[[gnu::visibility("hidden")]] extern std::byte const null_driver_end __asm__(SDPA_GRAPH_END);
+
+std::span<std::byte const> null_driver_bytes() { return {&null_driver_begin, &null_driver_end}; }
 
 }  // namespace cudnn_frontend::offline

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# symbols_test.sh <build folder>: the shared library exports names of our public namespaces and nothing else.
+# symbols_test.sh <shared library> <namespace>: the library exports names of our public namespaces and nothing else.
 set -euo pipefail
-library=$(find "$1" -name 'libsdpa_graph.so' | head -n 1)
+library=$1 namespace=$2
 
 exported=$(nm -D --defined-only --demangle "$library" | cut -d' ' -f3-)
-ours='^(vtable for |typeinfo for |typeinfo name for )?cudnn_frontend::'
+ours='^(vtable for |typeinfo for |typeinfo name for )?'$namespace::
 # Each layer has a namespace of its name; graph alone is a public one.
 layers=$(cd "$(dirname "$0")/../../src" && printf '%s\n' */ | sed 's|/$||' | grep -vx graph | paste -sd '|')
-inner="cudnn_frontend::($layers)::"
+inner="$namespace::($layers)::"
 
 if grep -vE "$ours" <<<"$exported"; then
     echo "the names above are not ours"
@@ -18,8 +18,8 @@ if grep -E "^[^(]*$inner" <<<"$exported"; then
     exit 1
 fi
 for name in 'graph::Graph::Graph()' 'graph::Graph::validate()' 'Target::cpu(int)'; do
-    grep -qF "cudnn_frontend::$name" <<<"$exported" || {
-        echo "cudnn_frontend::$name is not exported"
+    grep -qF "$namespace::$name" <<<"$exported" || {
+        echo "$namespace::$name is not exported"
         exit 1
     }
 done

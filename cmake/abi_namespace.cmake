@@ -1,0 +1,16 @@
+# SDPA_GRAPH_ABI_NAMESPACE: the preprocessor replaces the namespace's name, in this library and in programs that link it. So
+# sources stay as they are, and a class that a program declares itself is still this library's; it would not be in an inline
+# namespace. The file's name differs too, since a process loads one shared library of a name.
+set(library_namespace cudnn_frontend)
+set(library_name sdpa_graph)
+set(library_definitions "")
+if(SDPA_GRAPH_ABI_NAMESPACE)
+  if(NOT SDPA_GRAPH_ABI_NAMESPACE MATCHES "^[A-Za-z][A-Za-z0-9_]*$" OR SDPA_GRAPH_ABI_NAMESPACE MATCHES "^(std|sdpa_graph)$")
+    message(FATAL_ERROR "SDPA_GRAPH_ABI_NAMESPACE is \"${SDPA_GRAPH_ABI_NAMESPACE}\"; needed is a name of letters, digits and "
+      "underscores that no other library uses, such as my_attention")
+  endif()
+  set(library_namespace ${SDPA_GRAPH_ABI_NAMESPACE})
+  set(library_name sdpa_graph_${SDPA_GRAPH_ABI_NAMESPACE})
+  set(library_definitions cudnn_frontend=${SDPA_GRAPH_ABI_NAMESPACE})
+  add_compile_definitions(${library_definitions})
+endif()
