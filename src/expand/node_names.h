@@ -2,10 +2,14 @@
 #pragma once
 
 #include "nodes/node.h"
+#include "nodes/tensor_spec.h"
 
 namespace cudnn_frontend::expand {
 
 // The node's own name, or its kind in lower case where the user gave none.
 std::string name_of_node(nodes::Node const& node);
+
+// The tensor's own name, or one that tells where it comes from; null: not from a node.
+std::string name_of_tensor(nodes::TensorSpec const& tensor, nodes::Node const* producer);
 
 }  // namespace cudnn_frontend::expand

@@ -19,27 +19,26 @@ error_t only_cudnn(char const* what) {
 
 class HostPlan final : public Plan {
    public:
-    HostPlan(std::shared_ptr<cpu::Program const> program, CandidateInfo info, std::uint64_t graph_id)
+    HostPlan(std::shared_ptr<cpu::Program const> program, CandidateInfo info, PackLayout layout)
         : program_(std::move(program)),
           info_(std::move(info)),
-          graph_id_(graph_id),
-          slots_(make_slots(program_->graph())),
-          has_ragged_(std::ranges::any_of(slots_, &Slot::is_ragged)) {}
+          layout_(std::move(layout)),
+          has_ragged_(std::ranges::any_of(layout_.slots, &Slot::is_ragged)) {}
 
     CandidateInfo const& info() const override { return info_; }
     std::int64_t workspace_size() const override { return program_->workspace_size(); }
-    std::vector<Slot> const& slots() const override { return slots_; }
+    std::vector<Slot> const& slots() const override { return layout_.slots; }
 
     error_t execute(Run const& run) const override {
-        PointerList pointers(slots_.size());
-        SDPA_GRAPH_TRY(resolve(run.pack, graph_id_, slots_, pointers.all()));
-        SDPA_GRAPH_TRY(check_alignment(slots_, pointers.all()));
-        SDPA_GRAPH_TRY(check_factors(slots_, pointers.all(), HostMemory::All));
-        SDPA_GRAPH_TRY(check_overlap(slots_, pointers.all()));
+        PointerList pointers(slots().size());
+        SDPA_GRAPH_TRY(resolve(run.pack, layout_, pointers.all()));
+        SDPA_GRAPH_TRY(check_alignment(slots(), pointers.all()));
+        SDPA_GRAPH_TRY(check_factors(slots(), pointers.all(), HostMemory::All));
+        SDPA_GRAPH_TRY(check_overlap(slots(), pointers.all()));
         SDPA_GRAPH_TRY(check_workspace(*this, run));
         if (!has_ragged_) return program_->run(pointers.all(), run.workspace);
         return program_->run(pointers.all(), run.workspace, [&](std::vector<cpu::PackedSequences> const& sequences) {
-            return check_ragged_overlap(slots_, pointers.all(), sequences);
+            return check_ragged_overlap(slots(), pointers.all(), sequences);
         });
     }
 
@@ -60,15 +59,14 @@ class HostPlan final : public Plan {
    private:
     std::shared_ptr<cpu::Program const> program_;
     CandidateInfo info_;
-    std::uint64_t graph_id_;
-    std::vector<Slot> slots_;
+    PackLayout layout_;
     bool has_ragged_;
 };
 
 // What the copies of a planner share: the graph, and its plan once one of them built it.
 struct HostWork {
     Target target;
-    std::uint64_t graph_id;
+    PackLayout layout;
     ir::OpGraph op_graph;
     CandidateInfo info;
     std::mutex mutex;
@@ -76,7 +74,7 @@ struct HostWork {
 
     HostWork(PlanningInput const& input, ir::OpGraph graph)
         : target(input.target),
-          graph_id(input.graph_id),
+          layout(make_pack_layout(input.graph_id, input.graph.spec(), graph)),
           op_graph(std::move(graph)),
           info{.name = to_string(target.kind())} {}
 
@@ -85,7 +83,7 @@ struct HostWork {
         if (!plan) {
             auto program = cpu::Program::plan(op_graph, target.threads());
             if (program.is_bad()) return program.error();
-            plan = std::make_shared<HostPlan>(std::move(program).value(), info, graph_id);
+            plan = std::make_shared<HostPlan>(std::move(program).value(), info, layout);
         }
         return plan.get();
     }

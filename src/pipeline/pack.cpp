@@ -4,7 +4,9 @@
 #include "core/dims.h"
 #include "core/number_text.h"
 #include "core/rule_fault.h"
+#include "expand/node_names.h"
 #include "graph/tensor_access.h"
+#include "nodes/schema.h"
 #include "pipeline/overlap.h"
 
 #include <algorithm>
@@ -13,7 +15,18 @@
 namespace cudnn_frontend::pipeline {
 namespace {
 
-std::string label(Slot const& slot) { return "tensor '" + slot.name + "' (uid " + std::to_string(slot.uid) + ")"; }
+// Of a slot, or a tensor without one.
+template <class Tensor>
+std::string label(Tensor const& tensor) {
+    return "tensor '" + tensor.name + "' (uid " + std::to_string(tensor.uid) + ")";
+}
+
+// The one of that uid among those in the order of their uids.
+template <class Tensor>
+Tensor const* find_uid(std::vector<Tensor> const& sorted, std::int64_t uid) {
+    auto const at = std::ranges::lower_bound(sorted, uid, {}, &Tensor::uid);
+    return at == sorted.end() || at->uid != uid ? nullptr : &*at;
+}
 
 // What is wrong with a pack under one of the rules on runs in docs/spec.md, all of it in one error.
 class PackFaults {
@@ -31,17 +44,18 @@ class PackFaults {
     error_t error_;
 };
 
-// Puts each pointer into the slot of its uid; what no slot asks for is dropped.
+// Puts each pointer into the slot of its uid. What no slot asks for is dropped, but for memory that waits for a result.
 class SlotFiller final : public Variant_pack_sink {
    public:
-    SlotFiller(std::vector<Slot> const& slots, std::uint64_t graph_id, std::span<void*> pointers, PackFaults& faults)
-        : slots_(slots), graph_id_(graph_id), pointers_(pointers), faults_(faults) {}
+    SlotFiller(PackLayout const& layout, std::span<void*> pointers, PackFaults& faults)
+        : layout_(layout), pointers_(pointers), faults_(faults) {}
 
     void add(std::int64_t uid, void* pointer) override {
-        auto const slot = std::lower_bound(slots_.begin(), slots_.end(), uid,
-                                           [](Slot const& candidate, std::int64_t key) { return candidate.uid < key; });
-        if (slot == slots_.end() || slot->uid != uid) return;
-        pointers_[static_cast<std::size_t>(slot - slots_.begin())] = pointer;
+        if (Slot const* const slot = find_uid(layout_.slots, uid)) {
+            pointers_[static_cast<std::size_t>(slot - layout_.slots.data())] = pointer;
+        } else if (pointer != nullptr) {
+            refuse_virtual(uid);
+        }
     }
 
     void add(std::shared_ptr<graph::Tensor_attributes> const& tensor, void* pointer) override {
@@ -58,11 +72,18 @@ class SlotFiller final : public Variant_pack_sink {
    private:
     bool is_foreign(graph::Tensor_attributes const& tensor) const {
         std::uint64_t const owner = detail::Tensor_access::graph_id(tensor);
-        return owner != 0 && owner != graph_id_;
+        return owner != 0 && owner != layout_.graph_id;
     }
 
-    std::vector<Slot> const& slots_;
-    std::uint64_t graph_id_;
+    void refuse_virtual(std::int64_t uid) const {
+        VirtualTensor const* const tensor = find_uid(layout_.virtual_tensors, uid);
+        if (tensor == nullptr) return;
+        faults_.add(tensor->name, label(*tensor) +
+                                      " is virtual, so that nothing would be written to its memory in the pack; call "
+                                      "set_output(true) on it before the graph is built, or remove the entry");
+    }
+
+    PackLayout const& layout_;
     std::span<void*> pointers_;
     PackFaults& faults_;
 };
@@ -82,7 +103,7 @@ static std::size_t slot_index_of(ir::OpGraph const& graph, ir::ValueId value) {
     return static_cast<std::size_t>(binding - graph.bindings().begin());
 }
 
-std::vector<Slot> make_slots(ir::OpGraph const& graph) {
+static std::vector<Slot> make_slots(ir::OpGraph const& graph) {
     std::vector<Slot> slots;
     for (ir::Binding const& binding : graph.bindings()) {
         ir::Value const& value = graph.value(binding.value);
@@ -105,12 +126,29 @@ std::vector<Slot> make_slots(ir::OpGraph const& graph) {
     return slots;
 }
 
-error_t resolve(Variant_pack pack, std::uint64_t graph_id, std::vector<Slot> const& slots, std::span<void*> pointers) {
+static std::vector<VirtualTensor> virtual_results(nodes::GraphSpec const& graph) {
+    std::vector<VirtualTensor> tensors;
+    for (nodes::Node const& node : graph.nodes) {
+        nodes::for_each_port(node, nodes::Direction::Output, [&](nodes::PortRow const&, nodes::TensorId id) {
+            nodes::TensorSpec const& tensor = graph.tensors[static_cast<std::size_t>(id)];
+            if (tensor.is_virtual) tensors.push_back({tensor.uid.value(), expand::name_of_tensor(tensor, &node)});
+        });
+    }
+    std::ranges::sort(tensors, {}, &VirtualTensor::uid);
+    return tensors;
+}
+
+PackLayout make_pack_layout(std::uint64_t graph_id, nodes::GraphSpec const& graph, ir::OpGraph const& op_graph) {
+    return {graph_id, make_slots(op_graph), virtual_results(graph)};
+}
+
+error_t resolve(Variant_pack pack, PackLayout const& layout, std::span<void*> pointers) {
     static char unnamed;  // its address stands for a slot that the pack does not name
     std::fill(pointers.begin(), pointers.end(), &unnamed);
     PackFaults faults("run.r06");
-    SlotFiller filler(slots, graph_id, pointers, faults);
+    SlotFiller filler(layout, pointers, faults);
     pack.visit(filler);
+    std::vector<Slot> const& slots = layout.slots;
     for (std::size_t i = 0; i < slots.size(); ++i) {
         bool const is_named = pointers[i] != &unnamed;
         if (is_named && pointers[i] != nullptr) continue;

@@ -3,6 +3,7 @@
 
 #include "cpu/ragged.h"
 #include "ir/op_graph.h"
+#include "nodes/graph_spec.h"
 
 #include <cudnn_frontend/variant_pack.h>
 
@@ -34,8 +35,20 @@ struct Slot {
     bool is_ragged() const { return offset_slot != kNoSlot; }
 };
 
-// One slot for each binding, in the same order.
-std::vector<Slot> make_slots(ir::OpGraph const& graph);
+// A result that the graph keeps to itself: nothing is written to memory that a pack has for it.
+struct VirtualTensor {
+    std::int64_t uid;
+    std::string name;
+};
+
+// What a plan holds packs against.
+struct PackLayout {
+    std::uint64_t graph_id = 0;                  // tensors as keys belong to this graph, or to none
+    std::vector<Slot> slots;                     // one for each binding of the op graph, in the same order
+    std::vector<VirtualTensor> virtual_tensors;  // by uid
+};
+
+PackLayout make_pack_layout(std::uint64_t graph_id, nodes::GraphSpec const& graph, ir::OpGraph const& op_graph);
 
 // Something for each slot, without a trip to the heap for as many as attention graphs have.
 template <class T>
@@ -52,8 +65,8 @@ class SlotList {
 };
 using PointerList = SlotList<void*>;
 
-// Fills the pointers, one for each slot in their order. Tensors as keys belong to the graph of that id, or to none.
-error_t resolve(Variant_pack pack, std::uint64_t graph_id, std::vector<Slot> const& slots, std::span<void*> pointers);
+// Fills the pointers, one for each slot in their order.
+error_t resolve(Variant_pack pack, PackLayout const& layout, std::span<void*> pointers);
 
 // The pointers are multiples of each slot's alignment.
 error_t check_alignment(std::vector<Slot> const& slots, std::span<void* const> pointers);

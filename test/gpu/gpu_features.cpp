@@ -318,6 +318,25 @@ void check_bad_workspaces(GpuStream const& gpu) {
     expect_good(gpu.wait(), "its run");
 }
 
+// Its Stats are computed, and stay in the graph.
+void check_virtual_results(GpuStream const& gpu) {
+    AttentionCase const c = feature_case();
+    Inputs const in = make_inputs(c);
+    ForwardOutputs const out = make_forward_outputs(c);
+    Session session(c, in, out);
+    TensorPtr const stats = session.tensor_of(out.stats);
+    stats->set_output(false);
+    expect_good(session.build(Target::cuda(gpu.handle())), "a plan with virtual Stats");
+    DeviceMirror mirror;
+    auto pack = device_pack(session, mirror);
+    HostMemory const workspace(session.graph().get_workspace_size());
+    auto const run = [&] { return session.graph().execute(gpu.handle(), pack, mirror.address(workspace)); };
+    expect_bad(run(), "[run.r06] tensor 'attention::Stats'", "memory for virtual Stats");
+    pack.erase(stats->get_uid());
+    expect_good(run(), "a pack without them");
+    expect_good(gpu.wait(), "its run");
+}
+
 }  // namespace
 
 int main() {
@@ -333,6 +352,7 @@ int main() {
     std::vector<std::byte> const wanted = place.take_result();
     check_bad_arguments(place, gpu);
     check_bad_workspaces(gpu);
+    check_virtual_results(gpu);
     check_forms(place, gpu, wanted);
     check_kept_graphs(gpu, wanted);
     check_allocations(gpu);

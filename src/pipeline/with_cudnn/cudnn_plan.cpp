@@ -33,8 +33,7 @@ CudnnPlan::CudnnPlan(std::shared_ptr<CudnnContext const> context, std::shared_pt
     : context_(std::move(context)),
       engine_(std::move(engine)),
       info_(info_of(engine_->config(), *context_)),
-      may_keep_pack_(std::none_of(context_->slots.begin(), context_->slots.end(),
-                                  [](Slot const& slot) { return slot.is_on_host; })) {}
+      may_keep_pack_(std::ranges::none_of(context_->layout.slots, &Slot::is_on_host)) {}
 
 std::int64_t CudnnPlan::workspace_size() const { return context_->bindings.scratch_bytes + engine_->workspace_bytes(); }
 
@@ -48,10 +47,10 @@ error_t CudnnPlan::with_memory(Run const& run, Call call) const {
     if (run.handle == nullptr) {
         return {error_code_t::HANDLE_ERROR, "the cuDNN handle is null; pass one that cudnnCreate() made"};
     }
-    PointerList pointers(context_->slots.size());
-    SDPA_GRAPH_TRY(resolve(run.pack, context_->graph_id, context_->slots, pointers.all()));
-    SDPA_GRAPH_TRY(check_alignment(context_->slots, pointers.all()));
-    SDPA_GRAPH_TRY(check_factors(context_->slots, pointers.all(), HostMemory::ScalarsByValue));
+    PointerList pointers(slots().size());
+    SDPA_GRAPH_TRY(resolve(run.pack, context_->layout, pointers.all()));
+    SDPA_GRAPH_TRY(check_alignment(slots(), pointers.all()));
+    SDPA_GRAPH_TRY(check_factors(slots(), pointers.all(), HostMemory::ScalarsByValue));
     SDPA_GRAPH_TRY(check_workspace(*this, run));
     cudnn::RunMemory memory{.caller = pointers.all(), .tables = {}, .workspace = run.workspace};
     if (context_->tables) memory.tables = context_->tables->pointers;
@@ -88,13 +87,13 @@ error_t CudnnPlan::check_contents(Run const& run, std::span<void* const> pointer
     auto const is_captured = cudnn::is_capturing(stream.value());
     if (is_captured.is_bad() || is_captured.value()) return is_captured.error();
     SDPA_GRAPH_TRY(cudnn::wait_for(stream.value()));
-    SDPA_GRAPH_TRY(check_all_factors(context_->slots, pointers));
+    SDPA_GRAPH_TRY(check_all_factors(slots(), pointers));
     return cpu::check_indices_elsewhere(*context_->checked_graph, pointers, cudnn::download);
 }
 
 error_t CudnnPlan::execute(Run const& run) const {
     return with_memory(run, [&](cudnn::RunMemory const& memory) -> error_t {
-        SDPA_GRAPH_TRY(check_overlap(context_->slots, memory.caller));
+        SDPA_GRAPH_TRY(check_overlap(slots(), memory.caller));
         SDPA_GRAPH_TRY(check_contents(run, memory.caller));
         return cudnn::execute(run.handle, *engine_, context_->bindings, memory, may_keep_pack_ ? &last_pack_ : nullptr);
     });
@@ -102,7 +101,7 @@ error_t CudnnPlan::execute(Run const& run) const {
 
 error_t CudnnPlan::populate(Run const& run, CUgraph_st* graph, bool checks_overlap) const {
     return with_memory(run, [&](cudnn::RunMemory const& memory) -> error_t {
-        if (checks_overlap) SDPA_GRAPH_TRY(check_overlap(context_->slots, memory.caller));
+        if (checks_overlap) SDPA_GRAPH_TRY(check_overlap(slots(), memory.caller));
         return cudnn::populate_cuda_graph(run.handle, *engine_, context_->bindings, memory, graph);
     });
 }
@@ -121,7 +120,7 @@ error_t CudnnPlan::populate_cuda_graph(Run const& run, CUgraph_st* graph) const 
 error_t CudnnPlan::update_cuda_graph(Run const& run, CUgraph_st* graph) const {
     if (graph == nullptr) return {error_code_t::INVALID_VALUE, "the CUDA graph is null; pass the populated one"};
     return with_memory(run, [&](cudnn::RunMemory const& memory) -> error_t {
-        SDPA_GRAPH_TRY(check_overlap(context_->slots, memory.caller));
+        SDPA_GRAPH_TRY(check_overlap(slots(), memory.caller));
         return cudnn::update_cuda_graph(run.handle, *engine_, context_->bindings, memory, graph);
     });
 }
@@ -133,10 +132,10 @@ error_t CudnnPlan::warm_up(cudnnHandle_t handle) const {
     if (memory.is_bad()) return memory.error();
     std::uint64_t scalar = detail::make_scalar(1.0f).bits;  // nothing is computed from it
     std::vector<void*> pointers;
-    for (Slot const& slot : context_->slots) {
+    for (Slot const& slot : slots()) {
         pointers.push_back(slot.is_on_host ? static_cast<void*>(&scalar) : memory.value()->pointer());
     }
-    SortedPack const pack(context_->slots, pointers.data());
+    SortedPack const pack(slots(), pointers.data());
     auto const graph = cudnn::make_cuda_graph();
     if (graph.is_bad()) return graph.error();
     return populate({handle, Variant_pack::of(pack), memory.value()->pointer(), workspace_size()}, graph.value()->graph,

@@ -14,8 +14,7 @@ namespace cudnn_frontend::pipeline {
 // What all plans of a graph run with.
 struct CudnnContext {
     PlanningDevice device;
-    std::uint64_t graph_id = 0;
-    std::vector<Slot> slots;
+    PackLayout layout;
     cudnn::Bindings bindings;
     bool is_deterministic = true;                      // the graph; an engine can be otherwise
     std::shared_ptr<ir::OpGraph const> checked_graph;  // where runs look at what the memory holds first; else null
@@ -30,7 +29,7 @@ class CudnnPlan final : public Plan {
 
     CandidateInfo const& info() const override { return info_; }
     std::int64_t workspace_size() const override;
-    std::vector<Slot> const& slots() const override { return context_->slots; }
+    std::vector<Slot> const& slots() const override { return context_->layout.slots; }
 
     error_t execute(Run const& run) const override;
     error_t populate_cuda_graph(Run const& run, CUgraph_st* graph) const override;

@@ -47,9 +47,8 @@ std::shared_ptr<CudnnContext const> make_context(PlanningInput const& input, Pla
                                                  std::shared_ptr<DeviceTables const> tables) {
     auto context = std::make_shared<CudnnContext>();
     context->device = std::move(device);
-    context->graph_id = input.graph_id;
-    context->slots = make_slots(op_graph);
-    align_matrices(context->slots, op_graph);
+    context->layout = make_pack_layout(input.graph_id, input.graph.spec(), op_graph);
+    align_matrices(context->layout.slots, op_graph);
     context->bindings = std::move(bindings);
     if (core::environment::checks_indices()) context->checked_graph = std::make_shared<ir::OpGraph const>(op_graph);
     context->is_deterministic = support::is_deterministic(input.graph);
