@@ -81,15 +81,34 @@ Result<KnobRange> read_range(Descriptor const& info) {
 
 }  // namespace
 
-// Kernels that do are numbered from 32 on in 9.12 to 9.19, and have STREAM_K in 9.28.
-static bool splits_keys(KnobChoice const& choice) {
-    constexpr std::int64_t kSplit = 32;
-    if (choice.knob == CUDNN_KNOB_TYPE_KERNEL_CFG) return (choice.value & kSplit) != 0;
-    return choice.knob == CUDNN_KNOB_TYPE_STREAM_K && choice.value != 0;
+// Up to 9.22 one knob numbers all kernels, from 32 on those that split.
+static bool is_numbered_whole(std::vector<KnobChoice> const& knobs) {
+    if (knobs.size() != 1 || knobs.front().knob != CUDNN_KNOB_TYPE_KERNEL_CFG) return false;
+    return knobs.front().value >= 0 && knobs.front().value < 32;
 }
 
-bool may_split_keys(EngineConfig const& config) {
-    return config.knobs.empty() || std::ranges::any_of(config.knobs, splits_keys);
+// From 9.23 on STREAM_K says it, beside knobs that have no say in it.
+static bool is_told_whole(std::vector<KnobChoice> const& knobs) {
+    bool is_told = false;
+    for (KnobChoice const& choice : knobs) {
+        switch (choice.knob) {
+            case CUDNN_KNOB_TYPE_STREAM_K:
+                if (choice.value != 0) return false;
+                is_told = true;
+                break;
+            case CUDNN_KNOB_TYPE_KERNEL_CFG:
+            case CUDNN_KNOB_TYPE_TILE_M:
+            case CUDNN_KNOB_TYPE_TILE_N:
+            case CUDNN_KNOB_TYPE_TILE_CGA_M: break;
+            default: return false;
+        }
+    }
+    return is_told;
+}
+
+bool may_split_keys(std::vector<KnobChoice> const& knobs, std::size_t cudnn_version) {
+    constexpr std::size_t kFirstWithStreamK = 92300;
+    return cudnn_version < kFirstWithStreamK ? !is_numbered_whole(knobs) : !is_told_whole(knobs);
 }
 
 Result<EngineConfig> describe(Descriptor const& config) {

@@ -27,8 +27,9 @@ struct EngineConfig {
     std::int64_t shared_memory_bytes = 0;
 };
 
-// Whether its kernels split the keys of one query between blocks, or may, since it leaves all knobs to the engine.
-bool may_split_keys(EngineConfig const& config);
+// Whether kernels of these knobs split the keys of one query between blocks, or may: where the engine chooses, and
+// where the knobs are not those of which this is known.
+bool may_split_keys(std::vector<KnobChoice> const& knobs, std::size_t cudnn_version);
 
 // A configuration of the backend. Good for one plan: cuDNN 9.19 fails to build a second one from it.
 struct BackendConfig {

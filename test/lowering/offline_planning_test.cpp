@@ -9,6 +9,7 @@
 #include "support/small_graph.h"
 
 #include <cstdlib>
+#include <functional>
 
 using namespace sdpa_test;
 using cudnn_frontend::DeviceProperties;
@@ -18,8 +19,8 @@ using Bytes = std::vector<std::uint8_t>;
 
 namespace {
 
-Error find_engines(Graph& graph) {
-    Error error = graph.build_operation_graph(Target::offline("h200"));
+Error find_engines(Graph& graph, char const* device = "h200") {
+    Error error = graph.build_operation_graph(Target::offline(device));
     if (error.is_good()) error = graph.create_execution_plans({HeurMode_t::A});
     if (error.is_good()) error = graph.check_support();
     return error;
@@ -312,6 +313,27 @@ TEST_CASE("a sink of one query bars the kernels that split its keys", "[offline]
     std::string const refusal = barred.forward.graph().build(Target::offline("h200")).get_message();
     CHECK(refusal.find(first(graph) + " may split the keys of one query") != std::string::npos);
     CHECK(refusal.find(chosen + " has the deselected name") != std::string::npos);
+}
+
+TEST_CASE("kernels that keep the keys of one query together are known on each architecture", "[offline]") {
+    if (!has_cudnn()) return;
+    std::vector<std::function<void(AttentionCase&)>> const wrong_in_parts = {
+        [](AttentionCase& c) { c.sink = DataType_t::FLOAT; },
+        [](AttentionCase& c) {
+            c.bias = Index4{1, c.h_q, 1, 1};
+        },
+    };
+    for (char const* const device : {"a100", "l40s", "h200", "b200", "rtx5090"}) {
+        for (std::int64_t const head_dim : {64, 128, 256}) {
+            for (auto const& change : wrong_in_parts) {
+                AttentionCase c = gpu_case_groups()[0].cases[0];
+                c.s_q = 1, c.s_kv = 600, c.d_qk = c.d_v = head_dim;
+                change(c);
+                CAPTURE(device, head_dim);
+                CHECK(find_engines(Graphs(c).forward.graph(), device).get_message() == "");
+            }
+        }
+    }
 }
 
 TEST_CASE("a plan tells whether each run gives the same bits", "[offline]") {

@@ -12,7 +12,8 @@ Candidate::Candidate(std::shared_ptr<CudnnPlan const> plan)
     : info_(plan->info()), expected_workspace_(plan->workspace_size()), plan_(std::move(plan)) {}
 
 std::string Candidate::reason_to_refuse() const {
-    if (!work_ || !work_->is_wrong_in_parts || !cudnn::may_split_keys(engine_->config())) return {};
+    if (!work_ || !work_->is_wrong_in_parts) return {};
+    if (!cudnn::may_split_keys(engine_->config().knobs, work_->context->device.api->get_version())) return {};
     return "may split the keys of one query, which computes wrong beside a sink, drawn dropout or numbers for heads";
 }
 
