@@ -30,7 +30,7 @@ error_t read_engine(Descriptor const& config, EngineConfig& value) {
     Descriptor const& engine = engines.value().front();
     auto const index = engine.read<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
     if (index.is_bad()) return index.error();
-    value.engine = index.value();
+    value.choice.engine = index.value();
     value.behavior_notes = read_notes<cudnnBackendBehaviorNote_t>(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE);
     value.numerical_notes = read_notes<cudnnBackendNumericalNote_t>(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE);
     return {};
@@ -45,17 +45,9 @@ error_t read_knobs(Descriptor const& config, EngineConfig& value) {
         if (knob.is_bad()) return knob.error();
         auto const setting = choice.read<std::int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE);
         if (setting.is_bad()) return setting.error();
-        value.knobs.push_back({knob.value(), setting.value()});
+        value.choice.knobs.push_back({knob.value(), setting.value()});
     }
     return {};
-}
-
-std::string name_of(EngineConfig const& config) {
-    std::string name = "eng" + std::to_string(config.engine);
-    for (KnobChoice const& choice : config.knobs) {
-        name += "_k" + std::to_string(static_cast<int>(choice.knob)) + "=" + std::to_string(choice.value);
-    }
-    return name;
 }
 
 Descriptor make_engine(Descriptor const& graph, Device const* device, std::int64_t index) {
@@ -80,6 +72,14 @@ Result<KnobRange> read_range(Descriptor const& info) {
 }
 
 }  // namespace
+
+std::string name_of(EngineChoice const& choice) {
+    std::string name = "eng" + std::to_string(choice.engine);
+    for (KnobChoice const& knob : choice.knobs) {
+        name += "_k" + std::to_string(static_cast<int>(knob.knob)) + "=" + std::to_string(knob.value);
+    }
+    return name;
+}
 
 // Up to 9.22 one knob numbers all kernels, from 32 on those that split.
 static bool is_numbered_whole(std::vector<KnobChoice> const& knobs) {
@@ -115,7 +115,7 @@ Result<EngineConfig> describe(Descriptor const& config) {
     EngineConfig value;
     SDPA_GRAPH_TRY(read_engine(config, value));
     SDPA_GRAPH_TRY(read_knobs(config, value));
-    value.name = name_of(value);
+    value.name = name_of(value.choice);
     value.workspace_bytes = read_size<std::int64_t>(config, CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE);
     value.shared_memory_bytes = read_size<std::int32_t>(config, CUDNN_ATTR_ENGINECFG_SHARED_MEMORY_USED);
     return value;

@@ -17,10 +17,17 @@ struct KnobChoice {
     std::int64_t value;
 };
 
-struct EngineConfig {
-    std::int64_t engine = -1;  // unknown
+// An engine, by its global index, and what was chosen for it.
+struct EngineChoice {
+    std::int64_t engine = 0;
     std::vector<KnobChoice> knobs;
-    std::string name;  // eng2_k24=7
+};
+
+std::string name_of(EngineChoice const& choice);  // eng2_k24=7
+
+struct EngineConfig {
+    EngineChoice choice;
+    std::string name;
     std::vector<BehaviorNote_t> behavior_notes;
     std::vector<NumericalNote_t> numerical_notes;
     std::int64_t workspace_bytes = 0;

@@ -19,9 +19,8 @@ Result<std::shared_ptr<EnginePlan const>> EnginePlan::build(BackendConfig config
 }
 
 // With neither handle nor device cuDNN 9.19 crashes.
-Result<std::shared_ptr<EnginePlan const>> EnginePlan::load(Api const& api, std::string const& name,
-                                                           std::string const& json, cudnnHandle_t handle,
-                                                           Device const* device) {
+Result<std::shared_ptr<EnginePlan const>> EnginePlan::load(Api const& api, EngineChoice choice, std::string const& json,
+                                                           cudnnHandle_t handle, Device const* device) {
     if (handle == nullptr && device == nullptr) {
         return error_t(error_code_t::INVALID_VALUE, "loading a plan needs a cuDNN handle or a device description");
     }
@@ -43,7 +42,8 @@ Result<std::shared_ptr<EnginePlan const>> EnginePlan::load(Api const& api, std::
         auto config = describe(configs.value().front());
         if (config.is_good()) plan->config_ = std::move(config).value();
     }
-    plan->config_.name = name;
+    plan->config_.name = name_of(choice);
+    plan->config_.choice = std::move(choice);
     return std::shared_ptr<EnginePlan const>(std::move(plan));
 }
 

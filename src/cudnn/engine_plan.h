@@ -13,11 +13,10 @@ class EnginePlan {
     // Compiles, which takes tens of milliseconds up to a second. Uses the config up.
     static Result<std::shared_ptr<EnginePlan const>> build(BackendConfig config, Device const* device,
                                                            Descriptor const* kernel_cache);
-    // From what serialize() gave. The engine and its notes come from the plan; its knobs there are complete, unlike
-    // those that the name was made of.
-    static Result<std::shared_ptr<EnginePlan const>> load(Api const& api, std::string const& name,
-                                                          std::string const& json, cudnnHandle_t handle,
-                                                          Device const* device);
+    // From what serialize() gave, and the choice that the plan was built from: cuDNN's text has values for all knobs,
+    // also those that were left to the engine.
+    static Result<std::shared_ptr<EnginePlan const>> load(Api const& api, EngineChoice choice, std::string const& json,
+                                                          cudnnHandle_t handle, Device const* device);
 
     EngineConfig const& config() const { return config_; }
     std::int64_t workspace_bytes() const { return workspace_bytes_; }

@@ -6,12 +6,17 @@ namespace cudnn_frontend::pipeline {
 namespace {
 
 constexpr std::string_view kMagic = "sdpaplan";
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kFormat = 2;                       // 1 named a plan's knobs in its engine's name alone
 constexpr std::size_t kHeaderBytes = kMagic.size() + 16;  // magic, format, checksum of what follows
 
 error_t invalid(std::string const& found) {
     return {error_code_t::UNSUPPORTED_GRAPH_FORMAT, "the bytes are no stored plan that this library can read: " +
                                                         found + "; store the plan again with serialize()"};
+}
+
+error_t wrong_format(std::int64_t format) {
+    std::string const whose = format == 1 ? ", which an older version of it wrote" : "";
+    return invalid("they have the format " + std::to_string(format) + whose + "; needed is " + std::to_string(kFormat));
 }
 
 }  // namespace
@@ -37,7 +42,7 @@ Result<PlanContainer> read_container(std::vector<std::uint8_t> const& bytes) {
     if (all.size() < kHeaderBytes) return invalid("they are cut off after " + std::to_string(all.size()) + " bytes");
     BlobReader header(all.substr(kMagic.size()));
     if (std::int64_t const format = header.number(); format != kFormat) {
-        return invalid("they have the format " + std::to_string(format) + ", needed is " + std::to_string(kFormat));
+        return wrong_format(format);
     }
     std::string_view const body = all.substr(kHeaderBytes);
     if (static_cast<std::uint64_t>(header.number()) != checksum(body)) return invalid("they were cut or changed");

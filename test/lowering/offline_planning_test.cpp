@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <map>
 
 using namespace sdpa_test;
 using cudnn_frontend::DeviceProperties;
@@ -118,6 +119,12 @@ TEST_CASE("a plan stores and loads, and notices changed bytes, other devices and
     CHECK(loaded_name == name);
     CHECK(loaded.get_workspace_size() == graph.get_workspace_size());
     CHECK(loaded.get_variant_pack_uids_sorted() == graph.get_variant_pack_uids_sorted());
+    std::int64_t engine = -1, loaded_engine = -2;
+    std::map<cudnn_frontend::KnobType_t, std::int64_t> knobs, loaded_knobs;
+    REQUIRE(graph.get_engine_and_knobs_at_index(0, engine, knobs).is_good());
+    REQUIRE(loaded.get_engine_and_knobs_at_index(0, loaded_engine, loaded_knobs).is_good());
+    CHECK(loaded_engine == engine);
+    CHECK(loaded_knobs == knobs);
 
     for (std::size_t at = 0; at < bytes.size(); at += at < 64 ? 1 : 997) {
         Bytes changed = bytes;
@@ -386,7 +393,16 @@ TEST_CASE("limits can be ignored, and then cuDNN answers for itself", "[offline]
     auto const build = [&] { return Graphs(c).backward.build(Target::offline("h200")).get_message(); };
     CHECK(build().find("[cudnn.s37]") != std::string::npos);
     setenv("SDPA_GRAPH_IGNORE_LIMITS", "1", 1);
-    CHECK(build() == "");
+    Graphs graphs(c);
+    CHECK(graphs.backward.build(Target::offline("h200")).get_message() == "");
+    Bytes bytes;
+    REQUIRE(graphs.backward.graph().serialize(bytes).is_good());
+    Graph loaded;
+    loaded.set_device_properties(device("h200"));
+    CHECK(loaded.deserialize(nullptr, bytes).get_message() == "");
+    unsetenv("SDPA_GRAPH_IGNORE_LIMITS");
+    CHECK(loaded.deserialize(nullptr, bytes).get_message().find("[cudnn.s37]") == 0);
+    setenv("SDPA_GRAPH_IGNORE_LIMITS", "1", 1);
     c.sink.reset();
     c.d_qk = c.d_v = 20;  // cudnn.s04: no engine takes it
     std::string const answer = build();

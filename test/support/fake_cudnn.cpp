@@ -234,10 +234,10 @@ int FakeCudnn::answer(Made const& made, cudnnBackendAttributeName_t attribute, s
         // Engines differ by the descriptor that asks.
         case CUDNN_ATTR_ENGINE_GLOBAL_INDEX:
             return give(std::int64_t{std::stoll(made.name.substr(1))}, capacity, count, values);
-        case CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE: return give(CUDNN_KNOB_TYPE_TILE_SIZE, capacity, count, values);
-        case CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE: return give(std::int64_t{7}, capacity, count, values);
+        case CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE: return give(knob, capacity, count, values);
+        case CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE: return give(knob_value, capacity, count, values);
         case CUDNN_ATTR_ENGINE_KNOB_INFO: *count = 1; return 0;
-        case CUDNN_ATTR_KNOB_INFO_TYPE: return give(CUDNN_KNOB_TYPE_TILE_SIZE, capacity, count, values);
+        case CUDNN_ATTR_KNOB_INFO_TYPE: return give(knob, capacity, count, values);
         case CUDNN_ATTR_KNOB_INFO_MAXIMUM_VALUE: return give(std::int64_t{9}, capacity, count, values);
         case CUDNN_ATTR_KNOB_INFO_MINIMUM_VALUE: return give(std::int64_t{3}, capacity, count, values);
         case CUDNN_ATTR_KNOB_INFO_STRIDE: return give(std::int64_t{2}, capacity, count, values);

@@ -34,6 +34,8 @@ class FakeCudnn {
     // What engine configs tell.
     std::int64_t config_workspace_bytes = 0;
     std::int32_t shared_memory_bytes = 0;
+    cudnnBackendKnobType_t knob = CUDNN_KNOB_TYPE_TILE_SIZE;  // the only one
+    std::int64_t knob_value = 7;
     std::vector<cudnnBackendBehaviorNote_t> behavior_notes;
     std::vector<cudnnBackendNumericalNote_t> numerical_notes;
     std::size_t version = 91900;

@@ -18,12 +18,12 @@ CandidateInfo info_of(cudnn::EngineConfig const& config, CudnnContext const& con
     auto const& notes = config.numerical_notes;
     bool const is_noted = std::find(notes.begin(), notes.end(), NumericalNote_t::NONDETERMINISTIC) != notes.end();
     CandidateInfo info{.name = config.name,
+                       .engine = config.choice.engine,
                        .behavior_notes = config.behavior_notes,
                        .numerical_notes = notes,
                        .shared_memory_bytes = config.shared_memory_bytes,
                        .is_deterministic = context.is_deterministic && !is_noted};
-    if (config.engine >= 0) info.engine = config.engine;
-    for (cudnn::KnobChoice const& choice : config.knobs) {
+    for (cudnn::KnobChoice const& choice : config.choice.knobs) {
         info.knobs.emplace_back(cudnn::from_backend(choice.knob), choice.value);
     }
     return info;
@@ -159,7 +159,8 @@ Result<std::string> CudnnPlan::serialize() const {
     auto const plan = engine_->serialize();
     if (plan.is_bad()) return plan.error();
     return write_plan({.cudnn_version = context_->device.api->get_version(),
-                       .name = info_.name,
+                       .choice = engine_->config().choice,
+                       .dynamic_shapes = context_->dynamic_shapes,
                        .device = context_->device.device->json(),
                        .bindings = context_->bindings,
                        .engine_plan = plan.value()});

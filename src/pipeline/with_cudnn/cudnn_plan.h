@@ -16,6 +16,7 @@ struct CudnnContext {
     PlanningDevice device;
     PackLayout layout;
     cudnn::Bindings bindings;
+    bool dynamic_shapes = false;
     bool is_deterministic = true;                      // the graph; an engine can be otherwise
     std::shared_ptr<ir::OpGraph const> checked_graph;  // where runs look at what the memory holds first; else null
     std::shared_ptr<DeviceTables const> tables;        // null where there are none, and where the device is not there

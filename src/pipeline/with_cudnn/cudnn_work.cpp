@@ -2,6 +2,11 @@
 
 namespace cudnn_frontend::pipeline {
 
+std::string reason_to_refuse(bool is_wrong_in_parts, cudnn::EngineChoice const& choice, std::size_t cudnn_version) {
+    if (!is_wrong_in_parts || !cudnn::may_split_keys(choice.knobs, cudnn_version)) return {};
+    return "may split the keys of one query, which computes wrong beside a sink, drawn dropout or numbers for heads";
+}
+
 Candidate::Candidate(std::shared_ptr<CudnnWork const> work, std::shared_ptr<Engine> engine)
     : work_(std::move(work)),
       engine_(std::move(engine)),
@@ -12,9 +17,9 @@ Candidate::Candidate(std::shared_ptr<CudnnPlan const> plan)
     : info_(plan->info()), expected_workspace_(plan->workspace_size()), plan_(std::move(plan)) {}
 
 std::string Candidate::reason_to_refuse() const {
-    if (!work_ || !work_->is_wrong_in_parts) return {};
-    if (!cudnn::may_split_keys(engine_->config().knobs, work_->context->device.api->get_version())) return {};
-    return "may split the keys of one query, which computes wrong beside a sink, drawn dropout or numbers for heads";
+    if (!work_) return {};  // looked at before it was loaded
+    return pipeline::reason_to_refuse(work_->is_wrong_in_parts, engine_->config().choice,
+                                      work_->context->device.api->get_version());
 }
 
 Result<CudnnPlan const*> Candidate::build() {

@@ -18,11 +18,14 @@ struct CudnnWork {
     bool is_wrong_in_parts = false;  // where kernels split the keys of one query
 };
 
+// Why an engine would compute a graph wrong of which such kernels do so; empty where nothing is known against it.
+std::string reason_to_refuse(bool is_wrong_in_parts, cudnn::EngineChoice const& choice, std::size_t cudnn_version);
+
 // An engine that may serve the user's graph, and the plan once there is one.
 class Candidate {
    public:
     Candidate(std::shared_ptr<CudnnWork const> work, std::shared_ptr<Engine> engine);
-    explicit Candidate(std::shared_ptr<CudnnPlan const> plan);  // one that is built already
+    explicit Candidate(std::shared_ptr<CudnnPlan const> plan);  // one that was loaded
 
     CandidateInfo const& info() const { return info_; }
     std::int64_t expected_workspace() const { return expected_workspace_; }

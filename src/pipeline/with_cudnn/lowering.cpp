@@ -44,12 +44,13 @@ void align_matrices(std::vector<Slot>& slots, ir::OpGraph const& graph) {
 // What plans run with, however they were made.
 std::shared_ptr<CudnnContext const> make_context(PlanningInput const& input, PlanningDevice device,
                                                  ir::OpGraph const& op_graph, cudnn::Bindings bindings,
-                                                 std::shared_ptr<DeviceTables const> tables) {
+                                                 std::shared_ptr<DeviceTables const> tables, bool dynamic_shapes) {
     auto context = std::make_shared<CudnnContext>();
     context->device = std::move(device);
     context->layout = make_pack_layout(input.graph_id, input.graph.spec(), op_graph);
     align_matrices(context->layout.slots, op_graph);
     context->bindings = std::move(bindings);
+    context->dynamic_shapes = dynamic_shapes;
     if (core::environment::checks_indices()) context->checked_graph = std::make_shared<ir::OpGraph const>(op_graph);
     context->is_deterministic = support::is_deterministic(input.graph);
     context->tables = std::move(tables);
@@ -60,10 +61,9 @@ core::Capabilities capabilities_of(PlanningDevice const& device) {
     return {.cudnn_version = device.api->get_version(), .sm = device.device->sm()};
 }
 
-error_t check_support(PlanningInput const& input, PlanningDevice const& device) {
+error_t check_support(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes) {
     if (core::environment::ignores_limits()) return {};
-    support::Settings const settings{.dynamic_shapes = input.settings.dynamic_shapes};
-    return support::check(input.graph, capabilities_of(device), settings).to_error();
+    return support::check(graph, capabilities_of(device), {.dynamic_shapes = dynamic_shapes}).to_error();
 }
 
 error_t check_sm_version(graph::PlanSettings const& settings, cudnn::Device const& device) {
@@ -120,6 +120,17 @@ error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std
     return {};
 }
 
+// What planning here would refuse: whoever stored the plan may have known less of cuDNN's faults, or ignored them.
+error_t check_stored_support(nodes::ValidatedGraph const& graph, StoredPlan const& stored,
+                             PlanningDevice const& device) {
+    SDPA_GRAPH_TRY(check_support(graph, device, stored.dynamic_shapes));
+    std::string const reason =
+        reason_to_refuse(support::is_wrong_in_parts(graph), stored.choice, device.api->get_version());
+    if (reason.empty()) return {};
+    return {error_code_t::GRAPH_NOT_SUPPORTED, "the engine of the stored plan, " + cudnn::name_of(stored.choice) +
+                                                   ", " + reason + ": build the graph again"};
+}
+
 }  // namespace
 
 expand::Capabilities expansion_for_cudnn(core::Capabilities const& device) {
@@ -140,7 +151,7 @@ Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& in
     if (device.is_bad()) return device.error();
     SDPA_GRAPH_TRY(check_kernel_cache(input.settings));
     SDPA_GRAPH_TRY(check_sm_version(input.settings, *device.value().device));
-    SDPA_GRAPH_TRY(check_support(input, device.value()));
+    SDPA_GRAPH_TRY(check_support(input.graph, device.value(), input.settings.dynamic_shapes));
     SDPA_GRAPH_TRY(cudnn::check_engines());
     auto op_graph = expand::expand(input.graph, expansion_for_cudnn(capabilities_of(device.value())));
     if (op_graph.is_bad()) return op_graph.error();
@@ -155,7 +166,8 @@ Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& in
     }
     work->is_wrong_in_parts = support::is_wrong_in_parts(input.graph);
     SharedGraph const& shared = *work->graph;
-    work->context = make_context(input, shared.key().device, shared.key().op_graph, shared.bindings(), shared.tables());
+    work->context = make_context(input, shared.key().device, shared.key().op_graph, shared.bindings(), shared.tables(),
+                                 shared.key().dynamic_shapes);
     return std::shared_ptr<CudnnWork const>(std::move(work));
 }
 
@@ -167,14 +179,15 @@ Result<LoadedPlan> load_for_cudnn(PlanningInput const& input, std::string const&
     auto const op_graph = expand::expand(input.graph, expansion_for_cudnn(capabilities_of(device.value())));
     if (op_graph.is_bad()) return op_graph.error();
     SDPA_GRAPH_TRY(check_stored(stored.value(), device.value(), op_graph.value().bindings().size()));
-    auto engine = cudnn::EnginePlan::load(*device.value().api, stored.value().name, stored.value().engine_plan,
+    SDPA_GRAPH_TRY(check_stored_support(input.graph, stored.value(), device.value()));
+    auto engine = cudnn::EnginePlan::load(*device.value().api, stored.value().choice, stored.value().engine_plan,
                                           input.target.handle(), device.value().device.get());
     if (engine.is_bad()) return engine.error();
     auto tables = tables_for(device.value(), stored.value().bindings);
     if (tables.is_bad()) return tables.error();
     auto work = std::make_shared<CudnnWork>();
     work->context = make_context(input, std::move(device).value(), op_graph.value(), std::move(stored.value().bindings),
-                                 std::move(tables).value());
+                                 std::move(tables).value(), stored.value().dynamic_shapes);
     auto plan = std::make_shared<CudnnPlan const>(work->context, std::move(engine).value());
     return LoadedPlan{std::move(work), std::move(plan)};
 }

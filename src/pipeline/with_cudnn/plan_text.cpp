@@ -5,6 +5,31 @@
 namespace cudnn_frontend::pipeline {
 namespace {
 
+void write_choice(BlobWriter& writer, cudnn::EngineChoice const& choice) {
+    writer.number(choice.engine);
+    writer.number(static_cast<std::int64_t>(choice.knobs.size()));
+    for (cudnn::KnobChoice const& knob : choice.knobs) {
+        writer.number(knob.knob);
+        writer.number(knob.value);
+    }
+}
+
+// Whether the numbers can be those of an engine and of knobs.
+bool read_choice(BlobReader& reader, cudnn::EngineChoice& choice) {
+    constexpr std::int64_t kKnobs = 64;  // as many as the enumeration's type has room for
+    choice.engine = reader.number();
+    bool is_good = choice.engine >= 0;
+    choice.knobs.resize(reader.count(16));
+    for (cudnn::KnobChoice& knob : choice.knobs) {
+        std::int64_t const type = reader.number();
+        bool const is_knob = type >= 0 && type < kKnobs;
+        knob.knob = static_cast<cudnnBackendKnobType_t>(is_knob ? type : 0);
+        knob.value = reader.number();
+        is_good = is_good && is_knob;
+    }
+    return is_good;
+}
+
 void write_bindings(BlobWriter& writer, cudnn::Bindings const& bindings) {
     writer.number(bindings.scratch_bytes);
     writer.number(static_cast<std::int64_t>(bindings.tensors.size()));
@@ -56,7 +81,8 @@ bool fits(cudnn::BoundTensor const& tensor, cudnn::Bindings const& bindings) {
 std::string write_plan(StoredPlan const& plan) {
     BlobWriter writer;
     writer.number(static_cast<std::int64_t>(plan.cudnn_version));
-    writer.text(plan.name);
+    write_choice(writer, plan.choice);
+    writer.number(plan.dynamic_shapes);
     writer.text(plan.device);
     write_bindings(writer, plan.bindings);
     writer.text(plan.engine_plan);
@@ -67,11 +93,12 @@ Result<StoredPlan> read_plan(std::string_view text) {
     BlobReader reader(text);
     StoredPlan plan;
     plan.cudnn_version = static_cast<std::size_t>(reader.number());
-    plan.name = reader.text();
+    bool is_good = read_choice(reader, plan.choice);
+    plan.dynamic_shapes = reader.number() != 0;
     plan.device = reader.text();
     read_bindings(reader, plan.bindings);
     plan.engine_plan = reader.text();
-    bool is_good = reader.is_done() && plan.bindings.scratch_bytes >= 0;
+    is_good = is_good && reader.is_done() && plan.bindings.scratch_bytes >= 0;
     for (cudnn::BoundTensor const& tensor : plan.bindings.tensors) is_good = is_good && fits(tensor, plan.bindings);
     if (is_good) return plan;
     return error_t(error_code_t::UNSUPPORTED_GRAPH_FORMAT, "the stored plan's parts do not fit together");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/result.h"
+#include "cudnn/engine_config.h"
 #include "cudnn/lowered_graph.h"
 
 #include <string>
@@ -10,7 +11,8 @@ namespace cudnn_frontend::pipeline {
 
 struct StoredPlan {
     std::size_t cudnn_version = 0;
-    std::string name;    // eng2_k24=7
+    cudnn::EngineChoice choice;
+    bool dynamic_shapes = false;
     std::string device;  // the description it was made for
     cudnn::Bindings bindings;
     std::string engine_plan;  // cuDNN's own form

@@ -63,7 +63,7 @@ Error choose_load_and_fill(FakeCudnn const& fake, ir::OpGraph const& graph) {
     if (built.is_bad()) return built.error();
     auto const stored = built.value()->serialize();
     if (stored.is_bad()) return stored.error();
-    auto const plan = cudnn::EnginePlan::load(fake.api(), "eng1", stored.value(), nullptr, device.value().get());
+    auto const plan = cudnn::EnginePlan::load(fake.api(), {.engine = 1}, stored.value(), nullptr, device.value().get());
     if (plan.is_bad()) return plan.error();
     std::vector<void*> const memory(graph.bindings().size());
     cudnn::RunMemory const run{.caller = memory, .tables = {}, .workspace = nullptr};
@@ -263,7 +263,7 @@ TEST_CASE("a pack is made once for runs on the same memory, and anew for others"
 
 TEST_CASE("a stored plan is not loaded without a handle and a device, which would end the process") {
     FakeCudnn fake;
-    auto const plan = cudnn::EnginePlan::load(fake.api(), "eng0", "{}", nullptr, nullptr);
+    auto const plan = cudnn::EnginePlan::load(fake.api(), {}, "{}", nullptr, nullptr);
     CHECK(plan.error().get_message() == "loading a plan needs a cuDNN handle or a device description");
     CHECK(fake.calls() == 0);
 }

@@ -72,6 +72,19 @@ TEST_CASE("every changed byte of a container is noticed") {
     }
 }
 
+TEST_CASE("a container of another format is refused with what to do") {
+    auto const answer_to = [](int format) {
+        Bytes bytes = pipeline::write_container(container());
+        bytes[8] = static_cast<std::uint8_t>(format);
+        return pipeline::read_container(bytes).error().get_message();
+    };
+    std::string const start = "the bytes are no stored plan that this library can read: they have the format ";
+    std::string const end = "; needed is 2; store the plan again with serialize()";
+    CHECK(answer_to(1) == start + "1, which an older version of it wrote" + end);
+    CHECK(answer_to(3) == start + "3" + end);
+    CHECK(answer_to(2) == "");
+}
+
 TEST_CASE("every cut of a container is noticed, and bytes too many") {
     Bytes const bytes = pipeline::write_container(container());
     for (std::size_t size = 0; size < bytes.size(); ++size) {

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -23,12 +25,39 @@ using Bytes = std::vector<std::uint8_t>;
 
 namespace {
 
-Bytes stored_plan() {
-    auto small = test::small_graph();
-    REQUIRE(small.graph.build(h200()).get_message() == "");
+Bytes stored_plan(graph::Graph graph) {
+    REQUIRE(graph.build(h200()).get_message() == "");
     Bytes bytes;
-    REQUIRE(small.graph.serialize(bytes).get_message() == "");
+    REQUIRE(graph.serialize(bytes).get_message() == "");
     return bytes;
+}
+
+Bytes stored_plan() { return stored_plan(test::small_graph().graph); }
+
+// As long as there is one.
+struct IgnoredLimits {
+    IgnoredLimits() { setenv("SDPA_GRAPH_IGNORE_LIMITS", "1", 1); }
+    ~IgnoredLimits() { unsetenv("SDPA_GRAPH_IGNORE_LIMITS"); }
+};
+
+Bytes stored_in_spite_of_limits(graph::Graph graph) {
+    IgnoredLimits const ignored;
+    return stored_plan(std::move(graph));
+}
+
+// One query beside a sink, which kernels that split its keys compute wrong.
+graph::Graph graph_with_sink() {
+    graph::Graph graph;
+    graph.set_io_data_type(DataType_t::FLOAT).set_intermediate_data_type(DataType_t::FLOAT);
+    graph.set_compute_data_type(DataType_t::FLOAT);
+    auto const rows = [&](char const* name, std::int64_t count) {
+        return graph.tensor(test::packed_tensor(name, 4, count, 8));
+    };
+    auto const sink =
+        graph.tensor(graph::Tensor_attributes().set_name("sink").set_dim({1, 4, 1, 1}).set_stride({4, 1, 1, 1}));
+    auto const options = graph::SDPA_attributes().set_generate_stats(false).set_sink_token(sink);
+    graph.sdpa(rows("Q", 1), rows("K", 400), rows("V", 400), options)[0]->set_output(true);
+    return graph;
 }
 
 pipeline::PlanContainer container_of(Bytes const& bytes) {
@@ -166,6 +195,76 @@ TEST_CASE("a stored plan with a version, a device or bindings written into it is
           "the stored plan is of another graph; build it again");
     CHECK(answer_to_changed(bytes, [](Plan& plan) { plan.bindings.tensors.front().at = -1; }) ==
           "the stored plan's parts do not fit together");
+    CHECK(answer_to_changed(bytes, [](Plan& plan) { plan.choice.engine = -1; }) ==
+          "the stored plan's parts do not fit together");
+}
+
+TEST_CASE("a stored plan names its engine and knobs, and tells them again when it is loaded") {
+    RecordedPlanning planning;
+    auto small = test::small_graph();
+    REQUIRE(small.graph.build(h200()).get_message() == "");
+    Bytes bytes, again;
+    REQUIRE(small.graph.serialize(bytes).get_message() == "");
+    planning.fake.knob_value = 9;  // as if cuDNN's text told others
+    graph::Graph loaded;
+    REQUIRE(load_for_h200(loaded, bytes).get_message() == "");
+    std::int64_t engine = -1, loaded_engine = -2;
+    std::map<KnobType_t, std::int64_t> knobs, loaded_knobs;
+    REQUIRE(small.graph.get_engine_and_knobs_at_index(0, engine, knobs).get_message() == "");
+    REQUIRE(loaded.get_engine_and_knobs_at_index(0, loaded_engine, loaded_knobs).get_message() == "");
+    CHECK(loaded_engine == engine);
+    CHECK(loaded_knobs == std::map<KnobType_t, std::int64_t>{{KnobType_t::TILE_SIZE, 7}});
+    REQUIRE(loaded.serialize(again).get_message() == "");
+    CHECK((container_of(again).plan == container_of(bytes).plan));
+}
+
+TEST_CASE("a plan that was stored in spite of a limit is refused where limits count") {
+    RecordedPlanning planning;
+    auto small = test::small_graph();
+    small.q->set_dim({2, 4, 6, 12}).set_stride({288, 72, 12, 1});
+    small.k->set_dim({2, 2, 10, 12}).set_stride({240, 120, 12, 1});
+    Bytes const bytes = stored_in_spite_of_limits(std::move(small.graph));
+    graph::Graph loaded;
+    auto const error = load_for_h200(loaded, bytes);
+    CHECK(error.get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
+    CHECK(error.where.rule == "cudnn.s04");
+    CHECK(error.get_message().find("[cudnn.s04] node 'attention', tensor 'Q': found a head dim of 12, where 16 is "
+                                   "the next; needed head dims that are multiples of 8.") == 0);
+    IgnoredLimits const ignored;
+    CHECK(load_for_h200(loaded, bytes).get_message() == "");
+}
+
+TEST_CASE("a stored plan for dynamic shapes is held against the limits of those, whatever the loading graph says") {
+    RecordedPlanning planning;
+    planning.fake.version = 91400;
+    auto small = test::small_graph();
+    small.graph.set_dynamic_shape_enabled(true);
+    Bytes const bytes = stored_in_spite_of_limits(std::move(small.graph));
+    graph::Graph loaded;
+    auto const error = load_for_h200(loaded, bytes);
+    CHECK(error.where.rule == "cudnn.s84");
+    CHECK(error.get_message().find("found dynamic shapes with cuDNN 9.14.0") != std::string::npos);
+    CHECK(load_for_h200(loaded, stored_plan()).get_message() == "");
+}
+
+TEST_CASE("a stored plan of an engine that computes its graph wrong is refused") {
+    RecordedPlanning planning;
+    planning.fake.knob = CUDNN_KNOB_TYPE_KERNEL_CFG, planning.fake.knob_value = 3;
+    Bytes const bytes = stored_plan(graph_with_sink()), without_sink = stored_plan();
+    CHECK(answer_to_changed(bytes, [](auto&) {}) == "");
+    for (auto const& [knob, text] : {std::pair{cudnn::KnobChoice{CUDNN_KNOB_TYPE_KERNEL_CFG, 35}, "_k24=35"},
+                                     {cudnn::KnobChoice{CUDNN_KNOB_TYPE_TILE_SIZE, 7}, "_k2=7"}}) {
+        auto const choose = [&, choice = knob](pipeline::StoredPlan& plan) {
+            plan.choice = {.engine = 1, .knobs = {choice}};
+        };
+        CHECK(answer_to_changed(bytes, choose) ==
+              std::string("the engine of the stored plan, eng1") + text +
+                  ", may split the keys of one query, which computes wrong beside a sink, drawn dropout or numbers for "
+                  "heads: build the graph again");
+        CHECK(answer_to_changed(without_sink, choose) == "");
+        IgnoredLimits const ignored;  // this is none
+        CHECK(answer_to_changed(bytes, choose) != "");
+    }
 }
 
 TEST_CASE("the text of a plan is refused where it was cut, and changed it never points outside") {
