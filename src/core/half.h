@@ -1,4 +1,5 @@
-// Conversions between float and the 16-bit formats, round to nearest even, branch-free enough to vectorize.
+// Conversions between float and the 16-bit formats, round to nearest even, branch-free enough to vectorize. No number
+// below float's normal range occurs on the way, so that they are right where the process flushes such to zero.
 #pragma once
 
 #include <bit>
@@ -15,12 +16,13 @@ inline std::uint16_t float_to_bfloat16(float value) {
     return static_cast<std::uint16_t>(is_nan ? (bits >> 16) | 0x40u : rounded >> 16);
 }
 
-// Scaling by a power of two turns the format's exponent range, its subnormals included, into float's.
 inline float half_to_float(std::uint16_t bits) {
     std::uint32_t const sign = std::uint32_t{bits & 0x8000u} << 16;
     std::uint32_t const magnitude = std::uint32_t{bits & 0x7fffu} << 13;
-    float const scaled = std::bit_cast<float>(magnitude) * std::bit_cast<float>(0x77800000u);  // * 2^112
-    std::uint32_t const finite = std::bit_cast<std::uint32_t>(scaled);
+    // Subnormals: with the exponent of the smallest normal half the mantissa has a leading 1, which is taken off.
+    float const subnormal = std::bit_cast<float>(magnitude + 0x38800000u) - 0x1p-14f;
+    std::uint32_t const normal = magnitude + 0x38000000u;  // * 2^112
+    std::uint32_t const finite = magnitude < 0x00800000u ? std::bit_cast<std::uint32_t>(subnormal) : normal;
     std::uint32_t const special = magnitude | 0x7f800000u;
     return std::bit_cast<float>(sign | (magnitude >= 0x0f800000u ? special : finite));
 }

@@ -3,7 +3,9 @@
 #include "core/data_type.h"
 #include "core/names.h"
 #include "core/number_text.h"
+#include "core/subnormal.h"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -16,8 +18,11 @@ double shortest_double(float value) {
     std::string const text = core::shortest_text(value);
     double nearest = 0.0;
     std::from_chars(text.data(), text.data() + text.size(), nearest);
-    // Reading rounds twice, text to double to float, which in rare cases ends at the float beside.
-    return static_cast<float>(nearest) == value ? nearest : static_cast<double>(value);
+    // Reading rounds twice, text to double to float, which in rare cases ends at the float beside; and where the
+    // process flushes small numbers to zero, the text of such a number is that of zero.
+    bool const reads_back =
+        std::bit_cast<std::uint32_t>(core::narrowed(nearest)) == std::bit_cast<std::uint32_t>(value);
+    return reads_back ? nearest : core::widened(value);
 }
 
 // Whether a scalar of the type is written as a number. Those of 8-bit floating point are not: too large ones would be
@@ -65,7 +70,7 @@ std::optional<detail::Scalar> integer_scalar(DataType_t type, Json const& value)
 Json number_to_json(double value, bool is_single) {
     if (std::isnan(value)) return kNan;
     if (std::isinf(value)) return value > 0 ? kInfinity : kMinusInfinity;
-    return is_single ? shortest_double(static_cast<float>(value)) : value;
+    return is_single ? shortest_double(core::narrowed(value)) : value;
 }
 
 std::optional<double> number_from_json(Json const& value, bool is_single) {

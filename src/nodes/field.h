@@ -4,6 +4,7 @@
 
 #include "core/dims.h"
 #include "core/names.h"
+#include "core/subnormal.h"
 
 #include <cudnn_frontend/scalar.h>
 
@@ -62,14 +63,14 @@ constexpr FieldType type_of() {
 template <class T>
 FieldValue to_value(T const& member) {
     if constexpr (std::is_enum_v<T>) return static_cast<std::int64_t>(member);
-    else if constexpr (std::is_floating_point_v<T>) return static_cast<double>(member);
+    else if constexpr (std::is_same_v<T, float>) return core::widened(member);
     else return member;
 }
 
 template <class T>
 void from_value(T& member, FieldValue const& value) {
     if constexpr (std::is_enum_v<T>) member = static_cast<T>(std::get<std::int64_t>(value));
-    else if constexpr (std::is_floating_point_v<T>) member = static_cast<T>(std::get<double>(value));
+    else if constexpr (std::is_same_v<T, float>) member = core::narrowed(std::get<double>(value));
     else member = std::get<T>(value);
 }
 

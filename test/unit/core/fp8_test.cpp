@@ -3,9 +3,12 @@
 
 #include "core/data_type.h"
 #include "support/catch.h"
+#include "support/flush_to_zero.h"
+#include "support/skip.h"
 
 #include <cudnn_frontend/fp8.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -60,6 +63,31 @@ TEST_CASE("every 8-bit number reads as its definition says and returns to its bi
         CHECK(std::isnan(core::e5m2_to_float(nan)));
     }
     CHECK(std::isnan(core::e5m2_to_float(0x7d)));
+}
+
+TEST_CASE("8-bit numbers are read and written alike where the process flushes small numbers to zero") {
+    if (!sdpa_test::FlushToZero::kIsHere) {
+        SDPA_TEST_SKIP("no way is known to make this machine flush");
+        return;
+    }
+    for (Format const& format : kFormats) {
+        std::vector<std::uint64_t> read;
+        std::vector<std::uint8_t> written;
+        {
+            sdpa_test::FlushToZero const flush;
+            for (unsigned i = 0; i < 256; ++i) {
+                double const value = format.read(static_cast<std::uint8_t>(i));
+                read.push_back(std::bit_cast<std::uint64_t>(value));
+                written.push_back(format.write(value));
+            }
+        }
+        for (unsigned i = 0; i < 256; ++i) {
+            CAPTURE(i);
+            double const value = format.read(static_cast<std::uint8_t>(i));
+            CHECK(read[i] == std::bit_cast<std::uint64_t>(value));
+            CHECK(written[i] == format.write(value));
+        }
+    }
 }
 
 TEST_CASE("a number between two of 8 bits rounds to the nearest, a tie to the even one") {

@@ -2,10 +2,14 @@
 #include "core/half.h"
 
 #include "support/catch.h"
+#include "support/flush_to_zero.h"
+#include "support/skip.h"
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 using namespace cudnn_frontend;
 
@@ -34,6 +38,31 @@ TEST_CASE("every half reads as its definition says and returns to its bits") {
         if (!same(read, value_of_half(bits))) ++wrong;
         if (!std::isnan(read) && core::float_to_half(read) != bits) ++wrong;
         if (std::isnan(read) && !std::isnan(core::half_to_float(core::float_to_half(read)))) ++wrong;
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("halves are read and written alike where the process flushes small numbers to zero") {
+    if (!sdpa_test::FlushToZero::kIsHere) {
+        SDPA_TEST_SKIP("no way is known to make this machine flush");
+        return;
+    }
+    std::vector<std::uint32_t> read;
+    std::vector<std::uint16_t> written;
+    {
+        sdpa_test::FlushToZero const flush;
+        for (unsigned i = 0; i < 65536; ++i) {
+            float const value = core::half_to_float(static_cast<std::uint16_t>(i));
+            read.push_back(std::bit_cast<std::uint32_t>(value));
+            written.push_back(core::float_to_half(value));
+        }
+    }
+    int wrong = 0;
+    for (unsigned i = 0; i < 65536; ++i) {
+        auto const bits = static_cast<std::uint16_t>(i);
+        float const value = core::half_to_float(bits);
+        if (read[i] != std::bit_cast<std::uint32_t>(value)) ++wrong;
+        if (written[i] != core::float_to_half(value)) ++wrong;
     }
     CHECK(wrong == 0);
 }

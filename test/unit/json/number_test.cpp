@@ -1,6 +1,8 @@
 // Numbers and scalars as text: the shortest that reads back, and bits where no number names them.
 #include "json/graph_json.h"
 #include "support/catch.h"
+#include "support/flush_to_zero.h"
+#include "support/skip.h"
 
 #include <bit>
 #include <limits>
@@ -67,6 +69,29 @@ TEST_CASE("json: every float of a spread reads back exactly") {
         CAPTURE(step);
         REQUIRE(read_scale(scale_text(value)) == value);
     }
+}
+
+TEST_CASE("json: floats below the normal range are kept where the process flushes such to zero") {
+    if (!sdpa_test::FlushToZero::kIsHere) {
+        SDPA_TEST_SKIP("no way is known to make this machine flush");
+        return;
+    }
+    for (std::uint32_t const bits : {0x2cau, 0x1u, 0x80000001u, 0x7fffffu, 0x800000u, 0x0u, 0x80000000u}) {
+        std::string written;
+        std::optional<float> read;
+        {
+            sdpa_test::FlushToZero const flush;
+            written = scale_text(std::bit_cast<float>(bits));
+            read = read_scale(written);
+        }
+        CAPTURE(bits, written);
+        REQUIRE(read.has_value());
+        CHECK(std::bit_cast<std::uint32_t>(*read) == bits);
+        std::optional<float> const elsewhere = read_scale(written);
+        REQUIRE(elsewhere.has_value());
+        CHECK(std::bit_cast<std::uint32_t>(*elsewhere) == bits);
+    }
+    CHECK(scale_text(std::bit_cast<float>(0x2cau)) == "1e-42");
 }
 
 TEST_CASE("json: integers are numbers too, and numbers beyond float are refused") {
