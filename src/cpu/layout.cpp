@@ -30,7 +30,7 @@ class WorkspacePlanner {
             release_after(i);
         }
         SDPA_GRAPH_TRY(place_steps());
-        return place_dense_copies();
+        return place_copies();
     }
 
    private:
@@ -70,28 +70,40 @@ class WorkspacePlanner {
         return {};
     }
 
-    // Dense copies of ragged tensors, for as long as the graph runs; some operations read them as they are.
-    Result<Layout> place_dense_copies() {
+    // Copies of ragged tensors, but where operations know offsets, and of results that are read again; for as long as
+    // the graph runs.
+    Result<Layout> place_copies() {
         for (ir::Op const& op : graph_.ops()) {
             bool const knows_offsets = std::holds_alternative<ir::SdpaForwardOp>(op.body) ||
                                        std::holds_alternative<ir::SdpaBackwardOp>(op.body) ||
                                        std::holds_alternative<ir::PagedLoadOp>(op.body);
-            if (knows_offsets) continue;
-            for (ir::Operand const& in : ir::inputs_of(op)) place_dense_copy(graph_.storage_of(in.value));
-            for (ir::Operand const& out : ir::outputs_of(op)) place_dense_copy(graph_.storage_of(out.value));
+            for (ir::Operand const& in : ir::inputs_of(op)) {
+                ir::ValueId const id = graph_.storage_of(in.value);
+                if (is_rounded_result(id) || (is_ragged(id) && !knows_offsets)) place_copy(id);
+            }
+            for (ir::Operand const& out : ir::outputs_of(op)) {
+                ir::ValueId const id = graph_.storage_of(out.value);
+                if (is_ragged(id) && !knows_offsets) place_copy(id);
+            }
             if (layout_.bytes > kMaxWorkspace) return too_large();
         }
         return std::move(layout_);
     }
 
-    void place_dense_copy(ir::ValueId id) {
+    bool is_ragged(ir::ValueId id) const { return static_cast<bool>(graph_.value(id).ragged); }
+    bool is_rounded_result(ir::ValueId id) const {
         ir::Value const& value = graph_.value(id);
-        if (!value.ragged || slot(id).dense_at >= 0) return;
-        slot(id).dense_at = align_up(layout_.bytes);
-        std::int64_t const most = kMaxWorkspace / core::size_of(value.type);
-        auto const elements = core::volume({value.dim[0], value.stride[0]});
-        layout_.bytes = elements && *elements <= most ? slot(id).dense_at + *elements * core::size_of(value.type)
-                                                      : kMaxWorkspace + 1;
+        return value.role == ir::Role::Output && copied_type(value) != value.type;
+    }
+
+    void place_copy(ir::ValueId id) {
+        if (slot(id).copy_at >= 0) return;
+        ir::Value const& value = graph_.value(id);
+        std::int64_t const size = core::size_of(copied_type(value)), most = kMaxWorkspace / size;
+        auto const elements =
+            value.ragged ? core::volume({value.dim[0], value.stride[0]}) : core::span_of(value.dim, value.stride);
+        slot(id).copy_at = align_up(layout_.bytes);
+        layout_.bytes = elements && *elements <= most ? slot(id).copy_at + *elements * size : kMaxWorkspace + 1;
         layout_.bytes = align_up(layout_.bytes);
     }
 
@@ -114,8 +126,8 @@ class WorkspacePlanner {
     error_t too_large() const {
         if (live_.empty())
             return {error_code_t::GRAPH_NOT_SUPPORTED,
-                    "The dense copies of the ragged tensors need more than 2^47 bytes of workspace; use Target::cpu(), "
-                    "which makes none."};
+                    "The copies of ragged tensors and of outputs that operations read again need more than 2^47 bytes "
+                    "of workspace; use Target::cpu(), which makes fewer."};
         auto const largest = std::max_element(live_.begin(), live_.end(), [](Block const& a, Block const& b) {
             return a.end - a.begin < b.end - b.begin;
         });

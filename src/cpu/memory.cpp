@@ -7,6 +7,11 @@ DataType_t stored_type(ir::Value const& value) {
     return is_ours && !core::is_fp8(value.type) ? DataType_t::DOUBLE : value.type;
 }
 
+DataType_t copied_type(ir::Value const& value) {
+    bool const is_wide = value.role == ir::Role::Output && core::is_floating_point(value.type);
+    return is_wide ? DataType_t::DOUBLE : value.type;
+}
+
 void* Memory::data(ir::ValueId id) const {
     ir::ValueId const storage = graph_.storage_of(id);
     Slot const& slot = slots_[static_cast<std::size_t>(storage)];
@@ -23,13 +28,23 @@ void* Memory::data(ir::ValueId id) const {
 
 Tensor Memory::tensor(ir::ValueId id) const {
     ir::Value const& value = graph_.value(id);
-    std::int64_t const dense_at = slots_[static_cast<std::size_t>(graph_.storage_of(id))].dense_at;
-    return make_tensor(value, stored_type(value), dense_at < 0 ? data(id) : workspace_ + dense_at);
+    if (has_copy(id)) return make_tensor(value, copied_type(value), workspace_ + copy_at(id));
+    return make_tensor(value, stored_type(value), data(id));
+}
+
+Tensor Memory::callers_tensor(ir::ValueId id) const {
+    ir::Value const& value = graph_.value(id);
+    return make_tensor(value, value.type, data(id));
 }
 
 View Memory::view(ir::ValueId id) const {
     if (id == ir::kNoValue) return {};
     ir::Value const& value = graph_.value(id);
+    if (value.role == ir::Role::Output && has_copy(id)) {
+        View copy = make_view(value, workspace_ + copy_at(id));
+        copy.type = copied_type(value);
+        return copy;
+    }
     View view = make_view(value, data(id));
     if (value.ragged) {
         ir::Value const& offsets = graph_.value(value.ragged.offset);

@@ -14,28 +14,37 @@ struct Slot {
     enum class Where { Pointer, Workspace, Graph };
     Where where = Where::Graph;
     std::int64_t at = 0;  // number of the pointer, or byte offset in the workspace
-    // Of a ragged tensor that primitive operations touch: where its dense copy lies in the workspace; else negative.
-    std::int64_t dense_at = -1;
+    // Of a tensor of the caller's in whose place operations take a copy (cpu/copies.h): where that lies in the
+    // workspace; else negative.
+    std::int64_t copy_at = -1;
 };
 
 // The type of a value's elements in memory: those of virtual values and of tables are fp64. 8-bit ones stay such, since
 // rounding to them is a step of the mathematics.
 DataType_t stored_type(ir::Value const& value);
+// The type of a copy's elements: those of a result are as if it were virtual.
+DataType_t copied_type(ir::Value const& value);
 
 class Memory {
    public:
     Memory(ir::OpGraph const& graph, std::span<Slot const> slots, std::span<void* const> pointers, std::byte* workspace)
         : graph_(graph), slots_(slots), pointers_(pointers), workspace_(workspace) {}
 
-    // For primitive operations: of a ragged tensor its dense copy.
+    // For primitive operations: the copy, where there is one.
     Tensor tensor(ir::ValueId id) const;
-    // For fused ones: the caller's memory. Empty for kNoValue.
+    // For fused ones: they take ragged inputs as they are. Empty for kNoValue.
     View view(ir::ValueId id) const;
+    // The caller's memory, also where there is a copy.
+    Tensor callers_tensor(ir::ValueId id) const;
+    bool has_copy(ir::ValueId id) const { return copy_at(id) >= 0; }
     // An element of a tensor of integers, exact in all 64 bits.
     std::int64_t integer(ir::ValueId id, std::int64_t offset) const;
 
    private:
     void* data(ir::ValueId id) const;
+    std::int64_t copy_at(ir::ValueId id) const {
+        return slots_[static_cast<std::size_t>(graph_.storage_of(id))].copy_at;
+    }
 
     ir::OpGraph const& graph_;
     std::span<Slot const> slots_;

@@ -3,6 +3,7 @@
 #include "core/data_type.h"
 #include "core/names.h"
 #include "cpu/attention.h"
+#include "cpu/copies.h"
 #include "cpu/indices.h"
 #include "cpu/interpreter.h"
 #include "cpu/layout.h"
@@ -193,11 +194,12 @@ error_t Program::run(std::span<void* const> pointers, void* workspace, Inspect c
     Memory const memory(graph_, slots_, pointers, base);
     compute_steps(graph_, steps_, memory);
     SDPA_GRAPH_TRY(check_indices(graph_, memory));
-    if (inspect) SDPA_GRAPH_TRY(inspect(sequences_of(graph_, memory)));
-    unpack_ragged(graph_, slots_, memory);
+    std::vector<PackedSequences> const sequences = sequences_of(graph_, memory);
+    if (inspect) SDPA_GRAPH_TRY(inspect(sequences));
+    fill_copies(graph_, memory, sequences);
     Run const run_op{graph_, memory, threads_, base + scratch_offset_};
     for (ir::Op const& op : graph_.ops()) SDPA_GRAPH_TRY(std::visit(run_op, op.body));
-    pack_ragged(graph_, slots_, memory);
+    store_copies(graph_, memory, sequences);
     return {};
 }
 

@@ -11,7 +11,7 @@
 namespace cudnn_frontend::cpu {
 
 // Runs primitive operations with the interpreter and fused attention with the blocked kernels. Values between
-// operations live in the workspace as fp64, unrounded; an operation that reads an output reads its rounded elements.
+// operations live in the workspace as fp64, unrounded, those that are outputs too; 8 bits are rounded where they stand.
 // Immutable: run() may be called from many threads with their own workspaces.
 class Program {
    public:

@@ -2,18 +2,17 @@
 
 #include "cpu/index_faults.h"
 
-#include <cstring>
 #include <limits>
 
 namespace cudnn_frontend::cpu {
 namespace {
 
-// Calls visit(value id, value) for each ragged tensor of the caller's.
+// Calls visit(value) for each ragged tensor of the caller's.
 template <class Visit>
 void for_each_ragged(ir::OpGraph const& graph, Visit const& visit) {
     for (ir::Binding const& binding : graph.bindings()) {
         ir::Value const& value = graph.value(binding.value);
-        if (value.ragged) visit(binding.value, value);
+        if (value.ragged) visit(value);
     }
 }
 
@@ -87,31 +86,11 @@ std::string fault_of(ir::OpGraph const& graph, ir::Value const& value, Memory co
     return {};
 }
 
-// Calls copy(at in packed, at in dense), both in elements, for each element that a sequence has.
-template <class Copy>
-void for_each_element(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory, Copy const& copy) {
-    for (std::int64_t b = 0; b < value.dim[0]; ++b) {
-        std::int64_t const start = start_of(value, memory, graph, b), rows = rows_of(value, memory, graph, b);
-        for (std::int64_t h = 0; h < value.dim[1]; ++h) {
-            for (std::int64_t i = 0; i < rows; ++i) {
-                for (std::int64_t d = 0; d < value.dim[3]; ++d) {
-                    std::int64_t const in_entry = h * value.stride[1] + i * value.stride[2] + d * value.stride[3];
-                    copy(start + in_entry, b * value.stride[0] + in_entry);
-                }
-            }
-        }
-    }
-}
-
-bool has_dense_copy(std::span<Slot const> slots, ir::ValueId id) {
-    return slots[static_cast<std::size_t>(id)].dense_at >= 0;
-}
-
 }  // namespace
 
 error_t check_offsets(ir::OpGraph const& graph, Memory const& memory) {
     IndexFaults faults;
-    for_each_ragged(graph, [&](ir::ValueId, ir::Value const& value) {
+    for_each_ragged(graph, [&](ir::Value const& value) {
         ir::ValueId const offset = value.ragged.offset;
         if (faults.has(offset)) return;
         std::string const& name = graph.value(offset).name;
@@ -134,33 +113,6 @@ std::vector<PackedSequences> sequences_of(ir::OpGraph const& graph, Memory const
         }
     }
     return all;
-}
-
-void unpack_ragged(ir::OpGraph const& graph, std::span<Slot const> slots, Memory const& memory) {
-    for_each_ragged(graph, [&](ir::ValueId id, ir::Value const& value) {
-        if (value.role != ir::Role::Input || !has_dense_copy(slots, id)) return;
-        auto const size = static_cast<std::size_t>(core::size_of(value.type));
-        auto const* const packed = static_cast<std::byte const*>(memory.view(id).data);
-        auto* const dense = static_cast<std::byte*>(memory.tensor(id).data);
-        std::memset(dense, 0, static_cast<std::size_t>(value.dim[0] * value.stride[0]) * size);
-        for_each_element(graph, value, memory, [&](std::int64_t from, std::int64_t to) {
-            std::memcpy(dense + static_cast<std::size_t>(to) * size, packed + static_cast<std::size_t>(from) * size,
-                        size);
-        });
-    });
-}
-
-void pack_ragged(ir::OpGraph const& graph, std::span<Slot const> slots, Memory const& memory) {
-    for_each_ragged(graph, [&](ir::ValueId id, ir::Value const& value) {
-        if (value.role != ir::Role::Output || !has_dense_copy(slots, id)) return;
-        auto const size = static_cast<std::size_t>(core::size_of(value.type));
-        auto* const packed = static_cast<std::byte*>(memory.view(id).data);
-        auto const* const dense = static_cast<std::byte const*>(memory.tensor(id).data);
-        for_each_element(graph, value, memory, [&](std::int64_t to, std::int64_t from) {
-            std::memcpy(packed + static_cast<std::size_t>(to) * size, dense + static_cast<std::size_t>(from) * size,
-                        size);
-        });
-    });
 }
 
 }  // namespace cudnn_frontend::cpu

@@ -1,4 +1,4 @@
-// Ragged tensors of the caller's: checked, and copied for primitive operations, which know dense tensors alone.
+// Ragged tensors of the caller's: their offsets checked, and where their sequences lie.
 #pragma once
 
 #include "cpu/memory.h"
@@ -20,10 +20,5 @@ using PackedSequences = std::vector<PackedSequence>;
 
 // Of each binding, in their order; none of tensors that are not ragged. Lengths and offsets are sound.
 std::vector<PackedSequences> sequences_of(ir::OpGraph const& graph, Memory const& memory);
-
-// Fills the dense copies of inputs; rows past the lengths are zero.
-void unpack_ragged(ir::OpGraph const& graph, std::span<Slot const> slots, Memory const& memory);
-// Writes the rows that sequences have from the dense copies of outputs.
-void pack_ragged(ir::OpGraph const& graph, std::span<Slot const> slots, Memory const& memory);
 
 }  // namespace cudnn_frontend::cpu

@@ -218,7 +218,8 @@ oracle::Precision precision_of(AttentionCase const& c, Rig const& rig) {
     // 8-bit attention is interpreted on both.
     bool const is_reference = is_fp8(c.type) ? is_on_host : rig.target.kind() == Target::Kind::REFERENCE;
     double const unit = is_reference ? oracle::Precision::kDouble : oracle::Precision::kSingle;
-    double const row_unit = c.logit_max || c.score_sum_exp ? oracle::Precision::kSingle : 0.0;
+    bool const rounds_rows = !is_on_host && (c.logit_max || c.score_sum_exp);
+    double const row_unit = rounds_rows ? oracle::Precision::kSingle : 0.0;
     oracle::Precision precision{unit, is_fp8(c.type) ? DataType_t::FLOAT : c.result_type, c.bias_type};
     precision.row_unit = row_unit;
     if (!rig.rounds_factors) return precision;

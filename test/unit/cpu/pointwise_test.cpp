@@ -166,17 +166,30 @@ TEST_CASE("pointwise: GEN_INDEX gives the index along its axis") {
     check_close(indices(3), columns);
 }
 
-TEST_CASE("pointwise: elements are rounded in outputs and not in between") {
+TEST_CASE("pointwise: elements are rounded where the caller gets them and not in between") {
     Rig rig;
     auto const x = rig.in({1, 2}, {1.0, 1.0}, DataType_t::HALF);
-    auto const tiny = rig.constant(1e-6f);
-    auto const sum = rig.builder.add(temporary("sum", {1, 2}));
-    auto const rounded = rig.out({1, 2}, DataType_t::BFLOAT16), back = rig.out({1, 2}), direct = rig.out({1, 2});
-    rig.builder.add(pointwise(Mode::ADD, x, tiny, sum));
-    rig.builder.add(pointwise(Mode::IDENTITY, sum, rounded));
-    rig.builder.add(pointwise(Mode::SUB, sum, x, direct));
-    rig.builder.add(pointwise(Mode::SUB, rounded, x, back));
+    auto const sum = rig.out_strided({1, 2}, {7, 3}, DataType_t::BFLOAT16);
+    auto const difference = rig.out({1, 2}), transposed = rig.out({2, 1});
+    rig.builder.add(pointwise(Mode::ADD, x, rig.constant(1e-6f), sum));
+    rig.builder.add(pointwise(Mode::SUB, sum, x, difference));
+    rig.builder.add(pointwise(Mode::SUB, rig.builder.transposed(sum, 0, 1), rig.constant(1.0f), transposed));
     REQUIRE(rig.run().get_message() == "");
-    check_close(rig.read(direct), {double{1e-6f}, double{1e-6f}}, 1e-15);
-    check_close(rig.read(back), {0.0, 0.0});
+    auto const rounded = rig.read(sum);
+    REQUIRE(rounded.size() == 4);
+    CHECK(rounded[0] == 1.0);
+    CHECK(rounded[3] == 1.0);
+    CHECK(rounded[1] == core::load(DataType_t::BFLOAT16, "\xa5\xa5", 0));  // between the elements nothing is written
+    check_close(rig.read(difference), {double{1e-6f}, double{1e-6f}}, 1e-15);
+    check_close(rig.read(transposed), {double{1e-6f}, double{1e-6f}}, 1e-15);
+}
+
+TEST_CASE("pointwise: 8-bit results are rounded where they stand") {
+    Rig rig;
+    auto const x = rig.in({1, 2}, {1.0, 17.0}), y = rig.out({1, 2});
+    auto const narrow = rig.out({1, 2}, DataType_t::FP8_E4M3);
+    rig.builder.add(pointwise(Mode::ADD, x, rig.constant(0.01f), narrow));
+    rig.builder.add(pointwise(Mode::SUB, narrow, x, y));
+    REQUIRE(rig.run().get_message() == "");
+    check_close(rig.read(y), {0.0, 1.0});
 }

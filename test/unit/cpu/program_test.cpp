@@ -68,7 +68,8 @@ struct Fused {
     std::vector<double> lengths_q, lengths_kv;
     ir::ValueId o, stats;
 
-    Fused(std::vector<double> const& len_q, std::vector<double> const& len_kv) : lengths_q(len_q), lengths_kv(len_kv) {
+    Fused(std::vector<double> const& len_q, std::vector<double> const& len_kv, DataType_t type = DataType_t::DOUBLE)
+        : lengths_q(len_q), lengths_kv(len_kv) {
         core::Dims const q_dim{2, heads, queries, width}, kv_dim{2, 1, keys, width};
         auto const halved = rig.temp(q_dim);
         rig.builder.add(pointwise(Mode::MUL, rig.in(q_dim, q), rig.constant(0.5f), halved));
@@ -76,7 +77,7 @@ struct Fused {
         body.options.padding = true;
         body.seq_len_q = rig.in_lengths(lengths_q);
         body.seq_len_kv = rig.in_lengths(lengths_kv);
-        body.o = o = rig.out(q_dim);
+        body.o = o = rig.out(q_dim, type);
         body.stats = stats = rig.out({2, heads, queries, 1});
         rig.builder.add(op(body));
     }
@@ -240,6 +241,20 @@ TEST_CASE("run: fused attention reads values that operations made") {
         check_close({begin, begin + Fused::width}, expected, 1e-5);
         check_close({stats[static_cast<std::size_t>(row)]}, {log_sum}, 1e-5);
     }
+}
+
+TEST_CASE("run: what fused attention wrote is read unrounded, and the caller gets it rounded") {
+    Fused exact({5, 3}, {4, 6}), rounded({5, 3}, {4, 6}, DataType_t::BFLOAT16);
+    auto const negative = rounded.rig.out({2, Fused::heads, Fused::queries, Fused::width});
+    rounded.rig.builder.add(pointwise(Mode::NEG, rounded.o, negative));
+    REQUIRE(exact.rig.run().get_message() == "");
+    REQUIRE(rounded.rig.run().get_message() == "");
+    auto o = exact.rig.read(exact.o);
+    auto const read_back = rounded.rig.read(rounded.o);
+    check_close(read_back, o, 0x1p-8);
+    CHECK(read_back != o);
+    for (double& x : o) x = -x;
+    CHECK(rounded.rig.read(negative) == o);
 }
 
 TEST_CASE("run: lengths of fused attention are checked before anything is written") {
