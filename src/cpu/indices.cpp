@@ -17,6 +17,7 @@ struct IndexValues {
     std::vector<ir::ValueId> tables;
 
     void operator()(ir::MatmulOp const& op) { add_counts({op.m_override, op.n_override, op.k_override}); }
+    void operator()(ir::ReductionOp const& op) { add_counts({op.rows}); }
     void operator()(ir::PagedLoadOp const& op) {
         add_counts({op.length});
         tables.push_back(op.table);

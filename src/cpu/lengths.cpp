@@ -18,6 +18,9 @@ class LengthCheck {
         check(op.n_override, c[c.size() - 1]);
         check(op.k_override, a[a.size() - 1]);
     }
+    void operator()(ir::ReductionOp const& op) {
+        if (op.rows != ir::kNoValue) check(op.rows, graph_.value(op.x).dim[2]);
+    }
     void operator()(ir::PagedLoadOp const& op) { check(op.length, ir::key_count(graph_, op)); }
     void operator()(ir::SdpaForwardOp const& op) { check_attention(op); }
     void operator()(ir::SdpaBackwardOp const& op) { check_attention(op); }

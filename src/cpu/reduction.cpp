@@ -13,7 +13,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class ReductionRun {
    public:
     ReductionRun(ir::ReductionOp const& op, Memory const& memory)
-        : mode_(op.mode), sign_(op.is_sink_gradient ? -1.0 : 1.0), x_(memory.tensor(op.x)), y_(memory.tensor(op.y)) {
+        : mode_(op.mode),
+          sign_(op.is_sink_gradient ? -1.0 : 1.0),
+          x_(memory.tensor(op.x)),
+          y_(memory.tensor(op.y)),
+          lengths_(memory.view(op.rows)) {
         for (std::size_t d = 0; d < x_.rank; ++d) {
             box_[d] = x_.dim[d] / y_.dim[d];
             box_stride_[d] = x_.stride[d] * box_[d];
@@ -58,6 +62,11 @@ class ReductionRun {
         return fold(offset, 0.0, [](double all, double x) { return all + x; });
     }
 
+    // Where there are lengths, the box starts at the first row of the first batch entry.
+    bool counts(Extents const& row) const {
+        return !lengths_ || row[2] < core::load_integer(lengths_.type, lengths_.data, lengths_.at(row[0], 0, 0, 0));
+    }
+
     template <class Function>
     double fold(std::int64_t offset, double start, Function const& f) const {
         std::size_t const last = x_.rank - 1;
@@ -65,6 +74,7 @@ class ReductionRun {
         double all = start;
         Walk<1> rows(last, box_, {x_.stride});
         do {
+            if (!counts(rows.index())) continue;
             for (std::int64_t column = 0; column < box_[last]; column += kChunk) {
                 std::int64_t const count = std::min(kChunk, box_[last] - column);
                 load_row(x_, offset + rows.offset(0) + column * x_.stride[last], x_.stride[last], count, row.data());
@@ -77,6 +87,7 @@ class ReductionRun {
     ReductionMode_t mode_;
     double sign_;
     Tensor x_, y_;
+    View lengths_;
     Extents box_{}, box_stride_{};
     std::int64_t box_volume_ = 1;
 };

@@ -180,11 +180,17 @@ ValueId AttentionScope::index(ValueId shape, std::int64_t axis, ValueId out) {
 ValueId AttentionScope::matmul(ir::MatmulOp const& op) { return emit(op, op.c); }
 
 ValueId AttentionScope::reduce(ReductionMode_t mode, ValueId x, ValueId y, bool is_deterministic) {
-    return emit(ir::ReductionOp{mode, x, y, is_deterministic}, y);
+    return emit(ir::ReductionOp{.mode = mode, .x = x, .y = y, .is_deterministic = is_deterministic}, y);
 }
 
 ValueId AttentionScope::sum_of_sink(ValueId x, ValueId y, bool is_deterministic) {
-    return emit(ir::ReductionOp{ReductionMode_t::ADD, x, y, is_deterministic, true}, y);
+    return emit(ir::ReductionOp{.mode = ReductionMode_t::ADD,
+                                .x = x,
+                                .y = y,
+                                .rows = seq_len_q_,
+                                .is_deterministic = is_deterministic,
+                                .is_sink_gradient = true},
+                y);
 }
 
 ValueId AttentionScope::random(ir::RngOp const& op) { return emit(op, op.y); }

@@ -79,7 +79,7 @@ class AttentionScope : public NodeScope {
     ir::ValueId index(ir::ValueId shape, std::int64_t axis, ir::ValueId out);
     ir::ValueId matmul(ir::MatmulOp const& op);
     ir::ValueId reduce(ReductionMode_t mode, ir::ValueId x, ir::ValueId y, bool is_deterministic = false);
-    // Minus the sum: the gradient of a sink token.
+    // Minus the sum over all rows that there are: the gradient of a sink token.
     ir::ValueId sum_of_sink(ir::ValueId x, ir::ValueId y, bool is_deterministic);
     ir::ValueId random(ir::RngOp const& op);
     ir::ValueId load_pages(ir::PagedLoadOp const& op);

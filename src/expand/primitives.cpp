@@ -88,7 +88,8 @@ static void expand_matmul(NodeScope& at) {
 static void expand_reduction(NodeScope& at) {
     using namespace nodes::reduction;
     auto const& fields = std::get<nodes::ReductionFields>(at.node().fields);
-    at.add_node(ir::ReductionOp{fields.mode, at.port(X), at.port(Y), fields.is_deterministic});
+    at.add_node(ir::ReductionOp{
+        .mode = fields.mode, .x = at.port(X), .y = at.port(Y), .is_deterministic = fields.is_deterministic});
 }
 
 void expand_primitive(NodeScope& at, Operands operands) {

@@ -96,6 +96,9 @@ struct PointwiseOp {
 struct ReductionOp {
     ReductionMode_t mode = ReductionMode_t::NOT_SET;
     ValueId x = kNoValue, y = kNoValue;
+    // Lengths {B,1,1,1}, where y has one batch entry and one row: rows of x from there on do not count. cuDNN's engines
+    // are told of them by the products beside.
+    ValueId rows = kNoValue;
     bool is_deterministic = false;
     // The gradient of a sink token, which is minus the sum: cuDNN's kernels change the sign inside.
     bool is_sink_gradient = false;

@@ -29,7 +29,8 @@ struct Ports<MatmulOp> {
 
 template <>
 struct Ports<ReductionOp> {
-    static constexpr Port<ReductionOp> inputs[] = {{"x", &ReductionOp::x}};
+    static constexpr Port<ReductionOp> inputs[] = {{"x", &ReductionOp::x},
+                                                   {"rows", &ReductionOp::rows, Need::Optional}};
     static constexpr Port<ReductionOp> outputs[] = {{"y", &ReductionOp::y}};
 };
 

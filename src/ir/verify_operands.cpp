@@ -188,9 +188,16 @@ void OperandCheck::check(PointwiseOp const& op) {
 
 void OperandCheck::check(ReductionOp const& op) {
     if (op.mode == ReductionMode_t::NOT_SET) fail("has no mode");
-    if (dim(op.x).size() == dim(op.y).size() && divides(dim(op.y), dim(op.x))) return;
+    core::Dims const &x = dim(op.x), &y = dim(op.y);
+    if (x.size() != y.size() || !divides(y, x)) {
+        return fail("has " + show("x", op.x) + " and " + show("y", op.y) +
+                    "; y needs as many dims as x, and each has to divide that of x");
+    }
+    if (op.rows == kNoValue) return;
+    check_lengths("rows", op.rows, x[0], 4);
+    if (x.size() == 4 && y[0] == 1 && y[2] == 1) return;
     fail("has " + show("x", op.x) + " and " + show("y", op.y) +
-         "; y needs as many dims as x, and each has to divide that of x");
+         "; with rows both need four dims, and y 1 in the first and third");
 }
 
 void OperandCheck::check(RngOp const& op) {

@@ -2,9 +2,15 @@
 #include "reference/session.h"
 #include "support/catch.h"
 
+#include <cmath>
+#include <limits>
+
 namespace {
 
 using namespace sdpa_test;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+double const kNan = std::nan("");
 
 template <class Check>
 void on_both_targets(Check check) {
@@ -17,6 +23,13 @@ void on_both_targets(Check check) {
 ForwardOutputs run_forward(AttentionCase const& c, Inputs const& in, Target const& target) {
     ForwardOutputs out = make_forward_outputs(c);
     REQUIRE(Session(c, in, out).run(target).get_message() == "");
+    return out;
+}
+
+BackwardOutputs run_backward(AttentionCase const& c, Inputs const& in, BackwardInputs const& more,
+                             Target const& target) {
+    BackwardOutputs out = make_backward_outputs(c);
+    REQUIRE(Session(c, in, more, out).run(target).get_message() == "");
     return out;
 }
 
@@ -52,6 +65,30 @@ TEST_CASE("asking for Max and Sum_exp changes no other result, however large the
             CHECK(asked.sum_exp.get({}) == 1.0);
             CHECK(asked.max.get({}) == Approx(1.1 * q));
             CHECK(asked.stats.get({}) == asked.max.get({}));
+        }
+    });
+}
+
+TEST_CASE("the gradient of a sink does not see rows past the lengths") {
+    AttentionCase c;
+    c.s_q = 2;
+    c.len_q = {1}, c.len_kv = {1};
+    c.sink = DataType_t::FLOAT, c.d_sink = true;
+    on_both_targets([&](Target const& target) {
+        for (double const past : {1.0, kInfinity, kNan}) {
+            CAPTURE(past);
+            Inputs const in = make_inputs(c);
+            in.v.set({}, 2.0);
+            in.sink.set({}, 0.0);
+            BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(c, in, {})));
+            auto const set_rows = [](HostTensor const& tensor, double first, double second) {
+                tensor.set({0, 0, 0, 0}, first);
+                tensor.set({0, 0, 1, 0}, second);
+            };
+            set_rows(more.o, 1.0, past);
+            set_rows(more.d_o, 3.0, past);
+            set_rows(more.stats, std::log(2.0), 0.0);
+            CHECK(run_backward(c, in, more, target).d_sink.get({}) == Approx(-1.5));
         }
     });
 }

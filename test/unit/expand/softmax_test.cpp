@@ -62,6 +62,17 @@ TEST_CASE("The gradient of a sink branches off where the row products are summed
     REQUIRE(sums.size() == 2);
     CHECK_FALSE(sums[0].is_sink_gradient);
     CHECK(sums[1].is_sink_gradient);
+    CHECK(sums[1].rows == ir::kNoValue);
+}
+
+TEST_CASE("The gradient of a sink is a sum over the rows of each sequence", "[expand]") {
+    auto attention = with_sink(AttentionGraph::backward().padding());
+    attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    ir::OpGraph const graph = composite(attention);
+    auto const sums = bodies<ir::ReductionOp>(graph);
+    REQUIRE(sums.size() == 2);
+    CHECK(sums[0].rows == ir::kNoValue);
+    CHECK(graph.value(sums[1].rows).name == "seq_len_q");
 }
 
 TEST_CASE("Backward with a sink but without its gradient is as without a sink", "[expand]") {

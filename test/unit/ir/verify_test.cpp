@@ -180,7 +180,7 @@ TEST_CASE("values: scratch that is packed like a ragged value") {
         if (sum.packed_like == ir::kNoValue) sum.packed_like = like;
         auto const id = draft.add(sum);
         draft.add(pointwise(Mode::EXP, x, id));
-        draft.add(ir::Op{.name = "add", .body = ir::ReductionOp{ReductionMode_t::ADD, id, like}});
+        draft.add(ir::Op{.name = "add", .body = ir::ReductionOp{.mode = ReductionMode_t::ADD, .x = id, .y = like}});
         return draft;
     };
     using ir::Value;
@@ -268,6 +268,17 @@ TEST_CASE("reduction, generator and reshape") {
     check_says(reduction({6, 4}, {4, 1}), "y needs as many dims as x, and each has to divide that of x");
     check_says(reduction({6, 4}, {6}), "y needs as many dims as x");
     check_says(reduction({6, 4}, {6, 1}, ReductionMode_t::NOT_SET), "op 0 REDUCE has no mode");
+
+    auto const with_rows = [](core::Dims x, core::Dims y, std::int64_t entries) {
+        Draft draft;
+        auto const in = draft.in(x), out = draft.out(y), counts = draft.add(lengths("len", entries, 9));
+        draft.add(op(ir::ReductionOp{.mode = ReductionMode_t::ADD, .x = in, .y = out, .rows = counts}));
+        return draft;
+    };
+    CHECK(fault_of(with_rows({2, 4, 6, 1}, {1, 4, 1, 1}, 2)) == "");
+    check_says(with_rows({2, 4, 6, 1}, {1, 4, 1, 1}, 3), "needs [2, 1, 1, 1]");
+    check_says(with_rows({2, 4, 6, 1}, {1, 4, 6, 1}, 2), "and y 1 in the first and third");
+    check_says(with_rows({2, 6}, {1, 1}, 2), "with rows both need four dims");
 
     auto const reshape = [](core::Dims x, core::Dims y) {
         Draft draft;
