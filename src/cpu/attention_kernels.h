@@ -42,8 +42,8 @@ struct Kernels {
     // c += a b, where a is a tile: rows x depth, a_stride is not looked at.
     void (*multiply_tile)(Product const&);
 
-    // One step of softmax over the keys: scores become exp(score - running maximum). `rescale` receives the factors
-    // that bring what was summed under the old maximum to the new one.
+    // One step of softmax over the keys: scores become exp(score - running maximum), all NaN from the first NaN on.
+    // `rescale` receives the factors that bring what was summed under the old maximum to the new one.
     void (*softmax_step)(float* tile, std::int64_t keys, float* running_max, float* running_sum, float* rescale);
     // Scores become exp(score - stats).
     void (*probabilities)(float* tile, std::int64_t keys, float const* stats);

@@ -102,14 +102,21 @@ void rescale_and_multiply(Product const& product, float const* factors) {
 
 void multiply_tile(Product const& product) { multiply_all<Layout::Tile>(product, Add{}); }
 
+// The greatest of a lane's scores and `top`; NaN where one of them is.
+[[gnu::always_inline]] inline Vector maximum(float const* scores, std::int64_t keys, Vector top) {
+    Integers is_nan{};
+    for (std::int64_t key = 0; key < keys; ++key) {
+        Vector const score = read(scores + key * kLanes);
+        is_nan |= score != score;
+        top = score > top ? score : top;
+    }
+    return is_nan ? spread(__builtin_nanf("")) : top;
+}
+
 void softmax_step(float* tile, std::int64_t keys, float* running_max, float* running_sum, float* rescale) {
     for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
         Vector const old_top = read(running_max + lane);
-        Vector top = old_top;
-        for (std::int64_t key = 0; key < keys; ++key) {
-            Vector const score = read(tile + key * kLanes + lane);
-            top = score > top ? score : top;
-        }
+        Vector const top = maximum(tile + lane, keys, old_top);
         // A query that has seen only masked keys: exp(-inf - 0) is the 0 wanted, exp(-inf - -inf) would be NaN.
         Vector const anchor = top == -kInfinity ? Vector{} : top;
         Vector sum{};

@@ -3,6 +3,7 @@
 #include "support/catch.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace {
@@ -48,6 +49,30 @@ Inputs inputs_of_two_keys(AttentionCase const& c, double q) {
     return in;
 }
 
+// 128 queries and keys under a causal mask.
+AttentionCase causal_case() {
+    AttentionCase c;
+    c.seed = 8;
+    c.h_q = 2, c.h_k = c.h_v = 1, c.s_q = c.s_kv = 128, c.d_qk = 8, c.d_v = 4;
+    c.right = 0;
+    return c;
+}
+
+// Whether exactly those rows hold a number that is not finite.
+void check_finite_but(char const* name, HostTensor const& tensor,
+                      std::function<bool(std::int64_t row)> const& is_wild) {
+    INFO(name);
+    std::int64_t wrong = 0;
+    for (std::int64_t row = 0; row < tensor.dim[2]; ++row) {
+        bool is_finite = true;
+        for_each_index(tensor.dim, [&](Index4 const& at) {
+            if (at[2] == row && !std::isfinite(tensor.get(at))) is_finite = false;
+        });
+        if (is_finite == is_wild(row)) ++wrong;
+    }
+    CHECK(wrong == 0);
+}
+
 }  // namespace
 
 TEST_CASE("asking for Max and Sum_exp changes no other result, however large the scores are") {
@@ -89,6 +114,25 @@ TEST_CASE("the gradient of a sink does not see rows past the lengths") {
             set_rows(more.d_o, 3.0, past);
             set_rows(more.stats, std::log(2.0), 0.0);
             CHECK(run_backward(c, in, more, target).d_sink.get({}) == Approx(-1.5));
+        }
+    });
+}
+
+TEST_CASE("Max is NaN where a score is NaN, in whatever order the scores come") {
+    AttentionCase c = causal_case();
+    c.logit_max = c.score_sum_exp = true;
+    on_both_targets([&](Target const& target) {
+        for (std::int64_t const row : {std::int64_t{0}, std::int64_t{63}, std::int64_t{64}, std::int64_t{90}}) {
+            CAPTURE(row);
+            Inputs const in = make_inputs(c);
+            in.k.set({0, 0, row, 3}, kNan);
+            ForwardOutputs const out = run_forward(c, in, target);
+            auto const sees_it = [&](std::int64_t query) { return query >= row; };
+            check_finite_but("Max", out.max, sees_it);
+            check_finite_but("Sum_exp", out.sum_exp, sees_it);
+            check_finite_but("Stats", out.stats, sees_it);
+            check_finite_but("O", out.o, sees_it);
+            CHECK(std::isnan(out.max.get({0, 1, row, 0})));
         }
     });
 }

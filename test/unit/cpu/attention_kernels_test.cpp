@@ -13,6 +13,7 @@ namespace cpu = cudnn_frontend::cpu;
 using Floats = std::vector<float>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 Floats random_floats(std::int64_t count, unsigned seed) {
     std::mt19937 random(seed);
@@ -103,6 +104,26 @@ TEST_CASE("every instruction set keeps infinities and NaN where they belong in a
         CHECK(tile[1] == 0.0f);
         CHECK(std::isnan(tile[2]));
         CHECK(tile[3] == 0.0f);
+    }
+}
+
+TEST_CASE("every instruction set finds the maximum NaN where a score is, in any order") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        auto const lanes = static_cast<std::size_t>(kernels->lanes);
+        Floats tops(lanes, -kInfinity), sums(lanes, 0.0f), rescale(lanes, 0.0f), tile(3 * lanes, 1.0f);
+        for (std::size_t const lane : {std::size_t{0}, std::size_t{1}, std::size_t{2}})
+            tile[lane * lanes + lane] = kNan;
+        tile[3] = kInfinity;
+        kernels->softmax_step(tile.data(), 3, tops.data(), sums.data(), rescale.data());
+        for (std::size_t const lane : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) CHECK(std::isnan(tops[lane]));
+        CHECK(tops[3] == kInfinity);
+        CHECK(tops[4] == 1.0f);
+        Floats next(lanes, 5.0f);
+        kernels->softmax_step(next.data(), 1, tops.data(), sums.data(), rescale.data());
+        CHECK(std::isnan(tops[0]));
+        CHECK(std::isnan(sums[0]));
+        CHECK(tops[4] == 5.0f);
     }
 }
 
