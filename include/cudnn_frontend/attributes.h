@@ -203,6 +203,7 @@ class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_backwar
    public:
     SDPA_backward_attributes() noexcept;
 
+    // The gradient of the bias, summed over the dims in which this tensor has 1.
     SDPA_backward_attributes& set_dbias(detail::Tensor_ptr const& dbias) noexcept;
     // With ragged tensors: the row in which the last sequence ends at most, gaps included. It saves workspace. A
     // sequence that ends behind it is an error, and on a GPU is written over other memory.

@@ -355,7 +355,8 @@ void OperandCheck::check(SdpaBackwardOp const& op) {
     }
     if (op.d_bias == kNoValue) return;
     if (op.bias == kNoValue) return fail("writes d_bias and has no bias");
-    check_dims("d_bias", op.d_bias, dim(op.bias));
+    core::Dims const& q = dim(op.q);
+    check_broadcast("d_bias", op.d_bias, {q[0], q[1], q[2], key_count(graph_, op)});
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ void alibi_heads_fit(RuleScope const& scope);
 void right_bound_in_range(RuleScope const& scope);
 void left_bound_in_range(RuleScope const& scope);
 void dbias_has_bias(RuleScope const& scope);
-void dbias_has_dims(RuleScope const& scope);
+void dbias_broadcasts(RuleScope const& scope);
 void token_bounds_in_range(RuleScope const& scope);
 void block_mask_has_dims(RuleScope const& scope);
 void block_mask_is_uint8(RuleScope const& scope);

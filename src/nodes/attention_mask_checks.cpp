@@ -146,10 +146,7 @@ void dbias_has_bias(RuleScope const& scope) {
                       "call set_bias() as in the forward graph, or leave out set_dbias()");
 }
 
-void dbias_has_dims(RuleScope const& scope) {
-    TensorSpec const* const bias = scope.tensor_4d(Bias);
-    if (bias != nullptr) expect_dims(scope, dBias, bias->dim, "those of the bias");
-}
+void dbias_broadcasts(RuleScope const& scope) { expect_broadcast(scope, dBias); }
 
 void token_bounds_in_range(RuleScope const& scope) {
     auto const* const backward = std::get_if<SdpaBackwardFields>(&scope.node().fields);

@@ -168,8 +168,8 @@ constexpr AttentionRule kRules[] = {
      "dBias comes with a bias.",
      ATTRIBUTE_NOT_SET, dbias_has_bias},
     {nullptr, "sdpa_bwd.c41",
-     "dBias has the dims of the bias.",
-     INVALID_VALUE, dbias_has_dims},
+     "Each dim of dBias is that of the scores, {B, Hq, Sq, Skv}, or 1.",
+     INVALID_VALUE, dbias_broadcasts},
 
     // later additions, at the end because ids stay
     {"sdpa_fwd.c40", "sdpa_bwd.c42",

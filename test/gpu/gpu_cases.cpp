@@ -109,6 +109,22 @@ std::vector<CaseGroup> score_groups() {
     };
 }
 
+// With other dims than the bias.
+std::vector<CaseGroup> bias_gradient_groups() {
+    auto const summed = [](Change const& bias, bool b, bool h) {
+        return [=](AttentionCase& c) { bias(c), c.d_bias_dim = Index4{b ? c.b : 1, h ? c.h_q : 1, c.s_q, c.s_kv}; };
+    };
+    return {
+        group("dBias summed over batches, bias of each", summed(biased(true, true, true), false, true)),
+        group("dBias summed over batches and heads, bias of each", summed(biased(true, true, true), false, false)),
+        group("dBias summed over heads, bias over batches", summed(biased(false, true, true), true, false)),
+        group("dBias of each, bias over batches, heads", summed(biased(false, false, true), true, true)),
+        group("dBias of each, bias of one row", summed(biased(true, true, false), true, true)),
+        group("dBias of each, bias of one number for each head",
+              summed([](auto& c) { c.bias = of_heads(c), c.d_bias = true; }, true, true)),
+    };
+}
+
 std::vector<CaseGroup> dropout_groups() {
     return {
         group("dropout", dropout),
@@ -511,10 +527,11 @@ std::vector<CaseGroup> variant_groups() {
 std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
     for (auto const& groups :
-         {mask_groups(),    band_groups(),      score_groups(),        dropout_groups(),    scores_layout_groups(),
-          shape_groups(),   one_query_groups(), more_queries_groups(), ragged_groups(),     bounded_groups(),
-          paged_groups(),   modifier_groups(),  sink_groups(),         softmax_groups(),    variant_groups(),
-          dynamic_groups(), wide_head_groups(), float_groups(),        fp8_option_groups(), fp8_shape_groups()}) {
+         {mask_groups(),          band_groups(),     score_groups(),     bias_gradient_groups(), dropout_groups(),
+          scores_layout_groups(), shape_groups(),    one_query_groups(), more_queries_groups(),  ragged_groups(),
+          bounded_groups(),       paged_groups(),    modifier_groups(),  sink_groups(),          softmax_groups(),
+              variant_groups(),  dynamic_groups(),   wide_head_groups(),     float_groups(),
+          fp8_option_groups(),    fp8_shape_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;

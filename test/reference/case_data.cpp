@@ -378,7 +378,9 @@ BackwardInputs make_backward_inputs(AttentionCase const& c, oracle::Forward cons
 BackwardOutputs make_backward_outputs(AttentionCase const& c) {
     BackwardOutputs out;
     make_qkv(c, c.type_of_gradients(), c.output_layout, out.d_q, out.d_k, out.d_v);
-    if (c.d_bias) out.d_bias = make_in_layout(c.bias_type, gaps_or_none(c.output_layout), *c.bias);
+    if (c.d_bias) {
+        out.d_bias = make_in_layout(c.bias_type, gaps_or_none(c.output_layout), c.d_bias_dim.value_or(*c.bias));
+    }
     if (c.d_sink) out.d_sink = make_numbers(c, DataType_t::FLOAT, {1, c.h_q, 1, 1});
     out.rng_dump = make_dump(c);
     for (HostTensor* const amax : {&out.amax_d_q, &out.amax_d_k, &out.amax_d_v, &out.amax_d_p}) *amax = make_amax(c);
@@ -418,6 +420,7 @@ oracle::Problem to_problem(AttentionCase const& c, Inputs const& inputs, HostTen
     if (inputs.modifier_of_queries) p.modifier.of_queries = to_array(inputs.modifier_of_queries);
     if (inputs.modifier_of_keys) p.modifier.of_keys = to_array(inputs.modifier_of_keys);
     if (c.bias) p.bias = to_array(inputs.bias);
+    p.d_bias_dim = c.d_bias_dim;
     if (c.sink) p.sink = to_array(inputs.sink);
     if (c.block_mask) p.block_mask = to_array(inputs.block_mask);
     p.alibi = c.alibi;

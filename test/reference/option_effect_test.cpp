@@ -186,3 +186,28 @@ TEST_CASE("each entry of a page table, and the number of keys, changes the answe
         CHECK(same_bits(right, output_of(c, in, target)));
     }
 }
+
+TEST_CASE("dBias is the gradient of each score summed over the dims in which it has 1, whatever the bias's are") {
+    AttentionCase c = small_case();
+    c.bias = Index4{1, 4, 1, 7}, c.d_bias = true;
+    auto const d_bias = [&](Index4 const& dim, Target const& target) {
+        c.d_bias_dim = dim;
+        TrainingStep const step = training_step(c, target);
+        REQUIRE(step.error == "");
+        return to_array(step.backward.d_bias);
+    };
+    for (Target const& target : {Target::reference(), Target::cpu(1)}) {
+        oracle::Array const whole = d_bias({2, 4, 5, 7}, target);
+        for (Index4 const& dim :
+             {Index4{1, 4, 1, 7}, {1, 4, 5, 7}, {2, 1, 5, 7}, {1, 1, 5, 7}, {2, 4, 5, 1}, {1, 1, 1, 1}}) {
+            oracle::Array sum(dim[0], dim[1], dim[2], dim[3]);
+            oracle::Array const found = d_bias(dim, target);
+            for_each_index({2, 4, 5, 7}, [&](Index4 const& at) {
+                sum.at(at[0], at[1], at[2], at[3]) += whole.at(at[0], at[1], at[2], at[3]);
+            });
+            REQUIRE(found.dim == dim);
+            for (std::size_t i = 0; i < sum.values.size(); ++i) CHECK(std::abs(sum.values[i] - found.values[i]) < 1e-5);
+        }
+    }
+}
+

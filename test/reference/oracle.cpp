@@ -154,8 +154,9 @@ double product_gradient(Problem const& p, double probability, Array const& o, Ar
 }
 
 Backward backward(Problem const& p, Array const& o, Array const& stats, Array const& d_o) {
-    auto const zeros = [](Array const& like) { return Array(like.dim[0], like.dim[1], like.dim[2], like.dim[3]); };
-    Backward result{zeros(p.q), zeros(p.k), zeros(p.v), p.bias ? zeros(*p.bias) : Array(),
+    auto const zeros_of = [](auto const& dim) { return Array(dim[0], dim[1], dim[2], dim[3]); };
+    auto const zeros = [&](Array const& like) { return zeros_of(like.dim); };
+    Backward result{zeros(p.q), zeros(p.k), zeros(p.v), p.bias ? zeros_of(p.d_bias_dim.value_or(p.bias->dim)) : Array(),
                     p.sink ? gradient_of_sink(p, o, stats, d_o) : Array()};
     Array const probability = probabilities(scores(p), stats);
     for_each_score(p, [&](auto b, auto h, auto i, auto j) {

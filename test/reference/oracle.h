@@ -13,9 +13,10 @@ namespace oracle {
 struct Problem {
     Array q, k, v;  // {B,Hq,Sq,Dqk}, {B,Hk,Skv,Dqk}, {B,Hv,Skv,Dv}; Hk and Hv divide Hq
     double scale = 1.0;
-    Modifier modifier;                // between scale and bias
-    std::optional<Array> bias;        // each dim full or 1
-    std::optional<Array> sink;        // {1,Hq,1,1}: a score of each row that has no key
+    Modifier modifier;                                      // between scale and bias
+    std::optional<Array> bias;                              // each dim full or 1
+    std::optional<std::array<std::int64_t, 4>> d_bias_dim;  // the same; where there is none, the bias's
+    std::optional<Array> sink;                              // {1,Hq,1,1}: a score of each row that has no key
     std::optional<Array> block_mask;  // {B,Hq,ceil(Sq/128),ceil(Skv/1024)}: bytes of 8 tiles of 128 keys, low bit first
     bool alibi = false;
     std::optional<std::vector<std::int64_t>> len_q, len_kv;  // of each batch entry

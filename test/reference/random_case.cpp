@@ -207,6 +207,13 @@ void choose_scores_layout(AttentionCase& c, std::uint64_t index) {
     if ((c.bias || c.mask) && random.chance(0.4)) c.scores_layout = layout;
 }
 
+// What may be told in other ways than it usually is; with a generator of its own too.
+void choose_telling(AttentionCase& c, std::uint64_t index) {
+    Random random(kSweepSeed + 982451653 * index);
+    Index4 const d_bias_dim = random_broadcast(c, random);
+    if (c.d_bias && random.chance(0.5)) c.d_bias_dim = d_bias_dim;
+}
+
 void choose_dropout(AttentionCase& c, Random& random) {
     constexpr float kProbabilities[] = {0.1f, 0.25f, 0.5f, 0.8f};
     c.dropout_probability = random.pick(kProbabilities);
@@ -250,6 +257,7 @@ AttentionCase random_case(std::uint64_t index) {
     AttentionCase c = random_wide_case(index);
     choose_fp8(c, index);
     choose_counting(c, index);
+    choose_telling(c, index);
     return c;
 }
 

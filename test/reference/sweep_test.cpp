@@ -142,6 +142,8 @@ TEST_CASE("the sweep has many of each option") {
         {"no stats", [](auto& c) { return !c.generate_stats; }},
         {"bias", [](auto& c) { return c.bias.has_value(); }},
         {"dBias", [](auto& c) { return c.d_bias; }},
+        {"dBias of other dims than the bias",
+         [](auto& c) { return c.d_bias && c.d_bias_dim && c.d_bias_dim != c.bias; }},
         {"bias that is not packed", [](auto& c) { return c.bias && c.scores_layout; }},
         {"dropout mask that is not packed", [](auto& c) { return c.mask && c.scores_layout; }},
         {"-inf in the bias", [](auto& c) { return c.bias_infinities != sdpa_test::Infinities::None; }},

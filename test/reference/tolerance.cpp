@@ -162,7 +162,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
                      p.sink ? sink_errors(p, o, stats, d_o, precision) : Array()};
     double const of_keys = precision.sum_unit(p.queries() * (p.heads() / p.k.dim[1]));
     double const of_values = precision.sum_unit(p.queries() * (p.heads() / p.v.dim[1]));
-    double const rows_per_bias = p.bias ? static_cast<double>(s.values.size() / p.bias->values.size() + 4) : 0.0;
+    double const rows_per_bias = p.bias ? static_cast<double>(s.values.size() / exact.d_bias.values.size() + 4) : 0.0;
     double const k_roundings = p.k.dim[1] < p.heads() ? 2.0 : 1.0, v_roundings = p.v.dim[1] < p.heads() ? 2.0 : 1.0;
     double const factor_unit = precision.factor_unit, factor_floor = precision.factor_floor;
     // A kernel may have the scale in the number that it flushes to zero.

@@ -90,7 +90,7 @@ std::string describe(AttentionCase const& c) {
     if (c.bias) {
         out << ", bias " << name_of(c.bias_type) << " " << to_string(*c.bias)
             << kInfinities[static_cast<std::size_t>(c.bias_infinities)] << " shift " << c.bias_shift
-            << (c.d_bias ? " with dBias" : "");
+            << (c.d_bias ? " with dBias" : "") << (c.d_bias_dim ? " " + to_string(*c.d_bias_dim) : "");
     }
     describe_modifier(c, out);
     if (c.sink) {

@@ -88,6 +88,7 @@ struct AttentionCase {
     Infinities bias_infinities = Infinities::None;
     double bias_shift = 0.0;
     bool d_bias = false;
+    std::optional<Index4> d_bias_dim;  // where it does not have the bias's
 
     oracle::Modify modifier = oracle::Modify::Nothing;
     float modifier_number = 1.0f;                        // the cap, or the factor of distances

@@ -247,14 +247,23 @@ TEST_CASE("sdpa_bwd.c40: dBias without a bias") {
          "call set_bias() as in the forward graph, or leave out set_dbias()"});
 }
 
-TEST_CASE("sdpa_bwd.c41: dBias with other dims than the bias") {
+TEST_CASE("sdpa_bwd.c41: dBias that does not broadcast to the scores") {
     TestGraph graph = attention_graph(NodeKind::SdpaBackward);
     graph.connect(Bias, {1, 4, 6, 8}, DataType_t::HALF);
-    graph.connect(dBias, {2, 4, 6, 8}, DataType_t::HALF);
-    expect_finding(
-        graph, "sdpa_bwd.c41",
-        {INVALID_VALUE, "attention", "dBias", "dBias with dims [2, 4, 6, 8]", "dims [1, 4, 6, 8], those of the bias",
-         "call set_dim() on dBias with these dims, or change what they follow from"});
+    graph.connect(dBias, {2, 2, 6, 8}, DataType_t::HALF);
+    expect_finding(graph, "sdpa_bwd.c41",
+                   {INVALID_VALUE, "attention", "dBias", "dBias with dims [2, 2, 6, 8]",
+                    "dims [2, 4, 6, 8], the scores' {B, Hq, Sq, Skv}, each of them or 1",
+                    "set the dims that differ to 1 to share them, or to the scores' size"});
+}
+
+TEST_CASE("dBias may have other dims than the bias, of the scores or 1") {
+    for (Dims const& dim : {Dims{2, 4, 6, 8}, Dims{1, 1, 6, 8}, Dims{2, 1, 1, 8}, Dims{1, 1, 1, 1}}) {
+        TestGraph graph = attention_graph(NodeKind::SdpaBackward);
+        graph.connect(Bias, {1, 4, 6, 8}, DataType_t::HALF);
+        graph.connect(dBias, dim, DataType_t::HALF);
+        expect_valid(graph);
+    }
 }
 
 TEST_CASE("a block mask has a bit for each tile of 128 queries by 128 keys") {

@@ -160,6 +160,10 @@ TEST_CASE("cudnn.s12 and s17: dBias", "[support]") {
     CHECK(ids(AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient()) == "");
     CHECK(ids(AttentionGraph::backward().bias({2, 4, 1, 5}).bias_gradient()) == "cudnn.s12");
     CHECK(ids(AttentionGraph::backward().bias({2, 4, 6, 1}).bias_gradient()) == "cudnn.s12");
+    CHECK(ids(AttentionGraph::backward().bias({2, 4, 1, 5}).connect(Port::dBias, DataType_t::HALF, {1, 1, 6, 5})) ==
+          "");
+    CHECK(ids(AttentionGraph::backward().bias({2, 4, 6, 5}).connect(Port::dBias, DataType_t::HALF, {2, 4, 1, 5})) ==
+          "cudnn.s12");
     auto graph = AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient();
     graph.connect(Port::Attn_scale, DataType_t::FLOAT, {1, 1, 1, 1});
     CHECK(ids(graph) == "cudnn.s17");
