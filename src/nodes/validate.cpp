@@ -1,5 +1,6 @@
 #include "nodes/validate.h"
 
+#include "nodes/dropout_order.h"
 #include "nodes/execution_order.h"
 #include "nodes/rule.h"
 #include "nodes/schema.h"
@@ -13,6 +14,7 @@ namespace cudnn_frontend::nodes {
 struct Validator {
     GraphSpec spec;
     std::vector<Finding> findings;
+    std::string remarks = {};
 
     // Every layout of one element is the same.
     void infer_single_element_strides() {
@@ -36,6 +38,14 @@ struct Validator {
         }
         for (Node& node : spec.nodes) {
             if (node.compute_data_type == DataType_t::NOT_SET) node.compute_data_type = spec.compute_data_type;
+        }
+    }
+
+    void put_dropout_in_order() {
+        for (std::size_t i = 0; i < spec.nodes.size(); ++i) {
+            if (!nodes::put_dropout_in_order(spec, spec.nodes[i])) continue;
+            remarks += text(", node '", nodes::label(spec.nodes[i], i),
+                            "' has dropout's mask and scale in each other's place: taken as if exchanged");
         }
     }
 
@@ -91,12 +101,13 @@ struct Validator {
         infer_single_element_strides();
         infer_nodes(order);
         infer_types();
+        put_dropout_in_order();
         check_rules();
         if (!findings.empty()) return {Report(std::move(findings)), std::nullopt};
         assign_uids();
         std::vector<std::size_t> positions = finished_nodes(order);
         reorder(positions);
-        return {Report(), ValidatedGraph(std::move(spec), std::move(positions))};
+        return {Report(), ValidatedGraph(std::move(spec), std::move(positions), std::move(remarks))};
     }
 };
 

@@ -6,6 +6,7 @@
 #include <cudnn_frontend/report.h>
 
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace cudnn_frontend::nodes {
@@ -17,13 +18,16 @@ class ValidatedGraph {
     GraphSpec const& spec() const { return spec_; }
     // What messages call a node of the spec: as the rules do, by its position in the user's order.
     std::string label(Node const& node) const;
+    // What was taken in another way than it was described, for the log: ", ..." for each; empty where nothing was.
+    std::string const& remarks() const { return remarks_; }
 
    private:
     friend struct Validator;
-    ValidatedGraph(GraphSpec spec, std::vector<std::size_t> positions)
-        : spec_(std::move(spec)), positions_(std::move(positions)) {}
+    ValidatedGraph(GraphSpec spec, std::vector<std::size_t> positions, std::string remarks)
+        : spec_(std::move(spec)), positions_(std::move(positions)), remarks_(std::move(remarks)) {}
     GraphSpec spec_;
     std::vector<std::size_t> positions_;  // of each node before the nodes were put in order
+    std::string remarks_;
 };
 
 struct Validation {

@@ -90,18 +90,21 @@ error_t Graph::validate() noexcept {
 }
 
 error_t Graph::build_operation_graph(Target const& target) {
-    return run_stage("build_operation_graph", impl_, [&]() -> error_t {
+    std::string remarks;
+    auto const lower = [&]() -> error_t {
         impl().planner.reset();
         auto validated = validate_and_fill(*this);
         if (validated.is_bad()) return validated.error();
         auto [described, graph] = std::move(validated).value();
         if (graph.spec().nodes.empty()) return nothing_to_build();
+        remarks = graph.remarks();
         auto lowered = std::make_shared<pipeline::ShapePlans>(std::move(described), std::move(graph), impl().id, target,
                                                               impl().settings);
         SDPA_GRAPH_TRY(advance(impl().planner, Planner::lower(lowered->input())));
         impl().lowered = std::move(lowered);
         return {};
-    });
+    };
+    return run_stage("build_operation_graph", impl_, lower, [&] { return remarks; });
 }
 
 error_t Graph::build_operation_graph(cudnnHandle_t handle) { return build_operation_graph(Target::cuda(handle)); }

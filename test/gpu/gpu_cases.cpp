@@ -139,6 +139,7 @@ std::vector<CaseGroup> dropout_groups() {
                   masked_dropout(c), c.mask = Index4{1, 1, 1, c.s_kv};
               }),
         group("dropout mask of one number for each head", [](auto& c) { masked_dropout(c), c.mask = of_heads(c); }),
+        group("dropout mask, exchanged with its scale", [](auto& c) { masked_dropout(c), c.exchanged_mask = true; }),
     };
 }
 

@@ -211,3 +211,15 @@ TEST_CASE("dBias is the gradient of each score summed over the dims in which it 
     }
 }
 
+TEST_CASE("a dropout mask given in its scale's place gives the same bits as in its own") {
+    AttentionCase in_order = small_case();
+    in_order.dropout = Dropout::Mask, in_order.dropout_probability = 0.4f, in_order.mask = Index4{2, 4, 5, 7};
+    AttentionCase exchanged = in_order;
+    exchanged.exchanged_mask = true;
+    for (Target const& target : {Target::reference(), Target::cpu(1)}) {
+        TrainingStep const a = training_step(in_order, target), b = training_step(exchanged, target);
+        REQUIRE(b.error == "");
+        CHECK(same_bits(a, b));
+        CHECK(same_bits(restored_training_step(exchanged, target), b));
+    }
+}

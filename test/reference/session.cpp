@@ -186,6 +186,13 @@ void Session::apply_options(Attributes& options, Inputs const& in, HostTensor co
     if (rng_dump) options.set_rng_dump(requested("dump", rng_dump));
 }
 
+// In the places that the graph is given them in.
+std::array<TensorPtr, 2> Session::mask_and_scale(Inputs const& in) {
+    std::array places{input("mask", in.mask), scalar_input("mask_scale", in.mask_scale)};
+    if (case_.exchanged_mask) std::swap(places[0], places[1]);
+    return places;
+}
+
 void Session::apply_paging(SDPA_attributes& options, Inputs const& in) {
     if (in.k.table) options.set_paged_attention_k_table(input("k_table", *in.k.table));
     if (in.v.table) options.set_paged_attention_v_table(input("v_table", *in.v.table));
@@ -207,7 +214,10 @@ Session::Session(AttentionCase const& c, Inputs const& in, ForwardOutputs const&
     if (c.shorthands) options.set_is_inference(!c.generate_stats);
     else options.set_generate_stats(c.generate_stats);
     apply_options(options, in, out.rng_dump);
-    if (in.mask) options.set_dropout(input("mask", in.mask), scalar_input("mask_scale", in.mask_scale));
+    if (in.mask) {
+        auto const [mask, scale] = mask_and_scale(in);
+        options.set_dropout(mask, scale);
+    }
     if (out.max) options.set_logit_max(requested("max", out.max));
     if (out.sum_exp) options.set_score_sum_exp(requested("sum_exp", out.sum_exp));
     if (is_fp8(c.type)) {
@@ -238,8 +248,8 @@ void Session::apply_backward_options(Attributes& options, Inputs const& in, Back
     options.set_deterministic_algorithm(case_.deterministic);
     apply_options(options, in, out.rng_dump);
     if (in.mask) {
-        options.set_dropout(input("mask", in.mask), scalar_input("mask_scale", in.mask_scale),
-                            scalar_input("mask_scale_inv", in.mask_scale_inv));
+        auto const [mask, scale] = mask_and_scale(in);
+        options.set_dropout(mask, scale, scalar_input("mask_scale_inv", in.mask_scale_inv));
     }
     if constexpr (std::is_same_v<Attributes, SDPA_backward_attributes>) {
         if (out.d_bias) options.set_dbias(requested("d_bias", out.d_bias));

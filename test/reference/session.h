@@ -65,6 +65,7 @@ class Session {
     void add_fp8_backward(std::array<TensorPtr, 6> const& from_forward, Inputs const& inputs,
                           BackwardOutputs const& outputs);
     void apply_paging(cudnn_frontend::graph::SDPA_attributes& options, Inputs const& inputs);
+    std::array<TensorPtr, 2> mask_and_scale(Inputs const& inputs);
     template <class Attributes>
     void apply_modifier(Attributes& options, Inputs const& inputs);
     template <class Attributes>

@@ -171,6 +171,7 @@ TEST_CASE("the sweep has many of each option") {
          [](auto& c) { return c.left && c.right && c.alignment == cudnn_frontend::DiagonalAlignment_t::BOTTOM_RIGHT; }},
         {"dropout", [](auto& c) { return c.dropout == sdpa_test::Dropout::Probability; }},
         {"dropout mask", [](auto& c) { return c.dropout == sdpa_test::Dropout::Mask; }},
+        {"dropout mask exchanged with its scale", [](auto& c) { return c.mask && c.exchanged_mask; }},
         {"scale on the device", [](auto& c) { return c.scale == sdpa_test::Scale::Device; }},
         {"deterministic", [](auto& c) { return c.deterministic; }},
     });

@@ -69,7 +69,8 @@ void describe_dropout(AttentionCase const& c, std::ostream& out) {
             << " offset " << c.rng_offset << (c.rng_dump ? " dumped" : "");
     }
     if (c.dropout == Dropout::Mask) {
-        out << ", dropout mask " << name_of(c.mask_type) << " " << to_string(*c.mask) << " p " << c.dropout_probability;
+        out << ", dropout mask " << name_of(c.mask_type) << " " << to_string(*c.mask) << " p " << c.dropout_probability
+            << (c.exchanged_mask ? " exchanged with its scale" : "");
     }
     if (c.scalars_by_value) out << ", its scalars by value";
 }

@@ -117,6 +117,7 @@ struct AttentionCase {
     DataType_t rng_type = DataType_t::INT64;
     std::optional<Index4> mask;  // dims of the user's mask
     DataType_t mask_type = DataType_t::FLOAT;
+    bool exchanged_mask = false;    // the graph is given it in its scale's place, and the scale in its own
     bool scalars_by_value = false;  // seed, offset and the mask's scales
 
     bool odd_factors = false;       // of 8-bit attention: no powers of two, and descales that are not 1 / scale

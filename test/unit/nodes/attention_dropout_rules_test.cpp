@@ -183,3 +183,66 @@ TEST_CASE("sdpa_fwd.c38 sdpa_bwd.c38: a dump that nobody sees") {
                         {ATTRIBUTE_NOT_SET, "attention", "rng_dump", "rng_dump as a virtual tensor that no node reads",
                          "an output, since it was asked for", "call set_output(true) on it"});
 }
+
+namespace {
+
+void exchange_dropout(TestGraph& graph) {
+    drop_by_mask(graph);
+    std::swap(graph.nodes[0].ports[Dropout_mask], graph.nodes[0].ports[Dropout_scale]);
+}
+
+// The name of the tensor that validation leaves as the mask, and what it says of that.
+std::pair<std::string, std::string> mask_after_validation(TestGraph const& graph) {
+    auto const validation = validate(graph);
+    if (!validation.graph) return {validation.report.to_text(), ""};
+    return {validation.graph->spec().tensor(validation.graph->spec().nodes[0], Dropout_mask)->name,
+            validation.graph->remarks()};
+}
+
+}  // namespace
+
+TEST_CASE("a dropout mask and its scale in each other's place are exchanged, and the graph's remarks say so") {
+    std::string const remark =
+        ", node 'attention' has dropout's mask and scale in each other's place: taken as if exchanged";
+    std::initializer_list<void (*)(TestGraph&)> const changes = {
+        [](TestGraph&) {},
+        [](TestGraph& graph) { graph.at(Dropout_scale).data_type = DataType_t::FLOAT; },  // of the mask
+        [](TestGraph& graph) {
+            graph.resize(Dropout_scale, {1, 4, 1, 8});
+        },
+        [](TestGraph& graph) {
+            graph.resize(Dropout_scale, {1, 1, 1, 1});
+        },  // one HALF
+        [](TestGraph& graph) { graph.at(Dropout_mask).is_by_value = true; },
+    };
+    for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
+        for (auto const change : changes) {
+            TestGraph graph = attention_graph(kind);
+            exchange_dropout(graph);
+            change(graph);
+            CHECK(mask_after_validation(graph) == std::pair(std::string("dropout_mask"), remark));
+        }
+        TestGraph in_order = attention_graph(kind);
+        drop_by_mask(in_order);
+        CHECK(mask_after_validation(in_order) == std::pair(std::string("dropout_mask"), std::string()));
+    }
+}
+
+TEST_CASE("where mask and scale are one FLOAT each, either may be either") {
+    TestGraph graph = attention_graph(NodeKind::SdpaForward);
+    drop_by_mask(graph);
+    graph.resize(Dropout_mask, {1, 1, 1, 1});
+    graph.at(Dropout_mask).data_type = DataType_t::FLOAT;
+    CHECK(mask_after_validation(graph) == std::pair(std::string("dropout_mask"), std::string()));
+}
+
+TEST_CASE("sdpa_fwd.c34 sdpa_bwd.c34: what fits neither place stays where it is") {
+    auto const break_graph = [](TestGraph& graph) {
+        exchange_dropout(graph);
+        graph.resize(Dropout_scale, {2, 4, 8, 6});
+        graph.at(Dropout_scale).data_type = DataType_t::FLOAT;
+    };
+    expect_in_attention("c34", break_graph,
+                        {INVALID_VALUE, "attention", "dropout_mask", "dropout_scale with dims [2, 4, 8, 6]",
+                         "one element, every dim 1", "call set_dim({1, 1, 1, 1}) on it"});
+}

@@ -47,3 +47,20 @@ TEST_CASE("the log has the error of a stage") {
     CHECK(graph.build_operation_graph(Target::cpu()).is_bad());
     CHECK(listener.text().find("us: ATTRIBUTE_NOT_SET: the graph has no node") != std::string::npos);
 }
+
+TEST_CASE("the log says once of a build that dropout's mask and scale were exchanged") {
+    auto small = test::small_graph();
+    auto const mask = small.graph.tensor(test::packed_tensor("mask", 4, 6, 10).set_data_type(DataType_t::HALF));
+    auto const scale = small.graph.tensor(
+        graph::Tensor_attributes().set_dim({1, 1, 1, 1}).set_stride({1, 1, 1, 1}).set_data_type(DataType_t::FLOAT));
+    auto const options = test::SDPA_attributes().set_name("dropped").set_dropout(scale, mask);
+    small.graph.sdpa(small.q, small.k, small.v, options)[0]->set_output(true);
+    Listener const listener;
+    REQUIRE(small.graph.validate().get_message() == "");
+    REQUIRE(small.graph.build(Target::cpu()).get_message() == "");
+    std::string const text = listener.text();
+    std::string const remark =
+        ", node 'dropped' has dropout's mask and scale in each other's place: taken as if exchanged";
+    CHECK(has_line(text, "build_operation_graph of graph '', ", " us: OK" + remark));
+    CHECK(text.find(remark) == text.rfind(remark));
+}
