@@ -79,8 +79,8 @@ std::string fault_of(ir::OpGraph const& graph, ir::Value const& value, Memory co
         std::int64_t const needed = reach(value, rows_of(value, memory, graph, b));
         if (needed > next - start) {
             return bad_offset(value, offsets, b,
-                              "leaves room for " + std::to_string(next - start) + " elements, where the sequence has " +
-                                  std::to_string(needed));
+                              "leaves room for " + std::to_string(next - start) +
+                                  " elements, where the sequence reaches over " + std::to_string(needed));
         }
     }
     return {};

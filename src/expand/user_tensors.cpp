@@ -3,6 +3,7 @@
 #include "expand/node_names.h"
 
 #include "nodes/fp8.h"
+#include "nodes/ragged_checks.h"
 #include "nodes/schema.h"
 #include "nodes/wording.h"
 
@@ -39,10 +40,11 @@ UserTensors::UserTensors(nodes::GraphSpec const& spec, ir::Builder& builder)
       producers_(producers_of(spec)),
       are_factors_(factors(spec)) {}
 
-// The stride of a single row says nothing, and as many rows as the dims have room for are no bound.
+// The stride of a single row says nothing, nor do rows that lie within a head; and as many rows as the dims have room
+// for are no bound.
 static bool bounds_rows(nodes::TensorSpec const& tensor, std::int64_t most) {
     std::int64_t const rows = core::volume({tensor.dim[0], tensor.dim[2]}).value_or(0);
-    return tensor.dim[2] > 1 && most < rows;
+    return tensor.dim[2] > 1 && nodes::ragged_checks::has_rows_of_all_heads(tensor) && most < rows;
 }
 
 ir::ValueId UserTensors::value(TensorId id, RaggedRows const& rows) {

@@ -154,10 +154,11 @@ constexpr Rule kRules[] = {
     {"graph.c26", "Each field of an enumeration holds one of its values.", INVALID_VALUE, enumerators_are_known},
     {"graph.c27",
      "A ragged tensor is in memory, and attention's Q, K, V, O, Stats, Max, Sum_exp, a gradient of these or a page "
-     "table; "
-     "its rows hold all heads.",
+     "table; where a node writes it, its rows hold all heads.",
      GRAPH_NOT_SUPPORTED, ragged_checks::ragged_tensors_fit},
-    {"graph.c28", "Tensors that share a ragged offset have rows of one width, counted in what their multipliers say.",
+    {"graph.c28",
+     "Tensors that share a ragged offset, and whose rows hold all heads, have rows of one width, counted in what their "
+     "multipliers say.",
      INVALID_VALUE, ragged_checks::offsets_fit_all_rows},
     {"graph.c29", "All uses of a ragged tensor have the same lengths, and those of a page table the same page size.",
      INVALID_VALUE, ragged_checks::uses_agree_on_rows},

@@ -25,12 +25,6 @@ bool is_row_port(PortUse const& use) {
            std::ranges::find(kRowPorts, use.port->port) != std::end(kRowPorts);
 }
 
-bool has_rows_of_all_heads(TensorSpec const& tensor) {
-    if (tensor.dim.size() != 4 || tensor.dim[2] == 1) return true;
-    core::Dims const row{tensor.dim[1], tensor.dim[3]}, stride{tensor.stride[1], tensor.stride[3]};
-    return tensor.stride[2] >= core::span_of(row, stride).value_or(0);
-}
-
 // How many of the offset's units a row takes, as a fraction in lowest terms.
 std::pair<std::int64_t, std::int64_t> counted_rows(TensorSpec const& tensor) {
     std::int64_t const unit = std::max<std::int64_t>(tensor.ragged_offset_multiplier, 1);
@@ -100,6 +94,12 @@ void check_offset(RuleScope const& scope, TensorSpec const& tensor, TensorSpec c
 
 }  // namespace
 
+bool has_rows_of_all_heads(TensorSpec const& tensor) {
+    if (tensor.dim.size() != 4 || tensor.dim[2] == 1) return true;
+    core::Dims const row{tensor.dim[1], tensor.dim[3]}, stride{tensor.stride[1], tensor.stride[3]};
+    return tensor.stride[2] >= core::span_of(row, stride).value_or(0);
+}
+
 void offsets_are_sound(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
@@ -140,10 +140,10 @@ void ragged_tensors_fit(RuleScope const& scope) {
             scope.report(tensor, "a ragged offset on a tensor that is not in memory", "a real tensor",
                          "call set_output(true) on it, or leave out set_ragged_offset()");
         } else if (may_be_ragged(tensor, scope.uses()[i]) && tensor_checks::has_regular_layout(tensor) &&
-                   !has_rows_of_all_heads(tensor)) {
+                   !scope.uses()[i].writers.empty() && !has_rows_of_all_heads(tensor)) {
             scope.report(
                 tensor, text("a ragged offset with strides ", tensor.stride, " for dims ", tensor.dim),
-                "rows that hold all heads, so that sequences can follow each other",
+                "rows that hold all heads in what a node writes, so that sequences can follow each other",
                 text("lay the tensor out as tokens, heads, elements: strides ", rows_first_strides(tensor.dim)));
         }
     }
@@ -156,7 +156,7 @@ void offsets_fit_all_rows(RuleScope const& scope) {
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
         TensorSpec const& tensor = graph.tensors[i];
         if (!may_be_ragged(tensor, scope.uses()[i]) || !tensor_checks::has_regular_layout(tensor)) continue;
-        if (tensor.dim.size() != 4) continue;
+        if (tensor.dim.size() != 4 || !has_rows_of_all_heads(tensor)) continue;
         auto const [entry, is_first] = first_of.emplace(tensor.ragged_offset, &tensor);
         TensorSpec const& first = *entry->second;
         if (is_first || counted_rows(tensor) == counted_rows(first)) continue;

@@ -251,11 +251,16 @@ std::vector<CaseGroup> bounded_groups() {
     };
 }
 
+void in_slots(AttentionCase& c) { packed(c), c.input_layout = Layout::RaggedSlots; }
+
 std::vector<CaseGroup> ragged_groups() {
     return {
         group("ragged", packed),
         group("ragged, 64-bit offsets", [](auto& c) { packed(c), c.offset_type = DataType_t::INT64; }),
         group("ragged with gaps", [](auto& c) { packed(c), laid_out(Layout::RaggedGaps)(c); }),
+        group("ragged inputs in slots", in_slots),
+        group("ragged inputs in slots, causal", [](auto& c) { in_slots(c), c.right = 0; }),
+        group("ragged inputs in slots, dense stats", [](auto& c) { in_slots(c), c.stats_layout = Layout::BHSD; }),
         group(
             "ragged inputs, dense results", [](auto& c) { packed(c), c.output_layout = Layout::BSHD; }, "cudnn.s22"),
         group(

@@ -55,6 +55,16 @@ std::int64_t end_of(HostTensor const& ragged) {
     return static_cast<std::int64_t>(ragged.offsets->get({ragged.dim[0], 0, 0, 0})) * ragged.offset_unit;
 }
 
+// As many rows for each sequence as the longest has, head by head.
+HostTensor make_slots(DataType_t type, Index4 const& dim, std::vector<std::int64_t> const& lengths,
+                      AttentionCase const& c) {
+    HostTensor tensor = make_tensor(type, dim);
+    tensor.rows.assign(lengths.size(), dim[2]);
+    set_starts(tensor, 0, dim[1] * dim[3], c);
+    tensor.rows = lengths;
+    return tensor;
+}
+
 // Sequences one after the other, each row with all its heads.
 HostTensor make_ragged(DataType_t type, Index4 const& dim, std::vector<std::int64_t> const& lengths,
                        AttentionCase const& c, Layout layout) {
@@ -89,6 +99,7 @@ bool have_equal_heads(HostTensor const& a, HostTensor const& b) { return a.dim[1
 // Rows of queries, or of keys.
 HostTensor make_rows(AttentionCase const& c, DataType_t type, Layout layout, Index4 const& dim,
                      std::optional<std::vector<std::int64_t>> const& lengths) {
+    if (layout == Layout::RaggedSlots) return make_slots(type, dim, *lengths, c);
     return is_ragged(layout) ? make_ragged(type, dim, *lengths, c, layout) : make_in_layout(type, layout, dim);
 }
 

@@ -361,8 +361,26 @@ TEST_CASE("an offset that is negative, decreases or leaves too little room is na
     std::string const what = "[run.r02] Tensor 'offset', the ragged offset of 'q', ";
     CHECK(refusal(0, -1) == what + "holds -1 at batch entry 0" + needed);
     CHECK(refusal(2, 80) == what + "decreases from 96 to 80 at batch entry 1" + needed);
-    CHECK(refusal(1, 90) == what + "leaves room for 90 elements, where the sequence has 96 at batch entry 0" + needed);
+    CHECK(refusal(1, 90) ==
+          what + "leaves room for 90 elements, where the sequence reaches over 96 at batch entry 0" + needed);
     CHECK(session.execute().get_message() == "");
+}
+
+TEST_CASE("of inputs whose heads lie apart, offsets leave room for what a sequence reaches over with all heads") {
+    AttentionCase c = Fixture::make_case();
+    c.input_layout = Layout::RaggedSlots;
+    Inputs const in = make_inputs(c);
+    ForwardOutputs const out = make_forward_outputs(c);
+    Session session(c, in, out);
+    REQUIRE(session.build(each_target()).get_message() == "");
+    CHECK(session.execute().get_message() == "");
+    in.q.offsets->set({2, 0, 0, 0}, 96.0 + 64.0);  // 4 tokens of 16 elements, as if rows held both heads
+    MemorySnapshot const before(out.all());
+    CHECK(session.execute().get_message() ==
+          "[run.r02] Tensor 'offset', the ragged offset of 'q', leaves room for 64 elements, where the sequence "
+          "reaches over 80 at batch entry 1; offsets count elements, start at 0 or later and leave room for each "
+          "sequence. Nothing was written; correct the entry.");
+    CHECK(before.change_outside({}) == "");
 }
 
 TEST_CASE("a packed page table without room for the pages of a sequence is refused") {
@@ -376,8 +394,8 @@ TEST_CASE("a packed page table without room for the pages of a sequence is refus
     MemorySnapshot const before(out.all());
     CHECK(session.execute().get_message() ==
           "[run.r02] Tensor 'offset', the ragged offset of 'k_table', leaves room for 2 elements, where the sequence "
-          "has 3 at "
-          "batch entry 0; offsets count elements, start at 0 or later and leave room for each sequence. Nothing was "
+          "reaches over 3 at batch entry 0; offsets count elements, start at 0 or later and leave room for each "
+          "sequence. Nothing was "
           "written; correct the entry.");
     CHECK(before.change_outside({}) == "");
 }

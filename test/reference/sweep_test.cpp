@@ -113,6 +113,7 @@ TEST_CASE("the sweep has at least 2000 cases and many of each shape, layout and 
         {"dense, stats ragged",
          [](auto& c) { return !is_ragged(c.output_layout) && c.stats_layout == Layout::Ragged; }},
         {"ragged, offsets in rows", [](auto& c) { return is_ragged(c.input_layout) && c.offsets_in_rows; }},
+        {"ragged in slots", [](auto& c) { return c.input_layout == Layout::RaggedSlots; }},
         {"ragged, bounded rows",
          [](auto& c) {
              return is_ragged(c.output_layout) && c.bounds_rows && c.has_backward() && c.d_qk % 16 == 0 &&

@@ -17,7 +17,8 @@ char const* text_of(Layout layout) {
                                       "ragged",
                                       "ragged with gaps",
                                       "ragged rows in one buffer",
-                                      "ragged heads in one buffer"};
+                                      "ragged heads in one buffer",
+                                      "ragged in slots"};
     return kNames[static_cast<int>(layout)];
 }
 

@@ -21,8 +21,9 @@ using cudnn_frontend::DiagonalAlignment_t;
 // rows start at multiples of 16 bytes. Shared (of inputs): the batch entries are one and the same, by a stride of 0.
 // Ragged: sequences of their true lengths, one after the other, by offsets, for which the case needs lengths;
 // RaggedGaps: with some unused rows behind each sequence; RaggedPacked: with the tensors of a group in one buffer, row
-// by row beside each other; RaggedHeads: head by head beside each other. Transposed (of a bias and a dropout mask):
-// column by column.
+// by row beside each other; RaggedHeads: head by head beside each other; RaggedSlots (of inputs; outputs are Ragged):
+// as in BHSD, with room for the longest sequence in each batch entry. Transposed (of a bias and a dropout mask): column
+// by column.
 enum class Layout {
     BHSD,
     BSHD,
@@ -35,7 +36,8 @@ enum class Layout {
     Ragged,
     RaggedGaps,
     RaggedPacked,
-    RaggedHeads
+    RaggedHeads,
+    RaggedSlots
 };
 
 inline bool is_ragged(Layout layout) { return layout >= Layout::Ragged; }

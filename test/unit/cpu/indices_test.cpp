@@ -156,8 +156,8 @@ TEST_CASE("an offset that decreases, or leaves too little room, is named") {
           "count "
           "elements, start at 0 or later and leave room for each sequence. Nothing was written; correct the entry.");
     pack.integers["offset"][2] = 255;
-    CHECK(pack.check().get_message().find("leaves room for 63 elements, where the sequence has 64 at batch entry 1") !=
-          std::string::npos);
+    CHECK(pack.check().get_message().find(
+              "leaves room for 63 elements, where the sequence reaches over 64 at batch entry 1") != std::string::npos);
     pack.integers["offset"][0] = -1;
     CHECK(pack.check().get_message().find("holds -1 at batch entry 0") != std::string::npos);
     CHECK(pack.check().where.tensor == "offset");
@@ -219,7 +219,8 @@ TEST_CASE("a packed table has as many entries as its last offset says") {
     pack.integers["page_table_k"][3] = -2;
     CHECK(pack.check().get_message().find("holds page -2 at batch entry 1, row 0") != std::string::npos);
     pack.integers["offset"] = {0, 2, 4};
-    CHECK(pack.check().get_message().find("leaves room for 2 elements, where the sequence has 3") != std::string::npos);
+    CHECK(pack.check().get_message().find("leaves room for 2 elements, where the sequence reaches over 3") !=
+          std::string::npos);
 }
 
 TEST_CASE("a packed table that would end past all memory is not fetched") {

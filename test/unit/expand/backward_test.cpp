@@ -258,6 +258,10 @@ TEST_CASE("Sums have room for the longest sequence in each batch entry where pac
         attention.tensor(Port::dQ).ragged_offset = attention.add_tensor("other", DataType_t::INT32, {3, 1, 1, 1});
         CHECK(packed_names(attention) == "scaled_row_dot dV_of_query_heads dK_of_query_heads ");
     }
+    SECTION("where the heads of Stats lie apart") {
+        attention.tensor(Port::Stats).stride = {24, 6, 1, 1};
+        CHECK(packed_names(attention) == "dV_of_query_heads dK_of_query_heads dQ_accumulator ");
+    }
     SECTION("for targets that do not take it") { CHECK(packed_names(attention, false).empty()); }
     SECTION("where nothing is added up") {
         CHECK(packed_names(attention.deterministic()) == "scaled_row_dot dV_of_query_heads dK_of_query_heads ");

@@ -122,7 +122,7 @@ TEST_CASE("API graph.c14: a ragged offset") {
     std::string const report = small.graph.check().to_text();
     CHECK(report.find("[graph.c14] tensor 'Q': found the ragged offset 'offsets' with dims [2, 1, 1, 1]") !=
           report.npos);
-    CHECK(report.find("[graph.c27] tensor 'Q': found a ragged offset with strides [192, 48, 8, 1]") != report.npos);
+    CHECK(report.find("[graph.c27]") == report.npos);  // of an input, heads may lie apart
     CHECK(report.find("[sdpa_fwd.c42] node 'attention', tensor 'Q': found a ragged offset without a padding mask") !=
           report.npos);
 }
