@@ -94,6 +94,13 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
     // Receives the generated mask, 1 where a probability was kept.
     Derived& set_rng_dump(Tensor_ptr const& dump) noexcept;
 
+    // Stats, forward's output and backward's input, in base 2: the natural logarithm over ln 2.
+    Derived& set_stats_use_log2(bool const enabled) noexcept;
+    // With ragged tensors: the row in which the last sequence ends at most, gaps included. It saves workspace in
+    // backward. A sequence that ends behind it is an error there, and on a GPU is written over other memory.
+    Derived& set_max_total_seq_len_q(std::int64_t const tokens) noexcept;
+    Derived& set_max_total_seq_len_kv(std::int64_t const tokens) noexcept;
+
    protected:
     using Node_attributes<Derived>::Node_attributes;
 };
@@ -205,10 +212,6 @@ class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_backwar
 
     // The gradient of the bias, summed over the dims in which this tensor has 1.
     SDPA_backward_attributes& set_dbias(detail::Tensor_ptr const& dbias) noexcept;
-    // With ragged tensors: the row in which the last sequence ends at most, gaps included. It saves workspace. A
-    // sequence that ends behind it is an error, and on a GPU is written over other memory.
-    SDPA_backward_attributes& set_max_total_seq_len_q(std::int64_t const tokens) noexcept;
-    SDPA_backward_attributes& set_max_total_seq_len_kv(std::int64_t const tokens) noexcept;
 };
 
 class SDPA_GRAPH_API SDPA_fp8_backward_attributes

@@ -75,6 +75,7 @@ void load_query_panel(Step const& step, std::int64_t p) {
                 step.scratch.row_dots + p * lanes);
     Slice const stats = transposed(slice_of(tensors.stats, step.region.b, step.h, queries.begin, 0));
     load_tile(stats, {step.scratch.stats + p * lanes, lanes, 1, queries.size()}, lanes);
+    scale(step.scratch.stats + p * lanes, lanes, step.problem.log_of_base);
 }
 
 void load_queries(Step const& step) {

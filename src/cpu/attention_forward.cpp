@@ -177,7 +177,8 @@ void store_softmax(Task const& task, std::int64_t p) {
     store_rows(task, p, tensors.max, max);
     store_rows(task, p, tensors.sum_exp, sum);
     std::array<float, kMaxLanes> stats;
-    std::transform(max, max + task.run.lanes(), sum, stats.begin(), [](float m, float s) { return m + std::log(s); });
+    std::transform(max, max + task.run.lanes(), sum, stats.begin(),
+                   [&](float m, float s) { return (m + std::log(s)) / task.problem.log_of_base; });
     store_rows(task, p, tensors.stats, stats.data());
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numbers>
 
 namespace cudnn_frontend::cpu {
 namespace {
@@ -40,6 +41,7 @@ Problem problem_of(Tensors const& tensors, ir::AttentionOptions const& options) 
     problem.is_bottom_right = options.alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
     problem.left = bound(options.left_bound);
     problem.right = bound(options.right_bound);
+    if (options.stats_in_base_2) problem.log_of_base = std::numbers::ln2_v<float>;
     if (options.dropout_probability) {
         double const keep = 1.0 - *options.dropout_probability;
         problem.generator.emplace(load_integer(tensors.seed), load_integer(tensors.offset), keep, problem.shape.keys);

@@ -49,6 +49,7 @@ struct Problem {
     std::int64_t left = 0, right = 0;
     std::optional<DropoutMask> generator;
     float dropout_scale = 1.0f, dropout_scale_inverse = 1.0f;
+    float log_of_base = 1.0f;  // of Stats: their product with it is a natural logarithm
 
     bool has_dropout() const { return generator || dropout_mask; }
     Sequence sequence(std::int64_t b) const;

@@ -26,15 +26,14 @@ double row_dot(BackwardTensors const& tensors, std::int64_t b, std::int64_t h, s
 }
 
 // The part of the row's probability that the sink has; none where neither it nor a key has any.
-double sink_probability(View const& stats, double sink, std::int64_t b, std::int64_t h, std::int64_t i) {
-    double const log_sum = core::load(stats.type, stats.data, stats.at(b, h, i, 0));
+double sink_probability(double sink, double log_sum) {
     return log_sum == -std::numeric_limits<double>::infinity() ? 0.0 : std::exp(sink - log_sum);
 }
 
 }  // namespace
 
 void store_sink_gradients(Backward const& run, Problem const& problem, int threads) {
-    View const& d_sink = run.tensors.d_sink;
+    View const &d_sink = run.tensors.d_sink, &stats = run.tensors.stats;
     if (!d_sink) return;
     parallel_for(threads, run.shape.heads, [&](int, std::int64_t h) {
         double const sink = double{problem.sink_of(h)};
@@ -42,7 +41,8 @@ void store_sink_gradients(Backward const& run, Problem const& problem, int threa
         for (std::int64_t b = 0; b < run.shape.batches; ++b) {
             std::int64_t const queries = problem.sequence(b).queries;
             for (std::int64_t i = 0; i < queries; ++i) {
-                double const probability = sink_probability(run.tensors.stats, sink, b, h, i);
+                double const log_sum = core::load(stats.type, stats.data, stats.at(b, h, i, 0));
+                double const probability = sink_probability(sink, log_sum * double{problem.log_of_base});
                 if (probability != 0.0) sum -= probability * row_dot(run.tensors, b, h, i);
             }
         }

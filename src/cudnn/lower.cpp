@@ -188,6 +188,12 @@ class OperationLowering {
     }
 
     Descriptor make(ir::SdpaForwardOp const& op) {
+        if (op.options.stats_in_base_2) {
+            keep(
+                {error_code_t::GRAPH_NOT_SUPPORTED,
+                 subject_ + " gives Stats in base 2, which cuDNN's unified attention has as natural logarithms alone"});
+            return {};
+        }
         using enum SdpaForwardAttribute;
         auto const at = [](SdpaForwardAttribute a) { return static_cast<cudnnBackendAttributeName_t>(a); };
         Descriptor made = operation(kSdpaForwardOperation, {{at(Q), op.q},

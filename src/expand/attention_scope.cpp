@@ -4,6 +4,7 @@
 #include "nodes/paging.h"
 
 #include <algorithm>
+#include <numbers>
 #include <numeric>
 
 namespace cudnn_frontend::expand {
@@ -47,19 +48,19 @@ ValueId AttentionScope::port(int port) const {
 // Of other heads, cuDNN's engines leave columns of packed sums 0, from the 16th on.
 static constexpr std::int64_t kHeadsOfPackedSums = 16;
 
-std::int64_t AttentionScope::most_rows(std::optional<std::int64_t> nodes::SdpaBackwardFields::*bound) const {
-    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&node().fields);
+// Forward keeps nothing between operations, and backward in 8 bits nothing that could be packed.
+std::int64_t AttentionScope::most_rows(std::optional<std::int64_t> const& bound) const {
     auto const takes = [this](int port) { return graph().tensor(node(), port)->dim[3] % kHeadsOfPackedSums == 0; };
-    bool const counts = backward != nullptr && capabilities_.packed_scratch && takes(Port::Q) && takes(Port::V);
-    return counts ? (backward->*bound).value_or(0) : 0;
+    bool const is_packed = is_backward() && !is_fp8() && capabilities_.packed_scratch;
+    return is_packed && takes(Port::Q) && takes(Port::V) ? bound.value_or(0) : 0;
 }
 
 RaggedRows AttentionScope::query_rows() const {
-    return {.lengths = seq_len_q_, .most = most_rows(&nodes::SdpaBackwardFields::max_total_seq_len_q)};
+    return {.lengths = seq_len_q_, .most = most_rows(fields().max_total_seq_len_q)};
 }
 
 RaggedRows AttentionScope::key_rows() const {
-    return {.lengths = seq_len_kv_, .most = most_rows(&nodes::SdpaBackwardFields::max_total_seq_len_kv)};
+    return {.lengths = seq_len_kv_, .most = most_rows(fields().max_total_seq_len_kv)};
 }
 
 ValueId AttentionScope::lengths(nodes::attention::LengthPorts const& ports) {
@@ -93,6 +94,15 @@ ValueId AttentionScope::dropout_mask() {
     ir::Value const mask = value(id);
     std::int64_t const alignment = std::gcd(mask.alignment, mask.dim[3] * core::size_of(mask.type));
     return alignment == mask.alignment ? id : builder_.aligned(id, alignment);
+}
+
+ValueId AttentionScope::natural_stats() {
+    if (!fields().stats_use_log2) return port(Port::Stats);
+    if (natural_stats_ == ir::kNoValue) {
+        ValueId const ln_2 = add_number("ln_2", std::numbers::ln2);
+        natural_stats_ = pointwise(PointwiseMode_t::MUL, {port(Port::Stats), ln_2}, add_row("natural_stats"));
+    }
+    return natural_stats_;
 }
 
 ValueId AttentionScope::modified(ValueId s, int given, int returned) {

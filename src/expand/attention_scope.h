@@ -57,6 +57,8 @@ class AttentionScope : public NodeScope {
     ir::ValueId add_shown_score(int port, std::string const& name) {
         return is_connected(port) ? this->port(port) : add_score(name);
     }
+    // Backward's Stats as natural logarithms, whatever their base.
+    ir::ValueId natural_stats();
     // What the modifier made of the tensor at the one port, which is made now; s itself without a modifier.
     ir::ValueId modified(ir::ValueId s, int given, int returned);
     // Virtual too, but cuDNN's engines want it in memory.
@@ -96,14 +98,14 @@ class AttentionScope : public NodeScope {
     std::string path(std::string const& step) const { return name() + "::" + step; }
 
     // Of packed sequences, where the user bounds them and it makes a difference; 0 otherwise.
-    std::int64_t most_rows(std::optional<std::int64_t> nodes::SdpaBackwardFields::*bound) const;
+    std::int64_t most_rows(std::optional<std::int64_t> const& bound) const;
     RaggedRows query_rows() const;
     RaggedRows key_rows() const;
 
     WaitingNodes& waiting_;
     Capabilities const& capabilities_;
     core::Dims score_dim_;
-    ir::ValueId seq_len_q_ = ir::kNoValue, seq_len_kv_ = ir::kNoValue;
+    ir::ValueId seq_len_q_ = ir::kNoValue, seq_len_kv_ = ir::kNoValue, natural_stats_ = ir::kNoValue;
 };
 
 }  // namespace cudnn_frontend::expand

@@ -15,6 +15,7 @@ static ir::AttentionOptions options_of(AttentionScope const& at) {
     options.left_bound = fields.left_bound;
     options.right_bound = fields.right_bound;
     if (at.generates_dropout()) options.dropout_probability = fields.dropout_probability;
+    options.stats_in_base_2 = fields.stats_use_log2 && at.is_connected(Port::Stats);
     return options;
 }
 

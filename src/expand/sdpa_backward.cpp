@@ -28,7 +28,7 @@ bool is_deterministic(AttentionScope const& at) {
 // dsink[h] = -sum_b,i exp(sink[h] - stats[b,h,i]) dot[b,h,i]: the sink's probability times minus what the row's output
 // weighs in the loss.
 void gradient_of_sink(AttentionScope& at, ValueId dot) {
-    ValueId const sink = at.port(Port::Sink_token), stats = at.port(Port::Stats);
+    ValueId const sink = at.port(Port::Sink_token), stats = at.natural_stats();
     ValueId const shifted = at.guarded(SUB, {sink, stats}, at.add_row("shifted_sink"));
     ValueId const probability = at.pointwise(EXP, {shifted}, at.add_row("sink_probability"));
     ValueId const product = at.pointwise(MUL, {probability, dot}, at.add_row("sink_probability_times_dot"));
@@ -53,7 +53,7 @@ ValueId row_dot(AttentionScope& at) {
 // p[b,h,i,j] = exp(s[b,h,i,j] - stats[b,h,i]): forward's probabilities without its maximum and sum. Engines expect the
 // band mask after the subtraction, where -inf still means a probability of 0; of 8-bit attention before it.
 ValueId probabilities(AttentionScope& at, Shared const& shared) {
-    ValueId const stats = at.port(Port::Stats);
+    ValueId const stats = at.natural_stats();
     ValueId s = scores(at, shared.k_transposed, shared.scale);
     if (at.is_fp8()) s = mask_band(at, s);
     s = at.guarded(SUB, {s, stats}, at.add_score("shifted_scores"));

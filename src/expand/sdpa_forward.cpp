@@ -6,6 +6,8 @@
 #include "expand/quantize.h"
 #include "expand/scores.h"
 
+#include <numbers>
+
 namespace cudnn_frontend::expand {
 
 using ir::ValueId;
@@ -37,14 +39,16 @@ static ValueId row_sum(AttentionScope& at, ValueId exponential, ValueId max) {
     return at.pointwise(ADD, {of_keys, of_sink}, sum);
 }
 
-// stats[b,h,i] = max[b,h,i] + ln sum[b,h,i]. Engines want these two operations even where nobody reads the result, but
-// not beside a maximum or a sum in memory, which they then leave unwritten.
+// stats[b,h,i] = max[b,h,i] + ln sum[b,h,i], or that over ln 2. Engines want these two operations even where nobody
+// reads the result, but not beside a maximum or a sum in memory, which they then leave unwritten.
 static void log_sum_exp(AttentionScope& at, ValueId max, ValueId sum) {
     bool const has_stats = at.is_connected(Port::Stats);
     if (!has_stats && (at.is_connected(Port::Max) || at.is_connected(Port::Sum_exp))) return;
-    ValueId const stats = has_stats ? at.port(Port::Stats) : at.add_row("stats");
+    bool const is_natural = has_stats && !at.fields().stats_use_log2;
     ValueId const log_of_sum = at.pointwise(LOG, {sum}, at.add_row("softmax_log_sum"));
-    at.pointwise(ADD, {log_of_sum, max}, stats);
+    ValueId const stats = at.pointwise(ADD, {log_of_sum, max}, is_natural ? at.port(Port::Stats) : at.add_row("stats"));
+    if (!has_stats || is_natural) return;
+    at.pointwise(MUL, {stats, at.add_number("per_ln_2", std::numbers::log2e)}, at.port(Port::Stats));
 }
 
 // Block-scaled probabilities are at most 1: times this they use most of the range of 8 bits, and none is cut off.

@@ -108,6 +108,18 @@ template <class Derived>
 Derived& Attention_attributes<Derived>::set_rng_dump(Tensor_ptr const& dump) noexcept {
     return this->change([&](nodes::Draft& draft) { connect(draft, port::Rng_dump, dump); });
 }
+template <class Derived>
+Derived& Attention_attributes<Derived>::set_stats_use_log2(bool const enabled) noexcept {
+    return this->change([&](nodes::Draft& draft) { shared_fields(draft).stats_use_log2 = enabled; });
+}
+template <class Derived>
+Derived& Attention_attributes<Derived>::set_max_total_seq_len_q(std::int64_t const tokens) noexcept {
+    return this->change([&](nodes::Draft& draft) { shared_fields(draft).max_total_seq_len_q = tokens; });
+}
+template <class Derived>
+Derived& Attention_attributes<Derived>::set_max_total_seq_len_kv(std::int64_t const tokens) noexcept {
+    return this->change([&](nodes::Draft& draft) { shared_fields(draft).max_total_seq_len_kv = tokens; });
+}
 
 template <class Derived>
 Derived& Attention_backward_attributes<Derived>::set_dsink_token(Tensor_ptr const& dsink) noexcept {
@@ -190,12 +202,6 @@ SDPA_backward_attributes::SDPA_backward_attributes() noexcept
 
 SDPA_backward_attributes& SDPA_backward_attributes::set_dbias(detail::Tensor_ptr const& dbias) noexcept {
     return change([&](nodes::Draft& draft) { connect(draft, port::dBias, dbias); });
-}
-SDPA_backward_attributes& SDPA_backward_attributes::set_max_total_seq_len_q(std::int64_t const tokens) noexcept {
-    return change([&](nodes::Draft& draft) { fields_of<SdpaBackwardFields>(draft).max_total_seq_len_q = tokens; });
-}
-SDPA_backward_attributes& SDPA_backward_attributes::set_max_total_seq_len_kv(std::int64_t const tokens) noexcept {
-    return change([&](nodes::Draft& draft) { fields_of<SdpaBackwardFields>(draft).max_total_seq_len_kv = tokens; });
 }
 
 SDPA_fp8_backward_attributes::SDPA_fp8_backward_attributes() noexcept

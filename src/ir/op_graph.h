@@ -163,6 +163,7 @@ struct AttentionOptions {
     std::optional<std::int64_t> right_bound;
     std::optional<double> dropout_probability;
     bool unfuses_multiplication = false;  // in cuDNN's kernels for 10.x
+    bool stats_in_base_2 = false;
 
     friend bool operator==(AttentionOptions const&, AttentionOptions const&) = default;
 };

@@ -93,6 +93,7 @@ class Fields {
         add("right_bound", options.right_bound);
         add("dropout_probability", options.dropout_probability);
         flag("unfuses_multiplication", options.unfuses_multiplication);
+        flag("stats_in_base_2", options.stats_in_base_2);
     }
 
    private:

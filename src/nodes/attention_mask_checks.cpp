@@ -149,15 +149,13 @@ void dbias_has_bias(RuleScope const& scope) {
 void dbias_broadcasts(RuleScope const& scope) { expect_broadcast(scope, dBias); }
 
 void token_bounds_in_range(RuleScope const& scope) {
-    auto const* const backward = std::get_if<SdpaBackwardFields>(&scope.node().fields);
-    if (backward == nullptr) return;
     auto const check = [&](char const* what, std::optional<std::int64_t> const& bound) {
         if (!bound || *bound >= 1) return;
         scope.report_node(text(what, "(", *bound, ")"), "a number of tokens of at least 1",
                           "pass the end of the last sequence, or leave the call out");
     };
-    check("set_max_total_seq_len_q", backward->max_total_seq_len_q);
-    check("set_max_total_seq_len_kv", backward->max_total_seq_len_kv);
+    check("set_max_total_seq_len_q", fields(scope).max_total_seq_len_q);
+    check("set_max_total_seq_len_kv", fields(scope).max_total_seq_len_kv);
 }
 
 }  // namespace cudnn_frontend::nodes::attention_checks

@@ -311,6 +311,9 @@ constexpr AttentionRule kRules[] = {
     {"sdpa_fwd.c62", "sdpa_bwd.c57",
      "Lengths come as themselves or as sums, not both.",
      INVALID_VALUE, lengths_are_told_once},
+    {"sdpa_fwd.c63", nullptr,
+     "The bounds on the tokens of all sequences are at least 1.",
+     INVALID_VALUE, token_bounds_in_range},
 };
 // clang-format on
 

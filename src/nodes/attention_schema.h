@@ -19,6 +19,9 @@ constexpr std::array kAttentionFieldRows = {
     field<F, &F::right_bound>("right_bound", "columns kept beyond the diagonal"),
     field<F, &F::dropout_probability>("dropout_probability", "chance that a probability is dropped"),
     field<F, &F::block_scaled>("block_scaled", "8-bit numbers with a scale for each 32 of them"),
+    field<F, &F::stats_use_log2>("stats_use_log2", "Stats in base 2"),
+    field<F, &F::max_total_seq_len_q>("max_total_seq_len_q", "where the last packed sequence of queries ends, at most"),
+    field<F, &F::max_total_seq_len_kv>("max_total_seq_len_kv", "where the last packed sequence of keys ends, at most"),
 };
 
 inline constexpr std::array kAttentionOptionPorts = {

@@ -111,6 +111,9 @@ struct AttentionFields {
     std::optional<std::int64_t> right_bound;
     std::optional<float> dropout_probability;
     bool block_scaled = false;
+    bool stats_use_log2 = false;
+    std::optional<std::int64_t> max_total_seq_len_q;
+    std::optional<std::int64_t> max_total_seq_len_kv;
 };
 
 struct SdpaForwardFields : AttentionFields {
@@ -126,8 +129,6 @@ struct SdpaBackwardFields : AttentionFields {
     static NodeSchema const schema;
 
     bool deterministic = false;
-    std::optional<std::int64_t> max_total_seq_len_q;
-    std::optional<std::int64_t> max_total_seq_len_kv;
 };
 
 struct PointwiseFields {

@@ -57,13 +57,7 @@ constexpr auto kPortRows = join(
     join(kAttentionOptionPorts, kFp8PortRows));
 
 constexpr auto kFieldRows = join(
-    kAttentionFieldRows<F>, std::array{
-                                field<F, &F::deterministic>("deterministic", "the same bits in every run"),
-                                field<F, &F::max_total_seq_len_q>(
-                                    "max_total_seq_len_q", "where the last packed sequence of queries ends, at most"),
-                                field<F, &F::max_total_seq_len_kv>(
-                                    "max_total_seq_len_kv", "where the last packed sequence of keys ends, at most"),
-                            });
+    kAttentionFieldRows<F>, std::array{field<F, &F::deterministic>("deterministic", "the same bits in every run")});
 
 // A gradient has the dims of what it is the gradient of.
 void infer_gradient(GraphSpec& graph, Node const& node, int gradient, int of) {

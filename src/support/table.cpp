@@ -192,6 +192,11 @@ Found stats_beside_max(Facts const& facts, Capabilities const& here) {
                                       version(here.cudnn_version)};
 }
 
+Found stats_in_base_2(Facts const& facts, Capabilities const&) {
+    if (facts.is_backward || !facts.fields.stats_use_log2 || !facts.has(Port::Stats)) return {};
+    return Violation{Port::Stats, "Stats in base 2 in forward"};
+}
+
 Found sink_beside_max(Facts const& facts, Capabilities const& here) {
     bool const has_both = facts.has(Port::Sink_token) && !facts.is_backward && has_softmax_result(facts);
     if (!has_both) return {};
@@ -478,6 +483,9 @@ constexpr Limit kLimits[] = {
      "operands of integers for a modifier's operations that compute in integers; floating-point ones cuDNN reads in "
      "another way",
      "set_compute_data_type(DataType_t::FLOAT) for the operation", kUnsupported, Ground::WrongRun, integers_of_floats},
+    {"cudnn.s92", "natural logarithms in forward's Stats: no engine multiplies them",
+     "leave out set_stats_use_log2(true), and multiply Stats by 1 / ln 2 after the run", kUnsupported, Ground::NoEngine,
+     stats_in_base_2},
 };
 
 }  // namespace

@@ -228,7 +228,10 @@ SDPA_attributes forward_options(Tensor const& tensor) {
         .set_logit_max(tensor)
         .set_score_sum_exp(tensor)
         .set_implementation(fe::AttentionImplementation_t::AUTO)
-        .set_unfuse_fma(true);
+        .set_unfuse_fma(true)
+        .set_stats_use_log2(true)
+        .set_max_total_seq_len_q(4096)
+        .set_max_total_seq_len_kv(most_keys);
 }
 
 SDPA_backward_attributes backward_options(Tensor const& tensor) {
@@ -239,6 +242,7 @@ SDPA_backward_attributes backward_options(Tensor const& tensor) {
         .set_score_mod_bprop(nullptr)
         .set_max_total_seq_len_q(4096)
         .set_max_total_seq_len_kv(most_tokens)
+        .set_stats_use_log2(true)
         .set_deterministic_algorithm(true)
         .set_dropout(tensor, tensor, tensor);
 }

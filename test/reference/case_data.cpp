@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace sdpa_test {
 namespace {
@@ -380,7 +381,7 @@ BackwardInputs make_backward_inputs(AttentionCase const& c, oracle::Forward cons
     Factors const factors = make_factors(c);
     double const of_o = factor_of(factors.scale_o), of_d_o = factor_of(factors.descale_d_o);
     in.o.fill([&](Index4 const& at) { return forward.o.at(at[0], at[1], at[2], at[3]) * of_o; });
-    in.stats.fill([&](Index4 const& at) { return forward.stats.at(at[0], at[1], at[2], at[3]); });
+    in.stats.fill([&](Index4 const& at) { return forward.stats.at(at[0], at[1], at[2], 0) * factor_of_stats(c); });
     fill_rows(c, random, 1.0 / of_d_o, in.d_o);
     if (c.stale_padding) leave_stale(in, *c.len_q, random);
     return in;
@@ -397,6 +398,8 @@ BackwardOutputs make_backward_outputs(AttentionCase const& c) {
     for (HostTensor* const amax : {&out.amax_d_q, &out.amax_d_k, &out.amax_d_v, &out.amax_d_p}) *amax = make_amax(c);
     return out;
 }
+
+double factor_of_stats(AttentionCase const& c) { return c.stats_use_log2 ? std::numbers::log2e : 1.0; }
 
 double factor_of(HostTensor const& factor) { return factor ? factor.get({}) : 1.0; }
 

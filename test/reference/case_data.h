@@ -77,6 +77,8 @@ BackwardOutputs make_backward_outputs(AttentionCase const& c);
 oracle::Array to_array(HostTensor const& tensor);
 // The numbers that 8-bit ones stand for; the same as above where there is no descale.
 oracle::Array to_array(HostTensor const& tensor, HostTensor const& descale);
+// Of a natural logarithm, to have that which Stats holds.
+double factor_of_stats(AttentionCase const& c);
 double factor_of(HostTensor const& factor);  // 1 where there is none
 oracle::Fp8 format_of(DataType_t type);
 // The mask that a generated dropout used, as dumped; empty unless the case has one.

@@ -62,6 +62,11 @@ void clear_masked(AttentionCase const& c, oracle::Array const& scores, HostTenso
     });
 }
 
+oracle::Array scaled(oracle::Array array, double factor) {
+    for (double& value : array.values) value *= factor;
+    return array;
+}
+
 oracle::Array one_number(double number) { return oracle::Array(1, 1, 1, 1, number); }
 
 // Where a target rounds 8-bit attention's numbers at other places than the definition, as tensor cores' kernels do with
@@ -126,7 +131,10 @@ ForwardCheck check_forward(AttentionCase const& c, Inputs const& in, Rig const& 
         add_fault(outcome, first_bad_row("O", out.o, {o.wanted, near.wanted, o.allowed},
                                          rows_to_compare(rig, c.len_q, c.len_kv)));
     }
-    if (out.stats) look("stats", out.stats, result.exact.stats, allowed.stats);
+    if (out.stats) {
+        double const factor = factor_of_stats(c);
+        look("stats", out.stats, scaled(result.exact.stats, factor), scaled(allowed.stats, factor));
+    }
     if (out.max) look("max", out.max, result.exact.max, allowed.max);
     if (out.sum_exp) look("sum_exp", out.sum_exp, result.exact.sum_exp, allowed.sum_exp);
     auto const look_at_amax = [&](char const* name, HostTensor const& amax, double exact, double error) {
@@ -147,7 +155,8 @@ void check_backward(AttentionCase const& c, Inputs const& in, ForwardCheck const
     if (out.rng_dump && !same_bits(out.rng_dump, forward.rng_dump))
         add_fault(outcome, "drops others than the forward pass");
     Factors const& factors = in.factors;
-    oracle::Array const o = to_array(more.o, factors.descale_o), stats = to_array(more.stats);
+    oracle::Array const o = to_array(more.o, factors.descale_o);
+    oracle::Array const stats = scaled(to_array(more.stats), 1.0 / factor_of_stats(c));
     oracle::Array const d_o = to_array(more.d_o, factors.descale_d_o);
     oracle::Backward const exact = oracle::backward(forward.problem, o, stats, d_o);
     oracle::Backward const allowed = oracle::allowed_error(forward.problem, o, stats, d_o, exact, precision_of(c, rig));
@@ -222,6 +231,7 @@ oracle::Precision precision_of(AttentionCase const& c, Rig const& rig) {
     double const row_unit = rounds_rows ? oracle::Precision::kSingle : 0.0;
     oracle::Precision precision{unit, is_fp8(c.type) ? DataType_t::FLOAT : c.result_type, c.bias_type};
     precision.row_unit = row_unit;
+    if (c.stats_use_log2) precision.stats_unit = oracle::Precision::kSingle;
     if (!rig.rounds_factors) return precision;
     Factors const factors = make_factors(c);
     Roundoff const probability = roundoff_of(c.type);

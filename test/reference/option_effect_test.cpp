@@ -187,6 +187,43 @@ TEST_CASE("each entry of a page table, and the number of keys, changes the answe
     }
 }
 
+TEST_CASE("Stats in base 2 are natural ones over ln 2, and backward that is told so gives the same gradients") {
+    AttentionCase natural = padded_case();
+    natural.sink = DataType_t::FLOAT, natural.d_sink = true;
+    AttentionCase in_base_2 = natural;
+    in_base_2.stats_use_log2 = true;
+    for (Target const& target : {Target::reference(), Target::cpu(1)}) {
+        TrainingStep const a = training_step(natural, target), b = training_step(in_base_2, target);
+        REQUIRE(a.error == "");
+        REQUIRE(b.error == "");
+        CHECK(same_bits(a.forward.o, b.forward.o));
+        for_each_index(a.forward.stats.dim, [&](Index4 const& at) {
+            double const stats = a.forward.stats.get(at);
+            CHECK(std::abs(b.forward.stats.get(at) * std::log(2.0) - stats) <= 1e-6 * std::abs(stats));
+        });
+        for (auto const gradient :
+             {&BackwardOutputs::d_q, &BackwardOutputs::d_k, &BackwardOutputs::d_v, &BackwardOutputs::d_sink}) {
+            CHECK(largest_difference(a.backward.*gradient, b.backward.*gradient) <= 1e-5);
+        }
+        CHECK(same_bits(restored_training_step(in_base_2, target), b));
+    }
+}
+
+TEST_CASE("backward that is not told of base 2 gives other gradients") {
+    AttentionCase const natural = small_case();
+    AttentionCase in_base_2 = natural;
+    in_base_2.stats_use_log2 = true;
+    Inputs const in = make_inputs(natural);
+    BackwardInputs const more = make_backward_inputs(in_base_2, oracle::forward(to_problem(natural, in, {})));
+    for (Target const& target : {Target::reference(), Target::cpu(1)}) {
+        BackwardOutputs const told = make_backward_outputs(natural), untold = make_backward_outputs(natural);
+        REQUIRE(Session(in_base_2, in, more, told).run(target).get_message() == "");
+        REQUIRE(Session(natural, in, more, untold).run(target).get_message() == "");
+        CHECK(largest_difference(told.d_q, untold.d_q) > 0.1);
+        CHECK(largest_difference(told.d_v, untold.d_v) > 0.1);
+    }
+}
+
 TEST_CASE("dBias is the gradient of each score summed over the dims in which it has 1, whatever the bias's are") {
     AttentionCase c = small_case();
     c.bias = Index4{1, 4, 1, 7}, c.d_bias = true;

@@ -213,6 +213,7 @@ void choose_telling(AttentionCase& c, std::uint64_t index) {
     Index4 const d_bias_dim = random_broadcast(c, random);
     if (c.d_bias && random.chance(0.5)) c.d_bias_dim = d_bias_dim;
     c.exchanged_mask = c.mask && random.chance(0.4);
+    c.stats_use_log2 = random.chance(0.2);
     if (is_ragged(c.input_layout) && random.chance(0.3)) c.input_layout = Layout::RaggedSlots;
 }
 

@@ -184,6 +184,7 @@ void Session::apply_options(Attributes& options, Inputs const& in, HostTensor co
                             scalar_input("offset", in.offset));
     }
     if (rng_dump) options.set_rng_dump(requested("dump", rng_dump));
+    if (case_.stats_use_log2) options.set_stats_use_log2(true);
 }
 
 // In the places that the graph is given them in.
@@ -199,6 +200,24 @@ void Session::apply_paging(SDPA_attributes& options, Inputs const& in) {
     if (case_.paging && case_.paging.states_length) {
         options.set_paged_attention_max_seq_len_kv(static_cast<int>(case_.s_kv));
     }
+}
+
+// Rows up to the end of the last sequence of any of these.
+static std::int64_t rows_in_memory(std::initializer_list<HostTensor const*> tensors) {
+    std::int64_t rows = 1;
+    for (HostTensor const* const tensor : tensors) {
+        for (std::size_t b = 0; b < tensor->starts.size(); ++b) {
+            rows = std::max(rows, tensor->starts[b] / tensor->stride[2] + tensor->rows[b]);
+        }
+    }
+    return rows;
+}
+
+template <class Attributes>
+void Session::apply_bounds(Attributes& options, std::initializer_list<HostTensor const*> of_queries,
+                           std::initializer_list<HostTensor const*> of_keys) {
+    if (!case_.bounds_rows) return;
+    options.set_max_total_seq_len_q(rows_in_memory(of_queries)).set_max_total_seq_len_kv(rows_in_memory(of_keys));
 }
 
 // What the graph gets of K or V.
@@ -218,6 +237,7 @@ Session::Session(AttentionCase const& c, Inputs const& in, ForwardOutputs const&
         auto const [mask, scale] = mask_and_scale(in);
         options.set_dropout(mask, scale);
     }
+    apply_bounds(options, {&in.q, &out.o, &out.stats}, {&in.k, &in.v});
     if (out.max) options.set_logit_max(requested("max", out.max));
     if (out.sum_exp) options.set_score_sum_exp(requested("sum_exp", out.sum_exp));
     if (is_fp8(c.type)) {
@@ -257,17 +277,6 @@ void Session::apply_backward_options(Attributes& options, Inputs const& in, Back
     if (out.d_sink) options.set_dsink_token(requested("d_sink", out.d_sink));
 }
 
-// Rows up to the end of the last sequence of any of these.
-static std::int64_t rows_in_memory(std::initializer_list<HostTensor const*> tensors) {
-    std::int64_t rows = 1;
-    for (HostTensor const* const tensor : tensors) {
-        for (std::size_t b = 0; b < tensor->starts.size(); ++b) {
-            rows = std::max(rows, tensor->starts[b] / tensor->stride[2] + tensor->rows[b]);
-        }
-    }
-    return rows;
-}
-
 Session::Session(AttentionCase const& c, Inputs const& in, BackwardInputs const& more, BackwardOutputs const& out)
     : case_(c) {
     set_up(graph_, c);
@@ -279,10 +288,7 @@ Session::Session(AttentionCase const& c, Inputs const& in, BackwardInputs const&
     }
     SDPA_backward_attributes options;
     apply_backward_options(options, in, out);
-    if (c.bounds_rows) {
-        options.set_max_total_seq_len_q(rows_in_memory({&in.q, &more.o, &more.d_o, &more.stats, &out.d_q}))
-            .set_max_total_seq_len_kv(rows_in_memory({&in.k, &in.v, &out.d_k, &out.d_v}));
-    }
+    apply_bounds(options, {&in.q, &more.o, &more.d_o, &more.stats, &out.d_q}, {&in.k, &in.v, &out.d_k, &out.d_v});
     auto const [d_q, d_k, d_v] =
         c.shorthands ? graph_.scaled_dot_product_flash_attention_backward(q, k, v, o, d_o, stats, options)
                      : graph_.sdpa_backward(q, k, v, o, d_o, stats, options);
@@ -297,6 +303,7 @@ void Session::add_fp8_backward(std::array<TensorPtr, 6> const& from_forward, Inp
     auto const& [q, k, v, o, d_o, stats] = from_forward;
     SDPA_fp8_backward_attributes options;
     apply_backward_options(options, in, out);
+    apply_bounds(options, {&in.q, &out.d_q}, {&in.k, &in.v, &out.d_k, &out.d_v});
     auto const [d_q, d_k, d_v, amax_d_q, amax_d_k, amax_d_v, amax_d_p] = graph_.sdpa_fp8_backward(
         q, k, v, o, d_o, stats, factor("descale_q", f.descale_q), factor("descale_k", f.descale_k),
         factor("descale_v", f.descale_v), factor("descale_o", f.descale_o), factor("descale_d_o", f.descale_d_o),

@@ -67,6 +67,9 @@ class Session {
     void apply_paging(cudnn_frontend::graph::SDPA_attributes& options, Inputs const& inputs);
     std::array<TensorPtr, 2> mask_and_scale(Inputs const& inputs);
     template <class Attributes>
+    void apply_bounds(Attributes& options, std::initializer_list<HostTensor const*> of_queries,
+                      std::initializer_list<HostTensor const*> of_keys);
+    template <class Attributes>
     void apply_modifier(Attributes& options, Inputs const& inputs);
     template <class Attributes>
     void apply_band(Attributes& options);

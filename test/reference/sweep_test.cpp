@@ -173,6 +173,8 @@ TEST_CASE("the sweep has many of each option") {
         {"dropout", [](auto& c) { return c.dropout == sdpa_test::Dropout::Probability; }},
         {"dropout mask", [](auto& c) { return c.dropout == sdpa_test::Dropout::Mask; }},
         {"dropout mask exchanged with its scale", [](auto& c) { return c.mask && c.exchanged_mask; }},
+        {"stats in base 2", [](auto& c) { return c.generate_stats && c.stats_use_log2; }},
+        {"stats in base 2 and a sink", [](auto& c) { return c.stats_use_log2 && c.d_sink; }},
         {"scale on the device", [](auto& c) { return c.scale == sdpa_test::Scale::Device; }},
         {"deterministic", [](auto& c) { return c.deterministic; }},
     });

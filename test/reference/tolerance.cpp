@@ -58,6 +58,11 @@ double probability_error(Problem const& p, double score_error, double unit) {
     return 2.0 * score_error + static_cast<double>(2 * p.keys() + 16) * unit + (p.dropout_mask ? kConstants : 0.0);
 }
 
+// Of natural Stats that backward makes of those it reads, and takes from scores.
+double stats_error(Precision const& precision, double stats) {
+    return (4.0 * precision.unit + precision.stats_unit) * std::abs(stats);
+}
+
 Array zeros_like(Array const& array) { return Array(array.dim[0], array.dim[1], array.dim[2], array.dim[3]); }
 
 void add_storage_error(Array& errors, Array const& exact, DataType_t type) {
@@ -97,7 +102,7 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
         double const stored = has_scores ? precision.row_unit * (2.0 + std::abs(max)) : 0.0;
         double const relative = probability_error(p, score_error.at(b, h, i, 0), precision.unit) + stored;
         if (has_scores) {
-            allowed.stats.at(b, h, i, 0) = relative + 2.0 * precision.unit * std::abs(stats);
+            allowed.stats.at(b, h, i, 0) = relative + (2.0 * precision.unit + precision.stats_unit) * std::abs(stats);
             allowed.max.at(b, h, i, 0) = score_error.at(b, h, i, 0) + precision.unit * std::abs(max);
             allowed.sum_exp.at(b, h, i, 0) = relative * exact.sum_exp.at(b, h, i, 0);
         }
@@ -132,7 +137,8 @@ static Array sink_errors(Problem const& p, Array const& o, Array const& stats, A
     for_each_row(p, [&](auto b, auto h, auto i) {
         double const row = stats.at(b, h, i, 0), sink = p.sink_at(h);
         if (!std::isfinite(row) || !std::isfinite(sink)) return;
-        double const relative = precision.unit * (additions + 4.0 * (std::abs(row) + std::abs(sink)));
+        double const relative = precision.unit * (additions + 4.0 * (std::abs(row) + std::abs(sink))) +
+                                precision.stats_unit * std::abs(row);
         double const flushed = precision.smallest() * static_cast<double>(p.v.dim[3]);
         result.at(0, h, 0, 0) +=
             std::exp(sink - row) * (relative * absolute_dot(d_o, h, i, o, h, i, b) + flushed) + precision.smallest();
@@ -170,7 +176,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
     double const dropped_floor = factor_floor * std::max(1.0, p.dropout_scale);  // rounded before dropout's scale
     for_each_row(p, [&](auto b, auto h, auto i) {
         double const row = stats.at(b, h, i, 0);
-        double const relative = probability_error(p, score_error.at(b, h, i, 0), unit) + 4.0 * unit * std::abs(row);
+        double const relative = probability_error(p, score_error.at(b, h, i, 0), unit) + stats_error(precision, row);
         double const row_dot = absolute_dot(d_o, h, i, o, h, i, b);
         for (std::int64_t j = 0; j < p.keys(); ++j) {
             double const weight = probability.at(b, h, i, j);

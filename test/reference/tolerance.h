@@ -34,6 +34,7 @@ struct Precision {
     double product_unit = 0.0;
     // Of the maximum and the sum of a row, where they are outputs: probabilities are computed from what was stored.
     double row_unit = 0.0;
+    double stats_unit = 0.0;  // of the factor between Stats of another base and natural ones
 
     static constexpr double kSingle = 0x1p-24;
     static constexpr double kDouble = 0x1p-53;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace sdpa_test {
 
@@ -21,8 +22,9 @@ static TrainingStep training_step(AttentionCase const& c, Inputs const& inputs, 
     Session forward(c, inputs, step.forward);
     step.error = (forward.*run)(target).get_message();
     if (!step.error.empty()) return step;
-    BackwardInputs more =
-        make_backward_inputs(c, oracle::Forward{to_array(step.forward.o), to_array(step.forward.stats)});
+    oracle::Array stats = to_array(step.forward.stats);
+    for (double& value : stats.values) value /= factor_of_stats(c);
+    BackwardInputs more = make_backward_inputs(c, oracle::Forward{to_array(step.forward.o), std::move(stats)});
     if (is_fp8(c.type)) more.o.fill([&](Index4 const& at) { return step.forward.o.get(at); });
     Session backward(c, inputs, more, step.backward);
     step.error = (backward.*run)(target).get_message();

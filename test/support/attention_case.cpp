@@ -100,7 +100,8 @@ std::string describe(AttentionCase const& c) {
     }
     if (c.stats_layout) out << ", stats " << text_of(*c.stats_layout);
     if (c.scores_layout && (c.bias || c.mask)) out << ", bias and mask " << text_of(*c.scores_layout);
-    out << (c.logit_max ? ", max" : "") << (c.score_sum_exp ? ", sum_exp" : "");
+    out << (c.logit_max ? ", max" : "") << (c.score_sum_exp ? ", sum_exp" : "")
+        << (c.stats_use_log2 ? ", stats in base 2" : "");
     describe_masks(c, out);
     describe_dropout(c, out);
     if (c.implementation == AttentionImplementation_t::COMPOSITE) out << ", composite";

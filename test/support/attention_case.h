@@ -77,7 +77,7 @@ struct AttentionCase {
     DataType_t offset_type = DataType_t::INT32;  // of ragged layouts, and of sums of lengths
     bool offsets_in_rows = false;                // ragged layouts count rows, and not elements
     bool numbers_apart = false;  // of lengths, offsets, the sink and numbers for heads alone every other element counts
-    bool bounds_rows = false;    // backward is told how many rows ragged layouts have at most
+    bool bounds_rows = false;    // the graph is told how many rows ragged layouts have at most
     bool explicit_uids = true;
     bool generate_stats = true;
     AttentionImplementation_t implementation = AttentionImplementation_t::AUTO;
@@ -99,6 +99,7 @@ struct AttentionCase {
     double sink_shift = 0.0;
     bool d_sink = false;
     bool logit_max = false, score_sum_exp = false;  // outputs
+    bool stats_use_log2 = false;
 
     bool alibi = false;
     std::optional<std::vector<std::int64_t>> len_q, len_kv;

@@ -234,8 +234,7 @@ AttentionGraph packed_backward() {
     AttentionGraph graph = AttentionGraph::backward().heads(2, 2).padding();
     for (int const port : {Port::Q, Port::K, Port::dQ, Port::dK}) graph.tensor(port).dim[3] = 16;
     pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::Stats, Port::dQ, Port::dK, Port::dV});
-    auto& fields = std::get<nodes::SdpaBackwardFields>(graph.node().fields);
-    fields.max_total_seq_len_q = 8, fields.max_total_seq_len_kv = 7;
+    graph.fields().max_total_seq_len_q = 8, graph.fields().max_total_seq_len_kv = 7;
     return graph;
 }
 

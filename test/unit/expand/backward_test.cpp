@@ -229,9 +229,7 @@ static std::string packed_names(AttentionGraph const& attention, bool takes_pack
     return text;
 }
 
-static nodes::SdpaBackwardFields& bounds(AttentionGraph& attention) {
-    return std::get<nodes::SdpaBackwardFields>(attention.node().fields);
-}
+static nodes::AttentionFields& bounds(AttentionGraph& attention) { return attention.fields(); }
 
 TEST_CASE("Sums have room for the longest sequence in each batch entry where packed ones are wrong, or no less",
           "[expand]") {

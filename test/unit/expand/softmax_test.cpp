@@ -121,3 +121,25 @@ TEST_CASE("Fused attention has a place for each of them", "[expand]") {
     CHECK(back.value(gradients[0].sink).name == "sink_token");
     CHECK(back.value(gradients[0].d_sink).name == "dSink_token");
 }
+
+TEST_CASE("Stats in base 2 are natural ones times a number, and become natural ones again", "[expand]") {
+    auto forward = AttentionGraph::forward().stats();
+    auto backward = with_sink(AttentionGraph::backward());
+    backward.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    forward.fields().stats_use_log2 = backward.fields().stats_use_log2 = true;
+    Lines const of_forward = steps(composite(forward)), of_backward = steps(composite(backward));
+    CHECK(has(of_forward, "stats = ADD(softmax_log_sum, softmax_max)"));
+    CHECK(has(of_forward, "Stats = MUL(stats, per_ln_2)"));
+    CHECK(has(of_backward, "shifted_sink = SUB(sink_token, natural_stats)"));
+    CHECK(has(of_backward, "shifted_scores = SUB(scores, natural_stats)"));
+    CHECK(std::count(of_backward.begin(), of_backward.end(), "natural_stats = MUL(Stats, ln_2)") == 1);
+    CHECK(std::get<ir::SdpaForwardOp>(fused(forward).ops()[0].body).options.stats_in_base_2);
+    CHECK(std::get<ir::SdpaBackwardOp>(fused(backward).ops()[0].body).options.stats_in_base_2);
+}
+
+TEST_CASE("Without Stats their base changes nothing", "[expand]") {
+    auto plain = AttentionGraph::forward(), in_base_2 = plain;
+    in_base_2.fields().stats_use_log2 = true;
+    CHECK(ir::same_work(composite(plain), composite(in_base_2)));
+    CHECK(ir::same_work(fused(plain), fused(in_base_2)));
+}

@@ -44,17 +44,16 @@ std::string lines(Member const&... members) {
 
 // Structured bindings name every member: one that is added to a struct does not compile until it is added here.
 std::string fields_of(AttentionFields const& fields) {
-    auto const& [a, b, c, d, e, f, g, h] = fields;
-    return lines(a, b, c, d, e, f, g, h);
+    auto const& [a, b, c, d, e, f, g, h, i, j, k] = fields;
+    return lines(a, b, c, d, e, f, g, h, i, j, k);
 }
 std::string fields_of(SdpaForwardFields const& fields) {
-    static_assert(sizeof(SdpaForwardFields) == sizeof(AttentionFields) + 24);
+    static_assert(sizeof(SdpaForwardFields) == sizeof(AttentionFields) + 32);
     return fields_of(static_cast<AttentionFields const&>(fields)) +
            lines(fields.generate_stats, fields.implementation, fields.max_seq_len_kv, fields.unfuse_fma);
 }
 std::string fields_of(SdpaBackwardFields const& fields) {
-    return fields_of(static_cast<AttentionFields const&>(fields)) +
-           lines(fields.deterministic, fields.max_total_seq_len_q, fields.max_total_seq_len_kv);
+    return fields_of(static_cast<AttentionFields const&>(fields)) + lines(fields.deterministic);
 }
 std::string fields_of(PointwiseFields const& fields) {
     auto const& [a, b, c, d, e, f, g, h] = fields;

@@ -192,7 +192,8 @@ std::vector<Malformed> faulty_nodes() {
         {forward(R"("attn_scle": 1)"),
          line("/nodes/0/fields/attn_scle", R"(the unknown member "attn_scle")",
               "needed one of attn_scale, alibi_mask, padding_mask, diagonal_alignment, left_bound, right_bound, "
-              "dropout_probability, block_scaled, generate_stats, implementation, max_seq_len_kv, unfuse_fma; try "
+              "dropout_probability, block_scaled, stats_use_log2, max_total_seq_len_q, max_total_seq_len_kv, "
+              "generate_stats, implementation, max_seq_len_kv, unfuse_fma; try "
               "\"attn_scale\"")},
         {forward(R"("deterministic": true)"),
          line("/nodes/0/fields/deterministic", R"(the unknown member "deterministic")", "needed one of")},

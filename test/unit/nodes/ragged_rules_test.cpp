@@ -144,14 +144,17 @@ TEST_CASE("graph.c27: what cannot be ragged is told that alone, whatever else it
     expect_finding(graph, "graph.c27", expected);
 }
 
-TEST_CASE("sdpa_bwd.c45: a bound on the tokens below 1") {
-    TestGraph graph = attention_graph(NodeKind::SdpaBackward);
-    graph.fields<SdpaBackwardFields>().max_total_seq_len_q = 0;
-    expect_finding(graph, "sdpa_bwd.c45",
-                   {INVALID_VALUE, "attention", "", "set_max_total_seq_len_q(0)", "a number of tokens of at least 1",
-                    "pass the end of the last sequence, or leave the call out"});
-    graph.fields<SdpaBackwardFields>().max_total_seq_len_q = 7;
-    expect_valid(graph);
+TEST_CASE("sdpa_fwd.c63 sdpa_bwd.c45: a bound on the tokens below 1") {
+    for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
+        TestGraph graph = attention_graph(kind);
+        graph.attention_options().max_total_seq_len_q = 0;
+        expect_finding(
+            graph, kind == NodeKind::SdpaForward ? "sdpa_fwd.c63" : "sdpa_bwd.c45",
+            {INVALID_VALUE, "attention", "", "set_max_total_seq_len_q(0)", "a number of tokens of at least 1",
+             "pass the end of the last sequence, or leave the call out"});
+        graph.attention_options().max_total_seq_len_q = 7;
+        expect_valid(graph);
+    }
 }
 
 TEST_CASE("graph.c28: tensors of other rows that share an offset") {
