@@ -55,7 +55,9 @@ int main(int argc, char** argv) {
     for (fe::Finding const& finding : report.findings()) {
         std::printf("  rule    %s\n", finding.where.rule.c_str());
         std::printf("  node    %s\n", finding.where.node.empty() ? "(the graph)" : finding.where.node.c_str());
-        std::printf("  tensor  %s\n", finding.where.tensor.empty() ? "(none)" : finding.where.tensor.c_str());
+        std::printf("  tensor  %s", finding.where.tensor.empty() ? "(none)" : finding.where.tensor.c_str());
+        for (std::string const& other : finding.others) std::printf(", %s", other.c_str());
+        std::printf("\n");
         std::printf("  found   %s\n", finding.found.c_str());
         std::printf("  needed  %s\n", finding.needed.c_str());
         std::printf("  fix     %s\n\n", finding.fix.c_str());

@@ -10,10 +10,11 @@ namespace cudnn_frontend {
 
 struct Finding {
     error_code_t code = error_code_t::INVALID_VALUE;
-    error_location where;  // rule id, node, tensor
-    std::string found;     // what the graph holds
-    std::string needed;    // what the rule needs
-    std::string fix;       // the nearest change that satisfies the rule
+    error_location where;                  // rule id, node, tensor
+    std::string found;                     // what the graph holds
+    std::string needed;                    // what the rule needs
+    std::string fix;                       // the nearest change that satisfies the rule
+    std::vector<std::string> others = {};  // further tensors that have the same fault, by name
 };
 
 class SDPA_GRAPH_API Report {
@@ -22,7 +23,8 @@ class SDPA_GRAPH_API Report {
     explicit Report(std::vector<Finding> findings);
 
     bool ok() const { return findings_.empty(); }
-    std::vector<Finding> const& findings() const { return findings_; }
+    std::vector<Finding> const& findings() const& { return findings_; }
+    std::vector<Finding> findings() &&;  // so that for (... : graph.check().findings()) does what it says
     std::string to_text() const;  // a few lines for each finding
     std::string to_json() const;  // an array of objects with the members of Finding
     // The first finding's code and place with the text of all, up to a hundred; success where there is none.

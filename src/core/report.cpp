@@ -1,5 +1,7 @@
 #include <cudnn_frontend/report.h>
 
+#include "core/place_text.h"
+
 #include <algorithm>
 #include <ostream>
 #include <utility>
@@ -9,16 +11,9 @@ namespace {
 
 constexpr std::size_t kMostFindings = 100;  // in the text of one error
 
-// [sdpa_fwd.c07] node 'attention', tensor 'K'
-std::string place(error_location const& where) {
-    std::string text = "[" + where.rule + "]";
-    if (!where.node.empty()) text += " node '" + where.node + "'";
-    if (!where.tensor.empty()) text += std::string(where.node.empty() ? "" : ",") + " tensor '" + where.tensor + "'";
-    return text;
-}
-
 std::string describe(Finding const& finding) {
-    std::string text = place(finding.where) + ": found " + finding.found + "; needed " + finding.needed + ".";
+    std::string text = core::place_text(finding.where, finding.others) + ": found " + finding.found + "; needed " +
+                       finding.needed + ".";
     if (!finding.fix.empty()) text += " Try: " + finding.fix + ".";
     return text;
 }
@@ -27,6 +22,8 @@ std::string describe(Finding const& finding) {
 
 Report::Report() = default;
 Report::Report(std::vector<Finding> findings) : findings_(std::move(findings)) {}
+
+std::vector<Finding> Report::findings() && { return std::move(findings_); }
 
 std::string Report::to_text() const {
     std::string text;

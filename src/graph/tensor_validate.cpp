@@ -12,11 +12,11 @@ error_t Tensor_attributes::validate() const {
     // The type may still come from the graph.
     if (spec.tensors[0].data_type == DataType_t::NOT_SET) spec.tensors[0].data_type = DataType_t::FLOAT;
     nodes::Uses const uses = nodes::uses_of_tensors(spec);
-    std::vector<Finding> findings;
+    nodes::FindingList findings;
     for (nodes::Rule const& rule : nodes::graph_rules()) {
         rule.check(nodes::RuleScope(spec, uses, nullptr, rule, findings));
     }
-    return Report(std::move(findings)).to_error();
+    return Report(findings.take()).to_error();
 }
 
 }  // namespace cudnn_frontend::graph

@@ -9,11 +9,14 @@ namespace json {
 std::string write_report(Report const& report) {
     Json list = Json::list();
     for (Finding const& finding : report.findings()) {
+        Json others = Json::list();
+        for (std::string const& tensor : finding.others) others.append(tensor);
         list.append(Json::object({
             {"code", core::name_of(finding.code)},
             {"rule", finding.where.rule},
             {"node", finding.where.node},
             {"tensor", finding.where.tensor},
+            {"others", std::move(others)},
             {"found", finding.found},
             {"needed", finding.needed},
             {"fix", finding.fix},

@@ -40,9 +40,8 @@ core::Dims score_dims(RuleScope const& scope) {
 void expect_dims(RuleScope const& scope, int port, core::Dims const& wanted, char const* meaning) {
     TensorSpec const* const tensor = scope.tensor_4d(port);
     if (tensor == nullptr || tensor->dim == wanted) return;
-    scope.report_port(
-        port, text(name(scope, port), " with dims ", tensor->dim), text("dims ", wanted, ", ", meaning),
-        text("call set_dim() on ", name(scope, port), " with these dims, or change what they follow from"));
+    scope.report_port(port, text(kPort, " with dims ", tensor->dim), text("dims ", wanted, ", ", meaning),
+                      text("call set_dim() on ", kPort, " with these dims, or change what they follow from"));
 }
 
 void expect_broadcast(RuleScope const& scope, int port) {
@@ -52,7 +51,7 @@ void expect_broadcast(RuleScope const& scope, int port) {
     bool const fits = std::equal(tensor->dim.begin(), tensor->dim.end(), scores.begin(),
                                  [](std::int64_t size, std::int64_t full) { return size == full || size == 1; });
     if (fits) return;
-    scope.report_port(port, text(name(scope, port), " with dims ", tensor->dim),
+    scope.report_port(port, text(kPort, " with dims ", tensor->dim),
                       text("dims ", scores, ", the scores' {B, Hq, Sq, Skv}, each of them or 1"),
                       "set the dims that differ to 1 to share them, or to the scores' size");
 }
@@ -60,27 +59,27 @@ void expect_broadcast(RuleScope const& scope, int port) {
 void expect_type(RuleScope const& scope, int port, DataType_t type) {
     TensorSpec const* const tensor = scope.tensor(port);
     if (tensor == nullptr || !has_type(*tensor) || tensor->data_type == type) return;
-    scope.report_port(port, text(name(scope, port), " of type ", tensor->data_type), text("type ", type),
-                      text("call set_data_type(DataType_t::", type, ") on it"));
+    scope.report_port(port, text(kPort, " of type ", tensor->data_type), text("type ", type),
+                      text("call set_data_type(DataType_t::", type, ")"));
 }
 
 void expect_one_of(RuleScope const& scope, int port, bool (*fits)(DataType_t type), char const* types,
                    char const* fix) {
     TensorSpec const* const tensor = scope.tensor(port);
     if (tensor == nullptr || !has_type(*tensor) || fits(tensor->data_type)) return;
-    scope.report_port(port, text(name(scope, port), " of type ", tensor->data_type), types, fix);
+    scope.report_port(port, text(kPort, " of type ", tensor->data_type), types, fix);
 }
 
 void expect_wide_type(RuleScope const& scope, int port) {
     if (is_fp8(scope.node()) || io_type(scope) == DataType_t::NOT_SET) return;  // Q's type is another rule's
-    expect_one_of(scope, port, is_wide, "type HALF, BFLOAT16 or FLOAT", "call set_data_type() on it with one of these");
+    expect_one_of(scope, port, is_wide, "type HALF, BFLOAT16 or FLOAT", "call set_data_type() with one of these");
 }
 
 void expect_one_element(RuleScope const& scope, int port) {
     TensorSpec const* const tensor = scope.tensor(port);
     if (tensor == nullptr || tensor->dim.empty() || core::volume(tensor->dim) == 1) return;
-    scope.report_port(port, text(name(scope, port), " with dims ", tensor->dim), "one element, every dim 1",
-                      "call set_dim({1, 1, 1, 1}) on it");
+    scope.report_port(port, text(kPort, " with dims ", tensor->dim), "one element, every dim 1",
+                      "call set_dim({1, 1, 1, 1})");
 }
 
 }  // namespace cudnn_frontend::nodes::attention_checks

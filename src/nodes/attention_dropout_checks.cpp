@@ -30,14 +30,13 @@ void generator_is_complete(RuleScope const& scope) {
     for (int const port : {Seed, Offset}) {
         bool const is_connected = scope.tensor(port) != nullptr;
         if (is_generated(scope) && !is_connected) {
-            scope.report_port(
-                port,
-                text("dropout with probability ", *fields(scope).dropout_probability, " and no ", name(scope, port)),
-                "a seed and an offset for the generator",
-                "call set_dropout(probability, seed, offset) with both tensors");
+            scope.report_port(port,
+                              text("dropout with probability ", *fields(scope).dropout_probability, " and no ", kPort),
+                              "a seed and an offset for the generator",
+                              "call set_dropout(probability, seed, offset) with both tensors");
         }
         if (!fields(scope).dropout_probability && is_connected) {
-            scope.report_port(port, text(name(scope, port), " without a dropout probability"),
+            scope.report_port(port, text(kPort, " without a dropout probability"),
                               "the probability that the generator is for",
                               "call set_dropout(probability, seed, offset), or leave it out");
         }
@@ -51,8 +50,8 @@ void generator_state_is_integer(RuleScope const& scope) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || !has_type(*tensor)) continue;
         if (tensor->data_type == DataType_t::INT32 || tensor->data_type == DataType_t::INT64) continue;
-        scope.report_port(port, text(name(scope, port), " of type ", tensor->data_type), "type INT64 or INT32",
-                          "call set_data_type(DataType_t::INT64) on it");
+        scope.report_port(port, text(kPort, " of type ", tensor->data_type), "type INT64 or INT32",
+                          "call set_data_type(DataType_t::INT64)");
     }
 }
 
@@ -65,7 +64,7 @@ void mask_is_complete(RuleScope const& scope) {
         bool const is_wanted =
             has_mask || scope.tensor(Dropout_scale) != nullptr || scope.tensor(Dropout_scale_inv) != nullptr;
         if (is_connected || !is_wanted) continue;
-        scope.report_port(port, text("dropout by a mask without ", name(scope, port)),
+        scope.report_port(port, text("dropout by a mask without ", kPort),
                           is_backward ? "the mask, its scale and the inverse of the scale" : "the mask and its scale",
                           is_backward ? "call set_dropout(mask, scale, scale_inverse) with all tensors"
                                       : "call set_dropout(mask, scale) with both tensors");
@@ -101,8 +100,8 @@ void requested_results_are_used(RuleScope const& scope) {
         TensorId const id = scope.node().ports[static_cast<std::size_t>(port)];
         if (id == kNoTensor || !scope.tensor(port)->is_virtual) continue;
         if (!scope.uses()[static_cast<std::size_t>(id)].readers.empty()) continue;
-        scope.report_port(port, text(name(scope, port), " as a virtual tensor that no node reads"),
-                          "an output, since it was asked for", "call set_output(true) on it");
+        scope.report_port(port, text(kPort, " as a virtual tensor that no node reads"),
+                          "an output, since it was asked for", "call set_output(true)");
     }
 }
 

@@ -31,7 +31,7 @@ void scale_is_one_number(RuleScope const& scope) {
     if (scale == nullptr || !has_type(*scale)) return;
     if (core::is_floating_point(scale->data_type)) return;
     scope.report_port(Attn_scale, text("attn_scale of type ", scale->data_type), "a floating-point type",
-                      "call set_data_type(DataType_t::FLOAT) on it");
+                      "call set_data_type(DataType_t::FLOAT)");
 }
 
 // What is in memory, or comes by value with each run, is known to no rule.
@@ -59,8 +59,8 @@ void padding_has_lengths(RuleScope const& scope) {
     if (!fields(scope).padding_mask) return;
     for (auto const [port, sums] : {kQueryLengths, kKeyLengths}) {
         if (scope.tensor(port) != nullptr || scope.tensor(sums) != nullptr) continue;
-        scope.report_port(port, text("a padding mask without ", name(scope, port)), "both seq_len_q and seq_len_kv",
-                          text("call set_", name(scope, port), "() with the lengths"));
+        scope.report_port(port, text("a padding mask without ", kPort), "both seq_len_q and seq_len_kv",
+                          "call set_seq_len_q() and set_seq_len_kv() with the lengths of the batch entries");
     }
 }
 
@@ -68,9 +68,9 @@ void lengths_have_padding(RuleScope const& scope) {
     if (fields(scope).padding_mask) return;
     for (int const port : {Seq_len_q, Seq_len_kv, Cu_seq_len_q, Cu_seq_len_kv}) {
         if (scope.tensor(port) == nullptr) continue;
-        scope.report_port(port, text(name(scope, port), " without a padding mask"),
+        scope.report_port(port, text(kPort, " without a padding mask"),
                           "the padding mask, which is what lengths are for",
-                          text("call set_padding_mask(true), or leave out set_", name(scope, port), "()"));
+                          "call set_padding_mask(true), or leave out the lengths");
     }
 }
 
@@ -91,7 +91,7 @@ void lengths_are_int32(RuleScope const& scope) {
     for (int const port : {Seq_len_q, Seq_len_kv}) expect_type(scope, port, DataType_t::INT32);
     auto const is_integer = [](DataType_t type) { return type == DataType_t::INT32 || type == DataType_t::INT64; };
     for (int const port : {Cu_seq_len_q, Cu_seq_len_kv}) {
-        expect_one_of(scope, port, is_integer, "INT32 or INT64", "call set_data_type(DataType_t::INT32) on it");
+        expect_one_of(scope, port, is_integer, "INT32 or INT64", "call set_data_type(DataType_t::INT32)");
     }
 }
 

@@ -56,7 +56,7 @@ void has_four_dims(RuleScope const& scope) {
     for (int const port : kTensorPorts) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || tensor->dim.empty() || tensor->dim.size() == 4) continue;
-        scope.report_port(port, text(name(scope, port), " with ", tensor->dim.size(), " dims ", tensor->dim),
+        scope.report_port(port, text(kPort, " with ", tensor->dim.size(), " dims ", tensor->dim),
                           "4 dims, in the order batch, heads, rows, columns",
                           "call set_dim() with 4 sizes, 1 for what the tensor does not have");
     }
@@ -66,7 +66,7 @@ void head_size_is_contiguous(RuleScope const& scope) {
     for (int const port : {Q, K, V, O, dO, dQ, dK, dV, Q_T, K_T, dO_T, dO_f16}) {
         TensorSpec const* const tensor = scope.tensor_4d(port);
         if (tensor == nullptr || tensor->stride.size() != 4 || tensor->dim[3] == 1 || tensor->stride[3] == 1) continue;
-        scope.report_port(port, text(name(scope, port), " with strides ", tensor->stride),
+        scope.report_port(port, text(kPort, " with strides ", tensor->stride),
                           "stride 1 in the last dim, the head size",
                           "pass it with the head size innermost in memory; K is not transposed here");
     }
@@ -77,11 +77,13 @@ void batches_agree(RuleScope const& scope) {
     if (q == nullptr) return;
     for (int const port : {K, V}) {
         if (is_paged(scope.node(), port)) continue;
-        std::string const table = text("call set_paged_attention_", port == K ? "k" : "v", "_table() if ",
-                                       name(scope, port), " is a container of pages");
         std::string fix = "give Q, K and V one batch size; a batch stride of 0 shares one entry among all";
-        if (may_lack_table(scope, port))
-            fix = has_pages(scope.node()) ? text(table, " too") : text(fix, "; or ", table);
+        if (may_lack_table(scope, port)) {
+            fix = has_pages(scope.node())
+                      ? text("call set_paged_attention_", port == K ? "k" : "v", "_table() if ", kPort,
+                             " is a container of pages too")
+                      : text(fix, "; or, for a container of pages, call set_paged_attention_k_table() or _v_table()");
+        }
         expect_size(scope, port, 0, q->dim[0], "batch size", fix);
     }
 }
@@ -152,8 +154,8 @@ void lengths_fit(RuleScope const& scope) {
         if (tensor == nullptr) continue;
         std::int64_t const length = port == K ? key_count(scope) : tensor->dim[2];
         if (length <= kMaxLength) continue;
-        scope.report_port(port, text(name(scope, port), " with length ", length),
-                          text("a length of at most ", kMaxLength), "split the sequence over several graphs");
+        scope.report_port(port, text(kPort, " with length ", length), text("a length of at most ", kMaxLength),
+                          "split the sequence over several graphs");
     }
 }
 
@@ -179,8 +181,8 @@ void tensors_are_in_memory(RuleScope const& scope) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || !has_port(scope, port, Direction::Input)) continue;
         if (!tensor->is_by_value && !tensor->is_constant) continue;
-        scope.report_port(port, text(name(scope, port), " passed by value"), "a pointer to its elements",
-                          "call set_is_pass_by_value(false) on it");
+        scope.report_port(port, text(kPort, " passed by value"), "a pointer to its elements",
+                          "call set_is_pass_by_value(false)");
     }
 }
 

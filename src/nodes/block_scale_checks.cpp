@@ -56,7 +56,7 @@ void scales_have_dims(RuleScope const& scope) {
         if (scale == nullptr || scale->dim.empty() || tensor == nullptr) continue;
         core::Dims const wanted = core::padded_block_dims(tensor->dim, row.axis);
         if (scale->dim == wanted) continue;
-        scope.report_port(row.scale, text(name(scope, row.scale), " with dims ", scale->dim),
+        scope.report_port(row.scale, text(kPort, " with dims ", scale->dim),
                           text("dims ", wanted, ": of ", name(scope, row.tensor), "'s dims ", tensor->dim,
                                " a scale for each 32 along dim ", row.axis, ", padded to 4, and dim ", 5 - row.axis,
                                " padded to 128"),
@@ -69,13 +69,13 @@ void scales_are_tiled(RuleScope const& scope) {
         TensorSpec const* const scale = scope.tensor(row.scale);
         if (scale == nullptr) continue;
         auto const report = [&](std::string const& found, std::string needed, char const* fix) {
-            scope.report_port(row.scale, text(name(scope, row.scale), found), std::move(needed), fix);
+            scope.report_port(row.scale, text(kPort, found), std::move(needed), fix);
         };
         if (scale->is_by_value || scale->is_constant) {
-            report(" passed by value", "a pointer to its elements", "call set_is_pass_by_value(false) on it");
+            report(" passed by value", "a pointer to its elements", "call set_is_pass_by_value(false)");
         } else if (scale->reordering == TensorReordering_t::NONE) {
             report(" with the reordering NONE", "the reordering F8_128x4",
-                   "call set_reordering_type(TensorReordering_t::F8_128x4) on it");
+                   "call set_reordering_type(TensorReordering_t::F8_128x4)");
         } else if (scale->dim.size() == 4 && scale->stride.size() == 4 && !has_no_gaps(*scale)) {
             report(text(" with strides ", scale->stride),
                    "strides without gaps, the tiles of a head one after the other",
@@ -107,7 +107,7 @@ void results_are_half(RuleScope const& scope) {
     if (!is_block_scaled(scope.node())) return;
     for (int const port : {O, dO_f16, dQ, dK, dV}) {
         attention_checks::expect_one_of(scope, port, core::is_half, "type HALF or BFLOAT16: no scale comes with it",
-                                        "call set_data_type(DataType_t::BFLOAT16) on it");
+                                        "call set_data_type(DataType_t::BFLOAT16)");
     }
 }
 
@@ -124,8 +124,7 @@ void rows_are_dense(RuleScope const& scope) {
         TensorSpec const* const tensor = scope.tensor(port);
         bool const is_table = port == Page_table_k || port == Page_table_v;
         if (tensor == nullptr || !(is_table || tensor->ragged_offset != kNoTensor)) continue;
-        scope.report_port(port,
-                          is_table ? text("the page table ", name(scope, port)) : text("ragged ", name(scope, port)),
+        scope.report_port(port, text(is_table ? "the page table " : "ragged ", kPort),
                           "sequences padded to one length, since blocks of scales may not end with one",
                           "pad the sequences and set lengths, or use one scale for each tensor");
     }

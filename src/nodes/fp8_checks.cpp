@@ -29,8 +29,7 @@ bool is_narrow(DataType_t type) { return core::is_fp8(type) || core::is_half(typ
 static void block_scales_are_there(RuleScope const& scope) {
     auto const expect = [&](int port, char const* fix) {
         if (scope.tensor(port) != nullptr) return;
-        scope.report_port(port, "no tensor (null) in block-scaled attention", text("the tensor ", name(scope, port)),
-                          fix);
+        scope.report_port(port, "no tensor (null) in block-scaled attention", text("the tensor ", kPort), fix);
     };
     for (BlockScaled const& row : block_scaled_ports(scope.node())) {
         if (is_block_port(row.tensor)) expect(row.tensor, "pass the numbers quantized in blocks along the sequence");
@@ -85,7 +84,7 @@ void results_are_narrow(RuleScope const& scope) {
     if (!is_fp8(scope.node()) || is_block_scaled(scope.node())) return;
     for (int const port : {O, dQ, dK, dV}) {
         expect_one_of(scope, port, is_narrow, "type FP8_E4M3, FP8_E5M2, HALF or BFLOAT16",
-                      "call set_data_type(DataType_t::FP8_E4M3) on it");
+                      "call set_data_type(DataType_t::FP8_E4M3)");
     }
 }
 
@@ -93,7 +92,7 @@ void side_tensors_are_wider(RuleScope const& scope) {
     if (!is_fp8(scope.node())) return;
     for (int const port : {Bias, dBias, Dropout_mask, Sink_token}) {
         expect_one_of(scope, port, attention_checks::is_wide, "type HALF, BFLOAT16 or FLOAT: no scale comes with it",
-                      "call set_data_type(DataType_t::FLOAT) on it");
+                      "call set_data_type(DataType_t::FLOAT)");
     }
 }
 

@@ -58,7 +58,7 @@ void written_is_not_by_value(RuleScope const& scope) {
         if (uses.writers.empty() || (!tensor.is_by_value && !tensor.is_constant && !tensor.value)) return;
         scope.report(tensor,
                      text("a tensor passed by value that is written as ", name_of_port(scope.graph(), uses.writers[0])),
-                     "memory that the result can be written to", "call set_is_pass_by_value(false) on it");
+                     "memory that the result can be written to", "call set_is_pass_by_value(false)");
     });
 }
 

@@ -42,8 +42,6 @@ void infer(GraphSpec& graph, Node const& node) {
 
 constexpr int kOverrides[] = {M_override, N_override, K_override};
 
-char const* name(int port) { return port_name(NodeKind::Matmul, port); }
-
 // Dims, or none where they cannot be those of a matrix; other rules report why.
 core::Dims matrix_dims(RuleScope const& scope, int port) {
     TensorSpec const* const tensor = scope.tensor(port);
@@ -64,7 +62,7 @@ void factors_are_matrices(RuleScope const& scope) {
     for (int const port : {A, B}) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || tensor->dim.empty() || tensor->dim.size() >= 2) continue;
-        scope.report_port(port, text(name(port), " with dims ", tensor->dim), "at least 2 dims, rows and columns",
+        scope.report_port(port, text(kPort, " with dims ", tensor->dim), "at least 2 dims, rows and columns",
                           "add a dim of size 1 for a vector");
     }
     TensorSpec const* const a = scope.tensor(A);
@@ -114,7 +112,7 @@ void overrides_have_dims(RuleScope const& scope) {
         if (lengths == nullptr || lengths->dim.empty()) continue;
         core::Dims const wanted{c[0], 1, 1, 1};
         if (c.size() == 4 && lengths->dim == wanted) continue;
-        scope.report_port(port, text(name(port), " with dims ", lengths->dim, " for a product of dims ", c),
+        scope.report_port(port, text(kPort, " with dims ", lengths->dim, " for a product of dims ", c),
                           c.size() == 4 ? text("dims ", wanted, ", one length for each batch entry")
                                         : std::string("a product of 4 dims, and one length for each batch entry"),
                           "call set_dim({batch, 1, 1, 1}) on the lengths, and give A and B 4 dims");
@@ -126,8 +124,8 @@ void overrides_are_int32(RuleScope const& scope) {
         TensorSpec const* const lengths = scope.tensor(port);
         if (lengths == nullptr || !has_type(*lengths)) continue;
         if (lengths->data_type == DataType_t::INT32) continue;
-        scope.report_port(port, text(name(port), " of type ", lengths->data_type), "type INT32",
-                          "call set_data_type(DataType_t::INT32) on it");
+        scope.report_port(port, text(kPort, " of type ", lengths->data_type), "type INT32",
+                          "call set_data_type(DataType_t::INT32)");
     }
 }
 
@@ -138,8 +136,8 @@ void factors_are_floating_point(RuleScope const& scope) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || !has_type(*tensor)) continue;
         if (core::is_floating_point(tensor->data_type)) continue;
-        scope.report_port(port, text(name(port), " of type ", tensor->data_type),
-                          "type HALF, BFLOAT16, FLOAT or DOUBLE", "convert it with an IDENTITY pointwise node");
+        scope.report_port(port, text(kPort, " of type ", tensor->data_type), "type HALF, BFLOAT16, FLOAT or DOUBLE",
+                          "convert it with an IDENTITY pointwise node");
     }
 }
 

@@ -29,8 +29,8 @@ bool is_power_of_two(std::int64_t number) { return number > 0 && (number & (numb
 
 void paged_has_padding(RuleScope const& scope) {
     if (fields(scope).padding_mask) return;
-    for_each_paged(scope, [&](int port, int table) {
-        scope.report_port(table, text("a page table of ", name(scope, port), " without a padding mask"),
+    for_each_paged(scope, [&](int, int table) {
+        scope.report_port(table, text(kPort, " without a padding mask"),
                           "the padding mask with seq_len_q and seq_len_kv, which say how many keys are in the pages",
                           "call set_padding_mask(true), set_seq_len_q() and set_seq_len_kv()");
     });
@@ -51,7 +51,7 @@ void tables_have_dims(RuleScope const& scope) {
         core::Dims const wanted{q->dim[0], 1, pages_for(keys, page), 1};
         if (table->dim == wanted) return;
         scope.report_port(
-            at, text(name(scope, at), " with dims ", table->dim),
+            at, text(kPort, " with dims ", table->dim),
             text("dims ", wanted, ", for each batch entry of Q the pages of ", page, " rows that hold ", keys, " keys"),
             "call set_dim() on it with these dims, or set_paged_attention_max_seq_len_kv() with the most keys of an "
             "entry");
@@ -62,9 +62,9 @@ void page_sizes_fit(RuleScope const& scope) {
     for_each_paged(scope, [&](int port, int) {
         TensorSpec const* const container = scope.tensor_4d(port);
         if (container == nullptr || is_power_of_two(container->dim[2])) return;
-        scope.report_port(port, text("pages of ", container->dim[2], " rows in ", name(scope, port)),
+        scope.report_port(port, text("pages of ", container->dim[2], " rows in ", kPort),
                           "a power of two as the rows of a page, which are the third dim of the container",
-                          text("give ", name(scope, port), " dims {pages, heads, 16, head size}, for example"));
+                          text("give ", kPort, " dims {pages, heads, 16, head size}, for example"));
     });
 }
 
@@ -100,7 +100,7 @@ void containers_are_not_ragged(RuleScope const& scope) {
     for_each_paged(scope, [&](int port, int) {
         TensorSpec const* const container = scope.tensor(port);
         if (container == nullptr || container->ragged_offset == kNoTensor) return;
-        scope.report_port(port, text("a page table and a ragged offset for ", name(scope, port)),
+        scope.report_port(port, text("a page table and a ragged offset for ", kPort),
                           "one of the two: the table says where each page is",
                           "leave out set_ragged_offset(); a table may have one, which packs its entries");
     });

@@ -82,7 +82,7 @@ void check_offset(RuleScope const& scope, TensorSpec const& tensor, TensorSpec c
     bool const is_integer = offset.data_type == DataType_t::INT32 || offset.data_type == DataType_t::INT64;
     if (has_type(offset) && !is_integer) {
         scope.report(tensor, text("the ragged offset '", scope.label(offset), "' of type ", offset.data_type),
-                     "INT32 or INT64", "call set_data_type(DataType_t::INT32) on it");
+                     "INT32 or INT64", "call set_data_type(DataType_t::INT32)");
     }
     if (tensor.dim.size() != 4 || offset.dim.empty()) return;
     core::Dims const wanted = boundary_dims(tensor.dim[0]);

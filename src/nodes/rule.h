@@ -1,13 +1,11 @@
 // A rule: one condition that a graph or node must meet. Ids stand in docs/spec.md, in messages and in test names.
 #pragma once
 
+#include "nodes/finding_list.h"
 #include "nodes/uses.h"
-
-#include <cudnn_frontend/report.h>
 
 #include <span>
 #include <string>
-#include <vector>
 
 namespace cudnn_frontend::nodes {
 
@@ -16,7 +14,7 @@ class RuleScope {
    public:
     // The uses are those of the graph: listed once, because many rules ask for them.
     RuleScope(GraphSpec const& graph, Uses const& uses, Node const* node, struct Rule const& rule,
-              std::vector<Finding>& findings)
+              FindingList& findings)
         : graph_(graph), uses_(uses), node_(node), rule_(rule), findings_(findings) {}
 
     GraphSpec const& graph() const { return graph_; }
@@ -29,22 +27,22 @@ class RuleScope {
     // The tensor if it is connected and has four dims of at least 1; checks that compare sizes need no more guard.
     TensorSpec const* tensor_4d(int port) const;
 
-    // The name, or for a tensor without one: a port that it is connected to.
     std::string label(TensorSpec const& tensor) const;
 
-    // Reports a violation at a tensor, at the tensor of a port, or at the node as a whole.
+    // Reports a violation at a tensor, at the tensor of a port, or at the node as a whole. In the texts for a port,
+    // kPort stands for it; several ports with the same texts become one finding.
     void report(TensorSpec const& tensor, std::string found, std::string needed, std::string fix) const;
     void report_port(int port, std::string found, std::string needed, std::string fix) const;
     void report_node(std::string found, std::string needed, std::string fix) const;
 
    private:
-    void add(std::string tensor, std::string found, std::string needed, std::string fix) const;
+    void add(std::string tensor, std::string const& port, std::string found, std::string needed, std::string fix) const;
 
     GraphSpec const& graph_;
     Uses const& uses_;
     Node const* node_;
     Rule const& rule_;
-    std::vector<Finding>& findings_;
+    FindingList& findings_;
 };
 
 struct Rule {

@@ -1,5 +1,7 @@
 #include "nodes/uses.h"
 
+#include "nodes/wording.h"
+
 namespace cudnn_frontend::nodes {
 
 Uses uses_of_tensors(GraphSpec const& graph) {
@@ -17,6 +19,15 @@ Uses uses_of_tensors(GraphSpec const& graph) {
         if (offset != kNoTensor && uses[i].any()) uses[static_cast<std::size_t>(offset)].is_offset = true;
     }
     return uses;
+}
+
+std::string label(GraphSpec const& graph, Uses const& uses, TensorSpec const& tensor) {
+    if (has_name(tensor)) return tensor.name;
+    auto const id = static_cast<std::size_t>(&tensor - graph.tensors.data());
+    TensorUses const& those = uses[id];
+    if (those.readers.empty() && those.writers.empty()) return text("tensor ", id);
+    PortUse const& use = those.writers.empty() ? those.readers[0] : those.writers[0];
+    return text(label(graph, *use.node), ".", use.port->name);
 }
 
 }  // namespace cudnn_frontend::nodes

@@ -4,6 +4,7 @@
 #include "nodes/graph_spec.h"
 #include "nodes/schema.h"
 
+#include <string>
 #include <vector>
 
 namespace cudnn_frontend::nodes {
@@ -25,5 +26,8 @@ struct TensorUses {
 // By tensor id.
 using Uses = std::vector<TensorUses>;
 Uses uses_of_tensors(GraphSpec const& graph);
+
+// What messages call a tensor: its name, or for one without, a port that it is connected to.
+std::string label(GraphSpec const& graph, Uses const& uses, TensorSpec const& tensor);
 
 }  // namespace cudnn_frontend::nodes

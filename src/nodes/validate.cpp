@@ -13,7 +13,7 @@ namespace cudnn_frontend::nodes {
 // The steps of validation, with access to ValidatedGraph's constructor.
 struct Validator {
     GraphSpec spec;
-    std::vector<Finding> findings;
+    FindingList findings;
     std::string remarks = {};
 
     // Every layout of one element is the same.
@@ -103,7 +103,7 @@ struct Validator {
         infer_types();
         put_dropout_in_order();
         check_rules();
-        if (!findings.empty()) return {Report(std::move(findings)), std::nullopt};
+        if (!findings.empty()) return {Report(findings.take()), std::nullopt};
         assign_uids();
         std::vector<std::size_t> positions = finished_nodes(order);
         reorder(positions);

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace cudnn_frontend::nodes {
 
@@ -32,6 +33,12 @@ std::string text(Parts const&... parts) {
     (wording::append(out, parts), ...);
     return out;
 }
+
+// In the texts of a finding: the port that it is about. A finding that several ports share names all of them there.
+inline constexpr std::string_view kPort = "\x01";
+
+// Q, K and V: the parts with the word before the last one. Of many the first 16, and how many more there are.
+std::string listed(std::vector<std::string> const& parts, std::string_view last_word);
 
 // Results of a node without a name are called "::O": that is none.
 inline bool has_name(TensorSpec const& tensor) { return !tensor.name.empty() && !tensor.name.starts_with("::"); }

@@ -36,6 +36,16 @@ TEST_CASE("a report becomes one error with the first finding's code and place an
     CHECK(Report().to_error().is_good());
 }
 
+TEST_CASE("a finding about several tensors names them, of many the first 16") {
+    Finding finding{error_code_t::INVALID_VALUE, {"a.c01", "node", "Q"}, "-1", "0 or more", "", {"K", "V"}};
+    CHECK(Report({finding}).to_text() == "[a.c01] node 'node', tensors 'Q', 'K', 'V': found -1; needed 0 or more.\n");
+    finding.others.assign(17, "x");
+    std::string names;
+    for (int i = 0; i < 15; ++i) names += ", 'x'";
+    CHECK(Report({finding}).to_text() ==
+          "[a.c01] node 'node', tensors 'Q'" + names + " and 2 more: found -1; needed 0 or more.\n");
+}
+
 TEST_CASE("an error tells a hundred findings and counts the others") {
     Finding const finding{error_code_t::INVALID_VALUE, {"a.c01", "", "t"}, "-1", "0 or more", ""};
     std::string const line = "\n[a.c01] tensor 't': found -1; needed 0 or more.";

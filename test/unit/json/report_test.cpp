@@ -10,6 +10,7 @@ TEST_CASE("json: a report is a list of findings with all their members") {
     first.found = "3 heads";
     first.needed = "a multiple of 2";
     first.fix = "4 heads";
+    first.others = {"K", "V"};
     Report const report({first, Finding()});
     std::string const expected = R"([
   {
@@ -17,6 +18,10 @@ TEST_CASE("json: a report is a list of findings with all their members") {
     "rule": "sdpa_fwd.c07",
     "node": "layer \"1\"",
     "tensor": "Q",
+    "others": [
+      "K",
+      "V"
+    ],
     "found": "3 heads",
     "needed": "a multiple of 2",
     "fix": "4 heads"
@@ -26,6 +31,7 @@ TEST_CASE("json: a report is a list of findings with all their members") {
     "rule": "",
     "node": "",
     "tensor": "",
+    "others": [],
     "found": "",
     "needed": "",
     "fix": ""

@@ -275,7 +275,7 @@ TEST_CASE("graph.c20: a node that writes a by-value tensor") {
     graph.at(reduction::Y).is_by_value = true;
     expect_finding(graph, "graph.c20",
                    {error_code_t::INVALID_VALUE, "", "Y", "a tensor passed by value that is written as sum.Y",
-                    "memory that the result can be written to", "call set_is_pass_by_value(false) on it"});
+                    "memory that the result can be written to", "call set_is_pass_by_value(false)"});
 }
 
 TEST_CASE("graph.c21: two nodes that write one tensor") {

@@ -46,13 +46,25 @@ TEST_CASE("a graph of many nodes is checked in time") {
 
 TEST_CASE("many findings at tensors without names are reported in time, and one error stays short") {
     GraphSpec graph = long_chain();
-    for (TensorSpec& tensor : graph.tensors) tensor.alignment = 3;
+    std::int64_t odd = 1;
+    for (TensorSpec& tensor : graph.tensors) tensor.alignment = odd += 2;
     Report const report = validate_in_time(graph).report;
     CHECK(report.findings().size() == graph.tensors.size());
     CHECK(report.findings().back().where.tensor == "POINTWISE 19999.OUT_0");
     std::string const text = report.to_error().err_msg;
     CHECK(std::count(text.begin(), text.end(), '\n') == 101);
     CHECK(text.ends_with("\nand 19901 more, which Graph::check() lists"));
+}
+
+TEST_CASE("one fault of many tensors is one finding, in time, and its text stays short") {
+    GraphSpec graph = long_chain();
+    for (TensorSpec& tensor : graph.tensors) tensor.alignment = 3;
+    Report const report = validate_in_time(graph).report;
+    REQUIRE(report.findings().size() == 1);
+    CHECK(report.findings()[0].others.size() == graph.tensors.size() - 1);
+    std::string const text = report.to_error().err_msg;
+    CHECK(text.find("'POINTWISE 14.OUT_0' and 19985 more: found an alignment of 3 bytes") != std::string::npos);
+    CHECK(text.size() < 1000);
 }
 
 TEST_CASE("graph.c25: a cycle of many nodes is found in time and told in short") {

@@ -56,9 +56,9 @@ TEST_CASE("sdpa_fwd.c42 sdpa_bwd.c44: a ragged tensor without a padding mask") {
 TEST_CASE("graph.c14: a ragged offset of another type") {
     TestGraph graph = padded(NodeKind::SdpaForward);
     make_ragged(graph).data_type = DataType_t::FLOAT;
-    expect_finding(graph, "graph.c14",
-                   about_q("the ragged offset 'offset' of type FLOAT", "INT32 or INT64",
-                           "call set_data_type(DataType_t::INT32) on it"));
+    expect_finding(
+        graph, "graph.c14",
+        about_q("the ragged offset 'offset' of type FLOAT", "INT32 or INT64", "call set_data_type(DataType_t::INT32)"));
 }
 
 TEST_CASE("graph.c14: a ragged offset of other dims") {

@@ -401,7 +401,7 @@ TEST_CASE("shapes are overridden for one call") {
     buffers.o.assign(buffers.o.size(), -1.0f);
     auto const bad_dims =
         small.graph.execute(nullptr, pack, workspace.data(), uids, {{2, 4, 0, 8}, {2, 4, 0, 8}}, strides);
-    CHECK(bad_dims.err_msg.find("[graph.c08] tensor '") != std::string::npos);
+    CHECK(bad_dims.err_msg.find("[graph.c08] tensors '") != std::string::npos);
     auto const bad_strides =
         small.graph.execute(nullptr, pack, workspace.data(), {{1}}, {{2, 4, 6, 8}}, {{384, 96, 16, 2}});
     CHECK(bad_strides.err_msg.find("[sdpa_fwd.c02]") != std::string::npos);
