@@ -33,16 +33,26 @@ void expect_size(RuleScope const& scope, int port, std::size_t dim, std::int64_t
                  std::string const& fix) {
     TensorSpec const* const tensor = scope.tensor_4d(port);
     if (tensor == nullptr || tensor->dim[dim] == wanted) return;
-    scope.report_port(port, text(name(scope, port), " with ", size, " ", tensor->dim[dim]), text(size, " ", wanted),
-                      fix);
+    scope.report_port(port, text(kPort, " with ", size, " ", tensor->dim[dim]), text(size, " ", wanted), fix);
+}
+
+// ": 1, 2 or 4", the divisors; nothing for more heads than any model has.
+std::string divisors_of(std::int64_t heads) {
+    constexpr std::int64_t kMostHeads = 4096;
+    if (heads > kMostHeads) return {};
+    std::vector<std::string> divisors;
+    for (std::int64_t n = 1; n <= heads; ++n) {
+        if (heads % n == 0) divisors.push_back(text(n));
+    }
+    return ": " + listed(divisors, "or");
 }
 
 void expect_heads_divide(RuleScope const& scope, int port, std::int64_t query_heads) {
     TensorSpec const* const tensor = scope.tensor_4d(port);
     if (tensor == nullptr || query_heads % tensor->dim[1] == 0) return;
-    scope.report_port(port, text(tensor->dim[1], " heads in ", name(scope, port), " for ", query_heads, " heads in Q"),
-                      text("a number of heads that divides ", query_heads),
-                      text("give ", name(scope, port), " as many heads as Q, or 1 head for all of them"));
+    scope.report_port(port, text(tensor->dim[1], " heads in ", kPort, " for ", query_heads, " heads in Q"),
+                      text("a number of heads that divides ", query_heads, divisors_of(query_heads)),
+                      text("give ", kPort, " as many heads as Q, or 1 head for all of them"));
 }
 
 void expect_like(RuleScope const& scope, int gradient, int source, char const* meaning) {

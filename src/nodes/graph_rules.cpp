@@ -15,12 +15,20 @@ namespace {
 using namespace tensor_checks;
 using enum error_code_t;
 
+// Where the tensor of a required port comes from.
+char const* source_of(Node const& node, int port) {
+    bool const is_stats = node.kind() == NodeKind::SdpaBackward && port == attention::Stats;
+    return is_stats ? "call set_generate_stats(true) on the attributes of the forward attention, and pass the Stats "
+                      "that sdpa() returns then"
+                    : "pass a tensor that the graph's tensor() or another node returned";
+}
+
 void required_ports_are_connected(RuleScope const& scope) {
     for (Node const& node : scope.graph().nodes) {
         for (PortRow const& row : schema_of(node.kind()).ports) {
             if (row.presence != Presence::Required || scope.at(node).tensor(row.port) != nullptr) continue;
             scope.at(node).report_port(row.port, "no tensor (null)", text("the tensor ", row.name, ", ", row.summary),
-                                       "pass a tensor that the graph's tensor() or another node returned");
+                                       source_of(node, row.port));
         }
     }
 }

@@ -2,10 +2,12 @@
 
 #include "nodes/dropout_order.h"
 #include "nodes/execution_order.h"
+#include "nodes/order_hint.h"
 #include "nodes/rule.h"
 #include "nodes/schema.h"
 #include "nodes/wording.h"
 
+#include <algorithm>
 #include <set>
 
 namespace cudnn_frontend::nodes {
@@ -115,6 +117,25 @@ std::string ValidatedGraph::label(Node const& node) const {
     return nodes::label(node, positions_[static_cast<std::size_t>(&node - spec_.nodes.data())]);
 }
 
-Validation validate(GraphSpec spec) { return Validator{std::move(spec), {}}.run(); }
+static bool meets_all_rules(GraphSpec graph) { return Validator{std::move(graph), {}}.run().report.ok(); }
+
+// Said once, with the first finding: if the order of dims is the mistake, all findings follow from it.
+static Report with_order_hint(GraphSpec const& described, Report report) {
+    std::vector<Finding> findings = report.findings();
+    auto const is_of_attention = [](Finding const& finding) { return finding.where.rule.starts_with("sdpa_"); };
+    if (std::ranges::none_of(findings, is_of_attention)) return report;
+    std::string const hint = order_hint(described, meets_all_rules);
+    if (hint.empty()) return report;
+    std::string& fix = findings.front().fix;
+    fix = fix.empty() ? hint : fix + "; or, " + hint;
+    return Report(std::move(findings));
+}
+
+Validation validate(GraphSpec spec) {
+    GraphSpec const described = spec;  // inference fills it
+    Validation validation = Validator{std::move(spec), {}}.run();
+    if (!validation.graph) validation.report = with_order_hint(described, std::move(validation.report));
+    return validation;
+}
 
 }  // namespace cudnn_frontend::nodes

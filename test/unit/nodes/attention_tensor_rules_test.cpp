@@ -78,21 +78,23 @@ TEST_CASE("sdpa_fwd.c03 sdpa_bwd.c03: another batch size in V") {
 }
 
 TEST_CASE("sdpa_fwd.c04 sdpa_bwd.c04: key heads that do not divide the query heads") {
-    expect_in_attention("c04",
-                        [](TestGraph& graph) {
-                            graph.resize(K, {2, 3, 8, 16});
-                        },
-                        {GRAPH_NOT_SUPPORTED, "attention", "K", "3 heads in K for 4 heads in Q",
-                         "a number of heads that divides 4", "give K as many heads as Q, or 1 head for all of them"});
+    expect_in_attention(
+        "c04",
+        [](TestGraph& graph) {
+            graph.resize(K, {2, 3, 8, 16});
+        },
+        {GRAPH_NOT_SUPPORTED, "attention", "K", "3 heads in K for 4 heads in Q",
+         "a number of heads that divides 4: 1, 2 or 4", "give K as many heads as Q, or 1 head for all of them"});
 }
 
 TEST_CASE("sdpa_fwd.c04 sdpa_bwd.c04: more value heads than query heads") {
-    expect_in_attention("c04",
-                        [](TestGraph& graph) {
-                            graph.resize(V, {2, 8, 8, 32});
-                        },
-                        {GRAPH_NOT_SUPPORTED, "attention", "V", "8 heads in V for 4 heads in Q",
-                         "a number of heads that divides 4", "give V as many heads as Q, or 1 head for all of them"});
+    expect_in_attention(
+        "c04",
+        [](TestGraph& graph) {
+            graph.resize(V, {2, 8, 8, 32});
+        },
+        {GRAPH_NOT_SUPPORTED, "attention", "V", "8 heads in V for 4 heads in Q",
+         "a number of heads that divides 4: 1, 2 or 4", "give V as many heads as Q, or 1 head for all of them"});
 }
 
 TEST_CASE("sdpa_fwd.c05 sdpa_bwd.c05: another head size in K") {

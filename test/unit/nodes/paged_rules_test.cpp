@@ -97,17 +97,17 @@ TEST_CASE("sdpa_fwd.c50: a page table of other dims") {
         INVALID_VALUE,
         "attention",
         "page_table_k",
-        "page_table_k with dims [2, 1, 3, 1]",
+        "page_table_k with dims [2, 1, 5, 1]",
         "dims [2, 1, 2, 1], for each batch entry of Q the pages of 4 rows that hold 8 keys",
         "call set_dim() on it with these dims, or set_paged_attention_max_seq_len_kv() with the most keys of an entry"};
     TestGraph graph = paged_graph();
-    graph.resize(attention::Page_table_k, {2, 1, 3, 1});
+    graph.resize(attention::Page_table_k, {2, 1, 5, 1});
     expect_finding(graph, "sdpa_fwd.c50", expected);
-    stated(graph) = 12;  // fits K's table and not V's
+    stated(graph) = 20;  // fits K's table and not V's
     Expected of_v = expected;
     of_v.tensor = "page_table_v";
     of_v.found = "page_table_v with dims [2, 1, 2, 1]";
-    of_v.needed = "dims [2, 1, 3, 1], for each batch entry of Q the pages of 4 rows that hold 12 keys";
+    of_v.needed = "dims [2, 1, 5, 1], for each batch entry of Q the pages of 4 rows that hold 20 keys";
     expect_finding(graph, "sdpa_fwd.c50", of_v);
     graph = paged_graph();
     graph.resize(attention::Page_table_k, {1, 1, 2, 1});
