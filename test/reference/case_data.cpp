@@ -117,7 +117,9 @@ void fill_rows(AttentionCase const& c, Random& random, double magnitude, HostTen
 
 void lower_scores(Inputs const& in) {
     for (auto const& [tensor, sign] : {std::pair(in.q, 1.0), std::pair(in.k, -1.0)}) {
-        for_each_index(tensor.dim, [&](Index4 const& at) { tensor.set(at, sign * std::abs(tensor.get(at))); });
+        for_each_index(tensor.dim, [&tensor = tensor, sign = sign](Index4 const& at) {
+            tensor.set(at, sign * std::abs(tensor.get(at)));
+        });
     }
 }
 
