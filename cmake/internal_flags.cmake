@@ -15,6 +15,10 @@ if(SDPA_GRAPH_SANITIZE)
   add_compile_options(-fsanitize=${SDPA_GRAPH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SDPA_GRAPH_SANITIZE})
 endif()
+option(SDPA_GRAPH_LIBFUZZER "Let clang's libFuzzer drive the programs of test/fuzz" OFF)
+if(SDPA_GRAPH_LIBFUZZER)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 
 # The tests of this folder may open CUDA, which maps GPU memory where the address sanitizer keeps a gap in its shadow
 # memory: with the gap protected, cuInit() finds no memory.

@@ -1,0 +1,99 @@
+#include "fuzz/graphs/base_graphs.h"
+
+#include "fuzz/graphs/elements.h"
+#include "reference/random_case.h"
+#include "reference/session.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace fuzz {
+namespace {
+
+using sdpa_test::AttentionCase;
+using sdpa_test::HostTensor;
+using sdpa_test::Index4;
+using sdpa_test::Session;
+
+std::int64_t shortened(std::int64_t size, std::int64_t most) { return size <= most ? size : 1 + size % most; }
+
+void shorten_lengths(std::optional<std::vector<std::int64_t>>& lengths, std::int64_t most) {
+    if (!lengths) return;
+    for (std::int64_t& length : *lengths) length = length == 0 ? 0 : shortened(length, most);
+}
+
+// Dims of a bias or a mask follow those of the scores.
+void fit_scores(std::optional<Index4>& dim, AttentionCase const& c) {
+    if (!dim) return;
+    if ((*dim)[2] > 1) (*dim)[2] = c.s_q;
+    if ((*dim)[3] > 1) (*dim)[3] = c.s_kv;
+}
+
+AttentionCase small_case(std::uint64_t index) {
+    AttentionCase c = sdpa_test::random_case(index);
+    bool const is_square = c.s_q == c.s_kv;
+    c.s_q = shortened(c.s_q, 7);
+    c.s_kv = is_square ? c.s_q : shortened(c.s_kv, 9);
+    bool const has_one_width = c.d_qk == c.d_v;
+    c.d_qk = shortened(c.d_qk, 6);
+    c.d_v = has_one_width ? c.d_qk : shortened(c.d_v, 6);
+    shorten_lengths(c.len_q, c.s_q);
+    shorten_lengths(c.len_kv, c.s_kv);
+    fit_scores(c.bias, c);
+    fit_scores(c.mask, c);
+    c.paging.states_length = true;
+    c.explicit_uids = true;
+    c.nan_in_padding = false;
+    return c;
+}
+
+// Of shapes alone: what the inputs of backward hold, the case's data say.
+sdpa_test::BackwardInputs backward_inputs(AttentionCase const& c) {
+    oracle::Forward forward;
+    forward.o = oracle::Array(c.b, c.h_q, c.s_q, c.d_v);
+    forward.stats = oracle::Array(c.b, c.h_q, c.s_q, 1);
+    return sdpa_test::make_backward_inputs(c, forward);
+}
+
+// Everything from the first element to the end of its memory.
+std::vector<std::int64_t> integers_of(HostTensor const& tensor) {
+    auto const bytes = static_cast<std::int64_t>(bytes_of(tensor.type));
+    std::vector<std::int64_t> values;
+    for (std::int64_t at = tensor.first; (at + 1) * bytes <= tensor.memory->size(); ++at) {
+        values.push_back(static_cast<std::int64_t>(load(tensor.type, tensor.memory->data() + at * bytes)));
+    }
+    return values;
+}
+
+GraphCase as_case(Session const& session, std::uint64_t seed) {
+    std::string text;
+    if (auto const error = session.graph().serialize(text); error.is_bad()) throw std::runtime_error(error.err_msg);
+    GraphCase c{Json::parse(text), seed, {}, {}};
+    std::int64_t next = 1000;
+    for (auto& [id, tensor] : c.graph["tensors"].items()) {
+        if (!tensor.contains("uid")) tensor["uid"] = next++;
+    }
+    for (Session::Entry const& entry : session.entries()) {
+        if (!is_floating(entry.memory.type)) c.integers[entry.tensor->get_uid()] = integers_of(entry.memory);
+    }
+    return c;
+}
+
+GraphCase make_base(std::size_t index) {
+    AttentionCase const c = small_case(index);
+    sdpa_test::Inputs const inputs = sdpa_test::make_inputs(c);
+    if (index % 2 == 0 || !c.has_backward()) {
+        return as_case(Session(c, inputs, sdpa_test::make_forward_outputs(c)), c.seed);
+    }
+    return as_case(Session(c, inputs, backward_inputs(c), sdpa_test::make_backward_outputs(c)), c.seed);
+}
+
+}  // namespace
+
+GraphCase const& base_graph(std::size_t index) {
+    static std::map<std::size_t, GraphCase> made;
+    auto const found = made.find(index);
+    return found != made.end() ? found->second : made.emplace(index, make_base(index)).first->second;
+}
+
+}  // namespace fuzz

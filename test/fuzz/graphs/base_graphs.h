@@ -1,0 +1,13 @@
+// The graphs that others are made from: those of the random sweep, forward and backward, with few rows and columns.
+#pragma once
+
+#include "fuzz/graphs/graph_case.h"
+
+namespace fuzz {
+
+constexpr std::size_t kBaseGraphs = 2000;
+
+// Every tensor has a uid; the integers are lengths, offsets and tables that fit the graph.
+GraphCase const& base_graph(std::size_t index);
+
+}  // namespace fuzz

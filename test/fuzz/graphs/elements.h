@@ -1,0 +1,26 @@
+// Elements of tensors as double, whatever their type.
+#pragma once
+
+#include <cudnn_frontend/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace fuzz {
+
+using cudnn_frontend::DataType_t;
+
+// By its name in JSON; NOT_SET where there is no such type.
+DataType_t type_named(std::string const& name);
+// 0 for types that no element can be stored in.
+std::size_t bytes_of(DataType_t type);
+bool is_floating(DataType_t type);
+double largest_of(DataType_t type);  // finite number of a floating point type
+double load(DataType_t type, std::byte const* from);
+void store(DataType_t type, std::byte* to, double value);
+// What an element of the type holds once the value was stored.
+double rounded(DataType_t type, double value);
+
+}  // namespace fuzz

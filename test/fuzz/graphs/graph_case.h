@@ -1,0 +1,34 @@
+// A graph with its data, as text: a JSON document that can be read, shortened by hand and kept.
+//   {"graph": a document as docs/json.md describes it, "seed": what inputs hold where nothing else is said,
+//    "integers": {"<uid>": [first elements of an integer tensor]}, "elements": [[uid, index, value], ...]}
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fuzz {
+
+using Json = nlohmann::json;
+
+struct Element {
+    std::int64_t uid;
+    std::size_t index;  // counted in memory
+    double value;
+};
+
+struct GraphCase {
+    Json graph;
+    std::uint64_t seed = 0;
+    std::map<std::int64_t, std::vector<std::int64_t>> integers;
+    std::vector<Element> elements;
+};
+
+std::string to_text(GraphCase const& c);
+// Throws what the JSON library throws where the text is none.
+GraphCase read_graph_case(std::string const& text);
+
+}  // namespace fuzz

@@ -1,0 +1,47 @@
+// Graphs that are built and run on memory of exactly the size that they name.
+#pragma once
+
+#include "fuzz/graphs/elements.h"
+#include "fuzz/graphs/graph_case.h"
+
+#include <cudnn_frontend/graph.h>
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace fuzz {
+
+using cudnn_frontend::error_t;
+using cudnn_frontend::Target;
+using cudnn_frontend::graph::Graph;
+
+// A tensor of the pack.
+struct Place {
+    std::int64_t uid = 0;
+    DataType_t type = DataType_t::NOT_SET;
+    std::vector<std::int64_t> dim, stride;
+    std::size_t elements = 0;  // of its memory
+    bool is_output = false, is_ragged = false;
+};
+
+// Elements by uid: of inputs.
+using Data = std::map<std::int64_t, std::vector<double>>;
+
+// Nothing where the graph is larger than a fuzzer can run, or leaves open what its memory would be.
+std::optional<std::vector<Place>> places_of(Graph const& graph, GraphCase const& c);
+Data make_data(std::vector<Place> const& places, GraphCase const& c);
+// Elements from the first to the last of such a tensor, both included; nothing where they are too many.
+std::optional<std::int64_t> span_of(std::vector<std::int64_t> const& dim, std::vector<std::int64_t> const& stride);
+// The elements of a dense tensor, as indices into its memory; of a ragged one all of it.
+std::vector<std::size_t> elements_of(Place const& place);
+
+struct Run {
+    error_t status;
+    std::map<std::int64_t, std::vector<std::byte>> outputs;  // by uid
+    std::string fault;  // memory that was written and is no output's element, or written where the run failed
+};
+// With outputs and workspace of so many bytes of that value at first.
+Run run(Graph const& graph, std::vector<Place> const& places, Data const& data, std::byte poison);
+
+}  // namespace fuzz

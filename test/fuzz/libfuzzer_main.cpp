@@ -1,0 +1,11 @@
+// The driver as clang's libFuzzer runs it, which chooses bytes by what code they reach.
+#include "fuzz/driver.h"
+
+#include <cstdlib>
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+    static fuzz::Watch watch;
+    fuzz::Bytes bytes({data, size});
+    if (!watch.passes(fuzz::make_case(bytes))) std::abort();
+    return 0;
+}
