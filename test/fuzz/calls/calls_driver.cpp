@@ -68,7 +68,7 @@ void add_beginning(std::string& text, Bytes& bytes) {
 std::string make_case(Bytes& bytes) {
     std::string text;
     add_beginning(text, bytes);
-    for (std::size_t left = 2 + bytes.below(30); left > 0; --left) {
+    for (std::size_t left = 2 + bytes.below(30); left > 0 && !bytes.is_empty(); --left) {
         std::span<Call const> const group = any_group(bytes);
         Call const& call = group[bytes.below(group.size())];
         add_call(text, call.name, any_numbers(bytes));
