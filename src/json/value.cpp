@@ -4,6 +4,21 @@
 
 namespace cudnn_frontend::json {
 
+Json::Json() = default;
+Json::Json(std::nullptr_t) {}
+Json::Json(double value) : value_(value) {}
+Json::Json(std::string value) : value_(std::move(value)) {}
+Json::Json(char const* value) : value_(std::string(value)) {}
+
+Json::Value Json::integer(std::int64_t value) { return value; }
+
+Json::Value Json::integer(std::uint64_t value) {
+    if (std::in_range<std::int64_t>(value)) return static_cast<std::int64_t>(value);
+    return value;
+}
+
+Json Json::list() { return list(List()); }
+
 Json Json::list(List elements) {
     Json json;
     json.value_ = std::move(elements);

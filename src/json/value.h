@@ -22,17 +22,19 @@ class Json {
     using List = std::vector<Json>;
     using Object = std::vector<Member>;  // in the order in which they stand; a name may stand twice
 
-    Json() = default;  // null
-    Json(std::nullptr_t) {}
+    // Defined apart: here a member of an object is no complete type yet, and clang would need it.
+    Json();  // null
+    Json(std::nullptr_t);
     template <std::same_as<bool> T>
     Json(T value) : value_(value) {}
     template <std::integral T>
-    requires(!std::same_as<T, bool>) Json(T value) : value_(integer(value)) {}
-    Json(double value) : value_(value) {}
-    Json(std::string value) : value_(std::move(value)) {}
-    Json(char const* value) : value_(std::string(value)) {}
+    requires(!std::same_as<T, bool>) Json(T value) : value_(integer(widened(value))) {}
+    Json(double value);
+    Json(std::string value);
+    Json(char const* value);
 
-    static Json list(List elements = {});
+    static Json list();
+    static Json list(List elements);
     static Json object(std::initializer_list<Member> members = {});
 
     bool is_null() const { return holds<std::monostate>(); }
@@ -68,10 +70,11 @@ class Json {
     using Value = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, List, Object>;
 
     template <std::integral T>
-    static Value integer(T value) {
-        if (std::in_range<std::int64_t>(value)) return static_cast<std::int64_t>(value);
-        return static_cast<std::uint64_t>(value);
+    static auto widened(T value) {
+        return static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(value);
     }
+    static Value integer(std::int64_t value);
+    static Value integer(std::uint64_t value);
 
     Value value_;
 };
