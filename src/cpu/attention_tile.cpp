@@ -46,7 +46,8 @@ void store_any(Packed const& from, Slice const& to) {
 }
 
 // Visits (memory offset, packed offset) of each element so that the innermost loop runs through neighbours in memory
-// where there are any. A transposing copy goes in strips, whose packed side stays in the cache.
+// where there are any. A transposing copy goes in strips, whose packed side stays in the cache; a loop over a whole
+// strip is of a length that the compiler knows.
 template <class Visit>
 void for_each_element(Slice const& slice, Packed const& packed, Visit visit) {
     if (slice.column_stride == 1) {
@@ -57,14 +58,17 @@ void for_each_element(Slice const& slice, Packed const& packed, Visit visit) {
         return;
     }
     constexpr std::int64_t kStrip = 16;
-    for (std::int64_t first = 0; first < packed.rows; first += kStrip) {
-        std::int64_t const last = std::min(first + kStrip, packed.rows);
+    auto const visit_row = [&](std::int64_t row, std::int64_t column) {
+        visit(column * slice.column_stride + row * slice.row_stride, row * packed.stride + column);
+    };
+    std::int64_t first = 0;
+    for (; first + kStrip <= packed.rows; first += kStrip) {
         for (std::int64_t column = 0; column < packed.columns; ++column) {
-            std::int64_t const memory = column * slice.column_stride;
-            for (std::int64_t row = first; row < last; ++row) {
-                visit(memory + row * slice.row_stride, row * packed.stride + column);
-            }
+            for (std::int64_t row = 0; row < kStrip; ++row) visit_row(first + row, column);
         }
+    }
+    for (std::int64_t column = 0; column < packed.columns; ++column) {
+        for (std::int64_t row = first; row < packed.rows; ++row) visit_row(row, column);
     }
 }
 
