@@ -178,6 +178,7 @@ void run_bias_pass(Backward const& run, Problem const& problem, Pass const& pass
         std::int64_t const of_batch = pass.tasks_of_batch(), b = index / of_batch;
         Range const batches = d_bias.dim[0] == 1 ? Range{0, run.shape.batches} : Range{b, b + 1};
         Region region = pass.region(b, index % of_batch);
+        region.is_careful = true;  // the sum goes on, so that no region can be walked again
         for (region.b = batches.begin; region.b < batches.end; ++region.b) walk_region(run, problem, region, scratch);
         region.b = b;
         store_bias_gradient(d_bias, region, scratch.d_bias);

@@ -27,6 +27,7 @@ struct Region {
     std::int64_t b;
     Range heads, queries, keys;
     Wanted wanted;
+    bool is_careful = false;  // what is masked contributes nothing whatever the tensors hold
 };
 
 struct Backward {

@@ -47,7 +47,7 @@ void load_rows(Step const& step, View const& view, Range queries, std::int64_t w
 }
 
 // Row sums of dO * O, for each lane.
-void dot_columns(float const* a, float const* b, std::int64_t rows, std::int64_t lanes, float factor, float* dots) {
+void dot_columns(float const* a, float const* b, std::int64_t rows, std::int64_t lanes, float* dots) {
     std::array<double, kMaxLanes> sums{};
     for (std::int64_t row = 0; row < rows; ++row) {
         for (std::int64_t lane = 0; lane < lanes; ++lane) {
@@ -56,7 +56,7 @@ void dot_columns(float const* a, float const* b, std::int64_t rows, std::int64_t
         }
     }
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
-        dots[lane] = static_cast<float>(sums[static_cast<std::size_t>(lane)]) * factor;
+        dots[lane] = static_cast<float>(sums[static_cast<std::size_t>(lane)]);
     }
 }
 
@@ -71,8 +71,7 @@ void load_query_panel(Step const& step, std::int64_t p) {
     scale(q, lanes * shape.width, step.problem.scale);
     load_panel(step, tensors.d_o, queries, shape.value_width, d_o);
     load_panel(step, tensors.o, queries, shape.value_width, step.scratch.o_panel);
-    dot_columns(d_o, step.scratch.o_panel, shape.value_width, lanes, step.problem.dropout_scale_inverse,
-                step.scratch.row_dots + p * lanes);
+    dot_columns(d_o, step.scratch.o_panel, shape.value_width, lanes, step.scratch.row_dots + p * lanes);
     Slice const stats = transposed(slice_of(tensors.stats, step.region.b, step.h, queries.begin, 0));
     load_tile(stats, {step.scratch.stats + p * lanes, lanes, 1, queries.size()}, lanes);
     scale(step.scratch.stats + p * lanes, lanes, step.problem.log_of_base);
@@ -113,7 +112,7 @@ void differentiate_scores(Step const& step, std::int64_t p, Place const& place) 
     kernels.multiply({scratch.k_columns, kTileKeys, step.in_panels(scratch.q_panels, p, shape.width), lanes,
                       scratch.scores, lanes, rows, lanes, shape.width});
     finish_scores(step.problem, step.sequence, place, lanes, scratch.scores, scratch.spare);
-    kernels.probabilities(scratch.scores, keys, scratch.stats + p * lanes);
+    kernels.probabilities(scratch.scores, keys, scratch.stats + p * lanes, step.region.is_careful);
 
     kernels.multiply({scratch.v_columns, kTileKeys, step.in_panels(scratch.d_o_panels, p, shape.value_width), lanes,
                       scratch.gradients, lanes, rows, lanes, shape.value_width});
@@ -133,7 +132,7 @@ void add_key_gradients(Step const& step, Place const& place, float const* tile, 
     std::int64_t const first = local_head * span + place.keys.begin - step.region.keys.begin;
     step.run.kernels.multiply_tile({tile, 0, rows + (place.queries.begin - step.queries.begin) * stride, stride,
                                     sums + first * stride, stride, step.run.row_padded(place.keys.size()), stride,
-                                    place.queries.size()});
+                                    place.queries.size(), step.region.is_careful});
 }
 
 void add_bias_gradients(Step const& step, Place const& place) {
@@ -173,9 +172,10 @@ void visit_tile(Step const& step, std::int64_t p, Range tile) {
             return ones;
         }();
         std::int64_t const lanes = run.lanes(), rows = run.row_padded(shape.width);
-        run.kernels.rescale_and_multiply({scratch.k, rows, scratch.gradients, lanes,
-                                          step.in_panels(scratch.d_q_panels, p, rows), lanes, rows, lanes, keys.size()},
-                                         kOnes.data());
+        run.kernels.rescale_and_multiply(
+            {scratch.k, rows, scratch.gradients, lanes, step.in_panels(scratch.d_q_panels, p, rows), lanes, rows, lanes,
+             keys.size(), step.region.is_careful},
+            kOnes.data());
     }
     if (wanted.d_bias) add_bias_gradients(step, place);
 }
@@ -196,6 +196,12 @@ void store_query_gradients(Step const& step) {
     }
 }
 
+bool has_nan_in_query_gradients(Step const& step) {
+    if (!step.region.wanted.d_q) return false;
+    return step.run.kernels.holds_nan(step.scratch.d_q_panels,
+                                      step.run.block * step.run.row_padded(step.run.shape.width));
+}
+
 void take_step(Step const& step) {
     load_queries(step);
     Range const visible =
@@ -207,7 +213,6 @@ void take_step(Step const& step) {
         load_keys(step, tile);
         for (std::int64_t p = 0; p < step.panels(); ++p) visit_tile(step, p, tile);
     }
-    if (step.region.wanted.d_q) store_query_gradients(step);
 }
 
 // A key or value tensor's gradient over the heads that the region's query heads share.
@@ -216,6 +221,8 @@ struct KeySum {
     Range heads;
     std::int64_t width, stride, span;
     float* data;
+
+    std::int64_t size() const { return heads.size() * span * stride; }
 };
 
 KeySum key_sum(Backward const& run, Region const& region, BackwardScratch const& scratch) {
@@ -238,7 +245,7 @@ KeySum value_sum(Backward const& run, Region const& region, BackwardScratch cons
             scratch.d_v};
 }
 
-void clear(KeySum const& sum) { std::fill_n(sum.data, sum.heads.size() * sum.span * sum.stride, 0.0f); }
+void clear(KeySum const& sum) { std::fill_n(sum.data, sum.size(), 0.0f); }
 
 // Keys past the sequence's length get 0, where there is memory for them.
 void store(KeySum const& sum, Region const& region, Sequence const& sequence) {
@@ -252,21 +259,39 @@ void store(KeySum const& sum, Region const& region, Sequence const& sequence) {
     }
 }
 
-}  // namespace
-
-void walk_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch) {
+// Whether there is NaN in what was summed. dQ is stored block by block.
+bool sum_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch) {
     Sequence const sequence = problem.sequence(region.b);
     KeySum const k = key_sum(run, region, scratch), v = value_sum(run, region, scratch);
     if (region.wanted.d_k) clear(k);
     if (region.wanted.d_v) clear(v);
+    bool has_nan = false;
     for (std::int64_t h = region.heads.begin; h < region.heads.end; ++h) {
         for (std::int64_t begin = region.queries.begin; begin < region.queries.end; begin += run.block) {
             Range const queries{begin, std::min(begin + run.block, region.queries.end)};
-            take_step({run, problem, region, scratch, sequence, h, queries});
+            Step const step{run, problem, region, scratch, sequence, h, queries};
+            take_step(step);
+            has_nan = has_nan || has_nan_in_query_gradients(step);
+            if (region.wanted.d_q) store_query_gradients(step);
         }
     }
-    if (region.wanted.d_k) store(k, region, sequence);
-    if (region.wanted.d_v) store(v, region, sequence);
+    return has_nan || (region.wanted.d_k && run.kernels.holds_nan(k.data, k.size())) ||
+           (region.wanted.d_v && run.kernels.holds_nan(v.data, v.size()));
+}
+
+}  // namespace
+
+// NaN can be 0 times infinity or NaN of a query or a key that do not see each other. That is rare: only then the region
+// is walked once more with more care, which leaves all other sums as they are. dBias is no sum of products.
+void walk_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch) {
+    if (sum_region(run, problem, region, scratch)) {
+        Region again = region;
+        again.is_careful = true;
+        sum_region(run, problem, again, scratch);
+    }
+    Sequence const sequence = problem.sequence(region.b);
+    if (region.wanted.d_k) store(key_sum(run, region, scratch), region, sequence);
+    if (region.wanted.d_v) store(value_sum(run, region, scratch), region, sequence);
 }
 
 }  // namespace cudnn_frontend::cpu

@@ -73,6 +73,7 @@ struct Task {
     Sequence sequence;
     std::int64_t b, h;
     Range queries;
+    bool is_careful = false;  // what is masked contributes nothing whatever V holds
 
     std::int64_t panels() const { return (queries.size() + run.lanes() - 1) / run.lanes(); }
     // The panel's queries that the sequence has.
@@ -127,8 +128,11 @@ void load_keys(Task const& task, Range keys) {
 
 void apply_dropout(Task const& task, Place const& place) {
     std::int64_t const lanes = task.run.lanes();
+    float* const scores = task.scratch.scores;
+    float const* const mask = task.scratch.spare;
     load_dropout_mask(task.problem, place, lanes, task.scratch.spare);
-    for (std::int64_t i = 0; i < place.keys.size() * lanes; ++i) task.scratch.scores[i] *= task.scratch.spare[i];
+    for (std::int64_t i = 0; i < place.keys.size() * lanes; ++i)
+        scores[i] = scores[i] == 0.0f ? 0.0f : scores[i] * mask[i];
 }
 
 // Takes one panel through one tile of keys.
@@ -152,9 +156,9 @@ void attend(Task const& task, std::int64_t p, Range tile) {
                              scratch.running_sum + p * lanes, rescale.data());
     if (task.problem.has_dropout()) apply_dropout(task, place);
     float* const o = scratch.o + p * lanes * run.value_stride;
-    run.kernels.rescale_and_multiply(
-        {scratch.v, run.value_stride, scratch.scores, lanes, o, lanes, run.value_stride, lanes, keys.size()},
-        rescale.data());
+    run.kernels.rescale_and_multiply({scratch.v, run.value_stride, scratch.scores, lanes, o, lanes, run.value_stride,
+                                      lanes, keys.size(), task.is_careful},
+                                     rescale.data());
 }
 
 // A number for each query of a panel. A ragged tensor has no memory for queries past the sequence's length.
@@ -199,7 +203,8 @@ void store_panel(Task const& task, std::int64_t p) {
     store_softmax(task, p);
 }
 
-void run_task(Task const& task) {
+// Takes the block through all keys that it sees.
+void attend_to_keys(Task const& task) {
     Forward const& run = task.run;
     std::fill(task.scratch.o, task.scratch.o + run.block * run.value_stride, 0.0f);
     std::fill(task.scratch.running_max, task.scratch.running_max + run.block, task.before_keys().max);
@@ -211,6 +216,16 @@ void run_task(Task const& task) {
         Range const tile{key, std::min(key + kTileKeys, visible.end)};
         load_keys(task, tile);
         for (std::int64_t p = 0; p < task.panels(); ++p) attend(task, p, tile);
+    }
+}
+
+// NaN in O can be 0 times infinity or NaN of a value that the query does not see. That is rare: only then the block is
+// computed once more with more care, which leaves all other sums as they are.
+void run_task(Task task) {
+    attend_to_keys(task);
+    if (task.run.kernels.holds_nan(task.scratch.o, task.run.block * task.run.value_stride)) {
+        task.is_careful = true;
+        attend_to_keys(task);
     }
     for (std::int64_t p = 0; p < task.panels(); ++p) store_panel(task, p);
 }

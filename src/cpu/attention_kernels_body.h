@@ -48,18 +48,36 @@ constexpr float kInfinity = __builtin_inff();
 // Where a product's operand `a` has the element of a row and a depth.
 enum class Layout { DepthMajor, Tile };
 
+// What a 0 in the tile does to what it is multiplied with: the same as any number, or it leaves that out.
+enum class Zeros { Multiply, LeaveOut };
+
 struct Assign {
     Vector operator()(Vector, Vector sum, int) const { return sum; }
 };
 struct Add {
     Vector operator()(Vector old, Vector sum, int) const { return old + sum; }
 };
+template <Zeros kZeros>
 struct Rescale {
     float const* factors;
-    Vector operator()(Vector old, Vector sum, int vector) const { return old * read(factors + vector * kWidth) + sum; }
+    Vector operator()(Vector old, Vector sum, int vector) const {
+        Vector const factor = read(factors + vector * kWidth);
+        Vector const all = old * factor + sum;
+        if constexpr (kZeros == Zeros::Multiply) return all;
+        return factor == 0.0f ? sum : all;
+    }
 };
 
-template <Layout kLayout, class Update>
+// The tile is `a` in the layout of that name, and otherwise b.
+template <Layout kLayout, Zeros kZeros>
+[[gnu::always_inline]] inline Vector plus_product(Vector sum, float a, Vector b) {
+    Vector const all = sum + b * a;
+    if constexpr (kZeros == Zeros::Multiply) return all;
+    if constexpr (kLayout == Layout::Tile) return a == 0.0f ? sum : all;
+    else return b == 0.0f ? sum : all;
+}
+
+template <Layout kLayout, Zeros kZeros, class Update>
 [[gnu::always_inline]] inline void multiply_block(float const* a, Product const& p, float const* b, float* c,
                                                   Update update) {
     constexpr std::int64_t kRowStep = kLayout == Layout::Tile ? kLanes : 1;
@@ -70,8 +88,8 @@ template <Layout kLayout, class Update>
 #pragma GCC unroll 16
         for (int row = 0; row < kRows; ++row) {
             float const factor = a[row * kRowStep];
-            sum[row][0] += b0 * factor;
-            sum[row][1] += b1 * factor;
+            sum[row][0] = plus_product<kLayout, kZeros>(sum[row][0], factor, b0);
+            sum[row][1] = plus_product<kLayout, kZeros>(sum[row][1], factor, b1);
         }
         a += depth_step;
         b += p.b_stride;
@@ -84,23 +102,38 @@ template <Layout kLayout, class Update>
     }
 }
 
-template <Layout kLayout, class Update>
+template <Layout kLayout, Zeros kZeros, class Update>
 [[gnu::always_inline]] inline void multiply_all(Product const& p, Update update) {
     std::int64_t const row_step = kLayout == Layout::Tile ? kLanes : 1;
     for (std::int64_t column = 0; column < p.columns; column += kLanes) {
         for (std::int64_t row = 0; row < p.rows; row += kRows) {
-            multiply_block<kLayout>(p.a + row * row_step, p, p.b + column, p.c + row * p.c_stride + column, update);
+            multiply_block<kLayout, kZeros>(p.a + row * row_step, p, p.b + column, p.c + row * p.c_stride + column,
+                                            update);
         }
     }
 }
 
-void multiply(Product const& product) { multiply_all<Layout::DepthMajor>(product, Assign{}); }
+void multiply(Product const& product) { multiply_all<Layout::DepthMajor, Zeros::Multiply>(product, Assign{}); }
 
-void rescale_and_multiply(Product const& product, float const* factors) {
-    multiply_all<Layout::DepthMajor>(product, Rescale{factors});
+template <Zeros kZeros>
+[[gnu::noinline]] void rescale_and_multiply_as(Product const& product, float const* factors) {
+    multiply_all<Layout::DepthMajor, kZeros>(product, Rescale<kZeros>{factors});
 }
 
-void multiply_tile(Product const& product) { multiply_all<Layout::Tile>(product, Add{}); }
+void rescale_and_multiply(Product const& product, float const* factors) {
+    if (product.leaves_out_zeros) rescale_and_multiply_as<Zeros::LeaveOut>(product, factors);
+    else rescale_and_multiply_as<Zeros::Multiply>(product, factors);
+}
+
+template <Zeros kZeros>
+[[gnu::noinline]] void multiply_tile_as(Product const& product) {
+    multiply_all<Layout::Tile, kZeros>(product, Add{});
+}
+
+void multiply_tile(Product const& product) {
+    if (product.leaves_out_zeros) multiply_tile_as<Zeros::LeaveOut>(product);
+    else multiply_tile_as<Zeros::Multiply>(product);
+}
 
 // The greatest of a lane's scores and `top`; NaN where one of them is.
 [[gnu::always_inline]] inline Vector maximum(float const* scores, std::int64_t keys, Vector top) {
@@ -133,30 +166,52 @@ void softmax_step(float* tile, std::int64_t keys, float* running_max, float* run
     }
 }
 
-void probabilities(float* tile, std::int64_t keys, float const* stats) {
+// The careful form keeps what is masked at 0 beside stats of NaN.
+template <bool kIsCareful>
+[[gnu::always_inline]] inline void probabilities_as(float* tile, std::int64_t keys, float const* stats) {
     for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
         Vector const log_sum = read(stats + lane);
         // A fully masked query has stats of -inf and probabilities of 0.
         Vector const anchor = log_sum == -kInfinity ? spread(kInfinity) : log_sum;
         for (std::int64_t key = 0; key < keys; ++key) {
-            float* const score = tile + key * kLanes + lane;
-            write(score, exponential(read(score) - anchor));
+            float* const at = tile + key * kLanes + lane;
+            Vector const score = read(at), probability = exponential(score - anchor);
+            if constexpr (kIsCareful) {
+                write(at, (score == -kInfinity) | (anchor == kInfinity) ? Vector{} : probability);
+            } else {
+                write(at, probability);
+            }
+        }
+    }
+}
+
+void probabilities(float* tile, std::int64_t keys, float const* stats, bool is_careful) {
+    if (is_careful) probabilities_as<true>(tile, keys, stats);
+    else probabilities_as<false>(tile, keys, stats);
+}
+
+template <bool kHasDropout>
+[[gnu::always_inline]] inline void score_gradients_as(float* probabilities, float* gradients, std::int64_t keys,
+                                                      GradientTerms const& terms) {
+    for (std::int64_t key = 0; key < keys; ++key) {
+        for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
+            std::int64_t const at = key * kLanes + lane;
+            Vector const weight = read(probabilities + at);
+            Vector of_probability = read(gradients + at);
+            if constexpr (kHasDropout) {
+                Vector const factor = read(terms.dropout_mask + at) * terms.dropout_scale;
+                of_probability = factor == 0.0f ? Vector{} : of_probability * factor;
+                write(probabilities + at, weight == 0.0f ? Vector{} : weight * factor);
+            }
+            Vector const gradient = weight * (of_probability - read(terms.row_dots + lane));
+            write(gradients + at, weight == 0.0f ? Vector{} : gradient);
         }
     }
 }
 
 void score_gradients(float* probabilities, float* gradients, std::int64_t keys, GradientTerms const& terms) {
-    for (std::int64_t key = 0; key < keys; ++key) {
-        for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
-            std::int64_t const at = key * kLanes + lane;
-            Vector const mask = terms.dropout_mask ? read(terms.dropout_mask + at) : spread(1.0f);
-            Vector const weight = read(probabilities + at);
-            Vector const difference = read(gradients + at) * mask - read(terms.row_dots + lane);
-            Vector const gradient = weight * difference * terms.dropout_scale;
-            write(gradients + at, weight == 0.0f ? Vector{} : gradient);
-            write(probabilities + at, weight * mask * terms.dropout_scale);
-        }
-    }
+    if (terms.dropout_mask) score_gradients_as<true>(probabilities, gradients, keys, terms);
+    else score_gradients_as<false>(probabilities, gradients, keys, terms);
 }
 
 void scale_lanes(float* rows, std::int64_t count, float const* factors) {
@@ -169,11 +224,22 @@ void scale_lanes(float* rows, std::int64_t count, float const* factors) {
     }
 }
 
+bool holds_nan(float const* numbers, std::int64_t count) {
+    Integers is_nan{};
+    for (std::int64_t i = 0; i < count; i += kLanes) {
+        Vector const a = read(numbers + i), b = read(numbers + i + kWidth);
+        is_nan |= (a != a) | (b != b);
+    }
+    std::int32_t found = 0;
+    for (std::int64_t lane = 0; lane < kWidth; ++lane) found |= is_nan[lane];
+    return found != 0;
+}
+
 }  // namespace
 
 extern Kernels const SDPA_GRAPH_KERNELS;
 constinit Kernels const SDPA_GRAPH_KERNELS{SDPA_GRAPH_KERNELS_TITLE, kLanes,        kRows,        multiply,
                                            rescale_and_multiply,     multiply_tile, softmax_step, probabilities,
-                                           score_gradients,          scale_lanes};
+                                           score_gradients,          scale_lanes,   holds_nan};
 
 }  // namespace cudnn_frontend::cpu

@@ -46,7 +46,6 @@ Problem problem_of(Tensors const& tensors, ir::AttentionOptions const& options) 
         double const keep = 1.0 - *options.dropout_probability;
         problem.generator.emplace(load_integer(tensors.seed), load_integer(tensors.offset), keep, problem.shape.keys);
         problem.dropout_scale = static_cast<float>(1.0 / keep);
-        problem.dropout_scale_inverse = static_cast<float>(keep);
     } else if (tensors.dropout_mask) {
         problem.dropout_mask = tensors.dropout_mask;
         problem.dropout_scale = load_float(tensors.dropout_scale, 1.0f);
@@ -91,11 +90,7 @@ Problem make_problem(ForwardTensors const& tensors, ir::AttentionOptions const& 
 }
 
 Problem make_problem(BackwardTensors const& tensors, ir::AttentionOptions const& options) {
-    Problem problem = problem_of(tensors, options);
-    if (problem.dropout_mask) {
-        problem.dropout_scale_inverse = 1.0f / problem.dropout_scale;
-    }
-    return problem;
+    return problem_of(tensors, options);
 }
 
 std::int64_t query_block(Shape const& shape, std::int64_t lanes, int threads) {

@@ -48,7 +48,7 @@ struct Problem {
     bool is_bottom_right = false;
     std::int64_t left = 0, right = 0;
     std::optional<DropoutMask> generator;
-    float dropout_scale = 1.0f, dropout_scale_inverse = 1.0f;
+    float dropout_scale = 1.0f;
     float log_of_base = 1.0f;  // of Stats: their product with it is a natural logarithm
 
     bool has_dropout() const { return generator || dropout_mask; }

@@ -67,6 +67,7 @@ class MatmulRun {
         std::fill_n(c_row_, size.n, 0.0);
         for (std::int64_t k = 0; k < size.k; ++k) {
             double const factor = a_row_[k];
+            if (op_.a_masks && factor == 0.0) continue;
             double const* const b_row = b_matrix_ + k * size.n;
             for (std::int64_t j = 0; j < size.n; ++j) c_row_[j] += factor * b_row[j];
         }

@@ -34,8 +34,14 @@ void compare(PointwiseRow const& row, Predicate const& holds) {
 double maximum(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double minimum(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
-double guarded_subtract(double a, double b) { return b == -kInfinity ? -kInfinity : a - b; }
-double guarded_divide(double a, double b) { return a == 0.0 && b == 0.0 ? 0.0 : a / b; }
+// f(a, b), and `masked` where an operand says that.
+template <class Function>
+void map_masked(ir::MaskedBy by, double masked, PointwiseRow const& row, Function const& f) {
+    bool const by_first = by == ir::MaskedBy::First || by == ir::MaskedBy::Either;
+    bool const by_second = by == ir::MaskedBy::Second || by == ir::MaskedBy::Either;
+    map(row,
+        [&](double a, double b) { return (by_first && a == masked) || (by_second && b == masked) ? masked : f(a, b); });
+}
 
 double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
@@ -167,12 +173,11 @@ void apply_unary(ir::PointwiseOp const& op, PointwiseRow const& row) {
 }  // namespace
 
 void apply(ir::PointwiseOp const& op, PointwiseRow const& row) {
-    bool const guards = op.guards_masked_rows;
     switch (op.mode) {
         case Mode::ADD: return map(row, [](double a, double b) { return a + b; });
-        case Mode::SUB: return guards ? map(row, guarded_subtract) : map(row, [](double a, double b) { return a - b; });
-        case Mode::MUL: return map(row, [](double a, double b) { return a * b; });
-        case Mode::DIV: return guards ? map(row, guarded_divide) : map(row, [](double a, double b) { return a / b; });
+        case Mode::SUB: return map_masked(op.masked_by, -kInfinity, row, [](double a, double b) { return a - b; });
+        case Mode::MUL: return map_masked(op.masked_by, 0.0, row, [](double a, double b) { return a * b; });
+        case Mode::DIV: return map_masked(op.masked_by, 0.0, row, [](double a, double b) { return a / b; });
         case Mode::MAX: return map(row, maximum);
         case Mode::MIN: return map(row, minimum);
         case Mode::MOD: return map(row, [](double a, double b) { return std::fmod(a, b); });

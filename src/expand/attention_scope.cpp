@@ -175,9 +175,9 @@ ValueId AttentionScope::pointwise(PointwiseMode_t mode, std::initializer_list<Va
     return emit(pointwise_op(mode, in, out), out);
 }
 
-ValueId AttentionScope::guarded(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out) {
+ValueId AttentionScope::masked(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out, ir::MaskedBy by) {
     ir::PointwiseOp op = pointwise_op(mode, in, out);
-    op.guards_masked_rows = true;
+    op.masked_by = by;
     return emit(op, out);
 }
 

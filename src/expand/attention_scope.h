@@ -76,8 +76,8 @@ class AttentionScope : public NodeScope {
 
     // Operations, named after their result, which they return. Integers and predicates are computed as such.
     ir::ValueId pointwise(PointwiseMode_t mode, std::initializer_list<ir::ValueId> in, ir::ValueId out);
-    // One that fully masked rows pass through.
-    ir::ValueId guarded(PointwiseMode_t mode, std::initializer_list<ir::ValueId> in, ir::ValueId out);
+    // One whose operands say which pairs are masked or dropped.
+    ir::ValueId masked(PointwiseMode_t mode, std::initializer_list<ir::ValueId> in, ir::ValueId out, ir::MaskedBy by);
     ir::ValueId index(ir::ValueId shape, std::int64_t axis, ir::ValueId out);
     ir::ValueId matmul(ir::MatmulOp const& op);
     ir::ValueId reduce(ReductionMode_t mode, ir::ValueId x, ir::ValueId y, bool is_deterministic = false);

@@ -10,6 +10,7 @@
 
 namespace cudnn_frontend::expand {
 
+using ir::MaskedBy;
 using ir::ValueId;
 using enum PointwiseMode_t;
 
@@ -29,9 +30,10 @@ bool is_deterministic(AttentionScope const& at) {
 // weighs in the loss.
 void gradient_of_sink(AttentionScope& at, ValueId dot) {
     ValueId const sink = at.port(Port::Sink_token), stats = at.natural_stats();
-    ValueId const shifted = at.guarded(SUB, {sink, stats}, at.add_row("shifted_sink"));
+    ValueId const shifted = at.masked(SUB, {sink, stats}, at.add_row("shifted_sink"), MaskedBy::Either);
     ValueId const probability = at.pointwise(EXP, {shifted}, at.add_row("sink_probability"));
-    ValueId const product = at.pointwise(MUL, {probability, dot}, at.add_row("sink_probability_times_dot"));
+    ValueId const product =
+        at.masked(MUL, {probability, dot}, at.add_row("sink_probability_times_dot"), MaskedBy::First);
     at.sum_of_sink(product, at.port(Port::dSink_token), is_deterministic(at));
 }
 
@@ -56,14 +58,14 @@ ValueId probabilities(AttentionScope& at, Shared const& shared) {
     ValueId const stats = at.natural_stats();
     ValueId s = scores(at, shared.k_transposed, shared.scale);
     if (at.is_fp8()) s = mask_band(at, s);
-    s = at.guarded(SUB, {s, stats}, at.add_score("shifted_scores"));
+    s = at.masked(SUB, {s, stats}, at.add_score("shifted_scores"), MaskedBy::Either);
     if (!at.is_fp8()) s = mask_band(at, s);
     return at.pointwise(EXP, {s}, at.add_score("probabilities"));
 }
 
-// x[b,h,i,j] times a factor of dropout, if there is any.
-ValueId drop(AttentionScope& at, ValueId x, ValueId factor, char const* name) {
-    return factor == ir::kNoValue ? x : at.pointwise(MUL, {x, factor}, at.add_score(name));
+// x[b,h,i,j] times a factor of dropout, if there is any. A probability may be 0, and so may the factor of a gradient.
+ValueId drop(AttentionScope& at, ValueId x, ValueId factor, char const* name, MaskedBy by) {
+    return factor == ir::kNoValue ? x : at.masked(MUL, {x, factor}, at.add_score(name), by);
 }
 
 // x[b,h,j,i] from x[b,h,i,j], in the type of the products that follow.
@@ -124,15 +126,16 @@ void sum_over_queries(AttentionScope& at, ValueId a, ValueId x, Gradient const& 
     core::Dims const full{s[0], s[1], s[3], at.value(x).dim[3]};
     bool const is_shared = at.value(sum).dim != full;
     ValueId const product = is_shared ? add_gradient_of_heads(at, full, sum, gradient.name) : sum;
-    at.matmul({.a = a, .b = x, .c = product, .m_override = at.seq_len_kv(), .k_override = at.seq_len_q()});
+    at.matmul(
+        {.a = a, .b = x, .c = product, .m_override = at.seq_len_kv(), .k_override = at.seq_len_q(), .a_masks = true});
     if (is_shared) at.reduce(ReductionMode_t::ADD, product, sum, is_deterministic(at));
     store(at, sum, gradient);
 }
 
 // dv[b,h,j,d] = sum_i c M[b,h,i,j] p[b,h,i,j] do[b,h,i,d]
 void gradient_of_values(AttentionScope& at, Shared const& shared, ValueId p) {
-    p = drop(at, p, shared.dropout.mask, "kept_probabilities");
-    p = drop(at, p, shared.dropout.scale, "dropped_probabilities");
+    p = drop(at, p, shared.dropout.mask, "kept_probabilities", MaskedBy::First);
+    p = drop(at, p, shared.dropout.scale, "dropped_probabilities", MaskedBy::First);
     if (at.is_block_scaled()) {
         ValueId const columns = transpose(at, p, "transposed_probabilities");
         ValueId const d_o = operand(at, Port::dO_T);
@@ -154,9 +157,9 @@ ValueId gradient_of_probabilities(AttentionScope& at, Shared const& shared) {
                                   .m_override = at.seq_len_q(),
                                   .n_override = at.seq_len_kv()});
     ValueId const wide = descaled(at, dp, {Port::Descale_dO, Port::Descale_v}, "probability_gradients");
-    ValueId const kept = drop(at, wide, shared.dropout.mask, "kept_probability_gradients");
+    ValueId const kept = drop(at, wide, shared.dropout.mask, "kept_probability_gradients", MaskedBy::Second);
     if (!shared.dropout.scales_gradients_early) return kept;
-    return drop(at, kept, shared.dropout.scale, "dropped_probability_gradients");
+    return drop(at, kept, shared.dropout.scale, "dropped_probability_gradients", MaskedBy::Second);
 }
 
 // ds[b,h,i,j] = c p[b,h,i,j] (dp[b,h,i,j] - r[b,h,i]): of the softmax's input, thus of the bias too. Times the scale it
@@ -166,12 +169,15 @@ ValueId gradient_of_scores(AttentionScope& at, Shared const& shared, ValueId p, 
     ds = at.pointwise(SUB, {ds, r}, at.add_score("centered_gradients"));
     bool const drops_late = !shared.dropout.scales_gradients_early && shared.dropout.scale != ir::kNoValue;
     auto const last = [&](char const* name) { return at.add_shown_score(Port::dScore, name); };
-    ds = at.pointwise(MUL, {ds, p}, drops_late ? at.add_score("score_gradients") : last("score_gradients"));
-    if (drops_late) ds = at.pointwise(MUL, {ds, shared.dropout.scale}, last("dropped_score_gradients"));
+    ValueId const gradients = drops_late ? at.add_score("score_gradients") : last("score_gradients");
+    ds = at.masked(MUL, {ds, p}, gradients, MaskedBy::Second);
+    if (drops_late) {
+        ds = at.masked(MUL, {ds, shared.dropout.scale}, last("dropped_score_gradients"), MaskedBy::First);
+    }
     if (at.is_connected(Port::dBias)) at.reduce(ReductionMode_t::ADD, ds, at.port(Port::dBias), is_deterministic(at));
     ds = at.modified(ds, Port::dScore, Port::dScore_mod);
     if (shared.scale != ir::kNoValue) {
-        ds = at.pointwise(MUL, {ds, shared.scale}, at.add_score("scaled_score_gradients"));
+        ds = at.masked(MUL, {ds, shared.scale}, at.add_score("scaled_score_gradients"), MaskedBy::First);
     }
     if (!at.has_factors()) return ds;
     ValueId const narrow = at.add_score("narrow_score_gradients", at.value(at.port(Port::dO)).type);
@@ -204,7 +210,8 @@ void gradient_of_queries(AttentionScope& at, Shared const& shared, ValueId ds) {
                .b = restored_keys(at, shared),
                .c = product,
                .m_override = at.seq_len_q(),
-               .k_override = at.seq_len_kv()});
+               .k_override = at.seq_len_kv(),
+               .a_masks = true});
     if (!is_direct) at.pointwise(IDENTITY, {product}, dq);
     store(at, dq, kOfQueries);
 }

@@ -10,6 +10,7 @@
 
 namespace cudnn_frontend::expand {
 
+using ir::MaskedBy;
 using ir::ValueId;
 using enum PointwiseMode_t;
 
@@ -34,7 +35,8 @@ static ValueId row_sum(AttentionScope& at, ValueId exponential, ValueId max) {
     ValueId const sum = max_or_sum(at, Port::Sum_exp, Port::Max, "softmax_sum");
     if (!at.is_connected(Port::Sink_token)) return at.reduce(ReductionMode_t::ADD, exponential, sum);
     ValueId const of_keys = at.reduce(ReductionMode_t::ADD, exponential, at.add_row("key_sum"));
-    ValueId const shifted = at.guarded(SUB, {at.port(Port::Sink_token), max}, at.add_row("shifted_sink"));
+    ValueId const shifted =
+        at.masked(SUB, {at.port(Port::Sink_token), max}, at.add_row("shifted_sink"), MaskedBy::Either);
     ValueId const of_sink = at.pointwise(EXP, {shifted}, at.add_row("sink_exponential"));
     return at.pointwise(ADD, {of_keys, of_sink}, sum);
 }
@@ -66,16 +68,16 @@ static ValueId add_probabilities(AttentionScope& at, std::string const& name) {
                                 : at.add_score(name, probability_type(at));
 }
 
-// p[b,h,i,j] = exp(s[b,h,i,j] - max[b,h,i]) / sum[b,h,i]. A fully masked row has max = -inf and sum = 0; the guarded
-// steps turn it into p = 0, and its stats into -inf.
+// p[b,h,i,j] = exp(s[b,h,i,j] - max[b,h,i]) / sum[b,h,i], and 0 where the pair is masked. A fully masked row has
+// max = -inf, sum = 0 and stats = -inf.
 static ValueId softmax(AttentionScope& at, ValueId s, bool is_last) {
     ValueId const max = row_max(at, s);
-    ValueId const shifted = at.guarded(SUB, {s, max}, at.add_score("shifted_scores"));
+    ValueId const shifted = at.masked(SUB, {s, max}, at.add_score("shifted_scores"), MaskedBy::Either);
     ValueId const exponential = at.pointwise(EXP, {shifted}, at.add_score("exponentials"));
     ValueId const sum = row_sum(at, exponential, max);
     log_sum_exp(at, max, sum);
     ValueId const p = is_last ? add_probabilities(at, "probabilities") : at.add_score("probabilities");
-    return at.guarded(DIV, {exponential, sum}, p);
+    return at.masked(DIV, {exponential, sum}, p, MaskedBy::First);
 }
 
 // p[b,h,i,j] mask[b,h,i,j] scale. Engines know two orders: a drawn mask comes before its scale, the user's after it.
@@ -85,8 +87,8 @@ static ValueId drop(AttentionScope& at, ValueId p) {
     ValueId const first = mask_first ? dropout.mask : dropout.scale;
     ValueId const second = mask_first ? dropout.scale : dropout.mask;
     char const* const between = mask_first ? "kept_probabilities" : "scaled_probabilities";
-    p = at.pointwise(MUL, {p, first}, at.add_score(between));
-    return at.pointwise(MUL, {p, second}, add_probabilities(at, "dropped_probabilities"));
+    p = at.masked(MUL, {p, first}, at.add_score(between), MaskedBy::First);
+    return at.masked(MUL, {p, second}, add_probabilities(at, "dropped_probabilities"), MaskedBy::First);
 }
 
 // k[b,h,d,j]. Engines want paged keys loaded in this form.
@@ -117,7 +119,12 @@ static ValueId values(AttentionScope& at) {
 
 // o[b,h,i,d] = sum_j p[b,h,i,j] v[b,h,j,d]
 static ValueId weigh_values(AttentionScope& at, ValueId p, ValueId o) {
-    return at.matmul({.a = p, .b = values(at), .c = o, .m_override = at.seq_len_q(), .k_override = at.seq_len_kv()});
+    return at.matmul({.a = p,
+                      .b = values(at),
+                      .c = o,
+                      .m_override = at.seq_len_q(),
+                      .k_override = at.seq_len_kv(),
+                      .a_masks = true});
 }
 
 // Engines of block-scaled attention know probabilities and O as they are, and round them as they write them.

@@ -72,9 +72,16 @@ struct MatmulOp {
     // Lengths {B,1,1,1}: rows and columns of C from there on hold `padding`, and the sum over K stops there.
     ValueId m_override = kNoValue, n_override = kNoValue, k_override = kNoValue;
     double padding = 0.0;
+    // A 0 in A stands for a pair that is masked or dropped: it adds nothing, whatever B holds. cuDNN's kernels
+    // multiply.
+    bool a_masks = false;
 
     friend bool operator==(MatmulOp const&, MatmulOp const&) = default;
 };
+
+// Which operands of an operation say of a pair that it is masked or dropped: of a difference by -inf, of a product and
+// a quotient by 0. The result then says so too, whatever the other operand is.
+enum class MaskedBy { Neither, First, Second, Either };
 
 // Up to three inputs, broadcast to the output's dims. BINARY_SELECT(if true, if false, predicate); backward modes (dy,
 // x).
@@ -85,9 +92,10 @@ struct PointwiseOp {
     std::int64_t axis = -1;  // of GEN_INDEX
     std::optional<float> relu_lower_clip, relu_upper_clip, relu_lower_clip_slope;
     std::optional<float> swish_beta, elu_alpha, softplus_beta;
-    // A step of softmax that a fully masked row passes through: a difference from -inf gives -inf, 0 / 0 gives 0.
-    // cuDNN's kernels do the same inside, so that such rows have probabilities of 0 and a log-sum-exp of -inf.
-    bool guards_masked_rows = false;
+    // Fully masked rows pass through softmax this way: -inf - -inf gives -inf, 0 / 0 gives 0. cuDNN's kernels do the
+    // same inside, so that such rows have probabilities of 0 and a log-sum-exp of -inf; beside infinity and NaN they
+    // may not.
+    MaskedBy masked_by = MaskedBy::Neither;
 
     friend bool operator==(PointwiseOp const&, PointwiseOp const&) = default;
 };

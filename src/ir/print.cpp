@@ -39,6 +39,16 @@ char const* role_name(Role role) {
     return "?";
 }
 
+char const* name_of(MaskedBy operand) {
+    switch (operand) {
+        case MaskedBy::Neither: return "neither";
+        case MaskedBy::First: return "in_0";
+        case MaskedBy::Second: return "in_1";
+        case MaskedBy::Either: return "either";
+    }
+    return "?";
+}
+
 // The fields of an operation that differ from their defaults, as ", name=value".
 class Fields {
    public:
@@ -54,6 +64,7 @@ class Fields {
 
     void operator()(MatmulOp const& op) {
         if (op.padding != 0.0) add("padding", shortest_text(op.padding));
+        flag("a_masks", op.a_masks);
     }
     void operator()(PointwiseOp const& op) {
         if (op.mode == PointwiseMode_t::GEN_INDEX) add("axis", shortest_text(op.axis));
@@ -63,7 +74,7 @@ class Fields {
         add("swish_beta", op.swish_beta);
         add("elu_alpha", op.elu_alpha);
         add("softplus_beta", op.softplus_beta);
-        flag("guards_masked_rows", op.guards_masked_rows);
+        if (op.masked_by != MaskedBy::Neither) add("masked_by", name_of(op.masked_by));
     }
     void operator()(ReductionOp const& op) {
         flag("deterministic", op.is_deterministic);

@@ -177,10 +177,48 @@ HostTensor lengths_tensor(AttentionCase const& c, std::vector<std::int64_t> cons
     return tensor.fill([&](Index4 const& at) { return static_cast<double>(lengths[static_cast<std::size_t>(at[0])]); });
 }
 
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
 void poison_padding(HostTensor const& tensor, std::vector<std::int64_t> const& lengths) {
     for_each_index(tensor.dim, [&](Index4 const& at) {
-        if (at[2] >= lengths[static_cast<std::size_t>(at[0])]) tensor.set(at, std::numeric_limits<double>::quiet_NaN());
+        if (at[2] >= lengths[static_cast<std::size_t>(at[0])]) tensor.set(at, kNan);
     });
+}
+
+// Of a bias or a dropout mask, what is past the lengths of all batch entries that share it.
+void poison_padded_scores(AttentionCase const& c, HostTensor const& tensor) {
+    if (!tensor) return;
+    bool const is_shared = tensor.dim[0] < c.b || tensor.stride[0] == 0;
+    auto const is_past = [&](std::int64_t b, std::int64_t at, std::vector<std::int64_t> const& lengths) {
+        std::int64_t const longest =
+            is_shared ? *std::ranges::max_element(lengths) : lengths[static_cast<std::size_t>(b)];
+        return at >= longest;
+    };
+    for_each_index(tensor.dim, [&](Index4 const& at) {
+        bool const is_row_past = tensor.dim[2] == c.s_q && is_past(at[0], at[2], *c.len_q);
+        bool const is_column_past = tensor.dim[3] == c.s_kv && is_past(at[0], at[3], *c.len_kv);
+        if (is_row_past || is_column_past) tensor.set(at, kNan);
+    });
+}
+
+// A row of each tensor holds NaN or infinity: an early one of queries, a late one of keys, so that masks often hide
+// these from those.
+void make_wild_row(Random& random, HostTensor const& tensor, bool is_late) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kNumbers[] = {kNan, kNan, kInfinity, -kInfinity};
+    std::int64_t const rows = tensor.dim[2], back = random.between(0, rows / 4);
+    Index4 at{random.between(0, tensor.dim[0] - 1), random.between(0, tensor.dim[1] - 1),
+              is_late ? rows - 1 - back : back, 0};
+    double const number = random.pick(kNumbers);
+    bool const is_whole = random.chance(0.5);
+    for (at[3] = 0; at[3] < (is_whole ? tensor.dim[3] : 1); ++at[3]) tensor.set(at, number);
+}
+
+void make_wild_inputs(AttentionCase const& c, Inputs const& in) {
+    Random random(c.seed + 0x3a11);
+    if (random.chance(0.3)) make_wild_row(random, in.q, false);
+    if (random.chance(0.3)) make_wild_row(random, in.k, true);
+    if (random.chance(0.7)) make_wild_row(random, in.v, true);
 }
 
 // Of tensors that have no rows of heads.
@@ -349,6 +387,11 @@ Inputs make_inputs(AttentionCase const& c) {
     }
     make_dropout(c, random, in);
     make_modifier(c, random, in);
+    if (c.nan_in_padding) {
+        poison_padded_scores(c, in.bias);
+        poison_padded_scores(c, in.mask);
+    }
+    if (c.wild_rows) make_wild_inputs(c, in);
     return in;
 }
 
@@ -385,6 +428,10 @@ BackwardInputs make_backward_inputs(AttentionCase const& c, oracle::Forward cons
     in.o.fill([&](Index4 const& at) { return forward.o.at(at[0], at[1], at[2], at[3]) * of_o; });
     in.stats.fill([&](Index4 const& at) { return forward.stats.at(at[0], at[1], at[2], 0) * factor_of_stats(c); });
     fill_rows(c, random, 1.0 / of_d_o, in.d_o);
+    if (c.nan_in_padding) {
+        for (HostTensor const& tensor : in.all()) poison_padding(tensor, *c.len_q);
+    }
+    if (c.wild_rows && random.chance(0.5)) make_wild_row(random, in.d_o, false);
     if (c.stale_padding) leave_stale(in, *c.len_q, random);
     return in;
 }

@@ -58,6 +58,12 @@ AttentionCase causal_case() {
     return c;
 }
 
+void set_row(HostTensor const& tensor, std::int64_t row, double value) {
+    for_each_index(tensor.dim, [&](Index4 const& at) {
+        if (at[2] == row) tensor.set(at, value);
+    });
+}
+
 // Whether exactly those rows hold a number that is not finite.
 void check_finite_but(char const* name, HostTensor const& tensor,
                       std::function<bool(std::int64_t row)> const& is_wild) {
@@ -72,6 +78,10 @@ void check_finite_but(char const* name, HostTensor const& tensor,
     }
     CHECK(wrong == 0);
 }
+
+bool is_last(std::int64_t row) { return row == 127; }
+bool is_first(std::int64_t row) { return row == 0; }
+bool is_none(std::int64_t) { return false; }
 
 }  // namespace
 
@@ -133,6 +143,100 @@ TEST_CASE("Max is NaN where a score is NaN, in whatever order the scores come") 
             check_finite_but("Stats", out.stats, sees_it);
             check_finite_but("O", out.o, sees_it);
             CHECK(std::isnan(out.max.get({0, 1, row, 0})));
+        }
+    });
+}
+
+TEST_CASE("a value that a query does not see does not reach its row of O") {
+    on_both_targets([](Target const& target) {
+        for (double const wild : {kNan, kInfinity}) {
+            AttentionCase c = causal_case();
+            Inputs const in = make_inputs(c);
+            set_row(in.v, 127, wild);
+            check_finite_but("O", run_forward(c, in, target).o, is_last);
+        }
+    });
+}
+
+TEST_CASE("a row that is masked whole is 0, whatever the values are") {
+    AttentionCase c = causal_case();
+    c.alignment = cudnn_frontend::DiagonalAlignment_t::BOTTOM_RIGHT;
+    c.s_kv = 100;  // queries 0 to 27 see nothing
+    on_both_targets([&](Target const& target) {
+        Inputs const in = make_inputs(c);
+        in.v.fill([](Index4 const&) { return kNan; });
+        HostTensor const o = run_forward(c, in, target).o;
+        check_finite_but("O", o, [](std::int64_t row) { return row >= 28; });
+        CHECK(o.get({0, 1, 27, 3}) == 0.0);
+    });
+}
+
+TEST_CASE("what a dropout mask drops does not reach O, nor the gradient of what is kept") {
+    AttentionCase c = causal_case();
+    c.dropout = Dropout::Mask, c.mask = Index4{1, 1, 1, 128};
+    on_both_targets([&](Target const& target) {
+        Inputs const in = make_inputs(c);
+        in.mask.fill([](Index4 const& at) { return at[3] == 5 ? 0.0 : 1.0; });
+        set_row(in.v, 5, kNan);
+        check_finite_but("O", run_forward(c, in, target).o, is_none);
+        BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(c, in, {})));
+        BackwardOutputs const out = run_backward(c, in, more, target);
+        check_finite_but("dQ", out.d_q, is_none);
+        check_finite_but("dK", out.d_k, is_none);
+        check_finite_but("dV", out.d_v, is_none);
+    });
+}
+
+TEST_CASE("what a query does not see does not reach its gradient, nor it the gradient of what it does not see") {
+    AttentionCase const c = causal_case();
+    Inputs const good = make_inputs(c);
+    oracle::Forward const forward = oracle::forward(to_problem(c, good, {}));
+    on_both_targets([&](Target const& target) {
+        for (double const wild : {kNan, kInfinity}) {
+            CAPTURE(wild);
+            auto const gradients = [&](auto const& spoil) {
+                Inputs const in = make_inputs(c);
+                BackwardInputs const more = make_backward_inputs(c, forward);
+                spoil(in, more);
+                return run_backward(c, in, more, target);
+            };
+            BackwardOutputs const of_value = gradients([&](auto& in, auto&) { set_row(in.v, 127, wild); });
+            check_finite_but("dQ with a wild value", of_value.d_q, is_last);
+            check_finite_but("dK with a wild value", of_value.d_k, is_last);
+            check_finite_but("dV with a wild value", of_value.d_v, is_none);
+            BackwardOutputs const of_key = gradients([&](auto& in, auto&) { set_row(in.k, 127, kNan); });
+            check_finite_but("dQ with a wild key", of_key.d_q, is_last);
+            check_finite_but("dV with a wild key", of_key.d_v, is_last);
+            BackwardOutputs const of_query = gradients([&](auto& in, auto&) { set_row(in.q, 0, kNan); });
+            check_finite_but("dK with a wild query", of_query.d_k, is_first);
+            check_finite_but("dQ with a wild query", of_query.d_q, is_first);
+            BackwardOutputs const of_d_o = gradients([&](auto&, auto& more) { set_row(more.d_o, 0, wild); });
+            check_finite_but("dQ with a wild dO", of_d_o.d_q, is_first);
+            check_finite_but("dK with a wild dO", of_d_o.d_k, is_first);
+            check_finite_but("dV with a wild dO", of_d_o.d_v, is_first);
+        }
+    });
+}
+
+TEST_CASE("gradients follow from the dropout mask's scale alone, and of a scale of 0 they are 0") {
+    AttentionCase c = causal_case();
+    c.dropout = Dropout::Mask, c.mask = Index4{1, 2, 128, 128}, c.dropout_probability = 0.25f;
+    on_both_targets([&](Target const& target) {
+        Inputs const in = make_inputs(c);
+        BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(c, in, {})));
+        BackwardOutputs const wanted = run_backward(c, in, more, target);
+        in.mask_scale_inv.set({}, kNan);
+        BackwardOutputs const got = run_backward(c, in, more, target);
+        CHECK(same_bits(got.d_q, wanted.d_q));
+        CHECK(same_bits(got.d_k, wanted.d_k));
+        in.mask_scale.set({}, 0.0);
+        in.mask_scale_inv.set({}, kInfinity);
+        more.o.fill([](Index4 const&) { return 0.0; });  // as forward gives it then
+        BackwardOutputs const none = run_backward(c, in, more, target);
+        for (HostTensor const& gradient : {none.d_q, none.d_k, none.d_v}) {
+            std::int64_t wrong = 0;
+            for_each_index(gradient.dim, [&](Index4 const& at) { wrong += gradient.get(at) != 0.0; });
+            CHECK(wrong == 0);
         }
     });
 }

@@ -25,10 +25,13 @@ void for_each_score(Problem const& p, Visit visit) {
                 for (std::int64_t j = 0; j < p.keys(); ++j) visit(b, h, i, j);
 }
 
+// NaN in either is NaN in the result.
+double greater(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+
 // Fills in stats, max and sum_exp of one row. A row of -inf alone has a sum of 0.
 void sum_row(Problem const& p, Array const& s, std::int64_t b, std::int64_t h, std::int64_t i, Forward& result) {
     double largest = p.sink_at(h);
-    for (std::int64_t j = 0; j < s.dim[3]; ++j) largest = std::max(largest, s.at(b, h, i, j));
+    for (std::int64_t j = 0; j < s.dim[3]; ++j) largest = greater(largest, s.at(b, h, i, j));
     double sum = 0.0;
     auto const add = [&](double score) { sum += score == kMasked ? 0.0 : std::exp(score - largest); };
     add(p.sink_at(h));
@@ -51,12 +54,16 @@ double alibi_slope(std::int64_t head, std::int64_t heads) {
 
 double greatest_magnitude(Array const& array) {
     double greatest = 0.0;
-    for (double const value : array.values) greatest = std::max(greatest, std::abs(value));
+    for (double const value : array.values) greatest = greater(greatest, std::abs(value));
     return greatest;
 }
 
 double Problem::product_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
     return scale * dot(q, h, i, k, k_head(h), j, b);
+}
+
+bool Problem::is_past(std::int64_t b, std::int64_t i) const {
+    return len_q && i >= (*len_q)[static_cast<std::size_t>(b)];
 }
 
 bool Problem::keeps(std::int64_t b, std::int64_t i, std::int64_t j) const {
@@ -115,10 +122,12 @@ Forward forward(Problem const& p) {
             for (std::int64_t i = 0; i < p.queries(); ++i) sum_row(p, s, b, h, i, result);
     Array const probability = probabilities(s, result.stats);
     for_each_score(p, [&](auto b, auto h, auto i, auto j) {
+        if (probability.at(b, h, i, j) == 0.0) return;
         double const kept = probability.at(b, h, i, j) * p.dropout_at(b, h, i, j);
         if (kept == 0.0) return;
-        result.amax_s = std::max(result.amax_s, std::abs(kept));
+        result.amax_s = greater(result.amax_s, std::abs(kept));
         double const weight = p.narrow_probability ? (*p.narrow_probability)(kept) : kept;
+        if (weight == 0.0) return;
         for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
             result.o.at(b, h, i, d) += weight * p.v.at(b, p.v_head(h), j, d);
         }
@@ -134,7 +143,7 @@ static Array gradient_of_sink(Problem const& p, Array const& o, Array const& sta
         for (std::int64_t h = 0; h < p.heads(); ++h)
             for (std::int64_t i = 0; i < p.queries(); ++i) {
                 double const row = stats.at(b, h, i, 0);
-                if (row == kMasked) continue;
+                if (row == kMasked || p.is_past(b, i)) continue;
                 result.at(0, h, 0, 0) -= std::exp(p.sink_at(h) - row) * dot(d_o, h, i, o, h, i, b);
             }
     return result;
@@ -143,7 +152,8 @@ static Array gradient_of_sink(Problem const& p, Array const& o, Array const& sta
 static double score_gradient(Problem const& p, double probability, Array const& o, Array const& d_o,
                              std::array<std::int64_t, 4> const& at) {
     auto const [b, h, i, j] = at;
-    double const d_probability = dot(d_o, h, i, p.v, p.v_head(h), j, b) * p.dropout_at(b, h, i, j);
+    double const keep = p.dropout_at(b, h, i, j);
+    double const d_probability = keep == 0.0 ? 0.0 : dot(d_o, h, i, p.v, p.v_head(h), j, b) * keep;
     return probability * (d_probability - dot(d_o, h, i, o, h, i, b));
 }
 
@@ -165,14 +175,14 @@ Backward backward(Problem const& p, Array const& o, Array const& stats, Array co
         double const keep = p.dropout_at(b, h, i, j);
         if (p.bias) result.d_bias.at(b, h, i, j) += score_gradient(p, weight, o, d_o, {b, h, i, j});
         double const wide = product_gradient(p, weight, o, d_o, {b, h, i, j});
-        result.amax_d_p = std::max(result.amax_d_p, std::abs(wide));
+        result.amax_d_p = greater(result.amax_d_p, std::abs(wide));
         double const d_product = p.narrow_gradient ? (*p.narrow_gradient)(wide) : wide;
         double const kept = p.narrow_probability ? (*p.narrow_probability)(weight * keep) : weight * keep;
-        for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
+        for (std::int64_t d = 0; d_product != 0.0 && d < p.q.dim[3]; ++d) {
             result.d_q.at(b, h, i, d) += d_product * p.k.at(b, p.k_head(h), j, d);
             result.d_k.at(b, p.k_head(h), j, d) += d_product * p.q.at(b, h, i, d);
         }
-        for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
+        for (std::int64_t d = 0; kept != 0.0 && d < p.v.dim[3]; ++d) {
             result.d_v.at(b, p.v_head(h), j, d) += kept * d_o.at(b, h, i, d);
         }
     });

@@ -37,6 +37,7 @@ struct Problem {
 
     // scale q k^T, before anything else.
     double product_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
+    bool is_past(std::int64_t b, std::int64_t i) const;  // whether the query lies beyond the length
     bool keeps(std::int64_t b, std::int64_t i, std::int64_t j) const;
     bool keeps_tile(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
     double sink_at(std::int64_t h) const;  // -inf without a sink
@@ -68,6 +69,9 @@ double greatest_magnitude(Array const& array);
 // Of a product of Q and K with this probability, with the scale and before any narrowing.
 double product_gradient(Problem const& problem, double probability, Array const& o, Array const& d_o,
                         std::array<std::int64_t, 4> const& at);
+
+// A factor of 0 leaves out what it is multiplied with, infinity and NaN too, if it says that a pair is masked or
+// dropped: a probability, the gradient of a score, and dropout's factor of the gradient of a probability.
 
 // {B,Hq,Sq,Skv}: scaled, biased, masked with -inf. Masked elements of Q, K and V are never looked at.
 Array scores(Problem const& problem);

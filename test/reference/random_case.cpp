@@ -256,6 +256,22 @@ AttentionCase random_wide_case(std::uint64_t index, LongCases long_cases) {
     return c;
 }
 
+// No modifier, which can make a finite score of an infinite one, and no scores so far apart that a probability is 0 in
+// FLOAT and not in DOUBLE.
+AttentionCase random_wild_case(std::uint64_t index) {
+    AttentionCase c = random_wide_case(index);
+    choose_counting(c, index);
+    Random random(kSweepSeed + 122949823 * index);
+    c.modifier = oracle::Modify::Nothing;
+    c.wild_rows = true;
+    c.magnitude = 1.0;
+    c.bias_shift = 0.0;
+    c.logit_max = random.chance(0.5);
+    c.score_sum_exp = random.chance(0.5);
+    if (random.chance(0.5)) c.right = 0;
+    return c;
+}
+
 AttentionCase random_case(std::uint64_t index) {
     AttentionCase c = random_wide_case(index);
     choose_fp8(c, index);

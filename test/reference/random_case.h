@@ -13,7 +13,9 @@ struct LongCases {
 
 // The same index gives the same case, always.
 AttentionCase random_case(std::uint64_t index);
-// The same cases, but for 8-bit attention: those are of wider types here.
+// A case that has masks, and inputs with NaN and infinity here and there; of wider types than 8 bits.
+AttentionCase random_wild_case(std::uint64_t index);
+// The same cases as those of random_case(), but for 8-bit attention: those are of wider types here.
 AttentionCase random_wide_case(std::uint64_t index, LongCases long_cases = {});
 
 }  // namespace sdpa_test

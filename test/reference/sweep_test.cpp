@@ -36,6 +36,14 @@ void sweep(std::uint64_t part) {
     }
 }
 
+void sweep_wild(std::uint64_t part) {
+    for (std::uint64_t index = part * kCasesPerTest; index < (part + 1) * kCasesPerTest; ++index) {
+        INFO("wild case " << index);
+        check(sdpa_test::random_wild_case(index), Target::reference());
+        check(sdpa_test::random_wild_case(index), Target::cpu(1 + static_cast<int>(index % 2)));
+    }
+}
+
 bool are_other_halves(DataType_t a, DataType_t b) {
     return (a == DataType_t::HALF && b == DataType_t::BFLOAT16) || (a == DataType_t::BFLOAT16 && b == DataType_t::HALF);
 }
@@ -61,6 +69,10 @@ TEST_CASE("sweep part 5 of 8") { sweep(4); }
 TEST_CASE("sweep part 6 of 8") { sweep(5); }
 TEST_CASE("sweep part 7 of 8") { sweep(6); }
 TEST_CASE("sweep part 8 of 8") { sweep(7); }
+
+// One test for each part, as above.
+TEST_CASE("sweep of infinities and NaN, part 1 of 2") { sweep_wild(0); }
+TEST_CASE("sweep of infinities and NaN, part 2 of 2") { sweep_wild(1); }
 
 TEST_CASE("packed sequences whose tensors lie in one buffer, by rows and by heads") {
     int alone = 0, together = 0;
@@ -166,6 +178,10 @@ TEST_CASE("the sweep has many of each option") {
          [](auto& c) { return c.sums_of_lengths && c.offset_type == cudnn_frontend::DataType_t::INT64; }},
         {"lengths as sums, ragged", [](auto& c) { return c.sums_of_lengths && is_ragged(c.input_layout); }},
         {"NaN in padding", [](auto& c) { return c.nan_in_padding; }},
+        {"NaN in padding and a bias", [](auto& c) { return c.nan_in_padding && c.bias; }},
+        {"NaN in padding and a dropout mask", [](auto& c) { return c.nan_in_padding && c.mask; }},
+        {"NaN in padding and dSink", [](auto& c) { return c.nan_in_padding && c.d_sink; }},
+        {"NaN in padding and dBias", [](auto& c) { return c.nan_in_padding && c.d_bias; }},
         {"left bound", [](auto& c) { return c.left && !c.right; }},
         {"right bound", [](auto& c) { return c.right && !c.left; }},
         {"band at the bottom right",

@@ -17,6 +17,9 @@ double absolute_dot(Array const& x, std::int64_t x_head, std::int64_t i, Array c
     return sum;
 }
 
+// A factor of 0 leaves out what it is multiplied with, infinity and NaN too.
+double times(double factor, double number) { return factor == 0.0 ? 0.0 : factor * number; }
+
 double length(std::int64_t terms) { return static_cast<double>(terms + 4); }
 
 template <class Visit>
@@ -109,7 +112,7 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
         for (std::int64_t j = 0; j < p.keys(); ++j) {
             double const keep = std::abs(p.dropout_at(b, h, i, j));
             double const weight = probability.at(b, h, i, j) * keep;
-            if (weight == 0.0) continue;
+            if (probability.at(b, h, i, j) == 0.0 || weight == 0.0) continue;
             allowed.amax_s = std::max(allowed.amax_s, weight * relative + precision.smallest() * keep);
             double const before =
                 narrowed_error(p.narrow_probability, probability.at(b, h, i, j) * p.dropout_at(b, h, i, j),
@@ -136,7 +139,7 @@ static Array sink_errors(Problem const& p, Array const& o, Array const& stats, A
     double const additions = static_cast<double>(p.batches() * p.queries()) + length(p.v.dim[3]) + 16.0;
     for_each_row(p, [&](auto b, auto h, auto i) {
         double const row = stats.at(b, h, i, 0), sink = p.sink_at(h);
-        if (!std::isfinite(row) || !std::isfinite(sink)) return;
+        if (!std::isfinite(row) || !std::isfinite(sink) || p.is_past(b, i)) return;
         double const relative = precision.unit * (additions + 4.0 * (std::abs(row) + std::abs(sink))) +
                                 precision.stats_unit * std::abs(row);
         double const flushed = precision.smallest() * static_cast<double>(p.v.dim[3]);
@@ -183,7 +186,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             if (weight == 0.0) continue;
             double const keep = std::abs(p.dropout_at(b, h, i, j));
             // dS = P (dP - D), both sums of d_v products.
-            double const difference = absolute_dot(d_o, h, i, p.v, p.v_head(h), j, b) * keep + row_dot;
+            double const difference = times(keep, absolute_dot(d_o, h, i, p.v, p.v_head(h), j, b)) + row_dot;
             double const d_score = weight * difference;
             double const d_score_error = d_score * (relative + precision.sum_unit(p.v.dim[3] + 4)) +
                                          (smallest + factor_floor) * difference + flushed;
@@ -214,7 +217,8 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             bool const starts_sum = i == 0 || probability.at(b, h, i - 1, j) == 0.0;
             double const head_floor = starts_sum ? factor_floor : 0.0;  // of each query head's own sum
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
-                allowed.d_v.at(b, p.v_head(h), j, d) += share * std::abs(d_o.at(b, h, i, d)) + smallest + head_floor;
+                double const of_row = times(share, std::abs(d_o.at(b, h, i, d)));
+                allowed.d_v.at(b, p.v_head(h), j, d) += of_row + smallest + head_floor;
             }
         }
     });

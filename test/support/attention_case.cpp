@@ -49,6 +49,7 @@ void describe_masks(AttentionCase const& c, std::ostream& out) {
     out << (c.sums_of_lengths ? ", as sums" : "") << (c.offsets_in_rows ? ", offsets in rows" : "")
         << (c.numbers_apart ? ", numbers apart" : "") << (c.bounds_rows ? ", bounded rows" : "");
     if (c.nan_in_padding) out << ", NaN in padding";
+    if (c.wild_rows) out << ", wild rows";
     if (c.paging) {
         out << ", pages of " << c.paging.k_rows << "/" << c.paging.v_rows
             << (c.paging.packed_tables ? ", packed tables" : "") << (c.paging.wide_tables ? ", wide tables" : "")

@@ -104,7 +104,8 @@ struct AttentionCase {
     bool alibi = false;
     std::optional<std::vector<std::int64_t>> len_q, len_kv;
     bool sums_of_lengths = false;  // the graph gets the lengths as where each sequence ends
-    bool nan_in_padding = false;   // in the rows of Q, K and V beyond the lengths
+    bool nan_in_padding = false;   // beyond the lengths, in all inputs but dropout's scale
+    bool wild_rows = false;        // some rows of Q, K, V and dO hold NaN or infinity
     Paging paging;
     bool block_mask = false;     // of random bits; the case has no backward
     bool stale_padding = false;  // there, backward finds numbers in O and -inf in Stats

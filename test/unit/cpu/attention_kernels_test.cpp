@@ -85,7 +85,7 @@ TEST_CASE("every instruction set has an accurate exponential") {
         for (double x = -87.0; x < 88.0; x += 0.37) {
             Floats tile(static_cast<std::size_t>(kernels->lanes), static_cast<float>(x));
             double const exact = std::exp(double{tile[0]});
-            kernels->probabilities(tile.data(), 1, stats.data());
+            kernels->probabilities(tile.data(), 1, stats.data(), false);
             REQUIRE(double{tile[0]} == Approx(exact).epsilon(3e-7));
         }
     }
@@ -94,16 +94,95 @@ TEST_CASE("every instruction set has an accurate exponential") {
 TEST_CASE("every instruction set keeps infinities and NaN where they belong in an exponential") {
     for (cpu::Kernels const* const kernels : all_kernels()) {
         CAPTURE(kernels->name);
-        Floats stats(static_cast<std::size_t>(kernels->lanes), 0.0f), tile = stats;
-        tile[0] = -kInfinity;
-        tile[1] = -200.0f;
-        tile[2] = std::numeric_limits<float>::quiet_NaN();
-        stats[3] = -kInfinity;
-        kernels->probabilities(tile.data(), 1, stats.data());
-        CHECK(tile[0] == 0.0f);
-        CHECK(tile[1] == 0.0f);
-        CHECK(std::isnan(tile[2]));
-        CHECK(tile[3] == 0.0f);
+        for (bool const is_careful : {false, true}) {
+            Floats stats(static_cast<std::size_t>(kernels->lanes), 0.0f), tile = stats;
+            tile[0] = -kInfinity;
+            tile[1] = -200.0f;
+            tile[2] = kNan;
+            stats[3] = -kInfinity;
+            stats[4] = kNan;
+            tile[5] = -kInfinity, stats[5] = kNan;
+            tile[6] = kNan, stats[6] = -kInfinity;
+            kernels->probabilities(tile.data(), 1, stats.data(), is_careful);
+            CHECK(tile[0] == 0.0f);
+            CHECK(tile[1] == 0.0f);
+            CHECK(std::isnan(tile[2]));
+            CHECK(tile[3] == 0.0f);
+            CHECK(std::isnan(tile[4]));
+            if (is_careful) CHECK(tile[5] == 0.0f);
+            if (is_careful) CHECK(tile[6] == 0.0f);
+        }
+    }
+}
+
+TEST_CASE("every instruction set leaves out what a 0 in the tile is multiplied with, and changes no other bit") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        std::int64_t const lanes = kernels->lanes, rows = kernels->row_step, depth = 5;
+        Floats const values = random_floats(depth * rows, 1), old = random_floats(rows * lanes, 2);
+        Floats tile = random_floats(depth * lanes, 3), factors(static_cast<std::size_t>(lanes), 0.5f);
+        for (std::int64_t key = 0; key < depth; ++key) tile[at(key, lanes, 1)] = 0.0f;
+        tile[at(2, lanes, 0)] = 0.0f;
+        factors[2] = 0.0f;
+        auto const run = [&](Floats const& a, Floats c, bool leaves_out) {
+            kernels->rescale_and_multiply(
+                {a.data(), rows, tile.data(), lanes, c.data(), lanes, rows, lanes, depth, leaves_out}, factors.data());
+            return c;
+        };
+        CHECK(run(values, old, true) == run(values, old, false));
+        Floats wild = values, wild_old = old;
+        wild[at(2, rows, 0)] = kNan;
+        wild_old[at(0, lanes, 2)] = kInfinity;
+        Floats const kept = run(wild, wild_old, true), multiplied = run(wild, wild_old, false);
+        CHECK(kept[0] == run(values, old, true)[0]);  // of lane 0, whose tile has 0 at key 2
+        CHECK(kept[1] == old[1] * 0.5f);              // of lane 1, whose tile has 0 throughout
+        CHECK(std::isnan(kept[2]));                   // of lane 2, which sees key 2
+        CHECK(kept[at(1, lanes, 2)] == multiplied[at(1, lanes, 2)]);
+        CHECK(std::isnan(multiplied[0]));
+        CHECK(std::isnan(multiplied[1]));
+    }
+}
+
+TEST_CASE("every instruction set leaves out rows whose element of the tile is 0") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        std::int64_t const lanes = kernels->lanes, rows = kernels->row_step, depth = 3;
+        Floats tile = random_floats(rows * lanes, 1), b = random_floats(depth * lanes, 2);
+        tile[at(0, lanes, 1)] = 0.0f;
+        auto const run = [&](Floats const& columns, bool leaves_out) {
+            Floats c(static_cast<std::size_t>(rows * lanes), 1.0f);
+            kernels->multiply_tile(
+                {tile.data(), 0, columns.data(), lanes, c.data(), lanes, rows, lanes, depth, leaves_out});
+            return c;
+        };
+        CHECK(run(b, true) == run(b, false));
+        Floats wild = b;
+        wild[at(1, lanes, 0)] = kInfinity;
+        CHECK(run(wild, true)[0] == run(b, true)[0]);
+        CHECK(std::isinf(run(wild, true)[at(1, lanes, 0)]));
+        CHECK(std::isnan(run(wild, false)[0]));
+    }
+}
+
+TEST_CASE("every instruction set makes no gradient of what is masked or dropped") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        auto const lanes = static_cast<std::size_t>(kernels->lanes);
+        Floats weights(lanes, 0.5f), gradients(lanes, 3.0f), mask(lanes, 1.0f), dots(lanes, 1.0f);
+        weights[0] = 0.0f, gradients[0] = kNan;
+        weights[1] = 0.0f, dots[1] = kInfinity, mask[1] = kNan;
+        mask[2] = 0.0f, gradients[2] = kNan;
+        weights[3] = kNan;
+        kernels->score_gradients(weights.data(), gradients.data(), 1, {mask.data(), 4.0f, dots.data()});
+        CHECK(gradients[0] == 0.0f);
+        CHECK(gradients[1] == 0.0f);
+        CHECK(weights[1] == 0.0f);
+        CHECK(gradients[2] == -0.5f);
+        CHECK(weights[2] == 0.0f);
+        CHECK(std::isnan(gradients[3]));
+        CHECK(std::isnan(weights[3]));
+        CHECK(gradients[4] == 0.5f * (3.0f * 4.0f - 1.0f));
+        CHECK(weights[4] == 2.0f);
     }
 }
 
@@ -144,6 +223,22 @@ TEST_CASE("every instruction set takes softmax through two steps and past masked
         CHECK(double{sums[2]} == Approx(1.0 + std::exp(-2.0)));
         CHECK(double{rescale[2]} == Approx(std::exp(-2.0)));
         CHECK(tops[2] == 3.0f);
+    }
+}
+
+TEST_CASE("every instruction set finds NaN in any place") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        Floats numbers = random_floats(3 * kernels->lanes, 7);
+        numbers[1] = kInfinity, numbers[2] = -kInfinity;
+        auto const count = static_cast<std::int64_t>(numbers.size());
+        CHECK_FALSE(kernels->holds_nan(numbers.data(), count));
+        for (float& number : numbers) {
+            float const before = number;
+            number = kNan;
+            CHECK(kernels->holds_nan(numbers.data(), count));
+            number = before;
+        }
     }
 }
 

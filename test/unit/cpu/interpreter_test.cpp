@@ -197,17 +197,16 @@ TEST_CASE("softmax built of operations equals a direct loop, with a masked row")
     core::Dims const full{1, 1, rows, columns}, thin{1, 1, rows, 1};
     auto const s = rig.in(full, scores), most = rig.temp(thin), shifted = rig.temp(full), e = rig.temp(full);
     auto const z = rig.temp(thin), log_z = rig.temp(thin), stats = rig.out(thin), p = rig.out(full);
-    auto const guarded = [&](Mode mode, ir::ValueId a, ir::ValueId b, ir::ValueId out) {
-        rig.builder.add(
-            op(ir::PointwiseOp{.mode = mode, .in = {a, b, ir::kNoValue}, .out = out, .guards_masked_rows = true}));
+    auto const masked = [&](Mode mode, ir::ValueId a, ir::ValueId b, ir::ValueId out, ir::MaskedBy by) {
+        rig.builder.add(op(ir::PointwiseOp{.mode = mode, .in = {a, b, ir::kNoValue}, .out = out, .masked_by = by}));
     };
     rig.builder.add(op(ir::ReductionOp{.mode = ReductionMode_t::MAX, .x = s, .y = most}));
-    guarded(Mode::SUB, s, most, shifted);
+    masked(Mode::SUB, s, most, shifted, ir::MaskedBy::Either);
     rig.builder.add(pointwise(Mode::EXP, shifted, e));
     rig.builder.add(op(ir::ReductionOp{.mode = ReductionMode_t::ADD, .x = e, .y = z}));
     rig.builder.add(pointwise(Mode::LOG, z, log_z));
     rig.builder.add(pointwise(Mode::ADD, log_z, most, stats));
-    guarded(Mode::DIV, e, z, p);
+    masked(Mode::DIV, e, z, p, ir::MaskedBy::First);
     REQUIRE(rig.run().get_message() == "");
 
     std::vector<double> expected_p, expected_stats;
@@ -250,4 +249,16 @@ TEST_CASE("interpreter: lengths of a reduction are within its rows") {
     CHECK(rig.run().get_message().find("holds the length 4 for batch entry 1; lengths run from 0 to 3") !=
           std::string::npos);
     CHECK(rig.is_untouched(y));
+}
+
+TEST_CASE("interpreter: a product whose first factor masks leaves out its zeros") {
+    Rig rig;
+    double const nan = std::nan("");
+    auto const a = rig.in({2, 3}, {0, 2, 3, 0, 0, 1}), b = rig.in({3, 2}, {nan, kInfinity, 1, nan, 4, 0});
+    auto const plain = rig.out({2, 2}), masked = rig.out({2, 2});
+    rig.builder.add(op(ir::MatmulOp{.a = a, .b = b, .c = plain}));
+    rig.builder.add(op(ir::MatmulOp{.a = a, .b = b, .c = masked, .a_masks = true}));
+    REQUIRE(rig.run().get_message() == "");
+    check_close(rig.read(plain), {nan, nan, nan, nan});
+    check_close(rig.read(masked), {14, nan, 4, 0});
 }

@@ -117,12 +117,20 @@ TEST_CASE("pointwise: backward modes are the derivatives of the forward modes ti
     }
 }
 
-TEST_CASE("pointwise: a masked row passes SUB and DIV where the operation guards it") {
-    ir::PointwiseOp op{.mode = Mode::SUB, .guards_masked_rows = true};
-    check_close(evaluate(op, {{-kInfinity, 1, -kInfinity, kInfinity}, {-kInfinity, -kInfinity, 2, kInfinity}}),
-                {-kInfinity, -kInfinity, -kInfinity, kNan});
-    op.mode = Mode::DIV;
-    check_close(evaluate(op, {{0, 1, 0}, {0, 0, 2}}), {0, kInfinity, 0});
+TEST_CASE("pointwise: what an operand says is masked stays so, whatever the other one is") {
+    using ir::MaskedBy;
+    ir::PointwiseOp op{.mode = Mode::SUB, .masked_by = MaskedBy::Either};
+    check_close(evaluate(op, {{-kInfinity, 1, -kInfinity, kInfinity, -kInfinity, kNan, kNan},
+                              {-kInfinity, -kInfinity, 2, kInfinity, kNan, -kInfinity, 1}}),
+                {-kInfinity, -kInfinity, -kInfinity, kNan, -kInfinity, -kInfinity, kNan});
+    op = {.mode = Mode::DIV, .masked_by = MaskedBy::First};
+    check_close(evaluate(op, {{0, 1, 0, 0, kNan}, {0, 0, 2, kNan, 0}}), {0, kInfinity, 0, 0, kNan});
+    std::vector<double> const a{0, 2, 0, 0, kNan, 3}, b{kNan, 0, kInfinity, 5, 0, 4};
+    auto const product = [&](MaskedBy by) { return evaluate({.mode = Mode::MUL, .masked_by = by}, {a, b}); };
+    check_close(product(MaskedBy::Neither), {kNan, 0, kNan, 0, kNan, 12});
+    check_close(product(MaskedBy::First), {0, 0, 0, 0, kNan, 12});
+    check_close(product(MaskedBy::Second), {kNan, 0, kNan, 0, 0, 12});
+    check_close(product(MaskedBy::Either), {0, 0, 0, 0, 0, 12});
 }
 
 TEST_CASE("pointwise: operands of fewer dims and of size 1 are repeated") {

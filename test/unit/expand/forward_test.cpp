@@ -199,12 +199,14 @@ TEST_CASE("Forward values have the shapes that engines recognize", "[expand]") {
     CHECK(&graph.value(keys.view_of) == &find_value(graph, "K"));
 }
 
-TEST_CASE("The two steps that a fully masked row passes through are guarded", "[expand]") {
+TEST_CASE("What is masked goes through the steps from scores to O as such", "[expand]") {
     ir::OpGraph const graph = composite(AttentionGraph::forward());
-    std::string guarded;
+    std::string masked;
     for (ir::Op const& op : graph.ops()) {
         auto const* const pointwise = std::get_if<ir::PointwiseOp>(&op.body);
-        if (pointwise != nullptr && pointwise->guards_masked_rows) guarded += op.name + " ";
+        if (pointwise != nullptr && pointwise->masked_by != ir::MaskedBy::Neither) masked += op.name + " ";
+        auto const* const matmul = std::get_if<ir::MatmulOp>(&op.body);
+        if (matmul != nullptr && matmul->a_masks) masked += op.name + " ";
     }
-    CHECK(guarded == "sdpa::shifted_scores sdpa::probabilities ");
+    CHECK(masked == "sdpa::shifted_scores sdpa::probabilities sdpa::O ");
 }

@@ -27,7 +27,7 @@ ir::OpGraph sample() {
     builder.add(op(ir::MatmulOp{.a = q, .b = kt, .c = scores, .n_override = len, .padding = -1.5}, "attn.scores"));
     ir::PointwiseOp multiply{.mode = PointwiseMode_t::MUL, .in = {scores, scale, ir::kNoValue}, .out = scaled};
     multiply.swish_beta = 0.1f;
-    multiply.guards_masked_rows = true;
+    multiply.masked_by = ir::MaskedBy::Second;
     builder.add(op(multiply));
     builder.add(op(ir::ReductionOp{.mode = ReductionMode_t::MAX, .x = scaled, .y = most, .is_deterministic = true}));
     auto graph = std::move(builder).finish();
@@ -46,7 +46,7 @@ TEST_CASE("text has one line for each value that no operation makes, then one fo
           "%4 scale: constant 0.125 FLOAT [1, 1, 1, 1]\n"
           "%5 scores = MATMUL(a: %0 Q, b: %2 K^T, n_override: %3 len, padding=-1.5) -> FLOAT [2, 4, 8, 5]  # "
           "attn.scores\n"
-          "%6 = MUL(in_0: %5 scores, in_1: %4 scale, swish_beta=0.1, guards_masked_rows) -> FLOAT [2, 4, 8, 5]\n"
+          "%6 = MUL(in_0: %5 scores, in_1: %4 scale, swish_beta=0.1, masked_by=in_1) -> FLOAT [2, 4, 8, 5]\n"
           "%7 max \"of\" row = REDUCE_MAX(x: %6, deterministic) -> FLOAT [2, 4, 8, 1] output uid 4\n");
 }
 
