@@ -4,6 +4,7 @@
 
 #include "attributes.h"
 
+#include <cstring>
 #include <optional>
 #include <variant>
 

@@ -4,8 +4,8 @@
 #include "export.h"
 #include "types.h"
 
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 // CUDA's own 16-bit types: declared, never defined here, so that programs which use them need no other header of ours.
 struct __half;         // NOLINT(bugprone-reserved-identifier): the name that CUDA gives it
@@ -79,15 +79,15 @@ struct scalar_type<::__nv_bfloat16> {
     static constexpr DataType_t value = DataType_t::BFLOAT16;
 };
 
+// The first bytes of a scalar, eight at most. Not here, since <cstring> would cost each file that includes this one.
+SDPA_GRAPH_API Scalar copy_scalar(DataType_t type, void const* value, std::size_t bytes);
+
 // Copies the bits, so that a type which is only declared above is needed complete by its users alone.
 template <class T>
 Scalar make_scalar(T const& value) {
     static_assert(scalar_type<T>::value != DataType_t::NOT_SET, "not a type that a tensor can embed");
-    Scalar scalar;
-    scalar.type = scalar_type<T>::value;
-    static_assert(sizeof(T) <= sizeof(scalar.bits), "a scalar has eight bytes at most");
-    std::memcpy(&scalar.bits, &value, sizeof(T));
-    return scalar;
+    static_assert(sizeof(T) <= sizeof(Scalar::bits), "a scalar has eight bytes at most");
+    return copy_scalar(scalar_type<T>::value, &value, sizeof(T));
 }
 
 }  // namespace detail
