@@ -41,30 +41,50 @@ void for_each_meeting(std::vector<Slot> const& slots, std::span<Extent const> ex
 // Of a ragged tensor: rows of one of its sequences, at least one.
 Slot sequence_slot(Slot const& ragged, std::int64_t rows);
 
-// A sweep over the addresses. Those that began before and have not ended yet are kept apart, the written ones and the
-// others, so that inputs that share memory with each other cost nothing.
+// The two ways of for_each_meeting(): pair by pair, which is quicker for few slots, and a sweep over the addresses.
 template <class Visit>
-void for_each_meeting(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit) {
-    SlotList<std::size_t> order(slots.size()), written(slots.size()), others(slots.size());
+void compare_pairs(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit) {
+    for (std::size_t b = 1; b < slots.size(); ++b) {
+        for (std::size_t a = 0; a < b; ++a) {
+            bool const meet = extents[a].begin < extents[b].end && extents[b].begin < extents[a].end;
+            if (meet && (slots[a].is_written || slots[b].is_written)) visit(a, b);
+        }
+    }
+}
+
+// Those that began before and have not ended yet are kept apart, the written ones and the others, so that inputs that
+// share memory with each other cost nothing.
+template <class Visit>
+void sweep(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit) {
+    SlotList<std::size_t> orders(slots.size()), open_written(slots.size()), open_others(slots.size());
+    std::span<std::size_t> const order = orders.all(), written = open_written.all(), others = open_others.all();
     std::size_t written_count = 0, other_count = 0;
-    auto const meet = [&](std::size_t at, std::span<std::size_t> open, std::size_t& count) {
-        for (std::size_t i = 0; i < count;) {
+    auto const meet = [&](std::size_t at, std::span<std::size_t> open, std::size_t& open_count) {
+        for (std::size_t i = 0; i < open_count;) {
             bool const has_ended = extents[open[i]].end <= extents[at].begin;
-            if (has_ended) open[i] = open[--count];
+            if (has_ended) open[i] = open[--open_count];
             else visit(open[i++], at);
         }
     };
-    std::iota(order.all().begin(), order.all().end(), std::size_t{0});
-    std::ranges::sort(order.all(), {}, [&](std::size_t i) { return extents[i].begin; });
-    for (std::size_t const at : order.all()) {
-        meet(at, written.all(), written_count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return extents[a].begin < extents[b].begin; });
+    for (std::size_t const at : order) {
+        meet(at, written, written_count);
         if (slots[at].is_written) {
-            meet(at, others.all(), other_count);
-            written.all()[written_count++] = at;
+            meet(at, others, other_count);
+            written[written_count++] = at;
         } else {
-            others.all()[other_count++] = at;
+            others[other_count++] = at;
         }
     }
+}
+
+template <class Visit>
+void for_each_meeting(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit) {
+    constexpr std::size_t kFew = 8;
+    if (slots.size() <= kFew) compare_pairs(slots, extents, visit);
+    else sweep(slots, extents, visit);
 }
 
 }  // namespace cudnn_frontend::pipeline
