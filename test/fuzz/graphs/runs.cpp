@@ -65,7 +65,7 @@ std::vector<double> values_of(Place const& place, GraphCase const& c) {
 std::optional<std::int64_t> reach_of_offsets(cudnn_frontend::graph::Tensor_attributes const& tensor, GraphCase const& c,
                                              Json const& described) {
     auto const offset = c.graph["tensors"].find(described["ragged_offset"].get<std::string>());
-    if (offset == c.graph["tensors"].end() || !offset->contains("uid")) return std::nullopt;
+    if (offset == c.graph["tensors"].end() || !offset->value("uid", Json()).is_number()) return std::nullopt;
     Place place;
     place.uid = (*offset)["uid"].get<std::int64_t>();
     place.type = type_named(offset->value("data_type", "NOT_SET"));
