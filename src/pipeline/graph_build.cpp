@@ -1,5 +1,6 @@
 // The stages of Graph from check to a plan.
 #include "graph/graph_impl.h"
+#include "pipeline/graph_name.h"
 #include "pipeline/guard.h"
 #include "pipeline/planner.h"
 #include "pipeline/shape_plans.h"
@@ -12,6 +13,7 @@ namespace cudnn_frontend::graph {
 namespace {
 
 using pipeline::guarded;
+using pipeline::guarded_in;
 using pipeline::guarded_or;
 using pipeline::missing_stage;
 using pipeline::Plan;
@@ -61,11 +63,11 @@ bool has_candidates(Graph::Impl const* impl) { return has_planner(impl) && impl-
 
 std::string no_details() { return {}; }
 
-// Runs a stage and logs what came of it.
+// Runs a stage and logs what came of it. The log's line has the graph's name apart from the error.
 template <class Body, class Details = std::string (*)()>
 error_t run_stage(char const* stage, Graph::Impl const* impl, Body const& body,
                   Details const& details = no_details) noexcept {
-    return guarded([&] {
+    return guarded_in(impl, [&] {
         StageLog const log(stage, impl == nullptr ? std::string() : impl->name);
         return log.result(guarded(body), details);
     });
@@ -131,7 +133,7 @@ error_t Graph::create_execution_plan(std::int64_t const engine, std::initializer
 }
 
 error_t Graph::create_plan(std::int64_t engine, std::vector<Knob_choice> const& knobs) {
-    return guarded([&] {
+    return guarded_in(impl_, [&] {
         if (!has_planner(impl_)) return no_operation_graph("create_execution_plan");
         pipeline::KnobChoices choices;
         for (Knob_choice const& knob : knobs) choices.emplace_back(knob.first, knob.second);
@@ -140,14 +142,14 @@ error_t Graph::create_plan(std::int64_t engine, std::vector<Knob_choice> const& 
 }
 
 error_t Graph::get_engine_count(std::int64_t& count) {
-    return guarded([&] {
+    return guarded_in(impl_, [&] {
         return has_planner(impl_) ? impl_->planner->engine_count().move_to(count)
                                   : no_operation_graph("get_engine_count");
     });
 }
 
 error_t Graph::get_knobs_for_engine(std::int64_t const engine, std::vector<Knob>& knobs) {
-    return guarded([&] {
+    return guarded_in(impl_, [&] {
         return has_planner(impl_) ? impl_->planner->knobs_of_engine(engine).move_to(knobs)
                                   : no_operation_graph("get_knobs_for_engine");
     });

@@ -1,6 +1,6 @@
 // Graph's questions about its plans.
 #include "graph/graph_impl.h"
-#include "pipeline/guard.h"
+#include "pipeline/graph_name.h"
 #include "pipeline/planner.h"
 #include "pipeline/stages.h"
 
@@ -11,7 +11,7 @@ namespace cudnn_frontend::graph {
 namespace {
 
 using pipeline::CandidateInfo;
-using pipeline::guarded;
+using pipeline::guarded_in;
 using pipeline::guarded_or;
 using pipeline::Plan;
 using pipeline::Planner;
@@ -42,7 +42,7 @@ Result<Plan const*> built_plan(Graph::Impl const* impl, char const* call, std::i
 // Reads something off the plan that was built.
 template <class Read>
 error_t ask_plan(Graph::Impl const* impl, char const* call, Read const& read) {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl, [&]() -> error_t {
         Plan const* const plan = plan_of(impl);
         if (plan == nullptr) return no_plan(call);
         read(*plan);
@@ -53,7 +53,7 @@ error_t ask_plan(Graph::Impl const* impl, char const* call, Read const& read) {
 // The same of what is known of a candidate.
 template <class Read>
 error_t ask_candidate(Graph::Impl const* impl, char const* call, std::int64_t index, Read const& read) {
-    return guarded([&] {
+    return guarded_in(impl, [&] {
         auto info = candidate(impl, call, index);
         if (info.is_good()) read(info.value());
         return info.error();
@@ -77,7 +77,7 @@ error_t Graph::get_plan_name_at_index(std::int64_t const index, std::string& nam
 
 error_t Graph::get_engine_at_index(std::int64_t const index, std::int64_t& engine,
                                    std::vector<Knob_choice>& knobs) const {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         auto const info = candidate(impl_, "get_engine_and_knobs_at_index", index);
         if (info.is_bad()) return info.error();
         CandidateInfo const& found = info.value();
@@ -126,7 +126,7 @@ std::int64_t Graph::get_workspace_size_plan_at_index(std::int64_t const index) c
 }
 
 error_t Graph::get_workspace_size_plan_at_index(std::int64_t const index, std::int64_t& bytes) const {
-    return guarded([&] {
+    return guarded_in(impl_, [&] {
         auto const plan = built_plan(impl_, "get_workspace_size_plan_at_index", index);
         if (plan.is_good()) bytes = plan.value()->workspace_size();
         return plan.error();

@@ -1,17 +1,20 @@
 // Graph's ways to run a plan.
 #include "core/rule_fault.h"
 #include "graph/graph_impl.h"
-#include "pipeline/guard.h"
+#include "pipeline/graph_name.h"
 #include "pipeline/planner.h"
 #include "pipeline/shape_plans.h"
 #include "pipeline/stages.h"
 
 #include <string>
+#include <utility>
 
 namespace cudnn_frontend::graph {
 namespace {
 
 using pipeline::guarded;
+using pipeline::guarded_in;
+using pipeline::of_graph;
 using pipeline::Plan;
 using pipeline::Run;
 
@@ -54,7 +57,7 @@ error_t only_current_overrides(std::int64_t index) {
 }  // namespace
 
 error_t Graph::run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
         return plan.value()->execute({handle, pack, workspace, workspace_bytes});
@@ -62,7 +65,7 @@ error_t Graph::run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std
 }
 
 error_t Graph::run_at(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index) const {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         auto const plan = plan_to_run(impl_, index, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
         return plan.value()->execute({handle, pack, workspace, -1});
@@ -70,7 +73,7 @@ error_t Graph::run_at(cudnnHandle_t handle, Variant_pack pack, void* workspace, 
 }
 
 error_t Graph::run_sorted(cudnnHandle_t handle, void** pointers, int count, void* workspace, std::int64_t index) const {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         auto const plan = plan_to_run(impl_, index, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
         SDPA_GRAPH_TRY(check_count(*plan.value(), pointers, count));
@@ -85,7 +88,7 @@ error_t Graph::run_overridden(cudnnHandle_t handle, Variant_pack pack, void* wor
     if (uids.empty() && dims.empty() && strides.empty()) {
         return index == kCurrentPlan ? run(handle, pack, workspace, -1) : run_at(handle, pack, workspace, index);
     }
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         auto const own = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
         if (own.is_bad()) return own.error();
         auto const named = plan_to_run(impl_, index, kCurrentPlan);
@@ -108,21 +111,21 @@ error_t Graph::execute_plan_at_index(cudnnHandle_t handle, void** pointers, int 
                                      std::vector<std::vector<std::int64_t>> const& strides) const {
     return guarded([&]() -> error_t {
         auto const plan = plan_to_run(impl_, index, kCurrentPlan);
-        if (plan.is_bad()) return plan.error();
-        SDPA_GRAPH_TRY(check_count(*plan.value(), pointers, count));
+        error_t fault = plan.is_bad() ? plan.error() : check_count(*plan.value(), pointers, count);
+        if (fault.is_bad()) return of_graph(impl_, std::move(fault));
         pipeline::SortedPack const pack(plan.value()->slots(), pointers);
         return run_overridden(handle, Variant_pack::of(pack), workspace, index, uids, dims, strides);
     });
 }
 
 error_t Graph::prepare_variant_pack_template() {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         return plan_to_run(impl_, kCurrentPlan, kCurrentPlan, "prepare_variant_pack_template").error();
     });
 }
 
 error_t Graph::tune(cudnnHandle_t handle, Variant_pack pack, void* workspace) {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         auto const current = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
         if (current.is_bad()) return current.error();
         Plan const* fastest = nullptr;
@@ -140,7 +143,7 @@ error_t Graph::tune(cudnnHandle_t handle, Variant_pack pack, void* workspace) {
 }
 
 error_t Graph::warmup(cudnnHandle_t handle) {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
         return plan.is_bad() ? plan.error() : plan.value()->warm_up(handle);
     });
@@ -148,7 +151,7 @@ error_t Graph::warmup(cudnnHandle_t handle) {
 
 error_t Graph::fill_cuda_graph(cudnnHandle_t handle, Variant_pack pack, void* workspace, CUgraph_st* graph,
                                bool is_update) {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
         Run const run{handle, pack, workspace, -1};

@@ -2,7 +2,7 @@
 #include "graph/graph_impl.h"
 #include "json/graph_json.h"
 #include "pipeline/cudnn_planner.h"
-#include "pipeline/guard.h"
+#include "pipeline/graph_name.h"
 #include "pipeline/plan_container.h"
 #include "pipeline/shape_plans.h"
 #include "pipeline/stages.h"
@@ -11,6 +11,7 @@ namespace cudnn_frontend::graph {
 namespace {
 
 using pipeline::guarded;
+using pipeline::guarded_in;
 using pipeline::PlanContainer;
 using pipeline::Planner;
 
@@ -37,7 +38,7 @@ Result<std::shared_ptr<Planner>> load_plan(pipeline::PlanningInput const& input,
 }  // namespace
 
 error_t Graph::serialize(std::vector<std::uint8_t>& bytes) const {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         bool const is_built = impl_ != nullptr && impl_->planner && impl_->planner->plan() != nullptr;
         if (!is_built) {
             return pipeline::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "serialize to bytes", "build_plans");

@@ -4,7 +4,7 @@
 #include "graph/key.h"
 #include "graph/print.h"
 #include "json/graph_json.h"
-#include "pipeline/guard.h"
+#include "pipeline/graph_name.h"
 
 #include <ostream>
 #include <utility>
@@ -12,10 +12,11 @@
 namespace cudnn_frontend::graph {
 
 using pipeline::guarded;
+using pipeline::guarded_in;
 using pipeline::guarded_or;
 
 error_t Graph::query_tensor_attributes_of_uid(std::int64_t const uid, Tensor_attributes& attributes) const {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         if (detail::Graph_access::copy_of_uid(*this, uid, attributes)) return {};
         return {error_code_t::INVALID_VALUE, "no tensor of the graph has the uid " + std::to_string(uid) +
                                                  "; uids that the user did not set exist from validate() on"};
@@ -40,7 +41,7 @@ std::string Graph::print() const {
 std::ostream& operator<<(std::ostream& stream, Graph const& graph) { return stream << graph.print(); }
 
 error_t Graph::print_operations(std::string& text, OperationsFormat format) const {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         nodes::Validation const validation = nodes::validate(detail::Graph_access::snapshot(*this).spec);
         if (!validation.graph) return validation.report.to_error();
         auto const operations = expand::expand(*validation.graph, expand::Capabilities());

@@ -94,6 +94,36 @@ TEST_CASE("a stage without the one before it says which call is missing") {
     CHECK(small.graph.get_plan_name(name).code == error_code_t::GRAPH_EXECUTION_FAILED);
 }
 
+TEST_CASE("errors name a graph that has a name, once") {
+    SmallGraph small = small_graph();
+    small.graph.set_name("decoder");
+    auto const begins = [](error_object const& error) { return error.err_msg.rfind("graph 'decoder': ", 0) == 0; };
+    std::int64_t bytes = 0;
+    int pointers = 0;
+    void* none = nullptr;
+    std::vector<std::int64_t> const uids{1};
+    CHECK(begins(small.graph.create_execution_plans({HeurMode_t::A})));
+    CHECK(begins(small.graph.check_support()));
+    CHECK(begins(small.graph.get_workspace_size(bytes)));
+    CHECK(begins(small.graph.execute(std::unordered_map<std::int64_t, void*>(), nullptr)));
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    CHECK(begins(small.graph.build_plan_at_index(7)));
+    CHECK(begins(small.graph.execute(nullptr, &none, pointers, nullptr)));
+    for (error_object const& error :
+         {small.graph.execute_plan_at_index(nullptr, &none, pointers, nullptr, 0, uids),
+          small.graph.execute_plan_at_index(nullptr, std::unordered_map<std::int64_t, void*>(), nullptr, 0, uids)}) {
+        CHECK(begins(error));
+        CHECK(error.err_msg.rfind("graph 'decoder': ") == 0);
+    }
+    small.q->set_alignment(3);
+    error_object const invalid = small.graph.build(Target::cpu());
+    CHECK(begins(invalid));
+    CHECK(invalid.err_msg == small.graph.validate().err_msg);
+    CHECK(invalid.err_msg == "graph 'decoder': " + small.graph.check().to_error().err_msg);
+    small.graph.set_name("");
+    CHECK(small.graph.validate().err_msg.rfind("[graph.c12] tensor 'Q': found", 0) == 0);
+}
+
 TEST_CASE("building again gives the same numbers, and a change is seen") {
     SmallGraph small = small_graph();
     REQUIRE(small.graph.build(Target::cpu()).is_good());
