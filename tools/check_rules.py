@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each rule of the nodes and of runs and each limit of cuDNN stands in the code, in its document and in what a test says.
+"""Each rule of the nodes and of runs, each piece of advice and each limit of cuDNN stands in the code, in its document and in what a test says.
 
 A test says it in a string: the name of a case or a text that is asserted. Comments do not count. A limit may also be
 shown by a row of the support matrix. Documents and tests name nothing that is not in the code, and docs/cudnn.md words
@@ -13,6 +13,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RULE_ID = re.compile(r"\b([a-z_]+)\.c\d\d\b")
 RUN_ID = re.compile(r"\brun\.r\d\d\b")
+ADVICE_ID = re.compile(r"\badvice\.a\d\d\b")
 LIMIT_ID = re.compile(r"\bcudnn\.s\d\d\b")
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 STRINGS = rf"({STRING}(?:\s*{STRING})*)"
@@ -62,6 +63,12 @@ def check_runs(tests):
     return rules, compare("src/cpu and src/pipeline", rules, [("docs/spec.md", spec), ("any test", ids_in(RUN_ID, tests))])
 
 
+def check_advice(tests):
+    advice = ids_in(ADVICE_ID, map(strings_of, (ROOT / "src/nodes").glob("*.cpp")))
+    spec = ids_in(ADVICE_ID, [(ROOT / "docs/spec.md").read_text()])
+    return advice, compare("src/nodes", advice, [("docs/spec.md", spec), ("any test", ids_in(ADVICE_ID, tests))])
+
+
 def text_of(literals):
     return "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', literals)).replace('\\"', '"')
 
@@ -98,12 +105,13 @@ def check_limits(tests):
 def main():
     tests = test_strings()
     rules, faults = check_nodes(tests)
-    rules_of_runs, more = check_runs(tests)
-    faults += more
-    rules |= rules_of_runs
+    for check in (check_runs, check_advice):
+        others, more = check(tests)
+        faults += more
+        rules |= others
     limits, more = check_limits(tests)
     faults += more
-    print("\n".join(faults) or f"{len(rules)} rules and {len(limits)} limits, each in the code, its document and a test")
+    print("\n".join(faults) or f"{len(rules)} rules and pieces of advice and {len(limits)} limits, each in the code, its document and a test")
     return bool(faults)
 
 

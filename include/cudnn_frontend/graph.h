@@ -1,8 +1,8 @@
 // The graph API: describe attention as a graph of tensors and nodes, build it for a target, run it.
 #pragma once
 
+#include "advice.h"
 #include "attributes.h"
-#include "report.h"
 #include "target.h"
 #include "variant_pack.h"
 #include "version.h"
@@ -153,7 +153,10 @@ class SDPA_GRAPH_API Graph {
 
     // All findings of all rules. Looks at nothing but the graph and changes nothing.
     Report check() const;
-    // The same as an error; on success also fills what was inferred into tensors where the user left it empty.
+    // What a valid graph has that is probably not meant; nothing of one that is not valid. The log has it at each
+    // build.
+    Advice advice() const;
+    // The findings as an error; on success also fills what was inferred into tensors where the user left it empty.
     error_t validate() noexcept;
 
     // The stages of build(), in order. The forms with a handle plan for cuDNN.

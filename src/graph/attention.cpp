@@ -17,9 +17,20 @@ static nodes::AttentionFields& shared_fields(nodes::Draft& draft) {
     return std::get<SdpaBackwardFields>(draft.fields);
 }
 
-static void set_band(nodes::Draft& draft, DiagonalAlignment_t alignment, std::int64_t right_bound) {
-    shared_fields(draft).diagonal_alignment = alignment;
-    shared_fields(draft).right_bound = right_bound;
+static void align(nodes::Draft& draft, DiagonalAlignment_t alignment) {
+    nodes::AttentionFields& fields = shared_fields(draft);
+    if (fields.said.alignment.value_or(alignment) != alignment) fields.said.earlier_alignment = fields.said.alignment;
+    fields.said.alignment = fields.diagonal_alignment = alignment;
+}
+
+static void set_left_bound(nodes::Draft& draft, int bound, bool is_window) {
+    shared_fields(draft).left_bound = bound;
+    shared_fields(draft).said.is_window = is_window;
+}
+
+static void mask_behind(nodes::Draft& draft, DiagonalAlignment_t alignment) {
+    align(draft, alignment);
+    shared_fields(draft).right_bound = 0;
 }
 
 template <class Derived>
@@ -69,11 +80,11 @@ Derived& Attention_attributes<Derived>::set_cu_seq_len_kv(Tensor_ptr const& ends
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_diagonal_alignment(DiagonalAlignment_t const alignment) noexcept {
-    return this->change([&](nodes::Draft& draft) { shared_fields(draft).diagonal_alignment = alignment; });
+    return this->change([&](nodes::Draft& draft) { align(draft, alignment); });
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_diagonal_band_left_bound(int const bound) noexcept {
-    return this->change([&](nodes::Draft& draft) { shared_fields(draft).left_bound = bound; });
+    return this->change([&](nodes::Draft& draft) { set_left_bound(draft, bound, false); });
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_diagonal_band_right_bound(int const bound) noexcept {
@@ -82,18 +93,18 @@ Derived& Attention_attributes<Derived>::set_diagonal_band_right_bound(int const 
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_causal_mask(bool const enabled) noexcept {
     return this->change([&](nodes::Draft& draft) {
-        if (enabled) set_band(draft, DiagonalAlignment_t::TOP_LEFT, 0);
+        if (enabled) mask_behind(draft, DiagonalAlignment_t::TOP_LEFT);
     });
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_causal_mask_bottom_right(bool const enabled) noexcept {
     return this->change([&](nodes::Draft& draft) {
-        if (enabled) set_band(draft, DiagonalAlignment_t::BOTTOM_RIGHT, 0);
+        if (enabled) mask_behind(draft, DiagonalAlignment_t::BOTTOM_RIGHT);
     });
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_sliding_window_length(int const length) noexcept {
-    return set_diagonal_band_left_bound(length);
+    return this->change([&](nodes::Draft& draft) { set_left_bound(draft, length, true); });
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_dropout(float const probability, Tensor_ptr const& seed,

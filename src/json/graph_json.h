@@ -4,7 +4,7 @@
 #include "core/result.h"
 #include "nodes/graph_spec.h"
 
-#include <cudnn_frontend/report.h>
+#include <cudnn_frontend/advice.h>
 
 #include <string>
 #include <string_view>
@@ -21,5 +21,6 @@ Result<nodes::GraphSpec> read_graph(std::string_view text);
 std::string graph_json_schema();
 
 std::string write_report(Report const& report);
+std::string write_advice(Advice const& advice);
 
 }  // namespace cudnn_frontend::json

@@ -114,6 +114,12 @@ struct AttentionFields {
     bool stats_use_log2 = false;
     std::optional<std::int64_t> max_total_seq_len_q;
     std::optional<std::int64_t> max_total_seq_len_kv;
+
+    // How the options were said, for advice: no part of what the graph computes, and in no table.
+    struct Said {
+        std::optional<DiagonalAlignment_t> alignment, earlier_alignment;  // the last one, and another before it
+        bool is_window = false;                                           // the left bound, as a sliding window
+    } said = {};
 };
 
 struct SdpaForwardFields : AttentionFields {

@@ -1,5 +1,6 @@
 // The stages of Graph from check to a plan.
 #include "graph/graph_impl.h"
+#include "nodes/advice.h"
 #include "pipeline/graph_name.h"
 #include "pipeline/guard.h"
 #include "pipeline/planner.h"
@@ -57,6 +58,19 @@ std::string plan_text(Graph const& graph) {
     return ", " + name + ", workspace of " + std::to_string(bytes) + " bytes";
 }
 
+// A line for each remark, in a log that is on. What memory is lacking for is left out.
+void log_advice(nodes::ValidatedGraph const& graph) {
+    if (!isLoggingEnabled()) return;
+    static_cast<void>(guarded([&]() -> error_t {
+        for (Remark const& remark : nodes::advise(graph).remarks()) {
+            std::string text = Advice({remark}).to_text();
+            text.pop_back();  // the end of the line
+            core::log_line("advice for graph '" + graph.spec().name + "': " + text);
+        }
+        return {};
+    }));
+}
+
 bool has_planner(Graph::Impl const* impl) { return impl != nullptr && impl->planner != nullptr; }
 
 bool has_candidates(Graph::Impl const* impl) { return has_planner(impl) && impl->planner->candidate_count() > 0; }
@@ -87,6 +101,14 @@ Report Graph::check() const {
     return guarded_or(failed, [&] { return nodes::validate(detail::Graph_access::snapshot(*this).spec).report; });
 }
 
+Advice Graph::advice() const {
+    return guarded_or([](error_t const&) { return Advice(); },
+                      [&] {
+                          auto const validation = nodes::validate(detail::Graph_access::snapshot(*this).spec);
+                          return validation.graph ? nodes::advise(*validation.graph) : Advice();
+                      });
+}
+
 error_t Graph::validate() noexcept {
     return run_stage("validate", impl_, [&] { return validate_and_fill(*this).error(); });
 }
@@ -100,6 +122,7 @@ error_t Graph::build_operation_graph(Target const& target) {
         auto [described, graph] = std::move(validated).value();
         if (graph.spec().nodes.empty()) return nothing_to_build();
         remarks = graph.remarks();
+        log_advice(graph);
         auto lowered = std::make_shared<pipeline::ShapePlans>(std::move(described), std::move(graph), impl().id, target,
                                                               impl().settings);
         SDPA_GRAPH_TRY(advance(impl().planner, Planner::lower(lowered->input())));

@@ -1,5 +1,6 @@
 // Each rule's id stands in its table, in docs/spec.md and in the name of a test, with the same words.
 #include "graphs.h"
+#include "nodes/advice.h"
 #include "nodes/rule.h"
 
 #include <algorithm>
@@ -100,6 +101,19 @@ TEST_CASE("each rule stands in docs/spec.md with its condition and code") {
             CHECK(row.find(to_string(rule.code)) != std::string::npos);
         }
     }
+}
+
+TEST_CASE("advice is numbered without gaps, is no error, and stands in docs/spec.md with its words") {
+    std::string const specification = read(source("docs/spec.md"));
+    int number = 0;
+    for (Rule const& rule : attention_advice()) {
+        CAPTURE(rule.id);
+        ++number;
+        CHECK(rule.id == std::string(number < 10 ? "advice.a0" : "advice.a") + std::to_string(number));
+        CHECK(rule.code == error_code_t::OK);
+        CHECK(row_of(specification, rule.id).find(rule.summary) != std::string::npos);
+    }
+    CHECK(number > 0);
 }
 
 TEST_CASE("each rule is named by a test, and each id that a test or docs/spec.md names is a rule") {

@@ -1,0 +1,33 @@
+// What is legal in a graph and probably not meant: Graph::advice().
+#pragma once
+
+#include "report.h"
+
+namespace cudnn_frontend {
+
+struct Remark {
+    error_location where;             // id of the advice, as in docs/spec.md, node, tensor
+    std::vector<std::string> others;  // further tensors of which the same is to be said, by name
+    std::string found;                // what the graph holds
+    std::string effect;               // what that leads to
+    std::string fix;                  // what to do if it is not meant
+};
+
+class SDPA_GRAPH_API Advice {
+   public:
+    Advice();
+    explicit Advice(std::vector<Remark> remarks);
+
+    bool empty() const { return remarks_.empty(); }
+    std::vector<Remark> const& remarks() const& { return remarks_; }
+    std::vector<Remark> remarks() &&;  // so that for (... : graph.advice().remarks()) does what it says
+    std::string to_text() const;       // a line for each remark
+    std::string to_json() const;       // an array of objects with the members of Remark
+
+   private:
+    std::vector<Remark> remarks_;
+};
+
+SDPA_GRAPH_API std::ostream& operator<<(std::ostream& stream, Advice const& advice);
+
+}  // namespace cudnn_frontend

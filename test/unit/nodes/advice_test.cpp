@@ -1,0 +1,244 @@
+// Advice: given where something legal is probably not meant, and not for what is near it and may well be meant.
+#include "nodes/advice.h"
+#include "graphs.h"
+
+using namespace test;
+using namespace cudnn_frontend::nodes::attention;
+
+namespace {
+
+// With nothing to say about it: 6 queries, 8 keys, heads of 16.
+TestGraph scaled_graph(NodeKind kind = NodeKind::SdpaForward) {
+    TestGraph graph = attention_graph(kind);
+    graph.attention_options().attn_scale = 0.25f;
+    return graph;
+}
+
+void mask_behind(TestGraph& graph, DiagonalAlignment_t alignment) {
+    graph.attention_options().right_bound = 0;
+    graph.attention_options().diagonal_alignment = alignment;
+}
+
+void resize_lengths(TestGraph& graph, std::int64_t queries, std::int64_t keys) {
+    graph.resize(Q, {2, 4, queries, 16});
+    graph.resize(K, {2, 2, keys, 16});
+    graph.resize(V, {2, 4, keys, 32});
+}
+
+std::vector<Remark> remarks(GraphSpec const& graph) {
+    Validation const validation = validate(graph);
+    INFO(validation.report);
+    REQUIRE(validation.graph.has_value());
+    return advise(*validation.graph).remarks();
+}
+
+void expect_remark(std::vector<Remark> const& remarks, std::string const& id, std::string const& tensor,
+                   std::string const& found, std::string const& effect, std::string const& fix) {
+    INFO(Advice(remarks));
+    REQUIRE(remarks.size() == 1);
+    CHECK(remarks[0].where.rule == id);
+    CHECK(remarks[0].where.node == "attention");
+    CHECK(remarks[0].where.tensor == tensor);
+    CHECK(remarks[0].found == found);
+    CHECK(remarks[0].effect == effect);
+    CHECK(remarks[0].fix == fix);
+}
+
+void expect_none(GraphSpec const& graph) {
+    auto const given = remarks(graph);
+    INFO(Advice(given));
+    CHECK(given.empty());
+}
+
+}  // namespace
+
+TEST_CASE("advice.a01: no attention scale") {
+    for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
+        TestGraph graph = attention_graph(kind);
+        expect_remark(
+            remarks(graph), "advice.a01", "", "no attention scale",
+            "scores stay as they are, since the scale is 1 where none is set",
+            "call set_attn_scale(0.25), 1 over the square root of the head size 16; set_attn_scale(1) if that "
+            "is meant");
+        graph.attention_options().attn_scale = 1.0f;
+        expect_none(graph);
+        graph.attention_options().attn_scale.reset();
+        graph.connect(Attn_scale, {1, 1, 1, 1}, DataType_t::FLOAT);
+        expect_none(graph);
+    }
+    TestGraph graph = attention_graph(NodeKind::SdpaForward);
+    graph.resize(Q, {2, 4, 6, 1});
+    graph.resize(K, {2, 2, 8, 1});
+    expect_none(graph);
+}
+
+TEST_CASE("advice.a02: the square root of the head size as the scale") {
+    TestGraph graph = scaled_graph();
+    graph.attention_options().attn_scale = 4.0f;
+    expect_remark(remarks(graph), "advice.a02", "", "the attention scale 4",
+                  "scores are multiplied by the square root of the head size, not divided by it",
+                  "call set_attn_scale(0.25), 1 over the square root of the head size 16");
+    graph.attention_options().attn_scale = 5.0f;
+    expect_none(graph);
+    graph.attention_options().attn_scale.reset();
+    TensorSpec& tensor = graph.connect(Attn_scale, {1, 1, 1, 1}, DataType_t::FLOAT);
+    tensor.is_by_value = true;
+    tensor.value = detail::make_scalar(4.0f);
+    CHECK(remarks(graph).at(0).where.rule == "advice.a02");
+    graph.at(Attn_scale).value = detail::make_scalar(0.25f);
+    expect_none(graph);
+}
+
+TEST_CASE("advice.a03: keys that no query sees, with the diagonal at the top left") {
+    TestGraph graph = scaled_graph();
+    mask_behind(graph, DiagonalAlignment_t::TOP_LEFT);
+    expect_none(graph);  // 6 of 8 keys are seen
+    resize_lengths(graph, 1, 8);
+    std::string const fix =
+        "call set_causal_mask_bottom_right(true), or set_diagonal_alignment(DiagonalAlignment_t::BOTTOM_RIGHT), where "
+        "the last query belongs to the last key";
+    expect_remark(remarks(graph), "advice.a03", "", "a diagonal from the top left over 1 query and 8 keys",
+                  "the query sees key 0 alone", fix);
+    resize_lengths(graph, 3, 8);
+    graph.attention_options().right_bound = 1;
+    expect_remark(remarks(graph), "advice.a03", "", "a diagonal from the top left over 3 queries and 8 keys",
+                  "queries see none but the first 4 keys", fix);
+    graph.attention_options().right_bound = 2;
+    expect_none(graph);
+    resize_lengths(graph, 1, 8);
+    graph.attention_options().right_bound.reset();
+    expect_none(graph);
+    mask_behind(graph, DiagonalAlignment_t::BOTTOM_RIGHT);
+    expect_none(graph);
+    mask_behind(graph, DiagonalAlignment_t::TOP_LEFT);
+    resize_lengths(graph, 1, 1);
+    expect_none(graph);
+}
+
+TEST_CASE("advice.a04: queries that see no key, with the diagonal at the bottom right") {
+    TestGraph graph = scaled_graph();
+    mask_behind(graph, DiagonalAlignment_t::BOTTOM_RIGHT);
+    resize_lengths(graph, 8, 6);
+    expect_remark(remarks(graph), "advice.a04", "", "a diagonal to the bottom right over 8 queries and 6 keys",
+                  "the first 2 queries see no key: O is 0 there",
+                  "call set_causal_mask(true) for a diagonal from the top left, or give as many keys as queries");
+    graph.attention_options().right_bound = 2;
+    expect_none(graph);
+    graph.attention_options().right_bound = 0;
+    graph.attention_options().padding_mask = true;  // lengths may be equal
+    graph.connect(Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(Seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+    expect_none(graph);
+    graph = scaled_graph();
+    mask_behind(graph, DiagonalAlignment_t::TOP_LEFT);
+    resize_lengths(graph, 8, 6);
+    expect_none(graph);
+}
+
+TEST_CASE("advice.a08: K and V with rows before heads, whose numbers happen to divide") {
+    TestGraph graph = scaled_graph();
+    graph.resize(Q, {2, 512, 4, 16});
+    graph.resize(K, {2, 512, 4, 16});
+    graph.resize(V, {2, 512, 4, 32});
+    auto const given = remarks(graph);
+    expect_remark(
+        given, "advice.a08", "K", "K and V with 512 heads and 4 rows",
+        "attention runs over the rows, the third dim, and keeps the heads apart, the second",
+        "exchange dims 1 and 2, and the strides with them, if the second is the length: dims are always batch, "
+        "heads, rows, columns");
+    CHECK(given[0].others == std::vector<std::string>{"V"});
+    for (int const port : {K, V}) {  // who lays out tokens before heads knows which dim is which
+        std::swap(graph.at(port).stride[1], graph.at(port).stride[2]);
+        graph.at(port).stride[1] = graph.at(port).dim[3];
+        graph.at(port).stride[2] = graph.at(port).dim[3] * 512;
+    }
+    expect_none(graph);
+    for (int const port : {Q, K, V}) graph.resize(port, {2, 64, 4, port == V ? 32 : 16});
+    expect_none(graph);
+    for (int const port : {Q, K, V}) graph.resize(port, {2, 128, 33, port == V ? 32 : 16});
+    expect_none(graph);
+}
+
+TEST_CASE("advice.a09: several queries on one key") {
+    TestGraph graph = scaled_graph();
+    resize_lengths(graph, 6, 1);
+    expect_remark(remarks(graph), "advice.a09", "", "one key for 6 queries",
+                  "its probability is 1, so that O is V whatever Q and K are",
+                  "give K and V their length as the third dim");
+    graph.connect(Sink_token, {1, 4, 1, 1}, DataType_t::FLOAT);
+    expect_none(graph);
+    graph = scaled_graph();
+    resize_lengths(graph, 1, 1);  // the first step of a decoder
+    expect_none(graph);
+}
+
+TEST_CASE("advice.a10: bounds on the tokens of padded tensors") {
+    TestGraph graph = scaled_graph(NodeKind::SdpaBackward);
+    graph.fields<SdpaBackwardFields>().max_total_seq_len_q = 6;
+    std::string const fix =
+        "pack the sequences one after the other and call set_ragged_offset(), or leave out the bound";
+    expect_remark(remarks(graph), "advice.a10", "Q", "set_max_total_seq_len_q(6) and Q without a ragged offset",
+                  "the bound changes nothing", fix);
+    graph.fields<SdpaBackwardFields>().max_total_seq_len_q = 5;
+    expect_remark(remarks(graph), "advice.a10", "Q", "set_max_total_seq_len_q(5) and Q without a ragged offset",
+                  "the bound changes nothing, and more than half of the 12 rows are padding", fix);
+    graph.attention_options().padding_mask = true;
+    graph.connect(Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(Seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+    TensorId const offset = graph.add("offset", {3, 1, 1, 1}, DataType_t::INT32);
+    graph.at(Q).stride = {384, 16, 64, 1};
+    graph.at(Q).ragged_offset = offset;
+    expect_none(graph);
+    graph.fields<SdpaBackwardFields>().max_total_seq_len_kv = 16;
+    CHECK(remarks(graph).at(0).where.tensor == "K");
+}
+
+TEST_CASE("advice.a11: dBias of other dims than the bias") {
+    TestGraph graph = scaled_graph(NodeKind::SdpaBackward);
+    graph.connect(Bias, {2, 4, 6, 8}, DataType_t::FLOAT);
+    graph.connect(dBias, {1, 4, 6, 8}, DataType_t::FLOAT);
+    expect_remark(remarks_on(graph, graph.nodes[0]), "advice.a11", "dBias",
+                  "dBias with dims [1, 4, 6, 8] for a bias with dims [2, 4, 6, 8]",
+                  "it is summed over the dims where it has 1 itself, whatever the bias has",
+                  "give it the dims of the bias, or none to have them inferred, for the gradient of that bias");
+    graph.resize(Bias, {1, 4, 6, 8});
+    CHECK(remarks_on(graph, graph.nodes[0]).empty());
+}
+
+TEST_CASE("advice.a12: ragged tensors whose sequences overlap without the right offsets") {
+    TestGraph graph = scaled_graph();
+    TensorId const offset = graph.add("offset", {3, 1, 1, 1}, DataType_t::INT32);
+    graph.at(Q).ragged_offset = offset;
+    expect_remark(remarks_on(graph, graph.nodes[0]), "advice.a12", "Q",
+                  "Q ragged, with strides [384, 96, 16, 1] for dims [2, 4, 6, 16]",
+                  "sequences overlap unless the offsets leave room for all heads; only CPU targets check that",
+                  "lay it out as tokens, heads, elements: strides [384, 16, 64, 1]");
+    graph.at(Q).stride = {384, 16, 64, 1};
+    CHECK(remarks_on(graph, graph.nodes[0]).empty());
+    graph.resize(Q, {2, 4, 6, 16});
+    graph.at(Q).ragged_offset = kNoTensor;
+    CHECK(remarks_on(graph, graph.nodes[0]).empty());
+}
+
+TEST_CASE("advice.a13: Stats that nobody gets") {
+    TestGraph graph = scaled_graph();
+    graph.fields<SdpaForwardFields>().generate_stats = true;
+    graph.connect_output(Stats).is_virtual = true;
+    expect_remark(remarks(graph), "advice.a13", "Stats",
+                  "generate_stats on, and Stats that is neither an output nor read by a node", "nobody gets Stats",
+                  "call set_output(true) on it for a later backward, or set_generate_stats(false)");
+    graph.at(Stats).is_virtual = false;
+    expect_none(graph);
+}
+
+TEST_CASE("advice: each remark names its node, by its place where it has no name") {
+    TestGraph graph = attention_graph(NodeKind::SdpaForward);
+    Node second = graph.nodes[0];
+    second.ports[O] = graph.add("other O", {}, DataType_t::NOT_SET);
+    second.name.clear();
+    graph.nodes.push_back(second);
+    auto const given = remarks(graph);
+    REQUIRE(given.size() == 2);
+    CHECK(given[0].where.node == "attention");
+    CHECK(given[1].where.node == "SDPA_FORWARD 1");
+}
