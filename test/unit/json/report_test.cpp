@@ -18,10 +18,7 @@ TEST_CASE("json: a report is a list of findings with all their members") {
     "rule": "sdpa_fwd.c07",
     "node": "layer \"1\"",
     "tensor": "Q",
-    "others": [
-      "K",
-      "V"
-    ],
+    "others": ["K", "V"],
     "found": "3 heads",
     "needed": "a multiple of 2",
     "fix": "4 heads"
