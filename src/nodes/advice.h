@@ -7,16 +7,12 @@
 #include <cudnn_frontend/advice.h>
 
 #include <span>
-#include <vector>
 
 namespace cudnn_frontend::nodes {
 
 // The table of what is looked for: rows as of rules, whose checks report what was found, what it leads to and what to
 // do.
 std::span<Rule const> attention_advice();
-
-// On one node of a graph that is complete.
-std::vector<Remark> remarks_on(GraphSpec const& graph, Node const& node);
 
 Advice advise(ValidatedGraph const& graph);
 

@@ -139,8 +139,6 @@ void keys_are_several(RuleScope const& scope) {
 }
 
 void bounds_are_of_ragged_tensors(RuleScope const& scope) {
-    auto const* const backward = std::get_if<SdpaBackwardFields>(&scope.node().fields);
-    if (backward == nullptr) return;
     auto const check = [&](int port, char const* call, std::optional<std::int64_t> const& bound) {
         TensorSpec const* const tensor = scope.tensor_4d(port);
         if (!bound || tensor == nullptr || tensor->ragged_offset != kNoTensor) return;
@@ -152,8 +150,8 @@ void bounds_are_of_ragged_tensors(RuleScope const& scope) {
                               : std::string("the bound changes nothing"),
             "pack the sequences one after the other and call set_ragged_offset(), or leave out the bound");
     };
-    check(Q, "set_max_total_seq_len_q", backward->max_total_seq_len_q);
-    check(K, "set_max_total_seq_len_kv", backward->max_total_seq_len_kv);
+    check(Q, "set_max_total_seq_len_q", fields(scope).max_total_seq_len_q);
+    check(K, "set_max_total_seq_len_kv", fields(scope).max_total_seq_len_kv);
 }
 
 void dbias_is_like_the_bias(RuleScope const& scope) {
@@ -169,9 +167,11 @@ void sequences_stay_apart(RuleScope const& scope) {
         TensorSpec const* const tensor = scope.tensor_4d(port);
         if (tensor == nullptr || tensor->ragged_offset == kNoTensor || tensor->stride.size() != 4) continue;
         if (ragged_checks::has_rows_of_all_heads(*tensor)) continue;
-        scope.report_port(port, text(kPort, " ragged, with strides ", tensor->stride, " for dims ", tensor->dim),
-                          "sequences overlap unless the offsets leave room for all heads; only CPU targets check that",
-                          text("lay it out as tokens, heads, elements: strides ", rows_first_strides(tensor->dim)));
+        scope.report_port(
+            port, text(kPort, " ragged, with strides ", tensor->stride, " for dims ", tensor->dim),
+            "sequences overlap unless the offsets leave room for all heads; CPU targets look at that, a GPU "
+            "only with SDPA_GRAPH_CHECK_INDICES=1",
+            text("lay it out as tokens, heads, elements: strides ", rows_first_strides(tensor->dim)));
     }
 }
 
