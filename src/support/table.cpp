@@ -193,8 +193,8 @@ Found stats_beside_max(Facts const& facts, Capabilities const& here) {
 }
 
 Found stats_in_base_2(Facts const& facts, Capabilities const&) {
-    if (facts.is_backward || !facts.fields.stats_use_log2 || !facts.has(Port::Stats)) return {};
-    return Violation{Port::Stats, "Stats in base 2 in forward"};
+    if (!facts.fields.stats_use_log2 || !facts.has(Port::Stats)) return {};
+    return Violation{Port::Stats, "Stats in base 2"};
 }
 
 Found sink_beside_max(Facts const& facts, Capabilities const& here) {
@@ -483,9 +483,11 @@ constexpr Limit kLimits[] = {
      "operands of integers for a modifier's operations that compute in integers; floating-point ones cuDNN reads in "
      "another way",
      "set_compute_data_type(DataType_t::FLOAT) for the operation", kUnsupported, Ground::WrongRun, integers_of_floats},
-    {"cudnn.s92", "natural logarithms in forward's Stats: no engine multiplies them",
-     "leave out set_stats_use_log2(true), and multiply Stats by 1 / ln 2 after the run", kUnsupported, Ground::NoEngine,
-     stats_in_base_2},
+    {"cudnn.s92",
+     "natural logarithms in Stats: in forward no engine gives others, and asked about others in backward beside "
+     "causality cuDNN ends the process",
+     "leave out set_stats_use_log2(true), and multiply Stats by 1 / ln 2 after forward or by ln 2 before backward",
+     kUnsupported, Ground::FatalQuestion, stats_in_base_2},
 };
 
 }  // namespace

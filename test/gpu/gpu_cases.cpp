@@ -438,26 +438,6 @@ std::vector<CaseGroup> softmax_groups() {
     };
 }
 
-// Backward's; forward has no engine.
-std::vector<CaseGroup> stats_base_groups() {
-    auto const in_base_2 = [](std::string const& name, Change const& change) {
-        auto const with_stats = [&](AttentionCase& c) { c.stats_use_log2 = true, change(c); };
-        return group("stats in base 2" + name, with_stats, "cudnn.s92");
-    };
-    return {
-        in_base_2("", [](auto&) {}),
-        in_base_2(", causal", [](auto& c) { c.right = 0; }),
-        in_base_2(", sequences without keys", [](auto& c) { lengths(c), c.len_kv->front() = 0; }),
-        in_base_2(", bias and dBias", biased(true, true, true)),
-        in_base_2(", dropout mask", masked_dropout),
-        in_base_2(", sink", sink),
-        in_base_2(", softcap", modified(oracle::Modify::Softcap, 2.5f)),
-        in_base_2(", ragged", packed),
-        in_base_2(", one query", decode(200)),
-        in_base_2(", deterministic", [](auto& c) { c.deterministic = true; }),
-    };
-}
-
 std::vector<CaseGroup> wide_head_groups() {
     auto const wide = [](Change const& change) { return [=](AttentionCase& c) { head_dims(256, 256)(c), change(c); }; };
     return {
@@ -553,11 +533,11 @@ std::vector<CaseGroup> variant_groups() {
 std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
     for (auto const& groups :
-         {mask_groups(),          band_groups(),     score_groups(),     bias_gradient_groups(), dropout_groups(),
-          scores_layout_groups(), shape_groups(),    one_query_groups(), more_queries_groups(),  ragged_groups(),
-          bounded_groups(),       paged_groups(),    modifier_groups(),  sink_groups(),          softmax_groups(),
-          stats_base_groups(),    variant_groups(),  dynamic_groups(),   wide_head_groups(),     float_groups(),
-          fp8_option_groups(),    fp8_shape_groups()}) {
+         {mask_groups(),          band_groups(),    score_groups(),     bias_gradient_groups(), dropout_groups(),
+          scores_layout_groups(), shape_groups(),   one_query_groups(), more_queries_groups(),  ragged_groups(),
+          bounded_groups(),       paged_groups(),   modifier_groups(),  sink_groups(),          softmax_groups(),
+          variant_groups(),       dynamic_groups(), wide_head_groups(), float_groups(),         fp8_option_groups(),
+          fp8_shape_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;

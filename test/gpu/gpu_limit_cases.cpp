@@ -55,6 +55,7 @@ std::vector<CaseGroup> implementations_at_limits() {
 
 std::vector<CaseGroup> scores_at_limits() {
     return {
+        group("stats in base 2", [](auto& c) { c.stats_use_log2 = true; }),
         group("dBias of one row", biased(false, true, false)),
         group("dBias of floats", [](auto& c) { with_whole_bias_gradient(c), c.bias_type = DataType_t::FLOAT; }),
         group("dBias of the other half type",
