@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <mutex>
 #include <sstream>
@@ -12,6 +13,8 @@
 
 namespace sdpa_test {
 namespace {
+
+std::atomic<bool> is_stopped{false};
 
 // An outcome as a line of text, and back.
 std::string line_of(Outcome const& outcome) {
@@ -49,15 +52,17 @@ ProcessEnd run_command(std::string const& command) {
     return {std::move(text), output == nullptr ? -1 : pclose(output)};
 }
 
-// The case behind the last line ended the process, unless that ended well; cases behind it run in another one.
+// The case behind the last line ended the process, unless that ended well or was stopped; cases behind it run in
+// another one.
 void collect_batch(MakeCommand const& command, CaseGroup const& group, Batch batch, OnOutcome const& on_outcome) {
-    while (batch.count > 0) {
+    while (batch.count > 0 && !is_stopped) {
         ProcessEnd const process = run_command(command(batch));
         std::istringstream lines(process.output);
         std::size_t done = 0;
         for (std::string line; done < batch.count && std::getline(lines, line); ++done) {
             on_outcome(group, group.cases[batch.first + done], outcome_of(line));
         }
+        if (is_stopped) return;
         if (done < batch.count && (process.status != 0 || done == 0)) {
             Outcome outcome;
             outcome.forward.faults = "its process ended with status " + std::to_string(process.status) + "\n";
@@ -97,21 +102,31 @@ void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch) {
     }
 }
 
-void run_in_processes(std::vector<CaseGroup> const& groups, std::vector<Batch> const& batches,
-                      MakeCommand const& command, OnOutcome const& on_outcome) {
+void stop_on_signals() {
+    static_assert(std::atomic<bool>::is_always_lock_free, "what a handler may write");
+    for (int const signal : {SIGTERM, SIGINT}) std::signal(signal, [](int) { is_stopped = true; });
+}
+
+std::size_t run_in_processes(std::vector<CaseGroup> const& groups, std::vector<Batch> const& batches,
+                             MakeCommand const& command, OnOutcome const& on_outcome) {
     std::atomic<std::size_t> next{0};
+    std::size_t left = 0;
+    for (Batch const& batch : batches) left += batch.count;
     std::mutex mutex;
     OnOutcome const one_at_a_time = [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
         std::lock_guard const lock(mutex);
+        --left;
         on_outcome(group, c, outcome);
     };
     auto const worker = [&] {
-        for (std::size_t i = next++; i < batches.size(); i = next++) {
+        for (std::size_t i = next++; i < batches.size() && !is_stopped; i = next++) {
             collect_batch(command, groups[batches[i].group], batches[i], one_at_a_time);
         }
     };
     std::vector<std::jthread> threads;
     for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(worker);
+    threads.clear();  // waits for them
+    return left;
 }
 
 }  // namespace sdpa_test

@@ -21,9 +21,13 @@ using MakeCommand = std::function<std::string(Batch const& batch)>;
 // Called by one thread at a time.
 using OnOutcome = std::function<void(CaseGroup const& group, AttentionCase const& c, Outcome const& outcome)>;
 
+// From now on SIGTERM and SIGINT, by which a time limit or a person stops a program, only make run_in_processes()
+// return.
+void stop_on_signals();
+
 // Runs command(batch), which leads to run_batch() in another process, for all of them; once more for what is left of
-// one whose process ended early.
-void run_in_processes(std::vector<CaseGroup> const& groups, std::vector<Batch> const& batches,
-                      MakeCommand const& command, OnOutcome const& on_outcome);
+// one whose process ended early. How many cases have no outcome since a signal came.
+std::size_t run_in_processes(std::vector<CaseGroup> const& groups, std::vector<Batch> const& batches,
+                             MakeCommand const& command, OnOutcome const& on_outcome);
 
 }  // namespace sdpa_test

@@ -48,7 +48,7 @@ void expect_answer(Session const& session, bool is_deterministic) {
            is_deterministic ? "it says that it is deterministic" : "it does not say that it is deterministic");
 }
 
-// Of dQ, dK, dV, dBias and dSink.
+// Of dQ, dK, dV, dBias and dSink; empty where there is no plan.
 std::vector<std::size_t> different_gradients(AttentionCase const& c, GpuStream const& gpu, int runs,
                                              bool wants_determinism, std::string const& name) {
     Inputs const in = make_inputs(c);
@@ -57,18 +57,18 @@ std::vector<std::size_t> different_gradients(AttentionCase const& c, GpuStream c
     BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(undropped, in, {})));
     BackwardOutputs const out = make_backward_outputs(c);
     Session session(c, in, more, out);
-    expect_good(session.build(Target::cuda(gpu.handle())), "backward, " + name);
+    if (!expect_plan(session.build(Target::cuda(gpu.handle())), "backward, " + name)) return {};
     expect_answer(session, wants_determinism);
     return different_bits(session, {&out.d_q, &out.d_k, &out.d_v, &out.d_bias, &out.d_sink}, gpu, runs);
 }
 
-// Of O, Stats, the dump and the magnitudes of FP8.
+// Of O, Stats, the dump and the magnitudes of FP8; empty where there is no plan.
 std::vector<std::size_t> different_results(AttentionCase const& c, GpuStream const& gpu, int runs,
                                            bool wants_determinism, std::string const& name) {
     Inputs const in = make_inputs(c);
     ForwardOutputs const out = make_forward_outputs(c);
     Session session(c, in, out);
-    expect_good(session.build(Target::cuda(gpu.handle())), "forward, " + name);
+    if (!expect_plan(session.build(Target::cuda(gpu.handle())), "forward, " + name)) return {};
     expect_answer(session, wants_determinism);
     return different_bits(session, {&out.o, &out.stats, &out.rng_dump, &out.amax_s, &out.amax_o}, gpu, runs);
 }
@@ -121,15 +121,16 @@ struct CheckedPlan {
     explicit CheckedPlan(AttentionCase const& made, GpuStream const& gpu, std::string const& what)
         : c(made), in(make_inputs(c)), out(make_forward_outputs(c)), session(c, in, out) {
         setenv("SDPA_GRAPH_CHECK_INDICES", "1", 1);
-        expect_good(session.build(Target::cuda(gpu.handle())), "a plan that checks " + what);
+        has_plan = expect_plan(session.build(Target::cuda(gpu.handle())), "a plan that checks " + what);
         unsetenv("SDPA_GRAPH_CHECK_INDICES");
-        expect_good(execute_on_gpu(session, gpu), what + " that are right");
+        if (has_plan) expect_good(execute_on_gpu(session, gpu), what + " that are right");
     }
 
     AttentionCase c;
     Inputs in;
     ForwardOutputs out;
     Session session;
+    bool has_plan = false;
 };
 
 AttentionCase case_with_lengths() {
@@ -154,7 +155,8 @@ void check_no_look_under_capture(Session const& session, GpuStream const& gpu) {
 }  // namespace
 
 static void expect_same_bits(std::vector<std::size_t> const& counts, std::string const& what) {
-    std::size_t const most = counts.empty() ? 0 : std::ranges::max(counts);
+    if (counts.empty()) return;  // which was said
+    std::size_t const most = std::ranges::max(counts);
     expect(most == 1, what + " the same bits in 20 runs: " + std::to_string(most));
 }
 
@@ -290,6 +292,7 @@ void check_indices(GpuStream const& gpu) {
     c = feature_case();
     c.type = c.result_type = DataType_t::FP8_E4M3, c.alibi = false, head_dims(128, 128)(c);
     CheckedPlan with_factors(c, gpu, "factors");
+    if (!with_factors.has_plan) return;
     HostTensor const factor = with_factors.in.factors.all().front();
     double const right = factor.get({});
     factor.set({}, 0.0);

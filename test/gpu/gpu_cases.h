@@ -1,4 +1,4 @@
-// The cases of the GPU suite: groups of options at shapes that tensor cores take, and a random sweep over them all.
+// The cases of the GPU suite: groups of options at shapes that tensor cores take.
 #pragma once
 
 #include "support/attention_case.h"
@@ -11,7 +11,8 @@ namespace sdpa_test {
 struct CaseGroup {
     std::string name;
     std::vector<AttentionCase> cases;
-    std::string limit = {};           // of the support table: it refuses the last cases on compute capability 9.0
+    std::string limit = {};  // of the support table: it refuses the last cases on compute capability 9.0. Other
+                             // architectures have the support matrix (support_matrix_file.h)
     std::string backward_limit = {};  // one that refuses their backward pass alone there
 };
 
@@ -22,9 +23,5 @@ std::vector<CaseGroup> fp8_option_groups();
 std::vector<CaseGroup> fp8_shape_groups();
 // They violate a limit, on some architecture at least.
 std::vector<CaseGroup> groups_at_limits();
-
-// The same index gives the same case, always.
-AttentionCase random_gpu_case(std::uint64_t index);
-AttentionCase random_fp8_gpu_case(std::uint64_t index);
 
 }  // namespace sdpa_test

@@ -2,6 +2,7 @@
 // All give the bits of the first run.
 #include "gpu/allocation_count.h"
 #include "gpu/feature_checks.h"
+#include "gpu/this_gpu.h"
 #include "reference/check_case.h"
 #include "support/dynamic_shapes.h"
 
@@ -340,8 +341,7 @@ void check_virtual_results(GpuStream const& gpu) {
 }  // namespace
 
 int main() {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    if (gpu_count() == 0) {
         std::puts("skipped: there is no GPU here");
         return 77;
     }

@@ -6,7 +6,10 @@
 //                               plans
 #include "gpu/device_mirror.h"
 #include "gpu/gpu_cases.h"
+#include "gpu/support_matrix_file.h"
 #include "reference/check_case.h"
+
+#include <cudnn_frontend/runtime.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,7 +17,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <mutex>
 #include <thread>
 
 namespace {
@@ -25,20 +30,37 @@ using Bytes = std::vector<std::uint8_t>;
 using Error = cudnn_frontend::error_object;
 namespace files = std::filesystem;
 
-constexpr std::size_t kCases = 40, kLeastStored = 24;
+constexpr std::size_t kCases = 40;
 constexpr char const* kHere = "here";
 
-// From groups of every sort. The order in which backward adds up is fixed in every other one, so that its bits can be
-// compared.
+// Groups of every sort.
+std::vector<CaseGroup> plan_groups() {
+    std::vector<CaseGroup> const all = gpu_case_groups();
+    std::vector<CaseGroup> groups;
+    for (std::size_t i = 0; i < kCases; ++i) groups.push_back(all[i * all.size() / kCases]);
+    return groups;
+}
+
+// A case of each. The order in which backward adds up is fixed in every other one, so that its bits can be compared.
 std::vector<AttentionCase> plan_cases() {
-    std::vector<CaseGroup> const groups = gpu_case_groups();
+    std::vector<CaseGroup> const groups = plan_groups();
     std::vector<AttentionCase> cases;
     for (std::size_t i = 0; i < kCases; ++i) {
-        CaseGroup const& group = groups[i * groups.size() / kCases];
-        cases.push_back(group.cases[i % group.cases.size()]);
+        cases.push_back(groups[i].cases[i % groups[i].cases.size()]);
         cases.back().deterministic |= i % 2 == 1 && !cases.back().d_sink && !is_fp8(cases.back().type);
     }
     return cases;
+}
+
+// Calls work(index) for each case, with a thread for each core.
+void for_each_case(std::function<void(std::size_t)> const& work) {
+    std::atomic<std::size_t> next{0};
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) {
+        threads.emplace_back([&] {
+            for (std::size_t index = next++; index < kCases; index = next++) work(index);
+        });
+    }
 }
 
 files::path path_of(files::path const& folder, std::size_t index, bool is_backward) {
@@ -115,30 +137,41 @@ Error store_passes(AttentionCase const& c, std::shared_ptr<DeviceProperties cons
     return store(backward, device, path_of(folder, index, true));
 }
 
-// Stores the cases that no limit of this cuDNN refuses, with a thread for each core.
+// How many cases are to be stored at least. The support matrix is about another case of each group, and one without a
+// fixed order, so that single cases may differ from it.
+std::size_t least_stored(DeviceProperties const& device) {
+    int const capability = std::atoi(figure(device, "deviceVer").c_str()) / 10;
+    auto const matrix = SupportMatrixColumn::find(cudnn_frontend::runtime::cudnn_version(), capability);
+    if (!matrix) return 1;
+    std::size_t taken = 0;
+    for (CaseGroup const& group : plan_groups()) {
+        bool const is_refused = matrix->limits_of(group.name, false) != "" ||
+                                (group.cases[3].has_backward() && matrix->limits_of(group.name, true) != "");
+        taken += is_refused ? 0 : 1;
+    }
+    return taken * 3 / 4;
+}
+
+// Stores the cases that no limit of this cuDNN refuses.
 bool store_for(std::shared_ptr<DeviceProperties const> const& device, files::path const& folder) {
     files::create_directories(folder);
-    std::atomic<std::size_t> next{0}, stored{0}, failed{0};
+    std::atomic<std::size_t> stored{0}, failed{0};
     std::vector<AttentionCase> const cases = plan_cases();
-    auto const worker = [&] {
-        for (std::size_t i = next++; i < cases.size(); i = next++) {
-            Error const error = store_passes(cases[i], device, folder, i);
-            if (error.is_good()) {
-                ++stored;
-                continue;
-            }
-            for (bool const is_backward : {false, true}) files::remove(path_of(folder, i, is_backward));
-            if (error.get_message().find("[cudnn.s") != std::string::npos) continue;
-            std::printf("%s: %s\n", describe(cases[i]).c_str(), error.get_message().c_str());
-            ++failed;
+    for_each_case([&](std::size_t i) {
+        Error const error = store_passes(cases[i], device, folder, i);
+        if (error.is_good()) {
+            ++stored;
+            return;
         }
-    };
-    std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(worker);
-    threads.clear();  // waits for them
-    std::printf("%s, %s: plans of %zu cases stored, %zu failures\n", folder.filename().c_str(),
-                figure(*device, "deviceName").c_str(), stored.load(), failed.load());
-    return failed == 0 && stored >= kLeastStored;
+        for (bool const is_backward : {false, true}) files::remove(path_of(folder, i, is_backward));
+        if (error.get_message().find("[cudnn.s") != std::string::npos) return;
+        std::printf("%s: %s\n", describe(cases[i]).c_str(), error.get_message().c_str());
+        ++failed;
+    });
+    std::size_t const least = least_stored(*device);
+    std::printf("%s, %s: plans of %zu cases stored, at least %zu are needed; %zu failures\n", folder.filename().c_str(),
+                figure(*device, "deviceName").c_str(), stored.load(), least, failed.load());
+    return failed == 0 && stored >= least;
 }
 
 int store_all(files::path const& folder) {
@@ -167,7 +200,14 @@ void restore(Session const& session, Bits const& bits) {
 }
 
 struct Counts {
+    int cases = 0, failed = 0;
     int runs = 0, of_first_choice = 0, of_other_choice = 0, by_bits = 0;
+
+    void add(Counts const& others) {
+        cases += others.cases, failed += others.failed;
+        runs += others.runs, of_first_choice += others.of_first_choice, of_other_choice += others.of_other_choice;
+        by_bits += others.by_bits;
+    }
 };
 
 // Runs a session by a live plan and then, on the same memory, by a stored one of the same engine and knobs, whose
@@ -239,43 +279,47 @@ class StoredRun {
     std::string& faults_;
 };
 
+// A case by its stored plans, with a stream of its own.
+Counts run_case(AttentionCase const& c, files::path const& folder, std::size_t index) {
+    Counts counts{.cases = 1};
+    GpuStream const gpu;
+    Rig rig(Target::cuda(gpu.handle()));
+    std::string faults;
+    rig.execute = StoredRun(folder, index, gpu, counts, faults);
+    rig.rounds_factors = true;
+    rig.defines_padded_rows = rig.dumps_masked_elements = false;
+    faults += gpu.status().is_bad() ? gpu.status().get_message() : check_case(c, rig).faults();
+    if (!faults.empty()) std::printf("%s\n%s\n", describe(c).c_str(), faults.c_str());
+    counts.failed = faults.empty() ? 0 : 1;
+    return counts;
+}
+
 // The plans of a folder: whether all are right.
-bool run_those_for(files::path const& folder, GpuStream const& gpu) {
+bool run_those_for(files::path const& folder) {
     Counts counts;
-    int ran = 0, failed = 0;
+    std::mutex mutex;
     std::vector<AttentionCase> const cases = plan_cases();
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (!files::exists(path_of(folder, i, false))) continue;
-        ++ran;
-        Rig rig(Target::cuda(gpu.handle()));
-        std::string faults;
-        rig.execute = StoredRun(folder, i, gpu, counts, faults);
-        rig.rounds_factors = true;
-        rig.defines_padded_rows = rig.dumps_masked_elements = false;
-        faults += check_case(cases[i], rig).faults();
-        if (!faults.empty()) std::printf("%s\n%s\n", describe(cases[i]).c_str(), faults.c_str());
-        failed += faults.empty() ? 0 : 1;
-    }
+    for_each_case([&](std::size_t i) {
+        if (!files::exists(path_of(folder, i, false))) return;
+        Counts const more = run_case(cases[i], folder, i);
+        std::lock_guard const lock(mutex);
+        counts.add(more);
+    });
     std::printf(
         "made offline for %s: %d cases, %d failures; %d runs, %d by the engine that is chosen live, %d by "
         "another one that is named live, %d compared by bits\n",
-        folder.filename().c_str(), ran, failed, counts.runs, counts.of_first_choice, counts.of_other_choice,
-        counts.by_bits);
-    return failed == 0 && counts.by_bits > 0;
+        folder.filename().c_str(), counts.cases, counts.failed, counts.runs, counts.of_first_choice,
+        counts.of_other_choice, counts.by_bits);
+    return counts.failed == 0 && counts.by_bits > 0;
 }
 
 int run_all(files::path const& folder) {
-    GpuStream const gpu;
-    if (gpu.status().is_bad()) {
-        std::printf("%s\n", gpu.status().get_message().c_str());
-        return 1;
-    }
     std::printf("%s here\n", figure(*devices_of_this_kind(folder)[0].second, "deviceName").c_str());
     int folders = 0;
     bool is_good = true;
     for (files::directory_entry const& entry : files::directory_iterator(folder)) {
         if (!entry.is_directory()) continue;
-        is_good &= run_those_for(entry.path(), gpu);
+        is_good &= run_those_for(entry.path());
         ++folders;
     }
     return is_good && folders > 0 ? 0 : 1;

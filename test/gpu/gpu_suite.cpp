@@ -1,12 +1,17 @@
 // Every option forward and backward on the GPU against the oracle, as a table. Leaves with 77 where there is no GPU.
-//   gpu_suite [random cases [part of a group's name]]
+//   gpu_suite [random cases [part of a group's name]]   300: the first 300 random ones; 1000-2000: from 1000 up to 1999
 //   gpu_suite limits [random cases [part]]              then runs what limits refused in spite of them, and says what
 //                                                       came of it
 //   gpu_suite case <number>...                          these of the random cases alone, each with its faults
+//   gpu_suite gpu                                       says which GPU and which cuDNN would be tested
+// Which groups limits refuse on this GPU is compared with the support matrix in docs/, where it knows the GPU's
+// architecture and this cuDNN. Stopped by SIGTERM or SIGINT, it says what came of the cases until then, and fails.
 // SDPA_GRAPH_GPU_RECORD: a file to whose end each group's numbers of right passes go, for docs/h200-runs.txt.
 #include "gpu/case_processes.h"
+#include "gpu/random_gpu_case.h"
+#include "gpu/support_matrix_file.h"
+#include "gpu/this_gpu.h"
 
-#include <cuda_runtime_api.h>
 #include <cudnn_frontend/runtime.h>
 
 #include <algorithm>
@@ -122,6 +127,46 @@ class Table {
     std::map<std::string, Row> rows_;
 };
 
+// What the support matrix says about the groups, beside what limits refused here.
+class Expectations {
+   public:
+    Expectations()
+        : column_(SupportMatrixColumn::find(cudnn_frontend::runtime::cudnn_version(), compute_capability())) {
+        std::puts(column_ ? "what to expect is in the support matrix of this cuDNN and this architecture"
+                          : "no support matrix of docs/ is of this cuDNN and this architecture: what limits refuse is "
+                            "taken as expected");
+        std::fflush(stdout);
+    }
+
+    // The matrix is about the fourth case of each group.
+    void compare(std::string const& group, std::size_t number, Outcome const& outcome) {
+        if (!column_ || number != 3) return;
+        compare(group, false, outcome.forward);
+        compare(group, true, outcome.backward);
+    }
+
+    int print() const {
+        std::fputs(differences_.c_str(), stdout);
+        return count_;
+    }
+
+   private:
+    void compare(std::string const& group, bool is_backward, PassOutcome const& pass) {
+        auto const wanted = column_->limits_of(group, is_backward);
+        std::string const found = limits_of(pass);
+        bool const is_known = pass.ran || !found.empty();  // another refusal, or none of a pass that is not there
+        if (!wanted || !is_known || wanted->empty() == found.empty()) return;
+        differences_ += "UNEXPECTED [" + group + "] " + (is_backward ? "backward" : "forward") + ": " +
+                        (found.empty() ? "ran" : "refused by " + found) + ", where the support matrix has " +
+                        (wanted->empty() ? "yes" : *wanted) + "\n";
+        ++count_;
+    }
+
+    std::optional<SupportMatrixColumn> column_;
+    std::string differences_;
+    int count_ = 0;
+};
+
 // Passes that limits refused, run in spite of them.
 class LimitTable {
    public:
@@ -172,19 +217,15 @@ bool asks_for_limits(std::vector<std::string> const& arguments) {
     return !arguments.empty() && arguments[0] == "limits";
 }
 
+// None where the arguments ask for none.
 std::vector<CaseGroup> chosen_groups(std::vector<std::string> const& arguments) {
     if (arguments.size() > 1 && arguments[0] == "case") return single_cases({arguments.begin() + 1, arguments.end()});
     std::size_t const first = asks_for_limits(arguments) ? 1 : 0;
-    int const random_cases = arguments.size() > first ? std::atoi(arguments[first].c_str()) : 200;
+    auto const range = case_range(arguments.size() > first ? arguments[first] : "200");
+    if (!range) return {};
     std::string const part = arguments.size() > first + 1 ? arguments[first + 1] : "";
     std::vector<CaseGroup> groups = gpu_case_groups();
-    CaseGroup random{"random", {}}, random_fp8{"random FP8", {}};
-    for (int i = 0; i < random_cases; ++i) {
-        random.cases.push_back(random_gpu_case(static_cast<std::uint64_t>(i)));
-        if (i % 5 == 0) random_fp8.cases.push_back(random_fp8_gpu_case(static_cast<std::uint64_t>(i)));
-    }
-    groups.push_back(std::move(random));
-    groups.push_back(std::move(random_fp8));
+    for (CaseGroup& group : random_gpu_groups(*range)) groups.push_back(std::move(group));
     if (asks_for_limits(arguments)) {
         for (CaseGroup& group : groups_at_limits()) groups.push_back(std::move(group));
     }
@@ -248,10 +289,10 @@ std::vector<Batch> batches_of(Refusals const& refused) {
     return batches;
 }
 
-// Runs them in processes that ignore limits.
-void run_refused(std::vector<CaseGroup> const& groups, Refusals const& refused, Commands const& commands) {
+// Runs them in processes that ignore limits; how many did not.
+std::size_t run_refused(std::vector<CaseGroup> const& groups, Refusals const& refused, Commands const& commands) {
     LimitTable table;
-    run_in_processes(
+    std::size_t const left = run_in_processes(
         groups, batches_of(refused),
         [&](Batch const& batch) { return "SDPA_GRAPH_IGNORE_LIMITS=1 " + commands(batch); },
         [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
@@ -260,6 +301,33 @@ void run_refused(std::vector<CaseGroup> const& groups, Refusals const& refused, 
             if (!one.backward_limits.empty()) table.add(one.backward_limits, c, outcome.backward);
         });
     table.print();
+    return left;
+}
+
+// Whether all is as it should be.
+bool run_all(std::vector<CaseGroup> const& groups, std::vector<std::string> const& arguments,
+             Commands const& commands) {
+    Table table;
+    Expectations expectations;
+    Refusals refused;
+    std::size_t left =
+        run_in_processes(groups, batches_of(groups, kBatchSize), commands,
+                         [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
+                             CaseIndex const at = index_of(groups, group, c);
+                             table.add(group.name, c, outcome);
+                             expectations.compare(group.name, at.number, outcome);
+                             Refusal const refusal{limits_of(outcome.forward), limits_of(outcome.backward)};
+                             if (refusal.forward_limits.empty() && refusal.backward_limits.empty()) return;
+                             refused[at] = refusal;
+                         });
+    std::vector<std::string> order;
+    for (CaseGroup const& group : groups) order.push_back(group.name);
+    int const unexpected = expectations.print(), failed = table.print(order);
+    char const* const path = std::getenv("SDPA_GRAPH_GPU_RECORD");
+    if (path != nullptr && left == 0) table.record(path, order);
+    if (asks_for_limits(arguments)) left += run_refused(groups, refused, commands);
+    if (left > 0) std::printf("STOPPED by a signal: %zu cases did not run\n", left);
+    return failed == 0 && unexpected == 0 && left == 0;
 }
 
 }  // namespace
@@ -267,36 +335,27 @@ void run_refused(std::vector<CaseGroup> const& groups, Refusals const& refused, 
 int main(int argc, char** argv) {
     std::vector<std::string> arguments(argv + 1, argv + argc);
     std::optional<Batch> const batch = Commands::batch_of(arguments);
-    auto const groups = chosen_groups(arguments);
-    if (groups.empty()) {
-        std::fputs("gpu_suite: no group has a name with that part, or no case was asked for\n", stderr);
+    bool const asks_for_gpu = arguments.size() == 1 && arguments[0] == "gpu";
+    auto const groups = asks_for_gpu ? std::vector<CaseGroup>() : chosen_groups(arguments);
+    if (groups.empty() && !asks_for_gpu) {
+        std::fputs("gpu_suite: no group has a name with that part, or no case was asked for: 300 or 1000-2000\n",
+                   stderr);
         return 2;
     }
     if (batch) {
         run_batch(groups, *batch);
         return 0;
     }
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    if (gpu_count() == 0) {
         std::puts("skipped: there is no GPU here");
         return 77;
     }
+    if (asks_for_gpu) {
+        std::printf("%s\n", describe_gpu().c_str());
+        return 0;
+    }
     std::fputs(cudnn_frontend::runtime::describe().c_str(), stdout);
     std::fflush(stdout);
-    Table table;
-    Commands const commands(argv[0], arguments);
-    Refusals refused;
-    run_in_processes(groups, batches_of(groups, kBatchSize), commands,
-                     [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
-                         table.add(group.name, c, outcome);
-                         Refusal const refusal{limits_of(outcome.forward), limits_of(outcome.backward)};
-                         if (refusal.forward_limits.empty() && refusal.backward_limits.empty()) return;
-                         refused[index_of(groups, group, c)] = refusal;
-                     });
-    std::vector<std::string> order;
-    for (CaseGroup const& group : groups) order.push_back(group.name);
-    int const failed = table.print(order);
-    if (char const* const path = std::getenv("SDPA_GRAPH_GPU_RECORD")) table.record(path, order);
-    if (asks_for_limits(arguments)) run_refused(groups, refused, commands);
-    return failed == 0 ? 0 : 1;
+    stop_on_signals();
+    return run_all(groups, arguments, Commands(argv[0], arguments)) ? 0 : 1;
 }

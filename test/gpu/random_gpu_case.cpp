@@ -1,10 +1,12 @@
+#include "gpu/random_gpu_case.h"
+
 #include "gpu/case_changes.h"
-#include "gpu/gpu_cases.h"
 #include "reference/random_case.h"
 
 #include "support/random.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace sdpa_test {
@@ -25,11 +27,26 @@ void choose_form(AttentionCase& c, std::uint64_t index) {
     c.dropout = Dropout::None;
 }
 
+std::optional<std::uint64_t> number_of(std::string_view text) {
+    std::uint64_t number = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
 bool masks_by_documents(AttentionCase const& c) {
     return c.modifier == oracle::Modify::Documents || c.modifier == oracle::Modify::CappedDocuments;
 }
 
 }  // namespace
+
+std::optional<CaseRange> case_range(std::string const& text) {
+    auto const dash = text.find('-');
+    auto const first = number_of(dash == text.npos ? "0" : std::string_view(text).substr(0, dash));
+    auto const end = number_of(std::string_view(text).substr(dash + 1));  // behind no dash: the whole
+    if (!first || !end || *first > *end) return std::nullopt;
+    return CaseRange{*first, *end};
+}
 
 AttentionCase random_gpu_case(std::uint64_t index) {
     constexpr std::int64_t kHeadDims[] = {8, 16, 32, 40, 64, 64, 72, 80, 104, 128, 128, 136, 192, 256};
@@ -86,6 +103,15 @@ AttentionCase random_fp8_gpu_case(std::uint64_t index) {
     if (is_ragged(c.output_layout)) c.output_layout = Layout::BSHD;
     if (random.chance(0.8)) c.s_q = (c.s_q + 15) / 16 * 16;  // backward: cudnn.s63
     return c;
+}
+
+std::vector<CaseGroup> random_gpu_groups(CaseRange const& range) {
+    CaseGroup random{"random", {}}, fp8{"random FP8", {}};
+    for (std::uint64_t i = range.first; i < range.end; ++i) {
+        random.cases.push_back(random_gpu_case(i));
+        if (i % 5 == 0) fp8.cases.push_back(random_fp8_gpu_case(i));
+    }
+    return {std::move(random), std::move(fp8)};
 }
 
 }  // namespace sdpa_test

@@ -1,6 +1,7 @@
 // Every option's graphs are taken by the engines of the real cuDNN, with no GPU; their plans store, load and notice
 // every change of a byte.
 #include "gpu/gpu_cases.h"
+#include "gpu/support_matrix_file.h"
 #include "lowering/case_graphs.h"
 
 #include "support/below_modifier.h"
@@ -253,6 +254,34 @@ TEST_CASE("a kernel cache keeps devices and numbers of multiprocessors apart", "
     CHECK(plan("h100", 0) == "");
     CHECK(plan("h200", 100) == "");
     CHECK(cache->describe() == "kernel cache of 3 graphs");
+}
+
+TEST_CASE("on other architectures groups are refused where the support matrix says so, and by its limits",
+          "[offline]") {
+    if (!has_cudnn()) return;
+    std::size_t const version = cudnn_frontend::runtime::cudnn_version();
+    if (!SupportMatrixColumn::find(version, 80)) {
+        SDPA_TEST_SKIP("docs/ has no support matrix of this cuDNN");
+        return;
+    }
+    std::vector<CaseGroup> const groups = groups_of_this_release();
+    for (auto const& [device, capability] : {std::pair{"a100", 80}, {"l40s", 89}, {"b200", 100}, {"rtx5090", 120}}) {
+        auto const column = SupportMatrixColumn::find(version, capability);
+        REQUIRE(column);
+        for (std::size_t i = 0; i < groups.size(); i += 3) {  // every third, to save time
+            Graphs graphs(groups[i].cases[3]);
+            for (bool const is_backward : {false, true}) {
+                auto const limits = column->limits_of(groups[i].name, is_backward);
+                if (!limits) continue;
+                INFO(groups[i].name << (is_backward ? ", backward on " : ", forward on ") << device);
+                Session& session = is_backward ? graphs.backward : graphs.forward;
+                std::string const refusal =
+                    session.graph().build_operation_graph(Target::offline(device)).get_message();
+                if (limits->empty()) CHECK(refusal == "");
+                else CHECK(refusal.find("[cudnn." + limits->substr(0, limits->find(' ')) + "]") != refusal.npos);
+            }
+        }
+    }
 }
 
 TEST_CASE("cases of a group are refused by the limits that it names, and by no others", "[offline]") {
