@@ -1,0 +1,74 @@
+#!/bin/sh
+# tools/run_gpu.sh with stand-ins for the programs: its table, its last line and how it ends.
+#   run_gpu_test.sh <tools/run_gpu.sh> <empty folder for its files>
+set -eu
+script=$1 folder=$2
+rm -rf "$folder"
+mkdir -p "$folder/build/test/gpu" "$folder/bin"
+programs=$folder/build/test/gpu
+
+# program <path> <its lines of shell>
+program() {
+    printf '#!/bin/sh\n%s\n' "$2" >"$1"
+    chmod +x "$1"
+}
+expect() {
+    if ! grep -q -- "$1" "$folder/output"; then
+        echo "missing: $1"
+        cat "$folder/output"
+        exit 1
+    fi
+}
+run() {
+    PATH="$folder/bin:$PATH" SDPA_GRAPH_CUDNN_PATH=/here/libcudnn.so.9 "$script" "$folder/build" "$@" \
+        >"$folder/output" 2>&1 || return $?
+}
+fails() { if run "$@"; then echo "did not fail: $*"; cat "$folder/output"; exit 1; fi; }
+
+suite='if [ "$1" = gpu ]; then echo "NVIDIA H200 (9.0), cuDNN 9.19.0"; exit; fi; echo "suite of $1"'
+program "$programs/gpu_suite" "$suite"
+program "$programs/gpu_features" 'echo "0 failures"'
+program "$programs/gpu_plans" 'echo "plans: $1"'
+program "$folder/bin/ctest" 'echo "100% tests passed"'
+program "$folder/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
+
+SDPA_GRAPH_GPU_CASES=1000-2000 run || { cat "$folder/output"; exit 1; }
+expect 'suite of 1000-2000'
+expect '^NVIDIA H200 (9.0), cuDNN 9.19.0  *ok '
+expect '^gpu: ok, 6 of 6 steps are ok$'
+run 9.19 9.14
+expect '^gpu: ok, 6 of 6'
+fails 9.1
+expect 'of version 9.1'
+
+# A step that fails, one that skips, a memory fault.
+program "$programs/gpu_features" 'echo "1 failures"; exit 1'
+program "$folder/bin/ctest" 'echo "3: skipped: there is no GPU here"'
+program "$folder/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"; echo "ERROR SUMMARY: 2 errors"'
+fails
+expect '^features  failed .* 1 failures'
+expect '^samples   skipped'
+expect '^memcheck  failed'
+expect '^gpu: FAILED, 2 of 6 steps are ok$'
+
+# What limits refuse is a fault on 9.0 alone.
+program "$programs/gpu_features" 'exit 0'
+program "$folder/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
+program "$folder/bin/ctest" 'echo "9/9 Test sample_25_fp8_cuda ...***Skipped"'
+fails
+expect '^gpu: FAILED, 4 of 6'
+program "$programs/gpu_suite" "$(echo "$suite" | sed 's/H200 (9.0)/A100 (8.0)/')"
+run || { cat "$folder/output"; exit 1; }
+
+# A stop by time, as timeout(1) makes it: what did not run is told, and nothing that it started goes on.
+program "$programs/gpu_features" 'while :; do date +%s.%N >"'"$folder"'/alive"; sleep 0.1; done'
+begin=$(date +%s)
+status=0
+PATH="$folder/bin:$PATH" SDPA_GRAPH_CUDNN_PATH=/here/libcudnn.so.9 timeout 3 "$script" "$folder/build" \
+    >"$folder/output" 2>&1 || status=$?
+[ "$status" -ne 0 ] && [ $(($(date +%s) - begin)) -lt 30 ] || { echo "stopped with $status"; exit 1; }
+expect '^gpu: STOPPED before its end, 4 of 6 steps are ok$'
+expect 'not run'
+last=$(cat "$folder/alive")
+sleep 1
+[ "$last" = "$(cat "$folder/alive")" ] || { echo "a step goes on after the stop"; exit 1; }

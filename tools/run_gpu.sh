@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# All that needs a GPU, with one cuDNN after the other; nothing may be skipped. ./run gpu builds it, and ends here.
+#   tools/run_gpu.sh <build folder> [version...]   9.14: of the cuDNN libraries that are found, those of that version
+# SDPA_GRAPH_CUDNN_PATH: this library alone. SDPA_GRAPH_GPU_CASES: how many random cases, or which: 1000-2000.
+# What ends it, but for SIGKILL, there is a table at the end, and a last line that says how many steps were right. What
+# each step printed is in log/gpu beside the build folder.
+set -euo pipefail
+
+build=$1
+logs=$(dirname "$build")/log/gpu
+steps=(suite features plans samples compat memcheck)
+state="STOPPED before its end"
+
+main() {
+    local folder
+    rm -rf "$logs"
+    mkdir -p "$logs"
+    prepare "$@"
+    trap finish EXIT
+    trap stop TERM INT HUP
+    set -m  # lanes are process groups, which can be stopped whole
+    for folder in "$logs"/*/; do test_with "${folder%/}"; done
+    state=FAILED
+}
+
+# A folder for each cuDNN that is to be tested, with its library and the GPU.
+prepare() {
+    local library gpu folder count=0
+    while read -r library; do
+        if ! gpu=$(SDPA_GRAPH_CUDNN_PATH=$library "$build/test/gpu/gpu_suite" gpu); then
+            echo "$library: $gpu" >&2
+            exit 1
+        fi
+        if ! is_wanted "${gpu##*cuDNN }" "$@"; then continue; fi
+        folder=$logs/$((++count))
+        mkdir "$folder"
+        echo "$library" >"$folder/library"
+        echo "$gpu" >"$folder/gpu"
+    done < <(libraries)
+    if ((count == 0)); then
+        echo "no libcudnn.so.9 was found${1:+ of version $*}, so nothing was tested; install one (pip install" \
+            "nvidia-cudnn-cu13) or name one in SDPA_GRAPH_CUDNN_PATH" >&2
+        exit 1
+    fi
+}
+
+# is_wanted <version> [wanted version...]
+is_wanted() {
+    local version=$1 wanted
+    shift
+    for wanted in "$@"; do
+        if [[ $version. == "$wanted".* ]]; then return 0; fi
+    done
+    (($# == 0))
+}
+
+# The libcudnn.so.9 that the caller chose, or each that Python packages, the system and the toolkit brought.
+libraries() {
+    local folder
+    if [[ -n ${SDPA_GRAPH_CUDNN_PATH:-} ]]; then
+        echo "$SDPA_GRAPH_CUDNN_PATH"
+        return
+    fi
+    {
+        python3 -c 'import nvidia.cudnn; print(list(nvidia.cudnn.__path__)[0] + "/lib")' 2>/dev/null || true
+        printf '%s\n' /usr/lib/x86_64-linux-gnu /usr/local/cuda/lib64
+    } | while read -r folder; do
+        if [[ -e $folder/libcudnn.so.9 ]]; then readlink -f "$folder/libcudnn.so.9"; fi
+    done | sort -u
+}
+
+# The suite takes all cores; the other steps mostly wait for one, and run beside it.
+test_with() {
+    local folder=$1 gpu=$build/test/gpu
+    echo "$(<"$folder/gpu"): $(<"$folder/library")"
+    export SDPA_GRAPH_CUDNN_PATH
+    SDPA_GRAPH_CUDNN_PATH=$(<"$folder/library")
+    step suite "$gpu/gpu_suite" "${SDPA_GRAPH_GPU_CASES:-300}" &
+    { step features "$gpu/gpu_features" && step plans run_stored_plans; } &
+    { step samples run_programs '^sample_' && step compat run_programs '^compat\.' && step memcheck run_memcheck; } &
+    wait
+}
+
+# step <name> <command...>: what came of it, as "ok 41 s", stands in a file from then on.
+step() {
+    local name=$1 log=$folder/$1.log begin=$SECONDS code=0 result=ok report
+    shift
+    "$@" >"$log" 2>&1 || code=$?
+    if ((code == 77)); then result=skipped; elif ((code != 0)); then result=failed; fi
+    echo "$result $((SECONDS - begin)) s" >"$folder/$name.result"
+    report=$(printf '%-9s %-12s %s' "$name" "$(<"$folder/$name.result")" "$(tail -n 1 "$log")")
+    if [[ $result != ok ]]; then report+=$'\n'"$(tail -n 60 "$log")"$'\n'"full log: $log"; fi
+    echo "$report"
+}
+
+run_stored_plans() {
+    local plans=$build/plans
+    rm -rf "$plans"
+    mkdir -p "$plans"
+    "$gpu/gpu_plans" device "$plans" && "$gpu/gpu_plans" store "$plans" && "$gpu/gpu_plans" run "$plans"
+}
+
+# The tests of that name with the label gpu. ctest counts those that skip as passed. Limits may refuse one, as FP8 on
+# older GPUs, but not on compute capability 9.0.
+run_programs() {
+    SDPA_TEST_NEEDS_GPU=1 ctest --test-dir "$build" -L '^gpu$' -R "$1" -V -j 4 --no-tests=error || return 1
+    if grep -qE '\*\*\*Not Run|\(Disabled\)|^[0-9]+: skipped' "$log"; then return 77; fi
+    if [[ $(<"$folder/gpu") == *"(9.0)"* ]] && grep -qF '***Skipped' "$log"; then return 77; fi
+}
+
+# In all processes, of which shells and others have nothing to do with CUDA.
+run_memcheck() {
+    if ! command -v compute-sanitizer; then
+        echo "compute-sanitizer is not here; it comes with the CUDA toolkit"
+        return 1
+    fi
+    compute-sanitizer --tool memcheck --target-processes all --require-cuda-init no --error-exitcode 9 \
+        "$gpu/gpu_suite" 0 causal || return 1
+    grep -q 'ERROR SUMMARY: 0 errors' "$log" && ! grep -qE 'ERROR SUMMARY: [1-9]' "$log"
+}
+
+stop() {
+    local lane
+    trap '' TERM INT HUP
+    for lane in $(jobs -p); do kill -- "-$lane" 2>/dev/null || true; done
+    wait
+    exit 143
+}
+
+finish() {
+    local folder name result good=0 all=0 code=1
+    echo
+    printf '%-40s' "" && printf '%-15s' "${steps[@]}" && echo
+    for folder in "$logs"/*/; do
+        printf '%-40s' "$(<"$folder/gpu")"
+        for name in "${steps[@]}"; do
+            result="not run"
+            if [[ -e $folder/$name.result ]]; then result=$(<"$folder/$name.result"); fi
+            if [[ $result == ok* ]]; then good=$((good + 1)); fi
+            all=$((all + 1))
+            printf '%-15s' "$result"
+        done
+        echo
+    done
+    if ((good == all)); then state=ok code=0; fi
+    echo "gpu: $state, $good of $all steps are ok"
+    exit "$code"
+}
+
+shift
+main "$@"
