@@ -17,7 +17,7 @@ inline constexpr TensorId kNoTensor = -1;
 struct TensorSpec {
     std::string name;
     std::optional<std::int64_t> uid;
-    std::optional<std::int64_t> automatic_uid;  // what an earlier validation assigned; never serialized
+    std::optional<std::int64_t> automatic_uid;  // what this or an earlier validation assigned; never serialized
     DataType_t data_type = DataType_t::NOT_SET;
     core::Dims dim;
     core::Dims stride;

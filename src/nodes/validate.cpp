@@ -87,7 +87,7 @@ struct Validator {
         for (std::size_t i = 0; i < spec.tensors.size(); ++i) {
             if (!used[i] || spec.tensors[i].uid) continue;
             while (taken.contains(next)) ++next;
-            spec.tensors[i].uid = next++;
+            spec.tensors[i].uid = spec.tensors[i].automatic_uid = next++;
         }
     }
 

@@ -45,17 +45,16 @@ class PackFaults {
 };
 
 // Puts each pointer into the slot of its uid. What no slot asks for is dropped, but for memory that waits for a result.
+// Programs pass one map for several graphs, so that a number may be an automatic uid here by chance alone.
 class SlotFiller final : public Variant_pack_sink {
    public:
     SlotFiller(PackLayout const& layout, std::span<void*> pointers, PackFaults& faults)
         : layout_(layout), pointers_(pointers), faults_(faults) {}
 
     void add(std::int64_t uid, void* pointer) override {
-        if (Slot const* const slot = find_uid(layout_.slots, uid)) {
-            pointers_[static_cast<std::size_t>(slot - layout_.slots.data())] = pointer;
-        } else if (pointer != nullptr) {
-            refuse_virtual(uid);
-        }
+        if (fill(uid, pointer) || pointer == nullptr) return;
+        VirtualTensor const* const result = find_uid(layout_.virtual_tensors, uid);
+        if (result != nullptr && !result->is_uid_automatic) refuse(*result);
     }
 
     void add(std::shared_ptr<graph::Tensor_attributes> const& tensor, void* pointer) override {
@@ -64,8 +63,9 @@ class SlotFiller final : public Variant_pack_sink {
         } else if (is_foreign(*tensor)) {
             faults_.add(tensor->get_name(),
                         "tensor '" + tensor->get_name() + "' in the pack belongs to another graph; use this graph's");
-        } else if (tensor->has_uid()) {
-            add(tensor->get_uid(), pointer);
+        } else if (tensor->has_uid() && !fill(tensor->get_uid(), pointer) && pointer != nullptr) {
+            VirtualTensor const* const result = find_uid(layout_.virtual_tensors, tensor->get_uid());
+            if (result != nullptr) refuse(*result);
         }
     }
 
@@ -75,12 +75,18 @@ class SlotFiller final : public Variant_pack_sink {
         return owner != 0 && owner != layout_.graph_id;
     }
 
-    void refuse_virtual(std::int64_t uid) const {
-        VirtualTensor const* const tensor = find_uid(layout_.virtual_tensors, uid);
-        if (tensor == nullptr) return;
-        faults_.add(tensor->name, label(*tensor) +
-                                      " is virtual, so that nothing would be written to its memory in the pack; call "
-                                      "set_output(true) on it before the graph is built, or remove the entry");
+    // False where there is no slot of that uid.
+    bool fill(std::int64_t uid, void* pointer) {
+        Slot const* const slot = find_uid(layout_.slots, uid);
+        if (slot == nullptr) return false;
+        pointers_[static_cast<std::size_t>(slot - layout_.slots.data())] = pointer;
+        return true;
+    }
+
+    void refuse(VirtualTensor const& result) const {
+        faults_.add(result.name, label(result) +
+                                     " is virtual, so that nothing would be written to its memory in the pack; call "
+                                     "set_output(true) on it before the graph is built, or remove the entry");
     }
 
     PackLayout const& layout_;
@@ -131,7 +137,9 @@ static std::vector<VirtualTensor> virtual_results(nodes::GraphSpec const& graph)
     for (nodes::Node const& node : graph.nodes) {
         nodes::for_each_port(node, nodes::Direction::Output, [&](nodes::PortRow const&, nodes::TensorId id) {
             nodes::TensorSpec const& tensor = graph.tensors[static_cast<std::size_t>(id)];
-            if (tensor.is_virtual) tensors.push_back({tensor.uid.value(), expand::name_of_tensor(tensor, &node)});
+            if (!tensor.is_virtual) return;
+            tensors.push_back({tensor.uid.value(), expand::name_of_tensor(tensor, &node),
+                               tensor.uid == tensor.automatic_uid});
         });
     }
     std::ranges::sort(tensors, {}, &VirtualTensor::uid);

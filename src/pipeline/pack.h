@@ -39,6 +39,7 @@ struct Slot {
 struct VirtualTensor {
     std::int64_t uid;
     std::string name;
+    bool is_uid_automatic;
 };
 
 // What a plan holds packs against.

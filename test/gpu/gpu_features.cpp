@@ -326,7 +326,7 @@ void check_virtual_results(GpuStream const& gpu) {
     ForwardOutputs const out = make_forward_outputs(c);
     Session session(c, in, out);
     TensorPtr const stats = session.tensor_of(out.stats);
-    stats->set_output(false);
+    stats->set_output(false).set_uid(500);
     expect_good(session.build(Target::cuda(gpu.handle())), "a plan with virtual Stats");
     DeviceMirror mirror;
     auto pack = device_pack(session, mirror);

@@ -244,5 +244,5 @@ TEST_CASE("sdpa_fwd.c34 sdpa_bwd.c34: what fits neither place stays where it is"
     };
     expect_in_attention("c34", break_graph,
                         {INVALID_VALUE, "attention", "dropout_mask", "dropout_scale with dims [2, 4, 8, 6]",
-                         "one element, every dim 1", "call set_dim({1, 1, 1, 1}) on it"});
+                         "one element, every dim 1", "call set_dim({1, 1, 1, 1})"});
 }
