@@ -108,10 +108,8 @@ void set_plain(Machine& m, Numbers const& n) {
 }
 
 void rename(Machine& m, Numbers const& n) {
-    on_attention(m, [&](auto& attributes) {
-        if (n.flag(0)) attributes.set_name(static_cast<char const*>(nullptr));
-        else attributes.set_name(std::string(static_cast<std::size_t>(n[1] & 0xff), 'n'));
-    });
+    on_attention(
+        m, [&](auto& attributes) { attributes.set_name(std::string(static_cast<std::size_t>(n[1] & 0xff), 'n')); });
 }
 
 void start_anew(Machine& m, Numbers const& n) {

@@ -72,10 +72,7 @@ void set_vector(Machine& m, Numbers const& n) {
     });
 }
 void set_name(Machine& m, Numbers const& n) {
-    on_tensor(m, n, [&](Tensor_attributes& t) {
-        if (n.flag(1)) t.set_name(static_cast<char const*>(nullptr));
-        else t.set_name(std::string(static_cast<std::size_t>(n[2] & 0xff), 'x'));
-    });
+    on_tensor(m, n, [&](Tensor_attributes& t) { t.set_name(std::string(static_cast<std::size_t>(n[2] & 0xff), 'x')); });
 }
 void embed(Machine& m, Numbers const& n) {
     on_tensor(m, n, [&](Tensor_attributes& t) {
