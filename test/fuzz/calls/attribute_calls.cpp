@@ -45,13 +45,15 @@ void set_tensor(Machine& m, Numbers const& n) {
 void set_number(Machine& m, Numbers const& n) {
     int const bound = static_cast<int>(n[1]);
     on_attention(m, [&](auto& attributes) {
-        switch (n.as<int>(0, 7)) {
+        switch (n.as<int>(0, 9)) {
             case 0: attributes.set_diagonal_band_left_bound(bound); return;
             case 1: attributes.set_diagonal_band_right_bound(bound); return;
             case 2: attributes.set_diagonal_alignment(n.as<DiagonalAlignment_t>(1, 3)); return;
             case 3: attributes.set_sliding_window_length(bound); return;
             case 4: attributes.set_attn_scale(number(n[1])); return;
             case 5: attributes.set_causal_mask(n.flag(1)).set_causal_mask_bottom_right(n.flag(2)); return;
+            case 6: attributes.set_stats_use_log2(n.flag(1)); return;
+            case 7: attributes.set_max_total_seq_len_q(n[1]).set_max_total_seq_len_kv(n[2]); return;
             default: attributes.set_alibi_mask(n.flag(1));
         }
     });
@@ -73,11 +75,10 @@ void set_for_forward(Machine& m, Numbers const& n) {
 
 void set_for_backward(Machine& m, Numbers const& n) {
     Tensor_ptr const tensor = n.in(m.tensors, 1), other = n.in(m.tensors, 2);
-    switch (n.as<int>(0, 5)) {
+    switch (n.as<int>(0, 4)) {
         case 0: m.backward.set_dbias(tensor); return;
         case 1: m.backward.set_dsink_token(tensor); return;
-        case 2: m.backward.set_max_total_seq_len_q(n[1]).set_max_total_seq_len_kv(n[2]); return;
-        case 3: m.backward.set_dropout(tensor, other, n.in(m.tensors, 3)); return;
+        case 2: m.backward.set_dropout(tensor, other, n.in(m.tensors, 3)); return;
         default: m.backward.set_deterministic_algorithm(n.flag(1));
     }
 }

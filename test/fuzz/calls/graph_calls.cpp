@@ -136,6 +136,8 @@ void change_cache(Machine& m, Numbers const& n) {
     else if (n.flag(2)) cudnn_frontend::KernelCache taken(std::move(*cache));
     m.note(cache->status());
     m.expect(!cache->describe().empty(), "a kernel cache can be described");
+    std::string& text = n.in(m.documents, 3);
+    m.note(n.flag(2) ? cache->to_json(text) : cache->from_json(text));
 }
 
 constexpr Call kCalls[] = {

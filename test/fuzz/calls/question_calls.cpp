@@ -18,6 +18,8 @@ void print(Machine& m, Numbers const& n) {
     m.expect(graph.print() == graph.print(), "a graph prints the same again");
     m.expect(graph.key() == graph.key(), "a graph has one key");
     m.expect(graph.check().to_json().size() >= 2, "a report is a JSON array");
+    m.expect(graph.advice().to_text() == graph.advice().to_text(), "a graph has one advice");
+    m.note(graph.prepare_variant_pack_template());
 }
 
 void ask_plans(Machine& m, Numbers const& n) {
