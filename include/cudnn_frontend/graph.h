@@ -222,8 +222,8 @@ class SDPA_GRAPH_API Graph {
     // Whether pointers can be given in that order: a plan is there. Building it has prepared all that a run needs.
     error_t prepare_variant_pack_template();
 
-    // Runs the plan on a map from uid, or from tensor, to pointer. Entries that the plan does not need are ignored. CPU
-    // targets take host pointers and ignore the handle.
+    // Runs the plan on a map from uid, or from tensor, to pointer. Entries that the plan does not need are ignored, but
+    // memory for a virtual result, which is an error. CPU targets take host pointers and ignore the handle.
     template <class Map>
     error_t execute(cudnnHandle_t handle, Map const& pack, void* workspace) const {
         return run(handle, Variant_pack::of(pack), workspace, -1);

@@ -191,7 +191,7 @@ class OperationLowering {
         if (op.options.stats_in_base_2) {
             keep(
                 {error_code_t::GRAPH_NOT_SUPPORTED,
-                 subject_ + " gives Stats in base 2, which cuDNN's unified attention has as natural logarithms alone"});
+                 subject_ + " gives Stats in base 2, which cuDNN's unified attention writes as natural logarithms only"});
             return {};
         }
         using enum SdpaForwardAttribute;

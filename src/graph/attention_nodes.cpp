@@ -35,6 +35,8 @@ static std::array<Tensor_ptr, 3> backward_results(nodes::Draft& node, Graph::Imp
             make_output(node, port::dV, "dV", impl)};
 }
 
+namespace {
+
 // As long as it lives, the graph keeps its parts.
 class RunningModifier {
    public:
@@ -45,6 +47,8 @@ class RunningModifier {
    private:
     Graph::Impl& impl_;
 };
+
+}  // namespace
 
 // What the callable returned; null, and a fault, where it threw.
 static Tensor_ptr call_modifier(Graph& graph, Graph::Impl& impl, detail::Score_modifier const& modifier,

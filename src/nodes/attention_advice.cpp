@@ -110,7 +110,7 @@ void alibi_looks_back(RuleScope const& scope) {
     AttentionFields const& options = fields(scope);
     if (!options.alibi_mask || options.right_bound) return;
     scope.report_node("the ALiBi mask and no right bound",
-                      "keys behind the query's own gain the more the further away they are",
+                      "the further a key lies behind the query, the more its score is raised",
                       "call set_causal_mask(true) too; for both directions pass -slope * |row - column| as the bias");
 }
 

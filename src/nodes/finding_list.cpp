@@ -2,6 +2,7 @@
 
 #include "nodes/wording.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace cudnn_frontend::nodes {
@@ -26,9 +27,11 @@ void FindingList::add(Finding finding, Node const* node, std::string const& port
     Group& group = groups_[entry->second];
     group.ports.push_back(port);
     // One tensor may be connected to several ports.
-    auto& others = group.finding.others;
-    std::string const& last = others.empty() ? group.finding.where.tensor : others.back();
-    if (finding.where.tensor != last) others.push_back(std::move(finding.where.tensor));
+    Finding& shared = group.finding;
+    std::string& tensor = finding.where.tensor;
+    bool const is_known =
+        tensor == shared.where.tensor || std::ranges::find(shared.others, tensor) != shared.others.end();
+    if (!is_known) shared.others.push_back(std::move(tensor));
 }
 
 std::vector<Finding> FindingList::take() const {

@@ -52,14 +52,14 @@ error_t Graph::print_operations(std::string& text, OperationsFormat format) cons
 }
 
 error_t Graph::serialize(std::string& json) const {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         json = json::write_graph(detail::Graph_access::snapshot(*this).spec);
         return {};
     });
 }
 
 error_t Graph::deserialize(std::string const& json) {
-    return guarded([&]() -> error_t {
+    return guarded_in(impl_, [&]() -> error_t {
         SDPA_GRAPH_TRY(check_replaceable(impl_));
         auto const spec = json::read_graph(json);
         if (spec.is_bad()) return spec.error();

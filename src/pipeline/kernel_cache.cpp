@@ -17,7 +17,7 @@ error_t check_version(std::size_t version) {
     return {error_code_t::GRAPH_NOT_SUPPORTED, "the kernels were made with version " + std::to_string(version) +
                                                    " of cuDNN; loaded is " +
                                                    (loaded == 0 ? "none" : "version " + std::to_string(loaded)) +
-                                                   ", which cannot use them: begin with an empty cache"};
+                                                   ", which cannot use them: start with an empty cache"};
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ error_t invalid(std::string const& found) {
 }
 
 error_t wrong_format(std::int64_t format) {
-    std::string const whose = format == 1 ? ", which an older version of it wrote" : "";
+    std::string const whose = format == 1 ? ", which an older version wrote" : "";
     return invalid("they have the format " + std::to_string(format) + whose + "; needed is " + std::to_string(kFormat));
 }
 

@@ -484,8 +484,8 @@ constexpr Limit kLimits[] = {
      "another way",
      "set_compute_data_type(DataType_t::FLOAT) for the operation", kUnsupported, Ground::WrongRun, integers_of_floats},
     {"cudnn.s92",
-     "natural logarithms in Stats: in forward no engine gives others, and asked about others in backward beside "
-     "causality cuDNN ends the process",
+     "Stats as natural logarithms: no engine of forward writes them in base 2, and asked for backward of such Stats "
+     "with a causal mask cuDNN crashes",
      "leave out set_stats_use_log2(true), and multiply Stats by 1 / ln 2 after forward or by ln 2 before backward",
      kUnsupported, Ground::FatalQuestion, stats_in_base_2},
 };

@@ -4,7 +4,8 @@ namespace cudnn_frontend::pipeline {
 
 std::string reason_to_refuse(bool is_wrong_in_parts, cudnn::EngineChoice const& choice, std::size_t cudnn_version) {
     if (!is_wrong_in_parts || !cudnn::may_split_keys(choice.knobs, cudnn_version)) return {};
-    return "may split the keys of one query, which computes wrong beside a sink, drawn dropout or numbers for heads";
+    return "may split the keys of one query, which gives wrong results with a sink, generated dropout or per-head "
+           "numbers";
 }
 
 Candidate::Candidate(std::shared_ptr<CudnnWork const> work, std::shared_ptr<Engine> engine)

@@ -43,19 +43,16 @@ Result<std::shared_ptr<cudnn::Descriptor const>> kernels_for(KernelCache& cache,
     KernelCache::Impl& held = *detail::Kernel_cache_access::impl(cache);
     std::lock_guard const lock(held.mutex);
     std::string const part = part_of(graph.key());
-    auto& store = held.parts[part];
-    if (!store) {
+    auto known = held.parts.find(part);
+    if (known == held.parts.end()) {
         auto const text = held.texts.find(part);
         auto made = CudnnKernels::make(graph.descriptor(), text == held.texts.end() ? nullptr : &text->second);
-        if (made.is_bad()) {
-            held.parts.erase(part);
-            return made.error();
-        }
-        store = std::move(made).value();
+        if (made.is_bad()) return made.error();
+        known = held.parts.emplace(part, std::move(made).value()).first;
         held.texts.erase(part);
     }
-    auto const& kernels = static_cast<CudnnKernels const&>(*store);
-    return std::shared_ptr<cudnn::Descriptor const>(store, &kernels.descriptor());
+    auto const& kernels = static_cast<CudnnKernels const&>(*known->second);
+    return std::shared_ptr<cudnn::Descriptor const>(known->second, &kernels.descriptor());
 }
 
 }  // namespace cudnn_frontend::pipeline

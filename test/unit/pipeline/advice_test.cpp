@@ -67,7 +67,7 @@ TEST_CASE("advice.a06: a sliding window that sees the future") {
 
 TEST_CASE("advice.a07: ALiBi for keys behind the query's own") {
     expect_advice(scaled().set_alibi_mask(true), "advice.a07", "the ALiBi mask and no right bound",
-                  "keys behind the query's own gain the more the further away they are",
+                  "the further a key lies behind the query, the more its score is raised",
                   "call set_causal_mask(true) too; for both directions pass -slope * |row - column| as the bias");
     expect_none(scaled().set_alibi_mask(true).set_causal_mask(true));
 }

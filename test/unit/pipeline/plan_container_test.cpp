@@ -80,7 +80,7 @@ TEST_CASE("a container of another format is refused with what to do") {
     };
     std::string const start = "the bytes are no stored plan that this library can read: they have the format ";
     std::string const end = "; needed is 2; store the plan again with serialize()";
-    CHECK(answer_to(1) == start + "1, which an older version of it wrote" + end);
+    CHECK(answer_to(1) == start + "1, which an older version wrote" + end);
     CHECK(answer_to(3) == start + "3" + end);
     CHECK(answer_to(2) == "");
 }

@@ -260,7 +260,7 @@ TEST_CASE("a stored plan of an engine that computes its graph wrong is refused")
         };
         CHECK(answer_to_changed(bytes, choose) ==
               std::string("the engine of the stored plan, eng1") + text +
-                  ", may split the keys of one query, which computes wrong beside a sink, drawn dropout or numbers for "
+                  ", may split the keys of one query, which gives wrong results with a sink, generated dropout or per-head "
                   "heads: build the graph again");
         CHECK(answer_to_changed(without_sink, choose) == "");
         IgnoredLimits const ignored;  // this is none
@@ -340,7 +340,7 @@ TEST_CASE("a kernel cache stays as it is where its text is faulty, of another cu
     CHECK(error.get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
     CHECK(
         error.get_message() ==
-        "the kernels were made with version 91900 of cuDNN; loaded is version 91800, which cannot use them: begin with "
+        "the kernels were made with version 91900 of cuDNN; loaded is version 91800, which cannot use them: start with "
         "an empty cache");
     planning.fake.version = 91900;
     REQUIRE(cache->to_json(unchanged).get_message() == "");
