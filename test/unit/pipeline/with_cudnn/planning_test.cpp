@@ -258,10 +258,10 @@ TEST_CASE("a stored plan of an engine that computes its graph wrong is refused")
         auto const choose = [&, choice = knob](pipeline::StoredPlan& plan) {
             plan.choice = {.engine = 1, .knobs = {choice}};
         };
-        CHECK(answer_to_changed(bytes, choose) ==
-              std::string("the engine of the stored plan, eng1") + text +
-                  ", may split the keys of one query, which gives wrong results with a sink, generated dropout or per-head "
-                  "heads: build the graph again");
+        CHECK(answer_to_changed(bytes, choose) == std::string("the engine of the stored plan, eng1") + text +
+                                                      ", may split the keys of one query, which gives wrong results "
+                                                      "with a sink, generated dropout or per-head "
+                                                      "numbers: build the graph again");
         CHECK(answer_to_changed(without_sink, choose) == "");
         IgnoredLimits const ignored;  // this is none
         CHECK(answer_to_changed(bytes, choose) != "");
