@@ -25,8 +25,8 @@ class SDPA_GRAPH_API Report {
     bool ok() const { return findings_.empty(); }
     std::vector<Finding> const& findings() const& { return findings_; }
     std::vector<Finding> findings() &&;  // so that for (... : graph.check().findings()) does what it says
-    std::string to_text() const;  // a few lines for each finding
-    std::string to_json() const;  // an array of objects with the members of Finding
+    std::string to_text() const;         // a few lines for each finding
+    std::string to_json() const;         // an array of objects with the members of Finding
     // The first finding's code and place with the text of all, up to a hundred; success where there is none.
     error_t to_error() const;
 

@@ -34,8 +34,8 @@ std::vector<std::string> notes_on_parts(std::string const& library_path);
 // Opens NVRTC, where it can be found, for as long as the process lives.
 void open_compiler(std::size_t cuda_version);
 
-// Where NVRTC, cuBLASLt and the CUDA driver are, or how to get them. Opens NVRTC and cuBLASLt, which takes a tenth of a second:
-// for reports.
+// Where NVRTC, cuBLASLt and the CUDA driver are, or how to get them. Opens NVRTC and cuBLASLt, which takes a tenth of a
+// second: for reports.
 std::vector<std::string> notes_on_machine(LibraryReport const& report);
 
 }  // namespace cudnn_frontend::cudnn

@@ -189,9 +189,9 @@ class OperationLowering {
 
     Descriptor make(ir::SdpaForwardOp const& op) {
         if (op.options.stats_in_base_2) {
-            keep(
-                {error_code_t::GRAPH_NOT_SUPPORTED,
-                 subject_ + " gives Stats in base 2, which cuDNN's unified attention writes as natural logarithms only"});
+            keep({error_code_t::GRAPH_NOT_SUPPORTED,
+                  subject_ +
+                      " gives Stats in base 2, which cuDNN's unified attention writes as natural logarithms only"});
             return {};
         }
         using enum SdpaForwardAttribute;

@@ -51,11 +51,7 @@ class SlotFiller final : public Variant_pack_sink {
     SlotFiller(PackLayout const& layout, std::span<void*> pointers, PackFaults& faults)
         : layout_(layout), pointers_(pointers), faults_(faults) {}
 
-    void add(std::int64_t uid, void* pointer) override {
-        if (fill(uid, pointer) || pointer == nullptr) return;
-        VirtualTensor const* const result = find_uid(layout_.virtual_tensors, uid);
-        if (result != nullptr && !result->is_uid_automatic) refuse(*result);
-    }
+    void add(std::int64_t uid, void* pointer) override { place(uid, pointer, Key::Number); }
 
     void add(std::shared_ptr<graph::Tensor_attributes> const& tensor, void* pointer) override {
         if (!tensor) {
@@ -63,24 +59,26 @@ class SlotFiller final : public Variant_pack_sink {
         } else if (is_foreign(*tensor)) {
             faults_.add(tensor->get_name(),
                         "tensor '" + tensor->get_name() + "' in the pack belongs to another graph; use this graph's");
-        } else if (tensor->has_uid() && !fill(tensor->get_uid(), pointer) && pointer != nullptr) {
-            VirtualTensor const* const result = find_uid(layout_.virtual_tensors, tensor->get_uid());
-            if (result != nullptr) refuse(*result);
+        } else if (tensor->has_uid()) {
+            place(tensor->get_uid(), pointer, Key::Tensor);
         }
     }
 
    private:
+    enum class Key { Number, Tensor };
+
+    void place(std::int64_t uid, void* pointer, Key key) {
+        if (Slot const* const slot = find_uid(layout_.slots, uid)) {
+            pointers_[static_cast<std::size_t>(slot - layout_.slots.data())] = pointer;
+        } else if (pointer != nullptr) {
+            VirtualTensor const* const result = find_uid(layout_.virtual_tensors, uid);
+            if (result != nullptr && (key == Key::Tensor || !result->is_uid_automatic)) refuse(*result);
+        }
+    }
+
     bool is_foreign(graph::Tensor_attributes const& tensor) const {
         std::uint64_t const owner = detail::Tensor_access::graph_id(tensor);
         return owner != 0 && owner != layout_.graph_id;
-    }
-
-    // False where there is no slot of that uid.
-    bool fill(std::int64_t uid, void* pointer) {
-        Slot const* const slot = find_uid(layout_.slots, uid);
-        if (slot == nullptr) return false;
-        pointers_[static_cast<std::size_t>(slot - layout_.slots.data())] = pointer;
-        return true;
     }
 
     void refuse(VirtualTensor const& result) const {
@@ -138,8 +136,8 @@ static std::vector<VirtualTensor> virtual_results(nodes::GraphSpec const& graph)
         nodes::for_each_port(node, nodes::Direction::Output, [&](nodes::PortRow const&, nodes::TensorId id) {
             nodes::TensorSpec const& tensor = graph.tensors[static_cast<std::size_t>(id)];
             if (!tensor.is_virtual) return;
-            tensors.push_back({tensor.uid.value(), expand::name_of_tensor(tensor, &node),
-                               tensor.uid == tensor.automatic_uid});
+            tensors.push_back(
+                {tensor.uid.value(), expand::name_of_tensor(tensor, &node), tensor.uid == tensor.automatic_uid});
         });
     }
     std::ranges::sort(tensors, {}, &VirtualTensor::uid);
