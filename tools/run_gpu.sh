@@ -130,9 +130,9 @@ stop() {
 finish() {
     local folder name result good=0 all=0 code=1
     echo
-    printf '%-40s' "" && printf '%-15s' "${steps[@]}" && echo
+    printf '%-44s' "" && printf '%-15s' "${steps[@]}" && echo
     for folder in "$logs"/*/; do
-        printf '%-40s' "$(<"$folder/gpu")"
+        printf '%-44s' "$(<"$folder/gpu")"
         for name in "${steps[@]}"; do
             result="not run"
             if [[ -e $folder/$name.result ]]; then result=$(<"$folder/$name.result"); fi

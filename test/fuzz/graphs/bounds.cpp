@@ -56,6 +56,21 @@ double greatest_input(std::vector<Place> const& places, Data const& data) {
     return greatest;
 }
 
+// A score is rounded beside its bias. A bias that all keys of a row share cancels in softmax, but that rounding does not.
+double greatest_bias(Json const& graph, Data const& data) {
+    double greatest = 0.0;
+    for (Json const& node : graph["nodes"]) {
+        Json const inputs = node.value("inputs", Json::object());
+        if (!inputs.contains("bias")) continue;
+        auto const values = data.find(graph["tensors"][inputs["bias"].get_ref<std::string const&>()].value("uid", -1));
+        if (values == data.end()) continue;
+        for (double const value : values->second) {
+            if (std::isfinite(value)) greatest = std::max(greatest, std::abs(value));
+        }
+    }
+    return greatest;
+}
+
 // Of numbers in the document that are no sizes.
 bool has_great_numbers(Json const& value, double most) {
     if (value.is_number_float()) return !(std::abs(value.get<double>()) <= most);
@@ -86,7 +101,7 @@ bool is_same_kind(double a, double b) {
 }
 
 // From the answer, and from those to inputs that are a little off.
-std::vector<double> allowed_of(Place const& place, std::vector<Numbers> const& answers, double floor) {
+std::vector<double> allowed_of(Place const& place, std::vector<Numbers> const& answers, double bias, double floor) {
     std::vector<double> const& exact = answers.front().at(place.uid);
     std::vector<double> allowed(exact.size(), 0.0);
     double greatest = 0.0;
@@ -101,7 +116,7 @@ std::vector<double> allowed_of(Place const& place, std::vector<Numbers> const& a
             else if (std::isfinite(value)) spread = std::max(spread, std::abs(value - exact[i]));
         }
         if (!std::isfinite(exact[i]) && spread == 0.0) continue;
-        allowed[i] = 4.0 * spread + 32.0 * kUnit * std::abs(exact[i]) + 16.0 * kUnit * greatest + floor;
+        allowed[i] = 4.0 * spread + kUnit * (32.0 * std::abs(exact[i]) + (16.0 + 2.0 * bias) * greatest) + floor;
         if (!(std::abs(exact[i]) + allowed[i] < largest_of(place.type))) allowed[i] = kInfinity;
     }
     return allowed;
@@ -139,13 +154,14 @@ std::optional<Bounds> bounds_of(GraphCase const& c, std::vector<Place> const& pl
     }
     Bounds bounds;
     double const greatest = greatest_input(places, data);
+    double const bias = greatest_bias(wide.graph, data);
     // Backward's probabilities are exponentials of what Q and K give, less what the caller says Stats were.
     double const most = has_backward(c.graph) ? 2.0 : 1e4;
     bounds.is_moderate = greatest <= most && !has_great_numbers(c.graph, 4.0);
     for (Place const& place : places) {
         // What FLOAT flushes to zero is at most its smallest number, times what it is multiplied by.
         double const floor = 1e-36 * greatest * greatest;
-        if (place.is_output) bounds.allowed[place.uid] = allowed_of(place, answers, floor);
+        if (place.is_output) bounds.allowed[place.uid] = allowed_of(place, answers, bias, floor);
         if (place.is_output && bounds.allowed[place.uid].size() != place.elements) return std::nullopt;
     }
     return bounds;
