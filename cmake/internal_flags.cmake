@@ -30,23 +30,39 @@ function(sdpa_tests_open_cuda)
   endif()
 endfunction()
 
-# A layer of the library: every source of its folder, and of the folders named as PARTS. It sees the public headers and
-# the layers that it names.
-function(sdpa_layer name)
-  cmake_parse_arguments(ARG "" "" "LAYERS;PRIVATE;PARTS" ${ARGN})
+# A layer of the library: every source of the current folder, and of its folders named as PARTS. It sees the public headers
+# and the layers that it names. A layer's name is its folder's below src, without backends/: its headers are included as
+# "name/header.h", its target is layer_ and the name with _ for /.
+function(sdpa_layer)
+  cmake_parse_arguments(ARG "" "" "SEES;PRIVATE;PARTS" ${ARGN})
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+  sdpa_layer_of(name ${folder})
+  sdpa_layer_target(target ${name})
   list(TRANSFORM ARG_PARTS REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1/*.cpp" OUTPUT_VARIABLE part_globs)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp ${part_globs})
-  add_library(layer_${name} OBJECT ${sources})
-  set_target_properties(layer_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_include_directories(layer_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include)
-  # Each layer is reached as "name/header.h" through a folder that holds a link to that layer alone, so that an include
-  # which the layers forbid does not compile.
-  set(view ${PROJECT_BINARY_DIR}/layers/${name})
-  file(MAKE_DIRECTORY ${view})
-  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${view}/${name} SYMBOLIC)
-  target_include_directories(layer_${name} PUBLIC ${view})
-  target_link_libraries(layer_${name} PRIVATE sdpa_internal_flags ${ARG_PRIVATE})
-  foreach(layer IN LISTS ARG_LAYERS)
-    target_link_libraries(layer_${name} PUBLIC layer_${layer})
+  add_library(${target} OBJECT ${sources})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include)
+  # Each layer is reached through a folder that holds a link to that layer alone, so that an include which the layers
+  # forbid does not compile.
+  set(view ${PROJECT_BINARY_DIR}/layers/${target})
+  get_filename_component(parent ${view}/${name} DIRECTORY)
+  file(MAKE_DIRECTORY ${parent})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${view}/${name} SYMBOLIC)
+  target_include_directories(${target} PUBLIC ${view})
+  target_link_libraries(${target} PRIVATE sdpa_internal_flags ${ARG_PRIVATE})
+  foreach(seen IN LISTS ARG_SEES)
+    sdpa_layer_target(seen_target ${seen})
+    target_link_libraries(${target} PUBLIC ${seen_target})
   endforeach()
+endfunction()
+
+function(sdpa_layer_of result folder)
+  string(REGEX REPLACE "^backends/" "" name ${folder})
+  set(${result} ${name} PARENT_SCOPE)
+endfunction()
+
+function(sdpa_layer_target result name)
+  string(REPLACE "/" "_" target layer_${name})
+  set(${result} ${target} PARENT_SCOPE)
 endfunction()

@@ -45,7 +45,7 @@ def compare(code_name, code, places):
 
 
 def check_nodes(tests):
-    rules = ids_in(RULE_ID, map(strings_of, (ROOT / "src/nodes").glob("*.cpp")))
+    rules = ids_in(RULE_ID, map(strings_of, (ROOT / "src/nodes").rglob("*.cpp")))
     families = {rule.split(".")[0] for rule in rules}
 
     def of_our_families(texts):
@@ -57,14 +57,14 @@ def check_nodes(tests):
 
 def check_runs(tests):
     """What is found when a graph runs, in values that no graph holds."""
-    sources = [path for folder in ("src/cpu", "src/pipeline") for path in (ROOT / folder).glob("*.cpp")]
+    sources = [path for folder in ("src/backends/cpu", "src/pipeline") for path in (ROOT / folder).glob("*.cpp")]
     rules = ids_in(RUN_ID, map(strings_of, sources))
     spec = ids_in(RUN_ID, [(ROOT / "docs/spec.md").read_text()])
-    return rules, compare("src/cpu and src/pipeline", rules, [("docs/spec.md", spec), ("any test", ids_in(RUN_ID, tests))])
+    return rules, compare("src/backends/cpu and src/pipeline", rules, [("docs/spec.md", spec), ("any test", ids_in(RUN_ID, tests))])
 
 
 def check_advice(tests):
-    advice = ids_in(ADVICE_ID, map(strings_of, (ROOT / "src/nodes").glob("*.cpp")))
+    advice = ids_in(ADVICE_ID, map(strings_of, (ROOT / "src/nodes").rglob("*.cpp")))
     spec = ids_in(ADVICE_ID, [(ROOT / "docs/spec.md").read_text()])
     return advice, compare("src/nodes", advice, [("docs/spec.md", spec), ("any test", ids_in(ADVICE_ID, tests))])
 
@@ -74,7 +74,7 @@ def text_of(literals):
 
 
 def limits_of_table():
-    source = (ROOT / "src/support/table.cpp").read_text()
+    source = (ROOT / "src/backends/cudnn/quirks/table.cpp").read_text()
     return {text_of(id): (text_of(need), text_of(fix)) for id, need, fix in LIMIT.findall(source)}
 
 
@@ -86,17 +86,17 @@ def limits_of_matrices():
 
 def check_limits(tests):
     table = limits_of_table()
-    named = ids_in(LIMIT_ID, [(ROOT / "src/support/table.cpp").read_text()])
+    named = ids_in(LIMIT_ID, [(ROOT / "src/backends/cudnn/quirks/table.cpp").read_text()])
     document = (ROOT / "docs/cudnn.md").read_text()
     rows = {id: (need, fix) for id, need, fix in LIMIT_ROW.findall(document) if LIMIT_ID.fullmatch(id)}
     shown = ids_in(LIMIT_ID, tests) | limits_of_matrices()
-    faults = compare("src/support/table.cpp", set(table), [
+    faults = compare("src/backends/cudnn/quirks/table.cpp", set(table), [
         ("what this script reads of it", named), ("the table of docs/cudnn.md", set(rows)),
         ("any test or matrix", shown)])
     for id in sorted(table.keys() & rows.keys()):
         for in_code, in_document in zip(table[id], rows[id]):
             if in_code != in_document:
-                faults.append(f"{id}: src/support/table.cpp says '{in_code}', docs/cudnn.md '{in_document}'")
+                faults.append(f"{id}: src/backends/cudnn/quirks/table.cpp says '{in_code}', docs/cudnn.md '{in_document}'")
     if list(table) != sorted(table) or list(rows) != list(table):
         faults.append("limits: not in the order of their ids, in the code and in docs/cudnn.md")
     return table, faults

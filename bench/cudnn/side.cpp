@@ -5,10 +5,10 @@
 #include <cudnn_frontend.h>
 
 #if defined(SDPA_BENCH_BARE)
-#include "cudnn/engine_plan.h"
-#include "cudnn/heuristics.h"
-#include "cudnn/library.h"
-#include "cudnn/lower.h"
+#include "cudnn/library/engine_plan.h"
+#include "cudnn/library/heuristics.h"
+#include "cudnn/library/library.h"
+#include "cudnn/library/lower.h"
 #include "expand/expand.h"
 #include "graph/graph_impl.h"
 #endif

@@ -7,7 +7,7 @@
 namespace cudnn_frontend {
 
 namespace nodes {
-struct Draft;  // a node under construction, src/nodes/draft.h
+struct Draft;  // a node under construction, src/nodes/schema/draft.h
 }
 
 namespace detail {

@@ -1,7 +1,7 @@
 #include "expand/attention_scope.h"
 
 #include "core/data_type.h"
-#include "nodes/paging.h"
+#include "nodes/attention/paging.h"
 
 #include <algorithm>
 #include <numbers>

@@ -4,7 +4,7 @@
 #include "expand/expand.h"
 #include "expand/scope.h"
 #include "expand/waiting_nodes.h"
-#include "nodes/fp8.h"
+#include "nodes/attention/fp8.h"
 
 #include <initializer_list>
 

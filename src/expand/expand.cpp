@@ -1,7 +1,7 @@
 #include "expand/expand.h"
 
 #include "expand/node_expansions.h"
-#include "nodes/unified.h"
+#include "nodes/attention/unified.h"
 
 namespace cudnn_frontend::expand {
 

@@ -1,7 +1,7 @@
 // Attention nodes as one operation, for targets that have it.
 #include "expand/node_expansions.h"
-#include "nodes/paging.h"
-#include "nodes/unified.h"
+#include "nodes/attention/paging.h"
+#include "nodes/attention/unified.h"
 
 namespace cudnn_frontend::expand {
 

@@ -1,8 +1,8 @@
 // What values and operations that belong to a node are named after.
 #pragma once
 
-#include "nodes/node.h"
-#include "nodes/tensor_spec.h"
+#include "nodes/schema/node.h"
+#include "nodes/schema/tensor_spec.h"
 
 namespace cudnn_frontend::expand {
 

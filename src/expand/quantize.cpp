@@ -1,7 +1,7 @@
 #include "expand/quantize.h"
 
 #include "core/block_scale.h"
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 
 #include <utility>
 

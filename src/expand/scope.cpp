@@ -1,7 +1,7 @@
 #include "expand/scope.h"
 
 #include "expand/node_names.h"
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 
 namespace cudnn_frontend::expand {
 

@@ -2,10 +2,10 @@
 
 #include "expand/node_names.h"
 
-#include "nodes/fp8.h"
-#include "nodes/ragged_checks.h"
-#include "nodes/schema.h"
-#include "nodes/wording.h"
+#include "nodes/attention/fp8.h"
+#include "nodes/attention/ragged_checks.h"
+#include "nodes/schema/schema.h"
+#include "nodes/schema/wording.h"
 
 namespace cudnn_frontend::expand {
 

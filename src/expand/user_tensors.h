@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/builder.h"
-#include "nodes/graph_spec.h"
+#include "nodes/schema/graph_spec.h"
 
 #include <vector>
 

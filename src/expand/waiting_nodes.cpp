@@ -1,6 +1,6 @@
 #include "expand/waiting_nodes.h"
 
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 // Nodes that read a result which attention makes on its way: they become operations in the middle of attention's own.
 #pragma once
 
-#include "nodes/graph_spec.h"
+#include "nodes/schema/graph_spec.h"
 
 #include <cudnn_frontend/status.h>
 

@@ -1,7 +1,7 @@
 // How the setters and the graph reach the node that an attributes object holds.
 #pragma once
 
-#include "nodes/draft.h"
+#include "nodes/schema/draft.h"
 
 #include <cudnn_frontend/attributes.h>
 

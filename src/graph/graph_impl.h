@@ -2,8 +2,8 @@
 #pragma once
 
 #include "graph/plan_settings.h"
-#include "nodes/draft.h"
-#include "nodes/validate.h"
+#include "nodes/schema/draft.h"
+#include "nodes/schema/validate.h"
 
 #include <cudnn_frontend/graph.h>
 

@@ -1,6 +1,6 @@
 #include "graph/key.h"
 
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 
 #include <bit>
 #include <cstdint>

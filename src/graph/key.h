@@ -1,7 +1,7 @@
 // A hash of what a graph computes.
 #pragma once
 
-#include "nodes/graph_spec.h"
+#include "nodes/schema/graph_spec.h"
 
 #include <cstddef>
 

@@ -2,7 +2,7 @@
 
 #include "core/data_type.h"
 #include "core/number_text.h"
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 
 namespace cudnn_frontend::graph {
 namespace {

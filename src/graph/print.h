@@ -1,7 +1,7 @@
 // A graph as text for people.
 #pragma once
 
-#include "nodes/graph_spec.h"
+#include "nodes/schema/graph_spec.h"
 
 #include <string>
 

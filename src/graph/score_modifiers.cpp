@@ -1,7 +1,7 @@
 #include <cudnn_frontend/score_modifiers.h>
 
 #include "graph/graph_impl.h"
-#include "nodes/wording.h"
+#include "nodes/schema/wording.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "graph/attributes_access.h"
 #include "graph/graph_impl.h"
 #include "graph/tensor_access.h"
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 
 #include <unordered_map>
 

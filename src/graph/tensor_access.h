@@ -1,7 +1,7 @@
 // How the library reads a user's tensor without copies, and fills in what validation inferred.
 #pragma once
 
-#include "nodes/tensor_spec.h"
+#include "nodes/schema/tensor_spec.h"
 
 #include <cudnn_frontend/tensor.h>
 

@@ -1,6 +1,6 @@
 // A tensor checked by itself, with the rules that a graph has for its tensors.
 #include "graph/tensor_access.h"
-#include "nodes/rule.h"
+#include "nodes/schema/rule.h"
 
 #include <cudnn_frontend/report.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "json/value.h"
-#include "nodes/graph_spec.h"
+#include "nodes/schema/graph_spec.h"
 
 #include <cstddef>
 #include <cstdint>

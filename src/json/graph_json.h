@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/result.h"
-#include "nodes/graph_spec.h"
+#include "nodes/schema/graph_spec.h"
 
 #include <cudnn_frontend/advice.h>
 

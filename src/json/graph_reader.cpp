@@ -4,7 +4,7 @@
 #include "json/parser.h"
 #include "json/printer.h"
 #include "json/problems.h"
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 
 #include <algorithm>
 #include <charconv>

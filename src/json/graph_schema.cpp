@@ -4,7 +4,7 @@
 #include "json/graph_json.h"
 #include "json/printer.h"
 #include "json/scalar_json.h"
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 
 #include <initializer_list>
 #include <limits>

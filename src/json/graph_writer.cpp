@@ -2,7 +2,7 @@
 #include "json/field_json.h"
 #include "json/graph_json.h"
 #include "json/printer.h"
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 
 namespace cudnn_frontend::json {
 namespace {

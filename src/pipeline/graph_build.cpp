@@ -1,6 +1,6 @@
 // The stages of Graph from check to a plan.
 #include "graph/graph_impl.h"
-#include "nodes/advice.h"
+#include "nodes/schema/advice.h"
 #include "pipeline/graph_name.h"
 #include "pipeline/guard.h"
 #include "pipeline/planner.h"

@@ -6,7 +6,7 @@
 #include "core/rule_fault.h"
 #include "expand/node_names.h"
 #include "graph/tensor_access.h"
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 #include "pipeline/overlap.h"
 
 #include <algorithm>

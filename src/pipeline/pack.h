@@ -3,7 +3,7 @@
 
 #include "cpu/ragged.h"
 #include "ir/op_graph.h"
-#include "nodes/graph_spec.h"
+#include "nodes/schema/graph_spec.h"
 
 #include <cudnn_frontend/variant_pack.h>
 

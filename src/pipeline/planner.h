@@ -3,7 +3,7 @@
 
 #include "core/result.h"
 #include "graph/plan_settings.h"
-#include "nodes/validate.h"
+#include "nodes/schema/validate.h"
 #include "pipeline/plan.h"
 
 #include <cudnn_frontend/target.h>

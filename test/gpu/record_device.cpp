@@ -1,8 +1,8 @@
 // Describes the GPU that is here, as cuDNN tells it, in a file for devices/:
 //   record_device <folder> [name]   without a name by that of its model, as h100
-#include "cudnn/device_text.h"
-#include "cudnn/status.h"
-#include "offline/devices.h"
+#include "cudnn/library/device_text.h"
+#include "cudnn/library/status.h"
+#include "cudnn/offline/devices.h"
 
 #include <cudnn_frontend/runtime.h>
 

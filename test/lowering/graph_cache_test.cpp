@@ -1,9 +1,9 @@
 // Graphs that are built again share what was lowered and compiled for the first of them.
 #include "pipeline/with_cudnn/graph_cache.h"
-#include "cudnn/library.h"
+#include "cudnn/library/library.h"
+#include "cudnn/offline/devices.h"
 #include "graph/graph_impl.h"
 #include "lowering/case_graphs.h"
-#include "offline/devices.h"
 #include "pipeline/with_cudnn/lowering.h"
 
 #include <chrono>

@@ -4,19 +4,19 @@
 //   support_matrix --check <file>  compares with the file, the table with the library, and what is allowed with what
 //   ran
 // Leaves with 77 where there is no cuDNN, or another version than the file's.
-#include "cudnn/engine_plan.h"
-#include "cudnn/heuristics.h"
-#include "cudnn/library.h"
-#include "cudnn/lower.h"
-#include "cudnn/status.h"
+#include "cudnn/library/engine_plan.h"
+#include "cudnn/library/heuristics.h"
+#include "cudnn/library/library.h"
+#include "cudnn/library/lower.h"
+#include "cudnn/library/status.h"
+#include "cudnn/offline/devices.h"
+#include "cudnn/offline/null_driver.h"
+#include "cudnn/quirks/support.h"
 #include "gpu/gpu_cases.h"
 #include "graph/graph_impl.h"
 #include "lowering/block_scale_graphs.h"
 #include "lowering/case_graphs.h"
-#include "offline/devices.h"
-#include "offline/null_driver.h"
 #include "pipeline/with_cudnn/lowering.h"
-#include "support/support.h"
 
 #include <algorithm>
 #include <atomic>
@@ -47,7 +47,7 @@ constexpr std::size_t kColumnCount = std::size(kColumns);
 struct Row {
     std::string name;
     std::function<std::optional<graph::Graph>(bool is_backward)> graph;  // none: the option is forward's alone
-    support::Settings settings = {};
+    quirks::Settings settings = {};
 };
 
 struct Cell {
@@ -118,7 +118,7 @@ core::Capabilities capabilities_of(cudnn::Api const& api, cudnn::Device const& d
 }
 
 // Why the library makes no plan; asked past the table.
-std::string refusal_of(cudnn::Api const& api, nodes::ValidatedGraph const& graph, support::Settings const& settings,
+std::string refusal_of(cudnn::Api const& api, nodes::ValidatedGraph const& graph, quirks::Settings const& settings,
                        cudnn::Device const& device, bool builds_plan) {
     auto const op_graph = expand::expand(graph, pipeline::expansion_for_cudnn(capabilities_of(api, device)));
     if (op_graph.is_bad()) return op_graph.error().err_msg;
@@ -143,14 +143,14 @@ Cell ask(cudnn::Api const& api, Row const& row, bool is_backward, cudnn::Device 
     cell.is_there = described.has_value();
     if (!cell.is_there) return cell;
     nodes::ValidatedGraph const graph = validated(*described);
-    Report const report = support::check(graph, capabilities_of(api, device), row.settings);
+    Report const report = quirks::check(graph, capabilities_of(api, device), row.settings);
     for (Finding const& finding : report.findings()) {
-        for (support::Limit const& limit : support::limits()) {
+        for (quirks::Limit const& limit : quirks::limits()) {
             if (finding.where.rule != limit.id) continue;
             cell.limits +=
                 (cell.limits.empty() ? "" : " ") + finding.where.rule.substr(finding.where.rule.find('.') + 1);
-            cell.may_have_engines |= limit.ground == support::Ground::WrongRun;
-            cell.is_asked &= limit.ground != support::Ground::NoPlace && limit.ground != support::Ground::FatalQuestion;
+            cell.may_have_engines |= limit.ground == quirks::Ground::WrongRun;
+            cell.is_asked &= limit.ground != quirks::Ground::NoPlace && limit.ground != quirks::Ground::FatalQuestion;
         }
     }
     // Engines may be named that do not compile, which is what some limits are about.

@@ -6,10 +6,10 @@ compiler=$1 src=$2 layer=$4
 IFS=';' read -ra folders <<<"$3"
 seen=" ${*:4} "
 
-for other in "$src"/*/; do
-    other=$(basename "$other")
-    header=$(basename "$(find "$src/$other" -name '*.h' | sort | head -n 1)" 2>/dev/null || true)
-    if [[ -z $header || $header == . ]]; then continue; fi
+for folder in $(find "$src" -name CMakeLists.txt -printf '%h\n' | sort); do
+    other=${folder#"$src"} other=${other#/} other=${other#backends/}
+    header=$(find "$folder" -name '*.h' -printf '%P\n' | sort | head -n 1)
+    if [[ -z $other || -z $header ]]; then continue; fi
     reached=no
     if output=$(printf '#include "%s/%s"\n' "$other" "$header" |
         "$compiler" -std=c++20 -E -x c++ "${folders[@]/#/-I}" - -o /dev/null 2>&1); then

@@ -1,6 +1,6 @@
 #include "support/fake_cudnn.h"
 
-#include "cudnn/backend_enums.h"
+#include "cudnn/library/backend_enums.h"
 
 #include <algorithm>
 #include <cstring>

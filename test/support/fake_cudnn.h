@@ -2,7 +2,7 @@
 // destroyed, or destroyed twice, show. It answers queries as a library with two engines would, also to many threads.
 #pragma once
 
-#include "cudnn/api.h"
+#include "cudnn/library/api.h"
 
 #include <cstdint>
 #include <functional>

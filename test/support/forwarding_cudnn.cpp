@@ -1,6 +1,6 @@
 // A libcudnn.so.9 that passes each call on to a table of the test, so that whole graphs are planned by the backend that
 // records.
-#include "cudnn/api.h"
+#include "cudnn/library/api.h"
 
 #include <cudnn.h>
 

@@ -1,6 +1,6 @@
 #include <cudnn_frontend/backend_helpers.h>
 
-#include "cudnn/backend_enums.h"
+#include "cudnn/library/backend_enums.h"
 
 namespace cudnn_frontend::detail {
 

@@ -1,10 +1,10 @@
 #include "pipeline/with_cudnn/cudnn_plan.h"
 
 #include "cpu/indices.h"
-#include "cudnn/backend_enums.h"
-#include "cudnn/driver.h"
-#include "cudnn/execution.h"
-#include "cudnn/status.h"
+#include "cuda/driver.h"
+#include "cudnn/library/backend_enums.h"
+#include "cudnn/library/execution.h"
+#include "cudnn/library/status.h"
 #include "pipeline/with_cudnn/plan_text.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ static error_t check_all_factors(std::vector<Slot> const& slots, std::span<void*
     std::vector<void*> readable(pointers.begin(), pointers.end());
     for (std::size_t i = 0; i < slots.size(); ++i) {
         if (!slots[i].is_factor || slots[i].is_on_host) continue;
-        SDPA_GRAPH_TRY(cudnn::download(std::as_writable_bytes(std::span(&factors[i], 1)), pointers[i]));
+        SDPA_GRAPH_TRY(cuda::download(std::as_writable_bytes(std::span(&factors[i], 1)), pointers[i]));
         readable[i] = &factors[i];
     }
     return check_factors(slots, readable, HostMemory::All);
@@ -83,12 +83,12 @@ error_t CudnnPlan::check_contents(Run const& run, std::span<void* const> pointer
     if (!context_->checked_graph) return {};
     auto const stream = stream_of(*context_, run.handle);
     if (stream.is_bad()) return stream.error();
-    SDPA_GRAPH_TRY(cudnn::use_device(context_->device.device->ordinal()));
-    auto const is_captured = cudnn::is_capturing(stream.value());
+    SDPA_GRAPH_TRY(cuda::use_device(context_->device.device->ordinal()));
+    auto const is_captured = cuda::is_capturing(stream.value());
     if (is_captured.is_bad() || is_captured.value()) return is_captured.error();
-    SDPA_GRAPH_TRY(cudnn::wait_for(stream.value()));
+    SDPA_GRAPH_TRY(cuda::wait_for(stream.value()));
     SDPA_GRAPH_TRY(check_all_factors(slots(), pointers));
-    return cpu::check_indices_elsewhere(*context_->checked_graph, pointers, cudnn::download);
+    return cpu::check_indices_elsewhere(*context_->checked_graph, pointers, cuda::download);
 }
 
 error_t CudnnPlan::execute(Run const& run) const {
@@ -108,7 +108,7 @@ error_t CudnnPlan::populate(Run const& run, CUgraph_st* graph, bool checks_overl
 
 error_t CudnnPlan::populate_cuda_graph(Run const& run, CUgraph_st* graph) const {
     if (graph == nullptr) return {error_code_t::INVALID_VALUE, "the CUDA graph is null; pass one of cudaGraphCreate()"};
-    auto const nodes = cudnn::node_count(graph);
+    auto const nodes = cuda::node_count(graph);
     if (nodes.is_bad()) return nodes.error();
     if (nodes.value() != 0) {
         return {error_code_t::INVALID_VALUE, "the CUDA graph has " + std::to_string(nodes.value()) +
@@ -127,8 +127,8 @@ error_t CudnnPlan::update_cuda_graph(Run const& run, CUgraph_st* graph) const {
 
 // Filling a throw-away CUDA graph loads the kernels without running them: one piece of memory does for all tensors.
 error_t CudnnPlan::warm_up(cudnnHandle_t handle) const {
-    SDPA_GRAPH_TRY(cudnn::use_device(context_->device.device->ordinal()));
-    auto const memory = cudnn::allocate(static_cast<std::size_t>(workspace_size()) + 4096);
+    SDPA_GRAPH_TRY(cuda::use_device(context_->device.device->ordinal()));
+    auto const memory = cuda::allocate(static_cast<std::size_t>(workspace_size()) + 4096);
     if (memory.is_bad()) return memory.error();
     std::uint64_t scalar = detail::make_scalar(1.0f).bits;  // nothing is computed from it
     std::vector<void*> pointers;
@@ -136,7 +136,7 @@ error_t CudnnPlan::warm_up(cudnnHandle_t handle) const {
         pointers.push_back(slot.is_on_host ? static_cast<void*>(&scalar) : memory.value()->pointer());
     }
     SortedPack const pack(slots(), pointers.data());
-    auto const graph = cudnn::make_cuda_graph();
+    auto const graph = cuda::make_cuda_graph();
     if (graph.is_bad()) return graph.error();
     return populate({handle, Variant_pack::of(pack), memory.value()->pointer(), workspace_size()}, graph.value()->graph,
                     false);
@@ -146,7 +146,7 @@ Result<double> CudnnPlan::time(Run const& run) const {
     SDPA_GRAPH_TRY(execute(run));  // loads the kernels
     auto const stream = stream_of(*context_, run.handle);
     if (stream.is_bad()) return stream.error();
-    auto const clock = cudnn::StreamClock::make(stream.value());
+    auto const clock = cuda::StreamClock::make(stream.value());
     if (clock.is_bad()) return clock.error();
     SDPA_GRAPH_TRY(clock.value()->start());
     for (int i = 0; i < kTimedRuns; ++i) SDPA_GRAPH_TRY(execute(run));

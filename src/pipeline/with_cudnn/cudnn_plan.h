@@ -1,9 +1,9 @@
 // A plan that an engine of cuDNN runs.
 #pragma once
 
-#include "cudnn/engine_plan.h"
-#include "cudnn/kept_pack.h"
-#include "cudnn/lowered_graph.h"
+#include "cudnn/library/engine_plan.h"
+#include "cudnn/library/kept_pack.h"
+#include "cudnn/library/lowered_graph.h"
 #include "ir/op_graph.h"
 #include "pipeline/plan.h"
 #include "pipeline/with_cudnn/device_tables.h"

@@ -1,7 +1,7 @@
 #include "pipeline/cudnn_planner.h"
 
 #include "cpu/threads.h"
-#include "cudnn/backend_enums.h"
+#include "cudnn/library/backend_enums.h"
 #include "expand/expand.h"
 #include "pipeline/guard.h"
 #include "pipeline/plan_filters.h"

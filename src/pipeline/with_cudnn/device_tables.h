@@ -2,8 +2,8 @@
 // plans: nothing is copied at each run, and a captured CUDA graph never refers to memory that is gone.
 #pragma once
 
-#include "cudnn/driver.h"
-#include "cudnn/lowered_graph.h"
+#include "cuda/driver.h"
+#include "cudnn/library/lowered_graph.h"
 
 #include <memory>
 #include <span>
@@ -12,7 +12,7 @@
 namespace cudnn_frontend::pipeline {
 
 struct DeviceTables {
-    std::shared_ptr<cudnn::DeviceMemory const> memory;
+    std::shared_ptr<cuda::DeviceMemory const> memory;
     std::vector<void*> pointers;  // of each table
 };
 

@@ -1,7 +1,7 @@
 // The user's kernel cache as cuDNN takes it.
 #pragma once
 
-#include "cudnn/descriptor.h"
+#include "cudnn/library/descriptor.h"
 #include "pipeline/with_cudnn/shared_graph.h"
 
 #include <memory>

@@ -2,15 +2,15 @@
 
 #include "core/environment.h"
 #include "core/logging.h"
-#include "cudnn/device_text.h"
-#include "cudnn/library.h"
-#include "cudnn/status.h"
+#include "cudnn/library/device_text.h"
+#include "cudnn/library/library.h"
+#include "cudnn/library/status.h"
+#include "cudnn/quirks/support.h"
 #include "expand/expand.h"
 #include "pipeline/kernel_cache.h"
 #include "pipeline/with_cudnn/graph_cache.h"
 #include "pipeline/with_cudnn/kernel_store.h"
 #include "pipeline/with_cudnn/plan_text.h"
-#include "support/support.h"
 
 #include <cudnn_frontend/logging.h>
 
@@ -52,7 +52,7 @@ std::shared_ptr<CudnnContext const> make_context(PlanningInput const& input, Pla
     context->bindings = std::move(bindings);
     context->dynamic_shapes = dynamic_shapes;
     if (core::environment::checks_indices()) context->checked_graph = std::make_shared<ir::OpGraph const>(op_graph);
-    context->is_deterministic = support::is_deterministic(input.graph);
+    context->is_deterministic = quirks::is_deterministic(input.graph);
     context->tables = std::move(tables);
     return context;
 }
@@ -63,7 +63,7 @@ core::Capabilities capabilities_of(PlanningDevice const& device) {
 
 error_t check_support(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes) {
     if (core::environment::ignores_limits()) return {};
-    return support::check(graph, capabilities_of(device), {.dynamic_shapes = dynamic_shapes}).to_error();
+    return quirks::check(graph, capabilities_of(device), {.dynamic_shapes = dynamic_shapes}).to_error();
 }
 
 error_t check_sm_version(graph::PlanSettings const& settings, cudnn::Device const& device) {
@@ -125,7 +125,7 @@ error_t check_stored_support(nodes::ValidatedGraph const& graph, StoredPlan cons
                              PlanningDevice const& device) {
     SDPA_GRAPH_TRY(check_support(graph, device, stored.dynamic_shapes));
     std::string const reason =
-        reason_to_refuse(support::is_wrong_in_parts(graph), stored.choice, device.api->get_version());
+        reason_to_refuse(quirks::is_wrong_in_parts(graph), stored.choice, device.api->get_version());
     if (reason.empty()) return {};
     return {error_code_t::GRAPH_NOT_SUPPORTED, "the engine of the stored plan, " + cudnn::name_of(stored.choice) +
                                                    ", " + reason + ": build the graph again"};
@@ -136,8 +136,8 @@ error_t check_stored_support(nodes::ValidatedGraph const& graph, StoredPlan cons
 expand::Capabilities expansion_for_cudnn(core::Capabilities const& device) {
     return {.fused_attention = expand::Capabilities::Fused::OnRequest,
             .full_lengths_in_backward = true,
-            .masks_last_tile = support::masks_last_tile(device),
-            .packed_scratch = support::takes_packed_scratch(device)};
+            .masks_last_tile = quirks::masks_last_tile(device),
+            .packed_scratch = quirks::takes_packed_scratch(device)};
 }
 
 // Plans that are compiled into a kernel cache of the user's last as long as that one.
@@ -164,7 +164,7 @@ Result<std::shared_ptr<CudnnWork const>> lower_for_cudnn(PlanningInput const& in
     if (input.settings.kernel_cache) {
         SDPA_GRAPH_TRY(kernels_for(*input.settings.kernel_cache, *work->graph).move_to(work->kernel_cache));
     }
-    work->is_wrong_in_parts = support::is_wrong_in_parts(input.graph);
+    work->is_wrong_in_parts = quirks::is_wrong_in_parts(input.graph);
     SharedGraph const& shared = *work->graph;
     work->context = make_context(input, shared.key().device, shared.key().op_graph, shared.bindings(), shared.tables(),
                                  shared.key().dynamic_shapes);

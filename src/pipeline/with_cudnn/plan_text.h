@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/result.h"
-#include "cudnn/engine_config.h"
-#include "cudnn/lowered_graph.h"
+#include "cudnn/library/engine_config.h"
+#include "cudnn/library/lowered_graph.h"
 
 #include <string>
 

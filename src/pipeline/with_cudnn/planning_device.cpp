@@ -1,12 +1,12 @@
 #include "pipeline/with_cudnn/planning_device.h"
 
-#include "cudnn/device_text.h"
-#include "cudnn/driver.h"
-#include "cudnn/library.h"
-#include "offline/null_driver.h"
+#include "cuda/driver.h"
+#include "cudnn/library/device_text.h"
+#include "cudnn/library/library.h"
+#include "cudnn/offline/null_driver.h"
 #include "pipeline/cudnn_planner.h"
 
-#include "offline/devices.h"
+#include "cudnn/offline/devices.h"
 
 namespace cudnn_frontend::pipeline {
 namespace {
@@ -30,7 +30,7 @@ Result<PlanningDevice> live(cudnn::Api const& api, Result<std::shared_ptr<cudnn:
 
 Result<PlanningDevice> live_device(cudnnHandle_t handle, std::int32_t ordinal) {
     if (offline::null_driver_is_loaded()) return needs_real_driver();
-    SDPA_GRAPH_TRY(cudnn::check_driver());
+    SDPA_GRAPH_TRY(cuda::check_driver());
     auto const api = loaded_api();
     if (api.is_bad()) return api.error();
     return live(*api.value(), handle == nullptr ? cudnn::Device::from_id(*api.value(), ordinal)
@@ -49,7 +49,7 @@ Result<PlanningDevice> described_device(DeviceProperties const& properties) {
 
 // Existing programs plan without a handle on machines with a GPU and without: the properties say for what.
 Result<PlanningDevice> described_or_live_device(DeviceProperties const& properties) {
-    bool const has_gpu = !offline::null_driver_is_loaded() && cudnn::may_have_gpu() && cudnn::check_driver().is_good();
+    bool const has_gpu = !offline::null_driver_is_loaded() && cuda::may_have_gpu() && cuda::check_driver().is_good();
     if (!has_gpu) return described_device(properties);
     SDPA_GRAPH_TRY(properties.status());
     auto const api = loaded_api();
@@ -72,7 +72,7 @@ Result<std::string> record_device(cudnnHandle_t handle, std::int32_t ordinal) {
     auto const found = live_device(handle, ordinal);
     if (found.is_bad()) return found.error();
     cudnn::Device const& device = *found.value().device;
-    auto const bus_width = cudnn::memory_bus_width(device.ordinal());
+    auto const bus_width = cuda::memory_bus_width(device.ordinal());
     if (bus_width.is_bad()) return bus_width.error();
     return cudnn::with_bus_width(device.json(), bus_width.value());
 }

@@ -1,7 +1,7 @@
 // Whom a graph is planned for: the library that plans, the device, and whether the device is there to run on.
 #pragma once
 
-#include "cudnn/device.h"
+#include "cudnn/library/device.h"
 
 #include <cudnn_frontend/target.h>
 

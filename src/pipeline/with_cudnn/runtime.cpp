@@ -1,7 +1,7 @@
 #include <cudnn_frontend/runtime.h>
 
-#include "cudnn/library.h"
-#include "cudnn/status.h"
+#include "cudnn/library/library.h"
+#include "cudnn/library/status.h"
 #include "pipeline/guard.h"
 #include "pipeline/with_cudnn/graph_cache.h"
 

@@ -1,7 +1,7 @@
 #include "pipeline/with_cudnn/shared_graph.h"
 
-#include "cudnn/library.h"
-#include "cudnn/lower.h"
+#include "cudnn/library/library.h"
+#include "cudnn/library/lower.h"
 
 #include <algorithm>
 

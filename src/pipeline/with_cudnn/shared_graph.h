@@ -2,9 +2,9 @@
 // knows nothing of the user's graph but what that computes, so that graphs which compute the same share it.
 #pragma once
 
-#include "cudnn/engine_plan.h"
-#include "cudnn/heuristics.h"
-#include "cudnn/lowered_graph.h"
+#include "cudnn/library/engine_plan.h"
+#include "cudnn/library/heuristics.h"
+#include "cudnn/library/lowered_graph.h"
 #include "ir/op_graph.h"
 #include "pipeline/with_cudnn/device_tables.h"
 #include "pipeline/with_cudnn/planning_device.h"

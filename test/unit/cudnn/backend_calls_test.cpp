@@ -1,8 +1,8 @@
 // What the backend is told, and what becomes of its failures, seen by a backend that records.
-#include "cudnn/execution.h"
-#include "cudnn/heuristics.h"
-#include "cudnn/lower.h"
-#include "cudnn/status.h"
+#include "cudnn/library/execution.h"
+#include "cudnn/library/heuristics.h"
+#include "cudnn/library/lower.h"
+#include "cudnn/library/status.h"
 #include "unit/expand/attention_graphs.h"
 
 #include "support/catch.h"

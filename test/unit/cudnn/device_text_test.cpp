@@ -1,4 +1,4 @@
-#include "cudnn/device_text.h"
+#include "cudnn/library/device_text.h"
 
 #include "support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "cudnn/driver.h"
+#include "cuda/driver.h"
 
 #include "own_process.h"
 #include "support/catch.h"
@@ -13,11 +13,11 @@ std::string const kFakes = SDPA_TEST_FAKES;
 
 TEST_CASE("a driver's errors are told by name and explanation") {
     CHECK(in_own_process([] {
-              auto const driver = cudnn::open_driver(kFakes + "/good/libcuda.so.1");
+              auto const driver = cuda::open_driver(kFakes + "/good/libcuda.so.1");
               if (driver.is_bad()) return driver.error().err_msg;
-              auto const error = cudnn::driver_error(driver.value(), CUDA_ERROR_OUT_OF_MEMORY, "allocating memory");
-              auto const unknown = cudnn::driver_error(driver.value(), CUDA_ERROR_UNKNOWN, "allocating memory");
-              auto const none = cudnn::driver_error(driver.value(), CUDA_SUCCESS, "allocating memory");
+              auto const error = cuda::driver_error(driver.value(), CUDA_ERROR_OUT_OF_MEMORY, "allocating memory");
+              auto const unknown = cuda::driver_error(driver.value(), CUDA_ERROR_UNKNOWN, "allocating memory");
+              auto const none = cuda::driver_error(driver.value(), CUDA_SUCCESS, "allocating memory");
               bool const has_code = error.code == error_code_t::CUDA_API_FAILED && none.is_good();
               return error.err_msg + "; " + unknown.err_msg + (has_code ? "" : "; wrong code");
           }) ==
@@ -27,13 +27,13 @@ TEST_CASE("a driver's errors are told by name and explanation") {
 
 TEST_CASE("a driver that lacks functions is refused by their names") {
     std::string const file = kFakes + "/lacking/libcuda.so.1";
-    CHECK(in_own_process([&] { return cudnn::open_driver(file).error().err_msg; }) ==
+    CHECK(in_own_process([&] { return cuda::open_driver(file).error().err_msg; }) ==
           "the CUDA driver " + file + " lacks cuStreamBeginCapture_v2, cuStreamEndCapture; update it");
 }
 
 TEST_CASE("without a driver the error says so") {
     std::string const file = kFakes + "/empty/libcuda.so.1";
-    auto const error = cudnn::open_driver(file).error();
+    auto const error = cuda::open_driver(file).error();
     CHECK(error.code == error_code_t::INVALID_CUDA_DEVICE);
     CHECK(error.err_msg == "there is no CUDA driver (" + file +
                                ": cannot open shared object file: No such file or directory); install NVIDIA's driver");
@@ -41,18 +41,18 @@ TEST_CASE("without a driver the error says so") {
 
 TEST_CASE("work that needs a GPU fails with an error where there is none") {
     std::string const text = in_own_process([]() -> std::string {
-        if (cudnn::check_driver().is_good()) return "";
+        if (cuda::check_driver().is_good()) return "";
         std::string failed;
-        failed += cudnn::use_device(0).is_bad() ? "device " : "";
-        failed += cudnn::allocate(16).is_bad() ? "memory " : "";
-        failed += cudnn::make_cuda_graph().is_bad() ? "graph " : "";
-        failed += cudnn::node_count(nullptr).is_bad() ? "count " : "";
+        failed += cuda::use_device(0).is_bad() ? "device " : "";
+        failed += cuda::allocate(16).is_bad() ? "memory " : "";
+        failed += cuda::make_cuda_graph().is_bad() ? "graph " : "";
+        failed += cuda::node_count(nullptr).is_bad() ? "count " : "";
         std::byte place{};
-        failed += cudnn::download({&place, 1}, &place).is_bad() ? "copy " : "";
-        failed += cudnn::memory_bus_width(0).is_bad() ? "bus " : "";
-        failed += cudnn::wait_for(nullptr).is_bad() ? "wait " : "";
-        failed += cudnn::is_capturing(nullptr).is_bad() ? "capture " : "";
-        failed += cudnn::StreamClock::make(nullptr).is_bad() ? "clock" : "";
+        failed += cuda::download({&place, 1}, &place).is_bad() ? "copy " : "";
+        failed += cuda::memory_bus_width(0).is_bad() ? "bus " : "";
+        failed += cuda::wait_for(nullptr).is_bad() ? "wait " : "";
+        failed += cuda::is_capturing(nullptr).is_bad() ? "capture " : "";
+        failed += cuda::StreamClock::make(nullptr).is_bad() ? "clock" : "";
         return failed;
     });
     CHECK((text.empty() || text == "device memory graph count copy bus wait capture clock"));

@@ -1,4 +1,4 @@
-#include "cudnn/engine_config.h"
+#include "cudnn/library/engine_config.h"
 
 #include "support/catch.h"
 

@@ -1,7 +1,7 @@
-#include "cudnn/library.h"
+#include "cudnn/library/library.h"
 
-#include "cudnn/library_parts.h"
-#include "cudnn/shared_object.h"
+#include "cuda/shared_object.h"
+#include "cudnn/library/library_parts.h"
 
 #include "own_process.h"
 #include "support/catch.h"
@@ -149,7 +149,7 @@ TEST_CASE("missing parts are a note") {
 TEST_CASE("a part from another folder is a note") {
     std::string const part = kFakes + "/other_good/libcudnn_graph.so.9";
     CHECK(in_own_process([&] {
-              cudnn::open_object(part);
+              cuda::open_object(part);
               return answer(open_files({fake("good")}));
           }) == "cuDNN 9.99.0: " + fake("good") + "\n  " + part + ": loaded from outside " + kFakes +
                     "/good, where libcudnn is; parts of different versions do not work together\n");
@@ -157,11 +157,11 @@ TEST_CASE("a part from another folder is a note") {
 
 TEST_CASE("a copy that the process has loaded comes first") {
     CHECK(in_own_process([] {
-              cudnn::open_object(fake("good"));
+              cuda::open_object(fake("good"));
               return answer(cudnn::open_library({true, {fake("other_good")}, ""}));
           }) == "cuDNN 9.99.0: " + fake("good") + ", loaded by the program\n");
     CHECK(in_own_process([] {
-              cudnn::open_object(fake("old"));
+              cuda::open_object(fake("old"));
               return answer(cudnn::open_library({true, {fake("good")}, ""}));
           }) == "no usable cuDNN library: " + fake("old") +
                     ": too old: found 9.8.0, needed 9.10.0 or newer; the program loads this library itself: give it "
@@ -170,7 +170,7 @@ TEST_CASE("a copy that the process has loaded comes first") {
 
 TEST_CASE("two copies in one process are refused with both paths") {
     CHECK(in_own_process([] {
-              cudnn::open_object(fake("good"));
+              cuda::open_object(fake("good"));
               return answer(open_files({fake("other_good")}));
           }) == "no usable cuDNN library: " + fake("other_good") + ": the process has loaded two copies of cuDNN, " +
                     fake("good") + " and " + fake("other_good") +

@@ -1,4 +1,4 @@
-#include "cudnn/search_plan.h"
+#include "cudnn/library/search_plan.h"
 
 #include "own_process.h"
 #include "support/catch.h"

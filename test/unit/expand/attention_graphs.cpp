@@ -2,8 +2,8 @@
 
 #include "core/block_scale.h"
 #include "core/names.h"
-#include "nodes/fp8.h"
-#include "nodes/schema.h"
+#include "nodes/attention/fp8.h"
+#include "nodes/schema/schema.h"
 #include "support/catch.h"
 
 #include <map>

@@ -1,7 +1,7 @@
 // What each option adds to the operations of attention without it, and nothing else.
 #include "attention_graphs.h"
 #include "core/data_type.h"
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 #include "support/catch.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Which tensors become which values, what everything is called, and the nodes around attention.
 #include "attention_graphs.h"
 #include "core/data_type.h"
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 #include "support/catch.h"
 
 using namespace test;

@@ -1,6 +1,6 @@
 #include "graph/key.h"
 
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 
 #include "support/catch.h"
 #include "support/small_graph.h"

@@ -1,7 +1,7 @@
 // A graph as text, a line for each member of each struct, written apart from the field tables that JSON goes through.
 #pragma once
 
-#include "nodes/graph_spec.h"
+#include "nodes/schema/graph_spec.h"
 
 #include <string>
 

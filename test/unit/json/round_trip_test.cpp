@@ -2,7 +2,7 @@
 // default.
 #include "fingerprint.h"
 #include "json/graph_json.h"
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 #include "specs.h"
 #include "support/catch.h"
 

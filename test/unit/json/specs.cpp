@@ -1,7 +1,7 @@
 #include "specs.h"
 
 #include "core/data_type.h"
-#include "nodes/schema.h"
+#include "nodes/schema/schema.h"
 
 #include <limits>
 #include <random>

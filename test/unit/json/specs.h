@@ -1,7 +1,7 @@
 // Graphs for the tests of JSON. Most are no valid attention: JSON carries what the rules then refuse.
 #pragma once
 
-#include "nodes/graph_spec.h"
+#include "nodes/schema/graph_spec.h"
 
 #include <cstdint>
 #include <vector>

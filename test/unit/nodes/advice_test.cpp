@@ -1,5 +1,5 @@
 // Advice: given where something legal is probably not meant, and not for what is near it and may well be meant.
-#include "nodes/advice.h"
+#include "nodes/schema/advice.h"
 #include "graphs.h"
 
 using namespace test;

@@ -1,7 +1,7 @@
 // Rules about the scales of block-scaled attention and about the tensors that it alone has.
 #include "core/block_scale.h"
 #include "graphs.h"
-#include "nodes/fp8.h"
+#include "nodes/attention/fp8.h"
 
 using namespace test;
 using namespace attention;

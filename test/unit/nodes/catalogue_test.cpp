@@ -1,7 +1,7 @@
 // Each rule's id stands in its table, in docs/spec.md and in the name of a test, with the same words.
 #include "graphs.h"
-#include "nodes/advice.h"
-#include "nodes/rule.h"
+#include "nodes/schema/advice.h"
+#include "nodes/schema/rule.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // How findings are put: one for the tensors that share a fault, with what would do, and a word on the order of dims.
 #include "graphs.h"
-#include "nodes/wording.h"
+#include "nodes/schema/wording.h"
 
 using namespace test;
 using namespace cudnn_frontend::nodes::attention;

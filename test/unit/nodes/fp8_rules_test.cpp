@@ -1,6 +1,6 @@
 // Rules about the factors and types of 8-bit attention.
 #include "graphs.h"
-#include "nodes/fp8.h"
+#include "nodes/attention/fp8.h"
 
 #include <limits>
 

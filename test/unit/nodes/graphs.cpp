@@ -1,7 +1,7 @@
 #include "graphs.h"
 
 #include "core/block_scale.h"
-#include "nodes/fp8.h"
+#include "nodes/attention/fp8.h"
 
 namespace test {
 

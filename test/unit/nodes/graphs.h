@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/dims.h"
-#include "nodes/schema.h"
-#include "nodes/validate.h"
+#include "nodes/schema/schema.h"
+#include "nodes/schema/validate.h"
 #include "support/catch.h"
 
 #include <string>

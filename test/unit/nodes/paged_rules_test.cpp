@@ -1,6 +1,6 @@
 #include "graphs.h"
-#include "nodes/paging.h"
-#include "nodes/wording.h"
+#include "nodes/attention/paging.h"
+#include "nodes/schema/wording.h"
 
 using namespace test;
 using enum error_code_t;

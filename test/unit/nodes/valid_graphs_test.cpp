@@ -1,6 +1,6 @@
 #include "graphs.h"
 
-#include "nodes/rule.h"
+#include "nodes/schema/rule.h"
 
 using namespace test;
 using namespace cudnn_frontend::nodes::attention;

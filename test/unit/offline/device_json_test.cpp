@@ -1,4 +1,4 @@
-#include "offline/devices.h"
+#include "cudnn/offline/devices.h"
 #include "support/catch.h"
 
 using namespace cudnn_frontend;

@@ -1,6 +1,6 @@
 // null_driver_process CASE [FILE]: loads the null driver in a process that has been prepared as the case says, and
 // prints what came of it.
-#include "offline/null_driver.h"
+#include "cudnn/offline/null_driver.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>

@@ -1,8 +1,8 @@
-#include "offline/null_driver.h"
-#include "cudnn/device.h"
-#include "cudnn/library.h"
-#include "offline/devices.h"
-#include "offline/null_driver_bytes.h"
+#include "cudnn/offline/null_driver.h"
+#include "cudnn/library/device.h"
+#include "cudnn/library/library.h"
+#include "cudnn/offline/devices.h"
+#include "cudnn/offline/null_driver_bytes.h"
 #include "support/skip.h"
 
 #include <dlfcn.h>

@@ -1,16 +1,16 @@
 // What the tests of limits share.
 #pragma once
 
-#include "support/support.h"
+#include "cudnn/quirks/support.h"
 #include "unit/expand/attention_graphs.h"
 
 namespace test {
 
 // The limits that a graph violates: "cudnn.s14 cudnn.s86".
 inline std::string limit_ids(AttentionGraph const& graph, cudnn_frontend::core::Capabilities const& here,
-                             cudnn_frontend::support::Settings const& settings = {}) {
+                             cudnn_frontend::quirks::Settings const& settings = {}) {
     std::string text;
-    auto const report = cudnn_frontend::support::check(validated(graph.spec), here, settings);
+    auto const report = cudnn_frontend::quirks::check(validated(graph.spec), here, settings);
     for (auto const& finding : report.findings()) text += (text.empty() ? "" : " ") + finding.where.rule;
     return text;
 }

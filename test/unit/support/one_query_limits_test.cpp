@@ -5,7 +5,7 @@
 using test::AttentionGraph;
 using Port = cudnn_frontend::nodes::attention::Port;
 namespace core = cudnn_frontend::core;
-namespace support = cudnn_frontend::support;
+namespace quirks = cudnn_frontend::quirks;
 
 namespace {
 
@@ -55,7 +55,7 @@ TEST_CASE("cudnn.s16: a bias of one column for one query", "[support]") {
 
 TEST_CASE("what is computed wrong where the keys of one query are split", "[support]") {
     auto const is_wrong = [](AttentionGraph const& graph) {
-        return support::is_wrong_in_parts(test::validated(graph.spec));
+        return quirks::is_wrong_in_parts(test::validated(graph.spec));
     };
     CHECK(is_wrong(with_sink(one_query())));
     CHECK(is_wrong(one_query().dropout(0.5f)));

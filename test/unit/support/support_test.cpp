@@ -1,6 +1,6 @@
 // Limits of cuDNN: what violates each, and what does not, by version and architecture.
-#include "support/support.h"
-#include "nodes/schema.h"
+#include "cudnn/quirks/support.h"
+#include "nodes/schema/schema.h"
 
 #include "support/catch.h"
 #include "unit/support/limit_graphs.h"
@@ -10,7 +10,7 @@ using test::with_head_dims;
 using test::with_modifier;
 namespace core = cudnn_frontend::core;
 namespace nodes = cudnn_frontend::nodes;
-namespace support = cudnn_frontend::support;
+namespace quirks = cudnn_frontend::quirks;
 using cudnn_frontend::AttentionImplementation_t;
 using cudnn_frontend::DataType_t;
 using cudnn_frontend::DiagonalAlignment_t;
@@ -75,7 +75,7 @@ TEST_CASE("cudnn.s82: several attention nodes", "[support]") {
         graph.spec.tensors.push_back(std::move(tensor));
     }
     graph.spec.nodes.push_back(std::move(node));
-    auto const findings = support::check(test::validated(graph.spec), kHopper).findings();
+    auto const findings = quirks::check(test::validated(graph.spec), kHopper).findings();
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].where.rule == "cudnn.s82");
     CHECK(findings[0].where.node == "second");
@@ -89,7 +89,7 @@ TEST_CASE("graphs within all limits have no findings", "[support]") {
 }
 
 TEST_CASE("a finding says what was found, what is needed, where, and what to try", "[support]") {
-    auto const report = support::check(test::validated(forward_with_head_dim(12).spec), kHopper);
+    auto const report = quirks::check(test::validated(forward_with_head_dim(12).spec), kHopper);
     CHECK(report.to_text() ==
           "[cudnn.s04] node 'sdpa', tensor 'Q': found a head dim of 12, where 16 is the next; needed head dims that "
           "are multiples of 8. Try: round the head dim up, with zeros in the added columns of Q, K, V and dO, and keep "
@@ -103,7 +103,7 @@ TEST_CASE("a finding names a node without a name as rules do, by its position in
     AttentionGraph graph = forward_with_head_dim(12);
     graph.node().name.clear();
     auto const node_of_finding = [](AttentionGraph const& of) {
-        return support::check(test::validated(of.spec), kHopper).findings().front().where.node;
+        return quirks::check(test::validated(of.spec), kHopper).findings().front().where.node;
     };
     CHECK(node_of_finding(graph) == "SDPA_FORWARD 0");
     // A node in front of it, that runs after it.

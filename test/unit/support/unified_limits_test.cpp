@@ -1,12 +1,12 @@
 // Limits on what cuDNN has in its one operation for the whole of forward attention alone.
-#include "support/support.h"
+#include "cudnn/quirks/support.h"
 
 #include "support/catch.h"
 #include "unit/support/limit_graphs.h"
 
 using test::AttentionGraph;
 using test::pack_rows;
-namespace support = cudnn_frontend::support;
+namespace quirks = cudnn_frontend::quirks;
 using cudnn_frontend::AttentionImplementation_t;
 using cudnn_frontend::DataType_t;
 using Port = cudnn_frontend::nodes::attention::Port;
@@ -65,7 +65,7 @@ TEST_CASE("cudnn.s72: options beside what the unified operation has alone", "[su
     CHECK(ids(graph.implementation(AttentionImplementation_t::UNIFIED), 92800) == "cudnn.s11");
     auto unfused = AttentionGraph::forward().bias({1, 1, 6, 5});
     unfused.unfuse_multiplication();
-    auto const report = support::check(test::validated(unfused.spec), {.cudnn_version = 92800, .sm = 100}).to_text();
+    auto const report = quirks::check(test::validated(unfused.spec), {.cudnn_version = 92800, .sm = 100}).to_text();
     CHECK(report.find("[cudnn.s72] node 'sdpa', tensor 'bias': found a bias beside set_unfuse_fma(true)") !=
           std::string::npos);
 }

@@ -1,5 +1,5 @@
 // Planning for cuDNN seen by a backend that records: plans stored and loaded, built in threads, and with kernel caches.
-#include "cudnn/status.h"
+#include "cudnn/library/status.h"
 #include "pipeline/plan_container.h"
 #include "pipeline/with_cudnn/plan_text.h"
 #include "unit/pipeline/with_cudnn/recorded_planning.h"

@@ -1,6 +1,6 @@
 #include "unit/pipeline/with_cudnn/recorded_planning.h"
 
-#include "offline/null_driver.h"
+#include "cudnn/offline/null_driver.h"
 
 #include <cudnn_frontend/runtime.h>
 

@@ -1,0 +1,36 @@
+// The pack of a plan's last run. Programs mostly run a plan on the same memory again, and then cuDNN need not be told
+// its addresses a second time.
+#pragma once
+
+#include "cudnn/library/descriptor.h"
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+namespace cudnn_frontend::cudnn {
+
+// The addresses of one run, and cuDNN's form of them.
+struct ReadyPack {
+    std::vector<void*> pointers;
+    void* workspace = nullptr;
+    Descriptor descriptor;
+};
+
+// One pack at most. Threads that run the plan at once do not share it: who comes second makes its own.
+class KeptPack {
+   public:
+    KeptPack() = default;
+    KeptPack(KeptPack const&) = delete;
+    KeptPack& operator=(KeptPack const&) = delete;
+    ~KeptPack() { delete pack_.load(); }
+
+    // Null where there is none, or another thread runs with it.
+    std::unique_ptr<ReadyPack> take() { return std::unique_ptr<ReadyPack>(pack_.exchange(nullptr)); }
+    void keep(std::unique_ptr<ReadyPack> pack) { delete pack_.exchange(pack.release()); }
+
+   private:
+    std::atomic<ReadyPack*> pack_{nullptr};
+};
+
+}  // namespace cudnn_frontend::cudnn

@@ -1,0 +1,48 @@
+// The backend tensor of each value, made when an operation first asks for it.
+#pragma once
+
+#include "cudnn/library/lowered_graph.h"
+#include "ir/op_graph.h"
+
+#include <map>
+#include <utility>
+
+namespace cudnn_frontend::cudnn {
+
+class TensorLowering {
+   public:
+    TensorLowering(ir::OpGraph const& graph, Api const& api);
+
+    // Null where the value is kNoValue or an earlier tensor failed; error() tells.
+    cudnnBackendDescriptor_t tensor(ir::ValueId id);
+    // The sums whose steps the lengths are; kNoValue where they are no steps.
+    ir::ValueId sums_of(ir::ValueId lengths) const;
+    // A number that is no value of the op graph.
+    cudnnBackendDescriptor_t number(std::string const& name, float number);
+    error_t const& error() const { return error_; }
+
+    Bindings take_bindings() { return std::move(bindings_); }
+
+   private:
+    Descriptor make(ir::Value const& value, std::int64_t uid, bool is_virtual);
+    // The uid under which the engine knows the value; where memory stands behind it, the variant pack names it.
+    std::int64_t bind(ir::ValueId id);
+    std::pair<Source, std::int64_t> source_of(ir::ValueId storage);
+    std::int64_t place_scratch(ir::Value const& value);
+    // How the value lies in memory that offsets divide.
+    ir::Ragged const& ragged_of(ir::Value const& value) const;
+    std::int64_t next_free_uid();
+
+    ir::OpGraph const& graph_;
+    Api const& api_;
+    error_t error_;
+    std::vector<Descriptor> tensors_;  // by ValueId
+    std::vector<Descriptor> numbers_;
+    std::vector<bool> is_uid_given_;  // by ValueId of storage: its own uid stands for one form
+    std::map<ir::ValueId, std::pair<Source, std::int64_t>> sources_;  // by ValueId of storage
+    std::size_t rank_;                                                // of the tensors that scalars go with
+    std::int64_t last_uid_ = 0;
+    Bindings bindings_;
+};
+
+}  // namespace cudnn_frontend::cudnn

@@ -1,0 +1,51 @@
+// An op graph as cuDNN's backend has it: one operation graph, and where the pointer of each of its tensors comes from.
+#pragma once
+
+#include "core/data_type.h"
+#include "cudnn/library/descriptor.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::cudnn {
+
+// Memory behind a tensor of the backend.
+enum class Source {
+    Caller,     // index of a binding of the op graph
+    Number,     // index of a number that this library keeps on the host
+    Table,      // index of a table that this library keeps on the device
+    Workspace,  // offset in bytes
+};
+
+struct BoundTensor {
+    std::int64_t uid = 0;
+    Source source = Source::Caller;
+    std::int64_t at = 0;
+
+    friend bool operator==(BoundTensor const&, BoundTensor const&) = default;
+};
+
+// Values that are part of the graph and that engines read from device memory.
+struct Table {
+    std::vector<std::byte> bytes;
+
+    friend bool operator==(Table const&, Table const&) = default;
+};
+
+struct Bindings {
+    std::vector<BoundTensor> tensors;    // everything that a variant pack must name
+    std::vector<std::uint64_t> numbers;  // the bits of each number, low bytes first
+    std::vector<Table> tables;
+    std::int64_t scratch_bytes = 0;  // this library's part of the workspace, in front of the engine's
+
+    friend bool operator==(Bindings const&, Bindings const&) = default;
+};
+
+struct LoweredGraph {
+    Descriptor graph;
+    Bindings bindings;
+    std::int64_t engine_count = 0;  // engines that the backend numbers for this graph
+};
+
+}  // namespace cudnn_frontend::cudnn

@@ -1,0 +1,110 @@
+#include "cudnn/library/search_plan.h"
+
+#include "core/environment.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace cudnn_frontend::cudnn {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(std::string const& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+}
+
+bool is_folder(std::string const& path) {
+    std::error_code ignored;
+    return fs::is_directory(path, ignored);
+}
+
+// Folders in `parent` whose names start like this, the longest name first and of those the last one: python3.12,
+// python3.9, python3. Nothing where the parent cannot be read.
+std::vector<std::string> folders_in(std::string const& parent, std::string_view name_start) {
+    std::vector<std::string> found;
+    std::error_code error;
+    for (fs::directory_iterator at(parent, error), end; !error && at != end; at.increment(error)) {
+        std::string path = at->path().string();
+        if (at->path().filename().string().starts_with(name_start) && is_folder(path)) found.push_back(std::move(path));
+    }
+    std::sort(found.begin(), found.end(), [](std::string const& a, std::string const& b) {
+        return std::pair(a.size(), std::string_view(a)) > std::pair(b.size(), std::string_view(b));
+    });
+    return found;
+}
+
+class FileList {
+   public:
+    void add(std::string file) {
+        if (std::find(files_.begin(), files_.end(), file) == files_.end()) files_.push_back(std::move(file));
+    }
+    void add_if_there(std::string file) {
+        if (is_there(file)) add(std::move(file));
+    }
+    std::vector<std::string> take() { return std::move(files_); }
+
+   private:
+    std::vector<std::string> files_;
+};
+
+// An installation has its libraries in one of a few folders; where it has none, the report names the usual one.
+void add_installation(std::string const& prefix, FileList& files) {
+    for (char const* folder : {"/lib64/", "/lib/", "/targets/x86_64-linux/lib/", "/"}) {
+        if (is_there(prefix + folder + kLibraryName)) return files.add(prefix + folder + kLibraryName);
+    }
+    files.add(prefix + "/lib/" + kLibraryName);
+}
+
+void add_python_packages(std::string const& prefix, FileList& files) {
+    for (char const* libraries : {"/lib", "/lib64"}) {
+        for (std::string const& python : folders_in(prefix + libraries, "python3")) {
+            for (char const* packages : {"/site-packages", "/dist-packages"}) {
+                files.add_if_there(python + packages + "/nvidia/cudnn/lib/" + kLibraryName);
+            }
+        }
+    }
+    bool const is_conda = is_folder(prefix + "/conda-meta");
+    if (is_conda) files.add_if_there(prefix + "/lib/" + kLibraryName);
+}
+
+// Absolute, since the loader looks for a name without a slash elsewhere.
+std::string chosen_file(std::string const& file_or_folder) {
+    std::error_code ignored;
+    fs::path const path = fs::absolute(file_or_folder, ignored);
+    return (is_folder(path.string()) ? path / kLibraryName : path).string();
+}
+
+}  // namespace
+
+SearchFolders default_search_folders() {
+    namespace environment = core::environment;
+    SearchFolders folders;
+    folders.chosen = environment::chosen_cudnn();
+    folders.cudnn = environment::cudnn_folders();
+    folders.python = environment::python_prefixes();
+    if (std::string const home = environment::home(); !home.empty()) folders.python.push_back(home + "/.local");
+    for (char const* prefix : {"/usr/local", "/usr"}) folders.python.emplace_back(prefix);
+    for (std::string& prefix : folders_in("/opt", "")) folders.python.push_back(std::move(prefix));
+    folders.toolkit = environment::cuda_folders();
+    folders.toolkit.emplace_back("/usr/local/cuda");
+    return folders;
+}
+
+SearchPlan make_search_plan(SearchFolders const& folders) {
+    if (!folders.chosen.empty()) return {false, {chosen_file(folders.chosen)}, "SDPA_GRAPH_CUDNN_PATH"};
+    FileList files;
+    for (std::string const& prefix : folders.cudnn) add_installation(prefix, files);
+    for (std::string const& prefix : folders.python) add_python_packages(prefix, files);
+    for (std::string const& prefix : folders.toolkit) add_installation(prefix, files);
+    files.add(kLibraryName);  // as the loader finds it: LD_LIBRARY_PATH, the system's folders
+    return {true, files.take(), ""};
+}
+
+SearchPlan default_search_plan() { return make_search_plan(default_search_folders()); }
+
+}  // namespace cudnn_frontend::cudnn

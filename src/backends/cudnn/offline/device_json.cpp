@@ -1,0 +1,223 @@
+#include "cudnn/offline/devices.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace cudnn_frontend::offline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMaxBytes = std::size_t{64} << 10;
+constexpr int kMaxDepth = 8;  // the parser's clean-up is recursive
+constexpr std::int64_t kFormat = 1;
+constexpr char const* kWrapperMembers[] = {"format", "name", "source", "properties"};
+// cuDNN 9.19 refuses a description that lacks one of these, and does not say which.
+constexpr char const* kProperties[] = {
+    "maxGridSize",
+    "maxBlockSize",
+    "regsPerBlock",
+    "multiProcessorCount",
+    "warpSize",
+    "maxSharedMemoryPerBlock",
+    "maxSharedMemoryPerBlockOptin",
+    "reservedSharedMemoryPerBlock",
+    "maxRegistersPerSM",
+    "maxCtasPerSM",
+    "maxThreadsPerBlock",
+    "maxThreadsPerSM",
+    "pciDeviceId",
+    "isTccDriver",
+    "supportCoopLaunch",
+    "totalGlobalMem",
+    "smClockRateKHz",
+    "memClockRateKHz",
+    "l2CacheSize",
+    "cudaDeviceId",
+    "deviceVer",
+    "driverVer",
+    "deviceName",
+};
+
+error_t refused(std::string const& problem) {
+    return {error_code_t::INVALID_VALUE, "the device description " + problem};
+}
+
+std::string quoted(std::string const& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// The parser keeps the last of members that stand twice.
+Result<Json> read_once_each(std::string_view text) {
+    std::vector<std::set<std::string>> open_objects;
+    std::string twin;
+    auto const watch = [&](int, Json::parse_event_t event, Json& value) {
+        if (event == Json::parse_event_t::object_start) open_objects.emplace_back();
+        if (event == Json::parse_event_t::object_end) open_objects.pop_back();
+        if (event == Json::parse_event_t::key && !open_objects.back().insert(value.get<std::string>()).second) {
+            twin = quoted(value.get<std::string>());
+        }
+        return true;
+    };
+    Json json = Json::parse(text.begin(), text.end(), watch);
+    if (!twin.empty()) return refused("has the member " + twin + " twice");
+    return json;
+}
+
+// How deep lists and objects stand in one another, in text that may be no JSON.
+int depth_of(std::string_view text) {
+    int depth = 0, deepest = 0;
+    bool is_in_text = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        char const c = text[i];
+        if (is_in_text && c == '\\') {
+            ++i;
+        } else if (c == '"') {
+            is_in_text = !is_in_text;
+        } else if (!is_in_text && (c == '[' || c == '{')) {
+            deepest = std::max(deepest, ++depth);
+        } else if (!is_in_text && (c == ']' || c == '}')) {
+            --depth;
+        }
+    }
+    return deepest;
+}
+
+Result<Json> read(std::string_view text) {
+    if (text.size() > kMaxBytes) {
+        return refused("has " + std::to_string(text.size()) + " bytes, at most " + std::to_string(kMaxBytes) +
+                       " are read");
+    }
+    // The parser takes a zero byte for the end and does not look at what follows.
+    if (auto const zero = text.find('\0'); zero != std::string_view::npos) {
+        return refused("has a zero byte at byte " + std::to_string(zero + 1) + "; JSON text is needed");
+    }
+    if (depth_of(text) > kMaxDepth) {
+        return refused("has lists or objects deeper than " + std::to_string(kMaxDepth) + " in one another");
+    }
+    try {
+        return read_once_each(text);
+    } catch (Json::parse_error const& error) {
+        return refused("is not JSON text: see byte " + std::to_string(error.byte));
+    } catch (Json::exception const&) {
+        return refused("has a number that is out of range");
+    }
+}
+
+bool is_scalar(Json const& value) { return value.is_number() || value.is_string() || value.is_boolean(); }
+
+error_t check_properties(Json const& properties) {
+    if (!properties.is_object()) return refused("needs cuDNN's properties as an object");
+    std::string missing;
+    for (char const* const name : kProperties) {
+        if (!properties.contains(name)) missing += (missing.empty() ? "" : ", ") + std::string(name);
+    }
+    if (!missing.empty()) return refused("lacks properties that cuDNN needs: " + missing);
+    for (auto const& [name, value] : properties.items()) {
+        bool const is_list = value.is_array() && std::all_of(value.begin(), value.end(), is_scalar);
+        if (!is_scalar(value) && !is_list) {
+            return refused("has neither a number, a text nor a list of those as property " + quoted(name));
+        }
+    }
+    return {};
+}
+
+Result<int> read_number(Json const& properties, char const* name, std::int64_t least, std::int64_t most) {
+    Json const& value = properties[name];
+    if (value.is_number_integer() && value >= least && value <= most) return value.get<int>();
+    return refused("has " + value.dump() + " as property " + quoted(name) + "; needed is a whole number from " +
+                   std::to_string(least) + " to " + std::to_string(most));
+}
+
+Result<std::string> read_text(Json const& object, char const* name) {
+    auto const at = object.find(name);
+    bool const is_text = at != object.end() && at->is_string() && !at->get_ref<std::string const&>().empty();
+    if (!is_text) return refused("needs a text that is not empty as \"" + std::string(name) + "\"");
+    return at->get<std::string>();
+}
+
+Result<DeviceDescription> from_properties(Json const& properties) {
+    SDPA_GRAPH_TRY(check_properties(properties));
+    auto const name = read_text(properties, "deviceName");
+    if (name.is_bad()) return name.error();
+    auto const version = read_number(properties, "deviceVer", 100, 9999);
+    if (version.is_bad()) return version.error();
+    auto const sm_count = read_number(properties, "multiProcessorCount", 1, 100'000);
+    if (sm_count.is_bad()) return sm_count.error();
+    return DeviceDescription{name.value(), "", properties.dump(), version.value() / 10, sm_count.value()};
+}
+
+bool is_file_name(std::string_view name) {
+    auto const fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+    return !name.empty() && std::ranges::all_of(name, fits);
+}
+
+error_t check_wrapper(Json const& json) {
+    for (auto const& [name, value] : json.items()) {
+        if (std::find(std::begin(kWrapperMembers), std::end(kWrapperMembers), name) == std::end(kWrapperMembers)) {
+            return refused("has an unknown member " + quoted(name) + "; known are format, name, source and properties");
+        }
+    }
+    for (char const* const name : kWrapperMembers) {
+        if (!json.contains(name)) return refused("lacks member \"" + std::string(name) + "\"");
+    }
+    bool const is_known = json["format"].is_number_integer() && json["format"] == kFormat;
+    return is_known ? error_t() : refused("is of a format that this version does not read; it reads format 1");
+}
+
+Result<DeviceDescription> from_wrapper(Json const& json) {
+    SDPA_GRAPH_TRY(check_wrapper(json));
+    auto const name = read_text(json, "name");
+    if (name.is_bad()) return name.error();
+    auto const source = read_text(json, "source");
+    if (source.is_bad()) return source.error();
+    auto device = from_properties(json["properties"]);
+    if (device.is_bad()) return device.error();
+    device.value().name = name.value();
+    device.value().source = source.value();
+    return device;
+}
+
+}  // namespace
+
+Result<DeviceDescription> parse_device(std::string_view text) {
+    auto const json = read(text);
+    if (json.is_bad()) return json.error();
+    if (!json.value().is_object()) return refused("is no JSON object");
+    bool const is_wrapper = json.value().contains("format") || json.value().contains("properties");
+    return is_wrapper ? from_wrapper(json.value()) : from_properties(json.value());
+}
+
+Result<DeviceDescription> recorded_device(std::string_view properties, std::string_view name,
+                                          std::string_view cudnn_version) {
+    auto const json = read(properties);
+    if (json.is_bad()) return json.error();
+    auto device = from_properties(json.value());
+    if (device.is_bad()) return device.error();
+    auto const driver = read_number(json.value(), "driverVer", 1000, 999'999);
+    if (driver.is_bad()) return driver.error();
+    std::string const driver_version =
+        std::to_string(driver.value() / 1000) + "." + std::to_string(driver.value() % 1000 / 10);
+    DeviceDescription& recorded = device.value();
+    recorded.source = "recorded on " + recorded.name + " with cuDNN " + std::string(cudnn_version) +
+                      " and CUDA driver " + driver_version;
+    std::string const called = name.empty() ? model_of(recorded.name) : std::string(name);
+    recorded.name = called;
+    if (is_file_name(called)) return device;
+    return refused("cannot be called " + quoted(called) +
+                   "; a name of small letters, digits and dashes is needed, such as h100-pcie");
+}
+
+std::string to_json(DeviceDescription const& device) {
+    std::string rows;
+    Json const properties = Json::parse(device.properties, nullptr, false);
+    for (auto const& [name, value] : properties.items()) {
+        rows += (rows.empty() ? "\n    " : ",\n    ") + quoted(name) + ": " + value.dump();
+    }
+    return "{\n  \"format\": " + std::to_string(kFormat) + ",\n  \"name\": " + quoted(device.name) +
+           ",\n  \"source\": " + quoted(device.source) + ",\n  \"properties\": {" + rows + "\n  }\n}\n";
+}
+
+}  // namespace cudnn_frontend::offline

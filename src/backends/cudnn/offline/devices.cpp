@@ -1,0 +1,58 @@
+#include "cudnn/offline/devices.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace cudnn_frontend::offline {
+namespace {
+
+constexpr std::string_view kTexts[] = {
+#include "device_texts.inc"
+};
+
+std::vector<DeviceDescription> read_known_devices() {
+    std::vector<DeviceDescription> devices;
+    for (std::string_view const text : kTexts) {
+        if (auto device = parse_device(text); device.is_good()) devices.push_back(std::move(device).value());
+    }
+    return devices;
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool is_same(std::string_view a, std::string_view b) { return std::ranges::equal(a, b, {}, lower, lower); }
+
+}  // namespace
+
+std::span<DeviceDescription const> known_devices() {
+    static std::vector<DeviceDescription> const devices = read_known_devices();
+    return devices;
+}
+
+Result<DeviceDescription> find_device(std::string_view name) {
+    std::string names;
+    for (DeviceDescription const& device : known_devices()) {
+        if (is_same(device.name, name)) return device;
+        names += (names.empty() ? "" : ", ") + device.name;
+    }
+    return error_t(error_code_t::INVALID_CUDA_DEVICE, "no device description is called '" + std::string(name) +
+                                                          "'; there are " + names +
+                                                          ", and DeviceProperties::from_json() takes others");
+}
+
+std::string model_of(std::string_view device_name) {
+    constexpr std::string_view kOfMaker[] = {"nvidia", "geforce", "tesla"};
+    std::string model, word;
+    for (char const c : std::string(device_name) + ' ') {
+        if (c != ' ' && c != '-') {
+            word += lower(c);
+            continue;
+        }
+        if (std::ranges::find(kOfMaker, word) == std::end(kOfMaker)) model += word;
+        if (word.find_first_of("0123456789") != word.npos) break;
+        word.clear();
+    }
+    return model;
+}
+
+}  // namespace cudnn_frontend::offline

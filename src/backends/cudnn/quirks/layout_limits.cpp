@@ -1,0 +1,104 @@
+#include "cudnn/quirks/layout_limits.h"
+
+#include "core/data_type.h"
+
+namespace cudnn_frontend::quirks {
+namespace {
+
+std::string stride_text(nodes::TensorSpec const& tensor, std::size_t axis) {
+    return "a stride of " + number(tensor.stride[axis]) + " in dim " + number(std::int64_t(axis));
+}
+
+// What is wrong with the numbers along the one dim of a tensor; empty where nothing is.
+std::string gap_between_numbers(nodes::TensorSpec const& tensor, std::size_t axis) {
+    if (tensor.dim[axis] == 1 || tensor.stride[axis] == 1) return {};
+    return stride_text(tensor, axis);
+}
+
+std::string gap_between_offsets(Facts const& facts, nodes::TensorSpec const& tensor) {
+    if (!is_ragged(&tensor)) return {};
+    std::string const gap = gap_between_numbers(facts.graph.tensors[static_cast<std::size_t>(tensor.ragged_offset)], 0);
+    return gap.empty() ? gap : gap + " of its ragged offsets";
+}
+
+// The dim along which cuDNN takes a tensor's numbers for neighbours, if there is one. In backward nothing but the
+// gradient reads the sink, and that by its strides; in forward Stats are written by theirs.
+std::optional<std::size_t> axis_of_neighbours(Facts const& facts, int port) {
+    switch (port) {
+        case Port::Seq_len_q:
+        case Port::Seq_len_kv:
+        case Port::Cu_seq_len_q:
+        case Port::Cu_seq_len_kv: return 0;
+        case Port::dSink_token: return 1;
+        case Port::Sink_token: return facts.is_backward ? std::nullopt : std::optional<std::size_t>(1);
+        case Port::Stats:
+            if (!facts.is_backward) return {};
+            [[fallthrough]];
+        case Port::Bias:
+        case Port::Dropout_mask:
+            return is_for_heads_alone(*facts.tensor(port)) ? std::optional<std::size_t>(1) : std::nullopt;
+        default: return {};
+    }
+}
+
+std::string gap_at(Facts const& facts, int port) {
+    nodes::TensorSpec const* const tensor = facts.tensor(port);
+    if (tensor == nullptr) return {};
+    auto const axis = axis_of_neighbours(facts, port);
+    return axis ? gap_between_numbers(*tensor, *axis) : gap_between_offsets(facts, *tensor);
+}
+
+}  // namespace
+
+// Hopper's engines read these tensors through descriptors that hold strides in units of 16 bytes.
+Found stride_multiple(Facts const& facts, Capabilities const&) {
+    for (int const port : {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}) {
+        nodes::TensorSpec const* const tensor = facts.tensor(port);
+        if (tensor == nullptr) continue;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            bool const is_offset = axis == 0 && is_ragged(tensor);
+            bool const is_used = tensor->dim[axis] > 1 && !is_offset;
+            std::int64_t const bytes = tensor->stride[axis] * core::size_of(tensor->data_type);
+            if (is_used && bytes % 16 != 0) {
+                return Violation{port, "a stride of " + number(bytes) + " bytes in dim " + number(std::int64_t(axis))};
+            }
+        }
+    }
+    return {};
+}
+
+// dBias and dumps of dropout masks.
+Found gaps_between_scores(Facts const& facts, Capabilities const&) {
+    for (int const port : {Port::Rng_dump, Port::dBias}) {
+        nodes::TensorSpec const* const tensor = facts.tensor(port);
+        if (tensor == nullptr) continue;
+        core::Dims const packed = core::packed_strides(tensor->dim);
+        for (std::size_t axis = 0; axis < 4; ++axis) {
+            if (tensor->dim[axis] == 1 || tensor->stride[axis] == packed[axis]) continue;
+            return Violation{port, stride_text(*tensor, axis) + ", where packed is " + number(packed[axis])};
+        }
+    }
+    return {};
+}
+
+Found columns_apart(Facts const& facts, Capabilities const&) {
+    for (int const port : {Port::Bias, Port::Dropout_mask}) {
+        nodes::TensorSpec const* const tensor = facts.tensor(port);
+        if (tensor == nullptr || tensor->dim[3] == 1 || tensor->stride[3] == 1) continue;
+        return Violation{port, "a last stride of " + number(tensor->stride[3])};
+    }
+    return {};
+}
+
+Found numbers_apart(Facts const& facts, Capabilities const&) {
+    for (int port = 0; port < Port::kPorts; ++port) {
+        std::string gap = gap_at(facts, port);
+        if (!gap.empty()) return Violation{port, std::move(gap)};
+    }
+    return wrong_in_modifier(facts, [](nodes::TensorSpec const& tensor) {
+        std::string const gap = is_for_heads_alone(tensor) ? gap_between_numbers(tensor, 1) : "";
+        return gap.empty() ? gap : gap + " of";
+    });
+}
+
+}  // namespace cudnn_frontend::quirks

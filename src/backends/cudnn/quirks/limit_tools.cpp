@@ -1,0 +1,85 @@
+#include "cudnn/quirks/limit_tools.h"
+
+#include "core/names.h"
+#include "nodes/attention/paging.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::quirks {
+
+std::string version(std::size_t value) {
+    return "cuDNN " + std::to_string(value / 10000) + "." + std::to_string(value / 100 % 100) + "." +
+           std::to_string(value % 100);
+}
+
+bool is_hopper(Capabilities const& here) { return here.sm == 90; }
+bool is_datacenter(Capabilities const& here) { return here.sm >= 100 && here.sm < 120; }
+bool is_hopper_or_datacenter(Capabilities const& here) { return here.sm >= 90 && here.sm < 120; }
+bool is_consumer_blackwell(Capabilities const& here) { return here.sm >= 120; }
+bool has_little_shared_memory(Capabilities const& here) {
+    return here.sm == 86 || here.sm == 89 || is_consumer_blackwell(here);
+}
+
+std::string architecture_of(Capabilities const& here) {
+    return "compute capability " + number(here.sm / 10) + "." + number(here.sm % 10);
+}
+
+bool is_ragged(nodes::TensorSpec const* tensor) {
+    return tensor != nullptr && tensor->ragged_offset != nodes::kNoTensor;
+}
+
+bool needs_product_of_dq(Facts const& facts) { return is_deterministic(facts) || facts.has(Port::dBias); }
+
+bool draws_dropout(Facts const& facts) { return facts.fields.dropout_probability.value_or(0.0f) > 0.0f; }
+
+bool has_softmax_result(Facts const& facts) { return facts.has(Port::Max) || facts.has(Port::Sum_exp); }
+
+bool shares_key_heads(Facts const& facts) { return facts.tensor(Port::K)->dim[1] < facts.tensor(Port::Q)->dim[1]; }
+
+bool is_deterministic(Facts const& facts) {
+    auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&facts.node.fields);
+    return backward != nullptr && backward->deterministic;
+}
+
+static bool is_backward_activation(nodes::Node const& node) {
+    auto const* const fields = std::get_if<nodes::PointwiseFields>(&node.fields);
+    std::string const mode = fields == nullptr ? "" : core::name_of(fields->mode);
+    return mode.size() > 4 && mode.ends_with("_BWD");
+}
+
+bool has_backward_activation(Facts const& facts) {
+    return std::ranges::any_of(facts.graph.nodes, is_backward_activation);
+}
+
+bool is_for_heads_alone(nodes::TensorSpec const& tensor) {
+    core::Dims const& dim = tensor.dim;
+    return dim.size() == 4 && dim[1] > 1 && dim[0] == 1 && dim[2] == 1 && dim[3] == 1;
+}
+
+std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Facts const& facts) {
+    std::vector<nodes::TensorSpec const*> tensors;
+    if (!facts.has(Port::Score)) return tensors;
+    for (nodes::Node const& node : facts.graph.nodes) {
+        if (node.kind() != nodes::NodeKind::Pointwise) continue;
+        for (int const port : {nodes::pointwise::In_0, nodes::pointwise::In_1, nodes::pointwise::In_2}) {
+            nodes::TensorSpec const* const operand = facts.graph.tensor(node, port);
+            bool const is_read = operand != nullptr && !operand->is_virtual && !operand->is_by_value &&
+                                 !operand->value && operand->dim.size() == 4;
+            if (is_read && !std::ranges::count(tensors, operand)) tensors.push_back(operand);
+        }
+    }
+    return tensors;
+}
+
+static constexpr int kRowPorts[] = {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV};
+
+int first_row_port(Facts const& facts, bool wants_ragged) {
+    for (int const port : kRowPorts) {
+        if (nodes::is_paged(facts.node, port)) continue;
+        nodes::TensorSpec const* const tensor = facts.tensor(port);
+        if (tensor != nullptr && is_ragged(tensor) == wants_ragged) return port;
+    }
+    return -1;
+}
+
+}  // namespace cudnn_frontend::quirks

@@ -1,0 +1,65 @@
+// What the checks of limits share: facts about a graph and its device, and how violations are worded.
+#pragma once
+
+#include "cudnn/quirks/support.h"
+
+#include <vector>
+
+namespace cudnn_frontend::quirks {
+
+using core::Capabilities;
+using Facts = AttentionFacts;
+using Found = std::optional<Violation>;
+namespace Port = nodes::attention;
+
+inline std::string number(std::int64_t value) { return std::to_string(value); }
+std::string version(std::size_t value);                 // "cuDNN 9.19.0"
+std::string architecture_of(Capabilities const& here);  // "compute capability 9.0"
+
+bool is_hopper(Capabilities const& here);
+bool is_datacenter(Capabilities const& here);  // Blackwell, 10.x and 11.x
+bool is_hopper_or_datacenter(Capabilities const& here);
+bool is_consumer_blackwell(Capabilities const& here);  // 12.x and what follows
+
+// 100 KiB for each multiprocessor.
+bool has_little_shared_memory(Capabilities const& here);
+
+bool is_ragged(nodes::TensorSpec const* tensor);
+bool is_deterministic(Facts const& facts);
+// The deterministic algorithm and dBias need dQ as one product, not as sums that blocks of keys add to; see
+// expand/sdpa_backward.cpp.
+bool needs_product_of_dq(Facts const& facts);
+bool draws_dropout(Facts const& facts);
+bool shares_key_heads(Facts const& facts);    // fewer heads in K than in Q
+bool has_softmax_result(Facts const& facts);  // Max or Sum_exp
+// Whether a node of the graph is TANH_BWD or its like.
+bool has_backward_activation(Facts const& facts);
+// A number for each head, for all batch entries, queries and keys.
+bool is_for_heads_alone(nodes::TensorSpec const& tensor);
+// What the attention's modifiers read from memory, of 4 dims.
+std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Facts const& facts);
+// The first tensor with rows of queries or keys that is ragged, or that is not; -1 where there is none. Pages are
+// neither.
+int first_row_port(Facts const& facts, bool wants_ragged);
+
+// The first tensor that modifiers read of which the text says something, such as "numbers for heads alone in".
+template <class TextOf>
+Found wrong_in_modifier(Facts const& facts, TextOf text_of) {
+    for (nodes::TensorSpec const* const tensor : tensors_of_modifiers(facts)) {
+        std::string const text = text_of(*tensor);
+        if (!text.empty()) return Violation{Port::Score_mod, text + " '" + tensor->name + "' of the modifier"};
+    }
+    return {};
+}
+
+// The first tensor whose head dim violates, of those that have one.
+template <class IsBad>
+Found bad_head_dim(Facts const& facts, IsBad is_bad) {
+    for (int const port : {Port::Q, Port::V}) {
+        std::int64_t const dim = facts.tensor(port)->dim[3];
+        if (is_bad(dim)) return Violation{port, "a head dim of " + number(dim)};
+    }
+    return {};
+}
+
+}  // namespace cudnn_frontend::quirks

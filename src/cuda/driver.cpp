@@ -1,0 +1,157 @@
+#include "cuda/driver.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+
+namespace cudnn_frontend::cuda {
+namespace {
+
+// Makes a call of the driver, where there is one.
+template <class Call>
+error_t ask(char const* what, Call const& call) {
+    auto const found = driver();
+    if (found.is_bad()) return found.error();
+    return driver_error(*found.value(), call(*found.value()), what);
+}
+
+error_t find_device() {
+    int count = 0;
+    SDPA_GRAPH_TRY(ask("starting the CUDA driver", [](Driver const& cuda) { return cuda.init(0); }));
+    SDPA_GRAPH_TRY(ask("counting the GPUs", [&](Driver const& cuda) { return cuda.device_count(&count); }));
+    if (count > 0) return {};
+    return {error_code_t::INVALID_CUDA_DEVICE, "there is no GPU"};
+}
+
+error_t make_event(CUevent& event) {
+    return ask("making a CUDA event", [&](Driver const& cuda) { return cuda.create_event(&event, CU_EVENT_DEFAULT); });
+}
+
+// Destructors have nobody to tell.
+template <class Call>
+void release(Call const& call) {
+    if (auto const found = driver(); found.is_good()) call(*found.value());
+}
+
+}  // namespace
+
+error_t check_driver() {
+    error_t found = find_device();
+    if (found.is_bad()) {
+        found.err_msg = "no GPU can be used here: " + found.err_msg +
+                        "; Target::cpu() runs the graph on the CPU, Target::offline(\"h200\") plans it for a GPU";
+    }
+    return found;
+}
+
+bool may_have_gpu() {
+    constexpr char const* kFiles[] = {"/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvmap"};  // WSL, Jetson
+    return std::any_of(std::begin(kFiles), std::end(kFiles), [](char const* file) {
+        std::error_code ignored;
+        return std::filesystem::exists(file, ignored);
+    });
+}
+
+error_t use_device(int ordinal) {
+    SDPA_GRAPH_TRY(check_driver());
+    CUcontext context = nullptr;
+    SDPA_GRAPH_TRY(
+        ask("asking for the CUDA context", [&](Driver const& cuda) { return cuda.current_context(&context); }));
+    if (context != nullptr) return {};
+    SDPA_GRAPH_TRY(ask("opening the GPU", [&](Driver const& cuda) { return cuda.retain_context(&context, ordinal); }));
+    return ask("choosing the GPU", [&](Driver const& cuda) { return cuda.set_current_context(context); });
+}
+
+Result<int> memory_bus_width(int ordinal) {
+    int bits = 0;
+    SDPA_GRAPH_TRY(ask("asking for the width of the memory bus", [&](Driver const& cuda) {
+        return cuda.device_attribute(&bits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, ordinal);
+    }));
+    return bits;
+}
+
+DeviceMemory::~DeviceMemory() {
+    release([&](Driver const& cuda) { cuda.free(address); });
+}
+
+Result<std::shared_ptr<DeviceMemory const>> allocate(std::size_t bytes) {
+    CUdeviceptr address = 0;
+    SDPA_GRAPH_TRY(ask("allocating GPU memory", [&](Driver const& cuda) { return cuda.allocate(&address, bytes); }));
+    return std::shared_ptr<DeviceMemory const>(std::make_shared<DeviceMemory>(address));
+}
+
+// The copy returns when the bytes left the host's memory, not when they are there: a stream that does not wait for the
+// default one could run a plan before.
+error_t upload(DeviceMemory const& memory, std::size_t offset, std::span<std::byte const> bytes) {
+    SDPA_GRAPH_TRY(ask("copying to the GPU", [&](Driver const& cuda) {
+        return cuda.copy_to_device(memory.address + offset, bytes.data(), bytes.size());
+    }));
+    return ask("waiting for a copy", [](Driver const& cuda) { return cuda.wait_for_stream(CU_STREAM_LEGACY); });
+}
+
+error_t download(std::span<std::byte> to, void const* from) {
+    if (to.empty()) return {};
+    return ask("copying from the GPU", [&](Driver const& cuda) {
+        return cuda.copy_to_host(to.data(), std::bit_cast<CUdeviceptr>(from), to.size());
+    });
+}
+
+error_t wait_for(CUstream stream) {
+    return ask("waiting for a stream", [&](Driver const& cuda) { return cuda.wait_for_stream(stream); });
+}
+
+Result<bool> is_capturing(CUstream stream) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    SDPA_GRAPH_TRY(ask("asking whether a stream is captured",
+                       [&](Driver const& cuda) { return cuda.is_capturing(stream, &status); }));
+    return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+Result<std::size_t> node_count(CUgraph graph) {
+    std::size_t count = 0;
+    SDPA_GRAPH_TRY(ask("counting the nodes of the CUDA graph",
+                       [&](Driver const& cuda) { return cuda.graph_nodes(graph, nullptr, &count); }));
+    return count;
+}
+
+CudaGraph::~CudaGraph() {
+    release([&](Driver const& cuda) { cuda.destroy_graph(graph); });
+}
+
+Result<std::shared_ptr<CudaGraph const>> make_cuda_graph() {
+    CUgraph graph = nullptr;
+    SDPA_GRAPH_TRY(ask("making a CUDA graph", [&](Driver const& cuda) { return cuda.create_graph(&graph, 0); }));
+    return std::shared_ptr<CudaGraph const>(std::make_shared<CudaGraph>(graph));
+}
+
+Result<std::shared_ptr<StreamClock>> StreamClock::make(CUstream stream) {
+    SDPA_GRAPH_TRY(check_driver());
+    auto clock = std::make_shared<StreamClock>();
+    clock->stream_ = stream;
+    SDPA_GRAPH_TRY(make_event(clock->begin_));
+    SDPA_GRAPH_TRY(make_event(clock->end_));
+    return clock;
+}
+
+StreamClock::~StreamClock() {
+    release([&](Driver const& cuda) {
+        if (begin_ != nullptr) cuda.destroy_event(begin_);
+        if (end_ != nullptr) cuda.destroy_event(end_);
+    });
+}
+
+error_t StreamClock::start() {
+    return ask("timing a stream", [&](Driver const& cuda) { return cuda.record_event(begin_, stream_); });
+}
+
+Result<double> StreamClock::stop() {
+    float milliseconds = 0;
+    SDPA_GRAPH_TRY(ask("timing a stream", [&](Driver const& cuda) { return cuda.record_event(end_, stream_); }));
+    SDPA_GRAPH_TRY(ask("waiting for a stream", [&](Driver const& cuda) { return cuda.wait_for_event(end_); }));
+    SDPA_GRAPH_TRY(
+        ask("timing a stream", [&](Driver const& cuda) { return cuda.elapsed(&milliseconds, begin_, end_); }));
+    return double{milliseconds} * 1000.0;
+}
+
+}  // namespace cudnn_frontend::cuda

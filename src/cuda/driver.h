@@ -1,0 +1,70 @@
+// What this library asks of the CUDA driver itself: memory for tables, clocks, and CUDA graphs. cuDNN does the rest.
+#pragma once
+
+#include "cuda/driver_table.h"
+
+#include <bit>
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace cudnn_frontend::cuda {
+
+// Whether a CUDA driver with a device is there. Loads the driver, for good.
+error_t check_driver();
+
+// Whether it is worth asking: the files through which drivers reach a GPU. Loads nothing, so that a process may still
+// plan offline on a machine that has a driver and no GPU.
+bool may_have_gpu();
+
+// Makes the device's context the thread's, where it has none: threads that have made no CUDA call yet.
+error_t use_device(int ordinal);
+
+Result<int> memory_bus_width(int ordinal);  // bits
+
+struct DeviceMemory {
+    explicit DeviceMemory(CUdeviceptr start) : address(start) {}
+    DeviceMemory(DeviceMemory const&) = delete;
+    DeviceMemory& operator=(DeviceMemory const&) = delete;
+    ~DeviceMemory();
+
+    void* pointer() const { return std::bit_cast<void*>(address); }
+    CUdeviceptr address;
+};
+
+Result<std::shared_ptr<DeviceMemory const>> allocate(std::size_t bytes);
+error_t upload(DeviceMemory const& memory, std::size_t offset, std::span<std::byte const> bytes);
+
+// Reads GPU memory; what streams still write there has to be waited for.
+error_t download(std::span<std::byte> to, void const* from);
+error_t wait_for(CUstream stream);
+Result<bool> is_capturing(CUstream stream);
+
+Result<std::size_t> node_count(CUgraph graph);
+
+struct CudaGraph {
+    explicit CudaGraph(CUgraph made) : graph(made) {}
+    CudaGraph(CudaGraph const&) = delete;
+    CudaGraph& operator=(CudaGraph const&) = delete;
+    ~CudaGraph();
+
+    CUgraph graph;
+};
+
+Result<std::shared_ptr<CudaGraph const>> make_cuda_graph();
+
+// Two points in a stream's time.
+class StreamClock {
+   public:
+    static Result<std::shared_ptr<StreamClock>> make(CUstream stream);
+    ~StreamClock();
+    error_t start();
+    // Waits for the stream; microseconds since start().
+    Result<double> stop();
+
+   private:
+    CUstream stream_ = nullptr;
+    CUevent begin_ = nullptr, end_ = nullptr;
+};
+
+}  // namespace cudnn_frontend::cuda

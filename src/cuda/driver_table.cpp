@@ -1,0 +1,80 @@
+#include "cuda/driver_table.h"
+
+#include "cuda/shared_object.h"
+
+namespace cudnn_frontend::cuda {
+namespace {
+
+// <cuda.h> gives a function's newest form the plain name; the driver knows each form by a name of its own.
+std::string fill(Driver& driver, SharedObject const& object) {
+    std::string missing;
+    auto const find = [&]<class Function>(Function& function, char const* name) {
+        function = object.find<Function>(name);
+        if (function == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(name);
+    };
+    find(driver.init, "cuInit");
+    find(driver.get_version, "cuDriverGetVersion");
+    find(driver.error_name, "cuGetErrorName");
+    find(driver.error_text, "cuGetErrorString");
+    find(driver.device_count, "cuDeviceGetCount");
+    find(driver.device_name, "cuDeviceGetName");
+    find(driver.device_attribute, "cuDeviceGetAttribute");
+    find(driver.current_context, "cuCtxGetCurrent");
+    find(driver.set_current_context, "cuCtxSetCurrent");
+    find(driver.device_of_context, "cuCtxGetDevice");
+    find(driver.retain_context, "cuDevicePrimaryCtxRetain");
+    find(driver.release_context, "cuDevicePrimaryCtxRelease_v2");
+    find(driver.allocate, "cuMemAlloc_v2");
+    find(driver.free, "cuMemFree_v2");
+    find(driver.copy_to_device, "cuMemcpyHtoD_v2");
+    find(driver.copy_to_host, "cuMemcpyDtoH_v2");
+    find(driver.context_of_stream, "cuStreamGetCtx");
+    find(driver.wait_for_stream, "cuStreamSynchronize");
+    find(driver.is_capturing, "cuStreamIsCapturing");
+    find(driver.begin_capture, "cuStreamBeginCapture_v2");
+    find(driver.end_capture, "cuStreamEndCapture");
+    find(driver.create_graph, "cuGraphCreate");
+    find(driver.graph_nodes, "cuGraphGetNodes");
+    find(driver.destroy_graph, "cuGraphDestroy");
+    find(driver.create_event, "cuEventCreate");
+    find(driver.record_event, "cuEventRecord");
+    find(driver.wait_for_event, "cuEventSynchronize");
+    find(driver.elapsed, "cuEventElapsedTime");  // the form that drivers older than 12.8 have too
+    find(driver.destroy_event, "cuEventDestroy_v2");
+    return missing;
+}
+
+}  // namespace
+
+Result<Driver> open_driver(std::string const& file) {
+    SharedObject const object = open_object(file);
+    if (!object) {
+        return error_t(error_code_t::INVALID_CUDA_DEVICE,
+                       "there is no CUDA driver (" + file + ": " + object.problem + "); install NVIDIA's driver");
+    }
+    Driver driver;
+    std::string const missing = fill(driver, object);
+    if (missing.empty()) return driver;
+    return error_t(error_code_t::INVALID_CUDA_DEVICE,
+                   "the CUDA driver " + object.path() + " lacks " + missing + "; update it");
+}
+
+Result<Driver const*> driver() {
+    // Never destroyed: memory may be freed while static objects die.
+    static Result<Driver> const& opened = *new Result<Driver>(open_driver("libcuda.so.1"));
+    if (opened.is_bad()) return opened.error();
+    return &opened.value();
+}
+
+error_t driver_error(Driver const& driver, CUresult result, std::string const& what) {
+    if (result == CUDA_SUCCESS) return {};
+    char const* name = nullptr;
+    char const* text = nullptr;
+    driver.error_name(result, &name);
+    driver.error_text(result, &text);
+    std::string message = what + " failed: " + (name == nullptr ? "CUDA error " + std::to_string(result) : name);
+    if (text != nullptr) message += std::string(": ") + text;
+    return {error_code_t::CUDA_API_FAILED, std::move(message)};
+}
+
+}  // namespace cudnn_frontend::cuda

@@ -1,0 +1,60 @@
+// The functions of libcuda that this library calls, as a table.
+#pragma once
+
+#include "core/result.h"
+
+#include <cuda.h>
+
+#include <string>
+
+namespace cudnn_frontend::cuda {
+
+// Lives as long as the process, as libcuda does once it is opened.
+struct Driver {
+    decltype(&cuInit) init = nullptr;
+    decltype(&cuDriverGetVersion) get_version = nullptr;
+    decltype(&cuGetErrorName) error_name = nullptr;
+    decltype(&cuGetErrorString) error_text = nullptr;
+
+    decltype(&cuDeviceGetCount) device_count = nullptr;
+    decltype(&cuDeviceGetName) device_name = nullptr;
+    decltype(&cuDeviceGetAttribute) device_attribute = nullptr;
+
+    decltype(&cuCtxGetCurrent) current_context = nullptr;
+    decltype(&cuCtxSetCurrent) set_current_context = nullptr;
+    decltype(&cuCtxGetDevice) device_of_context = nullptr;
+    decltype(&cuDevicePrimaryCtxRetain) retain_context = nullptr;
+    decltype(&cuDevicePrimaryCtxRelease) release_context = nullptr;
+
+    decltype(&cuMemAlloc) allocate = nullptr;
+    decltype(&cuMemFree) free = nullptr;
+    decltype(&cuMemcpyHtoD) copy_to_device = nullptr;
+    decltype(&cuMemcpyDtoH) copy_to_host = nullptr;
+
+    decltype(&cuStreamGetCtx) context_of_stream = nullptr;
+    decltype(&cuStreamSynchronize) wait_for_stream = nullptr;
+    decltype(&cuStreamIsCapturing) is_capturing = nullptr;
+    decltype(&cuStreamBeginCapture) begin_capture = nullptr;
+    decltype(&cuStreamEndCapture) end_capture = nullptr;
+
+    decltype(&cuGraphCreate) create_graph = nullptr;
+    decltype(&cuGraphGetNodes) graph_nodes = nullptr;
+    decltype(&cuGraphDestroy) destroy_graph = nullptr;
+
+    decltype(&cuEventCreate) create_event = nullptr;
+    decltype(&cuEventRecord) record_event = nullptr;
+    decltype(&cuEventSynchronize) wait_for_event = nullptr;
+    decltype(&cuEventElapsedTime) elapsed = nullptr;
+    decltype(&cuEventDestroy) destroy_event = nullptr;
+};
+
+Result<Driver> open_driver(std::string const& file);
+
+// Opens libcuda.so.1 on the first call; later calls give the same answer. Only a target that uses a GPU may call it:
+// beside the real driver, offline planning does not work.
+Result<Driver const*> driver();
+
+// Success where the result is. Else "<what> failed: CUDA_ERROR_X: <explanation>".
+error_t driver_error(Driver const& driver, CUresult result, std::string const& what);
+
+}  // namespace cudnn_frontend::cuda

@@ -1,0 +1,95 @@
+#include "cuda/shared_object.h"
+
+#include "cuda/object_file.h"
+
+#include <link.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+namespace cudnn_frontend::cuda {
+namespace {
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// The loader's message names the file first, as the messages that quote it do.
+std::string last_problem(std::string const& file) {
+    char const* const problem = dlerror();
+    std::string text = problem == nullptr ? "unknown" : problem;
+    return text.starts_with(file + ": ") ? text.substr(file.size() + 2) : text;
+}
+
+struct Wanted {
+    std::string_view name_start;
+    std::vector<std::string> paths;
+};
+
+int collect(dl_phdr_info* info, std::size_t, void* data) {
+    auto& wanted = *static_cast<Wanted*>(data);
+    std::string_view const path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    if (file_name(path).starts_with(wanted.name_start)) wanted.paths.emplace_back(path);
+    return 0;
+}
+
+// The file that the loader comes to first; empty where it is in no folder that the loader names.
+std::string first_found(std::string const& file) {
+    if (file.find('/') != std::string::npos) return file;
+    for (std::string const& folder : running_program().search_folders()) {
+        std::error_code ignored;
+        std::string path = folder + "/" + file;
+        if (std::filesystem::exists(path, ignored)) return path;
+    }
+    return "";
+}
+
+}  // namespace
+
+// NOW, since a library that lacks something then fails here, with a message; bound late, it would end the program.
+// LOCAL, since all is looked up through handles: the program's own symbols and those of another copy stay apart.
+SharedObject open_object(std::string const& file) {
+    if (SharedObject loaded = loaded_object(file.c_str())) return loaded;
+    if (std::string problem = problem_of_object_file(first_found(file)); !problem.empty()) return {nullptr, problem};
+    SharedObject object{dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL), ""};
+    if (!object) object.problem = last_problem(file);
+    return object;
+}
+
+SharedObject loaded_object(char const* name) {
+    // To compare it with what is loaded, the loader opens the file, though it does not map it.
+    if (std::string problem = problem_of_kind(first_found(name)); !problem.empty()) return {nullptr, problem};
+    SharedObject object{dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD), ""};
+    if (!object) object.problem = "it is not loaded";
+    return object;
+}
+
+SharedObject running_program() { return {dlopen(nullptr, RTLD_NOW), ""}; }
+
+std::vector<std::string> loaded_paths(std::string_view name_start) {
+    Wanted wanted{name_start, {}};
+    dl_iterate_phdr(collect, &wanted);
+    return std::move(wanted.paths);
+}
+
+std::string SharedObject::path() const {
+    link_map* map = nullptr;
+    bool const is_known = handle != nullptr && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr;
+    return is_known && map->l_name != nullptr ? map->l_name : "";
+}
+
+std::vector<std::string> SharedObject::search_folders() const {
+    Dl_serinfo size{};
+    if (handle == nullptr || dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) != 0) return {};
+    std::vector<std::max_align_t> memory(size.dls_size / sizeof(std::max_align_t) + 1);
+    auto* const info = reinterpret_cast<Dl_serinfo*>(memory.data());
+    *info = size;  // the loader reads its own answer back
+    if (dlinfo(handle, RTLD_DI_SERINFO, info) != 0) return {};
+    Dl_serpath const* const paths = info->dls_serpath;
+    std::vector<std::string> folders;
+    for (unsigned i = 0; i < info->dls_cnt; ++i) folders.emplace_back(paths[i].dls_name);
+    return folders;
+}
+
+}  // namespace cudnn_frontend::cuda

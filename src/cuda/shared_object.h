@@ -1,0 +1,38 @@
+// What the loader knows of shared objects. An object that was opened is never closed.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace cudnn_frontend::cuda {
+
+struct SharedObject {
+    void* handle = nullptr;
+    std::string problem;  // why it could not be opened
+
+    explicit operator bool() const { return handle != nullptr; }
+
+    // Null where the object has no such function.
+    template <class Function>
+    Function find(char const* name) const {
+        static_assert(std::is_pointer_v<Function>);
+        return reinterpret_cast<Function>(dlsym(handle, name));
+    }
+    // As the loader found it.
+    std::string path() const;
+    // Where the loader looks for what this object opens by name, besides its cache.
+    std::vector<std::string> search_folders() const;
+};
+
+SharedObject open_object(std::string const& file);
+// What the process has loaded under that name already; nothing is loaded.
+SharedObject loaded_object(char const* name);
+SharedObject running_program();
+// Paths of all loaded objects whose file names start like this.
+std::vector<std::string> loaded_paths(std::string_view name_start);
+
+}  // namespace cudnn_frontend::cuda

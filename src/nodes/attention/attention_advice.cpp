@@ -1,0 +1,210 @@
+// What of attention is legal and probably not meant. Each check is silent on what somebody may well want: advice that
+// is often wrong is not read.
+#include "core/data_type.h"
+#include "nodes/attention/attention_check_tools.h"
+#include "nodes/attention/attention_schema.h"
+#include "nodes/attention/paging.h"
+#include "nodes/attention/ragged_checks.h"
+#include "nodes/schema/advice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace cudnn_frontend::nodes {
+namespace {
+
+using namespace attention;
+using namespace attention_checks;
+
+// The scale that is part of the graph.
+std::optional<double> known_scale(RuleScope const& scope) {
+    if (auto const scale = fields(scope).attn_scale) return *scale;
+    TensorSpec const* const tensor = scope.tensor(Attn_scale);
+    if (tensor == nullptr || !tensor->value) return std::nullopt;
+    return core::to_double(*tensor->value);
+}
+
+std::string counted(std::int64_t count, char const* one, char const* many) {
+    return text(count, " ", count == 1 ? one : many);
+}
+
+std::string sizes_text(std::int64_t queries, std::int64_t keys) {
+    return text(counted(queries, "query", "queries"), " and ", counted(keys, "key", "keys"));
+}
+
+std::string usual_scale(std::int64_t head_size) {
+    auto const scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_size)));
+    return text("set_attn_scale(", scale, "), 1 over the square root of the head size ", head_size);
+}
+
+void scale_is_given(RuleScope const& scope) {
+    TensorSpec const* const q = scope.tensor_4d(Q);
+    bool const is_given = fields(scope).attn_scale || scope.tensor(Attn_scale) != nullptr;
+    bool const may_be_scaled = scope.tensor(Score_mod) != nullptr;
+    if (q == nullptr || q->dim[3] == 1 || is_given || may_be_scaled) return;
+    scope.report_node("no attention scale", "scores stay as they are, since the scale is 1 where none is set",
+                      text("call ", usual_scale(q->dim[3]), "; set_attn_scale(1) if that is meant"));
+}
+
+void scale_is_below_one(RuleScope const& scope) {
+    TensorSpec const* const q = scope.tensor_4d(Q);
+    auto const scale = known_scale(scope);
+    if (q == nullptr || q->dim[3] == 1 || !scale) return;
+    double const root = std::sqrt(static_cast<double>(q->dim[3]));
+    if (std::abs(*scale - root) > 1e-3 * root) return;
+    scope.report_node(text("the attention scale ", *scale),
+                      "scores are multiplied by the square root of the head size, not divided by it",
+                      text("call ", usual_scale(q->dim[3])));
+}
+
+// With the right bound R at the top left, no query sees the keys from Sq + R on. A few of them are what a causal mask
+// of that kind is for, where there are more keys than queries.
+void keys_are_seen(RuleScope const& scope) {
+    AttentionFields const& options = fields(scope);
+    TensorSpec const* const q = scope.tensor_4d(Q);
+    bool const starts_at_top_left = options.diagonal_alignment == DiagonalAlignment_t::TOP_LEFT;
+    if (q == nullptr || !options.right_bound || !starts_at_top_left) return;
+    std::int64_t const keys = key_count(scope), seen = q->dim[2] + *options.right_bound;
+    if (2 * seen > keys) return;
+    scope.report_node(
+        text("a diagonal from the top left over ", sizes_text(q->dim[2], keys)),
+        text(q->dim[2] == 1 ? "the query sees " : "queries see ",
+             seen == 1 ? std::string("key 0 alone") : text("none but the first ", seen, " keys")),
+        "call set_causal_mask_bottom_right(true), or set_diagonal_alignment(DiagonalAlignment_t::BOTTOM_RIGHT), where "
+        "the last query belongs to the last key");
+}
+
+// With lengths, these say where the diagonal is.
+void queries_see_keys(RuleScope const& scope) {
+    AttentionFields const& options = fields(scope);
+    TensorSpec const* const q = scope.tensor_4d(Q);
+    bool const ends_at_bottom_right = options.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
+    if (q == nullptr || !options.right_bound || !ends_at_bottom_right || options.padding_mask) return;
+    std::int64_t const keys = key_count(scope), blind = q->dim[2] - keys - *options.right_bound;
+    if (keys < 1 || blind < 1) return;
+    scope.report_node(
+        text("a diagonal to the bottom right over ", sizes_text(q->dim[2], keys)),
+        text(blind == 1 ? "the first query sees" : text("the first ", blind, " queries see"), " no key: O is 0 there"),
+        "call set_causal_mask(true) for a diagonal from the top left, or give as many keys as queries");
+}
+
+void alignment_is_said_once(RuleScope const& scope) {
+    AttentionFields const& options = fields(scope);
+    if (!options.said.earlier_alignment) return;
+    scope.report_node(
+        text("the diagonal alignment ", *options.said.earlier_alignment, ", and then ", options.diagonal_alignment),
+        "the last one counts",
+        "leave out one call: set_causal_mask() means TOP_LEFT, set_causal_mask_bottom_right() BOTTOM_RIGHT");
+}
+
+void window_ends(RuleScope const& scope) {
+    AttentionFields const& options = fields(scope);
+    if (!options.said.is_window || options.right_bound) return;
+    scope.report_node(text("set_sliding_window_length(", *options.left_bound, ") and no right bound"),
+                      "a query sees all later keys beside those of its window",
+                      "call set_causal_mask(true) too; set_diagonal_band_left_bound() if later keys are to be seen");
+}
+
+void alibi_looks_back(RuleScope const& scope) {
+    AttentionFields const& options = fields(scope);
+    if (!options.alibi_mask || options.right_bound) return;
+    scope.report_node("the ALiBi mask and no right bound",
+                      "the further a key lies behind the query, the more its score is raised",
+                      "call set_causal_mask(true) too; for both directions pass -slope * |row - column| as the bias");
+}
+
+// No model in wide use has many more key heads than 64 and then so few keys; rows that come first in memory also are
+// what somebody writes who takes the second dim for the length.
+void heads_are_no_rows(RuleScope const& scope) {
+    constexpr std::int64_t kManyHeads = 64, kHeadsForARow = 4;
+    for (int const port : {K, V}) {
+        TensorSpec const* const tensor = scope.tensor_4d(port);
+        if (tensor == nullptr || is_paged(scope.node(), port) || tensor->stride.size() != 4) continue;
+        std::int64_t const heads = tensor->dim[1], rows = tensor->dim[2];
+        if (heads <= kManyHeads || heads / kHeadsForARow < rows || tensor->stride[1] < tensor->stride[2]) continue;
+        scope.report_port(port, text(kPort, " with ", heads, " heads and ", counted(rows, "row", "rows")),
+                          "attention runs over the rows, the third dim, and keeps the heads apart, the second",
+                          "exchange dims 1 and 2, and the strides with them, if the second is the length: dims are "
+                          "always batch, heads, rows, columns");
+    }
+}
+
+void keys_are_several(RuleScope const& scope) {
+    TensorSpec const* const q = scope.tensor_4d(Q);
+    if (q == nullptr || q->dim[2] == 1 || key_count(scope) != 1 || scope.tensor(Sink_token) != nullptr) return;
+    scope.report_node(text("one key for ", q->dim[2], " queries"),
+                      "its probability is 1, so that O is V whatever Q and K are",
+                      "give K and V their length as the third dim");
+}
+
+void bounds_are_of_ragged_tensors(RuleScope const& scope) {
+    auto const check = [&](int port, char const* call, std::optional<std::int64_t> const& bound) {
+        TensorSpec const* const tensor = scope.tensor_4d(port);
+        if (!bound || tensor == nullptr || tensor->ragged_offset != kNoTensor) return;
+        std::int64_t const rows = tensor->dim[0] * tensor->dim[2];
+        bool const is_mostly_padding = *bound < rows - *bound;
+        scope.report_port(
+            port, text(call, "(", *bound, ") and ", kPort, " without a ragged offset"),
+            is_mostly_padding ? text("the bound changes nothing, and more than half of the ", rows, " rows are padding")
+                              : std::string("the bound changes nothing"),
+            "pack the sequences one after the other and call set_ragged_offset(), or leave out the bound");
+    };
+    check(Q, "set_max_total_seq_len_q", fields(scope).max_total_seq_len_q);
+    check(K, "set_max_total_seq_len_kv", fields(scope).max_total_seq_len_kv);
+}
+
+void dbias_is_like_the_bias(RuleScope const& scope) {
+    TensorSpec const *const bias = scope.tensor_4d(Bias), *const dbias = scope.tensor_4d(dBias);
+    if (bias == nullptr || dbias == nullptr || bias->dim == dbias->dim) return;
+    scope.report_port(dBias, text("dBias with dims ", dbias->dim, " for a bias with dims ", bias->dim),
+                      "it is summed over the dims where it has 1 itself, whatever the bias has",
+                      "give it the dims of the bias, or none to have them inferred, for the gradient of that bias");
+}
+
+void sequences_stay_apart(RuleScope const& scope) {
+    for (int const port : {Q, K, V, O, dO}) {
+        TensorSpec const* const tensor = scope.tensor_4d(port);
+        if (tensor == nullptr || tensor->ragged_offset == kNoTensor || tensor->stride.size() != 4) continue;
+        if (ragged_checks::has_rows_of_all_heads(*tensor)) continue;
+        scope.report_port(
+            port, text(kPort, " ragged, with strides ", tensor->stride, " for dims ", tensor->dim),
+            "sequences overlap unless the offsets leave room for all heads; CPU targets look at that, a GPU "
+            "only with SDPA_GRAPH_CHECK_INDICES=1",
+            text("lay it out as tokens, heads, elements: strides ", rows_first_strides(tensor->dim)));
+    }
+}
+
+void stats_are_used(RuleScope const& scope) {
+    TensorId const id = scope.node().ports[Stats];
+    if (scope.node().kind() != NodeKind::SdpaForward || id == kNoTensor || !scope.tensor(Stats)->is_virtual) return;
+    if (scope.uses()[static_cast<std::size_t>(id)].is_read()) return;
+    scope.report_port(Stats, "generate_stats on, and Stats that is neither an output nor read by a node",
+                      "nobody gets Stats",
+                      "call set_output(true) on it for a later backward, or set_generate_stats(false)");
+}
+
+constexpr error_code_t kNone = error_code_t::OK;
+
+constexpr Rule kAdvice[] = {
+    {"advice.a01", "No attention scale is set.", kNone, scale_is_given},
+    {"advice.a02", "The attention scale is the square root of the head size.", kNone, scale_is_below_one},
+    {"advice.a03", "With a diagonal from the top left, no query sees half of the keys or more.", kNone, keys_are_seen},
+    {"advice.a04", "With a diagonal to the bottom right, the first queries see no key.", kNone, queries_see_keys},
+    {"advice.a05", "Both diagonal alignments are set, one after the other.", kNone, alignment_is_said_once},
+    {"advice.a06", "A sliding window has no right bound.", kNone, window_ends},
+    {"advice.a07", "The ALiBi mask has no right bound.", kNone, alibi_looks_back},
+    {"advice.a08", "K or V has more than 64 heads, and at least four for each row.", kNone, heads_are_no_rows},
+    {"advice.a09", "Several queries share one key.", kNone, keys_are_several},
+    {"advice.a10", "The tokens of all sequences are bounded, of a tensor that is padded.", kNone,
+     bounds_are_of_ragged_tensors},
+    {"advice.a11", "dBias has other dims than the bias.", kNone, dbias_is_like_the_bias},
+    {"advice.a12", "Rows of a ragged tensor do not hold all heads.", kNone, sequences_stay_apart},
+    {"advice.a13", "Stats is asked for, and neither an output nor read by a node.", kNone, stats_are_used},
+};
+
+}  // namespace
+
+std::span<Rule const> attention_advice() { return kAdvice; }
+
+}  // namespace cudnn_frontend::nodes

@@ -1,0 +1,19 @@
+// What is legal in a graph and probably not meant.
+#pragma once
+
+#include "nodes/schema/rule.h"
+#include "nodes/schema/validate.h"
+
+#include <cudnn_frontend/advice.h>
+
+#include <span>
+
+namespace cudnn_frontend::nodes {
+
+// The table of what is looked for: rows as of rules, whose checks report what was found, what it leads to and what to
+// do.
+std::span<Rule const> attention_advice();
+
+Advice advise(ValidatedGraph const& graph);
+
+}  // namespace cudnn_frontend::nodes

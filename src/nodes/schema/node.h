@@ -1,0 +1,196 @@
+// What a node is, as a value: its kind's fields and, for each port, a tensor.
+#pragma once
+
+#include "nodes/schema/tensor_spec.h"
+
+#include <cudnn_frontend/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace cudnn_frontend::nodes {
+
+// The ports of attention, forward and backward together, so that what both share is written once.
+namespace attention {
+enum Port : int {
+    Q,
+    K,
+    V,
+    O,
+    dO,
+    Stats,
+    Attn_scale,
+    Bias,
+    Seq_len_q,
+    Seq_len_kv,
+    Seed,
+    Offset,
+    Dropout_mask,
+    Dropout_scale,
+    Dropout_scale_inv,
+    Rng_dump,
+    Score,
+    Score_mod,
+    dScore,
+    dScore_mod,
+    dQ,
+    dK,
+    dV,
+    dBias,
+    Page_table_k,
+    Page_table_v,
+    Sink_token,
+    dSink_token,
+    Max,
+    Sum_exp,
+    Block_mask,
+    // Of 8-bit attention alone: factors after reading, factors before writing, greatest magnitudes.
+    Descale_q,
+    Descale_k,
+    Descale_v,
+    Descale_o,
+    Descale_dO,
+    Descale_s,
+    Descale_dP,
+    Scale_s,
+    Scale_o,
+    Scale_dQ,
+    Scale_dK,
+    Scale_dV,
+    Scale_dP,
+    Amax_s,
+    Amax_o,
+    Amax_dQ,
+    Amax_dK,
+    Amax_dV,
+    Amax_dP,
+    // Of block-scaled attention alone: the same numbers with blocks along the sequence, and unquantized ones.
+    Q_T,
+    K_T,
+    dO_T,
+    dO_f16,
+    Descale_q_T,
+    Descale_k_T,
+    Descale_dO_T,
+    // Instead of lengths: where each sequence ends, counted from the first row of all.
+    Cu_seq_len_q,
+    Cu_seq_len_kv,
+    kPorts
+};
+
+// The lengths of sequences come as themselves or as their sums.
+struct LengthPorts {
+    Port lengths, sums;
+};
+inline constexpr LengthPorts kQueryLengths{Seq_len_q, Cu_seq_len_q};
+inline constexpr LengthPorts kKeyLengths{Seq_len_kv, Cu_seq_len_kv};
+}
+namespace pointwise {
+enum Port : int { In_0, In_1, In_2, Out_0, kPorts };
+}
+namespace matmul {
+enum Port : int { A, B, M_override, N_override, K_override, C, kPorts };
+}
+namespace reduction {
+enum Port : int { X, Y, kPorts };
+}
+
+struct NodeSchema;
+
+// The fields of each node kind. `schema` is their table, defined in the file of the node.
+
+struct AttentionFields {
+    std::optional<float> attn_scale;
+    bool alibi_mask = false;
+    bool padding_mask = false;
+    DiagonalAlignment_t diagonal_alignment = DiagonalAlignment_t::TOP_LEFT;
+    std::optional<std::int64_t> left_bound;
+    std::optional<std::int64_t> right_bound;
+    std::optional<float> dropout_probability;
+    bool block_scaled = false;
+    bool stats_use_log2 = false;
+    std::optional<std::int64_t> max_total_seq_len_q;
+    std::optional<std::int64_t> max_total_seq_len_kv;
+
+    // How the options were said, for advice: no part of what the graph computes, and in no table.
+    struct Said {
+        std::optional<DiagonalAlignment_t> alignment, earlier_alignment;  // the last one, and another before it
+        bool is_window = false;                                           // the left bound, as a sliding window
+    } said = {};
+};
+
+struct SdpaForwardFields : AttentionFields {
+    static NodeSchema const schema;
+
+    bool generate_stats = false;
+    AttentionImplementation_t implementation = AttentionImplementation_t::AUTO;
+    std::optional<std::int64_t> max_seq_len_kv;
+    bool unfuse_fma = false;
+};
+
+struct SdpaBackwardFields : AttentionFields {
+    static NodeSchema const schema;
+
+    bool deterministic = false;
+};
+
+struct PointwiseFields {
+    static NodeSchema const schema;
+
+    PointwiseMode_t mode = PointwiseMode_t::NOT_SET;
+    std::optional<std::int64_t> axis;
+    std::optional<float> relu_lower_clip;
+    std::optional<float> relu_upper_clip;
+    std::optional<float> relu_lower_clip_slope;
+    std::optional<float> swish_beta;
+    std::optional<float> elu_alpha;
+    std::optional<float> softplus_beta;
+};
+
+struct MatmulFields {
+    static NodeSchema const schema;
+
+    double padding_value = 0.0;
+};
+
+struct ReductionFields {
+    static NodeSchema const schema;
+
+    ReductionMode_t mode = ReductionMode_t::NOT_SET;
+    bool is_deterministic = false;
+};
+
+using Fields = std::variant<SdpaForwardFields, SdpaBackwardFields, PointwiseFields, MatmulFields, ReductionFields>;
+
+// In the order of the alternatives of Fields.
+enum class NodeKind { SdpaForward, SdpaBackward, Pointwise, Matmul, Reduction };
+
+// Why a score modifier made nothing of the tensor at a port.
+struct ModifierFault {
+    int port;
+    std::string found, needed;
+};
+
+template <class TensorRef>
+struct BasicNode {
+    std::string name;
+    DataType_t compute_data_type = DataType_t::NOT_SET;
+    Fields fields;
+    std::vector<TensorRef> ports;  // by port number; an empty reference where the port is not connected
+    std::vector<ModifierFault> modifier_faults = {};
+
+    NodeKind kind() const { return static_cast<NodeKind>(fields.index()); }
+};
+
+using Node = BasicNode<TensorId>;
+
+// The fields that forward and backward attention share; null for other nodes.
+inline AttentionFields const* attention_fields(Node const& node) {
+    if (auto const* forward = std::get_if<SdpaForwardFields>(&node.fields)) return forward;
+    return std::get_if<SdpaBackwardFields>(&node.fields);
+}
+
+}  // namespace cudnn_frontend::nodes

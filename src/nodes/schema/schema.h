@@ -1,0 +1,66 @@
+// The table of a node's ports and fields. What is generic over nodes (JSON, printing, hashing, presence checks) reads
+// it.
+#pragma once
+
+#include "nodes/schema/node.h"
+
+#include <span>
+
+namespace cudnn_frontend::nodes {
+
+enum class Direction { Input, Output };
+enum class Presence { Required, Optional };
+
+// Most nodes read all inputs, then make all outputs. Attention also shows a result on its way and takes back what other
+// nodes made of it: in each round a node reads the inputs of the round and makes its outputs.
+inline constexpr int kFirstRound = 0;
+inline constexpr int kLastRound = 2;
+
+struct PortRow {
+    int port;          // index into Node::ports
+    char const* name;  // as in messages and JSON
+    Direction direction;
+    Presence presence;
+    char const* summary;
+    int round = direction == Direction::Input ? kFirstRound : kLastRound;
+
+    bool is_inner() const { return direction == Direction::Input ? round > kFirstRound : round < kLastRound; }
+};
+
+struct GraphSpec;
+struct Rule;
+
+struct NodeSchema {
+    NodeKind kind;
+    char const* tag;  // in JSON and printing
+    int port_count;   // size of Node::ports
+    std::span<PortRow const> ports;
+    std::span<Field const> fields;
+    // Fills data types, dims and strides of the node's output tensors where they are empty.
+    void (*infer)(GraphSpec& graph, Node const& node);
+    std::span<Rule const> (*rules)();
+};
+
+NodeSchema const& schema_of(NodeKind kind);
+std::span<NodeSchema const* const> all_schemas();
+
+// Calls visit(row, tensor id) for each connected port of a direction.
+template <class Visit>
+void for_each_port(Node const& node, Direction direction, Visit const& visit) {
+    for (PortRow const& row : schema_of(node.kind()).ports) {
+        TensorId const id = node.ports[static_cast<std::size_t>(row.port)];
+        if (row.direction == direction && id != kNoTensor) visit(row, id);
+    }
+}
+
+// The object that the schema's fields read and write.
+void const* fields_object(Node const& node);
+void* fields_object(Node& node);
+
+// A node of the kind with default fields and unconnected ports.
+Node make_node(NodeKind kind);
+
+// The port's name for messages; "?" for a number that the kind does not have.
+char const* port_name(NodeKind kind, int port);
+
+}  // namespace cudnn_frontend::nodes

@@ -1,0 +1,40 @@
+// GraphSpec -> ValidatedGraph: infers what was left empty, then checks every rule.
+#pragma once
+
+#include "nodes/schema/graph_spec.h"
+
+#include <cudnn_frontend/report.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace cudnn_frontend::nodes {
+
+// A graph that meets every rule, complete: each tensor that a node uses has uid, type, dims and strides; nodes stand in
+// an order in which producers come before consumers.
+class ValidatedGraph {
+   public:
+    GraphSpec const& spec() const { return spec_; }
+    // What messages call a node of the spec: as the rules do, by its position in the user's order.
+    std::string label(Node const& node) const;
+    // What was taken in another way than it was described, for the log: ", ..." for each; empty where nothing was.
+    std::string const& remarks() const { return remarks_; }
+
+   private:
+    friend struct Validator;
+    ValidatedGraph(GraphSpec spec, std::vector<std::size_t> positions, std::string remarks)
+        : spec_(std::move(spec)), positions_(std::move(positions)), remarks_(std::move(remarks)) {}
+    GraphSpec spec_;
+    std::vector<std::size_t> positions_;  // of each node before the nodes were put in order
+    std::string remarks_;
+};
+
+struct Validation {
+    Report report;
+    std::optional<ValidatedGraph> graph;  // present iff the report is ok
+};
+
+Validation validate(GraphSpec spec);
+
+}  // namespace cudnn_frontend::nodes

@@ -1,0 +1,50 @@
+// The words of findings: values as text, and what messages call a tensor or node.
+#pragma once
+
+#include "core/dims.h"
+#include "core/names.h"
+#include "core/number_text.h"
+#include "nodes/schema/graph_spec.h"
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace cudnn_frontend::nodes {
+
+namespace wording {
+
+template <class Part>
+void append(std::string& out, Part const& part) {
+    if constexpr (std::is_enum_v<Part>) out += core::name_of(part);
+    else if constexpr (std::is_floating_point_v<Part>) out += core::shortest_text(part);
+    else if constexpr (std::is_integral_v<Part>) out += std::to_string(part);
+    else if constexpr (std::is_same_v<Part, core::Dims>) out += core::to_string(part);
+    else out += std::string_view(part);
+}
+
+}  // namespace wording
+
+// The parts one after the other: words, numbers, dims, enumerators by name.
+template <class... Parts>
+std::string text(Parts const&... parts) {
+    std::string out;
+    (wording::append(out, parts), ...);
+    return out;
+}
+
+// In the texts of a finding: the port that it is about. A finding that several ports share names all of them there.
+inline constexpr std::string_view kPort = "\x01";
+
+// Q, K and V: the parts with the word before the last one. Of many the first 16, and how many more there are.
+std::string listed(std::vector<std::string> const& parts, std::string_view last_word);
+
+// Results of a node without a name are called "::O": that is none.
+inline bool has_name(TensorSpec const& tensor) { return !tensor.name.empty() && !tensor.name.starts_with("::"); }
+
+// The name, or for a node without one its kind and position.
+std::string label(GraphSpec const& graph, Node const& node);
+std::string label(Node const& node, std::size_t position);
+
+}  // namespace cudnn_frontend::nodes
