@@ -5,12 +5,12 @@
 #include <cudnn_frontend.h>
 
 #if defined(SDPA_BENCH_BARE)
+#include "api/graph_impl.h"
 #include "cudnn/library/engine_plan.h"
 #include "cudnn/library/heuristics.h"
 #include "cudnn/library/library.h"
 #include "cudnn/library/lower.h"
 #include "expand/expand.h"
-#include "graph/graph_impl.h"
 #endif
 
 #include <chrono>

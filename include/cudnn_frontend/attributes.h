@@ -39,7 +39,7 @@ class SDPA_GRAPH_API Attributes {
     friend struct Attributes_access;
 };
 
-// What all nodes have. Members of this template and the next are compiled once, in src/graph.
+// What all nodes have. Members of this template and the next are compiled once, in src/api.
 template <class Derived>
 class SDPA_GRAPH_API Node_attributes : public Attributes {
    public:

@@ -1,6 +1,6 @@
 #include "expand/user_tensors.h"
 
-#include "expand/node_names.h"
+#include "nodes/schema/node_names.h"
 
 #include "nodes/attention/fp8.h"
 #include "nodes/attention/ragged_checks.h"
@@ -86,15 +86,9 @@ ir::Role UserTensors::role_of(TensorId id) const {
     return producers_[static_cast<std::size_t>(id)] != nullptr ? ir::Role::Output : ir::Role::Input;
 }
 
-std::string name_of_tensor(nodes::TensorSpec const& tensor, nodes::Node const* producer) {
-    if (nodes::has_name(tensor)) return tensor.name;
-    if (!tensor.name.empty() && producer != nullptr) return name_of_node(*producer) + tensor.name;
-    return "tensor_" + std::to_string(tensor.uid.value_or(-1));
-}
-
 std::string UserTensors::name_of(TensorId id) const {
     auto const at = static_cast<std::size_t>(id);
-    return name_of_tensor(spec_.tensors[at], producers_[at]);
+    return nodes::name_of_tensor(spec_.tensors[at], producers_[at]);
 }
 
 }  // namespace cudnn_frontend::expand

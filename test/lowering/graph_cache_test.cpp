@@ -1,18 +1,18 @@
 // Graphs that are built again share what was lowered and compiled for the first of them.
-#include "pipeline/with_cudnn/graph_cache.h"
+#include "cudnn/planning/graph_cache.h"
+#include "api/graph_impl.h"
 #include "cudnn/library/library.h"
 #include "cudnn/offline/devices.h"
-#include "graph/graph_impl.h"
+#include "cudnn/planning/lowering.h"
 #include "lowering/case_graphs.h"
-#include "pipeline/with_cudnn/lowering.h"
 
 #include <chrono>
 #include <cstdlib>
 
 using namespace sdpa_test;
 using namespace cudnn_frontend;
-using pipeline::GraphCache;
-using pipeline::GraphKey;
+using cudnn::GraphCache;
+using cudnn::GraphKey;
 
 namespace {
 
@@ -49,14 +49,14 @@ GraphKey key_of(Asked const& asked) {
     graph::Graph graph;
     describe(graph, asked.described);
     auto const validation = nodes::validate(cudnn_frontend::detail::Graph_access::snapshot(graph).spec);
-    auto op_graph = expand::expand(*validation.graph, pipeline::expansion_for_cudnn({}));
+    auto op_graph = expand::expand(*validation.graph, cudnn::expansion_for_cudnn({}));
     cudnn::Api const& api = *cudnn::library().api;
     auto device = cudnn::Device::from_json(api, offline::find_device(asked.device).value().properties);
     return {
         std::move(op_graph).value(), {&api, std::move(device).value(), false}, asked.dynamic_shapes, asked.sm_count};
 }
 
-std::shared_ptr<pipeline::SharedGraph> lowered(Asked const& asked) {
+std::shared_ptr<cudnn::SharedGraph> lowered(Asked const& asked) {
     auto graph = GraphCache::of_process().find_or_lower(key_of(asked));
     REQUIRE(graph.error().get_message() == "");
     return graph.value();

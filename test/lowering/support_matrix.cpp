@@ -4,6 +4,7 @@
 //   support_matrix --check <file>  compares with the file, the table with the library, and what is allowed with what
 //   ran
 // Leaves with 77 where there is no cuDNN, or another version than the file's.
+#include "api/graph_impl.h"
 #include "cudnn/library/engine_plan.h"
 #include "cudnn/library/heuristics.h"
 #include "cudnn/library/library.h"
@@ -11,12 +12,11 @@
 #include "cudnn/library/status.h"
 #include "cudnn/offline/devices.h"
 #include "cudnn/offline/null_driver.h"
+#include "cudnn/planning/lowering.h"
 #include "cudnn/quirks/support.h"
 #include "gpu/gpu_cases.h"
-#include "graph/graph_impl.h"
 #include "lowering/block_scale_graphs.h"
 #include "lowering/case_graphs.h"
-#include "pipeline/with_cudnn/lowering.h"
 
 #include <algorithm>
 #include <atomic>
@@ -120,7 +120,7 @@ core::Capabilities capabilities_of(cudnn::Api const& api, cudnn::Device const& d
 // Why the library makes no plan; asked past the table.
 std::string refusal_of(cudnn::Api const& api, nodes::ValidatedGraph const& graph, quirks::Settings const& settings,
                        cudnn::Device const& device, bool builds_plan) {
-    auto const op_graph = expand::expand(graph, pipeline::expansion_for_cudnn(capabilities_of(api, device)));
+    auto const op_graph = expand::expand(graph, cudnn::expansion_for_cudnn(capabilities_of(api, device)));
     if (op_graph.is_bad()) return op_graph.error().err_msg;
     auto const lowered = cudnn::lower(op_graph.value(), api, {.dynamic_shapes = settings.dynamic_shapes});
     if (lowered.is_bad()) return lowered.error().err_msg;

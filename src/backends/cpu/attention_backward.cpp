@@ -2,7 +2,7 @@
 // any number of threads: a pass hands out disjoint regions, and regions of different passes add in the same order.
 #include "cpu/attention_backward.h"
 
-#include "cpu/threads.h"
+#include "core/threads.h"
 
 #include <algorithm>
 #include <numeric>
@@ -146,7 +146,7 @@ void run_pass(Backward const& run, Problem const& problem, Pass const& pass, int
     std::int64_t const count = tasks(run, pass);
     if (count == 0) return;
     std::int64_t const bytes = scratch_bytes(run, pass);
-    parallel_for(threads, count, [&](int worker, std::int64_t index) {
+    core::parallel_for(threads, count, [&](int worker, std::int64_t index) {
         Arena arena(workspace, worker * bytes);
         BackwardScratch const scratch = take_scratch(run, pass, arena);
         std::int64_t const of_batch = pass.tasks_of_batch();
@@ -171,7 +171,7 @@ void run_bias_pass(Backward const& run, Problem const& problem, Pass const& pass
     if (count == 0) return;
     View const& d_bias = run.tensors.d_bias;
     std::int64_t const bytes = scratch_bytes(run, pass);
-    parallel_for(threads, count, [&](int worker, std::int64_t index) {
+    core::parallel_for(threads, count, [&](int worker, std::int64_t index) {
         Arena arena(workspace, worker * bytes);
         BackwardScratch const scratch = take_scratch(run, pass, arena);
         std::fill_n(scratch.d_bias.data, (d_bias.dim[2] == 1 ? 1 : kSpan) * (d_bias.dim[3] == 1 ? 1 : kSpan), 0.0);

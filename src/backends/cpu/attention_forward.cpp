@@ -1,9 +1,9 @@
 // Forward attention: workers take blocks of queries through all keys with a running softmax.
+#include "core/threads.h"
 #include "cpu/attention_problem.h"
 #include "cpu/attention_scores.h"
 #include "cpu/attention_scratch.h"
 #include "cpu/attention_tile.h"
-#include "cpu/threads.h"
 
 #include <algorithm>
 #include <array>
@@ -245,7 +245,7 @@ error_t attention_forward(ForwardTensors const& tensors, ir::AttentionOptions co
     Forward const run = make_forward(tensors, threads);
     Problem const problem = make_problem(tensors, options);
     std::int64_t const bytes = scratch_bytes(run);
-    parallel_for(threads, run.tasks(), [&](int worker, std::int64_t index) {
+    core::parallel_for(threads, run.tasks(), [&](int worker, std::int64_t index) {
         Arena arena(workspace, worker * bytes);
         // Under a causal mask the last queries see the most keys: they go first, so that threads end together.
         std::int64_t const begin = (run.blocks() - 1 - index % run.blocks()) * run.block;

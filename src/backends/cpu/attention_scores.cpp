@@ -1,8 +1,8 @@
 #include "cpu/attention_scores.h"
 
 #include "core/alibi.h"
+#include "core/threads.h"
 #include "cpu/attention_tile.h"
-#include "cpu/threads.h"
 
 #include <algorithm>
 #include <limits>
@@ -110,7 +110,7 @@ void load_dropout_mask(Problem const& problem, Place const& place, std::int64_t 
 
 void dump_dropout_mask(Problem const& problem, View const& dump, int threads) {
     Shape const& shape = problem.shape;
-    parallel_for(threads, shape.batches * shape.heads * shape.queries, [&](int, std::int64_t row) {
+    core::parallel_for(threads, shape.batches * shape.heads * shape.queries, [&](int, std::int64_t row) {
         std::int64_t const i = row % shape.queries, h = row / shape.queries % shape.heads;
         std::int64_t const b = row / shape.queries / shape.heads;
         for (std::int64_t j = 0; j < shape.keys; ++j) {

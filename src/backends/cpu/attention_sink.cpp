@@ -1,7 +1,7 @@
 // The gradient of the sink token. Each head's sum is one thread's, in a fixed order.
+#include "core/threads.h"
 #include "cpu/attention_backward.h"
 #include "cpu/attention_tile.h"
-#include "cpu/threads.h"
 
 #include <algorithm>
 #include <array>
@@ -35,7 +35,7 @@ double sink_probability(double sink, double log_sum) {
 void store_sink_gradients(Backward const& run, Problem const& problem, int threads) {
     View const &d_sink = run.tensors.d_sink, &stats = run.tensors.stats;
     if (!d_sink) return;
-    parallel_for(threads, run.shape.heads, [&](int, std::int64_t h) {
+    core::parallel_for(threads, run.shape.heads, [&](int, std::int64_t h) {
         double const sink = double{problem.sink_of(h)};
         double sum = 0.0;
         for (std::int64_t b = 0; b < run.shape.batches; ++b) {

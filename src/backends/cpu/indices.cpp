@@ -58,7 +58,7 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 // A pack in which some pointers lead to copies.
 class FetchedPack {
    public:
-    FetchedPack(ir::OpGraph const& graph, std::span<void* const> pointers, Fetch const& fetch)
+    FetchedPack(ir::OpGraph const& graph, std::span<void* const> pointers, plan::Fetch const& fetch)
         : graph_(graph), pointers_(pointers.begin(), pointers.end()), slots_(slots_of(graph)), fetch_(fetch) {}
 
     Memory memory() { return {graph_, slots_, pointers_, steps_.data()}; }
@@ -121,7 +121,7 @@ class FetchedPack {
     std::vector<Slot> slots_;
     std::deque<std::vector<std::byte>> copies_;
     std::vector<std::byte> steps_;
-    Fetch const& fetch_;
+    plan::Fetch const& fetch_;
 };
 
 }  // namespace
@@ -132,7 +132,7 @@ error_t check_indices(ir::OpGraph const& graph, Memory const& memory) {
     return check_pages(graph, memory);
 }
 
-error_t check_indices_elsewhere(ir::OpGraph const& graph, std::span<void* const> pointers, Fetch const& fetch) {
+error_t check_indices_elsewhere(ir::OpGraph const& graph, std::span<void* const> pointers, plan::Fetch const& fetch) {
     IndexValues const values = index_values(graph);
     FetchedPack pack(graph, pointers, fetch);
     SDPA_GRAPH_TRY(pack.fetch(values.counts));

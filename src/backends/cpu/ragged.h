@@ -4,6 +4,7 @@
 #include "cpu/memory.h"
 
 #include "core/result.h"
+#include "plan/sequences.h"
 
 #include <vector>
 
@@ -12,11 +13,8 @@ namespace cudnn_frontend::cpu {
 // Offsets that are negative or decrease, or that leave no room for a sequence. Lengths are within their dims.
 error_t check_offsets(ir::OpGraph const& graph, Memory const& memory);
 
-// A sequence of a ragged tensor: elements from the tensor's address to it, and its rows.
-struct PackedSequence {
-    std::int64_t start, rows;
-};
-using PackedSequences = std::vector<PackedSequence>;
+using plan::PackedSequence;
+using plan::PackedSequences;
 
 // Of each binding, in their order; none of tensors that are not ragged. Lengths and offsets are sound.
 std::vector<PackedSequences> sequences_of(ir::OpGraph const& graph, Memory const& memory);

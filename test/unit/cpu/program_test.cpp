@@ -24,7 +24,7 @@ Rig chain(int length, core::Dims dim, ir::ValueId& y) {
     return rig;
 }
 
-std::shared_ptr<cpu::Program const> plan(ir::Builder builder) {
+std::shared_ptr<cpu::Program const> planned(ir::Builder builder) {
     auto graph = std::move(builder).finish();
     REQUIRE(graph.error().get_message() == "");
     auto program = cpu::Program::plan(std::move(graph).value(), 1);
@@ -104,10 +104,10 @@ struct Fused {
 TEST_CASE("workspace: values share memory where their lives do not overlap") {
     ir::ValueId y = ir::kNoValue;
     constexpr std::int64_t one_value = 10 * 64 * 8, alignment = 63;
-    CHECK(plan(chain(2, {10, 64}, y).builder)->workspace_size() == one_value + alignment);
-    CHECK(plan(chain(3, {10, 64}, y).builder)->workspace_size() == 2 * one_value + alignment);
-    CHECK(plan(chain(9, {10, 64}, y).builder)->workspace_size() == 2 * one_value + alignment);
-    CHECK(plan(chain(1, {10, 64}, y).builder)->workspace_size() == 0);
+    CHECK(planned(chain(2, {10, 64}, y).builder)->workspace_size() == one_value + alignment);
+    CHECK(planned(chain(3, {10, 64}, y).builder)->workspace_size() == 2 * one_value + alignment);
+    CHECK(planned(chain(9, {10, 64}, y).builder)->workspace_size() == 2 * one_value + alignment);
+    CHECK(planned(chain(1, {10, 64}, y).builder)->workspace_size() == 0);
 }
 
 TEST_CASE("workspace: a value that is read late keeps its memory") {
@@ -134,7 +134,7 @@ TEST_CASE("workspace: it may start anywhere, and nothing around it is touched") 
     ir::ValueId y = ir::kNoValue;
     Rig rig = chain(4, {7, 11}, y);
     REQUIRE(rig.run().get_message() == "");
-    auto const program = plan(rig.builder);
+    auto const program = planned(rig.builder);
     auto const size = static_cast<std::size_t>(program->workspace_size());
     auto const elements = random_elements(77, 7);
     for (std::size_t start = 1; start < 80; start += 13) {
@@ -153,7 +153,7 @@ TEST_CASE("a program runs in several threads at once") {
     ir::ValueId y = ir::kNoValue;
     Rig rig = chain(6, {40, 40}, y);
     REQUIRE(rig.run().get_message() == "");
-    auto const program = plan(rig.builder);
+    auto const program = planned(rig.builder);
     std::vector<double> x = random_elements(1600, 7),
                         results[2] = {std::vector<double>(1600), std::vector<double>(1600)};
     auto const work = [&](std::vector<double>& result) {

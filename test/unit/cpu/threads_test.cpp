@@ -1,6 +1,6 @@
 #include "support/catch.h"
 
-#include "cpu/threads.h"
+#include "core/threads.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +11,7 @@ TEST_CASE("a parallel loop visits each index once") {
         CAPTURE(threads);
         std::vector<std::atomic<int>> visits(100);
         std::atomic<bool> is_worker_in_range{true};
-        cudnn_frontend::cpu::parallel_for(threads, 100, [&](int worker, std::int64_t index) {
+        cudnn_frontend::core::parallel_for(threads, 100, [&](int worker, std::int64_t index) {
             ++visits[static_cast<std::size_t>(index)];
             if (worker < 0 || worker >= std::max(threads, 1)) is_worker_in_range = false;
         });
@@ -22,6 +22,6 @@ TEST_CASE("a parallel loop visits each index once") {
 
 TEST_CASE("a parallel loop over nothing does nothing") {
     std::atomic<int> calls{0};
-    cudnn_frontend::cpu::parallel_for(4, 0, [&](int, std::int64_t) { ++calls; });
+    cudnn_frontend::core::parallel_for(4, 0, [&](int, std::int64_t) { ++calls; });
     CHECK(calls == 0);
 }

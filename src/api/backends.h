@@ -1,0 +1,11 @@
+// The backends of this build. The one place that knows them all.
+#pragma once
+
+#include "plan/backend.h"
+
+namespace cudnn_frontend::api {
+
+// In the order in which their engines are tried.
+plan::Backends const& backends();
+
+}  // namespace cudnn_frontend::api

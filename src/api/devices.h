@@ -1,0 +1,21 @@
+// Descriptions of devices, as cuDNN words them in JSON. Where the library was built without cuDNN's headers, all of
+// them are an error that says so.
+#pragma once
+
+#include "core/result.h"
+
+#include <cudnn_frontend/target.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::api {
+
+// Of the handle's device, or of the one with the ordinal.
+Result<std::string> record_device(cudnnHandle_t handle, std::int32_t ordinal);
+Result<std::string> find_device(std::string const& name);
+Result<std::string> parse_device(std::string const& json);
+std::vector<std::string> device_names();
+
+}  // namespace cudnn_frontend::api

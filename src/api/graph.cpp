@@ -1,0 +1,99 @@
+#include <cudnn_frontend/graph.h>
+
+#include "api/graph_impl.h"
+#include "api/tensor_access.h"
+
+#include <atomic>
+#include <utility>
+
+namespace cudnn_frontend::graph {
+namespace {
+
+std::uint64_t next_graph_id() {
+    static std::atomic<std::uint64_t> counter{0};
+    return ++counter;
+}
+
+}  // namespace
+
+Tensor_ptr make_output(nodes::Draft& node, int port, char const* name, Graph::Impl& graph) {
+    auto tensor = std::make_shared<Tensor_attributes>();
+    tensor->set_name(node.name + "::" + name).set_is_virtual(true);
+    detail::Tensor_access::set_graph_id(*tensor, graph.id);
+    graph.tensors.push_back(tensor);
+    node.ports[static_cast<std::size_t>(port)] = tensor;
+    return tensor;
+}
+
+Graph::Impl::Impl() : id(next_graph_id()) {}
+
+bool Graph::Impl::refuses_to_go(Impl* const& impl) noexcept {
+    if (impl == nullptr || impl->running_modifiers == 0) return false;
+    completes(impl, [&] {
+        impl->modifier_faults.push_back({0, "a graph assigned to, moved from or deserialized by the callable",
+                                         "nodes added to the graph that the callable is given"});
+    });
+    return true;
+}
+
+Graph::Impl* Graph::Impl::take(Impl*& impl) noexcept {
+    return refuses_to_go(impl) ? nullptr : std::exchange(impl, nullptr);
+}
+
+error_t check_replaceable(Graph::Impl* impl) {
+    if (!Graph::Impl::refuses_to_go(impl)) return {};
+    return {error_code_t::INVALID_VALUE,
+            "a score modifier deserializes the graph that it was given; add nodes to it, or read into another graph"};
+}
+
+Graph::Graph() : impl_(new Impl) {}
+Graph::Graph(Graph&& other) noexcept : impl_(Impl::take(other.impl_)) {}
+Graph& Graph::operator=(Graph const& other) { return *this = Graph(other); }
+Graph& Graph::operator=(Graph&& other) noexcept {
+    Graph moved(std::move(other));
+    if (!Impl::refuses_to_go(impl_)) std::swap(impl_, moved.impl_);
+    return *this;
+}
+Graph::~Graph() { delete impl_; }
+
+// A moved-from graph is an empty one.
+Graph::Impl& Graph::impl() {
+    if (!impl_) impl_ = new Impl;
+    return *impl_;
+}
+
+Graph& Graph::set_io_data_type(DataType_t const type) {
+    Impl::completes(impl_, [&] { impl().io_data_type = type; });
+    return *this;
+}
+Graph& Graph::set_intermediate_data_type(DataType_t const type) {
+    Impl::completes(impl_, [&] { impl().intermediate_data_type = type; });
+    return *this;
+}
+Graph& Graph::set_compute_data_type(DataType_t const type) {
+    Impl::completes(impl_, [&] { impl().compute_data_type = type; });
+    return *this;
+}
+Graph& Graph::set_name(std::string const& name) {
+    Impl::completes(impl_, [&] { impl().name = name; });
+    return *this;
+}
+
+Tensor_ptr Graph::tensor(Tensor_attributes const& attributes) noexcept {
+    return Impl::guarded(impl_, [&] {
+        auto tensor = std::make_shared<Tensor_attributes>(attributes);
+        if (detail::Tensor_access::has_automatic_uid(*tensor)) tensor->clear_uid();
+        detail::Tensor_access::set_graph_id(*tensor, impl().id);
+        impl().tensors.push_back(tensor);
+        return tensor;
+    });
+}
+
+Tensor_ptr Graph::tensor_like(Tensor_ptr const& other, std::string const& name) noexcept {
+    return Impl::guarded(impl_, [&] {
+        Tensor_attributes copy = other ? *other : Tensor_attributes();
+        return tensor(copy.clear_uid().set_name(name));
+    });
+}
+
+}  // namespace cudnn_frontend::graph

@@ -1,0 +1,239 @@
+// The stages of Graph from check to a plan.
+#include "api/backends.h"
+#include "api/graph_impl.h"
+#include "api/graph_name.h"
+#include "api/stage_log.h"
+#include "api/stages.h"
+#include "core/guard.h"
+#include "nodes/schema/advice.h"
+#include "plan/planner.h"
+#include "plan/shape_plans.h"
+
+#include <utility>
+
+namespace cudnn_frontend::graph {
+namespace {
+
+using api::guarded_in;
+using api::missing_stage;
+using api::StageLog;
+using core::guarded;
+using core::guarded_or;
+using plan::Plan;
+using plan::Planner;
+
+// What the user described, and the graph that it makes.
+struct Validated {
+    nodes::GraphSpec described;
+    nodes::ValidatedGraph graph;
+};
+
+// On success also fills what was inferred into the user's tensors.
+Result<Validated> validate_and_fill(Graph const& graph) {
+    Snapshot snapshot = detail::Graph_access::snapshot(graph);
+    nodes::Validation validation = nodes::validate(snapshot.spec);
+    if (!validation.graph) return validation.report.to_error();
+    detail::Graph_access::fill_inferred(graph, snapshot, validation.graph->spec());
+    return Validated{std::move(snapshot.spec), std::move(*validation.graph)};
+}
+
+error_t no_operation_graph(char const* call) {
+    return missing_stage(error_code_t::HEURISTIC_QUERY_FAILED, call, "build_operation_graph");
+}
+
+error_t no_candidates(char const* call) {
+    return missing_stage(error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED, call,
+                         "create_execution_plans with at least one heuristic mode");
+}
+
+error_t nothing_to_build() {
+    return {error_code_t::ATTRIBUTE_NOT_SET,
+            "the graph has no node, so there is nothing to plan; call sdpa() or another call that adds one"};
+}
+
+// The plan that was built, for the log.
+std::string plan_text(Graph const& graph) {
+    std::string name;
+    std::int64_t bytes = 0;
+    if (graph.get_plan_name(name).is_bad() || graph.get_workspace_size(bytes).is_bad()) return {};
+    return ", " + name + ", workspace of " + std::to_string(bytes) + " bytes";
+}
+
+// A line for each remark, in a log that is on. What memory is lacking for is left out.
+void log_advice(nodes::ValidatedGraph const& graph) {
+    if (!isLoggingEnabled()) return;
+    static_cast<void>(guarded([&]() -> error_t {
+        for (Remark const& remark : nodes::advise(graph).remarks()) {
+            std::string text = Advice({remark}).to_text();
+            text.pop_back();  // the end of the line
+            core::log_line("advice for graph '" + graph.spec().name + "': " + text);
+        }
+        return {};
+    }));
+}
+
+bool has_planner(Graph::Impl const* impl) { return impl != nullptr && impl->planner != nullptr; }
+
+bool has_candidates(Graph::Impl const* impl) { return has_planner(impl) && impl->planner->candidate_count() > 0; }
+
+std::string no_details() { return {}; }
+
+// Runs a stage and logs what came of it. The log's line has the graph's name apart from the error.
+template <class Body, class Details = std::string (*)()>
+error_t run_stage(char const* stage, Graph::Impl const* impl, Body const& body,
+                  Details const& details = no_details) noexcept {
+    return guarded_in(impl, [&] {
+        StageLog const log(stage, impl == nullptr ? std::string() : impl->name);
+        return log.result(guarded(body), details);
+    });
+}
+
+// Puts the result of a stage in place of what the stage started from.
+error_t advance(std::shared_ptr<Planner>& planner, Result<std::shared_ptr<Planner>> next) {
+    return std::move(next).move_to(planner);
+}
+
+}  // namespace
+
+Report Graph::check() const {
+    auto const failed = [](error_t const& error) {
+        return Report({{error.code, {}, error.err_msg, "a description without a failure", "describe the graph again"}});
+    };
+    return guarded_or(failed, [&] { return nodes::validate(detail::Graph_access::snapshot(*this).spec).report; });
+}
+
+Advice Graph::advice() const {
+    return guarded_or([](error_t const&) { return Advice(); },
+                      [&] {
+                          auto const validation = nodes::validate(detail::Graph_access::snapshot(*this).spec);
+                          return validation.graph ? nodes::advise(*validation.graph) : Advice();
+                      });
+}
+
+error_t Graph::validate() noexcept {
+    return run_stage("validate", impl_, [&] { return validate_and_fill(*this).error(); });
+}
+
+error_t Graph::build_operation_graph(Target const& target) {
+    std::string remarks;
+    auto const lower = [&]() -> error_t {
+        impl().planner.reset();
+        auto validated = validate_and_fill(*this);
+        if (validated.is_bad()) return validated.error();
+        auto [described, graph] = std::move(validated).value();
+        if (graph.spec().nodes.empty()) return nothing_to_build();
+        remarks = graph.remarks();
+        log_advice(graph);
+        auto lowered = std::make_shared<plan::ShapePlans>(std::move(described), std::move(graph), impl().id, target,
+                                                          impl().settings, api::backends());
+        SDPA_GRAPH_TRY(advance(impl().planner, lowered->propose()));
+        impl().lowered = std::move(lowered);
+        return {};
+    };
+    return run_stage("build_operation_graph", impl_, lower, [&] { return remarks; });
+}
+
+error_t Graph::build_operation_graph(cudnnHandle_t handle) { return build_operation_graph(Target::cuda(handle)); }
+
+error_t Graph::build_operation_graph() { return build_operation_graph(Target::cuda(nullptr)); }
+
+static error_t no_modes() {
+    return {error_code_t::INVALID_VALUE,
+            "create_execution_plans() was given no heuristic mode, so that no engine would be asked for; pass at least "
+            "one, such as {HeurMode_t::A, HeurMode_t::FALLBACK}"};
+}
+
+error_t Graph::create_execution_plans(std::vector<HeurMode_t> const& modes) {
+    auto const create = [&]() -> error_t {
+        if (!has_planner(impl_)) return no_operation_graph("create_execution_plans");
+        return modes.empty() ? no_modes() : advance(impl_->planner, impl_->planner->with_candidates(modes));
+    };
+    return run_stage("create_execution_plans", impl_, create,
+                     [&] { return ", candidates: " + std::to_string(impl_->planner->candidate_count()); });
+}
+
+error_t Graph::create_execution_plan(std::int64_t const engine, std::initializer_list<Knob_choice> knobs) {
+    return guarded([&] { return create_plan(engine, knobs); });
+}
+
+error_t Graph::create_plan(std::int64_t engine, std::vector<Knob_choice> const& knobs) {
+    return guarded_in(impl_, [&] {
+        if (!has_planner(impl_)) return no_operation_graph("create_execution_plan");
+        plan::KnobChoices choices;
+        for (Knob_choice const& knob : knobs) choices.emplace_back(knob.first, knob.second);
+        return advance(impl_->planner, impl_->planner->with_engine(engine, choices));
+    });
+}
+
+error_t Graph::get_engine_count(std::int64_t& count) {
+    return guarded_in(impl_, [&] {
+        return has_planner(impl_) ? impl_->planner->engine_count().move_to(count)
+                                  : no_operation_graph("get_engine_count");
+    });
+}
+
+error_t Graph::get_knobs_for_engine(std::int64_t const engine, std::vector<Knob>& knobs) {
+    return guarded_in(impl_, [&] {
+        return has_planner(impl_) ? impl_->planner->knobs_of_engine(engine).move_to(knobs)
+                                  : no_operation_graph("get_knobs_for_engine");
+    });
+}
+
+error_t Graph::check_support() {
+    return run_stage("check_support", impl_, [&] {
+        return has_candidates(impl_) ? impl_->planner->check_support(impl_->settings.filters)
+                                     : no_candidates("check_support");
+    });
+}
+
+error_t Graph::check_support(cudnnHandle_t) { return check_support(); }
+
+error_t Graph::build_plans(BuildPlanPolicy_t const policy, bool const multithreaded) {
+    auto const build = [&] {
+        return has_candidates(impl_) ? impl_->planner->build(policy, multithreaded, impl_->settings.filters)
+                                     : no_candidates("build_plans");
+    };
+    return run_stage("build_plans", impl_, build, [&] { return plan_text(*this); });
+}
+
+error_t Graph::build_plans(cudnnHandle_t const&, BuildPlanPolicy_t const policy, bool const multithreaded) {
+    return build_plans(policy, multithreaded);
+}
+
+error_t Graph::build_plan_at_index(std::int64_t const index) {
+    auto const build = [&] {
+        return has_candidates(impl_) ? impl_->planner->build_at(index) : no_candidates("build_plan_at_index");
+    };
+    return run_stage("build_plan_at_index", impl_, build, [&] { return ", index " + std::to_string(index); });
+}
+
+error_t Graph::build_plan_at_index(cudnnHandle_t const&, std::int64_t const index) {
+    return build_plan_at_index(index);
+}
+
+static error_t create_and_build(Graph& graph, std::vector<HeurMode_t> const& modes, BuildPlanPolicy_t policy,
+                                bool multithreaded) {
+    SDPA_GRAPH_TRY(graph.create_execution_plans(modes));
+    SDPA_GRAPH_TRY(graph.check_support());
+    return graph.build_plans(policy, multithreaded);
+}
+
+error_t Graph::build(Target const& target) {
+    SDPA_GRAPH_TRY(build_operation_graph(target));
+    return guarded([&] {
+        return create_and_build(*this, {HeurMode_t::A, HeurMode_t::FALLBACK}, BuildPlanPolicy_t::HEURISTICS_CHOICE,
+                                false);
+    });
+}
+
+error_t Graph::build(cudnnHandle_t const& handle, std::vector<HeurMode_t> const& modes, BuildPlanPolicy_t const policy,
+                     bool const multithreaded) {
+    SDPA_GRAPH_TRY(build_operation_graph(handle));
+    return create_and_build(*this, modes, policy, multithreaded);
+}
+
+error_t Graph::build(std::vector<HeurMode_t> const& modes, BuildPlanPolicy_t const policy, bool const multithreaded) {
+    return build(nullptr, modes, policy, multithreaded);
+}
+
+}  // namespace cudnn_frontend::graph

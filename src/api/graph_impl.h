@@ -1,0 +1,116 @@
+// What a Graph holds, and the snapshot of it that the stages work on.
+#pragma once
+
+#include "nodes/schema/draft.h"
+#include "nodes/schema/validate.h"
+#include "plan/settings.h"
+
+#include <cudnn_frontend/graph.h>
+
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <vector>
+
+namespace cudnn_frontend {
+
+namespace plan {
+class Planner;
+class ShapePlans;
+}
+
+namespace graph {
+
+using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
+
+struct Graph::Impl {
+    std::uint64_t id;  // tells this graph's tensors from others'
+    std::string name;
+    DataType_t io_data_type = DataType_t::NOT_SET;
+    DataType_t intermediate_data_type = DataType_t::NOT_SET;
+    DataType_t compute_data_type = DataType_t::NOT_SET;
+    std::vector<Tensor_ptr> tensors;  // registered: made by tensor() or returned by a node
+    std::vector<nodes::Draft> nodes;
+    plan::Settings settings;
+    std::shared_ptr<plan::Planner> planner;             // what the build stages made
+    std::shared_ptr<plan::ShapePlans> lowered;          // what planner was made from, and its plans for other shapes
+    int running_modifiers = 0;                          // score modifiers that are being called, one within another
+    std::vector<nodes::ModifierFault> modifier_faults;  // of the innermost of them
+    // What a builder call threw, for the stages to report, and the tensor that it returned then.
+    std::exception_ptr failure;
+    Tensor_ptr stand_in = std::make_shared<Tensor_attributes>();
+
+    // Copies of a graph share its tensors: who reads them for a snapshot, or fills in what was inferred, holds this.
+    std::shared_ptr<std::mutex> tensors_mutex = std::make_shared<std::mutex>();
+
+    Impl();
+
+    // While a score modifier runs, the call that runs it works on these parts: who would replace or take them is
+    // refused, and the modifier has a fault.
+    static bool refuses_to_go(Impl* const& impl) noexcept;
+    // The parts, which the owner loses; null where there are none to take.
+    static Impl* take(Impl*& impl) noexcept;
+
+    // Calls a setter's body, and keeps what it throws; false where it did.
+    template <class Body>
+    static bool completes(Impl* const& impl, Body const& body) noexcept;
+    // The same of a builder, which returns tensors.
+    template <class Body>
+    static auto guarded(Impl* const& impl, Body const& body) noexcept -> decltype(body());
+};
+
+template <class Body>
+bool Graph::Impl::completes(Impl* const& impl, Body const& body) noexcept {
+    try {
+        body();
+        return true;
+    } catch (...) {
+        if (impl != nullptr) impl->failure = std::current_exception();
+        return false;
+    }
+}
+
+template <class Body>
+auto Graph::Impl::guarded(Impl* const& impl, Body const& body) noexcept -> decltype(body()) {
+    decltype(body()) results;
+    bool const is_complete = completes(impl, [&] { results = body(); });
+    if (is_complete || impl == nullptr) return results;
+    if constexpr (std::is_same_v<decltype(results), Tensor_ptr>) results = impl->stand_in;
+    else results.fill(impl->stand_in);
+    return results;
+}
+
+// Connects a new tensor to an output port: virtual until the user says otherwise.
+Tensor_ptr make_output(nodes::Draft& node, int port, char const* name, Graph::Impl& graph);
+
+// An error in a graph that cannot be replaced now.
+error_t check_replaceable(Graph::Impl* impl);
+
+// The graph as a value, and the user's tensor behind each TensorId.
+struct Snapshot {
+    nodes::GraphSpec spec;
+    std::vector<Tensor_ptr> tensors;
+};
+
+}  // namespace graph
+
+namespace detail {
+
+// How the other layers reach into a Graph.
+struct Graph_access {
+    static graph::Snapshot snapshot(graph::Graph const& graph);
+    // Into the tensors of a snapshot, what validation inferred.
+    static void fill_inferred(graph::Graph const& graph, graph::Snapshot const& snapshot,
+                              nodes::GraphSpec const& inferred);
+    // The tensor of that uid as it is; false where there is none.
+    static bool copy_of_uid(graph::Graph const& graph, std::int64_t uid, graph::Tensor_attributes& copy);
+    // Replaces the description by the spec's; the plan is dropped.
+    static void assign(graph::Graph& graph, nodes::GraphSpec const& spec);
+    // For a score modifier that can make nothing of what it was given.
+    static void refuse_modifier(graph::Graph& graph, std::string found, std::string needed);
+    static bool owns(graph::Graph const& graph, graph::Tensor_attributes const& tensor);
+};
+
+}  // namespace detail
+}  // namespace cudnn_frontend

@@ -1,0 +1,71 @@
+// Graph as text: printing, JSON, keys, and tensors looked up by uid.
+#include "api/graph_impl.h"
+#include "api/graph_name.h"
+#include "api/key.h"
+#include "api/print.h"
+#include "expand/expand.h"
+#include "json/graph_json.h"
+
+#include <ostream>
+#include <utility>
+
+namespace cudnn_frontend::graph {
+
+using api::guarded_in;
+using core::guarded;
+using core::guarded_or;
+
+error_t Graph::query_tensor_attributes_of_uid(std::int64_t const uid, Tensor_attributes& attributes) const {
+    return guarded_in(impl_, [&]() -> error_t {
+        if (detail::Graph_access::copy_of_uid(*this, uid, attributes)) return {};
+        return {error_code_t::INVALID_VALUE, "no tensor of the graph has the uid " + std::to_string(uid) +
+                                                 "; uids that the user did not set exist from validate() on"};
+    });
+}
+
+std::size_t Graph::key() {
+    return guarded_or([](error_t const&) { return std::size_t{0}; },
+                      [&] { return canonical_key(detail::Graph_access::snapshot(*this).spec); });
+}
+
+// With what validation infers, where the graph is valid.
+std::string Graph::print() const {
+    return guarded_or([](error_t const& error) { return error.err_msg; },
+                      [&] {
+                          nodes::GraphSpec const spec = detail::Graph_access::snapshot(*this).spec;
+                          nodes::Validation const validation = nodes::validate(spec);
+                          return to_text(validation.graph ? validation.graph->spec() : spec);
+                      });
+}
+
+std::ostream& operator<<(std::ostream& stream, Graph const& graph) { return stream << graph.print(); }
+
+error_t Graph::print_operations(std::string& text, OperationsFormat format) const {
+    return guarded_in(impl_, [&]() -> error_t {
+        nodes::Validation const validation = nodes::validate(detail::Graph_access::snapshot(*this).spec);
+        if (!validation.graph) return validation.report.to_error();
+        auto const operations = expand::expand(*validation.graph, expand::Capabilities());
+        if (operations.is_bad()) return operations.error();
+        text = format == OperationsFormat::DOT ? ir::to_dot(operations.value()) : ir::to_text(operations.value());
+        return {};
+    });
+}
+
+error_t Graph::serialize(std::string& json) const {
+    return guarded_in(impl_, [&]() -> error_t {
+        json = json::write_graph(detail::Graph_access::snapshot(*this).spec);
+        return {};
+    });
+}
+
+error_t Graph::deserialize(std::string const& json) {
+    return guarded_in(impl_, [&]() -> error_t {
+        SDPA_GRAPH_TRY(check_replaceable(impl_));
+        auto const spec = json::read_graph(json);
+        if (spec.is_bad()) return spec.error();
+        detail::Graph_access::assign(*this, spec.value());
+        return {};
+    });
+}
+
+}  // namespace cudnn_frontend::graph

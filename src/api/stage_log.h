@@ -1,0 +1,49 @@
+// A line in the log for a stage of a graph: what it is called, how long it took and what came of it.
+#pragma once
+
+#include "core/guard.h"
+#include "core/logging.h"
+
+#include <cudnn_frontend/logging.h>
+#include <cudnn_frontend/status.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace cudnn_frontend::api {
+
+class StageLog {
+   public:
+    StageLog(char const* stage, std::string graph) : stage_(stage), graph_(std::move(graph)) {
+        if (is_on_) begin_ = Clock::now();
+    }
+
+    // Details: what to say more of a stage that succeeded.
+    template <class Details>
+    error_t result(error_t error, Details const& details) const {
+        if (!is_on_) return error;
+        // A line that memory is lacking for is left out.
+        static_cast<void>(core::guarded([&] { return write(error, details); }));
+        return error;
+    }
+
+   private:
+    template <class Details>
+    error_t write(error_t const& error, Details const& details) const {
+        auto const time = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin_);
+        std::string text = stage_ + (" of graph '" + graph_) + "', " + std::to_string(time.count()) + " us: ";
+        text += error.is_bad() ? to_string(error.code) + (": " + error.err_msg) : "OK" + details();
+        core::log_line(text);
+        return {};
+    }
+
+    using Clock = std::chrono::steady_clock;
+
+    bool is_on_ = isLoggingEnabled();
+    char const* stage_;
+    std::string graph_;
+    Clock::time_point begin_;
+};
+
+}  // namespace cudnn_frontend::api

@@ -1,0 +1,13 @@
+// What the stages of Graph say when one before them is missing.
+#pragma once
+
+#include <cudnn_frontend/status.h>
+
+namespace cudnn_frontend::api {
+
+inline error_t missing_stage(error_code_t code, char const* call, char const* needed) {
+    return {code,
+            std::string(call) + " needs the result of " + needed + "; call that first, or build() for all stages"};
+}
+
+}  // namespace cudnn_frontend::api

@@ -1,0 +1,57 @@
+#include <cudnn_frontend/runtime.h>
+
+#include "core/guard.h"
+#include "cudnn/library/library.h"
+#include "cudnn/library/status.h"
+#include "cudnn/planning/graph_cache.h"
+
+namespace cudnn_frontend::runtime {
+namespace {
+
+// Calls a function of cuDNN, or says why there is none.
+template <class Call>
+error_t with_api(char const* what, Call call) {
+    return core::guarded([&]() -> error_t {
+        cudnn::Library const& library = cudnn::library();
+        if (library.api == nullptr) return library.error;
+        cudnnStatus_t const status = call(*library.api);
+        if (status == CUDNN_STATUS_SUCCESS) return {};
+        return cudnn::backend_error(*library.api, status, what, error_code_t::HANDLE_ERROR);
+    });
+}
+
+}  // namespace
+
+std::string describe() { return cudnn::full_report(cudnn::library()).to_text(); }
+
+std::size_t cudnn_version() {
+    cudnn::Library const& library = cudnn::library();
+    return library.api == nullptr ? 0 : library.api->get_version();
+}
+
+std::string last_error() {
+    return core::guarded_or([](error_t const&) { return std::string(); },
+                            [] {
+                                cudnn::Library const& library = cudnn::library();
+                                return library.api == nullptr ? std::string() : cudnn::last_error_text(*library.api);
+                            });
+}
+
+error_t create_handle(cudnnHandle_t* handle) {
+    return with_api("creating a cuDNN handle", [&](cudnn::Api const& api) { return api.create(handle); });
+}
+error_t destroy_handle(cudnnHandle_t handle) {
+    return with_api("destroying a cuDNN handle", [&](cudnn::Api const& api) { return api.destroy(handle); });
+}
+error_t set_stream(cudnnHandle_t handle, CUstream_st* stream) {
+    return with_api("setting the handle's stream",
+                    [&](cudnn::Api const& api) { return api.set_stream(handle, stream); });
+}
+error_t get_stream(cudnnHandle_t handle, CUstream_st** stream) {
+    return with_api("asking for the handle's stream",
+                    [&](cudnn::Api const& api) { return api.get_stream(handle, stream); });
+}
+
+void forget_graphs() { cudnn::GraphCache::of_process().clear(); }
+
+}  // namespace cudnn_frontend::runtime

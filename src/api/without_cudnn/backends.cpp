@@ -1,0 +1,29 @@
+#include "api/backends.h"
+
+#include "api/without_cudnn/no_cudnn.h"
+#include "cpu/cpu_backend.h"
+
+namespace cudnn_frontend::api {
+namespace {
+
+// Stands in cuDNN's place to say why it is not there.
+class NoCudnn final : public plan::Backend {
+   public:
+    char const* name() const override { return "cuDNN"; }
+    bool serves(Target const& target) const override {
+        return target.kind() == Target::Kind::CUDA || target.kind() == Target::Kind::OFFLINE;
+    }
+    Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const&) const override {
+        return no_cudnn();
+    }
+};
+
+}  // namespace
+
+plan::Backends const& backends() {
+    static auto const& cudnn = *new NoCudnn();
+    static auto const& all = *new plan::Backends{&cudnn, &cpu::backend()};
+    return all;
+}
+
+}  // namespace cudnn_frontend::api

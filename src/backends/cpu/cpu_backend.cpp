@@ -1,0 +1,103 @@
+#include "cpu/cpu_backend.h"
+
+#include "cpu/program.h"
+#include "expand/expand.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::cpu {
+namespace {
+
+class HostExecutable final : public plan::Executable {
+   public:
+    HostExecutable(std::shared_ptr<Program const> program, std::shared_ptr<plan::PackLayout const> layout)
+        : program_(std::move(program)),
+          layout_(std::move(layout)),
+          has_ragged_(std::ranges::any_of(layout_->slots, &plan::Slot::is_ragged)) {}
+
+    std::int64_t workspace_size() const override { return program_->workspace_size(); }
+
+    error_t launch(plan::Launch const& launch) const override {
+        if (!has_ragged_) return program_->run(launch.pointers, launch.workspace);
+        return program_->run(launch.pointers, launch.workspace, [&](std::vector<PackedSequences> const& sequences) {
+            return plan::check_ragged_overlap(layout_->slots, launch.pointers, sequences);
+        });
+    }
+
+    // The graph is all there is to a plan for the CPU.
+    Result<std::string> serialize() const override { return std::string(); }
+
+   private:
+    std::shared_ptr<Program const> program_;
+    std::shared_ptr<plan::PackLayout const> layout_;
+    bool has_ragged_;
+};
+
+// The one engine of a graph, whose executable is there from the start.
+class HostEngine final : public plan::Engine {
+   public:
+    HostEngine(char const* name, std::shared_ptr<plan::Executable const> executable)
+        : info_{.name = name, .workspace_bytes = executable->workspace_size()}, executable_(std::move(executable)) {}
+
+    plan::EngineInfo const& info() const override { return info_; }
+    Result<std::shared_ptr<plan::Executable const>> build() override { return executable_; }
+
+   private:
+    plan::EngineInfo info_;
+    std::shared_ptr<plan::Executable const> executable_;
+};
+
+// What chooses a GPU, or a part of one, asks for what no CPU target can give. Dynamic shapes and a kernel cache spare
+// compilations, of which there are none here.
+error_t check_settings(plan::Settings const& settings, Target const& target) {
+    char const* const setter = settings.device       ? "set_device_properties()"
+                               : settings.sm_version ? "set_sm_version()"
+                               : settings.sm_count   ? "set_sm_count()"
+                                                     : nullptr;
+    if (setter == nullptr) return {};
+    return {error_code_t::INVALID_VALUE, std::string(setter) +
+                                             " is about a GPU, and Target::" + to_string(target.kind()) +
+                                             "() has none; leave it out, or build for Target::cuda() or offline()"};
+}
+
+error_t check_threads(Target const& target) {
+    if (target.threads() >= 0) return {};
+    return {error_code_t::INVALID_VALUE,
+            "Target::cpu(" + std::to_string(target.threads()) +
+                ") was asked for; needed is a number of threads of at least 1, or 0 for one on each core"};
+}
+
+class HostBackend final : public plan::Backend {
+   public:
+    char const* name() const override { return "CPU"; }
+
+    bool serves(Target const& target) const override {
+        return target.kind() == Target::Kind::CPU || target.kind() == Target::Kind::REFERENCE;
+    }
+
+    Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const& input) const override {
+        SDPA_GRAPH_TRY(check_settings(input.settings, input.target));
+        SDPA_GRAPH_TRY(check_threads(input.target));
+        expand::Capabilities capabilities{.packed_scratch = true};
+        bool const is_fused = input.target.kind() == Target::Kind::CPU;
+        if (is_fused) capabilities.fused_attention = expand::Capabilities::Fused::Preferred;
+        auto op_graph = expand::expand(input.graph, capabilities);
+        if (op_graph.is_bad()) return op_graph.error();
+        auto const layout = std::make_shared<plan::PackLayout const>(
+            plan::make_pack_layout(input.graph_id, input.graph.spec(), op_graph.value()));
+        auto program = Program::plan(std::move(op_graph).value(), input.target.threads());
+        if (program.is_bad()) return program.error();
+        auto executable = std::make_shared<HostExecutable>(std::move(program).value(), layout);
+        auto engine = std::make_shared<HostEngine>(to_string(input.target.kind()), std::move(executable));
+        return std::make_shared<plan::Proposal const>(layout, plan::Engines{std::move(engine)});
+    }
+};
+
+}  // namespace
+
+plan::Backend const& backend() {
+    static HostBackend const backend;
+    return backend;
+}
+
+}  // namespace cudnn_frontend::cpu

@@ -1,0 +1,51 @@
+// An engine of cuDNN for a user's graph, as the planner sees it.
+#pragma once
+
+#include "cudnn/planning/executable.h"
+#include "cudnn/planning/shared_graph.h"
+#include "plan/backend.h"
+
+#include <memory>
+#include <string>
+
+namespace cudnn_frontend::cudnn {
+
+// The lowered graph and its circumstances; never changes.
+struct Work {
+    std::shared_ptr<Context const> context;
+    std::shared_ptr<SharedGraph> graph;
+    std::shared_ptr<Descriptor const> kernel_cache;
+    bool is_wrong_in_parts = false;  // where kernels split the keys of one query
+};
+
+// Why an engine would compute a graph wrong of which such kernels do so; empty where nothing is known against it.
+std::string reason_to_refuse(bool is_wrong_in_parts, EngineChoice const& choice, std::size_t cudnn_version);
+
+class Engine final : public plan::Engine {
+   public:
+    Engine(std::shared_ptr<Work const> work, std::shared_ptr<SharedEngine> engine);
+
+    plan::EngineInfo const& info() const override { return info_; }
+    std::string reason_against() const override;
+    Result<std::shared_ptr<plan::Executable const>> build() override;
+
+   private:
+    std::shared_ptr<Work const> work_;
+    std::shared_ptr<SharedEngine> engine_;
+    plan::EngineInfo info_;
+};
+
+// That of a stored plan, which was looked at when it was loaded.
+class LoadedEngine final : public plan::Engine {
+   public:
+    LoadedEngine(Context const& context, EngineConfig const& config, std::shared_ptr<Executable const> executable);
+
+    plan::EngineInfo const& info() const override { return info_; }
+    Result<std::shared_ptr<plan::Executable const>> build() override { return executable_; }
+
+   private:
+    plan::EngineInfo info_;
+    std::shared_ptr<plan::Executable const> executable_;
+};
+
+}  // namespace cudnn_frontend::cudnn

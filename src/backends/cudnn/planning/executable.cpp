@@ -1,0 +1,146 @@
+#include "cudnn/planning/executable.h"
+
+#include "cuda/driver.h"
+#include "cudnn/library/backend_enums.h"
+#include "cudnn/library/status.h"
+#include "cudnn/planning/plan_text.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::cudnn {
+namespace {
+
+cudnnHandle_t handle_of(plan::Queue queue) { return static_cast<cudnnHandle_t>(queue); }
+CUgraph graph_of(plan::Recording recording) { return static_cast<CUgraph>(recording); }
+
+Result<cudaStream_t> stream_of(Api const& api, cudnnHandle_t handle) {
+    cudaStream_t stream = nullptr;
+    if (cudnnStatus_t const status = api.get_stream(handle, &stream); status != CUDNN_STATUS_SUCCESS) {
+        return backend_error(api, status, "asking the handle for its stream", error_code_t::HANDLE_ERROR);
+    }
+    return stream;
+}
+
+class StreamStopwatch final : public plan::Stopwatch {
+   public:
+    explicit StreamStopwatch(std::shared_ptr<cuda::StreamClock> clock) : clock_(std::move(clock)) {}
+
+    error_t start() override { return clock_->start(); }
+    Result<double> stop() override { return clock_->stop(); }
+
+   private:
+    std::shared_ptr<cuda::StreamClock> clock_;
+};
+
+// Those in the GPU's memory too.
+error_t check_all_factors(plan::PackLayout const& layout, std::span<void* const> pointers) {
+    plan::PackLayout readable_layout = layout;
+    readable_layout.host_memory = plan::HostMemory::All;
+    std::vector<float> factors(layout.slots.size());
+    std::vector<void*> readable(pointers.begin(), pointers.end());
+    for (std::size_t i = 0; i < layout.slots.size(); ++i) {
+        if (!layout.slots[i].is_factor || layout.slots[i].is_on_host) continue;
+        SDPA_GRAPH_TRY(cuda::download(std::as_writable_bytes(std::span(&factors[i], 1)), pointers[i]));
+        readable[i] = &factors[i];
+    }
+    return plan::check_factors(readable_layout, readable);
+}
+
+}  // namespace
+
+Executable::Executable(std::shared_ptr<Context const> context, std::shared_ptr<EnginePlan const> engine)
+    : context_(std::move(context)),
+      engine_(std::move(engine)),
+      may_keep_pack_(std::ranges::none_of(context_->layout->slots, &plan::Slot::is_on_host)) {}
+
+std::int64_t Executable::workspace_size() const {
+    return context_->bindings.scratch_bytes + engine_->workspace_bytes();
+}
+
+error_t Executable::check_queue(plan::Queue queue) const {
+    if (!context_->device.is_live) {
+        return {error_code_t::GRAPH_EXECUTION_FAILED,
+                "the plan was made offline for " + context_->device.device->name() +
+                    ", which is not here; serialize() it and deserialize() it on a machine with that GPU"};
+    }
+    if (queue != nullptr) return {};
+    return {error_code_t::HANDLE_ERROR, "the cuDNN handle is null; pass one that cudnnCreate() made"};
+}
+
+RunMemory Executable::memory_of(plan::Launch const& launch) const {
+    RunMemory memory{.caller = launch.pointers, .tables = {}, .workspace = launch.workspace};
+    if (context_->tables) memory.tables = context_->tables->pointers;
+    return memory;
+}
+
+// A stream that is captured runs nothing now that could be waited for.
+error_t Executable::check_contents(plan::Launch const& launch) const {
+    if (!context_->checked_graph) return {};
+    auto const stream = stream_of(*context_->device.api, handle_of(launch.queue));
+    if (stream.is_bad()) return stream.error();
+    SDPA_GRAPH_TRY(cuda::use_device(context_->device.device->ordinal()));
+    auto const is_captured = cuda::is_capturing(stream.value());
+    if (is_captured.is_bad() || is_captured.value()) return is_captured.error();
+    SDPA_GRAPH_TRY(cuda::wait_for(stream.value()));
+    SDPA_GRAPH_TRY(check_all_factors(*context_->layout, launch.pointers));
+    return context_->check_indices(*context_->checked_graph, launch.pointers, cuda::download);
+}
+
+error_t Executable::launch(plan::Launch const& launch) const {
+    SDPA_GRAPH_TRY(check_contents(launch));
+    return execute(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),
+                   may_keep_pack_ ? &last_pack_ : nullptr);
+}
+
+error_t Executable::capture(plan::Launch const& launch, plan::Recording recording) const {
+    auto const nodes = cuda::node_count(graph_of(recording));
+    if (nodes.is_bad()) return nodes.error();
+    if (nodes.value() != 0) {
+        return {error_code_t::INVALID_VALUE, "the CUDA graph has " + std::to_string(nodes.value()) +
+                                                 " nodes; populate_cuda_graph() needs an empty one"};
+    }
+    return populate_cuda_graph(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),
+                               graph_of(recording));
+}
+
+error_t Executable::update(plan::Launch const& launch, plan::Recording recording) const {
+    return update_cuda_graph(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),
+                             graph_of(recording));
+}
+
+// Filling a throw-away CUDA graph loads the kernels without running them: one piece of memory does for all tensors.
+error_t Executable::warm_up(plan::Queue queue) const {
+    SDPA_GRAPH_TRY(check_queue(queue));
+    SDPA_GRAPH_TRY(cuda::use_device(context_->device.device->ordinal()));
+    auto const memory = cuda::allocate(static_cast<std::size_t>(workspace_size()) + 4096);
+    if (memory.is_bad()) return memory.error();
+    std::uint64_t scalar = detail::make_scalar(1.0f).bits;  // nothing is computed from it
+    std::vector<void*> pointers;
+    for (plan::Slot const& slot : context_->layout->slots) {
+        pointers.push_back(slot.is_on_host ? static_cast<void*>(&scalar) : memory.value()->pointer());
+    }
+    auto const graph = cuda::make_cuda_graph();
+    if (graph.is_bad()) return graph.error();
+    return capture({queue, pointers, memory.value()->pointer()}, graph.value()->graph);
+}
+
+Result<std::unique_ptr<plan::Stopwatch>> Executable::stopwatch(plan::Queue queue) const {
+    auto const stream = stream_of(*context_->device.api, handle_of(queue));
+    if (stream.is_bad()) return stream.error();
+    auto clock = cuda::StreamClock::make(stream.value());
+    if (clock.is_bad()) return clock.error();
+    return std::unique_ptr<plan::Stopwatch>(std::make_unique<StreamStopwatch>(std::move(clock).value()));
+}
+
+Result<std::string> Executable::serialize() const {
+    auto const plan = engine_->serialize();
+    if (plan.is_bad()) return plan.error();
+    return write_plan({.cudnn_version = context_->device.api->get_version(),
+                       .choice = engine_->config().choice,
+                       .dynamic_shapes = context_->dynamic_shapes,
+                       .device = context_->device.device->json(),
+                       .bindings = context_->bindings,
+                       .engine_plan = plan.value()});
+}
+
+}  // namespace cudnn_frontend::cudnn

@@ -1,0 +1,52 @@
+// What an engine of cuDNN builds: a plan of its own, with where each of its pointers comes from.
+#pragma once
+
+#include "cudnn/library/engine_plan.h"
+#include "cudnn/library/execution.h"
+#include "cudnn/library/kept_pack.h"
+#include "cudnn/library/lowered_graph.h"
+#include "cudnn/planning/device_tables.h"
+#include "cudnn/planning/planning_device.h"
+#include "ir/op_graph.h"
+#include "plan/backend.h"
+#include "plan/contents.h"
+
+namespace cudnn_frontend::cudnn {
+
+// What all executables of a graph run with.
+struct Context {
+    PlanningDevice device;
+    std::shared_ptr<plan::PackLayout const> layout;
+    Bindings bindings;
+    bool dynamic_shapes = false;
+    bool is_deterministic = true;                      // the graph; an engine can be otherwise
+    std::shared_ptr<ir::OpGraph const> checked_graph;  // where runs look at what the memory holds first; else null
+    plan::CheckIndices check_indices = nullptr;
+    std::shared_ptr<DeviceTables const> tables;  // null where there are none, and where the device is not there
+};
+
+class Executable final : public plan::Executable {
+   public:
+    Executable(std::shared_ptr<Context const> context, std::shared_ptr<EnginePlan const> engine);
+
+    std::int64_t workspace_size() const override;
+    error_t check_queue(plan::Queue queue) const override;
+    error_t launch(plan::Launch const& launch) const override;
+    error_t capture(plan::Launch const& launch, plan::Recording recording) const override;
+    error_t update(plan::Launch const& launch, plan::Recording recording) const override;
+    error_t warm_up(plan::Queue queue) const override;
+    Result<std::unique_ptr<plan::Stopwatch>> stopwatch(plan::Queue queue) const override;
+    Result<std::string> serialize() const override;
+
+   private:
+    RunMemory memory_of(plan::Launch const& launch) const;
+    // On the host, with a copy of them.
+    error_t check_contents(plan::Launch const& launch) const;
+
+    std::shared_ptr<Context const> context_;
+    std::shared_ptr<EnginePlan const> engine_;
+    bool may_keep_pack_;
+    mutable KeptPack last_pack_;
+};
+
+}  // namespace cudnn_frontend::cudnn

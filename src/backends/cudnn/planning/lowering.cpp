@@ -1,0 +1,129 @@
+#include "cudnn/planning/lowering.h"
+
+#include "core/environment.h"
+#include "cudnn/library/library.h"
+#include "cudnn/planning/graph_cache.h"
+#include "cudnn/planning/kernel_store.h"
+#include "cudnn/quirks/support.h"
+#include "plan/kernel_cache.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::cudnn {
+namespace {
+
+// Matrix operands are read in pieces of this many bytes; everything else element by element.
+constexpr std::int64_t kMatrixAlignment = 16;
+
+void align_matrices(std::vector<plan::Slot>& slots, ir::OpGraph const& graph) {
+    auto const align = [&](ir::ValueId id) {
+        if (id == ir::kNoValue) return;
+        std::int64_t const uid = graph.value(graph.storage_of(id)).uid;
+        for (plan::Slot& slot : slots) {
+            if (slot.uid == uid) slot.alignment = std::max(slot.alignment, kMatrixAlignment);
+        }
+    };
+    for (ir::Op const& op : graph.ops()) {
+        if (auto const* const matmul = std::get_if<ir::MatmulOp>(&op.body)) {
+            for (ir::ValueId const id : {matmul->a, matmul->b, matmul->c}) align(id);
+        } else if (auto const* const load = std::get_if<ir::PagedLoadOp>(&op.body)) {
+            align(load->container);
+        } else if (auto const* const sdpa = std::get_if<ir::SdpaForwardOp>(&op.body)) {
+            for (ir::ValueId const id : {sdpa->q, sdpa->k, sdpa->v, sdpa->o}) align(id);
+        }
+    }
+}
+
+error_t check_sm_version(plan::Settings const& settings, Device const& device) {
+    if (settings.sm_version == 0 || settings.sm_version == device.sm()) return {};
+    return {error_code_t::INVALID_VALUE,
+            "set_sm_version(" + std::to_string(settings.sm_version) + ") was called, but the device, " + device.name() +
+                ", has version " + std::to_string(device.sm()) +
+                "; leave the call out, or describe another device with set_device_properties()"};
+}
+
+error_t check_kernel_cache(plan::Settings const& settings) {
+    if (!settings.kernel_cache) return {};
+    if (!detail::Kernel_cache_access::impl(*settings.kernel_cache)) {
+        return {error_code_t::INVALID_VALUE,
+                "the kernel cache was moved to another object, which left none; give the graph that one with "
+                "set_kernel_cache(), or a new one"};
+    }
+    if (settings.dynamic_shapes) return {};
+    return {error_code_t::GRAPH_NOT_SUPPORTED,
+            "a kernel cache is set, but dynamic shapes are not enabled; cuDNN shares kernels between graphs with "
+            "set_dynamic_shape_enabled(true) alone"};
+}
+
+// Plans that are compiled into a kernel cache of the user's last as long as that one.
+Result<std::shared_ptr<SharedGraph>> lowered_graph(GraphKey key, plan::Settings const& settings) {
+    if (settings.kernel_cache) return SharedGraph::lower(std::move(key));
+    return GraphCache::of_process().find_or_lower(std::move(key));
+}
+
+std::shared_ptr<Context const> context_of(plan::PlanningInput const& input, SharedGraph const& graph,
+                                          plan::CheckIndices check_indices) {
+    auto context = make_context(input, graph.key().device, graph.key().op_graph, check_indices);
+    context->bindings = graph.bindings();
+    context->tables = graph.tables();
+    context->dynamic_shapes = graph.key().dynamic_shapes;
+    return context;
+}
+
+}  // namespace
+
+expand::Capabilities expansion_for_cudnn(core::Capabilities const& device) {
+    return {.fused_attention = expand::Capabilities::Fused::OnRequest,
+            .full_lengths_in_backward = true,
+            .masks_last_tile = quirks::masks_last_tile(device),
+            .packed_scratch = quirks::takes_packed_scratch(device)};
+}
+
+core::Capabilities capabilities_of(PlanningDevice const& device) {
+    return {.cudnn_version = device.api->get_version(), .sm = device.device->sm()};
+}
+
+error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes) {
+    if (core::environment::ignores_limits()) return {};
+    return quirks::check(graph, capabilities_of(device), {.dynamic_shapes = dynamic_shapes}).to_error();
+}
+
+std::shared_ptr<Context> make_context(plan::PlanningInput const& input, PlanningDevice device,
+                                      ir::OpGraph const& op_graph, plan::CheckIndices check_indices) {
+    plan::PackLayout layout = plan::make_pack_layout(input.graph_id, input.graph.spec(), op_graph);
+    layout.host_memory = plan::HostMemory::ScalarsByValue;
+    align_matrices(layout.slots, op_graph);
+    auto context = std::make_shared<Context>();
+    context->device = std::move(device);
+    context->layout = std::make_shared<plan::PackLayout const>(std::move(layout));
+    if (core::environment::checks_indices()) context->checked_graph = std::make_shared<ir::OpGraph const>(op_graph);
+    context->check_indices = check_indices;
+    context->is_deterministic = quirks::is_deterministic(input.graph);
+    return context;
+}
+
+Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& input,
+                                                    plan::CheckIndices check_indices) {
+    auto device = find_planning_device(input.target, input.settings.device.get());
+    if (device.is_bad()) return device.error();
+    SDPA_GRAPH_TRY(check_kernel_cache(input.settings));
+    SDPA_GRAPH_TRY(check_sm_version(input.settings, *device.value().device));
+    SDPA_GRAPH_TRY(check_limits(input.graph, device.value(), input.settings.dynamic_shapes));
+    SDPA_GRAPH_TRY(check_engines());
+    auto op_graph = expand::expand(input.graph, expansion_for_cudnn(capabilities_of(device.value())));
+    if (op_graph.is_bad()) return op_graph.error();
+    auto graph = lowered_graph({std::move(op_graph).value(), std::move(device).value(), input.settings.dynamic_shapes,
+                                input.settings.sm_count},
+                               input.settings);
+    if (graph.is_bad()) return graph.error();
+    auto work = std::make_shared<Work>();
+    work->graph = std::move(graph).value();
+    if (input.settings.kernel_cache) {
+        SDPA_GRAPH_TRY(kernels_for(*input.settings.kernel_cache, *work->graph).move_to(work->kernel_cache));
+    }
+    work->is_wrong_in_parts = quirks::is_wrong_in_parts(input.graph);
+    work->context = context_of(input, *work->graph, check_indices);
+    return std::shared_ptr<Work const>(std::move(work));
+}
+
+}  // namespace cudnn_frontend::cudnn

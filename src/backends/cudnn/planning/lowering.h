@@ -1,0 +1,24 @@
+// From a validated graph to what cuDNN's engines work on.
+#pragma once
+
+#include "core/capabilities.h"
+#include "cudnn/planning/engine.h"
+#include "expand/expand.h"
+#include "plan/backend.h"
+
+namespace cudnn_frontend::cudnn {
+
+// How operations are chosen for cuDNN.
+expand::Capabilities expansion_for_cudnn(core::Capabilities const& device);
+core::Capabilities capabilities_of(PlanningDevice const& device);
+
+// The table of limits; empty where the environment says that it is to be ignored.
+error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes);
+
+// What executables run with, however they were made, but for the bindings and their tables.
+std::shared_ptr<Context> make_context(plan::PlanningInput const& input, PlanningDevice device,
+                                      ir::OpGraph const& op_graph, plan::CheckIndices check_indices);
+
+Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& input, plan::CheckIndices check_indices);
+
+}  // namespace cudnn_frontend::cudnn

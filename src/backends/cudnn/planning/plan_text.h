@@ -1,0 +1,24 @@
+// A plan of cuDNN with everything that running it needs beside the graph.
+#pragma once
+
+#include "core/result.h"
+#include "cudnn/library/engine_config.h"
+#include "cudnn/library/lowered_graph.h"
+
+#include <string>
+
+namespace cudnn_frontend::cudnn {
+
+struct StoredPlan {
+    std::size_t cudnn_version = 0;
+    EngineChoice choice;
+    bool dynamic_shapes = false;
+    std::string device;  // the description it was made for
+    Bindings bindings;
+    std::string engine_plan;  // cuDNN's own form
+};
+
+std::string write_plan(StoredPlan const& plan);
+Result<StoredPlan> read_plan(std::string_view text);
+
+}  // namespace cudnn_frontend::cudnn

@@ -1,0 +1,93 @@
+#include "cudnn/planning/planning_device.h"
+
+#include "cuda/driver.h"
+#include "cudnn/library/device_text.h"
+#include "cudnn/library/library.h"
+#include "cudnn/offline/null_driver.h"
+
+#include "cudnn/offline/devices.h"
+
+namespace cudnn_frontend::cudnn {
+namespace {
+
+Result<Api const*> loaded_api() {
+    Library const& library = cudnn::library();
+    if (library.api == nullptr) return library.error;
+    return library.api;
+}
+
+error_t needs_real_driver() {
+    return {error_code_t::CUDA_API_FAILED,
+            "this process plans offline, with a stand-in for the CUDA driver, so it cannot use a GPU; plan offline in "
+            "a process of its own"};
+}
+
+Result<PlanningDevice> live(Api const& api, Result<std::shared_ptr<Device const>> device) {
+    if (device.is_bad()) return device.error();
+    return PlanningDevice{&api, std::move(device).value(), true};
+}
+
+Result<PlanningDevice> live_device(cudnnHandle_t handle, std::int32_t ordinal) {
+    if (offline::null_driver_is_loaded()) return needs_real_driver();
+    SDPA_GRAPH_TRY(cuda::check_driver());
+    auto const api = loaded_api();
+    if (api.is_bad()) return api.error();
+    return live(*api.value(),
+                handle == nullptr ? Device::from_id(*api.value(), ordinal) : Device::from_handle(*api.value(), handle));
+}
+
+Result<PlanningDevice> described_device(DeviceProperties const& properties) {
+    SDPA_GRAPH_TRY(properties.status());
+    SDPA_GRAPH_TRY(offline::load_null_driver());
+    auto const api = loaded_api();
+    if (api.is_bad()) return api.error();
+    auto device = Device::from_json(*api.value(), properties.to_json());
+    if (device.is_bad()) return device.error();
+    return PlanningDevice{api.value(), std::move(device).value(), false};
+}
+
+// Existing programs plan without a handle on machines with a GPU and without: the properties say for what.
+Result<PlanningDevice> described_or_live_device(DeviceProperties const& properties) {
+    bool const has_gpu = !offline::null_driver_is_loaded() && cuda::may_have_gpu() && cuda::check_driver().is_good();
+    if (!has_gpu) return described_device(properties);
+    SDPA_GRAPH_TRY(properties.status());
+    auto const api = loaded_api();
+    if (api.is_bad()) return api.error();
+    return live(*api.value(), Device::from_json(*api.value(), properties.to_json()));
+}
+
+}  // namespace
+
+Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperties const* properties) {
+    if (target.kind() == Target::Kind::OFFLINE) {
+        if (target.device() == nullptr) return error_t(error_code_t::INVALID_VALUE, "the offline target has no device");
+        return described_device(*target.device());
+    }
+    if (target.handle() == nullptr && properties != nullptr) return described_or_live_device(*properties);
+    return live_device(target.handle(), 0);
+}
+
+Result<std::string> record_device(cudnnHandle_t handle, std::int32_t ordinal) {
+    auto const found = live_device(handle, ordinal);
+    if (found.is_bad()) return found.error();
+    Device const& device = *found.value().device;
+    auto const bus_width = cuda::memory_bus_width(device.ordinal());
+    if (bus_width.is_bad()) return bus_width.error();
+    return with_bus_width(device.json(), bus_width.value());
+}
+
+static Result<std::string> properties_of(Result<offline::DeviceDescription> device) {
+    if (device.is_bad()) return device.error();
+    return std::move(device).value().properties;
+}
+
+Result<std::string> find_device(std::string const& name) { return properties_of(offline::find_device(name)); }
+Result<std::string> parse_device(std::string const& json) { return properties_of(offline::parse_device(json)); }
+
+std::vector<std::string> device_names() {
+    std::vector<std::string> names;
+    for (auto const& device : offline::known_devices()) names.push_back(device.name);
+    return names;
+}
+
+}  // namespace cudnn_frontend::cudnn

@@ -1,0 +1,28 @@
+// Whom a graph is planned for: the library that plans, the device, and whether the device is there to run on.
+#pragma once
+
+#include "cudnn/library/device.h"
+
+#include <cudnn_frontend/target.h>
+
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::cudnn {
+
+struct PlanningDevice {
+    Api const* api = nullptr;
+    std::shared_ptr<Device const> device;
+    bool is_live = false;
+};
+
+// The device of a target; for Target::cuda(nullptr) that of the properties, or the first one where there are none.
+Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperties const* properties);
+
+// The JSON of a device as cuDNN words it: the handle's or the one of the ordinal; of a name; of a text that holds it.
+Result<std::string> record_device(cudnnHandle_t handle, std::int32_t ordinal);
+Result<std::string> find_device(std::string const& name);
+Result<std::string> parse_device(std::string const& json);
+std::vector<std::string> device_names();
+
+}  // namespace cudnn_frontend::cudnn

@@ -1,0 +1,34 @@
+// What cuDNN has for a graph.
+#pragma once
+
+#include "cudnn/planning/engine.h"
+
+#include <memory>
+
+namespace cudnn_frontend::cudnn {
+
+class Proposal final : public plan::Proposal {
+   public:
+    explicit Proposal(std::shared_ptr<Work const> work);
+
+    Result<plan::Engines> engines(std::vector<HeurMode_t> const& modes) const override;
+    Result<std::int64_t> engine_count() const override;
+    Result<std::vector<Knob>> knobs_of_engine(std::int64_t number) const override;
+    Result<std::shared_ptr<plan::Engine>> engine(std::int64_t number, plan::KnobChoices const& knobs) const override;
+    void forget() const override;
+
+   private:
+    std::shared_ptr<Work const> work_;
+};
+
+// Of a stored plan: the graph that heuristics would be asked about is not there.
+class LoadedProposal final : public plan::Proposal {
+   public:
+    explicit LoadedProposal(std::shared_ptr<plan::PackLayout const> layout);
+
+    Result<plan::Engines> engines(std::vector<HeurMode_t> const& modes) const override;
+    Result<std::vector<Knob>> knobs_of_engine(std::int64_t number) const override;
+    Result<std::shared_ptr<plan::Engine>> engine(std::int64_t number, plan::KnobChoices const& knobs) const override;
+};
+
+}  // namespace cudnn_frontend::cudnn

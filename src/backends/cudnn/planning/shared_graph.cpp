@@ -1,0 +1,63 @@
+#include "cudnn/planning/shared_graph.h"
+
+#include "cudnn/library/library.h"
+#include "cudnn/library/lower.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::cudnn {
+
+Result<std::shared_ptr<EnginePlan const>> SharedEngine::compile(Device const* device, Descriptor const* kernel_cache) {
+    std::lock_guard const lock(mutex_);
+    if (!is_tried_) {
+        is_tried_ = true;
+        keep_compiler_open();
+        auto plan = EnginePlan::build(std::move(unused_), device, kernel_cache);
+        failure_ = plan.error();
+        if (plan.is_good()) plan_ = std::move(plan).value();
+    }
+    if (!plan_) return failure_;
+    return plan_;
+}
+
+bool same_plans(GraphKey const& a, GraphKey const& b) {
+    PlanningDevice const &x = a.device, &y = b.device;
+    return a.dynamic_shapes == b.dynamic_shapes && a.sm_count == b.sm_count && x.api == y.api &&
+           x.is_live == y.is_live && ir::same_work(a.op_graph, b.op_graph) && x.device->json() == y.device->json();
+}
+
+Result<std::shared_ptr<DeviceTables const>> tables_for(PlanningDevice const& device, Bindings const& bindings) {
+    if (!device.is_live || bindings.tables.empty()) return std::shared_ptr<DeviceTables const>();
+    return upload_tables(bindings.tables, device.device->ordinal());
+}
+
+Result<std::shared_ptr<SharedGraph>> SharedGraph::lower(GraphKey key) {
+    auto lowered = cudnn::lower(key.op_graph, *key.device.api, {.dynamic_shapes = key.dynamic_shapes});
+    if (lowered.is_bad()) return lowered.error();
+    auto graph = std::make_shared<SharedGraph>();
+    graph->lowered_ = std::move(lowered).value();
+    graph->key_ = std::move(key);
+    auto tables = tables_for(graph->key_.device, graph->bindings());
+    if (tables.is_bad()) return tables.error();
+    graph->tables_ = std::move(tables).value();
+    return graph;
+}
+
+Result<SharedEngines> SharedGraph::engines(std::vector<HeurMode_t> const& modes) {
+    std::lock_guard const lock(mutex_);
+    auto const known = std::ranges::find(answers_, modes, &decltype(answers_)::value_type::first);
+    if (known != answers_.end()) return known->second;
+    auto answer = ask_heuristics(descriptor(), {.modes = modes, .device = device(), .sm_count = key_.sm_count});
+    if (answer.is_bad()) return answer.error();
+    if (answer.value().configs.empty()) {
+        return error_t(error_code_t::HEURISTIC_QUERY_FAILED,
+                       "cuDNN has no engine for this graph on " + device()->name() + ":\n" + answer.value().reason +
+                           "\nTry: run on Target::cpu(); for a score modifier see docs/cudnn.md.");
+    }
+    SharedEngines engines;
+    for (auto& config : answer.value().configs) engines.push_back(std::make_shared<SharedEngine>(std::move(config)));
+    answers_.emplace_back(modes, engines);
+    return engines;
+}
+
+}  // namespace cudnn_frontend::cudnn

@@ -1,0 +1,74 @@
+// A lowered graph and what planning learned of it: the engines that heuristics name, and what compiling them gave. It
+// knows nothing of the user's graph but what that computes, so that graphs which compute the same share it.
+#pragma once
+
+#include "cudnn/library/engine_plan.h"
+#include "cudnn/library/heuristics.h"
+#include "cudnn/library/lowered_graph.h"
+#include "cudnn/planning/device_tables.h"
+#include "cudnn/planning/planning_device.h"
+#include "ir/op_graph.h"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace cudnn_frontend::cudnn {
+
+// An engine that may serve, and its plan or failure once it was compiled.
+class SharedEngine {
+   public:
+    explicit SharedEngine(BackendConfig config) : config_(config.value), unused_(std::move(config)) {}
+
+    EngineConfig const& config() const { return config_; }
+    // Compiles on the first call; later calls give the same answer.
+    Result<std::shared_ptr<EnginePlan const>> compile(Device const* device, Descriptor const* kernel_cache);
+
+   private:
+    EngineConfig config_;
+    std::mutex mutex_;
+    BackendConfig unused_;  // until compiled
+    bool is_tried_ = false;
+    std::shared_ptr<EnginePlan const> plan_;
+    error_t failure_;
+};
+
+using SharedEngines = std::vector<std::shared_ptr<SharedEngine>>;
+
+// The bindings' tables on the device; null where there are none, and where the device is not there.
+Result<std::shared_ptr<DeviceTables const>> tables_for(PlanningDevice const& device, Bindings const& bindings);
+
+// Whatever decides how a graph is lowered and planned.
+struct GraphKey {
+    ir::OpGraph op_graph;
+    PlanningDevice device;
+    bool dynamic_shapes = false;
+    std::int32_t sm_count = 0;
+};
+
+bool same_plans(GraphKey const& a, GraphKey const& b);
+
+class SharedGraph {
+   public:
+    static Result<std::shared_ptr<SharedGraph>> lower(GraphKey key);
+
+    GraphKey const& key() const { return key_; }
+    Descriptor const& descriptor() const { return lowered_.graph; }
+    Bindings const& bindings() const { return lowered_.bindings; }
+    std::int64_t engine_count() const { return lowered_.engine_count; }
+    Device const* device() const { return key_.device.device.get(); }
+    std::shared_ptr<DeviceTables const> const& tables() const { return tables_; }
+
+    // What the heuristics name in these modes, asked once.
+    Result<SharedEngines> engines(std::vector<HeurMode_t> const& modes);
+
+   private:
+    GraphKey key_;
+    LoweredGraph lowered_;
+    std::shared_ptr<DeviceTables const> tables_;
+    std::mutex mutex_;
+    std::vector<std::pair<std::vector<HeurMode_t>, SharedEngines>> answers_;
+};
+
+}  // namespace cudnn_frontend::cudnn

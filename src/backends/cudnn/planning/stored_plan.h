@@ -1,0 +1,12 @@
+// Plans that were stored: held against the library and the GPU that are here, then opened.
+#pragma once
+
+#include "plan/backend.h"
+#include "plan/contents.h"
+
+namespace cudnn_frontend::cudnn {
+
+Result<plan::Loaded> load_stored_plan(plan::PlanningInput const& input, std::string_view text,
+                                      plan::CheckIndices check_indices);
+
+}  // namespace cudnn_frontend::cudnn

@@ -1,0 +1,30 @@
+// The border to the caller: what is thrown within, in practice lack of memory, becomes an error.
+#pragma once
+
+#include <cudnn_frontend/status.h>
+
+namespace cudnn_frontend::core {
+
+// Of the exception that is being handled.
+error_t error_of_exception() noexcept;
+
+template <class Body>
+error_t guarded(Body const& body) noexcept {
+    try {
+        return body();
+    } catch (...) {
+        return error_of_exception();
+    }
+}
+
+// For calls that cannot return an error: the fallback's result stands for it.
+template <class Body, class Fallback>
+auto guarded_or(Fallback const& fallback, Body const& body) -> decltype(body()) {
+    try {
+        return body();
+    } catch (...) {
+        return fallback(error_of_exception());
+    }
+}
+
+}  // namespace cudnn_frontend::core

@@ -1,0 +1,25 @@
+// Work spread over threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace cudnn_frontend::core {
+
+// Calls task(context, worker, index) for each index below count, workers counting from 0 to at most threads - 1. A
+// worker runs one task at a time; the calling thread is worker 0. Where threads cannot be had, fewer do all the work.
+void run_tasks(int threads, std::int64_t count, void (*task)(void* context, int worker, std::int64_t index),
+               void* context);
+
+// Body is callable as body(int worker, std::int64_t index) and does not throw.
+template <class Body>
+void parallel_for(int threads, std::int64_t count, Body&& body) {
+    using Plain = std::remove_reference_t<Body>;
+    auto const call = [](void* context, int worker, std::int64_t index) {
+        (*static_cast<Plain*>(context))(worker, index);
+    };
+    run_tasks(threads, count, call, const_cast<void*>(static_cast<void const*>(std::addressof(body))));
+}
+
+}  // namespace cudnn_frontend::core

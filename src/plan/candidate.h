@@ -1,0 +1,31 @@
+// An engine that may serve a user's graph, and the plan once there is one.
+#pragma once
+
+#include "plan/plan.h"
+
+#include <memory>
+#include <mutex>
+
+namespace cudnn_frontend::plan {
+
+class Candidate {
+   public:
+    Candidate(std::shared_ptr<Proposal const> proposal, std::shared_ptr<Engine> engine)
+        : proposal_(std::move(proposal)), engine_(std::move(engine)) {}
+
+    EngineInfo const& info() const { return engine_->info(); }
+    std::string reason_against() const { return engine_->reason_against(); }
+
+    // Builds on the first call; a failure is tried again.
+    Result<Plan const*> build();
+    // Null before it is built.
+    Plan const* plan() const;
+
+   private:
+    std::shared_ptr<Proposal const> proposal_;
+    std::shared_ptr<Engine> engine_;
+    mutable std::mutex mutex_;
+    std::shared_ptr<Plan const> plan_;
+};
+
+}  // namespace cudnn_frontend::plan

@@ -1,0 +1,23 @@
+// What Graph::serialize() writes for a built graph: the graph, the target, and what the target needs to run its plan.
+#pragma once
+
+#include "core/result.h"
+
+#include <cudnn_frontend/target.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::plan {
+
+struct PlanContainer {
+    Target::Kind target = Target::Kind::CPU;
+    std::string graph_json;
+    std::string plan;
+};
+
+std::vector<std::uint8_t> write_container(PlanContainer const& container);
+Result<PlanContainer> read_container(std::vector<std::uint8_t> const& bytes);
+
+}  // namespace cudnn_frontend::plan

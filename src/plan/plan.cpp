@@ -1,0 +1,72 @@
+#include "plan/plan.h"
+
+#include "core/rule_fault.h"
+
+namespace cudnn_frontend::plan {
+
+// What every backend may assume of a workspace: allocators give more.
+static constexpr std::uintptr_t kWorkspaceAlignment = 16;
+// Enough to average over, few enough for plans of seconds.
+static constexpr int kTimedRuns = 10;
+
+Plan::Plan(std::shared_ptr<Proposal const> proposal, EngineInfo info, std::shared_ptr<Executable const> executable)
+    : proposal_(std::move(proposal)), info_(std::move(info)), executable_(std::move(executable)) {}
+
+error_t Plan::check_workspace(Run const& run) const {
+    std::int64_t const needed = workspace_size();
+    if (needed == 0) return {};
+    auto const invalid = [&](std::string const& found) {
+        return core::rule_fault(error_code_t::INVALID_VARIANT_PACK, "run.r09", "",
+                                "the workspace " + found + "; the plan needs " + std::to_string(needed) +
+                                    " bytes, which get_workspace_size() tells, at a multiple of " +
+                                    std::to_string(kWorkspaceAlignment) + " bytes");
+    };
+    if (run.workspace_bytes >= 0 && run.workspace_bytes < needed) {
+        return invalid("has " + std::to_string(run.workspace_bytes) + " bytes");
+    }
+    if (run.workspace == nullptr) return invalid("is null");
+    if (reinterpret_cast<std::uintptr_t>(run.workspace) % kWorkspaceAlignment != 0) return invalid("is not aligned");
+    return {};
+}
+
+template <class Call>
+error_t Plan::launch_with(Run const& run, Call const& call) const {
+    SDPA_GRAPH_TRY(executable_->check_queue(run.queue));
+    PackLayout const& layout = proposal_->layout();
+    PointerList pointers(layout.slots.size());
+    SDPA_GRAPH_TRY(resolve(run.pack, layout, pointers.all()));
+    SDPA_GRAPH_TRY(check_alignment(layout.slots, pointers.all()));
+    SDPA_GRAPH_TRY(check_factors(layout, pointers.all()));
+    SDPA_GRAPH_TRY(check_workspace(run));
+    SDPA_GRAPH_TRY(check_overlap(layout.slots, pointers.all()));
+    return call(Launch{run.queue, pointers.all(), run.workspace});
+}
+
+error_t Plan::execute(Run const& run) const {
+    return launch_with(run, [&](Launch const& launch) { return executable_->launch(launch); });
+}
+
+error_t Plan::capture(Run const& run, Recording recording) const {
+    if (recording == nullptr) {
+        return {error_code_t::INVALID_VALUE, "the CUDA graph is null; pass one of cudaGraphCreate()"};
+    }
+    return launch_with(run, [&](Launch const& launch) { return executable_->capture(launch, recording); });
+}
+
+error_t Plan::update(Run const& run, Recording recording) const {
+    if (recording == nullptr) return {error_code_t::INVALID_VALUE, "the CUDA graph is null; pass the populated one"};
+    return launch_with(run, [&](Launch const& launch) { return executable_->update(launch, recording); });
+}
+
+Result<double> Plan::time(Run const& run) const {
+    SDPA_GRAPH_TRY(execute(run));  // loads the kernels, touches the memory
+    auto const watch = executable_->stopwatch(run.queue);
+    if (watch.is_bad()) return watch.error();
+    SDPA_GRAPH_TRY(watch.value()->start());
+    for (int i = 0; i < kTimedRuns; ++i) SDPA_GRAPH_TRY(execute(run));
+    auto const microseconds = watch.value()->stop();
+    if (microseconds.is_bad()) return microseconds.error();
+    return microseconds.value() / kTimedRuns;
+}
+
+}  // namespace cudnn_frontend::plan

@@ -1,0 +1,48 @@
+// What a build ends with: an executable, and what every run of it is held against. Immutable, run from many threads at
+// once.
+#pragma once
+
+#include "plan/backend.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::plan {
+
+// One run's arguments.
+struct Run {
+    Queue queue = nullptr;
+    PackSource const& pack;
+    void* workspace = nullptr;
+    std::int64_t workspace_bytes = -1;  // -1: the caller did not say
+};
+
+class Plan {
+   public:
+    Plan(std::shared_ptr<Proposal const> proposal, EngineInfo info, std::shared_ptr<Executable const> executable);
+
+    EngineInfo const& info() const { return info_; }
+    std::int64_t workspace_size() const { return executable_->workspace_size(); }
+    std::vector<Slot> const& slots() const { return proposal_->layout().slots; }
+
+    error_t execute(Run const& run) const;
+    error_t capture(Run const& run, Recording recording) const;
+    error_t update(Run const& run, Recording recording) const;
+    error_t warm_up(Queue queue) const { return executable_->warm_up(queue); }
+    // Of one run in microseconds.
+    Result<double> time(Run const& run) const;
+    Result<std::string> serialize() const { return executable_->serialize(); }
+
+   private:
+    // Checks the run's arguments, then calls with what to launch.
+    template <class Call>
+    error_t launch_with(Run const& run, Call const& call) const;
+    error_t check_workspace(Run const& run) const;
+
+    std::shared_ptr<Proposal const> proposal_;
+    EngineInfo info_;
+    std::shared_ptr<Executable const> executable_;
+};
+
+}  // namespace cudnn_frontend::plan

@@ -1,0 +1,226 @@
+#include "plan/planner.h"
+
+#include "core/guard.h"
+#include "core/threads.h"
+#include "plan/filters.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace cudnn_frontend::plan {
+namespace {
+
+error_t no_plan(std::string const& text) { return {error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED, text}; }
+
+void append_line(std::string& text, std::string const& line) { text += "\n  " + line; }
+
+// The first error; that of a second backend is told below it.
+void add_error(error_t& all, Backend const& backend, error_t const& error) {
+    if (all.is_good()) all = error;
+    else all.err_msg += "\n" + std::string(backend.name()) + ": " + error.err_msg;
+}
+
+std::string reason_to_bar(Candidate const& candidate, Filters const& filters) {
+    if (std::string reason = candidate.reason_against(); !reason.empty()) return reason;
+    return reason_to_bar(candidate.info(), candidate.info().workspace_bytes, filters);
+}
+
+std::string reason_to_bar(Plan const& plan, Filters const& filters) {
+    return reason_to_bar(plan.info(), plan.workspace_size(), filters);
+}
+
+// Builds where the filters allow it. Empty, or why there is no plan.
+std::string try_candidate(Candidate& candidate, Filters const& filters) {
+    if (std::string reason = reason_to_bar(candidate, filters); !reason.empty()) return reason;
+    auto const plan = candidate.build();
+    return plan.is_bad() ? plan.error().err_msg : reason_to_bar(*plan.value(), filters);
+}
+
+}  // namespace
+
+Planner::Planner(Proposals proposals, Candidates candidates, Plan const* chosen)
+    : proposals_(std::move(proposals)), candidates_(std::move(candidates)), chosen_(chosen) {}
+
+Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Backends const& backends) {
+    Proposals proposals;
+    error_t refusals;
+    for (Backend const* const backend : backends) {
+        if (!backend->serves(input.target)) continue;
+        auto proposal = backend->propose(input);
+        if (proposal.is_good()) proposals.push_back(std::move(proposal).value());
+        else add_error(refusals, *backend, proposal.error());
+    }
+    if (!proposals.empty()) return std::make_shared<Planner>(std::move(proposals), Candidates());
+    if (refusals.is_bad()) return refusals;
+    return error_t(
+        error_code_t::GRAPH_NOT_SUPPORTED,
+        std::string("this build of the library has no backend for the target ") + to_string(input.target.kind()));
+}
+
+Result<std::shared_ptr<Planner>> Planner::load(PlanningInput const& input, Backends const& backends,
+                                               std::string_view stored) {
+    for (Backend const* const backend : backends) {
+        if (!backend->serves(input.target)) continue;
+        auto loaded = backend->load(input, stored);
+        if (loaded.is_bad()) return loaded.error();
+        auto const& [proposal, engine] = loaded.value();
+        auto planner =
+            std::make_shared<Planner>(Proposals{proposal}, Candidates{std::make_shared<Candidate>(proposal, engine)});
+        SDPA_GRAPH_TRY(planner->build_at(0));
+        return planner;
+    }
+    return propose(input, {});
+}
+
+Result<std::shared_ptr<Planner>> Planner::with_candidates(std::vector<HeurMode_t> const& modes) const {
+    Candidates candidates;
+    error_t refusals;
+    for (auto const& proposal : proposals_) {
+        auto const engines = proposal->engines(modes);
+        if (engines.is_bad() && refusals.is_good()) refusals = engines.error();
+        if (engines.is_bad()) continue;
+        for (auto const& engine : engines.value()) candidates.push_back(std::make_shared<Candidate>(proposal, engine));
+    }
+    if (candidates.empty() && refusals.is_bad()) return refusals;
+    return std::make_shared<Planner>(proposals_, std::move(candidates));
+}
+
+Result<std::shared_ptr<Planner>> Planner::with_engine(std::int64_t engine, KnobChoices const& knobs) const {
+    auto const found = find_engine(engine);
+    if (found.is_bad()) return found.error();
+    auto chosen = found.value().proposal->engine(found.value().number, knobs);
+    if (chosen.is_bad()) return chosen.error();
+    Candidates candidates = candidates_;
+    candidates.push_back(std::make_shared<Candidate>(found.value().proposal, std::move(chosen).value()));
+    return std::make_shared<Planner>(proposals_, std::move(candidates), chosen_.load());
+}
+
+std::shared_ptr<Planner> Planner::copy() const {
+    return std::make_shared<Planner>(proposals_, candidates_, chosen_.load());
+}
+
+Result<std::int64_t> Planner::engine_count() const {
+    std::int64_t all = 0;
+    for (auto const& proposal : proposals_) {
+        auto const count = proposal->engine_count();
+        if (count.is_bad()) return count.error();
+        all += count.value();
+    }
+    return all;
+}
+
+// A number that no proposal has is told to the last, which knows what numbers it has.
+Result<Planner::Numbered> Planner::find_engine(std::int64_t engine) const {
+    std::int64_t number = engine;
+    for (auto const& proposal : proposals_) {
+        auto const count = proposal->engine_count();
+        if (count.is_bad()) return count.error();
+        if (number < count.value() || proposal == proposals_.back()) return Numbered{proposal, number};
+        number -= count.value();
+    }
+    return error_t(error_code_t::INVALID_VALUE, "there is no engine " + std::to_string(engine));
+}
+
+Result<std::vector<Knob>> Planner::knobs_of_engine(std::int64_t engine) const {
+    auto const found = find_engine(engine);
+    if (found.is_bad()) return found.error();
+    return found.value().proposal->knobs_of_engine(found.value().number);
+}
+
+Result<EngineInfo> Planner::candidate(std::int64_t index) const {
+    SDPA_GRAPH_TRY(check_index(index));
+    return at(index).info();
+}
+
+error_t Planner::check_support(Filters const& filters) const {
+    std::string reasons;
+    for (auto const& candidate : candidates_) {
+        std::string const reason = reason_to_bar(*candidate, filters);
+        if (reason.empty()) return {};
+        append_line(reasons, candidate->info().name + " " + reason);
+    }
+    return no_plan(candidates_.empty() ? "there is no engine to build a plan with"
+                                       : "the filters let no engine pass:" + reasons);
+}
+
+error_t Planner::build(BuildPlanPolicy_t policy, bool in_parallel, Filters const& filters) {
+    Plan const* const chosen = plan();
+    bool const is_built = chosen != nullptr && reason_to_bar(*chosen, filters).empty();
+    if (is_built && policy != BuildPlanPolicy_t::ALL) return {};
+    SDPA_GRAPH_TRY(check_support(filters));
+    return policy == BuildPlanPolicy_t::ALL ? build_all(in_parallel, filters) : build_first(filters);
+}
+
+error_t Planner::build_first(Filters const& filters) {
+    std::string reasons;
+    for (auto const& candidate : candidates_) {
+        std::string const reason = try_candidate(*candidate, filters);
+        if (reason.empty()) {
+            chosen_ = candidate->plan();
+            return {};
+        }
+        append_line(reasons, candidate->info().name + " " + reason);
+    }
+    return no_plan_of_any(reasons);
+}
+
+// The first that could be built, in the order of the candidates, is the one that runs.
+error_t Planner::build_all(bool in_parallel, Filters const& filters) {
+    std::vector<std::string> failures(candidates_.size());
+    int const threads = in_parallel ? static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) : 1;
+    core::parallel_for(threads, candidate_count(), [&](int, std::int64_t index) {
+        std::string& failure = failures[static_cast<std::size_t>(index)];
+        error_t tried = core::guarded([&]() -> error_t {
+            failure = try_candidate(at(index), filters);
+            return {};
+        });
+        if (tried.is_bad()) failure = std::move(tried.err_msg);
+    });
+    std::string reasons;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+        if (failures[i].empty()) {
+            chosen_ = candidates_[i]->plan();
+            return {};
+        }
+        append_line(reasons, candidates_[i]->info().name + " " + failures[i]);
+    }
+    return no_plan_of_any(reasons);
+}
+
+error_t Planner::no_plan_of_any(std::string const& reasons) const {
+    for (auto const& proposal : proposals_) proposal->forget();
+    return no_plan("no engine gave a plan:" + reasons);
+}
+
+error_t Planner::build_at(std::int64_t index) {
+    SDPA_GRAPH_TRY(check_index(index));
+    auto const plan = at(index).build();
+    if (plan.is_bad()) return no_plan(plan.error().err_msg);
+    chosen_ = plan.value();
+    return {};
+}
+
+Result<Plan const*> Planner::plan_at(std::int64_t index) const {
+    SDPA_GRAPH_TRY(check_index(index));
+    if (Plan const* const plan = at(index).plan()) return plan;
+    return error_t(error_code_t::GRAPH_EXECUTION_FAILED, "plan " + std::to_string(index) +
+                                                             " is not built; call build_plan_at_index(" +
+                                                             std::to_string(index) + ") first");
+}
+
+std::vector<Plan const*> Planner::built_plans() const {
+    std::vector<Plan const*> plans;
+    for (auto const& candidate : candidates_) {
+        if (Plan const* const plan = candidate->plan()) plans.push_back(plan);
+    }
+    return plans;
+}
+
+error_t Planner::check_index(std::int64_t index) const {
+    if (index >= 0 && index < candidate_count()) return {};
+    return {error_code_t::GRAPH_EXECUTION_FAILED, "there is no plan " + std::to_string(index) +
+                                                      "; get_execution_plan_count() is " +
+                                                      std::to_string(candidate_count())};
+}
+
+}  // namespace cudnn_frontend::plan

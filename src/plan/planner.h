@@ -1,0 +1,74 @@
+// The build stages behind Graph: what backends propose for a graph, candidates for a plan, and the plans built from
+// them.
+#pragma once
+
+#include "plan/candidate.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::plan {
+
+// Candidates are replaced as a whole; plans are only ever added to them, so that a plan stays valid as long as its
+// planner. Building and reading may happen in many threads at once.
+class Planner {
+   public:
+    using Proposals = std::vector<std::shared_ptr<Proposal const>>;
+    using Candidates = std::vector<std::shared_ptr<Candidate>>;
+
+    Planner(Proposals proposals, Candidates candidates, Plan const* chosen = nullptr);
+
+    // What those of the backends that serve the target propose; no candidates yet. An error where none does.
+    static Result<std::shared_ptr<Planner>> propose(PlanningInput const& input, Backends const& backends);
+    // From Plan::serialize(), for the graph that it was made for: one candidate, built.
+    static Result<std::shared_ptr<Planner>> load(PlanningInput const& input, Backends const& backends,
+                                                 std::string_view stored);
+
+    // The same with a candidate for each engine that the proposals have for these modes, at least one.
+    Result<std::shared_ptr<Planner>> with_candidates(std::vector<HeurMode_t> const& modes) const;
+    // The same with one more, chosen by hand: existing programs choose engine after engine.
+    Result<std::shared_ptr<Planner>> with_engine(std::int64_t engine, KnobChoices const& knobs) const;
+    // Shares the plans, but chooses its own.
+    std::shared_ptr<Planner> copy() const;
+
+    // Engines by number: those of the first proposal, then those of the next.
+    Result<std::int64_t> engine_count() const;
+    Result<std::vector<Knob>> knobs_of_engine(std::int64_t engine) const;
+
+    std::int64_t candidate_count() const { return static_cast<std::int64_t>(candidates_.size()); }
+    Result<EngineInfo> candidate(std::int64_t index) const;
+
+    // Whether any candidate passes the filters.
+    error_t check_support(Filters const& filters) const;
+    error_t build(BuildPlanPolicy_t policy, bool in_parallel, Filters const& filters);
+    error_t build_at(std::int64_t index);
+
+    // The plan that execute() runs; null before one is built.
+    Plan const* plan() const { return chosen_.load(); }
+    Result<Plan const*> plan_at(std::int64_t index) const;
+    std::vector<Plan const*> built_plans() const;
+    void choose(Plan const& plan) { chosen_ = &plan; }
+
+   private:
+    // The proposal that has the engine, and the engine's number there.
+    struct Numbered {
+        std::shared_ptr<Proposal const> proposal;
+        std::int64_t number;
+    };
+    Result<Numbered> find_engine(std::int64_t engine) const;
+
+    Candidate& at(std::int64_t index) const { return *candidates_[static_cast<std::size_t>(index)]; }
+    error_t check_index(std::int64_t index) const;
+    error_t build_first(Filters const& filters);
+    error_t build_all(bool in_parallel, Filters const& filters);
+    error_t no_plan_of_any(std::string const& reasons) const;
+
+    Proposals proposals_;
+    Candidates candidates_;
+    std::atomic<Plan const*> chosen_;
+};
+
+}  // namespace cudnn_frontend::plan

@@ -1,0 +1,33 @@
+// What the user wants of the plans: which engines may serve, and for which device.
+#pragma once
+
+#include <cudnn_frontend/planning.h>
+#include <cudnn_frontend/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::plan {
+
+struct Filters {
+    std::optional<std::int64_t> largest_workspace;      // bytes
+    std::optional<std::int64_t> largest_shared_memory;  // bytes
+    std::vector<std::string> barred_names;              // parts of plan names
+    std::vector<BehaviorNote_t> required_behavior, barred_behavior;
+    std::vector<NumericalNote_t> required_numerics, barred_numerics;
+};
+
+struct Settings {
+    Filters filters;
+    std::shared_ptr<DeviceProperties const> device;
+    std::int32_t sm_count = 0;    // 0: all of the device
+    std::int32_t sm_version = 0;  // 0: the device's
+    bool dynamic_shapes = false;
+    bool override_shapes = false;
+    std::shared_ptr<KernelCache> kernel_cache;
+};
+
+}  // namespace cudnn_frontend::plan

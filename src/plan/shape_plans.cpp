@@ -1,0 +1,106 @@
+#include "plan/shape_plans.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::plan {
+namespace {
+
+std::vector<std::int64_t> key_of(ShapeOverride const& shapes) {
+    std::vector<std::int64_t> key;
+    for (std::size_t i = 0; i < shapes.uids.size(); ++i) {
+        key.push_back(shapes.uids[i]);
+        for (core::Dims const* const list : {&shapes.dims[i], &shapes.strides[i]}) {
+            key.push_back(static_cast<std::int64_t>(list->size()));
+            key.insert(key.end(), list->begin(), list->end());
+        }
+    }
+    return key;
+}
+
+// What is wrong with naming this uid, after those before it; empty where nothing is.
+std::string fault_of(std::vector<std::int64_t> const& uids, std::size_t at, bool is_known) {
+    auto const end = uids.begin() + static_cast<std::ptrdiff_t>(at);
+    bool const is_repeated = std::find(uids.begin(), end, uids[at]) != end;
+    if (is_known && !is_repeated) return {};
+    return "a shape is overridden for the uid " + std::to_string(uids[at]) +
+           (is_known ? " more than once; name each uid once" : ", which no tensor has; get_uid() tells them");
+}
+
+error_t apply(ShapeOverride const& shapes, nodes::GraphSpec& spec) {
+    std::string faults;
+    for (std::size_t i = 0; i < shapes.uids.size(); ++i) {
+        auto const tensor = std::find_if(spec.tensors.begin(), spec.tensors.end(),
+                                         [&](nodes::TensorSpec const& t) { return t.uid == shapes.uids[i]; });
+        std::string const fault = fault_of(shapes.uids, i, tensor != spec.tensors.end());
+        if (fault.empty()) {
+            tensor->dim = shapes.dims[i];
+            tensor->stride = shapes.strides[i];
+        } else {
+            faults += (faults.empty() ? "" : "\n") + fault;
+        }
+    }
+    if (faults.empty()) return {};
+    return {error_code_t::INVALID_VALUE, std::move(faults)};
+}
+
+// Whose dims the error is about, and what to do instead of calling setters, which messages of the build name.
+error_t under(ShapeOverride const& shapes, error_t error) {
+    error.err_msg = "with the shapes that this call gives for the uids " + core::to_string(shapes.uids) +
+                    ", where other tensors keep the dims and strides that were set on them (name such a tensor's uid "
+                    "too, instead of calling a setter):\n" +
+                    error.err_msg;
+    return error;
+}
+
+Result<std::shared_ptr<Planner>> plan(PlanningInput const& input, Backends const& backends) {
+    auto proposed = Planner::propose(input, backends);
+    if (proposed.is_bad()) return proposed;
+    auto planner = proposed.value()->with_candidates({HeurMode_t::A, HeurMode_t::FALLBACK});
+    if (planner.is_bad()) return planner;
+    SDPA_GRAPH_TRY(planner.value()->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, input.settings.filters));
+    return planner;
+}
+
+}  // namespace
+
+ShapePlans::ShapePlans(nodes::GraphSpec described, nodes::ValidatedGraph graph, std::uint64_t graph_id, Target target,
+                       Settings settings, Backends const& backends)
+    : described_(std::move(described)),
+      graph_(std::move(graph)),
+      graph_id_(graph_id),
+      target_(std::move(target)),
+      settings_(std::move(settings)),
+      backends_(backends) {}
+
+Result<std::shared_ptr<Planner const>> ShapePlans::plan_for(ShapeOverride const& shapes) {
+    if (shapes.uids.size() != shapes.dims.size() || shapes.uids.size() != shapes.strides.size()) {
+        return error_t(error_code_t::INVALID_VALUE, "the override names " + std::to_string(shapes.uids.size()) +
+                                                        " uids, " + std::to_string(shapes.dims.size()) + " dims and " +
+                                                        std::to_string(shapes.strides.size()) +
+                                                        " strides; needed is one of each for every tensor");
+    }
+    auto const key = key_of(shapes);
+    std::lock_guard const lock(mutex_);
+    if (auto const known = plans_.find(key); known != plans_.end()) return known->second;
+    auto planner = build(shapes);
+    if (planner.is_good()) plans_[key] = planner.value();
+    return planner;
+}
+
+nodes::GraphSpec ShapePlans::description() const {
+    nodes::GraphSpec spec = described_;
+    for (std::size_t i = 0; i < spec.tensors.size(); ++i) spec.tensors[i].uid = graph_.spec().tensors[i].uid;
+    return spec;
+}
+
+Result<std::shared_ptr<Planner const>> ShapePlans::build(ShapeOverride const& shapes) const {
+    nodes::GraphSpec spec = description();
+    SDPA_GRAPH_TRY(apply(shapes, spec));
+    auto const validation = nodes::validate(std::move(spec));
+    if (!validation.graph) return under(shapes, validation.report.to_error());
+    auto planner = plan({*validation.graph, graph_id_, target_, settings_}, backends_);
+    if (planner.is_bad()) return under(shapes, planner.error());
+    return std::shared_ptr<Planner const>(std::move(planner).value());
+}
+
+}  // namespace cudnn_frontend::plan

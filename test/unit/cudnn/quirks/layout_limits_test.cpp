@@ -1,0 +1,96 @@
+// Limits on how tensors lie in memory.
+#include "support/catch.h"
+#include "unit/cudnn/quirks/limit_graphs.h"
+
+using test::AttentionGraph;
+using Port = cudnn_frontend::nodes::attention::Port;
+namespace core = cudnn_frontend::core;
+
+namespace {
+
+std::string ids(AttentionGraph const& graph) { return test::limit_ids(graph, {.cudnn_version = 91900, .sm = 90}); }
+
+AttentionGraph with_strides(AttentionGraph graph, int port, core::Dims const& stride) {
+    graph.tensor(port).stride = stride;
+    return graph;
+}
+
+}  // namespace
+
+TEST_CASE("cudnn.s85: rng_dump and dBias with gaps, or in another order", "[support]") {
+    auto const dump = AttentionGraph::forward().dropout(0.5f).dump();
+    auto const gradient = AttentionGraph::backward().bias({2, 4, 6, 5}).bias_gradient();
+    CHECK(ids(dump) == "");
+    CHECK(ids(gradient) == "");
+    for (core::Dims const& stride :
+         {core::Dims{192, 48, 8, 1}, {150, 30, 5, 1}, {120, 5, 20, 1}, {30, 60, 5, 1}, {120, 30, 1, 6}}) {
+        CAPTURE(stride);
+        CHECK(ids(with_strides(dump, Port::Rng_dump, stride)) == "cudnn.s85");
+        CHECK(ids(with_strides(gradient, Port::dBias, stride)) == "cudnn.s85");
+    }
+    auto const shared = AttentionGraph::backward().bias({1, 1, 6, 5}).bias_gradient();
+    CHECK(ids(with_strides(shared, Port::dBias, {7, 3, 5, 1})) == "");  // of one element
+}
+
+TEST_CASE("cudnn.s86: columns of a bias or a dropout mask apart", "[support]") {
+    for (auto const& plain : {AttentionGraph::forward(), AttentionGraph::backward()}) {
+        AttentionGraph graph = plain;
+        graph.bias({2, 4, 6, 5});
+        CHECK(ids(with_strides(graph, Port::Bias, {192, 48, 8, 1})) == "");
+        CHECK(ids(with_strides(graph, Port::Bias, {120, 30, 1, 6})) == "cudnn.s86");
+        graph.tensor(Port::Bias).dim[3] = 1;
+        CHECK(ids(with_strides(graph, Port::Bias, {120, 30, 1, 6})) == "");
+        AttentionGraph masked = plain;
+        masked.dropout_mask();
+        masked.tensor(Port::Dropout_mask).dim = {1, 1, 6, 5};
+        CHECK(ids(with_strides(masked, Port::Dropout_mask, {30, 30, 5, 1})) == "");
+        CHECK(ids(with_strides(masked, Port::Dropout_mask, {30, 30, 1, 6})) == "cudnn.s86");
+    }
+}
+
+TEST_CASE("cudnn.s87: lengths, offsets, sinks and numbers for heads apart", "[support]") {
+    for (auto const& plain : {AttentionGraph::forward(), AttentionGraph::backward()}) {
+        AttentionGraph padded = plain;
+        bool const is_backward = padded.node().kind() == cudnn_frontend::nodes::NodeKind::SdpaBackward;
+        padded.padding();
+        CHECK(ids(padded) == "");
+        CHECK(ids(with_strides(padded, Port::Seq_len_kv, {2, 1, 1, 1})) == "cudnn.s87");
+        CHECK(ids(with_strides(padded, Port::Seq_len_q, {0, 1, 1, 1})) == "cudnn.s87");
+        AttentionGraph summed = plain;
+        for (int const port : {Port::Cu_seq_len_q, Port::Cu_seq_len_kv})
+            summed.connect(port, cudnn_frontend::DataType_t::INT32, {3, 1, 1, 1});
+        summed.fields().padding_mask = true;
+        CHECK(ids(summed) == "cudnn.s69");
+        CHECK(ids(with_strides(summed, Port::Cu_seq_len_q, {2, 1, 1, 1})) == "cudnn.s69 cudnn.s87");
+        CHECK(ids(with_strides(summed, Port::Cu_seq_len_kv, {2, 1, 1, 1})) == "cudnn.s69 cudnn.s87");
+        AttentionGraph sunk = plain;
+        sunk.connect(Port::Sink_token, cudnn_frontend::DataType_t::FLOAT, {1, 4, 1, 1});
+        CHECK(ids(with_strides(sunk, Port::Sink_token, {8, 2, 1, 1})) == (is_backward ? "" : "cudnn.s87"));
+        AttentionGraph biased = plain;
+        biased.bias({1, 4, 1, 1});
+        CHECK(ids(with_strides(biased, Port::Bias, {9, 1, 7, 7})) == "");
+        CHECK(ids(with_strides(biased, Port::Bias, {8, 2, 1, 1})) == "cudnn.s87");
+        AttentionGraph of_batches = plain;
+        CHECK(ids(with_strides(of_batches.bias({2, 4, 1, 1}), Port::Bias, {16, 4, 1, 1})) == "");
+    }
+    auto stats = AttentionGraph::backward();
+    resize(stats, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
+    CHECK(ids(with_strides(stats, Port::Stats, {8, 2, 1, 1})) == "");
+    for (int const port : {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV, Port::Stats})
+        resize(stats, {port}, 0, 1);
+    CHECK(ids(stats) == "");
+    CHECK(ids(with_strides(stats, Port::Stats, {8, 2, 1, 1})) == "cudnn.s87");
+}
+
+TEST_CASE("cudnn.s87: what a modifier reads, and ragged offsets", "[support]") {
+    auto modified = test::with_modifier({1, 4, 1, 1});
+    CHECK(ids(modified) == "");
+    for (auto& tensor : modified.spec.tensors) {
+        if (tensor.dim == core::Dims{1, 4, 1, 1}) tensor.stride = {12, 3, 1, 1};
+    }
+    CHECK(ids(modified) == "cudnn.s87");
+    auto packed = test::packed_backward();
+    CHECK(ids(packed) == "");
+    packed.spec.tensors[static_cast<std::size_t>(packed.tensor(Port::K).ragged_offset)].stride = {2, 1, 1, 1};
+    CHECK(ids(packed) == "cudnn.s87");
+}

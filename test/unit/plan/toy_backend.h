@@ -1,0 +1,17 @@
+// A backend with nothing but the three interfaces of plan/backend.h, as docs/adding-a-backend.md walks through it:
+// forward attention without options, row by row.
+#pragma once
+
+#include "plan/backend.h"
+
+namespace sdpa_test {
+
+class ToyBackend final : public cudnn_frontend::plan::Backend {
+   public:
+    char const* name() const override { return "toy"; }
+    bool serves(cudnn_frontend::Target const&) const override { return true; }
+    cudnn_frontend::Result<std::shared_ptr<cudnn_frontend::plan::Proposal const>> propose(
+        cudnn_frontend::plan::PlanningInput const& input) const override;
+};
+
+}  // namespace sdpa_test
