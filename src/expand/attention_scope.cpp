@@ -111,20 +111,6 @@ ValueId AttentionScope::modified(ValueId s, int given, int returned) {
     return port(returned);
 }
 
-ValueId AttentionScope::add_value(ir::Value value) {
-    value.name = path(value.name);
-    if (value.stride.empty()) value.stride = core::packed_strides(value.dim);
-    return builder_.add(std::move(value));
-}
-
-ValueId AttentionScope::add_virtual(std::string const& name, core::Dims dim, DataType_t type) {
-    return add_value({.name = name, .type = type, .dim = std::move(dim)});
-}
-
-ValueId AttentionScope::add_virtual(std::string const& name, core::Dims dim, core::Dims stride, DataType_t type) {
-    return add_value({.name = name, .type = type, .dim = std::move(dim), .stride = std::move(stride)});
-}
-
 ValueId AttentionScope::add_stored_times(std::string const& name, double times) {
     return add_value({.name = name, .type = io_type(), .dim = score_dim_, .stored_times = times});
 }
@@ -151,46 +137,8 @@ ValueId AttentionScope::add_scratch_like(ValueId ragged, std::string const& name
                       .packed_like = ragged});
 }
 
-ValueId AttentionScope::add_number(std::string const& name, double number) {
-    return builder_.constant(path(name), detail::make_scalar(static_cast<float>(number)));
-}
-
-ValueId AttentionScope::add_integer(std::string const& name, std::int64_t integer) {
-    return builder_.constant(path(name), detail::make_scalar(static_cast<std::int32_t>(integer)));
-}
-
 ValueId AttentionScope::add_table(std::string const& name, core::Dims dim, std::vector<double> table, DataType_t type) {
     return NodeScope::add_table(path(name), std::move(dim), std::move(table), type);
-}
-
-static ir::PointwiseOp pointwise_op(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out) {
-    ir::PointwiseOp op;
-    op.mode = mode;
-    std::copy(in.begin(), in.end(), op.in);
-    op.out = out;
-    return op;
-}
-
-ValueId AttentionScope::pointwise(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out) {
-    return emit(pointwise_op(mode, in, out), out);
-}
-
-ValueId AttentionScope::masked(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out, ir::MaskedBy by) {
-    ir::PointwiseOp op = pointwise_op(mode, in, out);
-    op.masked_by = by;
-    return emit(op, out);
-}
-
-ValueId AttentionScope::index(ValueId shape, std::int64_t axis, ValueId out) {
-    ir::PointwiseOp op = pointwise_op(PointwiseMode_t::GEN_INDEX, {shape}, out);
-    op.axis = axis;
-    return emit(op, out);
-}
-
-ValueId AttentionScope::matmul(ir::MatmulOp const& op) { return emit(op, op.c); }
-
-ValueId AttentionScope::reduce(ReductionMode_t mode, ValueId x, ValueId y, bool is_deterministic) {
-    return emit(ir::ReductionOp{.mode = mode, .x = x, .y = y, .is_deterministic = is_deterministic}, y);
 }
 
 ValueId AttentionScope::sum_of_sink(ValueId x, ValueId y, bool is_deterministic) {
@@ -201,29 +149,6 @@ ValueId AttentionScope::sum_of_sink(ValueId x, ValueId y, bool is_deterministic)
                                 .is_deterministic = is_deterministic,
                                 .is_sink_gradient = true},
                 y);
-}
-
-ValueId AttentionScope::random(ir::RngOp const& op) { return emit(op, op.y); }
-
-ValueId AttentionScope::load_pages(ir::PagedLoadOp const& op) { return emit(op, op.y); }
-
-ValueId AttentionScope::block_mask(ir::BlockMaskOp const& op) { return emit(op, op.y); }
-
-ValueId AttentionScope::dequantize(ir::BlockDequantizeOp const& op) { return emit(op, op.y); }
-
-ValueId AttentionScope::quantize(ir::BlockQuantizeOp const& op) { return emit(op, op.y); }
-
-ValueId AttentionScope::reshape(ValueId x, ValueId y) { return emit(ir::ReshapeOp{x, y}, y); }
-
-// Results that the graph made are called after their node, "attention::O"; the user's own tensors are not.
-std::string AttentionScope::name_of_op(std::string const& result) const {
-    return result.starts_with(path("")) ? result : path(result);
-}
-
-ValueId AttentionScope::emit(ir::OpBody const& body, ValueId out) {
-    ir::Value const result = value(out);
-    builder_.add(ir::Op{.name = name_of_op(result.name), .compute_type = compute_type_for(result.type), .body = body});
-    return out;
 }
 
 }  // namespace cudnn_frontend::expand

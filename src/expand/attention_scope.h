@@ -6,8 +6,6 @@
 #include "expand/waiting_nodes.h"
 #include "nodes/attention/fp8.h"
 
-#include <initializer_list>
-
 namespace cudnn_frontend::expand {
 
 using nodes::attention::Port;
@@ -44,9 +42,7 @@ class AttentionScope : public NodeScope {
     bool applies_dropout_mask() const { return !fields().dropout_probability && is_connected(Port::Dropout_mask); }
     double keep_probability() const { return 1.0 - double{fields().dropout_probability.value_or(0.0f)}; }
 
-    // New values, named <node>::<name>: virtual and packed.
-    ir::ValueId add_virtual(std::string const& name, core::Dims dim, DataType_t type);
-    ir::ValueId add_virtual(std::string const& name, core::Dims dim, core::Dims stride, DataType_t type);
+    // New values, named as all of the node's.
     ir::ValueId add_score(std::string const& name, DataType_t type = DataType_t::FLOAT);  // {B, Hq, Sq, Skv}
     // In the type of Q, as numbers times a factor that no operation shows.
     ir::ValueId add_stored_times(std::string const& name, double times);
@@ -66,36 +62,15 @@ class AttentionScope : public NodeScope {
     // The same in rows that lie as those of a ragged tensor.
     ir::ValueId add_scratch_like(ir::ValueId ragged, std::string const& name, DataType_t type, core::Dims dim,
                                  core::Dims stride);
-    ir::ValueId add_number(std::string const& name, double number);
-    ir::ValueId add_integer(std::string const& name, std::int64_t integer);
     ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
                           DataType_t type = DataType_t::FLOAT);
     ir::ValueId with_all_rows(ir::ValueId id);  // a bias or a dropout mask
     ir::ValueId dropout_mask();                 // the user's
-    ir::ValueId transposed(ir::ValueId matrices) { return builder_.transposed(matrices, 2, 3); }
-
-    // Operations, named after their result, which they return. Integers and predicates are computed as such.
-    ir::ValueId pointwise(PointwiseMode_t mode, std::initializer_list<ir::ValueId> in, ir::ValueId out);
-    // One whose operands say which pairs are masked or dropped.
-    ir::ValueId masked(PointwiseMode_t mode, std::initializer_list<ir::ValueId> in, ir::ValueId out, ir::MaskedBy by);
-    ir::ValueId index(ir::ValueId shape, std::int64_t axis, ir::ValueId out);
-    ir::ValueId matmul(ir::MatmulOp const& op);
-    ir::ValueId reduce(ReductionMode_t mode, ir::ValueId x, ir::ValueId y, bool is_deterministic = false);
     // Minus the sum over all rows that there are: the gradient of a sink token.
     ir::ValueId sum_of_sink(ir::ValueId x, ir::ValueId y, bool is_deterministic);
-    ir::ValueId random(ir::RngOp const& op);
-    ir::ValueId load_pages(ir::PagedLoadOp const& op);
-    ir::ValueId block_mask(ir::BlockMaskOp const& op);
-    ir::ValueId dequantize(ir::BlockDequantizeOp const& op);
-    ir::ValueId quantize(ir::BlockQuantizeOp const& op);
-    ir::ValueId reshape(ir::ValueId x, ir::ValueId y);
 
    private:
     ir::ValueId lengths(nodes::attention::LengthPorts const& ports);
-    ir::ValueId add_value(ir::Value value);
-    ir::ValueId emit(ir::OpBody const& body, ir::ValueId out);
-    std::string name_of_op(std::string const& result) const;
-    std::string path(std::string const& step) const { return name() + "::" + step; }
 
     // Of packed sequences, where the user bounds them and it makes a difference; 0 otherwise.
     std::int64_t most_rows(std::optional<std::int64_t> const& bound) const;

@@ -3,7 +3,11 @@
 #include "nodes/schema/node_names.h"
 #include "nodes/schema/schema.h"
 
+#include <algorithm>
+
 namespace cudnn_frontend::expand {
+
+using ir::ValueId;
 
 NodeScope::NodeScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node)
     : builder_(builder),
@@ -29,6 +33,81 @@ ir::ValueId NodeScope::repeat_row_if_needed(ir::ValueId id, std::int64_t rows, b
     if (dim[2] > 1 || rows == 1) return id;
     bool const is_affected = dim[3] > 1 ? is_backward : dim[0] > 1;
     return is_affected ? builder_.repeated(id, 2, rows) : id;
+}
+
+ValueId NodeScope::add_value(ir::Value value) {
+    value.name = path(value.name);
+    if (value.stride.empty()) value.stride = core::packed_strides(value.dim);
+    return builder_.add(std::move(value));
+}
+
+ValueId NodeScope::add_virtual(std::string const& name, core::Dims dim, DataType_t type) {
+    return add_value({.name = name, .type = type, .dim = std::move(dim)});
+}
+
+ValueId NodeScope::add_virtual(std::string const& name, core::Dims dim, core::Dims stride, DataType_t type) {
+    return add_value({.name = name, .type = type, .dim = std::move(dim), .stride = std::move(stride)});
+}
+
+ValueId NodeScope::add_number(std::string const& name, double number) {
+    return builder_.constant(path(name), detail::make_scalar(static_cast<float>(number)));
+}
+
+ValueId NodeScope::add_integer(std::string const& name, std::int64_t integer) {
+    return builder_.constant(path(name), detail::make_scalar(static_cast<std::int32_t>(integer)));
+}
+
+static ir::PointwiseOp pointwise_op(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out) {
+    ir::PointwiseOp op;
+    op.mode = mode;
+    std::copy(in.begin(), in.end(), op.in);
+    op.out = out;
+    return op;
+}
+
+ValueId NodeScope::pointwise(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out) {
+    return emit(pointwise_op(mode, in, out), out);
+}
+
+ValueId NodeScope::masked(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out, ir::MaskedBy by) {
+    ir::PointwiseOp op = pointwise_op(mode, in, out);
+    op.masked_by = by;
+    return emit(op, out);
+}
+
+ValueId NodeScope::index(ValueId shape, std::int64_t axis, ValueId out) {
+    ir::PointwiseOp op = pointwise_op(PointwiseMode_t::GEN_INDEX, {shape}, out);
+    op.axis = axis;
+    return emit(op, out);
+}
+
+ValueId NodeScope::matmul(ir::MatmulOp const& op) { return emit(op, op.c); }
+
+ValueId NodeScope::reduce(ReductionMode_t mode, ValueId x, ValueId y, bool is_deterministic) {
+    return emit(ir::ReductionOp{.mode = mode, .x = x, .y = y, .is_deterministic = is_deterministic}, y);
+}
+
+ValueId NodeScope::random(ir::RngOp const& op) { return emit(op, op.y); }
+
+ValueId NodeScope::load_pages(ir::PagedLoadOp const& op) { return emit(op, op.y); }
+
+ValueId NodeScope::block_mask(ir::BlockMaskOp const& op) { return emit(op, op.y); }
+
+ValueId NodeScope::dequantize(ir::BlockDequantizeOp const& op) { return emit(op, op.y); }
+
+ValueId NodeScope::quantize(ir::BlockQuantizeOp const& op) { return emit(op, op.y); }
+
+ValueId NodeScope::reshape(ValueId x, ValueId y) { return emit(ir::ReshapeOp{x, y}, y); }
+
+// Results that the graph made are called after their node, "attention::O"; the user's own tensors are not.
+std::string NodeScope::name_of_op(std::string const& result) const {
+    return result.starts_with(path("")) ? result : path(result);
+}
+
+ValueId NodeScope::emit(ir::OpBody const& body, ValueId out) {
+    ir::Value const result = value(out);
+    builder_.add(ir::Op{.name = name_of_op(result.name), .compute_type = compute_type_for(result.type), .body = body});
+    return out;
 }
 
 }  // namespace cudnn_frontend::expand

@@ -3,6 +3,7 @@
 
 #include "expand/user_tensors.h"
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,10 +43,38 @@ class NodeScope {
     // The node as one operation, under its name.
     void add_node(ir::OpBody const& body) { builder_.add({name_, compute_type_, body}); }
 
+    // New values, named <node>::<name>: virtual and packed, or one number.
+    ir::ValueId add_virtual(std::string const& name, core::Dims dim, DataType_t type);
+    ir::ValueId add_virtual(std::string const& name, core::Dims dim, core::Dims stride, DataType_t type);
+    ir::ValueId add_number(std::string const& name, double number);
+    ir::ValueId add_integer(std::string const& name, std::int64_t integer);
+    ir::ValueId transposed(ir::ValueId matrices) { return builder_.transposed(matrices, 2, 3); }
+
+    // Operations, named after their result, which they return. Integers and predicates are computed as such.
+    ir::ValueId pointwise(PointwiseMode_t mode, std::initializer_list<ir::ValueId> in, ir::ValueId out);
+    // One whose operands say which pairs are masked or dropped.
+    ir::ValueId masked(PointwiseMode_t mode, std::initializer_list<ir::ValueId> in, ir::ValueId out, ir::MaskedBy by);
+    ir::ValueId index(ir::ValueId shape, std::int64_t axis, ir::ValueId out);
+    ir::ValueId matmul(ir::MatmulOp const& op);
+    ir::ValueId reduce(ReductionMode_t mode, ir::ValueId x, ir::ValueId y, bool is_deterministic = false);
+    ir::ValueId random(ir::RngOp const& op);
+    ir::ValueId load_pages(ir::PagedLoadOp const& op);
+    ir::ValueId block_mask(ir::BlockMaskOp const& op);
+    ir::ValueId dequantize(ir::BlockDequantizeOp const& op);
+    ir::ValueId quantize(ir::BlockQuantizeOp const& op);
+    ir::ValueId reshape(ir::ValueId x, ir::ValueId y);
+
    protected:
+    // Packed where it has no strides.
+    ir::ValueId add_value(ir::Value value);
+    ir::ValueId emit(ir::OpBody const& body, ir::ValueId out);
+    std::string path(std::string const& step) const { return name() + "::" + step; }
+
     ir::Builder& builder_;
 
    private:
+    std::string name_of_op(std::string const& result) const;
+
     UserTensors& tensors_;
     nodes::Node const& node_;
     std::string name_;
