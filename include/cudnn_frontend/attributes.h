@@ -39,12 +39,18 @@ class SDPA_GRAPH_API Attributes {
     friend struct Attributes_access;
 };
 
-// What all nodes have. Members of this template and the next are compiled once, in src/api.
+// What all nodes have.
 template <class Derived>
 class SDPA_GRAPH_API Node_attributes : public Attributes {
    public:
-    Derived& set_name(std::string const& value) noexcept;
-    Derived& set_compute_data_type(DataType_t value) noexcept;
+    Derived& set_name(std::string const& value) noexcept {
+        rename(value);
+        return static_cast<Derived&>(*this);
+    }
+    Derived& set_compute_data_type(DataType_t value) noexcept {
+        compute_data_type = value;
+        return static_cast<Derived&>(*this);
+    }
 
    protected:
     using Attributes::Attributes;
@@ -53,7 +59,8 @@ class SDPA_GRAPH_API Node_attributes : public Attributes {
     Derived& change(Change const& body) noexcept;  // calls it with the draft, unless that is lost
 };
 
-// The options that attention has in both directions.
+// The options that attention has in both directions. Members of this template and the next are compiled once, in
+// src/graph.
 template <class Derived>
 class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
    public:
@@ -128,18 +135,9 @@ namespace graph {
 class SDPA_attributes;
 class SDPA_backward_attributes;
 class SDPA_fp8_backward_attributes;
-class Pointwise_attributes;
-class Matmul_attributes;
-class Reduction_attributes;
 
 }  // namespace graph
 
-extern template class detail::Node_attributes<graph::SDPA_attributes>;
-extern template class detail::Node_attributes<graph::SDPA_backward_attributes>;
-extern template class detail::Node_attributes<graph::SDPA_fp8_backward_attributes>;
-extern template class detail::Node_attributes<graph::Pointwise_attributes>;
-extern template class detail::Node_attributes<graph::Matmul_attributes>;
-extern template class detail::Node_attributes<graph::Reduction_attributes>;
 extern template class detail::Attention_attributes<graph::SDPA_attributes>;
 extern template class detail::Attention_attributes<graph::SDPA_backward_attributes>;
 extern template class detail::Attention_attributes<graph::SDPA_fp8_backward_attributes>;

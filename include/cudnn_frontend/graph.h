@@ -324,6 +324,9 @@ class SDPA_GRAPH_API Graph {
     friend struct detail::Graph_access;
 
     Impl& impl();
+    struct Input;  // a port and its tensor
+    std::shared_ptr<Tensor_attributes> append_node(detail::Attributes const& attributes,
+                                                   std::initializer_list<Input> inputs, int output) noexcept;
     static constexpr std::int64_t kCurrentPlan = INT64_MIN;  // no index that a program computes
 
     error_t create_plan(std::int64_t engine, std::vector<Knob_choice> const& knobs);

@@ -157,9 +157,6 @@ Derived& Attention_backward_attributes<Derived>::set_dropout(Tensor_ptr const& m
 
 }  // namespace detail
 
-template class detail::Node_attributes<graph::SDPA_attributes>;
-template class detail::Node_attributes<graph::SDPA_backward_attributes>;
-template class detail::Node_attributes<graph::SDPA_fp8_backward_attributes>;
 template class detail::Attention_attributes<graph::SDPA_attributes>;
 template class detail::Attention_attributes<graph::SDPA_backward_attributes>;
 template class detail::Attention_attributes<graph::SDPA_fp8_backward_attributes>;

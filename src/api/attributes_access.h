@@ -47,17 +47,6 @@ inline void connect(nodes::Draft& draft, int port, Tensor_ptr tensor) {
     draft.ports[static_cast<std::size_t>(port)] = std::move(tensor);
 }
 
-// Members of Node_attributes, which the file of each node kind instantiates for its class.
-template <class Derived>
-Derived& Node_attributes<Derived>::set_name(std::string const& value) noexcept {
-    rename(value);
-    return static_cast<Derived&>(*this);
-}
-template <class Derived>
-Derived& Node_attributes<Derived>::set_compute_data_type(DataType_t value) noexcept {
-    compute_data_type = value;
-    return static_cast<Derived&>(*this);
-}
 template <class Derived>
 template <class Change>
 Derived& Node_attributes<Derived>::change(Change const& body) noexcept {

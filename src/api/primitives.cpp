@@ -1,15 +1,11 @@
 // Nodes of one primitive operation: what they are told, and how a graph makes them.
 #include "api/attributes_access.h"
 #include "api/graph_impl.h"
+#include "nodes/schema/schema.h"
 
 #include <cudnn_frontend/graph.h>
 
 namespace cudnn_frontend {
-
-template class detail::Node_attributes<graph::Pointwise_attributes>;
-template class detail::Node_attributes<graph::Matmul_attributes>;
-template class detail::Node_attributes<graph::Reduction_attributes>;
-
 namespace graph {
 
 using detail::connect;
@@ -87,6 +83,23 @@ ReductionMode_t const* Reduction_attributes::mode() const {
 }
 bool Reduction_attributes::get_is_deterministic() const { return fields_of<ReductionFields>(draft_).is_deterministic; }
 
+struct Graph::Input {
+    int port;
+    Tensor_ptr const& tensor;
+};
+
+// A node of one result.
+Tensor_ptr Graph::append_node(detail::Attributes const& attributes, std::initializer_list<Input> inputs,
+                              int output) noexcept {
+    return Impl::guarded(impl_, [&] {
+        nodes::Draft node = detail::Attributes_access::take(attributes);
+        for (Input const& input : inputs) connect(node, input.port, input.tensor);
+        Tensor_ptr result = make_output(node, output, nodes::port_name(node.kind(), output), impl());
+        impl().nodes.push_back(std::move(node));
+        return result;
+    });
+}
+
 Tensor_ptr Graph::pointwise(Tensor_ptr const& in_0, Pointwise_attributes const& attributes) noexcept {
     return pointwise(in_0, nullptr, nullptr, attributes);
 }
@@ -96,36 +109,16 @@ Tensor_ptr Graph::pointwise(Tensor_ptr const& in_0, Tensor_ptr const& in_1,
 }
 Tensor_ptr Graph::pointwise(Tensor_ptr const& in_0, Tensor_ptr const& in_1, Tensor_ptr const& in_2,
                             Pointwise_attributes const& attributes) noexcept {
-    return Impl::guarded(impl_, [&] {
-        nodes::Draft node = detail::Attributes_access::take(attributes);
-        detail::connect(node, nodes::pointwise::In_0, in_0);
-        detail::connect(node, nodes::pointwise::In_1, in_1);
-        detail::connect(node, nodes::pointwise::In_2, in_2);
-        Tensor_ptr result = make_output(node, nodes::pointwise::Out_0, "OUT_0", impl());
-        impl().nodes.push_back(std::move(node));
-        return result;
-    });
+    using namespace nodes::pointwise;
+    return append_node(attributes, {{In_0, in_0}, {In_1, in_1}, {In_2, in_2}}, Out_0);
 }
 
 Tensor_ptr Graph::matmul(Tensor_ptr const& a, Tensor_ptr const& b, Matmul_attributes const& attributes) noexcept {
-    return Impl::guarded(impl_, [&] {
-        nodes::Draft node = detail::Attributes_access::take(attributes);
-        detail::connect(node, nodes::matmul::A, a);
-        detail::connect(node, nodes::matmul::B, b);
-        Tensor_ptr result = make_output(node, nodes::matmul::C, "C", impl());
-        impl().nodes.push_back(std::move(node));
-        return result;
-    });
+    return append_node(attributes, {{nodes::matmul::A, a}, {nodes::matmul::B, b}}, nodes::matmul::C);
 }
 
 Tensor_ptr Graph::reduction(Tensor_ptr const& x, Reduction_attributes const& attributes) noexcept {
-    return Impl::guarded(impl_, [&] {
-        nodes::Draft node = detail::Attributes_access::take(attributes);
-        detail::connect(node, nodes::reduction::X, x);
-        Tensor_ptr result = make_output(node, nodes::reduction::Y, "Y", impl());
-        impl().nodes.push_back(std::move(node));
-        return result;
-    });
+    return append_node(attributes, {{nodes::reduction::X, x}}, nodes::reduction::Y);
 }
 
 }  // namespace graph

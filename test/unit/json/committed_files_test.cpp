@@ -21,7 +21,7 @@ std::string content_of(std::string const& path) {
 }  // namespace
 
 TEST_CASE("json: docs/graph.schema.json is the schema of this code") {
-    INFO("make it anew: build target json_documents, run it with a folder, copy graph.schema.json from there");
+    INFO("./run schema writes it anew");
     REQUIRE(content_of("docs/graph.schema.json") == json::graph_json_schema());
 }
 

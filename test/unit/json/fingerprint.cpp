@@ -42,7 +42,7 @@ std::string lines(Member const&... members) {
     return out.str();
 }
 
-// Structured bindings name every member: one that is added to a struct does not compile until it is added here.
+// Structured bindings name every member: one that is added to attention's does not compile until it is added here.
 std::string fields_of(AttentionFields const& fields) {
     auto const& [a, b, c, d, e, f, g, h, i, j, k, said] = fields;
     (void)said;  // never part of a document
@@ -56,18 +56,51 @@ std::string fields_of(SdpaForwardFields const& fields) {
 std::string fields_of(SdpaBackwardFields const& fields) {
     return fields_of(static_cast<AttentionFields const&>(fields)) + lines(fields.deterministic);
 }
-std::string fields_of(PointwiseFields const& fields) {
-    auto const& [a, b, c, d, e, f, g, h] = fields;
-    return lines(a, b, c, d, e, f, g, h);
+
+// What initializes any member, so that a struct's members can be counted.
+template <class T>
+constexpr bool is_optional = false;
+template <class T>
+constexpr bool is_optional<std::optional<T>> = true;
+struct Anything {
+    template <class T>
+    requires(!is_optional<T>)  // which is made of what it may hold
+    operator T() const;
+};
+
+template <class T, class... Members>
+constexpr std::size_t member_count() {
+    if constexpr (requires { T{Members{}..., Anything{}}; }) return member_count<T, Members..., Anything>();
+    else return sizeof...(Members);
 }
-std::string fields_of(MatmulFields const& fields) {
-    auto const& [a] = fields;
-    return lines(a);
+
+// Of any other kind of node: all its members, which need no name here.
+template <class Fields>
+std::string fields_of(Fields const& fields) {
+    constexpr std::size_t kCount = member_count<Fields>();
+    static_assert(kCount <= 8, "one more case for a node with more fields");
+    if constexpr (kCount == 0) {
+        return "";
+    } else if constexpr (kCount == 1) {
+        auto const& [a] = fields;
+        return lines(a);
+    } else if constexpr (kCount == 2) {
+        auto const& [a, b] = fields;
+        return lines(a, b);
+    } else if constexpr (kCount == 3) {
+        auto const& [a, b, c] = fields;
+        return lines(a, b, c);
+    } else if constexpr (kCount == 4) {
+        auto const& [a, b, c, d] = fields;
+        return lines(a, b, c, d);
+    } else if constexpr (kCount <= 8) {
+        static_assert(kCount == 8, "one more case for a node with that many fields");
+        auto const& [a, b, c, d, e, f, g, h] = fields;
+        return lines(a, b, c, d, e, f, g, h);
+    }
 }
-std::string fields_of(ReductionFields const& fields) {
-    auto const& [a, b] = fields;
-    return lines(a, b);
-}
+static_assert(member_count<MatmulFields>() == 1 && member_count<ReductionFields>() == 2 &&
+              member_count<PointwiseFields>() == 8);
 
 // All but what is never part of a document.
 std::string fingerprint(Node const& node) {

@@ -1,12 +1,13 @@
 #include "malformed.h"
 
+#include "nodes/schema/schema.h"
+
 namespace cudnn_frontend::test {
 namespace {
 
 constexpr char const* kDataTypes =
     "one of NOT_SET, FLOAT, DOUBLE, HALF, INT8, INT32, INT8x4, UINT8, UINT8x4, INT8x32, BFLOAT16, INT64, BOOLEAN, "
     "FP8_E4M3, FP8_E5M2, FAST_FLOAT_FOR_FP8, FP8_E8M0, FP4_E2M1, INT4, COMPLEX_FP32, COMPLEX_FP64";
-constexpr char const* kTags = "one of SDPA_FORWARD, SDPA_BACKWARD, POINTWISE, MATMUL, REDUCTION";
 constexpr char const* kMatmulFields = "needed padding_value";
 constexpr char const* kScalar = R"(needed a scalar such as {"type": "FLOAT", "value": 0.5}, or null)";
 constexpr char const* kTensorMembers =
@@ -22,6 +23,15 @@ std::string node(std::string const& members) { return document(R"({"t0": {}, "t1
 std::string context(std::string const& value) { return document("{}", "[]", "\"context\": " + value + ", "); }
 std::string matmul(std::string const& members) { return node(R"("tag": "MATMUL", )" + members); }
 std::string forward(std::string const& fields) { return node(R"("tag": "SDPA_FORWARD", "fields": {)" + fields + "}"); }
+
+std::string needed_tags() {
+    std::string text = "needed one of ";
+    for (nodes::NodeSchema const* schema : nodes::all_schemas()) {
+        if (schema != nodes::all_schemas().front()) text += ", ";
+        text += schema->tag;
+    }
+    return text;
+}
 
 std::string line(std::string const& where, std::string const& found, std::string const& rest) {
     return where + ": found " + found + "; " + rest;
@@ -157,12 +167,11 @@ std::vector<Malformed> faulty_tensors() {
 std::vector<Malformed> faulty_nodes() {
     return {
         {document("{}", "[1]"), line("/nodes/0", "1", "needed an object")},
-        {node(R"("name": "x")"), line("/nodes/0", R"(no member "tag")", std::string("needed ") + kTags)},
+        {node(R"("name": "x")"), line("/nodes/0", R"(no member "tag")", needed_tags())},
         {node(R"("tag": 1)"), line("/nodes/0/tag", "1", "needed a tag as a string")},
         {node(R"("tag": "MATMULL")"),
-         line("/nodes/0/tag", R"(the unknown tag "MATMULL")", std::string("needed ") + kTags + "; try \"MATMUL\"")},
-        {node(R"("tag": "RMSNORM")"),
-         line("/nodes/0/tag", R"(the unknown tag "RMSNORM")", std::string("needed ") + kTags)},
+         line("/nodes/0/tag", R"(the unknown tag "MATMULL")", needed_tags() + "; try \"MATMUL\"")},
+        {node(R"("tag": "RMSNORM")"), line("/nodes/0/tag", R"(the unknown tag "RMSNORM")", needed_tags())},
         {matmul(R"("input": {})"),
          line("/nodes/0/input", R"(the unknown member "input")",
               R"(needed one of name, compute_data_type, tag, inputs, outputs, fields; try "inputs")")},

@@ -77,7 +77,7 @@ std::set<std::string> ids_in(std::string const& text) {
 }  // namespace
 
 TEST_CASE("rules are numbered without gaps and say what they need") {
-    CHECK(families().size() == 8);
+    CHECK(families().size() > all_schemas().size());  // one of the graph and one of each kind of node at least
     for (Family const& family : families()) {
         int number = 0;
         for (Rule const& rule : family.rules) {
