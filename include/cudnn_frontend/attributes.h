@@ -4,6 +4,9 @@
 #include "score_modifier.h"
 #include "tensor.h"
 
+#include <utility>
+#include <vector>
+
 namespace cudnn_frontend {
 
 namespace nodes {
@@ -282,6 +285,39 @@ class SDPA_GRAPH_API Reduction_attributes : public detail::Node_attributes<Reduc
 
    private:
     ReductionMode_t const* mode() const;
+};
+
+// Keeps the indices start, start + step and so on below limit, in each dim.
+class SDPA_GRAPH_API Slice_attributes : public detail::Node_attributes<Slice_attributes> {
+   public:
+    Slice_attributes() noexcept;
+
+    Slice_attributes& set_slices(std::vector<std::pair<std::int64_t, std::int64_t>> const& starts_and_limits) noexcept;
+    Slice_attributes& set_strides(std::vector<std::int64_t> const& steps) noexcept;  // 1 each where it is not called
+};
+
+// The same elements under other dims: in the order in which they lie in memory (VIEW_ONLY, the default), or in the
+// row-major order of their indices (LOGICAL). Dims and strides may be the result's own as well.
+class SDPA_GRAPH_API Reshape_attributes : public detail::Node_attributes<Reshape_attributes> {
+   public:
+    Reshape_attributes() noexcept;
+
+    Reshape_attributes& set_dim(std::vector<std::int64_t> const& dim) noexcept;
+    Reshape_attributes& set_stride(std::vector<std::int64_t> const& stride) noexcept;
+    Reshape_attributes& set_reshape_mode(ReshapeMode_t const mode) noexcept;
+
+    std::vector<std::int64_t> get_dim() const;
+    std::vector<std::int64_t> get_stride() const;
+    ReshapeMode_t get_reshape_mode() const;
+};
+
+// Dim d of the result is dim permutation[d] of the operand; its strides follow where it has none.
+class SDPA_GRAPH_API Transpose_attributes : public detail::Node_attributes<Transpose_attributes> {
+   public:
+    Transpose_attributes() noexcept;
+
+    Transpose_attributes& set_permutation(std::vector<std::int64_t> const& permutation) noexcept;
+    std::vector<std::int64_t> get_permutation() const;
 };
 
 }  // namespace graph

@@ -150,6 +150,12 @@ class SDPA_GRAPH_API Graph {
                                               Matmul_attributes const& attributes) noexcept;
     std::shared_ptr<Tensor_attributes> reduction(std::shared_ptr<Tensor_attributes> const& x,
                                                  Reduction_attributes const& attributes) noexcept;
+    std::shared_ptr<Tensor_attributes> slice(std::shared_ptr<Tensor_attributes> const& x,
+                                             Slice_attributes const& attributes) noexcept;
+    std::shared_ptr<Tensor_attributes> reshape(std::shared_ptr<Tensor_attributes> const& x,
+                                               Reshape_attributes const& attributes) noexcept;
+    std::shared_ptr<Tensor_attributes> transpose(std::shared_ptr<Tensor_attributes> const& x,
+                                                 Transpose_attributes const& attributes) noexcept;
 
     // All findings of all rules. Looks at nothing but the graph and changes nothing.
     Report check() const;

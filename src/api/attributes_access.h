@@ -50,7 +50,11 @@ inline void connect(nodes::Draft& draft, int port, Tensor_ptr tensor) {
 template <class Derived>
 template <class Change>
 Derived& Node_attributes<Derived>::change(Change const& body) noexcept {
-    if (draft_ != nullptr) body(*draft_);
+    try {
+        if (draft_ != nullptr) body(*draft_);
+    } catch (std::exception const&) {
+        delete std::exchange(draft_, nullptr);
+    }
     return static_cast<Derived&>(*this);
 }
 

@@ -60,6 +60,11 @@ struct Graph::Impl {
     static auto guarded(Impl* const& impl, Body const& body) noexcept -> decltype(body());
 };
 
+struct Graph::Input {
+    int port;
+    Tensor_ptr const& tensor;
+};
+
 template <class Body>
 bool Graph::Impl::completes(Impl* const& impl, Body const& body) noexcept {
     try {

@@ -83,11 +83,6 @@ ReductionMode_t const* Reduction_attributes::mode() const {
 }
 bool Reduction_attributes::get_is_deterministic() const { return fields_of<ReductionFields>(draft_).is_deterministic; }
 
-struct Graph::Input {
-    int port;
-    Tensor_ptr const& tensor;
-};
-
 // A node of one result.
 Tensor_ptr Graph::append_node(detail::Attributes const& attributes, std::initializer_list<Input> inputs,
                               int output) noexcept {

@@ -67,6 +67,20 @@ bool overlaps_itself(Dims const& dim, Dims const& stride) {
     return false;
 }
 
+bool is_permutation(Dims const& list, std::size_t count) {
+    Dims sorted = list;
+    std::sort(sorted.begin(), sorted.end());
+    Dims indices(count);
+    std::iota(indices.begin(), indices.end(), std::int64_t{0});
+    return sorted == indices;
+}
+
+Dims permuted(Dims const& list, Dims const& permutation) {
+    Dims result;
+    for (std::int64_t const index : permutation) result.push_back(list[static_cast<std::size_t>(index)]);
+    return result;
+}
+
 bool broadcasts_to(Dims const& from, Dims const& to) {
     for (std::size_t i = 1; i <= from.size(); ++i) {
         std::int64_t const size = from[from.size() - i];

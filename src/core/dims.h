@@ -26,6 +26,12 @@ Dims packed_strides(Dims const& dim);
 // as overlapping.
 bool overlaps_itself(Dims const& dim, Dims const& stride);
 
+// Whether the list has each index from 0 to count - 1 once.
+bool is_permutation(Dims const& list, std::size_t count);
+
+// The sizes or strides in that order: element d is element permutation[d] of the list.
+Dims permuted(Dims const& list, Dims const& permutation);
+
 // Whether each size is 1 or that of the other list; the lists are aligned at the last size.
 bool broadcasts_to(Dims const& from, Dims const& to);
 

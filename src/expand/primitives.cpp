@@ -92,11 +92,32 @@ static void expand_reduction(NodeScope& at) {
         .mode = fields.mode, .x = at.port(X), .y = at.port(Y), .is_deterministic = fields.is_deterministic});
 }
 
+static void expand_slice(NodeScope& at) {
+    auto const& fields = std::get<nodes::SliceFields>(at.node().fields);
+    ir::SliceOp op{at.port(nodes::slice::X), at.port(nodes::slice::Y), fields.start, fields.step};
+    if (op.step.empty()) op.step.assign(op.start.size(), 1);
+    at.add_node(op);
+}
+
+static void expand_reshape(NodeScope& at) {
+    using namespace nodes::reshape;
+    at.add_node(ir::ReshapeOp{at.port(X), at.port(Y), std::get<nodes::ReshapeFields>(at.node().fields).mode});
+}
+
+static void expand_transpose(NodeScope& at) {
+    using namespace nodes::transpose;
+    at.add_node(
+        ir::TransposeOp{at.port(X), at.port(Y), std::get<nodes::TransposeFields>(at.node().fields).permutation});
+}
+
 void expand_primitive(NodeScope& at, Operands operands) {
     switch (at.node().kind()) {
         case nodes::NodeKind::Pointwise: return expand_pointwise(at, operands);
         case nodes::NodeKind::Matmul: return expand_matmul(at);
         case nodes::NodeKind::Reduction: return expand_reduction(at);
+        case nodes::NodeKind::Slice: return expand_slice(at);
+        case nodes::NodeKind::Reshape: return expand_reshape(at);
+        case nodes::NodeKind::Transpose: return expand_transpose(at);
         case nodes::NodeKind::SdpaForward:
         case nodes::NodeKind::SdpaBackward: return;  // several operations
     }

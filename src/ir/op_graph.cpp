@@ -63,6 +63,8 @@ struct KindName {
     char const* operator()(BlockMaskOp const&) const { return "BLOCK_MASK"; }
     char const* operator()(BlockDequantizeOp const&) const { return "BLOCK_DEQUANTIZE"; }
     char const* operator()(BlockQuantizeOp const&) const { return "BLOCK_QUANTIZE"; }
+    char const* operator()(SliceOp const&) const { return "SLICE"; }
+    char const* operator()(TransposeOp const&) const { return "TRANSPOSE"; }
 };
 
 }  // namespace

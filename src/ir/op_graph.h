@@ -122,9 +122,11 @@ struct RngOp {
     friend bool operator==(RngOp const&, RngOp const&) = default;
 };
 
-// y holds x's elements in the order in which they lie in memory, under y's dims and strides.
+// y holds x's elements under y's dims and strides: in the order in which they lie in memory, or, LOGICAL, in the
+// row-major order of their indices.
 struct ReshapeOp {
     ValueId x = kNoValue, y = kNoValue;
+    ReshapeMode_t mode = ReshapeMode_t::VIEW_ONLY;
 
     friend bool operator==(ReshapeOp const&, ReshapeOp const&) = default;
 };
@@ -160,6 +162,22 @@ struct BlockQuantizeOp {
     std::int64_t axis = 3;
 
     friend bool operator==(BlockQuantizeOp const&, BlockQuantizeOp const&) = default;
+};
+
+// y[i] = x[start + i * step] in each dim.
+struct SliceOp {
+    ValueId x = kNoValue, y = kNoValue;
+    core::Dims start, step;
+
+    friend bool operator==(SliceOp const&, SliceOp const&) = default;
+};
+
+// The dims of x in another order: dim d of y is dim permutation[d] of x.
+struct TransposeOp {
+    ValueId x = kNoValue, y = kNoValue;
+    core::Dims permutation;
+
+    friend bool operator==(TransposeOp const&, TransposeOp const&) = default;
 };
 
 struct AttentionOptions {
@@ -204,7 +222,7 @@ struct SdpaBackwardOp {
 };
 
 using OpBody = std::variant<MatmulOp, PointwiseOp, ReductionOp, RngOp, ReshapeOp, SdpaForwardOp, SdpaBackwardOp,
-                            PagedLoadOp, BlockMaskOp, BlockDequantizeOp, BlockQuantizeOp>;
+                            PagedLoadOp, BlockMaskOp, BlockDequantizeOp, BlockQuantizeOp, SliceOp, TransposeOp>;
 
 struct Op {
     std::string name;

@@ -47,6 +47,18 @@ struct Ports<ReshapeOp> {
 };
 
 template <>
+struct Ports<SliceOp> {
+    static constexpr Port<SliceOp> inputs[] = {{"x", &SliceOp::x}};
+    static constexpr Port<SliceOp> outputs[] = {{"y", &SliceOp::y}};
+};
+
+template <>
+struct Ports<TransposeOp> {
+    static constexpr Port<TransposeOp> inputs[] = {{"x", &TransposeOp::x}};
+    static constexpr Port<TransposeOp> outputs[] = {{"y", &TransposeOp::y}};
+};
+
+template <>
 struct Ports<PagedLoadOp> {
     static constexpr Port<PagedLoadOp> inputs[] = {
         {"container", &PagedLoadOp::container}, {"table", &PagedLoadOp::table}, {"length", &PagedLoadOp::length}};

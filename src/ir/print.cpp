@@ -81,7 +81,12 @@ class Fields {
         flag("sink_gradient", op.is_sink_gradient);
     }
     void operator()(RngOp const& op) { add("probability", shortest_text(op.probability)); }
-    void operator()(ReshapeOp const&) {}
+    void operator()(ReshapeOp const& op) { flag("logical", op.mode == ReshapeMode_t::LOGICAL); }
+    void operator()(SliceOp const& op) {
+        add("start", core::to_string(op.start));
+        add("step", core::to_string(op.step));
+    }
+    void operator()(TransposeOp const& op) { add("permutation", core::to_string(op.permutation)); }
     void operator()(BlockMaskOp const&) {}
     void operator()(BlockDequantizeOp const& op) { add("axis", shortest_text(op.axis)); }
     void operator()(BlockQuantizeOp const& op) { add("axis", shortest_text(op.axis)); }

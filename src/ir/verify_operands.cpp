@@ -128,6 +128,8 @@ class OperandCheck {
     void check(ReductionOp const& op);
     void check(RngOp const& op);
     void check(ReshapeOp const& op);
+    void check(SliceOp const& op);
+    void check(TransposeOp const& op);
     void check(PagedLoadOp const& op);
     void check(BlockMaskOp const& op);
     void check(BlockDequantizeOp const& op) { check_blocks(op.x, op.scale, op.y, op.axis); }
@@ -212,6 +214,25 @@ void OperandCheck::check(RngOp const& op) {
 void OperandCheck::check(ReshapeOp const& op) {
     if (core::volume(dim(op.x)) == core::volume(dim(op.y))) return;
     fail("has " + show("x", op.x) + " and " + show("y", op.y) + "; both need the same number of elements");
+}
+
+void OperandCheck::check(SliceOp const& op) {
+    core::Dims const &x = dim(op.x), &y = dim(op.y);
+    bool fits = x.size() == y.size() && x.size() == op.start.size() && x.size() == op.step.size();
+    for (std::size_t d = 0; fits && d < x.size(); ++d) {
+        bool const is_inside = op.start[d] >= 0 && op.start[d] < x[d] && op.step[d] >= 1;
+        fits = is_inside && (y[d] - 1) <= (x[d] - 1 - op.start[d]) / op.step[d];
+    }
+    if (fits) return;
+    fail("has " + show("x", op.x) + " and " + show("y", op.y) + ", from " + core::to_string(op.start) +
+         " in steps of " + core::to_string(op.step) + "; each element of y has to be one of x");
+}
+
+void OperandCheck::check(TransposeOp const& op) {
+    core::Dims const &x = dim(op.x), &y = dim(op.y);
+    if (core::is_permutation(op.permutation, x.size()) && y == core::permuted(x, op.permutation)) return;
+    fail("has " + show("x", op.x) + " and " + show("y", op.y) + " with the permutation " +
+         core::to_string(op.permutation) + "; y needs each dim of x once, in that order");
 }
 
 bool OperandCheck::check_rank_4(std::initializer_list<Operand> operands) {

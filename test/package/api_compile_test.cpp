@@ -114,6 +114,9 @@ RETURNS(Tensor, Graph&, pointwise(Tensor(), Tensor(), fe::graph::Pointwise_attri
 RETURNS(Tensor, Graph&, pointwise(Tensor(), Tensor(), Tensor(), fe::graph::Pointwise_attributes()));
 RETURNS(Tensor, Graph&, matmul(Tensor(), Tensor(), fe::graph::Matmul_attributes()));
 RETURNS(Tensor, Graph&, reduction(Tensor(), fe::graph::Reduction_attributes()));
+RETURNS(Tensor, Graph&, slice(Tensor(), fe::graph::Slice_attributes()));
+RETURNS(Tensor, Graph&, reshape(Tensor(), fe::graph::Reshape_attributes()));
+RETURNS(Tensor, Graph&, transpose(Tensor(), fe::graph::Transpose_attributes()));
 RETURNS(fe::error_t, Graph&, validate());
 RETURNS(fe::error_t, Graph&, create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}));
 RETURNS(fe::error_t, Graph&, check_support());
@@ -537,6 +540,12 @@ void check_small_attributes() {
     fe::graph::Reduction_attributes reduction;
     EXPECT(!reduction.get_mode().has_value() && !reduction.get_is_deterministic());
     EXPECT(*reduction.set_mode(fe::ReductionMode_t::MAX).get_mode() == fe::ReductionMode_t::MAX);
+    auto const reshape = fe::graph::Reshape_attributes().set_name("rows").set_dim({6, 4}).set_stride({4, 1});
+    EXPECT(reshape.get_dim() == std::vector<std::int64_t>({6, 4}) && reshape.get_stride().back() == 1);
+    EXPECT(reshape.get_reshape_mode() == fe::ReshapeMode_t::VIEW_ONLY);
+    EXPECT(fe::graph::Transpose_attributes().set_permutation({1, 0}).get_permutation().front() == 1);
+    std::vector<std::pair<std::int64_t, std::int64_t>> const slices{{0, 2}, {1, 4}};
+    fe::graph::Slice_attributes().set_slices(slices).set_strides({1, 2}).set_name("part");
 }
 
 void check_graphs() {

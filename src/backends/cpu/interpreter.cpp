@@ -79,20 +79,6 @@ void fill_chunk(DropoutMask const& mask, std::int64_t row, std::int64_t column, 
     }
 }
 
-// The tensor with its dims sorted by stride, the largest first: walking it goes through memory in ascending order.
-Tensor in_memory_order(Tensor const& tensor) {
-    std::array<std::size_t, core::kMaxRank> order{};
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(tensor.rank),
-                     [&](std::size_t a, std::size_t b) { return tensor.stride[a] > tensor.stride[b]; });
-    Tensor sorted = tensor;
-    for (std::size_t d = 0; d < tensor.rank; ++d) {
-        sorted.dim[d] = tensor.dim[order[d]];
-        sorted.stride[d] = tensor.stride[order[d]];
-    }
-    return sorted;
-}
-
 }  // namespace
 
 void interpret(ir::PointwiseOp const& op, Memory const& memory, double*) { PointwiseRun(op, memory).run(); }
@@ -113,15 +99,6 @@ void interpret(ir::RngOp const& op, Memory const& memory, double*) {
         }
         ++row;
     } while (rows.next());
-}
-
-void interpret(ir::ReshapeOp const& op, Memory const& memory, double*) {
-    Tensor const x = in_memory_order(memory.tensor(op.x)), y = in_memory_order(memory.tensor(op.y));
-    Walk<1> from(x.rank, x.dim, {x.stride}), to(y.rank, y.dim, {y.stride});
-    do {
-        store_row(y, to.offset(0), 1, 1, std::array{core::load(x.type, x.data, from.offset(0))}.data());
-        to.next();
-    } while (from.next());
 }
 
 void interpret(ir::PagedLoadOp const& op, Memory const& memory, double*) {

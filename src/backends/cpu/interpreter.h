@@ -13,6 +13,8 @@ void interpret(ir::PointwiseOp const& op, Memory const& memory, double* scratch)
 void interpret(ir::ReductionOp const& op, Memory const& memory, double* scratch);
 void interpret(ir::RngOp const& op, Memory const& memory, double* scratch);
 void interpret(ir::ReshapeOp const& op, Memory const& memory, double* scratch);
+void interpret(ir::SliceOp const& op, Memory const& memory, double* scratch);
+void interpret(ir::TransposeOp const& op, Memory const& memory, double* scratch);
 void interpret(ir::PagedLoadOp const& op, Memory const& memory, double* scratch);
 void interpret(ir::BlockMaskOp const& op, Memory const& memory, double* scratch);
 void interpret(ir::BlockDequantizeOp const& op, Memory const& memory, double* scratch);

@@ -35,7 +35,8 @@ void required_ports_are_connected(RuleScope const& scope) {
 
 void primitives_have_compute_type(RuleScope const& scope) {
     for (Node const& node : scope.graph().nodes) {
-        if (attention_fields(node) != nullptr || node.compute_data_type != DataType_t::NOT_SET) continue;
+        if (attention_fields(node) != nullptr || !schema_of(node.kind()).computes) continue;
+        if (node.compute_data_type != DataType_t::NOT_SET) continue;
         scope.at(node).report_node("no compute data type", "the type to compute in, the node's own or the graph's",
                                    "call set_compute_data_type(DataType_t::FLOAT) on the graph or on the attributes");
     }
@@ -130,7 +131,8 @@ constexpr Rule kRules[] = {
     {"graph.c02", "A node uses tensors of its own graph only.", INVALID_VALUE, belongs_to_graph},
     {"graph.c03", "Each tensor in use has a data type: its own, or the graph's io or intermediate type.",
      ATTRIBUTE_NOT_SET, has_data_type},
-    {"graph.c04", "Each pointwise, matmul and reduction node has a compute data type: its own or the graph's.",
+    {"graph.c04",
+     "Each node but attention, slice, reshape and transpose has a compute data type: its own or the graph's.",
      ATTRIBUTE_NOT_SET, primitives_have_compute_type},
     {"graph.c05", "Each tensor that is an input of the graph has dims and strides.", ATTRIBUTE_NOT_SET, has_layout},
     {"graph.c06", "A tensor has at most 8 dims.", INVALID_VALUE, has_rank_in_range},

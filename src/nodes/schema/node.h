@@ -97,6 +97,15 @@ enum Port : int { A, B, M_override, N_override, K_override, C, kPorts };
 namespace reduction {
 enum Port : int { X, Y, kPorts };
 }
+namespace slice {
+enum Port : int { X, Y, kPorts };
+}
+namespace reshape {
+enum Port : int { X, Y, kPorts };
+}
+namespace transpose {
+enum Port : int { X, Y, kPorts };
+}
 
 struct NodeSchema;
 
@@ -163,10 +172,33 @@ struct ReductionFields {
     bool is_deterministic = false;
 };
 
-using Fields = std::variant<SdpaForwardFields, SdpaBackwardFields, PointwiseFields, MatmulFields, ReductionFields>;
+struct SliceFields {
+    static NodeSchema const schema;
+
+    core::Dims start;
+    core::Dims limit;
+    core::Dims step;  // empty: 1 in each dim
+};
+
+struct ReshapeFields {
+    static NodeSchema const schema;
+
+    ReshapeMode_t mode = ReshapeMode_t::VIEW_ONLY;
+    core::Dims dim;     // of the result; empty: what the tensor says
+    core::Dims stride;  // the same
+};
+
+struct TransposeFields {
+    static NodeSchema const schema;
+
+    core::Dims permutation;
+};
+
+using Fields = std::variant<SdpaForwardFields, SdpaBackwardFields, PointwiseFields, MatmulFields, ReductionFields,
+                            SliceFields, ReshapeFields, TransposeFields>;
 
 // In the order of the alternatives of Fields.
-enum class NodeKind { SdpaForward, SdpaBackward, Pointwise, Matmul, Reduction };
+enum class NodeKind { SdpaForward, SdpaBackward, Pointwise, Matmul, Reduction, Slice, Reshape, Transpose };
 
 // Why a score modifier made nothing of the tensor at a port.
 struct ModifierFault {

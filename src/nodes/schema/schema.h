@@ -39,6 +39,7 @@ struct NodeSchema {
     // Fills data types, dims and strides of the node's output tensors where they are empty.
     void (*infer)(GraphSpec& graph, Node const& node);
     std::span<Rule const> (*rules)();
+    bool computes = true;  // and so needs a type to compute in; false for what moves elements
 };
 
 NodeSchema const& schema_of(NodeKind kind);

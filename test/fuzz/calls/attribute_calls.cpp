@@ -108,6 +108,13 @@ void set_plain(Machine& m, Numbers const& n) {
     m.pointwise.set_compute_data_type(n.as<DataType_t>(3, 23));
 }
 
+void set_move(Machine& m, Numbers const& n) {
+    m.slice.set_slices({{0, 1}, {0, 1}, {n[0], n[1]}, {n[2], n[3]}}).set_strides({1, 1, n[1] & 7, 1});
+    m.reshape.set_dim({1, 1, n[2] & 15, n[3]}).set_reshape_mode(n.as<cudnn_frontend::ReshapeMode_t>(0, 4));
+    if (n.flag(1)) m.reshape.set_stride({1, 1, n[0], 1});
+    m.transpose.set_permutation({0, 1, n[1] & 3, n[2]});
+}
+
 void rename(Machine& m, Numbers const& n) {
     on_attention(
         m, [&](auto& attributes) { attributes.set_name(std::string(static_cast<std::size_t>(n[1] & 0xff), 'n')); });
@@ -135,6 +142,7 @@ constexpr Call kCalls[] = {
     {"attributes.set_for_backward", set_for_backward},
     {"attributes.set_modifier", set_modifier},
     {"attributes.set_plain", set_plain},
+    {"attributes.set_move", set_move},
     {"attributes.rename", rename},
     {"attributes.start_anew", start_anew},
     {"attributes.move", move},

@@ -84,6 +84,17 @@ void add_reduction(Machine& m, Numbers const& n) {
     n.in(m.tensors, 2) = graph_of(m, n).reduction(n.in(m.tensors, 1), m.reduction);
 }
 
+void add_move(Machine& m, Numbers const& n) {
+    Tensor_ptr const x = n.in(m.tensors, 1);
+    Graph& graph = graph_of(m, n);
+    Tensor_ptr& y = n.in(m.tensors, 2);
+    switch (n.as<int>(3, 3)) {
+        case 0: y = graph.slice(x, m.slice); return;
+        case 1: y = graph.reshape(x, m.reshape); return;
+        default: y = graph.transpose(x, m.transpose);
+    }
+}
+
 // Whole graphs that are valid, where no option says otherwise: what other calls then spoil.
 void add_small_attention(Machine& m, Numbers const& n) {
     set_usual_types(m, n);
@@ -152,6 +163,7 @@ constexpr Call kCalls[] = {
     {"graph.add_pointwise", add_pointwise},
     {"graph.add_matmul", add_matmul},
     {"graph.add_reduction", add_reduction},
+    {"graph.add_move", add_move},
     {"graph.add_small_attention", add_small_attention},
     {"graph.add_small_backward", add_small_backward},
     {"graph.set_planning", set_planning},

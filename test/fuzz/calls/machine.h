@@ -29,6 +29,9 @@ struct Machine {
     cudnn_frontend::graph::Pointwise_attributes pointwise;
     cudnn_frontend::graph::Matmul_attributes matmul;
     cudnn_frontend::graph::Reduction_attributes reduction;
+    cudnn_frontend::graph::Slice_attributes slice;
+    cudnn_frontend::graph::Reshape_attributes reshape;
+    cudnn_frontend::graph::Transpose_attributes transpose;
     std::array<std::shared_ptr<cudnn_frontend::KernelCache>, 2> caches;
     std::array<std::vector<std::uint8_t>, 2> plans;
     std::array<std::string, 2> documents;

@@ -36,6 +36,15 @@ TEST_CASE("volume multiplies, and notices overflow") {
     CHECK_FALSE(core::volume({std::int64_t{1} << 32, std::int64_t{1} << 31}));
 }
 
+TEST_CASE("a permutation has each index once, and orders a list") {
+    CHECK(core::is_permutation({2, 0, 1}, 3));
+    CHECK(core::is_permutation({}, 0));
+    for (Dims const& other : {Dims{0, 1}, Dims{0, 1, 1}, Dims{1, 2, 3}, Dims{-1, 0, 1}}) {
+        CHECK_FALSE(core::is_permutation(other, 3));
+    }
+    CHECK(core::permuted({10, 20, 30}, {2, 0, 1}) == Dims{30, 10, 20});
+}
+
 TEST_CASE("span_of counts to the last element reached, and notices overflow") {
     CHECK(core::span_of({2, 3}, {3, 1}) == 6);
     CHECK(core::span_of({2, 3}, {100, 1}) == 103);

@@ -3,6 +3,7 @@
 #include "cudnn/library/heuristics.h"
 #include "cudnn/library/lower.h"
 #include "cudnn/library/status.h"
+#include "ir/builder.h"
 #include "unit/expand/attention_graphs.h"
 
 #include "support/catch.h"
@@ -212,6 +213,35 @@ TEST_CASE("the backend is told sums of lengths and the multiplier of offsets in 
     auto const primitive = cudnn::lower(test::composite(attention), fake.api(), {});
     CHECK(primitive.error().get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
     CHECK(primitive.error().get_message().find("::steps' is lengths that come as sums") != std::string::npos);
+}
+
+TEST_CASE(
+    "the backend is told what to move: of a slice, a transpose, and a reshape whose order is not that of memory") {
+    ir::Builder builder;
+    auto const value = [&](ir::Role role, std::int64_t uid, core::Dims dim, core::Dims stride) {
+        ir::Value made{.name = "x", .dim = std::move(dim), .stride = std::move(stride), .role = role, .uid = uid};
+        return builder.add(made);
+    };
+    auto const x = value(ir::Role::Input, 1, {4, 6}, {6, 1}), part = value(ir::Role::Virtual, -1, {2, 3}, {3, 1});
+    auto const turned = value(ir::Role::Virtual, -1, {3, 2}, {1, 3});
+    auto const row = value(ir::Role::Virtual, -1, {6}, {1}), same = value(ir::Role::Output, 2, {2, 3}, {3, 1});
+    builder.add({"slice", DataType_t::FLOAT, ir::SliceOp{.x = x, .y = part, .start = {2, 1}, .step = {1, 2}}});
+    builder.add({"transpose", DataType_t::FLOAT, ir::TransposeOp{.x = part, .y = turned, .permutation = {1, 0}}});
+    constexpr auto kLogical = ReshapeMode_t::LOGICAL;
+    builder.add({"moved", DataType_t::FLOAT, ir::ReshapeOp{.x = turned, .y = row, .mode = kLogical}});
+    builder.add({"kept", DataType_t::FLOAT, ir::ReshapeOp{.x = row, .y = same, .mode = kLogical}});
+    auto const graph = std::move(builder).finish();
+    REQUIRE(graph.error().get_message() == "");
+    FakeCudnn fake;
+    REQUIRE(cudnn::lower(graph.value(), fake.api(), {}).is_good());
+    INFO(fake.log());
+    for (char const* const told :
+         {"OPERATION_SLICE_START_INDICES 2 1", "OPERATION_SLICE_LIMIT_INDICES 4 6", "OPERATION_SLICE_STRIDES 1 2",
+          "OPERATION_TRANSPOSE_PERMUTATION 1 0", "OPERATION_RESHAPE_MODE "}) {
+        CHECK(count_of(fake.log(), told) == 1);
+    }
+    CHECK(count_of(fake.log(), "OPERATION_RESHAPE_XDESC") == 2);
+    CHECK(fake.alive() == 0);
 }
 
 TEST_CASE("the backend is told of block scales: elements, scales and their order, blocks of 32, result") {

@@ -50,6 +50,21 @@ TEST_CASE("text has one line for each value that no operation makes, then one fo
           "%7 max \"of\" row = REDUCE_MAX(x: %6, deterministic) -> FLOAT [2, 4, 8, 1] output uid 4\n");
 }
 
+TEST_CASE("text shows what operations that move elements are told") {
+    ir::Builder builder;
+    auto const x = builder.add(input("x", {4, 6}, 1));
+    auto const part = builder.add(temporary("part", {2, 3})), turned = builder.add(temporary("turned", {3, 2}));
+    auto const row = builder.add(output("row", {6}, 2));
+    builder.add(op(ir::SliceOp{.x = x, .y = part, .start = {2, 1}, .step = {1, 2}}));
+    builder.add(op(ir::TransposeOp{.x = part, .y = turned, .permutation = {1, 0}}));
+    builder.add(op(ir::ReshapeOp{.x = turned, .y = row, .mode = ReshapeMode_t::LOGICAL}));
+    CHECK(ir::to_text(std::move(builder).finish().value()) ==
+          "%0 x: input uid 1 FLOAT [4, 6]\n"
+          "%1 part = SLICE(x: %0 x, start=[2, 1], step=[1, 2]) -> FLOAT [2, 3]\n"
+          "%2 turned = TRANSPOSE(x: %1 part, permutation=[1, 0]) -> FLOAT [3, 2]\n"
+          "%3 row = RESHAPE(x: %2 turned, logical) -> FLOAT [6] output uid 2\n");
+}
+
 TEST_CASE("text shows the first numbers of a table and how many there are") {
     auto const text_of = [](std::size_t size) {
         ir::Builder builder;

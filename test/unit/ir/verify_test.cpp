@@ -301,6 +301,34 @@ TEST_CASE("reduction, generator and reshape") {
     check_says(rng(lengths("seed", 1, 9), 1.5), "has probability 1.500000; needs 0 to 1");
 }
 
+TEST_CASE("slices and transposes that leave their operand") {
+    auto const slice = [](core::Dims y, core::Dims start, core::Dims step) {
+        Draft draft;
+        auto const in = draft.in({4, 6}), out = draft.out(std::move(y));
+        draft.add(op(ir::SliceOp{.x = in, .y = out, .start = std::move(start), .step = std::move(step)}));
+        return draft;
+    };
+    CHECK(fault_of(slice({2, 3}, {2, 1}, {1, 2})) == "");
+    constexpr char const* kNeeded = "each element of y has to be one of x";
+    check_says(slice({3, 3}, {2, 1}, {1, 2}), kNeeded);
+    check_says(slice({2, 3}, {2, 2}, {1, 2}), kNeeded);
+    check_says(slice({2}, {2, 1}, {1, 2}), kNeeded);
+    check_says(slice({2, 3}, {-1, 1}, {1, 2}), kNeeded);
+    check_says(slice({2, 3}, {2, 1}, {0, 2}), kNeeded);
+    check_says(slice({2, 3}, {2}, {1}), kNeeded);
+
+    auto const transpose = [](core::Dims y, core::Dims permutation) {
+        Draft draft;
+        auto const in = draft.in({2, 3, 4}), out = draft.out(std::move(y));
+        draft.add(op(ir::TransposeOp{.x = in, .y = out, .permutation = std::move(permutation)}));
+        return draft;
+    };
+    CHECK(fault_of(transpose({4, 2, 3}, {2, 0, 1})) == "");
+    check_says(transpose({4, 3, 2}, {2, 0, 1}), "y needs each dim of x once, in that order");
+    check_says(transpose({4, 2, 3}, {2, 0, 0}), "y needs each dim of x once, in that order");
+    check_says(transpose({4, 2}, {2, 0}), "y needs each dim of x once, in that order");
+}
+
 TEST_CASE("attention: dims of its tensors") {
     check_says(forward([](Draft& d, auto& body) {
                    body.k = d.in({2, 3, 7, 8});

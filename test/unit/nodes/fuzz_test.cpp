@@ -54,12 +54,15 @@ class Fuzzer {
     DataType_t type() { return chance(3) ? static_cast<DataType_t>(below(25)) : DataType_t::FLOAT; }
 
     GraphSpec valid() {
-        switch (below(6)) {
+        switch (below(9)) {
             case 0: return attention_graph(NodeKind::SdpaForward);
             case 1: return attention_graph(NodeKind::SdpaBackward);
             case 2: return pointwise_graph(PointwiseMode_t::ADD);
             case 3: return matmul_graph();
             case 4: return reduction_graph();
+            case 5: return slice_graph();
+            case 6: return reshape_graph();
+            case 7: return transpose_graph();
             default: return chain_graph();
         }
     }

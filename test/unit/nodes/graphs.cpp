@@ -95,6 +95,33 @@ TestGraph reduction_graph() {
     return graph;
 }
 
+TestGraph slice_graph() {
+    TestGraph graph;
+    graph.add_node(NodeKind::Slice, "part");
+    graph.fields<SliceFields>() = {{1, 0, 2}, {3, 6, 8}, {1, 2, 3}};
+    graph.connect(slice::X, {4, 6, 8}, DataType_t::HALF);
+    graph.connect_output(slice::Y);
+    return graph;
+}
+
+TestGraph reshape_graph() {
+    TestGraph graph;
+    graph.add_node(NodeKind::Reshape, "rows");
+    graph.fields<ReshapeFields>().dim = {6, 4};
+    graph.connect(reshape::X, {2, 3, 4}, DataType_t::HALF);
+    graph.connect_output(reshape::Y);
+    return graph;
+}
+
+TestGraph transpose_graph() {
+    TestGraph graph;
+    graph.add_node(NodeKind::Transpose, "turned");
+    graph.fields<TransposeFields>().permutation = {2, 0, 1};
+    graph.connect(transpose::X, {2, 3, 4}, DataType_t::HALF);
+    graph.connect_output(transpose::Y);
+    return graph;
+}
+
 TestGraph chain_graph() {
     TestGraph graph;
     graph.io_data_type = DataType_t::FLOAT;

@@ -65,6 +65,9 @@ TestGraph block_scaled_graph(NodeKind kind);
 TestGraph pointwise_graph(PointwiseMode_t mode);  // {2, 3, 4} and {4}, FLOAT, a second operand where the mode takes one
 TestGraph matmul_graph();                         // {2, 4, 6, 16} * {2, 2, 16, 8}, FLOAT
 TestGraph reduction_graph();                      // {2, 3, 4} to {2, 1, 4}, FLOAT
+TestGraph slice_graph();                          // {4, 6, 8} from {1, 0, 2} to {3, 6, 8}, in steps of {1, 2, 3}
+TestGraph reshape_graph();                        // {2, 3, 4} to {6, 4}
+TestGraph transpose_graph();                      // {2, 3, 4} to {4, 2, 3}
 // out = neg(exp(in)), with a virtual tensor between.
 TestGraph chain_graph();
 

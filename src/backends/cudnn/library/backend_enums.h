@@ -47,6 +47,21 @@ enum class SdpaForwardAttribute : int {
     Cu_seq_len_kv
 };
 
+// Operations that move elements, from 9.22 on.
+enum class ReshapeMode : int { ViewOnly, Logical };
+inline constexpr auto kReshapeModeType = static_cast<cudnnBackendAttributeType_t>(31);
+inline constexpr auto kReshapeMode = static_cast<cudnnBackendAttributeName_t>(2202);
+inline constexpr auto kTransposeOperation = static_cast<cudnnBackendDescriptorType_t>(46);
+inline constexpr auto kTransposeX = static_cast<cudnnBackendAttributeName_t>(3200);
+inline constexpr auto kTransposeY = static_cast<cudnnBackendAttributeName_t>(3201);
+inline constexpr auto kTransposePermutation = static_cast<cudnnBackendAttributeName_t>(3202);
+inline constexpr auto kSliceOperation = static_cast<cudnnBackendDescriptorType_t>(47);
+inline constexpr auto kSliceX = static_cast<cudnnBackendAttributeName_t>(3300);
+inline constexpr auto kSliceY = static_cast<cudnnBackendAttributeName_t>(3301);
+inline constexpr auto kSliceStart = static_cast<cudnnBackendAttributeName_t>(3302);
+inline constexpr auto kSliceLimit = static_cast<cudnnBackendAttributeName_t>(3303);
+inline constexpr auto kSliceSteps = static_cast<cudnnBackendAttributeName_t>(3304);
+
 // Names for messages; a number where there is none.
 std::string attribute_name(cudnnBackendAttributeName_t attribute);
 

@@ -3,6 +3,7 @@
 
 #include "core/result.h"
 #include "cudnn/library/api.h"
+#include "cudnn/library/backend_enums.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -53,6 +54,8 @@ template <>
 struct AttributeType<cudnnBackendNumericalNote_t> : AttributeTag<CUDNN_TYPE_NUMERICAL_NOTE> {};
 template <>
 struct AttributeType<cudnnBackendTensorReordering_t> : AttributeTag<CUDNN_TYPE_TENSOR_REORDERING_MODE> {};
+template <>
+struct AttributeType<ReshapeMode> : AttributeTag<kReshapeModeType> {};
 template <>
 struct AttributeType<cudnnBackendDescriptor_t> : AttributeTag<CUDNN_TYPE_BACKEND_DESCRIPTOR> {};
 

@@ -146,8 +146,35 @@ class OperationLowering {
     }
 
     Descriptor make(ir::ReshapeOp const& op) {
-        return operation(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR,
-                         {{CUDNN_ATTR_OPERATION_RESHAPE_XDESC, op.x}, {CUDNN_ATTR_OPERATION_RESHAPE_YDESC, op.y}});
+        Descriptor made =
+            operation(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR,
+                      {{CUDNN_ATTR_OPERATION_RESHAPE_XDESC, op.x}, {CUDNN_ATTR_OPERATION_RESHAPE_YDESC, op.y}});
+        bool const moves = op.mode == ReshapeMode_t::LOGICAL && !(is_packed(op.x) && is_packed(op.y));
+        if (moves) made.set(kReshapeMode, ReshapeMode::Logical);
+        return made;
+    }
+
+    // In row-major order of its indices, which is then that of memory.
+    bool is_packed(ValueId id) const {
+        ir::Value const& value = tensors_.value(id);
+        return value.stride == core::packed_strides(value.dim);
+    }
+
+    Descriptor make(ir::SliceOp const& op) {
+        core::Dims limit = op.start;
+        core::Dims const& kept = tensors_.value(op.y).dim;
+        for (std::size_t d = 0; d < limit.size(); ++d) limit[d] += (kept[d] - 1) * op.step[d] + 1;
+        Descriptor made = operation(kSliceOperation, {{kSliceX, op.x}, {kSliceY, op.y}});
+        made.set_list(kSliceStart, std::span(op.start))
+            .set_list(kSliceLimit, std::span<std::int64_t const>(limit))
+            .set_list(kSliceSteps, std::span(op.step));
+        return made;
+    }
+
+    Descriptor make(ir::TransposeOp const& op) {
+        Descriptor made = operation(kTransposeOperation, {{kTransposeX, op.x}, {kTransposeY, op.y}});
+        made.set_list(kTransposePermutation, std::span(op.permutation));
+        return made;
     }
 
     Descriptor make(ir::PagedLoadOp const& op) {

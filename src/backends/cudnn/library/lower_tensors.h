@@ -15,6 +15,7 @@ class TensorLowering {
 
     // Null where the value is kNoValue or an earlier tensor failed; error() tells.
     cudnnBackendDescriptor_t tensor(ir::ValueId id);
+    ir::Value const& value(ir::ValueId id) const { return graph_.value(id); }
     // The sums whose steps the lengths are; kNoValue where they are no steps.
     ir::ValueId sums_of(ir::ValueId lengths) const;
     // A number that is no value of the op graph.

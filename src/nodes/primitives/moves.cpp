@@ -1,0 +1,26 @@
+#include "nodes/primitives/moves.h"
+
+#include "nodes/schema/wording.h"
+
+namespace cudnn_frontend::nodes::moves {
+
+void infer_type(GraphSpec& graph, Node const& node, int x, int y) {
+    TensorSpec const* const from = graph.tensor(node, x);
+    TensorSpec* const to = graph.tensor(node, y);
+    if (from == nullptr || to == nullptr || to->data_type != DataType_t::NOT_SET) return;
+    to->data_type = from->data_type;
+    if (to->data_type == DataType_t::NOT_SET) {
+        to->data_type = from->is_virtual ? graph.intermediate_data_type : graph.io_data_type;
+    }
+}
+
+void expect_type_of(RuleScope const& scope, int x, int y) {
+    TensorSpec const* const from = scope.tensor(x);
+    TensorSpec const* const to = scope.tensor(y);
+    if (from == nullptr || to == nullptr || !has_type(*from) || !has_type(*to)) return;
+    if (from->data_type == to->data_type) return;
+    scope.report_port(y, text("Y of type ", to->data_type), text("X's type ", from->data_type),
+                      "leave its type as it is, and convert with a pointwise IDENTITY");
+}
+
+}  // namespace cudnn_frontend::nodes::moves
