@@ -76,17 +76,30 @@ bool is_first_alone(Node const& node, std::set<TensorId> const& of_scores) {
     return is_sub ? has(pointwise::In_0) && !has(pointwise::In_1) : has(pointwise::In_0) != has(pointwise::In_1);
 }
 
+// A predicate that is made of scores, in the third place of BINARY_SELECT, has no slope.
+bool reads_any(Node const& node, std::set<TensorId> const& tensors) {
+    bool reads = false;
+    for_each_port(node, Direction::Input, [&](PortRow const& row, TensorId id) {
+        bool const is_predicate = node.kind() == NodeKind::Pointwise && row.port == pointwise::In_2;
+        if (!is_predicate && tensors.contains(id)) reads = true;
+    });
+    return reads;
+}
+
+std::string operation_of(Node const& node) {
+    auto const* const fields = std::get_if<PointwiseFields>(&node.fields);
+    return fields == nullptr ? schema_of(node.kind()).tag : core::name_of(fields->mode);
+}
+
 // The first node between the scores and what is made of them whose derivative is not 1. Nodes may stand in any order.
 Node const* first_curved_node(GraphSpec const& graph, TensorId scores) {
     std::set<TensorId> of_scores{scores};
     for (std::size_t known = 0; known != of_scores.size();) {
         known = of_scores.size();
         for (Node const& node : graph.nodes) {
+            if (attention_fields(node) != nullptr || !reads_any(node, of_scores)) continue;
             auto const* const fields = std::get_if<PointwiseFields>(&node.fields);
-            bool const reads = std::ranges::any_of(std::array{pointwise::In_0, pointwise::In_1}, [&](int port) {
-                return of_scores.contains(node.ports[static_cast<std::size_t>(port)]);
-            });
-            if (fields == nullptr || !reads) continue;
+            if (fields == nullptr) return &node;  // what moves scores moves their gradient too
             Slope const slope = slope_of(*fields, is_first_alone(node, of_scores));
             if (slope == Slope::Other) return &node;
             if (slope == Slope::One) of_scores.insert(node.ports[pointwise::Out_0]);
@@ -163,7 +176,7 @@ void curved_modifier_has_gradient(RuleScope const& scope) {
     Node const* const curved = first_curved_node(scope.graph(), id_at(scope, Score));
     if (curved == nullptr) return;
     scope.report_port(Score_mod,
-                      text("a modifier with the operation ", std::get<PointwiseFields>(curved->fields).mode, " in '",
+                      text("a modifier with the operation ", operation_of(*curved), " in '",
                            label(scope.graph(), *curved), "', and no gradient for it"),
                       "set_score_mod_bprop() where a modifier does more than add to scores or mask them",
                       "call set_score_mod_bprop() with what multiplies the gradient by the modifier's derivative");

@@ -14,6 +14,7 @@ using cudnn_frontend::graph::Pointwise_attributes;
 using cudnn_frontend::graph::Reduction_attributes;
 using cudnn_frontend::graph::SDPA_backward_attributes;
 using cudnn_frontend::graph::Tensor_attributes;
+using cudnn_frontend::graph::Transpose_attributes;
 namespace ready = cudnn_frontend::graph::attn::score_modifiers;
 using GraphPtr = std::shared_ptr<Graph>;
 
@@ -255,6 +256,11 @@ TEST_CASE("sdpa_bwd.c56: a modifier that multiplies, without its gradient") {
         tells(backward_report(SDPA_backward_attributes().set_score_mod(ready::softcap(2.0f).forward)),
               "[sdpa_bwd.c56] node 'backward', tensor 'softcap_scores::OUT_0': found a modifier with the operation DIV "
               "in 'softcap_before_tanh', and no gradient for it"));
+    auto const turned = [](GraphPtr const& graph, Tensor_ptr const& score) {
+        return graph->transpose(score, Transpose_attributes().set_name("turned").set_permutation({0, 1, 2, 3}));
+    };
+    CHECK(tells(backward_report(SDPA_backward_attributes().set_score_mod(turned)),
+                "found a modifier with the operation TRANSPOSE in 'turned', and no gradient for it"));
     auto const doubled = [](GraphPtr const& graph, Tensor_ptr const& score) {
         return graph->pointwise(score, score, Pointwise_attributes().set_name("sum").set_mode(PointwiseMode_t::ADD));
     };
