@@ -27,34 +27,35 @@ static std::string tensor_name(AttentionFacts const& facts, int port) {
 }
 
 static bool applies(Limit const& limit, nodes::Node const& node) {
+    bool const is_attention = nodes::attention_fields(node) != nullptr;
+    if (!is_attention) return limit.of == Of::Moves && !nodes::schema_of(node.kind()).computes;
     switch (limit.of) {
         case Of::All: break;
         case Of::Fp8: return nodes::is_fp8(node);
         case Of::BlockScaled: return nodes::is_block_scaled(node);
         case Of::Wider: return !nodes::is_fp8(node);
+        case Of::Moves: return false;
     }
     return true;
 }
 
-// None of a node that is not attention.
-static std::optional<AttentionFacts> facts_of(nodes::GraphSpec const& graph, nodes::Node const& node,
-                                              Settings const& settings = {}) {
+static AttentionFacts facts_of(nodes::GraphSpec const& graph, nodes::Node const& node, Settings const& settings = {}) {
+    static nodes::AttentionFields const kNone;
     nodes::AttentionFields const* const fields = nodes::attention_fields(node);
-    if (fields == nullptr) return std::nullopt;
-    return AttentionFacts{graph, node, *fields, node.kind() == nodes::NodeKind::SdpaBackward, settings};
+    bool const is_backward = node.kind() == nodes::NodeKind::SdpaBackward;
+    return {graph, node, fields == nullptr ? kNone : *fields, is_backward, settings};
 }
 
 Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities, Settings const& settings) {
     std::vector<Finding> findings;
     for (nodes::Node const& node : graph.spec().nodes) {
-        auto const facts = facts_of(graph.spec(), node, settings);
-        if (!facts) continue;
+        AttentionFacts const facts = facts_of(graph.spec(), node, settings);
         for (Limit const& limit : limits()) {
             if (!applies(limit, node)) continue;
-            auto violation = limit.check(*facts, capabilities);
+            auto violation = limit.check(facts, capabilities);
             if (!violation) continue;
             findings.push_back({limit.code,
-                                {limit.id, graph.label(node), tensor_name(*facts, violation->port)},
+                                {limit.id, graph.label(node), tensor_name(facts, violation->port)},
                                 std::move(violation->found),
                                 limit.statement,
                                 limit.fix});
@@ -69,8 +70,7 @@ bool masks_last_tile(core::Capabilities const& capabilities) {
 
 bool is_wrong_in_parts(nodes::ValidatedGraph const& graph) {
     return std::ranges::any_of(graph.spec().nodes, [&](nodes::Node const& node) {
-        auto const facts = facts_of(graph.spec(), node);
-        return facts && is_wrong_in_parts(*facts);
+        return nodes::attention_fields(node) != nullptr && is_wrong_in_parts(facts_of(graph.spec(), node));
     });
 }
 
@@ -85,8 +85,7 @@ static bool has_one_order(AttentionFacts const& facts) {
 
 bool is_deterministic(nodes::ValidatedGraph const& graph) {
     return std::ranges::all_of(graph.spec().nodes, [&](nodes::Node const& node) {
-        auto const facts = facts_of(graph.spec(), node);
-        return !facts || has_one_order(*facts);
+        return nodes::attention_fields(node) == nullptr || has_one_order(facts_of(graph.spec(), node));
     });
 }
 

@@ -17,11 +17,11 @@ struct Settings {
     bool dynamic_shapes = false;
 };
 
-// The facts about an attention node that limits are about.
+// The facts about a node that limits are about: of attention, but for limits of moves.
 struct AttentionFacts {
     nodes::GraphSpec const& graph;
     nodes::Node const& node;
-    nodes::AttentionFields const& fields;
+    nodes::AttentionFields const& fields;  // defaults where the node is none
     bool is_backward;
     Settings settings;
 
@@ -42,8 +42,8 @@ struct Violation {
 // operation has no place for it, so that engines would not even be told; asking for engines ends the process.
 enum class Ground { NoEngine, WrongRun, NoPlace, FatalQuestion };
 
-// The attention that a limit is about.
-enum class Of { All, Fp8, BlockScaled, Wider };
+// The nodes that a limit is about: attention, of one kind or all, or what moves elements.
+enum class Of { All, Fp8, BlockScaled, Wider, Moves };
 
 struct Limit {
     char const* id;         // cudnn.s07
@@ -58,7 +58,7 @@ struct Limit {
 
 std::span<Limit const> limits();
 
-// Every limit that the graph's attention nodes violate.
+// Every limit that the graph's nodes violate.
 Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities, Settings const& settings = {});
 
 // Whether backward's engines mask what is left of the last tile of keys themselves.

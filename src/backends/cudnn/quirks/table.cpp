@@ -228,6 +228,10 @@ Found dynamic_shapes(Facts const& facts, Capabilities const& here) {
     return Violation{-1, found + "with " + version(here.cudnn_version)};
 }
 
+Found moves(Facts const& facts, Capabilities const&) {
+    return Violation{-1, std::string("a ") + nodes::schema_of(facts.node.kind()).tag + " node"};
+}
+
 constexpr Limit kLimits[] = {
     {"cudnn.s01", "a GPU of compute capability 8.0 or newer", "run on the CPU with Target::cpu()",
      error_code_t::INVALID_CUDA_DEVICE, Ground::NoEngine, architecture},
@@ -488,6 +492,11 @@ constexpr Limit kLimits[] = {
      "with a causal mask cuDNN crashes",
      "leave out set_stats_use_log2(true), and multiply Stats by 1 / ln 2 after forward or by ln 2 before backward",
      kUnsupported, Ground::FatalQuestion, stats_in_base_2},
+    {"cudnn.s93",
+     "no slice, reshape and transpose nodes: no engine of cuDNN 9.19 or 9.28 takes one, and asked about one before "
+     "attention's K cuDNN crashes",
+     "say the same with the dims, strides and address of a tensor in memory, or use Target::cpu()", kUnsupported,
+     Ground::FatalQuestion, moves, Of::Moves},
 };
 
 }  // namespace
