@@ -24,13 +24,18 @@ std::string context(std::string const& value) { return document("{}", "[]", "\"c
 std::string matmul(std::string const& members) { return node(R"("tag": "MATMUL", )" + members); }
 std::string forward(std::string const& fields) { return node(R"("tag": "SDPA_FORWARD", "fields": {)" + fields + "}"); }
 
-std::string needed_tags() {
+// "needed one of a, b"; the name of each row is what name_of(row) says.
+template <class Rows, class NameOf>
+std::string needed_one_of(Rows const& rows, NameOf const& name_of) {
     std::string text = "needed one of ";
-    for (nodes::NodeSchema const* schema : nodes::all_schemas()) {
-        if (schema != nodes::all_schemas().front()) text += ", ";
-        text += schema->tag;
-    }
+    for (auto const& row : rows) text += (text.ends_with("of ") ? "" : ", ") + std::string(name_of(row));
     return text;
+}
+std::string needed_tags() {
+    return needed_one_of(nodes::all_schemas(), [](nodes::NodeSchema const* schema) { return schema->tag; });
+}
+std::string needed_fields(nodes::NodeSchema const& schema) {
+    return needed_one_of(schema.fields, [](nodes::Field const& field) { return field.name; });
 }
 
 std::string line(std::string const& where, std::string const& found, std::string const& rest) {
@@ -198,12 +203,8 @@ std::vector<Malformed> faulty_nodes() {
          line("/nodes/0/fields/padding", R"(the unknown member "padding")", kMatmulFields)},
         {matmul(R"("fields": {"padding_value": "NaN"})"),
          line("/nodes/0/fields/padding_value", "\"NaN\"", R"(needed a number, or one of "nan", "inf", "-inf")")},
-        {forward(R"("attn_scle": 1)"),
-         line("/nodes/0/fields/attn_scle", R"(the unknown member "attn_scle")",
-              "needed one of attn_scale, alibi_mask, padding_mask, diagonal_alignment, left_bound, right_bound, "
-              "dropout_probability, block_scaled, stats_use_log2, max_total_seq_len_q, max_total_seq_len_kv, "
-              "generate_stats, implementation, max_seq_len_kv, unfuse_fma; try "
-              "\"attn_scale\"")},
+        {forward(R"("attn_scle": 1)"), line("/nodes/0/fields/attn_scle", R"(the unknown member "attn_scle")",
+                                            needed_fields(nodes::SdpaForwardFields::schema) + "; try \"attn_scale\"")},
         {forward(R"("deterministic": true)"),
          line("/nodes/0/fields/deterministic", R"(the unknown member "deterministic")", "needed one of")},
         {forward(R"("attn_scale": 1e39)"),
