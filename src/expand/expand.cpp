@@ -20,6 +20,9 @@ static error_t no_fused_attention(std::string const& node) {
             {.node = node}};
 }
 
+// Whether attention as one operation has a place for all that the node asks for.
+static bool has_fused_form(AttentionScope const& at) { return !at.is_connected(Port::Score) && !at.is_fp8(); }
+
 // Keys that the Hopper engines work on at once.
 static constexpr std::int64_t kKeyTile = 128;
 
@@ -40,8 +43,7 @@ static error_t expand_attention(AttentionScope& at) {
     bool const wants_fused =
         capabilities.fused_attention == Fused::Preferred ||
         (capabilities.fused_attention == Fused::OnRequest && nodes::needs_unified(at.graph(), at.node()));
-    bool const has_fused_form = !at.is_connected(Port::Score) && !at.is_fp8();
-    bool const prefers_fused = implementation == AttentionImplementation_t::AUTO && has_fused_form && wants_fused;
+    bool const prefers_fused = implementation == AttentionImplementation_t::AUTO && has_fused_form(at) && wants_fused;
     if (!is_forward && capabilities.full_lengths_in_backward && wants_full_lengths(at)) at.use_full_lengths();
     if (asks_for_fused || prefers_fused) {
         is_forward ? expand_fused_forward(at) : expand_fused_backward(at);
