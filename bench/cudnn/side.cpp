@@ -10,7 +10,8 @@
 #include "cudnn/library/heuristics.h"
 #include "cudnn/library/library.h"
 #include "cudnn/library/lower.h"
-#include "expand/expand.h"
+#include "api/graph_impl.h"
+#include "cudnn/planning/lowering.h"
 #endif
 
 #include <chrono>
@@ -314,18 +315,18 @@ Descriptor ready;
 bool plan(cudnnContext* handle, Shape const& shape, Cost& cost) {
     ::describe(shape);
     auto const validation = fe::nodes::validate(fe::detail::Graph_access::snapshot(*graph).spec);
-    fe::expand::Capabilities const capabilities{.full_lengths_in_backward = true};
-    auto const op_graph = fe::expand::expand(*validation.graph, capabilities);
     Api const& api = *library().api;
-    auto lowered = lower(op_graph.value(), api, {});
     auto const device = Device::from_handle(api, handle);
+    fe::core::Capabilities const here{.cudnn_version = api.get_version(), .sm = device.value()->sm()};
+    auto const op_graph = fe::cudnn::op_graph_for_cudnn(*validation.graph, here);
+    auto lowered = lower(op_graph.value(), api, {});
     auto answer = ask_heuristics(lowered.value().graph, {.modes = {fe::HeurMode_t::A}, .device = device.value().get()});
     auto built = EnginePlan::build(std::move(answer.value().configs.front()), device.value().get(), nullptr);
     if (!good(built.error())) return false;
     engine = built.value();
     bindings = std::move(lowered.value().bindings);
     caller_uids.clear();
-    for (auto const& binding : op_graph.value().bindings()) caller_uids.push_back(binding.uid);
+    for (auto const& binding : op_graph.value().graph.bindings()) caller_uids.push_back(binding.uid);
     ready = Descriptor();
     cost.workspace = bindings.scratch_bytes + engine->workspace_bytes();
     return true;

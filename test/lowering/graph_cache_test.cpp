@@ -49,7 +49,7 @@ GraphKey key_of(Asked const& asked) {
     graph::Graph graph;
     describe(graph, asked.described);
     auto const validation = nodes::validate(cudnn_frontend::detail::Graph_access::snapshot(graph).spec);
-    auto op_graph = expand::expand(*validation.graph, cudnn::expansion_for_cudnn({}));
+    auto op_graph = cudnn::op_graph_for_cudnn(*validation.graph, {});
     cudnn::Api const& api = *cudnn::library().api;
     auto device = cudnn::Device::from_json(api, offline::find_device(asked.device).value().properties);
     return {

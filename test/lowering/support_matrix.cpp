@@ -120,7 +120,7 @@ core::Capabilities capabilities_of(cudnn::Api const& api, cudnn::Device const& d
 // Why the library makes no plan; asked past the table.
 std::string refusal_of(cudnn::Api const& api, nodes::ValidatedGraph const& graph, quirks::Settings const& settings,
                        cudnn::Device const& device, bool builds_plan) {
-    auto const op_graph = expand::expand(graph, cudnn::expansion_for_cudnn(capabilities_of(api, device)));
+    auto const op_graph = cudnn::op_graph_for_cudnn(graph, capabilities_of(api, device));
     if (op_graph.is_bad()) return op_graph.error().err_msg;
     auto const lowered = cudnn::lower(op_graph.value(), api, {.dynamic_shapes = settings.dynamic_shapes});
     if (lowered.is_bad()) return lowered.error().err_msg;

@@ -4,6 +4,7 @@
 #include "cudnn/library/lower.h"
 #include "cudnn/library/status.h"
 #include "ir/builder.h"
+#include "cudnn/passes/passes.h"
 #include "unit/expand/attention_graphs.h"
 
 #include "support/catch.h"
@@ -26,11 +27,15 @@ AttentionGraph every_option() {
         .band(DiagonalAlignment_t::TOP_LEFT, 3, 0);
 }
 
+cudnn::LegalGraph legal(ir::OpGraph const& graph) {
+    return cudnn::passes::legalize(graph, {.cudnn_version = 91900, .sm = 90}).value();
+}
+
 // From a device to a run, as a planner does it. Where a stage fails the ones behind it are left out.
 Error plan_and_run(FakeCudnn const& fake, ir::OpGraph const& graph) {
     auto const device = cudnn::Device::from_id(fake.api(), 0);
     if (device.is_bad()) return device.error();
-    auto const lowered = cudnn::lower(graph, fake.api(), {});
+    auto const lowered = cudnn::lower(legal(graph), fake.api(), {});
     if (lowered.is_bad()) return lowered.error();
     auto answer = cudnn::ask_heuristics(lowered.value().graph, {{HeurMode_t::A}, device.value().get()});
     if (answer.is_bad()) return answer.error();
@@ -50,7 +55,7 @@ Error plan_and_run(FakeCudnn const& fake, ir::OpGraph const& graph) {
 Error choose_load_and_fill(FakeCudnn const& fake, ir::OpGraph const& graph) {
     auto const device = cudnn::Device::from_json(fake.api(), "{}");
     if (device.is_bad()) return device.error();
-    auto const lowered = cudnn::lower(graph, fake.api(), {.dynamic_shapes = true});
+    auto const lowered = cudnn::lower(legal(graph), fake.api(), {.dynamic_shapes = true});
     if (lowered.is_bad()) return lowered.error();
     auto const knobs = cudnn::knobs_of_engine(lowered.value().graph, device.value().get(), 1);
     if (knobs.is_bad()) return knobs.error();
@@ -113,7 +118,7 @@ int count_of(std::string const& text, std::string const& part) {
 TEST_CASE("the backend is told each tensor's type, dims, strides, uid and alignment") {
     FakeCudnn fake;
     ir::OpGraph const graph = test::composite(AttentionGraph::forward().scale(0.5f));
-    REQUIRE(cudnn::lower(graph, fake.api(), {}).is_good());
+    REQUIRE(cudnn::lower(legal(graph), fake.api(), {}).is_good());
     INFO(fake.log());
     std::int64_t const uid = test::find_value(graph, "Q").uid;
     std::string const q = "uid " + std::to_string(uid);
@@ -131,7 +136,7 @@ TEST_CASE("the backend is told each tensor's type, dims, strides, uid and alignm
 TEST_CASE("every operation becomes one descriptor, in order, and the graph names them all") {
     FakeCudnn fake;
     ir::OpGraph const graph = test::composite(every_option());
-    REQUIRE(cudnn::lower(graph, fake.api(), {}).is_good());
+    REQUIRE(cudnn::lower(legal(graph), fake.api(), {}).is_good());
     INFO(fake.log());
     CHECK(count_of(fake.log(), "\nOPERATION_") == static_cast<int>(graph.ops().size()));
     std::string const line = fake.log().substr(fake.log().find("OPERATIONGRAPH "));
@@ -143,7 +148,7 @@ TEST_CASE("every operation becomes one descriptor, in order, and the graph names
 TEST_CASE("the backend is told of pages: container, table, lengths and result of each load") {
     FakeCudnn fake;
     ir::OpGraph const graph = test::composite(AttentionGraph::forward().padding().pages());
-    REQUIRE(cudnn::lower(graph, fake.api(), {}).is_good());
+    REQUIRE(cudnn::lower(legal(graph), fake.api(), {}).is_good());
     INFO(fake.log());
     for (char const* const part : {"CONTAINER_DESC", "YDESC", "SEQUENCE_DESC", "PAGE_TABLE_DESC"}) {
         CHECK(count_of(fake.log(), std::string("PAGED_CACHE_LOAD_") + part) == 2);
@@ -158,7 +163,7 @@ TEST_CASE("the backend gets the memory for packed sums that bounds on rows say, 
     };
     auto const lowered = [](AttentionGraph attention) -> Lowered {
         FakeCudnn fake;
-        auto const graph = cudnn::lower(test::composite(attention), fake.api(), {});
+        auto const graph = cudnn::lower(legal(test::composite(attention)), fake.api(), {});
         REQUIRE(graph.is_good());
         auto const like = [&](int port) {
             auto const offset = static_cast<std::size_t>(attention.tensor(port).ragged_offset);
@@ -186,7 +191,7 @@ TEST_CASE("the backend is told that a sum is deterministic from 9.11 on, which f
         FakeCudnn fake;
         fake.version = version;
         ir::OpGraph const graph = test::composite(AttentionGraph::backward().heads(2, 2).deterministic());
-        REQUIRE(cudnn::lower(graph, fake.api(), {}).is_good());
+        REQUIRE(cudnn::lower(legal(graph), fake.api(), {}).is_good());
         return count_of(fake.log(), "REDUCTION_IS_DETERMINISTIC 1");
     };
     CHECK(marks(91002) == 0);
@@ -201,7 +206,7 @@ TEST_CASE("the backend is told sums of lengths and the multiplier of offsets in 
     attention.connect(Port::Cu_seq_len_q, DataType_t::INT32, {3, 1, 1, 1});
     ir::OpGraph const graph = test::fused(attention);
     FakeCudnn fake;
-    REQUIRE(cudnn::lower(graph, fake.api(), {}).is_good());
+    REQUIRE(cudnn::lower(legal(graph), fake.api(), {}).is_good());
     INFO(fake.log());
     std::string const sums = "uid " + std::to_string(test::find_value(graph, "cu_seq_len_q").uid);
     std::string const lengths = "uid " + std::to_string(test::find_value(graph, "seq_len_kv").uid);
@@ -210,7 +215,7 @@ TEST_CASE("the backend is told sums of lengths and the multiplier of offsets in 
     CHECK(count_of(fake.log(), "SEQ_LEN_QDESC") == 1);
     CHECK(count_of(fake.log(), "TENSOR_RAGGED_OFFSET_MULTIPLIER 32") == 4);
     CHECK(fake.alive() == 0);
-    auto const primitive = cudnn::lower(test::composite(attention), fake.api(), {});
+    auto const primitive = cudnn::lower(legal(test::composite(attention)), fake.api(), {});
     CHECK(primitive.error().get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
     CHECK(primitive.error().get_message().find("::steps' is lengths that come as sums") != std::string::npos);
 }
@@ -247,7 +252,7 @@ TEST_CASE(
 TEST_CASE("the backend is told of block scales: elements, scales and their order, blocks of 32, result") {
     FakeCudnn fake;
     ir::OpGraph const graph = test::composite(AttentionGraph::forward().block_scaled().scale(0.5f));
-    REQUIRE(cudnn::lower(graph, fake.api(), {}).is_good());
+    REQUIRE(cudnn::lower(legal(graph), fake.api(), {}).is_good());
     INFO(fake.log());
     for (char const* const part : {"XDESC", "SCALE_DESC", "YDESC", "MATH_PREC", "BLOCK_SIZE 32"}) {
         CHECK(count_of(fake.log(), std::string("BLOCK_SCALE_DEQUANTIZE_") + part) == 3);
@@ -265,7 +270,7 @@ TEST_CASE("the backend is told of block scales: elements, scales and their order
 TEST_CASE("a pack is made once for runs on the same memory, and anew for others") {
     FakeCudnn fake;
     ir::OpGraph const graph = test::composite(AttentionGraph::forward());
-    auto const lowered = cudnn::lower(graph, fake.api(), {});
+    auto const lowered = cudnn::lower(legal(graph), fake.api(), {});
     auto answer = cudnn::ask_heuristics(lowered.value().graph, {{HeurMode_t::A}, nullptr});
     auto const plan = cudnn::EnginePlan::build(std::move(answer.value().configs.front()), nullptr, nullptr);
     REQUIRE(plan.is_good());
@@ -330,7 +335,7 @@ TEST_CASE("a failure names the descriptor, the attribute, the operation or tenso
     FakeCudnn fake;
     fake.fail_at(4);
     fake.set_last_error("Warning: CUDNN_STATUS_BAD_PARAM; Reason: no such type at: (type == known)\nWarning: outer\n");
-    auto const lowered = cudnn::lower(test::composite(AttentionGraph::forward()), fake.api(), {});
+    auto const lowered = cudnn::lower(legal(test::composite(AttentionGraph::forward())), fake.api(), {});
     INFO(lowered.error().err_msg);
     CHECK(lowered.error().err_msg ==
           "setting CUDNN_ATTR_TENSOR_DATA_TYPE of tensor 'Q' failed: CUDNN_STATUS_BAD_PARAM: no such type");

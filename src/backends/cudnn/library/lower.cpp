@@ -4,7 +4,6 @@
 #include "core/names.h"
 #include "cudnn/library/backend_enums.h"
 #include "cudnn/library/lower_tensors.h"
-#include "cudnn/passes/edge_masks.h"
 
 #include <initializer_list>
 #include <optional>
@@ -13,7 +12,6 @@ namespace cudnn_frontend::cudnn {
 namespace {
 
 using ir::ValueId;
-using Comparisons = std::map<ValueId, ir::PointwiseOp>;
 
 constexpr auto kBlockSize = static_cast<std::int32_t>(core::kScaleBlock);
 
@@ -26,8 +24,8 @@ bool is_backward(PointwiseMode_t mode) { return std::string_view(core::name_of(m
 
 class OperationLowering {
    public:
-    OperationLowering(TensorLowering& tensors, Api const& api, ir::Op const& op, Comparisons const& turned)
-        : tensors_(tensors), api_(api), op_(op), turned_(turned), subject_("operation '" + op.name + "'") {}
+    OperationLowering(TensorLowering& tensors, Api const& api, ir::Op const& op)
+        : tensors_(tensors), api_(api), op_(op), subject_("operation '" + op.name + "'") {}
 
     Result<Descriptor> lower() {
         Descriptor operation = std::visit([&](auto const& body) { return make(body); }, op_.body);
@@ -105,9 +103,7 @@ class OperationLowering {
         return parameters;
     }
 
-    Descriptor make(ir::PointwiseOp const& told) {
-        auto const turned = turned_.find(told.out);
-        ir::PointwiseOp const& op = turned == turned_.end() ? told : turned->second;
+    Descriptor make(ir::PointwiseOp const& op) {
         constexpr auto kType = CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR;
         Descriptor parameters = pointwise_parameters(op);
         Descriptor made = is_backward(op.mode) ? operation(kType, {{CUDNN_ATTR_OPERATION_POINTWISE_DYDESC, op.in[0]},
@@ -249,20 +245,18 @@ class OperationLowering {
     TensorLowering& tensors_;
     Api const& api_;
     ir::Op const& op_;
-    Comparisons const& turned_;
     std::string subject_;
     error_t error_;
 };
 
 }  // namespace
 
-Result<LoweredGraph> lower(ir::OpGraph const& graph, Api const& api, LoweringOptions const& options) {
+Result<LoweredGraph> lower(LegalGraph const& graph, Api const& api, LoweringOptions const& options) {
     TensorLowering tensors(graph, api);
     std::vector<Descriptor> operations;
     std::vector<cudnnBackendDescriptor_t> pointers;
-    Comparisons const turned = turned_comparisons(graph);
-    for (ir::Op const& op : graph.ops()) {
-        auto operation = OperationLowering(tensors, api, op, turned).lower();
+    for (ir::Op const& op : graph.graph.ops()) {
+        auto operation = OperationLowering(tensors, api, op).lower();
         if (operation.is_bad()) return operation.error();
         operations.push_back(std::move(operation).value());
         pointers.push_back(operations.back().get());

@@ -1,8 +1,8 @@
-// Op graph -> operation graph. The op graph is one that ir::verify() accepts.
+// Op graph -> operation graph. The op graph is one that ir::verify() accepts and that passes/ have legalized.
 #pragma once
 
 #include "cudnn/library/lowered_graph.h"
-#include "ir/op_graph.h"
+#include "cudnn/passes/legal_graph.h"
 
 namespace cudnn_frontend::cudnn {
 
@@ -10,6 +10,6 @@ struct LoweringOptions {
     bool dynamic_shapes = false;
 };
 
-Result<LoweredGraph> lower(ir::OpGraph const& graph, Api const& api, LoweringOptions const& options);
+Result<LoweredGraph> lower(LegalGraph const& graph, Api const& api, LoweringOptions const& options);
 
 }  // namespace cudnn_frontend::cudnn

@@ -35,12 +35,12 @@ Table pack_table(ir::Value const& value) {
 
 }  // namespace
 
-TensorLowering::TensorLowering(ir::OpGraph const& graph, Api const& api)
-    : graph_(graph),
+TensorLowering::TensorLowering(LegalGraph const& graph, Api const& api)
+    : graph_(graph.graph),
       api_(api),
-      tensors_(graph.values().size()),
-      is_uid_given_(graph.values().size(), false),
-      rank_(largest_rank(graph)) {}
+      tensors_(graph_.values().size()),
+      is_uid_given_(graph_.values().size(), false),
+      rank_(largest_rank(graph_)) {}
 
 cudnnBackendDescriptor_t TensorLowering::tensor(ir::ValueId id) {
     if (id == ir::kNoValue || error_.is_bad()) return nullptr;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cudnn/library/lowered_graph.h"
-#include "ir/op_graph.h"
+#include "cudnn/passes/legal_graph.h"
 
 #include <map>
 #include <utility>
@@ -11,7 +11,7 @@ namespace cudnn_frontend::cudnn {
 
 class TensorLowering {
    public:
-    TensorLowering(ir::OpGraph const& graph, Api const& api);
+    TensorLowering(LegalGraph const& graph, Api const& api);
 
     // Null where the value is kNoValue or an earlier tensor failed; error() tells.
     cudnnBackendDescriptor_t tensor(ir::ValueId id);

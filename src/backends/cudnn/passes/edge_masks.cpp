@@ -2,81 +2,68 @@
 
 #include "core/index_axis.h"
 
-#include <map>
+#include <set>
 #include <utility>
 
-namespace cudnn_frontend::cudnn {
+namespace cudnn_frontend::cudnn::passes {
 namespace {
 
 using ir::PointwiseOp;
 using ir::ValueId;
-
-// The pointwise operations of a graph by what they write.
-class Pointwise {
-   public:
-    explicit Pointwise(ir::OpGraph const& graph) {
-        for (ir::Op const& op : graph.ops()) {
-            auto const* const pointwise = std::get_if<PointwiseOp>(&op.body);
-            if (pointwise != nullptr) writers_[pointwise->out] = pointwise;
-        }
-    }
-
-    PointwiseOp const* writer_of(ValueId value) const {
-        auto const found = writers_.find(value);
-        return found == writers_.end() ? nullptr : found->second;
-    }
-
-    std::int64_t axis_of(ValueId value) const {
-        return core::index_axis(value, [&](ValueId of) -> core::PointwiseStep<ValueId> {
-            PointwiseOp const* const op = writer_of(of);
-            if (op == nullptr) return {};
-            return {op->mode, op->axis, op->in[0], op->in[1]};
-        });
-    }
-
-   private:
-    std::map<ValueId, PointwiseOp const*> writers_;
-};
+using enum PointwiseMode_t;
 
 constexpr std::int64_t kRows = 2;  // the axis of queries
 
+std::int64_t axis_of(Draft const& draft, ValueId value) {
+    return core::index_axis(value, [&](ValueId of) -> core::PointwiseStep<ValueId> {
+        auto const* const op = draft.written_by<PointwiseOp>(of);
+        if (op == nullptr) return {};
+        return {op->mode, op->axis, op->in[0], op->in[1]};
+    });
+}
+
 // An index of one query, such as its columns: its row, 0, and numbers from memory.
-bool is_index_in_memory(ir::OpGraph const& graph, PointwiseOp const* writer) {
-    bool const is_sum = writer != nullptr && writer->mode == PointwiseMode_t::ADD && writer->in[1] != ir::kNoValue;
-    return is_sum && !graph.value(writer->in[1]).table.empty();
+bool is_index_in_memory(Draft const& draft, ValueId value) {
+    PointwiseOp const* const sum = draft.step(value, ADD);
+    return sum != nullptr && sum->in[1] != ir::kNoValue && !draft.value(sum->in[1]).table.empty();
 }
 
 // row >= column as column <= row.
-PointwiseOp turned_around(PointwiseOp comparison) {
-    using enum PointwiseMode_t;
+void turn(PointwiseOp& comparison) {
     std::swap(comparison.in[0], comparison.in[1]);
     switch (comparison.mode) {
         case CMP_GE: comparison.mode = CMP_LE; break;
         case CMP_GT: comparison.mode = CMP_LT; break;
         default: comparison.mode = CMP_GT; break;  // of CMP_LT
     }
-    return comparison;
+}
+
+// What the comparisons write that have to be turned.
+std::set<ValueId> comparisons_to_turn(Draft const& draft) {
+    std::set<ValueId> found;
+    PointwiseOp const* last_edge = nullptr;
+    for (ir::Op const& op : draft.ops) {
+        auto const* const select = std::get_if<PointwiseOp>(&op.body);
+        if (select == nullptr || select->mode != BINARY_SELECT) continue;
+        auto const* const comparison = draft.written_by<PointwiseOp>(select->in[2]);
+        if (comparison == nullptr || axis_of(draft, comparison->in[0]) != kRows) continue;
+        if (comparison->mode == CMP_LT && !is_index_in_memory(draft, comparison->in[0])) found.insert(comparison->out);
+        if (comparison->mode != CMP_GE && comparison->mode != CMP_GT) continue;
+        if (last_edge != nullptr) found.insert(last_edge->out);
+        last_edge = comparison;
+    }
+    return found;
 }
 
 }  // namespace
 
-std::map<ValueId, PointwiseOp> turned_comparisons(ir::OpGraph const& graph) {
-    using enum PointwiseMode_t;
-    Pointwise const pointwise(graph);
-    std::map<ValueId, PointwiseOp> turned;
-    PointwiseOp const* last_edge = nullptr;
-    for (ir::Op const& op : graph.ops()) {
-        auto const* const select = std::get_if<PointwiseOp>(&op.body);
-        if (select == nullptr || select->mode != BINARY_SELECT) continue;
-        PointwiseOp const* const comparison = pointwise.writer_of(select->in[2]);
-        if (comparison == nullptr || pointwise.axis_of(comparison->in[0]) != kRows) continue;
-        bool const is_in_memory = is_index_in_memory(graph, pointwise.writer_of(comparison->in[0]));
-        if (comparison->mode == CMP_LT && !is_in_memory) turned.emplace(comparison->out, turned_around(*comparison));
-        if (comparison->mode != CMP_GE && comparison->mode != CMP_GT) continue;
-        if (last_edge != nullptr) turned.emplace(last_edge->out, turned_around(*last_edge));
-        last_edge = comparison;
+Draft turn_edge_masks(Draft draft, core::Capabilities const&) {
+    std::set<ValueId> const found = comparisons_to_turn(draft);
+    for (ir::Op& op : draft.ops) {
+        auto* const comparison = std::get_if<PointwiseOp>(&op.body);
+        if (comparison != nullptr && found.contains(comparison->out)) turn(*comparison);
     }
-    return turned;
+    return draft;
 }
 
-}  // namespace cudnn_frontend::cudnn
+}  // namespace cudnn_frontend::cudnn::passes

@@ -2,6 +2,7 @@
 
 #include "core/environment.h"
 #include "cudnn/library/library.h"
+#include "cudnn/passes/passes.h"
 #include "cudnn/planning/graph_cache.h"
 #include "cudnn/planning/kernel_store.h"
 #include "cudnn/quirks/support.h"
@@ -63,7 +64,7 @@ Result<std::shared_ptr<SharedGraph>> lowered_graph(GraphKey key, plan::Settings 
 
 std::shared_ptr<Context const> context_of(plan::PlanningInput const& input, SharedGraph const& graph,
                                           plan::CheckIndices check_indices) {
-    auto context = make_context(input, graph.key().device, graph.key().op_graph, check_indices);
+    auto context = make_context(input, graph.key().device, graph.key().op_graph.graph, check_indices);
     context->bindings = graph.bindings();
     context->tables = graph.tables();
     context->dynamic_shapes = graph.key().dynamic_shapes;
@@ -77,6 +78,12 @@ expand::Capabilities expansion_for_cudnn(core::Capabilities const& device) {
             .full_lengths_in_backward = true,
             .masks_last_tile = quirks::masks_last_tile(device),
             .packed_scratch = quirks::takes_packed_scratch(device)};
+}
+
+Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device) {
+    auto op_graph = expand::expand(graph, expansion_for_cudnn(device));
+    if (op_graph.is_bad()) return op_graph.error();
+    return passes::legalize(std::move(op_graph).value(), device);
 }
 
 core::Capabilities capabilities_of(PlanningDevice const& device) {
@@ -110,7 +117,7 @@ Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& i
     SDPA_GRAPH_TRY(check_sm_version(input.settings, *device.value().device));
     SDPA_GRAPH_TRY(check_limits(input.graph, device.value(), input.settings.dynamic_shapes));
     SDPA_GRAPH_TRY(check_engines());
-    auto op_graph = expand::expand(input.graph, expansion_for_cudnn(capabilities_of(device.value())));
+    auto op_graph = op_graph_for_cudnn(input.graph, capabilities_of(device.value()));
     if (op_graph.is_bad()) return op_graph.error();
     auto graph = lowered_graph({std::move(op_graph).value(), std::move(device).value(), input.settings.dynamic_shapes,
                                 input.settings.sm_count},

@@ -23,7 +23,8 @@ Result<std::shared_ptr<EnginePlan const>> SharedEngine::compile(Device const* de
 bool same_plans(GraphKey const& a, GraphKey const& b) {
     PlanningDevice const &x = a.device, &y = b.device;
     return a.dynamic_shapes == b.dynamic_shapes && a.sm_count == b.sm_count && x.api == y.api &&
-           x.is_live == y.is_live && ir::same_work(a.op_graph, b.op_graph) && x.device->json() == y.device->json();
+           x.is_live == y.is_live && a.op_graph.scratch == b.op_graph.scratch &&
+           ir::same_work(a.op_graph.graph, b.op_graph.graph) && x.device->json() == y.device->json();
 }
 
 Result<std::shared_ptr<DeviceTables const>> tables_for(PlanningDevice const& device, Bindings const& bindings) {

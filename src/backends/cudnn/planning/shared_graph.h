@@ -5,9 +5,9 @@
 #include "cudnn/library/engine_plan.h"
 #include "cudnn/library/heuristics.h"
 #include "cudnn/library/lowered_graph.h"
+#include "cudnn/passes/legal_graph.h"
 #include "cudnn/planning/device_tables.h"
 #include "cudnn/planning/planning_device.h"
-#include "ir/op_graph.h"
 
 #include <memory>
 #include <mutex>
@@ -41,7 +41,7 @@ Result<std::shared_ptr<DeviceTables const>> tables_for(PlanningDevice const& dev
 
 // Whatever decides how a graph is lowered and planned.
 struct GraphKey {
-    ir::OpGraph op_graph;
+    LegalGraph op_graph;
     PlanningDevice device;
     bool dynamic_shapes = false;
     std::int32_t sm_count = 0;

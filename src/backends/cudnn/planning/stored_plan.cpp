@@ -65,16 +65,16 @@ Result<plan::Loaded> load_stored_plan(plan::PlanningInput const& input, std::str
     if (stored.is_bad()) return stored.error();
     auto device = find_planning_device(input.target, input.settings.device.get());
     if (device.is_bad()) return device.error();
-    auto const op_graph = expand::expand(input.graph, expansion_for_cudnn(capabilities_of(device.value())));
+    auto const op_graph = op_graph_for_cudnn(input.graph, capabilities_of(device.value()));
     if (op_graph.is_bad()) return op_graph.error();
-    SDPA_GRAPH_TRY(check_stored(stored.value(), device.value(), op_graph.value().bindings().size()));
+    SDPA_GRAPH_TRY(check_stored(stored.value(), device.value(), op_graph.value().graph.bindings().size()));
     SDPA_GRAPH_TRY(check_stored_support(input.graph, stored.value(), device.value()));
     auto engine = EnginePlan::load(*device.value().api, stored.value().choice, stored.value().engine_plan,
                                    input.target.handle(), device.value().device.get());
     if (engine.is_bad()) return engine.error();
     auto tables = tables_for(device.value(), stored.value().bindings);
     if (tables.is_bad()) return tables.error();
-    auto context = make_context(input, std::move(device).value(), op_graph.value(), check_indices);
+    auto context = make_context(input, std::move(device).value(), op_graph.value().graph, check_indices);
     context->bindings = std::move(stored.value().bindings);
     context->tables = std::move(tables).value();
     context->dynamic_shapes = stored.value().dynamic_shapes;

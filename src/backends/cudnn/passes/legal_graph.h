@@ -1,0 +1,26 @@
+// An op graph in the form that cuDNN's engines take and compute right.
+#pragma once
+
+#include "ir/op_graph.h"
+
+#include <map>
+
+namespace cudnn_frontend::cudnn {
+
+// Memory in the plan's workspace for a value that the op graph keeps between operations.
+struct Scratch {
+    // The ragged value whose rows it lies like, with room for as many as that one has at most; kNoValue: the value has
+    // room for its own dims.
+    ir::ValueId packed_like = ir::kNoValue;
+
+    friend bool operator==(Scratch const&, Scratch const&) = default;
+};
+
+using ScratchMap = std::map<ir::ValueId, Scratch>;
+
+struct LegalGraph {
+    ir::OpGraph graph;
+    ScratchMap scratch = {};
+};
+
+}  // namespace cudnn_frontend::cudnn

@@ -1,0 +1,25 @@
+// Legalization: from the mathematics of an op graph to the form of it that cuDNN's engines take and compute right.
+#pragma once
+
+#include "core/capabilities.h"
+#include "cudnn/passes/draft.h"
+
+#include <span>
+
+namespace cudnn_frontend::cudnn::passes {
+
+// A pure function. The interpreter computes the same from what it takes and from what it gives; docs/cudnn-passes.md
+// has what each is for.
+struct Pass {
+    char const* name;
+    char const* quirk;  // of cuDNN, which is its reason: cudnn.w01
+    Draft (*run)(Draft draft, core::Capabilities const& capabilities);
+};
+
+// In the order in which they run: some rely on the form that others give.
+std::span<Pass const> all();
+
+Result<LegalGraph> run(Pass const& pass, LegalGraph const& graph, core::Capabilities const& capabilities);
+Result<LegalGraph> legalize(ir::OpGraph graph, core::Capabilities const& capabilities);
+
+}  // namespace cudnn_frontend::cudnn::passes
