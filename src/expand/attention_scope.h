@@ -49,6 +49,10 @@ class AttentionScope : public NodeScope {
     ir::ValueId add_index(std::string const& name) { return add_score(name, DataType_t::INT32); }
     ir::ValueId add_predicate(std::string const& name) { return add_score(name, DataType_t::BOOLEAN); }
     ir::ValueId add_row(std::string const& name);  // {B, Hq, Sq, 1}
+    // The user's tensor of such rows, or a new value.
+    ir::ValueId row_result(int port, std::string const& name) {
+        return is_connected(port) ? this->port(port) : add_row(name);
+    }
     // The same, or the tensor that shows it to a modifier.
     ir::ValueId add_shown_score(int port, std::string const& name) {
         return is_connected(port) ? this->port(port) : add_score(name);

@@ -1,9 +1,6 @@
 // Nodes that are one primitive operation.
 #include "expand/node_expansions.h"
 
-#include <utility>
-#include <vector>
-
 namespace cudnn_frontend::expand {
 
 using ir::ValueId;
@@ -17,40 +14,8 @@ static ValueId operand_with_rows(NodeScope& at, int port, bool is_backward) {
     return is_four ? at.repeat_row_if_needed(id, out[2], is_backward) : id;
 }
 
-// Forward's engines split the keys of one query, and count each part's columns from 0; where heads share keys, they
-// count the key heads.
-static bool is_miscounted(NodeScope& at, Operands operands) {
-    auto const& fields = std::get<nodes::PointwiseFields>(at.node().fields);
-    core::Dims const& dim = at.graph().tensor(at.node(), nodes::pointwise::Out_0)->dim;
-    bool const is_one_row = operands == Operands::OfForward && dim.size() == 4 && dim[2] == 1;
-    return is_one_row && fields.mode == PointwiseMode_t::GEN_INDEX && (fields.axis == 1 || fields.axis == 3);
-}
-
-// The index as 0 and numbers from memory: the row is 0, and engines take no first operand that lies in memory.
-static void expand_index_of_one_query(NodeScope& at) {
-    using namespace nodes::pointwise;
-    std::int64_t const axis = *std::get<nodes::PointwiseFields>(at.node().fields).axis;
-    ir::ValueId const result = at.port(Out_0);
-    ir::Value const index = at.value(result);
-    ir::ValueId const row =
-        at.add({.name = index.name + "::row", .type = index.type, .dim = index.dim, .stride = index.stride});
-    core::Dims const dim{1, axis == 1 ? index.dim[1] : 1, 1, index.dim[3]};
-    std::vector<double> numbers;
-    for (std::int64_t h = 0; h < dim[1]; ++h) {
-        for (std::int64_t j = 0; j < dim[3]; ++j) numbers.push_back(static_cast<double>(axis == 1 ? h : j));
-    }
-    ir::ValueId const counted = at.add_table(index.name + "::counted", dim, std::move(numbers), index.type);
-    DataType_t const compute = at.compute_type_for(index.type);
-    ir::PointwiseOp of_row{.mode = PointwiseMode_t::GEN_INDEX}, sum{.mode = PointwiseMode_t::ADD};
-    of_row.in[0] = at.port(In_0), of_row.out = row, of_row.axis = 2;
-    sum.in[0] = row, sum.in[1] = counted, sum.out = result;
-    at.add(ir::Op{at.name() + "::row", compute, of_row});
-    at.add(ir::Op{at.name(), compute, sum});
-}
-
 static void expand_pointwise(NodeScope& at, Operands operands) {
     using namespace nodes::pointwise;
-    if (is_miscounted(at, operands)) return expand_index_of_one_query(at);
     auto const operand = [&](int port) {
         if (operands == Operands::OfNode) return at.port(port);
         return operand_with_rows(at, port, operands == Operands::OfBackward);

@@ -35,20 +35,8 @@ static std::vector<double> alibi_slopes(std::int64_t heads) {
     return slopes;
 }
 
-// In forward engines split the keys of one query, and count each part's columns from 0; beside pages they take the
-// slope of another head. There the biases are in memory.
-static ValueId add_alibi_of_one_query(AttentionScope& at, ValueId s) {
-    std::vector<double> biases;
-    for (double const slope : alibi_slopes(at.score_dim()[1])) {
-        for (std::int64_t j = 0; j < at.keys(); ++j) biases.push_back(slope * static_cast<double>(j));
-    }
-    ValueId const table = at.add_table("alibi_biases", {1, at.score_dim()[1], 1, at.keys()}, std::move(biases));
-    return at.pointwise(ADD, {s, table}, at.add_score("alibi_scores"));
-}
-
 // s[b,h,i,j] += slope[h] (j - i). The distance is the plain one, whatever diagonal the masks follow.
 static ValueId add_alibi(AttentionScope& at, ValueId s) {
-    if (at.queries() == 1 && !at.is_backward()) return add_alibi_of_one_query(at, s);
     std::int64_t const heads = at.score_dim()[1];
     ValueId const row = at.index(s, 2, at.add_index("alibi_row"));
     ValueId const column = at.index(s, 3, at.add_index("alibi_column"));

@@ -14,17 +14,9 @@ using ir::MaskedBy;
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-// The output of the port. Where it alone is missing it is in memory none the less: engines write either the maximum and
-// the sum or, through a wild pointer, fail.
-static ValueId max_or_sum(AttentionScope& at, int port, int other, char const* name) {
-    if (at.is_connected(port)) return at.port(port);
-    core::Dims const row{at.score_dim()[0], at.score_dim()[1], at.queries(), 1};
-    return at.is_connected(other) ? at.add_scratch(name, row) : at.add_row(name);
-}
-
 // max[b,h,i] = max_j s[b,h,i,j], and sink[h] where there is one.
 static ValueId row_max(AttentionScope& at, ValueId s) {
-    ValueId const max = max_or_sum(at, Port::Max, Port::Sum_exp, "softmax_max");
+    ValueId const max = at.row_result(Port::Max, "softmax_max");
     if (!at.is_connected(Port::Sink_token)) return at.reduce(ReductionMode_t::MAX, s, max);
     ValueId const of_keys = at.reduce(ReductionMode_t::MAX, s, at.add_row("key_max"));
     return at.pointwise(MAX, {of_keys, at.port(Port::Sink_token)}, max);
@@ -32,7 +24,7 @@ static ValueId row_max(AttentionScope& at, ValueId s) {
 
 // sum[b,h,i] = sum_j e[b,h,i,j], and exp(sink[h] - max[b,h,i]) where there is a sink.
 static ValueId row_sum(AttentionScope& at, ValueId exponential, ValueId max) {
-    ValueId const sum = max_or_sum(at, Port::Sum_exp, Port::Max, "softmax_sum");
+    ValueId const sum = at.row_result(Port::Sum_exp, "softmax_sum");
     if (!at.is_connected(Port::Sink_token)) return at.reduce(ReductionMode_t::ADD, exponential, sum);
     ValueId const of_keys = at.reduce(ReductionMode_t::ADD, exponential, at.add_row("key_sum"));
     ValueId const shifted =
@@ -41,15 +33,13 @@ static ValueId row_sum(AttentionScope& at, ValueId exponential, ValueId max) {
     return at.pointwise(ADD, {of_keys, of_sink}, sum);
 }
 
-// stats[b,h,i] = max[b,h,i] + ln sum[b,h,i], or that over ln 2. Engines want these two operations even where nobody
-// reads the result, but not beside a maximum or a sum in memory, which they then leave unwritten.
+// stats[b,h,i] = max[b,h,i] + ln sum[b,h,i], or that over ln 2.
 static void log_sum_exp(AttentionScope& at, ValueId max, ValueId sum) {
-    bool const has_stats = at.is_connected(Port::Stats);
-    if (!has_stats && (at.is_connected(Port::Max) || at.is_connected(Port::Sum_exp))) return;
-    bool const is_natural = has_stats && !at.fields().stats_use_log2;
+    if (!at.is_connected(Port::Stats)) return;
+    bool const is_natural = !at.fields().stats_use_log2;
     ValueId const log_of_sum = at.pointwise(LOG, {sum}, at.add_row("softmax_log_sum"));
     ValueId const stats = at.pointwise(ADD, {log_of_sum, max}, is_natural ? at.port(Port::Stats) : at.add_row("stats"));
-    if (!has_stats || is_natural) return;
+    if (is_natural) return;
     at.pointwise(MUL, {stats, at.add_number("per_ln_2", std::numbers::log2e)}, at.port(Port::Stats));
 }
 

@@ -79,7 +79,7 @@ TEST_CASE("Backward with a sink but without its gradient is as without a sink", 
     CHECK(steps(composite(with_sink(AttentionGraph::backward()))) == steps(composite(AttentionGraph::backward())));
 }
 
-TEST_CASE("The logarithm is left out beside a maximum or a sum in memory, but for Stats", "[expand]") {
+TEST_CASE("The logarithm is there for Stats alone", "[expand]") {
     Lines const both = steps(composite(asking_for({Port::Max, Port::Sum_exp})));
     CHECK(both == Lines{
                       "scores = MATMUL(Q, K^T)",
@@ -95,13 +95,6 @@ TEST_CASE("The logarithm is left out beside a maximum or a sum in memory, but fo
     Lines const all = steps(composite(asking_for({Port::Max, Port::Sum_exp}).stats()));
     CHECK(has(all, "softmax_log_sum = LOG(Sum_exp)"));
     CHECK(has(all, "Stats = ADD(softmax_log_sum, Max)"));
-}
-
-TEST_CASE("Beside a sum alone the maximum has memory too", "[expand]") {
-    ir::OpGraph const alone = composite(asking_for({Port::Sum_exp}));
-    CHECK(find_value(alone, "softmax_max").owned_scratch);
-    CHECK_FALSE(has(steps(alone), "LOG"));
-    CHECK_FALSE(find_value(composite(AttentionGraph::forward()), "softmax_max").owned_scratch);
 }
 
 TEST_CASE("Fused attention has a place for each of them", "[expand]") {

@@ -41,6 +41,8 @@ void Draft::insert(std::size_t at, ir::Op op) {
     ops.insert(ops.begin() + static_cast<std::ptrdiff_t>(at), std::move(op));
 }
 
+void Draft::erase(std::size_t at) { ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(at)); }
+
 namespace {
 
 // Calls visit with each id by which the value refers to another.

@@ -38,6 +38,7 @@ class Draft {
     ir::PointwiseOp const* step(ir::ValueId id, PointwiseMode_t mode) const;
 
     void insert(std::size_t at, ir::Op op);
+    void erase(std::size_t at);
 
     // Without the values that passes left without a use.
     Result<LegalGraph> finish() &&;

@@ -1,12 +1,18 @@
 #include "cudnn/passes/passes.h"
 
 #include "cudnn/passes/edge_masks.h"
+#include "cudnn/passes/index_tables.h"
+#include "cudnn/passes/softmax_results.h"
 
 #include <utility>
 
 namespace cudnn_frontend::cudnn::passes {
 
 static constexpr Pass kPasses[] = {
+    {"add unread logarithm", "cudnn.w02", add_unread_logarithm},
+    {"place softmax rows", "cudnn.w03", place_softmax_rows},
+    {"tabulate ALiBi", "cudnn.w04", tabulate_alibi},
+    {"tabulate indices", "cudnn.w05", tabulate_indices},
     {"turn edge masks", "cudnn.w01", turn_edge_masks},
 };
 
