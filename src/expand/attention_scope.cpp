@@ -45,14 +45,9 @@ ValueId AttentionScope::port(int port) const {
     }
 }
 
-// Of other heads, cuDNN's engines leave columns of packed sums 0, from the 16th on.
-static constexpr std::int64_t kHeadsOfPackedSums = 16;
-
-// Forward keeps nothing between operations, and backward in 8 bits nothing that could be packed.
+// Backward alone is told of a bound.
 std::int64_t AttentionScope::most_rows(std::optional<std::int64_t> const& bound) const {
-    auto const takes = [this](int port) { return graph().tensor(node(), port)->dim[3] % kHeadsOfPackedSums == 0; };
-    bool const is_packed = is_backward() && !is_fp8() && capabilities_.packed_scratch;
-    return is_packed && takes(Port::Q) && takes(Port::V) ? bound.value_or(0) : 0;
+    return is_backward() ? bound.value_or(0) : 0;
 }
 
 RaggedRows AttentionScope::query_rows() const {
@@ -121,20 +116,6 @@ ValueId AttentionScope::add_score(std::string const& name, DataType_t type) {
 
 ValueId AttentionScope::add_row(std::string const& name) {
     return add_virtual(name, {score_dim_[0], score_dim_[1], score_dim_[2], 1}, DataType_t::FLOAT);
-}
-
-ValueId AttentionScope::add_scratch(std::string const& name, core::Dims dim) {
-    return add_value({.name = name, .type = DataType_t::FLOAT, .dim = std::move(dim), .owned_scratch = true});
-}
-
-ValueId AttentionScope::add_scratch_like(ValueId ragged, std::string const& name, DataType_t type, core::Dims dim,
-                                         core::Dims stride) {
-    return add_value({.name = name,
-                      .type = type,
-                      .dim = std::move(dim),
-                      .stride = std::move(stride),
-                      .owned_scratch = true,
-                      .packed_like = ragged});
 }
 
 ValueId AttentionScope::add_table(std::string const& name, core::Dims dim, std::vector<double> table, DataType_t type) {

@@ -61,11 +61,6 @@ class AttentionScope : public NodeScope {
     ir::ValueId natural_stats();
     // What the modifier made of the tensor at the one port, which is made now; s itself without a modifier.
     ir::ValueId modified(ir::ValueId s, int given, int returned);
-    // Virtual too, but cuDNN's engines want it in memory.
-    ir::ValueId add_scratch(std::string const& name, core::Dims dim);
-    // The same in rows that lie as those of a ragged tensor.
-    ir::ValueId add_scratch_like(ir::ValueId ragged, std::string const& name, DataType_t type, core::Dims dim,
-                                 core::Dims stride);
     ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
                           DataType_t type = DataType_t::FLOAT);
     ir::ValueId with_all_rows(ir::ValueId id);  // a bias or a dropout mask
@@ -76,7 +71,7 @@ class AttentionScope : public NodeScope {
    private:
     ir::ValueId lengths(nodes::attention::LengthPorts const& ports);
 
-    // Of packed sequences, where the user bounds them and it makes a difference; 0 otherwise.
+    // Of packed sequences, where the user bounds them; 0 otherwise.
     std::int64_t most_rows(std::optional<std::int64_t> const& bound) const;
     RaggedRows query_rows() const;
     RaggedRows key_rows() const;

@@ -16,12 +16,8 @@ Dropout make_dropout(AttentionScope& at) {
         ValueId const mask = generated_mask(at);
         return {mask, at.add_number("dropout_scale", 1.0 / at.keep_probability())};
     }
-    if (at.applies_dropout_mask()) return {at.dropout_mask(), at.port(Port::Dropout_scale), true};
+    if (at.applies_dropout_mask()) return {at.dropout_mask(), at.port(Port::Dropout_scale)};
     return {};
-}
-
-ValueId row_sum_factor(AttentionScope& at, std::string const& name) {
-    return at.add_number(name, at.generates_dropout() ? at.keep_probability() : 1.0);
 }
 
 }  // namespace cudnn_frontend::expand

@@ -16,8 +16,6 @@ struct Capabilities {
     bool full_lengths_in_backward = false;
     // Backward's engines mask what is left of the last tile of keys themselves, unless it is half a tile.
     bool masks_last_tile = false;
-    // Backward's memory between operations has room for as many rows of packed sequences as the user says there are.
-    bool packed_scratch = false;
 };
 
 Result<ir::OpGraph> expand(nodes::ValidatedGraph const& graph, Capabilities const& capabilities);

@@ -1,10 +1,9 @@
 // Backward attention as primitive operations. With p the probabilities, c the dropout scale and M its mask:
-//   dv = (c M p)^T do,  ds = scale c p (M (do v^T) - rowsum(do o) / c),  dq = ds k,  dk = ds^T q.
+//   dv = (c M p)^T do,  ds = scale p (c M (do v^T) - rowsum(do o)),  dq = ds k,  dk = ds^T q.
 // Where it is 8-bit, c M p, ds and the results are narrowed.
 #include "expand/dropout.h"
 #include "expand/masks.h"
 #include "expand/node_expansions.h"
-#include "expand/packed_scratch.h"
 #include "expand/quantize.h"
 #include "expand/scores.h"
 
@@ -37,8 +36,7 @@ void gradient_of_sink(AttentionScope& at, ValueId dot) {
     at.sum_of_sink(product, at.port(Port::dSink_token), is_deterministic(at));
 }
 
-// r[b,h,i] = sum_d do[b,h,i,d] o[b,h,i,d] / c. The factor stands there even where it is 1: it tells engines where the
-// sum ends and the gradient of the scores begins.
+// r[b,h,i] = sum_d do[b,h,i,d] o[b,h,i,d]
 ValueId row_dot(AttentionScope& at) {
     ValueId const d_o = at.port(at.is_block_scaled() ? Port::dO_f16 : Port::dO), o = at.port(Port::O);
     ValueId const product =
@@ -46,10 +44,7 @@ ValueId row_dot(AttentionScope& at) {
     ValueId sum = at.reduce(ReductionMode_t::ADD, product, at.add_row("row_dot"));
     sum = descaled(at, sum, {Port::Descale_dO, Port::Descale_o}, "row_dot");
     if (at.is_connected(Port::dSink_token)) gradient_of_sink(at, sum);
-    core::Dims const row_dim = at.value(sum).dim;
-    ValueId const factor = row_sum_factor(at, "row_dot_factor");
-    if (at.is_fp8()) return at.pointwise(MUL, {sum, factor}, at.add_row("scaled_row_dot"));
-    return at.pointwise(MUL, {sum, factor}, add_row_scratch(at, "scaled_row_dot", row_dim, at.port(Port::Stats)));
+    return sum;
 }
 
 // p[b,h,i,j] = exp(s[b,h,i,j] - stats[b,h,i]): forward's probabilities without its maximum and sum. Engines expect the
@@ -112,11 +107,9 @@ void store(AttentionScope& at, ValueId sum, Gradient const& gradient) {
 }
 
 // Of each query head, before heads that share keys or values are summed.
-ValueId add_gradient_of_heads(AttentionScope& at, core::Dims const& dim, ValueId sum, char const* gradient) {
-    std::string const name = std::string(gradient) + "_of_query_heads";
+ValueId add_gradient_of_heads(AttentionScope& at, core::Dims const& dim, char const* gradient) {
     DataType_t const type = at.is_fp8() ? DataType_t::FLOAT : at.io_type();
-    ValueId const packed = add_packed_scratch(at, name, type, dim, sum);
-    return packed != ir::kNoValue ? packed : at.add_virtual(name, dim, type);
+    return at.add_virtual(std::string(gradient) + "_of_query_heads", dim, type);
 }
 
 // g[b,k,j,d] = sum_i a[b,h,j,i] x[b,h,i,d], summed over the query heads h that share the head k of keys or values.
@@ -125,7 +118,7 @@ void sum_over_queries(AttentionScope& at, ValueId a, ValueId x, Gradient const& 
     core::Dims const& s = at.score_dim();
     core::Dims const full{s[0], s[1], s[3], at.value(x).dim[3]};
     bool const is_shared = at.value(sum).dim != full;
-    ValueId const product = is_shared ? add_gradient_of_heads(at, full, sum, gradient.name) : sum;
+    ValueId const product = is_shared ? add_gradient_of_heads(at, full, gradient.name) : sum;
     at.matmul(
         {.a = a, .b = x, .c = product, .m_override = at.seq_len_kv(), .k_override = at.seq_len_q(), .a_masks = true});
     if (is_shared) at.reduce(ReductionMode_t::ADD, product, sum, is_deterministic(at));
@@ -158,22 +151,15 @@ ValueId gradient_of_probabilities(AttentionScope& at, Shared const& shared) {
                                   .n_override = at.seq_len_kv()});
     ValueId const wide = descaled(at, dp, {Port::Descale_dO, Port::Descale_v}, "probability_gradients");
     ValueId const kept = drop(at, wide, shared.dropout.mask, "kept_probability_gradients", MaskedBy::Second);
-    if (!shared.dropout.scales_gradients_early) return kept;
     return drop(at, kept, shared.dropout.scale, "dropped_probability_gradients", MaskedBy::Second);
 }
 
-// ds[b,h,i,j] = c p[b,h,i,j] (dp[b,h,i,j] - r[b,h,i]): of the softmax's input, thus of the bias too. Times the scale it
+// ds[b,h,i,j] = p[b,h,i,j] (dp[b,h,i,j] - r[b,h,i]): of the softmax's input, thus of the bias too. Times the scale it
 // is the gradient of the product q k^T.
 ValueId gradient_of_scores(AttentionScope& at, Shared const& shared, ValueId p, ValueId r) {
     ValueId ds = gradient_of_probabilities(at, shared);
     ds = at.pointwise(SUB, {ds, r}, at.add_score("centered_gradients"));
-    bool const drops_late = !shared.dropout.scales_gradients_early && shared.dropout.scale != ir::kNoValue;
-    auto const last = [&](char const* name) { return at.add_shown_score(Port::dScore, name); };
-    ValueId const gradients = drops_late ? at.add_score("score_gradients") : last("score_gradients");
-    ds = at.masked(MUL, {ds, p}, gradients, MaskedBy::Second);
-    if (drops_late) {
-        ds = at.masked(MUL, {ds, shared.dropout.scale}, last("dropped_score_gradients"), MaskedBy::First);
-    }
+    ds = at.masked(MUL, {ds, p}, at.add_shown_score(Port::dScore, "score_gradients"), MaskedBy::Second);
     if (at.is_connected(Port::dBias)) at.reduce(ReductionMode_t::ADD, ds, at.port(Port::dBias), is_deterministic(at));
     ds = at.modified(ds, Port::dScore, Port::dScore_mod);
     if (shared.scale != ir::kNoValue) {
@@ -184,35 +170,16 @@ ValueId gradient_of_scores(AttentionScope& at, Shared const& shared, ValueId p, 
     return quantized(at, ds, {Port::Amax_dP, Port::Scale_dP}, narrow);
 }
 
-// k[b,h,j,d] once more from k^T, which is how the engines take it; of block-scaled attention that with other blocks.
-ValueId restored_keys(AttentionScope& at, Shared const& shared) {
-    if (at.is_block_scaled()) return operand(at, Port::K_T);
-    ir::Value const k = at.value(at.port(Port::K));
-    return at.reshape(shared.k_transposed, at.add_virtual("keys", k.dim, k.stride, k.type));
-}
-
-// Packed, cuDNN's engines write it as Q lies and read it as dQ does.
-ValueId add_accumulator(AttentionScope& at, ValueId dq) {
-    constexpr char const* kName = "dQ_accumulator";
-    ir::Value const of_q = at.value(at.port(Port::Q)), of_dq = at.value(dq);
-    bool const lies_like_q = of_q.ragged.offset == of_dq.ragged.offset &&
-                             of_q.ragged.multiplier == of_dq.ragged.multiplier && of_q.stride == of_dq.stride;
-    return lies_like_q ? add_row_scratch(at, kName, of_dq.dim, dq) : at.add_scratch(kName, of_dq.dim);
-}
-
-// dq[b,h,i,d] = sum_j ds[b,h,i,j] k[b,h,j,d]. Blocks of keys add to an accumulator in whatever order they finish, which
-// is fastest; a fixed order, and the gradient of a bias, need the product in one piece.
-void gradient_of_queries(AttentionScope& at, Shared const& shared, ValueId ds) {
+// dq[b,h,i,d] = sum_j ds[b,h,i,j] k[b,h,j,d]
+void gradient_of_queries(AttentionScope& at, ValueId ds) {
     ValueId const dq = add_sum(at, kOfQueries);
-    bool const is_direct = is_deterministic(at) || at.is_connected(Port::dBias) || at.is_fp8();
-    ValueId const product = is_direct ? dq : add_accumulator(at, dq);
     at.matmul({.a = ds,
-               .b = restored_keys(at, shared),
-               .c = product,
+               .b = at.is_block_scaled() ? operand(at, Port::K_T) : at.port(Port::K),
+               .c = dq,
                .m_override = at.seq_len_q(),
                .k_override = at.seq_len_kv(),
-               .a_masks = true});
-    if (!is_direct) at.pointwise(IDENTITY, {product}, dq);
+               .a_masks = true,
+               .is_deterministic = is_deterministic(at)});
     store(at, dq, kOfQueries);
 }
 
@@ -231,7 +198,7 @@ void expand_backward(AttentionScope& at) {
     ValueId const columns = transpose(at, ds, "transposed_score_gradients");
     ValueId const q = at.is_block_scaled() ? operand(at, Port::Q_T) : at.port(Port::Q);
     sum_over_queries(at, requantized(at, columns, type, 3, "transposed_score_gradients"), q, kOfKeys);
-    gradient_of_queries(at, shared, requantized(at, ds, type, 3, "score_gradients"));
+    gradient_of_queries(at, requantized(at, ds, type, 3, "score_gradients"));
 }
 
 }  // namespace cudnn_frontend::expand

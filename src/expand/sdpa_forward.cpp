@@ -70,15 +70,11 @@ static ValueId softmax(AttentionScope& at, ValueId s, bool is_last) {
     return at.masked(DIV, {exponential, sum}, p, MaskedBy::First);
 }
 
-// p[b,h,i,j] mask[b,h,i,j] scale. Engines know two orders: a drawn mask comes before its scale, the user's after it.
+// p[b,h,i,j] mask[b,h,i,j] scale
 static ValueId drop(AttentionScope& at, ValueId p) {
     Dropout const dropout = make_dropout(at);
-    bool const mask_first = at.generates_dropout();
-    ValueId const first = mask_first ? dropout.mask : dropout.scale;
-    ValueId const second = mask_first ? dropout.scale : dropout.mask;
-    char const* const between = mask_first ? "kept_probabilities" : "scaled_probabilities";
-    p = at.masked(MUL, {p, first}, at.add_score(between), MaskedBy::First);
-    return at.masked(MUL, {p, second}, add_probabilities(at, "dropped_probabilities"), MaskedBy::First);
+    p = at.masked(MUL, {p, dropout.mask}, at.add_score("kept_probabilities"), MaskedBy::First);
+    return at.masked(MUL, {p, dropout.scale}, add_probabilities(at, "dropped_probabilities"), MaskedBy::First);
 }
 
 // k[b,h,d,j]. Engines want paged keys loaded in this form.

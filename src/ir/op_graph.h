@@ -57,13 +57,8 @@ struct Value {
     ValueId steps_of = kNoValue;
     ValueId view_of = kNoValue;  // the same elements as that value under other dims and strides
     TensorReordering_t reordering = TensorReordering_t::NONE;  // of block scales: strides then mean nothing
-    double stored_times = 1.0;   // of 8 bits: these hold the value times this, as cuDNN's kernels do it inside
-    bool is_factor = false;      // its element means nothing unless it is finite and above 0
-    bool owned_scratch = false;  // Virtual here, but cuDNN wants memory for it: the lowering finds it a place
-    // Of owned scratch: its rows lie in cuDNN's memory as those of that ragged value, whose most_rows is known. The
-    // interpreter's have room for the longest sequence in each batch entry. Where there are more heads than that value
-    // has, cuDNN counts the offsets as many times.
-    ValueId packed_like = kNoValue;
+    double stored_times = 1.0;  // of 8 bits: these hold the value times this, as cuDNN's kernels do it inside
+    bool is_factor = false;     // its element means nothing unless it is finite and above 0
 };
 
 // C = A * B over the last two dims. A batch dim of A or B may be smaller than C's: groups of C share its entries.
@@ -72,9 +67,9 @@ struct MatmulOp {
     // Lengths {B,1,1,1}: rows and columns of C from there on hold `padding`, and the sum over K stops there.
     ValueId m_override = kNoValue, n_override = kNoValue, k_override = kNoValue;
     double padding = 0.0;
-    // A 0 in A stands for a pair that is masked or dropped: it adds nothing, whatever B holds. cuDNN's kernels
-    // multiply.
+    // A 0 in A stands for a pair that is masked or dropped: it adds nothing, whatever B holds.
     bool a_masks = false;
+    bool is_deterministic = false;  // the sum has one order, the same in each run
 
     friend bool operator==(MatmulOp const&, MatmulOp const&) = default;
 };

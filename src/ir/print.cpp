@@ -65,6 +65,7 @@ class Fields {
     void operator()(MatmulOp const& op) {
         if (op.padding != 0.0) add("padding", shortest_text(op.padding));
         flag("a_masks", op.a_masks);
+        flag("deterministic", op.is_deterministic);
     }
     void operator()(PointwiseOp const& op) {
         if (op.mode == PointwiseMode_t::GEN_INDEX) add("axis", shortest_text(op.axis));
@@ -130,7 +131,6 @@ std::string type_and_dims(Value const& value) {
     if (value.ragged) text += " ragged by %" + std::to_string(value.ragged.offset);
     if (value.ragged.multiplier != 1) text += " times " + std::to_string(value.ragged.multiplier);
     if (value.ragged.most_rows != 0) text += " of at most " + std::to_string(value.ragged.most_rows) + " rows";
-    if (value.packed_like != kNoValue) text += " packed like %" + std::to_string(value.packed_like);
     return text;
 }
 

@@ -23,7 +23,6 @@ class ValueCheck {
         check_scalar();
         check_ragged();
         check_steps();
-        check_packed();
         if (value_.view_of != kNoValue) return check_view();
         if (is_memory_of_caller(value_.role) && value_.uid < 0) {
             fail("is memory of the caller but has no uid (" + std::to_string(value_.uid) +
@@ -89,19 +88,6 @@ class ValueCheck {
         auto const holds = [&](ValueId part, std::int64_t count) { return graph_.value(part).dim.front() == count; };
         if (holds(value_.ragged.offset, entries + 1) && holds(value_.ragged.length, entries)) return;
         fail("has " + dims() + " and ragged offsets or lengths of another number of batch entries");
-    }
-
-    void check_packed() {
-        if (value_.packed_like == kNoValue) return;
-        if (!is_in_range(graph_, value_.packed_like) || value_.packed_like >= id_) {
-            return fail("is packed like %" + std::to_string(value_.packed_like) + ", which was not added before it");
-        }
-        Value const& like = graph_.value(value_.packed_like);
-        bool const has_rows = value_.dim.size() == 4 && like.dim.size() == 4 && value_.dim[0] == like.dim[0] &&
-                              like.dim[1] > 0 && value_.dim[1] % like.dim[1] == 0 && value_.dim[2] == like.dim[2];
-        if (has_rows && like.ragged && like.ragged.most_rows > 0 && value_.owned_scratch) return;
-        fail("has " + dims() + " and is packed like " + label_of(graph_, value_.packed_like) +
-             "; needs to be scratch, like a ragged value with a bound on its rows and with as many of them");
     }
 
     bool is_known_before(ValueId part) const {

@@ -78,7 +78,7 @@ class HostBackend final : public plan::Backend {
     Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const& input) const override {
         SDPA_GRAPH_TRY(check_settings(input.settings, input.target));
         SDPA_GRAPH_TRY(check_threads(input.target));
-        expand::Capabilities capabilities{.packed_scratch = true};
+        expand::Capabilities capabilities;
         bool const is_fused = input.target.kind() == Target::Kind::CPU;
         if (is_fused) capabilities.fused_attention = expand::Capabilities::Fused::Preferred;
         auto op_graph = expand::expand(input.graph, capabilities);

@@ -135,8 +135,9 @@ TEST_CASE("the backend is told each tensor's type, dims, strides, uid and alignm
 
 TEST_CASE("every operation becomes one descriptor, in order, and the graph names them all") {
     FakeCudnn fake;
-    ir::OpGraph const graph = test::composite(every_option());
-    REQUIRE(cudnn::lower(legal(graph), fake.api(), {}).is_good());
+    cudnn::LegalGraph const legalized = legal(test::composite(every_option()));
+    ir::OpGraph const& graph = legalized.graph;
+    REQUIRE(cudnn::lower(legalized, fake.api(), {}).is_good());
     INFO(fake.log());
     CHECK(count_of(fake.log(), "\nOPERATION_") == static_cast<int>(graph.ops().size()));
     std::string const line = fake.log().substr(fake.log().find("OPERATIONGRAPH "));

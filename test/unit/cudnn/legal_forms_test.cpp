@@ -1,8 +1,7 @@
 // The form of attention's operations that passes give it for cuDNN.
-#include "unit/expand/attention_graphs.h"
+#include "unit/cudnn/legal_forms.h"
 
 #include "core/data_type.h"
-#include "cudnn/passes/passes.h"
 #include "nodes/schema/schema.h"
 
 #include "support/catch.h"
@@ -16,26 +15,6 @@ using namespace test;
 using Lines = std::vector<std::string>;
 
 namespace {
-
-constexpr core::Capabilities kH200{.cudnn_version = 91900, .sm = 90};
-
-cudnn::LegalGraph legalized(AttentionGraph const& attention, core::Capabilities const& device = kH200) {
-    auto graph = cudnn::passes::legalize(composite(attention), device);
-    REQUIRE(graph.error().get_message() == "");
-    return std::move(graph).value();
-}
-
-ir::OpGraph legal(AttentionGraph const& attention) { return legalized(attention).graph; }
-
-// The names of the values that lie in the workspace, without the node's, in order.
-std::string names_of_scratch(cudnn::LegalGraph const& graph) {
-    std::string names;
-    for (auto const& [id, place] : graph.scratch) {
-        std::string const& name = graph.graph.value(id).name;
-        names += name.substr(name.rfind("::") + 2) + " ";
-    }
-    return names;
-}
 
 // Forward that asks for these rows of its softmax.
 AttentionGraph asking_for(std::initializer_list<int> ports) {
@@ -127,4 +106,15 @@ TEST_CASE("The columns and heads that a modifier of one query counts are numbers
     CHECK(kinds(counting(2, 1)) == kHead + "GEN_INDEX ADD " + kTail + "MATMUL");
     CHECK(kinds(counting(1, 2)) == kHead + "GEN_INDEX ADD " + kTail + "MATMUL");
     CHECK(kinds(counting(2, 3)) == kHead + "GEN_INDEX ADD " + kTail + "MATMUL");
+}
+
+TEST_CASE("The user's mask is applied after its scale, a drawn one before", "[passes]") {
+    Lines const given = steps(legal(AttentionGraph::forward().dropout_mask()));
+    REQUIRE(given.size() == 11);
+    CHECK(given[8] == "kept_probabilities = MUL(probabilities, dropout_scale)");
+    CHECK(given[9] == "dropped_probabilities:HALF = MUL(kept_probabilities, dropout_mask@2)");
+    Lines const drawn = steps(legal(AttentionGraph::forward().dropout(0.25f)));
+    REQUIRE(drawn.size() == 12);
+    CHECK(drawn[9] == "kept_probabilities = MUL(probabilities, dropout_mask)");
+    CHECK(drawn[10] == "dropped_probabilities:HALF = MUL(kept_probabilities, dropout_scale)");
 }

@@ -30,7 +30,7 @@ constexpr int kRunsOfEach = 12;  // graphs of each pass that are interpreted, th
 constexpr core::Capabilities kDevices[] = {{.cudnn_version = 91400, .sm = 90}, {.cudnn_version = 91900, .sm = 90}};
 
 // These multiply in another order, so that fp64 rounds elsewhere.
-std::set<std::string> const kReordering = {};
+std::set<std::string> const kReordering = {"scale before given mask", "scale drawn gradients late"};
 
 // One direction of a case as a user's program, with its memory as it is before a run.
 class Subject {

@@ -248,8 +248,7 @@ nodes::ValidatedGraph validated(nodes::GraphSpec const& spec) {
 static ir::OpGraph expanded(AttentionGraph const& graph, bool fused_attention) {
     using Fused = expand::Capabilities::Fused;
     auto result =
-        expand::expand(validated(graph.spec),
-                       {.fused_attention = fused_attention ? Fused::Preferred : Fused::Never, .packed_scratch = true});
+        expand::expand(validated(graph.spec), {.fused_attention = fused_attention ? Fused::Preferred : Fused::Never});
     INFO(result.error().get_message());
     REQUIRE(result.is_good());
     return std::move(result).value();

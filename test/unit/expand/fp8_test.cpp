@@ -63,7 +63,6 @@ TEST_CASE("8-bit backward attention, with grouped heads and lengths", "[expand]"
               "row_dot = REDUCE_ADD(gradient_times_output)",
               "row_dot_by_descale_dO = MUL(row_dot, descale_dO)",
               "row_dot_by_descale_o = MUL(row_dot_by_descale_dO, descale_o)",
-              "scaled_row_dot = MUL(row_dot_by_descale_o, row_dot_factor)",
               "scores = MATMUL(Q, K^T)",
               "scaled_scores = MUL(scores, scale)",
               "scores_by_descale_q = MUL(scaled_scores, descale_q)",
@@ -80,7 +79,7 @@ TEST_CASE("8-bit backward attention, with grouped heads and lengths", "[expand]"
               "probability_gradients = MATMUL(dO, V^T)",
               "probability_gradients_by_descale_dO = MUL(probability_gradients, descale_dO)",
               "probability_gradients_by_descale_v = MUL(probability_gradients_by_descale_dO, descale_v)",
-              "centered_gradients = SUB(probability_gradients_by_descale_v, scaled_row_dot)",
+              "centered_gradients = SUB(probability_gradients_by_descale_v, row_dot_by_descale_o)",
               "score_gradients = MUL(centered_gradients, probabilities)",
               "scaled_score_gradients = MUL(score_gradients, scale)",
               "amax_dP = REDUCE_AMAX(scaled_score_gradients)",
@@ -92,8 +91,7 @@ TEST_CASE("8-bit backward attention, with grouped heads and lengths", "[expand]"
               "wide_dK_by_descale_q = MUL(wide_dK_by_descale_dP, descale_q)",
               "amax_dK = REDUCE_AMAX(wide_dK_by_descale_q)",
               "dK:FP8_E4M3 = MUL(wide_dK_by_descale_q, scale_dK)",
-              "keys:FP8_E4M3 = RESHAPE(K^T)",
-              "wide_dQ = MATMUL(narrow_score_gradients, keys)",
+              "wide_dQ = MATMUL(narrow_score_gradients, K)",
               "wide_dQ_by_descale_dP = MUL(wide_dQ, descale_dP)",
               "wide_dQ_by_descale_k = MUL(wide_dQ_by_descale_dP, descale_k)",
               "amax_dQ = REDUCE_AMAX(wide_dQ_by_descale_k)",
@@ -101,7 +99,7 @@ TEST_CASE("8-bit backward attention, with grouped heads and lengths", "[expand]"
           });
 }
 
-TEST_CASE("8-bit backward masks the band before the subtraction, and keeps no sums in memory", "[expand]") {
+TEST_CASE("8-bit backward masks the band before the subtraction", "[expand]") {
     auto graph = AttentionGraph::backward().fp8().band(DiagonalAlignment_t::TOP_LEFT, {}, 0);
     auto const lines = steps(composite(graph));
     auto const at = [&](std::string const& start) {
@@ -109,8 +107,6 @@ TEST_CASE("8-bit backward masks the band before the subtraction, and keeps no su
     };
     REQUIRE(at("right_bound_scores = ") != lines.end());
     CHECK(at("right_bound_scores = ") < at("shifted_scores = "));
-    ir::OpGraph const made = composite(graph);
-    for (ir::Value const& value : made.values()) CHECK_FALSE(value.owned_scratch);
 }
 
 TEST_CASE("Targets with a fused operation interpret 8-bit attention too", "[expand]") {
@@ -151,7 +147,6 @@ TEST_CASE("block-scaled backward attention quantizes between products, each time
           Lines{
               "gradient_times_output = MUL(dO_f16, O)",
               "row_dot = REDUCE_ADD(gradient_times_output)",
-              "scaled_row_dot = MUL(row_dot, row_dot_factor)",
               "wide_K^T = BLOCK_DEQUANTIZE(K^T, descale_k^T)",
               "wide_V^T = BLOCK_DEQUANTIZE(V^T, descale_v^T)",
               "wide_Q = BLOCK_DEQUANTIZE(Q, descale_q)",
@@ -167,7 +162,7 @@ TEST_CASE("block-scaled backward attention quantizes between products, each time
               "amax_dV = REDUCE_AMAX(dV)",
               "wide_dO = BLOCK_DEQUANTIZE(dO, descale_dO)",
               "probability_gradients = MATMUL(wide_dO, wide_V^T)",
-              "centered_gradients = SUB(probability_gradients, scaled_row_dot)",
+              "centered_gradients = SUB(probability_gradients, row_dot)",
               "score_gradients = MUL(centered_gradients, probabilities)",
               "scaled_score_gradients = MUL(score_gradients, scale)",
               "transposed_score_gradients = RESHAPE(scaled_score_gradients)",

@@ -30,8 +30,6 @@ TEST_CASE("a value that differs in any field but its name does other work") {
              [](ir::Value& v) { v.reordering = TensorReordering_t::F8_128x4; },
              [](ir::Value& v) { v.stored_times = 256.0; },
              [](ir::Value& v) { v.is_factor = true; },
-             [](ir::Value& v) { v.owned_scratch = true; },
-             [](ir::Value& v) { v.packed_like = 0; },
          }) {
         ir::Value const value = input("x", {1, 2, 3, 4}, 7);
         ir::Value changed = value;

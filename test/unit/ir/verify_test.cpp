@@ -166,39 +166,6 @@ TEST_CASE("values: views") {
                "reaches element 6 of %0 in1, whose last is 5");
 }
 
-TEST_CASE("values: scratch that is packed like a ragged value") {
-    auto const packed_draft = [](auto const& change) {
-        Draft draft;
-        ir::Value offset = input("offset", {3, 1, 1, 1}, 5), lengths = input("lengths", {2, 1, 1, 1}, 6);
-        offset.type = lengths.type = DataType_t::INT32;
-        ir::Value result = output("result", {2, 2, 4, 8}, 7);
-        result.ragged = {.offset = draft.add(offset), .length = draft.add(lengths), .most_rows = 5};
-        ir::Value sum{.name = "sum", .dim = {2, 4, 4, 8}, .stride = {128, 32, 8, 1}, .owned_scratch = true};
-        change(result, sum);
-        auto const x = draft.in({2, 4, 4, 8});
-        auto const like = draft.add(result);
-        if (sum.packed_like == ir::kNoValue) sum.packed_like = like;
-        auto const id = draft.add(sum);
-        draft.add(pointwise(Mode::EXP, x, id));
-        draft.add(ir::Op{.name = "add", .body = ir::ReductionOp{.mode = ReductionMode_t::ADD, .x = id, .y = like}});
-        return draft;
-    };
-    using ir::Value;
-    CHECK(fault_of(packed_draft([](Value&, Value&) {})) == "");
-    check_says(packed_draft([](Value&, Value& sum) { sum.packed_like = 9; }), "is packed like %9, which was not added");
-    for (auto const change : std::initializer_list<void (*)(Value&, Value&)>{
-             [](Value&result, Value&) { result.ragged = {}; },
-             [](Value&result, Value&) { result.ragged.most_rows = 0; },
-             [](Value&, Value&sum) { sum.owned_scratch = false; },
-         }) {
-        check_says(packed_draft(change), "needs to be scratch, like a ragged value with a bound on its rows");
-    }
-    for (std::size_t const axis : {0, 1, 2}) {
-        std::string const faults = fault_of(packed_draft([=](Value& result, Value&) { result.dim[axis] = 3; }));
-        CHECK(faults.find("needs to be scratch, like a ragged value") != faults.npos);
-    }
-}
-
 TEST_CASE("order: results are written once, before they are read, and never into inputs") {
     Draft unwritten;
     unwritten.out({2, 3});

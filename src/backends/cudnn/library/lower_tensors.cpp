@@ -12,8 +12,6 @@ namespace {
 // What engines may assume of scratch memory and of the tables.
 constexpr std::int64_t kScratchAlignment = 256;
 
-bool is_virtual(ir::Value const& value) { return value.role == ir::Role::Virtual && !value.owned_scratch; }
-
 bool is_by_value(ir::Value const& value) {
     return value.role == ir::Role::ByValue || (value.role == ir::Role::Constant && value.table.empty());
 }
@@ -37,6 +35,7 @@ Table pack_table(ir::Value const& value) {
 
 TensorLowering::TensorLowering(LegalGraph const& graph, Api const& api)
     : graph_(graph.graph),
+      scratch_(graph.scratch),
       api_(api),
       tensors_(graph_.values().size()),
       is_uid_given_(graph_.values().size(), false),
@@ -46,16 +45,19 @@ cudnnBackendDescriptor_t TensorLowering::tensor(ir::ValueId id) {
     if (id == ir::kNoValue || error_.is_bad()) return nullptr;
     Descriptor& known = tensors_[static_cast<std::size_t>(id)];
     if (known) return known.get();
-    ir::ValueId const offset = ragged_of(graph_.value(id)).offset;
+    ir::ValueId const offset = ragged_of(id).offset;
     if (offset != ir::kNoValue && tensor(offset) == nullptr) return nullptr;
-    bool const virtually = is_virtual(graph_.value(graph_.storage_of(id)));
-    known = make(graph_.value(id), virtually ? next_free_uid() : bind(id), virtually);
+    ir::ValueId const storage = graph_.storage_of(id);
+    bool const virtually = graph_.value(storage).role == ir::Role::Virtual && !scratch_.contains(storage);
+    known = make(graph_.value(id), ragged_of(id), virtually ? next_free_uid() : bind(id), virtually);
     if (error_.is_good()) error_ = known.finalize();
     return error_.is_good() ? known.get() : nullptr;
 }
 
-ir::Ragged const& TensorLowering::ragged_of(ir::Value const& value) const {
-    return value.packed_like == ir::kNoValue ? value.ragged : graph_.value(value.packed_like).ragged;
+ir::Ragged const& TensorLowering::ragged_of(ir::ValueId id) const {
+    auto const place = scratch_.find(id);
+    bool const is_packed = place != scratch_.end() && place->second.packed_like != ir::kNoValue;
+    return graph_.value(is_packed ? place->second.packed_like : id).ragged;
 }
 
 ir::ValueId TensorLowering::sums_of(ir::ValueId lengths) const {
@@ -69,12 +71,12 @@ cudnnBackendDescriptor_t TensorLowering::number(std::string const& name, float n
     std::int64_t const uid = next_free_uid();
     bindings_.numbers.push_back(value.constant.bits);
     bindings_.tensors.push_back({uid, Source::Number, static_cast<std::int64_t>(bindings_.numbers.size()) - 1});
-    numbers_.push_back(make(value, uid, false));
+    numbers_.push_back(make(value, value.ragged, uid, false));
     error_ = numbers_.back().finalize();
     return numbers_.back().get();
 }
 
-Descriptor TensorLowering::make(ir::Value const& value, std::int64_t uid, bool is_virtual) {
+Descriptor TensorLowering::make(ir::Value const& value, ir::Ragged const& ragged, std::int64_t uid, bool is_virtual) {
     Descriptor tensor(api_, CUDNN_BACKEND_TENSOR_DESCRIPTOR, "tensor '" + value.name + "'");
     if (value.steps_of != ir::kNoValue) {
         error_ = {error_code_t::GRAPH_NOT_SUPPORTED,
@@ -97,7 +99,6 @@ Descriptor TensorLowering::make(ir::Value const& value, std::int64_t uid, bool i
     if (value.reordering == TensorReordering_t::F8_128x4) {
         tensor.set(CUDNN_ATTR_TENSOR_REORDERING_MODE, CUDNN_TENSOR_REORDERING_F8_128x4);
     }
-    ir::Ragged const& ragged = ragged_of(value);
     if (ragged) tensor.set(CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC, this->tensor(ragged.offset));
     if (ragged.multiplier != 1) tensor.set(kTensorRaggedOffsetMultiplier, ragged.multiplier);
     if (is_virtual) tensor.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true);
@@ -123,7 +124,7 @@ std::int64_t TensorLowering::bind(ir::ValueId id) {
 
 std::pair<Source, std::int64_t> TensorLowering::source_of(ir::ValueId storage) {
     ir::Value const& value = graph_.value(storage);
-    if (value.owned_scratch) return {Source::Workspace, place_scratch(value)};
+    if (scratch_.contains(storage)) return {Source::Workspace, place_scratch(storage)};
     if (value.role != ir::Role::Constant) {
         auto const& all = graph_.bindings();
         auto const at = std::find_if(all.begin(), all.end(), [&](auto const& b) { return b.value == storage; });
@@ -137,10 +138,12 @@ std::pair<Source, std::int64_t> TensorLowering::source_of(ir::ValueId storage) {
     return {Source::Table, static_cast<std::int64_t>(bindings_.tables.size()) - 1};
 }
 
-std::int64_t TensorLowering::place_scratch(ir::Value const& value) {
+std::int64_t TensorLowering::place_scratch(ir::ValueId id) {
+    ir::Value const& value = graph_.value(id);
+    ir::Ragged const& ragged = ragged_of(id);
     std::int64_t const offset = bindings_.scratch_bytes;
-    std::int64_t const elements = value.packed_like == ir::kNoValue ? core::span_of(value.dim, value.stride).value_or(0)
-                                                                    : ragged_of(value).most_rows * value.stride[2];
+    std::int64_t const elements =
+        ragged ? ragged.most_rows * value.stride[2] : core::span_of(value.dim, value.stride).value_or(0);
     std::int64_t const bytes = elements * core::size_of(value.type);
     bindings_.scratch_bytes += (bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
     return offset;

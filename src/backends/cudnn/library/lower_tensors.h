@@ -25,16 +25,17 @@ class TensorLowering {
     Bindings take_bindings() { return std::move(bindings_); }
 
    private:
-    Descriptor make(ir::Value const& value, std::int64_t uid, bool is_virtual);
+    Descriptor make(ir::Value const& value, ir::Ragged const& ragged, std::int64_t uid, bool is_virtual);
     // The uid under which the engine knows the value; where memory stands behind it, the variant pack names it.
     std::int64_t bind(ir::ValueId id);
     std::pair<Source, std::int64_t> source_of(ir::ValueId storage);
-    std::int64_t place_scratch(ir::Value const& value);
+    std::int64_t place_scratch(ir::ValueId id);
     // How the value lies in memory that offsets divide.
-    ir::Ragged const& ragged_of(ir::Value const& value) const;
+    ir::Ragged const& ragged_of(ir::ValueId id) const;
     std::int64_t next_free_uid();
 
     ir::OpGraph const& graph_;
+    ScratchMap const& scratch_;
     Api const& api_;
     error_t error_;
     std::vector<Descriptor> tensors_;  // by ValueId

@@ -1,5 +1,7 @@
 #include "cudnn/passes/attention.h"
 
+#include "core/data_type.h"
+
 namespace cudnn_frontend::cudnn::passes {
 
 using ir::PointwiseOp;
@@ -28,6 +30,52 @@ std::optional<Softmax> find_softmax(Draft const& draft) {
     }
     return std::nullopt;
 }
+
+namespace {
+
+// The places of the products before which masked pairs are 0: of values in forward, and of three gradients in backward.
+std::vector<std::size_t> products_of_masked(Draft const& draft) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < draft.ops.size(); ++i) {
+        auto const* const product = std::get_if<ir::MatmulOp>(&draft.ops[i].body);
+        if (product != nullptr && product->a_masks) places.push_back(i);
+    }
+    return places;
+}
+
+// The first own difference from there on in which masked pairs are known so.
+std::size_t difference_from(Draft const& draft, std::size_t at, ir::MaskedBy by) {
+    while (true) {
+        auto const* const step = std::get_if<PointwiseOp>(&draft.ops[at].body);
+        bool const is_found = step != nullptr && step->mode == SUB && step->masked_by == by;
+        if (is_found && is_own(draft, step->out) && draft.value(step->out).type == DataType_t::FLOAT) return at;
+        ++at;
+    }
+}
+
+}  // namespace
+
+std::optional<Backward> find_backward(Draft const& draft) {
+    std::vector<std::size_t> const masked = products_of_masked(draft);
+    if (masked.size() != 3) return std::nullopt;
+    Backward backward{.d_v = masked[0], .d_k = masked[1], .d_q = masked[2]};
+    backward.scores = product_before(draft, backward.d_v);
+    backward.d_p = product_before(draft, backward.d_k);
+    backward.shifted = difference_from(draft, backward.scores, ir::MaskedBy::Either);
+    backward.centered = difference_from(draft, backward.d_p, ir::MaskedBy::Neither);
+    backward.gradient = backward.centered + 1;
+    return backward;
+}
+
+bool is_8_bit(Draft const& draft, Backward const& backward) {
+    ValueId const q = product(draft, backward.scores).a;
+    return core::is_fp8(draft.value(q).type) || draft.written_by<ir::BlockDequantizeOp>(q) != nullptr;
+}
+
+ir::MatmulOp& product(Draft& draft, std::size_t at) { return std::get<ir::MatmulOp>(draft.ops[at].body); }
+ir::MatmulOp const& product(Draft const& draft, std::size_t at) { return std::get<ir::MatmulOp>(draft.ops[at].body); }
+PointwiseOp& step(Draft& draft, std::size_t at) { return std::get<PointwiseOp>(draft.ops[at].body); }
+PointwiseOp const& step(Draft const& draft, std::size_t at) { return std::get<PointwiseOp>(draft.ops[at].body); }
 
 bool is_own(Draft const& draft, ValueId id) { return draft.value(id).uid < 0; }
 

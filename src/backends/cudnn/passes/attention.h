@@ -16,6 +16,23 @@ struct Softmax {
 };
 std::optional<Softmax> find_softmax(Draft const& draft);
 
+// Backward: the five products in their order, and the steps between them. Places are those in Draft::ops.
+struct Backward {
+    std::size_t scores, d_v, d_p, d_k, d_q;
+    std::size_t shifted;   // s - stats
+    std::size_t centered;  // dp - r, with r the rows' sums
+    std::size_t gradient;  // times p
+};
+std::optional<Backward> find_backward(Draft const& draft);
+
+// Whether the products of backward take 8 bits, with factors or block scales.
+bool is_8_bit(Draft const& draft, Backward const& backward);
+
+ir::MatmulOp& product(Draft& draft, std::size_t at);
+ir::MatmulOp const& product(Draft const& draft, std::size_t at);
+ir::PointwiseOp& step(Draft& draft, std::size_t at);
+ir::PointwiseOp const& step(Draft const& draft, std::size_t at);
+
 // Whether the expansion made the value, and no tensor of the user is behind it.
 bool is_own(Draft const& draft, ir::ValueId id);
 

@@ -22,6 +22,14 @@ ValueId Draft::add(ir::Value value) {
     return value_count() - 1;
 }
 
+ValueId Draft::add_number(std::string name, float number) {
+    return add({.name = std::move(name),
+                .type = DataType_t::FLOAT,
+                .dim = {1, 1, 1, 1},
+                .role = ir::Role::Constant,
+                .constant = detail::make_scalar(number)});
+}
+
 static bool writes(ir::Op const& op, ValueId id) {
     if (auto const* const step = std::get_if<ir::PointwiseOp>(&op.body)) return step->out == id;
     return std::ranges::any_of(outputs_of(op), [&](ir::Operand const& out) { return out.value == id; });

@@ -26,6 +26,7 @@ class Draft {
     ir::ValueId value_count() const { return static_cast<ir::ValueId>(values_.size()); }
     ir::ValueId storage_of(ir::ValueId id) const;
     ir::ValueId add(ir::Value value);
+    ir::ValueId add_number(std::string name, float number);
 
     // The place of the operation that writes the value; kNowhere for what no operation writes.
     std::size_t writer_of(ir::ValueId id) const;

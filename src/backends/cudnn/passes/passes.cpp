@@ -1,7 +1,10 @@
 #include "cudnn/passes/passes.h"
 
+#include "cudnn/passes/dropout_order.h"
 #include "cudnn/passes/edge_masks.h"
+#include "cudnn/passes/gradient_of_queries.h"
 #include "cudnn/passes/index_tables.h"
+#include "cudnn/passes/packed_scratch.h"
 #include "cudnn/passes/softmax_results.h"
 
 #include <utility>
@@ -13,6 +16,12 @@ static constexpr Pass kPasses[] = {
     {"place softmax rows", "cudnn.w03", place_softmax_rows},
     {"tabulate ALiBi", "cudnn.w04", tabulate_alibi},
     {"tabulate indices", "cudnn.w05", tabulate_indices},
+    {"scale before given mask", "cudnn.w06", scale_before_given_mask},
+    {"scale drawn gradients late", "cudnn.w07", scale_drawn_gradients_late},
+    {"end row sums", "cudnn.w08", end_row_sums},
+    {"restore keys", "cudnn.w09", restore_keys},
+    {"accumulate gradient of queries", "cudnn.w10", accumulate_gradient_of_queries},
+    {"pack scratch", "cudnn.w11", pack_scratch},
     {"turn edge masks", "cudnn.w01", turn_edge_masks},
 };
 

@@ -76,8 +76,7 @@ std::shared_ptr<Context const> context_of(plan::PlanningInput const& input, Shar
 expand::Capabilities expansion_for_cudnn(core::Capabilities const& device) {
     return {.fused_attention = expand::Capabilities::Fused::OnRequest,
             .full_lengths_in_backward = true,
-            .masks_last_tile = quirks::masks_last_tile(device),
-            .packed_scratch = quirks::takes_packed_scratch(device)};
+            .masks_last_tile = quirks::masks_last_tile(device)};
 }
 
 Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device) {

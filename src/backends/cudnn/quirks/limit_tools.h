@@ -27,7 +27,7 @@ bool has_little_shared_memory(Capabilities const& here);
 bool is_ragged(nodes::TensorSpec const* tensor);
 bool is_deterministic(Facts const& facts);
 // The deterministic algorithm and dBias need dQ as one product, not as sums that blocks of keys add to; see
-// expand/sdpa_backward.cpp.
+// passes/gradient_of_queries.h.
 bool needs_product_of_dq(Facts const& facts);
 bool draws_dropout(Facts const& facts);
 bool shares_key_heads(Facts const& facts);    // fewer heads in K than in Q

@@ -74,8 +74,6 @@ bool is_wrong_in_parts(nodes::ValidatedGraph const& graph) {
     });
 }
 
-bool takes_packed_scratch(core::Capabilities const& capabilities) { return is_hopper_or_datacenter(capabilities); }
-
 // Forward splits the many keys of one query, and puts Stats together in the order in which the parts finish. Backward
 // adds up dQ in that order, unless it is told otherwise, and dSink in any.
 static bool has_one_order(AttentionFacts const& facts) {

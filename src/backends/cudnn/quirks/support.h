@@ -68,9 +68,6 @@ bool masks_last_tile(core::Capabilities const& capabilities);
 // positions of its own, and takes numbers of other heads.
 bool is_wrong_in_parts(nodes::ValidatedGraph const& graph);
 
-// Whether engines of packed sequences' backward take memory between operations that is packed as well.
-bool takes_packed_scratch(core::Capabilities const& capabilities);
-
 // Whether cuDNN computes the graph in one order in each run. Engines' notes do not tell.
 bool is_deterministic(nodes::ValidatedGraph const& graph);
 

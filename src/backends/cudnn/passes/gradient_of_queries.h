@@ -1,0 +1,16 @@
+// The gradient of queries, dQ = dS K, as engines of backward take it.
+#pragma once
+
+#include "core/capabilities.h"
+#include "cudnn/passes/draft.h"
+
+namespace cudnn_frontend::cudnn::passes {
+
+// K comes once more from its transpose.
+Draft restore_keys(Draft draft, core::Capabilities const& capabilities);
+
+// Blocks of keys add to an accumulator in memory in whatever order they finish, which is fastest. A fixed order, the
+// gradient of a bias and 8 bits need the product in one piece.
+Draft accumulate_gradient_of_queries(Draft draft, core::Capabilities const& capabilities);
+
+}  // namespace cudnn_frontend::cudnn::passes

@@ -1,0 +1,31 @@
+#include "unit/cudnn/legal_forms.h"
+
+#include "support/catch.h"
+
+#include <set>
+#include <utility>
+
+namespace test {
+
+cudnn::LegalGraph legalized(AttentionGraph const& attention, core::Capabilities const& device) {
+    auto graph = cudnn::passes::legalize(composite(attention), device);
+    REQUIRE(graph.error().get_message() == "");
+    return std::move(graph).value();
+}
+
+static std::string names_of(cudnn::LegalGraph const& graph, bool wants_packed_alone) {
+    std::set<std::string> names;
+    for (auto const& [id, place] : graph.scratch) {
+        if (wants_packed_alone && place.packed_like == ir::kNoValue) continue;
+        std::string const& name = graph.graph.value(id).name;
+        names.insert(name.substr(name.rfind("::") + 2));
+    }
+    std::string text;
+    for (std::string const& name : names) text += name + " ";
+    return text;
+}
+
+std::string names_of_scratch(cudnn::LegalGraph const& graph) { return names_of(graph, false); }
+std::string names_of_packed(cudnn::LegalGraph const& graph) { return names_of(graph, true); }
+
+}  // namespace test

@@ -1,0 +1,22 @@
+// The graphs of the expansion's tests in the form that passes give them.
+#pragma once
+
+#include "cudnn/passes/passes.h"
+#include "unit/expand/attention_graphs.h"
+
+#include <string>
+
+namespace test {
+
+inline constexpr core::Capabilities kH200{.cudnn_version = 91900, .sm = 90};
+
+// Fails the test where a pass makes a graph that does not verify.
+cudnn::LegalGraph legalized(AttentionGraph const& attention, core::Capabilities const& device = kH200);
+inline ir::OpGraph legal(AttentionGraph const& attention) { return legalized(attention).graph; }
+
+// The names of the values that lie in the workspace, without the node's, in alphabetical order.
+std::string names_of_scratch(cudnn::LegalGraph const& graph);
+// Of those that lie like a ragged value.
+std::string names_of_packed(cudnn::LegalGraph const& graph);
+
+}  // namespace test
