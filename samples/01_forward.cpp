@@ -1,4 +1,5 @@
 // Forward attention: describe it, build it, run it, check it.
+//   ./run sample 01_forward [--target cpu|reference|cuda]
 #include "support.h"
 
 namespace fe = cudnn_frontend;

@@ -1,4 +1,5 @@
-// Every mask, drawn from the library's own numbers: with V = identity, O is the probabilities.
+// Every mask, drawn from computed probabilities: with V = identity, O is the probabilities.
+//   ./run sample 02_masks [--target cpu|reference|cuda]
 #include "picture.h"
 #include "support.h"
 

@@ -1,4 +1,5 @@
-// Forward and backward as a training step uses them, the gradients checked against finite differences.
+// A training step: forward and backward, the gradients checked against finite differences.
+//   ./run sample 03_training_step [--target cpu|reference|cuda]
 #include "support.h"
 
 namespace fe = cudnn_frontend;

@@ -1,4 +1,5 @@
-// Grouped-query attention on one buffer: Q, K and V of each row side by side, as a fused projection writes them.
+// Grouped-query attention (GQA) on packed QKV, one buffer as a fused projection writes it.
+//   ./run sample 04_gqa_packed_qkv [--target cpu|reference|cuda]
 #include "support.h"
 
 namespace fe = cudnn_frontend;

@@ -1,4 +1,5 @@
-// Dropout: the mask follows from seed and offset alone, so that backward and a later run see the one that forward used.
+// Dropout: its mask depends on seed and offset alone, so that backward replays forward's.
+//   ./run sample 05_dropout_replay [--target cpu|reference|cuda]
 #include "picture.h"
 #include "support.h"
 

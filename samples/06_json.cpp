@@ -1,4 +1,5 @@
 // A graph as JSON text and back: the restored graph is the same graph and gives the same numbers.
+//   ./run sample 06_json [--target cpu|reference|cuda]
 #include "support.h"
 
 namespace fe = cudnn_frontend;

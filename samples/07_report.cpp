@@ -1,4 +1,5 @@
-// Reading a Report: a graph with several faults has them all reported at once, each with its rule and a way out.
+// Reading a Report: all faults of a graph are reported at once, each with its rule and a way out.
+//   ./run sample 07_report [--target cpu|reference|cuda]
 #include <set>
 
 #include "support.h"

@@ -1,4 +1,5 @@
-// Building every plan that cuDNN offers, timing them on the real memory, and keeping the fastest.
+// Autotuning: every plan that cuDNN offers is built, timed on the real memory, and the fastest kept.
+//   ./run sample 10_autotune    needs a GPU
 #include "gpu_problem.h"
 
 namespace fe = cudnn_frontend;

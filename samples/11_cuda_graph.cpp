@@ -1,4 +1,5 @@
-// A plan as a CUDA graph: filled once, launched often, pointed to other memory without being built again.
+// A plan as a CUDA graph: populated once, launched often, pointed to other memory without a new build.
+//   ./run sample 11_cuda_graph    needs a GPU
 #include <chrono>
 
 #include "gpu_problem.h"

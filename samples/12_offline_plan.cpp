@@ -1,7 +1,7 @@
-// A plan compiled with no GPU, stored in a file, and run by another process on a GPU of the kind it was made for.
-//   sample_12_offline_plan device <device>          writes down the GPU of this machine
-//   sample_12_offline_plan store <plan> [device]    works on any machine that has cuDNN; for an H200, or that GPU
-//   sample_12_offline_plan run <plan>               needs such a GPU
+// A plan compiled with no GPU, stored in a file, and run by another process on a GPU of its kind.
+//   ./run sample 12_offline_plan device <device>          writes down the GPU of this machine
+//   ./run sample 12_offline_plan store <plan> [device]    needs cuDNN and no GPU; for an H200, or that GPU
+//   ./run sample 12_offline_plan run <plan>               needs such a GPU
 #include <fstream>
 #include <iterator>
 

@@ -1,4 +1,5 @@
-// The build in stages, with filters that say which engines may serve: for programs with a budget, or with demands.
+// The build in stages, with filters that say which engines may run: for programs with a budget.
+//   ./run sample 13_staged_filters    needs a GPU
 #include "gpu_problem.h"
 
 namespace fe = cudnn_frontend;

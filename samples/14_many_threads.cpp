@@ -1,4 +1,5 @@
 // One built graph, run by many threads at once: each has its own handle, stream, memory and workspace.
+//   ./run sample 14_many_threads    needs a GPU
 #include <atomic>
 #include <memory>
 #include <thread>

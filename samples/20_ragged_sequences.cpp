@@ -1,5 +1,5 @@
-// Sequences of different lengths packed one after the other, with no padding between them: offsets say where each
-// starts.
+// Packed sequences of different lengths, with no padding between them: offsets say where each starts.
+//   ./run sample 20_ragged_sequences [--target cpu|reference|cuda]
 #include "support.h"
 
 namespace fe = cudnn_frontend;

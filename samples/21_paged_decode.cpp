@@ -1,5 +1,6 @@
-// Decoding with a cache of keys and values in pages: sequences take a page when they grow into it, in any order, and a
-// table says which page holds what. One graph serves every step.
+// Decode with a paged KV cache: sequences take a page when they grow into it, in any order.
+// A page table says which page holds what. One graph serves every step.
+//   ./run sample 21_paged_decode [--target cpu|reference|cuda]
 #include "support.h"
 
 #include <numeric>

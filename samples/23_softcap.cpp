@@ -1,5 +1,6 @@
-// Scores capped by cap tanh(score / cap), as Gemma and Grok have it: a ready modifier, forward and backward, the
-// gradients checked against finite differences.
+// Soft-capped scores, cap tanh(score / cap), as in Gemma and Grok: a ready score modifier.
+// Forward and backward, the gradients checked against finite differences.
+//   ./run sample 23_softcap [--target cpu|reference|cuda]
 #include <cudnn_frontend/score_modifiers.h>
 #include "support.h"
 

@@ -1,5 +1,6 @@
-// Modifiers of the scores: documents packed into one sequence by a ready one, and one of the program's own. Both are
-// nodes of the graph, so that the graph stores as JSON and runs the same after it is read back.
+// Score modifiers: a ready one masks documents packed into one sequence, another is the program's own.
+// Both are nodes of the graph, so that it stores as JSON and runs the same after it is read back.
+//   ./run sample 24_score_modifiers [--target cpu|reference|cuda]
 #include <cudnn_frontend/score_modifiers.h>
 #include "support.h"
 

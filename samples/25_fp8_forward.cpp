@@ -1,5 +1,6 @@
-// Attention on 8-bit tensors. Q, K and V are scaled by what they hold, which the host knows; O is scaled by what it
-// held in the steps before, which is all that is known when a kernel stores it.
+// FP8 attention, forward: Q, K and V are scaled by what they hold, O by its amax in earlier steps.
+// The host knows the numbers of Q, K and V; of O only those of earlier steps are known when a kernel stores it.
+//   ./run sample 25_fp8_forward [--target cpu|reference|cuda]
 #include "fp8.h"
 
 namespace fe = cudnn_frontend;

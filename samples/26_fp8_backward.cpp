@@ -1,5 +1,6 @@
-// A training step on 8-bit tensors: forward in FP8_E4M3, the gradients in FP8_E5M2, whose range is larger. What is not
-// known before, the magnitudes of the gradients, comes from the Amax outputs of the step before.
+// An FP8 training step: forward in FP8_E4M3, the gradients in FP8_E5M2, whose range is larger.
+// What is not known before, the magnitudes of the gradients, comes from the Amax outputs of the step before.
+//   ./run sample 26_fp8_backward [--target cpu|reference|cuda]
 #include "fp8.h"
 
 #include <array>

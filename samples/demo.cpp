@@ -1,5 +1,6 @@
 // The library at a glance: attention forward and backward on this machine's GPU, if it has one, and on its CPU, timed
 // and checked in two ways.
+//   ./run demo
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a compiler does not check: notes to self, includes and calls that belong to one layer, or to none."""
+"""What a compiler does not check: notes to self, includes and calls of one layer or of none, samples that say how to run."""
 
 import pathlib
 import re
@@ -53,6 +53,11 @@ def main():
     for path, place in files(("include",)):
         if "#pragma once" not in path.read_text():
             faults.append(f"{place}: no #pragma once")
+    for path in sorted((ROOT / "samples").glob("*.cpp")):
+        command = "./run demo" if path.stem == "demo" else f"./run sample {path.stem}"
+        head = path.read_text().split("#include")[0].splitlines()
+        if not any(line.startswith(f"//   {command}") for line in head[1:]):
+            faults.append(f"samples/{path.name}: does not say at its top how to run it: {command}")
     print("\n".join(faults) or "no fault found")
     return bool(faults)
 
