@@ -362,11 +362,11 @@ TEST_CASE("an offset that is negative, decreases or leaves too little room is na
     CHECK(refusal(0, -1) == what + "holds -1 at batch entry 0" + needed);
     CHECK(refusal(2, 80) == what + "decreases from 96 to 80 at batch entry 1" + needed);
     CHECK(refusal(1, 90) ==
-          what + "leaves room for 90 elements, where the sequence reaches over 96 at batch entry 0" + needed);
+          what + "leaves room for 90 elements, where the sequence spans 96 at batch entry 0" + needed);
     CHECK(session.execute().get_message() == "");
 }
 
-TEST_CASE("of inputs whose heads lie apart, offsets leave room for what a sequence reaches over with all heads") {
+TEST_CASE("of inputs whose heads lie apart, offsets leave room for what a sequence spans with all heads") {
     AttentionCase c = Fixture::make_case();
     c.input_layout = Layout::RaggedSlots;
     Inputs const in = make_inputs(c);
@@ -378,7 +378,7 @@ TEST_CASE("of inputs whose heads lie apart, offsets leave room for what a sequen
     MemorySnapshot const before(out.all());
     CHECK(session.execute().get_message() ==
           "[run.r02] Tensor 'offset', the ragged offset of 'q', leaves room for 64 elements, where the sequence "
-          "reaches over 80 at batch entry 1; offsets count elements, start at 0 or later and leave room for each "
+          "spans 80 at batch entry 1; offsets count elements, start at 0 or later and leave room for each "
           "sequence. Nothing was written; correct the entry.");
     CHECK(before.change_outside({}) == "");
 }
@@ -394,7 +394,7 @@ TEST_CASE("a packed page table without room for the pages of a sequence is refus
     MemorySnapshot const before(out.all());
     CHECK(session.execute().get_message() ==
           "[run.r02] Tensor 'offset', the ragged offset of 'k_table', leaves room for 2 elements, where the sequence "
-          "reaches over 3 at batch entry 0; offsets count elements, start at 0 or later and leave room for each "
+          "spans 3 at batch entry 0; offsets count elements, start at 0 or later and leave room for each "
           "sequence. Nothing was "
           "written; correct the entry.");
     CHECK(before.change_outside({}) == "");

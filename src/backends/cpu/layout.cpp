@@ -59,8 +59,8 @@ class WorkspacePlanner {
             std::string const& sums = graph_.value(value.steps_of).name;
             if (value.dim[0] > (kMaxWorkspace - layout_.bytes) / core::size_of(value.type)) {
                 return {error_code_t::GRAPH_NOT_SUPPORTED,
-                        "The lengths that '" + sums +
-                            "' tells need more than 2^47 bytes of workspace, which no host can "
+                        "The lengths computed from '" + sums +
+                            "' need more than 2^47 bytes of workspace, which no host can "
                             "address; make the batch smaller.",
                         {"", "", sums}};
             }

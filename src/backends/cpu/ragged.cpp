@@ -53,7 +53,7 @@ std::string fault_of_rows(ir::OpGraph const& graph, ir::Value const& value, Memo
         std::int64_t const end = (start_of(value, memory, graph, b) + elements + row - 1) / row;
         if (elements == 0 || end <= most) continue;
         return "Tensor '" + value.name + "' has a sequence at batch entry " + std::to_string(b) + " that ends after " +
-               std::to_string(end) + " rows; the graph was told of at most " + std::to_string(most) +
+               std::to_string(end) + " rows; the graph bounds them by " + std::to_string(most) +
                ". Nothing was written; pass where the last sequence ends to set_max_total_seq_len_q(), of keys and "
                "values to set_max_total_seq_len_kv().";
     }
@@ -80,7 +80,7 @@ std::string fault_of(ir::OpGraph const& graph, ir::Value const& value, Memory co
         if (needed > next - start) {
             return bad_offset(value, offsets, b,
                               "leaves room for " + std::to_string(next - start) +
-                                  " elements, where the sequence reaches over " + std::to_string(needed));
+                                  " elements, where the sequence spans " + std::to_string(needed));
         }
     }
     return {};

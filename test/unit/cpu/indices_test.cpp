@@ -121,10 +121,9 @@ TEST_CASE("a sequence that ends behind the rows that backward was told of is nam
         CHECK(pack.check().get_message() == "");
         pack.integers["offset_32"] = {0, 6 * 32, 9 * 32};
         CHECK(pack.check().get_message() ==
-              "[run.r03] Tensor 'K' has a sequence at batch entry 1 that ends after 8 rows; the graph was told of at "
-              "most 7. "
-              "Nothing "
-              "was written; pass where the last sequence ends to set_max_total_seq_len_q(), of keys and values to "
+              "[run.r03] Tensor 'K' has a sequence at batch entry 1 that ends after 8 rows; the graph bounds "
+              "them by 7. Nothing was written; pass where the last sequence ends to set_max_total_seq_len_q(), of keys "
+              "and values to "
               "set_max_total_seq_len_kv().");
         pack.integers["offset_32"] = {0, 5 * 32 + 8, 8 * 32};  // within a row
         CHECK(pack.check().get_message().find("batch entry 1 that ends after 8 rows") != std::string::npos);
@@ -157,7 +156,7 @@ TEST_CASE("an offset that decreases, or leaves too little room, is named") {
           "elements, start at 0 or later and leave room for each sequence. Nothing was written; correct the entry.");
     pack.integers["offset"][2] = 255;
     CHECK(pack.check().get_message().find(
-              "leaves room for 63 elements, where the sequence reaches over 64 at batch entry 1") != std::string::npos);
+              "leaves room for 63 elements, where the sequence spans 64 at batch entry 1") != std::string::npos);
     pack.integers["offset"][0] = -1;
     CHECK(pack.check().get_message().find("holds -1 at batch entry 0") != std::string::npos);
     CHECK(pack.check().where.tensor == "offset");
@@ -219,7 +218,7 @@ TEST_CASE("a packed table has as many entries as its last offset says") {
     pack.integers["page_table_k"][3] = -2;
     CHECK(pack.check().get_message().find("holds page -2 at batch entry 1, row 0") != std::string::npos);
     pack.integers["offset"] = {0, 2, 4};
-    CHECK(pack.check().get_message().find("leaves room for 2 elements, where the sequence reaches over 3") !=
+    CHECK(pack.check().get_message().find("leaves room for 2 elements, where the sequence spans 3") !=
           std::string::npos);
 }
 
