@@ -320,7 +320,7 @@ TEST_CASE("heads of 20 are refused with what to do, and engines take them in row
     CHECK(find_engines(graphs.backward.graph()).get_message() == "");
 }
 
-// Kernels that split the keys of one query are faster, and count a sink in each part.
+// Split-KV kernels for decode are faster, and count a sink in each part.
 TEST_CASE("a sink of one query bars the kernels that split its keys", "[offline]") {
     if (!has_cudnn()) return;
     AttentionCase c = gpu_case_groups()[0].cases[0];
@@ -341,13 +341,13 @@ TEST_CASE("a sink of one query bars the kernels that split its keys", "[offline]
     REQUIRE(graph.build(Target::offline("h200")).is_good());
     REQUIRE(graph.get_plan_name(chosen).is_good());
     CHECK(chosen != first(graph));
-    CHECK(graph.build_plan_at_index(0).get_message().find(first(graph) + " may split the keys of one query") !=
+    CHECK(graph.build_plan_at_index(0).get_message().find(first(graph) + " may be a split-KV kernel") !=
           std::string::npos);
     // The reason stands before the user's own.
     Graphs barred(c);
     barred.forward.graph().deselect_engines({"eng"});
     std::string const refusal = barred.forward.graph().build(Target::offline("h200")).get_message();
-    CHECK(refusal.find(first(graph) + " may split the keys of one query") != std::string::npos);
+    CHECK(refusal.find(first(graph) + " may be a split-KV kernel") != std::string::npos);
     CHECK(refusal.find(chosen + " has the deselected name") != std::string::npos);
 }
 

@@ -27,8 +27,7 @@ plan::EngineInfo info_of(EngineConfig const& config, Context const& context) {
 
 std::string reason_to_refuse(bool is_wrong_in_parts, EngineChoice const& choice, std::size_t cudnn_version) {
     if (!is_wrong_in_parts || !may_split_keys(choice.knobs, cudnn_version)) return {};
-    return "may split the keys of one query, which gives wrong results with a sink, generated dropout or per-head "
-           "numbers";
+    return "may be a split-KV kernel, which computes decode with a sink, generated dropout or a per-head bias wrong";
 }
 
 Engine::Engine(std::shared_ptr<Work const> work, std::shared_ptr<SharedEngine> engine)

@@ -47,8 +47,7 @@ error_t check_kernel_cache(plan::Settings const& settings) {
     if (!settings.kernel_cache) return {};
     if (!detail::Kernel_cache_access::impl(*settings.kernel_cache)) {
         return {error_code_t::INVALID_VALUE,
-                "the kernel cache was moved to another object, which left none; give the graph that one with "
-                "set_kernel_cache(), or a new one"};
+                "the kernel cache was moved from; pass the one that it moved to, or a new one, to set_kernel_cache()"};
     }
     if (settings.dynamic_shapes) return {};
     return {error_code_t::GRAPH_NOT_SUPPORTED,

@@ -259,9 +259,9 @@ TEST_CASE("a stored plan of an engine that computes its graph wrong is refused")
             plan.choice = {.engine = 1, .knobs = {choice}};
         };
         CHECK(answer_to_changed(bytes, choose) == std::string("the engine of the stored plan, eng1") + text +
-                                                      ", may split the keys of one query, which gives wrong results "
-                                                      "with a sink, generated dropout or per-head "
-                                                      "numbers: build the graph again");
+                                                      ", may be a split-KV kernel, which computes decode with a "
+                                                      "sink, generated dropout or a per-head bias wrong: build "
+                                                      "the graph again");
         CHECK(answer_to_changed(without_sink, choose) == "");
         IgnoredLimits const ignored;  // this is none
         CHECK(answer_to_changed(bytes, choose) != "");
@@ -371,8 +371,7 @@ TEST_CASE("a kernel cache that was moved from is refused, and the one that it wa
     auto const error = plan_with_cache_and_load(cache);
     CHECK(error.code == error_code_t::INVALID_VALUE);
     CHECK(error.err_msg ==
-          "the kernel cache was moved to another object, which left none; give the graph that one with "
-          "set_kernel_cache(), or a new one");
+          "the kernel cache was moved from; pass the one that it moved to, or a new one, to set_kernel_cache()");
     CHECK(plan_with_cache_and_load(moved).get_message() == "");
 }
 
