@@ -139,8 +139,8 @@ error_t Graph::build_operation_graph() { return build_operation_graph(Target::cu
 
 static error_t no_modes() {
     return {error_code_t::INVALID_VALUE,
-            "create_execution_plans() was given no heuristic mode, so that no engine would be asked for; pass at least "
-            "one, such as {HeurMode_t::A, HeurMode_t::FALLBACK}"};
+            "create_execution_plans() was given no heuristic mode to query; pass at least one, such as {HeurMode_t::A, "
+            "HeurMode_t::FALLBACK}"};
 }
 
 error_t Graph::create_execution_plans(std::vector<HeurMode_t> const& modes) {

@@ -87,7 +87,7 @@ error_t Graph::get_engine_at_index(std::int64_t const index, std::int64_t& engin
             return {error_code_t::GRAPH_NOT_SUPPORTED,
                     "plan " + std::to_string(index) + ", " + found.name +
                         (found.number ? ", has a knob that KnobType_t has no name for"
-                                      : ", has no engine that create_execution_plan() could be told of") +
+                                      : ", has no engine number for create_execution_plan()") +
                         "; keep the plan itself with serialize()"};
         }
         engine = *found.number;

@@ -44,7 +44,7 @@ error_t check_fits(Plan const& plan, Plan const& own) {
     if (plan.workspace_size() <= own.workspace_size()) return {};
     return core::rule_fault(error_code_t::INVALID_VARIANT_PACK, "run.r09", "",
                             "the overridden shapes need a workspace of " + std::to_string(plan.workspace_size()) +
-                                " bytes; get_workspace_size() tells " + std::to_string(own.workspace_size()) +
+                                " bytes; get_workspace_size() returns " + std::to_string(own.workspace_size()) +
                                 " for the graph's own shapes: build the graph with the largest shapes");
 }
 

@@ -18,7 +18,7 @@ error_t Plan::check_workspace(Run const& run) const {
     auto const invalid = [&](std::string const& found) {
         return core::rule_fault(error_code_t::INVALID_VARIANT_PACK, "run.r09", "",
                                 "the workspace " + found + "; the plan needs " + std::to_string(needed) +
-                                    " bytes, which get_workspace_size() tells, at a multiple of " +
+                                    " bytes, as get_workspace_size() returns, at a multiple of " +
                                     std::to_string(kWorkspaceAlignment) + " bytes");
     };
     if (run.workspace_bytes >= 0 && run.workspace_bytes < needed) {

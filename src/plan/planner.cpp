@@ -189,7 +189,7 @@ error_t Planner::build_all(bool in_parallel, Filters const& filters) {
 
 error_t Planner::no_plan_of_any(std::string const& reasons) const {
     for (auto const& proposal : proposals_) proposal->forget();
-    return no_plan("no engine gave a plan:" + reasons);
+    return no_plan("no candidate could be built:" + reasons);
 }
 
 error_t Planner::build_at(std::int64_t index) {

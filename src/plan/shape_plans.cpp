@@ -23,7 +23,7 @@ std::string fault_of(std::vector<std::int64_t> const& uids, std::size_t at, bool
     bool const is_repeated = std::find(uids.begin(), end, uids[at]) != end;
     if (is_known && !is_repeated) return {};
     return "a shape is overridden for the uid " + std::to_string(uids[at]) +
-           (is_known ? " more than once; name each uid once" : ", which no tensor has; get_uid() tells them");
+           (is_known ? " more than once; name each uid once" : ", which no tensor has; get_uid() returns them");
 }
 
 error_t apply(ShapeOverride const& shapes, nodes::GraphSpec& spec) {

@@ -48,7 +48,7 @@ error_t set_stream(cudnnHandle_t handle, CUstream_st* stream) {
                     [&](cudnn::Api const& api) { return api.set_stream(handle, stream); });
 }
 error_t get_stream(cudnnHandle_t handle, CUstream_st** stream) {
-    return with_api("asking for the handle's stream",
+    return with_api("querying the handle's stream",
                     [&](cudnn::Api const& api) { return api.get_stream(handle, stream); });
 }
 

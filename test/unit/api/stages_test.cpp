@@ -142,8 +142,8 @@ TEST_CASE("no heuristic modes are an error at once, which leaves earlier candida
     auto const none = small.graph.create_execution_plans({});
     CHECK(none.code == error_code_t::INVALID_VALUE);
     CHECK(none.err_msg ==
-          "create_execution_plans() was given no heuristic mode, so that no engine would be asked for; pass at least "
-          "one, such as {HeurMode_t::A, HeurMode_t::FALLBACK}");
+          "create_execution_plans() was given no heuristic mode to query; pass at least one, such as {HeurMode_t::A, "
+          "HeurMode_t::FALLBACK}");
     CHECK(small.graph.get_execution_plan_count() == 0);
     CHECK(small.graph.check_support().code == error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED);
     REQUIRE(small.graph.create_execution_plans({HeurMode_t::A}).is_good());
@@ -253,7 +253,7 @@ TEST_CASE("a negative number of threads is an error, 0 and many are not") {
     auto const error = small.graph.build(Target::cpu(-3));
     CHECK(error.code == error_code_t::INVALID_VALUE);
     CHECK(error.err_msg ==
-          "Target::cpu(-3) was asked for; needed is a number of threads of at least 1, or 0 for one on each core");
+          "Target::cpu(-3) was requested; needed is a number of threads of at least 1, or 0 for one on each core");
     CHECK(small.graph.build(Target::cpu(0)).is_good());
     CHECK(small.graph.build(Target::cpu(100000)).is_good());
 }
@@ -512,7 +512,7 @@ TEST_CASE("a uid that an override names twice is an error, told with the others"
                                {kFirstOfEach[0], kFirstOfEach[0], kFirstOfEach[0]});
     CHECK(error.code == error_code_t::INVALID_VALUE);
     CHECK(error.err_msg ==
-          "a shape is overridden for the uid 99, which no tensor has; get_uid() tells them\n"
+          "a shape is overridden for the uid 99, which no tensor has; get_uid() returns them\n"
           "a shape is overridden for the uid 1 more than once; name each uid once");
 }
 

@@ -16,7 +16,7 @@ CUgraph graph_of(plan::Recording recording) { return static_cast<CUgraph>(record
 Result<cudaStream_t> stream_of(Api const& api, cudnnHandle_t handle) {
     cudaStream_t stream = nullptr;
     if (cudnnStatus_t const status = api.get_stream(handle, &stream); status != CUDNN_STATUS_SUCCESS) {
-        return backend_error(api, status, "asking the handle for its stream", error_code_t::HANDLE_ERROR);
+        return backend_error(api, status, "querying the handle's stream", error_code_t::HANDLE_ERROR);
     }
     return stream;
 }

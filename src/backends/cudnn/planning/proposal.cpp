@@ -10,8 +10,8 @@ namespace {
 
 error_t needs_graph() {
     return {error_code_t::HEURISTIC_QUERY_FAILED,
-            "the plan was deserialized, which leaves nothing to ask heuristics about; call build_operation_graph() "
-            "first"};
+            "the plan was deserialized, so there is no operation graph to query heuristics for; call "
+            "build_operation_graph() first"};
 }
 
 error_t only_others() {
