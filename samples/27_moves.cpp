@@ -1,6 +1,7 @@
 // Slice, reshape and transpose: attention from the output of a fused projection, {b, s, 3 * h * d}, to rows of all
 // heads, {b, s, h * d}, in one graph. Where a target's engines do not take these nodes, strides say the same:
-// 04_gqa_packed_qkv. Run it with ./build/dev/samples/sample_27_moves [--target cpu|reference|cuda].
+// 04_gqa_packed_qkv.
+//   ./run sample 27_moves [--target cpu|reference]
 #include "support.h"
 
 namespace fe = cudnn_frontend;
