@@ -63,7 +63,7 @@ class SDPA_GRAPH_API Node_attributes : public Attributes {
 };
 
 // The options that attention has in both directions. Members of this template and the next are compiled once, in
-// src/graph.
+// src/api.
 template <class Derived>
 class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
    public:

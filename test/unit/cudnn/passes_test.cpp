@@ -1,9 +1,9 @@
 // Each pass computes what its graph computed: the interpreter runs both, over the graphs of the sweep.
 #include "cudnn/passes/passes.h"
+#include "api/graph_impl.h"
 #include "cpu/program.h"
+#include "cudnn/planning/lowering.h"
 #include "expand/expand.h"
-#include "graph/graph_impl.h"
-#include "pipeline/with_cudnn/lowering.h"
 #include "reference/random_case.h"
 #include "reference/session.h"
 
@@ -119,7 +119,7 @@ using Changes = std::map<std::string, int>;
 
 void try_passes(AttentionCase const& c, bool is_backward, core::Capabilities const& device, Changes& changes) {
     Subject const subject(c, is_backward);
-    auto op_graph = expand::expand(subject.validated(), pipeline::expansion_for_cudnn(device));
+    auto op_graph = expand::expand(subject.validated(), cudnn::expansion_for_cudnn(device));
     REQUIRE(op_graph.error().get_message() == "");
     LegalGraph graph{std::move(op_graph).value()};
     for (Pass const& pass : cudnn::passes::all()) {
