@@ -10,7 +10,6 @@
 #include "cudnn/library/heuristics.h"
 #include "cudnn/library/library.h"
 #include "cudnn/library/lower.h"
-#include "api/graph_impl.h"
 #include "cudnn/planning/lowering.h"
 #endif
 

@@ -56,7 +56,8 @@ double greatest_input(std::vector<Place> const& places, Data const& data) {
     return greatest;
 }
 
-// A score is rounded beside its bias. A bias that all keys of a row share cancels in softmax, but that rounding does not.
+// A score is rounded beside its bias. A bias that all keys of a row share cancels in softmax, but that rounding does
+// not.
 double greatest_bias(Json const& graph, Data const& data) {
     double greatest = 0.0;
     for (Json const& node : graph["nodes"]) {
