@@ -14,6 +14,11 @@ error_t no_plan(std::string const& text) { return {error_code_t::GRAPH_EXECUTION
 
 void append_line(std::string& text, std::string const& line) { text += "\n  " + line; }
 
+error_t no_backend(Target const& target) {
+    return {error_code_t::GRAPH_NOT_SUPPORTED,
+            std::string("this build of the library has no backend for the target ") + to_string(target.kind())};
+}
+
 // The first error; that of a second backend is told below it.
 void add_error(error_t& all, Backend const& backend, error_t const& error) {
     if (all.is_good()) all = error;
@@ -52,9 +57,7 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
     }
     if (!proposals.empty()) return std::make_shared<Planner>(std::move(proposals), Candidates());
     if (refusals.is_bad()) return refusals;
-    return error_t(
-        error_code_t::GRAPH_NOT_SUPPORTED,
-        std::string("this build of the library has no backend for the target ") + to_string(input.target.kind()));
+    return no_backend(input.target);
 }
 
 Result<std::shared_ptr<Planner>> Planner::load(PlanningInput const& input, Backends const& backends,
@@ -69,7 +72,7 @@ Result<std::shared_ptr<Planner>> Planner::load(PlanningInput const& input, Backe
         SDPA_GRAPH_TRY(planner->build_at(0));
         return planner;
     }
-    return propose(input, {});
+    return no_backend(input.target);
 }
 
 Result<std::shared_ptr<Planner>> Planner::with_candidates(std::vector<HeurMode_t> const& modes) const {

@@ -1,5 +1,6 @@
 #include "nodes/primitives/moves.h"
 
+#include "nodes/schema/default_type.h"
 #include "nodes/schema/wording.h"
 
 namespace cudnn_frontend::nodes::moves {
@@ -8,10 +9,7 @@ void infer_type(GraphSpec& graph, Node const& node, int x, int y) {
     TensorSpec const* const from = graph.tensor(node, x);
     TensorSpec* const to = graph.tensor(node, y);
     if (from == nullptr || to == nullptr || to->data_type != DataType_t::NOT_SET) return;
-    to->data_type = from->data_type;
-    if (to->data_type == DataType_t::NOT_SET) {
-        to->data_type = from->is_virtual ? graph.intermediate_data_type : graph.io_data_type;
-    }
+    to->data_type = from->data_type == DataType_t::NOT_SET ? default_type(graph, *from) : from->data_type;
 }
 
 void expect_type_of(RuleScope const& scope, int x, int y) {

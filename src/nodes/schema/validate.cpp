@@ -1,6 +1,7 @@
 #include "nodes/schema/validate.h"
 
 #include "nodes/attention/dropout_order.h"
+#include "nodes/schema/default_type.h"
 #include "nodes/schema/execution_order.h"
 #include "nodes/schema/order_hint.h"
 #include "nodes/schema/rule.h"
@@ -35,8 +36,7 @@ struct Validator {
 
     void infer_types() {
         for (TensorSpec& tensor : spec.tensors) {
-            if (tensor.data_type != DataType_t::NOT_SET) continue;
-            tensor.data_type = tensor.is_virtual ? spec.intermediate_data_type : spec.io_data_type;
+            if (tensor.data_type == DataType_t::NOT_SET) tensor.data_type = default_type(spec, tensor);
         }
         for (Node& node : spec.nodes) {
             if (node.compute_data_type == DataType_t::NOT_SET) node.compute_data_type = spec.compute_data_type;
