@@ -8,7 +8,7 @@ seen=" ${*:4} "
 
 for folder in $(find "$src" -name CMakeLists.txt -printf '%h\n' | sort); do
     other=${folder#"$src"} other=${other#/} other=${other#backends/}
-    header=$(find "$folder" -name '*.h' -printf '%P\n' | sort | head -n 1)
+    header=$(find "$folder" -name '*.h' -printf '%P\n' | sort | sed -n 1p)
     if [[ -z $other || -z $header ]]; then continue; fi
     reached=no
     if output=$(printf '#include "%s/%s"\n' "$other" "$header" |
