@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Each rule of the nodes and of runs, each piece of advice and each limit of cuDNN stands in the code, in its document and in what a test says.
+"""Each rule of the nodes and of runs, each piece of advice and each quirk of cuDNN stands in the code, in its document and in what a test says.
 
 A test says it in a string: the name of a case or a text that is asserted. Comments do not count. A limit may also be
-shown by a row of the support matrix. Documents and tests name nothing that is not in the code, and docs/cudnn.md words
-the limits as the table does.
+shown by a row of the support matrix. Documents and tests name nothing that is not in the code.
 """
 
 import pathlib
@@ -14,13 +13,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RULE_ID = re.compile(r"\b([a-z_]+)\.c\d\d\b")
 RUN_ID = re.compile(r"\brun\.r\d\d\b")
 ADVICE_ID = re.compile(r"\badvice\.a\d\d\b")
-LIMIT_ID = re.compile(r"\bcudnn\.s\d\d\b")
+QUIRK_ID = re.compile(r"\bcudnn\.[sew]\d\d\b")
+QUIRK_ROW = re.compile(r'\.id = "(cudnn\.[sew]\d\d)"')
 STRING = r'"(?:[^"\\\n]|\\.)*"'
-STRINGS = rf"({STRING}(?:\s*{STRING})*)"
 RAW_STRING = r'R"([^(\s]*)\((?:.|\n)*?\)\1"'
 TOKEN = re.compile(rf"//[^\n]*|/\*(?:.|\n)*?\*/|{RAW_STRING}|{STRING}|'(?:[^'\\\n]|\\.)+'")
-LIMIT = re.compile(rf"\{{{STRINGS},\s*{STRINGS},\s*{STRINGS},")
-LIMIT_ROW = re.compile(r"^\| `([^`]*)` \| (.*) \| (.*) \|$", re.MULTILINE)
 
 
 def strings_of(path):
@@ -69,37 +66,22 @@ def check_advice(tests):
     return advice, compare("src/nodes", advice, [("docs/spec.md", spec), ("any test", ids_in(ADVICE_ID, tests))])
 
 
-def text_of(literals):
-    return "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', literals)).replace('\\"', '"')
-
-
-def limits_of_table():
-    source = (ROOT / "src/backends/cudnn/quirks/table.cpp").read_text()
-    return {text_of(id): (text_of(need), text_of(fix)) for id, need, fix in LIMIT.findall(source)}
-
-
 def limits_of_matrices():
     cells = [cell.strip() for path in (ROOT / "docs").glob("support-matrix*.md")
              for row in path.read_text().splitlines() if row.startswith("|") for cell in row.split("|")[2:]]
     return {f"cudnn.{id}" for cell in cells for id in re.findall(r"\bs\d\d\b", cell)}
 
 
-def check_limits(tests):
-    table = limits_of_table()
-    named = ids_in(LIMIT_ID, [(ROOT / "src/backends/cudnn/quirks/table.cpp").read_text()])
-    document = (ROOT / "docs/cudnn.md").read_text()
-    rows = {id: (need, fix) for id, need, fix in LIMIT_ROW.findall(document) if LIMIT_ID.fullmatch(id)}
-    shown = ids_in(LIMIT_ID, tests) | limits_of_matrices()
-    faults = compare("src/backends/cudnn/quirks/table.cpp", set(table), [
-        ("what this script reads of it", named), ("the table of docs/cudnn.md", set(rows)),
-        ("any test or matrix", shown)])
-    for id in sorted(table.keys() & rows.keys()):
-        for in_code, in_document in zip(table[id], rows[id]):
-            if in_code != in_document:
-                faults.append(f"{id}: src/backends/cudnn/quirks/table.cpp says '{in_code}', docs/cudnn.md '{in_document}'")
-    if list(table) != sorted(table) or list(rows) != list(table):
-        faults.append("limits: not in the order of their ids, in the code and in docs/cudnn.md")
-    return table, faults
+def check_quirks(tests):
+    """The pages are printed from the table, which a test compares; rewrites are shown by the tests of their passes."""
+    sources = "\n".join(path.read_text() for path in (ROOT / "src/backends/cudnn/quirks").glob("*.cpp"))
+    table = set(QUIRK_ROW.findall(sources))
+    document = ids_in(QUIRK_ID, [(ROOT / "docs/cudnn-quirks.md").read_text()])
+    refused = {id for id in table if not id.startswith("cudnn.w")}
+    shown = {id for id in ids_in(QUIRK_ID, tests) | limits_of_matrices() if not id.startswith("cudnn.w")}
+    name = "src/backends/cudnn/quirks"
+    return table, compare(name, table, [("docs/cudnn-quirks.md", document)]) + compare(
+        name, refused, [("any test or matrix", shown)])
 
 
 def main():
@@ -109,9 +91,9 @@ def main():
         others, more = check(tests)
         faults += more
         rules |= others
-    limits, more = check_limits(tests)
+    quirks, more = check_quirks(tests)
     faults += more
-    print("\n".join(faults) or f"{len(rules)} rules and pieces of advice and {len(limits)} limits, each in the code, its document and a test")
+    print("\n".join(faults) or f"{len(rules)} rules and pieces of advice and {len(quirks)} quirks of cuDNN, each in the code, its document and a test")
     return bool(faults)
 
 

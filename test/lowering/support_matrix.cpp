@@ -4,26 +4,18 @@
 //   support_matrix --check <file>  compares with the file, the table with the library, and what is allowed with what
 //   ran
 // Leaves with 77 where there is no cuDNN, or another version than the file's.
-#include "api/graph_impl.h"
-#include "cudnn/library/engine_plan.h"
-#include "cudnn/library/heuristics.h"
 #include "cudnn/library/library.h"
-#include "cudnn/library/lower.h"
 #include "cudnn/library/status.h"
 #include "cudnn/offline/devices.h"
 #include "cudnn/offline/null_driver.h"
-#include "cudnn/planning/lowering.h"
-#include "cudnn/quirks/support.h"
-#include "gpu/gpu_cases.h"
-#include "lowering/block_scale_graphs.h"
-#include "lowering/case_graphs.h"
+#include "lowering/offline_answer.h"
+#include "lowering/option_rows.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <set>
 #include <sstream>
@@ -43,12 +35,6 @@ struct Column {
 constexpr Column kColumns[] = {
     {"8.0", "a100"}, {"8.9", "l40s"}, {"9.0", "h200", SDPA_TEST_H200_RUNS}, {"10.0", "b200"}, {"12.0", "rtx5090"}};
 constexpr std::size_t kColumnCount = std::size(kColumns);
-
-struct Row {
-    std::string name;
-    std::function<std::optional<graph::Graph>(bool is_backward)> graph;  // none: the option is forward's alone
-    quirks::Settings settings = {};
-};
 
 struct Cell {
     std::string limits;             // ids of those that the table names
@@ -70,92 +56,31 @@ struct Cell {
     }
 };
 
-// The graph of a case; backward's O and Stats are zeros, since nothing runs.
-std::optional<graph::Graph> graph_of(AttentionCase const& c, bool is_backward) {
-    if (is_backward && !c.has_backward()) return {};
-    Graphs graphs(c);
-    return is_backward ? graphs.backward.graph() : graphs.forward.graph();
-}
-
-Row row_of(std::string const& name, AttentionCase const& c) {
-    return {name, [c](bool is_backward) { return graph_of(c, is_backward); }, {.dynamic_shapes = c.dynamic_shapes}};
-}
-
-Row block_scale_row(char const* name, std::int64_t rows, std::int64_t head_dim, bool is_causal) {
-    BlockScaleGraph::Dims const dim{2, 4, rows, head_dim};
-    auto const graph = [dim, is_causal](bool is_backward) {
-        return is_backward ? BlockScaleGraph::backward(dim, is_causal) : BlockScaleGraph::forward(dim, is_causal);
-    };
-    return {name, graph, {}};
-}
-
-std::vector<Row> all_rows() {
-    std::vector<Row> rows;
-    for (auto const& groups : {gpu_case_groups(), groups_at_limits()})
-        for (CaseGroup const& group : groups) rows.push_back(row_of(group.name, group.cases[3]));
-    rows.push_back(block_scale_row("MXFP8", 1024, 128, false));
-    rows.push_back(block_scale_row("MXFP8, causal", 1024, 128, true));
-    rows.push_back(block_scale_row("MXFP8, heads of 192", 1024, 192, false));
-    rows.push_back(block_scale_row("MXFP8, one query and one key", 1, 128, false));
+std::vector<OptionRow> rows_with(std::string const& part) {
+    std::vector<OptionRow> rows = option_rows();
+    std::erase_if(rows, [&](OptionRow const& row) { return row.name.find(part) == row.name.npos; });
     return rows;
-}
-
-std::vector<Row> rows_with(std::string const& part) {
-    std::vector<Row> rows = all_rows();
-    std::erase_if(rows, [&](Row const& row) { return row.name.find(part) == row.name.npos; });
-    return rows;
-}
-
-nodes::ValidatedGraph validated(graph::Graph const& graph) {
-    nodes::Validation validation = nodes::validate(detail::Graph_access::snapshot(graph).spec);
-    if (validation.graph) return std::move(*validation.graph);
-    std::fprintf(stderr, "%s\n", validation.report.to_error().err_msg.c_str());
-    std::exit(1);
 }
 
 core::Capabilities capabilities_of(cudnn::Api const& api, cudnn::Device const& device) {
     return {.cudnn_version = api.get_version(), .sm = device.sm()};
 }
 
-// Why the library makes no plan; asked past the table.
-std::string refusal_of(cudnn::Api const& api, nodes::ValidatedGraph const& graph, quirks::Settings const& settings,
-                       cudnn::Device const& device, bool builds_plan) {
-    auto const op_graph = cudnn::op_graph_for_cudnn(graph, capabilities_of(api, device));
-    if (op_graph.is_bad()) return op_graph.error().err_msg;
-    auto const lowered = cudnn::lower(op_graph.value(), api, {.dynamic_shapes = settings.dynamic_shapes});
-    if (lowered.is_bad()) return lowered.error().err_msg;
-    auto answer = cudnn::ask_heuristics(lowered.value().graph, {{HeurMode_t::A, HeurMode_t::FALLBACK}, &device});
-    if (answer.is_bad()) return answer.error().err_msg;
-    std::string reasons = answer.value().reason.empty() ? "no engine" : answer.value().reason;
-    if (!builds_plan && !answer.value().configs.empty()) return {};
-    for (cudnn::BackendConfig& config : answer.value().configs) {
-        auto const plan = cudnn::EnginePlan::build(std::move(config), &device, nullptr);
-        auto const stored = plan.is_bad() ? Result<std::string>(plan.error()) : plan.value()->serialize();
-        if (stored.is_good() && plan.value()->workspace_bytes() >= 0 && !stored.value().empty()) return {};
-        reasons = stored.error().err_msg;
-    }
-    return reasons;
-}
-
-Cell ask(cudnn::Api const& api, Row const& row, bool is_backward, cudnn::Device const& device, bool builds_plan) {
+Cell ask(cudnn::Api const& api, OptionRow const& row, bool is_backward, cudnn::Device const& device, bool builds_plan) {
     Cell cell;
     auto const described = row.graph(is_backward);
     cell.is_there = described.has_value();
     if (!cell.is_there) return cell;
-    nodes::ValidatedGraph const graph = validated(*described);
-    Report const report = quirks::check(graph, capabilities_of(api, device), row.settings);
-    for (Finding const& finding : report.findings()) {
-        for (quirks::Limit const& limit : quirks::limits()) {
-            if (finding.where.rule != limit.id) continue;
-            cell.limits +=
-                (cell.limits.empty() ? "" : " ") + finding.where.rule.substr(finding.where.rule.find('.') + 1);
-            cell.may_have_engines |= limit.ground == quirks::Ground::WrongRun;
-            cell.is_asked &= limit.ground != quirks::Ground::NoPlace && limit.ground != quirks::Ground::FatalQuestion;
-        }
+    nodes::ValidatedGraph const graph = validated(spec_of(*described));
+    for (auto const& [quirk, node, violation] : quirks::violations(graph, capabilities_of(api, device), row.settings)) {
+        cell.limits += (cell.limits.empty() ? "" : " ") + std::string(quirk->id).substr(std::strlen("cudnn."));
+        cell.may_have_engines |= quirks::may_have_engines(*quirk);
+        cell.is_asked &= quirk->evidence != quirks::Evidence::AskedOffline && !quirks::is_fatal_to_ask(*quirk);
     }
     // Engines may be named that do not compile, which is what some limits are about.
     bool const is_about_engines = !cell.limits.empty() && !cell.may_have_engines;
-    if (cell.is_asked) cell.refusal = refusal_of(api, graph, row.settings, device, builds_plan || is_about_engines);
+    OfflineQuestion const question{graph, row.settings, builds_plan || is_about_engines};
+    if (cell.is_asked) cell.refusal = refusal_of(api, question, device);
     if (!cell.agrees()) {
         std::fprintf(stderr, "%s, %s, %s: the table says %s, the library %s\n", row.name.c_str(),
                      is_backward ? "backward" : "forward", device.name().c_str(),
@@ -184,7 +109,7 @@ std::set<std::string> right_runs(char const* path, std::size_t cudnn_version) {
 }
 
 struct Matrix {
-    std::vector<Row> rows;
+    std::vector<OptionRow> rows;
     std::vector<Cell> cells = std::vector<Cell>(rows.size() * 2 * kColumnCount);
 
     Cell& at(std::size_t row, bool is_backward, std::size_t column) {
@@ -227,7 +152,7 @@ constexpr char const* kOptions[] = {
     "FP8",
 };
 
-bool is_compiled(Row const& row, std::size_t cell) {
+bool is_compiled(OptionRow const& row, std::size_t cell) {
     bool const is_hopper = std::string(kColumns[cell % kColumnCount].title) == "9.0";
     bool const is_option = std::ranges::find(kOptions, row.name) != std::end(kOptions);
     return (is_hopper && is_option) || cell % 67 == 0;
@@ -243,7 +168,7 @@ void fill(Matrix& matrix, cudnn::Api const& api, bool is_check) {
     auto const worker = [&] {
         for (std::size_t i = next++; i < matrix.cells.size(); i = next++) {
             bool const is_backward = i / kColumnCount % 2 == 1;
-            Row const& row = matrix.rows[i / kColumnCount / 2];
+            OptionRow const& row = matrix.rows[i / kColumnCount / 2];
             matrix.cells[i] = ask(api, row, is_backward, *devices[i % kColumnCount], !is_check || is_compiled(row, i));
         }
     };
@@ -360,7 +285,7 @@ int main(int argc, char** argv) {
     }
     bool const is_check = argc == 3 && std::strcmp(argv[1], "--check") == 0;
     bool const is_part = argc == 3 && std::strcmp(argv[1], "rows") == 0;
-    Matrix matrix{is_part ? rows_with(argv[2]) : all_rows()};
+    Matrix matrix{is_part ? rows_with(argv[2]) : option_rows()};
     fill(matrix, *library.api, is_check);
     mark_runs(matrix, *library.api);
     if (is_check) return check(matrix, argv[2], *library.api);

@@ -3,7 +3,7 @@
 #include "cudnn/library/heuristics.h"
 #include "cudnn/library/lower.h"
 #include "cudnn/library/status.h"
-#include "cudnn/passes/passes.h"
+#include "cudnn/planning/lowering.h"
 #include "ir/builder.h"
 #include "unit/expand/attention_graphs.h"
 
@@ -28,7 +28,7 @@ AttentionGraph every_option() {
 }
 
 cudnn::LegalGraph legal(ir::OpGraph const& graph) {
-    return cudnn::passes::legalize(graph, {.cudnn_version = 91900, .sm = 90}).value();
+    return cudnn::legal_graph(graph, {.cudnn_version = 91900, .sm = 90}).value();
 }
 
 // From a device to a run, as a planner does it. Where a stage fails the ones behind it are left out.

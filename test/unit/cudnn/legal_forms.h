@@ -1,7 +1,7 @@
 // The graphs of the expansion's tests in the form that passes give them.
 #pragma once
 
-#include "cudnn/passes/passes.h"
+#include "cudnn/planning/lowering.h"
 #include "unit/expand/attention_graphs.h"
 
 #include <string>

@@ -3,12 +3,14 @@
 #include "api/graph_impl.h"
 #include "cpu/program.h"
 #include "cudnn/planning/lowering.h"
+#include "cudnn/quirks/quirk.h"
 #include "expand/expand.h"
 #include "reference/random_case.h"
 #include "reference/session.h"
 
 #include "support/catch.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -151,10 +153,14 @@ TEST_CASE("every pass changes graphs of the sweep, and none changes what they co
     }
 }
 
-TEST_CASE("passes have names and quirks of their own") {
+TEST_CASE("passes have names of their own, and rows in the table of quirks") {
     std::set<std::string> names;
     for (Pass const& pass : cudnn::passes::all()) {
         CHECK(names.insert(pass.name).second);
-        CHECK(std::string(pass.quirk).starts_with("cudnn.w"));
+        auto const row = std::ranges::find_if(
+            quirks::quirks(), [&](quirks::Quirk const& quirk) { return quirk.id == std::string(pass.quirk); });
+        REQUIRE(row != quirks::quirks().end());
+        CHECK(row->verdict == quirks::Verdict::Rewrite);
+        CHECK(row->pass == std::string(pass.name));
     }
 }

@@ -71,10 +71,9 @@ bool takes_packed(Draft const& draft, Backward const& backward) {
 
 }  // namespace
 
-Draft pack_scratch(Draft draft, core::Capabilities const& capabilities) {
+Draft pack_scratch(Draft draft, core::Capabilities const&) {
     auto const backward = find_backward(draft);
-    bool const is_of_use = capabilities.sm >= 90 && capabilities.sm < 120;
-    if (!backward || !is_of_use || !takes_packed(draft, *backward)) return draft;
+    if (!backward || !takes_packed(draft, *backward)) return draft;
     pack_row_sums(draft, *backward);
     pack_accumulator(draft, *backward);
     for (std::size_t const at : {backward->d_k, backward->d_v}) pack_gradient_of_heads(draft, at);

@@ -31,9 +31,11 @@ Result<LegalGraph> run(Pass const& pass, LegalGraph const& graph, core::Capabili
     return pass.run(Draft(graph), capabilities).finish();
 }
 
-Result<LegalGraph> legalize(ir::OpGraph graph, core::Capabilities const& capabilities) {
+Result<LegalGraph> legalize(ir::OpGraph graph, core::Capabilities const& capabilities, IsInForce const& is_in_force) {
     Draft draft({std::move(graph)});
-    for (Pass const& pass : kPasses) draft = pass.run(std::move(draft), capabilities);
+    for (Pass const& pass : kPasses) {
+        if (is_in_force(pass.quirk)) draft = pass.run(std::move(draft), capabilities);
+    }
     return std::move(draft).finish();
 }
 

@@ -4,7 +4,9 @@
 #include "core/capabilities.h"
 #include "cudnn/passes/draft.h"
 
+#include <functional>
 #include <span>
+#include <string_view>
 
 namespace cudnn_frontend::cudnn::passes {
 
@@ -20,6 +22,9 @@ struct Pass {
 std::span<Pass const> all();
 
 Result<LegalGraph> run(Pass const& pass, LegalGraph const& graph, core::Capabilities const& capabilities);
-Result<LegalGraph> legalize(ir::OpGraph graph, core::Capabilities const& capabilities);
+
+// Whether the quirk of a pass stands where the graph will run; the pass is left out where it does not.
+using IsInForce = std::function<bool(std::string_view quirk)>;
+Result<LegalGraph> legalize(ir::OpGraph graph, core::Capabilities const& capabilities, IsInForce const& is_in_force);
 
 }  // namespace cudnn_frontend::cudnn::passes

@@ -25,16 +25,17 @@ plan::EngineInfo info_of(EngineConfig const& config, Context const& context) {
 
 }  // namespace
 
-std::string reason_to_refuse(bool is_wrong_in_parts, EngineChoice const& choice, std::size_t cudnn_version) {
-    if (!is_wrong_in_parts || !may_split_keys(choice.knobs, cudnn_version)) return {};
-    return "may be a split-KV kernel, which computes decode with a sink, generated dropout or a per-head bias wrong";
+std::string reason_to_refuse(quirks::Quirk const* bar_on_split_keys, EngineChoice const& choice,
+                             std::size_t cudnn_version) {
+    bool const is_barred = bar_on_split_keys != nullptr && may_split_keys(choice.knobs, cudnn_version);
+    return is_barred ? std::string(bar_on_split_keys->statement) + " (" + bar_on_split_keys->id + ")" : "";
 }
 
 Engine::Engine(std::shared_ptr<Work const> work, std::shared_ptr<SharedEngine> engine)
     : work_(std::move(work)), engine_(std::move(engine)), info_(info_of(engine_->config(), *work_->context)) {}
 
 std::string Engine::reason_against() const {
-    return reason_to_refuse(work_->is_wrong_in_parts, engine_->config().choice,
+    return reason_to_refuse(work_->bar_on_split_keys, engine_->config().choice,
                             work_->context->device.api->get_version());
 }
 

@@ -3,6 +3,7 @@
 
 #include "cudnn/planning/executable.h"
 #include "cudnn/planning/shared_graph.h"
+#include "cudnn/quirks/quirk.h"
 #include "plan/backend.h"
 
 #include <memory>
@@ -15,11 +16,12 @@ struct Work {
     std::shared_ptr<Context const> context;
     std::shared_ptr<SharedGraph> graph;
     std::shared_ptr<Descriptor const> kernel_cache;
-    bool is_wrong_in_parts = false;  // where kernels split the keys of one query
+    quirks::Quirk const* bar_on_split_keys = nullptr;  // null where split-KV kernels are right
 };
 
-// Why an engine would compute a graph wrong of which such kernels do so; empty where nothing is known against it.
-std::string reason_to_refuse(bool is_wrong_in_parts, EngineChoice const& choice, std::size_t cudnn_version);
+// Why the quirk, where there is one, bars an engine; empty where nothing is known against it.
+std::string reason_to_refuse(quirks::Quirk const* bar_on_split_keys, EngineChoice const& choice,
+                             std::size_t cudnn_version);
 
 class Engine final : public plan::Engine {
    public:

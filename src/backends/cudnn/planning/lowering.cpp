@@ -5,6 +5,7 @@
 #include "cudnn/passes/passes.h"
 #include "cudnn/planning/graph_cache.h"
 #include "cudnn/planning/kernel_store.h"
+#include "cudnn/quirks/in_force.h"
 #include "cudnn/quirks/support.h"
 #include "plan/kernel_cache.h"
 
@@ -78,10 +79,15 @@ expand::Capabilities expansion_for_cudnn(core::Capabilities const& device) {
             .masks_last_tile = quirks::masks_last_tile(device)};
 }
 
+Result<LegalGraph> legal_graph(ir::OpGraph graph, core::Capabilities const& device) {
+    auto const is_in_force = [&](std::string_view quirk) { return quirks::is_in_force(quirk, device); };
+    return passes::legalize(std::move(graph), device, is_in_force);
+}
+
 Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device) {
     auto op_graph = expand::expand(graph, expansion_for_cudnn(device));
     if (op_graph.is_bad()) return op_graph.error();
-    return passes::legalize(std::move(op_graph).value(), device);
+    return legal_graph(std::move(op_graph).value(), device);
 }
 
 core::Capabilities capabilities_of(PlanningDevice const& device) {
@@ -126,7 +132,7 @@ Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& i
     if (input.settings.kernel_cache) {
         SDPA_GRAPH_TRY(kernels_for(*input.settings.kernel_cache, *work->graph).move_to(work->kernel_cache));
     }
-    work->is_wrong_in_parts = quirks::is_wrong_in_parts(input.graph);
+    work->bar_on_split_keys = quirks::bar_on_split_keys(input.graph, capabilities_of(work->graph->key().device));
     work->context = context_of(input, *work->graph, check_indices);
     return std::shared_ptr<Work const>(std::move(work));
 }

@@ -50,8 +50,8 @@ error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std
 error_t check_stored_support(nodes::ValidatedGraph const& graph, StoredPlan const& stored,
                              PlanningDevice const& device) {
     SDPA_GRAPH_TRY(check_limits(graph, device, stored.dynamic_shapes));
-    std::string const reason =
-        reason_to_refuse(quirks::is_wrong_in_parts(graph), stored.choice, device.api->get_version());
+    quirks::Quirk const* const bar = quirks::bar_on_split_keys(graph, capabilities_of(device));
+    std::string const reason = reason_to_refuse(bar, stored.choice, device.api->get_version());
     if (reason.empty()) return {};
     return {error_code_t::GRAPH_NOT_SUPPORTED,
             "the engine of the stored plan, " + name_of(stored.choice) + ", " + reason + ": build the graph again"};

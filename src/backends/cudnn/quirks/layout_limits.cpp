@@ -1,4 +1,4 @@
-#include "cudnn/quirks/layout_limits.h"
+#include "cudnn/quirks/limit_lists.h"
 
 #include "core/data_type.h"
 
@@ -35,8 +35,7 @@ std::optional<std::size_t> axis_of_neighbours(Facts const& facts, int port) {
             if (!facts.is_backward) return {};
             [[fallthrough]];
         case Port::Bias:
-        case Port::Dropout_mask:
-            return is_for_heads_alone(*facts.tensor(port)) ? std::optional<std::size_t>(1) : std::nullopt;
+        case Port::Dropout_mask: return is_per_head(*facts.tensor(port)) ? std::optional<std::size_t>(1) : std::nullopt;
         default: return {};
     }
 }
@@ -48,10 +47,8 @@ std::string gap_at(Facts const& facts, int port) {
     return axis ? gap_between_numbers(*tensor, *axis) : gap_between_offsets(facts, *tensor);
 }
 
-}  // namespace
-
 // Hopper's engines read these tensors through descriptors that hold strides in units of 16 bytes.
-Found stride_multiple(Facts const& facts, Capabilities const&) {
+Found stride_multiple(Facts const& facts) {
     for (int const port : {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}) {
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         if (tensor == nullptr) continue;
@@ -68,7 +65,7 @@ Found stride_multiple(Facts const& facts, Capabilities const&) {
 }
 
 // dBias and dumps of dropout masks.
-Found gaps_between_scores(Facts const& facts, Capabilities const&) {
+Found gaps_between_scores(Facts const& facts) {
     for (int const port : {Port::Rng_dump, Port::dBias}) {
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         if (tensor == nullptr) continue;
@@ -81,7 +78,7 @@ Found gaps_between_scores(Facts const& facts, Capabilities const&) {
     return {};
 }
 
-Found columns_apart(Facts const& facts, Capabilities const&) {
+Found columns_apart(Facts const& facts) {
     for (int const port : {Port::Bias, Port::Dropout_mask}) {
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         if (tensor == nullptr || tensor->dim[3] == 1 || tensor->stride[3] == 1) continue;
@@ -90,15 +87,68 @@ Found columns_apart(Facts const& facts, Capabilities const&) {
     return {};
 }
 
-Found numbers_apart(Facts const& facts, Capabilities const&) {
+Found numbers_apart(Facts const& facts) {
     for (int port = 0; port < Port::kPorts; ++port) {
         std::string gap = gap_at(facts, port);
         if (!gap.empty()) return Violation{port, std::move(gap)};
     }
     return wrong_in_modifier(facts, [](nodes::TensorSpec const& tensor) {
-        std::string const gap = is_for_heads_alone(tensor) ? gap_between_numbers(tensor, 1) : "";
+        std::string const gap = is_per_head(tensor) ? gap_between_numbers(tensor, 1) : "";
         return gap.empty() ? gap : gap + " of";
     });
 }
+
+Found page_sizes(Facts const& facts) {
+    if (!facts.has(Port::Page_table_k) || !facts.has(Port::Page_table_v)) return {};
+    std::int64_t const of_k = facts.tensor(Port::K)->dim[2], of_v = facts.tensor(Port::V)->dim[2];
+    if (of_k == of_v) return {};
+    return Violation{Port::V, "pages of " + number(of_v) + " rows beside K's of " + number(of_k)};
+}
+
+constexpr Quirk kRows[] = {
+    {.id = "cudnn.s06",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "strides that are multiples of 16 bytes, but the innermost",
+     .mend = "copy the tensor, or pad its rows",
+     .seen = "plans compile, and 9 of 9 runs failed",
+     .check = stride_multiple},
+    {.id = "cudnn.s35",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "pages of as many rows in V as in K: cuDNN takes K's number for both",
+     .mend = "give both one page size",
+     .seen = "17 of 38 runs wrong",
+     .check = page_sizes},
+    {.id = "cudnn.s85",
+     .evidence = Evidence::NoEngine,
+     .verified = {92801, kOffline},
+     .statement = "rng_dump and dBias packed in the order of their dims",
+     .mend = "set_stride() to {H*Sq*Skv, Sq*Skv, Skv, 1}, of the dims that it has, and copy after the run",
+     .seen = "asked of 9.14.0, 9.19.0 and 9.28.0 for 8.0, 9.0 and 10.0: \"row major\"",
+     .check = gaps_between_scores},
+    {.id = "cudnn.s86",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "a last stride of 1 in a bias and a dropout mask: cuDNN 9.28 takes no other in a bias, and releases "
+                  "before it do not look",
+     .mend = "copy the tensor to rows without gaps between columns",
+     .seen = "8 of 32 runs wrong with misaligned addresses where rows and columns are 128, with 9.14.0 and 9.19.0. "
+             "9.28.0 takes no transposed bias (asked offline: \"bias layout should be row major\")",
+     .check = columns_apart},
+    {.id = "cudnn.s87",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "lengths, ragged offsets, a sink token, its gradient and per-head values without gaps between them: "
+                  "cuDNN does not look at the strides of these",
+     .mend = "copy the tensor to one without gaps",
+     .seen = "344 of 352 runs wrong; right were the offsets of one sequence. Page tables, documents, prefixes, values "
+             "for rows, Stats, Max and Sum_exp of any stride are right",
+     .check = numbers_apart},
+};
+
+}  // namespace
+
+std::span<Quirk const> layout_limits() { return kRows; }
 
 }  // namespace cudnn_frontend::quirks

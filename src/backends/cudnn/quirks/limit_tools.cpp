@@ -7,23 +7,6 @@
 
 namespace cudnn_frontend::quirks {
 
-std::string version(std::size_t value) {
-    return "cuDNN " + std::to_string(value / 10000) + "." + std::to_string(value / 100 % 100) + "." +
-           std::to_string(value % 100);
-}
-
-bool is_hopper(Capabilities const& here) { return here.sm == 90; }
-bool is_datacenter(Capabilities const& here) { return here.sm >= 100 && here.sm < 120; }
-bool is_hopper_or_datacenter(Capabilities const& here) { return here.sm >= 90 && here.sm < 120; }
-bool is_consumer_blackwell(Capabilities const& here) { return here.sm >= 120; }
-bool has_little_shared_memory(Capabilities const& here) {
-    return here.sm == 86 || here.sm == 89 || is_consumer_blackwell(here);
-}
-
-std::string architecture_of(Capabilities const& here) {
-    return "compute capability " + number(here.sm / 10) + "." + number(here.sm % 10);
-}
-
 bool is_ragged(nodes::TensorSpec const* tensor) {
     return tensor != nullptr && tensor->ragged_offset != nodes::kNoTensor;
 }
@@ -35,6 +18,8 @@ bool draws_dropout(Facts const& facts) { return facts.fields.dropout_probability
 bool has_softmax_result(Facts const& facts) { return facts.has(Port::Max) || facts.has(Port::Sum_exp); }
 
 bool shares_key_heads(Facts const& facts) { return facts.tensor(Port::K)->dim[1] < facts.tensor(Port::Q)->dim[1]; }
+
+bool is_forward_of_one_query(Facts const& facts) { return !facts.is_backward && facts.queries() == 1; }
 
 bool is_deterministic(Facts const& facts) {
     auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&facts.node.fields);
@@ -51,7 +36,7 @@ bool has_backward_activation(Facts const& facts) {
     return std::ranges::any_of(facts.graph.nodes, is_backward_activation);
 }
 
-bool is_for_heads_alone(nodes::TensorSpec const& tensor) {
+bool is_per_head(nodes::TensorSpec const& tensor) {
     core::Dims const& dim = tensor.dim;
     return dim.size() == 4 && dim[1] > 1 && dim[0] == 1 && dim[2] == 1 && dim[3] == 1;
 }
@@ -69,6 +54,15 @@ std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Facts const& facts) {
         }
     }
     return tensors;
+}
+
+Found per_head_values(Facts const& facts) {
+    for (int const port : {Port::Bias, Port::Dropout_mask}) {
+        nodes::TensorSpec const* const tensor = facts.tensor(port);
+        if (tensor != nullptr && is_per_head(*tensor)) return Violation{port, "per-head values"};
+    }
+    return wrong_in_modifier(
+        facts, [](nodes::TensorSpec const& tensor) { return is_per_head(tensor) ? "per-head values in" : ""; });
 }
 
 static constexpr int kRowPorts[] = {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV};

@@ -1,28 +1,17 @@
-// What the checks of limits share: facts about a graph and its device, and how violations are worded.
+// What the rows that look at graphs share: facts about a graph, and how violations are worded.
 #pragma once
 
-#include "cudnn/quirks/support.h"
+#include "cudnn/quirks/quirk.h"
 
 #include <vector>
 
 namespace cudnn_frontend::quirks {
 
-using core::Capabilities;
 using Facts = AttentionFacts;
 using Found = std::optional<Violation>;
 namespace Port = nodes::attention;
 
 inline std::string number(std::int64_t value) { return std::to_string(value); }
-std::string version(std::size_t value);                 // "cuDNN 9.19.0"
-std::string architecture_of(Capabilities const& here);  // "compute capability 9.0"
-
-bool is_hopper(Capabilities const& here);
-bool is_datacenter(Capabilities const& here);  // Blackwell, 10.x and 11.x
-bool is_hopper_or_datacenter(Capabilities const& here);
-bool is_consumer_blackwell(Capabilities const& here);  // 12.x and what follows
-
-// 100 KiB for each multiprocessor.
-bool has_little_shared_memory(Capabilities const& here);
 
 bool is_ragged(nodes::TensorSpec const* tensor);
 bool is_deterministic(Facts const& facts);
@@ -34,15 +23,16 @@ bool shares_key_heads(Facts const& facts);    // fewer heads in K than in Q
 bool has_softmax_result(Facts const& facts);  // Max or Sum_exp
 // Whether a node of the graph is TANH_BWD or its like.
 bool has_backward_activation(Facts const& facts);
-// A number for each head, for all batch entries, queries and keys.
-bool is_for_heads_alone(nodes::TensorSpec const& tensor);
+// {1, H, 1, 1}: one value for each head.
+bool is_per_head(nodes::TensorSpec const& tensor);
+bool is_forward_of_one_query(Facts const& facts);
 // What the attention's modifiers read from memory, of 4 dims.
 std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Facts const& facts);
 // The first tensor with rows of queries or keys that is ragged, or that is not; -1 where there is none. Pages are
 // neither.
 int first_row_port(Facts const& facts, bool wants_ragged);
 
-// The first tensor that modifiers read of which the text says something, such as "numbers for heads alone in".
+// The first tensor that modifiers read of which the text says something, such as "per-head values in".
 template <class TextOf>
 Found wrong_in_modifier(Facts const& facts, TextOf text_of) {
     for (nodes::TensorSpec const* const tensor : tensors_of_modifiers(facts)) {
@@ -51,6 +41,9 @@ Found wrong_in_modifier(Facts const& facts, TextOf text_of) {
     }
     return {};
 }
+
+// The first tensor with per-head values, but for a sink token; of a modifier its port and its name.
+Found per_head_values(Facts const& facts);
 
 // The first tensor whose head dim violates, of those that have one.
 template <class IsBad>

@@ -1,4 +1,4 @@
-#include "cudnn/quirks/modifier_limits.h"
+#include "cudnn/quirks/limit_lists.h"
 
 #include "core/data_type.h"
 #include "core/index_axis.h"
@@ -62,9 +62,7 @@ nodes::TensorSpec const* first_float(GraphSpec const& graph, Node const& node) {
     return nullptr;
 }
 
-}  // namespace
-
-Found integers_of_floats(Facts const& facts, Capabilities const&) {
+Found integers_of_floats(Facts const& facts) {
     if (!facts.has(Port::Score)) return {};
     for (Node const& node : facts.graph.nodes) {
         nodes::TensorSpec const* const operand = computes_in_integers(node) ? first_float(facts.graph, node) : nullptr;
@@ -76,7 +74,7 @@ Found integers_of_floats(Facts const& facts, Capabilities const&) {
     return {};
 }
 
-Found several_left_edges(Facts const& facts, Capabilities const&) {
+Found several_left_edges(Facts const& facts) {
     if (!facts.has(Port::Score)) return {};
     auto const in_modifier =
         std::ranges::count_if(facts.graph.nodes, [&](Node const& node) { return is_left_edge(facts.graph, node); });
@@ -85,5 +83,66 @@ Found several_left_edges(Facts const& facts, Capabilities const&) {
     return Violation{Port::Score_mod, number(in_modifier) + " mask(s) of the left edge in the modifier, and " +
                                           (has_bound ? "a left bound" : "no left bound")};
 }
+
+Found activation_gradient(Facts const& facts) {
+    if (!facts.has(Port::dScore_mod) || !has_backward_activation(facts)) return {};
+    return Violation{Port::dScore_mod, "TANH_BWD or another backward activation in a modifier's gradient"};
+}
+
+Found activation_gradient_of_product(Facts const& facts) {
+    Found found = needs_product_of_dq(facts) ? activation_gradient(facts) : std::nullopt;
+    if (found) found->found += is_deterministic(facts) ? ", beside the deterministic algorithm," : ", beside dBias,";
+    return found;
+}
+
+Found bias_gradient_of_modified(Facts const& facts) {
+    if (!facts.has(Port::dBias) || !facts.has(Port::dScore_mod)) return {};
+    return Violation{Port::dBias, "a dBias beside the gradient of a modifier"};
+}
+
+constexpr Quirk kRows[] = {
+    {.id = "cudnn.s32",
+     .on = kOlder | kAmpere | kConsumerBlackwell,
+     .evidence = Evidence::NoEngine,
+     .verified = {92801, kOffline},
+     .statement = "no TANH_BWD and its like in a modifier's gradient",
+     .mend = "use Target::cpu(), or write the derivative with other operations",
+     .check = activation_gradient},
+    {.id = "cudnn.s32",
+     .on = kDatacenterBlackwell,
+     .evidence = Evidence::NoEngine,
+     .verified = {92801, kOffline},
+     .statement = "neither dBias nor the deterministic algorithm beside TANH_BWD and its like in a modifier's gradient",
+     .mend = "leave these out, use Target::cpu(), or write the derivative with other operations",
+     .check = activation_gradient_of_product},
+    {.id = "cudnn.s34",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "no dBias beside the gradient of a modifier: cuDNN computes it wrong",
+     .mend = "add the bias in the modifier, or use Target::cpu()",
+     .seen = "11 of 11 runs wrong",
+     .check = bias_gradient_of_modified},
+    {.id = "cudnn.s68",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "one mask of the left edge, by a left bound or by column > row in a modifier: of two cuDNN applies "
+                  "one",
+     .mend = "leave the wider of the two out",
+     .seen = "16 of 24 runs wrong, of 12 graphs with two such masks; right where the last mask is the narrower. No "
+             "other form is taken: with the branches of the selection exchanged there is no engine",
+     .check = several_left_edges},
+    {.id = "cudnn.s91",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "operands of integers for a modifier's operations that compute in integers: cuDNN reads "
+                  "floating-point ones in another way",
+     .mend = "set_compute_data_type(DataType_t::FLOAT) for the operation",
+     .seen = "109 of 122 runs wrong; right where fractions or INT32's rounding made no difference. 9.14.0 the same",
+     .check = integers_of_floats},
+};
+
+}  // namespace
+
+std::span<Quirk const> modifier_limits() { return kRows; }
 
 }  // namespace cudnn_frontend::quirks

@@ -1,11 +1,9 @@
-#include "cudnn/quirks/one_query_limits.h"
+#include "cudnn/quirks/limit_lists.h"
 
 #include "nodes/attention/paging.h"
 
 namespace cudnn_frontend::quirks {
 namespace {
-
-bool is_forward_of_one_query(Facts const& facts) { return !facts.is_backward && facts.queries() == 1; }
 
 bool is_forward_of_one_row(Facts const& facts) { return is_forward_of_one_query(facts) && facts.keys() > 1; }
 
@@ -16,34 +14,16 @@ bool is_of_batches_and_heads(Facts const& facts, int port) {
     return tensor != nullptr && is_of_batches_and_heads(tensor->dim);
 }
 
-// The first tensor with a number for each head, but for a sink token; of a modifier its port and its name.
-Found numbers_of_heads(Facts const& facts) {
-    for (int const port : {Port::Bias, Port::Dropout_mask}) {
-        nodes::TensorSpec const* const tensor = facts.tensor(port);
-        if (tensor != nullptr && is_for_heads_alone(*tensor)) return Violation{port, "numbers for heads alone"};
-    }
-    return wrong_in_modifier(facts, [](nodes::TensorSpec const& tensor) {
-        return is_for_heads_alone(tensor) ? "numbers for heads alone in" : "";
-    });
-}
-
 bool shares_any_heads(Facts const& facts) {
     return shares_key_heads(facts) || facts.tensor(Port::V)->dim[1] < facts.tensor(Port::Q)->dim[1];
 }
 
-}  // namespace
-
-bool is_wrong_in_parts(Facts const& facts) {
-    if (!is_forward_of_one_query(facts)) return false;
-    return facts.has(Port::Sink_token) || draws_dropout(facts) || numbers_of_heads(facts);
-}
-
-Found mask_of_one_query(Facts const& facts, Capabilities const&) {
+Found mask_of_one_query(Facts const& facts) {
     if (!is_forward_of_one_row(facts) || !is_of_batches_and_heads(facts, Port::Dropout_mask)) return {};
     return Violation{Port::Dropout_mask, "one query, and one column for each batch entry and head"};
 }
 
-Found bias_of_one_query(Facts const& facts, Capabilities const&) {
+Found bias_of_one_query(Facts const& facts) {
     if (!is_forward_of_one_row(facts)) return {};
     std::string const found = "one query, and one column for each batch entry and head";
     if (is_of_batches_and_heads(facts, Port::Bias)) return Violation{Port::Bias, found};
@@ -52,18 +32,61 @@ Found bias_of_one_query(Facts const& facts, Capabilities const&) {
     });
 }
 
-Found single_score(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || facts.queries() != 1 || facts.keys() != 1 || here.cudnn_version >= 91900) return {};
-    return Violation{-1, "one query and one key with " + version(here.cudnn_version)};
+Found single_score(Facts const& facts) {
+    if (!facts.is_backward || facts.queries() != 1 || facts.keys() != 1) return {};
+    return Violation{-1, "one query and one key"};
 }
 
 // The kernel takes the heads that share keys for rows.
-Found heads_of_one_query_in_pages(Facts const& facts, Capabilities const& here) {
+Found heads_of_one_query_in_pages(Facts const& facts) {
     bool const is_of_pages = is_forward_of_one_query(facts) && nodes::has_pages(facts.node);
-    if (!is_of_pages || !shares_any_heads(facts) || here.cudnn_version < 91500) return {};
-    Found found = facts.has(Port::Sink_token) ? Violation{Port::Sink_token, "a sink token"} : numbers_of_heads(facts);
-    if (found) found->found += " beside one query, pages and shared key heads with " + version(here.cudnn_version);
+    if (!is_of_pages || !shares_any_heads(facts)) return {};
+    Found found = facts.has(Port::Sink_token) ? Violation{Port::Sink_token, "a sink token"} : per_head_values(facts);
+    if (found) found->found += " beside one query, pages and shared key heads";
     return found;
 }
+
+constexpr Quirk kRows[] = {
+    {.id = "cudnn.s14",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "forward of one query: all columns in a dropout mask that differs between batch entries and heads; "
+                  "cuDNN reads others",
+     .mend = "repeat the mask's column",
+     .seen = "8 of 8 runs wrong, with 9.14.0 and 9.19.0; more queries than one are right",
+     .check = mask_of_one_query},
+    {.id = "cudnn.s16",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement =
+         "forward of one query: all columns in a bias, or in what a modifier reads, that differs between batch "
+         "entries and heads; cuDNN reads others",
+     .mend = "repeat the column",
+     .seen = "21 of 23 runs wrong; backward is right, 8 of 8 with each release. What modifiers read was not run",
+     .check = bias_of_one_query},
+    {.id = "cudnn.s18",
+     .cudnn = {0, 91900},
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91400, kH200},
+     .statement = "cuDNN 9.19 or newer for backward of one query and one key: before, the single score's gradients are "
+                  "wrong",
+     .mend = "install 9.19 or newer; or take dO times the kept probability for dV, and 0 for dQ and dK",
+     .seen = "9.19.0: 36 of 36 runs right, 2 without an engine",
+     .check = single_score},
+    {.id = "cudnn.s89",
+     .cudnn = {91500, 0},
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "forward of one query beside pages and shared key heads: no sink token, and no per-head values in a "
+                  "bias, a dropout mask or a modifier; cuDNN takes those of other heads",
+     .mend = "give Q a second row, of padding; of a bias or a mask repeat the values for each key",
+     .seen = "86 of 100 runs of 9.19.0 wrong, in each of the 22 kernels that take the graph; 58 of them with kernels "
+             "that split the keys too. 9.14.0: 28 of 28 right; between the two nothing was run",
+     .check = heads_of_one_query_in_pages},
+};
+
+}  // namespace
+
+std::span<Quirk const> one_query_limits() { return kRows; }
 
 }  // namespace cudnn_frontend::quirks

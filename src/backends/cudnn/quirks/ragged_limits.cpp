@@ -1,16 +1,17 @@
-#include "cudnn/quirks/ragged_limits.h"
+#include "cudnn/quirks/limit_lists.h"
 
 #include "nodes/schema/schema.h"
 
 namespace cudnn_frontend::quirks {
+namespace {
 
-Found partly_ragged(Facts const& facts, Capabilities const&) {
+Found partly_ragged(Facts const& facts) {
     int const dense = first_row_port(facts, false);
     if (dense < 0 || first_row_port(facts, true) < 0) return {};
     return Violation{dense, "no ragged offset, where other tensors have one"};
 }
 
-Found ragged_stats_of_one_query(Facts const& facts, Capabilities const&) {
+Found ragged_stats_of_one_query(Facts const& facts) {
     if (facts.is_backward || facts.queries() != 1 || !shares_key_heads(facts)) return {};
     for (int const port : {Port::Stats, Port::Max, Port::Sum_exp}) {
         if (!is_ragged(facts.tensor(port))) continue;
@@ -20,73 +21,169 @@ Found ragged_stats_of_one_query(Facts const& facts, Capabilities const&) {
     return {};
 }
 
-Found ragged_sink_gradient(Facts const& facts, Capabilities const&) {
+Found ragged_sink_gradient(Facts const& facts) {
     if (!facts.has(Port::dSink_token) || first_row_port(facts, true) < 0) return {};
     return Violation{Port::dSink_token, "a dSink beside ragged tensors"};
 }
 
-Found ragged_architecture(Facts const& facts, Capabilities const& here) {
-    bool const is_affected = here.sm < 90 || (is_consumer_blackwell(here) && facts.is_backward);
-    if (!is_affected || here.cudnn_version >= 91801) return {};
+Found any_ragged(Facts const& facts) {
     int const port = first_row_port(facts, true);
     if (port < 0) return {};
-    return Violation{port, "a ragged offset on " + architecture_of(here) + " with " + version(here.cudnn_version)};
+    return Violation{port, "a ragged offset"};
 }
 
-Found ragged_product_of_dq(Facts const& facts, Capabilities const& here) {
-    if (is_hopper(here) || !needs_product_of_dq(facts)) return {};
+Found ragged_backward(Facts const& facts) { return facts.is_backward ? any_ragged(facts) : std::nullopt; }
+
+Found ragged_product_of_dq(Facts const& facts) {
+    if (!needs_product_of_dq(facts)) return {};
     int const port = first_row_port(facts, true);
     if (port < 0) return {};
     return Violation{port, std::string("a ragged offset beside ") +
-                               (is_deterministic(facts) ? "the deterministic algorithm" : "a dBias") + " on " +
-                               architecture_of(here)};
+                               (is_deterministic(facts) ? "the deterministic algorithm" : "a dBias")};
 }
 
 // Such as those of one buffer with K and V.
-Found ragged_gaps_between_rows(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || !is_consumer_blackwell(here)) return {};
+Found ragged_gaps_between_rows(Facts const& facts) {
+    if (!facts.is_backward) return {};
     for (int const port : {Port::Q, Port::dO}) {
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         std::int64_t const row = tensor->dim[1] * tensor->dim[3];
         if (!is_ragged(tensor) || tensor->stride[2] <= row) continue;
-        return Violation{port, "rows of " + number(row) + " elements that lie " + number(tensor->stride[2]) +
-                                   " apart, on " + architecture_of(here)};
+        return Violation{port,
+                         "rows of " + number(row) + " elements that lie " + number(tensor->stride[2]) + " apart,"};
     }
     return {};
 }
 
-Found ragged_heads_before_9_19(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || here.cudnn_version >= 91900 || first_row_port(facts, true) < 0) return {};
+Found ragged_wide_heads(Facts const& facts) {
+    if (!facts.is_backward || first_row_port(facts, true) < 0) return {};
     Found found = bad_head_dim(facts, [](std::int64_t dim) { return dim > 128; });
-    if (found) found->found += " beside a ragged offset, with " + version(here.cudnn_version);
+    if (found) found->found += " beside a ragged offset";
     return found;
 }
 
-Found ragged_heads_of_v(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || is_hopper_or_datacenter(here) || first_row_port(facts, true) < 0) return {};
+Found ragged_heads_of_v(Facts const& facts) {
+    if (!facts.is_backward || first_row_port(facts, true) < 0) return {};
     std::int64_t const of_k = facts.tensor(Port::K)->dim[1], of_v = facts.tensor(Port::V)->dim[1];
     if (of_k == of_v) return {};
-    return Violation{Port::V, number(of_v) + " heads beside K's " + number(of_k) + " and a ragged offset, on " +
-                                  architecture_of(here)};
+    return Violation{Port::V, number(of_v) + " heads beside K's " + number(of_k) + " and a ragged offset"};
 }
 
 // The columns of dQ and dK from 128 on are left out.
-Found ragged_unequal_heads(Facts const& facts, Capabilities const& here) {
-    if (!is_hopper(here) || here.cudnn_version < 91900) return {};  // other limits'
+Found ragged_unequal_heads(Facts const& facts) {
     bool const is_affected = facts.qk_dim() > 192 && facts.v_dim() <= 128;
     if (!facts.is_backward || !is_affected || first_row_port(facts, true) < 0) return {};
     return Violation{Port::V, "head dims of " + number(facts.qk_dim()) + " and " + number(facts.v_dim()) +
                                   " beside a ragged offset"};
 }
 
-Found gradient_offsets_before_9_19(Facts const& facts, Capabilities const& here) {
-    if (!facts.is_backward || here.cudnn_version >= 91900) return {};
+Found gradient_offsets(Facts const& facts) {
+    if (!facts.is_backward) return {};
     constexpr std::pair<int, int> kPairs[] = {{Port::Q, Port::dQ}, {Port::K, Port::dK}, {Port::V, Port::dV}};
     for (auto const& [of, gradient] : kPairs) {
         if (facts.tensor(gradient)->ragged_offset == facts.tensor(of)->ragged_offset) continue;
-        return Violation{gradient, "another ragged offset than its tensor's, with " + version(here.cudnn_version)};
+        return Violation{gradient, "another ragged offset than its tensor's"};
     }
     return {};
 }
+
+constexpr Quirk kRows[] = {
+    {.id = "cudnn.s21",
+     .cudnn = {0, 91801},
+     .on = kOlder | kAmpere,
+     .evidence = Evidence::ToldByNvidia,
+     .statement = "cuDNN 9.18.1 or newer for ragged offsets",
+     .mend = "install 9.18.1 or newer, or pad the sequences",
+     .seen =
+         "9.14.0 has engines for forward on 8.x, of which nothing is known; asked offline, it has none for backward",
+     .check = any_ragged},
+    {.id = "cudnn.s21",
+     .cudnn = {0, 91801},
+     .on = kConsumerBlackwell,
+     .evidence = Evidence::ToldByNvidia,
+     .statement = "cuDNN 9.18.1 or newer for ragged offsets in backward",
+     .mend = "install 9.18.1 or newer, or pad the sequences",
+     .seen = "asked offline, 9.14.0 has no engine",
+     .check = ragged_backward},
+    {.id = "cudnn.s22",
+     .evidence = Evidence::Crash,
+     .verified = {91900, kH200},
+     .statement = "ragged offsets on all of Q, K, V, O and their gradients, or on none: mixed, cuDNN's kernels crash",
+     .mend = "give the tensor a ragged offset too; of a dense one it is b times the batch stride",
+     .seen = "an illegal instruction, which ends the process's use of the GPU: 42 of 95 runs failed, 53 were right; 10 "
+             "more had no engine",
+     .check = partly_ragged},
+    {.id = "cudnn.s23",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "for one query and shared key heads no ragged Stats, Max and Sum_exp: cuDNN leaves some unwritten",
+     .mend = "leave these out, or give Q two rows",
+     .seen = "28 of 31 runs wrong, one without an engine",
+     .check = ragged_stats_of_one_query},
+    {.id = "cudnn.s24",
+     .on = kEvery - kHopper,
+     .evidence = Evidence::NoEngine,
+     .verified = {92801, kOffline},
+     .statement = "neither dBias nor the deterministic algorithm beside ragged offsets in backward",
+     .mend = "leave these out, or pad the sequences",
+     .check = ragged_product_of_dq},
+    {.id = "cudnn.s25",
+     .cudnn = {0, 91900},
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91400, kH200},
+     .statement = "heads of 128 at most for ragged offsets in backward: this release may compute larger ones wrong",
+     .mend = "install 9.19 or newer, or pad the sequences",
+     .seen = "9.14.0: 17 of 34 runs wrong; right with heads of 192 and 72",
+     .check = ragged_wide_heads},
+    {.id = "cudnn.s26",
+     .cudnn = {0, 91900},
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91400, kH200},
+     .statement = "one ragged offset for Q and dQ, K and dK, V and dV: this release may compute others wrong",
+     .mend = "set_ragged_offset() of both to the same tensor",
+     .seen = "9.14.0: 2 of 8 runs wrong, one of which wrote outside its tensor",
+     .check = gradient_offsets},
+    {.id = "cudnn.s39",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "no dSink beside ragged tensors: cuDNN adds up rows past the lengths",
+     .mend = "pad the sequences, or leave set_dsink_token() out",
+     .seen = "8 of 12 runs wrong",
+     .check = ragged_sink_gradient},
+    {.id = "cudnn.s66",
+     .on = kConsumerBlackwell,
+     .evidence = Evidence::NoEngine,
+     .verified = {92801, kOffline},
+     .statement = "packed Q and dO in backward in rows without anything between them",
+     .mend = "copy the tensor to a buffer of its own, or pad the sequences",
+     .seen = "\"interleaved layouts are not supported\", where rows lie apart as in one buffer with K and V; K, V, O "
+             "and the gradients may lie so",
+     .check = ragged_gaps_between_rows},
+    {.id = "cudnn.s80",
+     .cudnn = {91900, 0},
+     .on = kHopper,
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement =
+         "backward of ragged tensors: head dims of Q and K up to 192, or of V above 128; else cuDNN leaves out "
+         "columns of dQ and dK",
+     .mend = "pad V, O, dO and dV with columns of zeros to a head dim of 136, or pad the sequences",
+     .seen =
+         "52 of 56 runs wrong (256 and 72, 256 and 128, 200 and 72, 200 and 128): columns from 128 on are 0 or NaN; "
+         "right were cases of 256 and 128 with an empty sequence. Right in general: 256 and 136, 256 and 248, 256, "
+         "248, 192 and 72, 192 and 136, 160 and 64, 136 and 128, 128 and 256",
+     .check = ragged_unequal_heads},
+    {.id = "cudnn.s81",
+     .on = kOlder | kAmpere | kConsumerBlackwell,
+     .evidence = Evidence::NoEngine,
+     .verified = {92801, kOffline},
+     .statement = "as many heads in V as in K for backward of ragged tensors",
+     .mend = "repeat the heads of the one that has fewer, and add up their gradients",
+     .check = ragged_heads_of_v},
+};
+
+}  // namespace
+
+std::span<Quirk const> ragged_limits() { return kRows; }
 
 }  // namespace cudnn_frontend::quirks

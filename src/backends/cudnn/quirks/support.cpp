@@ -1,13 +1,14 @@
 #include "cudnn/quirks/support.h"
 
-#include <algorithm>
-
+#include "cudnn/quirks/in_force.h"
 #include "cudnn/quirks/limit_tools.h"
-#include "cudnn/quirks/one_query_limits.h"
+#include "cudnn/quirks/rewrites.h"
 #include "nodes/attention/fp8.h"
 #include "nodes/attention/paging.h"
 #include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"
+
+#include <algorithm>
 
 namespace cudnn_frontend::quirks {
 
@@ -16,20 +17,22 @@ std::int64_t AttentionFacts::keys() const { return nodes::key_count(graph, node)
 std::int64_t AttentionFacts::qk_dim() const { return tensor(Port::Q)->dim[3]; }
 std::int64_t AttentionFacts::v_dim() const { return tensor(Port::V)->dim[3]; }
 
-static std::string tensor_name(AttentionFacts const& facts, int port) {
+namespace {
+
+std::string tensor_name(nodes::GraphSpec const& graph, nodes::Node const& node, int port) {
     if (port < 0) return {};
-    nodes::TensorSpec const* const tensor = facts.tensor(port);
+    nodes::TensorSpec const* const tensor = graph.tensor(node, port);
     if (nodes::has_name(*tensor)) return tensor->name;
-    for (nodes::PortRow const& row : nodes::schema_of(facts.node.kind()).ports) {
+    for (nodes::PortRow const& row : nodes::schema_of(node.kind()).ports) {
         if (row.port == port) return row.name;
     }
     return {};
 }
 
-static bool applies(Limit const& limit, nodes::Node const& node) {
+bool is_about(Quirk const& quirk, nodes::Node const& node) {
     bool const is_attention = nodes::attention_fields(node) != nullptr;
-    if (!is_attention) return limit.of == Of::Moves && !nodes::schema_of(node.kind()).computes;
-    switch (limit.of) {
+    if (!is_attention) return quirk.of == Of::Moves && !nodes::schema_of(node.kind()).computes;
+    switch (quirk.of) {
         case Of::All: break;
         case Of::Fp8: return nodes::is_fp8(node);
         case Of::BlockScaled: return nodes::is_block_scaled(node);
@@ -39,39 +42,74 @@ static bool applies(Limit const& limit, nodes::Node const& node) {
     return true;
 }
 
-static AttentionFacts facts_of(nodes::GraphSpec const& graph, nodes::Node const& node, Settings const& settings = {}) {
+AttentionFacts facts_of(nodes::GraphSpec const& graph, nodes::Node const& node, core::Capabilities const& here = {},
+                        Settings const& settings = {}) {
     static nodes::AttentionFields const kNone;
     nodes::AttentionFields const* const fields = nodes::attention_fields(node);
     bool const is_backward = node.kind() == nodes::NodeKind::SdpaBackward;
-    return {graph, node, fields == nullptr ? kNone : *fields, is_backward, settings};
+    return {graph, node, fields == nullptr ? kNone : *fields, is_backward, here, settings};
 }
 
-Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& capabilities, Settings const& settings) {
-    std::vector<Finding> findings;
+std::optional<Violation> violation_of(Quirk const& quirk, Verdict verdict, AttentionFacts const& facts) {
+    bool const is_meant = quirk.verdict == verdict && quirk.is_in_force(facts.here) && is_about(quirk, facts.node);
+    return is_meant ? quirk.check(facts) : std::nullopt;
+}
+
+void find_violations(AttentionFacts const& facts, std::vector<Violated>& found) {
+    std::string_view last;
+    for (Quirk const& quirk : quirks()) {
+        if (quirk.id == last) continue;
+        auto violation = violation_of(quirk, Verdict::Refuse, facts);
+        if (!violation) continue;
+        found.push_back({&quirk, &facts.node, std::move(*violation)});
+        last = quirk.id;
+    }
+}
+
+std::string place_text(core::Capabilities const& here) {
+    return " on compute capability " + number(here.sm / 10) + "." + number(here.sm % 10) + " with cuDNN " +
+           version_text(here.cudnn_version);
+}
+
+}  // namespace
+
+std::vector<Violated> violations(nodes::ValidatedGraph const& graph, core::Capabilities const& here,
+                                 Settings const& settings) {
+    std::vector<Violated> found;
     for (nodes::Node const& node : graph.spec().nodes) {
-        AttentionFacts const facts = facts_of(graph.spec(), node, settings);
-        for (Limit const& limit : limits()) {
-            if (!applies(limit, node)) continue;
-            auto violation = limit.check(facts, capabilities);
-            if (!violation) continue;
-            findings.push_back({limit.code,
-                                {limit.id, graph.label(node), tensor_name(facts, violation->port)},
-                                std::move(violation->found),
-                                limit.statement,
-                                limit.fix});
-        }
+        find_violations(facts_of(graph.spec(), node, here, settings), found);
+    }
+    return found;
+}
+
+Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& here, Settings const& settings) {
+    std::vector<Finding> findings;
+    for (auto& [quirk, node, violation] : violations(graph, here, settings)) {
+        findings.push_back({quirk->code,
+                            {quirk->id, graph.label(*node), tensor_name(graph.spec(), *node, violation.port)},
+                            violation.found + place_text(here),
+                            quirk->statement,
+                            quirk->mend});
     }
     return Report(std::move(findings));
 }
 
-bool masks_last_tile(core::Capabilities const& capabilities) {
-    return is_hopper(capabilities) && capabilities.cudnn_version >= 91900;
+Quirk const* bar_on_split_keys(nodes::ValidatedGraph const& graph, core::Capabilities const& here) {
+    for (nodes::Node const& node : graph.spec().nodes) {
+        AttentionFacts const facts = facts_of(graph.spec(), node, here);
+        for (Quirk const& quirk : quirks()) {
+            if (violation_of(quirk, Verdict::BarEngine, facts)) return &quirk;
+        }
+    }
+    return nullptr;
 }
 
-bool is_wrong_in_parts(nodes::ValidatedGraph const& graph) {
-    return std::ranges::any_of(graph.spec().nodes, [&](nodes::Node const& node) {
-        return nodes::attention_fields(node) != nullptr && is_wrong_in_parts(facts_of(graph.spec(), node));
-    });
+bool is_in_force(std::string_view id, core::Capabilities const& here) {
+    return std::ranges::any_of(quirks(), [&](Quirk const& quirk) { return quirk.id == id && quirk.is_in_force(here); });
+}
+
+bool masks_last_tile(core::Capabilities const& capabilities) {
+    return !is_in_force(kLowScoresBesideMask, capabilities);
 }
 
 // Forward splits the many keys of one query, and puts Stats together in the order in which the parts finish. Backward

@@ -1,4 +1,4 @@
-#include "cudnn/quirks/unified_limits.h"
+#include "cudnn/quirks/limit_lists.h"
 
 #include "nodes/attention/fp8.h"
 #include "nodes/attention/unified.h"
@@ -21,86 +21,87 @@ Found without_place(Facts const& facts) {
     return {};
 }
 
-// Why a forward node's graph is not told as that operation, in which cuDNN has something from this version on; empty
-// where it is.
-std::string why_not_unified(Facts const& facts, Capabilities const& here, std::size_t since) {
+// Why the node's graph is not lowered to that operation; empty where it is.
+std::string why_not_unified(Facts const& facts) {
     auto const* const forward = std::get_if<nodes::SdpaForwardFields>(&facts.node.fields);
     if (forward == nullptr) return " in backward";
     if (nodes::is_fp8(facts.node)) return " in FP8 attention";
     if (forward->implementation == AttentionImplementation_t::COMPOSITE) return " under the implementation COMPOSITE";
-    return here.cudnn_version < since ? " with " + version(here.cudnn_version) : "";
+    return {};
 }
 
-}  // namespace
-
-Found unified_version(Facts const& facts, Capabilities const& here) {
-    if (!nodes::asks_for_unified(facts.node) || here.cudnn_version >= 91301) return {};
-    return Violation{-1, "the implementation UNIFIED with " + version(here.cudnn_version)};
+Found unified_version(Facts const& facts) {
+    if (!nodes::asks_for_unified(facts.node)) return {};
+    return Violation{-1, "the implementation UNIFIED"};
 }
 
-Found unified_lengths(Facts const& facts, Capabilities const& here) {
-    if (!nodes::asks_for_unified(facts.node) || !facts.fields.padding_mask || here.cudnn_version >= 91500) return {};
-    return Violation{-1, "a padding mask under the implementation UNIFIED with " + version(here.cudnn_version)};
+Found unified_lengths(Facts const& facts) {
+    if (!nodes::asks_for_unified(facts.node) || !facts.fields.padding_mask) return {};
+    return Violation{-1, "a padding mask under the implementation UNIFIED"};
 }
 
-Found block_mask_of_one_query(Facts const& facts, Capabilities const&) {
+Found block_mask_of_one_query(Facts const& facts) {
     if (!facts.has(Port::Block_mask) || facts.queries() != 1) return {};
     return Violation{Port::Block_mask, "a block mask of one query"};
 }
 
-Found unified_options(Facts const& facts, Capabilities const&) {
+Found unified_options(Facts const& facts) {
     Found found = nodes::asks_for_unified(facts.node) ? without_place(facts) : std::nullopt;
     if (found) found->found += " under the implementation UNIFIED";
     return found;
 }
 
-Found block_mask_place(Facts const& facts, Capabilities const& here) {
+Found any_block_mask(Facts const& facts) {
     if (!facts.has(Port::Block_mask)) return {};
-    if (is_hopper(here) || !is_hopper_or_datacenter(here)) {
-        return Violation{Port::Block_mask, "a block mask on " + architecture_of(here)};
-    }
-    std::size_t const needed = facts.fields.padding_mask ? 91500 : 91400;
-    if (here.cudnn_version >= needed) return {};
-    return Violation{Port::Block_mask, std::string("a block mask ") +
-                                           (facts.fields.padding_mask ? "beside a padding mask " : "") + "with " +
-                                           version(here.cudnn_version)};
+    return Violation{Port::Block_mask, "a block mask"};
 }
 
-Found block_mask_options(Facts const& facts, Capabilities const&) {
+Found padded_block_mask(Facts const& facts) {
+    Found found = facts.fields.padding_mask ? any_block_mask(facts) : std::nullopt;
+    if (found) found->found += " beside a padding mask";
+    return found;
+}
+
+Found block_mask_options(Facts const& facts) {
     Found found = facts.has(Port::Block_mask) ? without_place(facts) : std::nullopt;
     if (found) found->found += " beside a block mask";
     return found;
 }
 
-Found composite_block_mask(Facts const& facts, Capabilities const&) {
+Found composite_block_mask(Facts const& facts) {
     auto const* const forward = std::get_if<nodes::SdpaForwardFields>(&facts.node.fields);
     if (!facts.has(Port::Block_mask) || forward->implementation != AttentionImplementation_t::COMPOSITE) return {};
     return Violation{Port::Block_mask, "a block mask under the implementation COMPOSITE"};
 }
 
-Found sums_of_lengths(Facts const& facts, Capabilities const& here) {
+Found sums_of_lengths(Facts const& facts) {
     int const port = nodes::sums_port(facts.node);
-    std::string const why = port < 0 ? "" : why_not_unified(facts, here, 92500);
-    if (why.empty()) return {};
-    return Violation{port, nodes::port_name(facts.node.kind(), port) + why};
+    if (port < 0) return {};
+    return Violation{port, nodes::port_name(facts.node.kind(), port)};
 }
 
-Found offset_multiplier(Facts const& facts, Capabilities const& here) {
+Found offset_multiplier(Facts const& facts) {
     int const port = nodes::multiplied_port(facts.graph, facts.node);
-    std::string const why = port < 0 ? "" : why_not_unified(facts, here, 92400);
-    if (why.empty()) return {};
+    if (port < 0) return {};
     return Violation{port, "a ragged offset that counts " + number(facts.tensor(port)->ragged_offset_multiplier) +
-                               " elements as one" + why};
+                               " elements as one"};
 }
 
-Found unfused_multiplication(Facts const& facts, Capabilities const& here) {
+Found unfused_multiplication(Facts const& facts) {
     if (!nodes::unfuses_multiplication(facts.node)) return {};
-    std::string const why = is_datacenter(here) ? why_not_unified(facts, here, 92200) : " on " + architecture_of(here);
-    if (why.empty()) return {};
-    return Violation{-1, "set_unfuse_fma(true)" + why};
+    return Violation{-1, "set_unfuse_fma(true)"};
 }
 
-Found options_beside_unified(Facts const& facts, Capabilities const&) {
+// What the unified operation has alone, in a graph that is not lowered to it.
+template <Found (*find)(Facts const&)>
+Found outside_unified(Facts const& facts) {
+    std::string const why = why_not_unified(facts);
+    Found found = why.empty() ? std::nullopt : find(facts);
+    if (found) found->found += why;
+    return found;
+}
+
+Found options_beside_unified(Facts const& facts) {
     bool const is_told_so = !nodes::asks_for_unified(facts.node) && !facts.has(Port::Block_mask) && !facts.is_backward;
     Found found = is_told_so && nodes::needs_unified(facts.graph, facts.node) ? without_place(facts) : std::nullopt;
     if (!found) return {};
@@ -111,5 +112,139 @@ Found options_beside_unified(Facts const& facts, Capabilities const&) {
     else found->found += is_unfused ? "set_unfuse_fma(true)" : "an offset's multiplier";
     return found;
 }
+
+constexpr char const* kComposite = "set_implementation(AttentionImplementation_t::COMPOSITE)";
+constexpr char const* kMaskAsBias = "give the same mask as a bias of 0 and minus infinity";
+constexpr char const* kLengths = "call set_seq_len_q() and set_seq_len_kv() with the lengths, or use Target::cpu()";
+
+constexpr Quirk kRows[] = {
+    {.id = "cudnn.s09",
+     .cudnn = {0, 91301},
+     .evidence = Evidence::NoEngine,
+     .verified = {91200, kOffline},
+     .statement = "cuDNN 9.13.1 or newer for the unified operation",
+     .mend = kComposite,
+     .seen =
+         "9.12.0: no engine. 9.13.0 names one, and its plan compiles; the existing frontend uses it from 9.13.1 on, "
+         "and so does this library",
+     .check = unified_version},
+    {.id = "cudnn.s10",
+     .cudnn = {0, 91500},
+     .evidence = Evidence::NoEngine,
+     .verified = {91400, kOffline},
+     .statement = "cuDNN 9.15 or newer for sequence lengths with the unified operation",
+     .mend = kComposite,
+     .check = unified_lengths},
+    {.id = "cudnn.s11",
+     .evidence = Evidence::AskedOffline,
+     .verified = {91900, kOffline},
+     .statement = "none but scale, lengths and Stats with the unified operation",
+     .mend = "set_implementation(AttentionImplementation_t::AUTO)",
+     .seen = "36 of 36 runs past the limit were wrong on an H200: the operation has no place for the option",
+     .check = unified_options},
+    {.id = "cudnn.s55",
+     .on = kEvery - kDatacenterBlackwell,
+     .evidence = Evidence::NoEngine,
+     .verified = {92801, kOffline},
+     .statement = "compute capability 10.x for a block mask",
+     .mend = kMaskAsBias,
+     .seen = "no operation of a composite graph reads bits, and no stride repeats an element 128 times before it moves "
+             "on. As a bias the mask takes two bytes for each score instead of one bit for 16,384",
+     .check = any_block_mask},
+    {.id = "cudnn.s55",
+     .cudnn = {0, 91400},
+     .on = kDatacenterBlackwell,
+     .evidence = Evidence::ToldByNvidia,
+     .statement = "cuDNN 9.14 or newer for a block mask",
+     .mend = "install 9.14 or newer, or give the same mask as a bias of 0 and minus infinity",
+     .check = any_block_mask},
+    {.id = "cudnn.s55",
+     .cudnn = {0, 91500},
+     .on = kDatacenterBlackwell,
+     .evidence = Evidence::NoEngine,
+     .verified = {91400, kOffline},
+     .statement = "cuDNN 9.15 or newer for a block mask beside a padding mask",
+     .mend = "install 9.15 or newer, or give the same mask as a bias of 0 and minus infinity",
+     .check = padded_block_mask},
+    {.id = "cudnn.s56",
+     .evidence = Evidence::AskedOffline,
+     .verified = {92800, kOffline},
+     .statement = "none but scale, lengths and Stats beside a block mask",
+     .mend = kMaskAsBias,
+     .check = block_mask_options},
+    {.id = "cudnn.s57",
+     .evidence = Evidence::AskedOffline,
+     .verified = {92800, kOffline},
+     .statement = "the implementation AUTO or UNIFIED for a block mask",
+     .mend = "set_implementation(AttentionImplementation_t::AUTO)",
+     .check = composite_block_mask},
+    {.id = "cudnn.s58",
+     .evidence = Evidence::NoEngine,
+     .verified = {92801, kOffline},
+     .statement = "more than one query beside a block mask",
+     .mend = kMaskAsBias,
+     .check = block_mask_of_one_query},
+    {.id = "cudnn.s69",
+     .evidence = Evidence::AskedOffline,
+     .verified = {92800, kOffline},
+     .statement = "forward of HALF, BFLOAT16 or FLOAT and the implementation AUTO or UNIFIED for sums of lengths",
+     .mend = kLengths,
+     .check = outside_unified<sums_of_lengths>},
+    {.id = "cudnn.s69",
+     .cudnn = {0, 92500},
+     .evidence = Evidence::AskedOffline,
+     .verified = {92400, kOffline},
+     .statement = "cuDNN 9.25 or newer for sums of lengths",
+     .mend = kLengths,
+     .seen = "9.25.1 and 9.28.0 compile plans for 8.0, 9.0, 10.0 and 12.0; nothing was run",
+     .check = sums_of_lengths},
+    {.id = "cudnn.s70",
+     .evidence = Evidence::NoEngine,
+     .verified = {92801, kOffline},
+     .statement =
+         "forward of HALF, BFLOAT16 or FLOAT and the implementation AUTO or UNIFIED for an offset's multiplier",
+     .mend = "count elements in the offset, or use Target::cpu()",
+     .seen = "9.28.0's other engines say that they take no multiplier but 1",
+     .check = outside_unified<offset_multiplier>},
+    {.id = "cudnn.s70",
+     .cudnn = {0, 92400},
+     .evidence = Evidence::NoEngine,
+     .verified = {91900, kOffline},
+     .statement = "cuDNN 9.24 or newer for an offset's multiplier",
+     .mend = "count elements in the offset, or use Target::cpu()",
+     .seen = "9.24.0, 9.25.1 and 9.28.0 compile plans for 8.0, 9.0, 10.0 and 12.0; nothing was run. 9.22.0 has none",
+     .check = offset_multiplier},
+    {.id = "cudnn.s71",
+     .on = kEvery - kDatacenterBlackwell,
+     .evidence = Evidence::ToldByNvidia,
+     .statement = "compute capability 10.x for set_unfuse_fma()",
+     .mend = "leave out set_unfuse_fma()",
+     .check = unfused_multiplication},
+    {.id = "cudnn.s71",
+     .on = kDatacenterBlackwell,
+     .evidence = Evidence::AskedOffline,
+     .verified = {92800, kOffline},
+     .statement = "forward of HALF, BFLOAT16 or FLOAT and the implementation AUTO or UNIFIED for set_unfuse_fma()",
+     .mend = "leave out set_unfuse_fma()",
+     .check = outside_unified<unfused_multiplication>},
+    {.id = "cudnn.s71",
+     .cudnn = {0, 92200},
+     .on = kDatacenterBlackwell,
+     .evidence = Evidence::ToldByNvidia,
+     .statement = "cuDNN 9.22 or newer for set_unfuse_fma()",
+     .mend = "leave out set_unfuse_fma()",
+     .check = unfused_multiplication},
+    {.id = "cudnn.s72",
+     .evidence = Evidence::AskedOffline,
+     .verified = {92800, kOffline},
+     .statement =
+         "none but scale, lengths and Stats beside sums of lengths, an offset's multiplier or set_unfuse_fma()",
+     .mend = "give lengths and offsets in the other form, leave out set_unfuse_fma(), or use Target::cpu()",
+     .check = options_beside_unified},
+};
+
+}  // namespace
+
+std::span<Quirk const> unified_limits() { return kRows; }
 
 }  // namespace cudnn_frontend::quirks

@@ -229,7 +229,8 @@ TEST_CASE("a plan that was stored in spite of a limit is refused where limits co
     CHECK(error.get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
     CHECK(error.where.rule == "cudnn.s04");
     CHECK(error.get_message().find("[cudnn.s04] node 'attention', tensor 'Q': found a head dim of 12, where 16 is "
-                                   "the next; needed head dims that are multiples of 8.") == 0);
+                                   "the next, on compute capability 9.0 with cuDNN 9.19.0; needed head dims that are "
+                                   "multiples of 8.") == 0);
     IgnoredLimits const ignored;
     CHECK(load_for_h200(loaded, bytes).get_message() == "");
 }
@@ -244,7 +245,8 @@ TEST_CASE("a stored plan for dynamic shapes is held against the limits of those,
     graph::Graph loaded;
     auto const error = load_for_h200(loaded, bytes);
     CHECK(error.where.rule == "cudnn.s84");
-    CHECK(error.get_message().find("found dynamic shapes with cuDNN 9.14.0") != std::string::npos);
+    CHECK(error.get_message().find("found dynamic shapes on compute capability 9.0 with cuDNN 9.14.0; "
+                                   "needed cuDNN 9.18 to 9.20 for dynamic shapes") != std::string::npos);
     CHECK(load_for_h200(loaded, stored_plan()).get_message() == "");
 }
 
@@ -260,8 +262,8 @@ TEST_CASE("a stored plan of an engine that computes its graph wrong is refused")
         };
         CHECK(answer_to_changed(bytes, choose) == std::string("the engine of the stored plan, eng1") + text +
                                                       ", may be a split-KV kernel, which computes decode with a "
-                                                      "sink, generated dropout or a per-head bias wrong: build "
-                                                      "the graph again");
+                                                      "sink, generated dropout or a per-head bias wrong "
+                                                      "(cudnn.e01): build the graph again");
         CHECK(answer_to_changed(without_sink, choose) == "");
         IgnoredLimits const ignored;  // this is none
         CHECK(answer_to_changed(bytes, choose) != "");

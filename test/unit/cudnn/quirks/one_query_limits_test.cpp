@@ -53,9 +53,11 @@ TEST_CASE("cudnn.s16: a bias of one column for one query", "[support]") {
     CHECK(ids(backward_of_one_query().bias({2, 4, 1, 1})) == "");
 }
 
-TEST_CASE("what is computed wrong where the keys of one query are split", "[support]") {
+TEST_CASE("cudnn.e01: what is computed wrong where the keys of one query are split", "[support]") {
     auto const is_wrong = [](AttentionGraph const& graph) {
-        return quirks::is_wrong_in_parts(test::validated(graph.spec));
+        auto const* const bar =
+            quirks::bar_on_split_keys(test::validated(graph.spec), {.cudnn_version = 91900, .sm = 90});
+        return bar != nullptr && bar->id == std::string("cudnn.e01");
     };
     CHECK(is_wrong(with_sink(one_query())));
     CHECK(is_wrong(one_query().dropout(0.5f)));

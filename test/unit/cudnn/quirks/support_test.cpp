@@ -79,7 +79,7 @@ TEST_CASE("cudnn.s82: several attention nodes", "[support]") {
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].where.rule == "cudnn.s82");
     CHECK(findings[0].where.node == "second");
-    CHECK(findings[0].found == "an attention node beside 'sdpa'");
+    CHECK(findings[0].found == "an attention node beside 'sdpa' on compute capability 9.0 with cuDNN 9.19.0");
 }
 
 TEST_CASE("graphs within all limits have no findings", "[support]") {
@@ -91,12 +91,13 @@ TEST_CASE("graphs within all limits have no findings", "[support]") {
 TEST_CASE("a finding says what was found, what is needed, where, and what to try", "[support]") {
     auto const report = quirks::check(test::validated(forward_with_head_dim(12).spec), kHopper);
     CHECK(report.to_text() ==
-          "[cudnn.s04] node 'sdpa', tensor 'Q': found a head dim of 12, where 16 is the next; needed head dims that "
-          "are multiples of 8. Try: round the head dim up, with zeros in the added columns of Q, K, V and dO, and keep "
+          "[cudnn.s04] node 'sdpa', tensor 'Q': found a head dim of 12, where 16 is the next, on compute capability "
+          "9.0 with cuDNN 9.19.0; needed head dims that are multiples of 8. Try: round the head dim up, with zeros in "
+          "the added columns of Q, K, V and dO, and keep "
           "attn_scale as it is.\n"
-          "[cudnn.s06] node 'sdpa', tensor 'Q': found a stride of 24 bytes in dim 2; needed strides that are multiples "
-          "of "
-          "16 bytes, but the innermost. Try: copy the tensor, or pad its rows.\n");
+          "[cudnn.s06] node 'sdpa', tensor 'Q': found a stride of 24 bytes in dim 2 on compute capability 9.0 with "
+          "cuDNN 9.19.0; needed strides that are multiples of 16 bytes, but the innermost. Try: copy the tensor, or "
+          "pad its rows.\n");
 }
 
 TEST_CASE("a finding names a node without a name as rules do, by its position in the user's order", "[support]") {

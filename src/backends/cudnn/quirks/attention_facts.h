@@ -1,0 +1,30 @@
+// The facts about a node that quirks are about: of attention, but for quirks of moves.
+#pragma once
+
+#include "core/capabilities.h"
+#include "nodes/schema/validate.h"
+
+namespace cudnn_frontend::quirks {
+
+// What quirks ask of the graph's settings.
+struct Settings {
+    bool dynamic_shapes = false;
+};
+
+struct AttentionFacts {
+    nodes::GraphSpec const& graph;
+    nodes::Node const& node;
+    nodes::AttentionFields const& fields;  // defaults where the node is none
+    bool is_backward;
+    core::Capabilities here;
+    Settings settings;
+
+    nodes::TensorSpec const* tensor(int port) const { return graph.tensor(node, port); }
+    bool has(int port) const { return tensor(port) != nullptr; }
+    std::int64_t queries() const;
+    std::int64_t keys() const;
+    std::int64_t qk_dim() const;
+    std::int64_t v_dim() const;
+};
+
+}  // namespace cudnn_frontend::quirks

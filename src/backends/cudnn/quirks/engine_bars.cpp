@@ -1,0 +1,38 @@
+#include "cudnn/quirks/engine_bars.h"
+
+#include "cudnn/quirks/limit_tools.h"
+
+namespace cudnn_frontend::quirks {
+namespace {
+
+// Each part counts the sink, draws by positions of its own, and takes the values of other heads.
+Found wrong_in_parts(Facts const& facts) {
+    if (!is_forward_of_one_query(facts)) return {};
+    if (facts.has(Port::Sink_token)) return Violation{Port::Sink_token, "a sink token"};
+    if (draws_dropout(facts)) return Violation{-1, "generated dropout"};
+    return per_head_values(facts);
+}
+
+constexpr Quirk kRows[] = {
+    {.id = "cudnn.e01",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement =
+         "may be a split-KV kernel, which computes decode with a sink, generated dropout or a per-head bias wrong",
+     .mend = "the next engine configuration serves, which is right",
+     .seen =
+         "heuristics put kernels first that split the keys from 257 on, and again beyond 512 (KERNEL_CFG 35, from "
+         "9.23 on STREAM_K 1). Each part counts columns from 0, and key heads where they are shared; takes per-head "
+         "values from elsewhere, where they meet an index, and reads past them; counts the sink, and gives NaN where "
+         "all its scores lie 100 below it; draws by positions of its own, out of bounds. 8 of 8 runs beside a sink "
+         "were wrong. Windows, causality, lengths, documents, softcap, biases and masks of columns are right. A "
+         "configuration whose knobs do not tell is barred too",
+     .check = wrong_in_parts,
+     .verdict = Verdict::BarEngine},
+};
+
+}  // namespace
+
+std::span<Quirk const> engine_bars() { return kRows; }
+
+}  // namespace cudnn_frontend::quirks

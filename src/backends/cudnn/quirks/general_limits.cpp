@@ -1,0 +1,87 @@
+#include "cudnn/quirks/limit_lists.h"
+
+#include "nodes/attention/unified.h"
+#include "nodes/schema/wording.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::quirks {
+namespace {
+
+Found any_attention(Facts const&) { return Violation{-1, "attention"}; }
+
+// Patterns of operations that engines know hold one attention.
+Found several_attention_nodes(Facts const& facts) {
+    auto const first = std::ranges::find_if(
+        facts.graph.nodes, [](nodes::Node const& node) { return nodes::attention_fields(node) != nullptr; });
+    if (&*first == &facts.node) return {};
+    return Violation{-1, "an attention node beside '" + nodes::label(facts.graph, *first) + "'"};
+}
+
+Found dynamic_shapes(Facts const& facts) {
+    if (!facts.settings.dynamic_shapes) return {};
+    return Violation{-1, "dynamic shapes"};
+}
+
+Found dynamic_shapes_of_others(Facts const& facts) {
+    bool const is_unified = nodes::is_told_as_unified(facts.graph, facts.node);
+    if (!facts.settings.dynamic_shapes || !(facts.is_backward || is_unified)) return {};
+    return Violation{-1,
+                     std::string("dynamic shapes ") + (facts.is_backward ? "in backward" : "of the unified operation")};
+}
+
+constexpr char const* kInsteadOfDynamicShapes =
+    "leave out set_dynamic_shape_enabled() and set_kernel_cache(); for sizes that change call "
+    "set_override_shape_enabled(true), which plans each once";
+
+constexpr Quirk kRows[] = {
+    {.id = "cudnn.s01",
+     .on = kOlder,
+     .evidence = Evidence::ToldByNvidia,
+     .statement = "a GPU of compute capability 8.0 or newer",
+     .mend = "run on the CPU with Target::cpu()",
+     .check = any_attention,
+     .code = error_code_t::INVALID_CUDA_DEVICE},
+    {.id = "cudnn.s02",
+     .cudnn = {91000, 91002},
+     .evidence = Evidence::ToldByNvidia,
+     .statement = "another release, since the attention of this one is wrong in cases",
+     .mend = "install a newer cuDNN",
+     .check = any_attention},
+    {.id = "cudnn.s82",
+     .evidence = Evidence::NoEngine,
+     .verified = {92801, kOffline},
+     .statement = "one attention node in a graph",
+     .mend = "describe each in a graph of its own, with what one writes as what the next reads, or use Target::cpu()",
+     .seen = "asked of 9.14.0, 9.19.0 and 9.28.0 for five devices",
+     .check = several_attention_nodes},
+    {.id = "cudnn.s84",
+     .evidence = Evidence::NoEngine,
+     .verified = {92801, kOffline},
+     .statement = "dynamic shapes in forward alone, and without the unified operation",
+     .mend = kInsteadOfDynamicShapes,
+     .seen = "104 cases of 9.19.0 had no engine on an H200",
+     .check = dynamic_shapes_of_others},
+    {.id = "cudnn.s84",
+     .cudnn = {0, 91800},
+     .evidence = Evidence::NoEngine,
+     .verified = {91400, kH200},
+     .statement = "cuDNN 9.18 to 9.20 for dynamic shapes",
+     .mend = kInsteadOfDynamicShapes,
+     .seen = "9.14.0: no engine. With 9.19.0 forward of every GPU case with dynamic shapes was right",
+     .check = dynamic_shapes},
+    {.id = "cudnn.s84",
+     .cudnn = {92100, 0},
+     .evidence = Evidence::NoEngine,
+     .verified = {92801, kOffline},
+     .statement = "cuDNN 9.18 to 9.20 for dynamic shapes",
+     .mend = kInsteadOfDynamicShapes,
+     .seen = "asked of releases up to 9.28.0: no engine is left",
+     .check = dynamic_shapes},
+};
+
+}  // namespace
+
+std::span<Quirk const> general_limits() { return kRows; }
+
+}  // namespace cudnn_frontend::quirks

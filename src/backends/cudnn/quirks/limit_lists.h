@@ -1,0 +1,25 @@
+// The rows of the table that refuse graphs, by what they are about.
+#pragma once
+
+#include "cudnn/quirks/limit_tools.h"
+
+namespace cudnn_frontend::quirks {
+
+std::span<Quirk const> general_limits();
+std::span<Quirk const> type_limits();
+std::span<Quirk const> head_dim_limits();
+std::span<Quirk const> layout_limits();
+std::span<Quirk const> mask_limits();
+std::span<Quirk const> column_limits();
+std::span<Quirk const> bias_gradient_limits();
+std::span<Quirk const> softmax_limits();
+std::span<Quirk const> modifier_limits();
+std::span<Quirk const> one_query_limits();
+std::span<Quirk const> ragged_limits();
+std::span<Quirk const> unified_limits();
+std::span<Quirk const> float_limits();
+std::span<Quirk const> fp8_limits();
+std::span<Quirk const> block_scale_limits();
+std::span<Quirk const> move_limits();
+
+}  // namespace cudnn_frontend::quirks

@@ -1,0 +1,75 @@
+// A fault or a limit of cuDNN as data: where it stands, how it is known, and what is done about it.
+#pragma once
+
+#include "cudnn/quirks/attention_facts.h"
+#include "cudnn/quirks/place.h"
+
+#include <cudnn_frontend/report.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace cudnn_frontend::quirks {
+
+// Refuse: graphs that violate it never reach cuDNN. BarEngine: engines of a kind serve no such graph. Rewrite: a pass
+// of src/backends/cudnn/passes gives cuDNN another form of the graph.
+enum class Verdict { Refuse, BarEngine, Rewrite };
+
+// NoEngine: no engine takes the graph, or none compiles. WrongNumbers: engines take it, and results are wrong or left
+// unwritten. Crash, Hang: the process faults or does not come back, in a run where that was seen on a GPU, in planning
+// where it was seen offline. AskedOffline: the backend's operations have no place for the option, so that engines would
+// not learn of it. ToldByNvidia: its documents or release notes say so; nothing was tried here. Slower: engines take it
+// and are right, and need more time or memory. Untried: engines take it, and no GPU ran it, while the form that a pass
+// gives ran and was right.
+enum class Evidence { NoEngine, WrongNumbers, Crash, Hang, AskedOffline, ToldByNvidia, Slower, Untried };
+
+constexpr std::string_view kOffline = "offline", kH200 = "an H200";
+
+// The last release with which the quirk was seen, and where; a version of 0: never.
+struct Verified {
+    std::size_t cudnn_version = 0;
+    std::string_view where = {};
+};
+
+struct Violation {
+    int port = -1;  // the tensor at fault; -1: the node
+    std::string found;
+};
+
+// The nodes that a quirk is about: attention, of one kind or all, or what moves elements.
+enum class Of { All, Fp8, BlockScaled, Wider, Moves };
+
+// Rows of one id are the same quirk where it needs or says something else in another place; the first that finds
+// speaks.
+struct Quirk {
+    char const* id;  // cudnn.s07: a limit, cudnn.e01: engines, cudnn.w01: a workaround
+    Versions cudnn = {};
+    Architectures on = kEvery;
+    Evidence evidence;
+    Verified verified = {};
+    char const* statement;  // what is needed in that place; of the other verdicts what cuDNN does
+    char const* mend;       // what the user can do; of the other verdicts what the library does
+    char const* seen = "";  // the runs behind the evidence
+    // The first violation, if there is any. Passes look at the graph themselves.
+    std::optional<Violation> (*check)(AttentionFacts const& facts) = nullptr;
+    Of of = Of::All;
+    error_code_t code = error_code_t::GRAPH_NOT_SUPPORTED;
+    Verdict verdict = Verdict::Refuse;
+    char const* pass = "";  // that rewrites
+
+    bool is_in_force(core::Capabilities const& here) const {
+        return cudnn.contain(here.cudnn_version) && on.contain(here.sm);
+    }
+};
+
+// All of them, in the order of their ids.
+std::span<Quirk const> quirks();
+
+// Whether asking cuDNN for engines is what ends the process.
+bool is_fatal_to_ask(Quirk const& quirk);
+// Whether engines may be found all the same.
+bool may_have_engines(Quirk const& quirk);
+
+}  // namespace cudnn_frontend::quirks

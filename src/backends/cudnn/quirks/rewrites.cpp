@@ -1,0 +1,184 @@
+#include "cudnn/quirks/rewrites.h"
+
+namespace cudnn_frontend::quirks {
+namespace {
+
+constexpr Quirk kRows[] = {
+    {.id = "cudnn.w01",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement =
+         "of several masks row >= column, as a causal mask in a modifier and a right bound, engines apply one; a "
+         "selection by row < column ends the process that plans backward",
+     .mend =
+         "all but the last become column <= row, in which form all are applied, and row < column becomes column > row",
+     .seen = "O is wrong, and dQ, dK and dV of more queries than keys are, with 9.14.0 and 9.19.0; the crash for each "
+             "architecture, asked offline",
+     .verdict = Verdict::Rewrite,
+     .pass = "turn edge masks"},
+    {.id = "cudnn.w02",
+     .evidence = Evidence::NoEngine,
+     .verified = {91900, kOffline},
+     .statement = "no engine takes a softmax whose logarithm nobody asks for, and beside the logarithm Max and Sum_exp "
+                  "stay unwritten",
+     .mend = "the logarithm is there and nobody reads it, but for graphs with Max or Sum_exp",
+     .verdict = Verdict::Rewrite,
+     .pass = "add unread logarithm"},
+    {.id = "cudnn.w03",
+     .evidence = Evidence::Crash,
+     .verified = {91900, kH200},
+     .statement = "Max without Sum_exp is an illegal memory access",
+     .mend = "the other is written to memory of the plan's own",
+     .seen = "the GPU case \"max alone\"",
+     .verdict = Verdict::Rewrite,
+     .pass = "place softmax rows"},
+    {.id = "cudnn.w04",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "split-KV kernels of decode count ALiBi's columns from 0 in each part of the keys; beside pages they "
+                  "take another head's slope",
+     .mend = "what ALiBi adds is a table in the plan's memory",
+     .seen = "right with the table, dense and in pages, with 131, 321, 600, 1,000 and 4,096 keys",
+     .verdict = Verdict::Rewrite,
+     .pass = "tabulate ALiBi"},
+    {.id = "cudnn.w05",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement =
+         "split-KV kernels of decode count a modifier's columns from 0 in each part of the keys, and key heads "
+         "where a modifier counts heads",
+     .mend = "the indices come from tables in the plan's memory",
+     .seen = "the index of heads: 6 of 6 shapes wrong, dense and in pages; right with the tables",
+     .verdict = Verdict::Rewrite,
+     .pass = "tabulate indices"},
+    {.id = "cudnn.w06",
+     .evidence = Evidence::Untried,
+     .statement = "forward's engines are known to be right where the user's dropout mask comes after its scale, and a "
+                  "generated one before",
+     .mend = "probabilities are scaled before the user's mask is applied",
+     .seen = "9.19.0 offline: engines for every architecture take the mask before its scale too",
+     .verdict = Verdict::Rewrite,
+     .pass = "scale before given mask"},
+    {.id = "cudnn.w07",
+     .evidence = Evidence::Untried,
+     .statement = "backward's engines are known to be right where the scale of generated dropout is applied after the "
+                  "row's sum was subtracted, and that of the user's mask before",
+     .mend = "the scale of generated dropout is applied after the subtraction",
+     .seen = "9.19.0 on an H200: beside the user's mask dQ and dK are wrong in the other form",
+     .verdict = Verdict::Rewrite,
+     .pass = "scale drawn gradients late"},
+    {.id = "cudnn.w08",
+     .evidence = Evidence::Untried,
+     .statement = "backward's engines are known to be right where the row's sum is multiplied by a factor, and lies in "
+                  "memory but for 8 bits",
+     .mend = "the sum is multiplied by 1 where there is no factor, and lies in the plan's memory",
+     .seen = "9.19.0 offline: engines for every architecture take the sum as it is too",
+     .verdict = Verdict::Rewrite,
+     .pass = "end row sums"},
+    {.id = "cudnn.w09",
+     .evidence = Evidence::Untried,
+     .statement = "backward's engines are known to be right where dQ's product takes the keys as the transpose of the "
+                  "scores' transposed ones",
+     .mend = "they are made so, but for block scales",
+     .seen = "9.19.0 offline: engines for every architecture take the keys as they are too",
+     .verdict = Verdict::Rewrite,
+     .pass = "restore keys"},
+    {.id = "cudnn.w10",
+     .evidence = Evidence::Slower,
+     .verified = {91900, kH200},
+     .statement =
+         "dQ in one piece is the deterministic algorithm; the other is known by an accumulator of dQ in memory",
+     .mend = "dQ is accumulated in the plan's memory, but for deterministic backward, dBias and 8 bits",
+     .seen = "64 query heads of 128, 8,192 rows, causal: 5,726 us and 8.25 GiB in one piece, 5,062 us and 0.50 GiB "
+             "accumulated",
+     .verdict = Verdict::Rewrite,
+     .pass = "accumulate gradient of queries"},
+    {.id = "cudnn.w11",
+     .on = kHopper | kDatacenterBlackwell,
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement =
+         "sums of packed sequences' backward have room for the longest sequence in each batch entry unless they are "
+         "packed too; packed, they are wrong for head dims that are no multiple of 16, and dQ's under another offset "
+         "than Q's",
+     .mend = "they are packed where that is right",
+     .seen =
+         "16 of 16 runs wrong with heads of 72, where dQ's columns from 16 on are 0; 4 of 8 under another offset, "
+         "where the kernel writes them as Q lies and reads them as dQ does. Right: row sums, dQ's, dK's and dV's "
+         "before heads are added up, with shared heads, unequal numbers of heads in K and V, dense Stats, results "
+         "with gaps, an empty sequence, all in one buffer, heads of 192 and 128. Asked offline alone: 10.x. NVIDIA's "
+         "word: of no use elsewhere",
+     .verdict = Verdict::Rewrite,
+     .pass = "pack scratch"},
+    {.id = "cudnn.w12",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement =
+         "backward without a padding mask gives NaN in dQ, dK and dV where the last tile of 128 keys is not full "
+         "and all scores are below -88; of one query where that tile is full too",
+     .mend = "the full lengths are a padding mask, from memory of the plan's own, so that captured graphs stay valid",
+     .seen = "9.14.0: 26 of 1,139 random passes of 131 to 2,047 keys. 9.19.0: right for two queries and more (1,300 "
+             "random cases), wrong for one query and in FP8, there in amax_dP too. Full tiles are right without "
+             "it, and so was a last tile of 64 keys, which was told to be wrong",
+     .verdict = Verdict::Rewrite,
+     .pass = "mask by full lengths"},
+    {.id = "cudnn.w13",
+     .cudnn = {0, 91900},
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91400, kH200},
+     .statement = "so it is beside a dropout mask",
+     .mend = "the full lengths are a padding mask there too, which takes 1.25 times the time",
+     .verdict = Verdict::Rewrite,
+     .pass = "mask by full lengths"},
+    {.id = "cudnn.w13",
+     .cudnn = {91900, 0},
+     .on = kEvery - kHopper,
+     .evidence = Evidence::WrongNumbers,
+     .statement = "so it may be beside a dropout mask on other architectures than 9.0, which was right",
+     .mend = "the full lengths are a padding mask there too; on 9.0 only where half a tile of keys is left",
+     .seen = "no other was run; on an H200 8 of 8 cases were right without it, half a tile was told to be wrong",
+     .verdict = Verdict::Rewrite,
+     .pass = "mask by full lengths"},
+    {.id = "cudnn.w14",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "a bias, a dropout mask or a modifier's tensor of one row is read wrong: in backward, and in forward "
+                  "where it has one column too that differs between batch entries",
+     .mend = "the row is repeated by a stride of 0, but where it holds per-head values",
+     .seen =
+         "wrong dQ, dK and dV, wrong O and Stats, with 9.14.0 and 9.19.0; repeated it is right. A document mask takes "
+         "525.9 us forward instead of 336.8 and 1232.0 backward instead of 740.6, so that forward keeps one row of "
+         "many columns",
+     .verdict = Verdict::Rewrite,
+     .pass = "repeat rows"},
+    {.id = "cudnn.w15",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "forward reads a dropout mask's row in pieces of the tensor's alignment, and past the row's end",
+     .mend = "the mask has the alignment of its row's length (131 keys of 16 bits: 2 bytes)",
+     .seen = "of 131 keys in rows of 132 or 136 O is NaN or wrong, of one query and one row of 31 for all heads too. "
+             "Both directions take the same time. Backward is right with the alignment of the address too",
+     .verdict = Verdict::Rewrite,
+     .pass = "align dropout masks"},
+    {.id = "cudnn.w16",
+     .evidence = Evidence::Crash,
+     .verified = {91900, kH200},
+     .statement = "a bias or a mask of one column with strides {.., 1, rows} is a misaligned address",
+     .mend = "a dim of 1 at the end has a stride of 1",
+     .seen = "right then: 48 of 48 passes with 9.14.0 and 9.19.0",
+     .verdict = Verdict::Rewrite,
+     .pass = "tidy last strides"},
+    {.id = "cudnn.w18",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "engines change the sign of dSink inside",
+     .mend = "the sum is not negated",
+     .verdict = Verdict::Rewrite,
+     .pass = "leave the sink's sign"},
+};
+
+}  // namespace
+
+std::span<Quirk const> rewrites() { return kRows; }
+
+}  // namespace cudnn_frontend::quirks

@@ -1,0 +1,42 @@
+#include "lowering/offline_answer.h"
+
+#include "cudnn/library/engine_plan.h"
+#include "cudnn/library/heuristics.h"
+#include "cudnn/library/lower.h"
+#include "cudnn/passes/passes.h"
+#include "cudnn/planning/lowering.h"
+#include "cudnn/quirks/in_force.h"
+#include "expand/expand.h"
+
+namespace sdpa_test {
+
+using namespace cudnn_frontend;
+
+Result<cudnn::LegalGraph> legal_graph_of(OfflineQuestion const& question, core::Capabilities const& here) {
+    auto op_graph = expand::expand(question.graph, cudnn::expansion_for_cudnn(here));
+    if (op_graph.is_bad()) return op_graph.error();
+    auto const is_in_force = [&](std::string_view quirk) {
+        return quirk != question.omitted_rewrite && quirks::is_in_force(quirk, here);
+    };
+    return cudnn::passes::legalize(std::move(op_graph).value(), here, is_in_force);
+}
+
+std::string refusal_of(cudnn::Api const& api, OfflineQuestion const& question, cudnn::Device const& device) {
+    auto const op_graph = legal_graph_of(question, {.cudnn_version = api.get_version(), .sm = device.sm()});
+    if (op_graph.is_bad()) return op_graph.error().err_msg;
+    auto const lowered = cudnn::lower(op_graph.value(), api, {.dynamic_shapes = question.settings.dynamic_shapes});
+    if (lowered.is_bad()) return lowered.error().err_msg;
+    auto answer = cudnn::ask_heuristics(lowered.value().graph, {{HeurMode_t::A, HeurMode_t::FALLBACK}, &device});
+    if (answer.is_bad()) return answer.error().err_msg;
+    std::string reasons = answer.value().reason.empty() ? "no engine" : answer.value().reason;
+    if (!question.builds_plan && !answer.value().configs.empty()) return {};
+    for (cudnn::BackendConfig& config : answer.value().configs) {
+        auto const plan = cudnn::EnginePlan::build(std::move(config), &device, nullptr);
+        auto const stored = plan.is_bad() ? Result<std::string>(plan.error()) : plan.value()->serialize();
+        if (stored.is_good() && plan.value()->workspace_bytes() >= 0 && !stored.value().empty()) return {};
+        reasons = stored.error().err_msg;
+    }
+    return reasons;
+}
+
+}  // namespace sdpa_test

@@ -1,0 +1,29 @@
+// What the real cuDNN says about a graph for a device that is not there, past the table of quirks.
+#pragma once
+
+#include "cudnn/library/device.h"
+#include "cudnn/passes/legal_graph.h"
+#include "cudnn/quirks/support.h"
+
+#include <string>
+#include <string_view>
+
+namespace sdpa_test {
+
+struct OfflineQuestion {
+    cudnn_frontend::nodes::ValidatedGraph const& graph;
+    cudnn_frontend::quirks::Settings settings;
+    bool builds_plan;                       // not only names engines
+    std::string_view omitted_rewrite = {};  // cudnn.w01: its pass is left out
+};
+
+// Why there is no engine for it or, where plans are to be built, none that compiles, is measured and stored; empty
+// where there is one.
+std::string refusal_of(cudnn_frontend::cudnn::Api const& api, OfflineQuestion const& question,
+                       cudnn_frontend::cudnn::Device const& device);
+
+// What reaches the library of it.
+cudnn_frontend::Result<cudnn_frontend::cudnn::LegalGraph> legal_graph_of(
+    OfflineQuestion const& question, cudnn_frontend::core::Capabilities const& here);
+
+}  // namespace sdpa_test

@@ -1,0 +1,28 @@
+// One graph for each option and each limit: the rows of the support matrix.
+#pragma once
+
+#include "cudnn/quirks/support.h"
+
+#include <cudnn_frontend/graph.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sdpa_test {
+
+struct OptionRow {
+    std::string name;
+    // None: the option is forward's alone.
+    std::function<std::optional<cudnn_frontend::graph::Graph>(bool is_backward)> graph;
+    cudnn_frontend::quirks::Settings settings = {};
+};
+
+std::vector<OptionRow> option_rows();
+
+// The graph as limits see it; ends the program where the graph's own rules refuse it.
+cudnn_frontend::nodes::ValidatedGraph validated(cudnn_frontend::nodes::GraphSpec spec);
+cudnn_frontend::nodes::GraphSpec spec_of(cudnn_frontend::graph::Graph const& graph);
+
+}  // namespace sdpa_test

@@ -1,0 +1,121 @@
+// The page about cuDNN's quirks, from their table:
+//   quirk_pages                  prints docs/cudnn-quirks.md
+//   quirk_pages --check <file>   compares with the file
+#include "cudnn/quirks/quirk.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+namespace {
+
+namespace quirks = cudnn_frontend::quirks;
+using quirks::Evidence;
+using quirks::Quirk;
+using quirks::Verdict;
+
+constexpr char const* kHead = R"(# cuDNN's quirks
+
+What cuDNN does not take or computes wrong, and what this library does about it: the table in `src/backends/cudnn/quirks`,
+printed by `build/dev/test/unit/support/quirk_pages`; a test compares this page with it. [cudnn.md](cudnn.md) says how the
+table is used, [cudnn-notes.md](cudnn-notes.md) how it came about. `./run quirks` asks a cuDNN library which of them still
+hold.
+
+Several rows of one id are the same quirk in different places. *cuDNN*: the releases in which it stands, the last one
+excluded. *On*: compute capabilities. *No engine*: none takes the graph, or none compiles. *Wrong numbers*: engines take it,
+and results are wrong, left unwritten or not the same in each run. *Crash*: a run faults, or where it was seen offline,
+planning ends the process. *Asked offline*: the backend's operations have no place for the option, so that engines would not
+learn of it. *Told by NVIDIA*: its documents or release notes say so; nothing was tried. *Slower*: right, and in need of more
+time or memory. *Untried*: engines take it, and it never ran; the form that the pass gives ran and was right. The release
+behind the evidence is the last one with which it was seen.
+)";
+
+char const* text_of(Evidence evidence) {
+    switch (evidence) {
+        case Evidence::NoEngine: return "no engine";
+        case Evidence::WrongNumbers: return "wrong numbers";
+        case Evidence::Crash: return "crash";
+        case Evidence::Hang: return "hang";
+        case Evidence::AskedOffline: return "asked offline";
+        case Evidence::Slower: return "slower";
+        case Evidence::Untried: return "untried";
+        case Evidence::ToldByNvidia: break;
+    }
+    return "told by NVIDIA";
+}
+
+std::string evidence_of(Quirk const& quirk) {
+    std::string text = text_of(quirk.evidence);
+    if (quirk.verified.cudnn_version != 0) {
+        text += ", " + quirks::version_text(quirk.verified.cudnn_version);
+        bool const is_said = quirk.evidence == Evidence::AskedOffline;
+        if (quirk.verified.where != quirks::kOffline) text += " on " + std::string(quirk.verified.where);
+        else if (!is_said) text += " offline";
+    }
+    if (std::string(quirk.seen).empty()) return text;
+    return text + ": " + quirk.seen;
+}
+
+std::string row_of(std::vector<std::string> const& cells) {
+    std::string text = "|";
+    for (std::string const& cell : cells) text += " " + cell + " |";
+    return text + "\n";
+}
+
+std::string table_of(Verdict verdict, std::vector<std::string> heads) {
+    std::string text = "\n" + row_of(heads) + "|";
+    for (std::size_t i = 0; i < heads.size(); ++i) text += "---|";
+    text += "\n";
+    for (Quirk const& quirk : quirks::quirks()) {
+        if (quirk.verdict != verdict) continue;
+        std::vector<std::string> cells{"`" + std::string(quirk.id) + "`"};
+        if (verdict == Verdict::Rewrite) cells.emplace_back(quirk.pass);
+        cells.insert(cells.end(), {to_text(quirk.cudnn), quirk.on.to_text(), quirk.statement, quirk.mend});
+        cells.push_back(evidence_of(quirk));
+        text += row_of(cells);
+    }
+    return text;
+}
+
+std::string page() {
+    std::string text = kHead;
+    text += "\n## Limits\n\nGraphs that violate one are refused before they reach cuDNN.\n";
+    text += table_of(Verdict::Refuse, {"id", "cuDNN", "on", "what is needed", "what to try", "how it is known"});
+    text += "\n## Barred engines\n\nEngines that would compute a graph wrong do not serve it, whoever chooses them.\n";
+    text +=
+        table_of(Verdict::BarEngine, {"id", "cuDNN", "on", "what they do", "what the library does", "how it is known"});
+    text += "\n## Rewrites\n\nA named pass gives cuDNN another form of the same mathematics.\n";
+    text += table_of(Verdict::Rewrite,
+                     {"id", "pass", "cuDNN", "on", "what cuDNN does", "what the library does", "how it is known"});
+    return text;
+}
+
+// The first line in which the two differ.
+std::string difference(std::string const& file, std::string const& table) {
+    auto const [of_file, of_table] = std::ranges::mismatch(file, table);
+    auto const line_at = [](std::string const& text, std::size_t at) {
+        std::size_t const start = text.rfind('\n', at == 0 ? 0 : at - 1);
+        return text.substr(start == text.npos ? 0 : start + 1, text.find('\n', at) - start);
+    };
+    auto const at = static_cast<std::size_t>(of_file - file.begin());
+    return "the file says\n" + line_at(file, at) + "the table\n" + line_at(table, at);
+}
+
+int check(char const* path) {
+    std::ifstream file(path);
+    std::string const committed{std::istreambuf_iterator<char>(file), {}}, now = page();
+    if (committed == now) return 0;
+    std::printf("%s is not what quirk_pages prints: %s\n", path, difference(committed, now).c_str());
+    return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc == 3 && std::strcmp(argv[1], "--check") == 0) return check(argv[2]);
+    std::fputs(page().c_str(), stdout);
+    return 0;
+}
