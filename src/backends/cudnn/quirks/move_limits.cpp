@@ -12,7 +12,7 @@ Found moves(Facts const& facts) {
 constexpr Quirk kRows[] = {
     {.id = "cudnn.s93",
      .evidence = Evidence::NoEngine,
-     .verified = {92800, kOffline},
+     .verified = {92801, kOffline},
      .statement = "no slice, reshape or transpose nodes, which no engine takes",
      .mend = "say the same with the dims, strides and address of a tensor in memory, or use Target::cpu()",
      .seen =
