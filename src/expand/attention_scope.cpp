@@ -1,11 +1,9 @@
 #include "expand/attention_scope.h"
 
-#include "core/data_type.h"
 #include "nodes/attention/paging.h"
 
 #include <algorithm>
 #include <numbers>
-#include <numeric>
 
 namespace cudnn_frontend::expand {
 
@@ -78,17 +76,6 @@ void AttentionScope::use_full_lengths() {
     };
     seq_len_q_ = lengths("full_seq_len_q", queries());
     seq_len_kv_ = lengths("full_seq_len_kv", keys());
-}
-
-ValueId AttentionScope::with_all_rows(ValueId id) { return repeat_row_if_needed(id, queries(), is_backward()); }
-
-// Forward's engines read rows in pieces of the mask's alignment, and past their end where that does not divide them;
-// backward's do not, and take the same time either way.
-ValueId AttentionScope::dropout_mask() {
-    ValueId const id = with_all_rows(port(Port::Dropout_mask));
-    ir::Value const mask = value(id);
-    std::int64_t const alignment = std::gcd(mask.alignment, mask.dim[3] * core::size_of(mask.type));
-    return alignment == mask.alignment ? id : builder_.aligned(id, alignment);
 }
 
 ValueId AttentionScope::natural_stats() {

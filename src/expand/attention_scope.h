@@ -63,8 +63,6 @@ class AttentionScope : public NodeScope {
     ir::ValueId modified(ir::ValueId s, int given, int returned);
     ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
                           DataType_t type = DataType_t::FLOAT);
-    ir::ValueId with_all_rows(ir::ValueId id);  // a bias or a dropout mask
-    ir::ValueId dropout_mask();                 // the user's
     // Minus the sum over all rows that there are: the gradient of a sink token.
     ir::ValueId sum_of_sink(ir::ValueId x, ir::ValueId y, bool is_deterministic);
 

@@ -16,7 +16,7 @@ Dropout make_dropout(AttentionScope& at) {
         ValueId const mask = generated_mask(at);
         return {mask, at.add_number("dropout_scale", 1.0 / at.keep_probability())};
     }
-    if (at.applies_dropout_mask()) return {at.dropout_mask(), at.port(Port::Dropout_scale)};
+    if (at.applies_dropout_mask()) return {at.port(Port::Dropout_mask), at.port(Port::Dropout_scale)};
     return {};
 }
 

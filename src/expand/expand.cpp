@@ -60,26 +60,24 @@ class Expansion {
     Expansion(nodes::GraphSpec const& spec, Capabilities const& capabilities)
         : capabilities_(capabilities),
           tensors_(spec, builder_),
-          waiting_(spec, [this](nodes::Node const& node) { return expand(node, of_modifiers_); }) {}
+          waiting_(spec, [this](nodes::Node const& node) { return expand(node); }) {}
 
     error_t add(nodes::Node const& node) {
         if (waiting_.keeps(node)) return {};
-        SDPA_GRAPH_TRY(expand(node, Operands::OfNode));
+        SDPA_GRAPH_TRY(expand(node));
         return waiting_.status();
     }
 
     Result<ir::OpGraph> finish() { return std::move(builder_).finish(); }
 
    private:
-    error_t expand(nodes::Node const& node, Operands operands) {
+    error_t expand(nodes::Node const& node) {
         if (nodes::attention_fields(node) != nullptr) {
-            bool const is_forward = node.kind() == NodeKind::SdpaForward;
-            of_modifiers_ = is_forward ? Operands::OfForward : Operands::OfBackward;
             AttentionScope at(builder_, tensors_, node, waiting_, capabilities_);
             return expand_attention(at);
         }
         NodeScope at(builder_, tensors_, node);
-        expand_primitive(at, operands);
+        expand_primitive(at);
         return {};
     }
 
@@ -87,7 +85,6 @@ class Expansion {
     ir::Builder builder_;
     UserTensors tensors_;
     WaitingNodes waiting_;
-    Operands of_modifiers_ = Operands::OfForward;  // of the attention that is expanded
 };
 
 }  // namespace

@@ -5,9 +5,8 @@
 
 namespace cudnn_frontend::expand {
 
-// A node that is one primitive operation, and of which attention it modifies the scores.
-enum class Operands { OfNode, OfForward, OfBackward };
-void expand_primitive(NodeScope& at, Operands operands);
+// A node that is one primitive operation.
+void expand_primitive(NodeScope& at);
 
 // Attention as primitive operations, in the order of data flow that cuDNN's engines recognize.
 void expand_forward(AttentionScope& at);

@@ -3,29 +3,14 @@
 
 namespace cudnn_frontend::expand {
 
-using ir::ValueId;
-
-// What a modifier reads: of its own results none lies in memory, where rows can be repeated.
-static ValueId operand_with_rows(NodeScope& at, int port, bool is_backward) {
-    ValueId const id = at.port(port);
-    if (id == ir::kNoValue || at.value(id).role != ir::Role::Input) return id;
-    core::Dims const out = at.value(at.port(nodes::pointwise::Out_0)).dim;
-    bool const is_four = at.value(id).dim.size() == 4 && out.size() == 4;
-    return is_four ? at.repeat_row_if_needed(id, out[2], is_backward) : id;
-}
-
-static void expand_pointwise(NodeScope& at, Operands operands) {
+static void expand_pointwise(NodeScope& at) {
     using namespace nodes::pointwise;
-    auto const operand = [&](int port) {
-        if (operands == Operands::OfNode) return at.port(port);
-        return operand_with_rows(at, port, operands == Operands::OfBackward);
-    };
     auto const& fields = std::get<nodes::PointwiseFields>(at.node().fields);
     ir::PointwiseOp op;
     op.mode = fields.mode;
-    op.in[0] = operand(In_0);
-    op.in[1] = operand(In_1);
-    op.in[2] = operand(In_2);
+    op.in[0] = at.port(In_0);
+    op.in[1] = at.port(In_1);
+    op.in[2] = at.port(In_2);
     op.out = at.port(Out_0);
     op.axis = fields.axis.value_or(-1);
     op.relu_lower_clip = fields.relu_lower_clip;
@@ -75,9 +60,9 @@ static void expand_transpose(NodeScope& at) {
         ir::TransposeOp{at.port(X), at.port(Y), std::get<nodes::TransposeFields>(at.node().fields).permutation});
 }
 
-void expand_primitive(NodeScope& at, Operands operands) {
+void expand_primitive(NodeScope& at) {
     switch (at.node().kind()) {
-        case nodes::NodeKind::Pointwise: return expand_pointwise(at, operands);
+        case nodes::NodeKind::Pointwise: return expand_pointwise(at);
         case nodes::NodeKind::Matmul: return expand_matmul(at);
         case nodes::NodeKind::Reduction: return expand_reduction(at);
         case nodes::NodeKind::Slice: return expand_slice(at);

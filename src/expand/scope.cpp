@@ -28,13 +28,6 @@ DataType_t NodeScope::compute_type_for(DataType_t result) const {
     return is_floating_point ? compute_type() : result;
 }
 
-ir::ValueId NodeScope::repeat_row_if_needed(ir::ValueId id, std::int64_t rows, bool is_backward) {
-    core::Dims const dim = value(id).dim;
-    if (dim[2] > 1 || rows == 1) return id;
-    bool const is_affected = dim[3] > 1 ? is_backward : dim[0] > 1;
-    return is_affected ? builder_.repeated(id, 2, rows) : id;
-}
-
 ValueId NodeScope::add_value(ir::Value value) {
     value.name = path(value.name);
     if (value.stride.empty()) value.stride = core::packed_strides(value.dim);

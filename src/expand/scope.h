@@ -30,11 +30,6 @@ class NodeScope {
     // Packed numbers that the graph itself holds.
     ir::ValueId add_table(std::string name, core::Dims dim, std::vector<double> table, DataType_t type);
 
-    // What scores meet, with its one row repeated where engines compute graphs wrong in which they broadcast it
-    // themselves: in backward a row of numbers, and everywhere a number for each batch entry; one for each head alone
-    // is right. A stride of 0 says the same, but costs time.
-    ir::ValueId repeat_row_if_needed(ir::ValueId id, std::int64_t rows, bool is_backward);
-
     // What floating-point operations of the node compute in.
     DataType_t compute_type() const { return compute_type_; }
     // What an operation with results of that type computes in: integers and predicates as such.

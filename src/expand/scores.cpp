@@ -78,7 +78,7 @@ static ValueId scaled_product(AttentionScope& at, ValueId k_transposed, ValueId 
 ValueId scores(AttentionScope& at, ValueId k_transposed, ValueId scale) {
     ValueId s = at.modified(scaled_product(at, k_transposed, scale), Port::Score, Port::Score_mod);
     ValueId const bias = at.port(Port::Bias);
-    if (bias != ir::kNoValue) s = at.pointwise(ADD, {s, at.with_all_rows(bias)}, at.add_score("biased_scores"));
+    if (bias != ir::kNoValue) s = at.pointwise(ADD, {s, bias}, at.add_score("biased_scores"));
     if (at.fields().alibi_mask) s = add_alibi(at, s);
     if (at.has_lengths()) s = mask_padding(at, s);
     return s;

@@ -58,8 +58,6 @@ ir::ValueId UserTensors::value(TensorId id, RaggedRows const& rows) {
     value.type = tensor.data_type;
     value.dim = tensor.dim;
     value.stride = tensor.stride;
-    // The stride of a single column says nothing; engines take it for the layout of a bias.
-    if (value.dim.back() == 1) value.stride.back() = 1;
     value.role = role_of(id);
     value.is_factor = are_factors_[static_cast<std::size_t>(id)];
     value.alignment = tensor.alignment;

@@ -37,23 +37,6 @@ ValueId Builder::transposed(ValueId id, std::size_t a, std::size_t b) {
     return add(std::move(view));
 }
 
-ValueId Builder::repeated(ValueId id, std::size_t axis, std::int64_t times) {
-    Value view = value(id);
-    view.name += "*";
-    view.view_of = id;
-    view.dim[axis] = times;
-    view.stride[axis] = 0;
-    return add(std::move(view));
-}
-
-ValueId Builder::aligned(ValueId id, std::int64_t bytes) {
-    Value view = value(id);
-    view.name += "@" + std::to_string(bytes);
-    view.view_of = id;
-    view.alignment = bytes;
-    return add(std::move(view));
-}
-
 ValueId Builder::constant(std::string name, detail::Scalar scalar) {
     Value value;
     value.name = std::move(name);

@@ -73,55 +73,6 @@ TEST_CASE("Dropout keeps with the chance that is left and scales by its inverse"
     CHECK(constant(backward, "dropout_scale") == Approx(4.0 / 3.0));
 }
 
-// Engines get rows wrong that they broadcast in backward, and single numbers; where they do not, a repeated row is
-// slow.
-TEST_CASE("What scores meet is told with all rows where engines are wrong otherwise, and nowhere else", "[expand]") {
-    using core::Dims;
-    auto const is_repeated = [](AttentionGraph const& attention, char const* name) {
-        ir::OpGraph const graph = composite(attention);
-        return std::ranges::any_of(graph.values(), [&](ir::Value const& value) { return value.name == name; });
-    };
-    struct Row {
-        Dims dim;
-        bool in_forward, in_backward;
-    };
-    for (auto const& [dim, in_forward, in_backward] :
-         {Row{{2, 4, 6, 5}, false, false}, Row{{1, 1, 6, 1}, false, false}, Row{{1, 1, 1, 5}, false, true},
-          Row{{2, 1, 1, 5}, false, true}, Row{{2, 1, 1, 1}, true, true}, Row{{1, 4, 1, 1}, false, false}}) {
-        CAPTURE(dim);
-        CHECK(is_repeated(AttentionGraph::forward().bias(dim), "bias*") == in_forward);
-        CHECK(is_repeated(AttentionGraph::backward().bias(dim), "bias*") == in_backward);
-        CHECK(is_repeated(with_modifier(dim), "other*") == in_forward);
-        CHECK(is_repeated(with_modifier(PointwiseMode_t::MUL, dim), "other*") == in_backward);
-    }
-}
-
-// Engines read rows in pieces of the alignment, forward's past their end.
-TEST_CASE("A dropout mask is told no more alignment than its rows' length has", "[expand]") {
-    auto const alignment = [](AttentionGraph graph, core::Dims const& dim, char const* name) {
-        resize(graph, {Port::K, Port::V}, 2, dim[3]);
-        if (graph.node().kind() == nodes::NodeKind::SdpaBackward) resize(graph, {Port::dK, Port::dV}, 2, dim[3]);
-        graph.dropout_mask();
-        graph.tensor(Port::Dropout_mask).dim = dim;
-        graph.tensor(Port::Dropout_mask).stride = core::packed_strides(dim);
-        return find_value(composite(graph), name).alignment;
-    };
-    for (auto const& [keys, name, bytes] : {std::tuple{5, "dropout_mask@2", 2},
-                                            {6, "dropout_mask@4", 4},
-                                            {12, "dropout_mask@8", 8},
-                                            {24, "dropout_mask", 16}}) {
-        CHECK(alignment(AttentionGraph::forward(), {2, 4, 6, keys}, name) == bytes);
-        CHECK(alignment(AttentionGraph::backward(), {2, 4, 6, keys}, name) == bytes);
-    }
-}
-
-// Engines take it for the layout of the tensor.
-TEST_CASE("A single column is told a stride of 1", "[expand]") {
-    auto graph = AttentionGraph::forward().bias({2, 4, 6, 1});
-    graph.tensor(Port::Bias).stride = {24, 6, 1, 6};
-    CHECK(find_value(composite(graph), "bias").stride == core::Dims{24, 6, 1, 1});
-}
-
 TEST_CASE("Bounds carry the shift of the diagonal", "[expand]") {
     ir::OpGraph const top = composite(AttentionGraph::forward().band(kTopLeft, 3, 2));
     CHECK(constant(top, "right_bound") == 2.0);

@@ -67,6 +67,26 @@ std::optional<Backward> find_backward(Draft const& draft) {
     return backward;
 }
 
+std::size_t masked_product_of(Draft const& draft, ValueId value) {
+    for (std::size_t i = 0; i < draft.ops.size(); ++i) {
+        auto const* const product = std::get_if<PointwiseOp>(&draft.ops[i].body);
+        bool const is_masked = product != nullptr && product->mode == MUL && product->masked_by == ir::MaskedBy::First;
+        if (is_masked && product->in[0] == value) return i;
+    }
+    return kNowhere;
+}
+
+ValueId given_mask(Draft const& draft) {
+    auto const softmax = find_softmax(draft);
+    auto const backward = softmax ? std::nullopt : find_backward(draft);
+    if (!softmax && !backward) return ir::kNoValue;
+    ValueId const p = softmax ? step(draft, softmax->division).out : step(draft, backward->gradient).in[1];
+    std::size_t const by_mask = masked_product_of(draft, p);
+    if (by_mask == kNowhere) return ir::kNoValue;
+    ValueId const mask = step(draft, by_mask).in[1];
+    return draft.written_by<ir::RngOp>(mask) == nullptr ? mask : ir::kNoValue;
+}
+
 bool is_8_bit(Draft const& draft, Backward const& backward) {
     ValueId const q = product(draft, backward.scores).a;
     return core::is_fp8(draft.value(q).type) || draft.written_by<ir::BlockDequantizeOp>(q) != nullptr;

@@ -25,6 +25,12 @@ struct Backward {
 };
 std::optional<Backward> find_backward(Draft const& draft);
 
+// The product of the value and a factor of dropout; kNowhere where it has none.
+std::size_t masked_product_of(Draft const& draft, ir::ValueId value);
+
+// The dropout mask that the user gives, the first factor of the probabilities; kNoValue where there is none.
+ir::ValueId given_mask(Draft const& draft);
+
 // Whether the products of backward take 8 bits, with factors or block scales.
 bool is_8_bit(Draft const& draft, Backward const& backward);
 

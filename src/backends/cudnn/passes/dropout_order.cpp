@@ -12,29 +12,12 @@ using ir::PointwiseOp;
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-namespace {
-
-// The product by a factor that may be 0, as dropout's are; null where the value has none.
-PointwiseOp* masked_product_of(Draft& draft, ValueId value) {
-    for (ir::Op& op : draft.ops) {
-        auto* const step = std::get_if<PointwiseOp>(&op.body);
-        if (step != nullptr && step->mode == MUL && step->masked_by == MaskedBy::First && step->in[0] == value) {
-            return step;
-        }
-    }
-    return nullptr;
-}
-
-bool is_drawn(Draft const& draft, ValueId mask) { return draft.written_by<ir::RngOp>(mask) != nullptr; }
-
-}  // namespace
-
 Draft scale_before_given_mask(Draft draft, core::Capabilities const&) {
     auto const softmax = find_softmax(draft);
-    if (!softmax) return draft;
-    PointwiseOp* const by_mask = masked_product_of(draft, step(draft, softmax->division).out);
-    if (by_mask == nullptr || is_drawn(draft, by_mask->in[1])) return draft;
-    std::swap(by_mask->in[1], masked_product_of(draft, by_mask->out)->in[1]);
+    if (!softmax || given_mask(draft) == ir::kNoValue) return draft;
+    std::size_t const by_mask = masked_product_of(draft, step(draft, softmax->division).out);
+    std::size_t const by_scale = masked_product_of(draft, step(draft, by_mask).out);
+    std::swap(step(draft, by_mask).in[1], step(draft, by_scale).in[1]);
     return draft;
 }
 

@@ -4,7 +4,9 @@
 #include "cudnn/passes/edge_masks.h"
 #include "cudnn/passes/gradient_of_queries.h"
 #include "cudnn/passes/index_tables.h"
+#include "cudnn/passes/layouts.h"
 #include "cudnn/passes/packed_scratch.h"
+#include "cudnn/passes/repeated_rows.h"
 #include "cudnn/passes/softmax_results.h"
 
 #include <utility>
@@ -12,6 +14,9 @@
 namespace cudnn_frontend::cudnn::passes {
 
 static constexpr Pass kPasses[] = {
+    {"tidy last strides", "cudnn.w16", tidy_last_strides},
+    {"repeat rows", "cudnn.w14", repeat_rows},
+    {"align dropout masks", "cudnn.w15", align_dropout_masks},
     {"add unread logarithm", "cudnn.w02", add_unread_logarithm},
     {"place softmax rows", "cudnn.w03", place_softmax_rows},
     {"tabulate ALiBi", "cudnn.w04", tabulate_alibi},

@@ -1,0 +1,42 @@
+#include "cudnn/passes/layouts.h"
+
+#include "core/data_type.h"
+#include "cudnn/passes/attention.h"
+
+#include <numeric>
+#include <utility>
+
+namespace cudnn_frontend::cudnn::passes {
+
+using ir::ValueId;
+
+// The views that expansion makes are transposes, of which the column is a row.
+Draft tidy_last_strides(Draft draft, core::Capabilities const&) {
+    for (ValueId id = 0; id < draft.value_count(); ++id) {
+        ir::Value const& tensor = draft.value(id);
+        if (is_own(draft, id) || tensor.view_of != ir::kNoValue) continue;
+        if (tensor.dim.back() != 1 || tensor.stride.back() == 1) continue;
+        draft.value(id).stride.back() = 1;
+        for (ValueId view = id + 1; view < draft.value_count(); ++view) {
+            core::Dims& stride = draft.value(view).stride;
+            if (draft.value(view).view_of == id) stride[stride.size() - 2] = 1;
+        }
+    }
+    return draft;
+}
+
+Draft align_dropout_masks(Draft draft, core::Capabilities const&) {
+    ValueId const mask = given_mask(draft);
+    if (mask == ir::kNoValue) return draft;
+    ir::Value view = draft.value(mask);
+    std::int64_t const alignment = std::gcd(view.alignment, view.dim[3] * core::size_of(view.type));
+    if (alignment == view.alignment) return draft;
+    view.name += "@" + std::to_string(alignment);
+    view.view_of = mask;
+    view.alignment = alignment;
+    ValueId const aligned = draft.add(std::move(view));
+    for (ir::Op& op : draft.ops) replace_input(op, mask, aligned);
+    return draft;
+}
+
+}  // namespace cudnn_frontend::cudnn::passes

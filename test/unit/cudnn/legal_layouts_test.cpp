@@ -1,0 +1,67 @@
+// How passes describe tensors in memory to cuDNN.
+#include "unit/cudnn/legal_forms.h"
+
+#include "support/catch.h"
+
+#include <algorithm>
+#include <tuple>
+
+using namespace test;
+
+TEST_CASE("A last dim of 1 has a stride of 1, and is a row of the transpose", "[passes]") {
+    auto graph = AttentionGraph::forward().bias({2, 4, 6, 1});
+    graph.tensor(Port::Bias).stride = {24, 6, 1, 6};
+    CHECK(find_value(legal(graph), "bias").stride == core::Dims{24, 6, 1, 1});
+    CHECK(find_value(composite(graph), "bias").stride == core::Dims{24, 6, 1, 6});
+
+    auto narrow = AttentionGraph::forward();
+    for (int const port : {Port::Q, Port::K}) {
+        core::Dims& dim = narrow.tensor(port).dim;
+        dim[3] = 1;
+        narrow.tensor(port).stride = {dim[1] * dim[2], dim[2], 1, dim[2]};
+    }
+    CHECK(find_value(legal(narrow), "K").stride == core::Dims{20, 5, 1, 1});
+    CHECK(find_value(legal(narrow), "K^T").stride == core::Dims{20, 5, 1, 1});
+}
+
+// Engines get rows wrong that they broadcast in backward, and single numbers; where they do not, a repeated row is
+// slow.
+TEST_CASE("A row that scores share is repeated where engines broadcast it wrong, and nowhere else", "[passes]") {
+    using core::Dims;
+    auto const is_repeated = [](AttentionGraph const& attention, char const* name) {
+        ir::OpGraph const graph = legal(attention);
+        return std::ranges::any_of(graph.values(), [&](ir::Value const& value) { return value.name == name; });
+    };
+    struct Row {
+        Dims dim;
+        bool in_forward, in_backward;
+    };
+    for (auto const& [dim, in_forward, in_backward] :
+         {Row{{2, 4, 6, 5}, false, false}, Row{{1, 1, 6, 1}, false, false}, Row{{1, 1, 1, 5}, false, true},
+          Row{{2, 1, 1, 5}, false, true}, Row{{2, 1, 1, 1}, true, true}, Row{{1, 4, 1, 1}, false, false}}) {
+        CAPTURE(dim);
+        CHECK(is_repeated(AttentionGraph::forward().bias(dim), "bias*") == in_forward);
+        CHECK(is_repeated(AttentionGraph::backward().bias(dim), "bias*") == in_backward);
+        CHECK(is_repeated(with_modifier(dim), "other*") == in_forward);
+        CHECK(is_repeated(with_modifier(PointwiseMode_t::MUL, dim), "other*") == in_backward);
+    }
+}
+
+// Engines read rows in pieces of the alignment, forward's past their end.
+TEST_CASE("A dropout mask has no more alignment than its rows' length", "[passes]") {
+    auto const alignment = [](AttentionGraph graph, core::Dims const& dim, char const* name) {
+        resize(graph, {Port::K, Port::V}, 2, dim[3]);
+        if (graph.node().kind() == nodes::NodeKind::SdpaBackward) resize(graph, {Port::dK, Port::dV}, 2, dim[3]);
+        graph.dropout_mask();
+        graph.tensor(Port::Dropout_mask).dim = dim;
+        graph.tensor(Port::Dropout_mask).stride = core::packed_strides(dim);
+        return find_value(legal(graph), name).alignment;
+    };
+    for (auto const& [keys, name, bytes] : {std::tuple{5, "dropout_mask@2", 2},
+                                            {6, "dropout_mask@4", 4},
+                                            {12, "dropout_mask@8", 8},
+                                            {24, "dropout_mask", 16}}) {
+        CHECK(alignment(AttentionGraph::forward(), {2, 4, 6, keys}, name) == bytes);
+        CHECK(alignment(AttentionGraph::backward(), {2, 4, 6, keys}, name) == bytes);
+    }
+}
