@@ -67,17 +67,6 @@ ValueId AttentionScope::lengths(nodes::attention::LengthPorts const& ports) {
                          .steps_of = sums});
 }
 
-void AttentionScope::use_full_lengths() {
-    if (has_lengths()) return;
-    std::int64_t const batch = score_dim_[0];
-    auto const lengths = [&](char const* name, std::int64_t length) {
-        std::vector<double> table(static_cast<std::size_t>(batch), static_cast<double>(length));
-        return add_table(name, {batch, 1, 1, 1}, std::move(table), DataType_t::INT32);
-    };
-    seq_len_q_ = lengths("full_seq_len_q", queries());
-    seq_len_kv_ = lengths("full_seq_len_kv", keys());
-}
-
 ValueId AttentionScope::natural_stats() {
     if (!fields().stats_use_log2) return port(Port::Stats);
     if (natural_stats_ == ir::kNoValue) {

@@ -33,8 +33,6 @@ class AttentionScope : public NodeScope {
     ir::ValueId seq_len_q() const { return seq_len_q_; }
     ir::ValueId seq_len_kv() const { return seq_len_kv_; }
     bool has_lengths() const { return seq_len_q_ != ir::kNoValue; }
-    // Gives every batch entry the full lengths, where the node has no padding mask.
-    void use_full_lengths();
 
     // Whether a generator drops probabilities; a chance of 0 needs no operation.
     bool generates_dropout() const { return fields().dropout_probability.value_or(0.0f) > 0.0f; }

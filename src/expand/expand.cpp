@@ -23,16 +23,6 @@ static error_t no_fused_attention(std::string const& node) {
 // Whether attention as one operation has a place for all that the node asks for.
 static bool has_fused_form(AttentionScope const& at) { return !at.is_connected(Port::Score) && !at.is_fp8(); }
 
-// Keys that the Hopper engines work on at once.
-static constexpr std::int64_t kKeyTile = 128;
-
-// Beside a dropout mask backward takes a quarter more time with them; they are left out where engines do without.
-static bool wants_full_lengths(AttentionScope const& at) {
-    std::int64_t const rest = at.keys() % kKeyTile;
-    bool const is_masked = at.capabilities().masks_last_tile && rest != kKeyTile / 2 && at.applies_dropout_mask();
-    return at.queries() == 1 || (rest != 0 && !is_masked);
-}
-
 static error_t expand_attention(AttentionScope& at) {
     Capabilities const& capabilities = at.capabilities();
     bool const is_forward = at.node().kind() == NodeKind::SdpaForward;
@@ -44,7 +34,6 @@ static error_t expand_attention(AttentionScope& at) {
         capabilities.fused_attention == Fused::Preferred ||
         (capabilities.fused_attention == Fused::OnRequest && nodes::needs_unified(at.graph(), at.node()));
     bool const prefers_fused = implementation == AttentionImplementation_t::AUTO && has_fused_form(at) && wants_fused;
-    if (!is_forward && capabilities.full_lengths_in_backward && wants_full_lengths(at)) at.use_full_lengths();
     if (asks_for_fused || prefers_fused) {
         is_forward ? expand_fused_forward(at) : expand_fused_backward(at);
     } else {

@@ -9,7 +9,7 @@ using enum PointwiseMode_t;
 
 namespace {
 
-// The indices i and j of each score. Every mask has its own pair, because engines recognize masks as whole patterns.
+// The indices i and j of each score. Every mask has its own pair, and so stands by itself.
 struct Indices {
     ValueId row, column;
 };
@@ -26,21 +26,30 @@ ValueId keep_where(AttentionScope& at, ValueId s, ValueId predicate, std::string
     return at.pointwise(BINARY_SELECT, {s, fill, predicate}, at.add_score(mask + "_scores"));
 }
 
-// Where there are as many queries as keys, both corners have one diagonal: told as the top left, engines skip tiles.
+// Where there are as many queries as keys, both corners have one diagonal, and nothing is shifted.
 bool shifts_diagonal(AttentionScope const& at) {
     if (at.fields().diagonal_alignment != DiagonalAlignment_t::BOTTOM_RIGHT) return false;
     return at.fields().padding_mask || at.queries() != at.keys();
 }
 
-// i + shift
+// How many queries and keys there are: in each sequence where they have lengths.
+struct Counts {
+    ValueId queries, keys;
+};
+
+Counts counts(AttentionScope& at, std::string const& mask) {
+    if (at.has_lengths()) return {at.seq_len_q(), at.seq_len_kv()};
+    return {at.add_integer(mask + "_queries", at.queries()), at.add_integer(mask + "_keys", at.keys())};
+}
+
+// i + shift, with the shift of the diagonal keys - queries.
 ValueId shifted_row(AttentionScope& at, ValueId row) {
-    ValueId const keys = at.has_lengths() ? at.seq_len_kv() : at.add_integer("right_bound_keys", at.keys());
-    ValueId const queries = at.has_lengths() ? at.seq_len_q() : at.add_integer("right_bound_queries", at.queries());
+    auto const [queries, keys] = counts(at, "right_bound");
     row = at.pointwise(ADD, {row, keys}, at.add_index("right_bound_row_plus_keys"));
     return at.pointwise(SUB, {row, queries}, at.add_index("right_bound_shifted_row"));
 }
 
-// Keeps j <= i + shift + right, written as row >= column: engines skip tiles for this form of causality alone.
+// Keeps j <= i + shift + right, written as row >= column.
 ValueId mask_right(AttentionScope& at, ValueId s, std::int64_t right) {
     auto [row, column] = indices(at, s, "right_bound");
     if (shifts_diagonal(at)) row = shifted_row(at, row);
@@ -52,28 +61,20 @@ ValueId mask_right(AttentionScope& at, ValueId s, std::int64_t right) {
     return keep_where(at, s, inside, "right_bound");
 }
 
-// j - shift + left, with lengths that differ between batch entries.
-ValueId column_by_lengths(AttentionScope& at, ValueId column, std::int64_t left) {
-    ValueId const bound = at.add_integer("left_bound", left);
-    column = at.pointwise(ADD, {column, bound}, at.add_index("left_bound_column_plus_bound"));
-    column = at.pointwise(SUB, {column, at.seq_len_kv()}, at.add_index("left_bound_column_minus_keys"));
-    return at.pointwise(ADD, {column, at.seq_len_q()}, at.add_index("left_bound_shifted_column"));
-}
-
-// j - shift + left, with one shift for the whole graph. Engines expect this sum in floating point.
-ValueId column_by_constant(AttentionScope& at, ValueId column, std::int64_t left) {
-    std::int64_t const shift = shifts_diagonal(at) ? at.keys() - at.queries() : 0;
-    ValueId const bound = at.add_number("left_bound", static_cast<double>(left - shift));
-    return at.pointwise(ADD, {column, bound}, at.add_score("left_bound_shifted_column"));
+// j - shift
+ValueId shifted_column(AttentionScope& at, ValueId column) {
+    auto const [queries, keys] = counts(at, "left_bound");
+    column = at.pointwise(SUB, {column, keys}, at.add_index("left_bound_column_minus_keys"));
+    return at.pointwise(ADD, {column, queries}, at.add_index("left_bound_shifted_column"));
 }
 
 // Keeps j > i + shift - left, written as column > row.
 ValueId mask_left(AttentionScope& at, ValueId s, std::int64_t left) {
-    auto const [row, column] = indices(at, s, "left_bound");
-    bool const shifts_by_lengths = shifts_diagonal(at) && at.has_lengths();
-    ValueId const shifted =
-        shifts_by_lengths ? column_by_lengths(at, column, left) : column_by_constant(at, column, left);
-    ValueId const inside = at.pointwise(CMP_GT, {shifted, row}, at.add_predicate("left_bound_inside"));
+    auto [row, column] = indices(at, s, "left_bound");
+    ValueId const bound = at.add_integer("left_bound", left);
+    column = at.pointwise(ADD, {column, bound}, at.add_index("left_bound_column_plus_bound"));
+    if (shifts_diagonal(at)) column = shifted_column(at, column);
+    ValueId const inside = at.pointwise(CMP_GT, {column, row}, at.add_predicate("left_bound_inside"));
     return keep_where(at, s, inside, "left_bound");
 }
 
@@ -94,8 +95,8 @@ ValueId mask_blocks(AttentionScope& at, ValueId s) {
     return keep_where(at, s, inside, "block");
 }
 
-// A bound that masks nothing is left out: engines have fast paths for unmasked decoding, and a huge bound could
-// overflow the sums with indices and lengths.
+// A bound that masks nothing is left out: it would take time, and a huge one could overflow the sums with indices and
+// lengths.
 ValueId mask_band(AttentionScope& at, ValueId s) {
     auto const& fields = at.fields();
     std::int64_t const keeps_all_right = shifts_diagonal(at) ? at.queries() - 1 : at.keys() - 1;

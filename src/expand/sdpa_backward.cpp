@@ -47,15 +47,12 @@ ValueId row_dot(AttentionScope& at) {
     return sum;
 }
 
-// p[b,h,i,j] = exp(s[b,h,i,j] - stats[b,h,i]): forward's probabilities without its maximum and sum. Engines expect the
-// band mask after the subtraction, where -inf still means a probability of 0; of 8-bit attention before it.
+// p[b,h,i,j] = exp(s[b,h,i,j] - stats[b,h,i]): forward's probabilities without its maximum and sum.
 ValueId probabilities(AttentionScope& at, Shared const& shared) {
     ValueId const stats = at.natural_stats();
-    ValueId s = scores(at, shared.k_transposed, shared.scale);
-    if (at.is_fp8()) s = mask_band(at, s);
-    s = at.masked(SUB, {s, stats}, at.add_score("shifted_scores"), MaskedBy::Either);
-    if (!at.is_fp8()) s = mask_band(at, s);
-    return at.pointwise(EXP, {s}, at.add_score("probabilities"));
+    ValueId const s = mask_band(at, scores(at, shared.k_transposed, shared.scale));
+    ValueId const shifted = at.masked(SUB, {s, stats}, at.add_score("shifted_scores"), MaskedBy::Either);
+    return at.pointwise(EXP, {shifted}, at.add_score("probabilities"));
 }
 
 // x[b,h,i,j] times a factor of dropout, if there is any. A probability may be 0, and so may the factor of a gradient.

@@ -121,7 +121,7 @@ using Changes = std::map<std::string, int>;
 
 void try_passes(AttentionCase const& c, bool is_backward, core::Capabilities const& device, Changes& changes) {
     Subject const subject(c, is_backward);
-    auto op_graph = expand::expand(subject.validated(), cudnn::expansion_for_cudnn(device));
+    auto op_graph = expand::expand(subject.validated(), cudnn::expansion_for_cudnn());
     REQUIRE(op_graph.error().get_message() == "");
     LegalGraph graph{std::move(op_graph).value()};
     for (Pass const& pass : cudnn::passes::all()) {

@@ -44,17 +44,17 @@ TEST_CASE("Grouped heads, dropout, masks and the gradient of a bias", "[expand]"
               "padding_column_inside:BOOLEAN = CMP_LT(padding_column, seq_len_kv)",
               "padding_inside:BOOLEAN = LOGICAL_AND(padding_row_inside, padding_column_inside)",
               "padding_scores = BINARY_SELECT(biased_scores, padding_fill, padding_inside)",
-              "shifted_scores = SUB(padding_scores, Stats)",
-              "right_bound_row:INT32 = GEN_INDEX(shifted_scores)",
-              "right_bound_column:INT32 = GEN_INDEX(shifted_scores)",
+              "right_bound_row:INT32 = GEN_INDEX(padding_scores)",
+              "right_bound_column:INT32 = GEN_INDEX(padding_scores)",
               "right_bound_inside:BOOLEAN = CMP_GE(right_bound_row, right_bound_column)",
-              "right_bound_scores = BINARY_SELECT(shifted_scores, right_bound_fill, right_bound_inside)",
+              "right_bound_scores = BINARY_SELECT(padding_scores, right_bound_fill, right_bound_inside)",
               "left_bound_row:INT32 = GEN_INDEX(right_bound_scores)",
               "left_bound_column:INT32 = GEN_INDEX(right_bound_scores)",
-              "left_bound_shifted_column = ADD(left_bound_column, left_bound)",
-              "left_bound_inside:BOOLEAN = CMP_GT(left_bound_shifted_column, left_bound_row)",
+              "left_bound_column_plus_bound:INT32 = ADD(left_bound_column, left_bound)",
+              "left_bound_inside:BOOLEAN = CMP_GT(left_bound_column_plus_bound, left_bound_row)",
               "left_bound_scores = BINARY_SELECT(right_bound_scores, left_bound_fill, left_bound_inside)",
-              "probabilities = EXP(left_bound_scores)",
+              "shifted_scores = SUB(left_bound_scores, Stats)",
+              "probabilities = EXP(shifted_scores)",
               "kept_probabilities = MUL(probabilities, dropout_mask)",
               "dropped_probabilities = MUL(kept_probabilities, dropout_scale)",
               "transposed_probabilities:HALF = RESHAPE(dropped_probabilities)",
@@ -71,57 +71,6 @@ TEST_CASE("Grouped heads, dropout, masks and the gradient of a bias", "[expand]"
               "dK:HALF = REDUCE_ADD(dK_of_query_heads)",
               "dQ:HALF = MATMUL(score_gradients, K, seq_len_q, seq_len_kv)",
           });
-}
-
-TEST_CASE("Backward masks padding with the full lengths where the last tile of keys is not full", "[expand]") {
-    auto const expanded = [](AttentionGraph const& attention) {
-        auto graph = expand::expand(validated(attention.spec), {.full_lengths_in_backward = true});
-        REQUIRE(graph.is_good());
-        return std::move(graph).value();
-    };
-    auto const resized = [](std::int64_t queries, std::int64_t keys) {
-        AttentionGraph attention = AttentionGraph::backward();
-        auto const resize = [&](std::initializer_list<int> ports, std::int64_t rows) {
-            for (int const port : ports) {
-                attention.tensor(port).dim[2] = rows;
-                attention.tensor(port).stride = core::packed_strides(attention.tensor(port).dim);
-            }
-        };
-        resize({Port::Q, Port::O, Port::dO, Port::Stats, Port::dQ}, queries);
-        resize({Port::K, Port::V, Port::dK, Port::dV}, keys);
-        return attention;
-    };
-    ir::OpGraph const graph = expanded(resized(6, 192));
-    ir::Value const& keys = find_value(graph, "full_seq_len_kv");
-    CHECK(keys.type == DataType_t::INT32);
-    CHECK(keys.table == std::vector<double>{192, 192});
-    CHECK(find_value(graph, "full_seq_len_q").table == std::vector<double>{6, 6});
-    auto const lines = steps(graph);
-    CHECK(std::ranges::count(lines, "padding_column_inside:BOOLEAN = CMP_LT(padding_column, full_seq_len_kv)") == 1);
-    for (auto const& product : bodies<ir::MatmulOp>(graph)) CHECK(product.m_override != ir::kNoValue);
-    CHECK(kinds(expanded(resized(1, 128))).find("BINARY_SELECT") != std::string::npos);
-    CHECK(kinds(expanded(resized(6, 128))).find("BINARY_SELECT") == std::string::npos);
-    CHECK(kinds(composite(resized(6, 192))).find("BINARY_SELECT") == std::string::npos);
-    auto const forward = expand::expand(validated(AttentionGraph::forward().spec), {.full_lengths_in_backward = true});
-    CHECK(kinds(forward.value()).find("BINARY_SELECT") == std::string::npos);
-}
-
-TEST_CASE("Backward beside a dropout mask does without the full lengths where engines mask the last tile", "[expand]") {
-    auto const has_lengths = [](std::int64_t queries, std::int64_t keys, bool is_masked, bool masks_last_tile) {
-        auto attention = AttentionGraph::backward();
-        resize(attention, {Port::Q, Port::O, Port::dO, Port::Stats, Port::dQ}, 2, queries);
-        resize(attention, {Port::K, Port::V, Port::dK, Port::dV}, 2, keys);
-        if (is_masked) attention.dropout_mask();
-        auto const graph = expand::expand(validated(attention.spec),
-                                          {.full_lengths_in_backward = true, .masks_last_tile = masks_last_tile});
-        return kinds(graph.value()).find("BINARY_SELECT") != std::string::npos;
-    };
-    CHECK(has_lengths(6, 200, true, false));
-    CHECK_FALSE(has_lengths(6, 200, true, true));
-    CHECK(has_lengths(6, 192, true, true));  // half a tile is left
-    CHECK(has_lengths(1, 200, true, true));
-    CHECK(has_lengths(6, 200, false, true));
-    CHECK_FALSE(has_lengths(6, 128, true, false));
 }
 
 TEST_CASE("Determinism marks the product of dQ and the sums over heads", "[expand]") {

@@ -99,16 +99,6 @@ TEST_CASE("8-bit backward attention, with grouped heads and lengths", "[expand]"
           });
 }
 
-TEST_CASE("8-bit backward masks the band before the subtraction", "[expand]") {
-    auto graph = AttentionGraph::backward().fp8().band(DiagonalAlignment_t::TOP_LEFT, {}, 0);
-    auto const lines = steps(composite(graph));
-    auto const at = [&](std::string const& start) {
-        return std::find_if(lines.begin(), lines.end(), [&](auto const& line) { return line.starts_with(start); });
-    };
-    REQUIRE(at("right_bound_scores = ") != lines.end());
-    CHECK(at("right_bound_scores = ") < at("shifted_scores = "));
-}
-
 TEST_CASE("Targets with a fused operation interpret 8-bit attention too", "[expand]") {
     for (AttentionGraph graph : {AttentionGraph::forward().fp8(), AttentionGraph::backward().fp8()}) {
         CHECK(steps(fused(graph)) == steps(composite(graph)));

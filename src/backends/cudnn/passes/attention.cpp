@@ -2,6 +2,8 @@
 
 #include "core/data_type.h"
 
+#include <algorithm>
+
 namespace cudnn_frontend::cudnn::passes {
 
 using ir::PointwiseOp;
@@ -87,6 +89,31 @@ ValueId given_mask(Draft const& draft) {
     return draft.written_by<ir::RngOp>(mask) == nullptr ? mask : ir::kNoValue;
 }
 
+// A mask of a band selects by a comparison, one of padding by two of them.
+ValueId scores_before_bands(Draft const& draft, Backward const& backward) {
+    ValueId scores = step(draft, backward.shifted).in[0];
+    while (is_own(draft, scores)) {
+        PointwiseOp const* const select = draft.step(scores, BINARY_SELECT);
+        if (select == nullptr || draft.step(select->in[2], LOGICAL_AND) != nullptr) break;
+        scores = select->in[0];
+    }
+    return scores;
+}
+
+std::size_t first_own_reader(Draft const& draft, ValueId value) {
+    auto const reader = std::ranges::find_if(draft.ops, [&](ir::Op const& op) {
+        auto const* const step = std::get_if<PointwiseOp>(&op.body);
+        return step != nullptr && is_own(draft, step->out) && std::ranges::count(step->in, value) > 0;
+    });
+    return static_cast<std::size_t>(reader - draft.ops.begin());
+}
+
+std::optional<DataType_t> compute_type_of_attention(Draft const& draft) {
+    if (auto const softmax = find_softmax(draft)) return draft.ops[softmax->division].compute_type;
+    if (auto const backward = find_backward(draft)) return draft.ops[backward->scores].compute_type;
+    return std::nullopt;
+}
+
 bool is_8_bit(Draft const& draft, Backward const& backward) {
     ValueId const q = product(draft, backward.scores).a;
     return core::is_fp8(draft.value(q).type) || draft.written_by<ir::BlockDequantizeOp>(q) != nullptr;
@@ -98,5 +125,10 @@ PointwiseOp& step(Draft& draft, std::size_t at) { return std::get<PointwiseOp>(d
 PointwiseOp const& step(Draft const& draft, std::size_t at) { return std::get<PointwiseOp>(draft.ops[at].body); }
 
 bool is_own(Draft const& draft, ValueId id) { return draft.value(id).uid < 0; }
+
+bool is_own_number(Draft const& draft, ValueId id) {
+    if (id == ir::kNoValue || !is_own(draft, id)) return false;
+    return draft.value(id).role == ir::Role::Constant && draft.value(id).table.empty();
+}
 
 }  // namespace cudnn_frontend::cudnn::passes

@@ -31,6 +31,15 @@ std::size_t masked_product_of(Draft const& draft, ir::ValueId value);
 // The dropout mask that the user gives, the first factor of the probabilities; kNoValue where there is none.
 ir::ValueId given_mask(Draft const& draft);
 
+// Backward's scores before the masks of bands.
+ir::ValueId scores_before_bands(Draft const& draft, Backward const& backward);
+
+// The place of the first step of attention's own that reads the value.
+std::size_t first_own_reader(Draft const& draft, ir::ValueId value);
+
+// What attention's steps compute in; nothing where there is no attention.
+std::optional<DataType_t> compute_type_of_attention(Draft const& draft);
+
 // Whether the products of backward take 8 bits, with factors or block scales.
 bool is_8_bit(Draft const& draft, Backward const& backward);
 
@@ -41,5 +50,7 @@ ir::PointwiseOp const& step(Draft const& draft, std::size_t at);
 
 // Whether the expansion made the value, and no tensor of the user is behind it.
 bool is_own(Draft const& draft, ir::ValueId id);
+// Whether it is a number besides.
+bool is_own_number(Draft const& draft, ir::ValueId id);
 
 }  // namespace cudnn_frontend::cudnn::passes

@@ -30,6 +30,14 @@ ValueId Draft::add_number(std::string name, float number) {
                 .constant = detail::make_scalar(number)});
 }
 
+ValueId Draft::add_table(std::string name, core::Dims dim, std::vector<double> numbers, DataType_t type) {
+    return add({.name = std::move(name),
+                .type = type,
+                .dim = std::move(dim),
+                .role = ir::Role::Constant,
+                .table = std::move(numbers)});
+}
+
 static bool writes(ir::Op const& op, ValueId id) {
     if (auto const* const step = std::get_if<ir::PointwiseOp>(&op.body)) return step->out == id;
     return std::ranges::any_of(outputs_of(op), [&](ir::Operand const& out) { return out.value == id; });

@@ -27,6 +27,7 @@ class Draft {
     ir::ValueId storage_of(ir::ValueId id) const;
     ir::ValueId add(ir::Value value);
     ir::ValueId add_number(std::string name, float number);
+    ir::ValueId add_table(std::string name, core::Dims dim, std::vector<double> numbers, DataType_t type);
 
     // The place of the operation that writes the value; kNowhere for what no operation writes.
     std::size_t writer_of(ir::ValueId id) const;

@@ -13,14 +13,6 @@ using enum PointwiseMode_t;
 
 namespace {
 
-ValueId add_table(Draft& draft, std::string name, core::Dims dim, std::vector<double> numbers, DataType_t type) {
-    return draft.add({.name = std::move(name),
-                      .type = type,
-                      .dim = std::move(dim),
-                      .role = ir::Role::Constant,
-                      .table = std::move(numbers)});
-}
-
 // The distance of column and row times the slopes of the heads, where there is one row.
 PointwiseOp const* find_alibi(Draft const& draft) {
     for (ir::Op const& op : draft.ops) {
@@ -45,7 +37,7 @@ Draft tabulate_alibi(Draft draft, core::Capabilities const&) {
     }
     core::Dims const dim{1, scores[1], 1, scores[3]};
     ValueId const table =
-        add_table(draft, name_beside(slopes.name, "alibi_biases"), dim, std::move(biases), slopes.type);
+        draft.add_table(name_beside(slopes.name, "alibi_biases"), dim, std::move(biases), slopes.type);
     for (ValueId const unused : {distance.in[0], distance.in[1], bias.in[0], bias.out}) {
         draft.erase(draft.writer_of(unused));
     }
@@ -74,7 +66,7 @@ void tabulate(Draft& draft, std::size_t at) {
     for (std::int64_t h = 0; h < dim[1]; ++h) {
         for (std::int64_t j = 0; j < dim[3]; ++j) numbers.push_back(static_cast<double>(counts_heads ? h : j));
     }
-    ValueId const counted = add_table(draft, result.name + "::counted", dim, std::move(numbers), result.type);
+    ValueId const counted = draft.add_table(result.name + "::counted", dim, std::move(numbers), result.type);
     DataType_t const type = result.type == DataType_t::INT32 ? result.type : op.compute_type;
     PointwiseOp row_index{.mode = GEN_INDEX, .in = {index.in[0], ir::kNoValue, ir::kNoValue}, .out = row, .axis = 2};
     PointwiseOp const sum{.mode = ADD, .in = {row, counted, ir::kNoValue}, .out = index.out};

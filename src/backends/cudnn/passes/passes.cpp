@@ -1,7 +1,9 @@
 #include "cudnn/passes/passes.h"
 
+#include "cudnn/passes/band_masks.h"
 #include "cudnn/passes/dropout_order.h"
 #include "cudnn/passes/edge_masks.h"
+#include "cudnn/passes/full_lengths.h"
 #include "cudnn/passes/gradient_of_queries.h"
 #include "cudnn/passes/index_tables.h"
 #include "cudnn/passes/layouts.h"
@@ -17,6 +19,9 @@ static constexpr Pass kPasses[] = {
     {"tidy last strides", "cudnn.w16", tidy_last_strides},
     {"repeat rows", "cudnn.w14", repeat_rows},
     {"align dropout masks", "cudnn.w15", align_dropout_masks},
+    {"mask by full lengths", "cudnn.w12", mask_by_full_lengths},
+    {"mask bands late", "cudnn.w19", mask_bands_late},
+    {"add left bounds as floats", "cudnn.w20", add_left_bounds_as_floats},
     {"add unread logarithm", "cudnn.w02", add_unread_logarithm},
     {"place softmax rows", "cudnn.w03", place_softmax_rows},
     {"tabulate ALiBi", "cudnn.w04", tabulate_alibi},

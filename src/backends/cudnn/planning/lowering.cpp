@@ -73,11 +73,7 @@ std::shared_ptr<Context const> context_of(plan::PlanningInput const& input, Shar
 
 }  // namespace
 
-expand::Capabilities expansion_for_cudnn(core::Capabilities const& device) {
-    return {.fused_attention = expand::Capabilities::Fused::OnRequest,
-            .full_lengths_in_backward = true,
-            .masks_last_tile = quirks::masks_last_tile(device)};
-}
+expand::Capabilities expansion_for_cudnn() { return {.fused_attention = expand::Capabilities::Fused::OnRequest}; }
 
 Result<LegalGraph> legal_graph(ir::OpGraph graph, core::Capabilities const& device) {
     auto const is_in_force = [&](std::string_view quirk) { return quirks::is_in_force(quirk, device); };
@@ -85,7 +81,7 @@ Result<LegalGraph> legal_graph(ir::OpGraph graph, core::Capabilities const& devi
 }
 
 Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device) {
-    auto op_graph = expand::expand(graph, expansion_for_cudnn(device));
+    auto op_graph = expand::expand(graph, expansion_for_cudnn());
     if (op_graph.is_bad()) return op_graph.error();
     return legal_graph(std::move(op_graph).value(), device);
 }

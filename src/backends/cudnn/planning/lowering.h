@@ -9,7 +9,7 @@
 namespace cudnn_frontend::cudnn {
 
 // How operations are chosen for cuDNN.
-expand::Capabilities expansion_for_cudnn(core::Capabilities const& device);
+expand::Capabilities expansion_for_cudnn();
 // Operations in the form that cuDNN takes on such a device.
 Result<LegalGraph> legal_graph(ir::OpGraph graph, core::Capabilities const& device);
 Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device);

@@ -108,10 +108,6 @@ bool is_in_force(std::string_view id, core::Capabilities const& here) {
     return std::ranges::any_of(quirks(), [&](Quirk const& quirk) { return quirk.id == id && quirk.is_in_force(here); });
 }
 
-bool masks_last_tile(core::Capabilities const& capabilities) {
-    return !is_in_force(kLowScoresBesideMask, capabilities);
-}
-
 // Forward splits the many keys of one query, and puts Stats together in the order in which the parts finish. Backward
 // adds up dQ in that order, unless it is told otherwise, and dSink in any.
 static bool has_one_order(AttentionFacts const& facts) {

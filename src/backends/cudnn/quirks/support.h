@@ -25,9 +25,6 @@ Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& here,
 // The quirk that bars kernels which split the keys of one query; null where they are right.
 Quirk const* bar_on_split_keys(nodes::ValidatedGraph const& graph, core::Capabilities const& here);
 
-// Whether backward's engines mask what is left of the last tile of keys themselves.
-bool masks_last_tile(core::Capabilities const& capabilities);
-
 // Whether cuDNN computes the graph in one order in each run. Engines' notes do not tell.
 bool is_deterministic(nodes::ValidatedGraph const& graph);
 
