@@ -14,13 +14,11 @@ using enum PointwiseMode_t;
 
 ValueId attention_scale(AttentionScope& at) {
     if (at.fields().attn_scale) return at.add_number("scale", double{*at.fields().attn_scale});
-    // Engines of 8-bit attention want the factor even where it is 1.
-    if (at.is_fp8() && !at.is_connected(Port::Attn_scale)) return at.add_number("scale", 1.0);
     return at.port(Port::Attn_scale);
 }
 
-// s[b,h,i,j] = sum_d q[b,h,i,d] k[b,h,j,d]. The lengths stand here and at the padding mask: engines that find them in
-// one place alone ignore them or leave padded keys in the softmax.
+// s[b,h,i,j] = sum_d q[b,h,i,d] k[b,h,j,d]. The lengths stand here, where nothing is read beyond them, and at the padding
+// mask, without which padded keys would be part of the softmax.
 static ValueId product(AttentionScope& at, ValueId k_transposed, ValueId s) {
     return at.matmul({.a = operand(at, Port::Q),
                       .b = k_transposed,
@@ -51,7 +49,6 @@ struct Factor {
     char const* name;  // of the scores times it
 };
 
-// In the order that engines know.
 static std::vector<Factor> factors_of_product(AttentionScope& at, ValueId scale) {
     std::vector<Factor> factors;
     if (scale != ir::kNoValue) factors.push_back({scale, "scaled_scores"});

@@ -114,8 +114,8 @@ std::optional<DataType_t> compute_type_of_attention(Draft const& draft) {
     return std::nullopt;
 }
 
-bool is_8_bit(Draft const& draft, Backward const& backward) {
-    ValueId const q = product(draft, backward.scores).a;
+bool is_8_bit(Draft const& draft, std::size_t scores) {
+    ValueId const q = product(draft, scores).a;
     return core::is_fp8(draft.value(q).type) || draft.written_by<ir::BlockDequantizeOp>(q) != nullptr;
 }
 

@@ -40,8 +40,8 @@ std::size_t first_own_reader(Draft const& draft, ir::ValueId value);
 // What attention's steps compute in; nothing where there is no attention.
 std::optional<DataType_t> compute_type_of_attention(Draft const& draft);
 
-// Whether the products of backward take 8 bits, with factors or block scales.
-bool is_8_bit(Draft const& draft, Backward const& backward);
+// Whether attention with that product of scores takes 8 bits, with factors or block scales.
+bool is_8_bit(Draft const& draft, std::size_t scores);
 
 ir::MatmulOp& product(Draft& draft, std::size_t at);
 ir::MatmulOp const& product(Draft const& draft, std::size_t at);

@@ -13,7 +13,7 @@ using enum PointwiseMode_t;
 
 Draft mask_bands_late(Draft draft, core::Capabilities const&) {
     auto const backward = find_backward(draft);
-    if (!backward || is_8_bit(draft, *backward)) return draft;
+    if (!backward || is_8_bit(draft, backward->scores)) return draft;
     ValueId const masked = step(draft, backward->shifted).in[0];
     ValueId const scores = scores_before_bands(draft, *backward);
     if (scores == masked) return draft;

@@ -85,7 +85,7 @@ Draft end_row_sums(Draft draft, core::Capabilities const&) {
     ir::Value const* const factor = product == nullptr ? nullptr : &draft.value(product->in[1]);
     bool const has_factor = factor != nullptr && factor->role == ir::Role::Constant && factor->uid < 0;
     if (!has_factor) sum = multiply_row_sum(draft, *backward, 1.0);
-    if (!is_8_bit(draft, *find_backward(draft))) draft.scratch[sum] = {};
+    if (!is_8_bit(draft, find_backward(draft)->scores)) draft.scratch[sum] = {};
     return draft;
 }
 

@@ -33,7 +33,7 @@ bool is_bias_gradient(Draft const& draft, ir::Op const& op) {
 }
 
 bool needs_one_piece(Draft const& draft, Backward const& backward) {
-    return product(draft, backward.d_q).is_deterministic || is_8_bit(draft, backward) ||
+    return product(draft, backward.d_q).is_deterministic || is_8_bit(draft, backward.scores) ||
            std::ranges::any_of(draft.ops, [&](ir::Op const& op) { return is_bias_gradient(draft, op); });
 }
 

@@ -66,7 +66,7 @@ constexpr std::int64_t kHeadsOfPackedSums = 16;
 bool takes_packed(Draft const& draft, Backward const& backward) {
     core::Dims const& q = draft.value(product(draft, backward.d_k).b).dim;
     core::Dims const& v = draft.value(draft.storage_of(product(draft, backward.d_p).b)).dim;
-    return q[3] % kHeadsOfPackedSums == 0 && v[3] % kHeadsOfPackedSums == 0 && !is_8_bit(draft, backward);
+    return q[3] % kHeadsOfPackedSums == 0 && v[3] % kHeadsOfPackedSums == 0 && !is_8_bit(draft, backward.scores);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "cudnn/passes/gradient_of_queries.h"
 #include "cudnn/passes/index_tables.h"
 #include "cudnn/passes/layouts.h"
+#include "cudnn/passes/narrow_scores.h"
 #include "cudnn/passes/packed_scratch.h"
 #include "cudnn/passes/repeated_rows.h"
 #include "cudnn/passes/softmax_results.h"
@@ -22,6 +23,7 @@ static constexpr Pass kPasses[] = {
     {"mask by full lengths", "cudnn.w12", mask_by_full_lengths},
     {"mask bands late", "cudnn.w19", mask_bands_late},
     {"add left bounds as floats", "cudnn.w20", add_left_bounds_as_floats},
+    {"multiply narrow scores", "cudnn.w21", multiply_narrow_scores},
     {"add unread logarithm", "cudnn.w02", add_unread_logarithm},
     {"place softmax rows", "cudnn.w03", place_softmax_rows},
     {"tabulate ALiBi", "cudnn.w04", tabulate_alibi},
