@@ -132,7 +132,7 @@ std::optional<Lengths> shift_of(Steps& at, std::int64_t queries, std::int64_t ke
     return Lengths(at, queries, keys, seq_len_q, seq_len_kv);
 }
 
-// Engines know causality in this form alone: row + keys - queries + bound >= column.
+// row + keys - queries + bound >= column
 void mask_right(Steps& at, std::optional<Lengths> const& lengths, std::int64_t bound) {
     Tensor_ptr row = at.row();
     Tensor_ptr const column = at.column();
@@ -276,7 +276,7 @@ detail::Score_modifier prefix_lm(Tensor_ptr prefix_lengths) {
         if (!fits(graph, prefix_lengths, {"prefix_lm()'s lengths", "INT32 or INT64 {B, 1, 1, 1}", {2, 3}, true}))
             return Tensor_ptr();
         Steps at(*graph, score, "prefix_lm");
-        // j <= i or j < prefix, without a logical operation, for which engines have no integers
+        // j <= i or j < prefix, in one comparison
         Tensor_ptr const seen = at.count(ADD, at.row(), at.integer(1), "seen");
         Tensor_ptr const end = at.count(MAX, seen, prefix_lengths, "end");
         return at.keep_where(at.compare(CMP_GT, end, at.column(), "inside"));

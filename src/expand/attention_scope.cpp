@@ -82,10 +82,6 @@ ValueId AttentionScope::modified(ValueId s, int given, int returned) {
     return port(returned);
 }
 
-ValueId AttentionScope::add_stored_times(std::string const& name, double times) {
-    return add_value({.name = name, .type = io_type(), .dim = score_dim_, .stored_times = times});
-}
-
 ValueId AttentionScope::add_score(std::string const& name, DataType_t type) {
     return add_virtual(name, score_dim_, type);
 }
@@ -98,14 +94,11 @@ ValueId AttentionScope::add_table(std::string const& name, core::Dims dim, std::
     return NodeScope::add_table(path(name), std::move(dim), std::move(table), type);
 }
 
-ValueId AttentionScope::sum_of_sink(ValueId x, ValueId y, bool is_deterministic) {
-    return emit(ir::ReductionOp{.mode = ReductionMode_t::ADD,
-                                .x = x,
-                                .y = y,
-                                .rows = seq_len_q_,
-                                .is_deterministic = is_deterministic,
-                                .is_sink_gradient = true},
-                y);
+ValueId AttentionScope::sum_of_rows(ValueId x, ValueId y, bool is_deterministic) {
+    return emit(
+        ir::ReductionOp{
+            .mode = ReductionMode_t::ADD, .x = x, .y = y, .rows = seq_len_q_, .is_deterministic = is_deterministic},
+        y);
 }
 
 }  // namespace cudnn_frontend::expand

@@ -42,8 +42,6 @@ class AttentionScope : public NodeScope {
 
     // New values, named as all of the node's.
     ir::ValueId add_score(std::string const& name, DataType_t type = DataType_t::FLOAT);  // {B, Hq, Sq, Skv}
-    // In the type of Q, as numbers times a factor that no operation shows.
-    ir::ValueId add_stored_times(std::string const& name, double times);
     ir::ValueId add_index(std::string const& name) { return add_score(name, DataType_t::INT32); }
     ir::ValueId add_predicate(std::string const& name) { return add_score(name, DataType_t::BOOLEAN); }
     ir::ValueId add_row(std::string const& name);  // {B, Hq, Sq, 1}
@@ -61,8 +59,8 @@ class AttentionScope : public NodeScope {
     ir::ValueId modified(ir::ValueId s, int given, int returned);
     ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
                           DataType_t type = DataType_t::FLOAT);
-    // Minus the sum over all rows that there are: the gradient of a sink token.
-    ir::ValueId sum_of_sink(ir::ValueId x, ir::ValueId y, bool is_deterministic);
+    // The sum over all rows that there are.
+    ir::ValueId sum_of_rows(ir::ValueId x, ir::ValueId y, bool is_deterministic);
 
    private:
     ir::ValueId lengths(nodes::attention::LengthPorts const& ports);

@@ -1,7 +1,6 @@
 #include "expand/expand.h"
 
 #include "expand/node_expansions.h"
-#include "nodes/attention/unified.h"
 
 namespace cudnn_frontend::expand {
 
@@ -30,9 +29,8 @@ static error_t expand_attention(AttentionScope& at) {
     using Fused = Capabilities::Fused;
     bool const asks_for_fused = implementation == AttentionImplementation_t::UNIFIED;
     if (asks_for_fused && capabilities.fused_attention == Fused::Never) return no_fused_attention(at.name());
-    bool const wants_fused =
-        capabilities.fused_attention == Fused::Preferred ||
-        (capabilities.fused_attention == Fused::OnRequest && nodes::needs_unified(at.graph(), at.node()));
+    bool const wants_fused = capabilities.fused_attention == Fused::Preferred ||
+                             (capabilities.needs_fused != nullptr && capabilities.needs_fused(at.graph(), at.node()));
     bool const prefers_fused = implementation == AttentionImplementation_t::AUTO && has_fused_form(at) && wants_fused;
     if (asks_for_fused || prefers_fused) {
         is_forward ? expand_fused_forward(at) : expand_fused_backward(at);

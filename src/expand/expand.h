@@ -11,6 +11,8 @@ struct Capabilities {
     // Attention as one operation: not at all, for nodes that ask for it, or wherever the node leaves the choice.
     enum class Fused { Never, OnRequest, Preferred };
     Fused fused_attention = Fused::Never;
+    // Which nodes that leave the choice have no other form there; null: none.
+    bool (*needs_fused)(nodes::GraphSpec const& graph, nodes::Node const& node) = nullptr;
 };
 
 Result<ir::OpGraph> expand(nodes::ValidatedGraph const& graph, Capabilities const& capabilities);

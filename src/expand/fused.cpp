@@ -1,7 +1,6 @@
 // Attention nodes as one operation, for targets that have it.
 #include "expand/node_expansions.h"
 #include "nodes/attention/paging.h"
-#include "nodes/attention/unified.h"
 
 namespace cudnn_frontend::expand {
 
@@ -46,7 +45,6 @@ static Op common_op(AttentionScope const& at) {
 
 void expand_fused_forward(AttentionScope& at) {
     auto op = common_op<ir::SdpaForwardOp>(at);
-    op.options.unfuses_multiplication = nodes::unfuses_multiplication(at.node());
     op.page_table_k = at.port(Port::Page_table_k);
     op.page_table_v = at.port(Port::Page_table_v);
     op.block_mask = at.port(Port::Block_mask);

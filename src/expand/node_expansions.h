@@ -8,7 +8,7 @@ namespace cudnn_frontend::expand {
 // A node that is one primitive operation.
 void expand_primitive(NodeScope& at);
 
-// Attention as primitive operations, in the order of data flow that cuDNN's engines recognize.
+// Attention as primitive operations, in the order of data flow.
 void expand_forward(AttentionScope& at);
 void expand_backward(AttentionScope& at);
 

@@ -17,8 +17,8 @@ ValueId attention_scale(AttentionScope& at) {
     return at.port(Port::Attn_scale);
 }
 
-// s[b,h,i,j] = sum_d q[b,h,i,d] k[b,h,j,d]. The lengths stand here, where nothing is read beyond them, and at the padding
-// mask, without which padded keys would be part of the softmax.
+// s[b,h,i,j] = sum_d q[b,h,i,d] k[b,h,j,d]. The lengths stand here, where nothing is read beyond them, and at the
+// padding mask, without which padded keys would be part of the softmax.
 static ValueId product(AttentionScope& at, ValueId k_transposed, ValueId s) {
     return at.matmul({.a = operand(at, Port::Q),
                       .b = k_transposed,

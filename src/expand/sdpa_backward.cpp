@@ -33,7 +33,10 @@ void gradient_of_sink(AttentionScope& at, ValueId dot) {
     ValueId const probability = at.pointwise(EXP, {shifted}, at.add_row("sink_probability"));
     ValueId const product =
         at.masked(MUL, {probability, dot}, at.add_row("sink_probability_times_dot"), MaskedBy::First);
-    at.sum_of_sink(product, at.port(Port::dSink_token), is_deterministic(at));
+    ValueId const gradient = at.port(Port::dSink_token);
+    ValueId const sum = at.add_virtual("sink_weight", at.value(gradient).dim, DataType_t::FLOAT);
+    at.sum_of_rows(product, sum, is_deterministic(at));
+    at.pointwise(NEG, {sum}, gradient);
 }
 
 // r[b,h,i] = sum_d do[b,h,i,d] o[b,h,i,d]

@@ -43,20 +43,9 @@ static void log_sum_exp(AttentionScope& at, ValueId max, ValueId sum) {
     at.pointwise(MUL, {stats, at.add_number("per_ln_2", std::numbers::log2e)}, at.port(Port::Stats));
 }
 
-// Block-scaled probabilities are at most 1: times this they use most of the range of 8 bits, and none is cut off.
-static constexpr double kProbabilityScale = 256.0;
-
-// The last value before the second product has the type of q and v: tensor cores take both factors in one type. 8-bit
+// The last value before the second product has the type of q and v: a product takes both factors in one type. 8-bit
 // probabilities are narrowed in a step of their own.
-static DataType_t probability_type(AttentionScope const& at) {
-    return at.has_factors() ? DataType_t::FLOAT : at.io_type();
-}
-
-// The result of the last step before the second product.
-static ValueId add_probabilities(AttentionScope& at, std::string const& name) {
-    return at.is_block_scaled() ? at.add_stored_times(name, kProbabilityScale)
-                                : at.add_score(name, probability_type(at));
-}
+static DataType_t probability_type(AttentionScope const& at) { return at.is_fp8() ? DataType_t::FLOAT : at.io_type(); }
 
 // p[b,h,i,j] = exp(s[b,h,i,j] - max[b,h,i]) / sum[b,h,i], and 0 where the pair is masked. A fully masked row has
 // max = -inf, sum = 0 and stats = -inf.
@@ -66,7 +55,7 @@ static ValueId softmax(AttentionScope& at, ValueId s, bool is_last) {
     ValueId const exponential = at.pointwise(EXP, {shifted}, at.add_score("exponentials"));
     ValueId const sum = row_sum(at, exponential, max);
     log_sum_exp(at, max, sum);
-    ValueId const p = is_last ? add_probabilities(at, "probabilities") : at.add_score("probabilities");
+    ValueId const p = at.add_score("probabilities", is_last ? probability_type(at) : DataType_t::FLOAT);
     return at.masked(DIV, {exponential, sum}, p, MaskedBy::First);
 }
 
@@ -74,33 +63,31 @@ static ValueId softmax(AttentionScope& at, ValueId s, bool is_last) {
 static ValueId drop(AttentionScope& at, ValueId p) {
     Dropout const dropout = make_dropout(at);
     p = at.masked(MUL, {p, dropout.mask}, at.add_score("kept_probabilities"), MaskedBy::First);
-    return at.masked(MUL, {p, dropout.scale}, add_probabilities(at, "dropped_probabilities"), MaskedBy::First);
+    return at.masked(MUL, {p, dropout.scale}, at.add_score("dropped_probabilities", probability_type(at)),
+                     MaskedBy::First);
 }
 
-// k[b,h,d,j]. Engines want paged keys loaded in this form.
-static ValueId transposed_keys(AttentionScope& at) {
-    ValueId const k = at.port(Port::K);
-    if (!at.is_connected(Port::Page_table_k)) return transposed_operand(at, Port::K);
-    core::Dims const container = at.value(k).dim;
-    std::int64_t const batches = at.score_dim()[0], heads = container[1], keys = at.keys(), depth = container[3];
-    core::Dims const stride{heads * keys * depth, keys * depth, 1, depth};
-    return at.load_pages({.container = k,
-                          .table = at.port(Port::Page_table_k),
+// x[b,h,j,d] from the pages that the table names.
+static ValueId loaded(AttentionScope& at, int port, int table, char const* name) {
+    ValueId const container = at.port(port);
+    core::Dims const pages = at.value(container).dim;
+    core::Dims const dim{at.score_dim()[0], pages[1], at.keys(), pages[3]};
+    return at.load_pages({.container = container,
+                          .table = at.port(table),
                           .length = at.seq_len_kv(),
-                          .y = at.add_virtual("loaded_keys", {batches, heads, depth, keys}, stride, at.io_type()),
-                          .transposes = true});
+                          .y = at.add_virtual(name, dim, at.io_type())});
+}
+
+// k[b,h,d,j]
+static ValueId transposed_keys(AttentionScope& at) {
+    if (!at.is_connected(Port::Page_table_k)) return transposed_operand(at, Port::K);
+    return at.transposed(loaded(at, Port::K, Port::Page_table_k, "loaded_keys"));
 }
 
 // v[b,h,j,d]
 static ValueId values(AttentionScope& at) {
-    ValueId const v = at.port(Port::V);
     if (!at.is_connected(Port::Page_table_v)) return operand(at, Port::V);
-    core::Dims const container = at.value(v).dim;
-    core::Dims const dim{at.score_dim()[0], container[1], at.keys(), container[3]};
-    return at.load_pages({.container = v,
-                          .table = at.port(Port::Page_table_v),
-                          .length = at.seq_len_kv(),
-                          .y = at.add_virtual("loaded_values", dim, at.io_type())});
+    return loaded(at, Port::V, Port::Page_table_v, "loaded_values");
 }
 
 // o[b,h,i,d] = sum_j p[b,h,i,j] v[b,h,j,d]
@@ -113,9 +100,16 @@ static ValueId weigh_values(AttentionScope& at, ValueId p, ValueId o) {
                       .a_masks = true});
 }
 
-// Engines of block-scaled attention know probabilities and O as they are, and round them as they write them.
+// Probabilities are at most 1: times this they use most of the range of 8 bits, and none is cut off.
+static constexpr double kProbabilityScale = 256.0;
+
 static void weigh_blocks_of_values(AttentionScope& at, ValueId p) {
-    ValueId const o = weigh_values(at, p, at.port(Port::O));
+    ValueId const scale = at.add_number("probability_scale", kProbabilityScale);
+    ValueId const narrow = at.pointwise(MUL, {p, scale}, at.add_score("narrow_probabilities", at.io_type()));
+    core::Dims const dim = at.value(at.port(Port::O)).dim;
+    ValueId const sum = weigh_values(at, narrow, at.add_virtual("weighed_values", dim, DataType_t::FLOAT));
+    ValueId const descale = at.add_number("probability_descale", 1.0 / kProbabilityScale);
+    ValueId const o = at.pointwise(MUL, {sum, descale}, at.port(Port::O));
     if (at.is_connected(Port::Amax_o)) at.reduce(ReductionMode_t::AMAX, o, at.port(Port::Amax_o));
 }
 

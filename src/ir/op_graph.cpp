@@ -77,9 +77,7 @@ std::int64_t key_count(OpGraph const& graph, SdpaForwardOp const& op) {
     return op.keys ? *op.keys : graph.value(op.k).dim[2];
 }
 std::int64_t key_count(OpGraph const& graph, SdpaBackwardOp const& op) { return graph.value(op.k).dim[2]; }
-std::int64_t key_count(OpGraph const& graph, PagedLoadOp const& op) {
-    return graph.value(op.y).dim[op.transposes ? 3 : 2];
-}
+std::int64_t key_count(OpGraph const& graph, PagedLoadOp const& op) { return graph.value(op.y).dim[2]; }
 
 ValueId OpGraph::storage_of(ValueId id) const {
     while (value(id).view_of != kNoValue) id = value(id).view_of;

@@ -1,5 +1,5 @@
-// The op graph: values and primitive operations, as cuDNN knows them. Expansion makes it; the CPU targets interpret it
-// and the cuDNN target lowers it, both without change.
+// The op graph: mathematics as values and primitive operations. Expansion makes it and the CPU targets interpret it;
+// what another backend takes in other forms alone, its own passes change.
 #pragma once
 
 #include "core/dims.h"
@@ -51,14 +51,13 @@ struct Value {
     std::int64_t uid = -1;        // of the user's tensor; -1 for a value that the expansion made
     detail::Scalar constant;      // of a Constant of one element
     std::vector<double> table;    // of a Constant of several elements, row-major; the executor uploads it
-    std::int64_t alignment = 16;  // bytes
+    std::int64_t alignment = 16;  // bytes of which the address is a multiple, as the caller says
     Ragged ragged;                // the first stride then fits a dense copy
     // Of lengths {B, 1, 1, 1}: entry b is that input's entry b + 1 less its entry b. Known before operations run.
     ValueId steps_of = kNoValue;
     ValueId view_of = kNoValue;  // the same elements as that value under other dims and strides
     TensorReordering_t reordering = TensorReordering_t::NONE;  // of block scales: strides then mean nothing
-    double stored_times = 1.0;  // of 8 bits: these hold the value times this, as cuDNN's kernels do it inside
-    bool is_factor = false;     // its element means nothing unless it is finite and above 0
+    bool is_factor = false;  // its element means nothing unless it is finite and above 0
 };
 
 // C = A * B over the last two dims. A batch dim of A or B may be smaller than C's: groups of C share its entries.
@@ -87,9 +86,8 @@ struct PointwiseOp {
     std::int64_t axis = -1;  // of GEN_INDEX
     std::optional<float> relu_lower_clip, relu_upper_clip, relu_lower_clip_slope;
     std::optional<float> swish_beta, elu_alpha, softplus_beta;
-    // Fully masked rows pass through softmax this way: -inf - -inf gives -inf, 0 / 0 gives 0. cuDNN's kernels do the
-    // same inside, so that such rows have probabilities of 0 and a log-sum-exp of -inf; beside infinity and NaN they
-    // may not.
+    // Fully masked rows pass through softmax this way: -inf - -inf gives -inf, 0 / 0 gives 0, so that such rows have
+    // probabilities of 0 and a log-sum-exp of -inf.
     MaskedBy masked_by = MaskedBy::Neither;
 
     friend bool operator==(PointwiseOp const&, PointwiseOp const&) = default;
@@ -99,12 +97,9 @@ struct PointwiseOp {
 struct ReductionOp {
     ReductionMode_t mode = ReductionMode_t::NOT_SET;
     ValueId x = kNoValue, y = kNoValue;
-    // Lengths {B,1,1,1}, where y has one batch entry and one row: rows of x from there on do not count. cuDNN's engines
-    // are told of them by the products beside.
+    // Lengths {B,1,1,1}, where y has one batch entry and one row: rows of x from there on do not count.
     ValueId rows = kNoValue;
     bool is_deterministic = false;
-    // The gradient of a sink token, which is minus the sum: cuDNN's kernels change the sign inside.
-    bool is_sink_gradient = false;
 
     friend bool operator==(ReductionOp const&, ReductionOp const&) = default;
 };
@@ -130,12 +125,11 @@ struct ReshapeOp {
 // container's third dim, the rows of a page. Of each entry the rows up to its length are read; y has zeros beyond.
 struct PagedLoadOp {
     ValueId container = kNoValue, table = kNoValue, length = kNoValue, y = kNoValue;
-    bool transposes = false;  // y[b,h,d,s], as a product with K needs it: engines take no other view of the result
 
     friend bool operator==(PagedLoadOp const&, PagedLoadOp const&) = default;
 };
 
-// y[b,h,i,j]: whether a block mask keeps that score (core/block_mask.h). cuDNN has it as a part of attention alone.
+// y[b,h,i,j]: whether a block mask keeps that score (core/block_mask.h).
 struct BlockMaskOp {
     ValueId mask = kNoValue, y = kNoValue;
 
@@ -183,7 +177,6 @@ struct AttentionOptions {
     std::optional<std::int64_t> left_bound;
     std::optional<std::int64_t> right_bound;
     std::optional<double> dropout_probability;
-    bool unfuses_multiplication = false;  // in cuDNN's kernels for 10.x
     bool stats_in_base_2 = false;
 
     friend bool operator==(AttentionOptions const&, AttentionOptions const&) = default;

@@ -77,10 +77,7 @@ class Fields {
         add("softplus_beta", op.softplus_beta);
         if (op.masked_by != MaskedBy::Neither) add("masked_by", name_of(op.masked_by));
     }
-    void operator()(ReductionOp const& op) {
-        flag("deterministic", op.is_deterministic);
-        flag("sink_gradient", op.is_sink_gradient);
-    }
+    void operator()(ReductionOp const& op) { flag("deterministic", op.is_deterministic); }
     void operator()(RngOp const& op) { add("probability", shortest_text(op.probability)); }
     void operator()(ReshapeOp const& op) { flag("logical", op.mode == ReshapeMode_t::LOGICAL); }
     void operator()(SliceOp const& op) {
@@ -91,7 +88,7 @@ class Fields {
     void operator()(BlockMaskOp const&) {}
     void operator()(BlockDequantizeOp const& op) { add("axis", shortest_text(op.axis)); }
     void operator()(BlockQuantizeOp const& op) { add("axis", shortest_text(op.axis)); }
-    void operator()(PagedLoadOp const& op) { flag("transposes", op.transposes); }
+    void operator()(PagedLoadOp const&) {}
     void operator()(SdpaForwardOp const& op) {
         (*this)(op.options);
         add("keys", op.keys);
@@ -109,7 +106,6 @@ class Fields {
         add("left_bound", options.left_bound);
         add("right_bound", options.right_bound);
         add("dropout_probability", options.dropout_probability);
-        flag("unfuses_multiplication", options.unfuses_multiplication);
         flag("stats_in_base_2", options.stats_in_base_2);
     }
 
@@ -126,7 +122,6 @@ std::string fields_text(Op const& op) {
 std::string type_and_dims(Value const& value) {
     std::string text = std::string(core::name_of(value.type)) + " " + core::to_string(value.dim);
     if (value.stride != core::packed_strides(value.dim)) text += " strides " + core::to_string(value.stride);
-    if (value.stored_times != 1.0) text += " times " + shortest_text(value.stored_times);
     if (value.reordering != TensorReordering_t::NONE) text += std::string(" ") + core::name_of(value.reordering);
     if (value.ragged) text += " ragged by %" + std::to_string(value.ragged.offset);
     if (value.ragged.multiplier != 1) text += " times " + std::to_string(value.ragged.multiplier);

@@ -263,9 +263,7 @@ void OperandCheck::check(PagedLoadOp const& op) {
     if (!check_rank_4({{"container", op.container}, {"y", op.y}})) return;
     core::Dims const &y = dim(op.y), &container = dim(op.container);
     std::int64_t const keys = key_count(graph_, op);
-    core::Dims wanted{y[0], container[1], keys, container[3]};
-    if (op.transposes) std::swap(wanted[2], wanted[3]);
-    check_dims("y", op.y, wanted);
+    check_dims("y", op.y, {y[0], container[1], keys, container[3]});
     check_pages(op.container, op.table, op.length, {y[0], keys});
 }
 

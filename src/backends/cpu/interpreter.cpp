@@ -102,11 +102,7 @@ void interpret(ir::RngOp const& op, Memory const& memory, double*) {
 }
 
 void interpret(ir::PagedLoadOp const& op, Memory const& memory, double*) {
-    Tensor y = memory.tensor(op.y);
-    if (op.transposes) {
-        std::swap(y.dim[2], y.dim[3]);
-        std::swap(y.stride[2], y.stride[3]);
-    }
+    Tensor const y = memory.tensor(op.y);
     View const from = paged_view(memory.view(op.container), memory.view(op.table), y.dim[0], y.dim[2]);
     View const lengths = memory.view(op.length);
     Walk<1> element(y.rank, y.dim, {y.stride});

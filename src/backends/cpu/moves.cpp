@@ -11,7 +11,7 @@ namespace {
 
 // Of one type as they are: 64-bit integers and NaN would not survive the way through a double.
 void move_element(Tensor const& x, std::int64_t from, Tensor const& y, std::int64_t to) {
-    if (x.type == y.type && y.times == 1.0) {
+    if (x.type == y.type) {
         std::int64_t const size = core::size_of(x.type);
         std::memcpy(static_cast<char*>(y.data) + to * size, static_cast<char const*>(x.data) + from * size,
                     static_cast<std::size_t>(size));

@@ -13,11 +13,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class ReductionRun {
    public:
     ReductionRun(ir::ReductionOp const& op, Memory const& memory)
-        : mode_(op.mode),
-          sign_(op.is_sink_gradient ? -1.0 : 1.0),
-          x_(memory.tensor(op.x)),
-          y_(memory.tensor(op.y)),
-          lengths_(memory.view(op.rows)) {
+        : mode_(op.mode), x_(memory.tensor(op.x)), y_(memory.tensor(op.y)), lengths_(memory.view(op.rows)) {
         for (std::size_t d = 0; d < x_.rank; ++d) {
             box_[d] = x_.dim[d] / y_.dim[d];
             box_stride_[d] = x_.stride[d] * box_[d];
@@ -28,7 +24,7 @@ class ReductionRun {
     void run() {
         Walk<2> results(y_.rank, y_.dim, {y_.stride, box_stride_});
         do {
-            double const result = sign_ * reduce_box(results.offset(1));
+            double const result = reduce_box(results.offset(1));
             store_row(y_, results.offset(0), 1, 1, &result);
         } while (results.next());
     }
@@ -85,7 +81,6 @@ class ReductionRun {
     }
 
     ReductionMode_t mode_;
-    double sign_;
     Tensor x_, y_;
     View lengths_;
     Extents box_{}, box_stride_{};

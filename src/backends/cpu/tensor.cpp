@@ -35,7 +35,6 @@ Tensor make_tensor(ir::Value const& value, DataType_t type, void* data) {
     tensor.data = data;
     tensor.type = type;
     tensor.rank = value.dim.size();
-    tensor.times = value.stored_times;
     tensor.is_tiled = value.reordering == TensorReordering_t::F8_128x4;
     std::copy(value.dim.begin(), value.dim.end(), tensor.dim.begin());
     std::copy(value.stride.begin(), value.stride.end(), tensor.stride.begin());
@@ -61,8 +60,6 @@ void load_row(Tensor const& tensor, std::int64_t offset, std::int64_t stride, st
     } else {
         for (std::int64_t i = 0; i < count; ++i) row[i] = core::load(tensor.type, tensor.data, offset + i * stride);
     }
-    if (tensor.times == 1.0) return;
-    for (std::int64_t i = 0; i < count; ++i) row[i] /= tensor.times;
 }
 
 void store_row(Tensor const& tensor, std::int64_t offset, std::int64_t stride, std::int64_t count, double const* row) {
@@ -72,7 +69,7 @@ void store_row(Tensor const& tensor, std::int64_t offset, std::int64_t stride, s
         store_as<float>(tensor.data, offset, stride, count, row);
     } else {
         for (std::int64_t i = 0; i < count; ++i) {
-            core::store(tensor.type, tensor.data, offset + i * stride, row[i] * tensor.times);
+            core::store(tensor.type, tensor.data, offset + i * stride, row[i]);
         }
     }
 }

@@ -16,7 +16,6 @@ struct Tensor {
     std::size_t rank = 0;
     Extents dim{};
     Extents stride{};
-    double times = 1.0;     // of 8 bits: elements are the values times this
     bool is_tiled = false;  // in the order F8_128x4; strides then mean nothing
 };
 

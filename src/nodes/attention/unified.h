@@ -1,4 +1,4 @@
-// Which forward attention is told as cuDNN's one operation for the whole of it, and what no other operation has.
+// Which forward attention asks for the implementation UNIFIED, and what a choice left open is made by.
 #pragma once
 
 #include "nodes/schema/graph_spec.h"

@@ -146,6 +146,32 @@ TEST_CASE("every operation becomes one descriptor, in order, and the graph names
     CHECK(fake.alive() == 0);
 }
 
+TEST_CASE("steps that engines take unasked are no operations, and what they read and write is one tensor") {
+    auto attention = AttentionGraph::backward();
+    attention.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    FakeCudnn fake;
+    cudnn::LegalGraph const legalized = legal(test::composite(attention));
+    REQUIRE(legalized.implied.size() == 1);
+    REQUIRE(cudnn::lower(legalized, fake.api(), {}).is_good());
+    INFO(fake.log());
+    CHECK(count_of(fake.log(), "\nOPERATION_") == static_cast<int>(legalized.graph.ops().size()) - 1);
+    std::string const gradient = "uid " + std::to_string(test::find_value(legalized.graph, "dSink_token").uid);
+    CHECK(count_of(fake.log(), "OPERATION_REDUCTION_YDESC " + gradient) == 1);
+    CHECK(fake.alive() == 0);
+}
+
+TEST_CASE("the backend is told to unfuse multiplication in its one operation where the graph asks for that") {
+    auto const unfused = [](bool asks) {
+        FakeCudnn fake;
+        ir::OpGraph const graph = test::fused(AttentionGraph::forward());
+        REQUIRE(cudnn::lower(legal(graph), fake.api(), {.unfuses_multiplication = asks}).is_good());
+        return count_of(fake.log(), "UNFUSE_FMA 1");
+    };
+    CHECK(unfused(true) == 1);
+    CHECK(unfused(false) == 0);
+}
+
 TEST_CASE("the backend is told of pages: container, table, lengths and result of each load") {
     FakeCudnn fake;
     ir::OpGraph const graph = test::composite(AttentionGraph::forward().padding().pages());
@@ -154,6 +180,7 @@ TEST_CASE("the backend is told of pages: container, table, lengths and result of
     for (char const* const part : {"CONTAINER_DESC", "YDESC", "SEQUENCE_DESC", "PAGE_TABLE_DESC"}) {
         CHECK(count_of(fake.log(), std::string("PAGED_CACHE_LOAD_") + part) == 2);
     }
+    CHECK(count_of(fake.log(), "TENSOR_DIMENSIONS 2 4 8 5, TENSOR_STRIDES 160 40 1 8") == 1);  // K^T, and no other K
     CHECK(fake.alive() == 0);
 }
 

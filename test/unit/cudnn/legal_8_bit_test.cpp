@@ -14,6 +14,16 @@ using Lines = std::vector<std::string>;
 
 static bool has(Lines const& lines, std::string const& line) { return std::ranges::count(lines, line) == 1; }
 
+TEST_CASE("Engines scale block-scaled probabilities unasked, and what these weigh back", "[passes]") {
+    auto const implied = [](AttentionGraph const& graph) { return names_of_implied(legalized(graph)); };
+    std::string const both = "probabilities -> narrow_probabilities, weighed_values -> O, ";
+    CHECK(implied(AttentionGraph::forward().block_scaled()) == both);
+    CHECK(implied(AttentionGraph::forward().block_scaled().stats().scale(0.5f)) == both);
+    CHECK(implied(AttentionGraph::forward().fp8()) == "");
+    CHECK(implied(AttentionGraph::forward().dropout(0.25f)) == "");
+    CHECK(implied(AttentionGraph::backward().block_scaled()) == "");
+}
+
 TEST_CASE("8-bit scores are multiplied by 1 where there is no scale, and backward's gradients of them too",
           "[passes]") {
     ir::OpGraph const forward = legal(AttentionGraph::forward().fp8());

@@ -74,13 +74,15 @@ TEST_CASE("Drawn dropout scales gradients after the row's sum is subtracted, the
     CHECK(factor(legal(AttentionGraph::backward().dropout_mask())) == 1.0);
 }
 
-TEST_CASE("The row's sum is multiplied behind the gradient of a sink", "[passes]") {
+TEST_CASE("The row's sum is multiplied behind the gradient of a sink, whose sign engines change unasked", "[passes]") {
     auto attention = AttentionGraph::backward();
     attention.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
     attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
     Lines const lines = steps(legal(attention));
-    CHECK(lines[5] == "dSink_token = REDUCE_ADD(sink_probability_times_dot)");
-    CHECK(lines[6] == "scaled_row_dot = MUL(row_dot, row_dot_factor)");
+    CHECK(lines[6] == "dSink_token = NEG(sink_weight)");
+    CHECK(lines[7] == "scaled_row_dot = MUL(row_dot, row_dot_factor)");
+    CHECK(names_of_implied(legalized(attention)) == "sink_weight -> dSink_token, ");
+    CHECK(names_of_implied(legalized(AttentionGraph::backward())) == "");
 }
 
 TEST_CASE("The sums that engines want in memory are scratch", "[passes]") {

@@ -19,4 +19,7 @@ std::string names_of_scratch(cudnn::LegalGraph const& graph);
 // Of those that lie like a ragged value.
 std::string names_of_packed(cudnn::LegalGraph const& graph);
 
+// The steps that engines take unasked, in the order of what they read: "<read> -> <written>, ".
+std::string names_of_implied(cudnn::LegalGraph const& graph);
+
 }  // namespace test

@@ -1,5 +1,6 @@
-// The operations of forward attention, one line each, in the order of the data flow that engines recognize.
+// The operations of forward attention, one line each, in the order of data flow.
 #include "attention_graphs.h"
+#include "nodes/attention/unified.h"
 #include "support/catch.h"
 
 #include <algorithm>
@@ -111,8 +112,9 @@ TEST_CASE("A block mask hides tiles after the other masks, or is told to fused a
 TEST_CASE("Where attention is one operation on request alone, a block mask or a sum of lengths is such a request",
           "[expand]") {
     auto const first_op = [](AttentionGraph const& attention) {
-        auto const graph =
-            expand::expand(validated(attention.spec), {.fused_attention = expand::Capabilities::Fused::OnRequest});
+        auto const graph = expand::expand(
+            validated(attention.spec),
+            {.fused_attention = expand::Capabilities::Fused::OnRequest, .needs_fused = nodes::needs_unified});
         REQUIRE(graph.is_good());
         return std::string(ir::kind_name(graph.value().ops().front()));
     };
@@ -139,16 +141,16 @@ TEST_CASE("Sums of lengths are lengths to the operations, by their steps", "[exp
     CHECK(lengths.dim == core::Dims{2, 1, 1, 1});
 }
 
-TEST_CASE("Paged keys are loaded transposed before the first product, values before the second", "[expand]") {
+TEST_CASE("Paged keys are loaded before the first product and read transposed, values before the second", "[expand]") {
     ir::OpGraph const graph = composite(AttentionGraph::forward().padding().pages());
     CHECK(steps(graph).front() == "loaded_keys:HALF = PAGED_LOAD(K, page_table_k, seq_len_kv)");
-    CHECK(steps(graph)[1] == "scores = MATMUL(Q, loaded_keys, seq_len_q, seq_len_kv)");
+    CHECK(steps(graph)[1] == "scores = MATMUL(Q, loaded_keys^T, seq_len_q, seq_len_kv)");
     CHECK(steps(graph).end()[-2] == "loaded_values:HALF = PAGED_LOAD(V, page_table_v, seq_len_kv)");
     CHECK(steps(graph).back() == "O:HALF = MATMUL(probabilities, loaded_values, seq_len_q, seq_len_kv)");
-    CHECK(find_value(graph, "loaded_keys").dim == core::Dims{2, 4, 8, 5});
-    CHECK(find_value(graph, "loaded_keys").stride == core::Dims{160, 40, 1, 8});
+    CHECK(find_value(graph, "loaded_keys").dim == core::Dims{2, 4, 5, 8});
+    CHECK(find_value(graph, "loaded_keys^T").dim == core::Dims{2, 4, 8, 5});
+    CHECK(find_value(graph, "loaded_keys^T").stride == core::Dims{160, 40, 1, 8});
     CHECK(find_value(graph, "loaded_values").dim == core::Dims{2, 4, 5, 16});
-    CHECK(std::get<ir::PagedLoadOp>(graph.ops().front().body).transposes);
 }
 
 TEST_CASE("Fused attention over pages knows how many keys there are", "[expand]") {

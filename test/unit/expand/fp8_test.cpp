@@ -102,7 +102,7 @@ TEST_CASE("Targets with a fused operation interpret 8-bit attention too", "[expa
     }
 }
 
-TEST_CASE("block-scaled forward attention multiplies by scales before products, and rounds probabilities inside",
+TEST_CASE("block-scaled forward attention multiplies by scales before products, and rounds scaled probabilities",
           "[expand]") {
     auto attention = AttentionGraph::forward().block_scaled().scale(0.5f).stats();
     ir::OpGraph const graph = composite(attention);
@@ -117,12 +117,15 @@ TEST_CASE("block-scaled forward attention multiplies by scales before products, 
                               "softmax_sum = REDUCE_ADD(exponentials)",
                               "softmax_log_sum = LOG(softmax_sum)",
                               "Stats = ADD(softmax_log_sum, softmax_max)",
-                              "probabilities:FP8_E4M3 = DIV(exponentials, softmax_sum)",
+                              "probabilities = DIV(exponentials, softmax_sum)",
+                              "narrow_probabilities:FP8_E4M3 = MUL(probabilities, probability_scale)",
                               "wide_V = BLOCK_DEQUANTIZE(V, descale_v)",
-                              "O:HALF = MATMUL(probabilities, wide_V)",
+                              "weighed_values = MATMUL(narrow_probabilities, wide_V)",
+                              "O:HALF = MUL(weighed_values, probability_descale)",
                               "amax_o = REDUCE_AMAX(O)",
                           });
-    CHECK(find_value(graph, "probabilities").stored_times == 256.0);
+    CHECK(core::to_double(find_value(graph, "probability_scale").constant) == 256.0);
+    CHECK(core::to_double(find_value(graph, "probability_descale").constant) == 1.0 / 256.0);
     CHECK(find_value(graph, "descale_q").reordering == TensorReordering_t::F8_128x4);
     CHECK_FALSE(find_value(graph, "descale_q").is_factor);
 }

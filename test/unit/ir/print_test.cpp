@@ -85,9 +85,8 @@ TEST_CASE("text shows loads of pages, and how many keys fused attention finds in
     auto const length = builder.add(integers);
     integers = make_value(ir::Role::Input, "table", {2, 1, 2, 1}, 4);
     integers.type = DataType_t::INT32;
-    auto const table = builder.add(integers), rows = builder.add(temporary("rows", {2, 1, 8, 3}));
-    builder.add(
-        op(ir::PagedLoadOp{.container = pages, .table = table, .length = length, .y = rows, .transposes = true}));
+    auto const table = builder.add(integers), rows = builder.add(temporary("rows", {2, 1, 3, 8}));
+    builder.add(op(ir::PagedLoadOp{.container = pages, .table = table, .length = length, .y = rows}));
     auto const o = builder.add(output("O", {2, 1, 4, 8}, 5));
     builder.add(op(ir::SdpaForwardOp{.q = q,
                                      .k = pages,
@@ -99,8 +98,7 @@ TEST_CASE("text shows loads of pages, and how many keys fused attention finds in
                                      .o = o}));
     std::string const text = ir::to_text(std::move(builder).finish().value());
     CHECK(text.substr(text.find("%4")) ==
-          "%4 rows = PAGED_LOAD(container: %1 pages, table: %3 table, length: %2 lengths, transposes) -> FLOAT [2, 1, "
-          "8, 3]\n"
+          "%4 rows = PAGED_LOAD(container: %1 pages, table: %3 table, length: %2 lengths) -> FLOAT [2, 1, 3, 8]\n"
           "%5 O = SDPA_FORWARD(q: %0 Q, k: %1 pages, v: %1 pages, seq_len_kv: %2 lengths, page_table_k: %3 table, "
           "page_table_v: %3 table, keys=3) -> FLOAT [2, 1, 4, 8] output uid 5\n");
 }

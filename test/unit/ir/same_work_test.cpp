@@ -28,7 +28,6 @@ TEST_CASE("a value that differs in any field but its name does other work") {
              [](ir::Value& v) { v.steps_of = 2; },
              [](ir::Value& v) { v.view_of = 3; },
              [](ir::Value& v) { v.reordering = TensorReordering_t::F8_128x4; },
-             [](ir::Value& v) { v.stored_times = 256.0; },
              [](ir::Value& v) { v.is_factor = true; },
          }) {
         ir::Value const value = input("x", {1, 2, 3, 4}, 7);

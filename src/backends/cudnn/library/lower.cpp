@@ -24,8 +24,8 @@ bool is_backward(PointwiseMode_t mode) { return std::string_view(core::name_of(m
 
 class OperationLowering {
    public:
-    OperationLowering(TensorLowering& tensors, Api const& api, ir::Op const& op)
-        : tensors_(tensors), api_(api), op_(op), subject_("operation '" + op.name + "'") {}
+    OperationLowering(TensorLowering& tensors, Api const& api, LoweringOptions const& options, ir::Op const& op)
+        : tensors_(tensors), api_(api), options_(options), op_(op), subject_("operation '" + op.name + "'") {}
 
     Result<Descriptor> lower() {
         Descriptor operation = std::visit([&](auto const& body) { return make(body); }, op_.body);
@@ -173,12 +173,13 @@ class OperationLowering {
         return made;
     }
 
+    // Engines take loaded keys in the transposed form alone in which the product reads them.
     Descriptor make(ir::PagedLoadOp const& op) {
         return operation(CUDNN_BACKEND_OPERATION_PAGED_CACHE_LOAD_DESCRIPTOR,
                          {{CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_CONTAINER_DESC, op.container},
                           {CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_PAGE_TABLE_DESC, op.table},
                           {CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_SEQUENCE_DESC, op.length},
-                          {CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_YDESC, op.y}});
+                          {CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_YDESC, tensors_.view_of(op.y)}});
     }
 
     Descriptor make(ir::BlockDequantizeOp const& op) {
@@ -230,7 +231,7 @@ class OperationLowering {
                                                             {at(Page_table_v), op.page_table_v},
                                                             lengths(op.seq_len_q, at(Seq_len_q), at(Cu_seq_len_q)),
                                                             lengths(op.seq_len_kv, at(Seq_len_kv), at(Cu_seq_len_kv))});
-        if (op.options.unfuses_multiplication) made.set(at(Unfuse_fma), true);
+        if (options_.unfuses_multiplication) made.set(at(Unfuse_fma), true);
         if (op.options.scale_value) {
             made.set(at(Scale), tensors_.number(op_.name + "::scale", *op.options.scale_value));
         }
@@ -244,6 +245,7 @@ class OperationLowering {
 
     TensorLowering& tensors_;
     Api const& api_;
+    LoweringOptions const& options_;
     ir::Op const& op_;
     std::string subject_;
     error_t error_;
@@ -251,12 +253,19 @@ class OperationLowering {
 
 }  // namespace
 
+static bool is_implied(LegalGraph const& graph, ir::Op const& op) {
+    auto const* const step = std::get_if<ir::PointwiseOp>(&op.body);
+    auto const result = step == nullptr ? graph.implied.end() : graph.implied.find(step->in[0]);
+    return result != graph.implied.end() && result->second == step->out;
+}
+
 Result<LoweredGraph> lower(LegalGraph const& graph, Api const& api, LoweringOptions const& options) {
     TensorLowering tensors(graph, api);
     std::vector<Descriptor> operations;
     std::vector<cudnnBackendDescriptor_t> pointers;
     for (ir::Op const& op : graph.graph.ops()) {
-        auto operation = OperationLowering(tensors, api, op).lower();
+        if (is_implied(graph, op)) continue;
+        auto operation = OperationLowering(tensors, api, options, op).lower();
         if (operation.is_bad()) return operation.error();
         operations.push_back(std::move(operation).value());
         pointers.push_back(operations.back().get());

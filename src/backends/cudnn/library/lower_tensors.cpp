@@ -36,6 +36,7 @@ Table pack_table(ir::Value const& value) {
 TensorLowering::TensorLowering(LegalGraph const& graph, Api const& api)
     : graph_(graph.graph),
       scratch_(graph.scratch),
+      implied_(graph.implied),
       api_(api),
       tensors_(graph_.values().size()),
       is_uid_given_(graph_.values().size(), false),
@@ -43,6 +44,7 @@ TensorLowering::TensorLowering(LegalGraph const& graph, Api const& api)
 
 cudnnBackendDescriptor_t TensorLowering::tensor(ir::ValueId id) {
     if (id == ir::kNoValue || error_.is_bad()) return nullptr;
+    if (auto const result = implied_.find(id); result != implied_.end()) return tensor(result->second);
     Descriptor& known = tensors_[static_cast<std::size_t>(id)];
     if (known) return known.get();
     ir::ValueId const offset = ragged_of(id).offset;
@@ -58,6 +60,12 @@ ir::Ragged const& TensorLowering::ragged_of(ir::ValueId id) const {
     auto const place = scratch_.find(id);
     bool const is_packed = place != scratch_.end() && place->second.packed_like != ir::kNoValue;
     return graph_.value(is_packed ? place->second.packed_like : id).ragged;
+}
+
+ir::ValueId TensorLowering::view_of(ir::ValueId id) const {
+    auto const& values = graph_.values();
+    auto const view = std::ranges::find(values, id, &ir::Value::view_of);
+    return view == values.end() ? id : static_cast<ir::ValueId>(view - values.begin());
 }
 
 ir::ValueId TensorLowering::sums_of(ir::ValueId lengths) const {

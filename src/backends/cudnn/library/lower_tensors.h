@@ -16,6 +16,8 @@ class TensorLowering {
     // Null where the value is kNoValue or an earlier tensor failed; error() tells.
     cudnnBackendDescriptor_t tensor(ir::ValueId id);
     ir::Value const& value(ir::ValueId id) const { return graph_.value(id); }
+    // The value's view where it has one, itself otherwise.
+    ir::ValueId view_of(ir::ValueId id) const;
     // The sums whose steps the lengths are; kNoValue where they are no steps.
     ir::ValueId sums_of(ir::ValueId lengths) const;
     // A number that is no value of the op graph.
@@ -36,6 +38,7 @@ class TensorLowering {
 
     ir::OpGraph const& graph_;
     ScratchMap const& scratch_;
+    ImpliedSteps const& implied_;
     Api const& api_;
     error_t error_;
     std::vector<Descriptor> tensors_;  // by ValueId

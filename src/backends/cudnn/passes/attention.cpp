@@ -100,6 +100,15 @@ ValueId scores_before_bands(Draft const& draft, Backward const& backward) {
     return scores;
 }
 
+std::size_t negation_of_sink(Draft const& draft) {
+    for (std::size_t i = 0; i < draft.ops.size(); ++i) {
+        auto const* const negation = std::get_if<PointwiseOp>(&draft.ops[i].body);
+        bool const is_own_sum = negation != nullptr && negation->mode == NEG && is_own(draft, negation->in[0]);
+        if (is_own_sum && draft.written_by<ir::ReductionOp>(negation->in[0]) != nullptr) return i;
+    }
+    return kNowhere;
+}
+
 std::size_t first_own_reader(Draft const& draft, ValueId value) {
     auto const reader = std::ranges::find_if(draft.ops, [&](ir::Op const& op) {
         auto const* const step = std::get_if<PointwiseOp>(&op.body);

@@ -34,6 +34,9 @@ ir::ValueId given_mask(Draft const& draft);
 // Backward's scores before the masks of bands.
 ir::ValueId scores_before_bands(Draft const& draft, Backward const& backward);
 
+// The place of the negation whose result is the gradient of a sink; kNowhere where there is none.
+std::size_t negation_of_sink(Draft const& draft);
+
 // The place of the first step of attention's own that reads the value.
 std::size_t first_own_reader(Draft const& draft, ir::ValueId value);
 

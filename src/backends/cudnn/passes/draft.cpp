@@ -141,6 +141,9 @@ Result<LegalGraph> Draft::finish() && {
         renumber(place.packed_like);
         legal.scratch.emplace(ids[static_cast<std::size_t>(id)], place);
     }
+    for (auto const& [read, written] : implied) {
+        legal.implied.emplace(ids[static_cast<std::size_t>(read)], ids[static_cast<std::size_t>(written)]);
+    }
     SDPA_GRAPH_TRY(std::move(builder).finish().move_to(legal.graph));
     return legal;
 }

@@ -15,10 +15,11 @@ inline constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 class Draft {
    public:
     explicit Draft(LegalGraph const& graph)
-        : ops(graph.graph.ops()), scratch(graph.scratch), values_(graph.graph.values()) {}
+        : ops(graph.graph.ops()), scratch(graph.scratch), implied(graph.implied), values_(graph.graph.values()) {}
 
     std::vector<ir::Op> ops;
     ScratchMap scratch;
+    ImpliedSteps implied;
 
     // Valid until a value is added.
     ir::Value& value(ir::ValueId id) { return values_[static_cast<std::size_t>(id)]; }

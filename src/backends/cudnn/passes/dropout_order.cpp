@@ -2,7 +2,6 @@
 
 #include "cudnn/passes/attention.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace cudnn_frontend::cudnn::passes {
@@ -23,16 +22,10 @@ Draft scale_before_given_mask(Draft draft, core::Capabilities const&) {
 
 namespace {
 
-bool is_sink_gradient(ir::Op const& op) {
-    auto const* const sum = std::get_if<ir::ReductionOp>(&op.body);
-    return sum != nullptr && sum->is_sink_gradient;
-}
-
 // The gradient of a sink branches off before the factor.
 std::size_t end_of_row_sum(Draft const& draft, ValueId sum) {
-    auto const of_sink = std::ranges::find_if(draft.ops, is_sink_gradient);
-    if (of_sink != draft.ops.end()) return static_cast<std::size_t>(of_sink - draft.ops.begin()) + 1;
-    return draft.writer_of(sum) + 1;
+    std::size_t const of_sink = negation_of_sink(draft);
+    return (of_sink == kNowhere ? draft.writer_of(sum) : of_sink) + 1;
 }
 
 // Multiplies the row's sum; the steps behind move on by one.

@@ -27,7 +27,7 @@ namespace {
 // The sum of the scores' gradients over what a bias is broadcast to.
 bool is_bias_gradient(Draft const& draft, ir::Op const& op) {
     auto const* const sum = std::get_if<ir::ReductionOp>(&op.body);
-    if (sum == nullptr || sum->mode != ReductionMode_t::ADD || sum->is_sink_gradient) return false;
+    if (sum == nullptr || sum->mode != ReductionMode_t::ADD || is_own(draft, sum->y)) return false;
     auto const* const gradient = draft.step(sum->x, PointwiseMode_t::MUL);
     return gradient != nullptr && gradient->masked_by != ir::MaskedBy::Neither;
 }

@@ -18,9 +18,13 @@ struct Scratch {
 
 using ScratchMap = std::map<ir::ValueId, Scratch>;
 
+// Steps that engines take unasked, as what each reads and what it writes: to them these are one tensor.
+using ImpliedSteps = std::map<ir::ValueId, ir::ValueId>;
+
 struct LegalGraph {
     ir::OpGraph graph;
     ScratchMap scratch = {};
+    ImpliedSteps implied = {};
 };
 
 }  // namespace cudnn_frontend::cudnn

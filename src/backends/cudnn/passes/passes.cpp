@@ -5,6 +5,7 @@
 #include "cudnn/passes/edge_masks.h"
 #include "cudnn/passes/full_lengths.h"
 #include "cudnn/passes/gradient_of_queries.h"
+#include "cudnn/passes/implied_steps.h"
 #include "cudnn/passes/index_tables.h"
 #include "cudnn/passes/layouts.h"
 #include "cudnn/passes/narrow_scores.h"
@@ -24,6 +25,8 @@ static constexpr Pass kPasses[] = {
     {"mask bands late", "cudnn.w19", mask_bands_late},
     {"add left bounds as floats", "cudnn.w20", add_left_bounds_as_floats},
     {"multiply narrow scores", "cudnn.w21", multiply_narrow_scores},
+    {"leave the sink's sign", "cudnn.w18", leave_sinks_sign},
+    {"leave the probabilities' scale", "cudnn.w22", leave_probabilities_scale},
     {"add unread logarithm", "cudnn.w02", add_unread_logarithm},
     {"place softmax rows", "cudnn.w03", place_softmax_rows},
     {"tabulate ALiBi", "cudnn.w04", tabulate_alibi},

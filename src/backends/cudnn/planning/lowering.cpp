@@ -7,6 +7,7 @@
 #include "cudnn/planning/kernel_store.h"
 #include "cudnn/quirks/in_force.h"
 #include "cudnn/quirks/support.h"
+#include "nodes/attention/unified.h"
 #include "plan/kernel_cache.h"
 
 #include <algorithm>
@@ -73,7 +74,9 @@ std::shared_ptr<Context const> context_of(plan::PlanningInput const& input, Shar
 
 }  // namespace
 
-expand::Capabilities expansion_for_cudnn() { return {.fused_attention = expand::Capabilities::Fused::OnRequest}; }
+expand::Capabilities expansion_for_cudnn() {
+    return {.fused_attention = expand::Capabilities::Fused::OnRequest, .needs_fused = nodes::needs_unified};
+}
 
 Result<LegalGraph> legal_graph(ir::OpGraph graph, core::Capabilities const& device) {
     auto const is_in_force = [&](std::string_view quirk) { return quirks::is_in_force(quirk, device); };
@@ -119,9 +122,10 @@ Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& i
     SDPA_GRAPH_TRY(check_engines());
     auto op_graph = op_graph_for_cudnn(input.graph, capabilities_of(device.value()));
     if (op_graph.is_bad()) return op_graph.error();
-    auto graph = lowered_graph({std::move(op_graph).value(), std::move(device).value(), input.settings.dynamic_shapes,
-                                input.settings.sm_count},
-                               input.settings);
+    auto graph = lowered_graph(
+        {std::move(op_graph).value(), std::move(device).value(), input.settings.dynamic_shapes, input.settings.sm_count,
+         std::ranges::any_of(input.graph.spec().nodes, nodes::unfuses_multiplication)},
+        input.settings);
     if (graph.is_bad()) return graph.error();
     auto work = std::make_shared<Work>();
     work->graph = std::move(graph).value();

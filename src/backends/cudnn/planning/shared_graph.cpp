@@ -22,8 +22,9 @@ Result<std::shared_ptr<EnginePlan const>> SharedEngine::compile(Device const* de
 
 bool same_plans(GraphKey const& a, GraphKey const& b) {
     PlanningDevice const &x = a.device, &y = b.device;
-    return a.dynamic_shapes == b.dynamic_shapes && a.sm_count == b.sm_count && x.api == y.api &&
-           x.is_live == y.is_live && a.op_graph.scratch == b.op_graph.scratch &&
+    return a.dynamic_shapes == b.dynamic_shapes && a.sm_count == b.sm_count &&
+           a.unfuses_multiplication == b.unfuses_multiplication && x.api == y.api && x.is_live == y.is_live &&
+           a.op_graph.scratch == b.op_graph.scratch && a.op_graph.implied == b.op_graph.implied &&
            ir::same_work(a.op_graph.graph, b.op_graph.graph) && x.device->json() == y.device->json();
 }
 
@@ -33,7 +34,9 @@ Result<std::shared_ptr<DeviceTables const>> tables_for(PlanningDevice const& dev
 }
 
 Result<std::shared_ptr<SharedGraph>> SharedGraph::lower(GraphKey key) {
-    auto lowered = cudnn::lower(key.op_graph, *key.device.api, {.dynamic_shapes = key.dynamic_shapes});
+    auto lowered =
+        cudnn::lower(key.op_graph, *key.device.api,
+                     {.dynamic_shapes = key.dynamic_shapes, .unfuses_multiplication = key.unfuses_multiplication});
     if (lowered.is_bad()) return lowered.error();
     auto graph = std::make_shared<SharedGraph>();
     graph->lowered_ = std::move(lowered).value();

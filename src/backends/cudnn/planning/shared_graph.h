@@ -45,6 +45,7 @@ struct GraphKey {
     PlanningDevice device;
     bool dynamic_shapes = false;
     std::int32_t sm_count = 0;
+    bool unfuses_multiplication = false;
 };
 
 bool same_plans(GraphKey const& a, GraphKey const& b);

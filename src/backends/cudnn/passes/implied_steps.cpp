@@ -1,0 +1,46 @@
+#include "cudnn/passes/implied_steps.h"
+
+#include "cudnn/passes/attention.h"
+
+namespace cudnn_frontend::cudnn::passes {
+
+using ir::PointwiseOp;
+using ir::ValueId;
+using enum PointwiseMode_t;
+
+Draft leave_sinks_sign(Draft draft, core::Capabilities const&) {
+    std::size_t const negation = negation_of_sink(draft);
+    if (negation != kNowhere) draft.implied[step(draft, negation).in[0]] = step(draft, negation).out;
+    return draft;
+}
+
+namespace {
+
+bool is_scaling(Draft const& draft, PointwiseOp const& op) { return op.mode == MUL && is_own_number(draft, op.in[1]); }
+
+// What the value is times a number of attention's own; null where that does not become of it.
+PointwiseOp const* scaling_of(Draft const& draft, ValueId value) {
+    for (ir::Op const& op : draft.ops) {
+        auto const* const step = std::get_if<PointwiseOp>(&op.body);
+        if (step != nullptr && step->in[0] == value && is_scaling(draft, *step)) return step;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+Draft leave_probabilities_scale(Draft draft, core::Capabilities const&) {
+    auto const softmax = find_softmax(draft);
+    if (!softmax) return draft;
+    std::size_t at = softmax->division;
+    while (!std::holds_alternative<ir::MatmulOp>(draft.ops[at].body)) ++at;
+    ir::MatmulOp const& weighing = product(draft, at);
+    auto const* const scaling = draft.written_by<PointwiseOp>(weighing.a);
+    PointwiseOp const* const descaling = is_own(draft, weighing.c) ? scaling_of(draft, weighing.c) : nullptr;
+    if (scaling == nullptr || descaling == nullptr || !is_scaling(draft, *scaling)) return draft;
+    draft.implied[scaling->in[0]] = scaling->out;
+    draft.implied[descaling->in[0]] = descaling->out;
+    return draft;
+}
+
+}  // namespace cudnn_frontend::cudnn::passes
