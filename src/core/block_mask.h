@@ -8,11 +8,9 @@ namespace cudnn_frontend::core {
 inline constexpr std::int64_t kMaskTile = 128;              // queries and keys of a tile
 inline constexpr std::int64_t kKeysOfByte = 8 * kMaskTile;  // of a byte's tiles
 
-// Of scores {B, Hq, Sq, Skv}.
-inline Dims block_mask_dims(Dims const& scores) {
-    auto const parts = [](std::int64_t whole, std::int64_t part) { return (whole - 1) / part + 1; };
-    return {scores[0], scores[1], parts(scores[2], kMaskTile), parts(scores[3], kKeysOfByte)};
-}
+// The third and the fourth dim of a mask, for so many queries and keys.
+constexpr std::int64_t mask_tiles(std::int64_t queries) { return (queries - 1) / kMaskTile + 1; }
+constexpr std::int64_t mask_bytes(std::int64_t keys) { return (keys - 1) / kKeysOfByte + 1; }
 
 // What the byte of a key's tile says of it.
 inline bool keeps_key(std::int64_t byte, std::int64_t key) {

@@ -1,5 +1,5 @@
 // The checks on one operation: its operands are there and their dims fit each other.
-#include "core/block_mask.h"
+#include "core/attention_operands.h"
 #include "core/block_scale.h"
 #include "core/names.h"
 #include "core/pointwise.h"
@@ -269,7 +269,8 @@ void OperandCheck::check(PagedLoadOp const& op) {
 
 void OperandCheck::check_block_mask(ValueId mask, core::Dims const& scores) {
     if (mask == kNoValue) return;
-    check_dims("block_mask", mask, core::block_mask_dims(scores));
+    core::attention::Sizes const sizes{scores[0], scores[1], scores[2], scores[3]};
+    check_dims("block_mask", mask, core::attention::dims_of(core::attention::shapes::kTiles, sizes));
     DataType_t const type = graph_.value(mask).type;
     if (type == DataType_t::UINT8) return;
     fail("has " + show("block_mask", mask) + " of type " + core::name_of(type) + "; needs UINT8");

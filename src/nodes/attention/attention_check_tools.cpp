@@ -37,14 +37,14 @@ core::Dims score_dims(RuleScope const& scope) {
     return is_known ? nodes::score_dims(scope.graph(), scope.node()) : core::Dims();
 }
 
-void expect_dims(RuleScope const& scope, int port, core::Dims const& wanted, char const* meaning) {
+void expect_dims(RuleScope const& scope, int port, core::Dims const& wanted, std::string const& meaning) {
     TensorSpec const* const tensor = scope.tensor_4d(port);
     if (tensor == nullptr || tensor->dim == wanted) return;
     scope.report_port(port, text(kPort, " with dims ", tensor->dim), text("dims ", wanted, ", ", meaning),
                       text("call set_dim() on ", kPort, " with these dims, or change what they follow from"));
 }
 
-void expect_broadcast(RuleScope const& scope, int port) {
+static void expect_broadcast(RuleScope const& scope, int port) {
     TensorSpec const* const tensor = scope.tensor_4d(port);
     core::Dims const scores = score_dims(scope);
     if (tensor == nullptr || scores.empty()) return;
@@ -52,7 +52,7 @@ void expect_broadcast(RuleScope const& scope, int port) {
                                  [](std::int64_t size, std::int64_t full) { return size == full || size == 1; });
     if (fits) return;
     scope.report_port(port, text(kPort, " with dims ", tensor->dim),
-                      text("dims ", scores, ", the scores' {B, Hq, Sq, Skv}, each of them or 1"),
+                      text("dims ", scores, ", ", attention::operand(port).shape.meaning),
                       "set the dims that differ to 1 to share them, or to the scores' size");
 }
 
@@ -80,6 +80,50 @@ void expect_one_element(RuleScope const& scope, int port) {
     if (tensor == nullptr || tensor->dim.empty() || core::volume(tensor->dim) == 1) return;
     scope.report_port(port, text(kPort, " with dims ", tensor->dim), "one element, every dim 1",
                       "call set_dim({1, 1, 1, 1})");
+}
+
+// As far as sound tensors say them.
+static attention::Sizes sizes(RuleScope const& scope) {
+    attention::Sizes sizes;
+    if (TensorSpec const* const q = scope.tensor_4d(attention::Q)) {
+        sizes.batches = q->dim[0], sizes.heads = q->dim[1], sizes.queries = q->dim[2];
+    }
+    if (TensorSpec const* const v = scope.tensor_4d(attention::V)) sizes.value_width = v->dim[3];
+    if (core::Dims const scores = score_dims(scope); !scores.empty()) sizes.keys = scores[3];
+    return sizes;
+}
+
+static void expect_like(RuleScope const& scope, int port, int source) {
+    TensorSpec const* const original = scope.tensor_4d(source);
+    if (original != nullptr) expect_dims(scope, port, original->dim, text("those of ", name(scope, source)));
+}
+
+void expect_own_dims(RuleScope const& scope, int port) {
+    attention::Operand const& row = attention::operand(port);
+    if (row.shape == attention::shapes::kNumber) return expect_one_element(scope, port);
+    if (row.shape.broadcasts) return expect_broadcast(scope, port);
+    if (attention::has_own_sizes(row)) return expect_like(scope, port, row.gradient_of);
+    core::Dims const wanted = attention::dims_of(row.shape, sizes(scope));
+    if (!wanted.empty()) expect_dims(scope, port, wanted, row.shape.meaning);
+}
+
+void expect_own_type(RuleScope const& scope, int port) {
+    auto const is_integer = [](DataType_t type) { return type == DataType_t::INT32 || type == DataType_t::INT64; };
+    using enum attention::TypeClass;
+    switch (attention::operand(port).type) {
+        case Io:
+        case Result:
+        case Wide: return expect_wide_type(scope, port);
+        case Float: return expect_type(scope, port, DataType_t::FLOAT);
+        case Floating:
+            return expect_one_of(scope, port, core::is_floating_point, "a floating-point type",
+                                 "call set_data_type(DataType_t::FLOAT)");
+        case Integer:
+            return expect_one_of(scope, port, is_integer, "INT32 or INT64", "call set_data_type(DataType_t::INT32)");
+        case Int32: return expect_type(scope, port, DataType_t::INT32);
+        case Uint8: return expect_type(scope, port, DataType_t::UINT8);
+        case E8m0: return expect_type(scope, port, DataType_t::FP8_E8M0);
+    }
 }
 
 }  // namespace cudnn_frontend::nodes::attention_checks

@@ -25,13 +25,30 @@ std::int64_t key_count(RuleScope const& scope);
 core::Dims score_dims(RuleScope const& scope);
 
 // Each reports the tensor of the port where it is connected and does not meet the condition.
-void expect_dims(RuleScope const& scope, int port, core::Dims const& wanted, char const* meaning);
-void expect_broadcast(RuleScope const& scope, int port);
+void expect_dims(RuleScope const& scope, int port, core::Dims const& wanted, std::string const& meaning);
 void expect_type(RuleScope const& scope, int port, DataType_t type);
 // One of those that `fits` takes and `types` names.
 void expect_one_of(RuleScope const& scope, int port, bool (*fits)(DataType_t type), char const* types, char const* fix);
 // Of a result, or of what is added or multiplied to scores; in FP8 attention another rule's.
 void expect_wide_type(RuleScope const& scope, int port);
 void expect_one_element(RuleScope const& scope, int port);
+
+// The dims and the type that the table of operands has for the port.
+void expect_own_dims(RuleScope const& scope, int port);
+void expect_own_type(RuleScope const& scope, int port);
+
+// Checks of several ports.
+template <attention::Port... ports>
+void dims_fit(RuleScope const& scope) {
+    (expect_own_dims(scope, ports), ...);
+}
+template <attention::Port... ports>
+void types_fit(RuleScope const& scope) {
+    (expect_own_type(scope, ports), ...);
+}
+template <attention::Port... ports>
+void fit(RuleScope const& scope) {
+    ((expect_own_dims(scope, ports), expect_own_type(scope, ports)), ...);
+}
 
 }  // namespace cudnn_frontend::nodes::attention_checks

@@ -1,4 +1,5 @@
-// The checks of attention, each on its own; src/nodes/attention/attention_rules.cpp lists them with their ids. A check
+// The checks of attention beside those of dims and types, which follow from the table of operands; each on its own.
+// src/nodes/attention/attention_rules.cpp lists them with their ids. A check
 // says nothing where another one's condition fails that it stands on: a tensor that is missing or has no four dims is
 // reported once.
 #pragma once
@@ -14,47 +15,27 @@ void batches_agree(RuleScope const& scope);
 void heads_divide(RuleScope const& scope);
 void head_sizes_agree(RuleScope const& scope);
 void key_lengths_agree(RuleScope const& scope);
-void o_has_dims(RuleScope const& scope);
-void stats_has_dims(RuleScope const& scope);
-void stats_is_float(RuleScope const& scope);
 void io_types_agree(RuleScope const& scope);
-void result_types_fit(RuleScope const& scope);
 void computes_in_float(RuleScope const& scope);
 void lengths_fit(RuleScope const& scope);
 void intermediates_fit(RuleScope const& scope);
 void tensors_are_in_memory(RuleScope const& scope);
 void stats_as_asked(RuleScope const& scope);
-void gradients_have_dims(RuleScope const& scope);
 
-// Scale, bias, lengths and band: attention_mask_checks.cpp.
+// Scale, bias, sink token, lengths and band: attention_mask_checks.cpp.
 void scale_is_given_once(RuleScope const& scope);
-void scale_is_one_number(RuleScope const& scope);
 void scale_is_finite(RuleScope const& scope);
-void bias_broadcasts(RuleScope const& scope);
 void bias_type_fits(RuleScope const& scope);
 void padding_has_lengths(RuleScope const& scope);
 void lengths_have_padding(RuleScope const& scope);
-void lengths_have_dims(RuleScope const& scope);
-void lengths_are_int32(RuleScope const& scope);
 void lengths_are_given(RuleScope const& scope);
 void lengths_are_told_once(RuleScope const& scope);
 void alibi_heads_fit(RuleScope const& scope);
 void right_bound_in_range(RuleScope const& scope);
 void left_bound_in_range(RuleScope const& scope);
 void dbias_has_bias(RuleScope const& scope);
-void dbias_broadcasts(RuleScope const& scope);
-void token_bounds_in_range(RuleScope const& scope);
-void block_mask_has_dims(RuleScope const& scope);
-void block_mask_is_uint8(RuleScope const& scope);
-
-// Sink token, Max and Sum_exp: attention_softmax_checks.cpp.
-void sink_has_dims(RuleScope const& scope);
-void sink_type_fits(RuleScope const& scope);
 void dsink_has_sink(RuleScope const& scope);
-void dsink_has_dims(RuleScope const& scope);
-void dsink_is_float(RuleScope const& scope);
-void softmax_results_have_dims(RuleScope const& scope);
-void softmax_results_are_float(RuleScope const& scope);
+void token_bounds_in_range(RuleScope const& scope);
 
 // Dropout: attention_dropout_checks.cpp.
 void probability_in_range(RuleScope const& scope);
@@ -62,12 +43,7 @@ void dropout_is_one_kind(RuleScope const& scope);
 void generator_is_complete(RuleScope const& scope);
 void generator_state_is_integer(RuleScope const& scope);
 void mask_is_complete(RuleScope const& scope);
-void mask_broadcasts(RuleScope const& scope);
-void mask_type_fits(RuleScope const& scope);
-void mask_scales_are_float(RuleScope const& scope);
 void dump_has_generator(RuleScope const& scope);
-void dump_has_dims(RuleScope const& scope);
-void dump_is_float(RuleScope const& scope);
 void requested_results_are_used(RuleScope const& scope);
 
 }  // namespace cudnn_frontend::nodes::attention_checks

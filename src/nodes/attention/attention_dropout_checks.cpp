@@ -8,6 +8,12 @@ namespace {
 
 using namespace attention;
 
+// What a call of its own asks for. Stats are asked for by a switch; see advice.
+constexpr bool is_requested(Operand const& row) {
+    bool const may_be_made = row.forward == Use::MayMake || row.backward == Use::MayMake;
+    return may_be_made && row.part == Part::Any && row.round == kOwnRound && row.port != Stats;
+}
+
 // Whether probabilities are dropped at random. A probability of 0 needs nothing besides.
 bool is_generated(RuleScope const& scope) { return fields(scope).dropout_probability.value_or(0.0f) > 0.0f; }
 
@@ -71,32 +77,14 @@ void mask_is_complete(RuleScope const& scope) {
     }
 }
 
-void mask_broadcasts(RuleScope const& scope) { expect_broadcast(scope, Dropout_mask); }
-
-void mask_type_fits(RuleScope const& scope) { expect_wide_type(scope, Dropout_mask); }
-
-void mask_scales_are_float(RuleScope const& scope) {
-    for (int const port : {Dropout_scale, Dropout_scale_inv}) {
-        expect_one_element(scope, port);
-        expect_type(scope, port, DataType_t::FLOAT);
-    }
-}
-
 void dump_has_generator(RuleScope const& scope) {
     if (scope.tensor(Rng_dump) == nullptr || is_generated(scope)) return;
     scope.report_port(Rng_dump, "rng_dump without dropout by a probability above 0", "a generator whose mask is dumped",
                       "call set_dropout(probability, seed, offset), or leave out set_rng_dump()");
 }
 
-void dump_has_dims(RuleScope const& scope) {
-    core::Dims const scores = score_dims(scope);
-    if (!scores.empty()) expect_dims(scope, Rng_dump, scores, "{B, Hq, Sq, Skv} of Q and K");
-}
-
-void dump_is_float(RuleScope const& scope) { expect_type(scope, Rng_dump, DataType_t::FLOAT); }
-
 void requested_results_are_used(RuleScope const& scope) {
-    for (int const port : {Rng_dump, dBias, dSink_token, Max, Sum_exp}) {
+    for (int const port : kPortsWhere<is_requested>) {
         TensorId const id = scope.node().ports[static_cast<std::size_t>(port)];
         if (id == kNoTensor || !scope.tensor(port)->is_virtual) continue;
         if (!scope.uses()[static_cast<std::size_t>(id)].readers.empty()) continue;

@@ -1,9 +1,7 @@
-// Scale, bias, lengths and band of attention.
-#include "core/block_mask.h"
+// Scale, bias, sink token, lengths and band of attention.
 #include "core/data_type.h"
 #include "nodes/attention/attention_check_tools.h"
 #include "nodes/attention/attention_checks.h"
-#include "nodes/attention/attention_schema.h"
 #include "nodes/schema/given_checks.h"
 
 #include <cmath>
@@ -25,15 +23,6 @@ void scale_is_given_once(RuleScope const& scope) {
                       "the scale as a tensor or as a number, not both", "leave out one set_attn_scale()");
 }
 
-void scale_is_one_number(RuleScope const& scope) {
-    expect_one_element(scope, Attn_scale);
-    TensorSpec const* const scale = scope.tensor(Attn_scale);
-    if (scale == nullptr || !has_type(*scale)) return;
-    if (core::is_floating_point(scale->data_type)) return;
-    scope.report_port(Attn_scale, text("attn_scale of type ", scale->data_type), "a floating-point type",
-                      "call set_data_type(DataType_t::FLOAT)");
-}
-
 // What is in memory, or comes by value with each run, is known to no rule.
 void scale_is_finite(RuleScope const& scope) {
     constexpr char const* kFix = "call set_attn_scale() with 1 over the square root of the head size";
@@ -45,8 +34,6 @@ void scale_is_finite(RuleScope const& scope) {
     scope.report_port(Attn_scale, text("the attention scale ", core::to_double(*tensor->value)), "a finite number",
                       kFix);
 }
-
-void bias_broadcasts(RuleScope const& scope) { expect_broadcast(scope, Bias); }
 
 void bias_type_fits(RuleScope const& scope) {
     TensorSpec const* const bias = scope.tensor(Bias);
@@ -66,32 +53,11 @@ void padding_has_lengths(RuleScope const& scope) {
 
 void lengths_have_padding(RuleScope const& scope) {
     if (fields(scope).padding_mask) return;
-    for (int const port : {Seq_len_q, Seq_len_kv, Cu_seq_len_q, Cu_seq_len_kv}) {
+    for (int const port : kPortsWhere<is_length>) {
         if (scope.tensor(port) == nullptr) continue;
         scope.report_port(port, text(kPort, " without a padding mask"),
                           "the padding mask, which is what lengths are for",
                           "call set_padding_mask(true), or leave out the lengths");
-    }
-}
-
-void lengths_have_dims(RuleScope const& scope) {
-    TensorSpec const* const q = scope.tensor_4d(Q);
-    if (q == nullptr) return;
-    for (int const port : {Seq_len_q, Seq_len_kv}) {
-        expect_dims(scope, port, {q->dim[0], 1, 1, 1}, "one length for each batch entry of Q");
-    }
-    core::Dims const ends = boundary_dims(q->dim[0]);
-    if (ends.empty()) return;
-    for (int const port : {Cu_seq_len_q, Cu_seq_len_kv}) {
-        expect_dims(scope, port, ends, "where each batch entry of Q ends, after a first 0");
-    }
-}
-
-void lengths_are_int32(RuleScope const& scope) {
-    for (int const port : {Seq_len_q, Seq_len_kv}) expect_type(scope, port, DataType_t::INT32);
-    auto const is_integer = [](DataType_t type) { return type == DataType_t::INT32 || type == DataType_t::INT64; };
-    for (int const port : {Cu_seq_len_q, Cu_seq_len_kv}) {
-        expect_one_of(scope, port, is_integer, "INT32 or INT64", "call set_data_type(DataType_t::INT32)");
     }
 }
 
@@ -103,10 +69,7 @@ void lengths_are_told_once(RuleScope const& scope) {
     }
 }
 
-void lengths_are_given(RuleScope const& scope) {
-    constexpr int kLengths[] = {Seq_len_q, Seq_len_kv, Cu_seq_len_q, Cu_seq_len_kv};
-    expect_given_lengths(scope, kLengths);
-}
+void lengths_are_given(RuleScope const& scope) { expect_given_lengths(scope, kPortsWhere<is_length>); }
 
 void alibi_heads_fit(RuleScope const& scope) {
     TensorSpec const* const q = scope.tensor_4d(Q);
@@ -132,21 +95,17 @@ void left_bound_in_range(RuleScope const& scope) {
                                  : "leave out the left bound to keep all columns");
 }
 
-void block_mask_has_dims(RuleScope const& scope) {
-    core::Dims const scores = score_dims(scope);
-    if (scores.empty()) return;
-    expect_dims(scope, Block_mask, core::block_mask_dims(scores), "a bit for each tile of 128 queries by 128 keys");
-}
-
-void block_mask_is_uint8(RuleScope const& scope) { expect_type(scope, Block_mask, DataType_t::UINT8); }
-
 void dbias_has_bias(RuleScope const& scope) {
     if (scope.tensor(dBias) == nullptr || scope.tensor(Bias) != nullptr) return;
     scope.report_port(dBias, "dBias without a bias", "the bias that it is the gradient of",
                       "call set_bias() as in the forward graph, or leave out set_dbias()");
 }
 
-void dbias_broadcasts(RuleScope const& scope) { expect_broadcast(scope, dBias); }
+void dsink_has_sink(RuleScope const& scope) {
+    if (scope.tensor(dSink_token) == nullptr || scope.tensor(Sink_token) != nullptr) return;
+    scope.report_port(dSink_token, "dSink_token without a sink token", "the sink token that it is the gradient of",
+                      "call set_sink_token() as in the forward graph, or leave out set_dsink_token()");
+}
 
 void token_bounds_in_range(RuleScope const& scope) {
     auto const check = [&](char const* what, std::optional<std::int64_t> const& bound) {

@@ -1,19 +1,12 @@
 #include "nodes/attention/attention_schema.h"
 
-#include "nodes/attention/fp8.h"
-
-#include <limits>
+#include "nodes/attention/paging.h"
 
 namespace cudnn_frontend::nodes {
 
 core::Dims rows_first_strides(core::Dims const& dim) {
     core::Dims const stride = core::packed_strides({dim[0], dim[2], dim[1], dim[3]});
     return {stride[0], stride[2], stride[1], stride[3]};
-}
-
-core::Dims boundary_dims(std::int64_t batches) {
-    if (batches == std::numeric_limits<std::int64_t>::max()) return {};  // a rule refuses so many
-    return {batches + 1, 1, 1, 1};
 }
 
 void infer_output(TensorSpec* tensor, core::Dims const& dim) {
@@ -30,9 +23,20 @@ void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type) {
     if (tensor->data_type == DataType_t::NOT_SET) tensor->data_type = type;
 }
 
-void infer_amaxes(GraphSpec& graph, Node const& node) {
-    for_each_port(node, Direction::Output, [&](PortRow const& row, TensorId) {
-        if (is_fp8_port(row.port)) infer_output(graph.tensor(node, row.port), {1, 1, 1, 1}, DataType_t::FLOAT);
+void infer_results(GraphSpec& graph, Node const& node) {
+    attention::Sizes const sizes = attention_sizes(graph, node);
+    auto const dims_of = [&](attention::Operand const& row) {
+        if (row.gradient_of == attention::kPorts) return attention::dims_of(row.shape, sizes);
+        TensorSpec const* const source = graph.tensor(node, row.gradient_of);
+        return source == nullptr ? core::Dims() : source->dim;
+    };
+    for_each_port(node, Direction::Output, [&](PortRow const& port, TensorId) {
+        attention::Operand const& row = attention::operand(port.port);
+        core::Dims const dims = dims_of(row);
+        if (dims.empty()) return;
+        TensorSpec* const tensor = graph.tensor(node, port.port);
+        if (row.type == attention::TypeClass::Float) infer_output(tensor, dims, DataType_t::FLOAT);
+        else infer_output(tensor, dims);
     });
 }
 

@@ -4,6 +4,7 @@
 #include "nodes/schema/graph_spec.h"
 #include "nodes/schema/schema.h"
 
+#include <algorithm>
 #include <array>
 
 namespace cudnn_frontend::nodes {
@@ -24,32 +25,22 @@ constexpr std::array kAttentionFieldRows = {
     field<F, &F::max_total_seq_len_kv>("max_total_seq_len_kv", "where the last packed sequence of keys ends, at most"),
 };
 
-inline constexpr std::array kAttentionOptionPorts = {
-    PortRow{attention::Attn_scale, "attn_scale", Direction::Input, Presence::Optional, "factor of the scores"},
-    PortRow{attention::Bias, "bias", Direction::Input, Presence::Optional, "added to the scaled scores"},
-    PortRow{attention::Seq_len_q, "seq_len_q", Direction::Input, Presence::Optional, "rows of each batch entry"},
-    PortRow{attention::Seq_len_kv, "seq_len_kv", Direction::Input, Presence::Optional, "columns of each batch entry"},
-    PortRow{attention::Cu_seq_len_q, "cu_seq_len_q", Direction::Input, Presence::Optional,
-            "in place of seq_len_q, their sums: {B + 1, 1, 1, 1}"},
-    PortRow{attention::Cu_seq_len_kv, "cu_seq_len_kv", Direction::Input, Presence::Optional,
-            "in place of seq_len_kv, their sums: {B + 1, 1, 1, 1}"},
-    PortRow{attention::Seed, "seed", Direction::Input, Presence::Optional, "key of the dropout generator"},
-    PortRow{attention::Offset, "offset", Direction::Input, Presence::Optional, "position of the dropout generator"},
-    PortRow{attention::Dropout_mask, "dropout_mask", Direction::Input, Presence::Optional, "1 keeps a probability"},
-    PortRow{attention::Dropout_scale, "dropout_scale", Direction::Input, Presence::Optional, "factor of what is kept"},
-    PortRow{attention::Sink_token, "sink_token", Direction::Input, Presence::Optional,
-            "a logit for each head, in the softmax without a key"},
-    PortRow{attention::Rng_dump, "rng_dump", Direction::Output, Presence::Optional, "the generated dropout mask"},
-    PortRow{attention::Score, "score", Direction::Output, Presence::Optional, "scaled scores, for a modifier", 0},
-    PortRow{attention::Score_mod, "score_mod", Direction::Input, Presence::Optional, "what a modifier made of them", 1},
-};
-
-// Ports of 8-bit attention, which needs all inputs of its kind of scaling; a rule says so.
-constexpr PortRow fp8_input(int port, char const* name, char const* summary) {
-    return {port, name, Direction::Input, Presence::Optional, summary};
-}
-constexpr PortRow fp8_output(int port, char const* name, char const* summary) {
-    return {port, name, Direction::Output, Presence::Optional, summary};
+// The ports of forward or of backward attention, in the order of the table of operands.
+template <attention::Use attention::Operand::*use>
+consteval auto attention_ports() {
+    constexpr auto kIsUsed = [](attention::Operand const& row) { return attention::is_used(row.*use); };
+    std::array<PortRow, std::ranges::count_if(attention::kOperands, kIsUsed)> ports{};
+    std::size_t next = 0;
+    for (attention::Operand const& row : attention::kOperands) {
+        if (!kIsUsed(row)) continue;
+        PortRow& port = ports[next++];
+        bool const is_backward = use == &attention::Operand::backward;
+        port = {row.port, row.name, attention::reads(row.*use) ? Direction::Input : Direction::Output,
+                attention::is_required(row.*use) ? Presence::Required : Presence::Optional,
+                is_backward ? row.summary_in_backward() : row.summary};
+        if (row.round != attention::kOwnRound) port.round = row.round;
+    }
+    return ports;
 }
 
 // Joins tables at compile time.
@@ -64,13 +55,10 @@ constexpr std::array<Row, A + B> join(std::array<Row, A> const& a, std::array<Ro
 // Of a packed tensor {B, H, S, D} whose rows hold all heads: how sequences of different lengths lie in one.
 core::Dims rows_first_strides(core::Dims const& dim);
 
-// Of what says where each batch entry starts and the last one ends; empty where no number counts them.
-core::Dims boundary_dims(std::int64_t batches);
-
 // Fills an output's dims and packed strides, and its type, where they are empty; nothing where no tensor is connected.
 void infer_output(TensorSpec* tensor, core::Dims const& dim);
 void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type);
-// Of 8-bit attention: one FLOAT each.
-void infer_amaxes(GraphSpec& graph, Node const& node);
+// The same for all outputs of attention: a gradient follows what it is the gradient of, the others follow sizes.
+void infer_results(GraphSpec& graph, Node const& node);
 
 }  // namespace cudnn_frontend::nodes

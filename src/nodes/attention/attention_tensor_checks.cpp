@@ -17,11 +17,11 @@ using namespace attention;
 constexpr std::int64_t kMaxLength = std::int64_t{1} << 28;
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;  // of an intermediate, 4 bytes each
 
-// What is more than one number, or may be; all of it lies in memory.
-constexpr int kTensorPorts[] = {
-    Q,        K,          V,   O,   dO,    Stats,        Bias,         Seq_len_q,    Seq_len_kv,  Dropout_mask,
-    Rng_dump, dQ,         dK,  dV,  dBias, Page_table_k, Page_table_v, Sink_token,   dSink_token, Max,
-    Sum_exp,  Block_mask, Q_T, K_T, dO_T,  dO_f16,       Cu_seq_len_q, Cu_seq_len_kv};
+// What is more than one number, or may be; all of it lies in memory. Modifiers and block scales have rules of their
+// own.
+constexpr bool is_tensor(Operand const& row) {
+    return row.shape != shapes::kNumber && row.shape != shapes::kBlocks && row.round == kOwnRound;
+}
 
 bool has_port(RuleScope const& scope, int port, Direction direction) {
     auto const ports = schema_of(scope.node().kind()).ports;
@@ -55,15 +55,10 @@ void expect_heads_divide(RuleScope const& scope, int port, std::int64_t query_he
                       text("give ", kPort, " as many heads as Q, or 1 head for all of them"));
 }
 
-void expect_like(RuleScope const& scope, int gradient, int source, char const* meaning) {
-    TensorSpec const* const original = scope.tensor_4d(source);
-    if (original != nullptr) expect_dims(scope, gradient, original->dim, meaning);
-}
-
 }  // namespace
 
 void has_four_dims(RuleScope const& scope) {
-    for (int const port : kTensorPorts) {
+    for (int const port : kPortsWhere<is_tensor>) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || tensor->dim.empty() || tensor->dim.size() == 4) continue;
         scope.report_port(port, text(kPort, " with ", tensor->dim.size(), " dims ", tensor->dim),
@@ -73,7 +68,7 @@ void has_four_dims(RuleScope const& scope) {
 }
 
 void head_size_is_contiguous(RuleScope const& scope) {
-    for (int const port : {Q, K, V, O, dO, dQ, dK, dV, Q_T, K_T, dO_T, dO_f16}) {
+    for (int const port : kPortsWhere<has_vectors>) {
         TensorSpec const* const tensor = scope.tensor_4d(port);
         if (tensor == nullptr || tensor->stride.size() != 4 || tensor->dim[3] == 1 || tensor->stride[3] == 1) continue;
         scope.report_port(port, text(kPort, " with strides ", tensor->stride),
@@ -116,23 +111,6 @@ void key_lengths_agree(RuleScope const& scope) {
     expect_size(scope, V, 2, k->dim[2], "length", "give K and V one length");
 }
 
-void o_has_dims(RuleScope const& scope) {
-    TensorSpec const* const q = scope.tensor_4d(Q);
-    TensorSpec const* const v = scope.tensor_4d(V);
-    if (q == nullptr || v == nullptr) return;
-    for (int const port : {O, dO, dO_T, dO_f16}) {
-        expect_dims(scope, port, {q->dim[0], q->dim[1], q->dim[2], v->dim[3]}, "{B, Hq, Sq, Dv} of Q and V");
-    }
-}
-
-void stats_has_dims(RuleScope const& scope) {
-    TensorSpec const* const q = scope.tensor_4d(Q);
-    if (q == nullptr) return;
-    expect_dims(scope, Stats, {q->dim[0], q->dim[1], q->dim[2], 1}, "{B, Hq, Sq, 1} of Q");
-}
-
-void stats_is_float(RuleScope const& scope) { expect_type(scope, Stats, DataType_t::FLOAT); }
-
 void io_types_agree(RuleScope const& scope) {
     TensorSpec const* const q = scope.tensor(Q);
     if (q == nullptr || !has_type(*q) || is_fp8(scope.node())) return;
@@ -145,10 +123,6 @@ void io_types_agree(RuleScope const& scope) {
         return;
     }
     for (int const port : {K, V}) expect_type(scope, port, io);
-}
-
-void result_types_fit(RuleScope const& scope) {
-    for (int const port : {O, dO, dQ, dK, dV, dBias}) expect_wide_type(scope, port);
 }
 
 void computes_in_float(RuleScope const& scope) {
@@ -187,7 +161,7 @@ void intermediates_fit(RuleScope const& scope) {
 }
 
 void tensors_are_in_memory(RuleScope const& scope) {
-    for (int const port : kTensorPorts) {
+    for (int const port : kPortsWhere<is_tensor>) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || !has_port(scope, port, Direction::Input)) continue;
         if (!tensor->is_by_value && !tensor->is_constant) continue;
@@ -204,12 +178,6 @@ void stats_as_asked(RuleScope const& scope) {
                       is_connected ? "a Stats tensor and generate_stats off" : "generate_stats on and no Stats tensor",
                       "a Stats tensor exactly where generate_stats is on",
                       is_connected ? "call set_generate_stats(true)" : "connect a tensor to Stats");
-}
-
-void gradients_have_dims(RuleScope const& scope) {
-    expect_like(scope, dQ, Q, "those of Q");
-    expect_like(scope, dK, K, "those of K");
-    expect_like(scope, dV, V, "those of V");
 }
 
 }  // namespace cudnn_frontend::nodes::attention_checks

@@ -14,6 +14,8 @@ namespace {
 using namespace attention;
 using attention_checks::name;
 
+constexpr bool is_result(Operand const& row) { return row.type == TypeClass::Result; }
+
 bool is_scale_port(Node const& node, int port) {
     return std::ranges::any_of(block_scaled_ports(node), [&](BlockScaled const& row) { return row.scale == port; });
 }
@@ -105,7 +107,7 @@ void scales_are_of_one_kind(RuleScope const& scope) {
 
 void results_are_half(RuleScope const& scope) {
     if (!is_block_scaled(scope.node())) return;
-    for (int const port : {O, dO_f16, dQ, dK, dV}) {
+    for (int const port : kPortsWhere<is_result>) {
         attention_checks::expect_one_of(scope, port, core::is_half, "type HALF or BFLOAT16: no scale comes with it",
                                         "call set_data_type(DataType_t::BFLOAT16)");
     }
@@ -120,9 +122,9 @@ void copies_agree(RuleScope const& scope) {
 
 void rows_are_dense(RuleScope const& scope) {
     if (!is_block_scaled(scope.node())) return;
-    for (int const port : {Q, K, V, O, dO, Stats, Max, Sum_exp, dQ, dK, dV, Page_table_k, Page_table_v}) {
+    for (int const port : kPortsWhere<may_be_ragged>) {
         TensorSpec const* const tensor = scope.tensor(port);
-        bool const is_table = port == Page_table_k || port == Page_table_v;
+        bool const is_table = is_page_table(operand(port));
         if (tensor == nullptr || !(is_table || tensor->ragged_offset != kNoTensor)) continue;
         scope.report_port(port, text(is_table ? "the page table " : "ragged ", kPort),
                           "sequences padded to one length, since blocks of scales may not end with one",

@@ -10,9 +10,9 @@
 namespace cudnn_frontend::nodes {
 
 // Whether only 8-bit attention has the port: a factor where it is an input, a greatest magnitude where it is an output.
-constexpr bool is_fp8_port(int port) { return port >= attention::Descale_q && port <= attention::Amax_dP; }
+constexpr bool is_fp8_port(int port) { return attention::operand(port).part == attention::Part::Fp8; }
 // Whether only block-scaled attention has the port.
-constexpr bool is_block_port(int port) { return port >= attention::Q_T && port <= attention::Descale_dO_T; }
+constexpr bool is_block_port(int port) { return attention::operand(port).part == attention::Part::Blocks; }
 
 // Whether the node is 8-bit attention: it has such a port connected, or says that it is block-scaled. Builders always
 // connect the greatest magnitudes.

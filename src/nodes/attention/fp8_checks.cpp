@@ -22,6 +22,9 @@ void for_each_fp8_port(RuleScope const& scope, Visit const& visit) {
     }
 }
 
+constexpr bool is_8_bit_result(Operand const& row) { return row.type == TypeClass::Result && row.part == Part::Any; }
+constexpr bool has_no_scale(Operand const& row) { return row.type == TypeClass::Wide; }
+
 bool is_narrow(DataType_t type) { return core::is_fp8(type) || core::is_half(type); }
 
 }  // namespace
@@ -53,8 +56,8 @@ void factors_are_float(RuleScope const& scope) {
     for_each_fp8_port(scope, [&](PortRow const& row, TensorSpec const* tensor) {
         bool const is_block_scale = is_block_scaled(scope.node()) && row.direction == Direction::Input;
         if (tensor == nullptr || is_block_scale) return;
-        attention_checks::expect_one_element(scope, row.port);
-        attention_checks::expect_type(scope, row.port, DataType_t::FLOAT);
+        attention_checks::expect_own_dims(scope, row.port);
+        attention_checks::expect_own_type(scope, row.port);
     });
 }
 
@@ -82,7 +85,7 @@ void factors_of_products_are_fp8(RuleScope const& scope) {
 
 void results_are_narrow(RuleScope const& scope) {
     if (!is_fp8(scope.node()) || is_block_scaled(scope.node())) return;
-    for (int const port : {O, dQ, dK, dV}) {
+    for (int const port : kPortsWhere<is_8_bit_result>) {
         expect_one_of(scope, port, is_narrow, "type FP8_E4M3, FP8_E5M2, HALF or BFLOAT16",
                       "call set_data_type(DataType_t::FP8_E4M3)");
     }
@@ -90,7 +93,7 @@ void results_are_narrow(RuleScope const& scope) {
 
 void side_tensors_are_wider(RuleScope const& scope) {
     if (!is_fp8(scope.node())) return;
-    for (int const port : {Bias, dBias, Dropout_mask, Sink_token}) {
+    for (int const port : kPortsWhere<has_no_scale>) {
         expect_one_of(scope, port, attention_checks::is_wide, "type HALF, BFLOAT16 or FLOAT: no scale comes with it",
                       "call set_data_type(DataType_t::FLOAT)");
     }

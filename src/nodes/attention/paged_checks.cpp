@@ -36,10 +36,6 @@ void paged_has_padding(RuleScope const& scope) {
     });
 }
 
-void tables_are_int32(RuleScope const& scope) {
-    for (int const table : {Page_table_k, Page_table_v}) expect_type(scope, table, DataType_t::INT32);
-}
-
 void tables_have_dims(RuleScope const& scope) {
     TensorSpec const* const q = scope.tensor_4d(Q);
     std::int64_t const keys = attention_checks::key_count(scope);
@@ -106,9 +102,6 @@ void containers_are_not_ragged(RuleScope const& scope) {
     });
 }
 
-void tables_are_given(RuleScope const& scope) {
-    constexpr int kTables[] = {Page_table_k, Page_table_v};
-    expect_given_tables(scope, kTables);
-}
+void tables_are_given(RuleScope const& scope) { expect_given_tables(scope, kPortsWhere<is_page_table>); }
 
 }  // namespace cudnn_frontend::nodes::paged_checks

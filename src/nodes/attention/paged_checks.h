@@ -6,7 +6,6 @@
 namespace cudnn_frontend::nodes::paged_checks {
 
 void paged_has_padding(RuleScope const& scope);
-void tables_are_int32(RuleScope const& scope);
 void tables_have_dims(RuleScope const& scope);
 void page_sizes_fit(RuleScope const& scope);
 void stated_length_is_for_pages(RuleScope const& scope);

@@ -62,4 +62,12 @@ core::Dims score_dims(GraphSpec const& graph, Node const& node) {
     return {q->dim[0], q->dim[1], q->dim[2], keys};
 }
 
+Sizes attention_sizes(GraphSpec const& graph, Node const& node) {
+    core::Dims const scores = score_dims(graph, node);
+    if (scores.empty()) return {};
+    TensorSpec const* const v = graph.tensor(node, V);
+    bool const has_width = v != nullptr && v->dim.size() == 4;
+    return {scores[0], scores[1], scores[2], scores[3], has_width ? v->dim[3] : kUnknown};
+}
+
 }  // namespace cudnn_frontend::nodes

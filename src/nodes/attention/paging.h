@@ -22,5 +22,7 @@ std::int64_t key_count(GraphSpec const& graph, Node const& node);
 
 // {B, Hq, Sq, Skv}; empty where Q or the key count is not known.
 core::Dims score_dims(GraphSpec const& graph, Node const& node);
+// The same and the width of V; all unknown where the scores are.
+attention::Sizes attention_sizes(GraphSpec const& graph, Node const& node);
 
 }  // namespace cudnn_frontend::nodes

@@ -14,15 +14,8 @@
 namespace cudnn_frontend::nodes::ragged_checks {
 namespace {
 
-// What may be packed: tensors with rows of queries or of keys, or of pages of keys.
-constexpr int kRowPorts[] = {attention::Q,           attention::K,     attention::V,       attention::O,
-                             attention::dO,          attention::Stats, attention::dQ,      attention::dK,
-                             attention::dV,          attention::Max,   attention::Sum_exp, attention::Page_table_k,
-                             attention::Page_table_v};
-
 bool is_row_port(PortUse const& use) {
-    return attention_fields(*use.node) != nullptr &&
-           std::ranges::find(kRowPorts, use.port->port) != std::end(kRowPorts);
+    return attention_fields(*use.node) != nullptr && attention::may_be_ragged(attention::operand(use.port->port));
 }
 
 // How many of the offset's units a row takes, as a fraction in lowest terms.
@@ -42,11 +35,9 @@ std::string row_text(TensorSpec const& tensor) {
 std::pair<TensorId, std::int64_t> rows_of(GraphSpec const& graph, PortUse const& use) {
     using namespace attention;
     int const port = use.port->port;
-    constexpr int kOfKeys[] = {K, V, dK, dV, Page_table_k, Page_table_v};
-    bool const is_of_keys = std::ranges::find(kOfKeys, port) != std::end(kOfKeys);
+    bool const is_table = is_page_table(operand(port)), is_of_keys = is_table || has_key_rows(operand(port));
     auto const tensor_at = [&](Port at) { return use.node->ports[static_cast<std::size_t>(at)]; };
     auto const [lengths, sums] = is_of_keys ? kKeyLengths : kQueryLengths;
-    bool const is_table = port == Page_table_k || port == Page_table_v;
     return {tensor_at(sums) != kNoTensor ? tensor_at(sums) : tensor_at(lengths),
             is_table ? page_size(graph, *use.node, port == Page_table_k ? K : V) : 0};
 }
@@ -85,7 +76,7 @@ void check_offset(RuleScope const& scope, TensorSpec const& tensor, TensorSpec c
                      "INT32 or INT64", "call set_data_type(DataType_t::INT32)");
     }
     if (tensor.dim.size() != 4 || offset.dim.empty()) return;
-    core::Dims const wanted = boundary_dims(tensor.dim[0]);
+    core::Dims const wanted = attention::dims_of(attention::shapes::kEnds, {.batches = tensor.dim[0]});
     if (wanted.empty() || offset.dim == wanted) return;
     scope.report(tensor, text("the ragged offset '", scope.label(offset), "' with dims ", offset.dim),
                  text("dims ", wanted, ": where each batch entry starts, and where the last one ends"),
@@ -195,7 +186,7 @@ void uses_agree_on_rows(RuleScope const& scope) {
 
 void ragged_has_padding(RuleScope const& scope) {
     if (attention_fields(scope.node())->padding_mask) return;
-    for (int const port : kRowPorts) {
+    for (int const port : attention::kPortsWhere<attention::may_be_ragged>) {
         TensorSpec const* const tensor = scope.tensor(port);
         if (tensor == nullptr || tensor->ragged_offset == kNoTensor) continue;
         scope.report_port(port, "a ragged offset without a padding mask",

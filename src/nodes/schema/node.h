@@ -1,6 +1,7 @@
 // What a node is, as a value: its kind's fields and, for each port, a tensor.
 #pragma once
 
+#include "core/attention_operands.h"
 #include "nodes/schema/tensor_spec.h"
 
 #include <cudnn_frontend/types.h>
@@ -13,81 +14,9 @@
 
 namespace cudnn_frontend::nodes {
 
-// The ports of attention, forward and backward together, so that what both share is written once.
-namespace attention {
-enum Port : int {
-    Q,
-    K,
-    V,
-    O,
-    dO,
-    Stats,
-    Attn_scale,
-    Bias,
-    Seq_len_q,
-    Seq_len_kv,
-    Seed,
-    Offset,
-    Dropout_mask,
-    Dropout_scale,
-    Dropout_scale_inv,
-    Rng_dump,
-    Score,
-    Score_mod,
-    dScore,
-    dScore_mod,
-    dQ,
-    dK,
-    dV,
-    dBias,
-    Page_table_k,
-    Page_table_v,
-    Sink_token,
-    dSink_token,
-    Max,
-    Sum_exp,
-    Block_mask,
-    // Of 8-bit attention alone: factors after reading, factors before writing, greatest magnitudes.
-    Descale_q,
-    Descale_k,
-    Descale_v,
-    Descale_o,
-    Descale_dO,
-    Descale_s,
-    Descale_dP,
-    Scale_s,
-    Scale_o,
-    Scale_dQ,
-    Scale_dK,
-    Scale_dV,
-    Scale_dP,
-    Amax_s,
-    Amax_o,
-    Amax_dQ,
-    Amax_dK,
-    Amax_dV,
-    Amax_dP,
-    // Of block-scaled attention alone: the same numbers with blocks along the sequence, and unquantized ones.
-    Q_T,
-    K_T,
-    dO_T,
-    dO_f16,
-    Descale_q_T,
-    Descale_k_T,
-    Descale_dO_T,
-    // Instead of lengths: where each sequence ends, counted from the first row of all.
-    Cu_seq_len_q,
-    Cu_seq_len_kv,
-    kPorts
-};
+// Its ports and what is known of them: core/attention_operands.h.
+namespace attention = core::attention;
 
-// The lengths of sequences come as themselves or as their sums.
-struct LengthPorts {
-    Port lengths, sums;
-};
-inline constexpr LengthPorts kQueryLengths{Seq_len_q, Cu_seq_len_q};
-inline constexpr LengthPorts kKeyLengths{Seq_len_kv, Cu_seq_len_kv};
-}
 namespace pointwise {
 enum Port : int { In_0, In_1, In_2, Out_0, kPorts };
 }

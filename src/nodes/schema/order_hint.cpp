@@ -17,13 +17,18 @@ using namespace attention;
 // Each try validates the graph again.
 constexpr std::size_t kMostNodes = 64;
 
+constexpr bool has_rows(Operand const& row) { return may_be_ragged(row) && !is_page_table(row); }
+constexpr bool has_columns(Operand const& row) { return has_rows(row) && has_vectors(row); }
+constexpr bool is_of_keys(Operand const& row) { return has_columns(row) && has_key_rows(row); }
+constexpr bool is_of_queries(Operand const& row) { return has_columns(row) && has_query_rows(row); }
+
 // What is exchanged together, in the order of trying: all tensors with heads and rows first, since a program has one
 // convention; then all but what is often made apart from them; then the sides, and single tensors.
-constexpr int kAll[] = {Q, K, V, O, dO, dQ, dK, dV, Stats, Max, Sum_exp};
-constexpr int kOfColumns[] = {Q, K, V, O, dO, dQ, dK, dV};
+constexpr auto kAll = kPortsWhere<has_rows>;
+constexpr auto kOfColumns = kPortsWhere<has_columns>;
 constexpr int kInputs[] = {Q, K, V};
-constexpr int kOfKeys[] = {K, V, dK, dV};
-constexpr int kOfQueries[] = {Q, O, dO, dQ};
+constexpr auto kOfKeys = kPortsWhere<is_of_keys>;
+constexpr auto kOfQueries = kPortsWhere<is_of_queries>;
 constexpr int kResults[] = {O, dO, Stats};
 constexpr int kAlone[] = {K, V, O, dO, Stats};
 
