@@ -1,5 +1,6 @@
 // Attention nodes as one operation, for targets that have it.
 #include "expand/node_expansions.h"
+#include "ir/ports.h"
 #include "nodes/attention/paging.h"
 
 namespace cudnn_frontend::expand {
@@ -18,53 +19,44 @@ static ir::AttentionOptions options_of(AttentionScope const& at) {
     return options;
 }
 
-// What forward and backward take alike.
+// Whether the node's options, as they are set, use what is connected. What no operation reads needs no pointer.
+static bool uses(AttentionScope const& at, Port port) {
+    switch (port) {
+        case Port::Attn_scale: return !at.fields().attn_scale;
+        case Port::Seed:
+        case Port::Offset:
+        case Port::Rng_dump: return at.generates_dropout();
+        case Port::Dropout_mask:
+        case Port::Dropout_scale: return at.applies_dropout_mask();
+        case Port::Sink_token: return !at.is_backward() || at.is_connected(Port::dSink_token);
+        default: return true;
+    }
+}
+
+static ir::ValueId operand_of(AttentionScope const& at, Port port) {
+    if (port == Port::Seq_len_q) return at.seq_len_q();
+    if (port == Port::Seq_len_kv) return at.seq_len_kv();
+    return uses(at, port) ? at.port(port) : ir::kNoValue;
+}
+
 template <class Op>
-static Op common_op(AttentionScope const& at) {
+static Op operation(AttentionScope& at) {
     Op op;
     op.options = options_of(at);
-    op.q = at.port(Port::Q);
-    op.k = at.port(Port::K);
-    op.v = at.port(Port::V);
-    op.o = at.port(Port::O);
-    op.stats = at.port(Port::Stats);
-    if (!at.fields().attn_scale) op.scale = at.port(Port::Attn_scale);
-    op.bias = at.port(Port::Bias);
-    op.seq_len_q = at.seq_len_q();
-    op.seq_len_kv = at.seq_len_kv();
-    if (at.generates_dropout()) {
-        op.seed = at.port(Port::Seed);
-        op.offset = at.port(Port::Offset);
-        op.rng_dump = at.port(Port::Rng_dump);
-    } else if (at.applies_dropout_mask()) {
-        op.dropout_mask = at.port(Port::Dropout_mask);
-        op.dropout_scale = at.port(Port::Dropout_scale);
-    }
+    ir::for_each_operand(op, core::attention::is_used,
+                         [&](auto const& row, ir::ValueId& id) { id = operand_of(at, row.port); });
     return op;
 }
 
 void expand_fused_forward(AttentionScope& at) {
-    auto op = common_op<ir::SdpaForwardOp>(at);
-    op.page_table_k = at.port(Port::Page_table_k);
-    op.page_table_v = at.port(Port::Page_table_v);
-    op.block_mask = at.port(Port::Block_mask);
+    auto op = operation<ir::SdpaForwardOp>(at);
     if (nodes::has_pages(at.node())) op.keys = at.keys();
-    op.sink = at.port(Port::Sink_token);
-    op.max = at.port(Port::Max);
-    op.sum_exp = at.port(Port::Sum_exp);
     at.add_node(op);
 }
 
 void expand_fused_backward(AttentionScope& at) {
-    auto op = common_op<ir::SdpaBackwardOp>(at);
+    auto op = operation<ir::SdpaBackwardOp>(at);
     op.deterministic = std::get<nodes::SdpaBackwardFields>(at.node().fields).deterministic;
-    op.d_o = at.port(Port::dO);
-    op.d_q = at.port(Port::dQ);
-    op.d_k = at.port(Port::dK);
-    op.d_v = at.port(Port::dV);
-    op.d_bias = at.port(Port::dBias);
-    op.d_sink = at.port(Port::dSink_token);
-    if (op.d_sink != ir::kNoValue) op.sink = at.port(Port::Sink_token);
     at.add_node(op);
 }
 

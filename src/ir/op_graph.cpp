@@ -17,10 +17,23 @@ std::vector<Operand> connected(Body const& body, std::span<Port<Body> const> por
     return operands;
 }
 
+template <Attention Op>
+std::vector<Operand> connected(Op const& op, bool (*is_used_so)(attention::Use use)) {
+    std::vector<Operand> operands;
+    for_each_operand(op, is_used_so, [&](attention::Operand const& row, ValueId id) {
+        if (id != kNoValue) operands.push_back({row.label, id});
+    });
+    return operands;
+}
+
 struct Inputs {
     template <class Body>
     std::vector<Operand> operator()(Body const& body) const {
         return connected<Body>(body, Ports<Body>::inputs);
+    }
+    template <Attention Body>
+    std::vector<Operand> operator()(Body const& body) const {
+        return connected(body, attention::reads);
     }
     std::vector<Operand> operator()(PointwiseOp const& body) const {
         std::vector<Operand> operands;
@@ -35,6 +48,10 @@ struct Outputs {
     template <class Body>
     std::vector<Operand> operator()(Body const& body) const {
         return connected<Body>(body, Ports<Body>::outputs);
+    }
+    template <Attention Body>
+    std::vector<Operand> operator()(Body const& body) const {
+        return connected(body, attention::makes);
     }
     std::vector<Operand> operator()(PointwiseOp const& body) const {
         if (body.out == kNoValue) return {};
@@ -74,9 +91,11 @@ std::vector<Operand> outputs_of(Op const& op) { return std::visit(Outputs{}, op.
 char const* kind_name(Op const& op) { return std::visit(KindName{}, op.body); }
 
 std::int64_t key_count(OpGraph const& graph, SdpaForwardOp const& op) {
-    return op.keys ? *op.keys : graph.value(op.k).dim[2];
+    return op.keys ? *op.keys : graph.value(op.operands[attention::K]).dim[2];
 }
-std::int64_t key_count(OpGraph const& graph, SdpaBackwardOp const& op) { return graph.value(op.k).dim[2]; }
+std::int64_t key_count(OpGraph const& graph, SdpaBackwardOp const& op) {
+    return graph.value(op.operands[attention::K]).dim[2];
+}
 std::int64_t key_count(OpGraph const& graph, PagedLoadOp const& op) { return graph.value(op.y).dim[2]; }
 
 ValueId OpGraph::storage_of(ValueId id) const {

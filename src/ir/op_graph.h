@@ -2,6 +2,7 @@
 // what another backend takes in other forms alone, its own passes change.
 #pragma once
 
+#include "core/attention_operands.h"
 #include "core/dims.h"
 #include "core/result.h"
 
@@ -182,29 +183,27 @@ struct AttentionOptions {
     friend bool operator==(AttentionOptions const&, AttentionOptions const&) = default;
 };
 
-// Attention as one operation. Values that an option does not use are kNoValue. K and V are not transposed.
+namespace attention = core::attention;
+
+// Attention as one operation, with a value for each of its operands (core/attention_operands.h); none where an option
+// does not use it. K and V are not transposed.
 struct SdpaForwardOp {
+    static constexpr auto kUse = &attention::Operand::forward;
+
     AttentionOptions options;
-    ValueId q = kNoValue, k = kNoValue, v = kNoValue;
-    ValueId scale = kNoValue, bias = kNoValue, sink = kNoValue, seq_len_q = kNoValue, seq_len_kv = kNoValue;
-    ValueId seed = kNoValue, offset = kNoValue, dropout_mask = kNoValue, dropout_scale = kNoValue;
-    // Where a table is there, K or V is a container as in PagedLoadOp.
-    ValueId page_table_k = kNoValue, page_table_v = kNoValue;
-    ValueId block_mask = kNoValue;
+    // Where a page table is there, K or V is a container as in PagedLoadOp.
+    attention::OfOperation<ValueId> operands{kNoValue};
     std::optional<std::int64_t> keys;  // of paged K or V
-    ValueId o = kNoValue, stats = kNoValue, max = kNoValue, sum_exp = kNoValue, rng_dump = kNoValue;
 
     friend bool operator==(SdpaForwardOp const&, SdpaForwardOp const&) = default;
 };
 
 struct SdpaBackwardOp {
+    static constexpr auto kUse = &attention::Operand::backward;
+
     AttentionOptions options;
+    attention::OfOperation<ValueId> operands{kNoValue};
     bool deterministic = false;
-    ValueId q = kNoValue, k = kNoValue, v = kNoValue, o = kNoValue, d_o = kNoValue, stats = kNoValue;
-    ValueId scale = kNoValue, bias = kNoValue, sink = kNoValue, seq_len_q = kNoValue, seq_len_kv = kNoValue;
-    ValueId seed = kNoValue, offset = kNoValue, dropout_mask = kNoValue, dropout_scale = kNoValue;
-    ValueId d_q = kNoValue, d_k = kNoValue, d_v = kNoValue, d_bias = kNoValue, d_sink = kNoValue;
-    ValueId rng_dump = kNoValue;
 
     friend bool operator==(SdpaBackwardOp const&, SdpaBackwardOp const&) = default;
 };

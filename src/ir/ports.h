@@ -3,6 +3,8 @@
 
 #include "ir/op_graph.h"
 
+#include <type_traits>
+
 namespace cudnn_frontend::ir {
 
 enum class Need { Required, Optional };
@@ -84,56 +86,18 @@ struct Ports<BlockQuantizeOp> {
     static constexpr Port<BlockQuantizeOp> outputs[] = {{"y", &BlockQuantizeOp::y}, {"scale", &BlockQuantizeOp::scale}};
 };
 
-template <>
-struct Ports<SdpaForwardOp> {
-    using Op = SdpaForwardOp;
-    static constexpr Port<Op> inputs[] = {{"q", &Op::q},
-                                          {"k", &Op::k},
-                                          {"v", &Op::v},
-                                          {"scale", &Op::scale, Need::Optional},
-                                          {"bias", &Op::bias, Need::Optional},
-                                          {"sink", &Op::sink, Need::Optional},
-                                          {"seq_len_q", &Op::seq_len_q, Need::Optional},
-                                          {"seq_len_kv", &Op::seq_len_kv, Need::Optional},
-                                          {"seed", &Op::seed, Need::Optional},
-                                          {"offset", &Op::offset, Need::Optional},
-                                          {"dropout_mask", &Op::dropout_mask, Need::Optional},
-                                          {"dropout_scale", &Op::dropout_scale, Need::Optional},
-                                          {"page_table_k", &Op::page_table_k, Need::Optional},
-                                          {"page_table_v", &Op::page_table_v, Need::Optional},
-                                          {"block_mask", &Op::block_mask, Need::Optional}};
-    static constexpr Port<Op> outputs[] = {{"o", &Op::o},
-                                           {"stats", &Op::stats, Need::Optional},
-                                           {"max", &Op::max, Need::Optional},
-                                           {"sum_exp", &Op::sum_exp, Need::Optional},
-                                           {"rng_dump", &Op::rng_dump, Need::Optional}};
-};
+// Those of attention stand in core/attention_operands.h.
+template <class Op>
+concept Attention =
+    std::is_same_v<std::remove_const_t<Op>, SdpaForwardOp> || std::is_same_v<std::remove_const_t<Op>, SdpaBackwardOp>;
 
-template <>
-struct Ports<SdpaBackwardOp> {
-    using Op = SdpaBackwardOp;
-    static constexpr Port<Op> inputs[] = {{"q", &Op::q},
-                                          {"k", &Op::k},
-                                          {"v", &Op::v},
-                                          {"o", &Op::o},
-                                          {"d_o", &Op::d_o},
-                                          {"stats", &Op::stats},
-                                          {"scale", &Op::scale, Need::Optional},
-                                          {"bias", &Op::bias, Need::Optional},
-                                          {"sink", &Op::sink, Need::Optional},
-                                          {"seq_len_q", &Op::seq_len_q, Need::Optional},
-                                          {"seq_len_kv", &Op::seq_len_kv, Need::Optional},
-                                          {"seed", &Op::seed, Need::Optional},
-                                          {"offset", &Op::offset, Need::Optional},
-                                          {"dropout_mask", &Op::dropout_mask, Need::Optional},
-                                          {"dropout_scale", &Op::dropout_scale, Need::Optional}};
-    static constexpr Port<Op> outputs[] = {{"d_q", &Op::d_q},
-                                           {"d_k", &Op::d_k},
-                                           {"d_v", &Op::d_v},
-                                           {"d_bias", &Op::d_bias, Need::Optional},
-                                           {"d_sink", &Op::d_sink, Need::Optional},
-                                           {"rng_dump", &Op::rng_dump, Need::Optional}};
-};
+// Calls visit(row of the table, value) for each operand, connected or not, that is used so.
+template <Attention Op, class Visit>
+void for_each_operand(Op& op, bool (*is_used_so)(attention::Use use), Visit const& visit) {
+    for (attention::Operand const& row : attention::kOperands) {
+        if (attention::is_of_operation(row) && is_used_so(row.*Op::kUse)) visit(row, op.operands[row.port]);
+    }
+}
 
 inline constexpr char const* kPointwiseLabels[] = {"in_0", "in_1", "in_2"};
 

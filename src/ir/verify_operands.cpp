@@ -58,6 +58,11 @@ class OperandCheck {
         require_ports<Body>(body, Ports<Body>::inputs);
         require_ports<Body>(body, Ports<Body>::outputs);
     }
+    template <Attention Body>
+    void check_presence(Body const& body) {
+        for_each_operand(body, attention::is_required,
+                         [&](attention::Operand const& row, ValueId id) { require(row.label, id); });
+    }
     void check_presence(PointwiseOp const& op) {
         std::size_t const needed = core::operand_count(op.mode);
         for (std::size_t i = 0; i < std::size(op.in); ++i) {
@@ -136,16 +141,17 @@ class OperandCheck {
     void check(BlockQuantizeOp const& op) { check_blocks(op.x, op.scale, op.y, op.axis); }
     void check_blocks(ValueId x, ValueId scale, ValueId y, std::int64_t axis);
     void check(SdpaForwardOp const& op);
-    void check(SdpaBackwardOp const& op);
-    // Whether there are dims to look at further.
+    void check(SdpaBackwardOp const& op) { check_attention(op); }
+    using Operands = attention::OfOperation<ValueId>;
     template <class Attention>
-    bool check_attention(Attention const& op);
-    template <class Attention>
-    void check_keys_and_values(Attention const& op);
+    void check_attention(Attention const& op);
+    void check_operand(attention::Operand const& row, Operands const& operands, attention::Sizes const& sizes);
+    void check_keys_and_values(Operands const& operands, std::int64_t keys);
+    void check_options(AttentionOptions const& options, Operands const& operands);
     struct Pages {
         std::int64_t batches, keys;
     };
-    void check_block_mask(ValueId mask, core::Dims const& scores);
+    void check_block_mask(ValueId mask, attention::Sizes const& sizes);
     void check_pages(ValueId container, ValueId table, ValueId length, Pages const& needed);
     bool check_rank_4(std::initializer_list<Operand> operands);
 
@@ -267,17 +273,17 @@ void OperandCheck::check(PagedLoadOp const& op) {
     check_pages(op.container, op.table, op.length, {y[0], keys});
 }
 
-void OperandCheck::check_block_mask(ValueId mask, core::Dims const& scores) {
-    if (mask == kNoValue) return;
-    core::attention::Sizes const sizes{scores[0], scores[1], scores[2], scores[3]};
-    check_dims("block_mask", mask, core::attention::dims_of(core::attention::shapes::kTiles, sizes));
+void OperandCheck::check_block_mask(ValueId mask, attention::Sizes const& sizes) {
+    check_dims("block_mask", mask, attention::dims_of(attention::shapes::kTiles, sizes));
     DataType_t const type = graph_.value(mask).type;
     if (type == DataType_t::UINT8) return;
     fail("has " + show("block_mask", mask) + " of type " + core::name_of(type) + "; needs UINT8");
 }
 
 void OperandCheck::check(BlockMaskOp const& op) {
-    if (check_rank_4({{"y", op.y}})) check_block_mask(op.mask, dim(op.y));
+    if (!check_rank_4({{"y", op.y}})) return;
+    core::Dims const& scores = dim(op.y);
+    check_block_mask(op.mask, {scores[0], scores[1], scores[2], scores[3]});
 }
 
 void OperandCheck::check_blocks(ValueId x, ValueId scale, ValueId y, std::int64_t axis) {
@@ -292,91 +298,85 @@ void OperandCheck::check_blocks(ValueId x, ValueId scale, ValueId y, std::int64_
     fail("has " + show("scale", scale) + " of type " + core::name_of(type) + "; needs FP8_E8M0");
 }
 
-ValueId key_table(SdpaForwardOp const& op) { return op.page_table_k; }
-ValueId value_table(SdpaForwardOp const& op) { return op.page_table_v; }
-ValueId key_table(SdpaBackwardOp const&) { return kNoValue; }
-ValueId value_table(SdpaBackwardOp const&) { return kNoValue; }
-
-template <class Attention>
-void OperandCheck::check_keys_and_values(Attention const& op) {
-    core::Dims const& q = dim(op.q);
-    std::int64_t const keys = key_count(graph_, op);
+void OperandCheck::check_keys_and_values(Operands const& operands, std::int64_t keys) {
+    using namespace attention;
+    core::Dims const& q = dim(operands[Q]);
     struct Rows {
         char const* label;
         ValueId value, table;
     };
-    for (Rows const& rows : {Rows{"k", op.k, key_table(op)}, Rows{"v", op.v, value_table(op)}}) {
+    for (Rows const& rows :
+         {Rows{"k", operands[K], operands[Page_table_k]}, Rows{"v", operands[V], operands[Page_table_v]}}) {
         core::Dims const& have = dim(rows.value);
         bool const is_paged = rows.table != kNoValue;
         if ((!is_paged && have[0] != 1 && have[0] != q[0]) || q[1] % have[1] != 0) {
             fail("has " + show(rows.label, rows.value) + "; batch " + std::to_string(q[0]) +
                  " or 1, and a number of heads that divides " + std::to_string(q[1]) + ", are needed");
         }
-        if (is_paged) check_pages(rows.value, rows.table, op.seq_len_kv, {q[0], keys});
+        if (is_paged) check_pages(rows.value, rows.table, operands[Seq_len_kv], {q[0], keys});
         else if (have[2] != keys) {
-            fail("has " + show("k", op.k) + " and " + show("v", op.v) + "; both need one sequence length");
+            fail("has " + show("k", operands[K]) + " and " + show("v", operands[V]) +
+                 "; both need one sequence length");
         }
     }
-    if (dim(op.k)[3] != q[3]) {
-        fail("has " + show("k", op.k) + "; its vectors need " + std::to_string(q[3]) + " elements, as q's");
+    if (dim(operands[K])[3] != q[3]) {
+        fail("has " + show("k", operands[K]) + "; its vectors need " + std::to_string(q[3]) + " elements, as q's");
+    }
+}
+
+// What the table says of an operand that is there. Dims of K, V and page tables are checked together.
+void OperandCheck::check_operand(attention::Operand const& row, Operands const& operands,
+                                 attention::Sizes const& sizes) {
+    ValueId const id = operands[row.port];
+    bool const is_gradient = row.gradient_of != attention::kPorts;
+    ValueId const source = is_gradient ? operands[row.gradient_of] : kNoValue;
+    if (is_gradient && source == kNoValue) {
+        return fail(std::string("writes ") + row.label + " and has no " + attention::operand(row.gradient_of).label);
+    }
+    if (row.shape == attention::shapes::kTiles) return check_block_mask(id, sizes);
+    if (attention::is_length(row)) return check_lengths(row.label, id, sizes.batches, 4);
+    if (row.type == attention::TypeClass::Integer) check_integer(row.label, id);
+    if (row.shape == attention::shapes::kNumber) return check_one_element(row.label, id);
+    if (attention::has_own_sizes(row)) {
+        if (is_gradient) check_dims(row.label, id, dim(source));
+        return;
+    }
+    core::Dims const needed = attention::dims_of(row.shape, sizes);
+    if (row.shape.broadcasts) return check_broadcast(row.label, id, needed);
+    if (!needed.empty()) check_dims(row.label, id, needed);
+}
+
+void OperandCheck::check_options(AttentionOptions const& options, Operands const& operands) {
+    using namespace attention;
+    bool const has_lengths = operands[Seq_len_q] != kNoValue && operands[Seq_len_kv] != kNoValue;
+    if (options.padding && !has_lengths) fail("masks padding and lacks seq_len_q or seq_len_kv; give both");
+    bool const has_generator = operands[Seed] != kNoValue && operands[Offset] != kNoValue;
+    if (options.dropout_probability && !has_generator) {
+        fail("drops probabilities and lacks seed or offset; give both");
     }
 }
 
 template <class Attention>
-bool OperandCheck::check_attention(Attention const& op) {
-    if (!check_rank_4({{"q", op.q}, {"k", op.k}, {"v", op.v}, {"o", op.o}})) return false;
-    core::Dims const& q = dim(op.q);
-    core::Dims const scores{q[0], q[1], q[2], key_count(graph_, op)};
-    check_keys_and_values(op);
-    check_dims("o", op.o, {q[0], q[1], q[2], dim(op.v)[3]});
-    check_dims("stats", op.stats, {q[0], q[1], q[2], 1});
-    check_broadcast("bias", op.bias, scores);
-    check_dims("sink", op.sink, {1, q[1], 1, 1});
-    check_broadcast("dropout_mask", op.dropout_mask, scores);
-    check_dims("rng_dump", op.rng_dump, scores);
-    check_one_element("scale", op.scale);
-    check_one_element("dropout_scale", op.dropout_scale);
-    check_one_element("seed", op.seed);
-    check_one_element("offset", op.offset);
-    check_integer("seed", op.seed);
-    check_integer("offset", op.offset);
-    check_lengths("seq_len_q", op.seq_len_q, q[0], 4);
-    check_lengths("seq_len_kv", op.seq_len_kv, q[0], 4);
-    bool const has_lengths = op.seq_len_q != kNoValue && op.seq_len_kv != kNoValue;
-    if (op.options.padding && !has_lengths) fail("masks padding and lacks seq_len_q or seq_len_kv; give both");
-    bool const has_generator = op.seed != kNoValue && op.offset != kNoValue;
-    if (op.options.dropout_probability && !has_generator) {
-        fail("drops probabilities and lacks seed or offset; give both");
+void OperandCheck::check_attention(Attention const& op) {
+    using namespace attention;
+    auto const& operands = op.operands;
+    ValueId const q = operands[Q], v = operands[V];
+    if (!check_rank_4({{"q", q}, {"k", operands[K]}, {"v", v}, {"o", operands[O]}})) return;
+    Sizes const sizes{dim(q)[0], dim(q)[1], dim(q)[2], key_count(graph_, op), dim(v)[3]};
+    check_keys_and_values(operands, sizes.keys);
+    for (attention::Operand const& row : kOperands) {
+        if (is_of_operation(row) && operands[row.port] != kNoValue) check_operand(row, operands, sizes);
     }
-    return true;
+    check_options(op.options, operands);
 }
 
 void OperandCheck::check(SdpaForwardOp const& op) {
-    bool const has_pages = op.page_table_k != kNoValue || op.page_table_v != kNoValue;
+    using namespace attention;
+    bool const has_pages = op.operands[Page_table_k] != kNoValue || op.operands[Page_table_v] != kNoValue;
     if (has_pages != (op.keys && *op.keys > 0)) {
         return fail("has page tables or a number of keys alone; the dims of pages do not tell the number, others do");
     }
-    if (!check_attention(op)) return;
-    core::Dims const& q = dim(op.q);
-    check_block_mask(op.block_mask, {q[0], q[1], q[2], key_count(graph_, op)});
-    for (Operand const& out : {Operand{"max", op.max}, Operand{"sum_exp", op.sum_exp}}) {
-        check_dims(out.label, out.value, {q[0], q[1], q[2], 1});
-    }
-}
-
-void OperandCheck::check(SdpaBackwardOp const& op) {
-    if (!check_attention(op)) return;
-    check_dims("d_o", op.d_o, dim(op.o));
-    check_dims("d_q", op.d_q, dim(op.q));
-    check_dims("d_k", op.d_k, dim(op.k));
-    check_dims("d_v", op.d_v, dim(op.v));
-    if (op.d_sink != kNoValue) {
-        op.sink == kNoValue ? fail("writes d_sink and has no sink") : check_dims("d_sink", op.d_sink, dim(op.sink));
-    }
-    if (op.d_bias == kNoValue) return;
-    if (op.bias == kNoValue) return fail("writes d_bias and has no bias");
-    core::Dims const& q = dim(op.q);
-    check_broadcast("d_bias", op.d_bias, {q[0], q[1], q[2], key_count(graph_, op)});
+    check_attention(op);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct Region {
 };
 
 struct Backward {
-    BackwardTensors const& tensors;
+    AttentionTensors const& tensors;
     Shape shape;
     Kernels const& kernels;
     std::int64_t block;  // queries of a walk's step

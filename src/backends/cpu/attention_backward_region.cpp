@@ -61,18 +61,18 @@ void dot_columns(float const* a, float const* b, std::int64_t rows, std::int64_t
 }
 
 void load_query_panel(Step const& step, std::int64_t p) {
-    BackwardTensors const& tensors = step.run.tensors;
+    AttentionTensors const& tensors = step.run.tensors;
     Shape const& shape = step.run.shape;
     std::int64_t const lanes = step.run.lanes();
     Range const queries = step.panel(p);
     float* const q = step.in_panels(step.scratch.q_panels, p, shape.width);
     float* const d_o = step.in_panels(step.scratch.d_o_panels, p, shape.value_width);
-    load_panel(step, tensors.q, queries, shape.width, q);
+    load_panel(step, tensors[Port::Q], queries, shape.width, q);
     scale(q, lanes * shape.width, step.problem.scale);
-    load_panel(step, tensors.d_o, queries, shape.value_width, d_o);
-    load_panel(step, tensors.o, queries, shape.value_width, step.scratch.o_panel);
+    load_panel(step, tensors[Port::dO], queries, shape.value_width, d_o);
+    load_panel(step, tensors[Port::O], queries, shape.value_width, step.scratch.o_panel);
     dot_columns(d_o, step.scratch.o_panel, shape.value_width, lanes, step.scratch.row_dots + p * lanes);
-    Slice const stats = transposed(slice_of(tensors.stats, step.region.b, step.h, queries.begin, 0));
+    Slice const stats = transposed(slice_of(tensors[Port::Stats], step.region.b, step.h, queries.begin, 0));
     load_tile(stats, {step.scratch.stats + p * lanes, lanes, 1, queries.size()}, lanes);
     scale(step.scratch.stats + p * lanes, lanes, step.problem.log_of_base);
 }
@@ -82,10 +82,11 @@ void load_queries(Step const& step) {
     for (std::int64_t p = 0; p < step.panels(); ++p) load_query_panel(step, p);
     Range const present{step.queries.begin, std::min(step.queries.end, step.sequence.queries)};
     if (step.region.wanted.d_k) {
-        load_rows(step, step.run.tensors.q, present, shape.width, step.scratch.q);
+        load_rows(step, step.run.tensors[Port::Q], present, shape.width, step.scratch.q);
         scale(step.scratch.q, present.size() * step.run.lane_padded(shape.width), step.problem.scale);
     }
-    if (step.region.wanted.d_v) load_rows(step, step.run.tensors.d_o, present, shape.value_width, step.scratch.d_o);
+    if (step.region.wanted.d_v)
+        load_rows(step, step.run.tensors[Port::dO], present, shape.value_width, step.scratch.d_o);
     if (step.region.wanted.d_q) {
         float* const d_q = step.scratch.d_q_panels;
         std::fill(d_q, d_q + step.run.block * step.run.row_padded(shape.width), 0.0f);
@@ -93,10 +94,10 @@ void load_queries(Step const& step) {
 }
 
 void load_keys(Step const& step, Range keys) {
-    BackwardTensors const& tensors = step.run.tensors;
+    AttentionTensors const& tensors = step.run.tensors;
     Shape const& shape = step.run.shape;
-    Slice const k = slice_of(tensors.k, step.region.b, shape.key_head(step.h), keys.begin, 0);
-    Slice const v = slice_of(tensors.v, step.region.b, shape.value_head(step.h), keys.begin, 0);
+    Slice const k = slice_of(tensors[Port::K], step.region.b, shape.key_head(step.h), keys.begin, 0);
+    Slice const v = slice_of(tensors[Port::V], step.region.b, shape.value_head(step.h), keys.begin, 0);
     load_tile(transposed(k), {step.scratch.k_columns, kTileKeys, shape.width, keys.size()}, kTileKeys);
     load_tile(transposed(v), {step.scratch.v_columns, kTileKeys, shape.value_width, keys.size()}, kTileKeys);
     std::int64_t const stride = step.run.row_padded(shape.width);
@@ -189,8 +190,8 @@ void store_query_gradients(Step const& step) {
         float* const panel = step.in_panels(step.scratch.d_q_panels, p, step.run.row_padded(width));
         step.run.kernels.scale_lanes(panel, width, factors.data());
         std::int64_t const first = step.queries.begin + p * lanes;
-        Slice const to = slice_of(step.run.tensors.d_q, step.region.b, step.h, first, 0);
-        bool const is_ragged{step.run.tensors.d_q.starts};
+        Slice const to = slice_of(step.run.tensors[Port::dQ], step.region.b, step.h, first, 0);
+        bool const is_ragged{step.run.tensors[Port::dQ].starts};
         std::int64_t const rows = is_ragged ? step.panel(p).size() : std::min(lanes, step.queries.end - first);
         store_tile({panel, lanes, width, rows}, transposed(to));
     }
@@ -227,7 +228,7 @@ struct KeySum {
 
 KeySum key_sum(Backward const& run, Region const& region, BackwardScratch const& scratch) {
     Range const heads{run.shape.key_head(region.heads.begin), run.shape.key_head(region.heads.end - 1) + 1};
-    return {run.tensors.d_k,
+    return {run.tensors[Port::dK],
             heads,
             run.shape.width,
             run.lane_padded(run.shape.width),
@@ -237,7 +238,7 @@ KeySum key_sum(Backward const& run, Region const& region, BackwardScratch const&
 
 KeySum value_sum(Backward const& run, Region const& region, BackwardScratch const& scratch) {
     Range const heads{run.shape.value_head(region.heads.begin), run.shape.value_head(region.heads.end - 1) + 1};
-    return {run.tensors.d_v,
+    return {run.tensors[Port::dV],
             heads,
             run.shape.value_width,
             run.lane_padded(run.shape.value_width),

@@ -24,7 +24,7 @@ struct Scratch {
 };
 
 struct Forward {
-    ForwardTensors const& tensors;
+    AttentionTensors const& tensors;
     Shape shape;
     Kernels const& kernels;
     std::int64_t block;         // queries of a task
@@ -35,8 +35,8 @@ struct Forward {
     std::int64_t tasks() const { return shape.batches * shape.heads * blocks(); }
 };
 
-Forward make_forward(ForwardTensors const& tensors, int threads) {
-    Shape const shape = shape_of(tensors.q, tensors.k, tensors.v);
+Forward make_forward(AttentionTensors const& tensors, int threads) {
+    Shape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
     Kernels const& best = kernels();
     return {tensors, shape, best, query_block(shape, best.lanes, threads), round_up(shape.value_width, best.row_step)};
 }
@@ -94,7 +94,7 @@ void load_queries(Task const& task) {
     for (std::int64_t p = 0; p < task.panels(); ++p) {
         Range const queries = task.panel(p);
         float* const panel = task.scratch.q + p * lanes * shape.width;
-        Slice const slice = transposed(slice_of(task.run.tensors.q, task.b, task.h, queries.begin, 0));
+        Slice const slice = transposed(slice_of(task.run.tensors[Port::Q], task.b, task.h, queries.begin, 0));
         load_tile(slice, {panel, lanes, shape.width, queries.size()}, lanes);
         for (std::int64_t i = 0; i < lanes * shape.width; ++i) panel[i] *= task.problem.scale;
     }
@@ -111,16 +111,16 @@ void for_each_part(View const& view, Range keys, Load const& load) {
 }
 
 void load_keys(Task const& task, Range keys) {
-    ForwardTensors const& tensors = task.run.tensors;
+    AttentionTensors const& tensors = task.run.tensors;
     Shape const& shape = task.run.shape;
-    for_each_part(tensors.k, keys, [&](Range part) {
-        Slice const k = transposed(slice_of(tensors.k, task.b, shape.key_head(task.h), part.begin, 0));
+    for_each_part(tensors[Port::K], keys, [&](Range part) {
+        Slice const k = transposed(slice_of(tensors[Port::K], task.b, shape.key_head(task.h), part.begin, 0));
         std::int64_t const column = part.begin - keys.begin;
         std::int64_t const filled = part.end == keys.end ? kTileKeys - column : part.size();
         load_tile(k, {task.scratch.k + column, kTileKeys, shape.width, part.size()}, filled);
     });
-    for_each_part(tensors.v, keys, [&](Range part) {
-        Slice const v = slice_of(tensors.v, task.b, shape.value_head(task.h), part.begin, 0);
+    for_each_part(tensors[Port::V], keys, [&](Range part) {
+        Slice const v = slice_of(tensors[Port::V], task.b, shape.value_head(task.h), part.begin, 0);
         float* const rows = task.scratch.v + (part.begin - keys.begin) * task.run.value_stride;
         load_tile(v, {rows, task.run.value_stride, part.size(), shape.value_width}, task.run.value_stride);
     });
@@ -173,22 +173,22 @@ void store_rows(Task const& task, std::int64_t p, View const& view, float* numbe
 // Queries that saw no key, those past the sequence's length among them, still have the maximum and the sum that they
 // started with.
 void store_softmax(Task const& task, std::int64_t p) {
-    ForwardTensors const& tensors = task.run.tensors;
+    AttentionTensors const& tensors = task.run.tensors;
     float* const max = task.scratch.running_max + p * task.run.lanes();
     float* const sum = task.scratch.running_sum + p * task.run.lanes();
     std::fill(max + task.panel(p).size(), max + task.run.lanes(), task.before_keys().max);
     std::fill(sum + task.panel(p).size(), sum + task.run.lanes(), task.before_keys().sum);
-    store_rows(task, p, tensors.max, max);
-    store_rows(task, p, tensors.sum_exp, sum);
+    store_rows(task, p, tensors[Port::Max], max);
+    store_rows(task, p, tensors[Port::Sum_exp], sum);
     std::array<float, kMaxLanes> stats;
     std::transform(max, max + task.run.lanes(), sum, stats.begin(),
                    [&](float m, float s) { return (m + std::log(s)) / task.problem.log_of_base; });
-    store_rows(task, p, tensors.stats, stats.data());
+    store_rows(task, p, tensors[Port::Stats], stats.data());
 }
 
 // Queries past the sequence's length and queries that saw no key get O = 0.
 void store_panel(Task const& task, std::int64_t p) {
-    ForwardTensors const& tensors = task.run.tensors;
+    AttentionTensors const& tensors = task.run.tensors;
     std::int64_t const lanes = task.run.lanes(), first = task.queries.begin + p * lanes;
     std::int64_t const present = task.panel(p).size(), all = std::min(lanes, task.queries.end - first);
     std::array<float, kMaxLanes> factors{};
@@ -198,8 +198,9 @@ void store_panel(Task const& task, std::int64_t p) {
     }
     float* const o = task.scratch.o + p * lanes * task.run.value_stride;
     task.run.kernels.scale_lanes(o, task.run.shape.value_width, factors.data());
-    std::int64_t const rows = tensors.o.starts ? present : all;
-    store_tile({o, lanes, task.run.shape.value_width, rows}, transposed(slice_of(tensors.o, task.b, task.h, first, 0)));
+    std::int64_t const rows = tensors[Port::O].starts ? present : all;
+    store_tile({o, lanes, task.run.shape.value_width, rows},
+               transposed(slice_of(tensors[Port::O], task.b, task.h, first, 0)));
     store_softmax(task, p);
 }
 
@@ -232,14 +233,14 @@ void run_task(Task task) {
 
 }  // namespace
 
-std::int64_t forward_workspace(ForwardTensors const& tensors, int threads) {
+std::int64_t forward_workspace(AttentionTensors const& tensors, int threads) {
     threads = std::max(threads, 1);
     Forward const run = make_forward(tensors, threads);
     std::int64_t const workers = std::min<std::int64_t>(threads, run.tasks());
     return Arena::workspace_bytes(saturating_multiply(workers, scratch_bytes(run)));
 }
 
-error_t attention_forward(ForwardTensors const& tensors, ir::AttentionOptions const& options, int threads,
+error_t attention_forward(AttentionTensors const& tensors, ir::AttentionOptions const& options, int threads,
                           void* workspace) {
     threads = std::max(threads, 1);
     Forward const run = make_forward(tensors, threads);
@@ -259,7 +260,7 @@ error_t attention_forward(ForwardTensors const& tensors, ir::AttentionOptions co
                   head % run.shape.heads,
                   {begin, std::min(begin + run.block, run.shape.queries)}});
     });
-    if (tensors.rng_dump && problem.generator) dump_dropout_mask(problem, tensors.rng_dump, threads);
+    if (tensors[Port::Rng_dump] && problem.generator) dump_dropout_mask(problem, tensors[Port::Rng_dump], threads);
     return {};
 }
 

@@ -27,32 +27,6 @@ std::int64_t load_length(View const& view, std::int64_t b, std::int64_t most) {
     return std::clamp<std::int64_t>(core::load_integer(view.type, view.data, view.at(b, 0, 0, 0)), 0, most);
 }
 
-template <class Tensors>
-Problem problem_of(Tensors const& tensors, ir::AttentionOptions const& options) {
-    Problem problem{shape_of(tensors.q, tensors.k, tensors.v)};
-    problem.bias = tensors.bias;
-    problem.sink = tensors.sink;
-    if (options.padding) {
-        problem.seq_len_q = tensors.seq_len_q;
-        problem.seq_len_kv = tensors.seq_len_kv;
-    }
-    problem.scale = load_float(tensors.scale, options.scale_value.value_or(1.0f));
-    problem.alibi = options.alibi;
-    problem.is_bottom_right = options.alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
-    problem.left = bound(options.left_bound);
-    problem.right = bound(options.right_bound);
-    if (options.stats_in_base_2) problem.log_of_base = std::numbers::ln2_v<float>;
-    if (options.dropout_probability) {
-        double const keep = 1.0 - *options.dropout_probability;
-        problem.generator.emplace(load_integer(tensors.seed), load_integer(tensors.offset), keep, problem.shape.keys);
-        problem.dropout_scale = static_cast<float>(1.0 / keep);
-    } else if (tensors.dropout_mask) {
-        problem.dropout_mask = tensors.dropout_mask;
-        problem.dropout_scale = load_float(tensors.dropout_scale, 1.0f);
-    }
-    return problem;
-}
-
 }  // namespace
 
 Shape shape_of(View const& q, View const& k, View const& v) {
@@ -83,14 +57,31 @@ float Problem::sink_of(std::int64_t h) const {
     return static_cast<float>(core::load(sink.type, sink.data, sink.at(0, h, 0, 0)));
 }
 
-Problem make_problem(ForwardTensors const& tensors, ir::AttentionOptions const& options) {
-    Problem problem = problem_of(tensors, options);
-    problem.block_mask = BlockMask(tensors.block_mask);
+Problem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options) {
+    Problem problem{shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V])};
+    problem.bias = tensors[Port::Bias];
+    problem.sink = tensors[Port::Sink_token];
+    problem.block_mask = BlockMask(tensors[Port::Block_mask]);
+    if (options.padding) {
+        problem.seq_len_q = tensors[Port::Seq_len_q];
+        problem.seq_len_kv = tensors[Port::Seq_len_kv];
+    }
+    problem.scale = load_float(tensors[Port::Attn_scale], options.scale_value.value_or(1.0f));
+    problem.alibi = options.alibi;
+    problem.is_bottom_right = options.alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
+    problem.left = bound(options.left_bound);
+    problem.right = bound(options.right_bound);
+    if (options.stats_in_base_2) problem.log_of_base = std::numbers::ln2_v<float>;
+    if (options.dropout_probability) {
+        double const keep = 1.0 - *options.dropout_probability;
+        problem.generator.emplace(load_integer(tensors[Port::Seed]), load_integer(tensors[Port::Offset]), keep,
+                                  problem.shape.keys);
+        problem.dropout_scale = static_cast<float>(1.0 / keep);
+    } else if (tensors[Port::Dropout_mask]) {
+        problem.dropout_mask = tensors[Port::Dropout_mask];
+        problem.dropout_scale = load_float(tensors[Port::Dropout_scale], 1.0f);
+    }
     return problem;
-}
-
-Problem make_problem(BackwardTensors const& tensors, ir::AttentionOptions const& options) {
-    return problem_of(tensors, options);
 }
 
 std::int64_t query_block(Shape const& shape, std::int64_t lanes, int threads) {

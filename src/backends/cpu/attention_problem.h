@@ -56,8 +56,7 @@ struct Problem {
     float sink_of(std::int64_t h) const;  // -inf where there is none
 };
 
-Problem make_problem(ForwardTensors const& tensors, ir::AttentionOptions const& options);
-Problem make_problem(BackwardTensors const& tensors, ir::AttentionOptions const& options);
+Problem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options);
 
 // Queries that a worker holds at a time while it goes through the keys: many, so that each load of a key serves many
 // queries, but few enough that all threads have work. Results do not depend on it.

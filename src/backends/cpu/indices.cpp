@@ -22,14 +22,18 @@ struct IndexValues {
         add_counts({op.length});
         tables.push_back(op.table);
     }
-    void operator()(ir::SdpaForwardOp const& op) {
-        add_counts({op.seq_len_q, op.seq_len_kv});
-        tables.insert(tables.end(), {op.page_table_k, op.page_table_v});
-    }
-    void operator()(ir::SdpaBackwardOp const& op) { add_counts({op.seq_len_q, op.seq_len_kv}); }
+    void operator()(ir::SdpaForwardOp const& op) { add_attention(op.operands); }
+    void operator()(ir::SdpaBackwardOp const& op) { add_attention(op.operands); }
     template <class Other>
     void operator()(Other const&) {}
 
+    void add_attention(ir::attention::OfOperation<ir::ValueId> const& operands) {
+        for (ir::attention::Operand const& row : ir::attention::kOperands) {
+            if (!ir::attention::is_of_operation(row)) continue;
+            if (ir::attention::is_length(row)) counts.push_back(operands[row.port]);
+            if (ir::attention::is_page_table(row)) tables.push_back(operands[row.port]);
+        }
+    }
     void add_counts(std::initializer_list<ir::ValueId> ids) { counts.insert(counts.end(), ids); }
 };
 

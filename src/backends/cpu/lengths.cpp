@@ -32,8 +32,9 @@ class LengthCheck {
    private:
     template <class Attention>
     void check_attention(Attention const& op) {
-        check(op.seq_len_q, graph_.value(op.q).dim[2]);
-        check(op.seq_len_kv, ir::key_count(graph_, op));
+        using namespace core::attention;
+        check(op.operands[Seq_len_q], graph_.value(op.operands[Q]).dim[2]);
+        check(op.operands[Seq_len_kv], ir::key_count(graph_, op));
     }
 
     void check(ir::ValueId id, std::int64_t limit) {

@@ -11,8 +11,9 @@ class PageCheck {
 
     void operator()(ir::PagedLoadOp const& op) { check(op.container, op.table, op.length); }
     void operator()(ir::SdpaForwardOp const& op) {
-        check(op.k, op.page_table_k, op.seq_len_kv);
-        check(op.v, op.page_table_v, op.seq_len_kv);
+        using namespace core::attention;
+        check(op.operands[K], op.operands[Page_table_k], op.operands[Seq_len_kv]);
+        check(op.operands[V], op.operands[Page_table_v], op.operands[Seq_len_kv]);
     }
     template <class Other>
     void operator()(Other const&) {}

@@ -21,52 +21,16 @@ namespace {
 // More would only wait for each other.
 constexpr int kMaxThreads = 256;
 
-template <class ViewOf>
-ForwardTensors tensors_of(ir::OpGraph const& graph, ir::SdpaForwardOp const& op, ViewOf const& view) {
-    std::int64_t const batches = graph.value(op.q).dim[0], keys = ir::key_count(graph, op);
-    return {.q = view(op.q),
-            .k = paged_view(view(op.k), view(op.page_table_k), batches, keys),
-            .v = paged_view(view(op.v), view(op.page_table_v), batches, keys),
-            .scale = view(op.scale),
-            .bias = view(op.bias),
-            .sink = view(op.sink),
-            .seq_len_q = view(op.seq_len_q),
-            .seq_len_kv = view(op.seq_len_kv),
-            .seed = view(op.seed),
-            .offset = view(op.offset),
-            .dropout_mask = view(op.dropout_mask),
-            .dropout_scale = view(op.dropout_scale),
-            .block_mask = view(op.block_mask),
-            .o = view(op.o),
-            .stats = view(op.stats),
-            .max = view(op.max),
-            .sum_exp = view(op.sum_exp),
-            .rng_dump = view(op.rng_dump)};
-}
-
-template <class ViewOf>
-BackwardTensors tensors_of(ir::SdpaBackwardOp const& op, ViewOf const& view) {
-    return {.q = view(op.q),
-            .k = view(op.k),
-            .v = view(op.v),
-            .o = view(op.o),
-            .d_o = view(op.d_o),
-            .stats = view(op.stats),
-            .scale = view(op.scale),
-            .bias = view(op.bias),
-            .sink = view(op.sink),
-            .seq_len_q = view(op.seq_len_q),
-            .seq_len_kv = view(op.seq_len_kv),
-            .seed = view(op.seed),
-            .offset = view(op.offset),
-            .dropout_mask = view(op.dropout_mask),
-            .dropout_scale = view(op.dropout_scale),
-            .d_q = view(op.d_q),
-            .d_k = view(op.d_k),
-            .d_v = view(op.d_v),
-            .d_bias = view(op.d_bias),
-            .d_sink = view(op.d_sink),
-            .rng_dump = view(op.rng_dump)};
+template <class Attention, class ViewOf>
+AttentionTensors tensors_of(ir::OpGraph const& graph, Attention const& op, ViewOf const& view) {
+    AttentionTensors tensors;
+    for (core::attention::Operand const& row : core::attention::kOperands) {
+        if (core::attention::is_of_operation(row)) tensors[row.port] = view(op.operands[row.port]);
+    }
+    std::int64_t const batches = tensors[Port::Q].dim[0], keys = ir::key_count(graph, op);
+    tensors[Port::K] = paged_view(tensors[Port::K], tensors[Port::Page_table_k], batches, keys);
+    tensors[Port::V] = paged_view(tensors[Port::V], tensors[Port::Page_table_v], batches, keys);
+    return tensors;
 }
 
 error_t check_types(ir::OpGraph const& graph) {
@@ -105,7 +69,7 @@ class ScratchOf {
         return in_range(forward_workspace(tensors_of(graph_, op, ShapeOf{graph_}), threads_));
     }
     std::optional<std::int64_t> operator()(ir::SdpaBackwardOp const& op) const {
-        return in_range(backward_workspace(tensors_of(op, ShapeOf{graph_}), threads_));
+        return in_range(backward_workspace(tensors_of(graph_, op, ShapeOf{graph_}), threads_));
     }
     template <class Other>
     std::optional<std::int64_t> operator()(Other const&) const {
@@ -156,7 +120,7 @@ struct Run {
     }
     error_t operator()(ir::SdpaBackwardOp const& op) const {
         auto const view = [this](ir::ValueId id) { return memory.view(id); };
-        return attention_backward(tensors_of(op, view), op.options, threads, scratch);
+        return attention_backward(tensors_of(graph, op, view), op.options, threads, scratch);
     }
     template <class Primitive>
     error_t operator()(Primitive const& op) const {

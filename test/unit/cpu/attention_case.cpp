@@ -169,43 +169,42 @@ Data make_data(Case const& test) {
 
 namespace {
 
-template <class Tensors>
-Tensors connect(Case const& test, Data const& data) {
-    Tensors tensors;
-    tensors.q = data.q.view;
-    tensors.k = data.k.view;
-    tensors.v = data.v.view;
-    tensors.o = data.o.view;
-    tensors.stats = data.stats.view;
-    if (test.scale_tensor) tensors.scale = data.scale.view;
-    if (test.has_bias) tensors.bias = data.bias.view;
+fe::cpu::AttentionTensors connect(Case const& test, Data const& data) {
+    fe::cpu::AttentionTensors tensors;
+    tensors[Port::Q] = data.q.view;
+    tensors[Port::K] = data.k.view;
+    tensors[Port::V] = data.v.view;
+    tensors[Port::O] = data.o.view;
+    tensors[Port::Stats] = data.stats.view;
+    if (test.scale_tensor) tensors[Port::Attn_scale] = data.scale.view;
+    if (test.has_bias) tensors[Port::Bias] = data.bias.view;
     if (test.options.padding) {
-        tensors.seq_len_q = data.seq_len_q.view;
-        tensors.seq_len_kv = data.seq_len_kv.view;
+        tensors[Port::Seq_len_q] = data.seq_len_q.view;
+        tensors[Port::Seq_len_kv] = data.seq_len_kv.view;
     }
     if (test.dropout == Dropout::Philox) {
-        tensors.seed = data.seed.view;
-        tensors.offset = data.offset.view;
-        tensors.rng_dump = data.rng_dump.view;
+        tensors[Port::Seed] = data.seed.view;
+        tensors[Port::Offset] = data.offset.view;
+        tensors[Port::Rng_dump] = data.rng_dump.view;
     }
     if (test.dropout == Dropout::Mask) {
-        tensors.dropout_mask = data.dropout_mask.view;
-        tensors.dropout_scale = data.dropout_scale.view;
+        tensors[Port::Dropout_mask] = data.dropout_mask.view;
+        tensors[Port::Dropout_scale] = data.dropout_scale.view;
     }
     return tensors;
 }
 
 }  // namespace
 
-fe::cpu::ForwardTensors Data::forward(Case const& test) const { return connect<fe::cpu::ForwardTensors>(test, *this); }
+fe::cpu::AttentionTensors Data::forward(Case const& test) const { return connect(test, *this); }
 
-fe::cpu::BackwardTensors Data::backward(Case const& test) const {
-    auto tensors = connect<fe::cpu::BackwardTensors>(test, *this);
-    tensors.d_o = d_o.view;
-    tensors.d_q = d_q.view;
-    tensors.d_k = d_k.view;
-    tensors.d_v = d_v.view;
-    if (test.has_bias) tensors.d_bias = d_bias.view;
+fe::cpu::AttentionTensors Data::backward(Case const& test) const {
+    auto tensors = connect(test, *this);
+    tensors[Port::dO] = d_o.view;
+    tensors[Port::dQ] = d_q.view;
+    tensors[Port::dK] = d_k.view;
+    tensors[Port::dV] = d_v.view;
+    if (test.has_bias) tensors[Port::dBias] = d_bias.view;
     return tensors;
 }
 

@@ -11,6 +11,7 @@
 namespace attention_test {
 
 namespace fe = cudnn_frontend;
+using fe::cpu::Port;
 using fe::cpu::View;
 
 using Dims = std::array<std::int64_t, 4>;
@@ -51,8 +52,8 @@ struct Data {
     Tensor dropout_mask, dropout_scale;
     Tensor rng_dump, d_q, d_k, d_v, d_bias;
 
-    fe::cpu::ForwardTensors forward(Case const& test) const;
-    fe::cpu::BackwardTensors backward(Case const& test) const;
+    fe::cpu::AttentionTensors forward(Case const& test) const;
+    fe::cpu::AttentionTensors backward(Case const& test) const;
 };
 
 Data make_data(Case const& test);

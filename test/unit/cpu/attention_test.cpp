@@ -217,7 +217,7 @@ TEST_CASE("fused backward computes only what is connected") {
     run_backward(test, whole, 1);
     run_forward(test, part, 1);
     auto tensors = part.backward(test);
-    tensors.d_q = tensors.d_v = View{};
+    tensors[Port::dQ] = tensors[Port::dV] = View{};
     run_guarded(cpu::backward_workspace(tensors, 2),
                 [&](void* workspace) { return cpu::attention_backward(tensors, test.options, 2, workspace); });
     CHECK(part.d_k.memory == whole.d_k.memory);
@@ -230,10 +230,9 @@ TEST_CASE("fused attention needs memory that grows with the length, not with its
         View view;
         view.data = &test;
         view.dim = {1, 8, length, 64};
-        cpu::ForwardTensors forward;
-        forward.q = forward.k = forward.v = forward.o = view;
-        cpu::BackwardTensors backward;
-        backward.q = backward.k = backward.v = backward.d_q = backward.d_k = backward.d_v = view;
+        cpu::AttentionTensors forward, backward;
+        for (Port const port : {Port::Q, Port::K, Port::V, Port::O}) forward[port] = view;
+        for (Port const port : {Port::Q, Port::K, Port::V, Port::dQ, Port::dK, Port::dV}) backward[port] = view;
         return std::pair{cpu::forward_workspace(forward, 2), cpu::backward_workspace(backward, 2)};
     };
     CHECK(bytes(16384).first == bytes(1024).first);

@@ -73,12 +73,15 @@ struct Fused {
         core::Dims const q_dim{2, heads, queries, width}, kv_dim{2, 1, keys, width};
         auto const halved = rig.temp(q_dim);
         rig.builder.add(pointwise(Mode::MUL, rig.in(q_dim, q), rig.constant(0.5f), halved));
-        ir::SdpaForwardOp body{.q = halved, .k = rig.in(kv_dim, k), .v = rig.in(kv_dim, v)};
+        ir::SdpaForwardOp body;
+        body.operands[Port::Q] = halved;
+        body.operands[Port::K] = rig.in(kv_dim, k);
+        body.operands[Port::V] = rig.in(kv_dim, v);
         body.options.padding = true;
-        body.seq_len_q = rig.in_lengths(lengths_q);
-        body.seq_len_kv = rig.in_lengths(lengths_kv);
-        body.o = o = rig.out(q_dim, type);
-        body.stats = stats = rig.out({2, heads, queries, 1});
+        body.operands[Port::Seq_len_q] = rig.in_lengths(lengths_q);
+        body.operands[Port::Seq_len_kv] = rig.in_lengths(lengths_kv);
+        body.operands[Port::O] = o = rig.out(q_dim, type);
+        body.operands[Port::Stats] = stats = rig.out({2, heads, queries, 1});
         rig.builder.add(op(body));
     }
 

@@ -106,7 +106,8 @@ TEST_CASE("A block mask hides tiles after the other masks, or is told to fused a
     CHECK(at[1] == "block_scores = BINARY_SELECT(right_bound_scores, block_fill, block_inside)");
     CHECK(at[2] == "softmax_max = REDUCE_MAX(block_scores)");
     ir::OpGraph const whole = fused(attention);
-    CHECK(whole.value(std::get<ir::SdpaForwardOp>(whole.ops().front().body).block_mask).name == "block_mask");
+    CHECK(whole.value(std::get<ir::SdpaForwardOp>(whole.ops().front().body).operands[Port::Block_mask]).name ==
+          "block_mask");
 }
 
 TEST_CASE("Where attention is one operation on request alone, a block mask or a sum of lengths is such a request",
@@ -157,8 +158,8 @@ TEST_CASE("Fused attention over pages knows how many keys there are", "[expand]"
     ir::OpGraph const graph = fused(AttentionGraph::forward().padding().pages());
     auto const& op = std::get<ir::SdpaForwardOp>(graph.ops().front().body);
     CHECK(op.keys == 5);
-    CHECK(graph.value(op.page_table_k).name == "page_table_k");
-    CHECK(graph.value(op.page_table_v).name == "page_table_v");
+    CHECK(graph.value(op.operands[Port::Page_table_k]).name == "page_table_k");
+    CHECK(graph.value(op.operands[Port::Page_table_v]).name == "page_table_v");
     CHECK_FALSE(std::get<ir::SdpaForwardOp>(fused(AttentionGraph::forward()).ops().front().body).keys.has_value());
 }
 

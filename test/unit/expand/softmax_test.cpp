@@ -100,17 +100,17 @@ TEST_CASE("Fused attention has a place for each of them", "[expand]") {
     ir::OpGraph const graph = fused(forward);
     auto const ops = bodies<ir::SdpaForwardOp>(graph);
     REQUIRE(ops.size() == 1);
-    CHECK(graph.value(ops[0].sink).name == "sink_token");
-    CHECK(graph.value(ops[0].max).name == "Max");
-    CHECK(graph.value(ops[0].sum_exp).name == "Sum_exp");
+    CHECK(graph.value(ops[0].operands[Port::Sink_token]).name == "sink_token");
+    CHECK(graph.value(ops[0].operands[Port::Max]).name == "Max");
+    CHECK(graph.value(ops[0].operands[Port::Sum_exp]).name == "Sum_exp");
     auto backward = with_sink(AttentionGraph::backward());
-    CHECK(bodies<ir::SdpaBackwardOp>(fused(backward))[0].sink == ir::kNoValue);
+    CHECK(bodies<ir::SdpaBackwardOp>(fused(backward))[0].operands[Port::Sink_token] == ir::kNoValue);
     backward.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
     ir::OpGraph const back = fused(backward);
     auto const gradients = bodies<ir::SdpaBackwardOp>(back);
     REQUIRE(gradients.size() == 1);
-    CHECK(back.value(gradients[0].sink).name == "sink_token");
-    CHECK(back.value(gradients[0].d_sink).name == "dSink_token");
+    CHECK(back.value(gradients[0].operands[Port::Sink_token]).name == "sink_token");
+    CHECK(back.value(gradients[0].operands[Port::dSink_token]).name == "dSink_token");
 }
 
 TEST_CASE("Stats in base 2 are natural ones times a number, and become natural ones again", "[expand]") {

@@ -166,8 +166,8 @@ TEST_CASE("The fused operation carries every option", "[expand]") {
     CHECK(op.options.right_bound == 1);
     CHECK(op.options.dropout_probability == 0.25);
     CHECK(op.deterministic);
-    CHECK(op.scale == ir::kNoValue);
-    CHECK(ops.value(op.k).dim == core::Dims{2, 4, 5, 8});
-    CHECK(ops.value(op.d_bias).name == "dBias");
-    CHECK(ops.value(op.seq_len_kv).name == "seq_len_kv");
+    CHECK(op.operands[Port::Attn_scale] == ir::kNoValue);
+    CHECK(ops.value(op.operands[Port::K]).dim == core::Dims{2, 4, 5, 8});
+    CHECK(ops.value(op.operands[Port::dBias]).name == "dBias");
+    CHECK(ops.value(op.operands[Port::Seq_len_kv]).name == "seq_len_kv");
 }

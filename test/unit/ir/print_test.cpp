@@ -88,14 +88,13 @@ TEST_CASE("text shows loads of pages, and how many keys fused attention finds in
     auto const table = builder.add(integers), rows = builder.add(temporary("rows", {2, 1, 3, 8}));
     builder.add(op(ir::PagedLoadOp{.container = pages, .table = table, .length = length, .y = rows}));
     auto const o = builder.add(output("O", {2, 1, 4, 8}, 5));
-    builder.add(op(ir::SdpaForwardOp{.q = q,
-                                     .k = pages,
-                                     .v = pages,
-                                     .seq_len_kv = length,
-                                     .page_table_k = table,
-                                     .page_table_v = table,
-                                     .keys = 3,
-                                     .o = o}));
+    ir::SdpaForwardOp body{.keys = 3};
+    body.operands[Port::Q] = q;
+    body.operands[Port::K] = body.operands[Port::V] = pages;
+    body.operands[Port::Page_table_k] = body.operands[Port::Page_table_v] = table;
+    body.operands[Port::Seq_len_kv] = length;
+    body.operands[Port::O] = o;
+    builder.add(op(body));
     std::string const text = ir::to_text(std::move(builder).finish().value());
     CHECK(text.substr(text.find("%4")) ==
           "%4 rows = PAGED_LOAD(container: %1 pages, table: %3 table, length: %2 lengths) -> FLOAT [2, 1, 3, 8]\n"
@@ -109,7 +108,11 @@ TEST_CASE("text names the options of fused attention and all its results") {
     auto const o = builder.add(output("O", {1, 1, 4, 8}, 2));
     auto const stats = builder.add(output("Stats", {1, 1, 4, 1}, 3));
     auto const seed = builder.constant("seed", detail::make_scalar(std::int64_t{9007199254740993}));
-    ir::SdpaForwardOp body{.q = q, .k = q, .v = q, .seed = seed, .offset = seed, .o = o, .stats = stats};
+    ir::SdpaForwardOp body;
+    for (Port const port : {Port::Q, Port::K, Port::V}) body.operands[port] = q;
+    body.operands[Port::Seed] = body.operands[Port::Offset] = seed;
+    body.operands[Port::O] = o;
+    body.operands[Port::Stats] = stats;
     body.options.alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
     body.options.right_bound = 0;
     body.options.dropout_probability = 0.25;

@@ -8,6 +8,8 @@
 
 namespace cudnn_frontend::test {
 
+using core::attention::Port;
+
 inline ir::Value make_value(ir::Role role, std::string name, core::Dims dim, std::int64_t uid = -1) {
     ir::Value value;
     value.role = role;

@@ -64,10 +64,10 @@ struct Attention {
     ir::SdpaForwardOp body;
 
     Attention() {
-        body.q = draft.in({2, 4, 5, 8});
-        body.k = draft.in({2, 2, 7, 8});
-        body.v = draft.in({2, 1, 7, 6});
-        body.o = draft.out({2, 4, 5, 6});
+        body.operands[Port::Q] = draft.in({2, 4, 5, 8});
+        body.operands[Port::K] = draft.in({2, 2, 7, 8});
+        body.operands[Port::V] = draft.in({2, 1, 7, 6});
+        body.operands[Port::O] = draft.out({2, 4, 5, 6});
     }
     Draft finish() && {
         draft.add(op(body));
@@ -298,29 +298,35 @@ TEST_CASE("slices and transposes that leave their operand") {
 
 TEST_CASE("attention: dims of its tensors") {
     check_says(forward([](Draft& d, auto& body) {
-                   body.k = d.in({2, 3, 7, 8});
+                   body.operands[Port::K] = d.in({2, 3, 7, 8});
                }),
                "has k = %4 in5 [2, 3, 7, 8]; batch 2 or 1, and a number of heads that divides 4, are needed");
     check_says(forward([](Draft& d, auto& body) {
-                   body.k = d.in({2, 2, 7, 9});
+                   body.operands[Port::K] = d.in({2, 2, 7, 9});
                }),
                "its vectors need 8 elements, as q's");
-    check_says(forward([](Draft& d, auto& body) { body.k = d.in({2, 2, 6, 8}); }), "both need one sequence length");
     check_says(forward([](Draft& d, auto& body) {
-                   body.v = d.in({2, 1, 7, 5});
+                   body.operands[Port::K] = d.in({2, 2, 6, 8});
+               }),
+               "both need one sequence length");
+    check_says(forward([](Draft& d, auto& body) {
+                   body.operands[Port::V] = d.in({2, 1, 7, 5});
                }),
                "has o = %3 out4 [2, 4, 5, 6]; needs [2, 4, 5, 5]");
     check_says(forward([](Draft& d, auto& body) {
-                   body.q = d.in({2, 4, 5});
+                   body.operands[Port::Q] = d.in({2, 4, 5});
                }),
                "needs four dims: batch, head, sequence, vector");
-    check_says(forward([](Draft& d, auto& body) { body.stats = d.out({2, 4, 5, 2}); }), "needs [2, 4, 5, 1]");
     check_says(forward([](Draft& d, auto& body) {
-                   body.bias = d.in({2, 2, 5, 7});
+                   body.operands[Port::Stats] = d.out({2, 4, 5, 2});
+               }),
+               "needs [2, 4, 5, 1]");
+    check_says(forward([](Draft& d, auto& body) {
+                   body.operands[Port::Bias] = d.in({2, 2, 5, 7});
                }),
                "each dim has to be 1 or that of [2, 4, 5, 7]");
     check_says(forward([](Draft& d, auto& body) {
-                   body.scale = d.in({2, 1, 1, 1});
+                   body.operands[Port::Attn_scale] = d.in({2, 1, 1, 1});
                }),
                "has scale = %4 in5 [2, 1, 1, 1]; needs one element");
     check_says(forward([](Draft&, auto& body) { body.options.padding = true; }),
@@ -344,7 +350,7 @@ TEST_CASE("block masks: their dims and type, as an operation and as a part of at
     CHECK(alone({2, 4, 2, 9}, DataType_t::UINT8).find("needs [2, 4, 2, 2]") != std::string::npos);
     CHECK(alone({2, 4, 2, 2}, DataType_t::INT32).find("of type INT32; needs UINT8") != std::string::npos);
     check_says(forward([&](Draft& d, auto& body) {
-                   body.block_mask = mask(d, {2, 4, 5, 7}, DataType_t::UINT8);
+                   body.operands[Port::Block_mask] = mask(d, {2, 4, 5, 7}, DataType_t::UINT8);
                }),
                "needs [2, 4, 1, 1]");
 }
@@ -405,11 +411,11 @@ TEST_CASE("paged load: its dims, its table and its lengths") {
 TEST_CASE("attention over pages: tables, lengths and the number of keys") {
     auto const paged = [] {
         Attention attention;
-        attention.body.k = attention.draft.in({9, 2, 4, 8});
+        attention.body.operands[Port::K] = attention.draft.in({9, 2, 4, 8});
         ir::Value table = input("table", {2, 1, 2, 1}, 50);
         table.type = DataType_t::INT32;
-        attention.body.page_table_k = attention.draft.add(table);
-        attention.body.seq_len_kv = attention.draft.add(lengths("length", 2, 51));
+        attention.body.operands[Port::Page_table_k] = attention.draft.add(table);
+        attention.body.operands[Port::Seq_len_kv] = attention.draft.add(lengths("length", 2, 51));
         attention.body.keys = 7;
         return attention;
     };
@@ -417,7 +423,7 @@ TEST_CASE("attention over pages: tables, lengths and the number of keys") {
     auto unknown = paged(), endless = paged();
     unknown.body.keys.reset();
     CHECK(fault_of(std::move(unknown).finish()).find("has page tables or a number of keys alone") != std::string::npos);
-    endless.body.seq_len_kv = ir::kNoValue;
+    endless.body.operands[Port::Seq_len_kv] = ir::kNoValue;
     check_says(std::move(endless).finish(), "has pages and no lengths, which say how many keys are in them");
     Attention dense;
     dense.body.keys = 7;
@@ -425,27 +431,37 @@ TEST_CASE("attention over pages: tables, lengths and the number of keys") {
 }
 
 TEST_CASE("attention: a sink for each head, and a maximum and a sum for each row") {
-    check_says(forward([](Draft& draft, auto& body) { body.sink = draft.in({1, 2, 1, 1}); }), "needs [1, 4, 1, 1]");
-    check_says(forward([](Draft& draft, auto& body) { body.max = draft.out({2, 4, 5, 7}); }), "needs [2, 4, 5, 1]");
-    check_says(forward([](Draft& draft, auto& body) { body.sum_exp = draft.out({2, 4, 1, 1}); }), "needs [2, 4, 5, 1]");
+    check_says(forward([](Draft& draft, auto& body) {
+                   body.operands[Port::Sink_token] = draft.in({1, 2, 1, 1});
+               }),
+               "needs [1, 4, 1, 1]");
+    check_says(forward([](Draft& draft, auto& body) {
+                   body.operands[Port::Max] = draft.out({2, 4, 5, 7});
+               }),
+               "needs [2, 4, 5, 1]");
+    check_says(forward([](Draft& draft, auto& body) {
+                   body.operands[Port::Sum_exp] = draft.out({2, 4, 1, 1});
+               }),
+               "needs [2, 4, 5, 1]");
 }
 
 TEST_CASE("attention: operands that it needs, and gradients") {
     Attention forward;
-    forward.body.v = ir::kNoValue;
+    forward.body.operands[Port::V] = ir::kNoValue;
     check_says(std::move(forward).finish(), "op 0 SDPA_FORWARD lacks its operand v");
 
     Attention tensors;
     Draft& draft = tensors.draft;
-    ir::SdpaBackwardOp backward{.q = tensors.body.q, .k = tensors.body.k, .v = tensors.body.v};
-    backward.o = draft.in({2, 4, 5, 6});
-    backward.d_o = draft.in({2, 4, 5, 6});
-    backward.stats = draft.in({2, 4, 5, 1});
-    backward.d_q = draft.out({2, 4, 5, 8});
-    backward.d_k = draft.out({2, 4, 7, 8});
-    backward.d_v = draft.out({2, 1, 7, 6});
-    backward.d_bias = tensors.body.o;
-    backward.d_sink = draft.out({1, 4, 1, 1});
+    ir::SdpaBackwardOp backward;
+    for (Port const port : {Port::Q, Port::K, Port::V}) backward.operands[port] = tensors.body.operands[port];
+    backward.operands[Port::O] = draft.in({2, 4, 5, 6});
+    backward.operands[Port::dO] = draft.in({2, 4, 5, 6});
+    backward.operands[Port::Stats] = draft.in({2, 4, 5, 1});
+    backward.operands[Port::dQ] = draft.out({2, 4, 5, 8});
+    backward.operands[Port::dK] = draft.out({2, 4, 7, 8});
+    backward.operands[Port::dV] = draft.out({2, 1, 7, 6});
+    backward.operands[Port::dBias] = tensors.body.operands[Port::O];
+    backward.operands[Port::dSink_token] = draft.out({1, 4, 1, 1});
     draft.add(op(backward));
     std::string const message = fault_of(std::move(draft));
     CHECK(message.find("3 faults:") != std::string::npos);

@@ -4,6 +4,7 @@
 #include "core/names.h"
 #include "cudnn/library/backend_enums.h"
 #include "cudnn/library/lower_tensors.h"
+#include "cudnn/library/sdpa_operands.h"
 
 #include <initializer_list>
 #include <optional>
@@ -41,13 +42,13 @@ class OperationLowering {
     // The operation with its parameters, if it has any, and with those operands that are connected.
     Descriptor operation(cudnnBackendDescriptorType_t type, std::initializer_list<Operand> operands) {
         Descriptor made(api_, type, subject_);
-        for (Operand const& operand : operands) {
-            if (operand.value == ir::kNoValue) continue;
-            if (cudnnBackendDescriptor_t const tensor = tensors_.tensor(operand.value)) {
-                made.set(operand.attribute, tensor);
-            }
-        }
+        for (Operand const& operand : operands) connect(made, operand);
         return made;
+    }
+
+    void connect(Descriptor& made, Operand const& operand) {
+        if (operand.value == ir::kNoValue) return;
+        if (cudnnBackendDescriptor_t const tensor = tensors_.tensor(operand.value)) made.set(operand.attribute, tensor);
     }
 
     void attach(Descriptor& made, cudnnBackendAttributeName_t attribute, Descriptor& parameters) {
@@ -205,10 +206,11 @@ class OperationLowering {
         return {};
     }
 
-    // The operation takes sums as they are.
-    Operand lengths(ValueId id, cudnnBackendAttributeName_t attribute, cudnnBackendAttributeName_t of_sums) const {
+    // The operation takes sums of lengths as they are.
+    Operand place_of(SdpaOperand const& operand, ValueId id) const {
+        auto const at = [](SdpaForwardAttribute a) { return static_cast<cudnnBackendAttributeName_t>(a); };
         ValueId const sums = tensors_.sums_of(id);
-        return sums == ir::kNoValue ? Operand{attribute, id} : Operand{of_sums, sums};
+        return sums == ir::kNoValue ? Operand{at(operand.attribute), id} : Operand{at(operand.of_sums), sums};
     }
 
     Descriptor make(ir::SdpaForwardOp const& op) {
@@ -220,17 +222,10 @@ class OperationLowering {
         }
         using enum SdpaForwardAttribute;
         auto const at = [](SdpaForwardAttribute a) { return static_cast<cudnnBackendAttributeName_t>(a); };
-        Descriptor made = operation(kSdpaForwardOperation, {{at(Q), op.q},
-                                                            {at(K), op.k},
-                                                            {at(V), op.v},
-                                                            {at(O), op.o},
-                                                            {at(Stats), op.stats},
-                                                            {at(Scale), op.scale},
-                                                            {at(Block_mask), op.block_mask},
-                                                            {at(Page_table_k), op.page_table_k},
-                                                            {at(Page_table_v), op.page_table_v},
-                                                            lengths(op.seq_len_q, at(Seq_len_q), at(Cu_seq_len_q)),
-                                                            lengths(op.seq_len_kv, at(Seq_len_kv), at(Cu_seq_len_kv))});
+        Descriptor made(api_, kSdpaForwardOperation, subject_);
+        for (SdpaOperand const& operand : kSdpaOperands) {
+            connect(made, place_of(operand, op.operands[operand.port]));
+        }
         if (options_.unfuses_multiplication) made.set(at(Unfuse_fma), true);
         if (op.options.scale_value) {
             made.set(at(Scale), tensors_.number(op_.name + "::scale", *op.options.scale_value));

@@ -77,6 +77,10 @@ struct VisitInputs {
     void operator()(Body& body) const {
         for (auto const& port : ir::Ports<Body>::inputs) visit(body.*port.value);
     }
+    template <ir::Attention Body>
+    void operator()(Body& body) const {
+        ir::for_each_operand(body, ir::attention::reads, [&](auto const&, ValueId& id) { visit(id); });
+    }
 };
 
 struct VisitOutputs {
@@ -86,6 +90,10 @@ struct VisitOutputs {
     template <class Body>
     void operator()(Body& body) const {
         for (auto const& port : ir::Ports<Body>::outputs) visit(body.*port.value);
+    }
+    template <ir::Attention Body>
+    void operator()(Body& body) const {
+        ir::for_each_operand(body, ir::attention::makes, [&](auto const&, ValueId& id) { visit(id); });
     }
 };
 

@@ -32,7 +32,8 @@ void align_matrices(std::vector<plan::Slot>& slots, ir::OpGraph const& graph) {
         } else if (auto const* const load = std::get_if<ir::PagedLoadOp>(&op.body)) {
             align(load->container);
         } else if (auto const* const sdpa = std::get_if<ir::SdpaForwardOp>(&op.body)) {
-            for (ir::ValueId const id : {sdpa->q, sdpa->k, sdpa->v, sdpa->o}) align(id);
+            using core::attention::Port;
+            for (Port const port : {Port::Q, Port::K, Port::V, Port::O}) align(sdpa->operands[port]);
         }
     }
 }
