@@ -23,24 +23,14 @@ AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes
 }
 
 ValueId AttentionScope::port(int port) const {
-    switch (port) {
-        case Port::Q:
-        case Port::O:
-        case Port::dO:
-        case Port::Stats:
-        case Port::Max:
-        case Port::Sum_exp:
-        case Port::dQ: return NodeScope::port(port, query_rows());
-        case Port::K:
-        case Port::V:
-        case Port::dK:
-        case Port::dV: return NodeScope::port(port, key_rows());
-        case Port::Page_table_k:
-            return NodeScope::port(port, {seq_len_kv_, nodes::page_size(graph(), node(), Port::K)});
-        case Port::Page_table_v:
-            return NodeScope::port(port, {seq_len_kv_, nodes::page_size(graph(), node(), Port::V)});
-        default: return NodeScope::port(port);
+    using namespace core::attention;
+    Operand const& row = operand(port);
+    if (!may_be_ragged(row)) return NodeScope::port(port);
+    if (is_page_table(row)) {
+        int const container = port == Page_table_k ? K : V;
+        return NodeScope::port(port, {seq_len_kv_, nodes::page_size(graph(), node(), container)});
     }
+    return NodeScope::port(port, has_key_rows(row) ? key_rows() : query_rows());
 }
 
 // Backward alone is told of a bound.

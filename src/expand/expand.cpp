@@ -2,6 +2,8 @@
 
 #include "expand/node_expansions.h"
 
+#include <algorithm>
+
 namespace cudnn_frontend::expand {
 
 using nodes::NodeKind;
@@ -19,8 +21,16 @@ static error_t no_fused_attention(std::string const& node) {
             {.node = node}};
 }
 
+// Sums of lengths become lengths, and the inverse of a scale follows from it.
+static constexpr bool lacks_place(core::attention::Operand const& row) {
+    return !is_of_operation(row) && !is_length(row) && row.port != Port::Dropout_scale_inv;
+}
+
 // Whether attention as one operation has a place for all that the node asks for.
-static bool has_fused_form(AttentionScope const& at) { return !at.is_connected(Port::Score) && !at.is_fp8(); }
+static bool has_fused_form(AttentionScope const& at) {
+    return std::ranges::none_of(core::attention::kPortsWhere<lacks_place>,
+                                [&](int port) { return at.is_connected(port); });
+}
 
 static error_t expand_attention(AttentionScope& at) {
     Capabilities const& capabilities = at.capabilities();
@@ -28,10 +38,11 @@ static error_t expand_attention(AttentionScope& at) {
     AttentionImplementation_t const implementation = implementation_of(at.node());
     using Fused = Capabilities::Fused;
     bool const asks_for_fused = implementation == AttentionImplementation_t::UNIFIED;
-    if (asks_for_fused && capabilities.fused_attention == Fused::Never) return no_fused_attention(at.name());
+    bool const lacks_fused = capabilities.fused_attention == Fused::Never || !has_fused_form(at);
+    if (asks_for_fused && lacks_fused) return no_fused_attention(at.name());
     bool const wants_fused = capabilities.fused_attention == Fused::Preferred ||
                              (capabilities.needs_fused != nullptr && capabilities.needs_fused(at.graph(), at.node()));
-    bool const prefers_fused = implementation == AttentionImplementation_t::AUTO && has_fused_form(at) && wants_fused;
+    bool const prefers_fused = implementation == AttentionImplementation_t::AUTO && !lacks_fused && wants_fused;
     if (asks_for_fused || prefers_fused) {
         is_forward ? expand_fused_forward(at) : expand_fused_backward(at);
     } else {

@@ -49,7 +49,7 @@ std::string gap_at(Facts const& facts, int port) {
 
 // Hopper's engines read these tensors through descriptors that hold strides in units of 16 bytes.
 Found stride_multiple(Facts const& facts) {
-    for (int const port : {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}) {
+    for (int const port : Port::kPortsWhere<is_matrix>) {
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         if (tensor == nullptr) continue;
         for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -65,10 +65,8 @@ Found per_head_values(Facts const& facts) {
         facts, [](nodes::TensorSpec const& tensor) { return is_per_head(tensor) ? "per-head values in" : ""; });
 }
 
-static constexpr int kRowPorts[] = {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV};
-
 int first_row_port(Facts const& facts, bool wants_ragged) {
-    for (int const port : kRowPorts) {
+    for (int const port : Port::kPortsWhere<is_matrix>) {
         if (nodes::is_paged(facts.node, port)) continue;
         nodes::TensorSpec const* const tensor = facts.tensor(port);
         if (tensor != nullptr && is_ragged(tensor) == wants_ragged) return port;

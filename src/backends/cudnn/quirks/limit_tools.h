@@ -13,6 +13,8 @@ namespace Port = nodes::attention;
 
 inline std::string number(std::int64_t value) { return std::to_string(value); }
 
+// Q, K, V, O and their gradients.
+constexpr bool is_matrix(Port::Operand const& row) { return Port::has_vectors(row) && row.part == Port::Part::Any; }
 bool is_ragged(nodes::TensorSpec const* tensor);
 bool is_deterministic(Facts const& facts);
 // The deterministic algorithm and dBias need dQ as one product, not as sums that blocks of keys add to; see

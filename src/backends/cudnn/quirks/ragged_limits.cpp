@@ -77,11 +77,15 @@ Found ragged_unequal_heads(Facts const& facts) {
                                   " beside a ragged offset"};
 }
 
+constexpr bool is_gradient_with_rows(Port::Operand const& row) {
+    return row.gradient_of != Port::kPorts && Port::makes(row.backward) && Port::may_be_ragged(row);
+}
+
 Found gradient_offsets(Facts const& facts) {
     if (!facts.is_backward) return {};
-    constexpr std::pair<int, int> kPairs[] = {{Port::Q, Port::dQ}, {Port::K, Port::dK}, {Port::V, Port::dV}};
-    for (auto const& [of, gradient] : kPairs) {
-        if (facts.tensor(gradient)->ragged_offset == facts.tensor(of)->ragged_offset) continue;
+    for (int const gradient : Port::kPortsWhere<is_gradient_with_rows>) {
+        nodes::TensorSpec const* const of = facts.tensor(Port::operand(gradient).gradient_of);
+        if (facts.tensor(gradient)->ragged_offset == of->ragged_offset) continue;
         return Violation{gradient, "another ragged offset than its tensor's"};
     }
     return {};
