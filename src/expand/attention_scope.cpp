@@ -48,13 +48,7 @@ RaggedRows AttentionScope::key_rows() const {
 
 ValueId AttentionScope::lengths(nodes::attention::LengthPorts const& ports) {
     ValueId const sums = NodeScope::port(ports.sums);
-    if (sums == ir::kNoValue) return NodeScope::port(ports.lengths);
-    ir::Value const of = value(sums);
-    return builder_.add({.name = of.name + "::steps",
-                         .type = DataType_t::INT32,
-                         .dim = {of.dim[0] - 1, 1, 1, 1},
-                         .stride = {1, 1, 1, 1},
-                         .steps_of = sums});
+    return sums == ir::kNoValue ? NodeScope::port(ports.lengths) : add_steps(sums);
 }
 
 ValueId AttentionScope::natural_stats() {
@@ -78,17 +72,6 @@ ValueId AttentionScope::add_score(std::string const& name, DataType_t type) {
 
 ValueId AttentionScope::add_row(std::string const& name) {
     return add_virtual(name, {score_dim_[0], score_dim_[1], score_dim_[2], 1}, DataType_t::FLOAT);
-}
-
-ValueId AttentionScope::add_table(std::string const& name, core::Dims dim, std::vector<double> table, DataType_t type) {
-    return NodeScope::add_table(path(name), std::move(dim), std::move(table), type);
-}
-
-ValueId AttentionScope::sum_of_rows(ValueId x, ValueId y, bool is_deterministic) {
-    return emit(
-        ir::ReductionOp{
-            .mode = ReductionMode_t::ADD, .x = x, .y = y, .rows = seq_len_q_, .is_deterministic = is_deterministic},
-        y);
 }
 
 }  // namespace cudnn_frontend::expand

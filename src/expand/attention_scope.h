@@ -1,4 +1,4 @@
-// The scope of an attention node: its sizes, its options, and the primitive operations that its steps are written in.
+// The scope of an attention node: its sizes, its options, and values of its own shapes.
 #pragma once
 
 #include "expand/expand.h"
@@ -57,10 +57,6 @@ class AttentionScope : public NodeScope {
     ir::ValueId natural_stats();
     // What the modifier made of the tensor at the one port, which is made now; s itself without a modifier.
     ir::ValueId modified(ir::ValueId s, int given, int returned);
-    ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
-                          DataType_t type = DataType_t::FLOAT);
-    // The sum over all rows that there are.
-    ir::ValueId sum_of_rows(ir::ValueId x, ir::ValueId y, bool is_deterministic);
 
    private:
     ir::ValueId lengths(nodes::attention::LengthPorts const& ports);

@@ -16,13 +16,6 @@ NodeScope::NodeScope(ir::Builder& builder, UserTensors& tensors, nodes::Node con
       name_(nodes::name_of_node(node)),
       compute_type_(node.compute_data_type == DataType_t::NOT_SET ? DataType_t::FLOAT : node.compute_data_type) {}
 
-ir::ValueId NodeScope::add_table(std::string name, core::Dims dim, std::vector<double> table, DataType_t type) {
-    ir::Value value{.name = std::move(name), .type = type, .dim = std::move(dim), .role = ir::Role::Constant};
-    value.stride = core::packed_strides(value.dim);
-    value.table = std::move(table);
-    return add(std::move(value));
-}
-
 DataType_t NodeScope::compute_type_for(DataType_t result) const {
     bool const is_floating_point = result != DataType_t::INT32 && result != DataType_t::BOOLEAN;
     return is_floating_point ? compute_type() : result;
@@ -48,6 +41,21 @@ ValueId NodeScope::add_number(std::string const& name, double number) {
 
 ValueId NodeScope::add_integer(std::string const& name, std::int64_t integer) {
     return builder_.constant(path(name), detail::make_scalar(static_cast<std::int32_t>(integer)));
+}
+
+ValueId NodeScope::add_table(std::string const& name, core::Dims dim, std::vector<double> table, DataType_t type) {
+    ir::Value value{.name = name, .type = type, .dim = std::move(dim), .role = ir::Role::Constant};
+    value.table = std::move(table);
+    return add_value(std::move(value));
+}
+
+ValueId NodeScope::add_steps(ValueId sums) {
+    ir::Value const of = value(sums);
+    return builder_.add({.name = of.name + "::steps",
+                         .type = DataType_t::INT32,
+                         .dim = {of.dim[0] - 1, 1, 1, 1},
+                         .stride = {1, 1, 1, 1},
+                         .steps_of = sums});
 }
 
 static ir::PointwiseOp pointwise_op(PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out) {
@@ -77,8 +85,10 @@ ValueId NodeScope::index(ValueId shape, std::int64_t axis, ValueId out) {
 ValueId NodeScope::matmul(ir::MatmulOp const& op) { return emit(op, op.c); }
 
 ValueId NodeScope::reduce(ReductionMode_t mode, ValueId x, ValueId y, bool is_deterministic) {
-    return emit(ir::ReductionOp{.mode = mode, .x = x, .y = y, .is_deterministic = is_deterministic}, y);
+    return reduce({.mode = mode, .x = x, .y = y, .is_deterministic = is_deterministic});
 }
+
+ValueId NodeScope::reduce(ir::ReductionOp const& op) { return emit(op, op.y); }
 
 ValueId NodeScope::random(ir::RngOp const& op) { return emit(op, op.y); }
 

@@ -27,8 +27,6 @@ class NodeScope {
 
     ir::ValueId add(ir::Value value) { return builder_.add(std::move(value)); }
     void add(ir::Op op) { builder_.add(std::move(op)); }
-    // Packed numbers that the graph itself holds.
-    ir::ValueId add_table(std::string name, core::Dims dim, std::vector<double> table, DataType_t type);
 
     // What floating-point operations of the node compute in.
     DataType_t compute_type() const { return compute_type_; }
@@ -43,6 +41,11 @@ class NodeScope {
     ir::ValueId add_virtual(std::string const& name, core::Dims dim, core::Dims stride, DataType_t type);
     ir::ValueId add_number(std::string const& name, double number);
     ir::ValueId add_integer(std::string const& name, std::int64_t integer);
+    // Packed numbers that the graph itself holds.
+    ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
+                          DataType_t type = DataType_t::FLOAT);
+    // The lengths that these sums are of.
+    ir::ValueId add_steps(ir::ValueId sums);
     ir::ValueId transposed(ir::ValueId matrices) { return builder_.transposed(matrices, 2, 3); }
 
     // Operations, named after their result, which they return. Integers and predicates are computed as such.
@@ -52,6 +55,7 @@ class NodeScope {
     ir::ValueId index(ir::ValueId shape, std::int64_t axis, ir::ValueId out);
     ir::ValueId matmul(ir::MatmulOp const& op);
     ir::ValueId reduce(ReductionMode_t mode, ir::ValueId x, ir::ValueId y, bool is_deterministic = false);
+    ir::ValueId reduce(ir::ReductionOp const& op);
     ir::ValueId random(ir::RngOp const& op);
     ir::ValueId load_pages(ir::PagedLoadOp const& op);
     ir::ValueId block_mask(ir::BlockMaskOp const& op);

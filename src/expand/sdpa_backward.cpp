@@ -34,9 +34,12 @@ void gradient_of_sink(AttentionScope& at, ValueId dot) {
     ValueId const product =
         at.masked(MUL, {probability, dot}, at.add_row("sink_probability_times_dot"), MaskedBy::First);
     ValueId const gradient = at.port(Port::dSink_token);
-    ValueId const sum = at.add_virtual("sink_weight", at.value(gradient).dim, DataType_t::FLOAT);
-    at.sum_of_rows(product, sum, is_deterministic(at));
-    at.pointwise(NEG, {sum}, gradient);
+    ValueId const weight = at.reduce({.mode = ReductionMode_t::ADD,
+                                      .x = product,
+                                      .y = at.add_virtual("sink_weight", at.value(gradient).dim, DataType_t::FLOAT),
+                                      .rows = at.seq_len_q(),
+                                      .is_deterministic = is_deterministic(at)});
+    at.pointwise(NEG, {weight}, gradient);
 }
 
 // r[b,h,i] = sum_d do[b,h,i,d] o[b,h,i,d]
