@@ -43,6 +43,7 @@ struct Asked {
     char const* device = "h200";
     bool dynamic_shapes = false;
     std::int32_t sm_count = 0;
+    bool unfuses_multiplication = false;
 };
 
 GraphKey key_of(Asked const& asked) {
@@ -52,8 +53,11 @@ GraphKey key_of(Asked const& asked) {
     auto op_graph = cudnn::op_graph_for_cudnn(*validation.graph, {});
     cudnn::Api const& api = *cudnn::library().api;
     auto device = cudnn::Device::from_json(api, offline::find_device(asked.device).value().properties);
-    return {
-        std::move(op_graph).value(), {&api, std::move(device).value(), false}, asked.dynamic_shapes, asked.sm_count};
+    return {std::move(op_graph).value(),
+            {&api, std::move(device).value(), false},
+            asked.dynamic_shapes,
+            asked.sm_count,
+            asked.unfuses_multiplication};
 }
 
 std::shared_ptr<cudnn::SharedGraph> lowered(Asked const& asked) {
@@ -86,7 +90,8 @@ TEST_CASE("whatever decides how a graph is planned makes it another one", "[offl
     auto const graph = lowered({});
     for (Asked const& other :
          {Asked{.described = {.uid = 9}}, Asked{.described = {.rows = 128}}, Asked{.described = {.is_causal = true}},
-          Asked{.device = "h100"}, Asked{.dynamic_shapes = true}, Asked{.sm_count = 64}}) {
+          Asked{.device = "h100"}, Asked{.dynamic_shapes = true}, Asked{.sm_count = 64},
+          Asked{.unfuses_multiplication = true}}) {
         CHECK(lowered(other) != graph);
         CHECK(lowered(other) == lowered(other));
     }

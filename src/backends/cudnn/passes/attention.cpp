@@ -69,6 +69,15 @@ std::optional<Backward> find_backward(Draft const& draft) {
     return backward;
 }
 
+std::optional<ScoreSteps> find_score_steps(Draft const& draft) {
+    if (auto const softmax = find_softmax(draft)) {
+        return ScoreSteps{softmax->product, softmax->division, draft.ops.size(), false};
+    }
+    auto const backward = find_backward(draft);
+    if (!backward) return std::nullopt;
+    return ScoreSteps{backward->scores, backward->d_q, backward->d_q, true};
+}
+
 std::size_t masked_product_of(Draft const& draft, ValueId value) {
     for (std::size_t i = 0; i < draft.ops.size(); ++i) {
         auto const* const product = std::get_if<PointwiseOp>(&draft.ops[i].body);

@@ -25,6 +25,13 @@ struct Backward {
 };
 std::optional<Backward> find_backward(Draft const& draft);
 
+// Places in Draft::ops: from the product of the scores on, the steps of modifiers and attention's own.
+struct ScoreSteps {
+    std::size_t first, end_of_modifiers, end;
+    bool is_backward;
+};
+std::optional<ScoreSteps> find_score_steps(Draft const& draft);
+
 // The product of the value and a factor of dropout; kNowhere where it has none.
 std::size_t masked_product_of(Draft const& draft, ir::ValueId value);
 

@@ -1,6 +1,7 @@
 #include "cudnn/passes/passes.h"
 
 #include "cudnn/passes/band_masks.h"
+#include "cudnn/passes/compared_inputs.h"
 #include "cudnn/passes/dropout_order.h"
 #include "cudnn/passes/edge_masks.h"
 #include "cudnn/passes/full_lengths.h"
@@ -18,6 +19,7 @@
 namespace cudnn_frontend::cudnn::passes {
 
 static constexpr Pass kPasses[] = {
+    {"compute compared inputs", "cudnn.w23", compute_compared_inputs},
     {"tidy last strides", "cudnn.w16", tidy_last_strides},
     {"repeat rows", "cudnn.w14", repeat_rows},
     {"align dropout masks", "cudnn.w15", align_dropout_masks},

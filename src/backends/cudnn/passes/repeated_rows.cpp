@@ -11,21 +11,6 @@ namespace {
 using ir::PointwiseOp;
 using ir::ValueId;
 
-// Places in Draft::ops: from the product of the scores on, attention's own steps and those of modifiers.
-struct Steps {
-    std::size_t first, end_of_modifiers, end;
-    bool is_backward;
-};
-
-std::optional<Steps> steps_on_scores(Draft const& draft) {
-    if (auto const softmax = find_softmax(draft)) {
-        return Steps{softmax->product, softmax->division, draft.ops.size(), false};
-    }
-    auto const backward = find_backward(draft);
-    if (!backward) return std::nullopt;
-    return Steps{backward->scores, backward->d_q, backward->d_q, true};
-}
-
 class RowRepetition {
    public:
     RowRepetition(Draft& draft, bool is_backward) : draft_(draft), is_backward_(is_backward) {}
@@ -77,7 +62,7 @@ class RowRepetition {
 }  // namespace
 
 Draft repeat_rows(Draft draft, core::Capabilities const&) {
-    auto const steps = steps_on_scores(draft);
+    auto const steps = find_score_steps(draft);
     if (!steps) return draft;
     RowRepetition rows(draft, steps->is_backward);
     for (std::size_t i = steps->first; i < steps->end; ++i) {

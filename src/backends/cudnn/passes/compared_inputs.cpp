@@ -1,0 +1,70 @@
+#include "cudnn/passes/compared_inputs.h"
+
+#include "cudnn/passes/attention.h"
+
+#include <utility>
+
+namespace cudnn_frontend::cudnn::passes {
+namespace {
+
+using ir::PointwiseOp;
+using ir::ValueId;
+using enum PointwiseMode_t;
+
+bool is_comparison(PointwiseMode_t mode) {
+    return mode == CMP_EQ || mode == CMP_NEQ || mode == CMP_GT || mode == CMP_GE || mode == CMP_LT || mode == CMP_LE;
+}
+
+bool is_integer_input(Draft const& draft, ValueId id) {
+    ir::Value const& value = draft.value(id);
+    bool const is_integer = value.type == DataType_t::INT32 || value.type == DataType_t::INT64;
+    return value.role == ir::Role::Input && is_integer && value.dim.size() == 4;
+}
+
+// The place of the comparison that makes the predicate; kNowhere where it reads anything but two inputs.
+std::size_t comparison_of_inputs(Draft const& draft, ValueId predicate) {
+    auto const* const comparison = draft.written_by<PointwiseOp>(predicate);
+    if (comparison == nullptr || !is_comparison(comparison->mode)) return kNowhere;
+    bool const are_inputs = is_integer_input(draft, comparison->in[0]) && is_integer_input(draft, comparison->in[1]);
+    bool const is_result = draft.value(predicate).role != ir::Role::Virtual;
+    return are_inputs && !is_result ? draft.writer_of(predicate) : kNowhere;
+}
+
+// The steps stand in front of the selection by what is compared.
+void compute_first(Draft& draft, std::size_t selection, ir::Op comparison) {
+    auto& body = std::get<PointwiseOp>(comparison.body);
+    ValueId const scores = step(draft, selection).in[0];
+    core::Dims const dim = draft.value(scores).dim;
+    std::string const name = draft.value(body.out).name;
+    auto const add = [&](char const* step) {
+        return draft.add({.name = name + step, .type = DataType_t::INT32, .dim = dim});
+    };
+    ValueId const row = add("::row"), nothing = add("::nothing"), computed = add("::computed");
+    draft.value(body.out).dim = dim;
+    draft.value(body.out).stride = core::packed_strides(dim);
+    ir::Op index = pointwise(draft, GEN_INDEX, {scores}, row, DataType_t::INT32);
+    std::get<PointwiseOp>(index.body).axis = 2;
+    ir::Op const difference = pointwise(draft, SUB, {row, row}, nothing, DataType_t::INT32);
+    ir::Op const sum = pointwise(draft, ADD, {nothing, body.in[0]}, computed, DataType_t::INT32);
+    body.in[0] = computed;
+    for (ir::Op const& op : {index, difference, sum, comparison}) draft.insert(selection++, op);
+}
+
+}  // namespace
+
+Draft compute_compared_inputs(Draft draft, core::Capabilities const&) {
+    auto const steps = find_score_steps(draft);
+    if (!steps) return draft;
+    for (std::size_t i = steps->end_of_modifiers; i-- > steps->first;) {
+        auto const* const select = std::get_if<PointwiseOp>(&draft.ops[i].body);
+        if (select == nullptr || select->mode != BINARY_SELECT) continue;
+        std::size_t const at = comparison_of_inputs(draft, select->in[2]);
+        if (at == kNowhere) continue;
+        ir::Op comparison = draft.ops[at];
+        draft.erase(at);
+        compute_first(draft, i - 1, std::move(comparison));
+    }
+    return draft;
+}
+
+}  // namespace cudnn_frontend::cudnn::passes
