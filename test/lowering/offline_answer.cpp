@@ -13,12 +13,12 @@ namespace sdpa_test {
 using namespace cudnn_frontend;
 
 Result<cudnn::LegalGraph> legal_graph_of(OfflineQuestion const& question, core::Capabilities const& here) {
-    auto op_graph = expand::expand(question.graph, cudnn::expansion_for_cudnn(here));
+    auto op_graph = expand::expand(question.graph, cudnn::expansion_for_cudnn());
     if (op_graph.is_bad()) return op_graph.error();
     auto const is_in_force = [&](std::string_view quirk) {
         return quirk != question.omitted_rewrite && quirks::is_in_force(quirk, here);
     };
-    return cudnn::passes::legalize(std::move(op_graph).value(), here, is_in_force);
+    return cudnn::passes::legalize(std::move(op_graph).value(), is_in_force);
 }
 
 std::string refusal_of(cudnn::Api const& api, OfflineQuestion const& question, cudnn::Device const& device) {

@@ -1,6 +1,7 @@
 #include "lowering/quirk_questions.h"
 
 #include "gpu/case_changes.h"
+#include "lowering/block_scale_graphs.h"
 #include "lowering/case_graphs.h"
 
 #include <algorithm>
@@ -88,9 +89,17 @@ AskedGraph reshaped_keys() {
     return asked("a reshape before K, forward", spec_of(graph));
 }
 
+AskedGraph block_scales() {
+    return asked("block scales, forward", spec_of(BlockScaleGraph::forward({2, 2, 256, 128}, false)));
+}
+
 std::vector<AskedGraph> asked_graphs() {
-    std::vector<AskedGraph> graphs{causal_stats_in_base_2(), transposed_bias_gradient(), heads_of_20(),
-                                   two_attention_nodes(), reshaped_keys()};
+    std::vector<AskedGraph> graphs{causal_stats_in_base_2(),
+                                   transposed_bias_gradient(),
+                                   heads_of_20(),
+                                   two_attention_nodes(),
+                                   reshaped_keys(),
+                                   block_scales()};
     for (OptionRow const& row : option_rows()) {
         for (bool const is_backward : {false, true}) {
             auto const graph = row.graph(is_backward);
@@ -111,7 +120,7 @@ quirks::Quirk const* asked_limit(std::vector<quirks::Violated> const& found) {
 }
 
 bool is_same(cudnn::LegalGraph const& a, cudnn::LegalGraph const& b) {
-    return ir::same_work(a.graph, b.graph) && a.scratch == b.scratch;
+    return ir::same_work(a.graph, b.graph) && a.scratch == b.scratch && a.implied == b.implied;
 }
 
 // Rewrites whose pass changes what reaches the library.

@@ -11,7 +11,7 @@ using ir::PointwiseOp;
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-Draft mask_bands_late(Draft draft, core::Capabilities const&) {
+Draft mask_bands_late(Draft draft) {
     auto const backward = find_backward(draft);
     if (!backward || is_8_bit(draft, backward->scores)) return draft;
     ValueId const masked = step(draft, backward->shifted).in[0];
@@ -65,7 +65,7 @@ void add_as_float(Draft& draft, std::size_t first, std::size_t last, DataType_t 
 
 }  // namespace
 
-Draft add_left_bounds_as_floats(Draft draft, core::Capabilities const&) {
+Draft add_left_bounds_as_floats(Draft draft) {
     auto const compute_type = compute_type_of_attention(draft);
     if (!compute_type) return draft;
     for (std::size_t i = 0; i < draft.ops.size(); ++i) {

@@ -52,7 +52,7 @@ void compute_first(Draft& draft, std::size_t selection, ir::Op comparison) {
 
 }  // namespace
 
-Draft compute_compared_inputs(Draft draft, core::Capabilities const&) {
+Draft compute_compared_inputs(Draft draft) {
     auto const steps = find_score_steps(draft);
     if (!steps) return draft;
     for (std::size_t i = steps->end_of_modifiers; i-- > steps->first;) {

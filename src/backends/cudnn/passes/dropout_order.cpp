@@ -11,7 +11,7 @@ using ir::PointwiseOp;
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-Draft scale_before_given_mask(Draft draft, core::Capabilities const&) {
+Draft scale_before_given_mask(Draft draft) {
     auto const softmax = find_softmax(draft);
     if (!softmax || given_mask(draft) == ir::kNoValue) return draft;
     std::size_t const by_mask = masked_product_of(draft, step(draft, softmax->division).out);
@@ -43,7 +43,7 @@ ValueId multiply_row_sum(Draft& draft, Backward const& backward, double factor) 
 
 }  // namespace
 
-Draft scale_drawn_gradients_late(Draft draft, core::Capabilities const&) {
+Draft scale_drawn_gradients_late(Draft draft) {
     auto const backward = find_backward(draft);
     if (!backward) return draft;
     PointwiseOp const centered = step(draft, backward->centered), gradient = step(draft, backward->gradient);
@@ -70,7 +70,7 @@ Draft scale_drawn_gradients_late(Draft draft, core::Capabilities const&) {
     return draft;
 }
 
-Draft end_row_sums(Draft draft, core::Capabilities const&) {
+Draft end_row_sums(Draft draft) {
     auto const backward = find_backward(draft);
     if (!backward) return draft;
     ValueId sum = step(draft, backward->centered).in[1];

@@ -57,7 +57,7 @@ std::set<ValueId> comparisons_to_turn(Draft const& draft) {
 
 }  // namespace
 
-Draft turn_edge_masks(Draft draft, core::Capabilities const&) {
+Draft turn_edge_masks(Draft draft) {
     std::set<ValueId> const found = comparisons_to_turn(draft);
     for (ir::Op& op : draft.ops) {
         auto* const comparison = std::get_if<PointwiseOp>(&op.body);

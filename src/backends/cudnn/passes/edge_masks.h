@@ -1,7 +1,6 @@
 // Masks that engines know by their form.
 #pragma once
 
-#include "core/capabilities.h"
 #include "cudnn/passes/draft.h"
 
 namespace cudnn_frontend::cudnn::passes {
@@ -10,6 +9,6 @@ namespace cudnn_frontend::cudnn::passes {
 // band and skip the tiles beyond it; of several such masks, as a modifier and an option may make them, they apply a
 // single one. So the last stays, and the others become column <= row, which is arithmetic as any other to them. And
 // where row < column selects scores, planning backward ends the process.
-Draft turn_edge_masks(Draft draft, core::Capabilities const& capabilities);
+Draft turn_edge_masks(Draft draft);
 
 }  // namespace cudnn_frontend::cudnn::passes

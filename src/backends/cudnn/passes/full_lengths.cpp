@@ -14,18 +14,12 @@ using enum PointwiseMode_t;
 
 constexpr std::int64_t kKeyTile = 128;  // keys that engines work on at once
 
-bool masks_last_tile(core::Capabilities const& capabilities) {
-    return capabilities.sm == 90 && capabilities.cudnn_version >= 91900;
+bool has_lengths(Draft const& draft, Backward const& backward) {
+    return product(draft, backward.scores).m_override != ir::kNoValue;
 }
 
-bool wants_lengths(Draft const& draft, Backward const& backward, core::Capabilities const& capabilities) {
-    ir::MatmulOp const& scores = product(draft, backward.scores);
-    core::Dims const& dim = draft.value(scores.c).dim;
-    if (scores.m_override != ir::kNoValue) return false;
-    std::int64_t const rest = dim[3] % kKeyTile;
-    // What is left of the last tile is masked then, unless it is half a tile.
-    bool const is_masked = masks_last_tile(capabilities) && rest != kKeyTile / 2 && given_mask(draft) != ir::kNoValue;
-    return dim[2] == 1 || (rest != 0 && !is_masked);
+core::Dims const& dim_of_scores(Draft const& draft, Backward const& backward) {
+    return draft.value(product(draft, backward.scores).c).dim;
 }
 
 struct Lengths {
@@ -123,16 +117,31 @@ void mask_padding(Draft& draft, Backward const& backward, Lengths const& lengths
     }
 }
 
+Draft with_full_lengths(Draft draft, Backward const& backward) {
+    Lengths const lengths = add_lengths(draft, product(draft, backward.scores).c);
+    bound_products(draft, backward, lengths);
+    shift_by_lengths(draft, lengths);
+    mask_padding(draft, backward, lengths);
+    return draft;
+}
+
 }  // namespace
 
-Draft mask_by_full_lengths(Draft draft, core::Capabilities const& capabilities) {
+Draft mask_by_full_lengths(Draft draft) {
     auto const backward = find_backward(draft);
-    if (!backward || !wants_lengths(draft, *backward, capabilities)) return draft;
-    Lengths const lengths = add_lengths(draft, product(draft, backward->scores).c);
-    bound_products(draft, *backward, lengths);
-    shift_by_lengths(draft, lengths);
-    mask_padding(draft, *backward, lengths);
-    return draft;
+    if (!backward || has_lengths(draft, *backward)) return draft;
+    core::Dims const& dim = dim_of_scores(draft, *backward);
+    std::int64_t const rest = dim[3] % kKeyTile;
+    bool const is_right = rest == 0 || (rest != kKeyTile / 2 && given_mask(draft) != ir::kNoValue);
+    if (dim[2] > 1 && is_right) return draft;
+    return with_full_lengths(std::move(draft), *backward);
+}
+
+Draft mask_by_full_lengths_beside_mask(Draft draft) {
+    auto const backward = find_backward(draft);
+    if (!backward || has_lengths(draft, *backward) || given_mask(draft) == ir::kNoValue) return draft;
+    if (dim_of_scores(draft, *backward)[3] % kKeyTile == 0) return draft;
+    return with_full_lengths(std::move(draft), *backward);
 }
 
 }  // namespace cudnn_frontend::cudnn::passes

@@ -8,7 +8,7 @@ namespace cudnn_frontend::cudnn::passes {
 
 using ir::ValueId;
 
-Draft restore_keys(Draft draft, core::Capabilities const&) {
+Draft restore_keys(Draft draft) {
     auto const backward = find_backward(draft);
     if (!backward) return draft;
     ValueId const transposed = product(draft, backward->scores).b, keys = product(draft, backward->d_q).b;
@@ -39,7 +39,7 @@ bool needs_one_piece(Draft const& draft, Backward const& backward) {
 
 }  // namespace
 
-Draft accumulate_gradient_of_queries(Draft draft, core::Capabilities const&) {
+Draft accumulate_gradient_of_queries(Draft draft) {
     auto const backward = find_backward(draft);
     if (!backward || needs_one_piece(draft, *backward)) return draft;
     std::string const name = name_beside(draft.ops[backward->scores].name, "dQ_accumulator");

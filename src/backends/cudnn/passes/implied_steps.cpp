@@ -8,7 +8,7 @@ using ir::PointwiseOp;
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-Draft leave_sinks_sign(Draft draft, core::Capabilities const&) {
+Draft leave_sinks_sign(Draft draft) {
     std::size_t const negation = negation_of_sink(draft);
     if (negation != kNowhere) draft.implied[step(draft, negation).in[0]] = step(draft, negation).out;
     return draft;
@@ -29,7 +29,7 @@ PointwiseOp const* scaling_of(Draft const& draft, ValueId value) {
 
 }  // namespace
 
-Draft leave_probabilities_scale(Draft draft, core::Capabilities const&) {
+Draft leave_probabilities_scale(Draft draft) {
     auto const softmax = find_softmax(draft);
     if (!softmax) return draft;
     std::size_t at = softmax->division;

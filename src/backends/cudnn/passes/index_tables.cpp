@@ -25,7 +25,7 @@ PointwiseOp const* find_alibi(Draft const& draft) {
 
 }  // namespace
 
-Draft tabulate_alibi(Draft draft, core::Capabilities const&) {
+Draft tabulate_alibi(Draft draft) {
     PointwiseOp const* const found = find_softmax(draft) ? find_alibi(draft) : nullptr;
     if (found == nullptr) return draft;
     PointwiseOp const bias = *found, distance = *draft.step(bias.in[0], SUB);
@@ -76,7 +76,7 @@ void tabulate(Draft& draft, std::size_t at) {
 
 }  // namespace
 
-Draft tabulate_indices(Draft draft, core::Capabilities const&) {
+Draft tabulate_indices(Draft draft) {
     auto const softmax = find_softmax(draft);
     if (!softmax) return draft;
     for (std::size_t i = softmax->division; i-- > softmax->product;) {

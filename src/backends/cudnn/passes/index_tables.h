@@ -2,17 +2,16 @@
 // from tables there.
 #pragma once
 
-#include "core/capabilities.h"
 #include "cudnn/passes/draft.h"
 
 namespace cudnn_frontend::cudnn::passes {
 
 // The biases of ALiBi: each part counts its columns from 0, and beside pages the slope is that of another head.
-Draft tabulate_alibi(Draft draft, core::Capabilities const& capabilities);
+Draft tabulate_alibi(Draft draft);
 
 // The columns and heads that a modifier counts: each part counts its columns from 0, and key heads where they are
 // shared. The index becomes the row, which is 0, plus a table, because engines take no first operand that lies in
 // memory.
-Draft tabulate_indices(Draft draft, core::Capabilities const& capabilities);
+Draft tabulate_indices(Draft draft);
 
 }  // namespace cudnn_frontend::cudnn::passes

@@ -60,7 +60,7 @@ void multiply_gradients(Draft& draft, Backward const& backward, ValueId factor) 
 
 }  // namespace
 
-Draft multiply_narrow_scores(Draft draft, core::Capabilities const&) {
+Draft multiply_narrow_scores(Draft draft) {
     if (auto const softmax = find_softmax(draft)) {
         if (lacks_factor(draft, softmax->product)) multiply_scores(draft, softmax->product, add_one(draft));
         return draft;

@@ -71,7 +71,7 @@ bool takes_packed(Draft const& draft, Backward const& backward) {
 
 }  // namespace
 
-Draft pack_scratch(Draft draft, core::Capabilities const&) {
+Draft pack_scratch(Draft draft) {
     auto const backward = find_backward(draft);
     if (!backward || !takes_packed(draft, *backward)) return draft;
     pack_row_sums(draft, *backward);

@@ -24,6 +24,7 @@ static constexpr Pass kPasses[] = {
     {"repeat rows", "cudnn.w14", repeat_rows},
     {"align dropout masks", "cudnn.w15", align_dropout_masks},
     {"mask by full lengths", "cudnn.w12", mask_by_full_lengths},
+    {"mask by full lengths beside mask", "cudnn.w13", mask_by_full_lengths_beside_mask},
     {"mask bands late", "cudnn.w19", mask_bands_late},
     {"add left bounds as floats", "cudnn.w20", add_left_bounds_as_floats},
     {"multiply narrow scores", "cudnn.w21", multiply_narrow_scores},
@@ -44,14 +45,12 @@ static constexpr Pass kPasses[] = {
 
 std::span<Pass const> all() { return kPasses; }
 
-Result<LegalGraph> run(Pass const& pass, LegalGraph const& graph, core::Capabilities const& capabilities) {
-    return pass.run(Draft(graph), capabilities).finish();
-}
+Result<LegalGraph> run(Pass const& pass, LegalGraph const& graph) { return pass.run(Draft(graph)).finish(); }
 
-Result<LegalGraph> legalize(ir::OpGraph graph, core::Capabilities const& capabilities, IsInForce const& is_in_force) {
+Result<LegalGraph> legalize(ir::OpGraph graph, IsInForce const& is_in_force) {
     Draft draft({std::move(graph)});
     for (Pass const& pass : kPasses) {
-        if (is_in_force(pass.quirk)) draft = pass.run(std::move(draft), capabilities);
+        if (is_in_force(pass.quirk)) draft = pass.run(std::move(draft));
     }
     return std::move(draft).finish();
 }

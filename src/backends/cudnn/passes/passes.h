@@ -1,7 +1,6 @@
 // Legalization: from the mathematics of an op graph to the form of it that cuDNN's engines take and compute right.
 #pragma once
 
-#include "core/capabilities.h"
 #include "cudnn/passes/draft.h"
 
 #include <functional>
@@ -15,16 +14,16 @@ namespace cudnn_frontend::cudnn::passes {
 struct Pass {
     char const* name;
     char const* quirk;  // of cuDNN, which is its reason: cudnn.w01
-    Draft (*run)(Draft draft, core::Capabilities const& capabilities);
+    Draft (*run)(Draft draft);
 };
 
 // In the order in which they run: some rely on the form that others give.
 std::span<Pass const> all();
 
-Result<LegalGraph> run(Pass const& pass, LegalGraph const& graph, core::Capabilities const& capabilities);
+Result<LegalGraph> run(Pass const& pass, LegalGraph const& graph);
 
 // Whether the quirk of a pass stands where the graph will run; the pass is left out where it does not.
 using IsInForce = std::function<bool(std::string_view quirk)>;
-Result<LegalGraph> legalize(ir::OpGraph graph, core::Capabilities const& capabilities, IsInForce const& is_in_force);
+Result<LegalGraph> legalize(ir::OpGraph graph, IsInForce const& is_in_force);
 
 }  // namespace cudnn_frontend::cudnn::passes

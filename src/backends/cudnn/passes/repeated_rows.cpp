@@ -61,7 +61,7 @@ class RowRepetition {
 
 }  // namespace
 
-Draft repeat_rows(Draft draft, core::Capabilities const&) {
+Draft repeat_rows(Draft draft) {
     auto const steps = find_score_steps(draft);
     if (!steps) return draft;
     RowRepetition rows(draft, steps->is_backward);

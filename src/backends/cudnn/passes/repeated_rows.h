@@ -1,7 +1,6 @@
 // Rows that scores share.
 #pragma once
 
-#include "core/capabilities.h"
 #include "cudnn/passes/draft.h"
 
 namespace cudnn_frontend::cudnn::passes {
@@ -9,6 +8,6 @@ namespace cudnn_frontend::cudnn::passes {
 // What scores meet has its one row repeated where engines broadcast it wrong: in backward a row of numbers, and
 // everywhere a number for each batch entry. One for each head alone is right. A stride of 0 says the same, but costs
 // time.
-Draft repeat_rows(Draft draft, core::Capabilities const& capabilities);
+Draft repeat_rows(Draft draft);
 
 }  // namespace cudnn_frontend::cudnn::passes

@@ -9,7 +9,7 @@ namespace cudnn_frontend::cudnn::passes {
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-Draft place_softmax_rows(Draft draft, core::Capabilities const&) {
+Draft place_softmax_rows(Draft draft) {
     auto const softmax = find_softmax(draft);
     if (!softmax || is_own(draft, softmax->max) == is_own(draft, softmax->sum)) return draft;
     draft.scratch[is_own(draft, softmax->max) ? softmax->max : softmax->sum] = {};
@@ -23,7 +23,7 @@ static bool has_logarithm(Draft const& draft, ValueId sum) {
     });
 }
 
-Draft add_unread_logarithm(Draft draft, core::Capabilities const&) {
+Draft add_unread_logarithm(Draft draft) {
     auto const softmax = find_softmax(draft);
     if (!softmax || !is_own(draft, softmax->max) || !is_own(draft, softmax->sum)) return draft;
     if (has_logarithm(draft, softmax->sum)) return draft;

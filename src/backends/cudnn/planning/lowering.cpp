@@ -81,7 +81,7 @@ expand::Capabilities expansion_for_cudnn() {
 
 Result<LegalGraph> legal_graph(ir::OpGraph graph, core::Capabilities const& device) {
     auto const is_in_force = [&](std::string_view quirk) { return quirks::is_in_force(quirk, device); };
-    return passes::legalize(std::move(graph), device, is_in_force);
+    return passes::legalize(std::move(graph), is_in_force);
 }
 
 Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device) {

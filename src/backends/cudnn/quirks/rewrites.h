@@ -5,8 +5,6 @@
 
 namespace cudnn_frontend::quirks {
 
-constexpr std::string_view kLowScoresBesideMask = "cudnn.w13";
-
 std::span<Quirk const> rewrites();
 
 }  // namespace cudnn_frontend::quirks

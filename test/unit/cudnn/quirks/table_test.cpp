@@ -1,4 +1,5 @@
 // The table of quirks as data, and what messages make of it.
+#include "cudnn/quirks/in_force.h"
 #include "cudnn/quirks/support.h"
 
 #include "support/catch.h"
@@ -137,11 +138,13 @@ TEST_CASE("whether asking cuDNN ends the process, and whether engines may be fou
     CHECK_FALSE(quirks::is_fatal_to_ask(row("cudnn.s92", std::not_fn(crashes))));
 }
 
-TEST_CASE("cudnn.w13: where full lengths are needed beside a dropout mask", "[support]") {
+TEST_CASE("cudnn.w13 and w11: a quirk is in force where one of its rows stands", "[support]") {
     auto const on = [](std::size_t version, int sm) { return core::Capabilities{.cudnn_version = version, .sm = sm}; };
-    CHECK(quirks::masks_last_tile(on(91900, 90)));
-    CHECK(quirks::masks_last_tile(on(92800, 90)));
-    CHECK_FALSE(quirks::masks_last_tile(on(91899, 90)));
-    CHECK_FALSE(quirks::masks_last_tile(on(91900, 100)));
-    CHECK_FALSE(quirks::masks_last_tile(on(91900, 80)));
+    CHECK_FALSE(quirks::is_in_force("cudnn.w13", on(91900, 90)));
+    CHECK_FALSE(quirks::is_in_force("cudnn.w13", on(92800, 90)));
+    CHECK(quirks::is_in_force("cudnn.w13", on(91899, 90)));
+    CHECK(quirks::is_in_force("cudnn.w13", on(91900, 100)));
+    CHECK(quirks::is_in_force("cudnn.w13", on(91900, 80)));
+    for (int const sm : {90, 100, 103, 110}) CHECK(quirks::is_in_force("cudnn.w11", on(91900, sm)));
+    for (int const sm : {80, 89, 120}) CHECK_FALSE(quirks::is_in_force("cudnn.w11", on(91900, sm)));
 }
