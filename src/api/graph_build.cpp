@@ -124,7 +124,7 @@ error_t Graph::build_operation_graph(Target const& target) {
         if (graph.spec().nodes.empty()) return nothing_to_build();
         remarks = graph.remarks();
         log_advice(graph);
-        auto lowered = std::make_shared<plan::ShapePlans>(std::move(described), std::move(graph), impl().id, target,
+        auto lowered = std::make_shared<plan::ShapePlans>(std::move(described), std::move(graph), target,
                                                           impl().settings, api::backends());
         SDPA_GRAPH_TRY(advance(impl().planner, lowered->propose()));
         impl().lowered = std::move(lowered);

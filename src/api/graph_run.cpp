@@ -61,7 +61,7 @@ error_t Graph::run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std
     return guarded_in(impl_, [&]() -> error_t {
         auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
-        return plan.value()->execute({handle, api::UserPack(pack), workspace, workspace_bytes});
+        return plan.value()->execute({handle, api::UserPack(pack, impl_->id), workspace, workspace_bytes});
     });
 }
 
@@ -69,7 +69,7 @@ error_t Graph::run_at(cudnnHandle_t handle, Variant_pack pack, void* workspace, 
     return guarded_in(impl_, [&]() -> error_t {
         auto const plan = plan_to_run(impl_, index, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
-        return plan.value()->execute({handle, api::UserPack(pack), workspace});
+        return plan.value()->execute({handle, api::UserPack(pack, impl_->id), workspace});
     });
 }
 
@@ -79,7 +79,7 @@ error_t Graph::run_sorted(cudnnHandle_t handle, void** pointers, int count, void
         if (plan.is_bad()) return plan.error();
         SDPA_GRAPH_TRY(check_count(*plan.value(), pointers, count));
         api::SortedPack const pack(plan.value()->slots(), pointers);
-        return plan.value()->execute({handle, api::UserPack(Variant_pack::of(pack)), workspace});
+        return plan.value()->execute({handle, api::UserPack(Variant_pack::of(pack), impl_->id), workspace});
     });
 }
 
@@ -102,7 +102,7 @@ error_t Graph::run_overridden(cudnnHandle_t handle, Variant_pack pack, void* wor
         auto const planner = impl_->lowered->plan_for({uids, dims, strides});
         if (planner.is_bad()) return planner.error();
         SDPA_GRAPH_TRY(check_fits(*planner.value()->plan(), *own.value()));
-        return planner.value()->plan()->execute({handle, api::UserPack(pack), workspace});
+        return planner.value()->plan()->execute({handle, api::UserPack(pack, impl_->id), workspace});
     });
 }
 
@@ -132,7 +132,7 @@ error_t Graph::tune(cudnnHandle_t handle, Variant_pack pack, void* workspace) {
         Plan const* fastest = nullptr;
         double least = 0;
         for (Plan const* const plan : impl().planner->built_plans()) {
-            auto const time = plan->time({handle, api::UserPack(pack), workspace});
+            auto const time = plan->time({handle, api::UserPack(pack, impl_->id), workspace});
             if (time.is_bad()) return time.error();
             if (fastest != nullptr && time.value() >= least) continue;
             fastest = plan;
@@ -155,7 +155,7 @@ error_t Graph::fill_cuda_graph(cudnnHandle_t handle, Variant_pack pack, void* wo
     return guarded_in(impl_, [&]() -> error_t {
         auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
-        api::UserPack const source(pack);
+        api::UserPack const source(pack, impl_->id);
         Run const run{handle, source, workspace};
         return is_update ? plan.value()->update(run, graph) : plan.value()->capture(run, graph);
     });

@@ -56,7 +56,7 @@ error_t Graph::deserialize(cudnnHandle_t handle, std::vector<std::uint8_t> const
         detail::Graph_access::assign(loaded, spec.value());
         loaded.impl_->settings = impl().settings;
         auto lowered =
-            std::make_shared<plan::ShapePlans>(spec.value(), std::move(*validation.graph), loaded.impl_->id,
+            std::make_shared<plan::ShapePlans>(spec.value(), std::move(*validation.graph),
                                                target_for(container.value(), handle), impl().settings, api::backends());
         auto planner = lowered->load(container.value().plan);
         if (planner.is_bad()) return planner.error();

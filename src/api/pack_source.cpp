@@ -7,7 +7,7 @@ namespace {
 
 class Sink final : public Variant_pack_sink {
    public:
-    explicit Sink(plan::SlotFiller& filler) : filler_(filler) {}
+    Sink(plan::SlotFiller& filler, std::uint64_t graph_id) : filler_(filler), graph_id_(graph_id) {}
 
     void add(std::int64_t uid, void* pointer) override { filler_.place(uid, pointer, plan::SlotFiller::Key::Number); }
 
@@ -25,16 +25,17 @@ class Sink final : public Variant_pack_sink {
    private:
     bool is_foreign(graph::Tensor_attributes const& tensor) const {
         std::uint64_t const owner = detail::Tensor_access::graph_id(tensor);
-        return owner != 0 && owner != filler_.graph_id();
+        return owner != 0 && owner != graph_id_;
     }
 
     plan::SlotFiller& filler_;
+    std::uint64_t graph_id_;
 };
 
 }  // namespace
 
 void UserPack::fill(plan::SlotFiller& filler) const {
-    Sink sink(filler);
+    Sink sink(filler, graph_id_);
     pack_.visit(sink);
 }
 

@@ -7,15 +7,16 @@
 
 namespace cudnn_frontend::api {
 
-// A map by uid or by tensor.
+// A map by uid or by tensor. Tensors as keys belong to the graph of this id, or to none.
 class UserPack final : public plan::PackSource {
    public:
-    explicit UserPack(Variant_pack pack) : pack_(pack) {}
+    UserPack(Variant_pack pack, std::uint64_t graph_id) : pack_(pack), graph_id_(graph_id) {}
 
     void fill(plan::SlotFiller& filler) const override;
 
    private:
     Variant_pack pack_;
+    std::uint64_t graph_id_;
 };
 
 // A pack whose pointers stand in the order of the slots.

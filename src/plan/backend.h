@@ -31,7 +31,6 @@ using KnobChoices = std::vector<std::pair<KnobType_t, std::int64_t>>;
 // What planning starts from.
 struct PlanningInput {
     nodes::ValidatedGraph const& graph;
-    std::uint64_t graph_id;  // of the user's graph
     Target const& target;
     Settings const& settings;
 };

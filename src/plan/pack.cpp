@@ -98,8 +98,8 @@ static std::vector<VirtualTensor> virtual_results(nodes::GraphSpec const& graph)
     return tensors;
 }
 
-PackLayout make_pack_layout(std::uint64_t graph_id, nodes::GraphSpec const& graph, ir::OpGraph const& op_graph) {
-    return {graph_id, make_slots(op_graph), virtual_results(graph)};
+PackLayout make_pack_layout(nodes::GraphSpec const& graph, ir::OpGraph const& op_graph) {
+    return {make_slots(op_graph), virtual_results(graph)};
 }
 
 error_t resolve(PackSource const& pack, PackLayout const& layout, std::span<void*> pointers) {

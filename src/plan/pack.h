@@ -45,13 +45,12 @@ enum class HostMemory { All, ScalarsByValue };
 
 // What a plan holds packs against.
 struct PackLayout {
-    std::uint64_t graph_id = 0;                  // tensors as keys belong to this graph, or to none
     std::vector<Slot> slots;                     // one for each binding of the op graph, in the same order
     std::vector<VirtualTensor> virtual_tensors;  // by uid
     HostMemory host_memory = HostMemory::All;
 };
 
-PackLayout make_pack_layout(std::uint64_t graph_id, nodes::GraphSpec const& graph, ir::OpGraph const& op_graph);
+PackLayout make_pack_layout(nodes::GraphSpec const& graph, ir::OpGraph const& op_graph);
 
 // Something for each slot, without a trip to the heap for as many as attention graphs have.
 template <class T>
@@ -91,7 +90,6 @@ class SlotFiller {
     enum class Key { Number, Tensor };
     void place(std::int64_t uid, void* pointer, Key key);
 
-    std::uint64_t graph_id() const { return layout_.graph_id; }
     PackFaults& faults() { return faults_; }
 
    private:

@@ -63,11 +63,10 @@ Result<std::shared_ptr<Planner>> plan(PlanningInput const& input, Backends const
 
 }  // namespace
 
-ShapePlans::ShapePlans(nodes::GraphSpec described, nodes::ValidatedGraph graph, std::uint64_t graph_id, Target target,
-                       Settings settings, Backends const& backends)
+ShapePlans::ShapePlans(nodes::GraphSpec described, nodes::ValidatedGraph graph, Target target, Settings settings,
+                       Backends const& backends)
     : described_(std::move(described)),
       graph_(std::move(graph)),
-      graph_id_(graph_id),
       target_(std::move(target)),
       settings_(std::move(settings)),
       backends_(backends) {}
@@ -98,7 +97,7 @@ Result<std::shared_ptr<Planner const>> ShapePlans::build(ShapeOverride const& sh
     SDPA_GRAPH_TRY(apply(shapes, spec));
     auto const validation = nodes::validate(std::move(spec));
     if (!validation.graph) return under(shapes, validation.report.to_error());
-    auto planner = plan({*validation.graph, graph_id_, target_, settings_}, backends_);
+    auto planner = plan({*validation.graph, target_, settings_}, backends_);
     if (planner.is_bad()) return under(shapes, planner.error());
     return std::shared_ptr<Planner const>(std::move(planner).value());
 }

@@ -18,12 +18,12 @@ struct ShapeOverride {
 class ShapePlans {
    public:
     // The graph, and the description that it came from: what was inferred there follows from other shapes again.
-    ShapePlans(nodes::GraphSpec described, nodes::ValidatedGraph graph, std::uint64_t graph_id, Target target,
-               Settings settings, Backends const& backends);
+    ShapePlans(nodes::GraphSpec described, nodes::ValidatedGraph graph, Target target, Settings settings,
+               Backends const& backends);
 
     nodes::GraphSpec const& spec() const { return graph_.spec(); }
     Target const& target() const { return target_; }
-    PlanningInput input() const { return {graph_, graph_id_, target_, settings_}; }
+    PlanningInput input() const { return {graph_, target_, settings_}; }
     Result<std::shared_ptr<Planner>> propose() const { return Planner::propose(input(), backends_); }
     Result<std::shared_ptr<Planner>> load(std::string_view stored) const {
         return Planner::load(input(), backends_, stored);
@@ -39,7 +39,6 @@ class ShapePlans {
 
     nodes::GraphSpec described_;
     nodes::ValidatedGraph graph_;
-    std::uint64_t graph_id_;
     Target target_;
     Settings settings_;
     Backends const& backends_;

@@ -84,7 +84,7 @@ class HostBackend final : public plan::Backend {
         auto op_graph = expand::expand(input.graph, capabilities);
         if (op_graph.is_bad()) return op_graph.error();
         auto const layout = std::make_shared<plan::PackLayout const>(
-            plan::make_pack_layout(input.graph_id, input.graph.spec(), op_graph.value()));
+            plan::make_pack_layout(input.graph.spec(), op_graph.value()));
         auto program = Program::plan(std::move(op_graph).value(), input.target.threads());
         if (program.is_bad()) return program.error();
         auto executable = std::make_shared<HostExecutable>(std::move(program).value(), layout);

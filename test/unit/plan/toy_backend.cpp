@@ -112,7 +112,7 @@ Result<std::shared_ptr<plan::Proposal const>> ToyBackend::propose(plan::Planning
     auto const op_graph = expand::expand(input.graph, {});
     if (op_graph.is_bad()) return op_graph.error();
     auto const layout =
-        std::make_shared<plan::PackLayout const>(plan::make_pack_layout(input.graph_id, graph, op_graph.value()));
+        std::make_shared<plan::PackLayout const>(plan::make_pack_layout(graph, op_graph.value()));
     auto const operand = [&](int port) {
         nodes::TensorSpec const& tensor = *graph.tensor(graph.nodes[0], port);
         auto const slot = std::ranges::find(layout->slots, *tensor.uid, &plan::Slot::uid);

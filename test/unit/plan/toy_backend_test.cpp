@@ -40,7 +40,7 @@ struct Planned {
     }
 
     Result<std::shared_ptr<Planner>> propose(plan::Backends const& backends) const {
-        return Planner::propose({*graph, 0, target, settings}, backends);
+        return Planner::propose({*graph, target, settings}, backends);
     }
     std::shared_ptr<Planner> candidates(std::vector<HeurMode_t> const& modes) const {
         auto const proposed = propose(with_toy());
@@ -77,7 +77,7 @@ std::vector<float> output_of(Planned const& planned, Planner const& planner) {
                                              {planned.small.k->get_uid(), k.data()},
                                              {planned.small.v->get_uid(), v.data()},
                                              {planned.small.o->get_uid(), o.data()}};
-    api::UserPack const source(Variant_pack::of(pack));
+    api::UserPack const source(Variant_pack::of(pack), 0);
     CHECK(planner.plan()->execute({nullptr, source, workspace.data()}).get_message() == "");
     return o;
 }
@@ -107,7 +107,7 @@ TEST_CASE("What is checked of packs and workspaces is checked for every backend"
                                              {planned.small.k->get_uid(), q.data()},
                                              {planned.small.v->get_uid(), q.data()},
                                              {planned.small.o->get_uid(), q.data()}};
-    api::UserPack const source(Variant_pack::of(pack));
+    api::UserPack const source(Variant_pack::of(pack), 0);
     std::vector<double> workspace(10);
     CHECK(planner->plan()->execute({nullptr, source, nullptr}).get_message() ==
           "[run.r09] the workspace is null; the plan needs 80 bytes, as get_workspace_size() returns, at a multiple of "

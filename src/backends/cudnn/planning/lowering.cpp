@@ -101,7 +101,7 @@ error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& d
 
 std::shared_ptr<Context> make_context(plan::PlanningInput const& input, PlanningDevice device,
                                       ir::OpGraph const& op_graph, plan::CheckIndices check_indices) {
-    plan::PackLayout layout = plan::make_pack_layout(input.graph_id, input.graph.spec(), op_graph);
+    plan::PackLayout layout = plan::make_pack_layout(input.graph.spec(), op_graph);
     layout.host_memory = plan::HostMemory::ScalarsByValue;
     align_matrices(layout.slots, op_graph);
     auto context = std::make_shared<Context>();
