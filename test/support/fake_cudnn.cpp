@@ -232,8 +232,10 @@ int FakeCudnn::answer(Made const& made, cudnnBackendAttributeName_t attribute, s
         case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES: *count = 1; return 0;
         case CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG: *count = 1; return 0;
         // Engines differ by the descriptor that asks.
-        case CUDNN_ATTR_ENGINE_GLOBAL_INDEX:
-            return give(std::int64_t{std::stoll(made.name.substr(1))}, capacity, count, values);
+        case CUDNN_ATTR_ENGINE_GLOBAL_INDEX: {
+            std::int64_t const number = std::stoll(made.name.substr(1));
+            return give(has_one_engine ? 0 : number, capacity, count, values);
+        }
         case CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE: return give(knob, capacity, count, values);
         case CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE: return give(knob_value, capacity, count, values);
         case CUDNN_ATTR_ENGINE_KNOB_INFO: *count = 1; return 0;

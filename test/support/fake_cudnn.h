@@ -31,6 +31,7 @@ class FakeCudnn {
     // What the backend says about its last failure.
     void set_last_error(std::string text) { last_error_ = std::move(text); }
     std::int64_t workspace_bytes = 128;  // of plans
+    bool has_one_engine = false;         // which every query names; else each query names two of its own
     // What engine configs tell.
     std::int64_t config_workspace_bytes = 0;
     std::int32_t shared_memory_bytes = 0;

@@ -58,7 +58,7 @@ Result<std::shared_ptr<plan::Engine>> Proposal::engine(std::int64_t number, plan
     }
     auto config = make_config(work_->graph->descriptor(), work_->graph->device(), number, choices);
     if (config.is_bad()) return config.error();
-    auto shared = std::make_shared<SharedEngine>(std::move(config).value());
+    auto shared = work_->graph->engine(std::move(config).value());
     return std::shared_ptr<plan::Engine>(std::make_shared<Engine>(work_, std::move(shared)));
 }
 

@@ -47,21 +47,53 @@ Result<std::shared_ptr<SharedGraph>> SharedGraph::lower(GraphKey key) {
     return graph;
 }
 
+std::shared_ptr<SharedEngine> SharedGraph::find_or_make(BackendConfig config) const {
+    for (Answer const& answer : answers_) {
+        auto const known = std::ranges::find(answer.engines, config.value.name,
+                                             [](auto const& engine) { return engine->config().name; });
+        if (known != answer.engines.end()) return *known;
+    }
+    return std::make_shared<SharedEngine>(std::move(config));
+}
+
+std::shared_ptr<SharedEngine> SharedGraph::engine(BackendConfig config) {
+    std::lock_guard const lock(mutex_);
+    return find_or_make(std::move(config));
+}
+
+Result<SharedGraph::Answer> SharedGraph::answer_of(HeurMode_t mode) {
+    auto const known = std::ranges::find(answers_, mode, &Answer::mode);
+    if (known != answers_.end()) return *known;
+    auto found = ask_heuristics(descriptor(), {.modes = {mode}, .device = device(), .sm_count = key_.sm_count});
+    if (found.is_bad()) return found.error();
+    Answer answer{mode, {}, std::move(found.value().reason)};
+    for (auto& config : found.value().configs) answer.engines.push_back(find_or_make(std::move(config)));
+    answers_.push_back(answer);
+    return answer;
+}
+
+static error_t no_engine(Device const& device, std::string const& reasons) {
+    return {error_code_t::HEURISTIC_QUERY_FAILED,
+            "cuDNN has no engine for this graph on " + device.name() + ":\n" + reasons +
+                "\nTry: run on Target::cpu(); for a score modifier see docs/cudnn.md."};
+}
+
 Result<SharedEngines> SharedGraph::engines(std::vector<HeurMode_t> const& modes) {
     std::lock_guard const lock(mutex_);
-    auto const known = std::ranges::find(answers_, modes, &decltype(answers_)::value_type::first);
-    if (known != answers_.end()) return known->second;
-    auto answer = ask_heuristics(descriptor(), {.modes = modes, .device = device(), .sm_count = key_.sm_count});
-    if (answer.is_bad()) return answer.error();
-    if (answer.value().configs.empty()) {
-        return error_t(error_code_t::HEURISTIC_QUERY_FAILED,
-                       "cuDNN has no engine for this graph on " + device()->name() + ":\n" + answer.value().reason +
-                           "\nTry: run on Target::cpu(); for a score modifier see docs/cudnn.md.");
-    }
     SharedEngines engines;
-    for (auto& config : answer.value().configs) engines.push_back(std::make_shared<SharedEngine>(std::move(config)));
-    answers_.emplace_back(modes, engines);
-    return engines;
+    std::string reasons;
+    for (HeurMode_t const mode : modes) {
+        auto const answer = answer_of(mode);
+        if (answer.is_bad()) return answer.error();
+        for (auto const& engine : answer.value().engines) {
+            if (std::ranges::find(engines, engine) == engines.end()) engines.push_back(engine);
+        }
+        if (!answer.value().reason.empty()) reasons += (reasons.empty() ? "" : "\n") + answer.value().reason;
+    }
+    if (!engines.empty()) return engines;
+    // They are queried again the next time: the cause may pass.
+    std::erase_if(answers_, [](Answer const& answer) { return answer.engines.empty(); });
+    return no_engine(*device(), reasons);
 }
 
 }  // namespace cudnn_frontend::cudnn

@@ -11,7 +11,7 @@
 
 #include <memory>
 #include <mutex>
-#include <utility>
+#include <string>
 #include <vector>
 
 namespace cudnn_frontend::cudnn {
@@ -61,15 +61,27 @@ class SharedGraph {
     Device const* device() const { return key_.device.device.get(); }
     std::shared_ptr<DeviceTables const> const& tables() const { return tables_; }
 
-    // What the heuristics name in these modes, asked once.
+    // What the heuristics name in these modes, each queried once as long as one of the list names an engine. An engine
+    // that several modes name is one and the same.
     Result<SharedEngines> engines(std::vector<HeurMode_t> const& modes);
+    // The engine of a configuration: the one that the heuristics named, or a new one.
+    std::shared_ptr<SharedEngine> engine(BackendConfig config);
 
    private:
+    struct Answer {
+        HeurMode_t mode;
+        SharedEngines engines;
+        std::string reason;  // why there are none
+    };
+    // With the mutex held.
+    Result<Answer> answer_of(HeurMode_t mode);
+    std::shared_ptr<SharedEngine> find_or_make(BackendConfig config) const;
+
     GraphKey key_;
     LoweredGraph lowered_;
     std::shared_ptr<DeviceTables const> tables_;
     std::mutex mutex_;
-    std::vector<std::pair<std::vector<HeurMode_t>, SharedEngines>> answers_;
+    std::vector<Answer> answers_;
 };
 
 }  // namespace cudnn_frontend::cudnn

@@ -410,6 +410,28 @@ TEST_CASE("a graph that is built again makes no call that lowers, asks or compil
     CHECK(planning.fake.alive() == 0);
 }
 
+TEST_CASE("what was compiled for one list of heuristic modes serves every other that names the engine") {
+    RecordedPlanning planning;
+    planning.fake.has_one_engine = true;
+    int compiled = 0;
+    planning.fake.while_building = [&] { ++compiled; };
+    std::vector<HeurMode_t> const lists[] = {
+        {HeurMode_t::A}, {HeurMode_t::FALLBACK}, {HeurMode_t::A, HeurMode_t::FALLBACK}, {HeurMode_t::B, HeurMode_t::A}};
+    for (auto const& modes : lists) {
+        auto small = test::small_graph();
+        REQUIRE(small.graph.build_operation_graph(h200()).get_message() == "");
+        REQUIRE(small.graph.create_execution_plans(modes).get_message() == "");
+        CHECK(small.graph.get_execution_plan_count() == 1);
+        REQUIRE(small.graph.build_plans().get_message() == "");
+        CHECK(compiled == 1);
+    }
+    auto chosen = test::small_graph();
+    REQUIRE(chosen.graph.build_operation_graph(h200()).get_message() == "");
+    REQUIRE(chosen.graph.create_execution_plan(0, {{KnobType_t::TILE_SIZE, 7}}).get_message() == "");
+    REQUIRE(chosen.graph.build_plans().get_message() == "");
+    CHECK(compiled == 1);
+}
+
 TEST_CASE("whichever call fails where graphs are kept: nothing broken is kept, and nothing left behind") {
     int calls = 0;
     {
