@@ -57,6 +57,7 @@
 #include "cudnn_frontend/graph.h"
 #include "cudnn_frontend/names_only.h"
 #include "cudnn_frontend/pass_by_value.h"
+#include "cudnn_frontend/process.h"
 #include "cudnn_frontend/score_modifiers.h"
 
 #if defined(NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING)

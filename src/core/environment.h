@@ -1,4 +1,5 @@
-// Every environment variable that the library reads. What is set but empty counts as not set.
+// Every environment variable that the library reads. What is set but empty counts as not set. core/process_settings.h
+// asks for those that a program can outrank.
 #pragma once
 
 #include <cstddef>

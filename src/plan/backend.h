@@ -10,6 +10,7 @@
 
 #include <cudnn_frontend/target.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -129,6 +130,8 @@ class Backend {
     virtual bool serves(Target const& target) const = 0;
     // An error says why the backend cannot run the graph.
     virtual Result<std::shared_ptr<Proposal const>> propose(PlanningInput const& input) const = 0;
+    // Of what the backend itself keeps for graphs that are built again, lets go of all but what was used last.
+    virtual void keep_at_most(std::size_t) const {}
     // From what an executable of the same graph serialized.
     virtual Result<Loaded> load(PlanningInput const& input, std::string_view stored) const;
 };

@@ -6,9 +6,10 @@
 #include "cudnn/planning/lowering.h"
 #include "lowering/case_graphs.h"
 
+#include <cudnn_frontend/process.h>
+
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <set>
 
 using namespace sdpa_test;
@@ -70,8 +71,8 @@ std::shared_ptr<cudnn::SharedGraph> lowered(Asked const& asked) {
 
 // For one test: how many graphs are kept.
 struct Kept {
-    explicit Kept(char const* count) { ::setenv("SDPA_GRAPH_KEPT_GRAPHS", count, 1); }
-    ~Kept() { ::unsetenv("SDPA_GRAPH_KEPT_GRAPHS"); }
+    explicit Kept(std::size_t count) { runtime::set_kept_graphs(count); }
+    ~Kept() { runtime::set_kept_graphs(64); }
 };
 
 double milliseconds_of_build(graph::Graph& graph) {
@@ -102,14 +103,14 @@ TEST_CASE("whatever decides how a graph is planned makes it another one", "[offl
 
 TEST_CASE("as many graphs are kept as was said, those that were used last", "[offline]") {
     if (!has_cudnn()) return;
-    Kept const two("2");
+    Kept const two(2);
     auto const a = lowered({}), b = lowered({.described = {.rows = 96}});
     CHECK(lowered({}) == a);
     auto const c = lowered({.described = {.rows = 160}});  // b falls out
     CHECK(lowered({}) == a);
     CHECK(lowered({.described = {.rows = 160}}) == c);
     CHECK(lowered({.described = {.rows = 96}}) != b);
-    Kept const none("0");
+    Kept const none(0);
     CHECK(lowered({}) != lowered({}));
 }
 

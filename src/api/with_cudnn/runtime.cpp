@@ -3,7 +3,6 @@
 #include "core/guard.h"
 #include "cudnn/library/library.h"
 #include "cudnn/library/status.h"
-#include "cudnn/planning/graph_cache.h"
 
 namespace cudnn_frontend::runtime {
 namespace {
@@ -51,7 +50,5 @@ error_t get_stream(cudnnHandle_t handle, CUstream_st** stream) {
     return with_api("querying the handle's stream",
                     [&](cudnn::Api const& api) { return api.get_stream(handle, stream); });
 }
-
-void forget_graphs() { cudnn::GraphCache::of_process().clear(); }
 
 }  // namespace cudnn_frontend::runtime

@@ -11,6 +11,5 @@ error_t create_handle(cudnnHandle_t*) { return no_cudnn(); }
 error_t destroy_handle(cudnnHandle_t) { return no_cudnn(); }
 error_t set_stream(cudnnHandle_t, CUstream_st*) { return no_cudnn(); }
 error_t get_stream(cudnnHandle_t, CUstream_st**) { return no_cudnn(); }
-void forget_graphs() {}
 
 }  // namespace cudnn_frontend::runtime

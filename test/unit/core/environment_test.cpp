@@ -1,5 +1,6 @@
 // Variables of the environment that switch something.
 #include "core/environment.h"
+#include "core/process_settings.h"
 
 #include "support/catch.h"
 
@@ -17,6 +18,20 @@ TEST_CASE("indices are checked where the variable is set, and neither empty nor 
     setenv("SDPA_GRAPH_CHECK_INDICES", "1", 1);
     CHECK(environment::checks_indices());
     unsetenv("SDPA_GRAPH_CHECK_INDICES");
+}
+
+TEST_CASE("a setting is the environment's until the program says it") {
+    cudnn_frontend::core::process::Setting<std::size_t> kept(environment::kept_graphs);
+    unsetenv("SDPA_GRAPH_KEPT_GRAPHS");
+    CHECK(kept.get() == 64);
+    setenv("SDPA_GRAPH_KEPT_GRAPHS", "7", 1);
+    CHECK(kept.get() == 7);
+    kept.set(0);
+    CHECK(kept.get() == 0);
+    setenv("SDPA_GRAPH_KEPT_GRAPHS", "8", 1);
+    CHECK(kept.get() == 0);
+    unsetenv("SDPA_GRAPH_KEPT_GRAPHS");
+    CHECK(kept.get() == 0);
 }
 
 TEST_CASE("the level of the log is a number, or 0") {

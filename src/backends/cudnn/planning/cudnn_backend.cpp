@@ -1,5 +1,6 @@
 #include "cudnn/planning/cudnn_backend.h"
 
+#include "cudnn/planning/graph_cache.h"
 #include "cudnn/planning/lowering.h"
 #include "cudnn/planning/proposal.h"
 #include "cudnn/planning/stored_plan.h"
@@ -15,6 +16,8 @@ Result<std::shared_ptr<plan::Proposal const>> Backend::propose(plan::PlanningInp
     if (work.is_bad()) return work.error();
     return std::shared_ptr<plan::Proposal const>(std::make_shared<Proposal>(std::move(work).value()));
 }
+
+void Backend::keep_at_most(std::size_t most) const { GraphCache::of_process().keep_at_most(most); }
 
 Result<plan::Loaded> Backend::load(plan::PlanningInput const& input, std::string_view stored) const {
     return load_stored_plan(input, stored, check_indices_);

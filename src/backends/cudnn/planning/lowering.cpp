@@ -1,6 +1,6 @@
 #include "cudnn/planning/lowering.h"
 
-#include "core/environment.h"
+#include "core/process_settings.h"
 #include "cudnn/library/library.h"
 #include "cudnn/passes/passes.h"
 #include "cudnn/planning/graph_cache.h"
@@ -95,7 +95,7 @@ core::Capabilities capabilities_of(PlanningDevice const& device) {
 }
 
 error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes) {
-    if (core::environment::ignores_limits()) return {};
+    if (core::process::ignores_limits.get()) return {};
     return quirks::check(graph, capabilities_of(device), {.dynamic_shapes = dynamic_shapes}).to_error();
 }
 
@@ -107,7 +107,7 @@ std::shared_ptr<Context> make_context(plan::PlanningInput const& input, Planning
     auto context = std::make_shared<Context>();
     context->device = std::move(device);
     context->layout = std::make_shared<plan::PackLayout const>(std::move(layout));
-    if (core::environment::checks_indices()) context->checked_graph = std::make_shared<ir::OpGraph const>(op_graph);
+    if (core::process::checks_indices.get()) context->checked_graph = std::make_shared<ir::OpGraph const>(op_graph);
     context->check_indices = check_indices;
     context->is_deterministic = quirks::is_deterministic(input.graph);
     return context;

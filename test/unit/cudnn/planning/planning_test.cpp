@@ -4,6 +4,7 @@
 #include "plan/container.h"
 #include "unit/cudnn/planning/recorded_planning.h"
 
+#include <cudnn_frontend/process.h>
 #include <cudnn_frontend/runtime.h>
 
 #include "support/listener.h"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -36,8 +36,8 @@ Bytes stored_plan() { return stored_plan(test::small_graph().graph); }
 
 // As long as there is one.
 struct IgnoredLimits {
-    IgnoredLimits() { setenv("SDPA_GRAPH_IGNORE_LIMITS", "1", 1); }
-    ~IgnoredLimits() { unsetenv("SDPA_GRAPH_IGNORE_LIMITS"); }
+    IgnoredLimits() { runtime::set_ignores_limits(true); }
+    ~IgnoredLimits() { runtime::set_ignores_limits(false); }
 };
 
 Bytes stored_in_spite_of_limits(graph::Graph graph) {

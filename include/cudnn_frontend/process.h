@@ -1,0 +1,28 @@
+// Settings of the whole process. Until a program says one here, its environment variable says it; what is said here
+// counts from then on, whatever the environment says. Any thread may call, at any time.
+#pragma once
+
+#include "export.h"
+
+#include <cstddef>
+
+namespace cudnn_frontend {
+namespace runtime {
+
+// How many of the graphs that were built last are kept, with their plans, for graphs that are built again; 0 for none.
+// Those beyond the number go at once. SDPA_GRAPH_KEPT_GRAPHS; else 64.
+SDPA_GRAPH_API std::size_t kept_graphs();
+SDPA_GRAPH_API void set_kept_graphs(std::size_t most);
+
+// Whether graphs that are built from now on go to cuDNN in spite of the table of limits, to find out whether a release
+// still has a fault; never for results that count. SDPA_GRAPH_IGNORE_LIMITS; else off.
+SDPA_GRAPH_API bool ignores_limits();
+SDPA_GRAPH_API void set_ignores_limits(bool is_on);
+
+// Whether the plans of graphs that are built from now on look at lengths, offsets, page tables and factors of 8-bit
+// attention in the GPU's memory before each run. SDPA_GRAPH_CHECK_INDICES; else off.
+SDPA_GRAPH_API bool checks_indices();
+SDPA_GRAPH_API void set_checks_indices(bool is_on);
+
+}  // namespace runtime
+}  // namespace cudnn_frontend

@@ -1,0 +1,33 @@
+#include <cudnn_frontend/process.h>
+
+#include "api/backends.h"
+#include "core/guard.h"
+#include "core/process_settings.h"
+
+#include <cudnn_frontend/runtime.h>
+
+namespace cudnn_frontend::runtime {
+
+// Where memory is lacking for the places that keep graphs, they are not there yet.
+static void keep_at_most(std::size_t most) {
+    static_cast<void>(core::guarded([&]() -> error_t {
+        for (plan::Backend const* const backend : api::backends()) backend->keep_at_most(most);
+        return {};
+    }));
+}
+
+void forget_graphs() { keep_at_most(0); }
+
+std::size_t kept_graphs() { return core::process::kept_graphs.get(); }
+void set_kept_graphs(std::size_t most) {
+    core::process::kept_graphs.set(most);
+    keep_at_most(most);
+}
+
+bool ignores_limits() { return core::process::ignores_limits.get(); }
+void set_ignores_limits(bool is_on) { core::process::ignores_limits.set(is_on); }
+
+bool checks_indices() { return core::process::checks_indices.get(); }
+void set_checks_indices(bool is_on) { core::process::checks_indices.set(is_on); }
+
+}  // namespace cudnn_frontend::runtime
