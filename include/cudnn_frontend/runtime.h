@@ -24,8 +24,8 @@ SDPA_GRAPH_API error_t destroy_handle(cudnnHandle_t handle);
 SDPA_GRAPH_API error_t set_stream(cudnnHandle_t handle, CUstream_st* stream);
 SDPA_GRAPH_API error_t get_stream(cudnnHandle_t handle, CUstream_st** stream);
 
-// A process keeps the lowered graphs that it used last, and their plans: building such a graph again takes a
-// fraction of a millisecond. This lets go of all that no graph holds; set_kept_graphs() of process.h says how many are kept.
+// A process keeps the graphs that it built last, and their plans: building such a graph again takes some microseconds.
+// This lets go of all that no graph holds; set_kept_graphs() of process.h says how many are kept.
 SDPA_GRAPH_API void forget_graphs();
 
 }  // namespace runtime

@@ -2,39 +2,43 @@
 #include "api/backends.h"
 #include "api/graph_impl.h"
 #include "api/graph_name.h"
+#include "api/known_graphs.h"
 #include "api/stage_log.h"
 #include "api/stages.h"
 #include "core/guard.h"
 #include "nodes/schema/advice.h"
 #include "plan/planner.h"
-#include "plan/shape_plans.h"
 
 #include <utility>
 
 namespace cudnn_frontend::graph {
 namespace {
 
+using api::Found;
 using api::guarded_in;
+using api::KnownGraphs;
 using api::missing_stage;
 using api::StageLog;
 using core::guarded;
 using core::guarded_or;
+using plan::CheckedGraph;
 using plan::Plan;
 using plan::Planner;
 
-// What the user described, and the graph that it makes.
-struct Validated {
-    nodes::GraphSpec described;
-    nodes::ValidatedGraph graph;
-};
-
 // On success also fills what was inferred into the user's tensors.
-Result<Validated> validate_and_fill(Graph const& graph) {
+Result<Found<CheckedGraph>> check_and_fill(Graph const& graph) {
     Snapshot snapshot = detail::Graph_access::snapshot(graph);
-    nodes::Validation validation = nodes::validate(snapshot.spec);
-    if (!validation.graph) return validation.report.to_error();
-    detail::Graph_access::fill_inferred(graph, snapshot, validation.graph->spec());
-    return Validated{std::move(snapshot.spec), std::move(*validation.graph)};
+    auto checked = KnownGraphs::of_process().check(std::move(snapshot.spec));
+    if (checked.is_good()) {
+        detail::Graph_access::fill_inferred(graph, snapshot, checked.value().object->graph.spec());
+    }
+    return checked;
+}
+
+// For the log.
+template <class T>
+std::string remark_on(Found<T> const& found) {
+    return found.is_known ? ", known" : "";
 }
 
 error_t no_operation_graph(char const* call) {
@@ -88,6 +92,13 @@ error_t run_stage(char const* stage, Graph::Impl const* impl, Body const& body,
     });
 }
 
+// What is known of a graph without a plan may be at fault.
+error_t build_or_forget(Graph::Impl& impl, BuildPlanPolicy_t policy, bool in_parallel) {
+    error_t failure = impl.planner->build(policy, in_parallel, impl.settings.filters);
+    if (failure.is_bad()) KnownGraphs::of_process().forget(impl.lowered->graph());
+    return failure;
+}
+
 // Puts the result of a stage in place of what the stage started from.
 error_t advance(std::shared_ptr<Planner>& planner, Result<std::shared_ptr<Planner>> next) {
     return std::move(next).move_to(planner);
@@ -111,22 +122,29 @@ Advice Graph::advice() const {
 }
 
 error_t Graph::validate() noexcept {
-    return run_stage("validate", impl_, [&] { return validate_and_fill(*this).error(); });
+    std::string remarks;
+    auto const check = [&]() -> error_t {
+        auto const checked = check_and_fill(*this);
+        if (checked.is_good()) remarks = remark_on(checked.value());
+        return checked.error();
+    };
+    return run_stage("validate", impl_, check, [&] { return remarks; });
 }
 
 error_t Graph::build_operation_graph(Target const& target) {
     std::string remarks;
     auto const lower = [&]() -> error_t {
         impl().planner.reset();
-        auto validated = validate_and_fill(*this);
-        if (validated.is_bad()) return validated.error();
-        auto [described, graph] = std::move(validated).value();
-        if (graph.spec().nodes.empty()) return nothing_to_build();
-        remarks = graph.remarks();
-        log_advice(graph);
-        auto lowered = std::make_shared<plan::ShapePlans>(std::move(described), std::move(graph), target,
-                                                          impl().settings, api::backends());
-        SDPA_GRAPH_TRY(advance(impl().planner, lowered->propose()));
+        auto const checked = check_and_fill(*this);
+        if (checked.is_bad()) return checked.error();
+        auto const& graph = checked.value().object;
+        if (graph->graph.spec().nodes.empty()) return nothing_to_build();
+        log_advice(graph->graph);
+        auto const proposed = KnownGraphs::of_process().propose(graph, target, impl().settings, api::backends());
+        if (proposed.is_bad()) return proposed.error();
+        remarks = graph->graph.remarks() + remark_on(proposed.value());
+        auto lowered = std::make_shared<plan::ShapePlans>(graph, target, impl().settings, api::backends());
+        impl().planner = proposed.value().object->copy();
         impl().lowered = std::move(lowered);
         return {};
     };
@@ -190,8 +208,7 @@ error_t Graph::check_support(cudnnHandle_t) { return check_support(); }
 
 error_t Graph::build_plans(BuildPlanPolicy_t const policy, bool const multithreaded) {
     auto const build = [&] {
-        return has_candidates(impl_) ? impl_->planner->build(policy, multithreaded, impl_->settings.filters)
-                                     : no_candidates("build_plans");
+        return has_candidates(impl_) ? build_or_forget(*impl_, policy, multithreaded) : no_candidates("build_plans");
     };
     return run_stage("build_plans", impl_, build, [&] { return plan_text(*this); });
 }

@@ -37,7 +37,7 @@ error_t Graph::serialize(std::vector<std::uint8_t>& bytes) const {
         auto plan = impl_->planner->plan()->serialize();
         if (plan.is_bad()) return plan.error();
         bytes = plan::write_container({.target = impl_->lowered->target().kind(),
-                                       .graph_json = json::write_graph(impl_->lowered->spec()),
+                                       .graph_json = json::write_graph(impl_->lowered->graph().graph.spec()),
                                        .plan = std::move(plan).value()});
         return {};
     });
@@ -55,9 +55,10 @@ error_t Graph::deserialize(cudnnHandle_t handle, std::vector<std::uint8_t> const
         Graph loaded;
         detail::Graph_access::assign(loaded, spec.value());
         loaded.impl_->settings = impl().settings;
-        auto lowered =
-            std::make_shared<plan::ShapePlans>(spec.value(), std::move(*validation.graph),
-                                               target_for(container.value(), handle), impl().settings, api::backends());
+        auto graph =
+            std::make_shared<plan::CheckedGraph const>(plan::CheckedGraph{spec.value(), std::move(*validation.graph)});
+        auto lowered = std::make_shared<plan::ShapePlans>(std::move(graph), target_for(container.value(), handle),
+                                                          impl().settings, api::backends());
         auto planner = lowered->load(container.value().plan);
         if (planner.is_bad()) return planner.error();
         loaded.impl_->planner = std::move(planner).value();

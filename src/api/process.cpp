@@ -1,6 +1,7 @@
 #include <cudnn_frontend/process.h>
 
 #include "api/backends.h"
+#include "api/known_graphs.h"
 #include "core/guard.h"
 #include "core/process_settings.h"
 
@@ -8,9 +9,11 @@
 
 namespace cudnn_frontend::runtime {
 
-// Where memory is lacking for the places that keep graphs, they are not there yet.
+// Those of the backends last: what is kept of whole graphs refers to them. Where memory is lacking for the places that
+// keep graphs, they are not there yet.
 static void keep_at_most(std::size_t most) {
     static_cast<void>(core::guarded([&]() -> error_t {
+        api::KnownGraphs::of_process().keep_at_most(most);
         for (plan::Backend const* const backend : api::backends()) backend->keep_at_most(most);
         return {};
     }));

@@ -16,14 +16,6 @@ error_t ask(char const* what, Call const& call) {
     return driver_error(*found.value(), call(*found.value()), what);
 }
 
-error_t find_device() {
-    int count = 0;
-    SDPA_GRAPH_TRY(ask("starting the CUDA driver", [](Driver const& cuda) { return cuda.init(0); }));
-    SDPA_GRAPH_TRY(ask("counting the GPUs", [&](Driver const& cuda) { return cuda.device_count(&count); }));
-    if (count > 0) return {};
-    return {error_code_t::INVALID_CUDA_DEVICE, "there is no GPU"};
-}
-
 error_t make_event(CUevent& event) {
     return ask("making a CUDA event", [&](Driver const& cuda) { return cuda.create_event(&event, CU_EVENT_DEFAULT); });
 }
@@ -36,8 +28,16 @@ void release(Call const& call) {
 
 }  // namespace
 
+Result<int> device_count() {
+    int count = 0;
+    SDPA_GRAPH_TRY(ask("starting the CUDA driver", [](Driver const& cuda) { return cuda.init(0); }));
+    SDPA_GRAPH_TRY(ask("counting the GPUs", [&](Driver const& cuda) { return cuda.device_count(&count); }));
+    if (count > 0) return count;
+    return error_t(error_code_t::INVALID_CUDA_DEVICE, "there is no GPU");
+}
+
 error_t check_driver() {
-    error_t found = find_device();
+    error_t found = device_count().error();
     if (found.is_bad()) {
         found.err_msg = "no GPU can be used here: " + found.err_msg +
                         "; Target::cpu() runs the graph on the CPU, Target::offline(\"h200\") plans it for a GPU";

@@ -13,6 +13,9 @@ namespace cudnn_frontend::cuda {
 // Whether a CUDA driver with a device is there. Loads the driver, for good.
 error_t check_driver();
 
+// How many devices there are, at least one. Loads the driver, for good.
+Result<int> device_count();
+
 // Whether it is worth asking: the files through which drivers reach a GPU. Loads nothing, so that a process may still
 // plan offline on a machine that has a driver and no GPU.
 bool may_have_gpu();

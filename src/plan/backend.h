@@ -83,13 +83,14 @@ class Engine {
     virtual EngineInfo const& info() const = 0;
     // Why it must not serve; empty where nothing is known against it.
     virtual std::string reason_against() const { return {}; }
-    // Of several engines, each may be built in a thread of its own.
+    // From many threads at once: graphs that are the same share their engines.
     virtual Result<std::shared_ptr<Executable const>> build() = 0;
 };
 using Engines = std::vector<std::shared_ptr<Engine>>;
 
 // A backend's answer to a graph: what its runs need of a pack, and its engines. Whoever has a fixed list of engines
-// hands it over; what depends on heuristics, or takes engines by number, overrides. Immutable to its callers.
+// hands it over; what depends on heuristics, or takes engines by number, overrides. Immutable to its callers, who may
+// be many threads.
 class Proposal {
    public:
     Proposal(std::shared_ptr<PackLayout const> layout, Engines engines)
@@ -130,6 +131,9 @@ class Backend {
     virtual bool serves(Target const& target) const = 0;
     // An error says why the backend cannot run the graph.
     virtual Result<std::shared_ptr<Proposal const>> propose(PlanningInput const& input) const = 0;
+    // All that a proposal depends on beside the graph: it serves a graph that is built again where this is equal.
+    // Nothing where a proposal is good for one graph alone.
+    virtual std::optional<std::string> circumstances(Target const&, Settings const&) const { return std::nullopt; }
     // Of what the backend itself keeps for graphs that are built again, lets go of all but what was used last.
     virtual void keep_at_most(std::size_t) const {}
     // From what an executable of the same graph serialized.

@@ -63,10 +63,9 @@ Result<std::shared_ptr<Planner>> plan(PlanningInput const& input, Backends const
 
 }  // namespace
 
-ShapePlans::ShapePlans(nodes::GraphSpec described, nodes::ValidatedGraph graph, Target target, Settings settings,
+ShapePlans::ShapePlans(std::shared_ptr<CheckedGraph const> graph, Target target, Settings settings,
                        Backends const& backends)
-    : described_(std::move(described)),
-      graph_(std::move(graph)),
+    : graph_(std::move(graph)),
       target_(std::move(target)),
       settings_(std::move(settings)),
       backends_(backends) {}
@@ -87,8 +86,8 @@ Result<std::shared_ptr<Planner const>> ShapePlans::plan_for(ShapeOverride const&
 }
 
 nodes::GraphSpec ShapePlans::description() const {
-    nodes::GraphSpec spec = described_;
-    for (std::size_t i = 0; i < spec.tensors.size(); ++i) spec.tensors[i].uid = graph_.spec().tensors[i].uid;
+    nodes::GraphSpec spec = graph_->described;
+    for (std::size_t i = 0; i < spec.tensors.size(); ++i) spec.tensors[i].uid = graph_->graph.spec().tensors[i].uid;
     return spec;
 }
 

@@ -15,18 +15,21 @@ struct ShapeOverride {
     std::vector<core::Dims> const& strides;
 };
 
+// A graph as it was described, and what validation made of it.
+struct CheckedGraph {
+    nodes::GraphSpec described;
+    nodes::ValidatedGraph graph;
+};
+
 class ShapePlans {
    public:
-    // The graph, and the description that it came from: what was inferred there follows from other shapes again.
-    ShapePlans(nodes::GraphSpec described, nodes::ValidatedGraph graph, Target target, Settings settings,
-               Backends const& backends);
+    // What was inferred in the graph follows from other shapes again.
+    ShapePlans(std::shared_ptr<CheckedGraph const> graph, Target target, Settings settings, Backends const& backends);
 
-    nodes::GraphSpec const& spec() const { return graph_.spec(); }
+    CheckedGraph const& graph() const { return *graph_; }
     Target const& target() const { return target_; }
-    PlanningInput input() const { return {graph_, target_, settings_}; }
-    Result<std::shared_ptr<Planner>> propose() const { return Planner::propose(input(), backends_); }
     Result<std::shared_ptr<Planner>> load(std::string_view stored) const {
-        return Planner::load(input(), backends_, stored);
+        return Planner::load({graph_->graph, target_, settings_}, backends_, stored);
     }
 
     // Safe from many threads.
@@ -37,8 +40,7 @@ class ShapePlans {
     // The description with the graph's uids.
     nodes::GraphSpec description() const;
 
-    nodes::GraphSpec described_;
-    nodes::ValidatedGraph graph_;
+    std::shared_ptr<CheckedGraph const> graph_;
     Target target_;
     Settings settings_;
     Backends const& backends_;

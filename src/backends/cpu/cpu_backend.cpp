@@ -83,13 +83,19 @@ class HostBackend final : public plan::Backend {
         if (is_fused) capabilities.fused_attention = expand::Capabilities::Fused::Preferred;
         auto op_graph = expand::expand(input.graph, capabilities);
         if (op_graph.is_bad()) return op_graph.error();
-        auto const layout = std::make_shared<plan::PackLayout const>(
-            plan::make_pack_layout(input.graph.spec(), op_graph.value()));
+        auto const layout =
+            std::make_shared<plan::PackLayout const>(plan::make_pack_layout(input.graph.spec(), op_graph.value()));
         auto program = Program::plan(std::move(op_graph).value(), input.target.threads());
         if (program.is_bad()) return program.error();
         auto executable = std::make_shared<HostExecutable>(std::move(program).value(), layout);
         auto engine = std::make_shared<HostEngine>(to_string(input.target.kind()), std::move(executable));
         return std::make_shared<plan::Proposal const>(layout, plan::Engines{std::move(engine)});
+    }
+
+    // Settings that it refuses come to propose() each time.
+    std::optional<std::string> circumstances(Target const& target, plan::Settings const& settings) const override {
+        if (check_settings(settings, target).is_bad()) return std::nullopt;
+        return to_string(target.kind()) + (' ' + std::to_string(target.threads()));
     }
 };
 

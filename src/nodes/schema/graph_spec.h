@@ -24,6 +24,8 @@ struct GraphSpec {
     TensorSpec* tensor(Node const& node, int port) {
         return const_cast<TensorSpec*>(static_cast<GraphSpec const*>(this)->tensor(node, port));
     }
+
+    friend bool operator==(GraphSpec const&, GraphSpec const&) = default;
 };
 
 // Name, the three types: the fields of the graph itself.

@@ -57,7 +57,11 @@ struct AttentionFields {
     struct Said {
         std::optional<DiagonalAlignment_t> alignment, earlier_alignment;  // the last one, and another before it
         bool is_window = false;                                           // the left bound, as a sliding window
+
+        friend bool operator==(Said const&, Said const&) = default;
     } said = {};
+
+    friend bool operator==(AttentionFields const&, AttentionFields const&) = default;
 };
 
 struct SdpaForwardFields : AttentionFields {
@@ -67,12 +71,16 @@ struct SdpaForwardFields : AttentionFields {
     AttentionImplementation_t implementation = AttentionImplementation_t::AUTO;
     std::optional<std::int64_t> max_seq_len_kv;
     bool unfuse_fma = false;
+
+    friend bool operator==(SdpaForwardFields const&, SdpaForwardFields const&) = default;
 };
 
 struct SdpaBackwardFields : AttentionFields {
     static NodeSchema const schema;
 
     bool deterministic = false;
+
+    friend bool operator==(SdpaBackwardFields const&, SdpaBackwardFields const&) = default;
 };
 
 struct PointwiseFields {
@@ -86,12 +94,16 @@ struct PointwiseFields {
     std::optional<float> swish_beta;
     std::optional<float> elu_alpha;
     std::optional<float> softplus_beta;
+
+    friend bool operator==(PointwiseFields const&, PointwiseFields const&) = default;
 };
 
 struct MatmulFields {
     static NodeSchema const schema;
 
     double padding_value = 0.0;
+
+    friend bool operator==(MatmulFields const&, MatmulFields const&) = default;
 };
 
 struct ReductionFields {
@@ -99,6 +111,8 @@ struct ReductionFields {
 
     ReductionMode_t mode = ReductionMode_t::NOT_SET;
     bool is_deterministic = false;
+
+    friend bool operator==(ReductionFields const&, ReductionFields const&) = default;
 };
 
 struct SliceFields {
@@ -107,6 +121,8 @@ struct SliceFields {
     core::Dims start;
     core::Dims limit;
     core::Dims step;  // empty: 1 in each dim
+
+    friend bool operator==(SliceFields const&, SliceFields const&) = default;
 };
 
 struct ReshapeFields {
@@ -115,12 +131,16 @@ struct ReshapeFields {
     ReshapeMode_t mode = ReshapeMode_t::VIEW_ONLY;
     core::Dims dim;     // of the result; empty: what the tensor says
     core::Dims stride;  // the same
+
+    friend bool operator==(ReshapeFields const&, ReshapeFields const&) = default;
 };
 
 struct TransposeFields {
     static NodeSchema const schema;
 
     core::Dims permutation;
+
+    friend bool operator==(TransposeFields const&, TransposeFields const&) = default;
 };
 
 using Fields = std::variant<SdpaForwardFields, SdpaBackwardFields, PointwiseFields, MatmulFields, ReductionFields,
@@ -133,6 +153,8 @@ enum class NodeKind { SdpaForward, SdpaBackward, Pointwise, Matmul, Reduction, S
 struct ModifierFault {
     int port;
     std::string found, needed;
+
+    friend bool operator==(ModifierFault const&, ModifierFault const&) = default;
 };
 
 template <class TensorRef>
@@ -144,6 +166,8 @@ struct BasicNode {
     std::vector<ModifierFault> modifier_faults = {};
 
     NodeKind kind() const { return static_cast<NodeKind>(fields.index()); }
+
+    friend bool operator==(BasicNode const&, BasicNode const&) = default;
 };
 
 using Node = BasicNode<TensorId>;

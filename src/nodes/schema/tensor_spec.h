@@ -32,6 +32,8 @@ struct TensorSpec {
     std::int64_t vector_count = 1;
     std::int64_t vector_dimension = -1;
     bool is_foreign = false;  // registered with another graph; never serialized
+
+    friend bool operator==(TensorSpec const&, TensorSpec const&) = default;
 };
 
 // Whether the type is set, to one that there is; a rule of its own reports others.

@@ -1,5 +1,6 @@
 // The log of the stages.
 #include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/runtime.h>
 
 #include "support/catch.h"
 #include "support/listener.h"
@@ -25,6 +26,7 @@ bool has_line(std::string const& text, std::string const& begin, std::string con
 }  // namespace
 
 TEST_CASE("each stage of a build is a line of the log, while it is on") {
+    runtime::forget_graphs();
     auto small = test::small_graph();
     small.graph.set_name("small");
     std::string text;
@@ -39,6 +41,22 @@ TEST_CASE("each stage of a build is a line of the log, while it is on") {
     CHECK(has_line(text, "build_plans of graph 'small', ", " bytes"));
     REQUIRE(small.graph.validate().is_good());
     CHECK(text.find("validate of") == text.npos);
+}
+
+TEST_CASE("the log says of a graph that was built before that it is known") {
+    runtime::forget_graphs();
+    Listener const listener;
+    for (char const* const end : {" us: OK", " us: OK, known"}) {
+        auto small = test::small_graph();
+        small.graph.set_name("again");
+        std::size_t const begin = listener.text().size();
+        REQUIRE(small.graph.validate().is_good());
+        REQUIRE(small.graph.build_operation_graph(Target::cpu()).is_good());
+        std::string const text = listener.text().substr(begin);
+        CHECK(has_line(text, "validate of graph 'again', ", end));
+        CHECK(has_line(text, "build_operation_graph of graph 'again', ", end));
+        CHECK(text.find("advice for graph 'again': [advice.a01]") != text.npos);
+    }
 }
 
 TEST_CASE("the log has the error of a stage") {

@@ -1,9 +1,11 @@
 #include "cudnn/planning/cudnn_backend.h"
 
+#include "core/process_settings.h"
 #include "cudnn/planning/graph_cache.h"
 #include "cudnn/planning/lowering.h"
 #include "cudnn/planning/proposal.h"
 #include "cudnn/planning/stored_plan.h"
+#include "plan/blob.h"
 
 namespace cudnn_frontend::cudnn {
 
@@ -15,6 +17,21 @@ Result<std::shared_ptr<plan::Proposal const>> Backend::propose(plan::PlanningInp
     auto work = lower_for_cudnn(input, check_indices_);
     if (work.is_bad()) return work.error();
     return std::shared_ptr<plan::Proposal const>(std::make_shared<Proposal>(std::move(work).value()));
+}
+
+// Plans in a kernel cache of the user's last as long as that one.
+std::optional<std::string> Backend::circumstances(Target const& target, plan::Settings const& settings) const {
+    if (settings.kernel_cache) return std::nullopt;
+    auto const device = identity_of_device(target, settings.device.get());
+    if (device.is_bad()) return std::nullopt;
+    plan::BlobWriter all;
+    all.text(device.value());
+    for (std::int64_t const number : {settings.sm_count, settings.sm_version}) all.number(number);
+    for (bool const is_on :
+         {settings.dynamic_shapes, core::process::ignores_limits.get(), core::process::checks_indices.get()}) {
+        all.number(is_on ? 1 : 0);
+    }
+    return all.take();
 }
 
 void Backend::keep_at_most(std::size_t most) const { GraphCache::of_process().keep_at_most(most); }

@@ -14,6 +14,7 @@ class Backend final : public plan::Backend {
     char const* name() const override { return "cuDNN"; }
     bool serves(Target const& target) const override;
     Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const& input) const override;
+    std::optional<std::string> circumstances(Target const& target, plan::Settings const& settings) const override;
     void keep_at_most(std::size_t most) const override;
     Result<plan::Loaded> load(plan::PlanningInput const& input, std::string_view stored) const override;
 

@@ -67,6 +67,26 @@ Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperti
     return live_device(target.handle(), 0);
 }
 
+// Where there is one GPU, every handle is of that one.
+static bool is_of_only_gpu(Target const& target, DeviceProperties const* properties) {
+    bool const is_live = target.kind() == Target::Kind::CUDA && (target.handle() != nullptr || properties == nullptr);
+    if (!is_live || offline::null_driver_is_loaded()) return false;
+    auto const count = cuda::device_count();
+    return count.is_good() && count.value() == 1;
+}
+
+Result<std::string> identity_of_device(Target const& target, DeviceProperties const* properties) {
+    bool const is_described = target.kind() == Target::Kind::OFFLINE && target.device() != nullptr;
+    if (is_described) {
+        SDPA_GRAPH_TRY(target.device()->status());
+        return "described " + target.device()->to_json();
+    }
+    if (is_of_only_gpu(target, properties)) return std::string("the only GPU");
+    auto const found = find_planning_device(target, properties);
+    if (found.is_bad()) return found.error();
+    return (found.value().is_live ? "live " : "planned ") + found.value().device->json();
+}
+
 Result<std::string> record_device(cudnnHandle_t handle, std::int32_t ordinal) {
     auto const found = live_device(handle, ordinal);
     if (found.is_bad()) return found.error();

@@ -19,6 +19,9 @@ struct PlanningDevice {
 // The device of a target; for Target::cuda(nullptr) that of the properties, or the first one where there are none.
 Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperties const* properties);
 
+// A text that tells the device of a target from others. cuDNN is called only where several GPUs leave a doubt.
+Result<std::string> identity_of_device(Target const& target, DeviceProperties const* properties);
+
 // The JSON of a device as cuDNN words it: the handle's or the one of the ordinal; of a name; of a text that holds it.
 Result<std::string> record_device(cudnnHandle_t handle, std::int32_t ordinal);
 Result<std::string> find_device(std::string const& name);

@@ -137,8 +137,9 @@ error_object plan_with_cache_and_load(std::shared_ptr<KernelCache> const& cache)
     return error.is_good() ? load_for_h200(loaded, bytes) : error;
 }
 
-error_object plan_and_store() {
+error_object plan_and_store(std::string const& name = "") {
     auto small = test::small_graph();
+    small.graph.set_name(name);
     error_object error = small.graph.build(h200());
     Bytes bytes;
     return error.is_good() ? small.graph.serialize(bytes) : error;
@@ -404,10 +405,37 @@ TEST_CASE("a graph that is built again makes no call that lowers, asks or compil
     RecordedPlanning planning;
     REQUIRE(plan_and_store().get_message() == "");
     int const first = planning.fake.calls();
-    REQUIRE(plan_and_store().get_message() == "");
+    REQUIRE(plan_and_store("of the same work").get_message() == "");
     CHECK(planning.fake.calls() - first < first / 4);  // what describes the device, and stores the plan
     runtime::forget_graphs();
     CHECK(planning.fake.alive() == 0);
+}
+
+TEST_CASE("a known graph is built without a call of cuDNN, from its device to its plan") {
+    RecordedPlanning planning;
+    auto const build = [] {
+        auto small = test::small_graph();
+        return small.graph.build(h200());
+    };
+    REQUIRE(build().get_message() == "");
+    int const first = planning.fake.calls();
+    REQUIRE(build().get_message() == "");
+    CHECK(planning.fake.calls() == first);
+}
+
+TEST_CASE("a graph that was built in spite of a limit is refused once limits count again") {
+    RecordedPlanning planning;
+    auto const build = [] {
+        auto small = test::small_graph();
+        small.q->set_dim({2, 4, 6, 12}).set_stride({288, 72, 12, 1});
+        small.k->set_dim({2, 2, 10, 12}).set_stride({240, 120, 12, 1});
+        return small.graph.build(h200());
+    };
+    {
+        IgnoredLimits const ignored;
+        CHECK(build().get_message() == "");
+    }
+    CHECK(build().where.rule == "cudnn.s04");
 }
 
 TEST_CASE("what was compiled for one list of heuristic modes serves every other that names the engine") {
@@ -433,20 +461,24 @@ TEST_CASE("what was compiled for one list of heuristic modes serves every other 
 }
 
 TEST_CASE("whichever call fails where graphs are kept: nothing broken is kept, and nothing left behind") {
-    int calls = 0;
-    {
-        RecordedPlanning planning;
-        REQUIRE(plan_and_store().get_message() == "");
-        calls = planning.fake.calls();
-    }
-    for (int call = 0; call < calls; ++call) {
-        CAPTURE(call);
-        RecordedPlanning planning;
-        planning.fake.fail_at(call);
-        auto const failed = plan_and_store();
-        if (failed.is_bad()) CHECK(plan_and_store().get_message() == "");
-        runtime::forget_graphs();
-        CHECK(planning.fake.alive() == 0);
-        CHECK(planning.fake.faults().empty());
+    for (bool const has_one_engine : {false, true}) {
+        int calls = 0;
+        {
+            RecordedPlanning planning;
+            planning.fake.has_one_engine = has_one_engine;
+            REQUIRE(plan_and_store().get_message() == "");
+            calls = planning.fake.calls();
+        }
+        for (int call = 0; call < calls; ++call) {
+            CAPTURE(call, has_one_engine);
+            RecordedPlanning planning;
+            planning.fake.has_one_engine = has_one_engine;
+            planning.fake.fail_at(call);
+            auto const failed = plan_and_store();
+            if (failed.is_bad()) CHECK(plan_and_store().get_message() == "");
+            runtime::forget_graphs();
+            CHECK(planning.fake.alive() == 0);
+            CHECK(planning.fake.faults().empty());
+        }
     }
 }

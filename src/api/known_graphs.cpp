@@ -1,0 +1,79 @@
+#include "api/known_graphs.h"
+
+#include "api/key.h"
+#include "core/process_settings.h"
+#include "plan/blob.h"
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace cudnn_frontend::api {
+namespace {
+
+// Of all backends that serve the target; nothing where one of them wants every graph proposed to it anew.
+std::optional<std::string> circumstances_of(Target const& target, plan::Settings const& settings,
+                                            plan::Backends const& backends) {
+    plan::BlobWriter all;
+    for (plan::Backend const* const backend : backends) {
+        if (!backend->serves(target)) continue;
+        auto const circumstances = backend->circumstances(target, settings);
+        if (!circumstances) return {};
+        all.text(backend->name());
+        all.text(*circumstances);
+    }
+    return all.take();
+}
+
+}  // namespace
+
+KnownGraphs& KnownGraphs::of_process() {
+    static KnownGraphs& graphs = *new KnownGraphs();
+    return graphs;
+}
+
+// The key leaves out names, which errors and stored graphs tell: the whole description is compared.
+Result<Found<plan::CheckedGraph>> KnownGraphs::check(nodes::GraphSpec described) {
+    std::size_t const most = core::process::kept_graphs.get();
+    std::size_t const key = most == 0 ? 0 : graph::canonical_key(described);
+    auto const is_same = [&](plan::CheckedGraph const& kept) { return kept.described == described; };
+    auto known = most == 0 ? nullptr : checked_.find(key, is_same);
+    if (known) return Found<plan::CheckedGraph>{std::move(known), true};
+    nodes::Validation validation = nodes::validate(described);
+    if (!validation.graph) return validation.report.to_error();
+    auto graph = std::make_shared<plan::CheckedGraph const>(
+        plan::CheckedGraph{std::move(described), std::move(*validation.graph)});
+    if (most > 0) checked_.keep(key, graph, most);
+    return Found<plan::CheckedGraph>{std::move(graph), false};
+}
+
+Result<Found<plan::Planner>> KnownGraphs::propose(std::shared_ptr<plan::CheckedGraph const> const& graph,
+                                                  Target const& target, plan::Settings const& settings,
+                                                  plan::Backends const& backends) {
+    std::size_t const most = core::process::kept_graphs.get();
+    auto circumstances = most == 0 ? std::nullopt : circumstances_of(target, settings, backends);
+    std::size_t const key = std::hash<plan::CheckedGraph const*>()(graph.get());
+    auto const known = !circumstances ? nullptr : proposed_.find(key, [&](Proposed const& kept) {
+        return kept.graph == graph && kept.circumstances == *circumstances;
+    });
+    if (known) return Found<plan::Planner>{known->planner, true};
+    auto proposed = plan::Planner::propose({graph->graph, target, settings}, backends);
+    if (proposed.is_bad()) return proposed.error();
+    std::shared_ptr<plan::Planner const> planner = std::move(proposed).value();
+    if (circumstances) {
+        Proposed kept{graph, std::move(*circumstances), planner};
+        proposed_.keep(key, std::make_shared<Proposed const>(std::move(kept)), most);
+    }
+    return Found<plan::Planner>{std::move(planner), false};
+}
+
+void KnownGraphs::forget(plan::CheckedGraph const& graph) {
+    proposed_.forget([&](Proposed const& kept) { return kept.graph.get() == &graph; });
+}
+
+void KnownGraphs::keep_at_most(std::size_t most) {
+    checked_.keep_at_most(most);
+    proposed_.keep_at_most(most);
+}
+
+}  // namespace cudnn_frontend::api

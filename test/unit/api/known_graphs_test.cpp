@@ -1,0 +1,241 @@
+// Graphs that were built before are neither validated nor proposed again, and nobody sees a difference.
+#include "api/known_graphs.h"
+
+#include "api/graph_impl.h"
+#include "cpu/cpu_backend.h"
+
+#include <cudnn_frontend/process.h>
+#include <cudnn_frontend/runtime.h>
+
+#include "support/catch.h"
+#include "support/small_graph.h"
+
+#include <functional>
+#include <thread>
+#include <unordered_map>
+
+using namespace cudnn_frontend;
+using api::KnownGraphs;
+using test::small_graph;
+using test::SmallGraph;
+
+namespace {
+
+// For one test: how many graphs are kept, which are none at first.
+struct Kept {
+    explicit Kept(std::size_t most) {
+        runtime::forget_graphs();
+        runtime::set_kept_graphs(most);
+    }
+    ~Kept() { runtime::set_kept_graphs(64); }
+};
+
+nodes::GraphSpec described(SmallGraph const& small) {
+    return cudnn_frontend::detail::Graph_access::snapshot(small.graph).spec;
+}
+
+// The CPU's backend, which counts.
+class CountingBackend final : public plan::Backend {
+   public:
+    char const* name() const override { return "counting"; }
+    bool serves(Target const&) const override { return true; }
+    Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const& input) const override {
+        ++proposals;
+        return cpu::backend().propose(input);
+    }
+    std::optional<std::string> circumstances(Target const&, plan::Settings const& settings) const override {
+        if (wants_each) return std::nullopt;
+        return std::to_string(settings.sm_count);
+    }
+
+    mutable int proposals = 0;
+    bool wants_each = false;
+};
+
+// A look-up for a graph that is described anew.
+struct Lookup {
+    KnownGraphs& graphs;
+    plan::Backends backends;
+
+    api::Found<plan::CheckedGraph> check(nodes::GraphSpec spec) const {
+        auto found = graphs.check(std::move(spec));
+        REQUIRE(found.error().get_message() == "");
+        return found.value();
+    }
+    bool is_known(plan::Settings const& settings = {}) const {
+        auto const found = graphs.propose(check(described(small_graph())).object, Target::cpu(), settings, backends);
+        REQUIRE(found.error().get_message() == "");
+        return found.value().is_known;
+    }
+};
+
+// What a user may see of a tensor.
+std::string text_of(graph::Tensor_attributes const& tensor) {
+    std::string text = tensor.get_name() + " uid " + std::to_string(tensor.get_uid()) + " type " +
+                       std::to_string(static_cast<int>(tensor.get_data_type()));
+    for (auto const& list : {tensor.get_dim(), tensor.get_stride()}) {
+        text += ":";
+        for (std::int64_t const size : list) text += " " + std::to_string(size);
+    }
+    return text;
+}
+
+std::string text_of(SmallGraph const& small) {
+    std::string text;
+    for (auto const& tensor : {small.q, small.k, small.v, small.o, small.stats}) {
+        if (tensor) text += text_of(*tensor) + "\n";
+    }
+    return text;
+}
+
+SmallGraph graph_with_stats() { return small_graph(test::SDPA_attributes().set_generate_stats(true)); }
+
+}  // namespace
+
+TEST_CASE("a known graph is validated once, and proposed once for each of its circumstances") {
+    Kept const kept(64);
+    CountingBackend backend;
+    KnownGraphs graphs;
+    Lookup const lookup{graphs, {&backend}};
+    auto const first = lookup.check(described(small_graph()));
+    CHECK_FALSE(first.is_known);
+    auto const again = lookup.check(described(small_graph()));
+    CHECK(again.is_known);
+    CHECK(again.object == first.object);
+    CHECK_FALSE(lookup.is_known());
+    CHECK(lookup.is_known());
+    CHECK(backend.proposals == 1);
+    plan::Settings settings;
+    settings.filters.largest_workspace = 1;  // no part of what is proposed
+    CHECK(lookup.is_known(settings));
+    backend.wants_each = true;
+    CHECK_FALSE(lookup.is_known());
+    CHECK(backend.proposals == 2);
+    backend.wants_each = false;
+    graphs.forget(*first.object);
+    CHECK_FALSE(lookup.is_known());
+    CHECK(lookup.check(described(small_graph())).is_known);
+}
+
+TEST_CASE("a graph of which anything differs is another one, names and the sign of zero too") {
+    Kept const kept(64);
+    KnownGraphs graphs;
+    Lookup const lookup{graphs, {}};
+    auto const with_scale = [](float scale) {
+        return described(small_graph(test::SDPA_attributes().set_name("attention").set_attn_scale(scale)));
+    };
+    lookup.check(described(small_graph()));
+    lookup.check(with_scale(0.0f));
+    CHECK_FALSE(lookup.check(with_scale(-0.0f)).is_known);
+    std::function<void(SmallGraph&)> const changes[] = {
+        [](SmallGraph& small) { small.graph.set_name("another"); },
+        [](SmallGraph& small) { small.q->set_name("queries"); },
+        [](SmallGraph& small) { small.q->set_uid(9); },
+        [](SmallGraph& small) {
+            small.q->set_stride({192, 8, 32, 1});
+        },
+        [](SmallGraph& small) { REQUIRE(small.graph.validate().is_good()); },  // from now on it has automatic uids
+    };
+    for (auto const& change : changes) {
+        SmallGraph small = small_graph();
+        change(small);
+        CHECK_FALSE(lookup.check(described(small)).is_known);
+        CHECK(lookup.check(described(small)).is_known);
+    }
+    CHECK(lookup.check(described(small_graph())).is_known);
+}
+
+TEST_CASE("as many graphs are kept as the process says, at once and none for 0") {
+    KnownGraphs& graphs = KnownGraphs::of_process();
+    Lookup const lookup{graphs, {}};
+    auto const is_known = [&](std::int64_t queries) {
+        return lookup.check(described(small_graph(test::SDPA_attributes(), queries))).is_known;
+    };
+    Kept const kept(2);
+    CHECK(runtime::kept_graphs() == 2);
+    for (std::int64_t const queries : {6, 7, 8}) CHECK_FALSE(is_known(queries));
+    CHECK(is_known(8));
+    CHECK(is_known(7));
+    CHECK_FALSE(is_known(6));  // 8 falls out
+    runtime::set_kept_graphs(1);
+    CHECK(is_known(6));
+    CHECK_FALSE(is_known(7));
+    runtime::set_kept_graphs(0);
+    CHECK_FALSE(is_known(7));
+    CHECK_FALSE(is_known(7));
+    runtime::set_kept_graphs(1);
+    CHECK_FALSE(is_known(7));
+    runtime::forget_graphs();
+    CHECK_FALSE(is_known(7));
+}
+
+TEST_CASE("a known graph's tensors are filled as validation fills them, and its plan tells the same") {
+    auto const build = [](std::size_t kept) {
+        runtime::set_kept_graphs(kept);
+        SmallGraph small = graph_with_stats();
+        REQUIRE(small.graph.build(Target::cpu()).get_message() == "");
+        std::string json, name;
+        REQUIRE(small.graph.serialize(json).is_good());
+        REQUIRE(small.graph.get_plan_name(name).is_good());
+        return text_of(small) + json + name + std::to_string(small.graph.get_workspace_size());
+    };
+    Kept const kept(64);
+    std::string const anew = build(0), first = build(64), again = build(64);
+    CHECK(anew.find("uid 5 type") != std::string::npos);
+    CHECK(first == anew);
+    CHECK(again == anew);
+}
+
+TEST_CASE("a graph that is changed after it was built is seen as it is") {
+    Kept const kept(64);
+    SmallGraph small = graph_with_stats();
+    REQUIRE(small.graph.build(Target::cpu()).get_message() == "");
+    small.q->set_dim({2, 4, 5, 8}).set_stride({160, 40, 8, 1});
+    REQUIRE(small.graph.build(Target::cpu()).get_message() == "");
+    CHECK(small.stats->get_dim() == std::vector<std::int64_t>{2, 4, 5, 1});
+    small.q->set_dim({2, 4, 5, 9}).set_stride({180, 45, 9, 1});
+    SmallGraph wrong = graph_with_stats();
+    wrong.q->set_dim({2, 4, 5, 9}).set_stride({180, 45, 9, 1});
+    auto const error = small.graph.build(Target::cpu());
+    CHECK(error.get_message().find("[sdpa_fwd.c") == 0);
+    CHECK(error.get_message() == wrong.graph.build(Target::cpu()).get_message());
+    CHECK(small.graph.get_execution_plan_count() == 0);
+}
+
+TEST_CASE("plans of a known graph run under each graph's own tensors, and each graph chooses its own") {
+    Kept const kept(64);
+    SmallGraph first = small_graph(), second = small_graph();
+    REQUIRE(first.graph.build(Target::cpu()).get_message() == "");
+    REQUIRE(second.graph.build_operation_graph(Target::cpu()).get_message() == "");
+    CHECK(second.graph.get_execution_plan_count() == 0);
+    REQUIRE(second.graph.create_execution_plans({HeurMode_t::A}).get_message() == "");
+    CHECK(second.graph.get_workspace_size() == 0);
+    std::int64_t bytes = 0;
+    CHECK(second.graph.get_workspace_size_plan_at_index(0, bytes).get_message().find("plan 0 is not built") == 0);
+    REQUIRE(second.graph.build_plans().get_message() == "");
+    std::vector<float> q(384, 0.5f), k(320, 0.25f), v(320, 2.0f), o(384);
+    std::unordered_map<test::Tensor_ptr, void*> pack{
+        {second.q, q.data()}, {second.k, k.data()}, {second.v, v.data()}, {second.o, o.data()}};
+    auto workspace = test::workspace_of(second.graph);
+    CHECK(second.graph.execute(pack, workspace.data()).get_message() == "");
+    CHECK(o.back() == 2.0f);
+    CHECK(first.graph.execute(pack, workspace.data()).get_message().find("in the pack belongs to another graph") !=
+          std::string::npos);
+}
+
+TEST_CASE("threads that build one graph at once, while others forget it, each get its plan") {
+    Kept const kept(64);
+    auto const build_often = [](bool forgets) {
+        for (int i = 0; i < 20; ++i) {
+            SmallGraph small = graph_with_stats();
+            if (!small.graph.build(Target::cpu(1)).is_good() || small.stats->get_uid() != 5) return false;
+            if (forgets && i % 3 == 0) runtime::forget_graphs();
+        }
+        return true;
+    };
+    bool is_good[4] = {};
+    std::vector<std::thread> threads;
+    for (bool& good : is_good) threads.emplace_back([&] { good = build_often(&good == &is_good[0]); });
+    for (std::thread& thread : threads) thread.join();
+    for (bool const good : is_good) CHECK(good);
+}
