@@ -191,9 +191,11 @@ void store_panel(Task const& task, std::int64_t p) {
     AttentionTensors const& tensors = task.run.tensors;
     std::int64_t const lanes = task.run.lanes(), first = task.queries.begin + p * lanes;
     std::int64_t const present = task.panel(p).size(), all = std::min(lanes, task.queries.end - first);
+    // Beside an infinite sink no key has any probability, whatever the sum is.
+    bool const has_infinite_sink = task.problem.sink_of(task.h) == kInfinity;
     std::array<float, kMaxLanes> factors{};
     for (std::int64_t lane = 0; lane < present; ++lane) {
-        float const sum = task.scratch.running_sum[p * lanes + lane];
+        float const sum = has_infinite_sink ? 1.0f : task.scratch.running_sum[p * lanes + lane];
         if (sum != 0.0f) factors[static_cast<std::size_t>(lane)] = task.problem.dropout_scale / sum;
     }
     float* const o = task.scratch.o + p * lanes * task.run.value_stride;

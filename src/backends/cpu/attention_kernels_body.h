@@ -162,7 +162,8 @@ void softmax_step(float* tile, std::int64_t keys, float* running_max, float* run
         Vector const factor = exponential(old_top - anchor);
         write(running_max + lane, top);
         write(running_sum + lane, read(running_sum + lane) * factor + sum);
-        write(rescale + lane, factor);
+        // Under an infinite sink exp(inf - inf) is NaN; what the keys have given stays what it was.
+        write(rescale + lane, top == old_top ? spread(1.0f) : factor);
     }
 }
 
