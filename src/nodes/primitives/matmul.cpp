@@ -27,7 +27,7 @@ constexpr std::array kPortRows = {
 };
 
 constexpr std::array kFieldRows = {
-    field<F, &F::padding_value>("padding_value", "what C holds beyond the overrides"),
+    field<F, &F::padding_value>("padding_value", "the value of C beyond the overrides"),
 };
 
 void infer(GraphSpec& graph, Node const& node) {
@@ -42,7 +42,7 @@ void infer(GraphSpec& graph, Node const& node) {
 
 constexpr int kOverrides[] = {M_override, N_override, K_override};
 
-// Dims, or none where they cannot be those of a matrix; other rules report why.
+// The dims, or none if they cannot be those of a matrix, which other rules report.
 core::Dims matrix_dims(RuleScope const& scope, int port) {
     TensorSpec const* const tensor = scope.tensor(port);
     if (tensor == nullptr || tensor->dim.size() < 2) return {};
@@ -78,7 +78,7 @@ void inner_sizes_agree(RuleScope const& scope) {
     if (a.empty() || b.empty() || a.size() != b.size() || a.back() == b[b.size() - 2]) return;
     scope.report_port(B, text("B with ", b[b.size() - 2], " rows in dims ", b),
                       text(a.back(), " rows, as many as A has columns in dims ", a),
-                      "exchange the last two dims and strides of the factor that is transposed");
+                      "swap the last two dims and strides of the transposed factor");
 }
 
 void batches_divide(RuleScope const& scope) {
@@ -149,9 +149,9 @@ void padding_is_finite(RuleScope const& scope) {
 }
 
 constexpr Rule kRules[] = {
-    {"matmul.c01", "A and B have at least 2 dims, and as many as each other.", INVALID_VALUE, factors_are_matrices},
+    {"matmul.c01", "A and B have the same number of dims, at least 2.", INVALID_VALUE, factors_are_matrices},
     {"matmul.c02", "B has as many rows as A has columns.", INVALID_VALUE, inner_sizes_agree},
-    {"matmul.c03", "Of the sizes of a batch dim in A and in B, one divides the other.", INVALID_VALUE, batches_divide},
+    {"matmul.c03", "In each batch dim, one of the sizes of A and B divides the other.", INVALID_VALUE, batches_divide},
     {"matmul.c04", "C has the larger of the batch sizes, the rows of A and the columns of B.", INVALID_VALUE,
      product_has_dims},
     {"matmul.c05", "Overrides have dims {B, 1, 1, 1}, and C has 4 dims with batch size B.", INVALID_VALUE,

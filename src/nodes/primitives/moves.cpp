@@ -18,7 +18,7 @@ void expect_type_of(RuleScope const& scope, int x, int y) {
     if (from == nullptr || to == nullptr || !has_type(*from) || !has_type(*to)) return;
     if (from->data_type == to->data_type) return;
     scope.report_port(y, text("Y of type ", to->data_type), text("X's type ", from->data_type),
-                      "leave its type as it is, and convert with a pointwise IDENTITY");
+                      "leave out set_data_type() on the result, and convert with a pointwise IDENTITY");
 }
 
 }  // namespace cudnn_frontend::nodes::moves

@@ -34,7 +34,7 @@ constexpr std::array kFieldRows = {
     field<F, &F::softplus_beta>("softplus_beta", "beta of SOFTPLUS"),
 };
 
-// Dims aligned at the last one, each the largest of the operands'.
+// The broadcast dims: aligned at the last, each the larger of the two.
 core::Dims broadcast(core::Dims a, core::Dims b) {
     if (a.size() < b.size()) a.swap(b);
     for (std::size_t i = 1; i <= b.size(); ++i) {
@@ -43,7 +43,7 @@ core::Dims broadcast(core::Dims a, core::Dims b) {
     return a;
 }
 
-// Comparisons give predicates and GEN_INDEX gives integers, whatever the graph's default is.
+// Comparisons give BOOLEAN and GEN_INDEX gives integers, whatever the graph's default is.
 DataType_t result_type(PointwiseMode_t mode) {
     switch (mode) {
         case PointwiseMode_t::CMP_EQ:
@@ -77,7 +77,7 @@ PointwiseFields const& fields(RuleScope const& scope) { return std::get<Pointwis
 
 bool is_known(PointwiseMode_t mode) { return mode != NOT_SET && core::is_known(mode); }
 
-// A number that some modes take.
+// A parameter of some modes.
 struct Parameter {
     char const* name;
     std::optional<float> PointwiseFields::*value;
@@ -94,18 +94,18 @@ constexpr Parameter kParameters[] = {
     {"softplus_beta", &PointwiseFields::softplus_beta, SOFTPLUS_FWD, SOFTPLUS_BWD},
 };
 
-// Dims, or none where they are not all positive, which another rule reports.
+// The dims, or none if they are not all positive, which another rule reports.
 core::Dims sound_dims(TensorSpec const* tensor) {
     if (tensor == nullptr || std::ranges::any_of(tensor->dim, [](auto size) { return size <= 0; })) return {};
     return tensor->dim;
 }
 
-// The size of the dim that lies `from_end` before the last one; 1 where there is none.
+// The size of the dim `from_end` before the last one; 1 if there is none.
 std::int64_t size_from_end(core::Dims const& dim, std::size_t from_end) {
     return from_end < dim.size() ? dim[dim.size() - 1 - from_end] : 1;
 }
 
-// The operands' common dims; none where a size is unsound.
+// The operands' broadcast dims; none if a size is invalid.
 core::Dims broadcast_dims(RuleScope const& scope) {
     core::Dims common;
     for (int const port : kOperandPorts) {
@@ -163,9 +163,10 @@ void operands_agree(RuleScope const& scope) {
     for (int const port : kOperandPorts) {
         TensorSpec const* const operand = scope.tensor(port);
         if (operand == nullptr || core::broadcasts_to(operand->dim, common)) continue;
-        scope.report_port(port, text(port_name(NodeKind::Pointwise, port), " with dims ", operand->dim),
-                          text("dims that are those of the other operands or 1, so that together they are ", common),
-                          "set the dims that differ to 1 to repeat them, or to the other operand's size");
+        scope.report_port(
+            port, text(port_name(NodeKind::Pointwise, port), " with dims ", operand->dim),
+            text("dims that equal those of the other operands or are 1, so that all broadcast to ", common),
+            "set differing dims to 1, which broadcasts them, or to the other operand's size");
     }
 }
 
@@ -174,7 +175,7 @@ void result_has_dims(RuleScope const& scope) {
     core::Dims const dim = sound_dims(scope.tensor(pointwise::Out_0));
     if (common.empty() || dim.empty() || dim == common || !operands_broadcast(scope, common)) return;
     scope.report_port(pointwise::Out_0, text("OUT_0 with dims ", dim),
-                      text("dims ", common, ", the operands' together"),
+                      text("dims ", common, ", to which the operands broadcast"),
                       "leave out set_dim() on the result to have it inferred");
 }
 
@@ -187,7 +188,7 @@ void index_has_axis(RuleScope const& scope) {
     if (axis && *axis >= 0 && *axis < rank) return;
     scope.report_node(axis ? text("axis ", *axis, " for GEN_INDEX") : std::string("no axis for GEN_INDEX"),
                       text("an axis from 0 to ", rank - 1, ", a dim of IN_0"),
-                      "call set_axis() with the dim to number");
+                      "call set_axis() with the dim whose index to generate");
 }
 
 void only_index_has_axis(RuleScope const& scope) {
@@ -237,7 +238,7 @@ void clips_are_ordered(RuleScope const& scope) {
     auto const upper = fields(scope).relu_upper_clip;
     if (!upper || !(lower.value_or(0.0f) > *upper)) return;
     scope.report_node(text("relu_lower_clip = ", lower.value_or(0.0f), " above relu_upper_clip = ", *upper),
-                      "a lower clip of at most the upper clip", "exchange the two");
+                      "a lower clip of at most the upper clip", "swap the two");
 }
 
 constexpr Rule kRules[] = {
@@ -245,7 +246,7 @@ constexpr Rule kRules[] = {
     {"pointwise.c02", "Each operand that the mode takes is connected.", ATTRIBUTE_NOT_SET, has_all_operands},
     {"pointwise.c03", "No operand is connected that the mode does not take.", INVALID_VALUE, has_no_more_operands},
     {"pointwise.c04", "The operands' dims, aligned at the last one, are equal or 1.", INVALID_VALUE, operands_agree},
-    {"pointwise.c05", "The result has the operands' common dims.", INVALID_VALUE, result_has_dims},
+    {"pointwise.c05", "The result has the dims to which the operands broadcast.", INVALID_VALUE, result_has_dims},
     {"pointwise.c06", "GEN_INDEX has an axis, which is a dim of its operand.", INVALID_VALUE, index_has_axis},
     {"pointwise.c07", "Only GEN_INDEX has an axis.", INVALID_VALUE, only_index_has_axis},
     {"pointwise.c08", "The predicate of BINARY_SELECT and the operands of logical modes are BOOLEAN.",

@@ -20,8 +20,8 @@ constexpr std::array kPortRows = {
 
 constexpr std::array kFieldRows = {
     field<F, &F::mode>("mode", "VIEW_ONLY: the elements keep their order in memory; LOGICAL: that of their indices"),
-    field<F, &F::dim>("dim", "the result's dims; empty: what the tensor says"),
-    field<F, &F::stride>("stride", "the result's strides; empty: what the tensor says"),
+    field<F, &F::dim>("dim", "the result's dims; empty: those of the tensor"),
+    field<F, &F::stride>("stride", "the result's strides; empty: those of the tensor"),
 };
 
 F const& fields_of(Node const& node) { return std::get<F>(node.fields); }
@@ -50,7 +50,7 @@ void result_has_dims(RuleScope const& scope) {
 
 void expect_same(RuleScope const& scope, char const* what, core::Dims const& of_tensor, core::Dims const& of_node) {
     if (of_node.empty() || of_tensor.empty() || of_tensor == of_node) return;
-    scope.report_port(Y, text("Y with ", what, " ", of_tensor), text(what, " ", of_node, ", as the attributes say"),
+    scope.report_port(Y, text("Y with ", what, " ", of_tensor), text(what, " ", of_node, ", as set on the attributes"),
                       text("set its ", what, " in one of the two places"));
 }
 
@@ -77,7 +77,7 @@ void view_has_one_order(RuleScope const& scope) {
     if (x->dim.empty() || !tensor_checks::has_regular_layout(*x)) return;
     if (!core::overlaps_itself(x->dim, x->stride)) return;
     scope.report_port(X, text("X with dims ", x->dim, " and strides ", x->stride),
-                      "strides that lead each index to an element of its own, whose order in memory is then known",
+                      "strides under which no two indices share an element, so that their order in memory is known",
                       "call set_reshape_mode(ReshapeMode_t::LOGICAL)");
 }
 

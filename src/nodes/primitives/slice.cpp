@@ -16,7 +16,7 @@ using F = SliceFields;
 
 constexpr std::array kPortRows = {
     PortRow{slice::X, "X", Direction::Input, Presence::Required, "operand"},
-    PortRow{slice::Y, "Y", Direction::Output, Presence::Required, "the elements inside of the intervals"},
+    PortRow{slice::Y, "Y", Direction::Output, Presence::Required, "the elements within the intervals"},
 };
 
 constexpr std::array kFieldRows = {
@@ -36,7 +36,7 @@ bool has_steps(F const& fields, TensorSpec const& x) {
     return fields.step.empty() || (is_positive && fields.step.size() == x.dim.size());
 }
 
-// Of the first dim whose interval is empty or leaves X; X's rank where there is none.
+// The first dim whose interval is empty or leaves X; X's rank if there is none.
 std::size_t bad_interval(F const& fields, TensorSpec const& x) {
     std::size_t d = 0;
     while (d < x.dim.size() && 0 <= fields.start[d] && fields.start[d] < fields.limit[d] &&
@@ -46,7 +46,7 @@ std::size_t bad_interval(F const& fields, TensorSpec const& x) {
     return d;
 }
 
-// Empty where the fields do not fit X, which a rule of its own reports.
+// Empty if the fields do not fit X, which another rule reports.
 core::Dims result_dims(F const& fields, TensorSpec const* x) {
     bool const fits = x != nullptr && has_intervals(fields, *x) && has_steps(fields, *x);
     if (!fits || bad_interval(fields, *x) < x->dim.size()) return {};
@@ -80,7 +80,7 @@ void intervals_are_inside(RuleScope const& scope) {
     std::size_t const d = bad_interval(fields, *x);
     if (d == x->dim.size()) return;
     scope.report_node(text("the interval from ", fields.start[d], " to ", fields.limit[d], " in dim ", d),
-                      text("one that holds an index, inside of 0 to ", x->dim[d]),
+                      text("an interval that is not empty, within 0 to ", x->dim[d]),
                       text("call set_slices() with {0, ", x->dim[d], "} to keep the dim as it is"));
 }
 
@@ -98,14 +98,15 @@ void result_has_length_of_intervals(RuleScope const& scope) {
     core::Dims const wanted = result_dims(fields_of(scope.node()), scope.tensor(X));
     if (y == nullptr || y->dim.empty() || wanted.empty() || y->dim == wanted) return;
     scope.report_port(Y, text("Y with dims ", y->dim), text("dims ", wanted, ", one for each index that is kept"),
-                      "leave its dims as they are");
+                      "leave out set_dim() on the result");
 }
 
 void result_has_type(RuleScope const& scope) { moves::expect_type_of(scope, X, Y); }
 
 constexpr Rule kRules[] = {
     {"slice.c01", "There is a start and a limit for each dim of X.", INVALID_VALUE, has_interval_for_each_dim},
-    {"slice.c02", "Each interval holds an index, and only indices of X.", INVALID_VALUE, intervals_are_inside},
+    {"slice.c02", "Each interval contains at least one index, and only indices of X.", INVALID_VALUE,
+     intervals_are_inside},
     {"slice.c03", "There is a step of at least 1 for each dim of X, or none at all.", INVALID_VALUE,
      steps_are_positive},
     {"slice.c04", "The result has one element for each index that is kept.", INVALID_VALUE,

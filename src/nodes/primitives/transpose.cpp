@@ -19,17 +19,17 @@ constexpr std::array kPortRows = {
 };
 
 constexpr std::array kFieldRows = {
-    field<F, &F::permutation>("permutation", "for each dim of Y, the dim of X that it is"),
+    field<F, &F::permutation>("permutation", "for each dim of Y, its dim of X"),
 };
 
 core::Dims const& permutation_of(Node const& node) { return std::get<F>(node.fields).permutation; }
 
-// Whether there is an X that the permutation fits; a rule of its own reports one that does not.
+// Whether there is an X and the permutation fits it; another rule reports if not.
 bool fits(Node const& node, TensorSpec const* x) {
     return x != nullptr && !x->dim.empty() && core::is_permutation(permutation_of(node), x->dim.size());
 }
 
-// Where X's elements lie, unless some of them share a place, which those of a result must not.
+// X's strides, permuted, unless some elements of X overlap, which those of a result must not.
 void infer(GraphSpec& graph, Node const& node) {
     moves::infer_type(graph, node, X, Y);
     TensorSpec const* const x = graph.tensor(node, X);
@@ -58,8 +58,9 @@ void result_has_permuted_dims(RuleScope const& scope) {
     if (y == nullptr || y->dim.empty() || !fits(scope.node(), x)) return;
     core::Dims const wanted = core::permuted(x->dim, permutation_of(scope.node()));
     if (y->dim == wanted) return;
-    scope.report_port(Y, text("Y with dims ", y->dim), text("dims ", wanted, ", those of X in the order asked for"),
-                      "leave its dims as they are");
+    scope.report_port(Y, text("Y with dims ", y->dim),
+                      text("dims ", wanted, ", those of X in the order of the permutation"),
+                      "leave out set_dim() on the result");
 }
 
 void result_has_type(RuleScope const& scope) { moves::expect_type_of(scope, X, Y); }

@@ -1,4 +1,4 @@
-// The rules of the graph as a whole: its tensors, and how nodes hang together.
+// The rules of the graph as a whole: its tensors, and the connections of its nodes.
 #include "nodes/attention/ragged_checks.h"
 #include "nodes/schema/enumerator_checks.h"
 #include "nodes/schema/execution_order.h"
@@ -76,7 +76,7 @@ void written_does_not_overlap(RuleScope const& scope) {
         if (uses.writers.empty() || !has_regular_layout(tensor)) return;
         if (!core::span_of(tensor.dim, tensor.stride) || !core::overlaps_itself(tensor.dim, tensor.stride)) return;
         scope.report(tensor, text("dims ", tensor.dim, " with strides ", tensor.stride, " on a tensor that is written"),
-                     "strides that lead each index to an element of its own",
+                     "strides under which no two indices share an element",
                      text("call set_stride(); row-major without gaps is ", core::packed_strides(tensor.dim)));
     });
 }
@@ -105,9 +105,8 @@ void results_are_used(RuleScope const& scope) {
             else if (unused == nullptr) unused = &row;
         }
         if (is_used || unused == nullptr) continue;
-        scope.at(node).report_port(unused->port, "a node none of whose results is an output or read by a node",
-                                   "at least one result that leaves the node",
-                                   text("call set_output(true) on ", unused->name));
+        scope.at(node).report_port(unused->port, "a node without a result that is an output or that another node reads",
+                                   "at least one result that is used", text("call set_output(true) on ", unused->name));
     }
 }
 
@@ -144,9 +143,10 @@ constexpr Rule kRules[] = {
     {"graph.c11", "A tensor's elements are whole bytes.", GRAPH_NOT_SUPPORTED, has_whole_byte_elements},
     {"graph.c12", "A tensor's alignment is a power of two and at least the size of an element.", INVALID_VALUE,
      has_sound_alignment},
-    {"graph.c13", "A tensor is neither reordered nor vectorized, but for block scales in the order F8_128x4.",
+    {"graph.c13", "A tensor is neither reordered nor vectorized, except for block scales in the order F8_128x4.",
      GRAPH_NOT_SUPPORTED, is_plainly_laid_out},
-    {"graph.c14", "A ragged offset is INT32 or INT64 of dims {B + 1, 1, 1, 1}, in memory, and made by no node.",
+    {"graph.c14",
+     "A ragged offset is INT32 or INT64, has dims {B + 1, 1, 1, 1}, is in memory, and is not computed by a node.",
      GRAPH_NOT_SUPPORTED, ragged_checks::offsets_are_sound},
     {"graph.c15", "A uid is at least 0.", INVALID_VALUE, has_valid_uid},
     {"graph.c16", "No two tensors of a graph have the same uid.", INVALID_VALUE, has_own_uid},
@@ -167,8 +167,8 @@ constexpr Rule kRules[] = {
      "table; where a node writes it, its rows hold all heads.",
      GRAPH_NOT_SUPPORTED, ragged_checks::ragged_tensors_fit},
     {"graph.c28",
-     "Tensors that share a ragged offset, and whose rows hold all heads, have rows of one width, counted in what their "
-     "multipliers say.",
+     "Tensors that share a ragged offset, and whose rows hold all heads, have rows of equal width in units of their "
+     "multipliers.",
      INVALID_VALUE, ragged_checks::offsets_fit_all_rows},
     {"graph.c29", "All uses of a ragged tensor have the same lengths, and those of a page table the same page size.",
      INVALID_VALUE, ragged_checks::uses_agree_on_rows},

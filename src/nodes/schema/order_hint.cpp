@@ -14,7 +14,7 @@ namespace {
 
 using namespace attention;
 
-// Each try validates the graph again.
+// Each attempt validates the graph again.
 constexpr std::size_t kMostNodes = 64;
 
 constexpr bool has_rows(Operand const& row) { return may_be_ragged(row) && !is_page_table(row); }
@@ -38,7 +38,7 @@ std::set<TensorId> tensors_at(GraphSpec const& graph, std::span<int const> ports
         if (attention_fields(node) == nullptr) continue;
         for (int const port : ports) {
             TensorSpec const* const tensor = graph.tensor(node, port);
-            if (ports.size() == 1 && is_paged(node, port)) continue;  // both containers are made in one way
+            if (ports.size() == 1 && is_paged(node, port)) continue;  // both containers have one layout
             if (tensor != nullptr && tensor->dim.size() == 4 && tensor->dim[1] != tensor->dim[2]) {
                 tensors.insert(node.ports[static_cast<std::size_t>(port)]);
             }
@@ -73,10 +73,9 @@ std::string order_hint(GraphSpec const& described, bool (*meets_all_rules)(Graph
     for (auto const ports : groups) {
         auto const tensors = tensors_at(described, ports);
         if (!tried.insert(tensors).second || !meets_all_rules(exchanged(described, tensors))) continue;
-        return text(
-            "if dims 1 and 2 of ", listed(names_of(described, tensors), "and"),
-            " are rows and heads, exchange them, and the strides with them: dims are always batch, heads, rows, "
-            "columns, and strides tell the layout");
+        return text("if dims 1 and 2 of ", listed(names_of(described, tensors), "and"),
+                    " are rows and heads, swap them and their strides: dims are always batch, heads, rows, columns; "
+                    "strides give the order in memory");
     }
     return {};
 }

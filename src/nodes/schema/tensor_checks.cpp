@@ -39,7 +39,7 @@ bool has_regular_layout(TensorSpec const& tensor) {
     return tensor.dim.size() == tensor.stride.size() && all_positive(tensor.dim) && none_negative(tensor.stride);
 }
 
-// What a tensor of another graph leaves out follows from that graph: the rules on what is left out pass it over.
+// A tensor of another graph is inferred there: rules on missing values skip it.
 void belongs_to_graph(RuleScope const& scope) {
     for (TensorSpec const& tensor : scope.graph().tensors) {
         if (!tensor.is_foreign) continue;
@@ -68,7 +68,7 @@ void has_layout(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
     Uses const& uses = scope.uses();
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
-        // What a node writes is inferred; where that fails, the node's own rules say why.
+        // Results of nodes are inferred; if that fails, the node's own rules report why.
         TensorSpec const& tensor = graph.tensors[i];
         if (tensor.is_foreign || !uses[i].is_read() || !uses[i].writers.empty()) continue;
         if (tensor.dim.empty()) {
@@ -76,7 +76,7 @@ void has_layout(RuleScope const& scope) {
                          "call set_dim() on the tensor");
         } else if (tensor.stride.empty()) {
             scope.report(tensor, text("dims ", tensor.dim, " without strides on a tensor that a node reads"),
-                         "the distance between neighbours of each dim, in elements",
+                         "the distance between adjacent indices of each dim, in elements",
                          text("call set_stride(); row-major without gaps is ", core::packed_strides(tensor.dim)));
         }
     }
@@ -86,7 +86,7 @@ void has_rank_in_range(RuleScope const& scope) {
     for (TensorSpec const& tensor : scope.graph().tensors) {
         if (tensor.dim.size() <= core::kMaxRank) continue;
         scope.report(tensor, text(tensor.dim.size(), " dims ", tensor.dim), text("at most ", core::kMaxRank, " dims"),
-                     "merge neighbouring dims");
+                     "merge adjacent dims");
     }
 }
 
@@ -151,7 +151,7 @@ void is_plainly_laid_out(RuleScope const& scope) {
             tensor.reordering == TensorReordering_t::F8_128x4 && block_scale_checks::is_block_scale(scope.uses()[i]);
         if (tensor.reordering != TensorReordering_t::NONE && core::is_known(tensor.reordering) && !is_in_place) {
             scope.report(tensor, text("reordering ", tensor.reordering),
-                         "reordering NONE, or F8_128x4 on block scales of 8-bit attention",
+                         "reordering NONE, or F8_128x4 on block scales of FP8 attention",
                          "leave out set_reordering_type(), or pass the tensor to sdpa_fp8() as block scales");
         }
         if (tensor.vector_count != 1) {

@@ -19,7 +19,7 @@ struct Validator {
     FindingList findings;
     std::string remarks = {};
 
-    // Every layout of one element is the same.
+    // For a single element all strides are equivalent.
     void infer_single_element_strides() {
         for (TensorSpec& tensor : spec.tensors) {
             bool const is_single = !tensor.dim.empty() && core::volume(tensor.dim) == 1;
@@ -30,7 +30,7 @@ struct Validator {
     void infer_nodes(std::vector<Step> const& order) {
         for (Step const& step : order) schema_of(spec.nodes[step.node].kind()).infer(spec, spec.nodes[step.node]);
         if (finished_nodes(order).size() == spec.nodes.size()) return;
-        // The nodes behind a cycle too, so that the cycle alone is reported; what is filled already stays.
+        // Also infers nodes behind a cycle, so that only the cycle is reported; values that are set already stay.
         for (Node const& node : spec.nodes) schema_of(node.kind()).infer(spec, node);
     }
 
@@ -47,7 +47,7 @@ struct Validator {
         for (std::size_t i = 0; i < spec.nodes.size(); ++i) {
             if (!nodes::put_dropout_in_order(spec, spec.nodes[i])) continue;
             remarks += text(", node '", nodes::label(spec.nodes[i], i),
-                            "' has dropout's mask and scale in each other's place: taken as if exchanged");
+                            "' has dropout's mask and scale swapped, which is accepted");
         }
     }
 
@@ -61,7 +61,7 @@ struct Validator {
         }
     }
 
-    // Tensors that no node uses keep no uid: nothing can be bound to them.
+    // Tensors that no node uses get no uid: nothing can be bound to them.
     void assign_uids() {
         std::vector<bool> used(spec.tensors.size(), false);
         for (Node const& node : spec.nodes) {
@@ -77,7 +77,7 @@ struct Validator {
         for (TensorSpec const& tensor : spec.tensors) {
             if (tensor.uid) taken.insert(*tensor.uid);
         }
-        // An earlier number stays wherever it can: a plan may be bound to it.
+        // An earlier automatic uid is kept if possible: a plan may be bound to it.
         for (std::size_t i = 0; i < spec.tensors.size(); ++i) {
             TensorSpec& tensor = spec.tensors[i];
             bool const keeps = used[i] && !tensor.uid && tensor.automatic_uid;
@@ -119,7 +119,7 @@ std::string ValidatedGraph::label(Node const& node) const {
 
 static bool meets_all_rules(GraphSpec graph) { return Validator{std::move(graph), {}}.run().report.ok(); }
 
-// Said once, with the first finding: if the order of dims is the mistake, all findings follow from it.
+// Only with the first finding: if the order of dims is the mistake, all findings follow from it.
 static Report with_order_hint(GraphSpec const& described, Report report) {
     std::vector<Finding> findings = report.findings();
     auto const is_of_attention = [](Finding const& finding) { return finding.where.rule.starts_with("sdpa_"); };
@@ -132,7 +132,7 @@ static Report with_order_hint(GraphSpec const& described, Report report) {
 }
 
 Validation validate(GraphSpec spec) {
-    GraphSpec const described = spec;  // inference fills it
+    GraphSpec const described = spec;  // inference changes it
     Validation validation = Validator{std::move(spec), {}}.run();
     if (!validation.graph) validation.report = with_order_hint(described, std::move(validation.report));
     return validation;

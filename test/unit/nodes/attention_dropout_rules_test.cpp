@@ -191,7 +191,7 @@ void exchange_dropout(TestGraph& graph) {
     std::swap(graph.nodes[0].ports[Dropout_mask], graph.nodes[0].ports[Dropout_scale]);
 }
 
-// The name of the tensor that validation leaves as the mask, and what it says of that.
+// The name of the mask after validation, and validation's remarks.
 std::pair<std::string, std::string> mask_after_validation(TestGraph const& graph) {
     auto const validation = validate(graph);
     if (!validation.graph) return {validation.report.to_text(), ""};
@@ -202,8 +202,7 @@ std::pair<std::string, std::string> mask_after_validation(TestGraph const& graph
 }  // namespace
 
 TEST_CASE("a dropout mask and its scale in each other's place are exchanged, and the graph's remarks say so") {
-    std::string const remark =
-        ", node 'attention' has dropout's mask and scale in each other's place: taken as if exchanged";
+    std::string const remark = ", node 'attention' has dropout's mask and scale swapped, which is accepted";
     std::initializer_list<void (*)(TestGraph&)> const changes = {
         [](TestGraph&) {},
         [](TestGraph& graph) { graph.at(Dropout_scale).data_type = DataType_t::FLOAT; },  // of the mask

@@ -1,4 +1,4 @@
-// How findings are put: one for the tensors that share a fault, with what would do, and a word on the order of dims.
+// The form of findings: one for the tensors that share a fault, with a fix, and a hint about the order of dims.
 #include "graphs.h"
 #include "nodes/schema/wording.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Rows before heads, as programs have them that think in tokens.
+// Rows before heads, a common mistake.
 void exchange(TestGraph& graph, std::initializer_list<int> ports) {
     for (int const port : ports) {
         TensorSpec& tensor = graph.at(port);
@@ -21,8 +21,8 @@ void exchange(TestGraph& graph, std::initializer_list<int> ports) {
 
 std::string hint_for(std::string const& tensors) {
     return "if dims 1 and 2 of " + tensors +
-           " are rows and heads, exchange them, and the strides with them: dims are always batch, heads, rows, "
-           "columns, and strides tell the layout";
+           " are rows and heads, swap them and their strides: dims are always batch, heads, rows, columns; "
+           "strides give the order in memory";
 }
 
 Finding only_finding(GraphSpec const& graph) {
@@ -32,7 +32,7 @@ Finding only_finding(GraphSpec const& graph) {
     return report.findings()[0];
 }
 
-// How many findings there are, and the first one's way out ends with these words alone.
+// Only the first finding's fix ends with the hint.
 void expect_hint(GraphSpec const& graph, std::string const& hint) {
     Report const report = validate(graph).report;
     INFO(report);
@@ -178,5 +178,5 @@ TEST_CASE("sdpa_fwd.c04: the order of dims is no matter where exchanging them me
         copy.ports[O] = graph.add("another O", {}, DataType_t::NOT_SET);
         graph.nodes.push_back(copy);
     }
-    expect_no_hint(graph);  // so many validations take too long
+    expect_no_hint(graph);  // too many validations would take too long
 }

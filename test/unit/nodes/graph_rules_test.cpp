@@ -84,7 +84,7 @@ TEST_CASE("graph.c06: nine dims") {
     graph.add("wide", Dims(9, 2), DataType_t::FLOAT);
     expect_finding(graph, "graph.c06",
                    {error_code_t::INVALID_VALUE, "", "wide", "9 dims [2, 2, 2, 2, 2, 2, 2, 2, 2]", "at most 8 dims",
-                    "merge neighbouring dims"});
+                    "merge adjacent dims"});
     graph.tensors.back().dim = graph.tensors.back().stride = Dims(8, 1);
     expect_valid(graph);
 }
@@ -103,7 +103,7 @@ TEST_CASE("graph.c05: an input with dims but no strides") {
     expect_finding(
         graph, "graph.c05",
         {error_code_t::ATTRIBUTE_NOT_SET, "", "in", "dims [2, 3] without strides on a tensor that a node reads",
-         "the distance between neighbours of each dim, in elements",
+         "the distance between adjacent indices of each dim, in elements",
          "call set_stride(); row-major without gaps is [3, 1]"});
 }
 
@@ -193,7 +193,7 @@ TEST_CASE("graph.c13: a reordered tensor") {
     in(graph).reordering = TensorReordering_t::F8_128x4;
     expect_finding(graph, "graph.c13",
                    {error_code_t::GRAPH_NOT_SUPPORTED, "", "in", "reordering F8_128x4",
-                    "reordering NONE, or F8_128x4 on block scales of 8-bit attention",
+                    "reordering NONE, or F8_128x4 on block scales of FP8 attention",
                     "leave out set_reordering_type(), or pass the tensor to sdpa_fp8() as block scales"});
 }
 
@@ -304,11 +304,11 @@ TEST_CASE("graph.c22: an output whose indices share elements") {
     TestGraph graph = chain_graph();
     out(graph).dim = {2, 3};
     out(graph).stride = stride;
-    expect_finding(graph, "graph.c22",
-                   {error_code_t::INVALID_VALUE, "", "out",
-                    "dims [2, 3] with strides " + core::to_string(stride) + " on a tensor that is written",
-                    "strides that lead each index to an element of its own",
-                    "call set_stride(); row-major without gaps is [3, 1]"});
+    expect_finding(
+        graph, "graph.c22",
+        {error_code_t::INVALID_VALUE, "", "out",
+         "dims [2, 3] with strides " + core::to_string(stride) + " on a tensor that is written",
+         "strides under which no two indices share an element", "call set_stride(); row-major without gaps is [3, 1]"});
 }
 
 TEST_CASE("graph.c22: an input may share elements") {
@@ -330,10 +330,10 @@ TEST_CASE("graph.c23: a virtual tensor that no node writes") {
 TEST_CASE("graph.c24: a node without a used result") {
     TestGraph graph = chain_graph();
     out(graph).is_virtual = true;
-    expect_finding(
-        graph, "graph.c24",
-        {error_code_t::ATTRIBUTE_NOT_SET, "neg", "out", "a node none of whose results is an output or read by a node",
-         "at least one result that leaves the node", "call set_output(true) on OUT_0"});
+    expect_finding(graph, "graph.c24",
+                   {error_code_t::ATTRIBUTE_NOT_SET, "neg", "out",
+                    "a node without a result that is an output or that another node reads",
+                    "at least one result that is used", "call set_output(true) on OUT_0"});
 }
 
 TEST_CASE("graph.c25: nodes that wait for each other") {

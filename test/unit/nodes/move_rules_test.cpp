@@ -72,7 +72,7 @@ TEST_CASE("slice.c02: an interval that is empty or leaves the dim") {
         expect_finding(
             graph, "slice.c02",
             {INVALID_VALUE, "part", "", std::string("the interval from ") + one.text + " in dim 1",
-             "one that holds an index, inside of 0 to 6", "call set_slices() with {0, 6} to keep the dim as it is"});
+             "an interval that is not empty, within 0 to 6", "call set_slices() with {0, 6} to keep the dim as it is"});
     }
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("slice.c04: a result of other dims") {
     graph.resize(slice::Y, {2, 3, 3});
     expect_finding(graph, "slice.c04",
                    {INVALID_VALUE, "part", "Y", "Y with dims [2, 3, 3]",
-                    "dims [2, 3, 2], one for each index that is kept", "leave its dims as they are"});
+                    "dims [2, 3, 2], one for each index that is kept", "leave out set_dim() on the result"});
 }
 
 TEST_CASE("slice.c05, reshape.c06, transpose.c03: a result of another type") {
@@ -106,7 +106,7 @@ TEST_CASE("slice.c05, reshape.c06, transpose.c03: a result of another type") {
         one.graph.at(1).data_type = DataType_t::FLOAT;
         expect_finding(one.graph, one.rule,
                        {INVALID_VALUE, one.node, "Y", "Y of type FLOAT", "X's type HALF",
-                        "leave its type as it is, and convert with a pointwise IDENTITY"});
+                        "leave out set_data_type() on the result, and convert with a pointwise IDENTITY"});
     }
 }
 
@@ -140,13 +140,13 @@ TEST_CASE("reshape.c03: dims or strides of the result that are not the node's") 
     TestGraph graph = reshape_graph();
     graph.resize(reshape::Y, {4, 6});
     expect_finding(graph, "reshape.c03",
-                   {INVALID_VALUE, "rows", "Y", "Y with dims [4, 6]", "dims [6, 4], as the attributes say",
+                   {INVALID_VALUE, "rows", "Y", "Y with dims [4, 6]", "dims [6, 4], as set on the attributes",
                     "set its dims in one of the two places"});
     graph = reshape_graph();
     graph.fields<ReshapeFields>().stride = {1, 6};
     graph.at(reshape::Y).stride = {4, 1};
     expect_finding(graph, "reshape.c03",
-                   {INVALID_VALUE, "rows", "Y", "Y with strides [4, 1]", "strides [1, 6], as the attributes say",
+                   {INVALID_VALUE, "rows", "Y", "Y with strides [4, 1]", "strides [1, 6], as set on the attributes",
                     "set its strides in one of the two places"});
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("reshape.c05: a view of elements without an order in memory") {
     graph.at(reshape::X).stride = {0, 4, 1};
     expect_finding(graph, "reshape.c05",
                    {INVALID_VALUE, "rows", "X", "X with dims [2, 3, 4] and strides [0, 4, 1]",
-                    "strides that lead each index to an element of its own, whose order in memory is then known",
+                    "strides under which no two indices share an element, so that their order in memory is known",
                     "call set_reshape_mode(ReshapeMode_t::LOGICAL)"});
     graph.fields<ReshapeFields>().mode = ReshapeMode_t::LOGICAL;
     expect_valid(graph);
@@ -197,5 +197,5 @@ TEST_CASE("transpose.c02: a result of other dims") {
     graph.resize(transpose::Y, {2, 4, 3});
     expect_finding(graph, "transpose.c02",
                    {INVALID_VALUE, "turned", "Y", "Y with dims [2, 4, 3]",
-                    "dims [4, 2, 3], those of X in the order asked for", "leave its dims as they are"});
+                    "dims [4, 2, 3], those of X in the order of the permutation", "leave out set_dim() on the result"});
 }

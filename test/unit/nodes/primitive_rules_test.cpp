@@ -41,8 +41,8 @@ TEST_CASE("pointwise.c04: operands that do not broadcast") {
     graph.resize(pointwise::In_1, {2, 1});
     expect_finding(graph, "pointwise.c04",
                    {INVALID_VALUE, "op", "IN_1", "IN_1 with dims [2, 1]",
-                    "dims that are those of the other operands or 1, so that together they are [2, 3, 4]",
-                    "set the dims that differ to 1 to repeat them, or to the other operand's size"});
+                    "dims that equal those of the other operands or are 1, so that all broadcast to [2, 3, 4]",
+                    "set differing dims to 1, which broadcasts them, or to the other operand's size"});
     graph.resize(pointwise::In_1, {3, 1});
     expect_valid(graph);
 }
@@ -50,20 +50,21 @@ TEST_CASE("pointwise.c04: operands that do not broadcast") {
 TEST_CASE("pointwise.c05: a result of other dims") {
     TestGraph graph = pointwise_graph(PointwiseMode_t::ADD);
     graph.resize(pointwise::Out_0, {2, 3, 1});
-    expect_finding(graph, "pointwise.c05",
-                   {INVALID_VALUE, "op", "OUT_0", "OUT_0 with dims [2, 3, 1]", "dims [2, 3, 4], the operands' together",
-                    "leave out set_dim() on the result to have it inferred"});
+    expect_finding(
+        graph, "pointwise.c05",
+        {INVALID_VALUE, "op", "OUT_0", "OUT_0 with dims [2, 3, 1]", "dims [2, 3, 4], to which the operands broadcast",
+         "leave out set_dim() on the result to have it inferred"});
 }
 
 TEST_CASE("pointwise.c06: GEN_INDEX without an axis, or with one that its operand does not have") {
     TestGraph graph = pointwise_graph(PointwiseMode_t::GEN_INDEX);
     expect_finding(graph, "pointwise.c06",
                    {INVALID_VALUE, "op", "", "no axis for GEN_INDEX", "an axis from 0 to 2, a dim of IN_0",
-                    "call set_axis() with the dim to number"});
+                    "call set_axis() with the dim whose index to generate"});
     options(graph).axis = 3;
     expect_finding(graph, "pointwise.c06",
                    {INVALID_VALUE, "op", "", "axis 3 for GEN_INDEX", "an axis from 0 to 2, a dim of IN_0",
-                    "call set_axis() with the dim to number"});
+                    "call set_axis() with the dim whose index to generate"});
     options(graph).axis = 2;
     expect_valid(graph);
 }
@@ -109,7 +110,7 @@ TEST_CASE("pointwise.c11: clips in the wrong order") {
     options(graph).relu_upper_clip = -1.0f;
     expect_finding(graph, "pointwise.c11",
                    {INVALID_VALUE, "op", "", "relu_lower_clip = 0 above relu_upper_clip = -1",
-                    "a lower clip of at most the upper clip", "exchange the two"});
+                    "a lower clip of at most the upper clip", "swap the two"});
     options(graph).relu_lower_clip = -2.0f;
     expect_valid(graph);
 }
@@ -138,7 +139,7 @@ TEST_CASE("matmul.c02: inner sizes that differ") {
     expect_finding(graph, "matmul.c02",
                    {INVALID_VALUE, "product", "B", "B with 8 rows in dims [2, 2, 8, 16]",
                     "16 rows, as many as A has columns in dims [2, 4, 6, 16]",
-                    "exchange the last two dims and strides of the factor that is transposed"});
+                    "swap the last two dims and strides of the transposed factor"});
 }
 
 TEST_CASE("matmul.c03: batch sizes that do not divide") {

@@ -1,4 +1,4 @@
-// The commonest mistakes, made through the public API.
+// The most common mistakes, made through the public API.
 #include "support/catch.h"
 #include "support/small_graph.h"
 
@@ -122,7 +122,7 @@ TEST_CASE("API graph.c14: a ragged offset") {
     std::string const report = small.graph.check().to_text();
     CHECK(report.find("[graph.c14] tensor 'Q': found the ragged offset 'offsets' with dims [2, 1, 1, 1]") !=
           report.npos);
-    CHECK(report.find("[graph.c27]") == report.npos);  // of an input, heads may lie apart
+    CHECK(report.find("[graph.c27]") == report.npos);  // the heads of an input may be strided apart
     CHECK(report.find("[sdpa_fwd.c42] node 'attention', tensor 'Q': found a ragged offset without a padding mask") !=
           report.npos);
 }
@@ -147,7 +147,7 @@ TEST_CASE("API graph.c24: a forgotten set_output") {
     SmallGraph small = small_graph();
     small.o->set_output(false);
     expect(small.graph, "graph.c24", ATTRIBUTE_NOT_SET, "attention::O",
-           "a node none of whose results is an output or read by a node");
+           "a node without a result that is an output or that another node reads");
 }
 
 TEST_CASE("API graph.c25: a bias that its own graph computes") {
