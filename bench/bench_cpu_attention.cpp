@@ -1,8 +1,8 @@
-// Fused attention on the CPU: its rate beside that of a plain matrix product, and the memory it takes.
+// Fused attention on the CPU: its throughput beside that of a plain matrix product, and its memory.
 //
 //     bench_cpu_attention [threads] [--cpu-time] [--quick]
 //
-// --cpu-time divides by the processor time instead of the elapsed time: the rate of one core, for machines that are
+// --cpu-time divides by processor time instead of elapsed time, which gives the rate of one core: for machines that are
 // busy with other work. --quick leaves out the longest sequences.
 #include <cudnn_frontend/graph.h>
 
@@ -58,7 +58,7 @@ struct Case {
     bool causal;
     fe::DataType_t type;
 
-    // Of the forward pass; a causal mask leaves half.
+    // Flops of the forward pass; a causal mask halves them.
     double operations() const {
         double const scores = static_cast<double>(kHeads * length * length) * (causal ? 0.5 : 1.0);
         return 4.0 * scores * static_cast<double>(kWidth);
@@ -118,7 +118,7 @@ fe::graph::Graph backward_graph(Case const& test, int threads) {
     return graph;
 }
 
-// Memory for all tensors, those of the inputs filled.
+// Memory for all tensors; inputs are filled.
 class Tensors {
    public:
     explicit Tensors(Case const& test) {
@@ -144,7 +144,7 @@ class Tensors {
     std::map<std::int64_t, void*> pack_;
 };
 
-// The shortest of some runs, after one that warms up.
+// The fastest of some runs, after one for warm-up.
 template <class Run>
 double best_seconds(Options const& options, int runs, Run run) {
     run();
@@ -208,7 +208,7 @@ void measure_rates(Options const& options) {
     }
 }
 
-// What the process grew by at most while the graph ran, its workspace included.
+// The largest growth of the process while the graph ran, including its workspace.
 double growth_in_run(fe::graph::Graph const& graph, Tensors const& tensors) {
     bench::UntouchedMemory const workspace(static_cast<std::size_t>(graph.get_workspace_size()) + 1);
     bench::reset_peak_memory();

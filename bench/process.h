@@ -16,14 +16,14 @@ inline double elapsed_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Of all threads together.
+// Of all threads.
 inline double processor_seconds() {
     timespec time{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// The most that was resident since the last reset; 0 where the system does not tell.
+// Peak resident memory since the last reset; 0 if the system does not report it.
 inline std::int64_t peak_memory_bytes() {
     std::ifstream status("/proc/self/status");
     for (std::string word; status >> word;) {

@@ -1,5 +1,5 @@
 # Finds the headers of cuDNN (9.10 or newer) and CUDA. Only headers: both libraries are opened at run time.
-# Sets SDPA_GRAPH_HAS_CUDNN, and makes the target sdpa_cudnn_headers where they are found.
+# Sets SDPA_GRAPH_HAS_CUDNN, and makes the target sdpa_cudnn_headers if they are found.
 file(GLOB pip_cudnn_folders
   /usr/local/lib/python3*/dist-packages/nvidia/cudnn/include /usr/lib/python3*/dist-packages/nvidia/cudnn/include
   /usr/local/lib/python3*/site-packages/nvidia/cudnn/include /opt/*/lib/python3*/site-packages/nvidia/cudnn/include)

@@ -43,7 +43,7 @@ function(sdpa_layer)
   add_library(${target} OBJECT ${sources})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include)
-  # Each layer is reached through a folder that holds a link to that layer alone, so that an include which the layers
+  # Each layer is included through a folder with a link to only that layer, so that an include which the layers
   # forbid does not compile.
   set(view ${PROJECT_BINARY_DIR}/layers/${target})
   get_filename_component(parent ${view}/${name} DIRECTORY)

@@ -1,4 +1,4 @@
-# What is installed: the library, its headers, the CMake packages and the pkg-config file. All of it can be moved.
+# What is installed: the library, its headers, the CMake packages and the pkg-config file. It is relocatable.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -27,7 +27,7 @@ install(FILES
   ${PROJECT_BINARY_DIR}/package/cudnn_frontendConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cudnn_frontend)
 
-# The pkg-config file finds the prefix from its own place.
+# The pkg-config file derives the prefix from its own location.
 file(RELATIVE_PATH prefix_from_pkgconfig
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 if(BUILD_SHARED_LIBS)

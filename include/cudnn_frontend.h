@@ -1,5 +1,5 @@
-// The whole API, and what programs written for it lean on: cuDNN's and CUDA's own headers where there are some, and the
-// standard headers that came with it.
+// The whole API, and what programs written for it rely on: cuDNN's and CUDA's own headers where they are installed, and
+// the standard headers that came with it.
 #pragma once
 
 #if defined(__has_include)
@@ -62,7 +62,7 @@
 
 #if defined(NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING)
 namespace cudnn_frontend {
-// Programs that load cuDNN themselves define it; this library finds its own way and does not read it.
+// Programs that load cuDNN themselves define it. This library locates cuDNN itself and does not read it.
 extern void* cudnn_dlhandle;
 }
 #endif

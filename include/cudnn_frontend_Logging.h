@@ -1,4 +1,4 @@
-// The name under which older programs include the log.
+// Older programs include the log under this name.
 #pragma once
 
 #include "cudnn_frontend/logging.h"

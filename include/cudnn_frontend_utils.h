@@ -1,4 +1,4 @@
-// The name under which older programs include the helpers; they come with the whole API.
+// Older programs include the helpers under this name; they come with the whole API.
 #pragma once
 
 #include "cudnn_frontend.h"

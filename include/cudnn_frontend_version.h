@@ -1,4 +1,4 @@
-// The name under which programs include the version macros.
+// Programs include the version macros under this name.
 #pragma once
 
 #include "cudnn_frontend/version.h"

@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
     std::printf("01_forward: b=%d h=%d s=%d d=%d, bfloat16, on target %s\n", int(b), int(h), int(s), int(d),
                 fe::to_string(target.kind()));
 
-    // The graph: tensors are described, not allocated. Types that a tensor does not name come from the graph.
+    // The graph: tensors are described, not allocated. A tensor without a data type takes the graph's default.
     fe::graph::Graph graph;
     graph.set_name("forward")
         .set_io_data_type(fe::DataType_t::BFLOAT16)
@@ -27,13 +27,13 @@ int main(int argc, char** argv) {
 
     auto options = fe::graph::SDPA_attributes().set_name("attention").set_attn_scale(scale).set_generate_stats(true);
     auto [O, Stats] = graph.sdpa(Q, K, V, options);
-    // O's sizes and layout follow from the inputs; here it is laid out as batch, row, head, column instead.
+    // O's dims and strides would be inferred from the inputs; here it gets BSHD strides instead.
     O->set_output(true).set_dim({b, h, s, d}).set_stride({s * h * d, d, h * d, 1});
     Stats->set_output(true).set_data_type(fe::DataType_t::FLOAT);
 
     samples::require(graph.build(target));
 
-    // Memory is the caller's: one pointer for each tensor, and a workspace.
+    // The caller owns all memory: one pointer for each tensor, and a workspace.
     samples::Layout const in = samples::bhsd(b, h, s, d), out = samples::bshd(b, h, s, d);
     auto q = samples::random<fe::bfloat16>(in.volume(), 1);
     auto k = samples::random<fe::bfloat16>(in.volume(), 2);

@@ -14,7 +14,7 @@ namespace {
 constexpr Index kHeads = 8, kQueries = 10, kKeys = 16, kDepth = 8;
 constexpr Index kLengthQ = 7, kLengthKv = 11;  // for the masks with padding
 constexpr Index kShift = kKeys - kQueries, kPaddedShift = kLengthKv - kLengthQ;
-constexpr float kScale = 0.1f;  // close scores, so that the shades show the mask
+constexpr float kScale = 0.1f;  // scores close to each other, so that the shades show the mask
 
 samples::Layout const kLayoutQ = samples::bhsd(1, kHeads, kQueries, kDepth);
 samples::Layout const kLayoutK = samples::bhsd(1, kHeads, kKeys, kDepth);
@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
     for (Index n = 0; n < kQueries * kKeys; ++n)
         bias.push_back(Half(same_text(n / kKeys, n % kKeys) ? 0.0f : -std::numeric_limits<float>::infinity()));
     std::int32_t length_q = kLengthQ, length_kv = kLengthKv;
-    // Entries that a graph has no use for are ignored, so one map serves all masks.
+    // Entries that a graph does not need are ignored, so one map serves all masks.
     samples::Uid_pack pack{{kQ, q.data()}, {kK, k.data()}, {kV, v.data()}, {kBias, bias.data()}};
     pack.insert({{kSeqLenQ, &length_q}, {kSeqLenKv, &length_kv}});
 

@@ -45,7 +45,7 @@ void build_backward(fe::graph::Graph& graph, fe::Target const& target) {
     samples::require(graph.build(target));
 }
 
-// O should become the wanted output: the loss is half the squared distance, so that dO = O - wanted.
+// The loss is half the squared distance of O to a target, so that dO = O - wanted.
 struct Model {
     fe::Target target;
     fe::graph::Graph forward, backward;
@@ -58,7 +58,7 @@ struct Model {
         build_forward(forward, target);
         build_backward(backward, target);
     }
-    samples::Uid_pack pack() {  // one map serves both graphs: each takes the uids that it knows
+    samples::Uid_pack pack() {  // one map serves both graphs: each uses its own uids
         return {{kQ, q.data()},   {kK, k.data()},   {kV, v.data()},   {kO, o.data()},  {kStats, stats.data()},
                 {kDO, dO.data()}, {kDQ, dQ.data()}, {kDK, dK.data()}, {kDV, dV.data()}};
     }
@@ -73,7 +73,7 @@ struct Model {
         return sum;
     }
     void gradients() { samples::run(target, backward, pack()); }
-    // The loss by the formula in double precision, fine enough to be differentiated by steps.
+    // The loss by the formula in double precision, accurate enough for finite differences.
     double exact_loss() const {
         auto const exact =
             samples::attention(view(kLayout, q), view(kLayout, k), view(kLayout, v), double{kScale}, samples::causal);
@@ -84,7 +84,7 @@ struct Model {
     }
 };
 
-// The slope of the loss along each element of x, measured to both sides.
+// The derivative of the loss by each element of x, as central differences.
 std::vector<double> finite_differences(Model& model, Halves& x) {
     constexpr float kStep = 1.0f / 128.0f;
     std::vector<double> slopes;
@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
     model.gradients();
 
     samples::Checks checks;
-    constexpr double kTolerance = 5e-3;  // what the step's curvature and O, dO and the gradients as half leave
+    constexpr double kTolerance = 5e-3;  // for the step's truncation error, and for O, dO and the gradients in half
     checks.compare("dQ", dense(view(kLayout, model.dQ)), finite_differences(model, model.q), kTolerance);
     checks.compare("dK", dense(view(kLayout, model.dK)), finite_differences(model, model.k), kTolerance);
     checks.compare("dV", dense(view(kLayout, model.dV)), finite_differences(model, model.v), kTolerance);

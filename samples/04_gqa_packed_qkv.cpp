@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     std::printf("04_gqa_packed_qkv: b=%d s=%d d=%d, %d query heads on %d kv heads, causal, half, on target %s\n",
                 int(kBatch), int(kRows), int(kDepth), int(kQueryHeads), int(kKvHeads), fe::to_string(target.kind()));
 
-    // Three tensors in one buffer: each has its own first element, all have the buffer's strides.
+    // Three tensors in one buffer, each with its own first element and all with the buffer's strides.
     auto const qkv = samples::random<fe::float16>(static_cast<std::size_t>(kBatch * kRows * kRowWidth), 1);
     samples::View<fe::float16> const q{packed(kQueryHeads), qkv.data()};
     samples::View<fe::float16> const k{packed(kKvHeads), qkv.data() + kOffsetK};
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
     checks.compare("O, packed", dense(view(out, o)), samples::attention(q, k, v, kScale, samples::causal).o,
                    samples::tolerance<fe::float16>(kRows + kDepth));
 
-    // Three buffers of their own give the same numbers to the bit: a layout changes where elements lie, nothing else.
+    // Three separate buffers give the same bits: a layout only changes where elements are.
     samples::Layout const q_layout = samples::bhsd(kBatch, kQueryHeads, kRows, kDepth);
     samples::Layout const kv_layout = samples::bhsd(kBatch, kKvHeads, kRows, kDepth);
     auto const own_q = copy_dense(q), own_k = copy_dense(k), own_v = copy_dense(v);

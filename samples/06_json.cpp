@@ -1,4 +1,4 @@
-// A graph as JSON text and back: the restored graph is the same graph and gives the same numbers.
+// A graph as JSON text and back: the restored graph is the same and gives the same results.
 //   ./run sample 06_json [--target cpu|reference|cuda]
 #include "support.h"
 
@@ -10,7 +10,7 @@ namespace {
 constexpr Index kHeads = 2, kRows = 48, kDepth = 16;
 samples::Layout const kLayout = samples::bhsd(1, kHeads, kRows, kDepth);
 
-enum Uid : Index { kQ = 10, kK, kV, kO };  // set by hand: a program that reads the text knows tensors by uid alone
+enum Uid : Index { kQ = 10, kK, kV, kO };  // set by hand: a program that reads the text knows tensors only by uid
 
 void describe_attention(fe::graph::Graph& graph) {
     graph.set_name("saved attention");
@@ -34,7 +34,7 @@ std::vector<double> numbers(fe::graph::Graph& graph, fe::Target const& target) {
     return dense(view(kLayout, o));
 }
 
-// The text with the first `from` in it replaced.
+// The text with the first `from` replaced.
 std::string edited(std::string text, std::string const& from, std::string const& to) {
     auto const place = text.find(from);
     return place == std::string::npos ? text : text.replace(place, from.size(), to);
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
     checks.expect("and has the same key", restored.key() == graph.key());
     checks.compare("O of the restored", numbers(restored, target), numbers(graph, target), 0.0);
 
-    // Text that the format does not know is refused with its place, and the graph that was to receive it is unchanged.
+    // A fault in the text is an error that names its place, and leaves the graph unchanged.
     fe::error_t const refusal = restored.deserialize(edited(text, "\"left_bound\"", "\"left_bond\""));
     std::printf("\n  A misspelt field gives this error:\n%s\n\n", refusal.get_message().c_str());
     bool const named = refusal.err_msg.find("left_bond") != std::string::npos;

@@ -1,4 +1,4 @@
-// Reading a Report: all faults of a graph are reported at once, each with its rule and a way out.
+// Reading a Report: all faults of a graph are reported at once, each with its rule and a fix.
 //   ./run sample 07_report [--target cpu|reference|cuda]
 #include <set>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr Index kBatch = 2, kHeads = 4, kQueries = 64, kKeys = 96, kDepth = 32;
 
-// What a program can get wrong in one go, and the rule that notices it.
+// Mistakes of a program, and the rules that report them.
 struct Faults {
     bool key_depth, missing_lengths, probability_of_one, bias_size, shared_uid;
 };

@@ -1,4 +1,4 @@
-// Autotuning: every plan that cuDNN offers is built, timed on the real memory, and the fastest kept.
+// Autotuning: all candidates of cuDNN are built, timed on the real memory, and the fastest is kept.
 //   ./run sample 10_autotune    needs a GPU
 #include "gpu_problem.h"
 
@@ -10,14 +10,14 @@ int main() {
     fe::graph::Graph graph;
     samples::GpuProblem::describe(graph);
 
-    // Every engine that the three modes name, each compiled; several threads compile at once.
+    // Builds every candidate of the three heuristic modes; several threads compile at once.
     samples::require(graph.build(gpu.handle(), {fe::HeurMode_t::A, fe::HeurMode_t::B, fe::HeurMode_t::FALLBACK},
                                  fe::BuildPlanPolicy_t::ALL, true));
     std::string chosen, fastest;
     samples::require(graph.get_plan_name(chosen));
     std::printf("10_autotune: cuDNN offers %d plans\n\n", int(graph.get_execution_plan_count()));
 
-    // Large enough for each of them.
+    // Large enough for each plan.
     samples::GpuArray<char> const workspace(static_cast<std::size_t>(graph.get_autotune_workspace_size()));
     samples::Checks checks;
     for (std::int64_t n = 0; n < graph.get_execution_plan_count(); ++n) {

@@ -1,4 +1,4 @@
-// A plan as a CUDA graph: populated once, launched often, pointed to other memory without a new build.
+// A plan as a CUDA graph: populated once, launched often, updated to other memory without a new build.
 //   ./run sample 11_cuda_graph    needs a GPU
 #include <chrono>
 
@@ -8,7 +8,7 @@ namespace fe = cudnn_frontend;
 
 namespace {
 
-// Microseconds of the CPU for one call, over many.
+// CPU time of a call in microseconds, averaged over many.
 template <class Call>
 double cost_of(samples::Gpu const& gpu, Call const& call) {
     constexpr int kRounds = 50, kCalls = 20;
@@ -17,7 +17,7 @@ double cost_of(samples::Gpu const& gpu, Call const& call) {
         auto const start = std::chrono::steady_clock::now();
         for (int n = 0; n < kCalls; ++n) call();
         total += std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
-        gpu.wait();  // before the queue is full
+        gpu.wait();  // so that the queue never fills
     }
     return total / (kRounds * kCalls);
 }
@@ -45,7 +45,7 @@ int main() {
     gpu.wait();
     checks.compare("O of the launch", first.take_result(), first.expected(), limit);
 
-    // Other memory: the nodes are updated, and the executable takes the changes over.
+    // Other memory: update the nodes, then the executable from them.
     samples::require(graph.update_cuda_graph(gpu.handle(), second.pack(), workspace.data(), nodes));
     cudaGraphExecUpdateResultInfo outcome{};
     samples::require(cudaGraphExecUpdate(executable, nodes, &outcome));
@@ -53,7 +53,7 @@ int main() {
     gpu.wait();
     checks.compare("O after the update", second.take_result(), second.expected(), limit);
 
-    // Stream capture works as well, among other work of the stream.
+    // Stream capture works too, together with other work of the stream.
     cudaGraph_t captured = nullptr;
     samples::require(cudaStreamBeginCapture(gpu.stream(), cudaStreamCaptureModeThreadLocal));
     samples::require(graph.execute(gpu.handle(), first.pack(), workspace.data()));

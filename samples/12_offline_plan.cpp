@@ -1,5 +1,5 @@
 // A plan compiled with no GPU, stored in a file, and run by another process on a GPU of its kind.
-//   ./run sample 12_offline_plan device <device>          writes down the GPU of this machine
+//   ./run sample 12_offline_plan device <device>          describes the GPU of this machine
 //   ./run sample 12_offline_plan store <plan> [device]    needs cuDNN and no GPU; for an H200, or that GPU
 //   ./run sample 12_offline_plan run <plan>               needs such a GPU
 #include <fstream>
@@ -62,7 +62,7 @@ int run(char const* path) {
     samples::Gpu const gpu;
     Bytes const bytes = read(path);
 
-    // Nothing is described and nothing compiled: the file holds the graph and its plan.
+    // No description and no compilation: the file holds the graph and its plan.
     fe::graph::Graph graph;
     samples::require(graph.deserialize(gpu.handle(), bytes));
     samples::GpuArray<char> const workspace(static_cast<std::size_t>(graph.get_workspace_size()));

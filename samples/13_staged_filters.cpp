@@ -1,4 +1,4 @@
-// The build in stages, with filters that say which engines may run: for programs with a budget.
+// The build in stages, with filters of engines, for programs with a memory budget.
 //   ./run sample 13_staged_filters    needs a GPU
 #include "gpu_problem.h"
 
@@ -35,7 +35,7 @@ int main() {
     samples::require(graph.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}));
     print_candidates(graph);
 
-    // A copy shares what was found; its filters are its own.
+    // A copy shares the candidates and has its own filters.
     samples::Checks checks;
     fe::graph::Graph frugal(graph), starved(graph), choosy(graph);
     frugal.deselect_workspace_greater_than(0);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kThreads = 8, kRuns = 50;
 
-// What a thread has of its own. The graph is shared and const.
+// A thread's own objects. The graph is shared and const.
 class Worker {
    public:
     Worker(fe::graph::Graph const& graph, unsigned seed)

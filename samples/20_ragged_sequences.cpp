@@ -16,7 +16,7 @@ constexpr Index kBatch = 4, kLongest = 17, kTokens = 5 + 0 + 17 + 9;
 
 enum Uid : Index { kQ, kK, kV, kO, kLength, kOffset };
 
-// Tokens, heads, elements: the row of a token holds all heads. The stride of the batch has no meaning here.
+// Tokens, heads, elements: the row of a token holds all heads. The batch's stride is ignored here.
 samples::Layout const kPacked = {{kBatch, kHeads, kLongest, kDepth},
                                  {kTokens * kHeads * kDepth, kDepth, kHeads* kDepth, 1}};
 
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     }
     if (target.kind() == fe::Target::Kind::CUDA) return checks.exit_code();
 
-    offsets[1] = -1;  // host targets look at the offsets before they run
+    offsets[1] = -1;  // CPU targets check the offsets before they run
     std::vector<char> workspace(static_cast<std::size_t>(graph.get_workspace_size()));
     fe::error_t const refusal = graph.execute(pack, workspace.data());
     std::printf("\n%s\n\n", refusal.get_message().c_str());

@@ -1,4 +1,4 @@
-// Decode with a paged KV cache: sequences take a page when they grow into it, in any order.
+// Decode with a paged KV cache: a sequence takes a free page when it needs one, in any order.
 // A page table says which page holds what. One graph serves every step.
 //   ./run sample 21_paged_decode [--target cpu|reference|cuda]
 #include "support.h"
@@ -21,7 +21,8 @@ constexpr float kScale = 0.125f;
 enum Uid : Index { kQ, kK, kV, kO, kLengthQ, kLengthKv, kTable };
 
 samples::Layout const kQueries = samples::bhsd(kBatch, kQueryHeads, 1, kDepth);
-samples::Layout const kContainer = samples::bshd(kPages, kKeyHeads, kPageRows, kDepth);  // pages where others have b
+samples::Layout const kContainer =
+    samples::bshd(kPages, kKeyHeads, kPageRows, kDepth);  // the first dim is pages, not batch entries
 
 class Cache {
    public:
@@ -29,7 +30,7 @@ class Cache {
     std::vector<std::int32_t> lengths = std::vector<std::int32_t>(kBatch, 0);
     std::vector<std::int32_t> table = std::vector<std::int32_t>(kBatch * kMostPages, 0);
 
-    // A token's row of all heads behind the sequence's last one.
+    // Appends a token's row of all heads to the sequence.
     void append(Index b, Halves const& key, Halves const& value) {
         Index const row = lengths[b]++;
         if (row % kPageRows == 0) table[b * kMostPages + row / kPageRows] = free_[taken_++];
@@ -43,7 +44,8 @@ class Cache {
     Index pages_taken() const { return static_cast<Index>(taken_); }
 
    private:
-    std::vector<std::int32_t> free_ = {7, 2, 11, 0, 5, 9, 1, 10, 3, 8, 4, 6};  // as a server's free list soon looks
+    std::vector<std::int32_t> free_ = {7, 2,  11, 0, 5, 9,
+                                       1, 10, 3,  8, 4, 6};  // in no order, as a server's free list soon is
     std::size_t taken_ = 0;
 };
 
@@ -67,7 +69,7 @@ void describe(fe::graph::Graph& graph) {
     O->set_output(true).set_uid(kO).set_dim(kQueries.dim).set_stride(kQueries.stride);
 }
 
-// What a program without pages would keep: each sequence's rows one after the other.
+// The same without pages: each sequence's rows one after the other.
 using Dense = std::vector<Halves>;
 
 void compare(samples::Checks& checks, Halves const& q, Dense const& k, Dense const& v, Halves const& o) {
@@ -122,7 +124,7 @@ int main(int argc, char** argv) {
     }
     if (target.kind() == fe::Target::Kind::CUDA) return checks.exit_code();
 
-    cache.table[1] = kPages;  // host targets look at the table before they run
+    cache.table[1] = kPages;  // CPU targets check the table before they run
     std::vector<char> workspace(static_cast<std::size_t>(graph.get_workspace_size()));
     fe::error_t const refusal = graph.execute(pack, workspace.data());
     std::printf("\n%s\n\n", refusal.get_message().c_str());

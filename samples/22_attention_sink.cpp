@@ -1,5 +1,5 @@
 // An attention sink: a learned logit for each head that takes weight from the keys and has no value.
-// One training step of the sinks alone, their gradient checked against finite differences.
+// One training step of only the sinks, their gradient checked against finite differences.
 //   ./run sample 22_attention_sink [--target cpu|reference|cuda]
 #include "support.h"
 
@@ -67,7 +67,7 @@ struct Model {
                 {kStats, stats.data()}, {kDO, o.data()},      {kDQ, dQ.data()},      {kDK, dK.data()},
                 {kDV, dV.data()},       {kSink, sink.data()}, {kDSink, dSink.data()}};
     }
-    // The sink's part of the probabilities of a head.
+    // The sink's share of a head's probabilities.
     double weight(std::size_t head) const {
         double sum = 0.0;
         for (std::size_t i = 0; i < kRows; ++i) {
@@ -75,7 +75,7 @@ struct Model {
         }
         return sum / static_cast<double>(kRows);
     }
-    // By the definition: one key more, whose score is the sink and whose value is 0.
+    // By the definition: an additional key whose score is the sink and whose value is 0.
     samples::Attention expected() const {
         samples::Layout const longer = samples::bhsd(1, kHeads, kRows + 1, kDepth);
         Halves keys(longer.volume()), values(longer.volume());
@@ -96,7 +96,7 @@ struct Model {
     }
 };
 
-// The slope of the loss along each sink, measured to both sides.
+// The derivative of the loss by each sink, as central differences.
 std::vector<double> finite_differences(Model model) {
     constexpr float kStep = 1.0f / 128.0f;
     std::vector<double> slopes;

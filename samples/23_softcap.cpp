@@ -37,7 +37,7 @@ void describe_backward(fe::graph::Graph& graph) {
     samples::set_types(graph, fe::DataType_t::HALF);
     auto const stats = input(graph, "Stats", kStatsLayout, kStats);
     stats->set_data_type(fe::DataType_t::FLOAT);
-    auto const cap = ready::softcap(kCap);  // its backward reads what its forward leaves in the same graph
+    auto const cap = ready::softcap(kCap);  // its backward uses a tensor that its forward made in the same graph
     auto options = fe::graph::SDPA_backward_attributes().set_name("backward").set_attn_scale(kScale);
     options.set_causal_mask(true).set_score_mod(cap.forward).set_score_mod_bprop(cap.backward);
     auto [dQ, dK, dV] = graph.sdpa_backward(input(graph, "Q", kLayout, kQ), input(graph, "K", kLayout, kK),
@@ -56,7 +56,7 @@ std::vector<double> exact_output(Halves const& q, Halves const& k, Halves const&
     return samples::attention(view(kLayout, q), view(kLayout, k), view(kLayout, v), double{kScale}, capped_causal).o;
 }
 
-// The slope of sum(O dO) along each element of x, which one of q, k and v is.
+// The derivative of sum(O dO) by each element of x, which is q, k or v.
 std::vector<double> slopes(Halves& x, Halves const& q, Halves const& k, Halves const& v, Halves const& dO) {
     constexpr float kStep = 1.0f / 128.0f;
     auto const loss = [&] {
@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
     auto const uncapped =
         samples::attention(view(kLayout, q), view(kLayout, k), view(kLayout, v), double{kScale}, samples::causal);
     checks.expect("the cap changes the result", want != uncapped.o);
-    constexpr double kTolerance = 1e-2;  // what the step's curvature and O and the gradients as half leave
+    constexpr double kTolerance = 1e-2;  // for the step's truncation error, and for O and the gradients in half
     checks.compare("dQ", dense(view(kLayout, dQ)), slopes(q, q, k, v, dO), kTolerance);
     checks.compare("dK", dense(view(kLayout, dK)), slopes(k, q, k, v, dO), kTolerance);
     checks.compare("dV", dense(view(kLayout, dV)), slopes(v, q, k, v, dO), kTolerance);

@@ -1,5 +1,5 @@
 // Score modifiers: a ready one masks documents packed into one sequence, another is the program's own.
-// Both are nodes of the graph, so that it stores as JSON and runs the same after it is read back.
+// Both are nodes of the graph: it can be stored as JSON, and runs the same once it is read back.
 //   ./run sample 24_score_modifiers [--target cpu|reference|cuda]
 #include <cudnn_frontend/score_modifiers.h>
 #include "support.h"
@@ -26,7 +26,7 @@ Tensor integers(fe::graph::Graph& graph, char const* name, samples::Layout const
     return graph.tensor(samples::describe(name, layout).set_uid(uid).set_data_type(fe::DataType_t::INT32));
 }
 
-// Scores lose 1 for every 4 positions between query and key: the last step of a modifier of the program's own.
+// Subtracts 1 for every 4 positions between query and key: the last step of the program's own modifier.
 Tensor fade(std::shared_ptr<fe::graph::Graph> graph, Tensor scores) {
     auto const step = [](char const* name, fe::PointwiseMode_t mode) {
         return fe::graph::Pointwise_attributes().set_name(name).set_mode(mode);

@@ -1,5 +1,5 @@
-// FP8 attention, forward: Q, K and V are scaled by what they hold, O by its amax in earlier steps.
-// The host knows the numbers of Q, K and V; of O only those of earlier steps are known when a kernel stores it.
+// FP8 attention, forward: Q, K and V are scaled by their own amax, O by its amax in earlier steps.
+// The host knows the elements of Q, K and V; when a kernel stores O, only those of earlier steps are known.
 //   ./run sample 25_fp8_forward [--target cpu|reference|cuda]
 #include "fp8.h"
 
@@ -84,7 +84,7 @@ struct Step {
                                        {kAmaxO, &amax_o}});
     }
 
-    // By the definition, of the numbers that the 8-bit tensors hold.
+    // By the definition, from the elements of the 8-bit tensors.
     samples::Attention expected() const {
         double const scale = static_cast<double>(kScale * q.factor.descale * k.factor.descale);
         auto result = samples::attention(view(kOfQueries, q.data), view(kOfKeys, k.data), view(kOfKeys, v.data), scale,

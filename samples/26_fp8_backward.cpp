@@ -1,5 +1,5 @@
 // An FP8 training step: forward in FP8_E4M3, the gradients in FP8_E5M2, whose range is larger.
-// What is not known before, the magnitudes of the gradients, comes from the Amax outputs of the step before.
+// The magnitudes of the gradients are not known in advance: they come from the Amax outputs of the previous step.
 //   ./run sample 26_fp8_backward [--target cpu|reference|cuda]
 #include "fp8.h"
 
@@ -72,7 +72,7 @@ struct Gradients {
     Doubles dQ = Doubles(kLayout.volume()), dK = dQ, dV = dQ;
 };
 
-// The gradients of sum(O * dO) in double precision, of the numbers that the 8-bit tensors hold.
+// The gradients of sum(O * dO) in double precision, from the elements of the 8-bit tensors.
 Gradients expected(Doubles const& q, Doubles const& k, Doubles const& v, Doubles const& dO) {
     Gradients g;
     auto const at = [](Index h, Index i, Index d) { return std::size_t(kLayout.at(0, h, i, d)); };
@@ -145,8 +145,8 @@ int main(int argc, char** argv) {
         for (std::size_t i = 0; i < 4; ++i) histories[i].record(amax[kOfDQ + i]);
         std::printf("  step %d: scale_dQ %g, scale_dP %g; Amax_dQ %.3f, Amax_dP %.4f\n", step, double(of[0].scale),
                     double(of[3].scale), double(amax[kOfDQ]), double(amax[kOfDP]));
-        if (step == 0) continue;  // its factors were guesses
-        // P, dS, O and the results themselves each are off by half a step of their types.
+        if (step == 0) continue;  // its scales were guesses
+        // P, dS, O and the results are each off by up to half a step of their types.
         checks.compare("dQ", samples::rescaled(gradients[0], of[0].scale), want.dQ, 0.2);
         checks.compare("dK", samples::rescaled(gradients[1], of[1].scale), want.dK, 0.2);
         checks.compare("dV", samples::rescaled(gradients[2], of[2].scale), want.dV, 0.2);

@@ -1,5 +1,5 @@
 // Slice, reshape and transpose: attention from the output of a fused projection, {b, s, 3 * h * d}, to rows of all
-// heads, {b, s, h * d}, in one graph. Where a target's engines do not take these nodes, strides say the same:
+// heads, {b, s, h * d}, in one graph. For targets whose engines do not support these nodes, strides do the same: see
 // 04_gqa_packed_qkv.
 //   ./run sample 27_moves [--target cpu|reference]
 #include "support.h"
@@ -42,7 +42,7 @@ void describe(fe::graph::Graph& graph) {
     Tensor const o = graph.sdpa(heads(graph, projected, 0), heads(graph, projected, 1), heads(graph, projected, 2),
                                 options.set_generate_stats(false))[0];
     o->set_data_type(fe::DataType_t::HALF);
-    // LOGICAL: whatever the layout of O, the heads of a row come one after the other.
+    // LOGICAL: the heads of a row are joined in order, whatever O's strides.
     auto const joined =
         fe::graph::Reshape_attributes().set_dim({kBatch, kRows, kWidth}).set_reshape_mode(fe::ReshapeMode_t::LOGICAL);
     graph.reshape(graph.transpose(o, exchange_rows_and_heads()), joined)->set_output(true).set_uid(kResult);
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
     std::vector<fe::float16> result(static_cast<std::size_t>(kBatch * kRows * kWidth));
     samples::run(target, graph, samples::Uid_pack{{kProjected, projected.data()}, {kResult, result.data()}});
 
-    // The same elements by strides.
+    // The same elements, addressed by strides.
     samples::Layout const part{{kBatch, kHeads, kRows, kDepth}, {kRows * 3 * kWidth, kDepth, 3 * kWidth, 1}};
     auto const of = [&](Index which) { return samples::View<fe::float16>{part, projected.data() + which * kWidth}; };
     samples::Checks checks;

@@ -23,7 +23,7 @@ constexpr float kScale = 0.125f;
 samples::Layout const kLayoutQ = samples::bhsd(kBatch, kQueryHeads, kRows, kDepth);
 samples::Layout const kLayoutKv = samples::bhsd(kBatch, kKvHeads, kRows, kDepth);
 samples::Layout const kLayoutStats = samples::bhsd(kBatch, kQueryHeads, kRows, 1);
-// Two products in forward, five in backward, two flops for each term, and half of it masked.
+// Forward has two matrix products and backward five, with two flops a term; the mask halves them.
 constexpr double kProduct = 2.0 * double(kBatch * kQueryHeads) * double(kRows * kRows) * double(kDepth) / 2.0;
 
 Bf16s random(samples::Layout const& layout, unsigned seed) {
@@ -52,7 +52,7 @@ double fastest_of(int runs, Run const& run) {
     return fastest;
 }
 
-// Builds the graph and times it; of a GPU without the copies to it and back.
+// Builds the graph and times it; on a GPU without the copies.
 double time_of(fe::graph::Graph& graph, fe::Target const& target, samples::Tensor_pack const& pack, int runs) {
     samples::require(graph.build(target));
     if (target.kind() == fe::Target::Kind::CUDA) {
@@ -80,7 +80,7 @@ double forward(fe::Target const& target, Inputs& in, Results& out, int runs) {
     return time_of(graph, target, pack, runs);
 }
 
-// Takes O and Stats from `saved`, as training does.
+// Reads O and Stats from `saved`, as training does.
 double backward(fe::Target const& target, Inputs& in, Results& saved, Results& out, int runs) {
     fe::graph::Graph graph;
     samples::set_types(graph, fe::DataType_t::BFLOAT16);
@@ -136,7 +136,7 @@ bool check(fe::Target const& target, Inputs const& in, Results const& got, Resul
     return passed;
 }
 
-// The same forward graph for a GPU that need not be here, by the real cuDNN where there is one.
+// Plans the same forward graph with real cuDNN, if there is one, for a GPU that need not be present.
 bool print_offline_plan() {
     fe::graph::Graph graph;
     samples::set_types(graph, fe::DataType_t::BFLOAT16);

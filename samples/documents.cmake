@@ -1,4 +1,4 @@
-# Code that documents print, as source files, so that what a reader copies is what was compiled.
+# Extracts the code in documents into source files, so that what readers copy has been compiled.
 
 # Sets <variable>_1, <variable>_2 and so on to the ```cpp blocks of a document, and <variable>_COUNT to how many there are.
 function(sdpa_read_blocks document variable)
@@ -26,7 +26,7 @@ function(sdpa_read_blocks document variable)
   set(${variable}_COUNT ${count} PARENT_SCOPE)
 endfunction()
 
-# Writes the blocks of a document to one file, each as the body of a function that sees the names of a context header.
+# Writes the blocks of a document to one file, each as the body of a function with the names of a context header.
 function(sdpa_extract_blocks document output context)
   sdpa_read_blocks(${document} block)
   set(source "#include \"${context}\"\n")

@@ -1,4 +1,4 @@
-// What the samples of 8-bit attention share: numbers brought into 8 bits on the host, and factors as tensors.
+// Shared by the FP8 samples: quantization on the host, and scales and descales as tensors.
 #pragma once
 
 #include <cudnn_frontend/fp8.h>
@@ -13,13 +13,13 @@ inline float amax(std::vector<float> const& numbers) {
     return greatest;
 }
 
-// Numbers as an 8-bit tensor: each stands for itself times the descale.
+// Numbers quantized to 8 bits: an element times the descale is the number.
 template <class T>
 struct Quantized {
     std::vector<T> data;
     fe::Fp8_scale factor;
 
-    // The numbers that the tensor really holds.
+    // The numbers after rounding.
     std::vector<double> values() const {
         std::vector<double> all;
         for (T const x : data) all.push_back(static_cast<double>(static_cast<float>(x) * factor.descale));
@@ -27,7 +27,7 @@ struct Quantized {
     }
 };
 
-// Current scaling: by the numbers' own greatest magnitude.
+// Current scaling: by the numbers' own amax.
 template <class T>
 Quantized<T> quantized(std::vector<float> const& numbers) {
     constexpr bool is_e4m3 = std::is_same<T, fe::fp8_e4m3>::value;
@@ -41,7 +41,7 @@ inline Tensor one_float(fe::graph::Graph& graph, char const* name, Index uid) {
     return graph.tensor(describe(name, bhsd(1, 1, 1, 1)).set_uid(uid).set_data_type(fe::DataType_t::FLOAT));
 }
 
-// What 8-bit results stand for.
+// Dequantized 8-bit results.
 template <class T>
 std::vector<double> rescaled(std::vector<T> const& data, float scale) {
     std::vector<double> values;

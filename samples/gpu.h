@@ -1,5 +1,5 @@
-// A GPU as the samples use it: a cuDNN handle on a stream of its own, memory, and runs on copies of host memory.
-// Without a GPU a program leaves with 77, which test drivers count as skipped.
+// The samples' GPU: a cuDNN handle on its own stream, memory, and runs on copies of host memory. Without a GPU a
+// program exits with 77, which test drivers count as skipped.
 #pragma once
 
 #include <cudnn_frontend/graph.h>
@@ -39,8 +39,8 @@ inline void require(cudaError_t status) {
     std::exit(1);
 }
 
-// Copies, and waits until the bytes are there: cudaMemcpy() may return before, and a stream that does not wait for the
-// default one would read what was there.
+// Copies, and waits until the bytes have arrived: cudaMemcpy() may return earlier, and a stream that does not wait for
+// the default one would read old bytes.
 inline void copy_to_gpu(void* to, void const* from, std::size_t bytes) {
     require(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
     require(cudaStreamSynchronize(cudaStreamLegacy));
@@ -75,7 +75,7 @@ class Gpu {
     cudnnHandle_t handle_ = nullptr;
 };
 
-// Elements in the GPU's memory.
+// An array in GPU memory.
 template <class T>
 class GpuArray {
    public:
@@ -109,7 +109,7 @@ inline fe::Target gpu_target() {
     return fe::Target::cuda(gpu.handle());
 }
 
-// Where an array of the host is on the GPU for one run.
+// The GPU copy of a host array for one run.
 struct Mirror {
     char* host;
     std::size_t bytes;
@@ -144,7 +144,7 @@ inline std::size_t bytes_of(fe::graph::Tensor_attributes const& tensor,
     return static_cast<std::size_t>(last + 1) * size_of(tensor.get_data_type());
 }
 
-// A built graph with copies of all that it reads and writes, which are in host memory.
+// A built graph with GPU copies of its host arrays.
 class GpuRun {
    public:
     GpuRun(fe::graph::Graph const& graph, std::unordered_map<std::int64_t, void*> const& host)

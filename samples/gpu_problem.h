@@ -1,4 +1,4 @@
-// The attention that samples 10 to 14 run: its graph, its data in the GPU's memory, and the right answer.
+// The attention that samples 10 to 14 run: its graph, its data in GPU memory, and the expected result.
 #pragma once
 
 #include "support.h"
@@ -25,7 +25,7 @@ class GpuProblem {
 
     Uid_pack pack() const { return {{kQ, q_.data()}, {kK, k_.data()}, {kV, v_.data()}, {kO, o_.data()}}; }
 
-    // What O holds now; clears it for the next run.
+    // O's elements; clears O for the next run.
     std::vector<double> take_result() {
         auto const o = o_.to_host();
         o_.clear();

@@ -30,7 +30,7 @@ struct Context {
     CUgraph_st* cuda_graph = nullptr;
 };
 
-// References, so that a block may use some of the names and declare others anew.
+// References, so that a block may use some of the names and redeclare others.
 #define SDPA_GUIDE_NAMES                                                                                             \
     [[maybe_unused]] auto& [graph, options, backward_options, Q, K, V, O, dO, Stats, bias, seq_len_q, seq_len_kv,    \
                             seed, offset, mask, scale, q, k, v, o, stats, workspace, pack, json, b, h, s, d, handle, \

@@ -1,4 +1,4 @@
-// Matrices of shares as pictures in the terminal.
+// Matrices as pictures in the terminal.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline std::string shaded_row(Picture const& picture, std::size_t row) {
     return line;
 }
 
-// Pictures of one size, some of them side by side.
+// Pictures of one size, several side by side.
 inline void draw(std::vector<Picture> const& pictures, std::size_t side_by_side) {
     for (std::size_t start = 0; start < pictures.size(); start += side_by_side) {
         std::size_t const end = std::min(pictures.size(), start + side_by_side);

@@ -1,4 +1,4 @@
-// What the samples share: the command line, seeded data, attention written out in double precision, and comparing.
+// Shared by the samples: the command line, seeded data, attention in double precision, and comparisons.
 #pragma once
 
 #include <cudnn_frontend/graph.h>
@@ -51,7 +51,7 @@ inline Uid_pack by_uid(Tensor_pack const& pack) {
     return result;
 }
 
-// Runs a built graph once on host memory, or on copies of it where the target is a GPU.
+// Runs a built graph once on host memory, or on copies of it if the target is a GPU.
 template <class Pack>
 void run(fe::Target const& target, fe::graph::Graph const& graph, Pack const& pack) {
     if (target.kind() == fe::Target::Kind::CUDA) {
@@ -127,7 +127,7 @@ using Edit = std::function<double(double, Index, Index, Index, Index)>;
 
 inline double causal(double score, Index, Index, Index i, Index j) { return j <= i ? score : -kInfinity; }
 
-// Turns scores into probabilities and returns their log-sum-exp. A row with nothing left has none of either.
+// Turns scores into probabilities and returns their log-sum-exp. For a fully masked row these are 0 and -inf.
 inline double softmax(std::vector<double>& row) {
     double maximum = -kInfinity, sum = 0.0;
     for (double const x : row) maximum = std::fmax(maximum, x);
@@ -136,7 +136,7 @@ inline double softmax(std::vector<double>& row) {
     return maximum + std::log(sum);
 }
 
-// The definition, row by row. Query heads share the heads of K and V in groups of neighbours.
+// The definition, row by row. Groups of adjacent query heads share a head of K and V.
 template <class T>
 Attention attention(View<T> const& q, View<T> const& k, View<T> const& v, double scale, Edit const& edit_score = {},
                     Edit const& edit_probability = {}) {
@@ -176,7 +176,7 @@ inline double worst_error(std::vector<double> const& got, std::vector<double> co
     return difference == 0.0 ? 0.0 : difference / magnitude;
 }
 
-// Rounding the result to T on both sides, and one float rounding for each term of the sums.
+// For rounding the result to T on both sides, and one float rounding for each term of the sums.
 template <class T>
 double tolerance(Index terms) {
     double const digits = std::is_same<T, fe::bfloat16>::value ? 8 : std::is_same<T, fe::float16>::value ? 11 : 24;

@@ -60,7 +60,7 @@ constexpr NamedOption kOptions[] = {
     {"sink and dSink", Option::SinkGradient, false, true},
     {"softcap", Option::Softcap, true, true},
     {"distance by a modifier", Option::Distance, true, true},
-    {"documents by a modifier", Option::Documents, true, false},  // in backward theirs are wrong
+    {"documents by a modifier", Option::Documents, true, false},  // the existing frontend's gradients are wrong
     {"prefix by a modifier", Option::Prefix, true, true},
     {"dilated window by MOD", Option::Grid, true, true},
     {"dilated_window()", Option::GridReadyMade, true, true},
@@ -103,11 +103,11 @@ Side load(std::string const& path) {
 
 struct Samples {
     std::vector<double> lower, heuristics, build, execute, gpu;
-    std::vector<double> lower_again, all_again;  // of a graph that the process has built before
+    std::vector<double> lower_again, all_again;  // for a known graph
     std::int64_t workspace = 0;
 };
 
-// CPU time of a call while the GPU has a queue to work on, but never a full one.
+// CPU time of a call while the GPU's queue is neither empty nor full.
 bool time_execute(Side const& side, cudnnHandle_t handle, Memory const& memory, Samples& samples) {
     for (int i = 0; i < 20; ++i) {
         double const start = now();
@@ -134,7 +134,7 @@ bool time_gpu(Side const& side, cudnnHandle_t handle, Memory const& memory, Samp
     return is_good;
 }
 
-// This library keeps what it built, unless it is told not to; the first time is what the other figures are about.
+// Known graphs build faster, unless none are kept; the other figures are for first builds.
 void keep_graphs(bool are_kept) { setenv("SDPA_GRAPH_KEPT_GRAPHS", are_kept ? "64" : "0", 1); }
 
 void sample_again(std::vector<Side> const& sides, cudnnHandle_t handle, Shape const& shape,
@@ -151,13 +151,13 @@ void sample_again(std::vector<Side> const& sides, cudnnHandle_t handle, Shape co
     keep_graphs(false);
 }
 
-// Nothing where a side refuses the shape, of which it has said why, or fails to run it.
+// Empty if a side refuses the shape, which it has reported, or fails to run it.
 std::vector<Samples> sample(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const& memory,
                             Shape const& shape, std::size_t rounds) {
     std::vector<Samples> samples(sides.size());
     for (std::size_t round = 0; round < rounds; ++round) {
         for (std::size_t turn = 0; turn < sides.size(); ++turn) {
-            std::size_t const i = (turn + round) % sides.size();  // the first one finds the coldest caches
+            std::size_t const i = (turn + round) % sides.size();  // the first side has the coldest caches
             Cost cost{};
             if (!sides[i].plan(handle, shape, cost)) return {};
             if (round == 0) continue;  // loads libraries
@@ -200,11 +200,11 @@ void measure(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const&
     print("execute, on the GPU", &Samples::gpu);
 }
 
-// What of the existing frontend's time is more than noise.
+// A larger share of the existing frontend's time is more than noise.
 constexpr double kMostOfTheirs = 1.05;
 
-// The GPU's time and the workspace alone, of the first side and the last. False where one of them refuses the option,
-// or this library is slower.
+// Compares GPU time and workspace of the first side and the last. False if one of them refuses the option, or this
+// library is slower.
 bool measure_option(std::vector<Side> const& sides, cudnnHandle_t handle, Memory const& memory, NamedOption const& of) {
     bool is_as_fast = true;
     for (bool const is_backward : {false, true}) {

@@ -1,6 +1,6 @@
-// Forward attention told to cuDNN as primitive operations (COMPOSITE) and as one (UNIFIED): the GPU's time of each,
+// Forward attention lowered as primitive operations (COMPOSITE) and as one (UNIFIED): the GPU's time of each,
 // over a grid of shapes.
-//   bench_cudnn_forms [seconds]   stops where the time is up, 110 seconds unless told, and says how much is left out
+//   bench_cudnn_forms [seconds]   stops after this time, by default 110 seconds, and says how much is left out
 // Each form's runs are captured into a CUDA graph, so that launching costs nothing; the two take turns. Medians.
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/runtime.h>
@@ -68,7 +68,7 @@ void describe(fe::graph::Graph& graph, Shape const& shape, Form form) {
     graph.set_io_data_type(fe::DataType_t::BFLOAT16)
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
         .set_compute_data_type(fe::DataType_t::FLOAT);
-    // The heads of a row lie beside each other.
+    // BSHD: the heads of a row are adjacent.
     auto const strides = [](Dims const& dim) { return Dims{dim[2] * dim[1] * dim[3], dim[3], dim[1] * dim[3], 1}; };
     auto const input = [&](char const* name, Uid uid, Dims const& dim) {
         return graph.tensor(
@@ -91,7 +91,7 @@ void describe(fe::graph::Graph& graph, Shape const& shape, Form form) {
     o->set_output(true).set_uid(kO).set_dim(of_queries).set_stride(strides(of_queries));
 }
 
-// Some runs of a plan, one behind the other, as one launch.
+// Several runs of a plan in sequence, as one launch.
 class Runs {
    public:
     static constexpr int kCount = 10;
@@ -144,7 +144,7 @@ struct Times {
     std::string composite_plan, unified_plan;
 };
 
-// Nothing where a form has no plan, which it has said, or does not run.
+// Empty if a form has no plan, which was reported, or does not run.
 std::optional<Times> measure(Gpu const& gpu, Shape const& shape, Pack const& pack, void* workspace) {
     constexpr int kRounds = 11;
     Runs composite(gpu, shape, Form::COMPOSITE, pack, workspace), unified(gpu, shape, Form::UNIFIED, pack, workspace);
@@ -167,7 +167,7 @@ std::optional<Times> measure(Gpu const& gpu, Shape const& shape, Pack const& pac
     return Times{median(composite.times()), median(unified.times()), composite.plan(), unified.plan()};
 }
 
-// Memory for the largest shape of the grid, and the lengths of one that is full.
+// Memory for the largest shape of the grid, with full lengths.
 class Memory {
    public:
     explicit Memory(std::vector<Shape> const& shapes) {
@@ -215,7 +215,7 @@ class Memory {
     std::vector<void*> blocks_;
 };
 
-// The ratios of all heads, dims and batches, by queries and keys.
+// Prints the ratios over all heads, dims and batches, by queries and keys.
 void summarize(std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> const& ratios) {
     std::puts("\nunified over composite, by keys and queries: least, median, most");
     for (auto const& [of, values] : ratios) {

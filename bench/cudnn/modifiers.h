@@ -38,7 +38,7 @@ class Steps {
     TensorPtr count(fe::PointwiseMode_t mode, TensorPtr const& a, TensorPtr const& b) {
         return make(mode, a, b, fe::DataType_t::INT32);
     }
-    // The scores where a and b compare so, -inf elsewhere.
+    // The scores where the comparison of a and b holds, -inf elsewhere.
     TensorPtr keep_where(fe::PointwiseMode_t mode, TensorPtr const& a, TensorPtr const& b) {
         TensorPtr const inside =
             typed(graph_->pointwise(a, b, in(mode, fe::DataType_t::INT32)), fe::DataType_t::BOOLEAN);
@@ -64,7 +64,7 @@ class Steps {
     TensorPtr score_;
 };
 
-// With its gradient, where the attributes take one.
+// With its gradient if the attributes take one.
 template <class Attributes>
 void softcap(Attributes& options) {
     auto const before = std::make_shared<TensorPtr>();
@@ -80,7 +80,7 @@ void softcap(Attributes& options) {
     }
 }
 
-// The gradients of the following change nothing.
+// The gradient passes through the following modifiers unchanged.
 template <class Attributes>
 void add_distance(Attributes& options) {
     options.set_score_mod([](Graph of, TensorPtr score) {
@@ -90,8 +90,8 @@ void add_distance(Attributes& options) {
     });
 }
 
-// Of the documents of queries {B, 1, Sq, 1} and of keys {B, 1, 1, Skv}. Engines do not compare two tensors that they
-// read.
+// Masks by the documents of queries {B, 1, Sq, 1} and of keys {B, 1, 1, Skv}. Engines do not compare two tensors that
+// they read.
 template <class Attributes>
 void keep_documents(Attributes& options, TensorPtr of_queries, TensorPtr of_keys) {
     options.set_score_mod([=](Graph of, TensorPtr score) {
@@ -101,7 +101,7 @@ void keep_documents(Attributes& options, TensorPtr of_queries, TensorPtr of_keys
     });
 }
 
-// Causality behind a prefix {B, 1, 1, 1}.
+// A causal mask after a prefix {B, 1, 1, 1}.
 template <class Attributes>
 void keep_prefix(Attributes& options, TensorPtr lengths) {
     options.set_score_mod([=](Graph of, TensorPtr score) {
@@ -125,7 +125,7 @@ void keep_grid(Attributes& options) {
     });
 }
 
-// The same, by this library's own modifier where there is one.
+// The same, by this library's ready modifier if there is one.
 template <class Attributes>
 void keep_grid_ready_made(Attributes& options) {
 #if defined(SDPA_GRAPH_VERSION_MAJOR)

@@ -37,7 +37,7 @@ Dims rows_of_k(Shape const& shape) { return rows(shape.b, shape.h_k, shape.s_kv,
 Dims rows_of_v(Shape const& shape) { return rows(shape.b, shape.h_v, shape.s_kv, shape.d_v); }
 Dims rows_of_o(Shape const& shape) { return rows(shape.b, shape.h_q, shape.s_q, shape.d_v); }
 
-// Strides of tensors with the heads of a row beside each other.
+// Strides of BSHD: the heads of a row are adjacent.
 Dims by_rows(Dims const& dim) { return {dim[2] * dim[1] * dim[3], dim[3], dim[1] * dim[3], 1}; }
 
 TensorPtr input(char const* name, Uid uid, Dims const& dim) {
@@ -70,7 +70,7 @@ void pad(Attributes& options, Shape const& shape) {
     options.set_padding_mask(true).set_seq_len_q(of_queries).set_seq_len_kv(of_keys);
 }
 
-// K and V in pages of the same order, with equal heads.
+// K and V in pages, with one page table and equal numbers of heads.
 template <class Attributes>
 void page(Attributes& options, TensorPtr const& k, TensorPtr const& v, Shape const& shape) {
     std::int64_t const pages = shape.s_kv / kPageSize;
@@ -81,7 +81,7 @@ void page(Attributes& options, TensorPtr const& k, TensorPtr const& v, Shape con
     options.set_paged_attention_max_seq_len_kv(static_cast<int>(shape.s_kv));
 }
 
-// What attributes of FP8 have too.
+// The options that FP8 attention has too.
 template <class Attributes>
 void mask(Attributes& options, Shape const& shape) {
     switch (shape.option) {
@@ -140,13 +140,13 @@ void modify(Attributes& options, Shape const& shape) {
     }
 }
 
-// Sequences follow each other without gaps.
+// Packs sequences without gaps.
 void make_ragged(char const* name, Uid starts, std::initializer_list<TensorPtr> tensors, Shape const& shape) {
     auto const offset = packed(name, starts, fe::DataType_t::INT32, rows(shape.b + 1, 1, 1, 1));
     for (TensorPtr const& tensor : tensors) tensor->set_ragged_offset(offset);
 }
 
-// Stats too, so that everything which has a row for each query has as many.
+// Stats too, so that all tensors with a row for each query have the same number of rows.
 void make_bounded(fe::graph::SDPA_backward_attributes& options, TensorPtr const& stats, Shape const& shape) {
     std::int64_t const tokens = start_of(shape.b);
     options.set_max_total_seq_len_q(tokens).set_max_total_seq_len_kv(tokens);
@@ -156,7 +156,7 @@ void make_bounded(fe::graph::SDPA_backward_attributes& options, TensorPtr const&
 
 TensorPtr number(char const* name, Uid uid) { return packed(name, uid, fe::DataType_t::FLOAT, rows(1, 1, 1, 1)); }
 
-// Where each row of the mask is for all batches and heads.
+// A dropout mask that all batches and heads share.
 template <class Attributes>
 void drop_by_mask(Attributes& options, Shape const& shape) {
     auto const mask = packed("mask", kMask, fe::DataType_t::BFLOAT16, rows(1, 1, shape.s_q, shape.s_kv));
@@ -301,7 +301,7 @@ bool execute(cudnnContext* handle, Memory const& memory) {
 }  // namespace
 
 #if defined(SDPA_BENCH_BARE)
-// The same plan by one call of the backend on a pack that is ready.
+// The same plan by a bare backend call on a prepared pack.
 namespace bare {
 
 using namespace fe::cudnn;

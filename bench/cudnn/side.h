@@ -45,7 +45,7 @@ struct Shape : Sizes {
     Io io = Io::Bfloat16;
 };
 
-// Of the tensors, and their places in Memory.
+// Uids of the tensors, and their indices in Memory.
 enum Uid {
     kQ,
     kK,
@@ -59,9 +59,9 @@ enum Uid {
     kBias,
     kDBias,
     kLengths,    // of queries and keys, and of prefixes
-    kOnes,       // of queries, where there is one
-    kStarts,     // ragged offsets of Q and O, and of K and V of as many heads
-    kKeyStarts,  // of K and V, where theirs are fewer
+    kOnes,       // of queries, if present
+    kStarts,     // ragged offsets of Q and O, and of K and V with as many heads
+    kKeyStarts,  // of K and V with fewer heads
     kRowStarts,  // of Stats
     kPages,      // page tables of K and V
     kDocumentsOfQueries,
@@ -76,14 +76,14 @@ enum Uid {
     kMaskScale,
     kMaskScaleInverse,
     kFactor,     // all scales and descales
-    kMagnitude,  // the first of those that FP8 attention tells
+    kMagnitude,  // the first Amax of FP8 attention
     kLastMagnitude = kMagnitude + 3,
-    kScratchTable,  // what this library uploads for itself
+    kScratchTable,  // constants that this library uploads
     kUidCount
 };
 constexpr std::int64_t kPageSize = 64, kDocumentSize = 512;
 
-// Of the batch entries: padded, or packed one after the other.
+// The number of batch entries, padded or packed.
 constexpr std::int64_t kBatches = 16;
 constexpr std::int64_t length_of(std::int64_t b) { return b < 4 ? 2048 - 300 * b : 512; }
 constexpr std::int64_t start_of(std::int64_t b) { return b == 0 ? 0 : start_of(b - 1) + length_of(b - 1); }
@@ -101,7 +101,7 @@ struct Cost {
 };
 
 struct Side {
-    // Plans the shape; the plan stays until the next call. False with a line on the terminal where it fails.
+    // Plans the shape; the plan is kept until the next call. Prints a line and returns false on failure.
     bool (*plan)(cudnnContext* handle, Shape const& shape, Cost& cost);
     bool (*execute)(cudnnContext* handle, Memory const& memory);
 };

@@ -1,4 +1,4 @@
-// What is legal in a graph and probably not meant: Graph::advice().
+// Graph::advice(): what is legal in a graph but probably not meant.
 #pragma once
 
 #include "report.h"
@@ -7,9 +7,9 @@ namespace cudnn_frontend {
 
 struct Remark {
     error_location where;             // id of the advice, as in docs/spec.md, node, tensor
-    std::vector<std::string> others;  // further tensors of which the same is to be said, by name
+    std::vector<std::string> others;  // names of further tensors to which the same applies
     std::string found;                // what the graph holds
-    std::string effect;               // what that leads to
+    std::string effect;               // its consequence
     std::string fix;                  // what to do if it is not meant
 };
 
@@ -20,7 +20,7 @@ class SDPA_GRAPH_API Advice {
 
     bool empty() const { return remarks_.empty(); }
     std::vector<Remark> const& remarks() const& { return remarks_; }
-    std::vector<Remark> remarks() &&;  // so that for (... : graph.advice().remarks()) does what it says
+    std::vector<Remark> remarks() &&;  // so that for (... : graph.advice().remarks()) is safe
     std::string to_text() const;       // a line for each remark
     std::string to_json() const;       // an array of objects with the members of Remark
 

@@ -1,4 +1,4 @@
-// What a node of the graph is told: its options and the tensors that are not plain arguments of the builder call.
+// The attributes of a node: its options, and the tensors that are not arguments of the builder call.
 #pragma once
 
 #include "score_modifier.h"
@@ -19,8 +19,8 @@ struct Attributes_access;
 struct Optionals;
 
 // Name and compute type of every node. Holds the node's ports and fields as a value: a copy is independent, and a move
-// is a copy, so that no object is ever left empty. Nothing here throws: where memory runs out, the graph that takes the
-// attributes says so.
+// is a copy, so that no object is ever left empty. Nothing here throws: if memory runs out, the graph that takes the
+// attributes reports it.
 class SDPA_GRAPH_API Attributes {
    public:
     std::string name;
@@ -35,7 +35,7 @@ class SDPA_GRAPH_API Attributes {
 
     void rename(std::string const& value) noexcept;
 
-    // Owned and never shared; null where memory ran out. A smart pointer would add to the compile time of every user.
+    // Owned and never shared; null if memory ran out. A smart pointer would add to the compile time of every user.
     nodes::Draft* draft_;
 
    private:
@@ -59,10 +59,10 @@ class SDPA_GRAPH_API Node_attributes : public Attributes {
     using Attributes::Attributes;
 
     template <class Change>
-    Derived& change(Change const& body) noexcept;  // calls it with the draft, unless that is lost
+    Derived& change(Change const& body) noexcept;  // calls it with the draft, if there is one
 };
 
-// The options that attention has in both directions. Members of this template and the next are compiled once, in
+// The options that forward and backward attention share. Members of this template and the next are compiled once, in
 // src/api.
 template <class Derived>
 class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
@@ -72,20 +72,20 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
 
     Derived& set_bias(Tensor_ptr const& bias) noexcept;
     Derived& set_alibi_mask(bool const enabled) noexcept;
-    // A logit for each head, {1,Hq,1,1}, that takes its part of the softmax and stands for no key.
+    // A logit for each head, {1,Hq,1,1}, that takes part in the softmax but belongs to no key.
     Derived& set_sink_token(Tensor_ptr const& sink) noexcept;
 
-    // The modifier gets the graph and the scaled scores, adds nodes that compute others from them, and returns these:
-    // they take the place of the scores before bias and masks. It is called once, when the graph takes these
-    // attributes, and must not keep the graph. The last one that is set counts. score_modifiers.h has ready ones, and
-    // chain() for several.
+    // The modifier gets the graph and the scaled scores, adds nodes that compute new scores from them, and returns
+    // these: they replace the scores before bias and masks. It is called once, when the graph takes these attributes,
+    // and must not keep the graph. The last one that is set counts. score_modifiers.h has ready ones, and chain() for
+    // several.
     Derived& set_score_mod(Score_modifier modifier) noexcept;
 
     // Keeps scores of row i and column j with i < seq_len_q[b] and j < seq_len_kv[b].
     Derived& set_padding_mask(bool const enabled) noexcept;
     Derived& set_seq_len_q(Tensor_ptr const& lengths) noexcept;
     Derived& set_seq_len_kv(Tensor_ptr const& lengths) noexcept;
-    // In place of lengths, {B + 1,1,1,1}: entry b has as many rows as the elements b and b + 1 lie apart.
+    // Cumulative lengths in place of lengths, {B + 1,1,1,1}: entry b has ends[b + 1] - ends[b] rows.
     Derived& set_cu_seq_len_q(Tensor_ptr const& ends) noexcept;
     Derived& set_cu_seq_len_kv(Tensor_ptr const& ends) noexcept;
 
@@ -94,20 +94,20 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
     Derived& set_diagonal_alignment(DiagonalAlignment_t const alignment) noexcept;
     Derived& set_diagonal_band_left_bound(int const bound) noexcept;
     Derived& set_diagonal_band_right_bound(int const bound) noexcept;
-    // Shorthands of the three above; false changes nothing.
+    // Shorthands for the three above; false changes nothing.
     Derived& set_causal_mask(bool const enabled) noexcept;
     Derived& set_causal_mask_bottom_right(bool const enabled) noexcept;
     Derived& set_sliding_window_length(int const length) noexcept;
 
-    // Drops each probability with the given chance; the generator is described in docs/spec.md.
+    // Drops each probability with this probability; docs/spec.md describes the generator.
     Derived& set_dropout(float const probability, Tensor_ptr const& seed, Tensor_ptr const& offset) noexcept;
     // Receives the generated mask, 1 where a probability was kept.
     Derived& set_rng_dump(Tensor_ptr const& dump) noexcept;
 
-    // Stats, forward's output and backward's input, in base 2: the natural logarithm over ln 2.
+    // Stats, the output of forward and input of backward, in base 2: the natural logarithm divided by ln 2.
     Derived& set_stats_use_log2(bool const enabled) noexcept;
-    // With ragged tensors: the row in which the last sequence ends at most, gaps included. It saves workspace in
-    // backward. A sequence that ends behind it is an error there, and on a GPU is written over other memory.
+    // With ragged tensors: an upper bound of the row where the last sequence ends, gaps included. It saves workspace in
+    // backward. A sequence that ends beyond it is an error there, and on a GPU overwrites other memory.
     Derived& set_max_total_seq_len_q(std::int64_t const tokens) noexcept;
     Derived& set_max_total_seq_len_kv(std::int64_t const tokens) noexcept;
 
@@ -115,13 +115,13 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
     using Node_attributes<Derived>::Node_attributes;
 };
 
-// What attention's gradient has beside that, whatever its data types.
+// The further options of backward attention, for all data types.
 template <class Derived>
 class SDPA_GRAPH_API Attention_backward_attributes : public Attention_attributes<Derived> {
    public:
     Derived& set_dsink_token(Tensor_ptr const& dsink) noexcept;
-    // Makes the gradient of the scores of the gradient of what set_score_mod()'s modifier returned. Without it that
-    // gradient counts for both, which is right for what adds to scores or masks them.
+    // Computes the gradient of the scores from the gradient of what set_score_mod()'s modifier returned. Without it the
+    // two are taken as equal, which is right for modifiers that add to scores or mask them.
     Derived& set_score_mod_bprop(Score_modifier modifier) noexcept;
     Derived& set_deterministic_algorithm(bool const enabled) noexcept;
 
@@ -151,7 +151,7 @@ namespace graph {
 
 class SDPA_GRAPH_API SDPA_attributes : public detail::Attention_attributes<SDPA_attributes> {
    public:
-    // The tensors of the node by name, for programs that keep them in tables.
+    // Names of the node's tensors, for programs that keep them in tables.
     enum class input_names {
         Q,
         K,
@@ -183,11 +183,11 @@ class SDPA_GRAPH_API SDPA_attributes : public detail::Attention_attributes<SDPA_
     SDPA_attributes() noexcept;
 
     SDPA_attributes& set_generate_stats(bool const enabled) noexcept;
-    SDPA_attributes& set_is_inference(bool const enabled) noexcept;  // the negation of the above, its older name
+    SDPA_attributes& set_is_inference(bool const enabled) noexcept;  // the older name: the negation of the above
     SDPA_attributes& set_implementation(AttentionImplementation_t implementation) noexcept;
     // Asks kernels to round products before they add to them.
     SDPA_attributes& set_unfuse_fma(bool const enabled) noexcept;
-    // Receive the greatest score of each row, and the sum of exp(score - that): Stats is max + ln(sum).
+    // Receive the maximum of each row of scores, and the sum of exp(score - maximum): Stats is max + ln(sum).
     SDPA_attributes& set_logit_max(detail::Tensor_ptr const& max) noexcept;
     SDPA_attributes& set_score_sum_exp(detail::Tensor_ptr const& sum_exp) noexcept;
 
@@ -195,15 +195,15 @@ class SDPA_GRAPH_API SDPA_attributes : public detail::Attention_attributes<SDPA_
     // Multiplies the probabilities by the mask and the scale.
     SDPA_attributes& set_dropout(detail::Tensor_ptr const& mask, detail::Tensor_ptr const& scale) noexcept;
 
-    // K or V is then a container of pages {pages, H, rows of a page, D}, and key j of entry b the row j % rows of page
+    // K or V is then a container of pages {pages, H, rows of a page, D}: key j of entry b is row j % rows of page
     // table[b, 0, j / rows, 0]. The padding mask says how many keys each entry has.
     SDPA_attributes& set_paged_attention_k_table(detail::Tensor_ptr const& table) noexcept;
     SDPA_attributes& set_paged_attention_v_table(detail::Tensor_ptr const& table) noexcept;
-    // The most keys that an entry can have; without it, what the other tensors or the tables say.
+    // An upper bound of the keys of an entry; without it, it follows from the other tensors or the page tables.
     SDPA_attributes& set_paged_attention_max_seq_len_kv(int const length) noexcept;
 
     // UINT8 {B, Hq, ceil(Sq / 128), ceil(ceil(Skv / 128) / 8)}, a bit for each tile of 128 queries by 128 keys: bit k
-    // of byte c is about the keys from 128 * (8 * c + k) on, and 1 keeps them.
+    // of byte c is for the keys from 128 * (8 * c + k) on, and 1 keeps them.
     SDPA_attributes& set_block_mask(detail::Tensor_ptr const& mask) noexcept;
 };
 
@@ -211,7 +211,7 @@ class SDPA_GRAPH_API SDPA_backward_attributes : public detail::Attention_backwar
    public:
     SDPA_backward_attributes() noexcept;
 
-    // The gradient of the bias, summed over the dims in which this tensor has 1.
+    // The gradient of the bias, summed over this tensor's dims of 1.
     SDPA_backward_attributes& set_dbias(detail::Tensor_ptr const& dbias) noexcept;
 };
 
@@ -244,7 +244,7 @@ class SDPA_GRAPH_API Pointwise_attributes : public detail::Node_attributes<Point
     Pointwise_attributes& set_softplus_beta(float const value) noexcept;
 
     PointwiseMode_t get_mode() const;
-    // What may be unset, as std::optional; <cudnn_frontend/pass_by_value.h> defines how.
+    // As std::optional, empty where unset; defined in <cudnn_frontend/pass_by_value.h>.
     template <class As = detail::Optionals>
     auto get_axis() const {
         return As::of(axis());
@@ -293,11 +293,11 @@ class SDPA_GRAPH_API Slice_attributes : public detail::Node_attributes<Slice_att
     Slice_attributes() noexcept;
 
     Slice_attributes& set_slices(std::vector<std::pair<std::int64_t, std::int64_t>> const& starts_and_limits) noexcept;
-    Slice_attributes& set_strides(std::vector<std::int64_t> const& steps) noexcept;  // 1 each where it is not called
+    Slice_attributes& set_strides(std::vector<std::int64_t> const& steps) noexcept;  // 1 each by default
 };
 
-// The same elements under other dims: in the order in which they lie in memory (VIEW_ONLY, the default), or in the
-// row-major order of their indices (LOGICAL). Dims and strides may be the result's own as well.
+// The same elements under other dims: in their order in memory (VIEW_ONLY, the default), or in the row-major order of
+// their indices (LOGICAL). Dims and strides may also be set on the result itself.
 class SDPA_GRAPH_API Reshape_attributes : public detail::Node_attributes<Reshape_attributes> {
    public:
     Reshape_attributes() noexcept;
@@ -311,7 +311,7 @@ class SDPA_GRAPH_API Reshape_attributes : public detail::Node_attributes<Reshape
     ReshapeMode_t get_reshape_mode() const;
 };
 
-// Dim d of the result is dim permutation[d] of the operand; its strides follow where it has none.
+// Dim d of the result is dim permutation[d] of the operand; strides that are not set are permuted likewise.
 class SDPA_GRAPH_API Transpose_attributes : public detail::Node_attributes<Transpose_attributes> {
    public:
     Transpose_attributes() noexcept;

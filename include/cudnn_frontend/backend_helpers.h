@@ -1,4 +1,4 @@
-// Helpers under the names of the existing frontend. Those that name types of cuDNN are there where its header is.
+// Helpers under the names of the existing frontend. Those that use cuDNN's types need its header.
 #pragma once
 
 #include "runtime.h"
@@ -16,10 +16,10 @@ inline std::size_t get_backend_version() { return runtime::cudnn_version(); }
 
 inline std::string get_last_error_string_() { return runtime::last_error(); }
 
-// Of one element, or of a group of those that come in groups, as the 32 of INT8x32; 0 for NOT_SET.
+// The size of one element; of a group for types that are stored in groups, such as INT8x32; 0 for NOT_SET.
 SDPA_GRAPH_API std::size_t get_element_size_in_bits(DataType_t type);
 
-// The enumerator of cuDNN's header that an enumerator stands for; negative where there is none.
+// The value of the corresponding enumerator in cuDNN's header; negative where there is none.
 SDPA_GRAPH_API int backend_value(DataType_t value);
 SDPA_GRAPH_API int backend_value(PointwiseMode_t value);
 SDPA_GRAPH_API int backend_value(ReductionMode_t value);
@@ -28,14 +28,14 @@ SDPA_GRAPH_API int backend_value(KnobType_t value);
 SDPA_GRAPH_API int backend_value(BehaviorNote_t value);
 SDPA_GRAPH_API int backend_value(NumericalNote_t value);
 
-// The place of each dim in memory: 0 is the dim of neighbours.
+// The position of each dim in memory: 0 is the innermost.
 inline std::vector<std::int64_t> generate_row_major_stride_order(std::int64_t rank) {
     std::vector<std::int64_t> order;
     for (std::int64_t place = rank; place-- > 0;) order.push_back(place);
     return order;
 }
 
-// Of dims N, C and those of space, with C last in memory.
+// For dims N, C and the spatial ones, with C innermost in memory.
 inline std::vector<std::int64_t> generate_NHWC_stride_order(std::int64_t rank) {
     std::vector<std::int64_t> order = generate_row_major_stride_order(rank);
     for (std::size_t i = 2; i < order.size(); ++i) ++order[i];
@@ -43,7 +43,7 @@ inline std::vector<std::int64_t> generate_NHWC_stride_order(std::int64_t rank) {
     return order;
 }
 
-// Packed strides of dims that lie in such an order.
+// Packed strides for dims in such an order.
 inline std::vector<std::int64_t> generate_stride(std::vector<std::int64_t> const& dim,
                                                  std::vector<std::int64_t> const& order) {
     std::vector<std::int64_t> stride(dim.size(), 1);
@@ -56,7 +56,7 @@ inline std::vector<std::int64_t> generate_stride(std::vector<std::int64_t> const
 #if defined(SDPA_GRAPH_HAS_CUDNN_HEADER)
 constexpr std::size_t get_compiled_version() { return CUDNN_VERSION; }
 
-// The same as enumerators. What is unknown leaves the result as it is.
+// The same, converting enumerators. An unknown one leaves the result as it is.
 template <class Ours, class Theirs>
 cudnnStatus_t convert_enumerator(Ours value, Theirs& result) {
     int const known = backend_value(value);
@@ -86,7 +86,7 @@ inline cudnnStatus_t convert_to_cudnn_type(NumericalNote_t value, cudnnBackendNu
     return convert_enumerator(value, result);
 }
 
-// The reason stays with the functions of runtime.h: a status has no text.
+// A status has no text: the reason is available from the functions of runtime.h.
 inline cudnnStatus_t status_of(error_t const& error) {
     return error.is_good() ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_INITIALIZED;
 }

@@ -1,4 +1,4 @@
-// Macros for functions that return error_t. A program that has its own of a name keeps them by defining them first.
+// Macros for functions that return error_t. A program that defines one of these names first keeps its own macro.
 #pragma once
 
 #include "logging.h"

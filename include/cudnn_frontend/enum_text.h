@@ -1,4 +1,4 @@
-// Enumerators by the names that they have in types.h, "?" for a number that is none; for messages and logs of programs.
+// The names of enumerators as in types.h, "?" for a number that is none; for messages and logs of programs.
 #pragma once
 
 #include "types.h"

@@ -27,11 +27,11 @@ struct Knob_choice {
     std::int64_t second = 0;
 };
 
-// Nodes and tensors are only ever added. A builder call neither fails nor throws: what is wrong with its arguments is
-// reported by validate(), together with everything else. Where memory runs out, or a program's score modifier throws,
-// the call returns tensors that nothing uses, and every stage says what happened. Every stage can be called again and
-// gives the same result; building again after a change plans the changed graph. Const members may be called from many
-// threads at once.
+// Nodes and tensors are only ever added. A builder call neither fails nor throws: validate() reports faults of its
+// arguments together with all others. If memory runs out, or a program's score modifier throws, the call returns
+// tensors that nothing uses, and every stage returns the error.
+// Every stage can be called again and gives the same result; building again after a change plans the changed graph.
+// Const members may be called from many threads at once.
 class SDPA_GRAPH_API Graph {
    public:
     Graph();
@@ -41,13 +41,13 @@ class SDPA_GRAPH_API Graph {
     Graph& operator=(Graph&& other) noexcept;
     virtual ~Graph();
 
-    // Defaults for tensors and nodes that name no type of their own.
+    // Defaults for tensors and nodes without a type of their own.
     Graph& set_io_data_type(DataType_t const type);
     Graph& set_intermediate_data_type(DataType_t const type);
     Graph& set_compute_data_type(DataType_t const type);
     Graph& set_name(std::string const& name);
 
-    // What plans are made for, where the target leaves it open: the device when no handle names one, a number of its
+    // What plans are made for, where the target does not say it: the device if there is no handle, a number of its
     // multiprocessors, kernels that serve many shapes.
     Graph& set_device_properties(std::shared_ptr<DeviceProperties const> properties);
     Graph& set_sm_count(std::int32_t count);
@@ -56,7 +56,7 @@ class SDPA_GRAPH_API Graph {
     Graph& set_kernel_cache(std::shared_ptr<KernelCache> cache);
     Graph& set_override_shape_enabled(bool is_enabled);
 
-    // Which engines may serve. Checked by check_support() and build_plans(), whenever it was said.
+    // Filters of engines. They may be set at any time; check_support() and build_plans() apply them.
     Graph& deselect_workspace_greater_than(std::int64_t const bytes);
     Graph& deselect_shared_mem_greater_than(std::int64_t const bytes);
     Graph& deselect_engines(std::vector<std::string> const& parts_of_names);  // "eng2", "eng2_k24=7"
@@ -70,11 +70,11 @@ class SDPA_GRAPH_API Graph {
     std::shared_ptr<Tensor_attributes> tensor(S const& value, ScalarType kind) {
         return tensor(Tensor_attributes(value, kind));
     }
-    // A copy without uid, under another name.
+    // A copy with another name and without a uid.
     std::shared_ptr<Tensor_attributes> tensor_like(std::shared_ptr<Tensor_attributes> const& other,
                                                    std::string const& name = std::string()) noexcept;
 
-    // {O, Stats}; Stats is null unless asked for.
+    // {O, Stats}; Stats is null unless set_generate_stats(true) is set.
     std::array<std::shared_ptr<Tensor_attributes>, 2> sdpa(std::shared_ptr<Tensor_attributes> const& q,
                                                            std::shared_ptr<Tensor_attributes> const& k,
                                                            std::shared_ptr<Tensor_attributes> const& v,
@@ -85,8 +85,8 @@ class SDPA_GRAPH_API Graph {
         std::shared_ptr<Tensor_attributes> const& v, std::shared_ptr<Tensor_attributes> const& o,
         std::shared_ptr<Tensor_attributes> const& dO, std::shared_ptr<Tensor_attributes> const& stats,
         SDPA_backward_attributes const& attributes) noexcept;
-    // On 8-bit tensors, whose numbers are multiplied by descale_* after reading and by scale_* before writing: {O,
-    // Stats, Amax_S, Amax_O}, Stats as above. An Amax is the greatest magnitude before such a scale.
+    // On FP8 tensors, multiplied by descale_* after reading and by scale_* before writing: {O, Stats, Amax_S, Amax_O},
+    // Stats as above. An Amax is the greatest magnitude before the scale is applied.
     std::array<std::shared_ptr<Tensor_attributes>, 4> sdpa_fp8(
         std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
         std::shared_ptr<Tensor_attributes> const& v, std::shared_ptr<Tensor_attributes> const& descale_q,
@@ -126,7 +126,7 @@ class SDPA_GRAPH_API Graph {
         std::shared_ptr<Tensor_attributes> const& descale_v, std::shared_ptr<Tensor_attributes> const& descale_dO,
         std::shared_ptr<Tensor_attributes> const& descale_dO_T,
         SDPA_fp8_backward_attributes const& attributes) noexcept;
-    // The older names of sdpa() and sdpa_backward().
+    // Older names of sdpa() and sdpa_backward().
     std::array<std::shared_ptr<Tensor_attributes>, 2> scaled_dot_product_flash_attention(
         std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
         std::shared_ptr<Tensor_attributes> const& v, SDPA_attributes const& attributes) noexcept;
@@ -157,20 +157,20 @@ class SDPA_GRAPH_API Graph {
     std::shared_ptr<Tensor_attributes> transpose(std::shared_ptr<Tensor_attributes> const& x,
                                                  Transpose_attributes const& attributes) noexcept;
 
-    // All findings of all rules. Looks at nothing but the graph and changes nothing.
+    // All findings of all rules. Depends on the graph alone and changes nothing.
     Report check() const;
-    // What a valid graph has that is probably not meant; nothing of one that is not valid. The log has it at each
-    // build.
+    // What is legal in the graph but probably not meant; empty if the graph is not valid. Each build also writes it to
+    // the log.
     Advice advice() const;
-    // The findings as an error; on success also fills what was inferred into tensors where the user left it empty.
+    // The findings as an error. On success, writes inferred values into the tensors where the user left them empty.
     error_t validate() noexcept;
 
-    // The stages of build(), in order. The forms with a handle plan for cuDNN.
+    // The stages of build(), in order. The overloads with a handle plan for cuDNN.
     error_t build_operation_graph(Target const& target);
     error_t build_operation_graph(cudnnHandle_t handle);
     error_t build_operation_graph();
     error_t create_execution_plans(std::vector<HeurMode_t> const& modes);
-    // One engine chosen by hand, as another candidate. Knobs: any container of pairs, or a list in braces.
+    // Adds an engine chosen by hand as a candidate. Knobs: any container of pairs, or a list in braces.
     template <class Knobs>
     error_t create_execution_plan(std::int64_t const engine, Knobs const& knobs) {
         std::vector<Knob_choice> choices;
@@ -188,7 +188,7 @@ class SDPA_GRAPH_API Graph {
                         BuildPlanPolicy_t const policy = BuildPlanPolicy_t::HEURISTICS_CHOICE,
                         bool const multithreaded = false);
 
-    // One candidate alone, which execute() then runs. May be called for several candidates at once.
+    // Builds a single candidate, which execute() then runs. Several threads may build different candidates at once.
     error_t build_plan_at_index(std::int64_t const index);
     error_t build_plan_at_index(cudnnHandle_t const& handle, std::int64_t const index);
 
@@ -203,8 +203,8 @@ class SDPA_GRAPH_API Graph {
     std::int64_t get_execution_plan_count() const;
     error_t get_plan_name(std::string& name) const;
     error_t get_plan_name_at_index(std::int64_t const index, std::string& name) const;
-    // The engine of a candidate and its knobs, with which create_execution_plan() makes the same candidate of another
-    // graph. Knobs: a map from KnobType_t to std::int64_t.
+    // The engine and knobs of a candidate; create_execution_plan() makes the same candidate for another graph from
+    // them. Knobs: a map from KnobType_t to std::int64_t.
     template <class Knobs>
     error_t get_engine_and_knobs_at_index(std::int64_t const index, std::int64_t& engine, Knobs& knobs) const {
         std::vector<Knob_choice> choices;
@@ -216,7 +216,7 @@ class SDPA_GRAPH_API Graph {
     }
     error_t get_behavior_notes(std::vector<BehaviorNote_t>& notes) const;  // CPU plans have none
     error_t get_behavior_notes_for_plan_at_index(std::int64_t const index, std::vector<BehaviorNote_t>& notes) const;
-    // Whether each run of the plan gives the same bits for the same inputs.
+    // Whether all runs of the plan give the same bits for the same inputs.
     error_t get_is_deterministic(bool& is_deterministic) const;
     std::int64_t get_workspace_size() const;  // 0 before a plan is built
     error_t get_workspace_size(std::int64_t& bytes) const;
@@ -225,11 +225,11 @@ class SDPA_GRAPH_API Graph {
     std::int64_t get_autotune_workspace_size() const;  // of the largest plan that is built
     // The uids that a pack must name, ascending.
     std::vector<std::int64_t> get_variant_pack_uids_sorted() const;
-    // Whether pointers can be given in that order: a plan is there. Building it has prepared all that a run needs.
+    // Succeeds if a plan is built: everything that a run needs was prepared then.
     error_t prepare_variant_pack_template();
 
-    // Runs the plan on a map from uid, or from tensor, to pointer. Entries that the plan does not need are ignored, but
-    // memory for a virtual result, which is an error. CPU targets take host pointers and ignore the handle.
+    // Runs the plan on a map from uids, or from tensors, to pointers. Entries that the plan does not need are ignored;
+    // only memory for a virtual result is an error. CPU targets take host pointers and ignore the handle.
     template <class Map>
     error_t execute(cudnnHandle_t handle, Map const& pack, void* workspace) const {
         return run(handle, Variant_pack::of(pack), workspace, -1);
@@ -251,15 +251,15 @@ class SDPA_GRAPH_API Graph {
                                   std::int64_t const index) const {
         return run_sorted(handle, pointers, count, workspace, index);
     }
-    // With other dims and strides for the tensors of these uids; needs set_override_shape_enabled(true). A shape that
-    // is met for the first time is planned then, which takes as long as a build.
+    // With other dims and strides for the tensors of these uids; needs set_override_shape_enabled(true). A new shape is
+    // planned at its first run, which takes as long as a build.
     template <class Map>
     error_t execute(cudnnHandle_t handle, Map const& pack, void* workspace, std::vector<std::int64_t> const& uids,
                     std::vector<std::vector<std::int64_t>> const& dims,
                     std::vector<std::vector<std::int64_t>> const& strides) const {
         return run_overridden(handle, Variant_pack::of(pack), workspace, kCurrentPlan, uids, dims, strides);
     }
-    // Other shapes are planned afresh, so the index has to be that of the plan that execute() runs.
+    // Other shapes get plans of their own, so the index has to be that of the plan that execute() runs.
     template <class Map>
     error_t execute_plan_at_index(cudnnHandle_t handle, Map const& pack, void* workspace, std::int64_t const index,
                                   std::vector<std::int64_t> const& uids,
@@ -271,7 +271,7 @@ class SDPA_GRAPH_API Graph {
                                   std::int64_t const index, std::vector<std::int64_t> const& uids,
                                   std::vector<std::vector<std::int64_t>> const& dims = {},
                                   std::vector<std::vector<std::int64_t>> const& strides = {}) const;
-    // With the workspace's size, which is checked.
+    // Also checks the workspace's size.
     template <class Map>
     error_t execute(cudnnHandle_t handle, Map const& pack, void* workspace, std::int64_t workspace_bytes) const {
         return run(handle, Variant_pack::of(pack), workspace, workspace_bytes < 0 ? 0 : workspace_bytes);
@@ -281,7 +281,7 @@ class SDPA_GRAPH_API Graph {
         return run(nullptr, Variant_pack::of(pack), workspace, workspace_bytes < 0 ? 0 : workspace_bytes);
     }
 
-    // Times every plan that is built, on the caller's memory, and makes the fastest the one that execute() runs.
+    // Times every built plan on the caller's memory; execute() runs the fastest from then on.
     template <class Map>
     error_t autotune(cudnnHandle_t handle, Map const& pack, void* workspace, void* = nullptr) {
         return tune(handle, Variant_pack::of(pack), workspace);
@@ -289,7 +289,7 @@ class SDPA_GRAPH_API Graph {
     // Loads what the first execute() would load.
     error_t warmup(cudnnHandle_t handle);
 
-    // The plan as nodes of an empty CUDA graph; update points such a graph to the memory of another pack.
+    // Adds the plan to an empty CUDA graph; update binds such a graph to the memory of another pack.
     template <class Map>
     error_t populate_cuda_graph(cudnnHandle_t handle, Map const& pack, void* workspace, CUgraph_st* graph) {
         return fill_cuda_graph(handle, Variant_pack::of(pack), workspace, graph, false);
@@ -300,17 +300,17 @@ class SDPA_GRAPH_API Graph {
     }
 
     error_t query_tensor_attributes_of_uid(std::int64_t const uid, Tensor_attributes& attributes) const;
-    // A hash of what the graph computes and how its pack is keyed; names do not count.
+    // A hash of what the graph computes and of the uids; names do not count.
     virtual std::size_t key();
     std::string print() const;
-    // The primitive operations that the graph stands for.
+    // The primitive operations to which the graph expands.
     error_t print_operations(std::string& text, OperationsFormat format = OperationsFormat::TEXT) const;
 
-    // The graph as JSON text, docs/json.md. Reading replaces the whole graph, or nothing where the text is faulty.
+    // The graph as JSON text, docs/json.md. Reading replaces the whole graph; faulty text leaves it unchanged.
     error_t serialize(std::string& json) const;
     error_t deserialize(std::string const& json);
-    // The built graph with its plan, as bytes; reading gives a graph that can be executed at once. A plan of cuDNN
-    // loads with the cuDNN version and on the kind of GPU that it was built for.
+    // The built graph with its plan, as bytes; once read, the graph can be executed at once. A plan of cuDNN loads only
+    // with the cuDNN version and on the kind of GPU that it was built for.
     error_t serialize(std::vector<std::uint8_t>& bytes) const;
     error_t deserialize(cudnnHandle_t handle, std::vector<std::uint8_t> const& bytes);
     // The graph as an object of nlohmann::json, for programs that use that library.

@@ -1,5 +1,5 @@
-// Embedded scalars as std::optional<std::variant>, and what may be unset as std::optional; apart from tensor.h and
-// attributes.h because these headers are slow to compile.
+// Embedded scalars as std::optional<std::variant>, and attributes that may be unset as std::optional. Not in tensor.h
+// and attributes.h, since <optional> and <variant> are slow to compile.
 #pragma once
 
 #include "attributes.h"

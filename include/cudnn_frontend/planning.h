@@ -1,4 +1,4 @@
-// What plans are made for and with: devices, knobs of engines, caches of compiled kernels.
+// Planning: devices, knobs of engines, caches of compiled kernels.
 #pragma once
 
 #include "status.h"
@@ -18,7 +18,7 @@ namespace detail {
 struct Kernel_cache_access;
 }
 
-// A device as cuDNN describes it. Plans can be made for a description with no such device at hand.
+// A device as cuDNN describes it. Plans can be made for a description without such a device.
 class SDPA_GRAPH_API DeviceProperties {
    public:
     DeviceProperties();
@@ -26,13 +26,13 @@ class SDPA_GRAPH_API DeviceProperties {
     DeviceProperties& operator=(DeviceProperties&&) noexcept;
     ~DeviceProperties();
 
-    // A description that comes with the library ("h200"), or JSON as to_json() gives it. Look at status().
+    // A description that comes with the library ("h200"), or JSON as to_json() gives it. Check status().
     static DeviceProperties named(std::string const& name);
     static DeviceProperties from_json(std::string const& json);
     // The names that named() knows.
     static std::vector<std::string> names();
 
-    // Records a device that is there: choose it, then build().
+    // Describes a device of this machine: choose it, then build().
     DeviceProperties& set_device_id(std::int32_t id);
     DeviceProperties& set_handle(cudnnHandle_t handle);
     error_t build();
@@ -65,8 +65,8 @@ class Knob {
     std::int64_t stride;
 };
 
-// Compiled kernels that graphs with dynamic shapes share: give one object to many graphs. Graphs of the same sizes
-// share kernels, others do not: cuDNN would hand them kernels that compute them wrong.
+// Compiled kernels that graphs with dynamic shapes share: pass one object to many graphs. Only graphs of equal sizes
+// share kernels: cuDNN would also give them to others, for which they compute wrong results.
 class SDPA_GRAPH_API KernelCache {
    public:
     KernelCache();
@@ -75,12 +75,12 @@ class SDPA_GRAPH_API KernelCache {
     ~KernelCache();
 
     std::string describe() const;
-    bool is_finalized() const;  // whether it holds something: a graph has used it, or from_json() has read it
+    bool is_finalized() const;  // whether it has content: from a graph that used it, or from from_json()
     error_t status() const { return {}; }
 
     // What cuDNN keeps of each graph, as text for the same version of cuDNN; call it while no graph with this cache is
-    // built. Reading replaces what the cache holds, or nothing where the text is faulty. cuDNN 9.19 takes its text back
-    // and compiles again all the same: Graph::serialize() stores plans that load in milliseconds.
+    // being built. Reading replaces the content, or leaves it unchanged if the text is faulty. cuDNN 9.19 accepts its
+    // text but compiles again all the same: Graph::serialize() stores plans that load in milliseconds.
     error_t to_json(std::string& json) const;
     error_t from_json(std::string const& json);
 

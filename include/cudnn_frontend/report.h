@@ -14,7 +14,7 @@ struct Finding {
     std::string found;                     // what the graph holds
     std::string needed;                    // what the rule needs
     std::string fix;                       // the nearest change that satisfies the rule
-    std::vector<std::string> others = {};  // further tensors that have the same fault, by name
+    std::vector<std::string> others = {};  // names of further tensors with the same fault
 };
 
 class SDPA_GRAPH_API Report {
@@ -24,10 +24,10 @@ class SDPA_GRAPH_API Report {
 
     bool ok() const { return findings_.empty(); }
     std::vector<Finding> const& findings() const& { return findings_; }
-    std::vector<Finding> findings() &&;  // so that for (... : graph.check().findings()) does what it says
+    std::vector<Finding> findings() &&;  // so that for (... : graph.check().findings()) is safe
     std::string to_text() const;         // a few lines for each finding
     std::string to_json() const;         // an array of objects with the members of Finding
-    // The first finding's code and place with the text of all, up to a hundred; success where there is none.
+    // Code and place of the first finding with the text of all, up to a hundred; success if there is none.
     error_t to_error() const;
 
    private:

@@ -1,4 +1,4 @@
-// The cuDNN library that this process uses: what was found, and handles of it.
+// The cuDNN library that this process uses: what was found, and its handles.
 #pragma once
 
 #include "planning.h"
@@ -8,17 +8,17 @@ struct CUstream_st;
 namespace cudnn_frontend {
 namespace runtime {
 
-// Which libraries were loaded from where, what is missing and how to get it: some lines of text.
+// Which libraries were loaded from where, what is missing and how to install it: some lines of text.
 SDPA_GRAPH_API std::string describe();
 
-// The version as cuDNN counts, 91900 for 9.19.0; 0 where there is no usable library.
+// cuDNN's version number, 91900 for 9.19.0; 0 where there is no usable library.
 SDPA_GRAPH_API std::size_t cudnn_version();
 
-// What cuDNN says of the last call that failed in this thread; reading it clears it. Empty where there is nothing.
+// cuDNN's own message for the last call that failed in this thread; reading clears it. Empty if there is none.
 SDPA_GRAPH_API std::string last_error();
 
-// Handles from the very library that plans are built with. Programs that link cuDNN themselves may as well call
-// cudnnCreate(): their copy is the one that is used.
+// Handles of the library that plans are built with. Programs that link cuDNN themselves may call cudnnCreate() just as
+// well: then their copy is the one that is used.
 SDPA_GRAPH_API error_t create_handle(cudnnHandle_t* handle);
 SDPA_GRAPH_API error_t destroy_handle(cudnnHandle_t handle);
 SDPA_GRAPH_API error_t set_stream(cudnnHandle_t handle, CUstream_st* stream);

@@ -1,4 +1,4 @@
-// 16-bit floating point values, and scalars that travel by value with the graph.
+// 16-bit floating-point values, and scalars that are embedded in the graph or passed by value.
 #pragma once
 
 #include "export.h"
@@ -79,10 +79,10 @@ struct scalar_type<::__nv_bfloat16> {
     static constexpr DataType_t value = DataType_t::BFLOAT16;
 };
 
-// The first bytes of a scalar, eight at most. Not here, since <cstring> would cost each file that includes this one.
+// Copies the bytes of a scalar, at most eight. Not inline, since <cstring> would slow down each including file.
 SDPA_GRAPH_API Scalar copy_scalar(DataType_t type, void const* value, std::size_t bytes);
 
-// Copies the bits, so that a type which is only declared above is needed complete by its users alone.
+// Copies the bits, so that types which are only declared above need to be complete only where they are used.
 template <class T>
 Scalar make_scalar(T const& value) {
     static_assert(scalar_type<T>::value != DataType_t::NOT_SET, "not a type that a tensor can embed");

@@ -1,4 +1,4 @@
-// What a program computes of attention's scores between their scale and their bias.
+// A program's function of attention's scores, applied after their scale and before their bias.
 #pragma once
 
 #include "export.h"
@@ -17,8 +17,8 @@ class Tensor_attributes;
 
 namespace detail {
 
-// A callable (graph, scores) -> modified scores of any type: <functional> would cost each file that includes the graph
-// API its time. An empty std::function or null pointer is no modifier.
+// Any callable (graph, scores) -> modified scores. Not std::function, since <functional> would slow down each file that
+// includes the graph API. An empty std::function or null pointer is no modifier.
 class SDPA_GRAPH_API Score_modifier {
    public:
     using Tensor = std::shared_ptr<graph::Tensor_attributes>;
@@ -41,7 +41,7 @@ class SDPA_GRAPH_API Score_modifier {
     Tensor operator()(Owner const& graph, Tensor const& scores) const { return call_(state_.get(), graph, scores); }
 
    private:
-    // What can be empty says so by a member, as std::function does, or is a pointer.
+    // Callables that can be empty convert to bool, as std::function does, or are pointers.
     template <class Callable>
     static auto is_set(Callable const& callable, int) -> decltype(callable.operator bool()) {
         return static_cast<bool>(callable);

@@ -1,4 +1,4 @@
-// The one error channel of the library: nothing throws, prints or aborts, but for the log that a program asks for.
+// The only error channel of the library: nothing throws or aborts, and nothing is printed but the log, if enabled.
 #pragma once
 
 #include "enum_text.h"
@@ -16,7 +16,7 @@ struct error_location {
     std::string tensor;  // name of the tensor or port
 };
 
-// A code with a text. An empty error_t is success.
+// A code with a message. A default-constructed error_t is success.
 struct [[nodiscard]] SDPA_GRAPH_API error_object {
     error_code_t code = error_code_t::OK;
     std::string err_msg;

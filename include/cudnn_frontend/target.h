@@ -9,14 +9,14 @@ class SDPA_GRAPH_API Target {
    public:
     enum class Kind { CPU, REFERENCE, CUDA, OFFLINE };
 
-    // Fused attention on host memory: O(S) memory, fp32 accumulation. No thread count means one for each core.
+    // Fused attention on host memory: O(S) memory, fp32 accumulation. 0 threads means one for each core.
     static Target cpu(int threads = 0);
-    // Op by op on host memory with fp64 intermediates: slow, plain, the measure of the others.
+    // Op by op on host memory with fp64 intermediates: slow and plain, what the others are compared with.
     static Target reference();
     // cuDNN on the device of the handle.
     static Target cuda(cudnnHandle_t handle);
-    // The real cuDNN for a device that need not be there: plans can be built, inspected and stored, not run. For a
-    // process that does not use a GPU otherwise. A name is one of DeviceProperties::names().
+    // Real cuDNN for a device that need not be present: plans can be built, inspected and stored, but not run. For
+    // processes that do not use a GPU otherwise. A name is one of DeviceProperties::names().
     static Target offline(std::string const& device);
     static Target offline(std::shared_ptr<DeviceProperties const> device);
 

@@ -1,4 +1,4 @@
-// The user's handle on a tensor of a graph.
+// The user's handle to a tensor of a graph.
 #pragma once
 
 #include "scalar.h"
@@ -19,7 +19,7 @@ namespace detail {
 struct Tensor_access;
 struct Pass_by_values;
 
-// Marks a value that validation inferred. In a copy of the tensor the value counts as the user's own.
+// Marks a value that validation inferred. In a copy of the tensor the value counts as set by the user.
 struct Inferred_mark {
     bool is_set = false;
 
@@ -33,7 +33,7 @@ struct Inferred_mark {
     explicit operator bool() const { return is_set; }
 };
 
-// The graph that registered a tensor, 0 for none. A copy is a tensor of its own; what is assigned to keeps its owner.
+// The graph that registered a tensor, 0 for none. A copy has no owner; a tensor that is assigned to keeps its own.
 struct Tensor_owner {
     std::uint64_t graph_id = 0;
 
@@ -42,7 +42,7 @@ struct Tensor_owner {
     Tensor_owner& operator=(Tensor_owner const&) { return *this; }
 };
 
-// What a tensor holds. A base of its own, so that a copy can be made at once or not at all.
+// The members of a tensor. A separate base, so that they are copied all or not at all.
 class Tensor_fields {
    protected:
     std::string name_;
@@ -64,7 +64,7 @@ class Tensor_fields {
     bool has_uid_ = false;
     bool has_automatic_uid_ = false;
     bool is_incomplete_ = false;  // memory ran out in a setter
-    // What validation filled in, so that a later validation infers it afresh.
+    // What validation filled in, so that a later validation infers it again.
     detail::Inferred_mark inferred_type_;
     detail::Inferred_mark inferred_dim_;
     detail::Inferred_mark inferred_stride_;
@@ -94,9 +94,9 @@ namespace graph {
 
 enum class ScalarType { RUNTIME_PARAM, COMPILE_TIME_CONST };
 
-// Names, types and lays out one tensor. Setters return the object, so that calls chain. What is left empty and can be
-// inferred is filled in by validation; an explicit value is never changed by the library. No setter throws: where
-// memory runs out, the graph that takes the tensor says so. None is overloaded: programs take pointers to them.
+// Name, type and layout of one tensor. Setters return the object, so that calls chain. Validation fills in what is left
+// empty and can be inferred; the library never changes an explicit value. No setter throws: if memory runs out, the
+// graph that takes the tensor reports it. None is overloaded: programs take pointers to them.
 class SDPA_GRAPH_API Tensor_attributes : private detail::Tensor_fields {
    public:
     using uid_t = std::int64_t;
@@ -135,8 +135,8 @@ class SDPA_GRAPH_API Tensor_attributes : private detail::Tensor_fields {
     Tensor_attributes& set_vector_count_and_dimension(std::int64_t const count, std::int64_t const dimension) noexcept;
     Tensor_attributes& set_uid(uid_t uid) noexcept;  // any value from 0 on
     Tensor_attributes& clear_uid() noexcept;
-    // Where each batch entry starts, and where the last one ends: counted in elements, or in as many as the multiplier
-    // says, so that one tensor of tokens serves tensors with rows of different widths.
+    // Where each batch entry starts, and where the last one ends: in elements, or in units that the multiplier sets, so
+    // that one tensor of offsets in tokens serves tensors with rows of different widths.
     Tensor_attributes& set_ragged_offset(std::shared_ptr<Tensor_attributes> const& offset) noexcept;
     Tensor_attributes& set_ragged_offset_multiplier(std::int64_t const elements) noexcept;
 
@@ -144,11 +144,11 @@ class SDPA_GRAPH_API Tensor_attributes : private detail::Tensor_fields {
     DataType_t get_data_type() const;
     std::vector<std::int64_t> get_dim() const;
     std::vector<std::int64_t> get_stride() const;
-    std::int64_t get_volume() const;  // the number of elements; 0 where no dims are set, -1 where it overflows
+    std::int64_t get_volume() const;  // the number of elements; 0 if no dims are set, -1 on overflow
     bool get_is_virtual() const;
     bool get_is_pass_by_value() const;
     bool get_has_compile_time_constant() const;
-    // The embedded scalar as an optional variant, which <cudnn_frontend/pass_by_value.h> defines.
+    // The embedded scalar as an optional variant, defined in <cudnn_frontend/pass_by_value.h>.
     template <class Values = detail::Pass_by_values>
     auto get_pass_by_value() const {
         return Values::from(is_constant_ ? detail::Scalar() : scalar_);
@@ -166,7 +166,7 @@ class SDPA_GRAPH_API Tensor_attributes : private detail::Tensor_fields {
     std::shared_ptr<Tensor_attributes> get_ragged_offset() const;
     std::int64_t get_ragged_offset_multiplier() const;
 
-    // The tensor's own consistency: dims and strides of one length, sizes in range.
+    // Checks the tensor by itself: dims and strides of equal length, sizes in range.
     error_t validate() const;
 
    private:

@@ -57,7 +57,7 @@ enum class BuildPlanPolicy_t { HEURISTICS_CHOICE, ALL };
 // Where the diagonal of a band mask starts: at the first row and column, or at the last ones.
 enum class DiagonalAlignment_t { TOP_LEFT, BOTTOM_RIGHT };
 
-// COMPOSITE: primitive operations. UNIFIED: one fused operation. AUTO: what the target prefers.
+// COMPOSITE: primitive operations. UNIFIED: one operation. AUTO: the target's preference.
 enum class AttentionImplementation_t { AUTO, COMPOSITE, UNIFIED };
 
 enum class TensorReordering_t { NONE, INT8x32, F16x16, F8_128x4 };

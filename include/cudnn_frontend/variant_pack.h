@@ -1,4 +1,4 @@
-// The caller's map of tensors to pointers, as the library sees it: no copy, and no container header is needed here.
+// A view of the caller's map from tensors to pointers: no copy, and no container header is needed here.
 #pragma once
 
 #include "tensor.h"

@@ -1,4 +1,4 @@
-// Attention, forward and backward: what its nodes are told.
+// Attention, forward and backward: the setters of its nodes.
 #include "api/attributes_access.h"
 
 namespace cudnn_frontend {

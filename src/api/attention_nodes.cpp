@@ -37,7 +37,7 @@ static std::array<Tensor_ptr, 3> backward_results(nodes::Draft& node, Graph::Imp
 
 namespace {
 
-// As long as it lives, the graph keeps its parts.
+// Keeps the graph's members from being destroyed while a modifier runs.
 class RunningModifier {
    public:
     explicit RunningModifier(Graph::Impl& impl) : impl_(impl) { ++impl_.running_modifiers; }
@@ -50,7 +50,7 @@ class RunningModifier {
 
 }  // namespace
 
-// What the callable returned; null, and a fault, where it threw.
+// What the modifier returns; null, with a fault, if it throws.
 static Tensor_ptr call_modifier(Graph& graph, Graph::Impl& impl, detail::Score_modifier const& modifier,
                                 Tensor_ptr const& scores) {
     std::shared_ptr<Graph> const borrowed(std::shared_ptr<Graph>(), &graph);
@@ -68,11 +68,11 @@ static Tensor_ptr call_modifier(Graph& graph, Graph::Impl& impl, detail::Score_m
     return nullptr;
 }
 
-// Lets the modifier add its nodes; it gets the tensor at the one port and what it returns goes to the other.
+// Lets the modifier add its nodes: it gets the tensor of one port and returns the tensor for the other.
 static void apply_modifier(Graph& graph, Graph::Impl& impl, nodes::Draft& node, detail::Score_modifier const& modifier,
                            int given, int returned) {
     if (!modifier) return;
-    auto outer = std::exchange(impl.modifier_faults, {});  // of a modifier that calls this graph's attention itself
+    auto outer = std::exchange(impl.modifier_faults, {});  // for a modifier that itself adds attention to this graph
     Tensor_ptr const scores = make_output(node, given, given == port::Score ? "Score" : "dScore", impl);
     detail::connect(node, returned, call_modifier(graph, impl, modifier, scores));
     for (nodes::ModifierFault& fault : std::exchange(impl.modifier_faults, std::move(outer))) {
@@ -81,7 +81,7 @@ static void apply_modifier(Graph& graph, Graph::Impl& impl, nodes::Draft& node, 
     }
 }
 
-// The nodes of its modifiers go in before it.
+// Adds the nodes of its modifiers before it.
 static void add_attention(Graph& graph, Graph::Impl& impl, nodes::Draft node) {
     apply_modifier(graph, impl, node, std::exchange(node.score_mod, {}), port::Score, port::Score_mod);
     apply_modifier(graph, impl, node, std::exchange(node.score_mod_bprop, {}), port::dScore, port::dScore_mod);

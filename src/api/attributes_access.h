@@ -1,4 +1,4 @@
-// How the setters and the graph reach the node that an attributes object holds.
+// Access of the setters and the graph to the node inside an attributes object.
 #pragma once
 
 #include "nodes/schema/draft.h"
@@ -13,11 +13,11 @@
 namespace cudnn_frontend::detail {
 
 struct Attributes_access {
-    // The node as described, with name and compute type. Throws where memory ran out while it was described.
+    // The node with name and compute type. Throws if memory ran out in a setter.
     static nodes::Draft take(Attributes const& attributes);
 };
 
-// A node of the kind that Fields belongs to, with unconnected ports; null where memory runs out.
+// A node of the kind that Fields belongs to, with unconnected ports; null if memory runs out.
 template <class Fields>
 nodes::Draft* make_draft(int port_count) noexcept {
     try {
@@ -36,7 +36,7 @@ Fields& fields_of(nodes::Draft& draft) {
     return std::get<Fields>(draft.fields);
 }
 
-// The same to read, of a draft that may be lost.
+// The same, read-only, for a draft that may be null.
 template <class Fields>
 Fields const& fields_of(nodes::Draft const* draft) {
     static Fields const kLost;

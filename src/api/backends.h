@@ -1,4 +1,4 @@
-// The backends of this build. The one place that knows them all.
+// The backends of this build; no other place knows them all.
 #pragma once
 
 #include "plan/backend.h"

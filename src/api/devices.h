@@ -1,5 +1,5 @@
-// Descriptions of devices, as cuDNN words them in JSON. Where the library was built without cuDNN's headers, all of
-// them are an error that says so.
+// Descriptions of devices in cuDNN's JSON. In a build without cuDNN's headers all functions return an error that says
+// so.
 #pragma once
 
 #include "core/result.h"
@@ -12,7 +12,7 @@
 
 namespace cudnn_frontend::api {
 
-// Of the handle's device, or of the one with the ordinal.
+// The description of the handle's device, or of the device with the ordinal.
 Result<std::string> record_device(cudnnHandle_t handle, std::int32_t ordinal);
 Result<std::string> find_device(std::string const& name);
 Result<std::string> parse_device(std::string const& json);

@@ -10,7 +10,7 @@
 namespace cudnn_frontend {
 namespace {
 
-// Kernels of another version would be of no use, and the program should know.
+// Kernels of another version could not be used, which the program should know.
 error_t check_version(std::size_t version) {
     std::size_t const loaded = runtime::cudnn_version();
     if (loaded == version) return {};

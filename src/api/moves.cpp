@@ -1,4 +1,4 @@
-// Nodes that move elements and compute nothing: what they are told, and how a graph makes them.
+// Nodes that move elements and compute nothing: their setters, and how a graph makes them.
 #include "api/attributes_access.h"
 #include "api/graph_impl.h"
 

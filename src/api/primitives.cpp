@@ -1,4 +1,4 @@
-// Nodes of one primitive operation: what they are told, and how a graph makes them.
+// Nodes of one primitive operation: their setters, and how a graph makes them.
 #include "api/attributes_access.h"
 #include "api/graph_impl.h"
 #include "nodes/schema/schema.h"
@@ -83,7 +83,7 @@ ReductionMode_t const* Reduction_attributes::mode() const {
 }
 bool Reduction_attributes::get_is_deterministic() const { return fields_of<ReductionFields>(draft_).is_deterministic; }
 
-// A node of one result.
+// Adds a node with one result.
 Tensor_ptr Graph::append_node(detail::Attributes const& attributes, std::initializer_list<Input> inputs,
                               int output) noexcept {
     return Impl::guarded(impl_, [&] {

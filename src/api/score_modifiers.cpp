@@ -18,7 +18,7 @@ Tensor_ptr refuse(Graph_ptr const& graph, std::string found, std::string needed)
     return nullptr;
 }
 
-// What a modifier wants of a tensor: sizes of 1 in dims that would broadcast over the scores otherwise.
+// What a modifier requires of a tensor: dims of 1 where it must broadcast over the scores.
 struct Wanted {
     char const* what;  // "alibi()'s slopes"
     char const* form;  // what is needed
@@ -41,7 +41,7 @@ bool fits(Graph_ptr const& graph, Tensor_ptr const& tensor, Wanted const& wanted
     return report(nodes::text(wanted.what, " of type ", type));
 }
 
-// The operations of one modifier, under its name.
+// Adds the nodes of one modifier, named after it.
 class Steps {
    public:
     Steps(Graph& graph, Tensor_ptr score, char const* name) : graph_(graph), score_(std::move(score)), name_(name) {}
@@ -101,9 +101,9 @@ Tensor_ptr add_distance(Steps& at, Tensor_ptr const& factor) {
     return at.make(ADD, at.score(), at.make(MUL, distance, factor, "bias"), "scores");
 }
 
-// Whether the distance is a multiple of the step, for distances up to `most`. GPUs divide integers slowly: where
-// floating point is exact enough, the rest is that of a division with half a unit added, so that rounding cannot change
-// it.
+// Whether the distance is a multiple of the step, for distances up to `most`. Integer division is slow on GPUs: where
+// floating point is exact enough, the remainder comes from a division with half a unit added, so that rounding cannot
+// change it.
 Tensor_ptr is_multiple(Steps& at, Tensor_ptr const& distance, std::int32_t step, std::int32_t most) {
     constexpr std::int32_t kMostInFloat = 1 << 20;
     if (most > kMostInFloat) {
@@ -125,7 +125,7 @@ struct Lengths {
         : queries(seq_len_q ? seq_len_q : at.integer(q)), keys(seq_len_kv ? seq_len_kv : at.integer(kv)) {}
 };
 
-// What shifts the diagonal to the bottom right corner; nothing where both corners have one diagonal.
+// The lengths that shift the diagonal to the bottom right corner; empty if both corners have the same diagonal.
 std::optional<Lengths> shift_of(Steps& at, std::int64_t queries, std::int64_t keys, Tensor_ptr const& seq_len_q,
                                 Tensor_ptr const& seq_len_kv) {
     if (!seq_len_q && !seq_len_kv && queries == keys) return std::nullopt;
@@ -299,7 +299,7 @@ detail::Score_modifier chain(detail::Score_modifier first, detail::Score_modifie
     return [first = std::move(first), second = std::move(second)](Graph_ptr const& graph, Tensor_ptr const& score) {
         Tensor_ptr const between = first ? first(graph, score) : score;
         if (between) return second ? second(graph, between) : between;
-        if (second) second(graph, score);  // for what it has to say
+        if (second) second(graph, score);  // so that its faults are reported too
         return Tensor_ptr();
     };
 }

@@ -1,4 +1,4 @@
-// A line in the log for a stage of a graph: what it is called, how long it took and what came of it.
+// Logs a line for a stage of a graph: its name, time and result.
 #pragma once
 
 #include "core/guard.h"
@@ -19,11 +19,11 @@ class StageLog {
         if (is_on_) begin_ = Clock::now();
     }
 
-    // Details: what to say more of a stage that succeeded.
+    // Details: what else to log if the stage succeeded.
     template <class Details>
     error_t result(error_t error, Details const& details) const {
         if (!is_on_) return error;
-        // A line that memory is lacking for is left out.
+        // If memory runs out, there is no line.
         static_cast<void>(core::guarded([&] { return write(error, details); }));
         return error;
     }

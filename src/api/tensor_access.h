@@ -1,4 +1,4 @@
-// How the library reads a user's tensor without copies, and fills in what validation inferred.
+// The library's access to a user's tensor: reading without copies, and filling in inferred values.
 #pragma once
 
 #include "nodes/schema/tensor_spec.h"
@@ -12,20 +12,20 @@
 namespace cudnn_frontend::detail {
 
 struct Tensor_access {
-    // The tensor as the user described it: what an earlier validation inferred is left out. The ragged offset's id is
-    // not known here. Throws where memory ran out in a setter.
+    // The tensor as the user described it, without what an earlier validation inferred. The id of the ragged offset is
+    // not known here. Throws if memory ran out in a setter.
     static nodes::TensorSpec describe(graph::Tensor_attributes const& tensor);
     // Fills what is empty or was inferred before.
     static void fill_inferred(graph::Tensor_attributes& tensor, nodes::TensorSpec const& spec);
     // A tensor with every explicit value of the spec.
     static graph::Tensor_attributes make(nodes::TensorSpec const& spec);
 
-    // Where memory runs out, the member keeps its value and the tensor is marked.
+    // If memory runs out, the member keeps its value and the tensor is marked.
     template <class Member, class Value>
     static void assign(graph::Tensor_attributes& tensor, Member& member, Value const& value) noexcept {
         guarded(tensor, [&] { member = value; });
     }
-    // What memory runs out in marks the tensor.
+    // Marks the tensor if memory runs out in the body.
     template <class Body>
     static void guarded(graph::Tensor_attributes& tensor, Body const& body) noexcept {
         try {
@@ -35,11 +35,11 @@ struct Tensor_access {
         }
     }
 
-    // What stands for an offset that has an offset itself, which no tensor may have: with the tensor itself, tensors
-    // could form a ring, which would keep itself alive. The copy has an offset of its own, so that a rule reports it.
+    // Replaces an offset that has an offset itself, which is not allowed: by sharing it, tensors could form a cycle,
+    // which would never be freed. The copy has an offset of its own, so that a rule reports it.
     static std::shared_ptr<graph::Tensor_attributes> chained_copy(graph::Tensor_attributes const& offset);
 
-    // Throws where memory runs out.
+    // Throws if memory runs out.
     static void copy(graph::Tensor_attributes const& from, graph::Tensor_attributes& to) {
         static_cast<Tensor_fields&>(to) = from;
         to.set_ragged_offset(std::exchange(to.ragged_offset_, nullptr));

@@ -23,7 +23,7 @@ Tensor_attributes& Tensor_attributes::operator=(Tensor_attributes&& other) noexc
     Tensor_fields::operator=(std::move(other));
     return set_ragged_offset(std::exchange(ragged_offset_, nullptr));
 }
-// A chain of offsets is taken apart link by link: if each destroyed the next, a long one would need too much stack.
+// A chain of offsets is destroyed iteratively: recursion along a long one would overflow the stack.
 Tensor_attributes::~Tensor_attributes() {
     auto rest = std::move(ragged_offset_);
     while (rest && rest.use_count() == 1) rest = std::exchange(rest->ragged_offset_, nullptr);
@@ -43,7 +43,7 @@ Tensor_attributes& Tensor_attributes::embed(detail::Scalar const& value, ScalarT
     scalar_ = value;
     is_constant_ = kind == ScalarType::COMPILE_TIME_CONST;
     is_by_value_ = !is_constant_;
-    // The setters would need vectors made here, where nothing may throw.
+    // The setters take vectors, which cannot be made here: nothing may throw.
     std::initializer_list<std::int64_t> const one = {1};
     detail::Tensor_access::assign(*this, dim_, one);
     detail::Tensor_access::assign(*this, stride_, one);
@@ -177,7 +177,7 @@ nodes::TensorSpec Tensor_access::describe(graph::Tensor_attributes const& tensor
 }
 
 void Tensor_access::fill_inferred(graph::Tensor_attributes& tensor, nodes::TensorSpec const& spec) {
-    // What is there already is not written again: another thread may execute a graph with the same tensors.
+    // Values that are already there are not written again: another thread may execute a graph with the same tensors.
     auto const fill = [](auto& member, auto const& value, bool is_set, Inferred_mark& inferred) {
         if ((is_set && !inferred) || (inferred && member == value)) return;
         member = value;

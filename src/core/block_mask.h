@@ -5,14 +5,14 @@
 
 namespace cudnn_frontend::core {
 
-inline constexpr std::int64_t kMaskTile = 128;              // queries and keys of a tile
-inline constexpr std::int64_t kKeysOfByte = 8 * kMaskTile;  // of a byte's tiles
+inline constexpr std::int64_t kMaskTile = 128;              // queries, and keys, of a tile
+inline constexpr std::int64_t kKeysOfByte = 8 * kMaskTile;  // keys of the 8 tiles of a byte
 
 // The third and the fourth dim of a mask, for so many queries and keys.
 constexpr std::int64_t mask_tiles(std::int64_t queries) { return (queries - 1) / kMaskTile + 1; }
 constexpr std::int64_t mask_bytes(std::int64_t keys) { return (keys - 1) / kKeysOfByte + 1; }
 
-// What the byte of a key's tile says of it.
+// Whether the key is kept; `byte` holds the bit of the key's tile.
 inline bool keeps_key(std::int64_t byte, std::int64_t key) {
     return (byte >> (key % kKeysOfByte / kMaskTile) & 1) != 0;
 }

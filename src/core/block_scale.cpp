@@ -9,7 +9,7 @@ namespace cudnn_frontend::core {
 static constexpr int kBias = 127;
 
 static std::int64_t parts(std::int64_t whole, std::int64_t part) { return whole / part + (whole % part > 0 ? 1 : 0); }
-// The largest multiple there is, where none is large enough: no tensor has such a size.
+// Rounded up to a multiple; at most the largest multiple in int64, a size that no tensor has.
 static std::int64_t padded(std::int64_t size, std::int64_t part) {
     return std::min(parts(size, part), std::numeric_limits<std::int64_t>::max() / part) * part;
 }

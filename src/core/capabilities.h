@@ -1,4 +1,4 @@
-// What a plan is made with and for: a value, so that tests can have any.
+// The cuDNN version and the device of a plan: a value, so that tests can choose any.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ struct fp8_e8m0 {
     std::uint8_t bits = 0;
 };
 
-// Calls visit with a value of the C++ type that the elements have; narrow types come as their bits.
+// Calls visit with a value of the elements' C++ type; narrow types as their bits.
 template <class Visit>
 auto with_element_type(DataType_t type, Visit const& visit) {
     switch (type) {
@@ -49,7 +49,7 @@ void write(void* data, std::int64_t index, T value) {
     std::memcpy(static_cast<char*>(data) + index * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
 }
 
-// Rounds to nearest, and to the ends of the range outside of it; NaN becomes 0.
+// Rounds to nearest and saturates; NaN becomes 0.
 template <class T>
 T to_integer_type(double value) {
     if (std::isnan(value)) return 0;
@@ -69,7 +69,7 @@ double widen(T value) {
     return static_cast<double>(value);
 }
 
-// Rounded once, and not to float before.
+// Rounds once, not to float first.
 template <class T>
 T to_eight_bits(double value) {
     T result;

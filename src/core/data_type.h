@@ -8,7 +8,7 @@
 
 namespace cudnn_frontend::core {
 
-// Bytes of one element; 0 for types that have no elements of whole bytes, and for NOT_SET.
+// Bytes of one element; 0 for NOT_SET and for types whose elements are not whole bytes.
 std::int64_t size_of(DataType_t type);
 
 bool is_floating_point(DataType_t type);  // of 16 bits or more
@@ -19,11 +19,11 @@ bool is_half(DataType_t type);            // HALF or BFLOAT16
 // INT32, INT64, UINT8, INT8, BOOLEAN.
 bool has_host_elements(DataType_t type);
 
-// The element at the given index, counted in elements.
+// The element at an index, counted in elements.
 double load(DataType_t type, void const* data, std::int64_t index);
 void store(DataType_t type, void* data, std::int64_t index, double value);
 
-// Integers keep all 64 bits on this way.
+// The same for integers, which keep all 64 bits.
 std::int64_t load_integer(DataType_t type, void const* data, std::int64_t index);
 
 double to_double(detail::Scalar const& scalar);

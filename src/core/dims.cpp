@@ -46,7 +46,7 @@ Dims packed_strides(Dims const& dim) {
     std::int64_t next = 1;
     for (std::size_t i = dim.size(); i-- > 0;) {
         stride[i] = next;
-        next = multiply(next, dim[i]).value_or(0);  // a rule refuses tensors of such a size
+        next = multiply(next, dim[i]).value_or(0);  // tensors of such a size break a rule
     }
     return stride;
 }
@@ -55,7 +55,7 @@ bool overlaps_itself(Dims const& dim, Dims const& stride) {
     std::vector<std::size_t> order(dim.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return stride[a] < stride[b]; });
-    std::int64_t reached = 0;  // the largest index that the dims of smaller stride reach
+    std::int64_t reached = 0;  // the largest index within the dims of smaller stride
     for (std::size_t const i : order) {
         if (dim[i] == 1) continue;
         if (stride[i] <= reached) return true;

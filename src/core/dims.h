@@ -1,4 +1,4 @@
-// Sizes and strides of tensors, with arithmetic that notices overflow.
+// Dims and strides of tensors, with arithmetic that detects overflow.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@ namespace cudnn_frontend::core {
 
 using Dims = std::vector<std::int64_t>;
 
-inline constexpr std::size_t kMaxRank = 8;  // dims of a tensor
+inline constexpr std::size_t kMaxRank = 8;  // of a tensor
 
-// The product of the sizes; nothing where it passes int64. An empty list has one element.
+// The product of the sizes, empty on overflow. An empty list has one element.
 std::optional<std::int64_t> volume(Dims const& dim);
 
-// One past the largest element index that the strides reach, nothing where it passes int64. All sizes are positive.
+// One past the largest element index that the strides reach, empty on overflow. All sizes are positive.
 std::optional<std::int64_t> span_of(Dims const& dim, Dims const& stride);
 
 // Row-major strides without gaps.
 Dims packed_strides(Dims const& dim);
 
-// Whether two different indices can reach one element. Exact for strides that nest; a layout that does not nest counts
-// as overlapping.
+// Whether two different indices can reach one element. Exact for nested strides; any other layout counts as
+// overlapping.
 bool overlaps_itself(Dims const& dim, Dims const& stride);
 
 // Whether the list has each index from 0 to count - 1 once.

@@ -8,21 +8,21 @@
 
 namespace cudnn_frontend::core::environment {
 
-// SDPA_GRAPH_CUDNN_PATH: the libcudnn to open, a file or its folder, and no other. Empty where it is not set.
+// SDPA_GRAPH_CUDNN_PATH: the only libcudnn to open, as a file or its folder. Empty where it is not set.
 std::string chosen_cudnn();
 
-// SDPA_GRAPH_IGNORE_LIMITS: graphs go to cuDNN in spite of the table of limits.
+// SDPA_GRAPH_IGNORE_LIMITS: skips the table of limits, so that cuDNN gets every graph.
 bool ignores_limits();
 
-// SDPA_GRAPH_CHECK_INDICES: whether runs on a GPU look at lengths, offsets, page tables and factors of 8-bit attention
-// first; 0 counts as not set.
+// SDPA_GRAPH_CHECK_INDICES: whether runs on a GPU first check lengths, offsets, page tables and FP8 factors; 0 counts
+// as not set.
 bool checks_indices();
 
 // SDPA_GRAPH_KEPT_GRAPHS: how many lowered graphs and their plans are kept for graphs that are built again; 64 where it
-// is not set or no number.
+// is not set or not a number.
 std::size_t kept_graphs();
 
-// CUDNN_FRONTEND_LOG_INFO: a number above 0 asks for the log; 0 where it is not set or no number.
+// CUDNN_FRONTEND_LOG_INFO: a number above 0 enables the log; 0 where it is not set or not a number.
 int log_level();
 // CUDNN_FRONTEND_LOG_FILE: stdout, stderr or a file; without it there is no log.
 std::string log_file();

@@ -22,13 +22,13 @@ struct Format {
 constexpr Format kE4m3{3, -6, 448.0, 0x7e, 0x7f};
 constexpr Format kE5m2{2, -14, 57344.0, 0x7b, 0x7f};
 
-// Of a finite number other than 0: that of the greatest power of two in it. Below double's normal numbers it is far
-// below every format's smallest, and need not be exact.
+// The exponent of a finite number other than 0. That of a subnormal double is far below every format's smallest, and
+// need not be exact.
 int exponent_of(double magnitude) { return static_cast<int>(std::bit_cast<std::uint64_t>(magnitude) >> 52) - 1023; }
 
 double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52); }
 
-// Numbers of one exponent are multiples of a step, and the bits count these multiples from exponent to exponent.
+// Numbers of one exponent are multiples of a step; the bits count these multiples on across exponents.
 unsigned bits_of_magnitude(double magnitude, Format const& format) {
     if (magnitude >= format.largest) return format.largest_bits;
     int const exponent = std::max(exponent_of(magnitude), format.smallest_exponent);

@@ -1,5 +1,5 @@
-// Conversions to and from the 8-bit floating-point formats: to nearest, ties to even; beyond the largest finite number
-// to that number, infinity with it. NaN stays NaN.
+// Conversions to and from the 8-bit floating-point formats: round to nearest, ties to even; saturating, infinity too.
+// NaN stays NaN.
 #pragma once
 
 #include <cstdint>

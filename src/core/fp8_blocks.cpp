@@ -1,4 +1,4 @@
-// How a program makes block-scaled tensors of its numbers.
+// Quantization of numbers to block-scaled tensors, and back.
 #include "core/block_scale.h"
 #include "core/data_type.h"
 
@@ -20,8 +20,8 @@ bool can_have_blocks(DataType_t type, Dims const& dim, int axis) {
     return core::volume(core::padded_block_dims(dim, static_cast<std::size_t>(axis))).has_value();
 }
 
-// Calls visit(index of the number, index of its scale) for each number; those of a block are not next to each other
-// where the axis is 2.
+// Calls visit(index of the number, index of its scale) for each number; numbers of one block are not adjacent where the
+// axis is 2.
 template <class Visit>
 void for_each_number(Dims const& dim, std::size_t axis, Visit const& visit) {
     Dims const scales = core::padded_block_dims(dim, axis);

@@ -1,4 +1,4 @@
-// How scales of 8-bit floating point are picked.
+// The choice of FP8 scales.
 #include <cudnn_frontend/fp8.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ float fp8_largest(DataType_t type) {
 Fp8_scale fp8_scale(DataType_t type, float amax, int margin) {
     float const largest = fp8_largest(type);
     if (largest == 0.0f || !std::isfinite(amax) || amax <= 0.0f) return {};
-    // Both factors have to be normal numbers, whatever the magnitude and the margin.
+    // Keeps both factors normal numbers for any magnitude and margin.
     constexpr int kMost = 126;
     double const ratio = double{largest} / double{amax};
     int const exponent = std::clamp(std::ilogb(ratio) - std::clamp(margin, -2 * kMost, 2 * kMost), -kMost, kMost);

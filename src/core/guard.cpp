@@ -6,7 +6,7 @@
 
 namespace cudnn_frontend::core {
 
-// A text short enough for a string that allocates nothing.
+// The text is short enough for std::string to allocate nothing.
 static error_t out_of_memory() noexcept { return {error_code_t::GRAPH_EXECUTION_FAILED, "out of memory"}; }
 
 error_t error_of_exception() noexcept {

@@ -1,11 +1,11 @@
-// The border to the caller: what is thrown within, in practice lack of memory, becomes an error.
+// The boundary to the caller: an exception from within, in practice lack of memory, becomes an error.
 #pragma once
 
 #include <cudnn_frontend/status.h>
 
 namespace cudnn_frontend::core {
 
-// Of the exception that is being handled.
+// The error for the exception that is being handled.
 error_t error_of_exception() noexcept;
 
 template <class Body>
@@ -17,7 +17,7 @@ error_t guarded(Body const& body) noexcept {
     }
 }
 
-// For calls that cannot return an error: the fallback's result stands for it.
+// For calls that cannot return an error: they return the fallback's result.
 template <class Body, class Fallback>
 auto guarded_or(Fallback const& fallback, Body const& body) -> decltype(body()) {
     try {

@@ -1,5 +1,5 @@
-// Conversions between float and the 16-bit formats, round to nearest even, branch-free enough to vectorize. No number
-// below float's normal range occurs on the way, so that they are right where the process flushes such to zero.
+// Conversions between float and the 16-bit formats, round to nearest even, with few enough branches to vectorize. No
+// intermediate result is a subnormal float, so that they are right where the process flushes those to zero.
 #pragma once
 
 #include <bit>

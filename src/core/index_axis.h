@@ -1,5 +1,5 @@
-// The index that a value of a score modifier is: asked of the nodes that a program writes and of the operations that
-// are made of them.
+// The index that a value of a score modifier holds: found in the nodes that a program writes, and in the operations
+// that they expand to.
 #pragma once
 
 #include <cudnn_frontend/types.h>
@@ -11,15 +11,15 @@ namespace cudnn_frontend::core {
 // The pointwise step that writes a value.
 template <class Id>
 struct PointwiseStep {
-    PointwiseMode_t mode = PointwiseMode_t::NOT_SET;  // also of a value that no such step writes
-    std::int64_t axis = -1;                           // of GEN_INDEX
+    PointwiseMode_t mode = PointwiseMode_t::NOT_SET;  // also for a value that no such step writes
+    std::int64_t axis = -1;                           // for GEN_INDEX
     Id first{}, second{};
 };
 
-constexpr int kMostIndexSums = 6;  // that are followed: their paths double with each
+constexpr int kMostIndexSums = 6;  // that are followed: each doubles the paths
 
-// The axis of the index that the value is, to which anything but an index may have been added; -1 of all else.
-// step_of(value) gives the step that writes it.
+// The axis of the index that the value holds, to which anything but another index may have been added; -1 for all other
+// values. step_of(value) gives the step that writes a value.
 template <class Id, class StepOf>
 std::int64_t index_axis(Id value, StepOf const& step_of, int most_sums = kMostIndexSums) {
     PointwiseStep<Id> const step = step_of(value);

@@ -11,7 +11,7 @@
 namespace cudnn_frontend {
 namespace {
 
-// The stream that the environment names. It lives as long as the process, since others write from their destructors.
+// The stream that the environment names. It is never destroyed, since destructors of static objects may log.
 std::ostream& open_stream(std::string const& file) {
     if (file == "stderr") return std::cerr;
     if (file.empty() || file == "stdout") return std::cout;

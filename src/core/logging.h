@@ -1,4 +1,4 @@
-// What the library writes to the log, whole lines at a time.
+// Writes to the log, whole lines at a time.
 #pragma once
 
 #include <string>

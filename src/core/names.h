@@ -1,4 +1,4 @@
-// The one table of enumerator names: JSON, printing and messages read it.
+// The one table of enumerator names, for JSON, printing and messages.
 #pragma once
 
 #include <cudnn_frontend/status.h>
@@ -14,7 +14,7 @@ namespace cudnn_frontend::core {
 template <class Enum>
 std::span<char const* const> names_of();
 
-// Numbers can be cast to enumerations that do not have them.
+// Whether the enumeration has this value: any number can be cast to it.
 template <class Enum>
 bool is_known(Enum value) {
     return static_cast<std::size_t>(value) < names_of<Enum>().size();

@@ -1,4 +1,4 @@
-// What the pointwise modes take.
+// The operands of the pointwise modes.
 #pragma once
 
 #include <cudnn_frontend/types.h>
@@ -7,7 +7,7 @@
 
 namespace cudnn_frontend::core {
 
-// 1 for modes that are not known.
+// 1 for unknown modes.
 std::size_t operand_count(PointwiseMode_t mode);
 
 }  // namespace cudnn_frontend::core

@@ -1,4 +1,4 @@
-// A value or the error that stands in its place.
+// A value, or an error in its place.
 #pragma once
 
 #include <cudnn_frontend/status.h>
@@ -19,7 +19,7 @@ class [[nodiscard]] Result {
     T& value() & { return std::get<T>(content_); }
     T const& value() const& { return std::get<T>(content_); }
     T&& value() && { return std::get<T>(std::move(content_)); }
-    // Leaves `place` as it was where there is no value.
+    // Leaves `place` unchanged if there is no value.
     error_t move_to(T& place) && {
         if (is_good()) place = std::get<T>(std::move(content_));
         return error();

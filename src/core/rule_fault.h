@@ -1,4 +1,4 @@
-// Errors of the rules on runs in docs/spec.md: the id stands in the text and beside it.
+// Errors of the rules on runs in docs/spec.md, with the rule's id both in the text and as a member.
 #pragma once
 
 #include <cudnn_frontend/status.h>
@@ -12,7 +12,7 @@ inline error_t rule_fault(error_code_t code, char const* rule, std::string const
     return {code, std::string("[") + rule + "] " + text, {rule, "", tensor}};
 }
 
-// Several faults are one error, that of the first, with a line for each.
+// Collects several faults in one error: the code and place of the first, a line for each.
 inline void add_fault(error_t& all, error_t fault) {
     if (all.is_good()) all = std::move(fault);
     else all.err_msg += "\n" + fault.err_msg;

@@ -1,5 +1,5 @@
-// Conversions between float and double that keep numbers below float's normal range also where the process flushes such
-// to zero, as programs do that were linked with -ffast-math.
+// Conversions between float and double that keep subnormal floats also where the process flushes them to zero, as
+// programs linked with -ffast-math do.
 #pragma once
 
 #include <bit>

@@ -9,14 +9,14 @@
 namespace cudnn_frontend::core {
 namespace {
 
-// Joins what was started, also when starting the next thread fails.
+// The threads join on destruction, also if starting the next one fails.
 std::vector<std::jthread> start_helpers(std::int64_t count, auto const& work) {
     std::vector<std::jthread> helpers;
     try {
         helpers.reserve(static_cast<std::size_t>(count));
         for (int worker = 1; worker <= count; ++worker) helpers.emplace_back(work, worker);
     } catch (std::exception const&) {
-        // The workers that did start take over the tasks of those that did not.
+        // The workers that did start do all the tasks.
     }
     return helpers;
 }

@@ -1,4 +1,4 @@
-// Work spread over threads.
+// A parallel loop.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace cudnn_frontend::core {
 
-// Calls task(context, worker, index) for each index below count, workers counting from 0 to at most threads - 1. A
-// worker runs one task at a time; the calling thread is worker 0. Where threads cannot be had, fewer do all the work.
+// Calls task(context, worker, index) for each index below count, with workers from 0 to at most threads - 1. A worker
+// runs one task at a time; the calling thread is worker 0. If threads cannot be started, fewer do all the work.
 void run_tasks(int threads, std::int64_t count, void (*task)(void* context, int worker, std::int64_t index),
                void* context);
 

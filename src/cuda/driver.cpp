@@ -8,7 +8,7 @@
 namespace cudnn_frontend::cuda {
 namespace {
 
-// Makes a call of the driver, where there is one.
+// Calls the driver, if there is one.
 template <class Call>
 error_t ask(char const* what, Call const& call) {
     auto const found = driver();
@@ -20,7 +20,7 @@ error_t make_event(CUevent& event) {
     return ask("making a CUDA event", [&](Driver const& cuda) { return cuda.create_event(&event, CU_EVENT_DEFAULT); });
 }
 
-// Destructors have nobody to tell.
+// For destructors, which cannot report an error.
 template <class Call>
 void release(Call const& call) {
     if (auto const found = driver(); found.is_good()) call(*found.value());
@@ -81,8 +81,8 @@ Result<std::shared_ptr<DeviceMemory const>> allocate(std::size_t bytes) {
     return std::shared_ptr<DeviceMemory const>(std::make_shared<DeviceMemory>(address));
 }
 
-// The copy returns when the bytes left the host's memory, not when they are there: a stream that does not wait for the
-// default one could run a plan before.
+// The copy returns when the bytes have left the host's memory, before they have arrived: a stream that does not wait
+// for the default one could run a plan too early.
 error_t upload(DeviceMemory const& memory, std::size_t offset, std::span<std::byte const> bytes) {
     SDPA_GRAPH_TRY(ask("copying to the GPU", [&](Driver const& cuda) {
         return cuda.copy_to_device(memory.address + offset, bytes.data(), bytes.size());

@@ -1,4 +1,4 @@
-// What this library asks of the CUDA driver itself: memory for tables, clocks, and CUDA graphs. cuDNN does the rest.
+// What this library uses the CUDA driver for: memory for tables, timing, and CUDA graphs. cuDNN does the rest.
 #pragma once
 
 #include "cuda/driver_table.h"
@@ -10,7 +10,7 @@
 
 namespace cudnn_frontend::cuda {
 
-// Whether a CUDA driver with a device is there. Loads the driver, for good.
+// Success if there is a CUDA driver with a device. Loads the driver, which is never unloaded.
 error_t check_driver();
 
 // How many devices there are, at least one. Loads the driver, for good.
@@ -20,7 +20,7 @@ Result<int> device_count();
 // plan offline on a machine that has a driver and no GPU.
 bool may_have_gpu();
 
-// Makes the device's context the thread's, where it has none: threads that have made no CUDA call yet.
+// Makes the device's context current if the thread has none, as threads that have made no CUDA call yet.
 error_t use_device(int ordinal);
 
 Result<int> memory_bus_width(int ordinal);  // bits
@@ -38,7 +38,7 @@ struct DeviceMemory {
 Result<std::shared_ptr<DeviceMemory const>> allocate(std::size_t bytes);
 error_t upload(DeviceMemory const& memory, std::size_t offset, std::span<std::byte const> bytes);
 
-// Reads GPU memory; what streams still write there has to be waited for.
+// Reads GPU memory. Does not wait for streams that still write there.
 error_t download(std::span<std::byte> to, void const* from);
 error_t wait_for(CUstream stream);
 Result<bool> is_capturing(CUstream stream);
@@ -56,7 +56,7 @@ struct CudaGraph {
 
 Result<std::shared_ptr<CudaGraph const>> make_cuda_graph();
 
-// Two points in a stream's time.
+// Times work on a stream, between two events.
 class StreamClock {
    public:
     static Result<std::shared_ptr<StreamClock>> make(CUstream stream);

@@ -5,7 +5,7 @@
 namespace cudnn_frontend::cuda {
 namespace {
 
-// <cuda.h> gives a function's newest form the plain name; the driver knows each form by a name of its own.
+// <cuda.h> maps the plain name of a function to its newest version; the driver exports each version under its own name.
 std::string fill(Driver& driver, SharedObject const& object) {
     std::string missing;
     auto const find = [&]<class Function>(Function& function, char const* name) {
@@ -39,7 +39,7 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.create_event, "cuEventCreate");
     find(driver.record_event, "cuEventRecord");
     find(driver.wait_for_event, "cuEventSynchronize");
-    find(driver.elapsed, "cuEventElapsedTime");  // the form that drivers older than 12.8 have too
+    find(driver.elapsed, "cuEventElapsedTime");  // the version that drivers older than 12.8 have too
     find(driver.destroy_event, "cuEventDestroy_v2");
     return missing;
 }
@@ -60,7 +60,7 @@ Result<Driver> open_driver(std::string const& file) {
 }
 
 Result<Driver const*> driver() {
-    // Never destroyed: memory may be freed while static objects die.
+    // Never destroyed: destructors of static objects may free memory.
     static Result<Driver> const& opened = *new Result<Driver>(open_driver("libcuda.so.1"));
     if (opened.is_bad()) return opened.error();
     return &opened.value();

@@ -9,7 +9,7 @@
 
 namespace cudnn_frontend::cuda {
 
-// Lives as long as the process, as libcuda does once it is opened.
+// Lives as long as the process, like libcuda once it is opened.
 struct Driver {
     decltype(&cuInit) init = nullptr;
     decltype(&cuDriverGetVersion) get_version = nullptr;
@@ -50,11 +50,11 @@ struct Driver {
 
 Result<Driver> open_driver(std::string const& file);
 
-// Opens libcuda.so.1 on the first call; later calls give the same answer. Only a target that uses a GPU may call it:
-// beside the real driver, offline planning does not work.
+// Opens libcuda.so.1 on the first call; later calls return the same result. Only for targets that use a GPU: once the
+// real driver is loaded, offline planning does not work.
 Result<Driver const*> driver();
 
-// Success where the result is. Else "<what> failed: CUDA_ERROR_X: <explanation>".
+// Success if the result is; else "<what> failed: CUDA_ERROR_X: <explanation>".
 error_t driver_error(Driver const& driver, CUresult result, std::string const& what);
 
 }  // namespace cudnn_frontend::cuda

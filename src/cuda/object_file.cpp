@@ -28,7 +28,7 @@ bool is_elf_64(Elf64_Ehdr const& header) {
            header.e_phentsize == sizeof(Elf64_Phdr);
 }
 
-// How many bytes the segments reach into the file; the largest number where their table itself is cut off.
+// The size that the file needs for its segments; the largest number if their table itself is cut off.
 std::uint64_t bytes_needed(std::ifstream& file, Elf64_Ehdr const& header) {
     std::uint64_t needed = 0;
     for (std::uint64_t i = 0; i < header.e_phnum; ++i) {

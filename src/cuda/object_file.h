@@ -1,4 +1,4 @@
-// What is looked at before the loader gets a file: it waits for ever on a pipe, and a library that was cut off ends the
+// Checks of a file before the loader opens it: the loader would block on a pipe, and a truncated library would end the
 // program with a bus error.
 #pragma once
 
@@ -6,10 +6,10 @@
 
 namespace cudnn_frontend::cuda {
 
-// Empty where the file is one, or is not there: of that the loader tells.
+// Empty if it is a regular file, or does not exist, which the loader reports.
 std::string problem_of_kind(std::string const& path);
 
-// The same, and of a library that its segments are all there. Other files are the loader's to refuse.
+// The same, and that a library is not truncated. The loader refuses other files.
 std::string problem_of_object_file(std::string const& path);
 
 }  // namespace cudnn_frontend::cuda

@@ -15,7 +15,7 @@ namespace {
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// The loader's message names the file first, as the messages that quote it do.
+// The loader's message without the file name in front, which the messages that quote it have.
 std::string last_problem(std::string const& file) {
     char const* const problem = dlerror();
     std::string text = problem == nullptr ? "unknown" : problem;
@@ -34,7 +34,7 @@ int collect(dl_phdr_info* info, std::size_t, void* data) {
     return 0;
 }
 
-// The file that the loader comes to first; empty where it is in no folder that the loader names.
+// The first file of that name on the loader's search path; empty if there is none in the folders that the loader lists.
 std::string first_found(std::string const& file) {
     if (file.find('/') != std::string::npos) return file;
     for (std::string const& folder : running_program().search_folders()) {
@@ -47,8 +47,8 @@ std::string first_found(std::string const& file) {
 
 }  // namespace
 
-// NOW, since a library that lacks something then fails here, with a message; bound late, it would end the program.
-// LOCAL, since all is looked up through handles: the program's own symbols and those of another copy stay apart.
+// NOW: a library with missing symbols then fails here, with a message; with lazy binding it would end the program.
+// LOCAL: all symbols are looked up through handles, apart from the program's own and another copy's.
 SharedObject open_object(std::string const& file) {
     if (SharedObject loaded = loaded_object(file.c_str())) return loaded;
     if (std::string problem = problem_of_object_file(first_found(file)); !problem.empty()) return {nullptr, problem};
@@ -58,7 +58,7 @@ SharedObject open_object(std::string const& file) {
 }
 
 SharedObject loaded_object(char const* name) {
-    // To compare it with what is loaded, the loader opens the file, though it does not map it.
+    // The loader opens the file, without mapping it, to compare it with what is loaded.
     if (std::string problem = problem_of_kind(first_found(name)); !problem.empty()) return {nullptr, problem};
     SharedObject object{dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD), ""};
     if (!object) object.problem = "it is not loaded";
@@ -84,7 +84,7 @@ std::vector<std::string> SharedObject::search_folders() const {
     if (handle == nullptr || dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) != 0) return {};
     std::vector<std::max_align_t> memory(size.dls_size / sizeof(std::max_align_t) + 1);
     auto* const info = reinterpret_cast<Dl_serinfo*>(memory.data());
-    *info = size;  // the loader reads its own answer back
+    *info = size;  // dlinfo() reads it
     if (dlinfo(handle, RTLD_DI_SERINFO, info) != 0) return {};
     Dl_serpath const* const paths = info->dls_serpath;
     std::vector<std::string> folders;

@@ -1,4 +1,4 @@
-// What the loader knows of shared objects. An object that was opened is never closed.
+// Shared objects and the dynamic loader. An object that was opened is never closed.
 #pragma once
 
 #include <dlfcn.h>
@@ -16,23 +16,23 @@ struct SharedObject {
 
     explicit operator bool() const { return handle != nullptr; }
 
-    // Null where the object has no such function.
+    // Null if the object has no such function.
     template <class Function>
     Function find(char const* name) const {
         static_assert(std::is_pointer_v<Function>);
         return reinterpret_cast<Function>(dlsym(handle, name));
     }
-    // As the loader found it.
+    // The path under which the loader found it.
     std::string path() const;
-    // Where the loader looks for what this object opens by name, besides its cache.
+    // Where the loader looks for libraries that this object opens by name, besides the loader's cache.
     std::vector<std::string> search_folders() const;
 };
 
 SharedObject open_object(std::string const& file);
-// What the process has loaded under that name already; nothing is loaded.
+// The object that the process has already loaded under that name; loads nothing.
 SharedObject loaded_object(char const* name);
 SharedObject running_program();
-// Paths of all loaded objects whose file names start like this.
+// The paths of all loaded objects whose file names start so.
 std::vector<std::string> loaded_paths(std::string_view name_start);
 
 }  // namespace cudnn_frontend::cuda

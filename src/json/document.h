@@ -1,4 +1,4 @@
-// The names that belong to the document itself. Those of fields, ports and nodes come from the tables of src/nodes.
+// The names of the document format itself. Those of fields, ports and nodes come from the tables of src/nodes.
 #pragma once
 
 #include "json/value.h"
@@ -36,12 +36,12 @@ inline constexpr char const* kTensorIdPattern = "^t(0|[1-9][0-9]*)$";
 
 inline constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxDepth = 64;
-inline constexpr std::size_t kMaxMembers = 1'000'000;  // of one object or array: so many tensors, so many nodes
+inline constexpr std::size_t kMaxMembers = 1'000'000;  // of one object or array: bounds tensors and nodes
 inline constexpr std::size_t kMaxValues = 8'000'000;
 
 inline std::string tensor_id(std::size_t index) { return "t" + std::to_string(index); }
 
-// What every node has, whatever its kind.
+// The fields of every node, whatever its kind.
 std::span<nodes::Field const> node_fields();
 
 }  // namespace cudnn_frontend::json

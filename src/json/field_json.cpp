@@ -22,7 +22,7 @@ char const* enumerator_name(Field const& field, std::int64_t ordinal) {
                                                                             : "?";
 }
 
-// Reads one value of one field; each function returns nothing after it added a problem.
+// Reads the value of one field; each function returns an empty value after adding a problem.
 class FieldReader {
    public:
     FieldReader(Field const& field, Problems& problems) : field_(field), problems_(problems) {}

@@ -10,11 +10,11 @@ namespace cudnn_frontend::json {
 
 Json to_json(nodes::Field const& field, nodes::FieldValue const& value);
 
-// Nothing where the JSON does not fit the field, which is added to the problems.
+// Empty if the JSON does not fit the field, which is added to the problems.
 std::optional<nodes::FieldValue> from_json(nodes::Field const& field, Json const& value, Place const& place,
                                            Problems& problems);
 
-// Bit for bit: 0.0 and -0.0 differ, and a NaN is itself.
+// Compares bits: 0.0 and -0.0 differ, and a NaN equals itself.
 bool same(nodes::FieldValue const& a, nodes::FieldValue const& b);
 
 }  // namespace cudnn_frontend::json

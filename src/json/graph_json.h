@@ -1,4 +1,4 @@
-// GraphSpec <-> JSON text, driven by the node schema. The only place that sees the JSON library.
+// GraphSpec <-> JSON text, driven by the node schema. No other layer sees the JSON library.
 #pragma once
 
 #include "core/result.h"
@@ -11,10 +11,10 @@
 
 namespace cudnn_frontend::json {
 
-// Two spaces of indent, keys in a fixed order, a line for each field that differs from its default.
+// Indented by two spaces, keys in a fixed order, only fields that differ from their defaults.
 std::string write_graph(nodes::GraphSpec const& spec);
 
-// Refuses what it does not know: an error names the JSON pointer of the place.
+// Unknown members and values are errors, located by a JSON pointer.
 Result<nodes::GraphSpec> read_graph(std::string_view text);
 
 // The JSON Schema of the format, made from the node schema.

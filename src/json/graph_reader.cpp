@@ -21,7 +21,7 @@ std::string unknown(char const* what, std::string_view name) {
     return std::string("the unknown ") + what + " " + excerpt(std::string(name));
 }
 
-// The number in a tensor's id; nothing for other text, such as "t01", so that each tensor has one id.
+// The number in a tensor's id; empty for other text, such as "t01", so that each tensor has one id.
 std::optional<std::size_t> index_of(std::string_view id) {
     std::size_t index = 0;
     if (id.empty()) return std::nullopt;
@@ -112,7 +112,7 @@ class Reader {
         if (tensors != nullptr) spec_.tensors.resize(tensors->members().size());
     }
 
-    // Reads the members that the table names into the object. The others, whose names are given, go to read_other.
+    // Reads the members that the table names into the object. Members with one of the other names go to read_other.
     template <class ReadOther>
     void read_fields(Json const& value, Place const& place, std::span<nodes::Field const> fields, void* object,
                      Names const& others, ReadOther read_other) {
@@ -148,7 +148,7 @@ class Reader {
         check_ragged_offsets(place);
     }
 
-    // Without chains there are no cycles, which would keep their tensors alive forever.
+    // Offsets that have no offsets of their own form no cycles, which would keep their tensors alive forever.
     void check_ragged_offsets(Place const& place) {
         for (std::size_t i = 0; i < spec_.tensors.size(); ++i) {
             nodes::TensorId const offset = spec_.tensors[i].ragged_offset;
@@ -204,7 +204,7 @@ class Reader {
                     });
     }
 
-    // The tag says what the rest of the node may be: without it nothing of the node is read.
+    // The rest of the node depends on its tag: without one, nothing else is read.
     NodeSchema const* read_tag(Json const& node, Place const& place) {
         Names tags;
         for (NodeSchema const* schema : nodes::all_schemas()) tags.push_back(schema->tag);

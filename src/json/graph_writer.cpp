@@ -11,7 +11,7 @@ void append_unless_empty(Json& object, char const* name, Json members) {
     if (!members.members().empty()) object.append(name, std::move(members));
 }
 
-// Appends the fields that differ from those of an object with defaults.
+// Appends the fields that differ from their defaults.
 void append_fields(Json& members, std::span<nodes::Field const> fields, void const* object, void const* defaults) {
     for (nodes::Field const& field : fields) {
         nodes::FieldValue const value = field.get(object);

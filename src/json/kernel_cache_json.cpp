@@ -37,7 +37,7 @@ bool has_members(Json const& value, Place const& place, Names const& names, Prob
     return problems.none();
 }
 
-// What a member has to be, once it is known to be there.
+// Checks a member that is known to exist.
 template <class Test>
 void check(Json const& object, Place const& place, char const* name, Test test, char const* needed,
            Problems& problems) {

@@ -1,4 +1,4 @@
-// What a kernel cache holds, as JSON text.
+// The content of a kernel cache as JSON text.
 #pragma once
 
 #include "core/result.h"
@@ -17,7 +17,7 @@ struct StoredKernels {
 
 std::string write_kernels(StoredKernels const& kernels);
 
-// Refuses what it does not know: an error names the JSON pointer of the place.
+// Unknown members and values are errors, located by a JSON pointer.
 Result<StoredKernels> read_kernels(std::string_view text);
 
 }  // namespace cudnn_frontend::json

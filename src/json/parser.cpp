@@ -21,7 +21,7 @@ std::string line_and_column(std::string_view text, std::size_t offset) {
     return "line " + std::to_string(line) + ", column " + std::to_string(offset - line_start + 1);
 }
 
-// The library's sentence without its prefix and without the text that it echoes, which may be anything of any length.
+// The library's message without its prefix and without the input that it quotes, which may be of any length.
 std::string complaint(std::string_view what) {
     if (auto const dash = what.find(" - "); dash != std::string_view::npos) {
         what.remove_prefix(dash + 3);
@@ -35,8 +35,8 @@ std::string complaint(std::string_view what) {
     return text.size() <= kLongestComplaint ? text : text.substr(0, kLongestComplaint) + "...";
 }
 
-// Makes the value from the library's events. The library's own handler has neither limits nor an eye for members that
-// stand twice.
+// Builds the value from the library's events. The library's own handler has no limits and does not detect duplicate
+// members.
 class Builder final : public nlohmann::json_sax<nlohmann::json> {
    public:
     Builder(std::string_view text, Problems& problems) : text_(text), problems_(problems) {}
@@ -126,7 +126,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
         }
     }
 
-    // Of the innermost container that is open.
+    // The JSON pointer of the innermost open container.
     std::string pointer() const {
         std::string text;
         for (std::size_t level = 0; level + 1 < open_.size(); ++level) {
@@ -141,7 +141,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     Problems& problems_;
     Json root_;
     std::vector<Json*> open_;  // from the root inwards
-    std::string name_;         // of the member whose value comes next
+    std::string name_;         // the member whose value comes next
     std::size_t values_ = 0;
 };
 
@@ -152,12 +152,12 @@ Json parse(std::string_view text, Problems& problems) {
         problems.add("", std::to_string(text.size()) + " bytes", "at most " + std::to_string(kMaxBytes));
         return {};
     }
-    // The library takes a zero byte for the end and does not look at what follows.
+    // The library takes a zero byte for the end and ignores what follows.
     if (auto const zero = text.find('\0'); zero != std::string_view::npos) {
         problems.add(line_and_column(text, zero), "a zero byte", "JSON text");
         return {};
     }
-    // Which words the library has for this depends on its version.
+    // The library's own message for this depends on its version.
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         problems.add(line_and_column(text, text.size()), "no text", "JSON text");
         return {};

@@ -8,7 +8,7 @@
 
 namespace cudnn_frontend::json {
 
-// The value, complete only where no problem was added. Members that stand twice are kept twice, and reported.
+// The value, complete only if no problem was added. Duplicate members are both kept, and reported.
 Json parse(std::string_view text, Problems& problems);
 
 }  // namespace cudnn_frontend::json

@@ -15,7 +15,7 @@ constexpr std::size_t kLineWidth = 100;
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kExcerptBytes = 60;
 
-// With a fraction or an exponent always, so that it reads back as floating point and -0.0 keeps its sign.
+// Always with a fraction or an exponent, so that it reads back as floating point and -0.0 keeps its sign.
 std::string number_text(double value) {
     std::string text = core::shortest_text(value);
     return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
@@ -69,7 +69,7 @@ class Printer {
         close(']');
     }
 
-    // On one line, or on lines that are filled up.
+    // On one line, or filling lines.
     void print_plain_list(Json::List const& list) {
         std::string line = "[";
         for (Json const& element : list) line += (line.size() > 1 ? ", " : "") + plain_text(element);

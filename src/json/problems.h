@@ -1,4 +1,4 @@
-// What is wrong with a document: a place in it for each finding, and the error that names them all.
+// The problems of a document, each with its place, and one error that lists them all.
 #pragma once
 
 #include "core/result.h"
@@ -13,15 +13,15 @@
 
 namespace cudnn_frontend::json {
 
-// A place in the document as the way to it. Lives on the stack of the functions that read; text is made only for a
-// report.
+// A place in the document, linked to the place that contains it. Lives on the stack of the reading functions; it
+// becomes text only for a report.
 class Place {
    public:
     Place() = default;
     Place operator/(std::string_view member) const { return Place(this, member, 0); }
     Place operator/(std::size_t index) const { return Place(this, {}, index); }
 
-    std::string pointer() const;  // RFC 6901, long and unprintable names shortened
+    std::string pointer() const;  // RFC 6901, with long and unprintable names shortened
 
    private:
     Place(Place const* parent, std::string_view member, std::size_t index)
@@ -40,12 +40,12 @@ class Problems {
 
     void add(std::string const& where, std::string const& found, std::string const& needed,
              std::string const& fix = std::string());
-    // A name that stands in none of the known ones; the fix is the nearest of them.
+    // An unknown name; the fix suggests the nearest known one.
     void add_unknown(std::string const& where, std::string const& found, std::string_view name,
                      std::span<char const* const> known);
 
     bool none() const { return lines_.empty(); }
-    // Enough for one report: whoever loops over the document stops.
+    // Enough for one report: loops over the document stop.
     bool full() const { return lines_.size() >= kMostProblems; }
     error_t to_error() const;
 
@@ -58,7 +58,7 @@ class Problems {
 // One reference token of a JSON pointer.
 std::string pointer_token(std::string_view member);
 
-// The known name with the fewest edits, upper and lower case being alike; nothing where all differ too much.
+// The known name at the smallest edit distance, ignoring case; empty if all differ too much.
 std::optional<std::string_view> nearest_name(std::string_view name, std::span<char const* const> known);
 
 }  // namespace cudnn_frontend::json

@@ -13,20 +13,20 @@
 namespace cudnn_frontend::json {
 namespace {
 
-// The double whose text is the shortest that reads back as the float.
+// The double with the shortest text that reads back as the float.
 double shortest_double(float value) {
     std::string const text = core::shortest_text(value);
     double nearest = 0.0;
     std::from_chars(text.data(), text.data() + text.size(), nearest);
-    // Reading rounds twice, text to double to float, which in rare cases ends at the float beside; and where the
-    // process flushes small numbers to zero, the text of such a number is that of zero.
+    // Reading rounds twice, text to double to float, which in rare cases gives the adjacent float; and where the
+    // process flushes subnormals to zero, so does their text.
     bool const reads_back =
         std::bit_cast<std::uint32_t>(core::narrowed(nearest)) == std::bit_cast<std::uint32_t>(value);
     return reads_back ? nearest : core::widened(value);
 }
 
-// Whether a scalar of the type is written as a number. Those of 8-bit floating point are not: too large ones would be
-// read as the largest.
+// Whether a scalar of the type is written as a number. FP8 is not: reading saturates, so that numbers out of range
+// would go unnoticed.
 bool has_numbers(DataType_t type) {
     return core::has_host_elements(type) && !core::is_fp8(type) && type != DataType_t::FP8_E8M0;
 }

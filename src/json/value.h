@@ -1,5 +1,5 @@
-// A JSON value as a tree. The JSON library's own tree takes memory while it is destroyed, in a destructor that must not
-// throw: where memory runs out, it ends the program. This one only gives memory back.
+// A JSON value as a tree. The JSON library's own tree allocates in its destructor, which must not throw: if memory runs
+// out, the program ends. This one only frees memory.
 #pragma once
 
 #include <concepts>
@@ -20,9 +20,9 @@ struct Member;
 class Json {
    public:
     using List = std::vector<Json>;
-    using Object = std::vector<Member>;  // in the order in which they stand; a name may stand twice
+    using Object = std::vector<Member>;  // in document order; names may repeat
 
-    // Defined apart: here a member of an object is no complete type yet, and clang would need it.
+    // Defined in the source file: Member is incomplete here, which clang does not accept.
     Json();  // null
     Json(std::nullptr_t);
     template <std::same_as<bool> T>
@@ -43,20 +43,20 @@ class Json {
     bool is_object() const { return holds<Object>(); }
     bool is_structured() const { return is_list() || is_object(); }
 
-    // Null where the value is something else. Integers past int64 are unsigned, all others are not.
+    // Null for values of other types. Only integers beyond int64 are unsigned.
     bool const* boolean() const { return std::get_if<bool>(&value_); }
     std::int64_t const* integer() const { return std::get_if<std::int64_t>(&value_); }
     std::uint64_t const* large_integer() const { return std::get_if<std::uint64_t>(&value_); }
     double const* floating() const { return std::get_if<double>(&value_); }
     std::string const* text() const { return std::get_if<std::string>(&value_); }
 
-    // Of a list and of an object; none of any other value.
+    // The elements of a list, the members of an object; none for other values.
     List const& elements() const;
     Object const& members() const;
-    // The object's first member of that name; null where it has none, or is no object.
+    // The object's first member of that name; null if there is none or the value is not an object.
     Json const* find(std::string_view name) const;
 
-    // To a list, and to an object, which the value has to be. The reference holds until the next one is appended.
+    // The value must be a list, or an object. The reference is valid until the next append.
     Json& append(Json element);
     Json& append(std::string name, Json value);
 

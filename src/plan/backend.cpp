@@ -31,7 +31,7 @@ Result<std::shared_ptr<Engine>> Proposal::engine(std::int64_t number, KnobChoice
     return engines_[static_cast<std::size_t>(number)];
 }
 
-// The graph is all that there is to plans of most backends.
+// For backends whose plans consist of nothing but the graph.
 Result<Loaded> Backend::load(PlanningInput const& input, std::string_view) const {
     auto proposal = propose(input);
     if (proposal.is_bad()) return proposal.error();

@@ -1,5 +1,5 @@
-// The seam between planning and those who can run a graph. No type of cuDNN or CUDA stands here: what only one backend
-// understands passes through as an address. docs/adding-a-backend.md walks through it.
+// The interface between planning and the backends. No type of cuDNN or CUDA occurs here: what only one backend
+// understands is passed as an opaque pointer. docs/adding-a-backend.md walks through it.
 #pragma once
 
 #include "core/result.h"
@@ -22,66 +22,66 @@
 
 namespace cudnn_frontend::plan {
 
-// What the caller's work is ordered by: a cuDNN handle on a CUDA target, null on the host.
+// Orders the caller's work: a cuDNN handle on a CUDA target, null on the host.
 using Queue = void*;
-// Where work is put instead of being run: a CUDA graph.
+// Records work in place of running it: a CUDA graph.
 using Recording = void*;
 
 using KnobChoices = std::vector<std::pair<KnobType_t, std::int64_t>>;
 
-// What planning starts from.
+// The input of planning.
 struct PlanningInput {
     nodes::ValidatedGraph const& graph;
     Target const& target;
     Settings const& settings;
 };
 
-// What is known of an engine before it is built.
+// What is known about an engine before it is built.
 struct EngineInfo {
     std::string name;
     std::optional<std::int64_t> number;  // what create_execution_plan() takes
-    KnobChoices knobs;                   // NOT_SET: the library has no name for it
+    KnobChoices knobs;                   // NOT_SET: a knob without a name in this library
     std::vector<BehaviorNote_t> behavior_notes;
     std::vector<NumericalNote_t> numerical_notes;
-    std::int64_t workspace_bytes = 0;  // as far as is known: what is built tells
+    std::int64_t workspace_bytes = 0;  // an estimate; the executable has the exact size
     std::int64_t shared_memory_bytes = 0;
     bool is_deterministic = true;
 };
 
-// One run, after all that is checked of every pack.
+// One run, after the checks that every pack goes through.
 struct Launch {
     Queue queue = nullptr;
-    std::span<void* const> pointers;  // one for each slot of the proposal's layout, in their order
+    std::span<void* const> pointers;  // one for each slot of the proposal's layout, in order
     void* workspace = nullptr;        // workspace_size() bytes
 };
 
-// What an engine builds. Immutable: runs may come from many threads at once.
+// What an engine builds. Immutable: many threads may run it at once.
 class Executable {
    public:
     virtual ~Executable() = default;
 
     virtual std::int64_t workspace_size() const = 0;
-    // Why it cannot run for that queue, found before the pack is looked at.
+    // An error if it cannot run on that queue, found before the pack is checked.
     virtual error_t check_queue(Queue) const { return {}; }
     virtual error_t launch(Launch const& launch) const = 0;
-    // Puts the work into an empty recording, or other addresses into one that holds it.
+    // Adds the work to an empty recording, or updates the addresses in one that has it.
     virtual error_t capture(Launch const& launch, Recording recording) const;
     virtual error_t update(Launch const& launch, Recording recording) const;
-    // Loads what a first run would load; nothing is computed.
+    // Loads what the first run would load; computes nothing.
     virtual error_t warm_up(Queue) const { return {}; }
-    // Measures what is launched on the queue. The host's clock unless said otherwise.
+    // Times work on the queue; by the host's clock unless overridden.
     virtual Result<std::unique_ptr<Stopwatch>> stopwatch(Queue queue) const;
-    // All that Backend::load() needs beside the graph.
+    // Everything that Backend::load() needs besides the graph.
     virtual Result<std::string> serialize() const = 0;
 };
 
-// One way of a backend to run the graph.
+// One way in which a backend can run the graph.
 class Engine {
    public:
     virtual ~Engine() = default;
 
     virtual EngineInfo const& info() const = 0;
-    // Why it must not serve; empty where nothing is known against it.
+    // Why it must not be used; empty if nothing is known against it.
     virtual std::string reason_against() const { return {}; }
     // From many threads at once: graphs that are the same share their engines.
     virtual Result<std::shared_ptr<Executable const>> build() = 0;
@@ -99,15 +99,15 @@ class Proposal {
 
     PackLayout const& layout() const { return *layout_; }
 
-    // The best first. Of the modes, which are at least one, OPENSOURCE asks for what is not cuDNN's.
+    // Best first, for at least one mode. OPENSOURCE stands for engines that are not cuDNN's.
     virtual Result<Engines> engines(std::vector<HeurMode_t> const&) const { return engines_; }
 
-    // Engines by number, which are those below the count; others are an error.
+    // Engines by number, from 0 up to the count; other numbers are an error.
     virtual Result<std::int64_t> engine_count() const { return static_cast<std::int64_t>(engines_.size()); }
     virtual Result<std::vector<Knob>> knobs_of_engine(std::int64_t number) const;
     virtual Result<std::shared_ptr<Engine>> engine(std::int64_t number, KnobChoices const& knobs) const;
 
-    // No engine gave a plan: what was kept of the graph may be at fault.
+    // Called when no engine could be built: drops what was cached for the graph, which may be the cause.
     virtual void forget() const {}
 
    private:
@@ -117,7 +117,7 @@ class Proposal {
     Engines engines_;
 };
 
-// A plan that was stored.
+// A stored plan.
 struct Loaded {
     std::shared_ptr<Proposal const> proposal;
     std::shared_ptr<Engine> engine;
@@ -129,7 +129,7 @@ class Backend {
 
     virtual char const* name() const = 0;
     virtual bool serves(Target const& target) const = 0;
-    // An error says why the backend cannot run the graph.
+    // An error if the backend cannot run the graph.
     virtual Result<std::shared_ptr<Proposal const>> propose(PlanningInput const& input) const = 0;
     // All that a proposal depends on beside the graph: it serves a graph that is built again where this is equal.
     // Nothing where a proposal is good for one graph alone.

@@ -1,5 +1,5 @@
-// Bytes that are written and read back in order: numbers and strings, each string with its length in front. Reading
-// bytes that were cut or changed is an error, never more than that.
+// Numbers and strings as bytes, written and read in order; a string is preceded by its length. Reading truncated or
+// changed bytes gives an error and does no harm.
 #pragma once
 
 #include "core/result.h"
@@ -20,16 +20,16 @@ class BlobWriter {
     std::string bytes_;
 };
 
-// The first fault is kept; from then on numbers are 0 and strings are empty.
+// After the first fault all numbers are 0 and all strings are empty.
 class BlobReader {
    public:
     explicit BlobReader(std::string_view bytes) : rest_(bytes) {}
 
     std::int64_t number();
     std::string_view text();
-    // A number of things, each of which takes at least that many bytes.
+    // The number of elements that follow, each of at least that many bytes.
     std::size_t count(std::size_t smallest_bytes);
-    // Whether all was read, and nothing too much.
+    // Whether exactly all bytes were read.
     bool is_done() const { return is_good_ && rest_.empty(); }
     bool is_good() const { return is_good_; }
 
@@ -38,7 +38,7 @@ class BlobReader {
     bool is_good_ = true;
 };
 
-// A 64-bit FNV-1a hash: it notices every changed byte.
+// A 64-bit FNV-1a hash: any changed byte changes it.
 std::uint64_t checksum(std::string_view bytes);
 
 }  // namespace cudnn_frontend::plan

@@ -6,7 +6,7 @@ namespace cudnn_frontend::plan {
 namespace {
 
 constexpr std::string_view kMagic = "sdpaplan";
-constexpr std::int64_t kFormat = 2;                       // 1 named a plan's knobs in its engine's name alone
+constexpr std::int64_t kFormat = 2;                       // 1 had a plan's knobs only in its engine's name
 constexpr std::size_t kHeaderBytes = kMagic.size() + 16;  // magic, format, checksum of what follows
 
 error_t invalid(std::string const& found) {

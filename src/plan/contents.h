@@ -1,4 +1,4 @@
-// Checks of what a pack's memory holds, for backends whose memory the host cannot read.
+// Checks of the contents of a pack's memory, for backends whose memory the host cannot read.
 #pragma once
 
 #include "core/result.h"
@@ -10,10 +10,10 @@
 
 namespace cudnn_frontend::plan {
 
-// Reads bytes from where a pointer of the pack leads.
+// Copies bytes to the host from a pointer of the pack.
 using Fetch = std::function<error_t(std::span<std::byte> to, void const* from)>;
 
-// Lengths, ragged offsets and page tables of a pack whose pointers stand in the order of the op graph's bindings.
+// Checks lengths, ragged offsets and page tables. The pointers are in the order of the op graph's bindings.
 using CheckIndices = error_t (*)(ir::OpGraph const& graph, std::span<void* const> pointers, Fetch const& fetch);
 
 }  // namespace cudnn_frontend::plan

@@ -1,4 +1,4 @@
-// Which engines the user wants, whosever they are.
+// The user's filters of engines, for all backends.
 #pragma once
 
 #include "plan/backend.h"
@@ -8,7 +8,7 @@
 
 namespace cudnn_frontend::plan {
 
-// Why the filters bar an engine; empty where they let it pass.
+// Why the filters bar an engine; empty if they do not.
 std::string reason_to_bar(EngineInfo const& engine, std::int64_t workspace_bytes, Filters const& filters);
 
 }  // namespace cudnn_frontend::plan

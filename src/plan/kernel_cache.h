@@ -14,7 +14,7 @@ namespace cudnn_frontend {
 
 namespace plan {
 
-// What the backend keeps for one op graph and device.
+// A backend's part for one op graph and device.
 class KernelStore {
    public:
     KernelStore() = default;
@@ -30,7 +30,7 @@ class KernelStore {
 struct KernelCache::Impl {
     std::mutex mutex;
     std::map<std::string, std::shared_ptr<plan::KernelStore const>> parts;
-    std::map<std::string, std::string> texts;  // that were read, for graphs that have not come yet
+    std::map<std::string, std::string> texts;  // read by from_json(), for graphs that were not built yet
 
     std::size_t size() const { return parts.size() + texts.size(); }
 };
@@ -38,7 +38,7 @@ struct KernelCache::Impl {
 namespace detail {
 
 struct Kernel_cache_access {
-    // Null of a cache that was moved from.
+    // Null for a cache that was moved from.
     static KernelCache::Impl* impl(KernelCache& cache) { return cache.impl_; }
 };
 

@@ -9,13 +9,13 @@
 namespace cudnn_frontend::plan {
 namespace {
 
-// Two tensors whose elements lie on one grid of strides.
+// Two tensors whose elements are on one grid of strides.
 struct Grid {
     core::Dims a_dim, b_dim, stride;
 };
 
-// The common strides, where there are such: a dim of size 1 goes along with any. Nothing where the larger of the dims
-// under these strides do not nest.
+// The common strides, if there are any; a dim of size 1 fits any stride. Empty if the larger dims do not nest under
+// these strides.
 std::optional<Grid> common_grid(Slot const& a, Slot const& b) {
     if (a.element_size != b.element_size || a.stride.size() != b.stride.size()) return std::nullopt;
     Grid grid;
@@ -35,9 +35,9 @@ std::optional<Grid> common_grid(Slot const& a, Slot const& b) {
     return grid;
 }
 
-// Whether some sum of d[i] * stride[i] with -b_dim[i] < d[i] < a_dim[i] gives the distance. Strides are tried from the
-// largest; since the smaller ones of a nested layout reach less than one step of the larger, the quotients next to the
-// exact one are all that is worth trying at each.
+// Whether some sum of d[i] * stride[i] with -b_dim[i] < d[i] < a_dim[i] gives the distance. Goes from the largest
+// stride down; since in a nested layout the smaller strides reach less than one step of the larger, only the quotients
+// next to the exact one need to be tried at each.
 bool reaches(std::int64_t distance, Grid const& grid, std::vector<std::size_t> const& order, std::size_t depth) {
     if (depth == order.size()) return distance == 0;
     std::size_t const i = order[depth];
@@ -57,7 +57,7 @@ bool overlaps_on_grid(Grid const& grid, std::int64_t element_size, std::int64_t 
     return reaches(bytes / element_size, grid, order, 0);
 }
 
-// Whether some element within the span is not the tensor's. Repeated elements, with a stride of 0, count once.
+// Whether the span contains elements that are not the tensor's. Elements repeated by a stride of 0 count once.
 bool has_gaps(Slot const& slot) {
     std::int64_t elements = 1;
     for (std::size_t i = 0; i < slot.dim.size(); ++i) {
@@ -66,7 +66,7 @@ bool has_gaps(Slot const& slot) {
     return elements * slot.element_size < slot.span;
 }
 
-// A dim that moves: its stride in bytes, and how far its last index lies from its first.
+// A dim with more than one place: its stride in bytes, and the distance from its first to its last index.
 struct Step {
     std::int64_t bytes, reach;
 };
@@ -80,8 +80,8 @@ std::vector<Step> steps_of(Slot const& slot) {
     return steps;
 }
 
-// The tensor as blocks of some bytes, each of which starts a multiple of a period after the first one: its steps of at
-// least the limit lead from block to block, the smaller ones stay inside.
+// The tensor as equal blocks of bytes, which start at multiples of a period: steps of at least the limit lead from
+// block to block, smaller ones stay inside a block.
 struct Blocks {
     std::int64_t period = 0, bytes = 0;
 
@@ -93,7 +93,7 @@ struct Blocks {
     }
 };
 
-// Whether there is a period of which one tensor uses a part that the other leaves free, in all repetitions.
+// Whether there is a period in which the two tensors use different parts, in all repetitions.
 bool use_different_parts(Slot const& a, Slot const& b, std::int64_t distance) {
     std::vector<Step> const a_steps = steps_of(a), b_steps = steps_of(b);
     auto const separates = [&](Step const& step) {
@@ -150,7 +150,7 @@ Extent extent_of(Slot const& slot, void const* data) {
 Extent extent_of(Placed const& tensor) {
     Extent const dense = extent_of(tensor.slot, tensor.data);
     if (!tensor.slot.is_ragged()) return dense;
-    // A sequence has no more rows than the dims have room for.
+    // A sequence has at most as many rows as the dims allow.
     Extent all{dense.begin, dense.begin};
     for (PackedSequence const& sequence : tensor.sequences) {
         all.end = std::max(all.end, dense.end + sequence.start * tensor.slot.element_size);
@@ -167,7 +167,7 @@ Slot sequence_slot(Slot const& ragged, std::int64_t rows) {
     return slot;
 }
 
-// Both lists are in order: of two pieces, the one that ends first meets none of those that follow the other.
+// Both lists are in order: the piece that ends first meets none of those after the other piece.
 bool share_memory(Placed const& a, Placed const& b) {
     std::vector<Piece> const in_a = pieces_of(a), in_b = pieces_of(b);
     for (std::size_t i = 0, j = 0; i < in_a.size() && j < in_b.size(); in_a[i].end() < in_b[j].end() ? ++i : ++j) {

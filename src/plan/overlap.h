@@ -11,37 +11,37 @@
 
 namespace cudnn_frontend::plan {
 
-// Exact for tensors that one pointer starts, that have gaps nowhere, or that have the same strides (such as Q, K and V
-// interleaved in one buffer). Tensors of different strides that interleave share memory unless a period shows that they
-// do not, of which each uses a part of its own (such as O and Stats side by side in each row of a buffer): a sharing is
-// never missed, and an interleaving without such a period is refused.
+// Exact for tensors that start at the same pointer, that have no gaps, or that have equal strides (such as Q, K and V
+// interleaved in one buffer). Interleaved tensors of different strides count as sharing memory unless they use
+// different parts of a common period (such as O and Stats side by side in each row of a buffer). So no sharing is
+// missed, but some interleavings without such a period are refused.
 bool share_memory(Slot const& a, void const* a_data, Slot const& b, void const* b_data);
 
-// A tensor in memory; of a ragged one its sequences, in order and apart from each other.
+// A tensor in memory; a ragged one as its sequences, in order and disjoint.
 struct Placed {
     Slot const& slot;
     void const* data;
     PackedSequences const& sequences;
 };
 
-// The same of tensors that may be ragged, whose rows alone count.
+// The same for tensors that may be ragged, of which only the sequences' rows count.
 bool share_memory(Placed const& a, Placed const& b);
 
-// From the first byte to past the last that a tensor may lie at.
+// From the first byte that a tensor may use to past the last.
 struct Extent {
     std::intptr_t begin, end;
 };
-Extent extent_of(Slot const& slot, void const* data);  // of a ragged tensor: of a sequence that starts with it
+Extent extent_of(Slot const& slot, void const* data);  // for a ragged tensor: of a sequence at its start
 Extent extent_of(Placed const& tensor);
 
-// Calls visit(a, b) once for each pair of slots of which one is written and whose extents meet, in any order.
+// Calls visit(a, b) once for each pair of slots whose extents meet and of which at least one is written, in any order.
 template <class Visit>
 void for_each_meeting(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit);
 
-// Of a ragged tensor: rows of one of its sequences, at least one.
+// One sequence of a ragged tensor, of at least one row.
 Slot sequence_slot(Slot const& ragged, std::int64_t rows);
 
-// The two ways of for_each_meeting(): pair by pair, which is quicker for few slots, and a sweep over the addresses.
+// The two algorithms of for_each_meeting(): all pairs, faster for few slots, and a sweep over the addresses.
 template <class Visit>
 void compare_pairs(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit) {
     for (std::size_t b = 1; b < slots.size(); ++b) {
@@ -52,8 +52,8 @@ void compare_pairs(std::vector<Slot> const& slots, std::span<Extent const> exten
     }
 }
 
-// Those that began before and have not ended yet are kept apart, the written ones and the others, so that inputs that
-// share memory with each other cost nothing.
+// Of the extents that are open at an address, written ones and inputs are kept apart, so that inputs that share memory
+// with each other cost nothing.
 template <class Visit>
 void sweep(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit) {
     SlotList<std::size_t> orders(slots.size()), open_written(slots.size()), open_others(slots.size());

@@ -14,13 +14,13 @@
 namespace cudnn_frontend::plan {
 namespace {
 
-// Of a slot, or a tensor without one.
+// Names a slot, or a tensor without one, in messages.
 template <class Tensor>
 std::string label(Tensor const& tensor) {
     return "tensor '" + tensor.name + "' (uid " + std::to_string(tensor.uid) + ")";
 }
 
-// The one of that uid among those in the order of their uids.
+// Binary search by uid.
 template <class Tensor>
 Tensor const* find_uid(std::vector<Tensor> const& sorted, std::int64_t uid) {
     auto const at = std::ranges::lower_bound(sorted, uid, {}, &Tensor::uid);
@@ -103,7 +103,7 @@ PackLayout make_pack_layout(nodes::GraphSpec const& graph, ir::OpGraph const& op
 }
 
 error_t resolve(PackSource const& pack, PackLayout const& layout, std::span<void*> pointers) {
-    static char unnamed;  // its address stands for a slot that the pack does not name
+    static char unnamed;  // its address marks a slot that the pack does not name
     std::fill(pointers.begin(), pointers.end(), &unnamed);
     PackFaults faults("run.r06");
     SlotFiller filler(layout, pointers, faults);
@@ -152,8 +152,8 @@ error_t check_factors(PackLayout const& layout, std::span<void* const> pointers)
 
 namespace {
 
-// Calls share(i, j) for each pair of tensors of which one, i, is written, and whose extents meet; tells those that it
-// finds.
+// Calls share(i, j) for each pair of tensors whose extents meet and of which i is written; reports those that share
+// memory.
 template <class Share>
 error_t check_pairs(std::vector<Slot> const& slots, std::span<Extent const> extents, Share const& share) {
     std::vector<std::pair<std::size_t, std::size_t>> found;
@@ -171,7 +171,7 @@ error_t check_pairs(std::vector<Slot> const& slots, std::span<Extent const> exte
     return std::move(faults).error();
 }
 
-// Whether each batch entry of both starts as many bytes after its tensor's pointer.
+// Whether the batch entries of both start at the same distances from their tensors' pointers.
 bool have_same_starts(std::vector<Slot> const& slots, std::span<void* const> pointers, Slot const& a, Slot const& b) {
     Slot const &of_a = slots[a.offset_slot], &of_b = slots[b.offset_slot];
     return a.offset_unit == b.offset_unit && pointers[a.offset_slot] == pointers[b.offset_slot] &&

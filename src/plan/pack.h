@@ -21,11 +21,11 @@ struct Slot {
     bool is_written;
     bool is_on_host;            // a by-value scalar
     std::int64_t element_size;  // bytes
-    std::int64_t alignment;     // bytes that the pointer is a multiple of
+    std::int64_t alignment;     // the pointer is a multiple of this many bytes
     std::int64_t span;          // bytes from the first to past the last element
     core::Dims dim, stride;
-    bool is_factor = false;  // of 8-bit attention: one FLOAT, finite and above 0
-    // Of a ragged tensor: the slot of the offsets, which say how far it reaches, and the bytes that they count as one.
+    bool is_factor = false;  // an FP8 scale or descale: one FLOAT, finite and above 0
+    // Of a ragged tensor: the slot of its offsets, which determine its extent, and the bytes of one unit of them.
     std::size_t offset_slot = kNoSlot;
     std::int64_t offset_unit = 0;
 
@@ -33,17 +33,17 @@ struct Slot {
     bool is_ragged() const { return offset_slot != kNoSlot; }
 };
 
-// A result that the graph keeps to itself: nothing is written to memory that a pack has for it.
+// A result without memory of the caller's: nothing would be written to a pointer for it in a pack.
 struct VirtualTensor {
     std::int64_t uid;
     std::string name;
     bool is_uid_automatic;
 };
 
-// Of which slots the host may read the memory: all of them, or those of by-value scalars alone.
+// Which slots' memory the host may read: all, or only by-value scalars'.
 enum class HostMemory { All, ScalarsByValue };
 
-// What a plan holds packs against.
+// What packs are checked against.
 struct PackLayout {
     std::vector<Slot> slots;                     // one for each binding of the op graph, in the same order
     std::vector<VirtualTensor> virtual_tensors;  // by uid
@@ -52,7 +52,7 @@ struct PackLayout {
 
 PackLayout make_pack_layout(nodes::GraphSpec const& graph, ir::OpGraph const& op_graph);
 
-// Something for each slot, without a trip to the heap for as many as attention graphs have.
+// An array with an element for each slot, which does not allocate for as many slots as attention graphs have.
 template <class T>
 class SlotList {
    public:
@@ -67,7 +67,7 @@ class SlotList {
 };
 using PointerList = SlotList<void*>;
 
-// What is wrong with a pack under one of the rules on runs in docs/spec.md, all of it in one error.
+// Collects the violations of one of the rules on runs in docs/spec.md in one error.
 class PackFaults {
    public:
     explicit PackFaults(char const* rule) : rule_(rule) {}
@@ -80,8 +80,8 @@ class PackFaults {
     error_t error_;
 };
 
-// Puts each pointer into the slot of its uid. What no slot asks for is dropped, but for memory that waits for a result.
-// Programs pass one map for several graphs, so that a number may be an automatic uid here by chance alone.
+// Stores each pointer in the slot of its uid. Other entries are ignored, except memory for a virtual result. Programs
+// pass one map to several graphs, so that a number may equal an automatic uid here by mere chance.
 class SlotFiller {
    public:
     SlotFiller(PackLayout const& layout, std::span<void*> pointers, PackFaults& faults)
@@ -109,17 +109,17 @@ class PackSource {
     ~PackSource() = default;
 };
 
-// Fills the pointers, one for each slot in their order.
+// Fills the pointers, one for each slot, in order.
 error_t resolve(PackSource const& pack, PackLayout const& layout, std::span<void*> pointers);
 
 // The pointers are multiples of each slot's alignment.
 error_t check_alignment(std::vector<Slot> const& slots, std::span<void* const> pointers);
-// What numbers of 8 bits are multiplied by is finite and above 0, where the host may read it.
+// FP8 factors that the host may read are finite and above 0.
 error_t check_factors(PackLayout const& layout, std::span<void* const> pointers);
-// No output shares memory with another tensor. Of ragged tensors no more is seen here than whether two with the same
-// offsets start in the same place: where they reach, the offsets say, in memory that may be a GPU's.
+// No output shares memory with another tensor. Of ragged tensors this only compares where two with the same offsets
+// start: their extents depend on the offsets, which may be in GPU memory.
 error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers);
-// The same of pairs in which a tensor is ragged, exactly: their sequences lie as told for each slot.
+// The same for pairs with a ragged tensor, exactly: the places of its sequences are given for each slot.
 error_t check_ragged_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers,
                              std::vector<PackedSequences> const& sequences);
 

@@ -4,9 +4,9 @@
 
 namespace cudnn_frontend::plan {
 
-// What every backend may assume of a workspace: allocators give more.
+// Every backend may rely on this alignment of a workspace; allocators give more.
 static constexpr std::uintptr_t kWorkspaceAlignment = 16;
-// Enough to average over, few enough for plans of seconds.
+// Enough to average over, few enough for plans that take seconds.
 static constexpr int kTimedRuns = 10;
 
 Plan::Plan(std::shared_ptr<Proposal const> proposal, EngineInfo info, std::shared_ptr<Executable const> executable)

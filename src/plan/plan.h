@@ -1,5 +1,5 @@
-// What a build ends with: an executable, and what every run of it is held against. Immutable, run from many threads at
-// once.
+// The result of a build: an executable, and what each run's arguments are checked against. Immutable; many threads may
+// run it at once.
 #pragma once
 
 #include "plan/backend.h"
@@ -10,7 +10,7 @@
 
 namespace cudnn_frontend::plan {
 
-// One run's arguments.
+// The arguments of one run.
 struct Run {
     Queue queue = nullptr;
     PackSource const& pack;
@@ -30,12 +30,12 @@ class Plan {
     error_t capture(Run const& run, Recording recording) const;
     error_t update(Run const& run, Recording recording) const;
     error_t warm_up(Queue queue) const { return executable_->warm_up(queue); }
-    // Of one run in microseconds.
+    // Microseconds per run.
     Result<double> time(Run const& run) const;
     Result<std::string> serialize() const { return executable_->serialize(); }
 
    private:
-    // Checks the run's arguments, then calls with what to launch.
+    // Checks the run's arguments, then calls `call` with the launch.
     template <class Call>
     error_t launch_with(Run const& run, Call const& call) const;
     error_t check_workspace(Run const& run) const;

@@ -19,7 +19,7 @@ error_t no_backend(Target const& target) {
             std::string("this build of the library has no backend for the target ") + to_string(target.kind())};
 }
 
-// The first error; that of a second backend is told below it.
+// Keeps the first error and appends those of further backends.
 void add_error(error_t& all, Backend const& backend, error_t const& error) {
     if (all.is_good()) all = error;
     else all.err_msg += "\n" + std::string(backend.name()) + ": " + error.err_msg;
@@ -34,7 +34,7 @@ std::string reason_to_bar(Plan const& plan, Filters const& filters) {
     return reason_to_bar(plan.info(), plan.workspace_size(), filters);
 }
 
-// Builds where the filters allow it. Empty, or why there is no plan.
+// Builds the candidate if the filters allow it. Empty, or why there is no plan.
 std::string try_candidate(Candidate& candidate, Filters const& filters) {
     if (std::string reason = reason_to_bar(candidate, filters); !reason.empty()) return reason;
     auto const plan = candidate.build();
@@ -112,7 +112,7 @@ Result<std::int64_t> Planner::engine_count() const {
     return all;
 }
 
-// A number that no proposal has is told to the last, which knows what numbers it has.
+// A number out of range goes to the last proposal, whose error says what numbers there are.
 Result<Planner::Numbered> Planner::find_engine(std::int64_t engine) const {
     std::int64_t number = engine;
     for (auto const& proposal : proposals_) {
@@ -167,7 +167,7 @@ error_t Planner::build_first(Filters const& filters) {
     return no_plan_of_any(reasons);
 }
 
-// The first that could be built, in the order of the candidates, is the one that runs.
+// The first candidate that could be built, in their order, is the one that runs.
 error_t Planner::build_all(bool in_parallel, Filters const& filters) {
     std::vector<std::string> failures(candidates_.size());
     int const threads = in_parallel ? static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) : 1;

@@ -1,5 +1,5 @@
-// The build stages behind Graph: what backends propose for a graph, candidates for a plan, and the plans built from
-// them.
+// The build stages behind Graph: the backends' proposals for a graph, candidates for a plan, and the plans built from
+// the candidates.
 #pragma once
 
 #include "plan/candidate.h"
@@ -12,8 +12,8 @@
 
 namespace cudnn_frontend::plan {
 
-// Candidates are replaced as a whole; plans are only ever added to them, so that a plan stays valid as long as its
-// planner. Building and reading may happen in many threads at once.
+// The list of candidates never changes, and plans are only ever added to it, so that a plan lives as long as its
+// planner. Many threads may build and read at once.
 class Planner {
    public:
     using Proposals = std::vector<std::shared_ptr<Proposal const>>;
@@ -21,17 +21,17 @@ class Planner {
 
     Planner(Proposals proposals, Candidates candidates, Plan const* chosen = nullptr);
 
-    // What those of the backends that serve the target propose; no candidates yet. An error where none does.
+    // Collects the proposals of the backends that serve the target; no candidates yet. An error if there is none.
     static Result<std::shared_ptr<Planner>> propose(PlanningInput const& input, Backends const& backends);
-    // From Plan::serialize(), for the graph that it was made for: one candidate, built.
+    // From Plan::serialize() for the same graph: one candidate, built.
     static Result<std::shared_ptr<Planner>> load(PlanningInput const& input, Backends const& backends,
                                                  std::string_view stored);
 
-    // The same with a candidate for each engine that the proposals have for these modes, at least one.
+    // A copy with a candidate for each engine that the proposals have in these modes, of which there is at least one.
     Result<std::shared_ptr<Planner>> with_candidates(std::vector<HeurMode_t> const& modes) const;
-    // The same with one more, chosen by hand: existing programs choose engine after engine.
+    // A copy with one more candidate, chosen by hand: existing programs add engine after engine.
     Result<std::shared_ptr<Planner>> with_engine(std::int64_t engine, KnobChoices const& knobs) const;
-    // Shares the plans, but chooses its own.
+    // Shares the plans, but has its own choice of one.
     std::shared_ptr<Planner> copy() const;
 
     // Engines by number: those of the first proposal, then those of the next.
@@ -41,7 +41,7 @@ class Planner {
     std::int64_t candidate_count() const { return static_cast<std::int64_t>(candidates_.size()); }
     Result<EngineInfo> candidate(std::int64_t index) const;
 
-    // Whether any candidate passes the filters.
+    // Success if any candidate passes the filters.
     error_t check_support(Filters const& filters) const;
     error_t build(BuildPlanPolicy_t policy, bool in_parallel, Filters const& filters);
     error_t build_at(std::int64_t index);
@@ -53,7 +53,7 @@ class Planner {
     void choose(Plan const& plan) { chosen_ = &plan; }
 
    private:
-    // The proposal that has the engine, and the engine's number there.
+    // The proposal that has an engine, and the engine's number there.
     struct Numbered {
         std::shared_ptr<Proposal const> proposal;
         std::int64_t number;

@@ -1,4 +1,4 @@
-// Where the sequences of a ragged tensor lie.
+// Where the sequences of a ragged tensor are.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace cudnn_frontend::plan {
 
-// Elements from the tensor's address to the sequence, and its rows.
+// Elements from the tensor's address to the sequence, and the sequence's rows.
 struct PackedSequence {
     std::int64_t start, rows;
 };

@@ -1,4 +1,4 @@
-// What the user wants of the plans: which engines may serve, and for which device.
+// The user's settings for plans: filters of engines, and the device.
 #pragma once
 
 #include <cudnn_frontend/planning.h>
@@ -23,7 +23,7 @@ struct Filters {
 struct Settings {
     Filters filters;
     std::shared_ptr<DeviceProperties const> device;
-    std::int32_t sm_count = 0;    // 0: all of the device
+    std::int32_t sm_count = 0;    // 0: all that the device has
     std::int32_t sm_version = 0;  // 0: the device's
     bool dynamic_shapes = false;
     bool override_shapes = false;

@@ -1,4 +1,4 @@
-// The plans of one graph for other shapes than its own, made when a shape is first met.
+// The plans of one graph for other shapes than its own, each made at a shape's first run.
 #pragma once
 
 #include "plan/planner.h"
@@ -32,7 +32,7 @@ class ShapePlans {
         return Planner::load({graph_->graph, target_, settings_}, backends_, stored);
     }
 
-    // Safe from many threads.
+    // May be called from many threads at once.
     Result<std::shared_ptr<Planner const>> plan_for(ShapeOverride const& shapes);
 
    private:

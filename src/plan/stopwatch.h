@@ -1,4 +1,4 @@
-// Measures what runs between start and stop.
+// Measures the time from start to stop.
 #pragma once
 
 #include "core/result.h"

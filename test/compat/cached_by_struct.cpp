@@ -1,5 +1,5 @@
 // A tensor framework that keys graphs by a struct of plain numbers: grouped heads, a bias, uids as integers, an
-// unordered map as the pack, the header included again inside a namespace, and a branch on the version.
+// unordered map as the pack, the header included again inside a namespace, and a branch on the version macro.
 #include <cudnn_frontend.h>
 
 #include "host_attention.h"

@@ -1,4 +1,4 @@
-// The server's source: what its header declared is this library's. No header of the library comes before.
+// The server's source: the classes that its header declared are this library's. No header of the library comes before.
 #include "forward_declared.h"
 
 static server::Tensor first_of(std::vector<server::Tensor> const& tensors) { return tensors.front(); }

@@ -1,5 +1,5 @@
-// A header of a server: it names the graph API's classes and includes none of its headers, so that what includes it
-// does not depend on them.
+// A server's header: it forward-declares the graph API's classes and includes none of its headers, so that files which
+// include it do not depend on them.
 #pragma once
 
 #include <cstdint>

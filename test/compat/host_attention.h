@@ -1,4 +1,4 @@
-// Attention as plain loops over host arrays: what the GPU's numbers are compared with.
+// Attention as plain loops over host arrays, with which the GPU's results are compared.
 #pragma once
 
 #include "machine.h"
@@ -11,7 +11,7 @@
 
 namespace compat {
 
-// Elements by batch, head, row and column, wherever the strides put them.
+// Elements by batch, head, row and column, under any strides.
 template <class E>
 struct View {
     E* first;
@@ -22,7 +22,7 @@ struct View {
     }
 };
 
-// Repeatable numbers between -1 and 1.
+// Reproducible numbers between -1 and 1.
 template <class E>
 std::vector<E> random_values(std::size_t count, unsigned seed) {
     std::vector<E> values(count);
@@ -33,14 +33,14 @@ std::vector<E> random_values(std::size_t count, unsigned seed) {
     return values;
 }
 
-// What is added to the scaled score: a bias, or minus infinity where the mask is.
+// Added to the scaled score: a bias, or minus infinity to mask.
 using ScoreOffset = std::function<float(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j)>;
 
 constexpr float kMasked = -std::numeric_limits<float>::infinity();
 
 inline float causal(std::int64_t, std::int64_t, std::int64_t i, std::int64_t j) { return j <= i ? 0 : kMasked; }
 
-// The probabilities of a row, and the logarithm of their sum before they were divided by it.
+// The probabilities of a row, and their log-sum-exp.
 template <class E>
 float probabilities(View<E> const& q, View<E> const& k, float scale, ScoreOffset const& offset,
                     std::array<std::int64_t, 3> row, std::vector<float>& p) {
@@ -71,7 +71,7 @@ inline bool is_near(float actual, float expected) {
     return std::fabs(actual - expected) <= 0.01f + 0.02f * std::fabs(expected);
 }
 
-// Whether O, and Stats where there are some, are what the loops give.
+// Whether O, and Stats if present, match the loops' results.
 template <class E>
 bool is_attention(View<E> const& q, View<E> const& k, View<E> const& v, View<E> const& o, float scale,
                   ScoreOffset const& offset, std::vector<float> const& stats = {}) {

@@ -1,5 +1,5 @@
-// Where the programs of this folder run their graphs: on the GPU where there is one. Elsewhere the graphs are planned
-// for an H200 that is not there, and everything but the numbers is looked at.
+// Where the programs of this folder run their graphs: on the GPU if there is one. Otherwise the graphs are planned
+// offline for an H200, and everything except the results is checked.
 #pragma once
 
 #include <cudnn_frontend.h>
@@ -32,7 +32,7 @@ class Machine {
     bool has_driver_alone() const { return has_driver_alone_; }  // now loaded, so offline planning is refused
     cudnnHandle_t handle() const { return handle_; }             // null without a GPU
 
-    // The one line that the programs have beyond what they would say on a machine with a GPU.
+    // The only line of the programs that a machine with a GPU would not need.
     void prepare(cudnn_frontend::graph::Graph& graph) const {
         if (has_gpu_) return;
         auto device = cudnn_frontend::DeviceProperties::named("h200");
@@ -53,7 +53,7 @@ inline void expect(bool condition, char const* what, int line) {
 }
 #define EXPECT(...) compat::expect((__VA_ARGS__), #__VA_ARGS__, __LINE__)
 
-// Runs the program's checks, if there is a cuDNN to plan with.
+// Runs the program's checks if there is a cuDNN.
 inline int main_of(void (*checks)(Machine const&)) {
     Machine const machine;
     if (!machine.has_gpu() && std::getenv("SDPA_TEST_NEEDS_GPU") != nullptr) {
@@ -69,7 +69,7 @@ inline int main_of(void (*checks)(Machine const&)) {
     return failures == 0 ? 0 : 1;
 }
 
-// Memory of the GPU that mirrors a host array; no memory where there is no GPU.
+// GPU memory that mirrors a host array; no memory without a GPU.
 template <class E>
 class Mirror {
    public:

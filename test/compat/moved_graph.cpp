@@ -1,6 +1,5 @@
-// A compiler's runtime: a graph on the stack that moves into a class, notes and keys asked for through const
-// references, a macro that evaluates its call again for the text, plans by index, the built graph as bytes, members as
-// scalars.
+// A compiler's runtime: a graph on the stack that moves into a class, notes and keys queried through const references,
+// a macro that evaluates its call again for the text, plans by index, the built graph as bytes, members as scalars.
 #include "host_attention.h"
 
 namespace {

@@ -1,5 +1,5 @@
-// An inference engine: make_shared graphs, all stages in one call, error codes told apart by a switch and a template
-// specialized for the error type, a causal mask that may become one from the bottom right, lengths and a window.
+// An inference engine: make_shared graphs, all stages in one call, a switch over error codes and a template specialized
+// for the error type, a causal mask that may become bottom-right, lengths and a window.
 #include "host_attention.h"
 
 namespace {

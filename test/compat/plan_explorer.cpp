@@ -1,4 +1,4 @@
-// What samples show of plans: built without a handle, filtered, listed by index, made for an engine and its knobs,
+// Plans as samples use them: built without a handle, filtered, listed by index, made from an engine and its knobs,
 // timed against each other, stored as bytes and as JSON; and a device described by its bytes.
 #include "host_attention.h"
 
@@ -47,7 +47,7 @@ std::shared_ptr<fe::DeviceProperties const> h200_from_bytes() {
     return device;
 }
 
-// Every plan there is.
+// Lists every plan.
 void explore(fe::graph::Graph& graph) {
     EXPECT(is_ok(graph.check_support()) && is_ok(graph.build_plans(fe::BuildPlanPolicy_t::ALL)));
     EXPECT(graph.get_execution_plan_count() > 1);
@@ -65,7 +65,7 @@ void explore(fe::graph::Graph& graph) {
     EXPECT(graph.get_autotune_workspace_size() == largest);
 }
 
-// The first plan's kernel again, by its engine and knob: a name is like "eng1_k24=6".
+// Makes the first plan's kernel again from its engine and knob; a name is like "eng1_k24=6".
 void choose_by_hand(fe::graph::Graph& graph) {
     int64_t const count = graph.get_execution_plan_count();
     int64_t engines = 0;
@@ -76,7 +76,7 @@ void choose_by_hand(fe::graph::Graph& graph) {
     std::vector<fe::Knob> knobs;
     EXPECT(engine < engines && is_ok(graph.get_knobs_for_engine(engine, knobs)));
     auto const at = name.find("_k24=");
-    if (at == name.npos || std::count(name.begin(), name.end(), '=') != 1) return;  // other knobs than the kernel alone
+    if (at == name.npos || std::count(name.begin(), name.end(), '=') != 1) return;  // more than one knob
     EXPECT(std::any_of(knobs.begin(), knobs.end(), [](auto& k) { return k.type == fe::KnobType_t::KERNEL_CFG; }));
     int64_t const kernel = std::stoll(name.substr(at + 5));
     std::unordered_map<fe::KnobType_t, int64_t> const choices = {{fe::KnobType_t::KERNEL_CFG, kernel}};
@@ -86,7 +86,7 @@ void choose_by_hand(fe::graph::Graph& graph) {
     EXPECT(is_ok(graph.get_plan_name_at_index(count, again)) && again == name);
 }
 
-// A plan that was kept as its engine and knobs, made again of a graph of its own.
+// Makes a plan that was stored as engine and knobs again, for another graph.
 void replay(fe::graph::Graph& graph) {
     int64_t engine = -1;
     std::unordered_map<fe::KnobType_t, int64_t> knobs;

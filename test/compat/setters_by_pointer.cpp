@@ -1,5 +1,5 @@
-// Bindings of another language, and a reader of configuration files: setters and getters stand in tables as pointers to
-// members, and are called for whatever a table of values names.
+// Bindings of another language, and a reader of configuration files: tables hold setters and getters as pointers to
+// members, which are called for the names in a table of values.
 #include <cudnn_frontend.h>
 
 #include "host_attention.h"
@@ -11,7 +11,7 @@ using fe::graph::Graph;
 using fe::graph::SDPA_attributes;
 using fe::graph::Tensor_attributes;
 
-// What a binding generator makes of a setter: its class, and the type that the other language's value becomes.
+// A setter as a binding generator sees it: its class, and the type to which the other language's value is converted.
 template <class Class, class Argument>
 struct Setter {
     Class& (Class::*member)(Argument);

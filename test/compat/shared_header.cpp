@@ -1,6 +1,6 @@
 // A library of many operations, whose headers all share one: functions declared on classes of the older API, switches
-// over enumerations of other operations, a table of tensors as JSON. Attention is the only source that is built, and
-// includes the graph API by the names of its parts.
+// over enumerations of other operations, a table of tensors as JSON. Only the attention source is built; it includes
+// the graph API by the names of its parts.
 #include <cudnn_frontend/graph_interface.h>
 #include <cudnn_frontend/graph_properties.h>
 #include <cudnn_frontend_Logging.h>
@@ -12,7 +12,7 @@ namespace library {
 
 namespace fe = cudnn_frontend;
 
-// Declared for all, defined by the sources of convolutions, of which none is built.
+// Declared for all, but defined in sources of convolutions, which are not built.
 fe::Tensor tensor_create(cudnnDataType_t type, int64_t id, int64_t const* dim, int64_t const* stride, bool is_virtual);
 fe::PointWiseDesc pointwise_desc_create(cudnnDataType_t type, cudnnPointwiseMode_t mode);
 fe::Operation binary_op_create(fe::Tensor const& x, fe::Tensor const& b, fe::Tensor const& y,

@@ -1,5 +1,5 @@
-// Decisions made of bytes. The same bytes make the same decisions, and few more bytes change few of them, which is what
-// libFuzzer needs to learn from what it tries. When the bytes are used up every decision is the first choice.
+// Decisions made from bytes. The same bytes give the same decisions, and changing few bytes changes few of them, which
+// libFuzzer needs in order to learn from what it tries. Once the bytes are used up, every decision is the first choice.
 #pragma once
 
 #include <cstddef>
@@ -33,17 +33,17 @@ class Bytes {
         for (std::size_t most = 256; most < count; most <<= 8) number = number << 8 | byte();
         return number % count;
     }
-    std::int64_t between(std::int64_t low, std::int64_t high) {  // both included
+    std::int64_t between(std::int64_t low, std::int64_t high) {  // inclusive
         return low + static_cast<std::int64_t>(below(static_cast<std::size_t>(high - low + 1)));
     }
-    // Never where the bytes are used up.
+    // False once the bytes are used up.
     bool chance(std::size_t one_in) { return below(one_in) == one_in - 1; }
     template <class Choices>
     auto const& pick(Choices const& choices) {
         return *std::next(std::begin(choices), static_cast<std::ptrdiff_t>(below(std::size(choices))));
     }
 
-    // Mostly small; otherwise where arithmetic on sizes breaks.
+    // Mostly small; otherwise near values at which arithmetic on sizes overflows.
     std::int64_t integer() {
         constexpr std::int64_t kEdges[] = {-1,
                                            0,

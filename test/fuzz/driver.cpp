@@ -15,7 +15,7 @@ void write_file(std::string const& path, std::string const& text) {
     if (!file.flush()) std::cerr << "cannot write " << path << "\n";
 }
 
-// The library does not throw, whatever it is given.
+// The library must not throw, whatever the input.
 std::string fault_of(std::string const& text) {
     try {
         return check_case(text);

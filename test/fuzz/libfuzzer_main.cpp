@@ -1,4 +1,4 @@
-// The driver as clang's libFuzzer runs it, which chooses bytes by what code they reach.
+// The driver for clang's libFuzzer, which chooses bytes by the code that they reach.
 #include "fuzz/driver.h"
 
 #include <cstdlib>

@@ -54,7 +54,7 @@ struct Limits {
     std::uint64_t first = 0, inputs = 1000, seconds = 0;
 };
 
-// How many inputs failed.
+// Returns how many inputs failed.
 int run_seeded(fuzz::Watch& watch, Limits const& limits) {
     auto const now = [] { return std::chrono::steady_clock::now(); };
     auto const end = now() + std::chrono::seconds(limits.seconds);

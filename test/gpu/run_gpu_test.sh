@@ -51,7 +51,7 @@ expect '^samples   skipped'
 expect '^memcheck  failed'
 expect '^gpu: FAILED, 2 of 6 steps are ok$'
 
-# What limits refuse is a fault on 9.0 alone.
+# A refusal by limits is a fault only on 9.0.
 program "$programs/gpu_features" 'exit 0'
 program "$folder/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
 program "$folder/bin/ctest" 'echo "9/9 Test sample_25_fp8_cuda ...***Skipped"'
@@ -60,7 +60,7 @@ expect '^gpu: FAILED, 4 of 6'
 program "$programs/gpu_suite" "$(echo "$suite" | sed 's/H200 (9.0)/A100 (8.0)/')"
 run || { cat "$folder/output"; exit 1; }
 
-# A stop by time, as timeout(1) makes it: what did not run is told, and nothing that it started goes on.
+# A stop by time, as timeout(1) makes it: reports what did not run, and leaves no process behind.
 program "$programs/gpu_features" 'while :; do date +%s.%N >"'"$folder"'/alive"; sleep 0.1; done'
 begin=$(date +%s)
 status=0

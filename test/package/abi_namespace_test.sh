@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # abi_namespace_test.sh <source folder> <library> <work folder> <compiler> <cmake option...>: the library configured with a
-# namespace of its own. Its symbols, its list of exports, what it tells programs to define, and a program that holds a part
-# of it and the given library.
+# namespace of its own. Checks its symbols, its list of exports, the definitions that programs get, and a program that links
+# a part of it and the given library.
 set -euo pipefail
 source=$1 library=$2 work=$3 compiler=$4
 shift 4

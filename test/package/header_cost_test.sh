@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # header_cost_test.sh <compiler> <include folder> <source>: what the graph API costs a file that includes it and builds an
-# attention graph. The budgets are 500 ms and 40,000 lines. A machine on which the standard headers alone take most of
-# that is slower than the one that the budget was made for: there alone the cost is held against theirs. Other work on
-# the machine only ever adds time, so the best of several tries counts, of the two in turns.
+# attention graph. The budgets are 500 ms and 40,000 lines. If the standard headers alone take most of
+# that, the machine is slower than the one that the budget was made for: only then the cost is compared with theirs. Other
+# work on the machine only adds time, so the best of several tries counts, taking turns.
 set -euo pipefail
 compiler=$1 include=$2 source=$3
 max_milliseconds=500 slow_milliseconds_of_std=285 max_percent_of_std=175 max_lines=40000 tries=15

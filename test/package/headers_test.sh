@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# headers_test.sh <compiler> <standard> <include folder>: each public header compiles alone, twice in one file, and drags
-# in nothing but the standard library.
+# headers_test.sh <compiler> <standard> <include folder>: each public header compiles by itself, twice in one file, and includes
+# nothing but the standard library.
 set -euo pipefail
 compiler=$1 standard=$2 include=$3
 
@@ -19,7 +19,7 @@ done
 printf '#include <cudnn_frontend.h>\nnamespace client {\n#include <cudnn_frontend.h>\n}\ncudnn_frontend::graph::Graph g;\n' |
     compile -fsyntax-only
 
-# An error that nobody looks at is a warning.
+# An ignored error is a warning.
 if printf '#include <cudnn_frontend/graph.h>\nvoid f(cudnn_frontend::graph::Graph& g) { g.validate(); }\n' |
     compile -fsyntax-only 2>/dev/null; then
     echo "a discarded error_t compiles without a warning"

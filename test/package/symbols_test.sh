@@ -5,7 +5,7 @@ library=$1 namespace=$2
 
 exported=$(nm -D --defined-only --demangle "$library" | cut -d' ' -f3-)
 ours='^(vtable for |typeinfo for |typeinfo name for )?'$namespace::
-# Each layer has a namespace of its name; graph alone is a public one.
+# Each layer has a namespace of its name; only graph is public.
 layers=$(cd "$(dirname "$0")/../../src" && printf '%s\n' */ | sed 's|/$||' | grep -vx graph | paste -sd '|')
 inner="$namespace::($layers)::"
 

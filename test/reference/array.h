@@ -1,4 +1,4 @@
-// What the oracle computes with.
+// The oracle's arrays.
 #pragma once
 
 #include <array>

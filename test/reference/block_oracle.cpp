@@ -15,7 +15,7 @@ double power_above(double magnitude, double most) {
     return scale;
 }
 
-// Calls visit(b, h, line, position along the axis) of an array with that axis exchanged to the end.
+// Calls visit(b, h, line, position along the axis) for an array whose axis is swapped to the end.
 template <class Visit>
 void for_each_line(Array const& x, std::size_t axis, Visit visit) {
     for (std::int64_t b = 0; b < x.dim[0]; ++b)
@@ -79,7 +79,7 @@ Backward backward_in_blocks(Problem const& p, Array const& o, Array const& stats
     return result;
 }
 
-// Walks the memory: tile by tile, in each 32 groups of 4 rows that are 32 apart, of each row 4 blocks.
+// Enumerates the memory: tile by tile; in each, 32 groups of 4 rows that are 32 apart, with 4 blocks of each row.
 TileOrder::TileOrder(std::int64_t rows, std::int64_t blocks)
     : rows_((rows + 127) / 128 * 128),
       blocks_((blocks + 3) / 4 * 4),

@@ -8,15 +8,15 @@
 
 namespace oracle {
 
-// Each 32 numbers along the axis, 2 or 3: divided by the smallest power of two under which none is beyond the format,
+// Each 32 numbers along axis 2 or 3 are divided by the smallest power of two that keeps them in the format's range,
 // rounded, and multiplied again.
 Array quantized_in_blocks(Array const& x, std::size_t axis, Fp8 format);
 
-// Backward, where probabilities meet dO, and gradients of scores meet K and Q, after they were quantized so.
+// Backward with probabilities quantized so before they are multiplied by dO, and dS before K and Q.
 Backward backward_in_blocks(Problem const& problem, Array const& o, Array const& stats, Array const& d_o,
                             Fp8 of_probabilities, Fp8 of_gradients);
 
-// Where the scales of a matrix lie that has so many rows and blocks of columns: by (row, block), in the padded order.
+// Where the scales of a matrix of `rows` rows and `blocks` blocks of columns are: by (row, block), in the padded order.
 class TileOrder {
    public:
     TileOrder(std::int64_t rows, std::int64_t blocks);

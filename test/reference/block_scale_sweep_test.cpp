@@ -22,7 +22,7 @@ using Pack = std::unordered_map<TensorPtr, void*>;
 namespace {
 
 struct Case {
-    oracle::Problem problem;  // of what the tensors stand for
+    oracle::Problem problem;  // of the dequantized tensors
     Array d_o;
     DataType_t type = DataType_t::FP8_E4M3, gradient_type = DataType_t::FP8_E4M3, result_type = DataType_t::BFLOAT16;
 };
@@ -67,7 +67,7 @@ Case random_case(std::uint64_t index) {
     return c;
 }
 
-// The bytes of a tensor that stands for the array, with random scales for blocks along the axis.
+// The quantized bytes of an array, with random scales for blocks along the axis.
 struct BlockTensor {
     std::vector<std::uint8_t> elements, scales;
     std::vector<std::int64_t> dim, scale_dim;
@@ -191,7 +191,7 @@ class Program {
     Pack pack_;
 };
 
-// Beside the rounding of the result only double's, and that of scores whose order of sums differs.
+// Allows for the result's rounding, for double's, and for scores summed in another order.
 void check_close(char const* name, Array const& got, Array const& wanted, DataType_t type) {
     double const unit = type == DataType_t::FLOAT ? 0x1p-23 : type == DataType_t::HALF ? 0x1p-10 : 0x1p-7;
     double const greatest = oracle::greatest_magnitude(wanted);
@@ -200,7 +200,7 @@ void check_close(char const* name, Array const& got, Array const& wanted, DataTy
     std::int64_t off = 0;
     for (std::size_t n = 0; n < wanted.values.size(); ++n) {
         double const x = got.values[n], y = wanted.values[n];
-        if (x == y) continue;  // two infinities too
+        if (x == y) continue;  // equal infinities too
         if (!(std::abs(x - y) <= unit * std::abs(y) + 1e-6 * greatest + 1e-7)) ++off;
     }
     CHECK(off == 0);

@@ -11,7 +11,7 @@
 namespace sdpa_test {
 namespace {
 
-// Of numbers for batch entries or heads alone.
+// A tensor of numbers for batch entries or heads.
 HostTensor make_numbers(AttentionCase const& c, DataType_t type, Index4 const& dim) {
     Index4 stride = packed_strides(dim);
     if (c.numbers_apart) std::ranges::for_each(stride, [](std::int64_t& elements) { elements *= 2; });
@@ -35,7 +35,7 @@ HostTensor make_in_layout(DataType_t type, Layout layout, Index4 const& dim) {
     }
 }
 
-// Where sequences start that lie one after the other, each of so many elements for a row, and where the last one ends.
+// Sets where packed sequences start, with `row` elements for each row, and where the last one ends.
 void set_starts(HostTensor& tensor, std::int64_t gap, std::int64_t row, AttentionCase const& c) {
     std::int64_t start = 0;
     tensor.starts.clear();
@@ -56,7 +56,7 @@ std::int64_t end_of(HostTensor const& ragged) {
     return static_cast<std::int64_t>(ragged.offsets->get({ragged.dim[0], 0, 0, 0})) * ragged.offset_unit;
 }
 
-// As many rows for each sequence as the longest has, head by head.
+// Each sequence gets as many rows as the longest, head by head.
 HostTensor make_slots(DataType_t type, Index4 const& dim, std::vector<std::int64_t> const& lengths,
                       AttentionCase const& c) {
     HostTensor tensor = make_tensor(type, dim);
@@ -66,7 +66,7 @@ HostTensor make_slots(DataType_t type, Index4 const& dim, std::vector<std::int64
     return tensor;
 }
 
-// Sequences one after the other, each row with all its heads.
+// Packed sequences, each row with all its heads.
 HostTensor make_ragged(DataType_t type, Index4 const& dim, std::vector<std::int64_t> const& lengths,
                        AttentionCase const& c, Layout layout) {
     auto const [b, h, s, d] = dim;
@@ -77,8 +77,8 @@ HostTensor make_ragged(DataType_t type, Index4 const& dim, std::vector<std::int6
     return tensor;
 }
 
-// The tensors of a group, of the same lengths, in one buffer: their rows beside each other, or their heads, of which
-// all then have as many, of the same size.
+// Packs tensors of equal lengths into one buffer: their rows side by side, or their heads, which then are equal in
+// number and size.
 void pack_ragged(std::initializer_list<HostTensor*> group, bool by_head, AttentionCase const& c) {
     std::int64_t width = 0, count = 0;
     for (HostTensor const* tensor : group) width += tensor->dim[1] * tensor->dim[3], ++count;
@@ -97,7 +97,7 @@ void pack_ragged(std::initializer_list<HostTensor*> group, bool by_head, Attenti
 
 bool have_equal_heads(HostTensor const& a, HostTensor const& b) { return a.dim[1] == b.dim[1] && a.dim[3] == b.dim[3]; }
 
-// Rows of queries, or of keys.
+// A tensor of rows of queries, or of keys.
 HostTensor make_rows(AttentionCase const& c, DataType_t type, Layout layout, Index4 const& dim,
                      std::optional<std::vector<std::int64_t>> const& lengths) {
     if (layout == Layout::RaggedSlots) return make_slots(type, dim, *lengths, c);
@@ -109,7 +109,7 @@ HostTensor make_stats(AttentionCase const& c) {
     return make_rows(c, DataType_t::FLOAT, c.layout_of_stats(), {c.b, c.h_q, c.s_q, 1}, c.len_q);
 }
 
-// Columns of zeros draw nothing: without them the others are the same.
+// Columns of zeros draw no random numbers, so that the others do not depend on them.
 void fill_rows(AttentionCase const& c, Random& random, double magnitude, HostTensor const& tensor) {
     std::int64_t const columns = tensor.dim[3] - c.zero_columns;
     tensor.fill([&](Index4 const& at) { return at[3] < columns ? magnitude * random.real(-1.0, 1.0) : 0.0; });
@@ -123,7 +123,7 @@ void lower_scores(Inputs const& in) {
     }
 }
 
-// All heads of all tensors of one position beside each other. The tensors agree in batch and length.
+// All heads of all tensors at one position side by side. The tensors agree in batch and length.
 void pack_rows(DataType_t type, std::initializer_list<HostTensor*> group) {
     std::int64_t width = 0;
     for (HostTensor const* tensor : group) width += tensor->dim[1] * tensor->dim[3];
@@ -136,13 +136,13 @@ void pack_rows(DataType_t type, std::initializer_list<HostTensor*> group) {
     }
 }
 
-// Of the inputs, what the case has in pages.
+// Puts K and V into pages if the case has them paged.
 void put_in_pages(AttentionCase const& c, HostTensor& k, HostTensor& v) {
     if (c.paging.k_rows > 0) k = make_paged(c, k.dim, c.paging.k_rows);
     if (c.paging.v_rows > 0) v = make_paged(c, v.dim, c.paging.v_rows);
 }
 
-// Q, K and V, or their gradients. Of different lengths only K and V can lie packed.
+// Q, K and V, or their gradients. If lengths differ, only K and V can be packed together.
 void make_qkv(AttentionCase const& c, DataType_t type, Layout layout, HostTensor& q, HostTensor& k, HostTensor& v) {
     q = make_rows(c, type, layout, {c.b, c.h_q, c.s_q, c.d_qk}, c.len_q);
     k = make_rows(c, type, layout, {c.b, c.h_k, c.s_kv, c.d_qk}, c.len_kv);
@@ -162,7 +162,7 @@ HostTensor scalar(DataType_t type, double value) {
     return make_tensor(type, {1, 1, 1, 1}).fill([value](Index4 const&) { return value; });
 }
 
-// Sums may start at any number.
+// Cumulative lengths may start at any number.
 HostTensor sums_tensor(AttentionCase const& c, std::vector<std::int64_t> const& lengths) {
     HostTensor const tensor = make_numbers(c, c.offset_type, {static_cast<std::int64_t>(lengths.size()) + 1, 1, 1, 1});
     double sum = static_cast<double>(lengths.size() % 2 * 5);
@@ -185,7 +185,7 @@ void poison_padding(HostTensor const& tensor, std::vector<std::int64_t> const& l
     });
 }
 
-// Of a bias or a dropout mask, what is past the lengths of all batch entries that share it.
+// Poisons a bias or a dropout mask past the lengths of all batch entries that share it.
 void poison_padded_scores(AttentionCase const& c, HostTensor const& tensor) {
     if (!tensor) return;
     bool const is_shared = tensor.dim[0] < c.b || tensor.stride[0] == 0;
@@ -201,8 +201,8 @@ void poison_padded_scores(AttentionCase const& c, HostTensor const& tensor) {
     });
 }
 
-// A row of each tensor holds NaN or infinity: an early one of queries, a late one of keys, so that masks often hide
-// these from those.
+// Sets a row of the tensor to NaN or infinity: an early one of queries, a late one of keys, so that masks often hide
+// the keys from the queries.
 void make_wild_row(Random& random, HostTensor const& tensor, bool is_late) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     constexpr double kNumbers[] = {kNan, kNan, kInfinity, -kInfinity};
@@ -221,7 +221,7 @@ void make_wild_inputs(AttentionCase const& c, Inputs const& in) {
     if (random.chance(0.7)) make_wild_row(random, in.v, true);
 }
 
-// Of tensors that have no rows of heads.
+// The layout for tensors without rows of heads.
 Layout gaps_or_none(Layout layout) { return layout == Layout::Gaps ? Layout::Gaps : Layout::BHSD; }
 
 // A bias or a dropout mask.
@@ -291,7 +291,7 @@ void make_modifier(AttentionCase const& c, Random& random, Inputs& in) {
     }
 }
 
-// Drawn apart from the other data, so that a sink changes nothing else.
+// Drawn separately from the other data, so that a sink changes nothing else.
 HostTensor make_sink(AttentionCase const& c) {
     if (!c.sink) return {};
     Random random(c.seed + 0x51);
@@ -300,7 +300,7 @@ HostTensor make_sink(AttentionCase const& c) {
     });
 }
 
-// Bits past the last tile are random too: they mean nothing.
+// Bits past the last tile are random too: they are ignored.
 HostTensor make_block_mask(AttentionCase const& c) {
     if (!c.block_mask) return {};
     Random random(c.seed + 0xb10c);
@@ -313,7 +313,7 @@ HostTensor make_block_mask(AttentionCase const& c) {
     });
 }
 
-// Factors for numbers of about this magnitude, with some room above it: before storing, and after reading.
+// A scale and descale for numbers of about this magnitude, with some headroom.
 struct FactorPair {
     HostTensor scale, descale;
 };
@@ -332,7 +332,7 @@ HostTensor make_amax(AttentionCase const& c) {
 
 }  // namespace
 
-// By estimates of the results' magnitudes: where one is too low, numbers saturate.
+// From estimates of the results' magnitudes: if one is too low, numbers saturate.
 Factors make_factors(AttentionCase const& c) {
     if (!is_fp8(c.type)) return {};
     Random random(c.seed + 0xf8);
@@ -407,7 +407,7 @@ ForwardOutputs make_forward_outputs(AttentionCase const& c) {
     return out;
 }
 
-// Rows beyond the lengths as a forward pass leaves them that does not write them, or that marks them as masked.
+// Fills rows beyond the lengths as a forward pass leaves them: not written, or marked as masked.
 static void leave_stale(BackwardInputs const& in, std::vector<std::int64_t> const& lengths, Random& random) {
     auto const is_padding = [&](Index4 const& at) { return at[2] >= lengths[static_cast<std::size_t>(at[0])]; };
     for_each_index(in.o.dim, [&](Index4 const& at) {

@@ -6,7 +6,7 @@
 
 namespace sdpa_test {
 
-// Of 8-bit attention.
+// Scales and descales of FP8 attention.
 struct Factors {
     HostTensor descale_q, descale_k, descale_v, descale_o, descale_d_o, descale_s, descale_d_p;
     HostTensor scale_s, scale_o, scale_d_q, scale_d_k, scale_d_v, scale_d_p;
@@ -55,7 +55,7 @@ struct ForwardOutputs {
     std::vector<HostTensor> all() const { return {o, stats, max, sum_exp, rng_dump, amax_s, amax_o}; }
 };
 
-// What the backward pass gets from the forward pass and from the loss.
+// The inputs that backward gets from the forward pass and from the loss.
 struct BackwardInputs {
     HostTensor o, stats, d_o;
     std::vector<HostTensor> all() const { return {o, stats, d_o}; }
@@ -68,18 +68,18 @@ struct BackwardOutputs {
     }
 };
 
-Factors make_factors(AttentionCase const& c);  // empty unless attention is 8-bit
+Factors make_factors(AttentionCase const& c);  // empty unless attention is FP8
 Inputs make_inputs(AttentionCase const& c);
 ForwardOutputs make_forward_outputs(AttentionCase const& c);
 BackwardInputs make_backward_inputs(AttentionCase const& c, oracle::Forward const& forward);
 BackwardOutputs make_backward_outputs(AttentionCase const& c);
 
 oracle::Array to_array(HostTensor const& tensor);
-// The numbers that 8-bit ones stand for; the same as above where there is no descale.
+// The dequantized numbers; the same as above without a descale.
 oracle::Array to_array(HostTensor const& tensor, HostTensor const& descale);
-// Of a natural logarithm, to have that which Stats holds.
+// Stats holds the natural logarithm times this.
 double factor_of_stats(AttentionCase const& c);
-double factor_of(HostTensor const& factor);  // 1 where there is none
+double factor_of(HostTensor const& factor);  // 1 if there is none
 oracle::Fp8 format_of(DataType_t type);
 // The mask that a generated dropout used, as dumped; empty unless the case has one.
 oracle::Problem to_problem(AttentionCase const& c, Inputs const& inputs, HostTensor const& rng_dump);

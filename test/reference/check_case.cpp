@@ -21,7 +21,7 @@ void add_fault(PassOutcome& outcome, std::string const& fault) {
     if (!fault.empty()) outcome.faults += fault + "\n";
 }
 
-// Runs and looks at where it wrote. Nothing may be written where it fails.
+// Runs, and checks where it wrote. A run that fails must not write anything.
 bool run_watched(Session& session, Rig const& rig, std::vector<HostTensor> const& inputs,
                  std::vector<HostTensor> const& outputs, PassOutcome& outcome) {
     MemorySnapshot const before(concatenated(inputs, outputs));
@@ -44,7 +44,7 @@ bool is_mask(HostTensor const& dump) {
 
 using Lengths = std::optional<std::vector<std::int64_t>>;
 
-// How many rows of each batch entry are compared; nothing for all of them.
+// How many rows of each batch entry are compared; empty for all of them.
 Lengths rows_to_compare(Rig const& rig, Lengths rows, Lengths const& others) {
     if (rig.defines_padded_rows || !rows) return std::nullopt;
     for (std::size_t b = 0; b < rows->size(); ++b) {
@@ -53,7 +53,7 @@ Lengths rows_to_compare(Rig const& rig, Lengths rows, Lengths const& others) {
     return rows;
 }
 
-// Where the target leaves masked elements of the dump as they were, they become what they do not matter as.
+// If the target does not write masked elements of the dump, sets them to a value without effect.
 void clear_masked(AttentionCase const& c, oracle::Array const& scores, HostTensor const& dump) {
     if (!dump) return;
     for_each_index(dump.dim, [&](Index4 const& at) {
@@ -69,8 +69,8 @@ oracle::Array scaled(oracle::Array array, double factor) {
 
 oracle::Array one_number(double number) { return oracle::Array(1, 1, 1, 1, number); }
 
-// Where a target rounds 8-bit attention's numbers at other places than the definition, as tensor cores' kernels do with
-// probabilities that are not divided yet, the exact result is that of no rounding, and the tolerance has it.
+// If a target rounds FP8 attention in other places than the definition, as kernels do with probabilities before
+// normalization, the exact result is unrounded, and the tolerance accounts for the rounding.
 oracle::Problem problem_of(AttentionCase const& c, Inputs const& in, HostTensor const& rng_dump, Rig const& rig) {
     oracle::Problem problem = to_problem(c, in, rng_dump);
     if (rig.rounds_factors) {
@@ -80,14 +80,14 @@ oracle::Problem problem_of(AttentionCase const& c, Inputs const& in, HostTensor 
     return problem;
 }
 
-// The host rounds where the definition does: there each element's tolerance says more.
+// The host rounds where the definition does: there the tolerance of each element is tighter.
 bool compares_rows(AttentionCase const& c, Rig const& rig) { return is_fp8(c.type) && rig.rounds_factors; }
 
 struct ForwardCheck {
     oracle::Problem problem;
     oracle::Forward exact;
     HostTensor rng_dump;
-    bool is_known = false;  // what the forward pass should give
+    bool is_known = false;  // whether `exact` is known
 };
 
 ForwardCheck expect_forward(AttentionCase const& c, Inputs const& in, HostTensor const& rng_dump, Rig const& rig) {
@@ -96,7 +96,7 @@ ForwardCheck expect_forward(AttentionCase const& c, Inputs const& in, HostTensor
     return result;
 }
 
-// Where rows past the lengths hold anything, so may their probabilities.
+// If rows past the lengths are undefined, so are their probabilities.
 double wanted_amax_s(AttentionCase const& c, Rig const& rig, double exact, HostTensor const& actual) {
     if (rig.defines_padded_rows || !c.len_q || !actual) return exact;
     return std::max(exact, std::min(1.0, actual.get({})));
@@ -195,7 +195,7 @@ void check_backward(AttentionCase const& c, Inputs const& in, ForwardCheck const
     if (out.d_sink) look("dSink", out.d_sink, exact.d_sink, allowed.d_sink, std::nullopt);
 }
 
-// Of numbers that are rounded to the type before they enter a product: relative to normal ones, and of the smallest.
+// The roundoff of numbers rounded to the type before a product: relative for normal numbers, and that of the smallest.
 struct Roundoff {
     double unit, floor;
 };
@@ -221,10 +221,10 @@ Stored stored(oracle::Array const& exact, oracle::Array const& allowed, HostTens
     return result;
 }
 
-// The types of 8-bit results count with their factors, in stored(); until then they are as wide as FLOAT.
+// The types of FP8 results are accounted for in stored(), with their scales; until then they are as wide as FLOAT.
 oracle::Precision precision_of(AttentionCase const& c, Rig const& rig) {
     bool const is_on_host = rig.target.kind() == Target::Kind::REFERENCE || rig.target.kind() == Target::Kind::CPU;
-    // 8-bit attention is interpreted on both.
+    // FP8 attention is interpreted on both.
     bool const is_reference = is_fp8(c.type) ? is_on_host : rig.target.kind() == Target::Kind::REFERENCE;
     double const unit = is_reference ? oracle::Precision::kDouble : oracle::Precision::kSingle;
     bool const rounds_rows = !is_on_host && (c.logit_max || c.score_sum_exp);
@@ -236,7 +236,7 @@ oracle::Precision precision_of(AttentionCase const& c, Rig const& rig) {
     Factors const factors = make_factors(c);
     Roundoff const probability = roundoff_of(c.type);
     Roundoff const gradient = roundoff_of(is_fp8(c.type) ? c.type_of_gradients() : c.type);
-    if (is_fp8(c.type)) precision.product_unit = 0x1p-12;  // Hopper's keep 14 bits of the largest term
+    if (is_fp8(c.type)) precision.product_unit = 0x1p-12;  // Hopper's tensor cores keep 14 bits of the largest term
     precision.factor_unit = probability.unit;
     precision.gradient_unit = gradient.unit;
     precision.factor_floor = probability.floor / factor_of(factors.scale_s);
@@ -276,7 +276,7 @@ std::string Outcome::faults() const {
     return text;
 }
 
-// Backward is run also where forward is not, from what forward should have given.
+// If forward is refused, backward still runs, on forward's expected results.
 Outcome check_case(AttentionCase const& c, Rig const& rig) {
     Inputs const in = make_inputs(c);
     Outcome outcome;

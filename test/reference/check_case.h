@@ -1,4 +1,4 @@
-// Runs a case on a target and compares everything it did with the oracle.
+// Runs a case on a target and compares all results with the oracle.
 #pragma once
 
 #include "reference/session.h"
@@ -8,21 +8,21 @@
 
 namespace sdpa_test {
 
-// Where cases run, and what is promised there.
+// Where cases run, and what is guaranteed there.
 struct Rig {
     explicit Rig(Target const& where) : target(where) {}
 
     Target target;
     std::function<void(Graph&)> prepare = [](Graph&) {};  // settings of the graph, before it is built
     std::function<error_t(Session const&)> execute = [](Session const& session) { return session.execute(); };
-    bool rounds_factors = false;      // probabilities and dS to the inputs' type, as tensor cores take them
+    bool rounds_factors = false;      // rounds probabilities and dS to the inputs' type, as tensor cores need them
     bool defines_padded_rows = true;  // rows beyond the lengths are written, with zeros; so are those of batch entries
                                       // that have no queries or no keys
     bool dumps_masked_elements = true;  // of the dropout mask
 };
 
-// What a tensor that is multiplied by a factor before it is stored should hold, and how far it may be off. Without a
-// factor the allowed error has that of storing already.
+// The expected values of a tensor that is scaled before it is stored, and their tolerance. Without a factor the allowed
+// error includes that of storing.
 struct Stored {
     oracle::Array wanted, allowed;
 };
@@ -31,7 +31,7 @@ Stored stored(oracle::Array const& exact, oracle::Array const& allowed, HostTens
 oracle::Precision precision_of(AttentionCase const& c, Rig const& rig);
 
 struct Difference {
-    std::string fault;   // the first element of `actual` that is further from `expected` than `allowed`; empty if none
+    std::string fault;   // the first element of `actual` farther from `expected` than `allowed`; empty if none
     double worst = 0.0;  // the largest error, in units of the allowed one
 };
 
@@ -42,7 +42,7 @@ inline std::string first_difference(char const* name, HostTensor const& actual, 
     return compare(name, actual, expected, allowed, std::nullopt).fault;
 }
 
-// What came of the forward or of the backward graph of a case.
+// The outcome of the forward or the backward graph of a case.
 struct PassOutcome {
     std::string refusal;  // why the graph was not built
     std::string faults;   // failed runs, wrong numbers, elements that were not written, memory that was written but is

@@ -1,4 +1,4 @@
-// A dilated window on a CPU target at the distances where it changes from dividing numbers to dividing integers.
+// A dilated window on a CPU target at the distances where it changes from floating-point to integer division.
 #include "support/catch.h"
 
 #include <cudnn_frontend.h>
@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::int64_t kFurthest = std::int64_t{1} << 20, kWidth = 8;
 
-// Of scores that are all 0: Stats, how many keys each row keeps, and O of keys that are 1 on the grid and -1 beside it.
+// For scores that are all 0: Stats, which tell how many keys each row keeps, and O for values of 1 on the grid and -1
+// beside it.
 struct Kept {
     std::vector<float> stats, counts, o;
 };

@@ -1,4 +1,4 @@
-// Generated dropout: replayed by seed and offset, independent between places, kept at the right rate.
+// Generated dropout: replayed by seed and offset, independent between positions, kept at the right rate.
 #include "reference/training_step.h"
 #include "support/catch.h"
 
@@ -33,7 +33,8 @@ HostTensor dumped_mask(AttentionCase const& c, Target const& target) {
     return out.rng_dump;
 }
 
-// Counts places where the predicate holds and compares with a binomial distribution, six standard deviations wide.
+// Counts elements for which the predicate holds and compares with a binomial distribution, within six standard
+// deviations.
 void check_rate(HostTensor const& like, double rate, std::function<bool(Index4 const&)> holds) {
     std::int64_t count = 0;
     for_each_index(like.dim, [&](Index4 const& at) { count += holds(at); });

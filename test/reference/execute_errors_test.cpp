@@ -1,4 +1,4 @@
-// Bad input at execution: an error that names the fault, and not a byte written.
+// Invalid arguments of a run: an error that names the fault, and not a byte written.
 #include "reference/check_case.h"
 #include "support/catch.h"
 
@@ -13,7 +13,7 @@ using cudnn_frontend::error_code_t;
 using cudnn_frontend::error_t;
 using Pack = std::map<std::int64_t, void*>;
 
-// One training problem, both passes, with each pass's pack to spoil.
+// A training problem with both passes, whose packs the tests make invalid.
 struct Fixture {
     AttentionCase c;
     Inputs in = make_inputs(c);
@@ -97,7 +97,7 @@ void check_length_refused(Fixture const& fixture, Session const& session, std::s
                   [&] { return session.graph().execute(session.pack_by_uid(), workspace.data(), workspace.size()); });
 }
 
-// A generated value, not a loop, so that sections run on each.
+// A generator, not a loop, so that sections run on each target.
 Target each_target() { return GENERATE(0, 1) == 0 ? Target::reference() : Target::cpu(); }
 
 }  // namespace
@@ -221,7 +221,7 @@ TEST_CASE("a ragged output may lie where no sequence of another tensor does") {
         CHECK(f.forward.execute().get_message() == "");
         CHECK(f.backward.execute().get_message() == "");
     }
-    // dK and dV from one pointer, with offsets that lead to its halves, or not quite.
+    // dK and dV with one pointer, and offsets to its two halves, or slightly wrong ones.
     Fixture f(each_target(), Layout::Ragged);
     BackwardOutputs out = f.backward_out;
     std::int64_t const rows = 9 + 2, half = rows * 8;
@@ -471,7 +471,7 @@ AttentionCase fp8_case() {
     return c;
 }
 
-// Runs forward or backward with another number as each factor, one after the other.
+// Runs forward or backward with another number as one of the factors, for each factor in turn.
 void check_factors(Session const& session, Inputs const& in, std::vector<HostTensor> const& all, float number,
                    char const* text) {
     HostMemory const workspace(session.graph().get_workspace_size());

@@ -9,7 +9,7 @@ namespace {
 
 using namespace sdpa_test;
 
-// The gradients' own rounding, and that of the differences.
+// The sum of the gradients' own rounding error and that of the differences.
 oracle::Backward allowed(AttentionCase const& c, oracle::Problem const& problem, oracle::Array const& d_o,
                          Target const& target) {
     oracle::Forward const exact = oracle::forward(problem);

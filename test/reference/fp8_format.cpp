@@ -13,7 +13,7 @@ struct Layout {
 
 Layout layout_of(Fp8 format) { return format == Fp8::E4M3 ? Layout{3, 7, 0x7f} : Layout{2, 15, 0x7c}; }
 
-// Ascending from 0, each at the index that its bits are.
+// All numbers ascending from 0; the bits of each are its index.
 std::vector<double> make_numbers(Fp8 format) {
     Layout const layout = layout_of(format);
     int const steps = 1 << layout.mantissa_bits;

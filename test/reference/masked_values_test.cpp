@@ -1,4 +1,4 @@
-// What is masked or dropped contributes nothing, whatever the tensors hold there; what is not stays what it is.
+// Masked and dropped elements contribute nothing, whatever the tensors hold there; other results are unchanged.
 #include "reference/session.h"
 #include "support/catch.h"
 
@@ -34,7 +34,7 @@ BackwardOutputs run_backward(AttentionCase const& c, Inputs const& in, BackwardI
     return out;
 }
 
-// One query of one element over two keys.
+// One query with two keys, and a head dim of 1.
 AttentionCase two_keys() {
     AttentionCase c;
     c.s_kv = 2;
@@ -64,7 +64,7 @@ void set_row(HostTensor const& tensor, std::int64_t row, double value) {
     });
 }
 
-// Whether exactly those rows hold a number that is not finite.
+// Whether exactly those rows have numbers that are not finite.
 void check_finite_but(char const* name, HostTensor const& tensor,
                       std::function<bool(std::int64_t row)> const& is_wild) {
     INFO(name);
@@ -231,7 +231,7 @@ TEST_CASE("gradients follow from the dropout mask's scale alone, and of a scale 
         CHECK(same_bits(got.d_k, wanted.d_k));
         in.mask_scale.set({}, 0.0);
         in.mask_scale_inv.set({}, kInfinity);
-        more.o.fill([](Index4 const&) { return 0.0; });  // as forward gives it then
+        more.o.fill([](Index4 const&) { return 0.0; });  // as forward returns it then
         BackwardOutputs const none = run_backward(c, in, more, target);
         for (HostTensor const& gradient : {none.d_q, none.d_k, none.d_v}) {
             std::int64_t wrong = 0;

@@ -1,4 +1,4 @@
-// Relations between runs that hold whatever the right numbers are.
+// Relations between runs that hold whatever the correct results are.
 #include "reference/check_case.h"
 #include "reference/random_case.h"
 #include "reference/training_step.h"
@@ -21,7 +21,7 @@ AttentionCase case_with_stats(std::uint64_t index) {
     return c;
 }
 
-// Training steps of the same problem agree in every bit.
+// Training steps of the same problem give the same bits.
 void check_same(AttentionCase const& c, TrainingStep const& a, TrainingStep const& b) {
     INFO(describe(c));
     REQUIRE(a.error == "");
@@ -248,7 +248,7 @@ TEST_CASE("shared K and V heads are repeated ones and their gradients the sums")
                     return sum;
                 });
         };
-        // Twice the bound that each keeps to by itself.
+        // Twice the bound for each by itself.
         oracle::Problem const problem = to_problem(shared, in, {});
         oracle::Array const o = to_array(a.forward.o), stats = to_array(a.forward.stats);
         oracle::Array const d_o = to_array(make_backward_inputs(shared, {o, stats}).d_o);

@@ -1,4 +1,4 @@
-// Slices, reshapes and transposes on both CPU targets, against the indices that docs/spec.md names.
+// Slices, reshapes and transposes on both CPU targets, against the indices given in docs/spec.md.
 #include "support/catch.h"
 
 #include <cudnn_frontend.h>
@@ -25,7 +25,7 @@ std::int64_t volume(Dims const& dim) {
     return std::accumulate(dim.begin(), dim.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// The place of the element that row-major order has at that position.
+// The offset of the element at that position in row-major order.
 std::int64_t place(std::int64_t position, Dims const& dim, Dims const& stride) {
     std::int64_t at = 0;
     for (std::size_t d = dim.size(); d-- > 0; position /= dim[d]) at += position % dim[d] * stride[d];
@@ -50,7 +50,7 @@ std::vector<T> run(fe::Target const& target, Graph& graph, Tensor const& y, std:
     return result;
 }
 
-// On both targets, which have to agree in every bit.
+// On both targets, which must give the same bits.
 template <class T>
 std::vector<T> run(Graph& graph, Tensor const& y, std::vector<T> const& x, std::size_t count) {
     auto const result = run(fe::Target::reference(), graph, y, x, count);
@@ -58,7 +58,7 @@ std::vector<T> run(Graph& graph, Tensor const& y, std::vector<T> const& x, std::
     return result;
 }
 
-// Numbers that no double tells apart.
+// Numbers that are equal when converted to double.
 std::vector<std::int64_t> wide_numbers(std::int64_t count) {
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
     std::iota(numbers.begin(), numbers.end(), (std::int64_t{1} << 62) + 1);
@@ -122,7 +122,7 @@ TEST_CASE("A transpose has the dims of its operand in another order", "[moves]")
 }
 
 TEST_CASE("A reshape keeps the order in memory, or that of indices", "[moves]") {
-    // Rows of heads: {B, H, S, D} that lies as {B, S, H, D}.
+    // BSHD: dims {B, H, S, D}, in memory as {B, S, H, D}.
     Dims const dim{2, 3, 4, 5}, stride{60, 5, 15, 1}, rows{2, 4, 15};
     bool const is_logical = GENERATE(false, true);
     Graph graph;

@@ -1,4 +1,4 @@
-// Switching any option off changes the answer, so that no option is ignored on the way to a target.
+// Switching any option off changes the results, so that no option is ignored by a target.
 #include "reference/option_table.h"
 #include "reference/training_step.h"
 #include "support/catch.h"
@@ -102,7 +102,7 @@ TEST_CASE("without set_dbias and set_rng_dump the other outputs are the same") {
 
 namespace {
 
-// With keys past some lengths.
+// A case in which some keys are past the lengths.
 AttentionCase padded_case() {
     AttentionCase c = small_case();
     c.len_q = {5, 3}, c.len_kv = {7, 4};

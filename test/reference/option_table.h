@@ -1,4 +1,4 @@
-// Every option of attention, each as the smallest change of one small problem.
+// Every option of attention, as a minimal change of one small problem.
 #pragma once
 
 #include "support/attention_case.h"
@@ -11,9 +11,9 @@ namespace sdpa_test {
 
 struct Option {
     std::string name;
-    std::function<void(AttentionCase&)> base;    // what the option needs beside it
+    std::function<void(AttentionCase&)> base;    // other options that it needs
     std::function<void(AttentionCase&)> change;  // the option itself
-    double at_least;                             // how much O and each gradient change at their largest difference
+    double at_least;                             // a lower bound of the largest change of O and of each gradient
     bool changes_stats = true;
 };
 

@@ -25,10 +25,10 @@ void for_each_score(Problem const& p, Visit visit) {
                 for (std::int64_t j = 0; j < p.keys(); ++j) visit(b, h, i, j);
 }
 
-// NaN in either is NaN in the result.
+// NaN if either is NaN.
 double greater(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
-// Fills in stats, max and sum_exp of one row. A row of -inf alone has a sum of 0.
+// Fills in stats, max and sum_exp of one row. A row with only -inf has a sum of 0.
 void sum_row(Problem const& p, Array const& s, std::int64_t b, std::int64_t h, std::int64_t i, Forward& result) {
     double largest = p.sink_at(h);
     for (std::int64_t j = 0; j < s.dim[3]; ++j) largest = greater(largest, s.at(b, h, i, j));
@@ -136,7 +136,7 @@ Forward forward(Problem const& p) {
     return result;
 }
 
-// The sink's probability takes from the keys': d p_j / d sink = -p_j p_sink, so that a row's O moves by -p_sink O.
+// The sink lowers the keys' probabilities: d p_j / d sink = -p_j p_sink, so that a row's O changes by -p_sink O.
 static Array gradient_of_sink(Problem const& p, Array const& o, Array const& stats, Array const& d_o) {
     Array result(1, p.heads(), 1, 1);
     for (std::int64_t b = 0; b < p.batches(); ++b)

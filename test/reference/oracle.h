@@ -1,5 +1,5 @@
-// Attention by its definition: fp64, dense, plain loops. Knows nothing of the library, so that both can only agree by
-// being right.
+// Attention by its definition: fp64, dense, plain loops. Independent of the library, so that the two agree only if both
+// are right.
 #pragma once
 
 #include "reference/fp8_format.h"
@@ -15,7 +15,7 @@ struct Problem {
     double scale = 1.0;
     Modifier modifier;                                      // between scale and bias
     std::optional<Array> bias;                              // each dim full or 1
-    std::optional<std::array<std::int64_t, 4>> d_bias_dim;  // the same; where there is none, the bias's
+    std::optional<std::array<std::int64_t, 4>> d_bias_dim;  // the same; by default the bias's
     std::optional<Array> sink;                              // {1,Hq,1,1}: a score of each row that has no key
     std::optional<Array> block_mask;  // {B,Hq,ceil(Sq/128),ceil(Skv/1024)}: bytes of 8 tiles of 128 keys, low bit first
     bool alibi = false;
@@ -24,8 +24,8 @@ struct Problem {
     std::optional<std::int64_t> left, right;  // bounds of the diagonal band
     std::optional<Array> dropout_mask;        // each dim full or 1
     double dropout_scale = 1.0;
-    // Of 8-bit attention: what happens to the probabilities before they meet V and dO, and to the gradients of the
-    // products before they meet K and Q.
+    // FP8 attention: quantization of the probabilities before the products with V and dO, and of the gradients of the
+    // products before those with K and Q.
     std::optional<Narrowing> narrow_probability, narrow_gradient;
 
     std::int64_t batches() const { return q.dim[0]; }
@@ -37,20 +37,20 @@ struct Problem {
 
     // scale q k^T, before anything else.
     double product_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
-    bool is_past(std::int64_t b, std::int64_t i) const;  // whether the query lies beyond the length
+    bool is_past(std::int64_t b, std::int64_t i) const;  // whether the query is beyond the length
     bool keeps(std::int64_t b, std::int64_t i, std::int64_t j) const;
     bool keeps_tile(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
     double sink_at(std::int64_t h) const;  // -inf without a sink
     double bias_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
     double alibi_at(std::int64_t h, std::int64_t i, std::int64_t j) const;
-    // What the dropout multiplies a probability by.
+    // The factor by which dropout multiplies a probability.
     double dropout_at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
 };
 
 struct Forward {
     Array o;                 // 0 in rows where every key is masked
     Array stats;             // natural log-sum-exp; in such rows the sink, or -inf
-    Array max{}, sum_exp{};  // the greatest score, and the sum of exp(score - that)
+    Array max{}, sum_exp{};  // the maximum, and the sum of exp(score - maximum)
     // The greatest magnitudes of the probabilities after dropout, and of O.
     double amax_s = 0.0, amax_o = 0.0;
 };
@@ -66,14 +66,14 @@ struct Backward {
 double alibi_slope(std::int64_t head, std::int64_t heads);
 double greatest_magnitude(Array const& array);
 
-// Of a product of Q and K with this probability, with the scale and before any narrowing.
+// The gradient of a product of Q and K with this probability, including the scale and before any quantization.
 double product_gradient(Problem const& problem, double probability, Array const& o, Array const& d_o,
                         std::array<std::int64_t, 4> const& at);
 
-// A factor of 0 leaves out what it is multiplied with, infinity and NaN too, if it says that a pair is masked or
-// dropped: a probability, the gradient of a score, and dropout's factor of the gradient of a probability.
+// A factor of 0 skips the product, also with infinity and NaN, if it means that a pair is masked or dropped: a
+// probability, the gradient of a score, and dropout's factor of the gradient of a probability.
 
-// {B,Hq,Sq,Skv}: scaled, biased, masked with -inf. Masked elements of Q, K and V are never looked at.
+// {B,Hq,Sq,Skv}: scaled, biased, masked with -inf. Masked elements of Q, K and V are never read.
 Array scores(Problem const& problem);
 
 // exp(score - stats), 0 where masked.

@@ -1,4 +1,4 @@
-// The oracle against numbers worked out by hand and against finite differences of itself.
+// The oracle against results computed by hand and against finite differences of itself.
 #include "reference/oracle.h"
 #include "reference/finite_difference.h"
 #include "support/catch.h"

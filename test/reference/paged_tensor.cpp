@@ -9,15 +9,15 @@ namespace sdpa_test {
 namespace {
 
 constexpr std::int64_t kUnusedPages = 3;
-constexpr double kUnused = 60.0;             // in pages that no table names, where NaN would be too much for the target
-constexpr double kPastLength = 0.25;         // what no answer may depend on
-constexpr double kNoSuchPage = 1'000'000.0;  // what no target may look at
+constexpr double kUnused = 60.0;             // in unused pages, for targets that NaN there would disturb
+constexpr double kPastLength = 0.25;         // no result may depend on it
+constexpr double kNoSuchPage = 1'000'000.0;  // no target may read it
 
 std::int64_t divided_up(std::int64_t number, std::int64_t by) { return (number + by - 1) / by; }
 
-using Pages = std::vector<std::vector<std::int64_t>>;  // of each batch entry
+using Pages = std::vector<std::vector<std::int64_t>>;  // for each batch entry
 
-// As many pages for each entry as hold its keys, drawn from so many.
+// Draws as many of the pages for each entry as its keys need.
 Pages draw_pages(std::vector<std::int64_t> const& lengths, std::int64_t page_rows, std::int64_t total, Random& random) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(total));
     std::iota(order.begin(), order.end(), 0);

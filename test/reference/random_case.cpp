@@ -97,8 +97,7 @@ void choose_masks(AttentionCase& c, Random& random) {
     c.shorthands = random.chance(0.3);
 }
 
-// Changes layouts that were chosen; has a generator of its own, so that cases without ragged tensors stay what they
-// are.
+// Changes the chosen layouts. Has its own generator, so that cases without ragged tensors stay unchanged.
 void choose_ragged(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 7919 * index);
     if (!c.len_q || !random.chance(0.5)) return;
@@ -107,10 +106,10 @@ void choose_ragged(AttentionCase& c, std::uint64_t index) {
     if (random.chance(0.8)) c.output_layout = random.pick(kLayouts);
     if (random.chance(0.4)) c.offset_type = DataType_t::INT64;
     c.bounds_rows = random.chance(0.6);
-    if (c.bounds_rows && random.chance(0.6)) c.d_qk = 16, c.d_v = 16 * random.between(1, 2);  // bounds count for these
+    if (c.bounds_rows && random.chance(0.6)) c.d_qk = 16, c.d_v = 16 * random.between(1, 2);  // only these use bounds
 }
 
-// By a generator of its own too.
+// Has its own generator too.
 void choose_modifier(AttentionCase& c, std::uint64_t index) {
     using oracle::Modify;
     constexpr Modify kModifiers[] = {Modify::Softcap,  Modify::CappedDocuments, Modify::Slopes,
@@ -124,7 +123,7 @@ void choose_modifier(AttentionCase& c, std::uint64_t index) {
     c.modifier_step = static_cast<std::int32_t>(random.between(1, 3));
 }
 
-// Of cases with lengths; with a generator of its own too.
+// For cases with lengths; has its own generator too.
 void choose_paging(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 104729 * index);
     if (!c.len_kv || !random.chance(0.25)) return;
@@ -143,7 +142,7 @@ void choose_paging(AttentionCase& c, std::uint64_t index) {
     paging.states_length = !is_told || random.chance(0.5);
 }
 
-// What has a generator of its own leaves all other draws as they are.
+// Has its own generator, which leaves all other draws unchanged.
 void choose_softmax(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 1299709 * index);
     if (random.chance(0.2)) {
@@ -161,7 +160,7 @@ void choose_block_mask(AttentionCase& c, std::uint64_t index) {
     c.block_mask = random.chance(0.08);
 }
 
-// With a generator of its own too. What has no scale is wider than 8 bits.
+// Has its own generator too. Tensors without a scale are wider than 8 bits.
 void choose_fp8(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 32452843 * index);
     if (!random.chance(0.15)) return;
@@ -179,7 +178,7 @@ void choose_fp8(AttentionCase& c, std::uint64_t index) {
     c.implementation = AttentionImplementation_t::AUTO;
 }
 
-// Types of results, bias and dropout mask beside any type of Q; with a generator of its own too.
+// Types of results, bias and dropout mask, independent of Q's; has its own generator too.
 void choose_types(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 67867967 * index);
     constexpr DataType_t kTypes[] = {DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16};
@@ -189,7 +188,7 @@ void choose_types(AttentionCase& c, std::uint64_t index) {
     }
 }
 
-// How lengths and offsets are told; with a generator of its own too.
+// The form of lengths and offsets; has its own generator too.
 void choose_counting(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 49979687 * index);
     c.sums_of_lengths = c.len_q && random.chance(0.3);
@@ -199,7 +198,7 @@ void choose_counting(AttentionCase& c, std::uint64_t index) {
     c.numbers_apart = random.chance(0.1);
 }
 
-// Of a bias and a dropout mask; with a generator of its own too.
+// The layout of a bias and a dropout mask; has its own generator too.
 void choose_scores_layout(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 86028121 * index);
     constexpr Layout kLayouts[] = {Layout::Gaps, Layout::BSHD, Layout::SBHD, Layout::Shared, Layout::Transposed};
@@ -207,7 +206,7 @@ void choose_scores_layout(AttentionCase& c, std::uint64_t index) {
     if ((c.bias || c.mask) && random.chance(0.4)) c.scores_layout = layout;
 }
 
-// What may be told in other ways than it usually is; with a generator of its own too.
+// Alternative forms of options; has its own generator too.
 void choose_telling(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 982451653 * index);
     Index4 const d_bias_dim = random_broadcast(c, random);
@@ -256,8 +255,8 @@ AttentionCase random_wide_case(std::uint64_t index, LongCases long_cases) {
     return c;
 }
 
-// No modifier, which can make a finite score of an infinite one, and no scores so far apart that a probability is 0 in
-// FLOAT and not in DOUBLE.
+// No modifier, which can turn an infinite score into a finite one, and no scores so far apart that a probability is 0
+// in FLOAT but not in DOUBLE.
 AttentionCase random_wild_case(std::uint64_t index) {
     AttentionCase c = random_wide_case(index);
     choose_counting(c, index);

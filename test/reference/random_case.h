@@ -5,7 +5,7 @@
 
 namespace sdpa_test {
 
-// How many cases have more rows than one block of a blocked implementation, and how many rows at most.
+// The share of cases with more rows than one block of a blocked implementation, and their largest number of rows.
 struct LongCases {
     double chance = 0.03;
     std::int64_t most_rows = 300;
@@ -13,9 +13,9 @@ struct LongCases {
 
 // The same index gives the same case, always.
 AttentionCase random_case(std::uint64_t index);
-// A case that has masks, and inputs with NaN and infinity here and there; of wider types than 8 bits.
+// A case with masks, and inputs with some NaN and infinity; of wider types than 8 bits.
 AttentionCase random_wild_case(std::uint64_t index);
-// The same cases as those of random_case(), but for 8-bit attention: those are of wider types here.
+// The same cases as random_case(), except that FP8 attention becomes attention of wider types.
 AttentionCase random_wide_case(std::uint64_t index, LongCases long_cases = {});
 
 }  // namespace sdpa_test

@@ -8,8 +8,8 @@
 namespace sdpa_test {
 namespace {
 
-constexpr double kTimesRounding = 6.0;     // kernels round at other places than the definition, but as often
-constexpr double kPartOfTolerance = 0.05;  // for rows of which rounding happens to change little
+constexpr double kTimesRounding = 6.0;     // kernels round in other places than the definition, but as often
+constexpr double kPartOfTolerance = 0.05;  // for rows that rounding happens to change little
 constexpr std::int64_t kFewestColumns = 16;
 
 struct Squares {

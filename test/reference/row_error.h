@@ -1,5 +1,5 @@
-// Rows of 8-bit results as a whole. An element's tolerance is that of the worst case, which for so few bits is about as
-// large as the numbers: a kernel that leaves out a part of a row stays within it.
+// Checks whole rows of FP8 results. The tolerance of an element is for the worst case, which with so few bits is about
+// as large as the numbers: a kernel that skips part of a row would pass.
 #pragma once
 
 #include "reference/oracle.h"
@@ -14,7 +14,7 @@ namespace sdpa_test {
 
 struct RowExpectation {
     oracle::Array const& wanted;   // without rounding
-    oracle::Array const& rounded;  // with the definition's rounding, which shows how much that does
+    oracle::Array const& rounded;  // with the definition's rounding, which shows how much rounding changes
     oracle::Array const& allowed;  // each element's tolerance
 };
 

@@ -55,7 +55,7 @@ void Session::declare(TensorPtr const& tensor, HostTensor const& memory) {
     if (memory.offset_unit != 1) tensor->set_ragged_offset_multiplier(memory.offset_unit);
 }
 
-// One tensor for all that start at the same elements, as programs have it.
+// One offset tensor for all tensors that start at the same elements, as in programs.
 TensorPtr Session::offset_input(HostTensor const& memory, std::int64_t row) {
     for (Entry const& entry : entries_) {
         if (entry.row_of_offset == row && same_bits(entry.memory, memory)) return entry.tensor;
@@ -187,7 +187,7 @@ void Session::apply_options(Attributes& options, Inputs const& in, HostTensor co
     if (case_.stats_use_log2) options.set_stats_use_log2(true);
 }
 
-// In the places that the graph is given them in.
+// Mask and scale, in the order of the graph's arguments.
 std::array<TensorPtr, 2> Session::mask_and_scale(Inputs const& in) {
     std::array places{input("mask", in.mask), scalar_input("mask_scale", in.mask_scale)};
     if (case_.exchanged_mask) std::swap(places[0], places[1]);
@@ -202,7 +202,7 @@ void Session::apply_paging(SDPA_attributes& options, Inputs const& in) {
     }
 }
 
-// Rows up to the end of the last sequence of any of these.
+// The largest end of a last sequence among these tensors, in rows.
 static std::int64_t rows_in_memory(std::initializer_list<HostTensor const*> tensors) {
     std::int64_t rows = 1;
     for (HostTensor const* const tensor : tensors) {
@@ -220,7 +220,7 @@ void Session::apply_bounds(Attributes& options, std::initializer_list<HostTensor
     options.set_max_total_seq_len_q(rows_in_memory(of_queries)).set_max_total_seq_len_kv(rows_in_memory(of_keys));
 }
 
-// What the graph gets of K or V.
+// The tensor that the graph gets for K or V.
 static HostTensor const& in_graph(HostTensor const& tensor) { return tensor.container ? *tensor.container : tensor; }
 
 Session::Session(AttentionCase const& c, Inputs const& in, ForwardOutputs const& out) : case_(c) {

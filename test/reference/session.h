@@ -25,26 +25,26 @@ class Session {
     Session(AttentionCase const& c, Inputs const& inputs, BackwardInputs const& more, BackwardOutputs const& outputs);
 
     error_t build(Target const& target) { return graph_.build(target); }
-    // With a workspace of its own, whose bounds are watched.
+    // With its own workspace, whose bounds are checked.
     error_t execute() const;
     error_t run(Target const& target);
-    // The same, with a graph that is written to JSON and read back.
+    // The same, with the graph written to JSON and read back.
     error_t run_restored(Target const& target);
 
     Graph& graph() { return graph_; }
     Graph const& graph() const { return graph_; }
-    // Every tensor of the caller's, with its memory. By-value ones stay on the host wherever the graph runs.
+    // A tensor of the caller's with its memory. By-value ones stay on the host wherever the graph runs.
     struct Entry {
         TensorPtr tensor;
         HostTensor memory;
-        std::int64_t row_of_offset = 0;  // of a ragged offset: the width of the rows that it counts
+        std::int64_t row_of_offset = 0;  // for a ragged offset: the width of the rows that it counts
     };
     std::vector<Entry> const& entries() const { return entries_; }
     bool has_explicit_uids() const { return case_.explicit_uids; }
-    // Every tensor of the caller's. Needs uids, so it is called after the build.
+    // All tensors of the caller's. Call it after the build, which assigns uids.
     std::map<std::int64_t, void*> pack_by_uid() const;
     std::unordered_map<TensorPtr, void*> pack_by_tensor() const;
-    // The handle that was made for the memory; null if there is none.
+    // The tensor of the graph that was made for the memory; null if there is none.
     TensorPtr tensor_of(HostTensor const& tensor) const;
 
    private:
@@ -53,13 +53,13 @@ class Session {
     TensorPtr scalar_input(char const* name, HostTensor const& memory);
     TensorPtr factor(char const* name, HostTensor const& memory);
     void output(TensorPtr const& tensor, HostTensor const& memory);
-    TensorPtr requested(char const* name, HostTensor const& memory);  // an output that an option asks for
+    TensorPtr requested(char const* name, HostTensor const& memory);  // an output that an option requests
     void declare(TensorPtr const& tensor, HostTensor const& memory);
     template <class Attributes>
     void apply_options(Attributes& options, Inputs const& inputs, HostTensor const& rng_dump);
     template <class Attributes>
     void apply_backward_options(Attributes& options, Inputs const& inputs, BackwardOutputs const& outputs);
-    // 8-bit attention with its factors.
+    // FP8 attention with its scales.
     void add_fp8(std::array<TensorPtr, 3> const& qkv, cudnn_frontend::graph::SDPA_attributes const& options,
                  Inputs const& inputs, ForwardOutputs const& outputs);
     void add_fp8_backward(std::array<TensorPtr, 6> const& from_forward, Inputs const& inputs,

@@ -1,4 +1,4 @@
-// One tensor of running totals as the offset of all packed tensors and as both lengths.
+// One tensor of cumulative lengths as the offset of all packed tensors and as both lengths.
 #include "support/catch.h"
 
 #include <cudnn_frontend.h>

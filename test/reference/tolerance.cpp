@@ -17,7 +17,7 @@ double absolute_dot(Array const& x, std::int64_t x_head, std::int64_t i, Array c
     return sum;
 }
 
-// A factor of 0 leaves out what it is multiplied with, infinity and NaN too.
+// A factor of 0 skips the product, also with infinity and NaN.
 double times(double factor, double number) { return factor == 0.0 ? 0.0 : factor * number; }
 
 double length(std::int64_t terms) { return static_cast<double>(terms + 4); }
@@ -31,7 +31,7 @@ void for_each_row(Problem const& p, Visit visit) {
 
 double cap_of(Problem const& p) { return is_capped(p.modifier.kind) ? p.modifier.number : 0.0; }
 
-// Of 1 - tanh(x)^2, whose second derivative by the score is at most 2 / cap.
+// The error of 1 - tanh(x)^2, whose derivative by the score is at most 2 / cap.
 double slope_error(Problem const& p, double score_error, double unit) {
     return cap_of(p) == 0.0 ? 0.0 : 8.0 * unit + 2.0 * score_error / cap_of(p);
 }
@@ -46,7 +46,7 @@ Array score_errors(Problem const& p, Array const& s, Precision const& precision)
             double const product = std::abs(p.scale) * absolute_dot(p.q, h, i, p.k, p.k_head(h), j, b);
             double const terms =
                 std::abs(p.bias_at(b, h, i, j)) + std::abs(p.alibi_at(h, i, j)) + std::abs(s.at(b, h, i, j));
-            // Kernels make tanh of exponentials, whose difference loses some bits.
+            // Kernels compute tanh from exponentials, whose difference loses some bits.
             double const modified = std::abs(p.modifier.addend(h, i, j)) + 8.0 * cap_of(p);
             double const rounding =
                 precision.sum_unit(p.q.dim[3]) * product + 4.0 * precision.unit * (terms + modified);
@@ -61,7 +61,7 @@ double probability_error(Problem const& p, double score_error, double unit) {
     return 2.0 * score_error + static_cast<double>(2 * p.keys() + 16) * unit + (p.dropout_mask ? kConstants : 0.0);
 }
 
-// Of natural Stats that backward makes of those it reads, and takes from scores.
+// The error of Stats after backward has converted them to natural logarithms and subtracted them from scores.
 double stats_error(Precision const& precision, double stats) {
     return (4.0 * precision.unit + precision.stats_unit) * std::abs(stats);
 }
@@ -74,7 +74,7 @@ void add_storage_error(Array& errors, Array const& exact, DataType_t type) {
     }
 }
 
-// Of a number after its step of narrowing, from its error before.
+// The error of a number after a quantization step, from its error before.
 double narrowed_error(std::optional<Narrowing> const& narrow, double value, double error) {
     return narrow ? narrow->uncertainty(value, error) : error;
 }
@@ -132,7 +132,7 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
     return allowed;
 }
 
-// Of -p_sink D, summed over rows.
+// The error of -p_sink D, summed over rows.
 static Array sink_errors(Problem const& p, Array const& o, Array const& stats, Array const& d_o,
                          Precision const& precision) {
     Array result(1, p.heads(), 1, 1);
@@ -149,7 +149,7 @@ static Array sink_errors(Problem const& p, Array const& o, Array const& stats, A
     return result;
 }
 
-// Amax is of the gradients as they are before they are stored.
+// Amax is that of the gradients before they are stored.
 static void store_gradients(Problem const& p, Backward const& exact, Precision const& precision, Backward& allowed) {
     allowed.amax_d_q = greatest_magnitude(allowed.d_q);
     allowed.amax_d_k = greatest_magnitude(allowed.d_k);
@@ -174,7 +174,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
     double const rows_per_bias = p.bias ? static_cast<double>(s.values.size() / exact.d_bias.values.size() + 4) : 0.0;
     double const k_roundings = p.k.dim[1] < p.heads() ? 2.0 : 1.0, v_roundings = p.v.dim[1] < p.heads() ? 2.0 : 1.0;
     double const factor_unit = precision.factor_unit, factor_floor = precision.factor_floor;
-    // A kernel may have the scale in the number that it flushes to zero.
+    // A kernel may have applied the scale to the number that it flushes to zero.
     double const flushed = smallest / std::min(1.0, std::abs(p.scale));
     double const dropped_floor = factor_floor * std::max(1.0, p.dropout_scale);  // rounded before dropout's scale
     for_each_row(p, [&](auto b, auto h, auto i) {
@@ -196,7 +196,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
                                                  2.0 * dropped_floor + dropped_floor / std::min(1.0, std::abs(p.scale));
             double const wide_error = d_score_error + d_score * slope_error(p, score_error.at(b, h, i, 0), unit);
             allowed.amax_d_p = std::max(allowed.amax_d_p, std::abs(p.scale) * wide_error);
-            // Further down the scale comes with the other factor.
+            // Below, the scale is part of the other factor.
             double const wide = product_gradient(p, weight, o, d_o, {b, h, i, j});
             double const d_product_error =
                 narrowed_error(p.narrow_gradient, wide, std::abs(p.scale) * wide_error) / std::abs(p.scale);
@@ -205,7 +205,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
                 double const q = std::abs(p.scale * p.q.at(b, h, i, d));
                 double const k = std::abs(p.scale * p.k.at(b, p.k_head(h), j, d));
-                // What is rounded to the inputs' type is dS with the scale.
+                // dS is rounded to the inputs' type with the scale applied.
                 double const q_floor = precision.gradient_floor * std::abs(p.k.at(b, p.k_head(h), j, d)) + smallest;
                 double const k_floor = precision.gradient_floor * (std::abs(p.q.at(b, h, i, d)) + 1.0) + smallest;
                 allowed.d_q.at(b, h, i, d) += (q_error + d_score * precision.sum_unit(p.keys())) * k + q_floor;
@@ -215,7 +215,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
                                                  keep * (weight * relative + smallest));
             double const share = before + keep * weight * (of_values + factor_unit * v_roundings) + factor_floor;
             bool const starts_sum = i == 0 || probability.at(b, h, i - 1, j) == 0.0;
-            double const head_floor = starts_sum ? factor_floor : 0.0;  // of each query head's own sum
+            double const head_floor = starts_sum ? factor_floor : 0.0;  // for each query head's own sum
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
                 double const of_row = times(share, std::abs(d_o.at(b, h, i, d)));
                 allowed.d_v.at(b, p.v_head(h), j, d) += of_row + smallest + head_floor;

@@ -24,15 +24,15 @@ namespace oracle {
 struct Precision {
     double unit;                          // roundoff of the arithmetic
     cudnn_frontend::DataType_t io, bias;  // how O and the gradients, and dBias, are stored
-    // Of probabilities and dS before they enter a product, of probabilities before dS is made of them, of the
-    // gradients of query heads before those that share a key head are added, and of sums of dBias: roundoff, and half
-    // the spacing of the smallest numbers.
+    // Roundoff, and half the spacing of the smallest numbers: of probabilities and dS before a product, of
+    // probabilities before dS is computed from them, of query heads' gradients before those that share a key head are
+    // added, and of sums of dBias.
     double factor_unit = 0.0, factor_floor = 0.0;
-    double gradient_unit = 0.0, gradient_floor = 0.0;  // of dS; 8-bit attention has other types and scales there
-    // Of sums of products that tensor cores add up with fewer bits than the arithmetic has, relative to the sum of
+    double gradient_unit = 0.0, gradient_floor = 0.0;  // of dS; FP8 attention has other types and scales there
+    // Of sums of products that tensor cores accumulate with fewer bits than the arithmetic, relative to the sum of
     // their magnitudes.
     double product_unit = 0.0;
-    // Of the maximum and the sum of a row, where they are outputs: probabilities are computed from what was stored.
+    // Of the maximum and the sum of a row if they are outputs: probabilities are computed from the stored values.
     double row_unit = 0.0;
     double stats_unit = 0.0;  // of the factor between Stats of another base and natural ones
 
@@ -44,9 +44,9 @@ struct Precision {
     double smallest() const { return unit == kSingle ? 0x1p-126 : 0x1p-1022; }  // normal number
 };
 
-// The arrays and numbers hold the allowed absolute errors of those of the exact result.
+// Each array and number holds the allowed absolute error of that of the exact result.
 Forward allowed_error(Problem const& problem, Forward const& exact, Precision const& precision);
-// Half an ulp of the type, and of its smallest number where the value is not exactly zero.
+// Half an ulp of the type, and of its smallest number if the value is not exactly zero.
 double storage_error(cudnn_frontend::DataType_t type, double value);
 Backward allowed_error(Problem const& problem, Array const& o, Array const& stats, Array const& d_o,
                        Backward const& exact, Precision const& precision);

@@ -1,4 +1,4 @@
-// Forward and then backward on the forward pass's own results, as a training program does it.
+// Forward, then backward on the forward pass's own results, as in a training program.
 #pragma once
 
 #include "reference/session.h"
@@ -10,11 +10,11 @@ struct TrainingStep {
     ForwardOutputs forward;
     BackwardOutputs backward;
 
-    // O, stats, dQ, dK, dV, and what options ask for besides; not the dropout mask.
+    // O, stats, dQ, dK, dV, and other outputs that options request; not the dropout mask.
     std::vector<HostTensor> results() const;
 };
 
-// The case generates stats.
+// The case must generate stats.
 TrainingStep training_step(AttentionCase const& c, Inputs const& inputs, Target const& target);
 TrainingStep training_step(AttentionCase const& c, Target const& target);
 // With both graphs written to JSON and read back.

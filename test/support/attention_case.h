@@ -47,14 +47,14 @@ enum class Scale { None, Number, Embedded, ByValue, Device };
 
 enum class Dropout { None, Probability, Mask };
 
-// K and V in pages of so many rows, in no order and among pages that nobody uses; 0 rows: not in pages. The case needs
-// lengths, and has no backward.
+// K and V in pages of so many rows, in random order and among unused pages; 0 rows: not paged. The case needs lengths,
+// and has no backward.
 struct Paging {
     std::int64_t k_rows = 0, v_rows = 0;
     bool packed_tables = false;
     bool wide_tables = false;   // with unused entries behind those of each batch entry
-    bool wild_entries = false;  // table entries past the lengths name pages that are not there
-    bool states_length = true;  // the graph is told the most keys; otherwise something else has to tell
+    bool wild_entries = false;  // table entries past the lengths name pages that do not exist
+    bool states_length = true;  // the graph gets a bound on the keys; otherwise other tensors determine it
 
     explicit operator bool() const { return k_rows > 0 || v_rows > 0; }
 };
@@ -64,20 +64,20 @@ enum class Infinities { None, Some, Rows, Tiles };
 
 struct AttentionCase {
     std::uint64_t seed = 1;                      // of the data
-    DataType_t type = DataType_t::FLOAT;         // of Q, K and V; of 8 bits for 8-bit attention
+    DataType_t type = DataType_t::FLOAT;         // of Q, K and V; an 8-bit type for FP8 attention
     DataType_t result_type = DataType_t::FLOAT;  // of O, dO and the gradients
-    std::optional<DataType_t> gradient_type;     // of dO and the gradients, where it is another
+    std::optional<DataType_t> gradient_type;     // of dO and the gradients, if different
     std::int64_t b = 1, h_q = 1, h_k = 1, h_v = 1, s_q = 1, s_kv = 1, d_qk = 1, d_v = 1;
     double magnitude = 1.0;         // of Q and K
     bool low_scores = false;        // Q has positive numbers, and K negative ones
-    std::int64_t zero_columns = 0;  // so many last columns of Q, K, V and dO hold zeros
+    std::int64_t zero_columns = 0;  // so many last columns of Q, K, V and dO are zeros
     Layout input_layout = Layout::BHSD, output_layout = Layout::BHSD;
-    std::optional<Layout> stats_layout;          // of Stats, Max and Sum_exp, where it is not that of O
-    std::optional<Layout> scores_layout;         // of the bias and the dropout mask, where they are not packed
-    DataType_t offset_type = DataType_t::INT32;  // of ragged layouts, and of sums of lengths
-    bool offsets_in_rows = false;                // ragged layouts count rows, and not elements
-    bool numbers_apart = false;  // of lengths, offsets, the sink and numbers for heads alone every other element counts
-    bool bounds_rows = false;    // the graph is told how many rows ragged layouts have at most
+    std::optional<Layout> stats_layout;          // of Stats, Max and Sum_exp, if it differs from O's
+    std::optional<Layout> scores_layout;         // of the bias and the dropout mask, if they are not packed
+    DataType_t offset_type = DataType_t::INT32;  // of ragged layouts, and of cumulative lengths
+    bool offsets_in_rows = false;                // ragged layouts count rows, not elements
+    bool numbers_apart = false;  // lengths, offsets, the sink and per-head biases use every other element
+    bool bounds_rows = false;    // the graph gets bounds on the rows of ragged layouts
     bool explicit_uids = true;
     bool generate_stats = true;
     AttentionImplementation_t implementation = AttentionImplementation_t::AUTO;
@@ -90,10 +90,10 @@ struct AttentionCase {
     Infinities bias_infinities = Infinities::None;
     double bias_shift = 0.0;
     bool d_bias = false;
-    std::optional<Index4> d_bias_dim;  // where it does not have the bias's
+    std::optional<Index4> d_bias_dim;  // if they differ from the bias's
 
     oracle::Modify modifier = oracle::Modify::Nothing;
-    float modifier_number = 1.0f;                        // the cap, or the factor of distances
+    float modifier_number = 1.0f;                        // the cap, or the factor of the distance
     std::int32_t modifier_reach = 1, modifier_step = 1;  // of a dilated window
     std::optional<DataType_t> sink;                      // the sink token's type
     double sink_shift = 0.0;
@@ -103,16 +103,16 @@ struct AttentionCase {
 
     bool alibi = false;
     std::optional<std::vector<std::int64_t>> len_q, len_kv;
-    bool sums_of_lengths = false;  // the graph gets the lengths as where each sequence ends
+    bool sums_of_lengths = false;  // the graph gets cumulative lengths
     bool nan_in_padding = false;   // beyond the lengths, in all inputs but dropout's scale
     bool wild_rows = false;        // some rows of Q, K, V and dO hold NaN or infinity
     Paging paging;
-    bool block_mask = false;     // of random bits; the case has no backward
-    bool stale_padding = false;  // there, backward finds numbers in O and -inf in Stats
+    bool block_mask = false;     // random bits; the case has no backward
+    bool stale_padding = false;  // backward finds numbers in O and -inf in Stats there
 
     DiagonalAlignment_t alignment = DiagonalAlignment_t::TOP_LEFT;
     std::optional<int> left, right;
-    bool shorthands = false;  // spells options by their older and shorter names where there is one
+    bool shorthands = false;  // uses older and shorter names of options if they exist
 
     Dropout dropout = Dropout::None;
     float dropout_probability = 0.0f;
@@ -121,10 +121,10 @@ struct AttentionCase {
     DataType_t rng_type = DataType_t::INT64;
     std::optional<Index4> mask;  // dims of the user's mask
     DataType_t mask_type = DataType_t::FLOAT;
-    bool exchanged_mask = false;    // the graph is given it in its scale's place, and the scale in its own
+    bool exchanged_mask = false;    // mask and scale are passed in each other's place
     bool scalars_by_value = false;  // seed, offset and the mask's scales
 
-    bool odd_factors = false;       // of 8-bit attention: no powers of two, and descales that are not 1 / scale
+    bool odd_factors = false;       // FP8 attention: not powers of two, and descales that are not 1 / scale
     Scale factors = Scale::Device;  // how they reach the graph: Embedded, ByValue or Device
 
     bool deterministic = false;

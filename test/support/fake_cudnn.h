@@ -1,5 +1,5 @@
-// A backend that records: every call is written down, any one of them can be made to fail, and descriptors that are not
-// destroyed, or destroyed twice, show. It answers queries as a library with two engines would, also to many threads.
+// A fake backend: it records every call, can make any of them fail, and detects descriptors that are not destroyed, or
+// destroyed twice. It answers queries like a library with two engines, also from many threads.
 #pragma once
 
 #include "cudnn/library/api.h"
@@ -23,12 +23,12 @@ class FakeCudnn {
 
     cudnn_frontend::cudnn::Api const& api() const { return api_; }
 
-    // The call of this number, counted from 0, fails.
+    // Makes the call of this number, counted from 0, fail.
     void fail_at(int call) { failing_call_ = call; }
     int calls() const { return calls_; }
     std::size_t alive() const { return descriptors_.size(); }
     std::vector<std::string> const& faults() const { return faults_; }  // of the caller
-    // What the backend says about its last failure.
+    // Sets the backend's message about its last failure.
     void set_last_error(std::string text) { last_error_ = std::move(text); }
     std::int64_t workspace_bytes = 128;  // of plans
     bool has_one_engine = false;         // which every query names; else each query names two of its own
@@ -41,7 +41,7 @@ class FakeCudnn {
     std::vector<cudnnBackendNumericalNote_t> numerical_notes;
     std::size_t version = 91900;
     std::string device = R"({"deviceName":"Fake","deviceVer":900,"cudaDeviceId":0})";
-    std::string kernels = R"({"kernels": ["a\\b"], "count": 1})";  // what each kernel cache holds
+    std::string kernels = R"({"kernels": ["a\\b"], "count": 1})";  // the content of each kernel cache
     std::vector<std::string> given_kernels;                        // to kernel caches, as text
     // Called by the thread that builds a plan, with no lock held.
     std::function<void()> while_building = [] {};

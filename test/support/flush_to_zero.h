@@ -1,5 +1,5 @@
-// While one lives, its thread reads and writes floating-point numbers below the normal range as 0, as all threads do of
-// programs that were linked with -ffast-math.
+// During its lifetime its thread flushes subnormal numbers to 0, as all threads of programs do that were linked with
+// -ffast-math.
 #pragma once
 
 #include <cstdint>

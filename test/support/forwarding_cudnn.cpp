@@ -1,5 +1,5 @@
-// A libcudnn.so.9 that passes each call on to a table of the test, so that whole graphs are planned by the backend that
-// records.
+// A libcudnn.so.9 that forwards each call to a table of the test, so that whole graphs can be planned with the fake
+// backend.
 #include "cudnn/library/api.h"
 
 #include <cudnn.h>
@@ -8,7 +8,7 @@ using cudnn_frontend::cudnn::Api;
 
 extern "C" {
 
-Api const* sdpa_test_cudnn = nullptr;  // before it is set the library tells its version alone
+Api const* sdpa_test_cudnn = nullptr;  // until it is set, only the version is available
 
 std::size_t cudnnGetVersion() {
     return sdpa_test_cudnn == nullptr ? SDPA_TEST_VERSION : sdpa_test_cudnn->get_version();

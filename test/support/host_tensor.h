@@ -1,5 +1,5 @@
-// Strided tensors in host memory that show every wrong access: all memory starts as NaN, lies between guard bytes, and
-// can be compared with an earlier snapshot of itself.
+// Strided tensors in host memory that reveal every wrong access: all memory starts as NaN, is surrounded by guard
+// bytes, and can be compared with an earlier snapshot of itself.
 #pragma once
 
 #include <cudnn_frontend/types.h>
@@ -21,7 +21,7 @@ bool is_fp8(DataType_t type);
 char const* name_of(DataType_t type);
 std::string to_string(Index4 const& index);  // (1, 2, 3, 4)
 
-// Calls visit(Index4) for each index, the last one running fastest.
+// Calls visit(Index4) for each index, in row-major order.
 template <class Visit>
 void for_each_index(Index4 const& dim, Visit visit) {
     Index4 at{};
@@ -40,7 +40,7 @@ class HostMemory {
 
     std::byte* data() const { return begin_; }  // 256-byte aligned
     std::int64_t size() const { return size_; }
-    // Guards included.
+    // The first byte, guards included.
     std::byte const* first() const { return storage_.data(); }
     std::size_t extent() const { return storage_.size(); }
     bool guards_intact() const;
@@ -56,12 +56,12 @@ struct HostTensor {
     Index4 dim{1, 1, 1, 1};
     Index4 stride{1, 1, 1, 1};
     std::shared_ptr<HostMemory> memory;  // null: there is no such tensor
-    std::int64_t first = 0;              // the first element's place in the memory, in elements
+    std::int64_t first = 0;              // the index of the first element in the memory
     // Of a ragged tensor: where each batch entry starts, and how many rows it has; rows past those have no memory: they
     // read as 0, and setting them does nothing.
     std::vector<std::int64_t> starts, rows;
     std::shared_ptr<HostTensor> offsets;  // the starts as the graph gets them, with the end of the last entry
-    std::int64_t offset_unit = 1;         // elements that they count as one
+    std::int64_t offset_unit = 1;         // elements of one unit of them
     // Of a tensor in pages, where dim is that of the sequences: the rows of a page, and of each batch entry the pages.
     // Rows past those have no memory.
     std::int64_t page_rows = 0;
@@ -77,7 +77,7 @@ struct HostTensor {
     std::int64_t volume() const { return dim[0] * dim[1] * dim[2] * dim[3]; }
     // The largest power of two, up to 16, that divides the address.
     std::int64_t alignment() const;
-    // Each element set to value(index).
+    // Sets each element to value(index).
     template <class Value>
     HostTensor const& fill(Value value) const {
         for_each_index(dim, [&](Index4 const& at) { set(at, value(at)); });
@@ -85,20 +85,20 @@ struct HostTensor {
     }
 };
 
-// A tensor of its own memory. Without strides: row-major and packed.
+// A tensor with its own memory. Without strides: row-major and packed.
 HostTensor make_tensor(DataType_t type, Index4 const& dim, Index4 const& stride);
 HostTensor make_tensor(DataType_t type, Index4 const& dim);
 Index4 packed_strides(Index4 const& dim);
-std::int64_t span_of(Index4 const& dim, Index4 const& stride);  // elements from the first to the last, both included
+std::int64_t span_of(Index4 const& dim, Index4 const& stride);  // elements from the first to the last, inclusive
 
 // Whether both hold the same bytes in each element.
 bool same_bits(HostTensor const& a, HostTensor const& b);
 
-// What a list of tensors' memory held when the snapshot was made.
+// The content of the memory of a list of tensors at one time.
 class MemorySnapshot {
    public:
     explicit MemorySnapshot(std::vector<HostTensor> const& tensors);
-    // Where a byte changed that is no element of the outputs; empty if there is none. Names the memory by its first
+    // Where a byte changed that is not part of an element of the outputs; empty if none. Names the memory by its first
     // tensor.
     std::string change_outside(std::vector<HostTensor> const& outputs) const;
 

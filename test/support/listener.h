@@ -1,4 +1,4 @@
-// The log, taken for as long as an object lives.
+// Captures the log during an object's lifetime.
 #pragma once
 
 #include <cudnn_frontend/logging.h>
@@ -8,7 +8,7 @@
 
 namespace sdpa_test {
 
-// Turns the log on and takes what it says.
+// Enables the log and captures its text.
 class Listener {
    public:
     Listener() : before_(cudnn_frontend::getStream().rdbuf(text_.rdbuf())) {

@@ -1,4 +1,4 @@
-// A seeded generator that gives the same numbers on every platform, which the standard distributions do not.
+// A seeded generator with the same numbers on every platform, unlike the standard distributions.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Random {
         return x ^ (x >> 31);
     }
 
-    std::int64_t between(std::int64_t low, std::int64_t high) {  // both ends included
+    std::int64_t between(std::int64_t low, std::int64_t high) {  // inclusive
         return low + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(high - low + 1));
     }
     double real(double low, double high) { return low + (high - low) * static_cast<double>(next() >> 11) * 0x1p-53; }

@@ -1,5 +1,5 @@
-// A test that cannot look at anything here says so and returns; ctest then counts it as skipped, which sdpa_test() in
-// test/CMakeLists.txt sees to. A test that returns without an assertion and does not say this fails.
+// A test that cannot check anything on this machine reports that and returns; ctest then counts it as skipped, by way
+// of sdpa_test() in test/CMakeLists.txt. A test that returns without an assertion and without this fails.
 #pragma once
 
 #include "support/catch.h"

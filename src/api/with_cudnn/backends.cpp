@@ -6,7 +6,7 @@
 
 namespace cudnn_frontend::api {
 
-// Never destroyed: static objects of the program may still plan when this library's are gone.
+// Never destroyed: static objects of the program may still plan after this library's were destroyed.
 plan::Backends const& backends() {
     static auto const& cudnn = *new cudnn::Backend(cpu::check_indices_elsewhere);
     static auto const& all = *new plan::Backends{&cudnn, &cpu::backend()};

@@ -7,7 +7,7 @@
 namespace cudnn_frontend::runtime {
 namespace {
 
-// Calls a function of cuDNN, or says why there is none.
+// Calls a function of cuDNN, or returns why there is no cuDNN.
 template <class Call>
 error_t with_api(char const* what, Call call) {
     return core::guarded([&]() -> error_t {

@@ -6,7 +6,7 @@
 namespace cudnn_frontend::api {
 namespace {
 
-// Stands in cuDNN's place to say why it is not there.
+// Takes cuDNN's place and reports why it is missing.
 class NoCudnn final : public plan::Backend {
    public:
     char const* name() const override { return "cuDNN"; }

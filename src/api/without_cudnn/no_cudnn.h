@@ -1,4 +1,4 @@
-// What all that needs cuDNN says in a build without its headers.
+// The error of everything that needs cuDNN in a build without its headers.
 #pragma once
 
 #include <cudnn_frontend/status.h>

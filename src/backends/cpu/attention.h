@@ -1,4 +1,4 @@
-// Fused attention on host memory: blocked over queries and keys, so that memory grows with S and not with S^2.
+// Fused attention on host memory: blocked over queries and keys, so that memory grows with S, not with S^2.
 #pragma once
 
 #include "core/attention_operands.h"

@@ -1,5 +1,5 @@
 // Backward attention. Each gradient element is summed by one thread in a fixed order, so that results are the same for
-// any number of threads: a pass hands out disjoint regions, and regions of different passes add in the same order.
+// any number of threads: a pass assigns disjoint regions, and regions of different passes sum in the same order.
 #include "cpu/attention_backward.h"
 
 #include "core/threads.h"
@@ -10,7 +10,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-// Keys, and queries of dBias, that a region has where a pass cuts them.
+// Keys, and for dBias queries, of a region where a pass splits them.
 constexpr std::int64_t kSpan = 256;
 
 Backward make_backward(AttentionTensors const& tensors, int threads) {
@@ -23,7 +23,7 @@ Backward make_backward(AttentionTensors const& tensors, int threads) {
 std::int64_t heads_of_unit(Shape const& shape) { return shape.heads / std::gcd(shape.key_heads, shape.value_heads); }
 std::int64_t units(Shape const& shape) { return shape.batches * shape.heads / heads_of_unit(shape); }
 
-// A range cut in pieces of a given size.
+// A range split into pieces of a given size.
 struct Cut {
     std::int64_t whole, piece;
 
@@ -46,8 +46,8 @@ struct Pass {
 };
 
 struct Plan {
-    Pass queries;  // dQ alone, or all three
-    Pass keys;     // dK and dV where they are apart
+    Pass queries;  // only dQ, or all three
+    Pass keys;     // dK and dV if separate
     Pass bias;
 };
 
@@ -131,7 +131,7 @@ std::int64_t scratch_bytes(Backward const& run, Pass const& pass) {
     return arena.used();
 }
 
-// How many tasks the pass hands out.
+// How many tasks the pass has.
 std::int64_t tasks(Backward const& run, Pass const& pass) {
     if (!any(pass.wanted)) return 0;
     return pass.tasks_of_batch() * (pass.wanted.d_bias ? run.tensors[Port::dBias].dim[0] : run.shape.batches);
@@ -165,7 +165,7 @@ void store_bias_gradient(View const& d_bias, Region const& region, BiasSum const
     }
 }
 
-// A task sums one piece of dBias over all the scores that it was broadcast to.
+// A task sums one piece of dBias over all scores to which it is broadcast.
 void run_bias_pass(Backward const& run, Problem const& problem, Pass const& pass, int threads, void* workspace) {
     std::int64_t const count = tasks(run, pass);
     if (count == 0) return;
@@ -178,7 +178,7 @@ void run_bias_pass(Backward const& run, Problem const& problem, Pass const& pass
         std::int64_t const of_batch = pass.tasks_of_batch(), b = index / of_batch;
         Range const batches = d_bias.dim[0] == 1 ? Range{0, run.shape.batches} : Range{b, b + 1};
         Region region = pass.region(b, index % of_batch);
-        region.is_careful = true;  // the sum goes on, so that no region can be walked again
+        region.is_careful = true;  // the sum continues across regions, so none can be computed again
         for (region.b = batches.begin; region.b < batches.end; ++region.b) walk_region(run, problem, region, scratch);
         region.b = b;
         store_bias_gradient(d_bias, region, scratch.d_bias);

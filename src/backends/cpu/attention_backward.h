@@ -1,4 +1,4 @@
-// Backward attention over a region of the score tensor: the part that all its passes share.
+// Backward attention over a region of the score tensor, which all passes share.
 #pragma once
 
 #include "cpu/attention_problem.h"
@@ -9,13 +9,13 @@
 
 namespace cudnn_frontend::cpu {
 
-// What a region's walk sums up.
+// The gradients that a region's walk computes.
 struct Wanted {
     bool d_q = false, d_k = false, d_v = false, d_bias = false;
 };
 
-// Where dBias of a region is summed, in double since it may run over the whole score tensor. Steps are 0 where it
-// broadcasts.
+// The sum of a region's dBias, in double since it may run over the whole score tensor. Steps are 0 along broadcast
+// dims.
 struct BiasSum {
     double* data = nullptr;
     std::int64_t key_step = 0, query_step = 0;
@@ -27,14 +27,14 @@ struct Region {
     std::int64_t b;
     Range heads, queries, keys;
     Wanted wanted;
-    bool is_careful = false;  // what is masked contributes nothing whatever the tensors hold
+    bool is_careful = false;  // masked pairs contribute nothing, even beside NaN and infinity
 };
 
 struct Backward {
     AttentionTensors const& tensors;
     Shape shape;
     Kernels const& kernels;
-    std::int64_t block;  // queries of a walk's step
+    std::int64_t block;  // queries of one step
 
     std::int64_t lanes() const { return kernels.lanes; }
     std::int64_t row_padded(std::int64_t width) const { return round_up(width, kernels.row_step); }
@@ -53,11 +53,11 @@ struct BackwardScratch {
     BiasSum d_bias;
 };
 
-// Sums the region's part of the gradients into the scratch, in an order that no other region has an influence on, and
+// Sums the region's part of the gradients into the scratch, in an order that is independent of other regions, and
 // stores dQ, dK and dV. dBias stays in the scratch, to be summed over many regions.
 void walk_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch);
 
-// The gradient of the sink token, where it is wanted: minus the sum of the sink's probability times dO O of each row.
+// The gradient of the sink token, if requested: minus the sum over rows of the sink's probability times dO O.
 void store_sink_gradients(Backward const& run, Problem const& problem, int threads);
 
 }  // namespace cudnn_frontend::cpu

@@ -8,7 +8,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-// One block of queries of one head on its way through the region's keys.
+// One block of queries of one head, which goes through the region's keys.
 struct Step {
     Backward const& run;
     Problem const& problem;
@@ -19,7 +19,7 @@ struct Step {
     Range queries;
 
     std::int64_t panels() const { return (queries.size() + run.lanes() - 1) / run.lanes(); }
-    // The panel's queries that the sequence has.
+    // The panel's queries within the sequence's length.
     Range panel(std::int64_t index) const {
         std::int64_t const begin = queries.begin + index * run.lanes();
         return {begin, std::min({begin + run.lanes(), queries.end, sequence.queries})};
@@ -104,7 +104,7 @@ void load_keys(Step const& step, Range keys) {
     if (step.region.wanted.d_q) load_tile(k, {step.scratch.k, stride, keys.size(), shape.width}, stride);
 }
 
-// Leaves P (with dropout) in the scores and dS in the gradients. Rows up to the next register block are cleared.
+// Replaces the scores by P (with dropout) and the gradients by dS. Rows up to the next register block are cleared.
 void differentiate_scores(Step const& step, std::int64_t p, Place const& place) {
     BackwardScratch const& scratch = step.scratch;
     Kernels const& kernels = step.run.kernels;
@@ -181,7 +181,7 @@ void visit_tile(Step const& step, std::int64_t p, Range tile) {
     if (wanted.d_bias) add_bias_gradients(step, place);
 }
 
-// Queries past the sequence's length get dQ = 0, where dQ has memory for them.
+// Queries past the sequence's length get dQ = 0 if dQ has memory for them.
 void store_query_gradients(Step const& step) {
     std::int64_t const lanes = step.run.lanes(), width = step.run.shape.width;
     for (std::int64_t p = 0; p < step.panels(); ++p) {
@@ -216,7 +216,7 @@ void take_step(Step const& step) {
     }
 }
 
-// A key or value tensor's gradient over the heads that the region's query heads share.
+// The gradient of K or V for the heads that the region's query heads share.
 struct KeySum {
     View view;
     Range heads;
@@ -248,7 +248,7 @@ KeySum value_sum(Backward const& run, Region const& region, BackwardScratch cons
 
 void clear(KeySum const& sum) { std::fill_n(sum.data, sum.size(), 0.0f); }
 
-// Keys past the sequence's length get 0, where there is memory for them.
+// Keys past the sequence's length get 0 if there is memory for them.
 void store(KeySum const& sum, Region const& region, Sequence const& sequence) {
     std::int64_t const present = Range{region.keys.begin, std::min(region.keys.end, sequence.keys)}.size();
     for (std::int64_t head = 0; head < sum.heads.size(); ++head) {
@@ -260,7 +260,7 @@ void store(KeySum const& sum, Region const& region, Sequence const& sequence) {
     }
 }
 
-// Whether there is NaN in what was summed. dQ is stored block by block.
+// Whether the sums contain NaN. dQ is stored block by block.
 bool sum_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch) {
     Sequence const sequence = problem.sequence(region.b);
     KeySum const k = key_sum(run, region, scratch), v = value_sum(run, region, scratch);
@@ -282,8 +282,8 @@ bool sum_region(Backward const& run, Problem const& problem, Region const& regio
 
 }  // namespace
 
-// NaN can be 0 times infinity or NaN of a query or a key that do not see each other. That is rare: only then the region
-// is walked once more with more care, which leaves all other sums as they are. dBias is no sum of products.
+// NaN can come from 0 times infinity or NaN of a query and a key that do not see each other. That is rare: only then
+// the region is computed again, skipping zeros, which leaves all other sums as they are. dBias is no sum of products.
 void walk_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch) {
     if (sum_region(run, problem, region, scratch)) {
         Region again = region;

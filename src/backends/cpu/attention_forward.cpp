@@ -1,4 +1,4 @@
-// Forward attention: workers take blocks of queries through all keys with a running softmax.
+// Forward attention: workers take blocks of queries through all keys with an online softmax.
 #include "core/threads.h"
 #include "cpu/attention_problem.h"
 #include "cpu/attention_scores.h"
@@ -60,7 +60,7 @@ std::int64_t scratch_bytes(Forward const& run) {
     return arena.used();
 }
 
-// The greatest score of a row, and the sum of exp(score - that).
+// The maximum of a row's scores, and the sum of exp(score - maximum).
 struct Softmax {
     float max, sum;
 };
@@ -73,15 +73,15 @@ struct Task {
     Sequence sequence;
     std::int64_t b, h;
     Range queries;
-    bool is_careful = false;  // what is masked contributes nothing whatever V holds
+    bool is_careful = false;  // masked keys contribute nothing, even if V has NaN or infinity there
 
     std::int64_t panels() const { return (queries.size() + run.lanes() - 1) / run.lanes(); }
-    // The panel's queries that the sequence has.
+    // The panel's queries within the sequence's length.
     Range panel(std::int64_t index) const {
         std::int64_t const begin = queries.begin + index * run.lanes();
         return {begin, std::min({begin + run.lanes(), queries.end, sequence.queries})};
     }
-    // Of a row without keys. A sink is a score that no key has.
+    // The initial value, before any key. A sink is a score without a key.
     Softmax before_keys() const {
         float const sink = problem.sink_of(h);
         return {sink, sink == -kInfinity ? 0.0f : 1.0f};
@@ -100,7 +100,7 @@ void load_queries(Task const& task) {
     }
 }
 
-// Calls load(part) for ranges of keys that lie one stride apart: all, or those of a page.
+// Calls load(part) for ranges of keys at a constant stride: all keys, or those of a page.
 template <class Load>
 void for_each_part(View const& view, Range keys, Load const& load) {
     while (keys.size() > 0) {
@@ -161,7 +161,7 @@ void attend(Task const& task, std::int64_t p, Range tile) {
                                      rescale.data());
 }
 
-// A number for each query of a panel. A ragged tensor has no memory for queries past the sequence's length.
+// Stores a number for each query of a panel. A ragged tensor has no memory for queries past the sequence's length.
 void store_rows(Task const& task, std::int64_t p, View const& view, float* numbers) {
     if (!view) return;
     std::int64_t const first = task.queries.begin + p * task.run.lanes();
@@ -170,8 +170,7 @@ void store_rows(Task const& task, std::int64_t p, View const& view, float* numbe
     store_tile({numbers, 1, rows, 1}, slice_of(view, task.b, task.h, first, 0));
 }
 
-// Queries that saw no key, those past the sequence's length among them, still have the maximum and the sum that they
-// started with.
+// Queries that saw no key, such as those past the sequence's length, still have the initial maximum and sum.
 void store_softmax(Task const& task, std::int64_t p) {
     AttentionTensors const& tensors = task.run.tensors;
     float* const max = task.scratch.running_max + p * task.run.lanes();
@@ -222,8 +221,8 @@ void attend_to_keys(Task const& task) {
     }
 }
 
-// NaN in O can be 0 times infinity or NaN of a value that the query does not see. That is rare: only then the block is
-// computed once more with more care, which leaves all other sums as they are.
+// NaN in O can come from 0 times infinity or NaN of a value that the query does not see. That is rare: only then the
+// block is computed again, skipping zeros, which leaves all other sums as they are.
 void run_task(Task task) {
     attend_to_keys(task);
     if (task.run.kernels.holds_nan(task.scratch.o, task.run.block * task.run.value_stride)) {
@@ -250,7 +249,7 @@ error_t attention_forward(AttentionTensors const& tensors, ir::AttentionOptions 
     std::int64_t const bytes = scratch_bytes(run);
     core::parallel_for(threads, run.tasks(), [&](int worker, std::int64_t index) {
         Arena arena(workspace, worker * bytes);
-        // Under a causal mask the last queries see the most keys: they go first, so that threads end together.
+        // Under a causal mask the last queries see the most keys: they go first, which balances the threads.
         std::int64_t const begin = (run.blocks() - 1 - index % run.blocks()) * run.block;
         std::int64_t const head = index / run.blocks();
         std::int64_t const b = head / run.shape.heads;

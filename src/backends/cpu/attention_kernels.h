@@ -1,7 +1,7 @@
 // The arithmetic of fused attention on one tile, compiled for several instruction sets.
 //
-// A tile holds the scores of up to kTileKeys keys (its rows) and of `lanes` queries (its columns). Queries lie side by
-// side in the lanes of vector registers, so that softmax over the keys never has to sum across a register.
+// A tile holds the scores of up to kTileKeys keys (its rows) and of `lanes` queries (its columns). Queries are in
+// the lanes of vector registers, so that softmax over the keys never reduces across lanes.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ struct Product {
     float* c;
     std::int64_t c_stride;
     std::int64_t rows, columns, depth;
-    // A 0 in the tile, and among the factors, leaves out what it is multiplied with, infinity and NaN too. Other sums
-    // are the same bits either way. multiply() does not look at it.
+    // A 0 in the tile, or among the factors, skips the product, also with infinity and NaN. Other sums are the same
+    // bits either way. multiply() ignores it.
     bool leaves_out_zeros = false;
 };
 
-// What turns probabilities into score gradients.
+// What score_gradients() needs besides the tiles.
 struct GradientTerms {
     float const* dropout_mask;  // a tile, or null
     float dropout_scale;
@@ -42,27 +42,27 @@ struct Kernels {
     void (*multiply)(Product const&);
     // c = c * factors + a^T b, with a factor for each lane. b is a tile.
     void (*rescale_and_multiply)(Product const&, float const* factors);
-    // c += a b, where a is a tile: rows x depth, a_stride is not looked at.
+    // c += a b, where a is a tile: rows x depth, a_stride is ignored.
     void (*multiply_tile)(Product const&);
 
-    // One step of softmax over the keys: scores become exp(score - running maximum), all NaN from the first NaN on.
-    // `rescale` receives the factors that bring what was summed under the old maximum to the new one.
+    // One step of online softmax over keys: scores become exp(score - running maximum), all NaN from the first NaN on.
+    // `rescale` receives the factors that convert earlier sums from the old maximum to the new one.
     void (*softmax_step)(float* tile, std::int64_t keys, float* running_max, float* running_sum, float* rescale);
-    // Scores become exp(score - stats), and 0 where either is minus infinity; with care also where the other is NaN.
+    // Scores become exp(score - stats), and 0 where either is -inf; if is_careful even where the other is NaN.
     void (*probabilities)(float* tile, std::int64_t keys, float const* stats, bool is_careful);
-    // `gradients` comes in with dO V^T and leaves with dS; `probabilities` leaves with dropout applied. Where a
-    // probability is 0 both leave with 0, and what is dropped counts as 0 in dO V^T, infinity and NaN too.
+    // `gradients` is dO V^T and becomes dS; `probabilities` gets dropout applied. Where a probability is 0 both become
+    // 0, and dropped elements count as 0 in dO V^T, even infinity and NaN.
     void (*score_gradients)(float* probabilities, float* gradients, std::int64_t keys, GradientTerms const&);
-    // Multiplies each column by its factor. A factor of 0 clears the column whatever it held.
+    // Multiplies each column by its factor. A factor of 0 clears the column, even of infinity and NaN.
     void (*scale_lanes)(float* rows, std::int64_t count, float const* factors);
-    // Whether there is NaN among so many numbers, a multiple of the lanes.
+    // Whether any of `count` numbers, a multiple of the lanes, is NaN.
     bool (*holds_nan)(float const* numbers, std::int64_t count);
 };
 
-// The fastest that this machine runs.
+// The fastest kernels that this machine supports.
 Kernels const& kernels();
 
-// All that this machine runs, the fastest first, up to the first null.
+// All kernels that this machine supports, fastest first, terminated by null.
 Kernels const* const* available_kernels();
 
 }  // namespace cudnn_frontend::cpu

@@ -1,7 +1,7 @@
-// Included once for each instruction set, with SDPA_GRAPH_KERNELS naming it, SDPA_GRAPH_VECTOR_BYTES and
-// SDPA_GRAPH_ROWS sizing the register block. Everything here has internal linkage and nothing inline comes from the
-// standard library: a function that the linker merges with another file's must never carry instructions which the
-// machine may lack.
+// Included once for each instruction set: SDPA_GRAPH_KERNELS names it, SDPA_GRAPH_VECTOR_BYTES and SDPA_GRAPH_ROWS size
+// the register block.
+// Everything here has internal linkage, and no inline function of the standard library is used: a function that the
+// linker merges with another file's must not contain instructions which the machine may lack.
 #include "cpu/attention_kernels.h"
 
 #include <cstdint>
@@ -25,8 +25,8 @@ constexpr float kInfinity = __builtin_inff();
 [[gnu::always_inline]] inline void write(float* to, Vector value) { *reinterpret_cast<UnalignedVector*>(to) = value; }
 [[gnu::always_inline]] inline Vector spread(float value) { return Vector{} + value; }
 
-// e^x by e^x = 2^n e^r with |r| <= ln(2) / 2, the polynomial within 1e-8 of e^r. Below float's normal range the result
-// is 0.
+// e^x = 2^n e^r with |r| <= ln(2) / 2, where a polynomial gives e^r to within 1e-8.
+// Subnormal results become 0.
 [[gnu::always_inline]] inline Vector exponential(Vector x) {
     constexpr float kLowest = -87.3f, kHighest = 88.7f;
     constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
@@ -45,10 +45,10 @@ constexpr float kInfinity = __builtin_inff();
     return x < kLowest ? Vector{} : mantissa * reinterpret_cast<Vector>(exponent);
 }
 
-// Where a product's operand `a` has the element of a row and a depth.
+// The order of the elements of a product's operand `a`.
 enum class Layout { DepthMajor, Tile };
 
-// What a 0 in the tile does to what it is multiplied with: the same as any number, or it leaves that out.
+// Whether a 0 in the tile multiplies like any number, or skips the product.
 enum class Zeros { Multiply, LeaveOut };
 
 struct Assign {
@@ -68,7 +68,7 @@ struct Rescale {
     }
 };
 
-// The tile is `a` in the layout of that name, and otherwise b.
+// With Layout::Tile the tile is `a`, otherwise b.
 template <Layout kLayout, Zeros kZeros>
 [[gnu::always_inline]] inline Vector plus_product(Vector sum, float a, Vector b) {
     Vector const all = sum + b * a;
@@ -135,7 +135,7 @@ void multiply_tile(Product const& product) {
     else multiply_tile_as<Zeros::Multiply>(product);
 }
 
-// The greatest of a lane's scores and `top`; NaN where one of them is.
+// The maximum of a lane's scores and `top`; NaN if any of them is.
 [[gnu::always_inline]] inline Vector maximum(float const* scores, std::int64_t keys, Vector top) {
     Integers is_nan{};
     for (std::int64_t key = 0; key < keys; ++key) {
@@ -150,7 +150,7 @@ void softmax_step(float* tile, std::int64_t keys, float* running_max, float* run
     for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
         Vector const old_top = read(running_max + lane);
         Vector const top = maximum(tile + lane, keys, old_top);
-        // A query that has seen only masked keys: exp(-inf - 0) is the 0 wanted, exp(-inf - -inf) would be NaN.
+        // A query that has seen only masked keys: exp(-inf - 0) is 0, but exp(-inf - -inf) would be NaN.
         Vector const anchor = top == -kInfinity ? Vector{} : top;
         Vector sum{};
         for (std::int64_t key = 0; key < keys; ++key) {
@@ -167,7 +167,7 @@ void softmax_step(float* tile, std::int64_t keys, float* running_max, float* run
     }
 }
 
-// The careful form keeps what is masked at 0 beside stats of NaN.
+// The careful variant keeps masked scores at 0 even if stats are NaN.
 template <bool kIsCareful>
 [[gnu::always_inline]] inline void probabilities_as(float* tile, std::int64_t keys, float const* stats) {
     for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {

@@ -1,4 +1,4 @@
-// What fused attention computes: sizes, masks and dropout, read out of the tensors and options once for each run.
+// The sizes, masks and dropout of fused attention, read from the tensors and options once for each run.
 #pragma once
 
 #include "cpu/attention.h"
@@ -22,7 +22,7 @@ struct Shape {
 
 Shape shape_of(View const& q, View const& k, View const& v);
 
-// Half open.
+// A half-open interval.
 struct Range {
     std::int64_t begin, end;
 
@@ -34,7 +34,7 @@ struct Sequence {
     std::int64_t queries, keys;
     std::int64_t shift, left, right;
 
-    // The keys that any of the queries sees lie in this range.
+    // The range of keys that contains all that any of the queries sees.
     Range keys_of(Range query_range) const;
     bool sees_all(Range query_range, Range key_range) const;
 };
@@ -49,17 +49,17 @@ struct Problem {
     std::int64_t left = 0, right = 0;
     std::optional<DropoutMask> generator;
     float dropout_scale = 1.0f;
-    float log_of_base = 1.0f;  // of Stats: their product with it is a natural logarithm
+    float log_of_base = 1.0f;  // of Stats: Stats times this is a natural logarithm
 
     bool has_dropout() const { return generator || dropout_mask; }
     Sequence sequence(std::int64_t b) const;
-    float sink_of(std::int64_t h) const;  // -inf where there is none
+    float sink_of(std::int64_t h) const;  // -inf if there is none
 };
 
 Problem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options);
 
-// Queries that a worker holds at a time while it goes through the keys: many, so that each load of a key serves many
-// queries, but few enough that all threads have work. Results do not depend on it.
+// The number of queries that a worker processes together: many, so that each load of a key serves many queries, but few
+// enough that all threads have work. Results do not depend on it.
 std::int64_t query_block(Shape const& shape, std::int64_t lanes, int threads);
 
 }  // namespace cudnn_frontend::cpu

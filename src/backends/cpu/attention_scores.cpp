@@ -28,7 +28,7 @@ void add_alibi(Problem const& problem, Place const& place, std::int64_t lanes, f
 void mask_band(Sequence const& sequence, Place const& place, std::int64_t lanes, float* scores) {
     constexpr float kMasked = -std::numeric_limits<float>::infinity();
     for (std::int64_t key = 0; key < place.keys.size(); ++key) {
-        // The query on whose diagonal the key lies, as a lane of this tile.
+        // The query for which the key is on the diagonal, as a lane of this tile.
         std::int64_t const diagonal = place.keys.begin + key - sequence.shift - place.queries.begin;
         std::int64_t const first = std::clamp<std::int64_t>(diagonal - sequence.right, 0, lanes);
         std::int64_t const last = std::clamp<std::int64_t>(diagonal + sequence.left, 0, lanes);
@@ -38,7 +38,7 @@ void mask_band(Sequence const& sequence, Place const& place, std::int64_t lanes,
     }
 }
 
-// Calls visit(queries, keys, whether it keeps them) for each part of the place that lies in one tile of the mask.
+// Calls visit(queries, keys, whether the mask keeps them) for each part of the place within one tile of the mask.
 template <class Visit>
 void for_each_mask_tile(Problem const& problem, Place const& place, Visit const& visit) {
     auto const part = [](Range whole, std::int64_t begin) {

@@ -1,4 +1,4 @@
-// How fused attention shares out its workspace.
+// How fused attention divides its workspace.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
 
 inline std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 
-// Hands out aligned pieces of a workspace from a starting offset on. Without a workspace it only adds up what they
-// take.
+// Allocates aligned pieces of a workspace from a starting offset on.
+// Without a workspace it only adds up their sizes.
 class Arena {
    public:
     Arena(void* workspace, std::int64_t offset) : used_(offset) {
@@ -37,10 +37,10 @@ class Arena {
         return piece;
     }
 
-    // The offset that follows what was taken: a multiple of the alignment.
+    // The offset after the last piece: a multiple of the alignment.
     std::int64_t used() const { return used_; }
 
-    // What a caller who knows nothing of alignment has to bring for `used` bytes.
+    // The workspace that holds `used` bytes at any alignment.
     static std::int64_t workspace_bytes(std::int64_t used) { return saturating_add(used, kAlignment); }
 
    private:

@@ -1,4 +1,4 @@
-// The gradient of the sink token. Each head's sum is one thread's, in a fixed order.
+// The gradient of the sink token. One thread sums each head, in a fixed order.
 #include "core/threads.h"
 #include "cpu/attention_backward.h"
 #include "cpu/attention_tile.h"
@@ -11,7 +11,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-// dO and O of one query.
+// The dot product of dO and O for one query.
 double row_dot(AttentionTensors const& tensors, std::int64_t b, std::int64_t h, std::int64_t i) {
     constexpr std::int64_t kPiece = 64;
     std::array<float, kPiece> d_o, o;
@@ -25,7 +25,7 @@ double row_dot(AttentionTensors const& tensors, std::int64_t b, std::int64_t h, 
     return sum;
 }
 
-// The part of the row's probability that the sink has; none where neither it nor a key has any.
+// The sink's probability in a row; 0 for a row without keys whose sink is -inf.
 double sink_probability(double sink, double log_sum) {
     return log_sum == -std::numeric_limits<double>::infinity() ? 0.0 : std::exp(sink - log_sum);
 }

@@ -45,9 +45,9 @@ void store_any(Packed const& from, Slice const& to) {
     }
 }
 
-// Visits (memory offset, packed offset) of each element so that the innermost loop runs through neighbours in memory
-// where there are any. A transposing copy goes in strips, whose packed side stays in the cache; a loop over a whole
-// strip is of a length that the compiler knows.
+// Visits (memory offset, packed offset) of each element. The innermost loop runs through adjacent elements in memory if
+// there are any. A transposing copy goes in strips, whose packed side stays in the cache; loops over whole strips have
+// a length known at compile time.
 template <class Visit>
 void for_each_element(Slice const& slice, Packed const& packed, Visit visit) {
     if (slice.column_stride == 1) {

@@ -7,7 +7,7 @@
 
 namespace cudnn_frontend::cpu {
 
-// The last two dims of a tensor from some element on.
+// The last two dims of a tensor, from an element on.
 struct Slice {
     void* data;
     DataType_t type;

@@ -1,4 +1,4 @@
-// Numbers in blocks that share a scale.
+// Quantization and dequantization of blocks of numbers that share a scale.
 #include "core/block_scale.h"
 #include "core/data_type.h"
 #include "cpu/interpreter.h"
@@ -11,7 +11,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-// Where scales lie, by the index of a number.
+// Finds the scale of a number by the number's index.
 class Scales {
    public:
     Scales(Tensor const& tensor, std::int64_t axis)

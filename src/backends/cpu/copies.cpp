@@ -18,7 +18,7 @@ void for_each_copy(ir::OpGraph const& graph, Memory const& memory, ir::Role role
     }
 }
 
-// Calls visit(offset of the caller's row, offset of the copy's) for each row that the tensor has.
+// Calls visit(offset in the caller's tensor, offset in the copy) for each row of the tensor.
 template <class Visit>
 void for_each_row(Tensor const& copy, PackedSequences const& sequences, Visit const& visit) {
     if (sequences.empty()) {

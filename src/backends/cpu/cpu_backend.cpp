@@ -24,7 +24,7 @@ class HostExecutable final : public plan::Executable {
         });
     }
 
-    // The graph is all there is to a plan for the CPU.
+    // A plan for the CPU consists of nothing but the graph.
     Result<std::string> serialize() const override { return std::string(); }
 
    private:
@@ -33,7 +33,7 @@ class HostExecutable final : public plan::Executable {
     bool has_ragged_;
 };
 
-// The one engine of a graph, whose executable is there from the start.
+// The only engine of a graph; its executable exists from the start.
 class HostEngine final : public plan::Engine {
    public:
     HostEngine(char const* name, std::shared_ptr<plan::Executable const> executable)
@@ -47,8 +47,8 @@ class HostEngine final : public plan::Engine {
     std::shared_ptr<plan::Executable const> executable_;
 };
 
-// What chooses a GPU, or a part of one, asks for what no CPU target can give. Dynamic shapes and a kernel cache spare
-// compilations, of which there are none here.
+// Settings that choose a GPU, or a part of one, are errors on a CPU target. Dynamic shapes and a kernel cache are not:
+// they save compilations, of which there are none here.
 error_t check_settings(plan::Settings const& settings, Target const& target) {
     char const* const setter = settings.device       ? "set_device_properties()"
                                : settings.sm_version ? "set_sm_version()"

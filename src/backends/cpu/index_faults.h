@@ -1,4 +1,4 @@
-// What is wrong with the caller's integers that say which memory attention touches.
+// Faults in the caller's integers that say which memory attention accesses.
 #pragma once
 
 #include "ir/op_graph.h"
@@ -12,7 +12,7 @@
 
 namespace cudnn_frontend::cpu {
 
-// The first fault of each tensor, all of them in one error.
+// Collects the first fault of each tensor in one error.
 class IndexFaults {
    public:
     bool has(ir::ValueId tensor) const { return std::ranges::find(tensors_, tensor) != tensors_.end(); }

@@ -59,7 +59,7 @@ std::vector<Slot> slots_of(ir::OpGraph const& graph) {
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
-// A pack in which some pointers lead to copies.
+// A pack in which some pointers are replaced by pointers to copies.
 class FetchedPack {
    public:
     FetchedPack(ir::OpGraph const& graph, std::span<void* const> pointers, plan::Fetch const& fetch)
@@ -78,7 +78,7 @@ class FetchedPack {
         return {};
     }
 
-    // Of sums that were fetched.
+    // Computes lengths from cumulative ones that were fetched.
     void make_steps() {
         std::int64_t bytes = 0;
         std::vector<ir::ValueId> const ids = values_of_steps(graph_);
@@ -110,7 +110,7 @@ class FetchedPack {
                 " elements, more than any memory holds. Nothing was written; correct the offset's last entry.");
     }
 
-    // Those of a packed table end where its last offset says.
+    // The size of a packed table is its last offset.
     std::int64_t elements(ir::Value const& value) {
         if (!value.ragged) return core::span_of(value.dim, value.stride).value_or(0);
         ir::Value const& offset = graph_.value(value.ragged.offset);

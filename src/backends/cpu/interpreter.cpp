@@ -11,7 +11,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-// Rows of the result, each in chunks that go through buffers of doubles.
+// Computes the result row by row, each in chunks that go through buffers of doubles.
 class PointwiseRun {
    public:
     PointwiseRun(ir::PointwiseOp const& op, Memory const& memory) : op_(op), out_(memory.tensor(op.out)) {

@@ -1,11 +1,11 @@
-// The reference interpreter: runs the primitive operations one by one, as they stand in the graph.
+// The reference interpreter: runs the primitive operations one by one, in the graph's order.
 #pragma once
 
 #include "cpu/memory.h"
 
 namespace cudnn_frontend::cpu {
 
-// Doubles of scratch that an operation needs; nothing where the number passes int64.
+// The number of doubles that an operation needs as scratch; empty on overflow.
 std::optional<std::int64_t> interpreter_scratch(ir::OpGraph const& graph, ir::MatmulOp const& op);
 
 void interpret(ir::MatmulOp const& op, Memory const& memory, double* scratch);

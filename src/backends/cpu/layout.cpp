@@ -8,7 +8,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-// Bytes of a virtual value, whose elements are doubles; more than kMaxWorkspace where they cannot be counted.
+// Bytes of a virtual value, whose elements are doubles; more than kMaxWorkspace on overflow.
 std::int64_t bytes_of(ir::Value const& value) {
     constexpr std::int64_t element = sizeof(double);
     std::int64_t const span = core::span_of(value.dim, value.stride).value_or(kMaxWorkspace);
@@ -52,7 +52,7 @@ class WorkspacePlanner {
         }
     }
 
-    // For as long as the graph runs.
+    // Places lengths computed from cumulative ones, which live throughout a run.
     error_t place_steps() {
         for (ir::ValueId const id : values_of_steps(graph_)) {
             ir::Value const& value = graph_.value(id);
@@ -70,8 +70,8 @@ class WorkspacePlanner {
         return {};
     }
 
-    // Copies of ragged tensors, but where operations know offsets, and of results that are read again; for as long as
-    // the graph runs.
+    // Places copies, which live throughout a run: of ragged tensors, unless operations support offsets, and of results
+    // that operations read.
     Result<Layout> place_copies() {
         for (ir::Op const& op : graph_.ops()) {
             bool const knows_offsets = std::holds_alternative<ir::SdpaForwardOp>(op.body) ||
@@ -107,7 +107,7 @@ class WorkspacePlanner {
         layout_.bytes = align_up(layout_.bytes);
     }
 
-    // Takes the first gap between live blocks that is wide enough.
+    // First fit: the first gap between live blocks that is large enough.
     void place(ir::ValueId id) {
         if (graph_.value(id).role != ir::Role::Virtual) return;
         std::int64_t const bytes = bytes_of(graph_.value(id));
@@ -146,7 +146,7 @@ class WorkspacePlanner {
     std::size_t& last_use(ir::ValueId id) { return last_use_[static_cast<std::size_t>(id)]; }
 
     ir::OpGraph const& graph_;
-    std::vector<std::size_t> last_use_;  // the last operation that touches each storage
+    std::vector<std::size_t> last_use_;  // the last operation that uses each storage
     std::vector<Block> live_;            // ascending
     Layout layout_;
 };

@@ -1,4 +1,4 @@
-// Where each value of an op graph lies: the plan of the workspace.
+// Where each value of an op graph is stored: the layout of the workspace.
 #pragma once
 
 #include "cpu/memory.h"

@@ -46,7 +46,7 @@ class LengthCheck {
         }
     }
 
-    // The caller's tensor that the lengths are in, or follow from.
+    // The caller's tensor that holds the lengths, or the cumulative lengths.
     ir::ValueId tensor_of(ir::ValueId id) const {
         ir::ValueId const sums = graph_.value(id).steps_of;
         return sums == ir::kNoValue ? id : sums;
@@ -75,7 +75,7 @@ class LengthCheck {
 
 }  // namespace
 
-// What is no length in 32 bits, check_lengths() finds out of range.
+// A difference that does not fit 32 bits becomes one that check_lengths() finds out of range.
 static std::int32_t step(std::int64_t from, std::int64_t to) {
     std::int64_t difference = 0;
     if (__builtin_sub_overflow(to, from, &difference)) return -1;

@@ -10,11 +10,11 @@
 
 namespace cudnn_frontend::cpu {
 
-// Those that hold the lengths of which the caller told the sums.
+// The values that hold lengths computed from cumulative ones.
 std::vector<ir::ValueId> values_of_steps(ir::OpGraph const& graph);
 void compute_steps(ir::OpGraph const& graph, std::span<ir::ValueId const> values, Memory const& memory);
 
-// Whether each length that an operation reads lies between 0 and the size of the dim that it cuts short.
+// Checks that each length that an operation reads is between 0 and the size of its dim.
 error_t check_lengths(ir::OpGraph const& graph, Memory const& memory);
 
 }  // namespace cudnn_frontend::cpu

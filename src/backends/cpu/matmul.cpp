@@ -1,4 +1,4 @@
-// The matrix product with fp64 accumulation: one batch entry after the other, B unpacked into the scratch.
+// The matrix product with fp64 accumulation: one batch entry after the other, with B as doubles in the scratch.
 #include "cpu/interpreter.h"
 
 #include "core/dims.h"
@@ -37,7 +37,7 @@ class MatmulRun {
         return memory_.integer(lengths, batch * memory_.tensor(lengths).stride[0]);
     }
 
-    // Groups of neighbouring entries of C share one entry of a smaller operand.
+    // Groups of adjacent entries of C share one entry of a smaller operand.
     std::int64_t batch_offset(Tensor const& operand, Extents const& index) const {
         std::int64_t offset = 0;
         for (std::size_t d = 0; d + 2 < c_.rank; ++d) {

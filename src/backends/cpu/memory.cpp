@@ -20,7 +20,7 @@ void* Memory::data(ir::ValueId id) const {
         case Slot::Where::Workspace: return workspace_ + slot.at;
         case Slot::Where::Graph: break;
     }
-    // Constants are operands only, never results, so nothing writes through these pointers.
+    // Constants are never results, so nothing writes through these pointers.
     ir::Value const& constant = graph_.value(storage);
     if (!constant.table.empty()) return const_cast<double*>(constant.table.data());
     return const_cast<std::uint64_t*>(&constant.constant.bits);

@@ -1,4 +1,4 @@
-// Where the values of an op graph lie during a run.
+// Where the values of an op graph are stored during a run.
 #pragma once
 
 #include "cpu/tensor.h"
@@ -14,15 +14,15 @@ struct Slot {
     enum class Where { Pointer, Workspace, Graph };
     Where where = Where::Graph;
     std::int64_t at = 0;  // number of the pointer, or byte offset in the workspace
-    // Of a tensor of the caller's in whose place operations take a copy (cpu/copies.h): where that lies in the
-    // workspace; else negative.
+    // For a tensor of the caller's of which operations use a copy (cpu/copies.h): the copy's offset in the workspace;
+    // else negative.
     std::int64_t copy_at = -1;
 };
 
-// The type of a value's elements in memory: those of virtual values and of tables are fp64. 8-bit ones stay such, since
-// rounding to them is a step of the mathematics.
+// The type of a value's elements in memory: fp64 for virtual values and tables. 8-bit values stay 8-bit, since rounding
+// to them is a step of the mathematics.
 DataType_t stored_type(ir::Value const& value);
-// The type of a copy's elements: those of a result are as if it were virtual.
+// The type of a copy's elements: for a result the same as if it were virtual.
 DataType_t copied_type(ir::Value const& value);
 
 class Memory {
@@ -30,11 +30,11 @@ class Memory {
     Memory(ir::OpGraph const& graph, std::span<Slot const> slots, std::span<void* const> pointers, std::byte* workspace)
         : graph_(graph), slots_(slots), pointers_(pointers), workspace_(workspace) {}
 
-    // For primitive operations: the copy, where there is one.
+    // For primitive operations: the copy if there is one.
     Tensor tensor(ir::ValueId id) const;
-    // For fused ones: they take ragged inputs as they are. Empty for kNoValue.
+    // For fused operations, which take ragged inputs directly. Empty for kNoValue.
     View view(ir::ValueId id) const;
-    // The caller's memory, also where there is a copy.
+    // The caller's memory, even if there is a copy.
     Tensor callers_tensor(ir::ValueId id) const;
     bool has_copy(ir::ValueId id) const { return copy_at(id) >= 0; }
     // An element of a tensor of integers, exact in all 64 bits.

@@ -9,7 +9,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-// Of one type as they are: 64-bit integers and NaN would not survive the way through a double.
+// Elements of equal types are copied as bytes: a double would change 64-bit integers and the bits of NaN.
 void move_element(Tensor const& x, std::int64_t from, Tensor const& y, std::int64_t to) {
     if (x.type == y.type) {
         std::int64_t const size = core::size_of(x.type);
@@ -64,7 +64,7 @@ void interpret(ir::SliceOp const& op, Memory const& memory, double*) {
     Extents stride{};
     for (std::size_t d = 0; d < x.rank; ++d) {
         start += op.start[d] * x.stride[d];
-        stride[d] = y.dim[d] == 1 ? 0 : op.step[d] * x.stride[d];  // the step of a single index may be any number
+        stride[d] = y.dim[d] == 1 ? 0 : op.step[d] * x.stride[d];  // with a single index the step may be any number
     }
     gather(x, start, stride, y);
 }

@@ -1,4 +1,4 @@
-// Containers of pages, and the tables that make sequences of them.
+// Containers of pages, and page tables.
 #pragma once
 
 #include "cpu/memory.h"
@@ -8,11 +8,11 @@
 
 namespace cudnn_frontend::cpu {
 
-// The container as so many sequences of so many rows; the container itself where there is no table.
+// The container seen as `batches` sequences of `rows` rows; the container itself if there is no table.
 View paged_view(View container, View const& table, std::int64_t batches, std::int64_t rows);
 
-// Pages that a table names for keys that are there, and that no container has. Lengths are within their dims, and the
-// offsets of packed tables are sound.
+// Checks that a container has all pages that its table names for existing keys. Lengths are within their dims, and the
+// offsets of packed tables are valid.
 error_t check_pages(ir::OpGraph const& graph, Memory const& memory);
 
 }  // namespace cudnn_frontend::cpu

@@ -34,7 +34,7 @@ void compare(PointwiseRow const& row, Predicate const& holds) {
 double maximum(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double minimum(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
-// f(a, b), and `masked` where an operand says that.
+// f(a, b), or `masked` where an operand marks the element as masked.
 template <class Function>
 void map_masked(ir::MaskedBy by, double masked, PointwiseRow const& row, Function const& f) {
     bool const by_first = by == ir::MaskedBy::First || by == ir::MaskedBy::Either;
@@ -105,7 +105,7 @@ struct Gelu {
     static double derivative(double x) { return distribution(x) + x * density(x); }
 };
 
-// 0.5 x (1 + tanh(u)) with a cubic u that comes close to Gelu.
+// 0.5 x (1 + tanh(u)) with a cubic u: an approximation of Gelu.
 struct GeluByTanh {
     static constexpr double kScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi, kCubic = 0.044715;
 

@@ -5,14 +5,14 @@
 
 namespace cudnn_frontend::cpu {
 
-// Some elements of each operand, and room for as many results. Operands that the mode does not have are not read.
+// Some elements of each operand, and memory for as many results. Only the mode's operands are read.
 struct PointwiseRow {
     double const* in[3];
     double* out;
     std::int64_t count;
 };
 
-// Any mode but GEN_INDEX, whose result depends on positions and not on operands.
+// All modes except GEN_INDEX, whose result depends on positions, not on operands.
 void apply(ir::PointwiseOp const& op, PointwiseRow const& row);
 
 }  // namespace cudnn_frontend::cpu

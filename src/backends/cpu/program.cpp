@@ -18,7 +18,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-// More would only wait for each other.
+// More threads would only wait for each other.
 constexpr int kMaxThreads = 256;
 
 template <class Attention, class ViewOf>
@@ -45,7 +45,7 @@ error_t check_types(ir::OpGraph const& graph) {
     return {};
 }
 
-// Views that show which tensors are there, with no memory of theirs behind them.
+// Views that only tell the tensors' shapes and which are connected: nothing is read through them.
 struct ShapeOf {
     ir::OpGraph const& graph;
 
@@ -55,7 +55,7 @@ struct ShapeOf {
     }
 };
 
-// Bytes that an operation works in; nothing where no host could address them.
+// Bytes of scratch that an operation needs; empty if no host could address them.
 class ScratchOf {
    public:
     ScratchOf(ir::OpGraph const& graph, int threads) : graph_(graph), threads_(threads) {}
@@ -146,7 +146,7 @@ Result<std::shared_ptr<Program const>> Program::plan(ir::OpGraph graph, int thre
     std::int64_t const bytes = layout.value().bytes + scratch.value();
     program->slots_ = std::move(layout).value().slots;
     program->scratch_offset_ = bytes - scratch.value();
-    // The caller's workspace may start anywhere.
+    // The caller's workspace may have any alignment.
     program->workspace_size_ = bytes == 0 ? 0 : bytes + kWorkspaceAlignment - 1;
     program->steps_ = values_of_steps(graph);
     program->graph_ = std::move(graph);

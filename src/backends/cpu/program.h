@@ -1,4 +1,4 @@
-// An op graph made ready to run on host memory.
+// An op graph, ready to run on host memory.
 #pragma once
 
 #include "cpu/ragged.h"
@@ -10,22 +10,22 @@
 
 namespace cudnn_frontend::cpu {
 
-// Runs primitive operations with the interpreter and fused attention with the blocked kernels. Values between
-// operations live in the workspace as fp64, unrounded, those that are outputs too; 8 bits are rounded where they stand.
-// Immutable: run() may be called from many threads with their own workspaces.
+// Runs primitive operations with the interpreter and fused attention with the blocked kernels. Intermediate values are
+// in the workspace as fp64, unrounded, also those that are outputs; 8-bit values are rounded. Immutable: run() may be
+// called from many threads with their own workspaces.
 class Program {
    public:
-    // No thread count means one for each core.
+    // 0 threads means one for each core.
     static Result<std::shared_ptr<Program const>> plan(ir::OpGraph graph, int threads);
 
     ir::OpGraph const& graph() const { return graph_; }
     std::int64_t workspace_size() const { return workspace_size_; }
 
     // Pointers in the order of graph().bindings(), none of them null; the workspace has workspace_size() bytes.
-    // Sequence lengths outside of their tensors are an error, found before anything is written.
+    // Sequence lengths beyond their tensors are an error, found before anything is written.
     error_t run(std::span<void* const> pointers, void* workspace) const { return run(pointers, workspace, {}); }
 
-    // Looks at where the sequences of ragged tensors lie, those of each binding, before anything is written.
+    // Gets the sequences of ragged tensors, for each binding, before anything is written.
     using Inspect = std::function<error_t(std::vector<PackedSequences> const& sequences)>;
     error_t run(std::span<void* const> pointers, void* workspace, Inspect const& inspect) const;
 
@@ -35,8 +35,8 @@ class Program {
     ir::OpGraph graph_;
     int threads_ = 1;
     std::vector<Slot> slots_;          // of each value
-    std::vector<ir::ValueId> steps_;   // values that are computed before all operations
-    std::int64_t scratch_offset_ = 0;  // where operations work, one after the other
+    std::vector<ir::ValueId> steps_;   // values that are computed before the operations
+    std::int64_t scratch_offset_ = 0;  // operations use it one after the other
     std::int64_t workspace_size_ = 0;
 };
 

@@ -25,7 +25,7 @@ std::int64_t offset_of(ir::Value const& value, Memory const& memory, ir::OpGraph
     return memory.integer(value.ragged.offset, b * graph.value(value.ragged.offset).stride[0]);
 }
 
-// Elements. What fault_of() found sound does not overflow.
+// In elements. Does not overflow if fault_of() found no fault.
 std::int64_t start_of(ir::Value const& value, Memory const& memory, ir::OpGraph const& graph, std::int64_t b) {
     return offset_of(value, memory, graph, b) * value.ragged.multiplier;
 }
@@ -38,14 +38,14 @@ std::string bad_offset(ir::Value const& value, std::string const& offsets, std::
            "Nothing was written; correct the entry.";
 }
 
-// Elements that the entry's rows reach over.
+// Elements that the entry's rows span.
 std::int64_t reach(ir::Value const& value, std::int64_t rows) {
     std::int64_t last = (rows - 1) * value.stride[2];
     for (std::size_t d : {1, 3}) last += (value.dim[d] - 1) * value.stride[d];
     return rows == 0 ? 0 : last + 1;
 }
 
-// The first sequence that ends behind the rows which there are at most; empty where none does.
+// The first sequence that ends beyond the bound on rows; empty where none does.
 std::string fault_of_rows(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
     std::int64_t const most = value.ragged.most_rows, row = value.stride[2];
     for (std::int64_t b = 0; most > 0 && b < value.dim[0]; ++b) {

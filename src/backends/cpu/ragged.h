@@ -1,4 +1,4 @@
-// Ragged tensors of the caller's: their offsets checked, and where their sequences lie.
+// Ragged tensors of the caller's: checks of their offsets, and where their sequences are.
 #pragma once
 
 #include "cpu/memory.h"
@@ -10,13 +10,13 @@
 
 namespace cudnn_frontend::cpu {
 
-// Offsets that are negative or decrease, or that leave no room for a sequence. Lengths are within their dims.
+// Offsets that are negative, decrease or leave no room for a sequence are errors. Lengths are within their dims.
 error_t check_offsets(ir::OpGraph const& graph, Memory const& memory);
 
 using plan::PackedSequence;
 using plan::PackedSequences;
 
-// Of each binding, in their order; none of tensors that are not ragged. Lengths and offsets are sound.
+// For each binding, in order; none for tensors that are not ragged. Lengths and offsets are valid.
 std::vector<PackedSequences> sequences_of(ir::OpGraph const& graph, Memory const& memory);
 
 }  // namespace cudnn_frontend::cpu

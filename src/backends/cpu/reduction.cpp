@@ -1,4 +1,4 @@
-// Reductions in fp64: each element of the result folds its box of neighbours.
+// Reductions in fp64: each element of the result folds a box of the operand.
 #include "cpu/interpreter.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ class ReductionRun {
         return fold(offset, 0.0, [](double all, double x) { return all + x; });
     }
 
-    // Where there are lengths, the box starts at the first row of the first batch entry.
+    // If there are lengths, the box starts at the first row of the first batch entry.
     bool counts(Extents const& row) const {
         return !lengths_ || row[2] < core::load_integer(lengths_.type, lengths_.data, lengths_.at(row[0], 0, 0, 0));
     }

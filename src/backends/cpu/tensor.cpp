@@ -8,7 +8,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-// The pointers of callers need no alignment, so elements are copied out and in.
+// Pointers of the caller's may be unaligned, so elements are copied.
 template <class T>
 void load_as(void const* data, std::int64_t offset, std::int64_t stride, std::int64_t count, double* row) {
     auto const* bytes = static_cast<char const*>(data);

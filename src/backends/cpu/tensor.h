@@ -21,17 +21,17 @@ struct Tensor {
 
 Tensor make_tensor(ir::Value const& value, DataType_t type, void* data);
 
-// Strides under which the tensor has the dims of `shape`: 0 along dims that it repeats. Dims are aligned at the last.
+// Strides that broadcast the tensor to the dims of `shape`: 0 along broadcast dims. Dims are aligned at the last.
 Extents broadcast_strides(Tensor const& tensor, Tensor const& shape);
 
-// Elements go through a buffer of this many doubles, a few at a time.
+// The size of the buffer of doubles through which elements go.
 inline constexpr std::int64_t kChunk = 256;
 
 // `count` elements from index `offset` on, `stride` apart.
 void load_row(Tensor const& tensor, std::int64_t offset, std::int64_t stride, std::int64_t count, double* row);
 void store_row(Tensor const& tensor, std::int64_t offset, std::int64_t stride, std::int64_t count, double const* row);
 
-// Steps through all indices of a box in row-major order, and keeps the offset that each of N stride lists gives.
+// Iterates over all indices of a box in row-major order and maintains the offset under each of N lists of strides.
 template <std::size_t N>
 class Walk {
    public:
@@ -41,7 +41,7 @@ class Walk {
     Extents const& index() const { return index_; }
     std::int64_t offset(std::size_t list) const { return offset_[list]; }
 
-    // Whether there was one more index.
+    // False after the last index.
     bool next() {
         for (std::size_t d = rank_; d-- > 0;) {
             bool const wraps = ++index_[d] == dim_[d];

@@ -1,4 +1,4 @@
-// A tensor in host memory: where it lies, how it is laid out, what its elements are.
+// A tensor in host memory: its address, layout and element type.
 #pragma once
 
 #include "core/data_type.h"
@@ -15,15 +15,15 @@ struct Starts {
     void const* offsets = nullptr;  // null: the tensor is not ragged
     DataType_t type = DataType_t::INT32;
     std::int64_t stride = 1;
-    std::int64_t unit = 1;  // elements that an offset counts as one
+    std::int64_t unit = 1;  // elements of one unit of the offsets
 
     explicit operator bool() const { return offsets != nullptr; }
     std::int64_t of(std::int64_t b) const { return core::load_integer(type, offsets, b * stride) * unit; }
 };
 
-// Where the rows of a sequence lie in a container of pages.
+// Where the rows of a sequence are in a container of pages.
 struct Pages {
-    void const* table = nullptr;  // null: not in pages
+    void const* table = nullptr;  // null: not paged
     DataType_t type = DataType_t::INT32;
     std::int64_t batch_stride = 0, page_stride = 0;  // of the table
     Starts starts;                                   // of a packed table
@@ -42,14 +42,14 @@ struct View {
     std::array<std::int64_t, 4> dim{1, 1, 1, 1};
     std::array<std::int64_t, 4> stride{0, 0, 0, 0};
     Starts starts;
-    Pages pages;  // the first stride is then that of the pages
+    Pages pages;  // if paged, the first stride is that of the pages
 
     explicit operator bool() const { return data != nullptr; }
     // The element's index; an index into a dim of size 1 is ignored, which broadcasts.
     std::int64_t at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
         return row(b, i) + (dim[1] == 1 ? 0 : h * stride[1]) + (dim[3] == 1 ? 0 : j * stride[3]);
     }
-    // Rows from row i on, at most `count`, that lie one stride apart.
+    // Rows from row i on, at most `count`, that are one stride apart.
     std::int64_t rows_together(std::int64_t i, std::int64_t count) const {
         return pages ? std::min(count, pages.rows - i % pages.rows) : count;
     }

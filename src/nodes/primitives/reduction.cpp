@@ -24,7 +24,7 @@ constexpr std::array kFieldRows = {
     field<F, &F::is_deterministic>("is_deterministic", "the same bits in every run"),
 };
 
-// Only strides follow: the dims are the user's choice.
+// Infers only strides: the dims are the user's choice.
 void infer(GraphSpec& graph, Node const& node) {
     TensorSpec* const y = graph.tensor(node, reduction::Y);
     if (y != nullptr && !y->dim.empty()) infer_output(y, y->dim);

@@ -1,4 +1,4 @@
-// What is legal in a graph and probably not meant.
+// Advice: what is legal in a graph but probably not meant.
 #pragma once
 
 #include "nodes/schema/rule.h"
@@ -10,8 +10,8 @@
 
 namespace cudnn_frontend::nodes {
 
-// The table of what is looked for: rows as of rules, whose checks report what was found, what it leads to and what to
-// do.
+// The table of advice: rows like those of rules,
+// whose checks report what was found, its consequence and what to do.
 std::span<Rule const> attention_advice();
 
 Advice advise(ValidatedGraph const& graph);

@@ -1,4 +1,4 @@
-// The data type of a tensor whose own is not set.
+// The default data type of a tensor.
 #pragma once
 
 #include "nodes/schema/graph_spec.h"

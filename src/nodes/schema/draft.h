@@ -8,7 +8,7 @@
 namespace cudnn_frontend {
 namespace nodes {
 
-// The modifiers are called when the graph takes the node: then they have become nodes of the graph.
+// Score modifiers are called when the graph takes the node: they become nodes of the graph then.
 struct Draft : BasicNode<std::shared_ptr<graph::Tensor_attributes>> {
     detail::Score_modifier score_mod, score_mod_bprop;
 };

@@ -8,7 +8,7 @@ namespace {
 
 using Names = std::span<char const* const>;
 
-// Calls report(found, needed, fix) where the names have none for the number.
+// Calls report(found, needed, fix) if the number has no name.
 template <class Report>
 void check(char const* field, std::int64_t number, Names names, Report const& report) {
     if (number >= 0 && static_cast<std::size_t>(number) < names.size()) return;

@@ -20,7 +20,7 @@ class StepGraph {
         for (std::size_t s = 0; s < steps_.size(); ++s) add_inputs(spec.nodes[steps_[s].node], s);
     }
 
-    // The ready step that was added first goes first, so that the order is the user's wherever that works.
+    // Of the ready steps the one added first goes first, which keeps the user's order wherever possible.
     std::vector<Step> sorted() {
         std::set<std::size_t> ready;
         for (std::size_t s = 0; s < steps_.size(); ++s) {
@@ -38,7 +38,7 @@ class StepGraph {
         return order;
     }
 
-    // After sorted(). Each step that is left waits for another one that is left, or for several.
+    // Call it after sorted(). Each remaining step waits for at least one other remaining step.
     std::vector<std::size_t> nodes_of_cycle() const {
         auto const waits = [&](std::size_t s) { return missing_[s] > 0; };
         std::vector<std::size_t> waits_for(steps_.size(), kNone);
@@ -66,7 +66,7 @@ class StepGraph {
     }
 
    private:
-    // One for each round that makes something, and the last.
+    // One step for each round that produces something, and the last.
     void add_steps(Node const& node, std::size_t n) {
         for (int round = kFirstRound; round <= kLastRound; ++round) {
             bool is_needed = round == kLastRound;
@@ -95,7 +95,7 @@ class StepGraph {
     }
 
     std::vector<Step> steps_;
-    std::vector<std::size_t> producer_;  // by tensor: the step that makes it
+    std::vector<std::size_t> producer_;  // by tensor: the step that produces it
     std::vector<std::vector<std::size_t>> consumers_;
     std::vector<std::size_t> missing_;
 };

@@ -18,7 +18,7 @@ namespace cudnn_frontend::nodes {
 
 enum class FieldType { Bool, Integer, Number, Enum, Text, IntegerList, Scalar };
 
-// Absent optionals are monostate; enumerators travel as their ordinal.
+// An unset optional is monostate; enumerators are their ordinals.
 using FieldValue = std::variant<std::monostate, bool, std::int64_t, double, std::string, core::Dims, detail::Scalar>;
 
 struct Field {
@@ -26,11 +26,11 @@ struct Field {
     char const* summary;
     FieldType type;
     bool nullable;
-    bool is_single;  // a Number kept as float: fewer digits name it exactly
-    bool is_label;   // names the object without changing what it computes: not part of a graph's key
+    bool is_single;  // a Number stored as float: fewer digits represent it exactly
+    bool is_label;   // does not change what is computed, such as a name: not part of a graph's key
     std::span<char const* const> (*enumerators)();  // null unless type is Enum
     FieldValue (*get)(void const* object);
-    void (*set)(void* object, FieldValue const& value);  // the value's alternative fits the type
+    void (*set)(void* object, FieldValue const& value);  // the value's alternative matches the type
 };
 
 namespace field_detail {
@@ -84,7 +84,7 @@ struct Parts<T C::*> {
 
 }  // namespace field_detail
 
-// Object: the struct that a table's objects have; the member may belong to a base of it.
+// Object: the struct that the table describes; the member may belong to a base of it.
 template <class Object, auto Member>
 constexpr Field field(char const* name, char const* summary, bool is_label = false) {
     using Type = typename field_detail::Parts<decltype(Member)>::Type;

@@ -1,5 +1,5 @@
-// The findings of a validation while they are collected: one for all tensors of a node, or of the graph, that have the
-// same fault.
+// Collects the findings of a validation.
+// All tensors of a node, or of the graph, with the same fault become one finding.
 #pragma once
 
 #include "nodes/schema/node.h"
@@ -16,12 +16,12 @@ namespace cudnn_frontend::nodes {
 
 class FindingList {
    public:
-    // Of a node's port, or of the graph. In the texts kPort (wording.h) stands for the port, so that those of several
-    // can be compared.
+    // A finding about a node's port, or about the graph. In the texts kPort (wording.h) stands for the port, so that
+    // texts for several ports can be compared.
     void add(Finding finding, Node const* node, std::string const& port);
 
     bool empty() const { return groups_.empty(); }
-    // In the order in which each was found first.
+    // In the order in which they were first found.
     std::vector<Finding> take() const;
 
    private:

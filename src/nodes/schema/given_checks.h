@@ -1,4 +1,4 @@
-// What holds for tensors that are read before anything runs, so that they cannot be the result of a node.
+// Checks of tensors that are read before anything runs, and so cannot be the result of a node.
 #pragma once
 
 #include "nodes/schema/rule.h"

@@ -1,4 +1,4 @@
-// What values and operations that belong to a node are named after.
+// The names for values and operations that belong to a node.
 #pragma once
 
 #include "nodes/schema/node.h"
@@ -6,10 +6,10 @@
 
 namespace cudnn_frontend::nodes {
 
-// The node's own name, or its kind in lower case where the user gave none.
+// The node's own name, or its kind in lower case if it has none.
 std::string name_of_node(Node const& node);
 
-// The tensor's own name, or one that tells where it comes from; null: not from a node.
+// The tensor's own name, or one derived from its producer, which is null if no node produces it.
 std::string name_of_tensor(TensorSpec const& tensor, Node const* producer);
 
 }  // namespace cudnn_frontend::nodes

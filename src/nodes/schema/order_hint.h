@@ -1,4 +1,4 @@
-// For the commonest mistake about layouts: rows given before heads.
+// A hint for the most common mistake about layouts: rows before heads.
 #pragma once
 
 #include "nodes/schema/graph_spec.h"
@@ -7,8 +7,8 @@
 
 namespace cudnn_frontend::nodes {
 
-// What to say where an invalid graph would meet every rule with dims 1 and 2 of some of attention's tensors exchanged;
-// empty where it would not.
+// The hint if an invalid graph would meet every rule with dims 1 and 2 of some of attention's tensors swapped; else
+// empty.
 std::string order_hint(GraphSpec const& described, bool (*meets_all_rules)(GraphSpec graph));
 
 }  // namespace cudnn_frontend::nodes

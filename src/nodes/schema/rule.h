@@ -9,10 +9,10 @@
 
 namespace cudnn_frontend::nodes {
 
-// What a check looks at, and where it reports. A node rule sees one node; a graph rule sees none.
+// What a check sees, and where it reports. A node rule sees one node; a graph rule sees none.
 class RuleScope {
    public:
-    // The uses are those of the graph: listed once, because many rules ask for them.
+    // The uses are those of the graph: listed once, because many rules need them.
     RuleScope(GraphSpec const& graph, Uses const& uses, Node const* node, struct Rule const& rule,
               FindingList& findings)
         : graph_(graph), uses_(uses), node_(node), rule_(rule), findings_(findings) {}
@@ -20,11 +20,11 @@ class RuleScope {
     GraphSpec const& graph() const { return graph_; }
     Uses const& uses() const { return uses_; }
     Node const& node() const { return *node_; }
-    // The same rule looking at one node: for graph rules that concern nodes.
+    // The same rule for one node: for graph rules that concern nodes.
     RuleScope at(Node const& node) const { return RuleScope(graph_, uses_, &node, rule_, findings_); }
 
     TensorSpec const* tensor(int port) const { return graph_.tensor(*node_, port); }
-    // The tensor if it is connected and has four dims of at least 1; checks that compare sizes need no more guard.
+    // The tensor if it is connected and has four dims of at least 1; checks that compare sizes need no further guard.
     TensorSpec const* tensor_4d(int port) const;
 
     std::string label(TensorSpec const& tensor) const;

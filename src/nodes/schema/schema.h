@@ -1,5 +1,5 @@
-// The table of a node's ports and fields. What is generic over nodes (JSON, printing, hashing, presence checks) reads
-// it.
+// The table of a node's ports and fields.
+// JSON, printing, hashing and checks of presence are generic over it.
 #pragma once
 
 #include "nodes/schema/node.h"
@@ -11,8 +11,8 @@ namespace cudnn_frontend::nodes {
 enum class Direction { Input, Output };
 enum class Presence { Required, Optional };
 
-// Most nodes read all inputs, then make all outputs. Attention also shows a result on its way and takes back what other
-// nodes made of it: in each round a node reads the inputs of the round and makes its outputs.
+// Most nodes read all inputs, then produce all outputs. Attention also exposes an intermediate result and reads back
+// what other nodes computed from it: in each round a node reads the inputs of the round and produces its outputs.
 inline constexpr int kFirstRound = 0;
 inline constexpr int kLastRound = 2;
 
@@ -39,7 +39,7 @@ struct NodeSchema {
     // Fills data types, dims and strides of the node's output tensors where they are empty.
     void (*infer)(GraphSpec& graph, Node const& node);
     std::span<Rule const> (*rules)();
-    bool computes = true;  // and so needs a type to compute in; false for what moves elements
+    bool computes = true;  // and so needs a compute type; false for nodes that only move elements
 };
 
 NodeSchema const& schema_of(NodeKind kind);
@@ -61,7 +61,7 @@ void* fields_object(Node& node);
 // A node of the kind with default fields and unconnected ports.
 Node make_node(NodeKind kind);
 
-// The port's name for messages; "?" for a number that the kind does not have.
+// The port's name for messages; "?" for a port that the kind does not have.
 char const* port_name(NodeKind kind, int port);
 
 }  // namespace cudnn_frontend::nodes

@@ -1,12 +1,12 @@
-// The checks of the graph's tensors, each on its own; src/nodes/schema/graph_rules.cpp lists them. What a tensor states
-// is checked on every tensor of the graph, what it leaves out only where a node uses it.
+// The checks of the graph's tensors, each on its own; src/nodes/schema/graph_rules.cpp lists them. Values that are set
+// are checked on every tensor of the graph, missing ones only if a node uses the tensor.
 #pragma once
 
 #include "nodes/schema/rule.h"
 
 namespace cudnn_frontend::nodes::tensor_checks {
 
-// Whether sizes and strides are of one number and in range, so that arithmetic on them makes sense.
+// Whether there are as many dims as strides, all in range, so that arithmetic on them makes sense.
 bool has_regular_layout(TensorSpec const& tensor);
 
 void belongs_to_graph(RuleScope const& scope);

@@ -17,7 +17,7 @@ struct PortUse {
 struct TensorUses {
     std::vector<PortUse> readers;
     std::vector<PortUse> writers;
-    bool is_offset = false;  // says where the batch entries of a used tensor start
+    bool is_offset = false;  // holds the ragged offsets of a used tensor
 
     bool is_read() const { return !readers.empty() || is_offset; }
     bool any() const { return is_read() || !writers.empty(); }
@@ -27,7 +27,7 @@ struct TensorUses {
 using Uses = std::vector<TensorUses>;
 Uses uses_of_tensors(GraphSpec const& graph);
 
-// What messages call a tensor: its name, or for one without, a port that it is connected to.
+// The tensor in messages: its name, or a port that it is connected to.
 std::string label(GraphSpec const& graph, Uses const& uses, TensorSpec const& tensor);
 
 }  // namespace cudnn_frontend::nodes

@@ -11,14 +11,14 @@
 
 namespace cudnn_frontend::nodes {
 
-// A graph that meets every rule, complete: each tensor that a node uses has uid, type, dims and strides; nodes stand in
-// an order in which producers come before consumers.
+// A graph that meets every rule, complete: each tensor that a node uses has uid, type, dims and strides; the nodes are
+// ordered, producers before consumers.
 class ValidatedGraph {
    public:
     GraphSpec const& spec() const { return spec_; }
-    // What messages call a node of the spec: as the rules do, by its position in the user's order.
+    // A node of the spec in messages: like rules, by its position in the user's order.
     std::string label(Node const& node) const;
-    // What was taken in another way than it was described, for the log: ", ..." for each; empty where nothing was.
+    // For the log, what was interpreted differently from its description: ", ..." for each; empty if nothing was.
     std::string const& remarks() const { return remarks_; }
 
    private:
@@ -26,7 +26,7 @@ class ValidatedGraph {
     ValidatedGraph(GraphSpec spec, std::vector<std::size_t> positions, std::string remarks)
         : spec_(std::move(spec)), positions_(std::move(positions)), remarks_(std::move(remarks)) {}
     GraphSpec spec_;
-    std::vector<std::size_t> positions_;  // of each node before the nodes were put in order
+    std::vector<std::size_t> positions_;  // of each node before sorting
     std::string remarks_;
 };
 

@@ -1,4 +1,4 @@
-// The words of findings: values as text, and what messages call a tensor or node.
+// The texts of findings: values as text, and the names of tensors and nodes in messages.
 #pragma once
 
 #include "core/dims.h"
@@ -26,7 +26,7 @@ void append(std::string& out, Part const& part) {
 
 }  // namespace wording
 
-// The parts one after the other: words, numbers, dims, enumerators by name.
+// Concatenates words, numbers, dims, and enumerators by name.
 template <class... Parts>
 std::string text(Parts const&... parts) {
     std::string out;
@@ -34,16 +34,16 @@ std::string text(Parts const&... parts) {
     return out;
 }
 
-// In the texts of a finding: the port that it is about. A finding that several ports share names all of them there.
+// Stands for the port in the texts of a finding. A finding that several ports share names all of them there.
 inline constexpr std::string_view kPort = "\x01";
 
-// Q, K and V: the parts with the word before the last one. Of many the first 16, and how many more there are.
+// "Q, K and V": the parts, with the word before the last one. Of many parts the first 16, and how many more there are.
 std::string listed(std::vector<std::string> const& parts, std::string_view last_word);
 
-// Results of a node without a name are called "::O": that is none.
+// Results of a node without a name are called "::O", which does not count.
 inline bool has_name(TensorSpec const& tensor) { return !tensor.name.empty() && !tensor.name.starts_with("::"); }
 
-// The name, or for a node without one its kind and position.
+// The node's name, or its kind and position.
 std::string label(GraphSpec const& graph, Node const& node);
 std::string label(Node const& node, std::size_t position);
 

@@ -47,7 +47,7 @@ std::string const& base_bytes(std::string const& kind, std::uint8_t which) {
     return made.emplace(std::pair(kind, which), make(kind, which)).first->second;
 }
 
-// FNV-1a over what follows the header: eight bytes of magic, the format's number, and the checksum itself.
+// FNV-1a over everything after the header: eight bytes of magic, the format's number, and the checksum itself.
 std::string with_checksum(std::string plan) {
     constexpr std::size_t kPlace = 16, kHeader = 24;
     if (plan.size() < kHeader) return plan;

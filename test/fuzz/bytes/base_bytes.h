@@ -1,4 +1,4 @@
-// What the library writes, from which others are made.
+// Bytes that the library wrote, from which cases are made.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@ namespace fuzz {
 
 constexpr char const* kKinds[] = {"graph", "plan", "graph", "plan", "device", "device bytes"};
 
-// Of a kind: one of some.
+// One of several samples of a kind.
 std::string const& base_bytes(std::string const& kind, std::uint8_t which);
-// A stored plan with the checksum that belongs to it, so that what is behind the checksum is read.
+// A stored plan with a correct checksum, so that the part behind the checksum is read.
 std::string with_checksum(std::string plan);
 
 }  // namespace fuzz

@@ -1,5 +1,5 @@
-// Bytes where the library expects documents and stored plans: such as it writes, cut and changed anywhere, or none at
-// all. A case is a line that says which, and the bytes.
+// Bytes in place of documents and stored plans: what the library writes, truncated and changed anywhere, or nothing. A
+// case is a line that names the kind, and the bytes.
 #include "fuzz/bytes/base_bytes.h"
 #include "fuzz/driver.h"
 #include "fuzz/graphs/graph_checks.h"
@@ -25,7 +25,7 @@ std::string written(Graph const& graph) {
     return graph.serialize(text).is_good() ? text : "";
 }
 
-// Reading that failed says so and leaves the graph as it was.
+// If reading fails, it returns an error and leaves the graph unchanged.
 std::string refusal_fault(error_t const& error, std::string const& before, Graph const& graph) {
     ++figures().comparisons;
     if (written(graph) != before) return "reading that failed changed the graph: " + error.err_msg;

@@ -1,4 +1,4 @@
-// Calls on what nodes are told.
+// Calls on attributes of nodes.
 #include "fuzz/calls/machine.h"
 
 #include <cudnn_frontend/score_modifiers.h>
@@ -17,7 +17,7 @@ using cudnn_frontend::ReductionMode_t;
 
 float number(std::int64_t value) { return static_cast<float>(value) * 0.25f; }
 
-// The options that attention has in both directions, on both.
+// Options that forward and backward attention share, on both.
 template <class Change>
 void on_attention(Machine& m, Change change) {
     change(m.forward);
@@ -83,7 +83,7 @@ void set_for_backward(Machine& m, Numbers const& n) {
     }
 }
 
-// The program's own modifiers: nodes of a chain, its argument, none, and a tensor of anywhere.
+// The program's own modifiers: they return a chain of nodes, their argument, null, or an arbitrary tensor.
 void set_modifier(Machine& m, Numbers const& n) {
     Tensor_ptr const tensor = n.in(m.tensors, 1), other = n.in(m.tensors, 2);
     on_attention(m, [&](auto& attributes) {
@@ -127,7 +127,7 @@ void start_anew(Machine& m, Numbers const& n) {
     m.matmul = {};
 }
 
-// What was moved from is as it was.
+// A moved-from object is unchanged.
 void move(Machine& m, Numbers const&) {
     auto taken = std::move(m.forward);
     auto again = std::move(m.forward);

@@ -43,7 +43,7 @@ void add_call(std::string& text, std::string const& name, std::array<std::int64_
     text += "\n";
 }
 
-// Mostly of the first graph, and of few tensors, so that calls meet.
+// Mostly for the first graph and few tensors, so that calls interact.
 std::array<std::int64_t, 4> any_numbers(Bytes& bytes) {
     std::array<std::int64_t, 4> numbers{};
     for (std::int64_t& number : numbers) {
@@ -53,7 +53,7 @@ std::array<std::int64_t, 4> any_numbers(Bytes& bytes) {
     return numbers;
 }
 
-// Most begin with a graph that can run, so that there is something to spoil.
+// Most cases begin with a graph that can run, so that there is something to break.
 void add_beginning(std::string& text, Bytes& bytes) {
     if (bytes.chance(5)) return;
     char const* const which = bytes.chance(3) ? "graph.add_small_backward" : "graph.add_small_attention";
@@ -76,7 +76,7 @@ std::string make_case(Bytes& bytes) {
     return text;
 }
 
-// Valid is a sequence in which a graph was built.
+// A sequence is valid if it built a graph.
 std::string check_case(std::string const& text) {
     Machine machine;
     std::istringstream lines(text);

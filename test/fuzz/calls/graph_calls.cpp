@@ -6,11 +6,11 @@ namespace {
 
 using cudnn_frontend::DataType_t;
 
-constexpr std::uint64_t kTypes = 23;  // some are none
+constexpr std::uint64_t kTypes = 23;  // some are not enumerators
 
 Graph& graph_of(Machine& m, Numbers const& n) { return *n.in(m.graphs, 0); }
 
-// The results of a node where the caller wants them; null ones too.
+// Stores the results of a node where the caller wants them, also null ones.
 template <class List>
 void keep(Machine& m, Numbers const& n, std::size_t number, List const& results) {
     for (std::size_t i = 0; i < results.size(); ++i) {
@@ -41,7 +41,7 @@ void take_like(Machine& m, Numbers const& n) {
     n.in(m.tensors, 2) = graph_of(m, n).tensor_like(n.in(m.tensors, 1), n.flag(3) ? "like" : "");
 }
 
-// As most programs have them, of few elements.
+// A packed tensor as in most programs, with few elements.
 Tensor_ptr packed(Graph& graph, char const* name, std::int64_t rows, std::int64_t columns) {
     return graph.tensor(Tensor_attributes()
                             .set_name(name)
@@ -95,7 +95,7 @@ void add_move(Machine& m, Numbers const& n) {
     }
 }
 
-// Whole graphs that are valid, where no option says otherwise: what other calls then spoil.
+// Whole graphs, valid unless an option breaks a rule, for other calls to break.
 void add_small_attention(Machine& m, Numbers const& n) {
     set_usual_types(m, n);
     Graph& graph = graph_of(m, n);
@@ -140,7 +140,7 @@ void rename(Machine& m, Numbers const& n) {
     graph_of(m, n).set_name(std::string(static_cast<std::size_t>(n[1] & 0xfff), 'g'));
 }
 
-// What a program has moved from is still an object.
+// A moved-from object must remain usable.
 void change_cache(Machine& m, Numbers const& n) {
     auto& cache = n.in(m.caches, 0);
     if (!cache || n.flag(1)) cache = std::make_shared<cudnn_frontend::KernelCache>();

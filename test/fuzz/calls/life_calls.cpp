@@ -1,4 +1,4 @@
-// Copies, moves, ends and threads.
+// Copies, moves, destruction and threads.
 #include "fuzz/calls/machine.h"
 
 #include <thread>

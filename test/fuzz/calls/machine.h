@@ -1,5 +1,5 @@
-// What sequences of calls work on: some graphs, tensors, attributes and stored plans, in any state that calls can leave
-// them in. Some tensors are null.
+// The objects on which sequences of calls work: graphs, tensors, attributes and stored plans, in any state that calls
+// can leave them in. Some tensors are null.
 #pragma once
 
 #include <cudnn_frontend/graph.h>
@@ -35,15 +35,15 @@ struct Machine {
     std::array<std::shared_ptr<cudnn_frontend::KernelCache>, 2> caches;
     std::array<std::vector<std::uint8_t>, 2> plans;
     std::array<std::string, 2> documents;
-    bool was_built = false;  // whether any graph could run at any time
-    std::string fault;       // the first promise that was broken
+    bool was_built = false;  // whether any graph could ever run
+    std::string fault;       // the first violated guarantee
 
-    // An error has a text; what a call says is otherwise its own business.
+    // Checks that an error has a text; any result is allowed otherwise.
     void note(error_t const& error);
     void expect(bool holds, char const* promise);
 };
 
-// The numbers of a call. As a place in a list each number is one, whatever its value.
+// The numbers of a call. Any number is a valid index, taken modulo the list's size.
 class Numbers {
    public:
     explicit Numbers(std::array<std::int64_t, 4> const& values) : values_(values) {}
@@ -64,7 +64,7 @@ class Numbers {
 };
 
 struct Call {
-    char const* name;  // in files, so it stays what it is
+    char const* name;  // occurs in kept files, so never change it
     void (*run)(Machine& machine, Numbers const& numbers);
 };
 

@@ -1,4 +1,4 @@
-// Questions to graphs in any state.
+// Calls of const members, on graphs in any state.
 #include "fuzz/calls/machine.h"
 
 #include <map>

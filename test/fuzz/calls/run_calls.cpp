@@ -1,4 +1,4 @@
-// Runs of graphs in any state, with packs that are right and packs that are not.
+// Runs of graphs in any state, with correct and faulty packs.
 #include "fuzz/calls/machine.h"
 #include "fuzz/driver.h"
 #include "fuzz/graphs/runs.h"
@@ -9,14 +9,14 @@
 namespace fuzz {
 namespace {
 
-constexpr std::size_t kBlock = 1 << 16;  // bytes that each tensor has
+constexpr std::size_t kBlock = 1 << 16;  // bytes of each tensor
 constexpr std::int64_t kMostWorkspace = 1 << 20;
 constexpr std::size_t kMostTensors = 24;
 
 Graph& graph_of(Machine& m, Numbers const& n) { return *n.in(m.graphs, 0); }
 
-// Whether the blocks hold every tensor of the plan, which remembers what the tensors were when it was built; the
-// tensors that a program holds may have changed since. A stored plan has them as they were.
+// Whether the blocks are large enough for every tensor of the plan. The plan has the tensors as they were when it was
+// built; the program's may have changed since. A stored plan has them as they were, too.
 bool fits_in_blocks(Graph const& graph) {
     std::vector<std::uint8_t> bytes;
     Graph built;
@@ -31,7 +31,7 @@ bool fits_in_blocks(Graph const& graph) {
     return uids.size() <= kMostTensors && built.get_workspace_size() <= kMostWorkspace;
 }
 
-// Memory for one run: blocks of small integers, which are small numbers too.
+// Memory for one run: blocks of small integers, which are small floating-point numbers too.
 struct Blocks {
     std::vector<std::int32_t> memory;
     std::map<std::int64_t, void*> pack;
@@ -62,7 +62,7 @@ void execute(Machine& m, Numbers const& n) {
                                      blocks->workspace.data()));
 }
 
-// A pack that lacks an entry, has a null or misaligned one, two on one memory, or a count that is not its own.
+// A pack with a missing, null or misaligned entry, two entries for the same memory, or a wrong count.
 void execute_wrongly(Machine& m, Numbers const& n) {
     Graph const& graph = graph_of(m, n);
     auto blocks = blocks_for(graph);
@@ -94,7 +94,7 @@ void execute_at(Machine& m, Numbers const& n) {
     m.note(graph_of(m, n).warmup(nullptr));
 }
 
-// Lists of other lengths, of dims that cannot be, and of uids that are not there. Right ones are smaller than before.
+// Lists of wrong lengths, with impossible dims and unknown uids. Valid ones only make dims smaller.
 void execute_overridden(Machine& m, Numbers const& n) {
     auto blocks = blocks_for(graph_of(m, n));
     if (!blocks) return;

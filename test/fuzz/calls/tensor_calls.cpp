@@ -1,4 +1,4 @@
-// Calls on tensors, of which graphs that took them see the change.
+// Calls on tensors; graphs that use a tensor see the change.
 #include "fuzz/calls/machine.h"
 
 #include <utility>
@@ -9,7 +9,7 @@ namespace {
 using cudnn_frontend::DataType_t;
 using cudnn_frontend::TensorReordering_t;
 
-constexpr std::uint64_t kTypes = 23;  // some are none
+constexpr std::uint64_t kTypes = 23;  // some are not enumerators
 
 // Runs the change on the tensor of the first number, unless that is null.
 template <class Change>
@@ -17,7 +17,7 @@ void on_tensor(Machine& machine, Numbers const& n, Change change) {
     if (Tensor_ptr const& tensor = n.in(machine.tensors, 0)) change(*tensor);
 }
 
-// A list with one number replaced, and longer if it has no such place yet.
+// The list with one number replaced, extended if it is too short.
 std::vector<std::int64_t> replaced(std::vector<std::int64_t> list, std::int64_t place, std::int64_t value) {
     std::size_t const at = static_cast<std::uint64_t>(place) % 6;
     if (at >= list.size()) list.resize(at + 1, 1);

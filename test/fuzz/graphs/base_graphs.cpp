@@ -47,7 +47,7 @@ AttentionCase small_case(std::uint64_t index) {
     return c;
 }
 
-// Of shapes alone: what the inputs of backward hold, the case's data say.
+// Only shapes: the data of backward's inputs is part of the case.
 sdpa_test::BackwardInputs backward_inputs(AttentionCase const& c) {
     oracle::Forward forward;
     forward.o = oracle::Array(c.b, c.h_q, c.s_q, c.d_v);
@@ -55,7 +55,7 @@ sdpa_test::BackwardInputs backward_inputs(AttentionCase const& c) {
     return sdpa_test::make_backward_inputs(c, forward);
 }
 
-// Everything from the first element to the end of its memory.
+// All elements in the tensor's memory, from its first one on.
 std::vector<std::int64_t> integers_of(HostTensor const& tensor) {
     auto const bytes = static_cast<std::int64_t>(bytes_of(tensor.type));
     std::vector<std::int64_t> values;

@@ -1,4 +1,4 @@
-// The graphs that others are made from: those of the random sweep, forward and backward, with few rows and columns.
+// The graphs from which cases are made: those of the random sweep, forward and backward, with few rows and columns.
 #pragma once
 
 #include "fuzz/graphs/graph_case.h"

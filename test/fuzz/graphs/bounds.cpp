@@ -12,11 +12,11 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kUnit = 0x1p-24;         // roundoff of FLOAT
-constexpr double kChange = 64.0 * kUnit;  // of inputs: about what sums as long as those here lose
+constexpr double kChange = 64.0 * kUnit;  // of inputs: about the rounding error of sums as long as those here
 constexpr int kTrials = 3;
 
 bool is_16_bit(Json const& type) { return type == "HALF" || type == "BFLOAT16"; }
-// 8-bit attention is interpreted on both targets, so nothing may differ.
+// FP8 attention is interpreted on both targets, so the results must be equal.
 bool is_exact(Json const& graph) {
     std::size_t attention = 0, exact = 0;
     for (Json const& node : graph["nodes"]) {
@@ -56,8 +56,8 @@ double greatest_input(std::vector<Place> const& places, Data const& data) {
     return greatest;
 }
 
-// A score is rounded beside its bias. A bias that all keys of a row share cancels in softmax, but that rounding does
-// not.
+// A score is rounded after its bias is added. A bias that all keys of a row share cancels in softmax, but the rounding
+// does not.
 double greatest_bias(Json const& graph, Data const& data) {
     double greatest = 0.0;
     for (Json const& node : graph["nodes"]) {
@@ -72,7 +72,7 @@ double greatest_bias(Json const& graph, Data const& data) {
     return greatest;
 }
 
-// Of numbers in the document that are no sizes.
+// Whether numbers in the document, other than sizes, exceed this.
 bool has_great_numbers(Json const& value, double most) {
     if (value.is_number_float()) return !(std::abs(value.get<double>()) <= most);
     if (value.is_string()) return value == "inf" || value == "-inf" || value == "nan";
@@ -101,7 +101,7 @@ bool is_same_kind(double a, double b) {
     return std::isinf(a) || std::isinf(b) ? a == b : true;
 }
 
-// From the answer, and from those to inputs that are a little off.
+// From the result, and the results for slightly perturbed inputs.
 std::vector<double> allowed_of(Place const& place, std::vector<Numbers> const& answers, double bias, double floor) {
     std::vector<double> const& exact = answers.front().at(place.uid);
     std::vector<double> allowed(exact.size(), 0.0);
@@ -156,11 +156,11 @@ std::optional<Bounds> bounds_of(GraphCase const& c, std::vector<Place> const& pl
     Bounds bounds;
     double const greatest = greatest_input(places, data);
     double const bias = greatest_bias(wide.graph, data);
-    // Backward's probabilities are exponentials of what Q and K give, less what the caller says Stats were.
+    // Backward's probabilities are exponentials of scores minus the caller's Stats, which need not fit the scores.
     double const most = has_backward(c.graph) ? 2.0 : 1e4;
     bounds.is_moderate = greatest <= most && !has_great_numbers(c.graph, 4.0);
     for (Place const& place : places) {
-        // What FLOAT flushes to zero is at most its smallest number, times what it is multiplied by.
+        // FLOAT flushes at most its smallest number to zero, times the factors that multiply it.
         double const floor = 1e-36 * greatest * greatest;
         if (place.is_output) bounds.allowed[place.uid] = allowed_of(place, answers, bias, floor);
         if (place.is_output && bounds.allowed[place.uid].size() != place.elements) return std::nullopt;

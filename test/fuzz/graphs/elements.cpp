@@ -25,7 +25,7 @@ struct Power_of_two {  // FP8_E8M0
     }
 };
 
-// Calls visit with a value of the type that the elements have.
+// Calls visit with a value of the elements' C++ type.
 template <class Visit>
 auto with_type(DataType_t type, Visit visit) {
     using namespace cudnn_frontend;
@@ -48,7 +48,7 @@ auto with_type(DataType_t type, Visit visit) {
 template <class T>
 T converted(double value) {
     if constexpr (!std::is_integral_v<T>) {
-        // float() of what lies past its range is undefined.
+        // Converting a double out of float's range is undefined.
         if constexpr (std::is_same_v<T, double>) return value;
         constexpr double kMost = std::numeric_limits<float>::max();
         bool const is_finite = std::isfinite(value);

@@ -12,15 +12,15 @@ namespace fuzz {
 
 using cudnn_frontend::DataType_t;
 
-// By its name in JSON; NOT_SET where there is no such type.
+// By its name in JSON; NOT_SET for unknown names.
 DataType_t type_named(std::string const& name);
-// 0 for types that no element can be stored in.
+// 0 for types without storable elements.
 std::size_t bytes_of(DataType_t type);
 bool is_floating(DataType_t type);
 double largest_of(DataType_t type);  // finite number of a floating point type
 double load(DataType_t type, std::byte const* from);
 void store(DataType_t type, std::byte* to, double value);
-// What an element of the type holds once the value was stored.
+// The value after storing it as the type.
 double rounded(DataType_t type, double value);
 
 }  // namespace fuzz

@@ -1,4 +1,4 @@
-// A graph with its data, as text: a JSON document that can be read, shortened by hand and kept.
+// A graph with its data as text: a JSON document that can be read, shortened by hand and kept.
 //   {"graph": a document as docs/json.md describes it, "seed": what inputs hold where nothing else is said,
 //    "integers": {"<uid>": [first elements of an integer tensor]}, "elements": [[uid, index, value], ...]}
 #pragma once
@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 struct Element {
     std::int64_t uid;
-    std::size_t index;  // counted in memory
+    std::size_t index;  // in memory order
     double value;
 };
 
@@ -28,7 +28,7 @@ struct GraphCase {
 };
 
 std::string to_text(GraphCase const& c);
-// Throws what the JSON library throws where the text is none.
+// Throws the JSON library's exceptions on faulty text.
 GraphCase read_graph_case(std::string const& text);
 
 }  // namespace fuzz

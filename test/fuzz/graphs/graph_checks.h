@@ -1,4 +1,4 @@
-// What must hold of every graph, whatever it is.
+// Checks that must hold for every graph.
 #pragma once
 
 #include <cudnn_frontend/graph.h>
@@ -10,11 +10,11 @@ namespace fuzz {
 using cudnn_frontend::error_t;
 using cudnn_frontend::graph::Graph;
 
-// Empty where there is no error, or one that says something.
+// Empty if there is no error, or an error with a text.
 std::string wording_fault(error_t const& error);
-// Of a graph that was read: it is written as the same document again.
+// A graph that was read is written as the same document again.
 std::string rewriting_fault(Graph const& graph);
-// Whether check() and validate() say the same, in words.
+// check() and validate() give the same result and texts.
 std::string validation_fault(Graph& graph);
 
 }  // namespace fuzz

@@ -1,5 +1,5 @@
-// Graphs as JSON, changed in structure, on both CPU targets, which must agree on whether they are valid, whether they
-// can run, and on every output.
+// Structurally mutated JSON graphs on both CPU targets, which must agree on whether they are valid, whether they can
+// run, and on every output.
 #include "fuzz/driver.h"
 #include "fuzz/graphs/base_graphs.h"
 #include "fuzz/graphs/bounds.h"
@@ -14,7 +14,7 @@ namespace {
 
 using cudnn_frontend::error_code_t;
 
-// Some elements in a row with unusual numbers, anywhere.
+// Sets some adjacent elements anywhere to unusual numbers.
 void add_elements(GraphCase& c, Bytes& bytes) {
     Json const& tensors = c.graph["tensors"];
     auto const tensor = tensors.find("t" + std::to_string(bytes.below(tensors.size())));
@@ -38,7 +38,7 @@ Built built(Json const& document, Target const& target) {
     return result;
 }
 
-// Two runs of one plan, with other junk in outputs and workspace, give the same bits.
+// Two runs of one plan, with different initial bytes in outputs and workspace, give the same bits.
 struct Twice {
     Run run;
     std::string fault;
@@ -81,7 +81,7 @@ bool is_read(Json const& graph, Json const& id) {
     return false;
 }
 
-// The graph without outputs that nobody needs: the others stay what they are.
+// The graph without optional outputs, which must not change the others.
 Json without_optional_outputs(Json graph) {
     for (Json& node : graph["nodes"]) {
         auto const outputs = node.find("outputs");
@@ -174,7 +174,7 @@ std::string check_case(std::string const& text) {
             return "a valid graph fails to build: " + status->err_msg;
         }
     }
-    // What must be one fused operation is none on the reference.
+    // A node that requires the unified operation is refused by the reference.
     if (fused.status.is_bad() && reference.status.is_good()) return "cpu refuses it: " + fused.status.err_msg;
     return reference.status.is_bad() ? "" : execution_fault(c, reference.graph, fused.graph, cpu);
 }

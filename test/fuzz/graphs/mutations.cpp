@@ -21,7 +21,7 @@ std::string any_id(Json const& graph, Bytes& bytes) {
     return "t" + std::to_string(bytes.below(graph["tensors"].size()));
 }
 
-// Null where there are no nodes.
+// Null if there are no nodes.
 Json* any_node(Json& graph, Bytes& bytes) {
     Json& nodes = graph["nodes"];
     return nodes.empty() ? nullptr : &nodes[bytes.below(nodes.size())];
@@ -44,7 +44,7 @@ bool has_layout(Json const& tensor) {
     return is_list("dim") && is_list("stride") && tensor["dim"].size() == tensor["stride"].size();
 }
 
-// Packs the tensor anew, its dims in the order that the strides had.
+// Packs the tensor again, keeping the order of its strides.
 void pack(Json& tensor) {
     if (!has_layout(tensor)) return;
     auto const dims = tensor["dim"].get<std::vector<std::int64_t>>();
@@ -61,7 +61,7 @@ void pack(Json& tensor) {
     tensor["stride"] = strides;
 }
 
-// Another size wherever the size stands: of heads, of rows.
+// Replaces a size everywhere, such as that of heads or rows.
 void resize(Json& graph, Bytes& bytes) {
     Json const& model = any_tensor(graph, bytes);
     if (!has_layout(model)) return;
@@ -166,7 +166,7 @@ void add_node(Json& graph, Bytes& bytes) {
     graph["nodes"].push_back(node);
 }
 
-// x -> mode(x), to a new tensor like x.
+// Adds a node x -> mode(x) with a new tensor like x.
 void add_pointwise(Json& graph, Bytes& bytes) {
     if (graph["nodes"].size() >= kMostNodes || graph["tensors"].size() >= kMostTensors) return;
     Json const& modes = node_properties("POINTWISE", "fields")["mode"];

@@ -1,5 +1,5 @@
-// Changes of a graph's document in its structure: every tensor, port, field and enumerator that docs/graph.schema.json
-// lists can be changed, so that new ones are tried as soon as the file has them.
+// Structural mutations of a graph's document: every tensor, port, field and enumerator in docs/graph.schema.json can be
+// changed, so that new ones are tried as soon as the file has them.
 #pragma once
 
 #include "fuzz/bytes.h"

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kMostElements = 1 << 13;
 constexpr std::int64_t kMostWorkspace = 1 << 20;
 
-// What the document says of the tensor with that uid; null where it has none, or several.
+// The document's tensor with that uid; null if there is none, or more than one.
 Json const* tensor_of(Json const& graph, std::int64_t uid) {
     Json const* found = nullptr;
     for (Json const& tensor : graph["tensors"]) {
@@ -39,7 +39,7 @@ bool is_made_by_node(Json const& graph, std::int64_t uid) {
     });
 }
 
-// What elements hold that no one names: small numbers, of which offsets stay within any memory.
+// The value of elements that the case does not set: small numbers, so that offsets stay within memory.
 double seeded_value(std::uint64_t seed, std::int64_t uid, std::size_t index, DataType_t type) {
     sdpa_test::Random random(seed + 1'000'003 * static_cast<std::uint64_t>(uid) + index);
     if (is_floating(type)) return rounded(type, random.real(-1.0, 1.0));
@@ -61,7 +61,7 @@ std::vector<double> values_of(Place const& place, GraphCase const& c) {
     return values;
 }
 
-// Elements that the offsets of a ragged tensor add to its memory.
+// The number of elements that the offsets of a ragged tensor add to its memory.
 std::optional<std::int64_t> reach_of_offsets(cudnn_frontend::graph::Tensor_attributes const& tensor, GraphCase const& c,
                                              Json const& described) {
     auto const offset = c.graph["tensors"].find(described["ragged_offset"].get<std::string>());
@@ -101,7 +101,7 @@ std::optional<Place> place_of(Graph const& graph, std::int64_t uid, GraphCase co
     return place;
 }
 
-// Where a byte changed that is no output's.
+// Where a byte changed that does not belong to an output.
 std::string change_outside(Place const& place, std::vector<std::byte> const& before,
                            std::vector<std::byte> const& after) {
     std::size_t const bytes = bytes_of(place.type);

@@ -1,4 +1,4 @@
-// Graphs that are built and run on memory of exactly the size that they name.
+// Builds and runs graphs on memory of exactly the size that their tensors need.
 #pragma once
 
 #include "fuzz/graphs/elements.h"
@@ -25,23 +25,23 @@ struct Place {
     bool is_output = false, is_ragged = false;
 };
 
-// Elements by uid: of inputs.
+// Elements of inputs, by uid.
 using Data = std::map<std::int64_t, std::vector<double>>;
 
-// Nothing where the graph is larger than a fuzzer can run, or leaves open what its memory would be.
+// Empty if the graph is too large for a fuzzer, or does not determine the size of its memory.
 std::optional<std::vector<Place>> places_of(Graph const& graph, GraphCase const& c);
 Data make_data(std::vector<Place> const& places, GraphCase const& c);
-// Elements from the first to the last of such a tensor, both included; nothing where they are too many.
+// Elements from the first to the last of a tensor with these dims and strides, inclusive; empty if they are too many.
 std::optional<std::int64_t> span_of(std::vector<std::int64_t> const& dim, std::vector<std::int64_t> const& stride);
-// The elements of a dense tensor, as indices into its memory; of a ragged one all of it.
+// The elements of a dense tensor as indices into its memory; for a ragged one all of its memory.
 std::vector<std::size_t> elements_of(Place const& place);
 
 struct Run {
     error_t status;
     std::map<std::int64_t, std::vector<std::byte>> outputs;  // by uid
-    std::string fault;  // memory that was written and is no output's element, or written where the run failed
+    std::string fault;  // memory written outside of outputs' elements, or written although the run failed
 };
-// With outputs and workspace of so many bytes of that value at first.
+// Outputs and workspace are filled with `poison` first.
 Run run(Graph const& graph, std::vector<Place> const& places, Data const& data, std::byte poison);
 
 }  // namespace fuzz

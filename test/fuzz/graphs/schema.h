@@ -1,4 +1,4 @@
-// What docs/graph.schema.json says a document may hold.
+// What a document may contain according to docs/graph.schema.json.
 #pragma once
 
 #include "fuzz/bytes.h"
@@ -8,10 +8,10 @@ namespace fuzz {
 
 // The properties of a tensor, by name.
 Json const& tensor_properties();
-// Of a node: its "inputs" and "outputs" by port, its "fields" by name. Null for an unknown tag.
+// The "inputs" or "outputs" of a node by port, or its "fields" by name. Null for an unknown tag.
 Json const& node_properties(std::string const& tag, char const* part);
 std::vector<std::string> const& node_tags();
-// A value that the description allows; mostly, since edges of ranges are among them.
+// Usually a value that the description allows; also values beyond the edges of ranges.
 Json value_for(Json const& description, Bytes& bytes);
 
 }  // namespace fuzz

@@ -1,4 +1,4 @@
-// Advice through the public API: what depends on how options are said, text, JSON and the log.
+// Advice through the public API: dependence on how options were set, text, JSON and the log.
 #include <cudnn_frontend/graph.h>
 
 #include "support/catch.h"
@@ -93,7 +93,7 @@ TEST_CASE("advice as text and as JSON; none on a graph that is not valid") {
 ]
 )");
     CHECK(Advice().to_json() == "[]\n");
-    CHECK(small.o->get_dim().empty());  // it fills nothing
+    CHECK(small.o->get_dim().empty());  // advice() fills in nothing
     small.q->set_alignment(3);
     CHECK(small.graph.advice().empty());
 }

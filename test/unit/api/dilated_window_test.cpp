@@ -1,5 +1,5 @@
-// The division by which a dilated window finds multiples, in the single precision that a GPU has. Target::cpu(), which
-// keeps more digits, would not tell where it is too coarse.
+// The division by which a dilated window finds multiples, in a GPU's single precision. Target::cpu(), which keeps more
+// digits, would not show where that is too coarse.
 #include "api/graph_impl.h"
 #include "core/data_type.h"
 #include "support/catch.h"
@@ -32,7 +32,7 @@ fe::nodes::GraphSpec window(std::int32_t reach, std::int32_t step) {
     return fe::detail::Graph_access::snapshot(graph).spec;
 }
 
-// The operations from the distance to whether it is on the grid.
+// The operations that compute from a distance whether it is on the grid.
 class Division {
    public:
     explicit Division(fe::nodes::GraphSpec const& spec) : numbers_(spec.tensors.size()) {

@@ -1,5 +1,5 @@
-// Calls on a graph when memory runs out: each allocation of each call fails, alone or with all that follow, and nothing
-// is thrown. Then, what a program's own code throws within a call.
+// Calls on a graph when memory runs out: each allocation of each call fails, alone or with all later ones, and nothing
+// is thrown. Then exceptions of a program's own code within a call.
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/runtime.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 enum class Failing { Once, FromThenOn };
 
-thread_local int allocations_left = -1;  // until one fails; never where negative
+thread_local int allocations_left = -1;  // until one fails; negative: none fails
 thread_local bool has_failed = false;
 thread_local Failing failing = Failing::Once;
 
@@ -41,7 +41,7 @@ void fail_after(int allocations, Failing how = Failing::Once) {
     allocations_left = allocations;
 }
 
-// Whether an allocation failed since.
+// Stops failing; returns whether an allocation failed.
 bool stop_failing() {
     allocations_left = -1;
     return has_failed;
@@ -63,7 +63,7 @@ void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
 
 namespace {
 
-// Calls again and again, each time with a later allocation that fails, until none fails.
+// Repeats the call, each time with a later allocation failing, until none fails.
 int failures_until_done(std::function<void()> const& call, Failing how = Failing::Once) {
     for (int failures = 0;; ++failures) {
         fail_after(failures, how);
@@ -80,8 +80,7 @@ int failures_until_done(std::function<void()> const& call, Failing how = Failing
     }
 }
 
-// The same of a call that returns an error, which is one of lacking memory or none; at the end it is none. Gives how
-// many errors there were.
+// The same for a call that returns an error: out of memory or none, and none at the end. Returns the number of errors.
 int refusals_until_done(std::function<error_object()> const& call, Failing how) {
     int refusals = 0;
     error_object status;
@@ -129,7 +128,7 @@ TEST_CASE("calls that return an error return one when memory runs out") {
     CHECK(tensor.get_name() == "Q");
 }
 
-// Builder calls are noexcept: what they threw would end the process.
+// Builder calls are noexcept: an exception would end the process.
 TEST_CASE("a graph that memory runs out for while it is described says so in every stage") {
     using graph::SDPA_attributes;
     using graph::SDPA_backward_attributes;

@@ -1,4 +1,4 @@
-// Packs with memory for results that stay inside the graph.
+// Packs with memory for virtual results.
 #include <cudnn_frontend/graph.h>
 
 #include "support/catch.h"
@@ -16,7 +16,7 @@ namespace {
 using PackByUid = std::map<std::int64_t, void*>;
 using PackByTensor = std::unordered_map<test::Tensor_ptr, void*>;
 
-// Attention that computes Stats, which the graph does not give out, and memory for all that a program may pass.
+// Attention that computes Stats, which are virtual, and memory for everything that a program may pass.
 struct Fixture {
     SmallGraph small = test::small_graph(graph::SDPA_attributes().set_name("attention").set_generate_stats(true));
     std::vector<float> q = std::vector<float>(384, 0.5f), k = std::vector<float>(320, 0.5f), v = k;
@@ -87,7 +87,7 @@ TEST_CASE("memory for a virtual result is refused with the call that is missing"
         CHECK(error.get_message() ==
               "[run.r06] 5 pointers were given; needed are 4, in the order of get_variant_pack_uids_sorted()");
         CHECK(fixture.is_untouched());
-        // That call is all that was missing.
+        // Only that call was missing.
         fixture.small.stats->set_output(true);
         fixture.build(target);
         auto const pack = fixture.by_tensor();
@@ -110,11 +110,11 @@ TEST_CASE("each result with memory that no node gives out is named, and others a
     std::int64_t const stats = fixture.small.stats->get_uid();
     CHECK(run() == refusal_of("attention::Stats", stats) + "\n" + refusal_of("attention::O", 70));
     CHECK(fixture.is_untouched());
-    // No memory asks for nothing.
+    // A null pointer is no memory.
     pack[stats] = nullptr;
     CHECK(run() == refusal_of("attention::O", 70));
     pack.erase(70);
-    pack[987654] = fixture.stats.data();  // no tensor's uid
+    pack[987654] = fixture.stats.data();  // not a tensor's uid
     CHECK(run() == "");
     CHECK(fixture.o[0] > 0.0f);
     CHECK(fixture.stats == std::vector<float>(48, -1.0f));

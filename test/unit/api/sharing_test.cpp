@@ -15,7 +15,7 @@ using test::SmallGraph;
 
 namespace {
 
-// O for inputs that are the same at each call.
+// O for the same inputs at each call.
 std::vector<float> run(graph::Graph const& graph) {
     std::vector<float> q(384), k(320), v(320), o(384, -1.0f);
     float value = 0.1f;

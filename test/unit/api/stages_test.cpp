@@ -1,4 +1,4 @@
-// The staged calls of Graph on the CPU targets: their order, what they leave behind, and that they can be repeated.
+// The staged calls of Graph on the CPU targets: their order, their results, and repeating them.
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/score_modifiers.h>
 
@@ -223,7 +223,7 @@ TEST_CASE("a build that fails leaves no plan behind") {
 
 TEST_CASE("a build for cuDNN names what is missing and what runs instead, after the graph's own faults") {
     SmallGraph small = small_graph();
-    if (auto const error = small.graph.build(nullptr, {HeurMode_t::A}); error.is_bad()) {  // a GPU would take it
+    if (auto const error = small.graph.build(nullptr, {HeurMode_t::A}); error.is_bad()) {  // it would run on a GPU
         CHECK(error.err_msg.find("Target::cpu()") != std::string::npos);
     }
     small.q->set_dim({2, 4, 6, 9});
@@ -552,6 +552,6 @@ TEST_CASE("a graph with a long score modifier is built and printed in time") {
     REQUIRE(small.graph.build(Target::cpu()).is_good());
     std::string text;
     REQUIRE(small.graph.print_operations(text).is_good());
-    // Work for each pair of nodes would take more than twice as long.
+    // Quadratic work would take more than twice as long.
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
 }

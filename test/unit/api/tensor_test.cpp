@@ -118,7 +118,7 @@ std::vector<Tensor_ptr> named_tensors(int count) {
     return tensors;
 }
 
-// Whether nothing is left of the tensors once their handles are gone.
+// Whether the tensors are freed once their handles are gone.
 bool all_go(std::vector<Tensor_ptr> tensors) {
     std::vector<std::weak_ptr<Tensor_attributes>> seen(tensors.begin(), tensors.end());
     tensors.clear();
@@ -133,7 +133,8 @@ TEST_CASE("tensors whose ragged offsets form a ring do not keep themselves alive
         auto tensors = named_tensors(count);
         for (std::size_t i = 0; i < tensors.size(); ++i)
             tensors[i]->set_ragged_offset(tensors[(i + 1) % tensors.size()]);
-        // What closes the ring is kept as a copy with an offset of its own, which a rule of the graph refuses.
+        // The offset that would close a cycle is kept as a copy with an offset of its own, which a rule of the graph
+        // refuses.
         auto const offset = tensors.back()->get_ragged_offset();
         REQUIRE(offset);
         CHECK(offset != tensors.front());

@@ -1,4 +1,4 @@
-// Block scales: their numbers, their order in memory, and the public functions that make them.
+// Block scales: their values, their order in memory, and the public functions that make them.
 #include "core/block_scale.h"
 #include "core/data_type.h"
 
@@ -85,7 +85,7 @@ TEST_CASE("numbers quantized in blocks come back within half a step of their blo
     std::vector<float> values(2 * 2 * 150 * 40);
     for (float& value : values) value = static_cast<float>(random.real(-1.0, 1.0) * std::exp2(random.between(-20, 20)));
     for (DataType_t const type : {DataType_t::FP8_E4M3, DataType_t::FP8_E5M2}) {
-        // Of normal numbers half a step is this part of them, of smaller ones no more than of the smallest normal one.
+        // Half a step relative to a normal number; for smaller numbers at most that of the smallest normal one.
         double const part = type == DataType_t::FP8_E4M3 ? 0x1p-4 : 0x1p-3;
         double const smallest = type == DataType_t::FP8_E4M3 ? 0x1p-6 : 0x1p-14;
         for (int const axis : {2, 3}) {

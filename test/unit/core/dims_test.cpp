@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
 
-// By trying every index.
+// Tries every index.
 bool overlaps_by_enumeration(Dims const& dim, Dims const& stride) {
     std::set<std::int64_t> seen;
     for (std::int64_t a = 0; a < dim[0]; ++a) {

@@ -1,4 +1,4 @@
-// Variables of the environment that switch something.
+// Environment variables that are switches.
 #include "core/environment.h"
 #include "core/process_settings.h"
 

@@ -1,4 +1,4 @@
-// What several layers compute alike: slopes, operands of modes, numbers as text.
+// Formulas that several layers share: slopes, operands of modes, numbers as text.
 #include "core/alibi.h"
 #include "core/number_text.h"
 #include "core/pointwise.h"

@@ -1,4 +1,4 @@
-// The 8-bit formats against their definitions, and the scales that are picked for them.
+// The 8-bit formats against their definitions, and the choice of scales.
 #include "core/fp8.h"
 
 #include "core/data_type.h"
@@ -34,7 +34,7 @@ Format const kFormats[] = {
      core::double_to_e5m2},
 };
 
-// By sign, exponent and mantissa; of numbers up to the largest.
+// A finite number by its sign, exponent and mantissa.
 double defined(Format const& format, std::uint8_t bits) {
     int const steps = 1 << format.mantissa_bits;
     int const exponent = (bits & 0x7f) / steps, fraction = (bits & 0x7f) % steps;
@@ -118,7 +118,7 @@ TEST_CASE("too large numbers become the largest, and NaN stays NaN") {
 
 TEST_CASE("elements of tensors are rounded once") {
     std::uint8_t memory[4] = {0xab, 0xab, 0xab, 0xab};
-    // Just above the middle of 1 and 1.125: rounded to float before, it would be the middle.
+    // Just above the midpoint of 1 and 1.125: rounding to float first would give the midpoint.
     core::store(DataType_t::FP8_E4M3, memory, 1, 1.0625 + 0x1p-40);
     core::store(DataType_t::FP8_E5M2, memory, 2, 1.125 + 0x1p-40);
     CHECK(core::load(DataType_t::FP8_E4M3, memory, 1) == 1.125);

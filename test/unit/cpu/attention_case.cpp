@@ -210,7 +210,7 @@ fe::cpu::AttentionTensors Data::backward(Case const& test) const {
 
 namespace {
 
-// The mask that the kernels are to generate.
+// The mask that the kernels should generate.
 oracle::Array generated_mask(Case const& test, Data const& data) {
     Sizes const& s = test.sizes;
     oracle::Array mask(s.b, s.hq, s.sq, s.skv);

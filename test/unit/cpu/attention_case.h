@@ -16,7 +16,7 @@ using fe::cpu::View;
 
 using Dims = std::array<std::int64_t, 4>;
 
-// A tensor with the memory it lies in. Elements that its strides do not reach keep a known pattern.
+// A tensor with its memory. Elements that its strides do not reach keep a known pattern.
 struct Tensor {
     std::vector<unsigned char> memory;
     View view;
@@ -43,7 +43,7 @@ struct Case {
     bool has_bias = false;
     Dims bias_dim{1, 1, 1, 1};
     Dropout dropout = Dropout::None;
-    std::vector<std::int64_t> lengths_q, lengths_kv;  // where the options ask for padding
+    std::vector<std::int64_t> lengths_q, lengths_kv;  // if the options have padding
 };
 
 // All tensors of a case, forward and backward. Elements past a sequence's length are NaN in the inputs.
@@ -58,7 +58,7 @@ struct Data {
 
 Data make_data(Case const& test);
 
-// What the fused kernels are compared with.
+// The case for the oracle.
 oracle::Problem to_problem(Case const& test, Data const& data);
 
 // A random combination of sizes, layout, data type and options.

@@ -36,8 +36,7 @@ void check_close(char const* name, Tensor const& actual, oracle::Array const& ex
     CHECK(wrong == 0);
 }
 
-// Runs in a workspace of exactly the size asked for, not aligned to anything, and looks whether its surroundings are
-// left alone.
+// Runs in an unaligned workspace of exactly the required size, and checks that its surroundings are unchanged.
 template <class Run>
 void run_guarded(std::int64_t size, Run run) {
     constexpr std::size_t kGuard = 256;
@@ -70,7 +69,7 @@ void check_forward(Case const& test, Data const& data) {
     if (test.dropout == Dropout::Philox) check_close("rng dump", data.rng_dump, *problem.dropout_mask);
 }
 
-// After check_forward, whose O and stats it takes.
+// Uses O and stats of check_forward, which must run first.
 void check_backward(Case const& test, Data const& data) {
     run_backward(test, data, 1);
     oracle::Backward const expected =

@@ -1,4 +1,4 @@
-// Lengths, offsets and page tables that the host has to fetch before it can look at them.
+// Lengths, offsets and page tables that must be copied to the host before they can be checked.
 #include "cpu/indices.h"
 #include "unit/expand/attention_graphs.h"
 
@@ -15,7 +15,7 @@ using test::Port;
 
 namespace {
 
-// A pack of which the integers alone have memory; all else must not be looked at.
+// A pack in which only integers have memory; nothing else may be read.
 struct RemotePack {
     ir::OpGraph graph;
     std::map<std::string, std::vector<std::int32_t>> integers;
@@ -54,7 +54,7 @@ RemotePack packed() {
     return {test::composite(attention), {{"seq_len_q", {6, 2}}, {"seq_len_kv", {5, 5}}, {"offset", {0, 192, 256}}}};
 }
 
-// Running totals of 4 and 2 queries, which also say in tokens where Q's sequences start.
+// Cumulative lengths of 4 and 2 queries, which are also Q's ragged offset in tokens.
 RemotePack totalled(bool is_fused) {
     auto attention = AttentionGraph::forward().padding();
     attention.node().ports[Port::Seq_len_q] = nodes::kNoTensor;
@@ -67,7 +67,7 @@ RemotePack totalled(bool is_fused) {
             {{"cu_seq_len_q", {0, 4, 6}}, {"seq_len_kv", {5, 0}}}};
 }
 
-// Pages of 2 rows of K, 7 of them, and of 4 of V, 4 of them.
+// 7 pages of 2 rows for K, and 4 pages of 4 rows for V.
 RemotePack paged(bool is_fused) {
     auto const attention = AttentionGraph::forward().padding().pages();
     return {is_fused ? test::fused(attention) : test::composite(attention),

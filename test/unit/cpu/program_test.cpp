@@ -59,7 +59,7 @@ struct Product {
     }
 };
 
-// Fused attention over a query that an operation made, with lengths.
+// Fused attention with lengths, over a query that an operation computed.
 struct Fused {
     static constexpr std::int64_t heads = 2, queries = 5, keys = 6, width = 4;
     Rig rig;

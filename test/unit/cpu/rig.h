@@ -65,7 +65,7 @@ class Rig {
     ir::ValueId temp(core::Dims dim) { return builder.add(temporary("temp", std::move(dim))); }
     ir::ValueId constant(float value) { return builder.constant("constant", detail::make_scalar(value)); }
 
-    // Plans and runs a copy of what was built so far.
+    // Plans and runs a copy of the graph built so far.
     error_object run(int threads = 1) {
         auto graph = ir::Builder(builder).finish();
         if (graph.is_bad()) return graph.error();

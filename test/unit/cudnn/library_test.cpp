@@ -36,7 +36,7 @@ std::string content_of(std::string const& path) {
 
 void write(std::string const& path, std::string const& content) { std::ofstream(path, std::ios::binary) << content; }
 
-// The error, else what the report says.
+// The error, or the report if there is none.
 std::string answer(cudnn::Library const& library) {
     bool const is_consistent =
         (library.api == nullptr) == library.error.is_bad() && (library.api == nullptr) == library.report.path.empty();
@@ -106,7 +106,7 @@ TEST_CASE("engines that cannot open cuBLASLt are told of before they end the pro
         return in_own_process([&] { return cudnn::open_cublas(open_files({fake(folder)}).report).err_msg; });
     };
     CHECK(check("cublas").empty());
-    CHECK(check("bare").empty());  // no engines, so that nothing needs it
+    CHECK(check("bare").empty());  // without engines nothing needs it
     std::string const needed = "cuBLASLt, libcublasLt.so.12, cannot be opened (" + kFakes +
                                "/broken_cublas/libcublasLt.so.12: invalid ELF header), without which cuDNN's engines "
                                "end the program; pip install nvidia-cublas-cu12, or the package libcublas of NVIDIA's "

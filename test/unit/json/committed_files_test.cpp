@@ -1,4 +1,4 @@
-// Files in the repository that hold what the library writes.
+// Files in the repository that the library generates.
 #include "fingerprint.h"
 #include "json/graph_json.h"
 #include "specs.h"

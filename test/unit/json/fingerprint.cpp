@@ -57,7 +57,7 @@ std::string fields_of(SdpaBackwardFields const& fields) {
     return fields_of(static_cast<AttentionFields const&>(fields)) + lines(fields.deterministic);
 }
 
-// What initializes any member, so that a struct's members can be counted.
+// Converts to any member's type, so that a struct's members can be counted.
 template <class T>
 constexpr bool is_optional = false;
 template <class T>
@@ -74,7 +74,7 @@ constexpr std::size_t member_count() {
     else return sizeof...(Members);
 }
 
-// Of any other kind of node: all its members, which need no name here.
+// For any other kind of node: all its members, which need no name here.
 template <class Fields>
 std::string fields_of(Fields const& fields) {
     constexpr std::size_t kCount = member_count<Fields>();
@@ -102,7 +102,7 @@ std::string fields_of(Fields const& fields) {
 static_assert(member_count<MatmulFields>() == 1 && member_count<ReductionFields>() == 2 &&
               member_count<PointwiseFields>() == 8);
 
-// All but what is never part of a document.
+// All members except those that are never part of a document.
 std::string fingerprint(Node const& node) {
     auto const& [name, compute_data_type, fields, ports, modifier_faults] = node;
     (void)modifier_faults;

@@ -1,4 +1,4 @@
-// A graph as text, a line for each member of each struct, written apart from the field tables that JSON goes through.
+// A graph as text, a line for each member of each struct, independent of the field tables that JSON uses.
 #pragma once
 
 #include "nodes/schema/graph_spec.h"

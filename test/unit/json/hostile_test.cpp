@@ -1,4 +1,4 @@
-// Text made to hurt: too large, too deep, cut or changed anywhere. Always an error or a graph, in bounded time.
+// Hostile text: too large, too deep, truncated or changed anywhere. Always an error or a graph, in bounded time.
 #include "json/graph_json.h"
 #include "specs.h"
 #include "support/catch.h"
@@ -29,7 +29,7 @@ std::string with_nodes(std::string const& nodes) {
     return R"({"format": "sdpa-graph", "version": 1, "tensors": {}, "nodes": )" + nodes + "}";
 }
 
-// What reading must be: an error with a text, or a graph that is written as a document again.
+// Reading must give an error with a text, or a graph that is written as a document again.
 void check_survives(std::string_view text) {
     auto const spec = json::read_graph(text);
     if (spec.is_bad()) {

@@ -1,4 +1,4 @@
-// Documents that are not graphs, each with what its error must say.
+// Documents that are not graphs, each with a line of its error.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace cudnn_frontend::test {
 
-// Whether the JSON Schema refuses the document too. It has no way to say that a tensor exists, and sees only JSON.
+// Whether the JSON Schema refuses the document too. It cannot express that a tensor exists, and sees only valid JSON.
 enum class Schema { Refuses, CannotSay };
 
 struct Malformed {

@@ -1,4 +1,4 @@
-// Numbers and scalars as text: the shortest that reads back, and bits where no number names them.
+// Numbers and scalars as text: the shortest that reads back, and bits where no number represents them.
 #include "json/graph_json.h"
 #include "support/catch.h"
 #include "support/flush_to_zero.h"
@@ -58,7 +58,7 @@ TEST_CASE("json: a float is written with the fewest digits that read back") {
 }
 
 TEST_CASE("json: a float that its shortest text misses by double rounding takes more digits") {
-    float const value = std::bit_cast<float>(0x15ae43fdu);  // 7.038531e-26, which as a double lies half-way to the next
+    float const value = std::bit_cast<float>(0x15ae43fdu);  // 7.038531e-26, as a double half-way to the next float
     REQUIRE(static_cast<float>(7.038531e-26) != value);
     REQUIRE(read_scale(scale_text(value)) == value);
 }

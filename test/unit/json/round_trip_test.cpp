@@ -1,5 +1,4 @@
-// Every field and port survives the way to JSON and back, and stands in the text only where it differs from its
-// default.
+// Every field and port survives the round trip through JSON, and is in the text only if it differs from its default.
 #include "fingerprint.h"
 #include "json/graph_json.h"
 #include "nodes/schema/schema.h"
@@ -28,7 +27,7 @@ GraphSpec through_json(GraphSpec const& spec) {
 
 using ObjectIn = std::function<void*(GraphSpec&)>;
 
-// Each value of each field in turn; false for a field of which no value made a difference.
+// Sets each value of each field in turn; false if no value of a field made a difference.
 void flip_fields(std::span<Field const> fields, ObjectIn const& object_in) {
     GraphSpec plain = test::plain_spec();
     std::string const plain_print = fingerprint(plain);
@@ -101,7 +100,7 @@ TEST_CASE("json: a ragged offset comes back") {
 }
 
 TEST_CASE("json: the tables hold every member of the structs") {
-    // ragged_offset is no field, since it refers to a tensor.
+    // ragged_offset is not a field, since it refers to a tensor.
     REQUIRE(line_count(fingerprint(TensorSpec())) == std::ssize(tensor_fields()) + 1);
     REQUIRE(line_count(fingerprint(GraphSpec())) == std::ssize(graph_fields()));
     for (NodeSchema const* schema : all_schemas()) {

@@ -139,7 +139,7 @@ GraphSpec random_spec(std::uint64_t seed) {
     spec.tensors.resize(below(random, 13));
     for (std::size_t i = 0; i < spec.tensors.size(); ++i) {
         set_some(random, tensor_fields(), &spec.tensors[i]);
-        // Offsets have none of their own: even tensors may have an odd one.
+        // Offsets have no offsets of their own: even tensors may have an odd one.
         TensorId const offset = any_tensor(random, spec);
         if (i % 2 == 0 && offset % 2 == 1) spec.tensors[i].ragged_offset = offset;
     }

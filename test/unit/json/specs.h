@@ -1,4 +1,4 @@
-// Graphs for the tests of JSON. Most are no valid attention: JSON carries what the rules then refuse.
+// Graphs for the tests of JSON. Most are not valid attention: JSON also carries graphs that rules refuse.
 #pragma once
 
 #include "nodes/schema/graph_spec.h"
@@ -8,7 +8,7 @@
 
 namespace cudnn_frontend::test {
 
-// Legal values of the field, its default among them; null too where the field can be null.
+// Legal values of the field, including its default; and null if it can be null.
 std::vector<nodes::FieldValue> values_for(nodes::Field const& field);
 
 // Two tensors and one node of each kind, everything at its default.

@@ -1,4 +1,4 @@
-// Advice: given where something legal is probably not meant, and not for what is near it and may well be meant.
+// Advice: given for legal graphs that are probably not meant, and not for similar ones that may well be meant.
 #include "nodes/schema/advice.h"
 #include "graphs.h"
 
@@ -7,7 +7,7 @@ using namespace cudnn_frontend::nodes::attention;
 
 namespace {
 
-// With nothing to say about it: 6 queries, 8 keys, heads of 16.
+// A graph without advice: 6 queries, 8 keys, a head dim of 16.
 TestGraph scaled_graph(NodeKind kind = NodeKind::SdpaForward) {
     TestGraph graph = attention_graph(kind);
     graph.attention_options().attn_scale = 0.25f;
@@ -150,7 +150,7 @@ TEST_CASE("advice.a08: K and V with rows before heads, whose numbers happen to d
         "exchange dims 1 and 2, and the strides with them, if the second is the length: dims are always batch, "
         "heads, rows, columns");
     CHECK(given[0].others == std::vector<std::string>{"V"});
-    for (int const port : {K, V}) {  // who lays out tokens before heads knows which dim is which
+    for (int const port : {K, V}) {  // with tokens before heads in memory the dims are probably meant
         std::swap(graph.at(port).stride[1], graph.at(port).stride[2]);
         graph.at(port).stride[1] = graph.at(port).dim[3];
         graph.at(port).stride[2] = graph.at(port).dim[3] * 512;

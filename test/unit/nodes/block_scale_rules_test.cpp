@@ -1,4 +1,4 @@
-// Rules about the scales of block-scaled attention and about the tensors that it alone has.
+// Rules about the scales of block-scaled attention and about the tensors that only it has.
 #include "core/block_scale.h"
 #include "graphs.h"
 #include "nodes/attention/fp8.h"
@@ -50,7 +50,7 @@ TEST_CASE("block-scaled attention is valid, and what is left out is inferred") {
 TEST_CASE("sdpa_fp8_fwd.c01 sdpa_fp8_bwd.c01: block scales and what comes with them that are missing") {
     for_each_scale([](NodeKind kind, BlockScaled const& row, std::string const& name) {
         TestGraph graph = block_scaled_graph(kind);
-        graph.at(row.scale).reordering = TensorReordering_t::NONE;  // read by nobody from here on
+        graph.at(row.scale).reordering = TensorReordering_t::NONE;  // not read from here on
         graph.disconnect(row.scale);
         expect_finding(
             graph, rule_of(kind, "c01", "c01"),

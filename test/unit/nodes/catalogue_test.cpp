@@ -1,4 +1,4 @@
-// Each rule's id stands in its table, in docs/spec.md and in the name of a test, with the same words.
+// Each rule's id is in its table, in docs/spec.md with the same statement, and in the name of a test.
 #include "graphs.h"
 #include "nodes/schema/advice.h"
 #include "nodes/schema/rule.h"
@@ -53,7 +53,7 @@ std::string names_of_tests() {
     return names;
 }
 
-// The line of the specification that names the rule in its first column, empty where there is none.
+// The line of the specification with the rule in its first column; empty if there is none.
 std::string row_of(std::string const& specification, std::string const& id) {
     std::istringstream lines(specification);
     for (std::string line; std::getline(lines, line);) {

@@ -1,4 +1,4 @@
-// Rules about the factors and types of 8-bit attention.
+// Rules about the scales and types of FP8 attention.
 #include "graphs.h"
 #include "nodes/attention/fp8.h"
 

@@ -1,5 +1,5 @@
-// Random graphs, most of them broken in several ways: validation reports, and never crashes; what it accepts can be
-// planned. Run it with the sanitizers.
+// Random graphs, most of them broken in several ways: validation reports faults and never crashes; graphs that it
+// accepts can be planned. Run it with the sanitizers.
 #include "api/graph_impl.h"
 #include "graphs.h"
 
@@ -132,7 +132,7 @@ class Fuzzer {
     std::mt19937_64 random_;
 };
 
-// What validation promises of a graph that it accepts.
+// Validation's guarantees for a graph that it accepts.
 void check_complete(GraphSpec const& spec) {
     for (Node const& node : spec.nodes) {
         for (TensorId const id : node.ports) {
@@ -155,7 +155,7 @@ void check_findings(Report const& report) {
     }
 }
 
-// Small enough to plan without a thought of memory.
+// Whether it is small enough to plan in little memory.
 bool is_small(GraphSpec const& spec) {
     return std::ranges::all_of(spec.tensors, [](TensorSpec const& tensor) {
         return core::volume(tensor.dim).value_or(-1) >= 0 && *core::volume(tensor.dim) <= 1 << 16;

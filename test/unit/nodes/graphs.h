@@ -1,4 +1,4 @@
-// Small valid graphs for tests to break, and what they expect to be told.
+// Small valid graphs for tests to break, and the expected findings.
 #pragma once
 
 #include "core/dims.h"
@@ -31,7 +31,7 @@ struct TestGraph : GraphSpec {
         nodes.back().name = std::move(label);
         return nodes.back();
     }
-    // Makes a tensor that has the port's name and connects it to the first node.
+    // Makes a tensor with the port's name and connects it to the first node.
     TensorSpec& connect(int port, Dims dim, DataType_t type) {
         slot(port) = add(port_name(nodes[0].kind(), port), std::move(dim), type);
         return at(port);

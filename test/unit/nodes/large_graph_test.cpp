@@ -27,7 +27,7 @@ GraphSpec long_chain() {
     return graph;
 }
 
-// A bound that any machine keeps, also with sanitizers, and that work for each pair of nodes would not.
+// A time limit that any machine meets, also with sanitizers, but quadratic work would not.
 Validation validate_in_time(GraphSpec const& graph) {
     auto const begin = std::chrono::steady_clock::now();
     Validation validation = validate(graph);

@@ -7,7 +7,7 @@ using enum error_code_t;
 
 namespace {
 
-// The small forward graph, with lengths, and K and V in 5 pages of 4 rows: 2 pages hold the 8 keys.
+// The small forward graph with lengths, and K and V in 5 pages of 4 rows: 2 pages hold the 8 keys.
 TestGraph paged_graph() {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
     graph.attention_options().padding_mask = true;

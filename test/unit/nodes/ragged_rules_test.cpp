@@ -5,7 +5,7 @@ using enum error_code_t;
 
 namespace {
 
-// The graph with Q packed, and the offset that says where its sequences start.
+// Makes Q ragged and returns its offset.
 TensorSpec& make_ragged(TestGraph& graph, int port = attention::Q) {
     TensorId const offset = graph.add("offset", {3, 1, 1, 1}, DataType_t::INT32);
     TensorSpec& tensor = graph.at(port);

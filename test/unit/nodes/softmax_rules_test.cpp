@@ -1,4 +1,4 @@
-// Rules about the sink token and about what softmax leaves besides the log-sum-exp.
+// Rules about the sink token and about softmax's outputs besides the log-sum-exp.
 #include "graphs.h"
 
 using namespace test;

@@ -8,7 +8,7 @@
 
 namespace cudnn_frontend::cudnn {
 
-// Lives as long as the process: a library that was opened is never closed.
+// Lives as long as the process: the library is never closed.
 struct Api {
     std::size_t (*get_version)() = nullptr;
     char const* (*get_error_string)(cudnnStatus_t) = nullptr;

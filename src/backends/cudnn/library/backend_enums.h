@@ -1,5 +1,5 @@
-// Our enumerations in the words of cuDNN's backend, and back; and the few enumerators that are newer than the oldest
-// headers this library builds with.
+// Conversion of this library's enumerations to those of cuDNN's backend API, and back; and the few enumerators that are
+// newer than the oldest headers this library builds with.
 #pragma once
 
 #include <cudnn_frontend/types.h>
@@ -12,7 +12,7 @@
 
 namespace cudnn_frontend::cudnn {
 
-// Nothing where the backend has no such value.
+// Empty if the backend API has no such value.
 std::optional<cudnnDataType_t> to_backend(DataType_t type);
 std::optional<cudnnPointwiseMode_t> to_backend(PointwiseMode_t mode);
 std::optional<cudnnReduceTensorOp_t> to_backend(ReductionMode_t mode);
@@ -21,7 +21,7 @@ std::optional<cudnnBackendKnobType_t> to_backend(KnobType_t knob);
 std::optional<cudnnBackendBehaviorNote_t> to_backend(BehaviorNote_t note);
 std::optional<cudnnBackendNumericalNote_t> to_backend(NumericalNote_t note);
 
-// NOT_SET for what this library has no name for.
+// NOT_SET for values without a name in this library.
 KnobType_t from_backend(cudnnBackendKnobType_t knob);
 BehaviorNote_t from_backend(cudnnBackendBehaviorNote_t note);
 NumericalNote_t from_backend(cudnnBackendNumericalNote_t note);
@@ -62,7 +62,7 @@ inline constexpr auto kSliceStart = static_cast<cudnnBackendAttributeName_t>(330
 inline constexpr auto kSliceLimit = static_cast<cudnnBackendAttributeName_t>(3303);
 inline constexpr auto kSliceSteps = static_cast<cudnnBackendAttributeName_t>(3304);
 
-// Names for messages; a number where there is none.
+// Names for messages; a number if there is none.
 std::string attribute_name(cudnnBackendAttributeName_t attribute);
 
 }  // namespace cudnn_frontend::cudnn

@@ -23,7 +23,7 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
     return *this;
 }
 
-// The status of a destruction tells nothing that anyone could act on.
+// A failure to destroy is ignored: nothing could be done about it.
 Descriptor::~Descriptor() {
     if (descriptor_ != nullptr) static_cast<void>(api_->destroy_descriptor(descriptor_));
 }

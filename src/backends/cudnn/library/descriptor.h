@@ -1,4 +1,4 @@
-// One object of cuDNN's backend and its owner.
+// Owns one descriptor of cuDNN's backend API.
 #pragma once
 
 #include "core/result.h"
@@ -15,7 +15,7 @@
 
 namespace cudnn_frontend::cudnn {
 
-// The backend's tag of each C++ type that an attribute can have.
+// The backend API's tag for each C++ type that an attribute can have.
 template <class T>
 struct AttributeType;
 template <cudnnBackendAttributeType_t tag>
@@ -59,8 +59,8 @@ struct AttributeType<ReshapeMode> : AttributeTag<kReshapeModeType> {};
 template <>
 struct AttributeType<cudnnBackendDescriptor_t> : AttributeTag<CUDNN_TYPE_BACKEND_DESCRIPTOR> {};
 
-// Create, set attributes, finalize, then read or use. The first failure is kept and makes the calls after it do
-// nothing, so that it is looked at once, at finalize().
+// Create, set attributes, finalize, then read or use. The first failure is kept and later calls do nothing, so that
+// callers check only the result of finalize().
 class Descriptor {
    public:
     Descriptor() = default;
@@ -81,7 +81,7 @@ class Descriptor {
     Descriptor& set_text(cudnnBackendAttributeName_t attribute, std::string_view text) {
         return set_list(attribute, std::span<char const>(text.data(), text.size()));
     }
-    // Addresses of memory. A descriptor is a void* as well, which set() takes for a part.
+    // Sets addresses of memory, which set() would take for descriptors: these are void* too.
     Descriptor& set_addresses(cudnnBackendAttributeName_t attribute, std::span<void* const> addresses) {
         return set_raw(attribute, CUDNN_TYPE_VOID_PTR, static_cast<std::int64_t>(addresses.size()), addresses.data());
     }
@@ -109,7 +109,7 @@ class Descriptor {
         return values;
     }
     Result<std::string> read_text(cudnnBackendAttributeName_t attribute) const;
-    // Descriptors that the caller makes and the backend fills.
+    // Reads an attribute that is a list of descriptors: the caller creates them, the backend fills them.
     Result<std::vector<Descriptor>> read_parts(cudnnBackendAttributeName_t attribute, cudnnBackendDescriptorType_t type,
                                                std::string const& subject, std::int64_t limit = -1) const;
 

@@ -1,4 +1,4 @@
-// The device that plans are made for, as cuDNN describes it. With a description plans are made with no device at all.
+// The device that plans are made for, as cuDNN describes it. A description suffices for planning without the device.
 #pragma once
 
 #include "cudnn/library/descriptor.h"

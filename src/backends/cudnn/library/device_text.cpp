@@ -11,8 +11,8 @@ struct Member {
     std::string_view name, value;
 };
 
-// What a plan has for good once it is made: machine code, the blocks of its launches, and the registers and shared
-// memory that these take.
+// The properties that a compiled plan depends on: machine code, the blocks of its launches, and the registers and
+// shared memory that these take.
 constexpr std::string_view kOfKernels[] = {
     "deviceVer",
     "multiProcessorCount",
@@ -30,7 +30,7 @@ constexpr std::string_view kOfKernels[] = {
     "supportCoopLaunch",
 };
 
-// Cuts the text up to one of the ends off, and the end too.
+// Removes and returns the text up to one of the ends; removes that character too.
 std::string_view cut(std::string_view& text, std::string_view ends) {
     auto const end = std::min(text.find_first_of(ends), text.size());
     std::string_view const part = text.substr(0, end);
@@ -74,7 +74,7 @@ std::string_view device_member(std::string_view device, std::string_view name) {
 
 std::string with_bus_width(std::string device, int bits) {
     if (!device_member(device, "memoryBusWidth").empty()) return device;
-    auto const at = device.find("\"l2CacheSize\"");  // which it stands before in newer releases
+    auto const at = device.find("\"l2CacheSize\"");  // the member that follows it in newer releases
     if (at != device.npos) device.insert(at, "\"memoryBusWidth\":" + std::to_string(bits) + ",");
     return device;
 }

@@ -1,4 +1,4 @@
-// The text of a device: cuDNN's JSON, a flat object without escapes. Any other text is read too, to no purpose.
+// The text of a device: cuDNN's JSON, a flat object without escapes. Other text does no harm, but has no use.
 #pragma once
 
 #include <string>
@@ -6,15 +6,15 @@
 
 namespace cudnn_frontend::cudnn {
 
-// The value of a member, without the quotes of a text; empty where there is none.
+// The value of a member, without quotes; empty if there is none.
 std::string_view device_member(std::string_view device, std::string_view name);
 
-// The device with the width of its memory bus, which cuDNN leaves out up to 9.19 and wants from 9.28 on.
+// Adds the width of the memory bus, which cuDNN leaves out up to 9.19 and requires from 9.28 on.
 std::string with_bus_width(std::string device, int bits);
 
-// What two devices differ in: "multiProcessorCount 114 instead of 132, ...". Empty where they are equal.
+// The differences of two devices: "multiProcessorCount 114 instead of 132, ..."; empty if they are equal.
 struct DeviceDifference {
-    std::string of_kernels;  // what compiled kernels and their launches depend on
+    std::string of_kernels;  // properties that compiled kernels and their launches depend on
     std::string of_rest;     // names, clocks, memory, caches, drivers
 };
 DeviceDifference difference_of(std::string_view device, std::string_view reference);

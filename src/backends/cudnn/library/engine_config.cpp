@@ -11,12 +11,12 @@ template <class Note>
 auto read_notes(Descriptor const& engine, cudnnBackendAttributeName_t attribute) {
     std::vector<decltype(from_backend(Note{}))> notes;
     auto const found = engine.read_list<Note>(attribute);
-    if (found.is_bad()) return notes;  // an engine without notes may answer with an error
+    if (found.is_bad()) return notes;  // an engine without notes may return an error
     for (Note const note : found.value()) notes.push_back(from_backend(note));
     return notes;
 }
 
-// Sizes are unknown to engines that were never asked for them; the plan's own figure counts then.
+// Some engines do not tell sizes before they are compiled; then only the plan does.
 template <class T>
 std::int64_t read_size(Descriptor const& config, cudnnBackendAttributeName_t attribute) {
     auto const size = config.read<T>(attribute);
@@ -81,13 +81,13 @@ std::string name_of(EngineChoice const& choice) {
     return name;
 }
 
-// Up to 9.22 one knob numbers all kernels, from 32 on those that split.
+// Up to 9.22 one knob numbers all kernels; split-KV kernels have numbers from 32 on.
 static bool is_numbered_whole(std::vector<KnobChoice> const& knobs) {
     if (knobs.size() != 1 || knobs.front().knob != CUDNN_KNOB_TYPE_KERNEL_CFG) return false;
     return knobs.front().value >= 0 && knobs.front().value < 32;
 }
 
-// From 9.23 on STREAM_K says it, beside knobs that have no say in it.
+// From 9.23 on STREAM_K decides; some other knobs have no influence.
 static bool is_told_whole(std::vector<KnobChoice> const& knobs) {
     bool is_told = false;
     for (KnobChoice const& choice : knobs) {

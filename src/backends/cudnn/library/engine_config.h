@@ -11,13 +11,13 @@
 
 namespace cudnn_frontend::cudnn {
 
-// Knobs as the backend numbers them, which also has knobs that this library has no name for.
+// A knob by the backend API's number, since some knobs have no name in this library.
 struct KnobChoice {
     cudnnBackendKnobType_t knob;
     std::int64_t value;
 };
 
-// An engine, by its global index, and what was chosen for it.
+// An engine, by its global index, and the values of its knobs.
 struct EngineChoice {
     std::int64_t engine = 0;
     std::vector<KnobChoice> knobs;
@@ -34,11 +34,11 @@ struct EngineConfig {
     std::int64_t shared_memory_bytes = 0;
 };
 
-// Whether kernels of these knobs split the keys of one query between blocks, or may: where the engine chooses, and
-// where the knobs are not those of which this is known.
+// Whether kernels with these knobs are split-KV kernels, or may be: if the engine chooses, or if the knobs are other
+// than those of which it is known.
 bool may_split_keys(std::vector<KnobChoice> const& knobs, std::size_t cudnn_version);
 
-// A configuration of the backend. Good for one plan: cuDNN 9.19 fails to build a second one from it.
+// An engine configuration of the backend API. For one plan only: cuDNN 9.19 fails to build a second one from it.
 struct BackendConfig {
     EngineConfig value;
     Descriptor descriptor;
@@ -46,7 +46,7 @@ struct BackendConfig {
 
 Result<EngineConfig> describe(Descriptor const& config);
 
-// What an engine lets its caller choose.
+// A knob of an engine, and its range.
 struct KnobRange {
     cudnnBackendKnobType_t knob;
     std::int64_t maximum, minimum, stride;

@@ -18,7 +18,7 @@ Result<std::shared_ptr<EnginePlan const>> EnginePlan::build(BackendConfig config
     return std::shared_ptr<EnginePlan const>(std::move(plan));
 }
 
-// With neither handle nor device cuDNN 9.19 crashes.
+// cuDNN 9.19 crashes if there is neither a handle nor a device.
 Result<std::shared_ptr<EnginePlan const>> EnginePlan::load(Api const& api, EngineChoice choice, std::string const& json,
                                                            cudnnHandle_t handle, Device const* device) {
     if (handle == nullptr && device == nullptr) {

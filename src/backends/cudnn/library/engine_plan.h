@@ -10,11 +10,11 @@ namespace cudnn_frontend::cudnn {
 
 class EnginePlan {
    public:
-    // Compiles, which takes tens of milliseconds up to a second. Uses the config up.
+    // Compiles, which takes tens of milliseconds up to a second. Consumes the configuration.
     static Result<std::shared_ptr<EnginePlan const>> build(BackendConfig config, Device const* device,
                                                            Descriptor const* kernel_cache);
-    // From what serialize() gave, and the choice that the plan was built from: cuDNN's text has values for all knobs,
-    // also those that were left to the engine.
+    // From the text of serialize() and the choice that the plan was built from, since cuDNN's text has values for all
+    // knobs, also for those left to the engine.
     static Result<std::shared_ptr<EnginePlan const>> load(Api const& api, EngineChoice choice, std::string const& json,
                                                           cudnnHandle_t handle, Device const* device);
 

@@ -8,7 +8,7 @@
 namespace cudnn_frontend::cudnn {
 namespace {
 
-// Pointers of a pack without a trip to the heap, for as many tensors as attention graphs have.
+// The pointers of a pack, without an allocation for as many tensors as attention graphs have.
 class PackArrays {
    public:
     PackArrays(Bindings const& bindings, RunMemory const& memory) : count_(bindings.tensors.size()) {

@@ -9,19 +9,19 @@
 
 namespace cudnn_frontend::cudnn {
 
-// The pointers behind each source of a binding. `workspace` is the whole workspace: scratch memory, then the engine's.
+// The pointers for each source of a binding. `workspace` is the whole workspace: scratch memory, then the engine's.
 struct RunMemory {
     std::span<void* const> caller;  // by binding of the op graph
     std::span<void* const> tables;  // device memory of each table
     void* workspace = nullptr;
 };
 
-// A kept pack must not be used where memory of the caller's is read by the host: its values may change, its address
-// not.
+// Must not be given a kept pack if the host reads memory of the caller's:
+// its values may change under the same address.
 error_t execute(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings, RunMemory const& memory,
                 KeptPack* kept);
 
-// Puts the plan's work into an empty CUDA graph; update points the nodes of such a graph to other memory.
+// Adds the plan's work to an empty CUDA graph; update binds the nodes of such a graph to other memory.
 error_t populate_cuda_graph(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings,
                             RunMemory const& memory, cudaGraph_t graph);
 error_t update_cuda_graph(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bindings,

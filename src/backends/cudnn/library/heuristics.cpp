@@ -24,7 +24,7 @@ error_t add_config(HeuristicsAnswer& answer, Descriptor config) {
     return {};
 }
 
-// Finds nothing, with success, for a graph that no engine takes: the backend's last error says why.
+// Succeeds without a result if no engine supports the graph: the backend's last error says why.
 error_t ask_mode(Descriptor const& graph, HeuristicsRequest const& request, HeurMode_t mode, HeuristicsAnswer& answer) {
     auto const backend_mode = to_backend(mode);
     if (!backend_mode) {
@@ -35,7 +35,7 @@ error_t ask_mode(Descriptor const& graph, HeuristicsRequest const& request, Heur
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph).set(CUDNN_ATTR_ENGINEHEUR_MODE, *backend_mode);
     if (request.device != nullptr) heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, request.device->descriptor());
     if (request.sm_count > 0) heuristics.set(CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET, request.sm_count);
-    static_cast<void>(last_error_text(graph.api()));  // what follows is about this query
+    static_cast<void>(last_error_text(graph.api()));  // clears it, so that later errors are from this query
     if (error_t const error = heuristics.finalize(); error.is_bad()) {
         add_reason(answer, mode, error.err_msg);
         return {};

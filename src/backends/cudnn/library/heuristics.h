@@ -1,4 +1,4 @@
-// Asks cuDNN which engines take a graph, best first.
+// The heuristics query: which engines support a graph, best first.
 #pragma once
 
 #include "cudnn/library/engine_config.h"
@@ -15,8 +15,8 @@ struct HeuristicsRequest {
 };
 
 struct HeuristicsAnswer {
-    std::vector<BackendConfig> configs;  // without repetitions
-    std::string reason;                  // what the engines said where a mode has none
+    std::vector<BackendConfig> configs;  // without duplicates
+    std::string reason;                  // the engines' errors, for a mode without a result
 };
 
 Result<HeuristicsAnswer> ask_heuristics(Descriptor const& graph, HeuristicsRequest const& request);

@@ -1,5 +1,5 @@
-// The pack of a plan's last run. Programs mostly run a plan on the same memory again, and then cuDNN need not be told
-// its addresses a second time.
+// The pack of a plan's last run, kept because programs mostly run a plan on the same memory again: then the addresses
+// need not be passed to cuDNN again.
 #pragma once
 
 #include "cudnn/library/descriptor.h"
@@ -10,14 +10,14 @@
 
 namespace cudnn_frontend::cudnn {
 
-// The addresses of one run, and cuDNN's form of them.
+// The addresses of one run, and cuDNN's descriptor of them.
 struct ReadyPack {
     std::vector<void*> pointers;
     void* workspace = nullptr;
     Descriptor descriptor;
 };
 
-// One pack at most. Threads that run the plan at once do not share it: who comes second makes its own.
+// Holds at most one pack. Threads that run the plan at once do not share it: the second makes its own.
 class KeptPack {
    public:
     KeptPack() = default;
@@ -25,7 +25,7 @@ class KeptPack {
     KeptPack& operator=(KeptPack const&) = delete;
     ~KeptPack() { delete pack_.load(); }
 
-    // Null where there is none, or another thread runs with it.
+    // Null if there is none, or another thread is using it.
     std::unique_ptr<ReadyPack> take() { return std::unique_ptr<ReadyPack>(pack_.exchange(nullptr)); }
     void keep(std::unique_ptr<ReadyPack> pack) { delete pack_.exchange(pack.release()); }
 

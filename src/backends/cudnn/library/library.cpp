@@ -16,7 +16,7 @@ constexpr std::size_t kOldestVersion = 91000;
 
 std::string oldest_version() { return version_text(kOldestVersion); }
 
-// Fills the table; gives the names of the functions that the library lacks.
+// Fills the table; returns the names of functions that the library lacks.
 std::string fill(Api& api, cuda::SharedObject const& object) {
     std::string missing;
     auto const find = [&]<class Function>(Function& function, char const* name) {
@@ -48,8 +48,8 @@ std::string problem_of_copies() {
            ", and a handle made by one must not reach the other; keep one of them";
 }
 
-// Empty where the library serves, which fills the table and the report. The order matters: a libcudnn without its graph
-// part ends the program at the first call of any function.
+// Fills the table and the report; empty if the library is usable. The order matters: without its graph part, libcudnn
+// ends the program at the first call of any function.
 std::string adopt(cuda::SharedObject const& object, Api& api, LibraryReport& report) {
     if (std::string problem = problem_of_copies(); !problem.empty()) return problem;
     if (std::string const missing = fill(api, object); !missing.empty()) {
@@ -77,7 +77,7 @@ bool is_there(std::string const& file) {
     return file.find('/') == std::string::npos || std::filesystem::exists(file, ignored);
 }
 
-// The first object of the plan that can be opened.
+// The first file of the search plan that can be opened.
 cuda::SharedObject open_first(SearchPlan const& plan, std::vector<Attempt>& attempts) {
     if (plan.use_loaded) {
         if (cuda::SharedObject object = cuda::loaded_object(kLibraryName)) {
@@ -130,7 +130,7 @@ Library open_library(SearchPlan const& plan) {
     Attempt& last = attempts.back();
     last.problem = adopt(object, api, library.report);
     if (last.problem.empty()) {
-        library.api = new Api(api);  // never freed, as the functions are never unloaded
+        library.api = new Api(api);  // never freed, since the functions are never unloaded
     } else {
         library.error = unusable(last.path + ": " + last.problem, advice(plan, last.was_loaded));
     }
@@ -138,7 +138,7 @@ Library open_library(SearchPlan const& plan) {
 }
 
 Library const& library() {
-    // Never destroyed: descriptors in static objects may outlive the statics of this file.
+    // Never destroyed: static objects with descriptors may outlive the static objects of this file.
     static Library const& opened = *new Library(open_library(default_search_plan()));
     return opened;
 }

@@ -1,4 +1,4 @@
-// Opens libcudnn, once for the process. Never closed: engines may run until the process ends.
+// Opens libcudnn, once for the process. It is never closed: engines may run until the process ends.
 #pragma once
 
 #include "core/result.h"
@@ -14,37 +14,37 @@ namespace cudnn_frontend::cudnn {
 // One file that was tried.
 struct Attempt {
     std::string path;
-    std::string problem;  // empty where it serves
+    std::string problem;  // empty if it is usable
     bool is_there = true;
-    bool was_loaded = false;  // by the program, before
+    bool was_loaded = false;  // already, by the program
 };
 
-// What was loaded, from where, and what is missing and how to get it.
+// What was loaded, from where, what is missing and how to install it.
 struct LibraryReport {
-    std::string path;                // of libcudnn; empty where none serves
+    std::string path;                // of libcudnn; empty if none is usable
     std::size_t version = 0;         // 91900 for 9.19.0
-    std::size_t cuda_version = 0;    // of the CUDA that it was built for: 13000 for 13.0; 0: it does not say
-    std::vector<Attempt> attempts;   // in the order in which they were made
-    std::vector<std::string> notes;  // parts of cuDNN: what is missing and how to get it
+    std::size_t cuda_version = 0;    // of the CUDA that it was built for: 13000 for 13.0; 0: unknown
+    std::vector<Attempt> attempts;   // in order
+    std::vector<std::string> notes;  // parts of cuDNN: what is missing and how to install it
 
     std::string to_text() const;
 };
 
 struct Library {
-    Api const* api = nullptr;  // null where no library serves: `error` says why
+    Api const* api = nullptr;  // null if no library is usable: `error` says why
     error_t error;
     LibraryReport report;
 };
 
 Library open_library(SearchPlan const& plan);
 
-// Opens by the default plan on the first call; later calls give the same answer. Safe from many threads.
+// Opens by the default search plan on the first call; later calls return the same result. Thread-safe.
 Library const& library();
 
-// cuDNN opens NVRTC for each plan that it compiles, and closes it again; this keeps it open from the first call on.
+// cuDNN opens and closes NVRTC for each plan that it compiles; this keeps it open from the first call on.
 void keep_compiler_open();
 
-// Whether the engines find what they end the program without, cuBLASLt, which is opened for them. Looks once.
+// Opens cuBLASLt for the engines, which end the program if they do not find it. Only the first call looks for it.
 error_t check_engines();
 
 // The report with notes on what cuDNN needs of the machine: NVRTC, cuBLASLt, the CUDA driver. Opens the first two,

@@ -29,7 +29,7 @@ bool is_same_folder(fs::path const& a, fs::path const& b) {
     return a == b || fs::equivalent(a, b, ignored);
 }
 
-// Opens a name as cuDNN would: beside itself by its search path, else as the loader finds it for anyone.
+// Opens a name as cuDNN would: by its own search path first, else as the loader finds it.
 cuda::SharedObject open_as_cudnn(char const* name) {
     if (cuda::SharedObject object = cuda::loaded_object(name)) return object;
     for (std::string const& folder : cuda::loaded_object(kGraphPart).search_folders()) {
@@ -44,7 +44,7 @@ cuda::SharedObject open_as_cudnn(char const* name) {
 
 bool is_for_cuda_12(std::size_t cuda_version) { return cuda_version / 1000 == 12; }
 
-// NVRTC compiles the kernels. cuDNN takes the one of the CUDA that it was built for.
+// NVRTC compiles the kernels. cuDNN uses that of the CUDA version that it was built for.
 char const* compiler_name(std::size_t cuda_version) {
     return is_for_cuda_12(cuda_version) ? "libnvrtc.so.12" : "libnvrtc.so.13";
 }
@@ -60,7 +60,7 @@ char const* cublas_name(std::size_t cuda_version) {
     return is_for_cuda_12(cuda_version) ? "libcublasLt.so.12" : "libcublasLt.so.13";
 }
 
-// Empty where it can be opened, or where no engines lie beside that libcudnn.
+// Empty if it can be opened, or if there are no engines beside that libcudnn.
 std::string problem_of_cublas(LibraryReport const& report) {
     if (!is_there(fs::path(report.path).parent_path() / kEnginesPart)) return "";
     cuda::SharedObject const object = open_as_cudnn(cublas_name(report.cuda_version));

@@ -12,31 +12,31 @@ namespace cudnn_frontend::cudnn {
 
 struct LibraryReport;
 
-// The part that every function of libcudnn lies in.
+// The part with all functions of libcudnn.
 inline constexpr char const* kGraphPart = "libcudnn_graph.so.9";
 
-// The one that the libcudnn at `library_path` will use.
+// The graph part that the libcudnn at `library_path` will use.
 cuda::SharedObject open_graph_part(std::string const& library_path);
 
-// Empty where libcudnn and its graph part belong together.
+// Empty if libcudnn and its graph part are of one version.
 std::string problem_of_versions(cuda::SharedObject const& library, cuda::SharedObject const& graph_part,
                                 std::size_t version);
 
-// Empty where no part beside libcudnn ends the program when cuDNN opens it.
+// Empty unless some part beside libcudnn would end the program when cuDNN opens it.
 std::string problem_of_parts(std::string const& library_path);
 
-// Opens cuBLASLt, for as long as the process lives, where the engines of that cuDNN will look for it: they end the
-// program where it cannot be opened.
+// Opens cuBLASLt, for as long as the process lives, where the engines of that cuDNN look for it: they end the program
+// if it cannot be opened.
 error_t open_cublas(LibraryReport const& report);
 
-// What is missing, or from elsewhere. Cheap: nothing is opened.
+// Notes on parts that are missing, or from elsewhere. Cheap: opens nothing.
 std::vector<std::string> notes_on_parts(std::string const& library_path);
 
-// Opens NVRTC, where it can be found, for as long as the process lives.
+// Opens NVRTC, if it is found, for as long as the process lives.
 void open_compiler(std::size_t cuda_version);
 
-// Where NVRTC, cuBLASLt and the CUDA driver are, or how to get them. Opens NVRTC and cuBLASLt, which takes a tenth of a
-// second: for reports.
+// For reports: where NVRTC, cuBLASLt and the CUDA driver are, or how to install them. Opens NVRTC and cuBLASLt, which
+// takes a tenth of a second.
 std::vector<std::string> notes_on_machine(LibraryReport const& report);
 
 }  // namespace cudnn_frontend::cudnn

@@ -39,7 +39,7 @@ class OperationLowering {
    private:
     Descriptor parameter(cudnnBackendDescriptorType_t type) { return {api_, type, "the parameters of " + subject_}; }
 
-    // The operation with its parameters, if it has any, and with those operands that are connected.
+    // The operation with its parameters, if any, and its connected operands.
     Descriptor operation(cudnnBackendDescriptorType_t type, std::initializer_list<Operand> operands) {
         Descriptor made(api_, type, subject_);
         for (Operand const& operand : operands) connect(made, operand);
@@ -151,7 +151,7 @@ class OperationLowering {
         return made;
     }
 
-    // In row-major order of its indices, which is then that of memory.
+    // Whether the row-major order of indices is the order in memory.
     bool is_packed(ValueId id) const {
         ir::Value const& value = tensors_.value(id);
         return value.stride == core::packed_strides(value.dim);

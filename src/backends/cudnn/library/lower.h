@@ -1,4 +1,4 @@
-// Op graph -> operation graph. The op graph is one that ir::verify() accepts and that passes/ have legalized.
+// Op graph -> operation graph. The op graph has passed ir::verify() and was legalized by passes/.
 #pragma once
 
 #include "cudnn/library/lowered_graph.h"

@@ -9,7 +9,7 @@
 namespace cudnn_frontend::cudnn {
 namespace {
 
-// What engines may assume of scratch memory and of the tables.
+// Engines may rely on this alignment of scratch memory and of tables.
 constexpr std::int64_t kScratchAlignment = 256;
 
 bool is_by_value(ir::Value const& value) {
@@ -96,7 +96,7 @@ Descriptor TensorLowering::make(ir::Value const& value, ir::Ragged const& ragged
         error_ = {error_code_t::GRAPH_NOT_SUPPORTED, "tensor '" + value.name + "' has a data type that cuDNN lacks"};
         return tensor;
     }
-    // The backend broadcasts tensors of one rank alone; a scalar of the user's may have fewer dims.
+    // The backend broadcasts only tensors of equal rank; a scalar of the user's may have fewer dims.
     bool const is_scalar = core::volume(value.dim) == 1;
     core::Dims const ones(rank_, 1);
     tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, *type)
@@ -114,11 +114,11 @@ Descriptor TensorLowering::make(ir::Value const& value, ir::Ragged const& ragged
     return tensor;
 }
 
-// A tensor may appear in several forms, such as K itself and its transpose. For the backend they are tensors of their
-// own on the same memory; the first keeps the uid.
+// A tensor may appear in several forms, such as K itself and its transpose. For the backend these are separate tensors
+// on the same memory; the first keeps the uid.
 std::int64_t TensorLowering::bind(ir::ValueId id) {
     ir::ValueId const storage = graph_.storage_of(id);
-    // The uid of a constant means nothing to the caller's pack, where another tensor may have it.
+    // The uid of a constant has no meaning in the caller's pack, where another tensor may have it.
     bool const is_constant = graph_.value(storage).role == ir::Role::Constant;
     std::int64_t const own = is_constant ? -1 : graph_.value(storage).uid;
     bool const takes_own = own >= 0 && !is_uid_given_[static_cast<std::size_t>(storage)];
@@ -157,8 +157,8 @@ std::int64_t TensorLowering::place_scratch(ir::ValueId id) {
     return offset;
 }
 
-// The smallest that no tensor of the caller has: the same graph gets the same uids in every process, so that plans can
-// be stored.
+// The smallest uid that no tensor of the caller's has: the same graph gets the same uids in every process, so that
+// plans can be stored.
 std::int64_t TensorLowering::next_free_uid() {
     auto const is_taken = [&](std::int64_t uid) {
         auto const& all = graph_.bindings();

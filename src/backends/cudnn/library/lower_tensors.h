@@ -1,4 +1,4 @@
-// The backend tensor of each value, made when an operation first asks for it.
+// The backend tensor of each value, made when an operation first needs it.
 #pragma once
 
 #include "cudnn/library/lowered_graph.h"
@@ -13,14 +13,14 @@ class TensorLowering {
    public:
     TensorLowering(LegalGraph const& graph, Api const& api);
 
-    // Null where the value is kNoValue or an earlier tensor failed; error() tells.
+    // Null if the value is kNoValue or an earlier tensor failed; see error().
     cudnnBackendDescriptor_t tensor(ir::ValueId id);
     ir::Value const& value(ir::ValueId id) const { return graph_.value(id); }
     // The value's view where it has one, itself otherwise.
     ir::ValueId view_of(ir::ValueId id) const;
     // The sums whose steps the lengths are; kNoValue where they are no steps.
     ir::ValueId sums_of(ir::ValueId lengths) const;
-    // A number that is no value of the op graph.
+    // A tensor for a number that is not a value of the op graph.
     cudnnBackendDescriptor_t number(std::string const& name, float number);
     error_t const& error() const { return error_; }
 
@@ -28,11 +28,11 @@ class TensorLowering {
 
    private:
     Descriptor make(ir::Value const& value, ir::Ragged const& ragged, std::int64_t uid, bool is_virtual);
-    // The uid under which the engine knows the value; where memory stands behind it, the variant pack names it.
+    // The uid under which the engine knows the value. If the value has memory, the variant pack names this uid.
     std::int64_t bind(ir::ValueId id);
     std::pair<Source, std::int64_t> source_of(ir::ValueId storage);
     std::int64_t place_scratch(ir::ValueId id);
-    // How the value lies in memory that offsets divide.
+    // The ragged layout of the value's memory.
     ir::Ragged const& ragged_of(ir::ValueId id) const;
     std::int64_t next_free_uid();
 
@@ -43,9 +43,9 @@ class TensorLowering {
     error_t error_;
     std::vector<Descriptor> tensors_;  // by ValueId
     std::vector<Descriptor> numbers_;
-    std::vector<bool> is_uid_given_;  // by ValueId of storage: its own uid stands for one form
+    std::vector<bool> is_uid_given_;  // by ValueId of storage: whether a form has its own uid
     std::map<ir::ValueId, std::pair<Source, std::int64_t>> sources_;  // by ValueId of storage
-    std::size_t rank_;                                                // of the tensors that scalars go with
+    std::size_t rank_;                                                // of the tensors to which scalars are broadcast
     std::int64_t last_uid_ = 0;
     Bindings bindings_;
 };

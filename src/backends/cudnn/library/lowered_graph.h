@@ -1,4 +1,4 @@
-// An op graph as cuDNN's backend has it: one operation graph, and where the pointer of each of its tensors comes from.
+// An op graph lowered to cuDNN's backend API: an operation graph, and the source of each of its tensors' pointers.
 #pragma once
 
 #include "core/data_type.h"
@@ -10,7 +10,7 @@
 
 namespace cudnn_frontend::cudnn {
 
-// Memory behind a tensor of the backend.
+// Where the memory of a backend tensor is.
 enum class Source {
     Caller,     // index of a binding of the op graph
     Number,     // index of a number that this library keeps on the host
@@ -26,7 +26,7 @@ struct BoundTensor {
     friend bool operator==(BoundTensor const&, BoundTensor const&) = default;
 };
 
-// Values that are part of the graph and that engines read from device memory.
+// Constants of the graph that engines read from device memory.
 struct Table {
     std::vector<std::byte> bytes;
 
@@ -37,7 +37,7 @@ struct Bindings {
     std::vector<BoundTensor> tensors;    // everything that a variant pack must name
     std::vector<std::uint64_t> numbers;  // the bits of each number, low bytes first
     std::vector<Table> tables;
-    std::int64_t scratch_bytes = 0;  // this library's part of the workspace, in front of the engine's
+    std::int64_t scratch_bytes = 0;  // this library's part of the workspace, before the engine's
 
     friend bool operator==(Bindings const&, Bindings const&) = default;
 };
@@ -45,7 +45,7 @@ struct Bindings {
 struct LoweredGraph {
     Descriptor graph;
     Bindings bindings;
-    std::int64_t engine_count = 0;  // engines that the backend numbers for this graph
+    std::int64_t engine_count = 0;  // engines that the backend has for this graph, by number
 };
 
 }  // namespace cudnn_frontend::cudnn

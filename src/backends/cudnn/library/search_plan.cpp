@@ -23,8 +23,8 @@ bool is_folder(std::string const& path) {
     return fs::is_directory(path, ignored);
 }
 
-// Folders in `parent` whose names start like this, the longest name first and of those the last one: python3.12,
-// python3.9, python3. Nothing where the parent cannot be read.
+// Folders in `parent` whose names start so, by descending length and then in descending order: python3.12, python3.9,
+// python3. None if the parent cannot be read.
 std::vector<std::string> folders_in(std::string const& parent, std::string_view name_start) {
     std::vector<std::string> found;
     std::error_code error;
@@ -52,7 +52,7 @@ class FileList {
     std::vector<std::string> files_;
 };
 
-// An installation has its libraries in one of a few folders; where it has none, the report names the usual one.
+// An installation has its libraries in one of a few folders; if it has none of them, the report names the usual one.
 void add_installation(std::string const& prefix, FileList& files) {
     for (char const* folder : {"/lib64/", "/lib/", "/targets/x86_64-linux/lib/", "/"}) {
         if (is_there(prefix + folder + kLibraryName)) return files.add(prefix + folder + kLibraryName);
@@ -72,7 +72,7 @@ void add_python_packages(std::string const& prefix, FileList& files) {
     if (is_conda) files.add_if_there(prefix + "/lib/" + kLibraryName);
 }
 
-// Absolute, since the loader looks for a name without a slash elsewhere.
+// Absolute, since the loader searches for a name without a slash elsewhere.
 std::string chosen_file(std::string const& file_or_folder) {
     std::error_code ignored;
     fs::path const path = fs::absolute(file_or_folder, ignored);

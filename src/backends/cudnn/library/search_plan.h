@@ -8,15 +8,15 @@ namespace cudnn_frontend::cudnn {
 
 inline constexpr char const* kLibraryName = "libcudnn.so.9";
 
-// Files are tried in order; the first that can be opened is taken, good or bad: what follows would be another copy
-// beside it.
+// Files are tried in order. The first that can be opened is taken, even if it is unusable: another one would be a
+// second copy in the process.
 struct SearchPlan {
-    bool use_loaded = true;  // a copy that the process has loaded already comes first
+    bool use_loaded = true;  // try a copy that the process has already loaded first
     std::vector<std::string> files;
-    std::string chosen_by;  // the variable with which the user chose the only file; else empty
+    std::string chosen_by;  // the variable by which the user chose the only file; else empty
 };
 
-// What a plan is made of. Folders need not exist.
+// The folders from which a search plan is made. They need not exist.
 struct SearchFolders {
     std::string chosen;                // SDPA_GRAPH_CUDNN_PATH
     std::vector<std::string> cudnn;    // installations of cuDNN

@@ -10,8 +10,8 @@ std::string_view after(std::string_view text, std::string_view mark) {
     return at == std::string_view::npos ? std::string_view() : text.substr(at + mark.size());
 }
 
-// The backend tells a chain of causes, the innermost first, one a line; an engine's chain starts with a line about the
-// engine. Of a chain the cause is worth reading: "Warning: <status>; Reason: <cause> at: <condition>".
+// The backend gives a chain of causes, one per line, innermost first; an engine's chain starts with a line about the
+// engine. Only the innermost cause is worth reading: "Warning: <status>; Reason: <cause> at: <condition>".
 class CauseReader {
    public:
     void read(std::string_view line) {

@@ -1,4 +1,4 @@
-// What the backend answers, as errors.
+// The backend's status codes as errors.
 #pragma once
 
 #include "core/result.h"
@@ -8,8 +8,8 @@
 
 namespace cudnn_frontend::cudnn {
 
-// The backend's own explanation of this thread's last failure; reading it clears it. The causes become one
-// line; where several engines refuse, each with its own cause.
+// The backend's own explanation of this thread's last failure; reading clears it. The causes become one line; if
+// several engines refused, each with its own cause.
 std::string last_error_text(Api const& api);
 
 // "<what> failed: CUDNN_STATUS_X: <explanation>". Call it right after the failure.

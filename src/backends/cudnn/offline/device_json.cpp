@@ -16,7 +16,7 @@ constexpr std::size_t kMaxBytes = std::size_t{64} << 10;
 constexpr int kMaxDepth = 8;  // the parser's clean-up is recursive
 constexpr std::int64_t kFormat = 1;
 constexpr char const* kWrapperMembers[] = {"format", "name", "source", "properties"};
-// cuDNN 9.19 refuses a description that lacks one of these, and does not say which.
+// cuDNN 9.19 refuses a description that lacks one of these without saying which.
 constexpr char const* kProperties[] = {
     "maxGridSize",
     "maxBlockSize",
@@ -49,7 +49,7 @@ error_t refused(std::string const& problem) {
 
 std::string quoted(std::string const& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-// The parser keeps the last of members that stand twice.
+// Refuses duplicate members, of which the parser would keep the last.
 Result<Json> read_once_each(std::string_view text) {
     std::vector<std::set<std::string>> open_objects;
     std::string twin;
@@ -66,7 +66,7 @@ Result<Json> read_once_each(std::string_view text) {
     return json;
 }
 
-// How deep lists and objects stand in one another, in text that may be no JSON.
+// The nesting depth of lists and objects, in text that need not be JSON.
 int depth_of(std::string_view text) {
     int depth = 0, deepest = 0;
     bool is_in_text = false;
@@ -90,7 +90,7 @@ Result<Json> read(std::string_view text) {
         return refused("has " + std::to_string(text.size()) + " bytes, at most " + std::to_string(kMaxBytes) +
                        " are read");
     }
-    // The parser takes a zero byte for the end and does not look at what follows.
+    // The parser takes a zero byte for the end and ignores what follows.
     if (auto const zero = text.find('\0'); zero != std::string_view::npos) {
         return refused("has a zero byte at byte " + std::to_string(zero + 1) + "; JSON text is needed");
     }

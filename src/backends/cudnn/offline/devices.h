@@ -1,5 +1,5 @@
-// Descriptions of devices that plans can be made for without the device: the files devices/*.json, and others like
-// them.
+// Descriptions of devices, for planning without the device:
+// the files devices/*.json, and others like them.
 #pragma once
 
 #include "core/result.h"
@@ -11,27 +11,27 @@
 namespace cudnn_frontend::offline {
 
 struct DeviceDescription {
-    std::string name;        // "h200", or cuDNN's name of the device where the text was cuDNN's own
-    std::string source;      // where the figures come from; empty where the text did not say
+    std::string name;        // "h200", or cuDNN's name of the device if the text is cuDNN's own
+    std::string source;      // where the figures come from; empty if the text does not say
     std::string properties;  // cuDNN's JSON of the device
     int sm = 0;              // compute capability, 90 for 9.0
     int sm_count = 0;
 };
 
-// Those that come with the library, by name, ascending.
+// The descriptions that come with the library, sorted by name.
 std::span<DeviceDescription const> known_devices();
 
-// One of those; the case of letters does not matter.
+// One of these; ignores case.
 Result<DeviceDescription> find_device(std::string_view name);
 
-// Takes the text of a file of devices/, and cuDNN's own JSON. Hostile text is an error like any other.
+// Takes the text of a file of devices/, or cuDNN's own JSON. Any other text is an error, even hostile text.
 Result<DeviceDescription> parse_device(std::string_view text);
 
-// What a device said of itself, as a file for devices/ has it. Without a name it is that of the model.
+// A description from a device's own properties, as files of devices/ have it. The default name is that of the model.
 Result<DeviceDescription> recorded_device(std::string_view properties, std::string_view name,
                                           std::string_view cudnn_version);
 
-// "h100" for "NVIDIA H100 80GB HBM3": the words up to the first one with a digit, without the maker's.
+// "h100" for "NVIDIA H100 80GB HBM3": the words up to the first one with a digit, without the vendor.
 std::string model_of(std::string_view device_name);
 
 // The text of a file for devices/.

@@ -26,18 +26,18 @@ struct LoadedDriver {
     std::string path;
 };
 
-// What the process has loaded as the driver; loads nothing.
+// The driver that the process has loaded; loads nothing.
 LoadedDriver loaded_driver() {
     void* const handle = dlopen(kDriverName, RTLD_NOW | RTLD_NOLOAD);
     if (handle == nullptr) return {};
     LoadedDriver driver{true, dlsym(handle, kMarker) != nullptr, kDriverName};
     link_map* map = nullptr;
     if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) driver.path = map->l_name;
-    dlclose(handle);  // gives back this look's reference alone
+    dlclose(handle);  // only drops the reference that dlopen() took above
     return driver;
 }
 
-// --- Opening the library from its bytes. Each function gives what went wrong, or nothing.
+// --- Opening the library from its bytes. Each function returns what went wrong, or an empty text.
 
 std::string system_problem(char const* what) {
     return std::string(what) + ": " + std::system_category().message(errno);
@@ -63,7 +63,7 @@ std::string open_from_memory() {
     if (file < 0) return system_problem("memfd_create()");
     std::string problem = write_bytes(file);
     if (problem.empty()) problem = open_library("/proc/self/fd/" + std::to_string(file));
-    // Once loaded it stays open: the loader would take a later library with the same number for this one.
+    // Once loaded, the file stays open: the loader would take a later library with the same number for this one.
     if (!problem.empty()) close(file);
     return problem;
 }

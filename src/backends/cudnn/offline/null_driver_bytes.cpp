@@ -1,12 +1,12 @@
 #include "cudnn/offline/null_driver_bytes.h"
 
-// Named for the namespace, so that two versions of the library can be linked into one program.
+// Named after the namespace, so that two versions of the library can be linked into one program.
 #define SDPA_GRAPH_TEXT_OF(name) #name
 #define SDPA_GRAPH_TEXT(name) SDPA_GRAPH_TEXT_OF(name)
 #define SDPA_GRAPH_BEGIN SDPA_GRAPH_TEXT(cudnn_frontend) "_null_driver_begin"
 #define SDPA_GRAPH_END SDPA_GRAPH_TEXT(cudnn_frontend) "_null_driver_end"
 
-// The names are global and hidden rather than local, so that link-time optimization can tell the text from its users.
+// The names are global and hidden, not local, so that link-time optimization may separate them from their users.
 __asm__(
     ".pushsection .rodata.sdpa_graph_null_driver, \"a\"\n"
     ".globl " SDPA_GRAPH_BEGIN

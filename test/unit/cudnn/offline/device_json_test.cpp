@@ -5,7 +5,7 @@ using namespace cudnn_frontend;
 
 namespace {
 
-// What cuDNN says of one device. A test puts its own text in the place of a part.
+// cuDNN's JSON of a device. Tests replace a part of it.
 std::string bare(std::string const& part = "", std::string const& replacement = "") {
     auto const device = offline::find_device("h200");
     REQUIRE(device.is_good());
@@ -21,7 +21,7 @@ std::string wrapped(std::string const& properties) {
     return R"({"format": 1, "name": "mine", "source": "a test", "properties": )" + properties + "}";
 }
 
-// What a text is refused with.
+// The error for a text.
 std::string problem(std::string const& text) {
     auto const device = offline::parse_device(text);
     if (device.is_good()) return "nothing";

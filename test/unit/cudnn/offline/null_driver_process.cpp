@@ -1,5 +1,5 @@
-// null_driver_process CASE [FILE]: loads the null driver in a process that has been prepared as the case says, and
-// prints what came of it.
+// null_driver_process CASE [FILE]: loads the null driver in a process that is prepared according to the case, and
+// prints the result.
 #include "cudnn/offline/null_driver.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ using namespace cudnn_frontend;
 
 static bool memory_files_are_refused = false;
 
-// Takes the place of the C library's in this program.
+// Replaces the C library's function in this program.
 extern "C" int memfd_create(char const* name, unsigned flags) noexcept {
     if (!memory_files_are_refused) return static_cast<int>(syscall(SYS_memfd_create, name, flags));
     errno = ENOSYS;

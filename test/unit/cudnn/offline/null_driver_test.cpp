@@ -39,7 +39,7 @@ std::string make_folder() {
     return folder;
 }
 
-// cuDNN with the null driver, or null where cuDNN is not installed.
+// cuDNN with the null driver, or null if cuDNN is not installed.
 cudnn::Api const* offline_cudnn() {
     auto const loaded = offline::load_null_driver();
     INFO(loaded.err_msg);
@@ -49,7 +49,7 @@ cudnn::Api const* offline_cudnn() {
     return library.api;
 }
 
-// The text of a JSON object without one member. No member's text holds what this looks for by accident.
+// The text of a JSON object without one member. No member's text contains the pattern by accident.
 std::string without_member(std::string json, std::string const& name) {
     auto const begin = json.find("\"" + name + "\":");
     auto end = json.find(",\"", begin);
@@ -181,7 +181,7 @@ TEST_CASE("cuDNN refuses a device that lacks a property") {
     auto const names = member_names(known.value().properties);
     CHECK(names.size() == 24);
     for (std::string const& name : names) {
-        if (name == "memoryBusWidth") continue;  // 9.28 wants it, older ones do not look at it
+        if (name == "memoryBusWidth") continue;  // 9.28 requires it, older ones ignore it
         INFO(name);
         auto const device = cudnn::Device::from_json(*api, without_member(known.value().properties, name));
         REQUIRE(device.is_bad());
