@@ -317,7 +317,7 @@ TEST_CASE("heads of 20 are refused with what to do, and engines take them in row
                        "compute capability 9.0 with cuDNN ") != refusal.npos);
     CHECK(refusal.find(
               "; needed head dims that are multiples of 8. Try: round the head dim up, with zeros in the added columns "
-              "of Q, K, V and dO, and keep attn_scale as it is.") != refusal.npos);
+              "of Q, K, V and dO, and keep attn_scale as it is; or use Target::cpu().") != refusal.npos);
     c.d_qk = c.d_v = 24, c.zero_columns = 4;
     Graphs graphs(c);
     CHECK(find_engines(graphs.forward.graph()).get_message() == "");

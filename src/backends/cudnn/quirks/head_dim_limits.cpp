@@ -37,7 +37,8 @@ constexpr Quirk kRows[] = {
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
      .statement = "head dims that are multiples of 8",
-     .mend = "round the head dim up, with zeros in the added columns of Q, K, V and dO, and keep attn_scale as it is",
+     .mend = "round the head dim up, with zeros in the added columns of Q, K, V and dO, and keep attn_scale as it is; "
+             "or use Target::cpu()",
      .seen = "the GPU case \"heads of 20 in 24\" runs padded heads, and is right",
      .check = head_dim_multiple},
     {.id = "cudnn.s05",

@@ -28,6 +28,8 @@ class Architectures {
     constexpr Architectures operator-(Architectures other) const { return Architectures(families_ & ~other.families_); }
     std::string to_text() const;  // "9.0, 10.x and 11.x"
 
+    friend constexpr bool operator==(Architectures const&, Architectures const&) = default;
+
    private:
     static constexpr unsigned family_of(int sm) { return sm < 80 ? 1 : sm < 90 ? 2 : sm < 100 ? 4 : sm < 120 ? 8 : 16; }
 

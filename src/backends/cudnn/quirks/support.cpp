@@ -71,6 +71,14 @@ std::string place_text(core::Capabilities const& here) {
            version_text(here.cudnn_version);
 }
 
+// Whether another release or another GPU would help.
+std::string standing_text(Quirk const& quirk) {
+    std::string const releases = quirk.cudnn.from == 0 && quirk.cudnn.until == 0 ? "in every release of cuDNN"
+                                                                                 : "with cuDNN " + to_text(quirk.cudnn);
+    std::string const gpus = quirk.on == kEvery ? ", on every GPU" : ", on compute capability " + quirk.on.to_text();
+    return "This limit stands " + releases + gpus + ": docs/cudnn-quirks.md";
+}
+
 }  // namespace
 
 std::vector<Violated> violations(nodes::ValidatedGraph const& graph, core::Capabilities const& here,
@@ -89,7 +97,7 @@ Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& here,
                             {quirk->id, graph.label(*node), tensor_name(graph.spec(), *node, violation.port)},
                             violation.found + place_text(here),
                             quirk->statement,
-                            quirk->mend});
+                            std::string(quirk->mend) + ". " + standing_text(*quirk)});
     }
     return Report(std::move(findings));
 }

@@ -9,10 +9,10 @@ namespace cudnn_frontend::quirks {
 
 static std::vector<Quirk> make_table() {
     std::vector<Quirk> table;
-    for (auto const rows :
-         {general_limits(), type_limits(), head_dim_limits(), layout_limits(), mask_limits(), column_limits(),
-          bias_gradient_limits(), softmax_limits(), modifier_limits(), one_query_limits(), ragged_limits(),
-          unified_limits(), float_limits(), fp8_limits(), block_scale_limits(), move_limits(), engine_bars(), rewrites()}) {
+    for (auto const rows : {general_limits(), type_limits(), head_dim_limits(), layout_limits(), mask_limits(),
+                            column_limits(), bias_gradient_limits(), softmax_limits(), modifier_limits(),
+                            one_query_limits(), ragged_limits(), unified_limits(), float_limits(), fp8_limits(),
+                            block_scale_limits(), move_limits(), engine_bars(), rewrites()}) {
         table.insert(table.end(), rows.begin(), rows.end());
     }
     std::ranges::stable_sort(table, {}, [](Quirk const& quirk) { return std::string_view(quirk.id); });

@@ -94,10 +94,11 @@ TEST_CASE("a finding says what was found, what is needed, where, and what to try
           "[cudnn.s04] node 'sdpa', tensor 'Q': found a head dim of 12, where 16 is the next, on compute capability "
           "9.0 with cuDNN 9.19.0; needed head dims that are multiples of 8. Try: round the head dim up, with zeros in "
           "the added columns of Q, K, V and dO, and keep "
-          "attn_scale as it is.\n"
+          "attn_scale as it is; or use Target::cpu(). This limit stands in every release of cuDNN, on every GPU: "
+          "docs/cudnn-quirks.md.\n"
           "[cudnn.s06] node 'sdpa', tensor 'Q': found a stride of 24 bytes in dim 2 on compute capability 9.0 with "
           "cuDNN 9.19.0; needed strides that are multiples of 16 bytes, but the innermost. Try: copy the tensor, or "
-          "pad its rows.\n");
+          "pad its rows. This limit stands in every release of cuDNN, on every GPU: docs/cudnn-quirks.md.\n");
 }
 
 TEST_CASE("a finding names a node without a name as rules do, by its position in the user's order", "[support]") {

@@ -90,11 +90,14 @@ TEST_CASE("a limit says what is needed in this place, and nothing of others", "[
     CHECK(text_of(masked, {.cudnn_version = 91900, .sm = 90}) ==
           "[cudnn.s55] node 'sdpa', tensor 'block_mask': found a block mask on compute capability 9.0 with cuDNN "
           "9.19.0; needed compute capability 10.x for a block mask. Try: give the same mask as a bias of 0 and minus "
-          "infinity.\n");
-    CHECK(text_of(with_block_mask(AttentionGraph::forward().padding()), {.cudnn_version = 91400, .sm = 100}) ==
-          "[cudnn.s55] node 'sdpa', tensor 'block_mask': found a block mask beside a padding mask on compute "
-          "capability 10.0 with cuDNN 9.14.0; needed cuDNN 9.15 or newer for a block mask beside a padding mask. Try: "
-          "install 9.15 or newer, or give the same mask as a bias of 0 and minus infinity.\n");
+          "infinity. This limit stands in every release of cuDNN, on compute capability before 8.0, 8.x, 9.0, 12.x: "
+          "docs/cudnn-quirks.md.\n");
+    CHECK(
+        text_of(with_block_mask(AttentionGraph::forward().padding()), {.cudnn_version = 91400, .sm = 100}) ==
+        "[cudnn.s55] node 'sdpa', tensor 'block_mask': found a block mask beside a padding mask on compute "
+        "capability 10.0 with cuDNN 9.14.0; needed cuDNN 9.15 or newer for a block mask beside a padding mask. Try: "
+        "install 9.15 or newer, or give the same mask as a bias of 0 and minus infinity. This limit stands with cuDNN "
+        "before 9.15.0, on compute capability 10.x and 11.x: docs/cudnn-quirks.md.\n");
 }
 
 TEST_CASE("limits on heads of backward name the largest of the device at hand", "[support]") {
