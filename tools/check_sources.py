@@ -6,7 +6,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CODE = ("include", "src", "samples", "test", "bench")
+CODE = ("include", "src", "python", "samples", "test", "bench")
 TEXT = ("docs", "cmake", "tools")
 CODE_SUFFIXES = (".h", ".cpp")
 TEXT_SUFFIXES = (".md", ".cmake", ".in", ".py", ".sh", ".txt")

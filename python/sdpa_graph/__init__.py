@@ -1,0 +1,47 @@
+"""Attention as graphs, on cuDNN and on the CPU: the Python interface of the existing package, and what goes beyond it.
+
+`import sdpa_graph as cudnn` runs programs written for the existing package; the distribution sdpa-graph-cudnn provides
+the module name itself. docs/python.md tells the rest.
+"""
+
+from __future__ import annotations
+
+from . import datatypes
+from ._core import (
+    __version__,
+    attention_implementation,
+    backend_version,
+    backend_version_string,
+    behavior_note,
+    build_plan_policy,
+    create_device_properties,
+    create_kernel_cache,
+    cudnnGraphNotSupportedError,
+    data_type,
+    describe_runtime,
+    device_names,
+    device_properties,
+    diagonal_alignment,
+    get_last_error_string,
+    heur_mode,
+    kernel_cache,
+    knob,
+    knob_type,
+    moe_grouped_matmul_mode,
+    norm_forward_phase,
+    numerical_note,
+    pointwise_mode,
+    reduction_mode,
+    reshape_mode,
+    scalar_type,
+    tensor,
+    tensor_reordering,
+)
+from .handles import create_handle, destroy_handle, get_stream, set_stream
+from .helpers import graph, graph_cache, jit
+from .pygraph import pygraph
+from .targets import default_target, set_default_target
+from .wrapper import Graph
+
+_INNER = ("annotations", "allocation", "handles", "helpers", "targets", "wrapper")
+__all__ = ["__version__", *(name for name in dir() if not name.startswith("_") and name not in _INNER)]

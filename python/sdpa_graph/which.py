@@ -1,0 +1,47 @@
+"""Which package serves the module name `cudnn`: python -m sdpa_graph.which"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+
+import sdpa_graph
+
+EXISTING = "nvidia-cudnn-frontend"
+OURS = "sdpa-graph-cudnn"
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def use_as_cudnn() -> None:
+    """Makes `import cudnn` give this package in this process, whatever is installed. Call it before that import."""
+    for name in ("", ".datatypes"):
+        sys.modules["cudnn" + name] = sys.modules["sdpa_graph" + name]
+
+
+def which() -> str:
+    """What `import cudnn` gives in this process, and how to choose."""
+    loaded = sys.modules.get("cudnn")
+    existing, ours = _version(EXISTING), _version(OURS)
+    if loaded is sdpa_graph:
+        answer = f"'cudnn' is sdpa_graph {sdpa_graph.__version__}."
+    elif loaded is not None:
+        answer = f"'cudnn' is {EXISTING} {existing}, loaded from {loaded.__file__}."
+    elif existing:
+        answer = f"'import cudnn' gives {EXISTING} {existing}: a package of that name comes before a module."
+    elif ours:
+        answer = f"'import cudnn' gives sdpa_graph {sdpa_graph.__version__}."
+    else:
+        return f"Nothing is called 'cudnn': install {OURS}, or call sdpa_graph.which.use_as_cudnn()."
+    if not existing:
+        return answer
+    return f"{answer} To use sdpa_graph, uninstall {EXISTING} or call sdpa_graph.which.use_as_cudnn() first."
+
+
+if __name__ == "__main__":
+    print(which())

@@ -1,0 +1,17 @@
+// The parts of the extension module, one for each file.
+#pragma once
+
+#include "graph.h"
+
+namespace binding {
+
+void bind_tensor(py::module_& module);
+void bind_runtime(py::module_& module);
+void bind_views(py::module_& module);
+// These add methods to the class of graphs.
+void bind_stages(Graph_class& graph);
+void bind_attention(Graph_class& graph);
+void bind_primitives(Graph_class& graph);
+void bind_execution(Graph_class& graph);
+
+}  // namespace binding

@@ -1,0 +1,46 @@
+#include "errors.h"
+
+namespace binding {
+namespace {
+
+// Lives as long as the interpreter.
+PyObject* not_supported = nullptr;
+
+// The classes that programs written for the existing package catch.
+PyObject* exception_of(fe::error_code_t code) {
+    using enum fe::error_code_t;
+    switch (code) {
+        case GRAPH_NOT_SUPPORTED:
+        case GRAPH_EXECUTION_PLAN_CREATION_FAILED:
+        case HEURISTIC_QUERY_FAILED:
+        case UNSUPPORTED_GRAPH_FORMAT: return not_supported;
+        case ATTRIBUTE_NOT_SET:
+        case SHAPE_DEDUCTION_FAILED:
+        case INVALID_TENSOR_NAME:
+        case INVALID_VARIANT_PACK: return PyExc_ValueError;
+        default: return PyExc_RuntimeError;
+    }
+}
+
+}  // namespace
+
+void check(fe::error_t const& error) {
+    if (error.is_good()) return;
+    PyObject* const kind = exception_of(error.code);
+    py::object const exception = py::reinterpret_borrow<py::object>(kind)(error.get_message());
+    exception.attr("code") = fe::to_string(error.code);
+    exception.attr("rule") = error.where.rule;
+    exception.attr("node") = error.where.node;
+    exception.attr("tensor") = error.where.tensor;
+    PyErr_SetObject(kind, exception.ptr());
+    throw py::error_already_set();
+}
+
+void bind_errors(py::module_& module) {
+    not_supported = PyErr_NewExceptionWithDoc("sdpa_graph.cudnnGraphNotSupportedError",
+                                              "No engine of the target takes the graph.", PyExc_Exception, nullptr);
+    if (not_supported == nullptr) throw py::error_already_set();
+    module.attr("cudnnGraphNotSupportedError") = py::reinterpret_borrow<py::object>(not_supported);
+}
+
+}  // namespace binding

@@ -1,0 +1,231 @@
+#include "bindings.h"
+
+#include <cudnn_frontend/backend_helpers.h>
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <sstream>
+#include <unordered_map>
+
+namespace binding {
+namespace {
+
+using sdpa_graph::Device_kind;
+using Pointers = std::unordered_map<std::int64_t, void*>;
+using Sizes = std::vector<std::int64_t>;
+
+struct Pack {
+    Pointers pointers;
+    std::vector<py::object> held;  // while it runs, other threads may change the dictionary
+};
+
+[[noreturn]] void refuse(Need const& need, std::int64_t uid, std::string const& found, std::string const& needed) {
+    throw py::value_error("tensor '" + need.name + "' (uid " + std::to_string(uid) + "): " + found + ": " + needed);
+}
+
+std::string text_of(Sizes const& sizes) {
+    std::ostringstream text;
+    for (std::size_t i = 0; i < sizes.size(); ++i) text << (i == 0 ? "[" : ", ") << sizes[i];
+    return text.str() + "]";
+}
+
+void check_type(Need const& need, std::int64_t uid, Memory const& memory, std::int64_t element_bytes) {
+    bool const is_unknown = memory.element_bytes == 0 || need.type == fe::DataType_t::NOT_SET;
+    // Integers of the same width carry the bits of types that a library does not have, as bfloat16 in NumPy.
+    if (is_unknown || memory.view.type == need.type || (memory.is_raw && memory.element_bytes == element_bytes)) return;
+    refuse(need, uid,
+           std::string("memory of type ") + fe::to_string(memory.view.type) + " with " +
+               std::to_string(memory.element_bytes) + " bytes an element",
+           std::string(fe::to_string(need.type)) + " is needed");
+}
+
+void check_device(Graph const& graph, Need const& need, std::int64_t uid, Memory const& memory) {
+    bool const wants_host = graph.runs_on_host() || need.is_by_value;
+    bool const is_offline =
+        graph.target().kind() == fe::Target::Kind::OFFLINE;  // which runs nowhere, as the library says
+    if (memory.view.device == Device_kind::UNKNOWN || is_offline) return;
+    if (wants_host && memory.view.device == Device_kind::CUDA)
+        refuse(need, uid, "memory of a GPU",
+               need.is_by_value ? "it is passed by value, from the host" : "the target reads host memory");
+    if (!wants_host && memory.view.device == Device_kind::CPU)
+        refuse(need, uid, "memory of the host", "the target reads memory of its GPU");
+}
+
+// Where both have the same dims, an array of the host has to lie as the graph says; dims of one element lie anywhere.
+bool has_other_strides(Need const& need, Memory const& memory) {
+    if (!memory.has_exact_strides || memory.view.dim != need.dim) return false;
+    for (std::size_t i = 0; i < need.dim.size(); ++i)
+        if (need.dim[i] > 1 && memory.view.stride[i] != need.stride[i]) return true;
+    return false;
+}
+
+std::int64_t bytes_of(fe::DataType_t type) {
+    return static_cast<std::int64_t>(fe::detail::get_element_size_in_bits(type)) / 8;
+}
+
+void check_memory(Graph const& graph, Need const& need, std::int64_t uid, Memory const& memory) {
+    check_type(need, uid, memory, bytes_of(need.type));
+    check_device(graph, need, uid, memory);
+    if (has_other_strides(need, memory))
+        refuse(need, uid, "an array with strides " + text_of(memory.view.stride),
+               "the graph has " + text_of(need.stride));
+    if (memory.bytes >= 0 && memory.bytes < need.bytes)
+        refuse(need, uid, std::to_string(memory.bytes) + " bytes of memory",
+               "dims " + text_of(need.dim) + " with strides " + text_of(need.stride) + " reach over " +
+                   std::to_string(need.bytes));
+    if (need.is_output && memory.view.is_read_only)
+        refuse(need, uid, "memory that can only be read", "the graph writes it");
+}
+
+// The uid of a pack's key; false for None, and for a tensor that no node uses.
+bool read_key(py::handle key, std::int64_t& uid) {
+    if (key.is_none()) return false;
+    if (py::isinstance<fe::graph::Tensor_attributes>(key)) {
+        auto const& tensor = key.cast<fe::graph::Tensor_attributes const&>();
+        uid = tensor.get_uid();
+        return tensor.has_uid() != 0;
+    }
+    if (PyLong_Check(key.ptr()) == 0)
+        throw py::type_error(std::string("a pack's key is a ") + Py_TYPE(key.ptr())->tp_name +
+                             ": a tensor of the graph or a uid is needed");
+    uid = key.cast<std::int64_t>();
+    return true;
+}
+
+Pack read_pack(Graph& graph, py::dict const& pack, bool has_overrides) {
+    Pack result;
+    auto const& needs = graph.needs();
+    for (auto const& [key, value] : pack) {
+        std::int64_t uid = 0;
+        if (!read_key(key, uid)) continue;
+        auto const need = needs.find(uid);
+        bool const is_needed = need != needs.end();
+        std::string const what = "what the pack gives for tensor '" + (is_needed ? need->second.name : std::string()) +
+                                 "' (uid " + std::to_string(uid) + ")";
+        Memory const memory = memory_of(value, what.c_str());
+        if (is_needed && !has_overrides) check_memory(graph, need->second, uid, memory);
+        result.pointers.emplace(uid, memory.view.data);
+        result.held.push_back(py::reinterpret_borrow<py::object>(value));
+    }
+    return result;
+}
+
+// Runs without the interpreter's lock.
+template <class Run>
+void run_unlocked(Run const& run) {
+    fe::error_t error;
+    {
+        py::gil_scoped_release const released;
+        error = run();
+    }
+    check(error);
+}
+
+cudnnHandle_t handle_for(Graph& graph, std::optional<std::intptr_t> handle) {
+    return handle && *handle != 0 ? reinterpret_cast<cudnnHandle_t>(*handle) : graph.handle();
+}
+
+// On the host a workspace may be left out.
+struct Workspace {
+    void* data = nullptr;
+    std::vector<char> own;
+
+    Workspace(Graph const& graph, py::handle given, std::int64_t bytes) {
+        if (given.is_none() && graph.runs_on_host())
+            own.resize(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0)) + 64);
+        if (given.is_none()) {
+            auto const address = reinterpret_cast<std::uintptr_t>(own.data());
+            data = own.empty() ? nullptr : reinterpret_cast<void*>((address + 63) / 64 * 64);
+            return;
+        }
+        Memory const memory = memory_of(given, "the workspace");
+        if (memory.bytes >= 0 && memory.bytes < bytes)
+            throw py::value_error("the workspace has " + std::to_string(memory.bytes) + " bytes: the plan needs " +
+                                  std::to_string(bytes));
+        if (memory.bytes > 0 && graph.runs_on_host() && memory.view.device == Device_kind::CUDA)
+            throw py::value_error("the workspace is memory of a GPU: the target runs on the host");
+        data = memory.view.data;
+    }
+};
+
+void execute(Graph& graph, py::dict const& pack, py::handle workspace, std::optional<std::intptr_t> handle,
+             std::optional<Sizes> const& uids, std::vector<Sizes> const& shapes, std::vector<Sizes> const& strides) {
+    Pack const given = read_pack(graph, pack, uids.has_value());
+    Workspace const memory(graph, workspace, graph.inner.get_workspace_size());
+    cudnnHandle_t const cudnn = handle_for(graph, handle);
+    run_unlocked([&] {
+        return uids ? graph.inner.execute(cudnn, given.pointers, memory.data, *uids, shapes, strides)
+                    : graph.inner.execute(cudnn, given.pointers, memory.data);
+    });
+}
+
+void execute_plan_at_index(Graph& graph, py::dict const& pack, py::handle workspace, std::int64_t index,
+                           std::optional<std::intptr_t> handle, std::optional<Sizes> const& uids,
+                           std::vector<Sizes> const& shapes, std::vector<Sizes> const& strides) {
+    Pack const given = read_pack(graph, pack, uids.has_value());
+    Workspace const memory(graph, workspace, graph.inner.get_workspace_size_plan_at_index(index));
+    cudnnHandle_t const cudnn = handle_for(graph, handle);
+    run_unlocked([&] {
+        return uids ? graph.inner.execute_plan_at_index(cudnn, given.pointers, memory.data, index, *uids, shapes,
+                                                        strides)
+                    : graph.inner.execute_plan_at_index(cudnn, given.pointers, memory.data, index);
+    });
+}
+
+// Addresses in the order of _get_variant_pack_uids_sorted(), unchecked.
+void execute_with_pointers(Graph& graph, std::vector<std::uintptr_t> const& addresses, std::uintptr_t workspace,
+                           std::optional<std::intptr_t> handle) {
+    std::vector<void*> pointers;
+    for (std::uintptr_t const address : addresses) pointers.push_back(reinterpret_cast<void*>(address));
+    cudnnHandle_t const cudnn = handle_for(graph, handle);
+    run_unlocked([&] {
+        return graph.inner.execute(cudnn, pointers.data(), static_cast<int>(pointers.size()),
+                                   reinterpret_cast<void*>(workspace));
+    });
+}
+
+// Addresses alone, as the existing package takes them here.
+void fill_cuda_graph(Graph& graph, std::intptr_t handle, std::unordered_map<std::int64_t, std::uintptr_t> const& pack,
+                     std::uintptr_t workspace, std::uintptr_t cuda_graph, bool is_update) {
+    Pointers pointers;
+    for (auto const& [uid, address] : pack) pointers.emplace(uid, reinterpret_cast<void*>(address));
+    auto* const cudnn = reinterpret_cast<cudnnHandle_t>(handle);
+    auto* const nodes = reinterpret_cast<CUgraph_st*>(cuda_graph);
+    auto* const memory = reinterpret_cast<void*>(workspace);
+    check(is_update ? graph.inner.update_cuda_graph(cudnn, pointers, memory, nodes)
+                    : graph.inner.populate_cuda_graph(cudnn, pointers, memory, nodes));
+}
+
+template <bool kIsUpdate>
+void bind_cuda_graph(Graph_class& graph, char const* name) {
+    graph.def(
+        name,
+        [](Graph& self, std::intptr_t handle, std::unordered_map<std::int64_t, std::uintptr_t> const& pack,
+           std::uintptr_t workspace,
+           std::uintptr_t cuda_graph) { fill_cuda_graph(self, handle, pack, workspace, cuda_graph, kIsUpdate); },
+        py::arg("handle"), py::arg("device_ptrs"), py::arg("workspace_ptr"), py::arg("cuda_graph"));
+}
+
+}  // namespace
+
+void bind_execution(Graph_class& graph) {
+    auto const unset = py::none();
+    auto const handle = py::arg("handle").none(true) = unset;
+    auto const uids = py::arg("override_uids").none(true) = unset;
+    auto const shapes = py::arg("override_shapes") = std::vector<Sizes>();
+    auto const strides = py::arg("override_strides") = std::vector<Sizes>();
+    graph
+        .def("execute", &execute, py::arg("variant_pack"), py::arg("workspace").none(true) = unset, handle, uids,
+             shapes, strides)
+        .def("execute_plan_at_index", &execute_plan_at_index, py::arg("variant_pack"), py::arg("workspace").none(true),
+             py::arg("index"), handle, uids, shapes, strides)
+        .def("_execute_with_ptrs", &execute_with_pointers, py::arg("ptrs"), py::arg("workspace_ptr") = 0, handle)
+        .def("_get_variant_pack_uids_sorted",
+             [](Graph const& self) { return self.inner.get_variant_pack_uids_sorted(); })
+        .def("_prepare_variant_pack_template", [](Graph& self) { check(self.inner.prepare_variant_pack_template()); });
+    bind_cuda_graph<false>(graph, "populate_cuda_graph");
+    bind_cuda_graph<true>(graph, "update_cuda_graph");
+}
+
+}  // namespace binding

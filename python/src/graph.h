@@ -1,0 +1,67 @@
+// The graph behind Python's pygraph: the library's own, and what the compatible calls leave out of their arguments.
+#pragma once
+
+#include "enums.h"
+#include "errors.h"
+#include "memory.h"
+
+#include <cudnn_frontend/graph.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace binding {
+
+using Tensor_ptr = std::shared_ptr<fe::graph::Tensor_attributes>;
+
+// What a pack has to give for a tensor.
+struct Need {
+    fe::DataType_t type;
+    std::string name;
+    std::vector<std::int64_t> dim, stride;
+    std::int64_t bytes;  // from the first element to the end of the last one; 0 where only a run knows
+    bool is_by_value;
+    bool is_output;
+};
+
+class Graph {
+   public:
+    explicit Graph(std::string const& target);
+    ~Graph();
+    Graph(Graph const&) = delete;
+    Graph& operator=(Graph const&) = delete;
+
+    fe::graph::Graph inner;
+
+    fe::Target const& target() const { return target_; }
+    bool runs_on_host() const;
+    // The one that was given; else one of its own, made when it is first needed.
+    cudnnHandle_t handle();
+    void set_handle(std::intptr_t handle) { given_ = reinterpret_cast<cudnnHandle_t>(handle); }
+    // The target, with the handle where that belongs to it.
+    fe::Target planning_target();
+
+    // Marks what a node writes: memory that cannot be written is refused for it.
+    Tensor_ptr const& writes(Tensor_ptr const& tensor);
+    // By uid, asked of the graph when it is first needed after a change.
+    std::map<std::int64_t, Need> const& needs();
+    void forget_needs() { needs_.clear(); }
+
+    // What a score modifier raised, which the library cannot carry through.
+    std::exception_ptr modifier_failure;
+
+   private:
+    fe::Target target_;
+    cudnnHandle_t given_ = nullptr;
+    cudnnHandle_t own_ = nullptr;
+    std::vector<Tensor_ptr> outputs_;
+    std::map<std::int64_t, Need> needs_;
+};
+
+using Graph_class = py::class_<Graph, std::shared_ptr<Graph>>;
+
+// "cpu", "cpu:4" (threads), "reference", "cuda" or "offline:h100"; raises ValueError for another text.
+fe::Target target_of(std::string const& text);
+
+}  // namespace binding

@@ -1,0 +1,27 @@
+// What Python programs hand over as memory: addresses, tensors of torch, arrays of NumPy, whatever speaks DLPack, the
+// buffer protocol or __cuda_array_interface__.
+#pragma once
+
+#include <sdpa_graph/tensor_view.h>
+
+#include <pybind11/pybind11.h>
+
+namespace binding {
+
+namespace py = pybind11;
+
+struct Memory {
+    sdpa_graph::Tensor_view view;
+    std::int64_t bytes = -1;         // from view.data on; -1 where that is unknown, as of an address
+    std::int64_t element_bytes = 0;  // 0 where that is unknown
+    bool is_raw = false;             // integers, which programs also use to carry bits of types that a library lacks
+    bool has_exact_strides = false;  // an array of the host, where other strides than the graph's are a mistake
+};
+
+// `what` names the object in the exception: ValueError for one that cannot be read.
+Memory memory_of(py::handle object, char const* what);
+
+// Shape, strides, type and device, of an object with __dlpack__.
+sdpa_graph::Tensor_view view_of(py::handle object);
+
+}  // namespace binding

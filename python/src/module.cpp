@@ -1,0 +1,19 @@
+#include "bindings.h"
+#include "enums.h"
+#include "errors.h"
+
+PYBIND11_MODULE(_core, module) {
+    using namespace binding;
+    module.doc() = "The compiled part of sdpa_graph.";
+    module.attr("__version__") = SDPA_GRAPH_PYTHON_VERSION;
+    bind_errors(module);
+    bind_enums(module);
+    bind_tensor(module);
+    bind_runtime(module);
+    bind_views(module);
+    Graph_class graph(module, "Graph_base", "What pygraph is made of.");
+    bind_stages(graph);
+    bind_attention(graph);
+    bind_primitives(graph);
+    bind_execution(graph);
+}

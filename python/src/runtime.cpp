@@ -1,0 +1,92 @@
+#include "bindings.h"
+
+#include <cudnn_frontend/runtime.h>
+
+#include <pybind11/stl.h>
+
+namespace binding {
+namespace {
+
+cudnnHandle_t handle_of(std::intptr_t number) { return reinterpret_cast<cudnnHandle_t>(number); }
+
+std::intptr_t create_handle() {
+    cudnnHandle_t handle = nullptr;
+    check(fe::runtime::create_handle(&handle));
+    return reinterpret_cast<std::intptr_t>(handle);
+}
+
+std::intptr_t get_stream(std::intptr_t handle) {
+    CUstream_st* stream = nullptr;
+    check(fe::runtime::get_stream(handle_of(handle), &stream));
+    return reinterpret_cast<std::intptr_t>(stream);
+}
+
+std::string version_text() {
+    std::size_t const version = fe::runtime::cudnn_version();
+    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+           std::to_string(version % 100);
+}
+
+// Of the device with that number, or of a description: JSON, or the name of one that comes with the library.
+std::shared_ptr<fe::DeviceProperties> device_properties(std::variant<std::int32_t, std::string> const& source) {
+    auto properties = std::make_shared<fe::DeviceProperties>();
+    if (auto const* const id = std::get_if<std::int32_t>(&source)) {
+        check(properties->set_device_id(*id).build());
+        return properties;
+    }
+    std::string const& text = std::get<std::string>(source);
+    *properties = text.starts_with("{") ? fe::DeviceProperties::from_json(text) : fe::DeviceProperties::named(text);
+    check(properties->status());
+    return properties;
+}
+
+void bind_objects(py::module_& module) {
+    py::class_<fe::KernelCache, std::shared_ptr<fe::KernelCache>>(module, "kernel_cache")
+        .def("serialize",
+             [](fe::KernelCache const& self) {
+                 std::string json;
+                 check(self.to_json(json));
+                 return json;
+             })
+        .def(
+            "deserialize", [](fe::KernelCache& self, std::string const& json) { check(self.from_json(json)); },
+            py::arg("json"))
+        .def("__repr__", &fe::KernelCache::describe);
+    py::class_<fe::DeviceProperties, std::shared_ptr<fe::DeviceProperties>>(module, "device_properties")
+        .def("serialize", &fe::DeviceProperties::to_json)
+        .def("__repr__", &fe::DeviceProperties::describe);
+    py::class_<fe::Knob>(module, "knob")
+        .def_readonly("type", &fe::Knob::type)
+        .def_readonly("max_value", &fe::Knob::maxValue)
+        .def_readonly("min_value", &fe::Knob::minValue)
+        .def_readonly("stride", &fe::Knob::stride);
+}
+
+}  // namespace
+
+void bind_runtime(py::module_& module) {
+    bind_objects(module);
+    module.def("backend_version", &fe::runtime::cudnn_version, "91400 for cuDNN 9.14.0; 0 where there is none.");
+    module.def("backend_version_string", &version_text);
+    module.def("get_last_error_string", &fe::runtime::last_error);
+    module.def("describe_runtime", &fe::runtime::describe,
+               "Which cuDNN and CUDA libraries are in use, and what is missing.");
+    module.def("create_handle", &create_handle);
+    module.def(
+        "destroy_handle", [](std::intptr_t handle) { check(fe::runtime::destroy_handle(handle_of(handle))); },
+        py::arg("handle"));
+    module.def(
+        "set_stream",
+        [](std::intptr_t handle, std::intptr_t stream) {
+            check(fe::runtime::set_stream(handle_of(handle), reinterpret_cast<CUstream_st*>(stream)));
+        },
+        py::arg("handle"), py::arg("stream"));
+    module.def("get_stream", &get_stream, py::arg("handle"));
+    module.def("create_kernel_cache", [] { return std::make_shared<fe::KernelCache>(); });
+    module.def("create_device_properties", &device_properties, py::arg("source") = 0);
+    module.def("device_names", &fe::DeviceProperties::names, "The GPUs that target='offline:<name>' knows.");
+    module.def(
+        "_check_target", [](std::string const& target) { static_cast<void>(target_of(target)); }, py::arg("target"));
+}
+
+}  // namespace binding

@@ -1,0 +1,213 @@
+"""pygraph on the CPU targets: attention and its gradient, options, stages, stored plans, and faults."""
+
+import cudnn
+import numpy as np
+import pytest
+from attention import Forward, attention, causal, gradients, qkv, random, tolerance
+
+TARGETS = ["cpu", "reference"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_forward(target, dtype):
+    q, k, v = qkv(dtype=dtype)
+    forward = Forward(q, k, v, target, stats=True, attn_scale=0.25, use_causal_mask=True).build()
+    o, stats = forward.run()
+    expected, expected_stats = attention(q, k, v, 0.25, causal(40, 40))
+    np.testing.assert_allclose(o, expected, atol=tolerance(dtype, 40))
+    np.testing.assert_allclose(stats, expected_stats, atol=tolerance(np.float32, 40))
+    plain = Forward(q, k, v, target, attn_scale=0.25).build().run()
+    assert np.abs(plain - o).max() > 0.1
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_backward(target):
+    q, k, v = qkv()
+    dO = random(q.shape, seed=4)
+    o, stats = (x.astype(np.float32) for x in attention(q, k, v, 0.25, causal(40, 40)))
+    float_type = cudnn.data_type.FLOAT
+    graph = cudnn.pygraph("backward", float_type, float_type, float_type, target=target)
+    given = dict(zip(("q", "k", "v", "o", "dO", "stats"), (q, k, v, o, dO, stats)))
+    tensors = {name: graph.tensor_like(array) for name, array in given.items()}
+    results = graph.sdpa_backward(**tensors, attn_scale=0.25, use_causal_mask=True)
+    for result in results:
+        result.set_output(True)
+    graph.build([cudnn.heur_mode.A])
+    arrays = [np.empty_like(q) for _ in results]
+    graph.execute({**{tensors[name]: given[name] for name in given}, **dict(zip(results, arrays))})
+    for found, expected in zip(arrays, gradients(q, k, v, dO, 0.25, causal(40, 40))):
+        np.testing.assert_allclose(found, expected, atol=16 * tolerance(np.float32, 40))
+
+
+def test_stages_and_explicit_uids():
+    q, k, v = qkv()
+    graph = cudnn.pygraph(io_data_type=np.float32, compute_data_type=cudnn.data_type.FLOAT, target="cpu")
+    dim, stride = q.shape, [s // q.itemsize for s in q.strides]
+    tensors = [graph.tensor(dim=dim, stride=stride, uid=uid, name=f"t{uid}") for uid in (0, 1, 2)]
+    o, stats = graph.sdpa(*tensors, is_inference=True, attn_scale=0.25)
+    assert stats is None
+    assert o.set_output(True).set_uid(7) is o
+    assert graph.get_execution_plan_count() == 0
+    graph.validate()
+    graph.build_operation_graph()
+    graph.create_execution_plans([cudnn.heur_mode.A, cudnn.heur_mode.FALLBACK])
+    graph.check_support()
+    graph.build_plans()
+    assert graph.get_execution_plan_count() >= 1
+    assert "cpu" in graph.get_plan_name_at_index(0)
+    assert graph._get_variant_pack_uids_sorted() == [0, 1, 2, 7]
+    assert graph.query_tensor_attributes_of_uid(1).get_name() == "t1"
+    result = np.empty_like(q)
+    workspace = np.empty(graph.get_workspace_size(), np.uint8)
+    # Keys that are None and uids that no tensor has are passed over.
+    pack = {0: q.ctypes.data, 1: k, tensors[2]: memoryview(v), o: result, None: None, 99: q}
+    graph.execute(pack, workspace, handle=0)
+    expected, _ = attention(q, k, v, 0.25)
+    np.testing.assert_allclose(result, expected, atol=tolerance(np.float32, 40))
+    result[:] = 0
+    graph._execute_with_ptrs([x.ctypes.data for x in (q, k, v, result)], workspace.ctypes.data, None)
+    np.testing.assert_allclose(result, expected, atol=tolerance(np.float32, 40))
+
+
+def test_a_stored_graph_runs_with_its_plan():
+    q, k, v = qkv()
+    forward = Forward(q, k, v, attn_scale=0.25).build()
+    data = forward.graph.serialize()
+    assert all(0 <= byte < 256 for byte in data)
+    restored = cudnn.pygraph(target="cpu")
+    restored.deserialize(bytes(data))
+    result = np.empty_like(q)
+    uids = [tensor.get_uid() for tensor in (forward.q, forward.k, forward.v, forward.o)]
+    restored.execute(dict(zip(uids, (q, k, v, result))))
+    np.testing.assert_array_equal(result, forward.run())
+    same = cudnn.pygraph(target="cpu")
+    same.deserialize(forward.graph.to_json())
+    assert same.key() == forward.graph.key()
+
+
+def test_score_modifier_and_named_operations():
+    q, k, v = qkv()
+
+    def soften(graph, score):
+        bent = graph.tanh(graph.div(score, cap))
+        return graph.mul(a=bent, b=cap)
+
+    graph = cudnn.pygraph("cap", *[cudnn.data_type.FLOAT] * 3, target="reference")
+    cap = graph.tensor(dim=[1, 1, 1, 1], stride=[1, 1, 1, 1], is_pass_by_value=True)
+    tensors = [graph.tensor_like(x) for x in (q, k, v)]
+    o, _ = graph.sdpa(*tensors, generate_stats=False, score_mod=soften)
+    o.set_output(True)
+    graph.build([cudnn.heur_mode.A])
+    result = np.empty_like(q)
+    graph.execute({**dict(zip(tensors, (q, k, v))), cap: np.array([1.5], np.float32), o: result})
+    scores = 1.5 * np.tanh((q.astype(np.float64) @ k.transpose(0, 1, 3, 2)) / 1.5)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    expected = weights / weights.sum(-1, keepdims=True) @ v
+    np.testing.assert_allclose(result, expected, atol=tolerance(np.float32, 40))
+
+
+def test_an_exception_in_a_score_modifier_comes_through():
+    def fail(graph, score):
+        raise KeyError("mine")
+
+    q, k, v = qkv()
+    with pytest.raises(KeyError, match="mine"):
+        Forward(q, k, v, score_mod=fail)
+    with pytest.raises(TypeError, match="a score modifier returned a int"):
+        Forward(q, k, v, score_mod=lambda graph, score: 3)
+
+
+def test_matmul_and_reduction():
+    a, b = random((2, 3, 5), seed=1), random((2, 5, 7), seed=2)
+    graph = cudnn.pygraph("sum", *[cudnn.data_type.FLOAT] * 3, target="cpu")
+    inputs = [graph.tensor_like(a), graph.tensor_like(b)]
+    product = graph.matmul(A=inputs[0], B=inputs[1], name="product")
+    total = graph.reduction(product, cudnn.reduction_mode.ADD)
+    total.set_output(True).set_dim([2, 3, 1]).set_stride([3, 1, 1])
+    graph.build([cudnn.heur_mode.A])
+    result = np.empty((2, 3, 1), np.float32)
+    graph.execute({inputs[0]: a, inputs[1]: b, total: result})
+    np.testing.assert_allclose(result, (a @ b).sum(-1, keepdims=True), atol=1e-4)
+
+
+def test_bottom_right_mask_is_not_undone_by_the_default_alignment():
+    q, (k, v) = random((1, 2, 8, 16), seed=1), [random((1, 2, 20, 16), seed=s) for s in (2, 3)]
+    found = Forward(q, k, v, use_causal_mask_bottom_right=True).build().run()
+    expected, _ = attention(q, k, v, 1.0, np.tril(np.ones((8, 20), bool), 12))
+    np.testing.assert_allclose(found, expected, atol=tolerance(np.float32, 20))
+
+
+def test_offline_planning_or_its_reason():
+    q, k, v = qkv((2, 3, 128, 64), np.float16)
+    forward = Forward(q, k, v, "offline:h100", attn_scale=0.125)
+    try:
+        forward.build()
+    except (RuntimeError, cudnn.cudnnGraphNotSupportedError) as error:
+        pytest.skip(f"no cuDNN to plan with: {error}")
+    assert forward.graph.get_execution_plan_count() >= 1
+    with pytest.raises(RuntimeError):
+        forward.run()
+
+
+@pytest.mark.parametrize(
+    "options, text",
+    [
+        ({}, "exactly one of generate_stats and is_inference"),
+        ({"generate_stats": True, "is_inference": True}, "exactly one of generate_stats and is_inference"),
+        ({"generate_stats": 1}, "generate_stats is a int: True or False is needed"),
+        ({"generate_stats": False, "diagonal_band_left_bound": 2.5}, "diagonal_band_left_bound is a float: an integer"),
+        ({"generate_stats": False, "attn_scale": "x"}, "attn_scale is a str: a number or a tensor"),
+        ({"generate_stats": False, "use_causal_mask": True, "use_causal_mask_bottom_right": True}, "two masks"),
+        ({"generate_stats": False, "use_causal_mask": True, "diagonal_band_right_bound": 0}, "right bound of 0"),
+        ({"generate_stats": False, "sliding_window_length": 4, "diagonal_band_left_bound": 4}, "the left bound"),
+        ({"generate_stats": False, "dropout": (0.5, None, None)}, "dropout is a tuple: (probability, seed, offset)"),
+        ({"generate_stats": False, "bias": 3}, "bias is a int: a tensor of the graph"),
+    ],
+)
+def test_faulty_options_are_runtime_errors(options, text):
+    graph = cudnn.pygraph(target="cpu")
+    tensors = [graph.tensor_like(x) for x in qkv()]
+    with pytest.raises(RuntimeError) as error:
+        graph.sdpa(*tensors, **options)
+    assert text in str(error.value)
+
+
+def test_unknown_options_are_type_errors():
+    graph = cudnn.pygraph(target="cpu")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'no_such_option'"):
+        graph.sdpa(*[graph.tensor_like(x) for x in qkv()], generate_stats=False, no_such_option=1)
+
+
+def test_rules_of_the_library_come_with_their_ids():
+    q, k, v = qkv()
+    forward = Forward(q, random((2, 2, 40, 16)), v)
+    with pytest.raises(cudnn.cudnnGraphNotSupportedError, match="found 2 heads in K for 3 heads in Q") as error:
+        forward.graph.validate()
+    assert (error.value.rule, error.value.code) == ("sdpa_fwd.c04", "GRAPH_NOT_SUPPORTED")
+    assert "[sdpa_fwd.c04]" in str(error.value)
+    assert "[sdpa_fwd.c04]" in forward.graph.check()
+
+
+def test_a_last_dim_with_gaps_is_refused():
+    q, k, v = qkv((2, 3, 40, 32))
+    forward = Forward(q[..., ::2], k[..., ::2], v[..., ::2])
+    with pytest.raises((ValueError, RuntimeError, cudnn.cudnnGraphNotSupportedError)) as error:
+        forward.build()
+    assert error.value.rule in str(error.value) and "stride" in str(error.value)
+
+
+@pytest.mark.parametrize("target", ["gpu", "cpu:", "cpu:x", "offline:", ""])
+def test_unknown_targets_are_value_errors(target):
+    if target == "":
+        with pytest.raises(ValueError, match="'' is no target"):
+            cudnn.set_default_target(target)
+        return
+    with pytest.raises(ValueError, match=f"'{target}' is no target: 'cuda', 'cpu'"):
+        cudnn.pygraph(target=target)
+
+
+def test_an_unknown_gpu_is_named():
+    q, k, v = qkv((2, 3, 128, 64), np.float16)
+    with pytest.raises((ValueError, RuntimeError, cudnn.cudnnGraphNotSupportedError), match="h1000"):
+        Forward(q, k, v, "offline:h1000").build()
