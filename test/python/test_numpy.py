@@ -1,0 +1,84 @@
+"""Attention as a function of arrays."""
+
+import numpy as np
+import pytest
+from attention import attention, causal, qkv, random, tolerance
+from sdpa_graph import plans
+from sdpa_graph.numpy import scaled_dot_product_attention
+
+SCALE = 1 / 4
+
+
+def check(found, expected, dtype=np.float32):
+    np.testing.assert_allclose(found, expected, atol=tolerance(dtype, 40))
+
+
+@pytest.mark.parametrize("target", ["cpu", "reference"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_plain_and_causal(target, dtype):
+    q, k, v = qkv(dtype=dtype)
+    check(scaled_dot_product_attention(q, k, v, target=target), attention(q, k, v, SCALE)[0], dtype)
+    o, stats = scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.5, return_stats=True, target=target)
+    expected, expected_stats = attention(q, k, v, 0.5, causal(40, 40))
+    check(o, expected, dtype)
+    check(stats, expected_stats)
+
+
+def test_masks_and_bounds():
+    q, k, v = qkv()
+    mask = np.random.default_rng(0).random((40, 40)) < 0.5
+    mask |= np.eye(40, dtype=bool)
+    check(scaled_dot_product_attention(q, k, v, mask), attention(q, k, v, SCALE, mask)[0])
+    bias = random((2, 1, 40, 40), seed=9)
+    scores = SCALE * q.astype(float) @ k.transpose(0, 1, 3, 2) + bias
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    check(scaled_dot_product_attention(q, k, v, bias), weights / weights.sum(-1, keepdims=True) @ v)
+    i, j = np.mgrid[:40, :40]
+    band = (i - 5 < j) & (j <= i + 2)
+    check(scaled_dot_product_attention(q, k, v, left_bound=5, right_bound=2), attention(q, k, v, SCALE, band)[0])
+
+
+def test_lengths_and_heads_that_are_shared():
+    q, (k, v) = random((2, 6, 40, 16)), [random((2, 2, 40, 16), seed=s) for s in (2, 3)]
+    lengths = np.array([40, 7])
+    keep = np.arange(40) < lengths[:, None, None, None]
+    found = scaled_dot_product_attention(q, k, v, enable_gqa=True, seq_len_kv=lengths)
+    check(found, attention(q, k, v, SCALE, keep)[0])
+
+
+def test_strides_are_kept_and_not_copied():
+    q, k, v = (x.transpose(0, 2, 1, 3) for x in qkv((2, 40, 3, 16)))
+    found = scaled_dot_product_attention(q, k, v)
+    check(found, attention(q, k, v, SCALE)[0])
+    assert found.strides == q.strides
+
+
+def test_a_sink_takes_its_part():
+    q, k, v = qkv()
+    sink = np.array([0.5, 1.0, 2.0], np.float32)
+    scores = SCALE * q.astype(float) @ k.transpose(0, 1, 3, 2)
+    weights = np.exp(scores)
+    expected = weights / (weights.sum(-1, keepdims=True) + np.exp(sink)[:, None, None]) @ v
+    check(scaled_dot_product_attention(q, k, v, sink=sink), expected)
+
+
+def test_plans_are_kept():
+    q, k, v = qkv((1, 1, 9, 16))
+    scaled_dot_product_attention(q, k, v)
+    before = plans.forward.cache_info()
+    scaled_dot_product_attention(q, k, v)
+    after = plans.forward.cache_info()
+    assert (after.hits, after.misses) == (before.hits + 1, before.misses)
+
+
+def test_faults():
+    q, k, v = qkv()
+    with pytest.raises(ValueError, match="query has 3 dims: 4 are needed"):
+        scaled_dot_product_attention(q[0], k, v)
+    with pytest.raises(ValueError, match="3, 1 and 1 heads: enable_gqa=True"):
+        scaled_dot_product_attention(q, k[:, :1], v[:, :1])
+    with pytest.raises(ValueError, match="is_causal is a right bound of 0, and right_bound is 3"):
+        scaled_dot_product_attention(q, k, v, is_causal=True, right_bound=3)
+    with pytest.raises((ValueError, RuntimeError)) as error:
+        scaled_dot_product_attention(q, k[..., :8], v)
+    assert error.value.rule in str(error.value)
