@@ -6,7 +6,7 @@ the module name itself. docs/python.md tells the rest.
 
 from __future__ import annotations
 
-from . import datatypes
+from . import datatypes, experimental
 from ._core import (
     __version__,
     attention_implementation,

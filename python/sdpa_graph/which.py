@@ -20,7 +20,7 @@ def _version(distribution: str) -> str | None:
 
 def use_as_cudnn() -> None:
     """Makes `import cudnn` give this package in this process, whatever is installed. Call it before that import."""
-    for name in ("", ".datatypes"):
+    for name in ("", ".datatypes", ".experimental", ".experimental.ops", ".experimental.ops.sdpa"):
         sys.modules["cudnn" + name] = sys.modules["sdpa_graph" + name]
 
 

@@ -1,0 +1,3 @@
+"""What the existing package calls experimental."""
+
+from . import ops  # noqa: F401
