@@ -22,8 +22,8 @@ def graph(
     compute_data_type: Any = data_type.FLOAT,
 ) -> Iterator[tuple[pygraph, list[tensor]]]:
     """A new graph, and a list for the tensors that its function returns."""
-    types = [_library_type(kind) for kind in (io_data_type, intermediate_data_type, compute_data_type)]
-    yield pygraph(name, *types, handle=handle), []
+    io, intermediate, compute = map(_library_type, (io_data_type, intermediate_data_type, compute_data_type))
+    yield pygraph(name, io, intermediate, compute, handle=handle), []
 
 
 def jit(heur_modes: Any = heur_mode.A) -> Callable[..., Any]:

@@ -79,7 +79,8 @@ def _start(target: str, io: data_type, layouts: Mapping[str, Layout]) -> tuple[p
     return graph, tensors
 
 
-def _finish(result: tensor, layout: Layout) -> tensor:
+def _finish(result: tensor | None, layout: Layout) -> tensor:
+    assert result is not None
     return result.set_output(True).set_dim(layout.dim).set_stride(layout.stride).set_data_type(layout.kind)
 
 
@@ -91,8 +92,8 @@ def _node_options(options: Options, tensors: Mapping[str, tensor]) -> dict[str, 
 @functools.lru_cache(maxsize=KEPT_GRAPHS)
 def forward(target: str, layouts: tuple[tuple[str, Layout], ...], options: Options, o: Layout, stats: bool) -> Plan:
     graph, tensors = _start(target, o.kind, dict(layouts))
-    inputs = [tensors[name] for name in ("q", "k", "v")]
-    results = graph.sdpa(*inputs, generate_stats=stats, **_node_options(options, tensors))
+    inputs: dict[str, Any] = {name: tensors[name] for name in ("q", "k", "v")}
+    results = graph.sdpa(**inputs, generate_stats=stats, **_node_options(options, tensors))
     tensors["o"] = _finish(results[0], o)
     if stats:
         tensors["stats"] = _finish(results[1], Layout.packed((*o.dim[:3], 1), data_type.FLOAT))
@@ -103,9 +104,9 @@ def forward(target: str, layouts: tuple[tuple[str, Layout], ...], options: Optio
 def backward(target: str, layouts: tuple[tuple[str, Layout], ...], options: Options) -> Plan:
     known = dict(layouts)
     graph, tensors = _start(target, known["q"].kind, known)
-    inputs = [tensors[name] for name in ("q", "k", "v", "o", "dO", "stats")]
-    more = {"use_deterministic_algorithm": options.is_deterministic}
-    results = graph.sdpa_backward(*inputs, **_node_options(options, tensors), **more)
+    inputs: dict[str, Any] = {name: tensors[name] for name in ("q", "k", "v", "o", "dO", "stats")}
+    more = {"use_deterministic_algorithm": options.is_deterministic, **_node_options(options, tensors)}
+    results = graph.sdpa_backward(**inputs, **more)
     for name, result in zip(("q", "k", "v"), results):
         layout = Layout.packed(known[name].dim, known[name].kind, known[name].stride)
         tensors["d" + name.upper()] = _finish(result, layout)

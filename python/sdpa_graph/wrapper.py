@@ -91,7 +91,9 @@ class Graph:
         self._io = (inputs, outputs)
         self._heuristics = list(heuristics or [heur_mode.A, heur_mode.FALLBACK])
         self._workspace_alloc = workspace_alloc
-        self._settings = {key: _library_type(value) if key in _DATA_TYPES else value for key, value in settings.items()}
+        self._settings: dict[str, Any] = {
+            key: _library_type(value) if key in _DATA_TYPES else value for key, value in settings.items()
+        }
         if isinstance(handle, int):
             self._settings["handle"] = handle
         self._target = settings.get("target") or default_target()
