@@ -343,8 +343,8 @@ class Graph_base:
         workspace: Any = None,
         handle: int | None = None,
         override_uids: Sequence[int] | None = None,
-        override_shapes: Sequence[Sequence[int]] = [],
-        override_strides: Sequence[Sequence[int]] = [],
+        override_shapes: Sequence[Sequence[int]] | None = None,
+        override_strides: Sequence[Sequence[int]] | None = None,
     ) -> None: ...
     def execute_plan_at_index(
         self,
@@ -353,8 +353,8 @@ class Graph_base:
         index: int,
         handle: int | None = None,
         override_uids: Sequence[int] | None = None,
-        override_shapes: Sequence[Sequence[int]] = [],
-        override_strides: Sequence[Sequence[int]] = [],
+        override_shapes: Sequence[Sequence[int]] | None = None,
+        override_strides: Sequence[Sequence[int]] | None = None,
     ) -> None: ...
     def exp(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def floor(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...

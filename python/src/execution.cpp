@@ -5,6 +5,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 #include <unordered_map>
 
@@ -149,28 +150,43 @@ struct Workspace {
     }
 };
 
-void execute(Graph& graph, py::dict const& pack, py::handle workspace, std::optional<std::intptr_t> handle,
-             std::optional<Sizes> const& uids, std::vector<Sizes> const& shapes, std::vector<Sizes> const& strides) {
-    Pack const given = read_pack(graph, pack, uids.has_value());
-    Workspace const memory(graph, workspace, graph.inner.get_workspace_size());
+// Other dims and strides for the tensors of these uids; None stands for none.
+struct Overrides {
+    std::optional<Sizes> uids;
+    std::optional<std::vector<Sizes>> shapes, strides;
+};
+
+// Calls `run` with the pack and what follows it in the library's execute().
+template <class Run>
+void execute_on(Graph& graph, py::dict const& pack, py::handle workspace, std::int64_t workspace_bytes,
+                std::optional<std::intptr_t> handle, Overrides const& other, Run const& run) {
+    Pack const given = read_pack(graph, pack, other.uids.has_value());
+    Workspace const memory(graph, workspace, workspace_bytes);
     cudnnHandle_t const cudnn = handle_for(graph, handle);
     run_unlocked([&] {
-        return uids ? graph.inner.execute(cudnn, given.pointers, memory.data, *uids, shapes, strides)
-                    : graph.inner.execute(cudnn, given.pointers, memory.data);
+        if (!other.uids) return run(cudnn, given.pointers, memory.data);
+        std::vector<Sizes> const none;
+        return run(cudnn, given.pointers, memory.data, *other.uids, other.shapes.value_or(none),
+                   other.strides.value_or(none));
     });
 }
 
+using Shapes = std::optional<std::vector<Sizes>>;
+
+void execute(Graph& graph, py::dict const& pack, py::handle workspace, std::optional<std::intptr_t> handle,
+             std::optional<Sizes> const& uids, Shapes const& shapes, Shapes const& strides) {
+    execute_on(graph, pack, workspace, graph.inner.get_workspace_size(), handle, {uids, shapes, strides},
+               [&](auto const&... given) { return graph.inner.execute(given...); });
+}
+
 void execute_plan_at_index(Graph& graph, py::dict const& pack, py::handle workspace, std::int64_t index,
-                           std::optional<std::intptr_t> handle, std::optional<Sizes> const& uids,
-                           std::vector<Sizes> const& shapes, std::vector<Sizes> const& strides) {
-    Pack const given = read_pack(graph, pack, uids.has_value());
-    Workspace const memory(graph, workspace, graph.inner.get_workspace_size_plan_at_index(index));
-    cudnnHandle_t const cudnn = handle_for(graph, handle);
-    run_unlocked([&] {
-        return uids ? graph.inner.execute_plan_at_index(cudnn, given.pointers, memory.data, index, *uids, shapes,
-                                                        strides)
-                    : graph.inner.execute_plan_at_index(cudnn, given.pointers, memory.data, index);
-    });
+                           std::optional<std::intptr_t> handle, std::optional<Sizes> const& uids, Shapes const& shapes,
+                           Shapes const& strides) {
+    execute_on(graph, pack, workspace, graph.inner.get_workspace_size_plan_at_index(index), handle,
+               {uids, shapes, strides},
+               [&](cudnnHandle_t cudnn, Pointers const& pointers, void* memory, auto const&... other) {
+                   return graph.inner.execute_plan_at_index(cudnn, pointers, memory, index, other...);
+               });
 }
 
 // Addresses in the order of _get_variant_pack_uids_sorted(), unchecked.
@@ -213,8 +229,8 @@ void bind_execution(Graph_class& graph) {
     auto const unset = py::none();
     auto const handle = py::arg("handle").none(true) = unset;
     auto const uids = py::arg("override_uids").none(true) = unset;
-    auto const shapes = py::arg("override_shapes") = std::vector<Sizes>();
-    auto const strides = py::arg("override_strides") = std::vector<Sizes>();
+    auto const shapes = py::arg("override_shapes").none(true) = unset;
+    auto const strides = py::arg("override_strides").none(true) = unset;
     graph
         .def("execute", &execute, py::arg("variant_pack"), py::arg("workspace").none(true) = unset, handle, uids,
              shapes, strides)

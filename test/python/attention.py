@@ -50,12 +50,13 @@ def tolerance(dtype, terms):
 class Forward:
     """Attention forward on arrays, built for a target; options are those of sdpa()."""
 
-    def __init__(self, q, k, v, target="cpu", stats=False, **options):
+    def __init__(self, q, k, v, target="cpu", stats=False, settings=None, **options):
         self.graph = cudnn.pygraph(
             io_data_type=cudnn.data_type.FLOAT if q.dtype == np.float32 else cudnn.data_type.HALF,
             intermediate_data_type=cudnn.data_type.FLOAT,
             compute_data_type=cudnn.data_type.FLOAT,
             target=target,
+            **(settings or {}),
         )
         self.q, self.k, self.v = (self.graph.tensor_like(x, name) for x, name in ((q, "q"), (k, "k"), (v, "v")))
         self.given = {self.q: q, self.k: k, self.v: v}

@@ -86,6 +86,18 @@ def test_a_stored_graph_runs_with_its_plan():
     assert same.key() == forward.graph.key()
 
 
+def test_a_run_with_other_shapes():
+    q, k, v = qkv()
+    forward = Forward(q, k, v, settings={"is_override_shape_enabled": True}, attn_scale=0.25).build()
+    small = [x[:, :, :20].copy() for x in (q, k, v)]
+    tensors = (forward.q, forward.k, forward.v, forward.o)
+    result = np.empty_like(small[0])
+    shapes, strides = [list(result.shape)] * 4, [[960, 320, 16, 1]] * 4
+    pack = dict(zip(tensors, (*small, result)))
+    forward.graph.execute(pack, None, None, [tensor.get_uid() for tensor in tensors], shapes, strides)
+    np.testing.assert_allclose(result, attention(*small, 0.25)[0], atol=tolerance(np.float32, 40))
+
+
 def test_score_modifier_and_named_operations():
     q, k, v = qkv()
 
@@ -136,6 +148,17 @@ def test_bottom_right_mask_is_not_undone_by_the_default_alignment():
     found = Forward(q, k, v, use_causal_mask_bottom_right=True).build().run()
     expected, _ = attention(q, k, v, 1.0, np.tril(np.ones((8, 20), bool), 12))
     np.testing.assert_allclose(found, expected, atol=tolerance(np.float32, 20))
+
+
+def test_a_handle_or_the_reason_why_there_is_none():
+    try:
+        handle = cudnn.create_handle()
+    except RuntimeError as error:
+        assert error.code in ("CUDA_API_FAILED", "CUDNN_BACKEND_API_FAILED", "HANDLE_ERROR", "INVALID_CUDA_DEVICE")
+        assert len(str(error)) > 20
+    else:
+        assert handle != 0
+        cudnn.destroy_handle(handle)
 
 
 def test_offline_planning_or_its_reason():

@@ -3,6 +3,7 @@
 import gc
 import os
 import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -44,10 +45,11 @@ def test_other_threads_run_while_a_graph_does():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_child_process_runs_a_graph_of_its_parent():
-    forward = Forward(*qkv(), attn_scale=0.25).build()
+    forward = Forward(*qkv((2, 8, 300, 64)), attn_scale=0.25).build()  # of a size that several threads share
     expected = forward.run()
     child = os.fork()
     if child == 0:
+        signal.alarm(60)  # which ends it, should it wait for threads that it does not have
         os._exit(0 if np.array_equal(forward.run(), expected) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 

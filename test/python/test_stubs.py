@@ -42,4 +42,3 @@ def test_values_of_enumerators():
         if isinstance(node, ast.ClassDef) and issubclass(getattr(_core, node.name), enum.Enum):
             values = {part.targets[0].id: part.value.value for part in node.body}
             assert values == {member.name: member.value for member in getattr(_core, node.name)}
-
