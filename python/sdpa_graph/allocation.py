@@ -26,7 +26,7 @@ _NUMPY_NAMES = {
 
 
 def allocate(examples: Iterable[Any], on_host: bool, dim: Sequence[int], stride: Sequence[int], kind: data_type) -> Any:
-    """Uninitialized memory with these dims and strides, of the library and on the device of the first example of torch."""
+    """Uninitialized memory with these dims and strides: torch's, on the device of an example that is, else NumPy's."""
     tensor = next((value for value in examples if _is_torch_tensor(value)), None)
     if tensor is not None or not on_host:
         import torch

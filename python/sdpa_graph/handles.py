@@ -7,7 +7,7 @@ from .targets import default_target, needs_handle
 
 
 def create_handle() -> int:
-    """A handle of the cuDNN that plans are built with. Targets without a GPU have none: it is 0 where the default is one."""
+    """A handle of the cuDNN that plans are built with; 0 where the default target is not a GPU."""
     return _core.create_handle() if needs_handle(default_target()) else 0
 
 

@@ -27,7 +27,7 @@ def graph(
 
 
 def jit(heur_modes: Any = heur_mode.A) -> Callable[..., Any]:
-    """Decorates a function that returns (graph, tensors): builds the graph where it has no plan, and returns (graph, uids)."""
+    """Decorates a function that returns (graph, tensors): builds a graph without a plan, and returns (graph, uids)."""
     modes = list(heur_modes) if isinstance(heur_modes, (list, tuple)) else [heur_modes]
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
