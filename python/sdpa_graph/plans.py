@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ._core import data_type, diagonal_alignment, heur_mode, memory, tensor
 from .pygraph import pygraph
 
-# How many graphs a process keeps, of the shapes that it used last.
+# How many graphs a process keeps for each direction.
 KEPT_GRAPHS = 256
 
 
@@ -71,6 +71,23 @@ class Plan:
         self.graph.execute({uid: arrays[name] for name, uid in self.uids.items()}, workspace, handle)
 
 
+def _kept(build: Callable[..., Plan]) -> Callable[..., Plan]:
+    """Keeps what `build` made for its arguments, in `.plans`; the oldest goes first."""
+    plans: dict[Any, Plan] = {}
+
+    @functools.wraps(build)
+    def find(*key: Any) -> Plan:
+        plan = plans.get(key)
+        if plan is None:
+            plan = plans[key] = build(*key)
+            if len(plans) > KEPT_GRAPHS:
+                plans.pop(next(iter(plans)), None)
+        return plan
+
+    find.plans = plans  # type: ignore[attr-defined]
+    return find
+
+
 def _start(target: str, io: data_type, layouts: Mapping[str, Layout]) -> tuple[pygraph, dict[str, tensor]]:
     graph = pygraph("attention", io, data_type.FLOAT, data_type.FLOAT, target=target)
     tensors = {
@@ -89,7 +106,7 @@ def _node_options(options: Options, tensors: Mapping[str, tensor]) -> dict[str, 
     return {**options.keywords(), **given, "use_padding_mask": "seq_len_kv" in given}
 
 
-@functools.lru_cache(maxsize=KEPT_GRAPHS)
+@_kept
 def forward(target: str, layouts: tuple[tuple[str, Layout], ...], options: Options, o: Layout, stats: bool) -> Plan:
     graph, tensors = _start(target, o.kind, dict(layouts))
     inputs: dict[str, Any] = {name: tensors[name] for name in ("q", "k", "v")}
@@ -100,7 +117,7 @@ def forward(target: str, layouts: tuple[tuple[str, Layout], ...], options: Optio
     return Plan(graph, tensors)
 
 
-@functools.lru_cache(maxsize=KEPT_GRAPHS)
+@_kept
 def backward(target: str, layouts: tuple[tuple[str, Layout], ...], options: Options) -> Plan:
     known = dict(layouts)
     graph, tensors = _start(target, known["q"].kind, known)

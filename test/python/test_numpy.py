@@ -1,5 +1,6 @@
 """Attention as a function of arrays."""
 
+import cudnn
 import numpy as np
 import pytest
 from attention import attention, causal, qkv, random, tolerance
@@ -65,10 +66,21 @@ def test_a_sink_takes_its_part():
 def test_plans_are_kept():
     q, k, v = qkv((1, 1, 9, 16))
     scaled_dot_product_attention(q, k, v)
-    before = plans.forward.cache_info()
+    kept = list(plans.forward.plans.values())
     scaled_dot_product_attention(q, k, v)
-    after = plans.forward.cache_info()
-    assert (after.hits, after.misses) == (before.hits + 1, before.misses)
+    assert list(plans.forward.plans.values()) == kept
+    scaled_dot_product_attention(q, k, v, is_causal=True)
+    assert len(plans.forward.plans) == len(kept) + 1
+    assert cudnn.experimental.ops.sdpa._fprop_cache is plans.forward.plans
+
+
+def test_the_oldest_plan_goes_first(monkeypatch):
+    monkeypatch.setattr(plans, "KEPT_GRAPHS", 2)
+    find = plans._kept(lambda key: object())
+    first, second = find(1), find(2)
+    find(3)
+    assert find(2) is second
+    assert find(1) is not first and len(find.plans) == 2
 
 
 def test_faults():

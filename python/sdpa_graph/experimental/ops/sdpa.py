@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import plans
+
+# The graphs that are kept, by configuration. All functions of attention share them.
+_fprop_cache = plans.forward.plans  # type: ignore[attr-defined]
+_bprop_cache = plans.backward.plans  # type: ignore[attr-defined]
+
 
 def scaled_dot_product_attention(
     query: Any,
