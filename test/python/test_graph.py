@@ -21,23 +21,46 @@ def test_forward(target, dtype):
     assert np.abs(plain - o).max() > 0.1
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_backward(target):
-    q, k, v = qkv()
-    dO = random(q.shape, seed=4)
+def causal_gradients(q, k, v, dO, target):
+    """dQ, dK, dV of causal attention with a scale of 1 / 4."""
     o, stats = (x.astype(np.float32) for x in attention(q, k, v, 0.25, causal(40, 40)))
     float_type = cudnn.data_type.FLOAT
     graph = cudnn.pygraph("backward", float_type, float_type, float_type, target=target)
-    given = dict(zip(("q", "k", "v", "o", "dO", "stats"), (q, k, v, o, dO, stats)))
+    given = {"q": q, "k": k, "v": v, "o": o, "dO": dO, "stats": stats}
     tensors = {name: graph.tensor_like(array) for name, array in given.items()}
     results = graph.sdpa_backward(**tensors, attn_scale=0.25, use_causal_mask=True)
     for result in results:
         result.set_output(True)
     graph.build([cudnn.heur_mode.A])
-    arrays = [np.empty_like(q) for _ in results]
+    arrays = [np.empty_like(x) for x in (q, k, v)]
     graph.execute({**{tensors[name]: given[name] for name in given}, **dict(zip(results, arrays))})
-    for found, expected in zip(arrays, gradients(q, k, v, dO, 0.25, causal(40, 40))):
-        np.testing.assert_allclose(found, expected, atol=16 * tolerance(np.float32, 40))
+    return arrays
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_backward(target):
+    (q, k, v), dO = qkv(), random((2, 3, 40, 16), seed=4)
+    expected = gradients(q, k, v, dO, 0.25, causal(40, 40))
+    for found, wanted in zip(causal_gradients(q, k, v, dO, target), expected):
+        np.testing.assert_allclose(found, wanted, atol=16 * tolerance(np.float32, 40))
+
+
+@pytest.mark.parametrize("operand", [0, 1, 2])
+def test_backward_is_the_slope_of_forward(operand):
+    inputs, dO = qkv(), random((2, 3, 40, 16), seed=4)
+    direction, step = random((2, 3, 40, 16), seed=5), 2.0**-7
+
+    def loss(distance):
+        moved = [x + distance * direction if i == operand else x for i, x in enumerate(inputs)]
+        forward = Forward(*moved, "reference", attn_scale=0.25, use_causal_mask=True).build()
+        return (forward.run().astype(np.float64) * dO).sum()
+
+    slope = (loss(step) - loss(-step)) / (2 * step)
+    found = (causal_gradients(*inputs, dO, "cpu")[operand].astype(np.float64) * direction).sum()
+    # Results are rounded to float, each for itself, and the quotient leaves out terms of the step's square.
+    rounding = np.sqrt(dO.size) * np.finfo(np.float32).eps / step
+    assert abs(found) > 1
+    assert abs(found - slope) < 4 * rounding + step**2 * np.sqrt(dO.size)
 
 
 def test_stages_and_explicit_uids():
