@@ -1,5 +1,7 @@
 #include "plan/backend.h"
 
+#include <algorithm>
+
 namespace cudnn_frontend::plan {
 namespace {
 
@@ -31,13 +33,16 @@ Result<std::shared_ptr<Engine>> Proposal::engine(std::int64_t number, KnobChoice
     return engines_[static_cast<std::size_t>(number)];
 }
 
-// For backends whose plans consist of nothing but the graph.
-Result<Loaded> Backend::load(PlanningInput const& input, std::string_view) const {
+Result<Loaded> Backend::load(PlanningInput const& input, Stored const& stored) const {
     auto proposal = propose(input);
     if (proposal.is_bad()) return proposal.error();
     auto const engines = proposal.value()->engines({HeurMode_t::A});
     if (engines.is_bad()) return engines.error();
-    return Loaded{std::move(proposal).value(), engines.value().front()};
+    auto const is_stored = [&](std::shared_ptr<Engine> const& engine) { return engine->info().name == stored.engine; };
+    auto const found = std::ranges::find_if(engines.value(), is_stored);
+    if (found != engines.value().end()) return Loaded{std::move(proposal).value(), *found};
+    return error_t(error_code_t::GRAPH_NOT_SUPPORTED,
+                   "the stored plan is of the engine '" + stored.engine + "', which " + name() + " does not have");
 }
 
 }  // namespace cudnn_frontend::plan

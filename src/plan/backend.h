@@ -123,6 +123,13 @@ struct Loaded {
     std::shared_ptr<Engine> engine;
 };
 
+// A built plan as bytes: the name of its engine, and what its executable serialized.
+struct Stored {
+    std::string engine, bytes;
+
+    friend bool operator==(Stored const&, Stored const&) = default;
+};
+
 class Backend {
    public:
     virtual ~Backend() = default;
@@ -136,8 +143,9 @@ class Backend {
     virtual std::optional<std::string> circumstances(Target const&, Settings const&) const { return std::nullopt; }
     // Of what the backend itself keeps for graphs that are built again, lets go of all but what was used last.
     virtual void keep_at_most(std::size_t) const {}
-    // From what an executable of the same graph serialized.
-    virtual Result<Loaded> load(PlanningInput const& input, std::string_view stored) const;
+    // From Executable::serialize() for the same graph. Every backend that serves the target is asked in turn: an error
+    // for what another one stored. Unless overridden, the engine of that name, from the graph alone.
+    virtual Result<Loaded> load(PlanningInput const& input, Stored const& stored) const;
 };
 
 using Backends = std::vector<Backend const*>;

@@ -6,7 +6,8 @@ namespace cudnn_frontend::plan {
 namespace {
 
 constexpr std::string_view kMagic = "sdpaplan";
-constexpr std::int64_t kFormat = 2;                       // 1 had a plan's knobs only in its engine's name
+// 1 had a plan's knobs only in its engine's name, 2 no engine for backends to know their own plans by.
+constexpr std::int64_t kFormat = 3;
 constexpr std::size_t kHeaderBytes = kMagic.size() + 16;  // magic, format, checksum of what follows
 
 error_t invalid(std::string const& found) {
@@ -15,7 +16,7 @@ error_t invalid(std::string const& found) {
 }
 
 error_t wrong_format(std::int64_t format) {
-    std::string const whose = format == 1 ? ", which an older version wrote" : "";
+    std::string const whose = format >= 1 && format < kFormat ? ", which an older version wrote" : "";
     return invalid("they have the format " + std::to_string(format) + whose + "; needed is " + std::to_string(kFormat));
 }
 
@@ -25,7 +26,8 @@ std::vector<std::uint8_t> write_container(PlanContainer const& container) {
     BlobWriter body;
     body.number(static_cast<std::int64_t>(container.target));
     body.text(container.graph_json);
-    body.text(container.plan);
+    body.text(container.plan.engine);
+    body.text(container.plan.bytes);
     std::string const bytes = body.take();
     BlobWriter header;
     header.number(kFormat);
@@ -51,7 +53,8 @@ Result<PlanContainer> read_container(std::vector<std::uint8_t> const& bytes) {
     std::int64_t const target = reader.number();
     container.target = static_cast<Target::Kind>(target);
     container.graph_json = reader.text();
-    container.plan = reader.text();
+    container.plan.engine = reader.text();
+    container.plan.bytes = reader.text();
     bool const is_target = target >= 0 && target <= static_cast<std::int64_t>(Target::Kind::OFFLINE);
     if (!reader.is_done() || !is_target) return invalid("their parts do not fit together");
     return container;

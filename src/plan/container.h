@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/result.h"
+#include "plan/backend.h"
 
 #include <cudnn_frontend/target.h>
 
@@ -14,7 +15,7 @@ namespace cudnn_frontend::plan {
 struct PlanContainer {
     Target::Kind target = Target::Kind::CPU;
     std::string graph_json;
-    std::string plan;
+    Stored plan;
 };
 
 std::vector<std::uint8_t> write_container(PlanContainer const& container);

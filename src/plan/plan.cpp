@@ -58,6 +58,12 @@ error_t Plan::update(Run const& run, Recording recording) const {
     return launch_with(run, [&](Launch const& launch) { return executable_->update(launch, recording); });
 }
 
+Result<Stored> Plan::serialize() const {
+    auto bytes = executable_->serialize();
+    if (bytes.is_bad()) return bytes.error();
+    return Stored{info_.name, std::move(bytes).value()};
+}
+
 Result<double> Plan::time(Run const& run) const {
     SDPA_GRAPH_TRY(execute(run));  // loads the kernels, touches the memory
     auto const watch = executable_->stopwatch(run.queue);

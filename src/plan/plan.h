@@ -32,7 +32,7 @@ class Plan {
     error_t warm_up(Queue queue) const { return executable_->warm_up(queue); }
     // Microseconds per run.
     Result<double> time(Run const& run) const;
-    Result<std::string> serialize() const { return executable_->serialize(); }
+    Result<Stored> serialize() const;
 
    private:
     // Checks the run's arguments, then calls `call` with the launch.

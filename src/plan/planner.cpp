@@ -61,17 +61,22 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
 }
 
 Result<std::shared_ptr<Planner>> Planner::load(PlanningInput const& input, Backends const& backends,
-                                               std::string_view stored) {
+                                               Stored const& stored) {
+    error_t refusals;
     for (Backend const* const backend : backends) {
         if (!backend->serves(input.target)) continue;
         auto loaded = backend->load(input, stored);
-        if (loaded.is_bad()) return loaded.error();
+        if (loaded.is_bad()) {
+            add_error(refusals, *backend, loaded.error());
+            continue;
+        }
         auto const& [proposal, engine] = loaded.value();
         auto planner =
             std::make_shared<Planner>(Proposals{proposal}, Candidates{std::make_shared<Candidate>(proposal, engine)});
         SDPA_GRAPH_TRY(planner->build_at(0));
         return planner;
     }
+    if (refusals.is_bad()) return refusals;
     return no_backend(input.target);
 }
 

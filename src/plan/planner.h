@@ -25,7 +25,7 @@ class Planner {
     static Result<std::shared_ptr<Planner>> propose(PlanningInput const& input, Backends const& backends);
     // From Plan::serialize() for the same graph: one candidate, built.
     static Result<std::shared_ptr<Planner>> load(PlanningInput const& input, Backends const& backends,
-                                                 std::string_view stored);
+                                                 Stored const& stored);
 
     // A copy with a candidate for each engine that the proposals have in these modes, of which there is at least one.
     Result<std::shared_ptr<Planner>> with_candidates(std::vector<HeurMode_t> const& modes) const;

@@ -65,10 +65,7 @@ Result<std::shared_ptr<Planner>> plan(PlanningInput const& input, Backends const
 
 ShapePlans::ShapePlans(std::shared_ptr<CheckedGraph const> graph, Target target, Settings settings,
                        Backends const& backends)
-    : graph_(std::move(graph)),
-      target_(std::move(target)),
-      settings_(std::move(settings)),
-      backends_(backends) {}
+    : graph_(std::move(graph)), target_(std::move(target)), settings_(std::move(settings)), backends_(backends) {}
 
 Result<std::shared_ptr<Planner const>> ShapePlans::plan_for(ShapeOverride const& shapes) {
     if (shapes.uids.size() != shapes.dims.size() || shapes.uids.size() != shapes.strides.size()) {

@@ -28,7 +28,7 @@ class ShapePlans {
 
     CheckedGraph const& graph() const { return *graph_; }
     Target const& target() const { return target_; }
-    Result<std::shared_ptr<Planner>> load(std::string_view stored) const {
+    Result<std::shared_ptr<Planner>> load(Stored const& stored) const {
         return Planner::load({graph_->graph, target_, settings_}, backends_, stored);
     }
 

@@ -17,8 +17,8 @@ constexpr std::size_t kHeaderBytes = 24;  // name, format, checksum
 
 PlanContainer container() {
     sdpa_test::Random random(23);
-    PlanContainer made{Target::Kind::OFFLINE, R"({"nodes":[{"tag":"SDPA_FWD"}]})", ""};
-    for (int i = 0; i < 300; ++i) made.plan += static_cast<char>(random.between(0, 255));
+    PlanContainer made{Target::Kind::OFFLINE, R"({"nodes":[{"tag":"SDPA_FWD"}]})", {"eng4_k24=7", ""}};
+    for (int i = 0; i < 300; ++i) made.plan.bytes += static_cast<char>(random.between(0, 255));
     return made;
 }
 
@@ -79,10 +79,12 @@ TEST_CASE("a container of another format is refused with what to do") {
         return plan::read_container(bytes).error().get_message();
     };
     std::string const start = "the bytes are no stored plan that this library can read: they have the format ";
-    std::string const end = "; needed is 2; store the plan again with serialize()";
+    std::string const end = "; needed is 3; store the plan again with serialize()";
     CHECK(answer_to(1) == start + "1, which an older version wrote" + end);
-    CHECK(answer_to(3) == start + "3" + end);
-    CHECK(answer_to(2) == "");
+    CHECK(answer_to(2) == start + "2, which an older version wrote" + end);
+    CHECK(answer_to(4) == start + "4" + end);
+    CHECK(answer_to(0) == start + "0" + end);
+    CHECK(answer_to(3) == "");
 }
 
 TEST_CASE("every cut of a container is noticed, and bytes too many") {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace sdpa_test {
 namespace {
@@ -51,15 +52,16 @@ class ToyExecutable final : public plan::Executable {
     void attend(plan::Launch const& launch, std::int64_t b, std::int64_t h, std::int64_t row) const {
         std::span const weights(static_cast<double*>(launch.workspace), static_cast<std::size_t>(k_.spec.dim[2]));
         std::int64_t const kv_head = h * k_.spec.dim[1] / q_.spec.dim[1];
-        double sum = 0.0;
+        double sum = 0.0, greatest = -std::numeric_limits<double>::infinity();
         for (std::size_t j = 0; j < weights.size(); ++j) {
             double score = 0.0;
             for (std::int64_t d = 0; d < q_.spec.dim[3]; ++d) {
                 score += read(launch, q_, q_.at(b, h, row, d)) *
                          read(launch, k_, k_.at(b, kv_head, static_cast<std::int64_t>(j), d));
             }
-            sum += weights[j] = std::exp(score);
+            greatest = std::max(greatest, weights[j] = score);
         }
+        for (double& weight : weights) sum += weight = std::exp(weight - greatest);
         for (std::int64_t d = 0; d < v_.spec.dim[3]; ++d) {
             double result = 0.0;
             for (std::size_t j = 0; j < weights.size(); ++j) {
@@ -98,8 +100,10 @@ bool is_plain_forward(nodes::GraphSpec const& graph) {
     for (std::size_t port = 0; port < ports.size(); ++port) {
         if (ports[port] != nodes::kNoTensor && !is_known(port)) return false;
     }
-    nodes::AttentionFields const& fields = *nodes::attention_fields(graph.nodes[0]);
-    return !fields.right_bound && !fields.left_bound && !fields.padding_mask && !fields.alibi_mask;
+    // Options that come later are refused too. Which calls set them (`said`) does not matter here.
+    auto fields = std::get<nodes::SdpaForwardFields>(graph.nodes[0].fields);
+    fields.said = {};
+    return fields == nodes::SdpaForwardFields();
 }
 
 }  // namespace
@@ -111,8 +115,7 @@ Result<std::shared_ptr<plan::Proposal const>> ToyBackend::propose(plan::Planning
     }
     auto const op_graph = expand::expand(input.graph, {});
     if (op_graph.is_bad()) return op_graph.error();
-    auto const layout =
-        std::make_shared<plan::PackLayout const>(plan::make_pack_layout(graph, op_graph.value()));
+    auto const layout = std::make_shared<plan::PackLayout const>(plan::make_pack_layout(graph, op_graph.value()));
     auto const operand = [&](int port) {
         nodes::TensorSpec const& tensor = *graph.tensor(graph.nodes[0], port);
         auto const slot = std::ranges::find(layout->slots, *tensor.uid, &plan::Slot::uid);

@@ -147,6 +147,29 @@ TEST_CASE("A backend that refuses a graph leaves it to the others; where all ref
     CHECK(planned.propose({}).error().get_message() == "this build of the library has no backend for the target cpu");
 }
 
+TEST_CASE("A backend refuses options that it does not know of") {
+    Planned const scaled(Target::cpu(), test::small_graph(graph::SDPA_attributes().set_attn_scale(0.125f)));
+    CHECK(names_of(*scaled.candidates({HeurMode_t::A})) == std::vector<std::string>{"cpu"});
+}
+
+TEST_CASE("A stored plan comes back from the backend that made it") {
+    Planned const planned(Target::cpu(), test::small_graph());
+    plan::PlanningInput const input{*planned.graph, planned.target, planned.settings};
+    for (std::int64_t const engine : {0, 1}) {
+        auto const planner = planned.candidates({HeurMode_t::A});
+        REQUIRE(planner->build_at(engine).get_message() == "");
+        auto const stored = planner->plan()->serialize();
+        REQUIRE(stored.error().get_message() == "");
+        auto const loaded = Planner::load(input, with_toy(), stored.value());
+        REQUIRE(loaded.error().get_message() == "");
+        CHECK(loaded.value()->plan()->info().name == planner->plan()->info().name);
+        CHECK(output_of(planned, *loaded.value()) == output_of(planned, *planner));
+    }
+    CHECK(Planner::load(input, with_toy(), {"of another", ""}).error().get_message() ==
+          "the stored plan is of the engine 'of another', which CPU does not have\ntoy: the stored plan is of the "
+          "engine 'of another', which toy does not have");
+}
+
 TEST_CASE("A toy backend is a candidate beside cuDNN's, and OPENSOURCE asks for it alone") {
     if (!sdpa_test::has_cudnn()) return;
     Planned const planned(Target::offline("h200"), half_graph());

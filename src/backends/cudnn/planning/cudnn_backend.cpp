@@ -36,8 +36,8 @@ std::optional<std::string> Backend::circumstances(Target const& target, plan::Se
 
 void Backend::keep_at_most(std::size_t most) const { GraphCache::of_process().keep_at_most(most); }
 
-Result<plan::Loaded> Backend::load(plan::PlanningInput const& input, std::string_view stored) const {
-    return load_stored_plan(input, stored, check_indices_);
+Result<plan::Loaded> Backend::load(plan::PlanningInput const& input, plan::Stored const& stored) const {
+    return load_stored_plan(input, stored.bytes, check_indices_);
 }
 
 }  // namespace cudnn_frontend::cudnn

@@ -70,10 +70,10 @@ plan::PlanContainer container_of(Bytes const& bytes) {
 template <class Change>
 std::string answer_to_changed(Bytes const& bytes, Change change) {
     auto container = container_of(bytes);
-    auto plan = cudnn::read_plan(container.plan);
+    auto plan = cudnn::read_plan(container.plan.bytes);
     REQUIRE(plan.is_good());
     change(plan.value());
-    container.plan = cudnn::write_plan(plan.value());
+    container.plan.bytes = cudnn::write_plan(plan.value());
     graph::Graph loaded;
     return load_for_h200(loaded, plan::write_container(container)).get_message();
 }
@@ -273,7 +273,7 @@ TEST_CASE("a stored plan of an engine that computes its graph wrong is refused")
 
 TEST_CASE("the text of a plan is refused where it was cut, and changed it never points outside") {
     RecordedPlanning planning;
-    std::string const text = container_of(stored_plan()).plan;
+    std::string const text = container_of(stored_plan()).plan.bytes;
     for (std::size_t at = 0; at < text.size(); ++at) {
         CAPTURE(at);
         CHECK(cudnn::read_plan(std::string_view(text).substr(0, at)).is_bad());
