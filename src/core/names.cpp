@@ -32,6 +32,8 @@ constexpr char const* kHeuristicModes[] = {"A", "B", "FALLBACK", "OPENSOURCE"};
 constexpr char const* kBuildPolicies[] = {"HEURISTICS_CHOICE", "ALL"};
 constexpr char const* kAlignments[] = {"TOP_LEFT", "BOTTOM_RIGHT"};
 constexpr char const* kImplementations[] = {"AUTO", "COMPOSITE", "UNIFIED"};
+constexpr char const* kRewrites[] = {"SLICES", "FEW_QUERIES", "BANDS"};
+constexpr char const* kRewritePolicies[] = {"AUTO", "OFF"};
 constexpr char const* kReorderings[] = {"NONE", "INT8x32", "F16x16", "F8_128x4"};
 constexpr char const* kBehaviorNotes[] = {
     "NOT_SET",
@@ -164,6 +166,14 @@ std::span<char const* const> names_of<DiagonalAlignment_t>() {
 template <>
 std::span<char const* const> names_of<AttentionImplementation_t>() {
     return kImplementations;
+}
+template <>
+std::span<char const* const> names_of<Rewrite_t>() {
+    return kRewrites;
+}
+template <>
+std::span<char const* const> names_of<RewritePolicy_t>() {
+    return kRewritePolicies;
 }
 template <>
 std::span<char const* const> names_of<TensorReordering_t>() {

@@ -1,0 +1,152 @@
+#include "rewrite/bands.h"
+
+#include "rewrite/program_builder.h"
+#include "rewrite/views.h"
+
+#include <algorithm>
+#include <array>
+
+namespace cudnn_frontend::rewrite {
+namespace {
+
+using attention::Port;
+
+constexpr char const* kName = "bands";
+constexpr std::size_t kRows = 2;
+
+// Query i sees the keys from i + first to i + last, both included.
+struct Band {
+    std::int64_t first, last;
+};
+
+Band band_of(Attention const& a) {
+    nodes::AttentionFields const& fields = a.fields();
+    bool const is_at_end = fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
+    std::int64_t const shift = is_at_end ? a.keys - a.queries : 0;
+    return {shift + 1 - fields.left_bound.value_or(0), shift + fields.right_bound.value_or(0)};
+}
+
+constexpr std::array kConditions = {
+    Condition{"bands.c01", "backward attention", [](Attention const& a) { return a.is_backward(); }},
+    Condition{"bands.c02", "no operands but Q, K, V, O, dO, Stats, attn_scale, dQ, dK and dV",
+              [](Attention const& a) {
+                  return has_only(a, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::Stats, Port::Attn_scale,
+                                      Port::dQ, Port::dK, Port::dV});
+              }},
+    Condition{"bands.c03", "tensors that are neither packed by lengths nor in blocks", has_dense_tensors},
+    Condition{"bands.c04", "a left and a right bound",
+              [](Attention const& a) { return a.fields().left_bound && a.fields().right_bound; }},
+    Condition{"bands.c05", "a diagonal that starts at or behind the first key, and a last key to the right of it",
+              [](Attention const& a) {
+                  Band const band = band_of(a);
+                  return band.last > 0 && band.last < a.keys && band.last >= band.first;
+              }},
+    Condition{"bands.c06", "no ALiBi, no padding mask, no dropout",
+              [](Attention const& a) {
+                  auto const& fields = a.fields();
+                  return !fields.alibi_mask && !fields.padding_mask && !fields.dropout_probability;
+              }},
+};
+
+// A range of rows of a tensor.
+struct Rows {
+    std::int64_t first, count;
+};
+
+class Writer {
+   public:
+    explicit Writer(Attention const& attention)
+        : a_(attention),
+          band_(band_of(attention)),
+          main_(std::min(a_.queries, a_.keys - band_.last)),
+          program_(kName) {}
+
+    Result<Program> write() {
+        SDPA_GRAPH_TRY(attend_to_main());
+        SDPA_GRAPH_TRY(attend_to_first_keys());
+        if (main_ < a_.queries) SDPA_GRAPH_TRY(attend_with_last_queries());
+        return program_.take();
+    }
+
+   private:
+    struct Mask {
+        DiagonalAlignment_t alignment;
+        std::int64_t left, right;
+    };
+    struct Gradients {
+        View q, k, v;
+    };
+
+    View rows_of(int port, Rows rows) const { return part_of(a_.view(port), kRows, rows.first, rows.count); }
+    View scratch_like(View const& view) { return program_.scratch(view.type, view.dim); }
+    std::int64_t width() const { return band_.last - band_.first + 1; }
+
+    // The causal window. Keys behind its last query's get gradients of 0.
+    error_t attend_to_main() {
+        Rows const queries{0, main_}, keys{band_.last, a_.keys - band_.last};
+        return attend(queries, keys, {DiagonalAlignment_t::TOP_LEFT, width(), 0},
+                      {rows_of(Port::dQ, queries), rows_of(Port::dK, keys), rows_of(Port::dV, keys)});
+    }
+
+    // Keys before the shift, which the first queries see up to the left edge of the band.
+    error_t attend_to_first_keys() {
+        Rows const queries{0, std::min(main_, width() - 1)}, keys{0, band_.last};
+        View const d_q = rows_of(Port::dQ, queries), partial = scratch_like(d_q);
+        SDPA_GRAPH_TRY(attend(queries, keys, mask_of_first_keys(queries.count),
+                              {partial, rows_of(Port::dK, keys), rows_of(Port::dV, keys)}));
+        add(partial, d_q);
+        return {};
+    }
+
+    // The edge starts in the first key, or behind it: then it ends in the last one.
+    Mask mask_of_first_keys(std::int64_t queries) const {
+        if (band_.first <= 0) return {DiagonalAlignment_t::TOP_LEFT, 1 - band_.first, band_.last};
+        return {DiagonalAlignment_t::BOTTOM_RIGHT, band_.last - queries - band_.first + 1, queries};
+    }
+
+    // Queries whose band ends behind the last key.
+    error_t attend_with_last_queries() {
+        Rows const queries{main_, a_.queries - main_};
+        std::int64_t const first_key = std::max<std::int64_t>(0, main_ + band_.first);
+        Rows const keys{first_key, a_.keys - first_key};
+        View const d_k = rows_of(Port::dK, keys), d_v = rows_of(Port::dV, keys);
+        View const partial_k = scratch_like(d_k), partial_v = scratch_like(d_v);
+        std::int64_t const left = 1 - (main_ + band_.first - first_key);
+        SDPA_GRAPH_TRY(attend(queries, keys, {DiagonalAlignment_t::TOP_LEFT, left, keys.count},
+                              {rows_of(Port::dQ, queries), partial_k, partial_v}));
+        add(partial_k, d_k);
+        add(partial_v, d_v);
+        return {};
+    }
+
+    error_t attend(Rows queries, Rows keys, Mask const& mask, Gradients const& gradients) {
+        Draft draft(a_);
+        draft.fields().diagonal_alignment = mask.alignment;
+        draft.fields().left_bound = mask.left;
+        draft.fields().right_bound = mask.right;
+        for (int const port : {Port::Q, Port::O, Port::dO, Port::Stats}) draft.connect(port, rows_of(port, queries));
+        for (int const port : {Port::K, Port::V}) draft.connect(port, rows_of(port, keys));
+        draft.connect(Port::dQ, gradients.q);
+        draft.connect(Port::dK, gradients.k);
+        draft.connect(Port::dV, gradients.v);
+        return program_.attend(std::move(draft));
+    }
+
+    void add(View const& partial, View const& sum) { program_.sum({repeat(partial, 0, 1), sum, true}); }
+
+    Attention const& a_;
+    Band band_;
+    std::int64_t main_;  // how many queries have the whole diagonal
+    ProgramBuilder program_;
+};
+
+}  // namespace
+
+std::span<Condition const> bands_conditions() { return kConditions; }
+
+Result<Program> bands(Attention const& attention) {
+    SDPA_GRAPH_TRY(check(kName, kConditions, attention));
+    return Writer(attention).write();
+}
+
+}  // namespace cudnn_frontend::rewrite

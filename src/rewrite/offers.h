@@ -1,0 +1,35 @@
+// Which programs a graph is offered.
+#pragma once
+
+#include "core/result.h"
+#include "rewrite/program.h"
+
+#include <cudnn_frontend/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::rewrite {
+
+// What the user says of rewrites: a policy, or in its place those that are to be tried.
+struct Wishes {
+    RewritePolicy_t policy = RewritePolicy_t::AUTO;
+    std::optional<std::vector<Rewrite_t>> listed = {};
+
+    friend bool operator==(Wishes const&, Wishes const&) = default;
+};
+
+struct Offers {
+    std::vector<Program> preferred;    // before the graph as it is
+    std::vector<Program> spare;        // after it: where its workspace is too large
+    std::vector<std::string> reasons;  // why a rewrite that was asked for is not among them
+};
+
+// `is_workspace_limited`: a limit stands that the graph as it is may not keep to.
+Offers offers_for(nodes::ValidatedGraph const& graph, Wishes const& wishes, bool is_workspace_limited);
+
+// The program of that name, as it was offered before.
+Result<Program> program_named(nodes::ValidatedGraph const& graph, std::string const& name);
+
+}  // namespace cudnn_frontend::rewrite

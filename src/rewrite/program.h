@@ -1,0 +1,79 @@
+// A program computes a graph in several steps: attention over slices of the user's tensors, and what joins the partial
+// results. It is a value, the same for every backend.
+#pragma once
+
+#include "nodes/schema/validate.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace cudnn_frontend::rewrite {
+
+// An address: so many bytes past the start of a tensor of the user's graph, or of a piece of the program's scratch.
+struct Place {
+    enum class Of { Tensor, Scratch };
+
+    Of of = Of::Tensor;
+    std::size_t index = 0;  // in the graph's tensors, or in Program::scratch
+    std::int64_t offset = 0;
+
+    friend bool operator==(Place const&, Place const&) = default;
+};
+
+// Some elements there, which need not be contiguous. A stride of 0 repeats what is read.
+struct View {
+    Place place;
+    DataType_t type = DataType_t::NOT_SET;
+    core::Dims dim, stride;
+    std::int64_t alignment = 16;  // the address is a multiple of so many bytes
+
+    friend bool operator==(View const&, View const&) = default;
+};
+
+// One attention. Attends that differ in their places alone share a graph, which is planned once.
+struct Attend {
+    struct Binding {
+        std::int64_t uid;  // of the attention's own graph
+        Place place;
+    };
+
+    std::shared_ptr<nodes::ValidatedGraph const> graph;
+    std::vector<Binding> bindings;  // of every tensor that is not virtual
+};
+
+// With L_i a row's log-sum-exp over the keys of part i, natural, and O_i its output:
+//   stats = ln(sum over i of exp(L_i)),   o = sum over i of exp(L_i - stats) * O_i
+// A row that no part saw gets o = 0 and stats = -inf.
+struct Merge {
+    View partial_o, partial_stats;  // {parts, ..., columns} and {parts, ..., 1}
+    View o;                         // {..., columns}
+    std::optional<View> stats;      // {..., 1}
+};
+
+// result = sum over i of term i, added up in their order, with what the result holds as the first if `accumulates`.
+// With one part this is a copy.
+struct Sum {
+    View terms;   // {parts, ...}
+    View result;  // {...}
+    bool accumulates = false;
+};
+
+// What joins partial results.
+using Joint = std::variant<Merge, Sum>;
+
+using Step = std::variant<Attend, Joint>;
+
+struct Program {
+    std::string name;                   // of the rewrite and its parameters: few_queries(8)
+    std::vector<std::int64_t> scratch;  // the bytes of each piece
+    std::vector<Step> steps;            // each may read what those before it wrote
+};
+
+// Of each operand, in the order of the struct.
+std::vector<Place> places_of(Joint const& joint);
+
+}  // namespace cudnn_frontend::rewrite

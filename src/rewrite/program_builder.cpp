@@ -1,0 +1,77 @@
+#include "rewrite/program_builder.h"
+
+#include "core/data_type.h"
+#include "nodes/schema/node_names.h"
+#include "nodes/schema/schema.h"
+#include "rewrite/views.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::rewrite {
+
+// Pieces start at the lines of a GPU's cache.
+static constexpr std::int64_t kAlignment = 256;
+
+Draft::Draft(Attention const& attention) : node_(attention.node()) {
+    nodes::GraphSpec const& whole = attention.graph();
+    spec_.name = whole.name;
+    spec_.io_data_type = whole.io_data_type;
+    spec_.intermediate_data_type = whole.intermediate_data_type;
+    spec_.compute_data_type = whole.compute_data_type;
+    std::ranges::fill(node_.ports, nodes::kNoTensor);
+    int const scale = attention::Port::Attn_scale;
+    if (!attention.has(scale)) return;
+    View const number = attention.view(scale);
+    connect(scale, number);
+    nodes::TensorSpec& connected = spec_.tensors.back();
+    nodes::TensorSpec const& given = whole.tensors[number.place.index];
+    connected.is_by_value = given.is_by_value;
+    connected.is_constant = given.is_constant;
+    connected.value = given.value;
+    if (given.value) bindings_.pop_back();
+}
+
+nodes::AttentionFields& Draft::fields() { return const_cast<nodes::AttentionFields&>(*nodes::attention_fields(node_)); }
+
+void Draft::connect(int port, View const& view) {
+    nodes::TensorSpec tensor;
+    tensor.name = attention::operand(port).name;
+    tensor.uid = port + 1;
+    tensor.data_type = view.type;
+    tensor.dim = view.dim;
+    tensor.stride = view.stride;
+    tensor.alignment = view.alignment;
+    node_.ports[static_cast<std::size_t>(port)] = static_cast<nodes::TensorId>(spec_.tensors.size());
+    spec_.tensors.push_back(std::move(tensor));
+    bindings_.push_back({port + 1, view.place});
+}
+
+View ProgramBuilder::repeat_once(View const& view) { return repeat(view, 0, 1); }
+
+View ProgramBuilder::scratch(DataType_t type, core::Dims dim) {
+    std::int64_t const bytes = core::volume(dim).value_or(0) * core::size_of(type);
+    program_.scratch.push_back((bytes + kAlignment - 1) / kAlignment * kAlignment);
+    core::Dims stride = core::packed_strides(dim);
+    return {{Place::Of::Scratch, program_.scratch.size() - 1, 0}, type, std::move(dim), std::move(stride), 16};
+}
+
+error_t ProgramBuilder::attend(Draft draft) {
+    draft.spec_.nodes.push_back(std::move(draft.node_));
+    auto const known = std::ranges::find(known_, draft.spec_, &Known::described);
+    if (known != known_.end()) {
+        program_.steps.push_back(Attend{known->graph, std::move(draft.bindings_)});
+        return {};
+    }
+    nodes::Validation validation = nodes::validate(draft.spec_);
+    if (!validation.graph) {
+        error_t error = validation.report.to_error();
+        error.err_msg = "a part of " + program_.name + " is not valid: " + error.err_msg;
+        return error;
+    }
+    auto graph = std::make_shared<nodes::ValidatedGraph const>(std::move(*validation.graph));
+    known_.push_back({std::move(draft.spec_), graph});
+    program_.steps.push_back(Attend{std::move(graph), std::move(draft.bindings_)});
+    return {};
+}
+
+}  // namespace cudnn_frontend::rewrite

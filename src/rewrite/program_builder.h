@@ -1,0 +1,57 @@
+// Writes programs, step by step.
+#pragma once
+
+#include "rewrite/attention.h"
+
+namespace cudnn_frontend::rewrite {
+
+// The user's attention with other tensors at some of its ports.
+class Draft {
+   public:
+    // Connects no port but those that hold numbers, such as attn_scale.
+    explicit Draft(Attention const& attention);
+
+    nodes::AttentionFields& fields();
+    template <class Fields>
+    Fields& fields_of() {
+        return std::get<Fields>(node_.fields);
+    }
+    void connect(int port, View const& view);
+
+   private:
+    friend class ProgramBuilder;
+
+    std::string name_;
+    nodes::GraphSpec spec_;  // without the node
+    nodes::Node node_;
+    std::vector<Attend::Binding> bindings_;
+};
+
+class ProgramBuilder {
+   public:
+    explicit ProgramBuilder(std::string name) { program_.name = std::move(name); }
+
+    // Row-major, without gaps.
+    View scratch(DataType_t type, core::Dims dim);
+
+    error_t attend(Draft draft);
+    void merge(Merge step) { program_.steps.push_back(Joint(std::move(step))); }
+    void sum(Sum step) { program_.steps.push_back(Joint(std::move(step))); }
+    void copy(View const& from, View const& to) { sum({repeat_once(from), to}); }
+
+    Program take() { return std::move(program_); }
+
+   private:
+    static View repeat_once(View const& view);
+
+    // An attention's graph as it was described, and what validation made of it.
+    struct Known {
+        nodes::GraphSpec described;
+        std::shared_ptr<nodes::ValidatedGraph const> graph;
+    };
+
+    Program program_;
+    std::vector<Known> known_;
+};
+
+}  // namespace cudnn_frontend::rewrite
