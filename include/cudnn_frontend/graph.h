@@ -56,6 +56,12 @@ class SDPA_GRAPH_API Graph {
     Graph& set_kernel_cache(std::shared_ptr<KernelCache> cache);
     Graph& set_override_shape_enabled(bool is_enabled);
 
+    // Which rewrites of the graph may stand in for it: a policy, or those to try, before the graph as it is.
+    Graph& set_rewrites(RewritePolicy_t const policy);
+    Graph& set_rewrites(std::vector<Rewrite_t> const& rewrites);
+    // Keeps the workspace to so many bytes: deselects engines that need more, and offers backward in slices instead.
+    Graph& set_workspace_limit(std::int64_t const bytes);
+
     // Filters of engines. They may be set at any time; check_support() and build_plans() apply them.
     Graph& deselect_workspace_greater_than(std::int64_t const bytes);
     Graph& deselect_shared_mem_greater_than(std::int64_t const bytes);

@@ -39,6 +39,22 @@ Graph& Graph::deselect_shared_mem_greater_than(std::int64_t const bytes) {
     return *this;
 }
 
+Graph& Graph::set_workspace_limit(std::int64_t const bytes) {
+    Impl::completes(impl_, [&] {
+        impl().settings.filters.largest_workspace = bytes;
+        impl().settings.slices_for_workspace = true;
+    });
+    return *this;
+}
+Graph& Graph::set_rewrites(RewritePolicy_t const policy) {
+    Impl::completes(impl_, [&] { impl().settings.rewrites = {policy, {}}; });
+    return *this;
+}
+Graph& Graph::set_rewrites(std::vector<Rewrite_t> const& rewrites) {
+    Impl::completes(impl_, [&] { impl().settings.rewrites.listed = rewrites; });
+    return *this;
+}
+
 template <class Entry>
 static void append(std::vector<Entry>& all, std::vector<Entry> const& more) {
     all.insert(all.end(), more.begin(), more.end());

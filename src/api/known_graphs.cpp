@@ -11,10 +11,21 @@
 namespace cudnn_frontend::api {
 namespace {
 
+// What programs a graph gets.
+void write(plan::Settings const& settings, plan::BlobWriter& all) {
+    rewrite::Wishes const& wishes = settings.rewrites;
+    all.number(static_cast<std::int64_t>(wishes.policy));
+    all.number(settings.slices_for_workspace ? 1 : 0);
+    all.number(wishes.listed ? static_cast<std::int64_t>(wishes.listed->size()) : -1);
+    if (!wishes.listed) return;
+    for (Rewrite_t const rewrite : *wishes.listed) all.number(static_cast<std::int64_t>(rewrite));
+}
+
 // Of all backends that serve the target; nothing where one of them wants every graph proposed to it anew.
 std::optional<std::string> circumstances_of(Target const& target, plan::Settings const& settings,
                                             plan::Backends const& backends) {
     plan::BlobWriter all;
+    write(settings, all);
     for (plan::Backend const* const backend : backends) {
         if (!backend->serves(target)) continue;
         auto const circumstances = backend->circumstances(target, settings);

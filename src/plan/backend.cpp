@@ -33,6 +33,10 @@ Result<std::shared_ptr<Engine>> Proposal::engine(std::int64_t number, KnobChoice
     return engines_[static_cast<std::size_t>(number)];
 }
 
+Result<std::shared_ptr<Executable const>> Backend::join(rewrite::Joint const&, Target const&) const {
+    return error_t(error_code_t::GRAPH_NOT_SUPPORTED, std::string(name()) + " does not join partial results");
+}
+
 Result<Loaded> Backend::load(PlanningInput const& input, Stored const& stored) const {
     auto proposal = propose(input);
     if (proposal.is_bad()) return proposal.error();

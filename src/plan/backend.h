@@ -7,6 +7,7 @@
 #include "plan/pack.h"
 #include "plan/settings.h"
 #include "plan/stopwatch.h"
+#include "rewrite/program.h"
 
 #include <cudnn_frontend/target.h>
 
@@ -26,6 +27,8 @@ namespace cudnn_frontend::plan {
 using Queue = void*;
 // Records work in place of running it: a CUDA graph.
 using Recording = void*;
+// Where a queue's work goes, for whoever adds to it what the queue itself does not take: a CUDA stream.
+using Stream = void*;
 
 using KnobChoices = std::vector<std::pair<KnobType_t, std::int64_t>>;
 
@@ -53,6 +56,7 @@ struct Launch {
     Queue queue = nullptr;
     std::span<void* const> pointers;  // one for each slot of the proposal's layout, in order
     void* workspace = nullptr;        // workspace_size() bytes
+    Stream stream = nullptr;          // the queue's, in programs
 };
 
 // What an engine builds. Immutable: many threads may run it at once.
@@ -63,6 +67,7 @@ class Executable {
     virtual std::int64_t workspace_size() const = 0;
     // An error if it cannot run on that queue, found before the pack is checked.
     virtual error_t check_queue(Queue) const { return {}; }
+    virtual Result<Stream> stream(Queue) const { return Stream(nullptr); }
     virtual error_t launch(Launch const& launch) const = 0;
     // Adds the work to an empty recording, or updates the addresses in one that has it.
     virtual error_t capture(Launch const& launch, Recording recording) const;
@@ -138,6 +143,8 @@ class Backend {
     virtual bool serves(Target const& target) const = 0;
     // An error if the backend cannot run the graph.
     virtual Result<std::shared_ptr<Proposal const>> propose(PlanningInput const& input) const = 0;
+    // What joins the partial results of a program: its launches get a pointer for each of places_of(), and the stream.
+    virtual Result<std::shared_ptr<Executable const>> join(rewrite::Joint const& joint, Target const& target) const;
     // All that a proposal depends on beside the graph: it serves a graph that is built again where this is equal.
     // Nothing where a proposal is good for one graph alone.
     virtual std::optional<std::string> circumstances(Target const&, Settings const&) const { return std::nullopt; }

@@ -23,6 +23,7 @@ class Plan {
     Plan(std::shared_ptr<Proposal const> proposal, EngineInfo info, std::shared_ptr<Executable const> executable);
 
     EngineInfo const& info() const { return info_; }
+    std::shared_ptr<Executable const> const& executable() const { return executable_; }
     std::int64_t workspace_size() const { return executable_->workspace_size(); }
     std::vector<Slot> const& slots() const { return proposal_->layout().slots; }
 

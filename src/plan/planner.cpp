@@ -3,6 +3,7 @@
 #include "core/guard.h"
 #include "core/threads.h"
 #include "plan/filters.h"
+#include "plan/programs.h"
 
 #include <algorithm>
 #include <thread>
@@ -55,26 +56,31 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
         if (proposal.is_good()) proposals.push_back(std::move(proposal).value());
         else add_error(refusals, *backend, proposal.error());
     }
-    if (!proposals.empty()) return std::make_shared<Planner>(std::move(proposals), Candidates());
-    if (refusals.is_bad()) return refusals;
-    return no_backend(input.target);
+    if (proposals.empty()) return refusals.is_bad() ? refusals : no_backend(input.target);
+    add_programs(input, backends, proposals);
+    return std::make_shared<Planner>(std::move(proposals), Candidates());
+}
+
+static Result<std::shared_ptr<Planner>> planner_of(Loaded loaded) {
+    auto candidate = std::make_shared<Candidate>(loaded.proposal, std::move(loaded.engine));
+    auto planner = std::make_shared<Planner>(Planner::Proposals{std::move(loaded.proposal)},
+                                             Planner::Candidates{std::move(candidate)});
+    SDPA_GRAPH_TRY(planner->build_at(0));
+    return planner;
 }
 
 Result<std::shared_ptr<Planner>> Planner::load(PlanningInput const& input, Backends const& backends,
                                                Stored const& stored) {
+    if (is_program(stored)) {
+        auto loaded = load_program(input, backends, stored);
+        return loaded.is_good() ? planner_of(std::move(loaded).value()) : loaded.error();
+    }
     error_t refusals;
     for (Backend const* const backend : backends) {
         if (!backend->serves(input.target)) continue;
         auto loaded = backend->load(input, stored);
-        if (loaded.is_bad()) {
-            add_error(refusals, *backend, loaded.error());
-            continue;
-        }
-        auto const& [proposal, engine] = loaded.value();
-        auto planner =
-            std::make_shared<Planner>(Proposals{proposal}, Candidates{std::make_shared<Candidate>(proposal, engine)});
-        SDPA_GRAPH_TRY(planner->build_at(0));
-        return planner;
+        if (loaded.is_good()) return planner_of(std::move(loaded).value());
+        add_error(refusals, *backend, loaded.error());
     }
     if (refusals.is_bad()) return refusals;
     return no_backend(input.target);
@@ -117,15 +123,19 @@ Result<std::int64_t> Planner::engine_count() const {
     return all;
 }
 
-// A number out of range goes to the last proposal, whose error says what numbers there are.
+// A number out of range goes to the last proposal with numbers, whose error says what numbers there are.
 Result<Planner::Numbered> Planner::find_engine(std::int64_t engine) const {
     std::int64_t number = engine;
+    Numbered last{nullptr, engine};
     for (auto const& proposal : proposals_) {
         auto const count = proposal->engine_count();
         if (count.is_bad()) return count.error();
-        if (number < count.value() || proposal == proposals_.back()) return Numbered{proposal, number};
+        if (count.value() == 0) continue;
+        last = {proposal, number};
+        if (number < count.value()) return last;
         number -= count.value();
     }
+    if (last.proposal) return last;
     return error_t(error_code_t::INVALID_VALUE, "there is no engine " + std::to_string(engine));
 }
 

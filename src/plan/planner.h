@@ -34,6 +34,9 @@ class Planner {
     // Shares the plans, but has its own choice of one.
     std::shared_ptr<Planner> copy() const;
 
+    // What packs of the graph are checked against.
+    PackLayout const& layout() const { return proposals_.front()->layout(); }
+
     // Engines by number: those of the first proposal, then those of the next.
     Result<std::int64_t> engine_count() const;
     Result<std::vector<Knob>> knobs_of_engine(std::int64_t engine) const;

@@ -1,6 +1,8 @@
 // The user's settings for plans: filters of engines, and the device.
 #pragma once
 
+#include "rewrite/offers.h"
+
 #include <cudnn_frontend/planning.h>
 #include <cudnn_frontend/types.h>
 
@@ -28,6 +30,8 @@ struct Settings {
     bool dynamic_shapes = false;
     bool override_shapes = false;
     std::shared_ptr<KernelCache> kernel_cache;
+    rewrite::Wishes rewrites;
+    bool slices_for_workspace = false;  // rather than exceed the filter's limit
 };
 
 }  // namespace cudnn_frontend::plan

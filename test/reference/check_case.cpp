@@ -226,19 +226,23 @@ oracle::Precision precision_of(AttentionCase const& c, Rig const& rig) {
     bool const is_on_host = rig.target.kind() == Target::Kind::REFERENCE || rig.target.kind() == Target::Kind::CPU;
     // FP8 attention is interpreted on both.
     bool const is_reference = is_fp8(c.type) ? is_on_host : rig.target.kind() == Target::Kind::REFERENCE;
-    double const unit = is_reference ? oracle::Precision::kDouble : oracle::Precision::kSingle;
+    double const unit = is_reference && !rig.joins_parts ? oracle::Precision::kDouble : oracle::Precision::kSingle;
     bool const rounds_rows = !is_on_host && (c.logit_max || c.score_sum_exp);
     double const row_unit = rounds_rows ? oracle::Precision::kSingle : 0.0;
     oracle::Precision precision{unit, is_fp8(c.type) ? DataType_t::FLOAT : c.result_type, c.bias_type};
     precision.row_unit = row_unit;
     if (c.stats_use_log2) precision.stats_unit = oracle::Precision::kSingle;
+    if (rig.joins_parts) {
+        precision.factor_unit = precision.gradient_unit = roundoff_of(c.result_type).unit;
+        precision.stats_unit = oracle::Precision::kSingle;
+    }
     if (!rig.rounds_factors) return precision;
     Factors const factors = make_factors(c);
     Roundoff const probability = roundoff_of(c.type);
     Roundoff const gradient = roundoff_of(is_fp8(c.type) ? c.type_of_gradients() : c.type);
     if (is_fp8(c.type)) precision.product_unit = 0x1p-12;  // Hopper's tensor cores keep 14 bits of the largest term
-    precision.factor_unit = probability.unit;
-    precision.gradient_unit = gradient.unit;
+    precision.factor_unit += probability.unit;
+    precision.gradient_unit += gradient.unit;
     precision.factor_floor = probability.floor / factor_of(factors.scale_s);
     precision.gradient_floor = gradient.floor / factor_of(factors.scale_d_p);
     return precision;

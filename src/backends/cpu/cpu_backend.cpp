@@ -1,5 +1,6 @@
 #include "cpu/cpu_backend.h"
 
+#include "cpu/join.h"
 #include "cpu/program.h"
 #include "expand/expand.h"
 
@@ -90,6 +91,10 @@ class HostBackend final : public plan::Backend {
         auto executable = std::make_shared<HostExecutable>(std::move(program).value(), layout);
         auto engine = std::make_shared<HostEngine>(to_string(input.target.kind()), std::move(executable));
         return std::make_shared<plan::Proposal const>(layout, plan::Engines{std::move(engine)});
+    }
+
+    Result<std::shared_ptr<plan::Executable const>> join(rewrite::Joint const& joint, Target const&) const override {
+        return cpu::join(joint);
     }
 
     // Settings that it refuses come to propose() each time.

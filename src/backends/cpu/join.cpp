@@ -1,0 +1,117 @@
+#include "cpu/join.h"
+
+#include "core/data_type.h"
+#include "cpu/tensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cudnn_frontend::cpu {
+namespace {
+
+using rewrite::View;
+
+Extents extents(core::Dims const& list) {
+    Extents all{};
+    std::ranges::copy(list, all.begin());
+    return all;
+}
+
+// Strides without those of the parts, which come first.
+Extents strides_of_part(View const& parts) { return extents(core::Dims(parts.stride.begin() + 1, parts.stride.end())); }
+
+class SumExecutable final : public plan::Executable {
+   public:
+    explicit SumExecutable(rewrite::Sum sum) : sum_(std::move(sum)) {}
+
+    std::int64_t workspace_size() const override { return 0; }
+
+    error_t launch(plan::Launch const& launch) const override {
+        View const& terms = sum_.terms;
+        View const& result = sum_.result;
+        Walk<2> walk(result.dim.size(), extents(result.dim), {extents(result.stride), strides_of_part(terms)});
+        do {
+            double sum = sum_.accumulates ? core::load(result.type, launch.pointers[1], walk.offset(0)) : 0.0;
+            for (std::int64_t part = 0; part < terms.dim[0]; ++part) {
+                sum += core::load(terms.type, launch.pointers[0], walk.offset(1) + part * terms.stride[0]);
+            }
+            core::store(result.type, launch.pointers[1], walk.offset(0), sum);
+        } while (walk.next());
+        return {};
+    }
+
+    Result<std::string> serialize() const override { return std::string(); }
+
+   private:
+    rewrite::Sum sum_;
+};
+
+class MergeExecutable final : public plan::Executable {
+   public:
+    explicit MergeExecutable(rewrite::Merge merge) : merge_(std::move(merge)) {}
+
+    std::int64_t workspace_size() const override { return 0; }
+
+    error_t launch(plan::Launch const& launch) const override {
+        View const& o = merge_.o;
+        Extents rows = extents(o.dim);
+        rows[o.dim.size() - 1] = 1;
+        Extents const stats = merge_.stats ? extents(merge_.stats->stride) : Extents{};
+        Walk<4> walk(
+            o.dim.size(), rows,
+            {extents(o.stride), stats, strides_of_part(merge_.partial_o), strides_of_part(merge_.partial_stats)});
+        std::vector<double> weights(static_cast<std::size_t>(merge_.partial_o.dim[0]));
+        do {
+            double const total = weigh(launch, walk.offset(3), weights);
+            if (merge_.stats) core::store(merge_.stats->type, launch.pointers[3], walk.offset(1), total);
+            merge_row(launch, walk.offset(0), walk.offset(2), weights);
+        } while (walk.next());
+        return {};
+    }
+
+    Result<std::string> serialize() const override { return std::string(); }
+
+   private:
+    // The factor of each part's row; returns the log-sum-exp over all parts.
+    double weigh(plan::Launch const& launch, std::int64_t row, std::vector<double>& weights) const {
+        View const& stats = merge_.partial_stats;
+        double greatest = -std::numeric_limits<double>::infinity(), sum = 0.0;
+        for (std::size_t part = 0; part < weights.size(); ++part) {
+            weights[part] =
+                core::load(stats.type, launch.pointers[1], row + static_cast<std::int64_t>(part) * stats.stride[0]);
+            greatest = std::isnan(weights[part]) ? weights[part] : std::max(greatest, weights[part]);
+        }
+        bool const is_empty = greatest == -std::numeric_limits<double>::infinity();
+        for (double& weight : weights) sum += weight = is_empty ? 0.0 : std::exp(weight - greatest);
+        for (double& weight : weights) weight = is_empty ? 0.0 : weight / sum;
+        return is_empty ? greatest : greatest + std::log(sum);
+    }
+
+    // What a part without keys of the row holds is not read.
+    void merge_row(plan::Launch const& launch, std::int64_t to, std::int64_t from,
+                   std::vector<double> const& weights) const {
+        View const& o = merge_.o;
+        View const& parts = merge_.partial_o;
+        for (std::int64_t column = 0; column < o.dim.back(); ++column) {
+            double sum = 0.0;
+            for (std::size_t part = 0; part < weights.size(); ++part) {
+                if (weights[part] == 0.0) continue;
+                std::int64_t const at = from + static_cast<std::int64_t>(part) * parts.stride[0];
+                sum += weights[part] * core::load(parts.type, launch.pointers[0], at + column * parts.stride.back());
+            }
+            core::store(o.type, launch.pointers[2], to + column * o.stride.back(), sum);
+        }
+    }
+
+    rewrite::Merge merge_;
+};
+
+}  // namespace
+
+std::shared_ptr<plan::Executable const> join(rewrite::Joint const& joint) {
+    if (auto const* sum = std::get_if<rewrite::Sum>(&joint)) return std::make_shared<SumExecutable>(*sum);
+    return std::make_shared<MergeExecutable>(std::get<rewrite::Merge>(joint));
+}
+
+}  // namespace cudnn_frontend::cpu

@@ -1,0 +1,47 @@
+// A program as an engine: its attentions are planned like any graph, and what joins them comes from a backend too.
+#pragma once
+
+#include "plan/planner.h"
+#include "rewrite/program.h"
+
+namespace cudnn_frontend::plan {
+
+class ProgramEngine final : public Engine {
+   public:
+    static constexpr char const* kPrefix = "program ";  // of names
+
+    // Proposes the program's attentions to the backends. `whole` is what the graph as given was planned for.
+    static Result<std::shared_ptr<Engine>> propose(rewrite::Program program, PlanningInput const& whole,
+                                                   PackLayout const& layout, Backends const& backends,
+                                                   std::vector<HeurMode_t> const& modes);
+    // Loads them from what ProgramExecutable::serialize() wrote.
+    static Result<std::shared_ptr<Engine>> load(rewrite::Program program, PlanningInput const& whole,
+                                                PackLayout const& layout, Backends const& backends,
+                                                std::vector<Stored> const& attends);
+
+    EngineInfo const& info() const override { return info_; }
+    std::string reason_against() const override { return {}; }
+    Result<std::shared_ptr<Executable const>> build() override;
+
+   private:
+    using Planners = std::vector<std::shared_ptr<Planner>>;
+
+    ProgramEngine(rewrite::Program program, PlanningInput const& whole, PackLayout const& layout,
+                  Backends const& backends, Planners planners);
+
+    void describe();
+    // Index in planners_ of each graph that steps attend to, in the order in which the steps first name them.
+    static std::vector<nodes::ValidatedGraph const*> graphs_of(rewrite::Program const& program);
+
+    class Assembly;
+
+    rewrite::Program program_;
+    nodes::GraphSpec const graph_;
+    Target target_;
+    PackLayout layout_;
+    Backends const& backends_;
+    Planners planners_;  // one for each of graphs_of()
+    EngineInfo info_;
+};
+
+}  // namespace cudnn_frontend::plan

@@ -1,0 +1,62 @@
+#include "plan/programs.h"
+
+#include "core/logging.h"
+#include "plan/program_engine.h"
+#include "plan/program_executable.h"
+
+#include <cudnn_frontend/logging.h>
+
+namespace cudnn_frontend::plan {
+
+Result<Engines> ProgramProposal::engines(std::vector<HeurMode_t> const& modes) const {
+    Engines engines;
+    error_t refusals;
+    for (rewrite::Program const& program : programs_) {
+        auto engine = ProgramEngine::propose(program, input_->input(), layout(), backends_, modes);
+        if (engine.is_good()) engines.push_back(std::move(engine).value());
+        else if (refusals.is_good()) refusals = engine.error();
+    }
+    if (engines.empty() && refusals.is_bad()) return refusals;
+    return engines;
+}
+
+static void log_reasons(PlanningInput const& input, std::vector<std::string> const& reasons) {
+    if (!isLoggingEnabled()) return;
+    for (std::string const& reason : reasons) core::log_line("graph '" + input.graph.spec().name + "': " + reason);
+}
+
+void add_programs(PlanningInput const& input, Backends const& backends, Planner::Proposals& proposals) {
+    Settings const& settings = input.settings;
+    rewrite::Offers offers = rewrite::offers_for(input.graph, settings.rewrites, settings.slices_for_workspace);
+    log_reasons(input, offers.reasons);
+    if (offers.preferred.empty() && offers.spare.empty()) return;
+    auto const kept = std::make_shared<KeptInput const>(input);
+    auto const layout = std::make_shared<PackLayout const>(proposals.front()->layout());
+    auto const proposal_of = [&](std::vector<rewrite::Program>& programs) {
+        return std::make_shared<ProgramProposal const>(layout, kept, backends, std::move(programs));
+    };
+    if (!offers.preferred.empty()) proposals.insert(proposals.begin(), proposal_of(offers.preferred));
+    if (!offers.spare.empty()) proposals.push_back(proposal_of(offers.spare));
+}
+
+bool is_program(Stored const& stored) { return stored.engine.starts_with(ProgramEngine::kPrefix); }
+
+Result<Loaded> load_program(PlanningInput const& input, Backends const& backends, Stored const& stored) {
+    auto read = read_stored_program(stored.bytes);
+    if (read.is_bad()) return read.error();
+    auto program = rewrite::program_named(input.graph, read.value().program);
+    if (program.is_bad()) return program.error();
+    KeptInput as_given(input);
+    as_given.settings.rewrites.policy = RewritePolicy_t::OFF;
+    as_given.settings.rewrites.listed.reset();
+    auto const planner = Planner::propose(as_given.input(), backends);
+    if (planner.is_bad()) return planner.error();
+    auto const layout = std::make_shared<PackLayout const>(planner.value()->layout());
+    auto engine = ProgramEngine::load(std::move(program).value(), input, *layout, backends, read.value().attends);
+    if (engine.is_bad()) return engine.error();
+    auto proposal = std::make_shared<ProgramProposal const>(
+        layout, std::make_shared<KeptInput const>(std::move(as_given)), backends, std::vector<rewrite::Program>());
+    return Loaded{std::move(proposal), std::move(engine).value()};
+}
+
+}  // namespace cudnn_frontend::plan

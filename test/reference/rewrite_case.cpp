@@ -1,0 +1,84 @@
+#include "reference/rewrite_case.h"
+
+#include "support/random.h"
+
+#include <cmath>
+
+namespace sdpa_test {
+namespace {
+
+constexpr std::uint64_t kSeed = 20261123;
+
+AttentionCase plain_case(std::uint64_t index, Random& random) {
+    constexpr Layout kLayouts[] = {Layout::BHSD, Layout::BSHD, Layout::SBHD, Layout::Packed, Layout::Gaps};
+    constexpr DataType_t kTypes[] = {DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16};
+    constexpr std::int64_t kHeadDims[] = {8, 16, 32, 64};
+    constexpr Scale kScales[] = {Scale::None, Scale::Number, Scale::Embedded, Scale::ByValue, Scale::Device};
+    AttentionCase c;
+    c.seed = index + 1;
+    c.type = c.result_type = random.pick(kTypes);
+    c.input_layout = random.pick(kLayouts);
+    c.output_layout = random.pick(kLayouts);
+    c.d_qk = random.pick(kHeadDims);
+    c.d_v = random.chance(0.7) ? c.d_qk : random.pick(kHeadDims);
+    c.b = random.between(1, 3);
+    c.h_k = c.h_v = random.chance(0.4) ? 1 : random.between(2, 3);
+    c.h_q = c.h_k * random.between(1, 4);
+    c.scale = random.pick(kScales);
+    c.scale_value = static_cast<float>(random.real(0.5, 2.0) / std::sqrt(static_cast<double>(c.d_qk)));
+    c.explicit_uids = random.chance(0.5);
+    c.deterministic = random.chance(0.3);
+    return c;
+}
+
+}  // namespace
+
+AttentionCase few_queries_case(std::uint64_t index) {
+    Random random(kSeed + index);
+    AttentionCase c = plain_case(index, random);
+    c.s_q = random.chance(0.3) ? 1 : random.between(2, 12);
+    c.s_kv = random.chance(0.5) ? 256 * random.between(1, 4) : random.between(c.s_q + 1, 1100);
+    c.generate_stats = random.chance(0.6);
+    if (random.chance(0.5)) c.right = 0, c.alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    return c;
+}
+
+AttentionCase bands_case(std::uint64_t index) {
+    Random random(kSeed + index);
+    AttentionCase c = plain_case(index, random);
+    c.s_kv = random.between(8, 90);
+    c.s_q = random.chance(0.5) ? c.s_kv : random.between(1, c.s_kv);
+    bool const is_at_end = random.chance(0.5);
+    if (is_at_end) c.alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    std::int64_t const shift = is_at_end ? c.s_kv - c.s_q : 0;
+    std::int64_t const least = shift > 0 ? 0 : 1, most = c.s_kv - 1 - shift;
+    if (least > most) c.s_q = c.s_kv;
+    c.right = static_cast<int>(random.between(least, std::max(least, std::min<std::int64_t>(most, 24))));
+    c.left = static_cast<int>(random.between(1, 30));
+    return c;
+}
+
+AttentionCase slices_case(std::uint64_t index) {
+    Random random(kSeed + index);
+    AttentionCase c = plain_case(index, random);
+    c.h_q = c.h_k * random.between(2, 4);
+    c.s_q = random.between(1, 40);
+    c.s_kv = random.between(1, 40);
+    if (random.chance(0.4)) c.right = 0;
+    if (random.chance(0.4)) {
+        c.bias = Index4{c.b, c.h_q, c.s_q, c.s_kv};
+        c.bias_type = c.type;
+        c.d_bias = random.chance(0.7);
+        if (!c.d_bias && random.chance(0.5)) (*c.bias)[random.chance(0.5) ? 0 : 1] = 1;
+    }
+    if (random.chance(0.3)) {
+        c.len_q.emplace(), c.len_kv.emplace();
+        for (std::int64_t b = 0; b < c.b; ++b) {
+            c.len_q->push_back(random.between(0, c.s_q));
+            c.len_kv->push_back(random.between(0, c.s_kv));
+        }
+    }
+    return c;
+}
+
+}  // namespace sdpa_test

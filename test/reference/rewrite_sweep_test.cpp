@@ -1,0 +1,60 @@
+// Graphs that are rewritten as programs against the oracle, over random shapes, layouts and data types.
+#include "reference/check_case.h"
+#include "reference/rewrite_case.h"
+#include "support/catch.h"
+
+namespace {
+
+using cudnn_frontend::Rewrite_t;
+using sdpa_test::AttentionCase;
+using sdpa_test::Rig;
+using sdpa_test::Session;
+using sdpa_test::Target;
+
+constexpr std::uint64_t kCases = 1000;
+
+// Checks the case, and returns whether a program ran.
+bool check(AttentionCase const& c, Rewrite_t rewrite, Target const& target) {
+    bool ran_program = false;
+    Rig rig(target);
+    rig.joins_parts = true;
+    rig.prepare = [&](cudnn_frontend::graph::Graph& graph) {
+        graph.set_rewrites({rewrite});
+        if (rewrite == Rewrite_t::SLICES && c.seed % 2 == 0) graph.deselect_engines({"slices(2)"});
+    };
+    rig.execute = [&](Session const& session) {
+        std::string name;
+        CHECK(session.graph().get_plan_name(name).get_message() == "");
+        ran_program = ran_program || name.starts_with("program ");
+        return session.execute();
+    };
+    std::string const faults = sdpa_test::check_case(c, rig).faults();
+    INFO("case: " << sdpa_test::describe(c));
+    INFO("target: " << cudnn_frontend::to_string(target.kind()));
+    CHECK(faults == "");
+    return ran_program;
+}
+
+void sweep(Rewrite_t rewrite, AttentionCase (*make)(std::uint64_t)) {
+    std::uint64_t programs = 0;
+    for (std::uint64_t index = 0; index < kCases; ++index) {
+        INFO("case " << index);
+        bool const on_reference = index % 4 == 0;
+        programs += check(make(index), rewrite, on_reference ? Target::reference() : Target::cpu(1)) ? 1 : 0;
+    }
+    CHECK(programs >= kCases * 9 / 10);
+}
+
+}  // namespace
+
+TEST_CASE("few queries: forward attention in splits of the keys is that of the definition") {
+    sweep(Rewrite_t::FEW_QUERIES, sdpa_test::few_queries_case);
+}
+
+TEST_CASE("bands: backward of windows in shifted parts is that of the definition") {
+    sweep(Rewrite_t::BANDS, sdpa_test::bands_case);
+}
+
+TEST_CASE("slices: backward by heads and batch entries is that of the definition") {
+    sweep(Rewrite_t::SLICES, sdpa_test::slices_case);
+}
