@@ -1,0 +1,60 @@
+// A CUDA kernel of this library's own, compiled for one device and ready for tensors of one shape.
+#pragma once
+
+#include "core/dims.h"
+#include "core/result.h"
+#include "cuda/device_facts.h"
+
+#include <cudnn_frontend/types.h>
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace cudnn_frontend::kernels {
+
+using cuda::DeviceFacts;
+
+// How many dims a problem may have, apart from the parts.
+inline constexpr std::size_t kMaxDims = 6;
+
+// A tensor in the GPU's memory. Strides count elements, and may be any that are not negative.
+struct Operand {
+    DataType_t type = DataType_t::NOT_SET;  // BFLOAT16, HALF or FLOAT
+    core::Dims dims, strides;
+};
+
+// One address for each operand of the problem, in the order in which its struct has them. The address may be any
+// multiple of the element's size; multiples of 16 bytes are fastest.
+using Pointers = std::span<void* const>;
+
+// Immutable: many threads may launch it at once, on streams of the device's.
+class Kernel {
+   public:
+    virtual ~Kernel() = default;
+
+    // Enqueues the work. May be called while the stream is captured, if load() was called before.
+    virtual error_t launch(CUstream stream, Pointers pointers) const = 0;
+
+    // The work as a node of a CUDA graph; update() binds the node to other pointers, in its graph or in an instance of
+    // it.
+    virtual Result<CUgraphNode> add_node(CUgraph graph, std::span<CUgraphNode const> after,
+                                         Pointers pointers) const = 0;
+    virtual error_t update_node(CUgraphNode node, Pointers pointers) const = 0;
+    virtual error_t update_node(CUgraphNode node, CUgraphExec instance, Pointers pointers) const = 0;
+
+    // Loads into the thread's current context what the first launch would load.
+    virtual error_t load() const = 0;
+
+    // The compiled code, from which load_merge() and its like make the kernel again without a compiler.
+    virtual std::string serialize() const = 0;
+};
+using KernelPointer = std::shared_ptr<Kernel const>;
+
+// An error if kernels cannot be compiled here: NVRTC is missing. What needs one is then not offered. Opens NVRTC.
+error_t check_compiler();
+
+}  // namespace cudnn_frontend::kernels

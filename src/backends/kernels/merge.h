@@ -1,0 +1,26 @@
+// Merges attention over parts of the keys into attention over all of them.
+#pragma once
+
+#include "kernels/kernel.h"
+
+#include <optional>
+#include <string_view>
+
+namespace cudnn_frontend::kernels {
+
+// With L_i a row's log-sum-exp over the keys of part i, natural, and O_i its output:
+//   stats = ln(sum over i of exp(L_i)),   o = sum over i of exp(L_i - stats) * O_i
+// computed in fp32. A part with L_i = -inf saw no key of the row, and what its O_i holds does not matter. A row that no
+// part saw gets o = 0 and stats = -inf.
+struct MergeProblem {
+    Operand partial_o;             // {parts, ..., columns}, up to kMaxDims after the parts: such as batch, heads, rows
+    Operand partial_stats;         // {parts, ..., 1}, FLOAT
+    Operand o;                     // {..., columns}
+    std::optional<Operand> stats;  // {..., 1}, FLOAT
+};
+
+Result<KernelPointer> compile_merge(MergeProblem const& problem, DeviceFacts const& device);
+// From Kernel::serialize() for the same problem and device.
+Result<KernelPointer> load_merge(MergeProblem const& problem, DeviceFacts const& device, std::string_view stored);
+
+}  // namespace cudnn_frontend::kernels
