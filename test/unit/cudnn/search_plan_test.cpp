@@ -1,4 +1,4 @@
-#include "cudnn/library/search_plan.h"
+#include "cudnn/library/library.h"
 
 #include "own_process.h"
 #include "support/catch.h"
@@ -39,7 +39,7 @@ TEST_CASE("a chosen file or folder is the only place") {
     TemporaryFolder const folder;
     std::string const file = folder.add("libcudnn.so.9");
     for (std::string const& chosen : {file, folder.path}) {
-        auto const plan = cudnn::make_search_plan({chosen, {"/a"}, {"/b"}, {"/c"}});
+        auto const plan = cudnn::make_search_plan({{chosen, "SDPA_GRAPH_CUDNN_PATH"}, {"/a"}, {"/b"}, {"/c"}});
         CHECK(plan.files == std::vector<std::string>{file});
         CHECK_FALSE(plan.use_loaded);
         CHECK(plan.chosen_by == "SDPA_GRAPH_CUDNN_PATH");
@@ -47,7 +47,7 @@ TEST_CASE("a chosen file or folder is the only place") {
 }
 
 TEST_CASE("a chosen name without a slash is a file of the working folder, not of the loader's") {
-    auto const plan = cudnn::make_search_plan({"libcudnn.so.9", {}, {}, {}});
+    auto const plan = cudnn::make_search_plan({{"libcudnn.so.9", "SDPA_GRAPH_CUDNN_PATH"}, {}, {}, {}});
     CHECK(plan.files == std::vector<std::string>{(fs::current_path() / "libcudnn.so.9").string()});
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("places come in order: installation, Python packages, toolkit, system"
     };
     std::string const& root = folder.path;
     auto const plan = cudnn::make_search_plan(
-        {"", {root + "/absent", root + "/cudnn"}, {root + "/venv", root + "/usr", root + "/venv"}, {root + "/cuda"}});
+        {{}, {root + "/absent", root + "/cudnn"}, {root + "/venv", root + "/usr", root + "/venv"}, {root + "/cuda"}});
     CHECK(plan.files == expected);
     CHECK(plan.use_loaded);
     CHECK(plan.chosen_by.empty());
@@ -78,14 +78,14 @@ TEST_CASE("a conda environment has libraries in its lib folder, another prefix o
     std::string const conda = folder.add("conda/lib/libcudnn.so.9");
     folder.add("conda/conda-meta/history");
     folder.add("venv/lib/libcudnn.so.9");
-    auto const plan = cudnn::make_search_plan({"", {}, {folder.path + "/venv", folder.path + "/conda"}, {}});
+    auto const plan = cudnn::make_search_plan({{}, {}, {folder.path + "/venv", folder.path + "/conda"}, {}});
     CHECK(plan.files == std::vector<std::string>{conda, "libcudnn.so.9"});
 }
 
 TEST_CASE("folders that cannot be read are passed over") {
     TemporaryFolder const folder;
     folder.add("venv/lib");  // a file where a folder is expected
-    auto const plan = cudnn::make_search_plan({"", {}, {folder.path + "/venv", "/nowhere"}, {}});
+    auto const plan = cudnn::make_search_plan({{}, {}, {folder.path + "/venv", "/nowhere"}, {}});
     CHECK(plan.files == std::vector<std::string>{"libcudnn.so.9"});
 }
 
@@ -97,9 +97,9 @@ TEST_CASE("the environment's folders come before the usual ones, and an empty va
               setenv("VIRTUAL_ENV", "/venv", 1);
               setenv("CONDA_PREFIX", "/conda", 1);
               setenv("HOME", "/home", 1);
-              auto const folders = cudnn::default_search_folders();
-              std::string text = "chosen " + folders.chosen + ";";
-              for (auto const& prefix : folders.cudnn) text += " " + prefix;
+              auto const folders = cudnn::search_folders();
+              std::string text = "chosen " + folders.chosen.path + ";";
+              for (auto const& prefix : folders.installations) text += " " + prefix;
               for (std::size_t i = 0; i < 5; ++i) text += " " + folders.python.at(i);
               for (auto const& prefix : folders.toolkit) text += " " + prefix;
               return text;

@@ -1,5 +1,6 @@
 #include "cudnn/library/library.h"
 
+#include "core/environment.h"
 #include "cuda/shared_object.h"
 #include "cudnn/library/library_parts.h"
 #include "cudnn/library/status.h"
@@ -78,7 +79,7 @@ bool is_there(std::string const& file) {
 }
 
 // The first file of the search plan that can be opened.
-cuda::SharedObject open_first(SearchPlan const& plan, std::vector<Attempt>& attempts) {
+cuda::SharedObject open_first(cuda::SearchPlan const& plan, std::vector<Attempt>& attempts) {
     if (plan.use_loaded) {
         if (cuda::SharedObject object = cuda::loaded_object(kLibraryName)) {
             attempts.push_back({object.path(), "", true, true});
@@ -102,7 +103,7 @@ std::string tried(std::vector<Attempt> const& attempts) {
     return text.empty() ? "there was no place to look" : text;
 }
 
-std::string advice(SearchPlan const& plan, bool was_loaded) {
+std::string advice(cuda::SearchPlan const& plan, bool was_loaded) {
     if (was_loaded) return "the program loads this library itself: give it cuDNN " + oldest_version() + " or newer";
     if (!plan.chosen_by.empty()) {
         return plan.chosen_by + " chose this library: correct it, or unset it to search the usual places";
@@ -118,7 +119,18 @@ error_t unusable(std::string const& problem, std::string const& what_to_do) {
 
 }  // namespace
 
-Library open_library(SearchPlan const& plan) {
+cuda::SearchFolders search_folders() {
+    cuda::SearchFolders folders = cuda::usual_folders();
+    folders.chosen = {core::environment::chosen_cudnn(), "SDPA_GRAPH_CUDNN_PATH"};
+    folders.installations = core::environment::cudnn_folders();
+    return folders;
+}
+
+cuda::SearchPlan make_search_plan(cuda::SearchFolders const& folders) {
+    return cuda::make_search_plan({kLibraryName, "nvidia/cudnn/lib"}, folders);
+}
+
+Library open_library(cuda::SearchPlan const& plan) {
     Library library;
     std::vector<Attempt>& attempts = library.report.attempts;
     cuda::SharedObject const object = open_first(plan, attempts);
@@ -139,7 +151,7 @@ Library open_library(SearchPlan const& plan) {
 
 Library const& library() {
     // Never destroyed: static objects with descriptors may outlive the static objects of this file.
-    static Library const& opened = *new Library(open_library(default_search_plan()));
+    static Library const& opened = *new Library(open_library(make_search_plan(search_folders())));
     return opened;
 }
 

@@ -2,14 +2,20 @@
 #pragma once
 
 #include "core/result.h"
+#include "cuda/search_plan.h"
 #include "cudnn/library/api.h"
-#include "cudnn/library/search_plan.h"
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
 namespace cudnn_frontend::cudnn {
+
+inline constexpr char const* kLibraryName = "libcudnn.so.9";
+
+// What the user chose, else the folders of the environment and the usual ones.
+cuda::SearchFolders search_folders();
+cuda::SearchPlan make_search_plan(cuda::SearchFolders const& folders);
 
 // One file that was tried.
 struct Attempt {
@@ -36,9 +42,9 @@ struct Library {
     LibraryReport report;
 };
 
-Library open_library(SearchPlan const& plan);
+Library open_library(cuda::SearchPlan const& plan);
 
-// Opens by the default search plan on the first call; later calls return the same result. Thread-safe.
+// Opens what is found in search_folders() on the first call; later calls return the same result. Thread-safe.
 Library const& library();
 
 // cuDNN opens and closes NVRTC for each plan that it compiles; this keeps it open from the first call on.

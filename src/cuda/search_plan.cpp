@@ -1,4 +1,4 @@
-#include "cudnn/library/search_plan.h"
+#include "cuda/search_plan.h"
 
 #include "core/environment.h"
 
@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-namespace cudnn_frontend::cudnn {
+namespace cudnn_frontend::cuda {
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,39 +53,37 @@ class FileList {
 };
 
 // An installation has its libraries in one of a few folders; if it has none of them, the report names the usual one.
-void add_installation(std::string const& prefix, FileList& files) {
+void add_installation(std::string const& prefix, LibraryName const& library, FileList& files) {
     for (char const* folder : {"/lib64/", "/lib/", "/targets/x86_64-linux/lib/", "/"}) {
-        if (is_there(prefix + folder + kLibraryName)) return files.add(prefix + folder + kLibraryName);
+        if (is_there(prefix + folder + library.file)) return files.add(prefix + folder + library.file);
     }
-    files.add(prefix + "/lib/" + kLibraryName);
+    files.add(prefix + "/lib/" + library.file);
 }
 
-void add_python_packages(std::string const& prefix, FileList& files) {
+void add_python_packages(std::string const& prefix, LibraryName const& library, FileList& files) {
     for (char const* libraries : {"/lib", "/lib64"}) {
         for (std::string const& python : folders_in(prefix + libraries, "python3")) {
-            for (char const* packages : {"/site-packages", "/dist-packages"}) {
-                files.add_if_there(python + packages + "/nvidia/cudnn/lib/" + kLibraryName);
+            for (char const* packages : {"/site-packages/", "/dist-packages/"}) {
+                files.add_if_there(python + packages + library.python_folder + "/" + library.file);
             }
         }
     }
     bool const is_conda = is_folder(prefix + "/conda-meta");
-    if (is_conda) files.add_if_there(prefix + "/lib/" + kLibraryName);
+    if (is_conda) files.add_if_there(prefix + "/lib/" + library.file);
 }
 
 // Absolute, since the loader searches for a name without a slash elsewhere.
-std::string chosen_file(std::string const& file_or_folder) {
+std::string chosen_file(std::string const& file_or_folder, LibraryName const& library) {
     std::error_code ignored;
     fs::path const path = fs::absolute(file_or_folder, ignored);
-    return (is_folder(path.string()) ? path / kLibraryName : path).string();
+    return (is_folder(path.string()) ? path / library.file : path).string();
 }
 
 }  // namespace
 
-SearchFolders default_search_folders() {
+SearchFolders usual_folders() {
     namespace environment = core::environment;
     SearchFolders folders;
-    folders.chosen = environment::chosen_cudnn();
-    folders.cudnn = environment::cudnn_folders();
     folders.python = environment::python_prefixes();
     if (std::string const home = environment::home(); !home.empty()) folders.python.push_back(home + "/.local");
     for (char const* prefix : {"/usr/local", "/usr"}) folders.python.emplace_back(prefix);
@@ -95,16 +93,15 @@ SearchFolders default_search_folders() {
     return folders;
 }
 
-SearchPlan make_search_plan(SearchFolders const& folders) {
-    if (!folders.chosen.empty()) return {false, {chosen_file(folders.chosen)}, "SDPA_GRAPH_CUDNN_PATH"};
+SearchPlan make_search_plan(LibraryName const& library, SearchFolders const& folders) {
+    Choice const& chosen = folders.chosen;
+    if (!chosen.path.empty()) return {false, {chosen_file(chosen.path, library)}, chosen.variable};
     FileList files;
-    for (std::string const& prefix : folders.cudnn) add_installation(prefix, files);
-    for (std::string const& prefix : folders.python) add_python_packages(prefix, files);
-    for (std::string const& prefix : folders.toolkit) add_installation(prefix, files);
-    files.add(kLibraryName);  // as the loader finds it: LD_LIBRARY_PATH, the system's folders
+    for (std::string const& prefix : folders.installations) add_installation(prefix, library, files);
+    for (std::string const& prefix : folders.python) add_python_packages(prefix, library, files);
+    for (std::string const& prefix : folders.toolkit) add_installation(prefix, library, files);
+    files.add(library.file);  // as the loader finds it: LD_LIBRARY_PATH, the system's folders
     return {true, files.take(), ""};
 }
 
-SearchPlan default_search_plan() { return make_search_plan(default_search_folders()); }
-
-}  // namespace cudnn_frontend::cudnn
+}  // namespace cudnn_frontend::cuda

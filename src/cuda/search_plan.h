@@ -1,0 +1,40 @@
+// Where to look for one of NVIDIA's libraries, apart from the driver's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::cuda {
+
+struct LibraryName {
+    std::string file;           // libcudnn.so.9
+    std::string python_folder;  // where NVIDIA's Python package has it, below site-packages: nvidia/cudnn/lib
+};
+
+// Files are tried in order. The first that can be opened is taken, even if it is unusable: another one would be a
+// second copy in the process.
+struct SearchPlan {
+    bool use_loaded = true;  // try a copy that the process has already loaded first
+    std::vector<std::string> files;
+    std::string chosen_by;  // the variable by which the user chose the only file; else empty
+};
+
+// What the user chose: a file or its folder. Nothing where the path is empty.
+struct Choice {
+    std::string path, variable;
+};
+
+// The folders from which a search plan is made. They need not exist.
+struct SearchFolders {
+    Choice chosen;
+    std::vector<std::string> installations;  // of this library alone
+    std::vector<std::string> python;         // prefixes of Python: pip packages, conda packages
+    std::vector<std::string> toolkit;        // installations of CUDA
+};
+
+// Of Python and CUDA: the environment's folders, then the usual ones.
+SearchFolders usual_folders();
+
+SearchPlan make_search_plan(LibraryName const& library, SearchFolders const& folders);
+
+}  // namespace cudnn_frontend::cuda
