@@ -40,6 +40,7 @@ std::vector<std::string> read_all(std::initializer_list<char const*> names) {
 }  // namespace
 
 std::string chosen_cudnn() { return read("SDPA_GRAPH_CUDNN_PATH"); }
+std::string chosen_nvrtc() { return read("SDPA_GRAPH_NVRTC_PATH"); }
 bool ignores_limits() { return is_on("SDPA_GRAPH_IGNORE_LIMITS"); }
 bool checks_indices() { return is_on("SDPA_GRAPH_CHECK_INDICES"); }
 std::size_t kept_graphs() { return read_number<std::size_t>("SDPA_GRAPH_KEPT_GRAPHS").value_or(64); }

@@ -11,6 +11,9 @@ namespace cudnn_frontend::core::environment {
 // SDPA_GRAPH_CUDNN_PATH: the only libcudnn to open, as a file or its folder. Empty where it is not set.
 std::string chosen_cudnn();
 
+// SDPA_GRAPH_NVRTC_PATH: the same for libnvrtc, by which this library compiles kernels of its own.
+std::string chosen_nvrtc();
+
 // SDPA_GRAPH_IGNORE_LIMITS: skips the table of limits, so that cuDNN gets every graph.
 bool ignores_limits();
 

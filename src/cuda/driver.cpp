@@ -8,14 +8,6 @@
 namespace cudnn_frontend::cuda {
 namespace {
 
-// Calls the driver, if there is one.
-template <class Call>
-error_t ask(char const* what, Call const& call) {
-    auto const found = driver();
-    if (found.is_bad()) return found.error();
-    return driver_error(*found.value(), call(*found.value()), what);
-}
-
 error_t make_event(CUevent& event) {
     return ask("making a CUDA event", [&](Driver const& cuda) { return cuda.create_event(&event, CU_EVENT_DEFAULT); });
 }

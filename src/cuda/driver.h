@@ -1,4 +1,5 @@
-// What this library uses the CUDA driver for: memory for tables, timing, and CUDA graphs. cuDNN does the rest.
+// What this library uses the CUDA driver for: memory for tables, timing, and CUDA graphs. Kernels are in module.h;
+// cuDNN does the rest.
 #pragma once
 
 #include "cuda/driver_table.h"

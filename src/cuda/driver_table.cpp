@@ -36,6 +36,14 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.create_graph, "cuGraphCreate");
     find(driver.graph_nodes, "cuGraphGetNodes");
     find(driver.destroy_graph, "cuGraphDestroy");
+    find(driver.load_library, "cuLibraryLoadData");
+    find(driver.unload_library, "cuLibraryUnload");
+    find(driver.find_kernel, "cuLibraryGetKernel");
+    find(driver.function_of_kernel, "cuKernelGetFunction");
+    find(driver.launch_kernel, "cuLaunchKernel");
+    find(driver.add_kernel_node, "cuGraphAddKernelNode_v2");
+    find(driver.set_kernel_node, "cuGraphKernelNodeSetParams_v2");
+    find(driver.set_instance_kernel_node, "cuGraphExecKernelNodeSetParams_v2");
     find(driver.create_event, "cuEventCreate");
     find(driver.record_event, "cuEventRecord");
     find(driver.wait_for_event, "cuEventSynchronize");

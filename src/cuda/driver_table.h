@@ -41,6 +41,15 @@ struct Driver {
     decltype(&cuGraphGetNodes) graph_nodes = nullptr;
     decltype(&cuGraphDestroy) destroy_graph = nullptr;
 
+    decltype(&cuLibraryLoadData) load_library = nullptr;
+    decltype(&cuLibraryUnload) unload_library = nullptr;
+    decltype(&cuLibraryGetKernel) find_kernel = nullptr;
+    decltype(&cuKernelGetFunction) function_of_kernel = nullptr;
+    decltype(&cuLaunchKernel) launch_kernel = nullptr;
+    decltype(&cuGraphAddKernelNode) add_kernel_node = nullptr;
+    decltype(&cuGraphKernelNodeSetParams) set_kernel_node = nullptr;
+    decltype(&cuGraphExecKernelNodeSetParams) set_instance_kernel_node = nullptr;
+
     decltype(&cuEventCreate) create_event = nullptr;
     decltype(&cuEventRecord) record_event = nullptr;
     decltype(&cuEventSynchronize) wait_for_event = nullptr;
@@ -56,5 +65,13 @@ Result<Driver const*> driver();
 
 // Success if the result is; else "<what> failed: CUDA_ERROR_X: <explanation>".
 error_t driver_error(Driver const& driver, CUresult result, std::string const& what);
+
+// Calls the driver, if there is one; the call takes the table and gives its result.
+template <class Call>
+error_t ask(char const* what, Call const& call) {
+    auto const found = driver();
+    if (found.is_bad()) return found.error();
+    return driver_error(*found.value(), call(*found.value()), what);
+}
 
 }  // namespace cudnn_frontend::cuda

@@ -1,0 +1,84 @@
+#include "cuda/module.h"
+
+#include "cuda/driver_table.h"
+
+namespace cudnn_frontend::cuda {
+namespace {
+
+// Pointers to the arguments, as the driver takes them.
+struct Arguments {
+    explicit Arguments(KernelCall const& call) : first{const_cast<void*>(call.argument)} {}  // the driver reads only
+    void* first[1];
+};
+
+CUDA_KERNEL_NODE_PARAMS node_parameters(KernelCall const& call, Arguments& arguments) {
+    CUDA_KERNEL_NODE_PARAMS parameters{};
+    parameters.kern = call.kernel;
+    parameters.gridDimX = call.blocks;
+    parameters.blockDimX = call.threads;
+    parameters.gridDimY = parameters.gridDimZ = parameters.blockDimY = parameters.blockDimZ = 1;
+    parameters.kernelParams = arguments.first;
+    return parameters;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Module const>> Module::load(std::string_view cubin) {
+    CUlibrary library = nullptr;
+    SDPA_GRAPH_TRY(ask("loading a compiled kernel", [&](Driver const& cuda) {
+        return cuda.load_library(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+    }));
+    return std::shared_ptr<Module const>(std::make_shared<Module>(library));
+}
+
+Module::~Module() {
+    if (auto const found = driver(); found.is_good()) found.value()->unload_library(library_);
+}
+
+Result<CUkernel> Module::kernel(std::string const& name) const {
+    CUkernel kernel = nullptr;
+    SDPA_GRAPH_TRY(ask("finding a compiled kernel",
+                       [&](Driver const& cuda) { return cuda.find_kernel(&kernel, library_, name.c_str()); }));
+    return kernel;
+}
+
+error_t load_here(CUkernel kernel) {
+    CUfunction function = nullptr;
+    return ask("loading a kernel onto the GPU",
+               [&](Driver const& cuda) { return cuda.function_of_kernel(&function, kernel); });
+}
+
+// The driver takes kernels of libraries as functions, too.
+error_t launch(KernelCall const& call, CUstream stream) {
+    Arguments arguments(call);
+    return ask("launching a kernel", [&](Driver const& cuda) {
+        return cuda.launch_kernel(reinterpret_cast<CUfunction>(call.kernel), call.blocks, 1, 1, call.threads, 1, 1, 0,
+                                  stream, arguments.first, nullptr);
+    });
+}
+
+Result<CUgraphNode> add_node(KernelCall const& call, CUgraph graph, std::span<CUgraphNode const> after) {
+    Arguments arguments(call);
+    CUDA_KERNEL_NODE_PARAMS const parameters = node_parameters(call, arguments);
+    CUgraphNode node = nullptr;
+    SDPA_GRAPH_TRY(ask("adding a kernel to a CUDA graph", [&](Driver const& cuda) {
+        return cuda.add_kernel_node(&node, graph, after.data(), after.size(), &parameters);
+    }));
+    return node;
+}
+
+error_t set_node(KernelCall const& call, CUgraphNode node) {
+    Arguments arguments(call);
+    CUDA_KERNEL_NODE_PARAMS const parameters = node_parameters(call, arguments);
+    return ask("updating a kernel of a CUDA graph",
+               [&](Driver const& cuda) { return cuda.set_kernel_node(node, &parameters); });
+}
+
+error_t set_node(KernelCall const& call, CUgraphNode node, CUgraphExec instance) {
+    Arguments arguments(call);
+    CUDA_KERNEL_NODE_PARAMS const parameters = node_parameters(call, arguments);
+    return ask("updating a kernel of an instantiated CUDA graph",
+               [&](Driver const& cuda) { return cuda.set_instance_kernel_node(instance, node, &parameters); });
+}
+
+}  // namespace cudnn_frontend::cuda

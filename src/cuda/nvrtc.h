@@ -1,0 +1,57 @@
+// NVRTC, the compiler for CUDA C++ at run time. It needs neither a GPU nor a driver.
+#pragma once
+
+#include "core/result.h"
+#include "cuda/search_plan.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace cudnn_frontend::cuda {
+
+// The functions that this library calls, as a table. They are declared here, since their header is a package of its
+// own.
+struct Nvrtc {
+    using Program = struct NvrtcProgram*;
+
+    char const* (*error_text)(int) = nullptr;
+    int (*version)(int* major, int* minor) = nullptr;
+    int (*supported_count)(int* count) = nullptr;
+    int (*supported)(int* compute_capabilities) = nullptr;
+    int (*create)(Program*, char const* text, char const* name, int count, char const* const* headers,
+                  char const* const* header_names) = nullptr;
+    int (*destroy)(Program*) = nullptr;
+    int (*compile)(Program, int count, char const* const* options) = nullptr;
+    int (*log_size)(Program, std::size_t*) = nullptr;
+    int (*log)(Program, char*) = nullptr;
+    int (*code_size)(Program, std::size_t*) = nullptr;
+    int (*code)(Program, char*) = nullptr;
+
+    std::string path;
+};
+
+Result<Nvrtc> open_nvrtc(SearchPlan const& plan);
+
+// What the user chose, a copy that the program has loaded, else what is found as cuDNN is.
+SearchPlan nvrtc_search_plan();
+
+// Opens it on the first call; later calls return the same result. It is never closed.
+Result<Nvrtc const*> nvrtc();
+
+// A file of source code, which is in memory.
+struct SourceFile {
+    char const* name;
+    char const* text;
+};
+
+struct CompiledCode {
+    std::string cubin;
+    std::string log;  // of each kernel the registers and the bytes that it spills
+};
+
+// For compute capability 9.0 where it is 90. Headers are those that the source may include; there are no others.
+Result<CompiledCode> compile(Nvrtc const& nvrtc, SourceFile const& source, std::span<SourceFile const> headers,
+                             std::span<std::string const> defines, int compute_capability);
+
+}  // namespace cudnn_frontend::cuda
