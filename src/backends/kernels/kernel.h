@@ -4,10 +4,9 @@
 #include "core/dims.h"
 #include "core/result.h"
 #include "cuda/device_facts.h"
+#include "cuda/module.h"
 
 #include <cudnn_frontend/types.h>
-
-#include <cuda.h>
 
 #include <cstddef>
 #include <memory>

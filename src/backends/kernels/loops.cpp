@@ -1,0 +1,144 @@
+#include "kernels/loops.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <ranges>
+
+namespace cudnn_frontend::kernels {
+namespace {
+
+static_assert(kMostLoops == kMaxDims);
+
+constexpr std::int64_t kVectorBytes = 16;
+constexpr unsigned kMostThreads = 256;  // as the kernels' launch bounds
+constexpr unsigned kFewestThreads = 32;
+
+struct Loop {
+    std::int64_t size;
+    std::vector<std::int64_t> strides;  // by operand
+    bool is_columns;
+};
+using Loops = std::vector<Loop>;  // the innermost first
+
+Loops loops_of(Problem const& problem) {
+    Loops loops;
+    std::size_t const rank = problem.dims().size();
+    for (std::size_t dim = 0; dim < rank; ++dim) {
+        bool const is_columns = problem.has_columns && dim + 1 == rank;
+        Loop loop{problem.dims()[dim], {}, is_columns};
+        for (NamedOperand const& named : problem.operands) {
+            loop.strides.push_back(is_columns && named.is_statistic ? 0 : named.stride(dim));
+        }
+        if (loop.size > 1) loops.push_back(std::move(loop));
+    }
+    std::ranges::stable_sort(loops, {}, [](Loop const& loop) { return loop.strides.front(); });
+    return loops;
+}
+
+// Whether the outer loop goes on where the inner one ends, in every operand.
+bool continues(Loop const& outer, Loop const& inner) {
+    if (outer.is_columns || inner.is_columns) return false;
+    for (std::size_t i = 0; i < inner.strides.size(); ++i) {
+        if (outer.strides[i] != inner.strides[i] * inner.size) return false;
+    }
+    return true;
+}
+
+Loops merged(Loops const& loops) {
+    Loops few;
+    for (Loop const& loop : loops) {
+        if (!few.empty() && continues(loop, few.back())) {
+            few.back().size *= loop.size;
+        } else {
+            few.push_back(loop);
+        }
+    }
+    return few;
+}
+
+std::int64_t vector_count(Problem const& problem) { return kVectorBytes / problem.operands.front().element_bytes(); }
+
+// Zero for an operand of which a vector needs one element.
+std::int64_t vector_alignment(Problem const& problem, NamedOperand const& named) {
+    if (named.is_statistic) return named.element_bytes();
+    return std::min(kVectorBytes, vector_count(problem) * named.element_bytes());
+}
+
+bool allows_vectors(Problem const& problem, Loops const& loops) {
+    if (loops.empty() || loops.front().size % vector_count(problem) != 0) return false;
+    for (std::size_t i = 0; i < problem.operands.size(); ++i) {
+        NamedOperand const& named = problem.operands[i];
+        if (loops.front().strides[i] != (named.is_statistic ? 0 : 1)) return false;
+        auto const is_aligned = [&](std::int64_t stride) {
+            return stride * named.element_bytes() % vector_alignment(problem, named) == 0;
+        };
+        auto const outer = loops | std::views::drop(1);
+        if (!is_aligned(named.part_stride())) return false;
+        if (!std::ranges::all_of(outer, [&](Loop const& loop) { return is_aligned(loop.strides[i]); })) return false;
+    }
+    return true;
+}
+
+Loops by_vectors(Loops loops, std::int64_t count) {
+    loops.front().size /= count;
+    for (std::int64_t& stride : loops.front().strides) stride *= count;
+    return loops;
+}
+
+// Multiplying by 2^32 / size, rounded up, where 2^shift is the next power of two: exact for numbers below 2^31.
+Divisor divisor_of(std::int64_t size) {
+    auto const divisor = static_cast<std::uint64_t>(size);
+    auto const shift = static_cast<unsigned>(std::bit_width(divisor - 1));
+    if (shift > 31) return {};  // threads are counted in 64 bits, which are divided as they are
+    std::uint64_t const multiplier = (((std::uint64_t{1} << shift) - divisor) << 32) / divisor + 1;
+    return {static_cast<unsigned>(multiplier), shift};
+}
+
+KernelArguments arguments_of(Problem const& problem, Loops const& loops) {
+    KernelArguments arguments{};
+    arguments.steps = 1;
+    arguments.parts = problem.operands.front().parts();
+    arguments.loops = static_cast<int>(loops.size());
+    arguments.column_loop = -1;
+    for (std::size_t i = 0; i < loops.size(); ++i) {
+        arguments.steps *= loops[i].size;
+        arguments.sizes[i] = loops[i].size;
+        arguments.divisors[i] = divisor_of(loops[i].size);
+        if (loops[i].is_columns) arguments.column_loop = static_cast<int>(i);
+    }
+    for (std::size_t operand = 0; operand < problem.operands.size(); ++operand) {
+        OperandAccess& access = arguments.operands[operand];
+        access.part_stride = problem.operands[operand].part_stride();
+        for (std::size_t i = 0; i < loops.size(); ++i) access.strides[i] = loops[i].strides[operand];
+    }
+    return arguments;
+}
+
+LaunchForm form_of(Problem const& problem, Loops const& loops, int multiprocessors) {
+    LaunchForm form;
+    form.arguments = arguments_of(problem, loops);
+    auto const blocks = [&] { return (form.arguments.steps + form.threads - 1) / form.threads; };
+    form.threads = kMostThreads;
+    while (form.threads > kFewestThreads && blocks() < multiprocessors) form.threads /= 2;
+    form.blocks = static_cast<unsigned>(blocks());
+    return form;
+}
+
+}  // namespace
+
+LaunchForms launch_forms(Problem const& problem, int multiprocessors) {
+    Loops const loops = merged(loops_of(problem));
+    LaunchForms forms;
+    forms.elements = form_of(problem, loops, multiprocessors);
+    // The last block may have threads past the last step, whose numbers are divided too.
+    forms.is_wide = forms.elements.arguments.steps > (std::int64_t{1} << 31) - kMostThreads;
+    if (!allows_vectors(problem, loops)) return forms;
+    forms.vectors = form_of(problem, by_vectors(loops, vector_count(problem)), multiprocessors);
+    for (NamedOperand const& named : problem.operands) {
+        forms.vector_alignments.push_back(static_cast<std::uintptr_t>(vector_alignment(problem, named)));
+    }
+    return forms;
+}
+
+}  // namespace cudnn_frontend::kernels
