@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 #include <ranges>
 
 namespace cudnn_frontend::kernels {
@@ -32,7 +33,11 @@ Loops loops_of(Problem const& problem) {
         }
         if (loop.size > 1) loops.push_back(std::move(loop));
     }
-    std::ranges::stable_sort(loops, {}, [](Loop const& loop) { return loop.strides.front(); });
+    // Repeated elements come last, so that neighbouring threads read neighbouring elements.
+    std::ranges::stable_sort(loops, {}, [](Loop const& loop) {
+        std::int64_t const stride = loop.strides.front();
+        return stride == 0 ? std::numeric_limits<std::int64_t>::max() : stride;
+    });
     return loops;
 }
 

@@ -6,7 +6,9 @@ namespace cudnn_frontend::kernels {
 namespace {
 
 Problem with_names(SumProblem const& sum) {
-    return {"sum", {{"x", &sum.x, true, false, false}, {"y", &sum.y, false, true, false}}, 1, false};
+    Problem problem{"sum", {{"x", &sum.x, true, false, false}, {"y", &sum.y, false, true, false}}, 1, false};
+    if (sum.accumulates) problem.operands.push_back({"y, to read", &sum.y, false, false, false});
+    return problem;
 }
 
 }  // namespace
