@@ -144,7 +144,10 @@ class Backend {
     // An error if the backend cannot run the graph.
     virtual Result<std::shared_ptr<Proposal const>> propose(PlanningInput const& input) const = 0;
     // What joins the partial results of a program: its launches get a pointer for each of places_of(), and the stream.
-    virtual Result<std::shared_ptr<Executable const>> join(rewrite::Joint const& joint, Target const& target) const;
+    // Of a target that the backend joins for.
+    virtual bool joins(Target const&) const { return false; }
+    virtual Result<std::shared_ptr<Executable const>> join(rewrite::Joint const& joint, Target const& target,
+                                                           Settings const& settings) const;
     // All that a proposal depends on beside the graph: it serves a graph that is built again where this is equal.
     // Nothing where a proposal is good for one graph alone.
     virtual std::optional<std::string> circumstances(Target const&, Settings const&) const { return std::nullopt; }

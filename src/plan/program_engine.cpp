@@ -34,11 +34,12 @@ error_t no_joint(error_t const& refusals, Target const& target) {
                                                    (refusals.is_bad() ? ": " + refusals.err_msg : "")};
 }
 
-Result<std::shared_ptr<Executable const>> join(Joint const& joint, Target const& target, Backends const& backends) {
+Result<std::shared_ptr<Executable const>> join(Joint const& joint, Target const& target, Settings const& settings,
+                                               Backends const& backends) {
     error_t refusal;
     for (Backend const* const backend : backends) {
-        if (!backend->serves(target)) continue;
-        auto joined = backend->join(joint, target);
+        if (!backend->joins(target)) continue;
+        auto joined = backend->join(joint, target, settings);
         if (joined.is_good()) return joined;
         refusal = joined.error();
     }
@@ -96,7 +97,7 @@ class ProgramEngine::Assembly {
     }
 
     error_t add_joint(Joint const& joint) {
-        auto joined = join(joint, engine_.target_, engine_.backends_);
+        auto joined = join(joint, engine_.target_, engine_.settings_, engine_.backends_);
         if (joined.is_bad()) return joined.error();
         std::vector<PointerSource> sources;
         for (rewrite::Place const& place : rewrite::places_of(joint)) sources.push_back(source_of(place));
@@ -127,6 +128,7 @@ ProgramEngine::ProgramEngine(rewrite::Program program, PlanningInput const& whol
     : program_(std::move(program)),
       graph_(whole.graph.spec()),
       target_(whole.target),
+      settings_(settings_of_parts(whole.settings)),
       layout_(layout),
       backends_(backends),
       planners_(std::move(planners)) {

@@ -38,6 +38,7 @@ class ProgramEngine final : public Engine {
     rewrite::Program program_;
     nodes::GraphSpec const graph_;
     Target target_;
+    Settings settings_;
     PackLayout layout_;
     Backends const& backends_;
     Planners planners_;  // one for each of graphs_of()

@@ -93,7 +93,9 @@ class HostBackend final : public plan::Backend {
         return std::make_shared<plan::Proposal const>(layout, plan::Engines{std::move(engine)});
     }
 
-    Result<std::shared_ptr<plan::Executable const>> join(rewrite::Joint const& joint, Target const&) const override {
+    bool joins(Target const& target) const override { return serves(target); }
+    Result<std::shared_ptr<plan::Executable const>> join(rewrite::Joint const& joint, Target const&,
+                                                         plan::Settings const&) const override {
         return cpu::join(joint);
     }
 

@@ -86,6 +86,12 @@ error_t Executable::check_contents(plan::Launch const& launch) const {
     return context_->check_indices(*context_->checked_graph, launch.pointers, cuda::download);
 }
 
+Result<plan::Stream> Executable::stream(plan::Queue queue) const {
+    auto const stream = stream_of(*context_->device.api, handle_of(queue));
+    if (stream.is_bad()) return stream.error();
+    return plan::Stream(stream.value());
+}
+
 error_t Executable::launch(plan::Launch const& launch) const {
     SDPA_GRAPH_TRY(check_contents(launch));
     return execute(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),

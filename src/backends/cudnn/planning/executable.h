@@ -31,6 +31,7 @@ class Executable final : public plan::Executable {
 
     std::int64_t workspace_size() const override;
     error_t check_queue(plan::Queue queue) const override;
+    Result<plan::Stream> stream(plan::Queue queue) const override;
     error_t launch(plan::Launch const& launch) const override;
     error_t capture(plan::Launch const& launch, plan::Recording recording) const override;
     error_t update(plan::Launch const& launch, plan::Recording recording) const override;

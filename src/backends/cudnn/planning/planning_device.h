@@ -1,6 +1,7 @@
 // Whom a graph is planned for: the library that plans, the device, and whether the device is there to run on.
 #pragma once
 
+#include "cuda/device_facts.h"
 #include "cudnn/library/device.h"
 
 #include <cudnn_frontend/target.h>
@@ -18,6 +19,9 @@ struct PlanningDevice {
 
 // The device of a target; for Target::cuda(nullptr) that of the properties, or the first one where there are none.
 Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperties const* properties);
+
+// What kernels are compiled for.
+Result<cuda::DeviceFacts> find_facts(Target const& target, DeviceProperties const* properties);
 
 // A text that tells the device of a target from others. cuDNN is called only where several GPUs leave a doubt.
 Result<std::string> identity_of_device(Target const& target, DeviceProperties const* properties);
