@@ -3,26 +3,15 @@
 #include "cudnn/library/engine_plan.h"
 #include "cudnn/library/heuristics.h"
 #include "cudnn/library/lower.h"
-#include "cudnn/passes/passes.h"
 #include "cudnn/planning/lowering.h"
-#include "cudnn/quirks/in_force.h"
-#include "expand/expand.h"
 
 namespace sdpa_test {
 
 using namespace cudnn_frontend;
 
-Result<cudnn::LegalGraph> legal_graph_of(OfflineQuestion const& question, core::Capabilities const& here) {
-    auto op_graph = expand::expand(question.graph, cudnn::expansion_for_cudnn());
-    if (op_graph.is_bad()) return op_graph.error();
-    auto const is_in_force = [&](std::string_view quirk) {
-        return quirk != question.omitted_rewrite && quirks::is_in_force(quirk, here);
-    };
-    return cudnn::passes::legalize(std::move(op_graph).value(), is_in_force);
-}
-
 std::string refusal_of(cudnn::Api const& api, OfflineQuestion const& question, cudnn::Device const& device) {
-    auto const op_graph = legal_graph_of(question, {.cudnn_version = api.get_version(), .sm = device.sm()});
+    core::Capabilities const here{.cudnn_version = api.get_version(), .sm = device.sm()};
+    auto const op_graph = cudnn::op_graph_for_cudnn(question.graph, here, question.omitted_rewrite);
     if (op_graph.is_bad()) return op_graph.error().err_msg;
     auto const lowered = cudnn::lower(op_graph.value(), api, {.dynamic_shapes = question.settings.dynamic_shapes});
     if (lowered.is_bad()) return lowered.error().err_msg;

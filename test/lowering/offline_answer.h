@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cudnn/library/device.h"
-#include "cudnn/passes/legal_graph.h"
 #include "cudnn/quirks/support.h"
 
 #include <string>
@@ -21,9 +20,5 @@ struct OfflineQuestion {
 // where there is one.
 std::string refusal_of(cudnn_frontend::cudnn::Api const& api, OfflineQuestion const& question,
                        cudnn_frontend::cudnn::Device const& device);
-
-// What reaches the library of it.
-cudnn_frontend::Result<cudnn_frontend::cudnn::LegalGraph> legal_graph_of(
-    OfflineQuestion const& question, cudnn_frontend::core::Capabilities const& here);
 
 }  // namespace sdpa_test

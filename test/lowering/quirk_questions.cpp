@@ -3,6 +3,7 @@
 #include "gpu/case_changes.h"
 #include "lowering/block_scale_graphs.h"
 #include "lowering/case_graphs.h"
+#include "lowering/changing_rewrites.h"
 
 #include <algorithm>
 #include <map>
@@ -119,28 +120,17 @@ quirks::Quirk const* asked_limit(std::vector<quirks::Violated> const& found) {
     return fatal == found.end() ? nullptr : fatal->quirk;
 }
 
-bool is_same(cudnn::LegalGraph const& a, cudnn::LegalGraph const& b) {
-    return ir::same_work(a.graph, b.graph) && a.scratch == b.scratch && a.implied == b.implied;
-}
-
-// Rewrites whose pass changes what reaches the library.
-std::vector<quirks::Quirk const*> rewrites_of(AskedGraph const& asked, core::Capabilities const& here) {
-    auto const legal = [&](std::string_view omitted) {
-        return legal_graph_of({*asked.graph, asked.settings, true, omitted}, here).value();
-    };
-    std::vector<quirks::Quirk const*> rewrites;
-    for (quirks::Quirk const& quirk : quirks::quirks()) {
-        bool const is_rewrite = quirk.verdict == quirks::Verdict::Rewrite && quirk.is_in_force(here);
-        if (is_rewrite && quirk.evidence == quirks::Evidence::NoEngine && !is_same(legal({}), legal(quirk.id)))
-            rewrites.push_back(&quirk);
-    }
+// The form that no engine takes can be asked about without a GPU.
+std::vector<quirks::Quirk const*> asked_rewrites(AskedGraph const& asked, core::Capabilities const& here) {
+    auto rewrites = changing_rewrites(*asked.graph, here);
+    std::erase_if(rewrites, [](auto const* quirk) { return quirk->evidence != quirks::Evidence::NoEngine; });
     return rewrites;
 }
 
 // What an answer about the graph is about.
 std::vector<quirks::Quirk const*> asked_quirks(AskedGraph const& asked, core::Capabilities const& here) {
     auto const limits = quirks::violations(*asked.graph, here, asked.settings);
-    if (limits.empty()) return rewrites_of(asked, here);
+    if (limits.empty()) return asked_rewrites(asked, here);
     quirks::Quirk const* const limit = asked_limit(limits);
     return limit == nullptr ? std::vector<quirks::Quirk const*>{} : std::vector{limit};
 }

@@ -14,7 +14,7 @@ bool Backend::serves(Target const& target) const {
 }
 
 Result<std::shared_ptr<plan::Proposal const>> Backend::propose(plan::PlanningInput const& input) const {
-    auto work = lower_for_cudnn(input, check_indices_);
+    auto work = lower_for_cudnn(input, check_indices_, omitted_quirk_);
     if (work.is_bad()) return work.error();
     return std::shared_ptr<plan::Proposal const>(std::make_shared<Proposal>(std::move(work).value()));
 }

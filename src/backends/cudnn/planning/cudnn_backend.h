@@ -4,12 +4,17 @@
 #include "plan/backend.h"
 #include "plan/contents.h"
 
+#include <string>
+#include <utility>
+
 namespace cudnn_frontend::cudnn {
 
 class Backend final : public plan::Backend {
    public:
-    // The check is for runs that look at indices first (SDPA_GRAPH_CHECK_INDICES).
-    explicit Backend(plan::CheckIndices check_indices) : check_indices_(check_indices) {}
+    // The check is for runs that look at indices first (SDPA_GRAPH_CHECK_INDICES). The pass of the omitted quirk is
+    // left out, so that a test sees what engines make of the form without it.
+    explicit Backend(plan::CheckIndices check_indices, std::string omitted_quirk = {})
+        : check_indices_(check_indices), omitted_quirk_(std::move(omitted_quirk)) {}
 
     char const* name() const override { return "cuDNN"; }
     bool serves(Target const& target) const override;
@@ -20,6 +25,7 @@ class Backend final : public plan::Backend {
 
    private:
     plan::CheckIndices check_indices_;
+    std::string omitted_quirk_;
 };
 
 }  // namespace cudnn_frontend::cudnn

@@ -79,15 +79,18 @@ expand::Capabilities expansion_for_cudnn() {
     return {.fused_attention = expand::Capabilities::Fused::OnRequest, .needs_fused = nodes::needs_unified};
 }
 
-Result<LegalGraph> legal_graph(ir::OpGraph graph, core::Capabilities const& device) {
-    auto const is_in_force = [&](std::string_view quirk) { return quirks::is_in_force(quirk, device); };
+Result<LegalGraph> legal_graph(ir::OpGraph graph, core::Capabilities const& device, std::string_view omitted_quirk) {
+    auto const is_in_force = [&](std::string_view quirk) {
+        return quirk != omitted_quirk && quirks::is_in_force(quirk, device);
+    };
     return passes::legalize(std::move(graph), is_in_force);
 }
 
-Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device) {
+Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device,
+                                      std::string_view omitted_quirk) {
     auto op_graph = expand::expand(graph, expansion_for_cudnn());
     if (op_graph.is_bad()) return op_graph.error();
-    return legal_graph(std::move(op_graph).value(), device);
+    return legal_graph(std::move(op_graph).value(), device, omitted_quirk);
 }
 
 core::Capabilities capabilities_of(PlanningDevice const& device) {
@@ -113,15 +116,15 @@ std::shared_ptr<Context> make_context(plan::PlanningInput const& input, Planning
     return context;
 }
 
-Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& input,
-                                                    plan::CheckIndices check_indices) {
+Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& input, plan::CheckIndices check_indices,
+                                                    std::string_view omitted_quirk) {
     auto device = find_planning_device(input.target, input.settings.device.get());
     if (device.is_bad()) return device.error();
     SDPA_GRAPH_TRY(check_kernel_cache(input.settings));
     SDPA_GRAPH_TRY(check_sm_version(input.settings, *device.value().device));
     SDPA_GRAPH_TRY(check_limits(input.graph, device.value(), input.settings.dynamic_shapes));
     SDPA_GRAPH_TRY(check_engines());
-    auto op_graph = op_graph_for_cudnn(input.graph, capabilities_of(device.value()));
+    auto op_graph = op_graph_for_cudnn(input.graph, capabilities_of(device.value()), omitted_quirk);
     if (op_graph.is_bad()) return op_graph.error();
     auto graph = lowered_graph(
         {std::move(op_graph).value(), std::move(device).value(), input.settings.dynamic_shapes, input.settings.sm_count,

@@ -6,13 +6,17 @@
 #include "expand/expand.h"
 #include "plan/backend.h"
 
+#include <string_view>
+
 namespace cudnn_frontend::cudnn {
 
 // How operations are chosen for cuDNN.
 expand::Capabilities expansion_for_cudnn();
-// Operations in the form that cuDNN takes on such a device.
-Result<LegalGraph> legal_graph(ir::OpGraph graph, core::Capabilities const& device);
-Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device);
+// Operations in the form that cuDNN takes on such a device, without the pass of the omitted quirk.
+Result<LegalGraph> legal_graph(ir::OpGraph graph, core::Capabilities const& device,
+                               std::string_view omitted_quirk = {});
+Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device,
+                                      std::string_view omitted_quirk = {});
 core::Capabilities capabilities_of(PlanningDevice const& device);
 
 // The table of limits; empty where the environment says that it is to be ignored.
@@ -22,6 +26,7 @@ error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& d
 std::shared_ptr<Context> make_context(plan::PlanningInput const& input, PlanningDevice device,
                                       ir::OpGraph const& op_graph, plan::CheckIndices check_indices);
 
-Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& input, plan::CheckIndices check_indices);
+Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& input, plan::CheckIndices check_indices,
+                                                    std::string_view omitted_quirk);
 
 }  // namespace cudnn_frontend::cudnn

@@ -1,0 +1,70 @@
+#include "gpu/pass_trials.h"
+
+#include "cudnn/quirks/support.h"
+#include "lowering/case_graphs.h"
+#include "lowering/changing_rewrites.h"
+#include "lowering/option_rows.h"
+
+#include <algorithm>
+#include <map>
+
+namespace sdpa_test {
+namespace {
+
+using namespace cudnn_frontend;
+using quirks::Evidence;
+using quirks::Quirk;
+
+// What no engine takes is asked without a GPU, and what is slower is known to be right.
+bool needs_gpu(Quirk const& quirk) {
+    return quirk.evidence != Evidence::NoEngine && quirk.evidence != Evidence::Slower;
+}
+
+bool is_tried(Quirk const& quirk, std::vector<std::string> const& ids) {
+    return ids.empty() ? needs_gpu(quirk) : std::ranges::count(ids, std::string(quirk.id)) > 0;
+}
+
+// By quirk, which of the case's graphs its pass changes.
+std::map<Quirk const*, TriedCase> tried(AttentionCase const& c, std::size_t number, core::Capabilities const& here) {
+    std::map<Quirk const*, TriedCase> changed;
+    Graphs const graphs(c);
+    for (bool const is_backward : {false, true}) {
+        if (is_backward && !c.has_backward()) continue;
+        auto const graph = validated(spec_of((is_backward ? graphs.backward : graphs.forward).graph()));
+        if (!quirks::violations(graph, here, {.dynamic_shapes = c.dynamic_shapes}).empty()) continue;
+        for (Quirk const* const quirk : changing_rewrites(graph, here)) {
+            TriedCase& one = changed.try_emplace(quirk, TriedCase{number, false, false}).first->second;
+            (is_backward ? one.backward : one.forward) = true;
+        }
+    }
+    return changed;
+}
+
+}  // namespace
+
+std::vector<AttentionCase> suite_cases(CaseRange const& random) {
+    std::vector<AttentionCase> cases;
+    for (auto const& groups : {gpu_case_groups(), random_gpu_groups(random)}) {
+        for (CaseGroup const& group : groups) cases.insert(cases.end(), group.cases.begin(), group.cases.end());
+    }
+    return cases;
+}
+
+std::vector<PassTrial> pass_trials(std::vector<AttentionCase> const& cases, std::vector<std::string> const& ids,
+                                   core::Capabilities const& here) {
+    std::vector<PassTrial> trials;
+    for (Quirk const& quirk : quirks::quirks()) {
+        bool const is_rewrite = quirk.verdict == quirks::Verdict::Rewrite && quirk.is_in_force(here);
+        if (is_rewrite && is_tried(quirk, ids)) trials.push_back({&quirk, {}});
+    }
+    for (std::size_t number = 0; number < cases.size(); ++number) {
+        auto const changed = tried(cases[number], number, here);
+        for (PassTrial& trial : trials) {
+            auto const found = changed.find(trial.quirk);
+            if (found != changed.end()) trial.cases.push_back(found->second);
+        }
+    }
+    return trials;
+}
+
+}  // namespace sdpa_test

@@ -1,0 +1,15 @@
+// Which rewrites of the table of quirks give cuDNN another form of a graph.
+#pragma once
+
+#include "cudnn/quirks/quirk.h"
+#include "nodes/schema/validate.h"
+
+#include <vector>
+
+namespace sdpa_test {
+
+// Those in force there without whose pass something else reaches the library.
+std::vector<cudnn_frontend::quirks::Quirk const*> changing_rewrites(cudnn_frontend::nodes::ValidatedGraph const& graph,
+                                                                    cudnn_frontend::core::Capabilities const& here);
+
+}  // namespace sdpa_test
