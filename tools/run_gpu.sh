@@ -8,7 +8,7 @@ set -euo pipefail
 
 build=$1
 logs=$(dirname "$build")/log/gpu
-steps=(suite features plans samples compat memcheck)
+steps=(suite features plans kernels samples compat memcheck)
 state="STOPPED before its end"
 
 main() {
@@ -79,6 +79,8 @@ test_with() {
     { step features "$gpu/gpu_features" && step plans run_stored_plans; } &
     { step samples run_programs '^sample_' && step compat run_programs '^compat\.' && step memcheck run_memcheck; } &
     wait
+    step kernels run_kernels &  # alone, since it measures
+    wait
 }
 
 # step <name> <command...>: what came of it, as "ok 41 s", stands in a file from then on.
@@ -108,15 +110,25 @@ run_programs() {
     if [[ $(<"$folder/gpu") == *"(9.0)"* ]] && grep -qF '***Skipped' "$log"; then return 77; fi
 }
 
+# The library's own: right, fast, and clean under the sanitizer.
+run_kernels() {
+    "$gpu/gpu_kernels" || return
+    sanitize memcheck "$gpu/gpu_kernels" small && sanitize racecheck "$gpu/gpu_kernels" small
+}
+
+run_memcheck() { sanitize memcheck "$gpu/gpu_suite" 0 causal; }
+
+# sanitize <tool> <command...>
 # In all processes, of which shells and others have nothing to do with CUDA.
-run_memcheck() {
+sanitize() {
+    local tool=$1
+    shift
     if ! command -v compute-sanitizer; then
         echo "compute-sanitizer is not here; it comes with the CUDA toolkit"
         return 1
     fi
-    compute-sanitizer --tool memcheck --target-processes all --require-cuda-init no --error-exitcode 9 \
-        "$gpu/gpu_suite" 0 causal || return 1
-    grep -q 'ERROR SUMMARY: 0 errors' "$log" && ! grep -qE 'ERROR SUMMARY: [1-9]' "$log"
+    compute-sanitizer --tool "$tool" --target-processes all --require-cuda-init no --error-exitcode 9 "$@" || return 1
+    grep -qE '(ERROR|RACECHECK) SUMMARY: 0 ' "$log" && ! grep -qE '(ERROR|RACECHECK) SUMMARY: [1-9]' "$log"
 }
 
 stop() {

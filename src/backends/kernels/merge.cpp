@@ -1,11 +1,11 @@
 #include "kernels/merge.h"
 
+#include "kernels/problems.h"
 #include "kernels/strided_kernel.h"
 
 namespace cudnn_frontend::kernels {
-namespace {
 
-Problem with_names(MergeProblem const& merge) {
+Problem operands_of(MergeProblem const& merge) {
     Problem problem{"merge", {}, 2, true};
     problem.operands = {{"partial_o", &merge.partial_o, true, false, false},
                         {"partial_stats", &merge.partial_stats, true, false, true},
@@ -14,14 +14,12 @@ Problem with_names(MergeProblem const& merge) {
     return problem;
 }
 
-}  // namespace
-
 Result<KernelPointer> compile_merge(MergeProblem const& problem, DeviceFacts const& device) {
-    return compile(with_names(problem), device);
+    return compile(operands_of(problem), device);
 }
 
 Result<KernelPointer> load_merge(MergeProblem const& problem, DeviceFacts const& device, std::string_view stored) {
-    return load(with_names(problem), device, stored);
+    return load(operands_of(problem), device, stored);
 }
 
 }  // namespace cudnn_frontend::kernels

@@ -1,0 +1,55 @@
+// The library's own kernels on the GPU:
+//   gpu_kernels [cases]   random cases, strides and counts past 2^31, and the bandwidth beside that of a copy
+//   gpu_kernels small     few random cases, for a sanitizer
+#include "gpu/kernel_bandwidth.h"
+#include "gpu/kernel_runs.h"
+#include "gpu/large_kernels.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+using namespace sdpa_test;
+using cudnn_frontend::cuda::DeviceFacts;
+
+constexpr std::uint64_t kCases = 600, kSmallCases = 60;
+
+int check_random_cases(std::uint64_t count, DeviceFacts const& device) {
+    int failures = 0;
+    for (std::uint64_t seed = 0; seed < count; ++seed) {
+        KernelCase const made = random_kernel_case(seed);
+        std::string const fault = fault_on_gpu(made, device, static_cast<WayToRun>(seed % kWaysToRun));
+        if (fault.empty()) continue;
+        ++failures;
+        std::printf("case %llu: %s\n  %s\n", static_cast<unsigned long long>(seed), fault.c_str(), made.text().c_str());
+    }
+    std::printf("%llu random cases: %d wrong\n", static_cast<unsigned long long>(count), failures);
+    return failures;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
+        std::puts("there is no GPU");
+        return 77;
+    }
+    cudaFree(nullptr);  // makes the context that all use
+    auto const device = cudnn_frontend::cuda::device_facts(0);
+    if (device.is_bad()) {
+        std::puts(device.error().err_msg.c_str());
+        return 1;
+    }
+    std::string const choice = argc > 1 ? argv[1] : std::to_string(kCases);
+    if (choice == "small") return check_random_cases(kSmallCases, device.value()) == 0 ? 0 : 1;
+    int failures = check_random_cases(std::strtoull(choice.c_str(), nullptr, 10), device.value());
+    failures += check_large_kernels(device.value());
+    failures += measure_kernels(device.value());
+    std::printf("%d failures\n", failures);
+    return failures == 0 ? 0 : 1;
+}

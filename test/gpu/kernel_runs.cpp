@@ -1,0 +1,107 @@
+#include "gpu/kernel_runs.h"
+
+#include <memory>
+
+namespace sdpa_test {
+namespace {
+
+using kernels::Kernel;
+
+std::string problem(cudnn_frontend::error_t const& error) { return error.is_good() ? "" : error.err_msg; }
+std::string problem(cudaError_t status) { return status == cudaSuccess ? "" : cudaGetErrorString(status); }
+
+// A case's buffers on the GPU, moved on by some elements of each operand's.
+class DeviceBuffers {
+   public:
+    DeviceBuffers(KernelCase const& made, std::size_t shift) {
+        auto const operands = made.operands().operands;
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            std::vector<std::byte> const& bytes = made.buffers[i].bytes;
+            shifts_.push_back(shift * static_cast<std::size_t>(operands[i].element_bytes()));
+            memory_.push_back(std::make_unique<DeviceBytes>(bytes.size() + shifts_[i]));
+            std::byte* const start = memory_[i]->get() + shifts_[i];
+            cudaMemcpy(start, bytes.data(), bytes.size(), cudaMemcpyHostToDevice);
+            pointers_.push_back(start + made.buffers[i].start);
+        }
+    }
+    std::vector<void*> const& pointers() const { return pointers_; }
+    KernelBuffers read(KernelBuffers like) const {
+        for (std::size_t i = 0; i < like.size(); ++i) {
+            cudaMemcpy(like[i].bytes.data(), memory_[i]->get() + shifts_[i], like[i].bytes.size(),
+                       cudaMemcpyDeviceToHost);
+        }
+        return like;
+    }
+
+   private:
+    std::vector<std::unique_ptr<DeviceBytes>> memory_;
+    std::vector<std::size_t> shifts_;
+    std::vector<void*> pointers_;
+};
+
+struct Stream {
+    Stream() { cudaStreamCreateWithFlags(&get, cudaStreamNonBlocking); }
+    ~Stream() { cudaStreamDestroy(get); }
+    cudaStream_t get = nullptr;
+};
+
+struct Graph {
+    ~Graph() {
+        if (instance != nullptr) cudaGraphExecDestroy(instance);
+        if (get != nullptr) cudaGraphDestroy(get);
+    }
+    cudaGraph_t get = nullptr;
+    cudaGraphExec_t instance = nullptr;
+};
+
+std::string capture(Kernel const& kernel, Stream const& stream, Graph& graph, DeviceBuffers const& buffers) {
+    if (std::string text = problem(kernel.load()); !text.empty()) return text;
+    cudaStreamBeginCapture(stream.get, cudaStreamCaptureModeGlobal);
+    std::string const text = problem(kernel.launch(stream.get, buffers.pointers()));
+    cudaStreamEndCapture(stream.get, &graph.get);
+    return text;
+}
+
+std::string fill(Kernel const& kernel, WayToRun way, Graph& graph, DeviceBuffers const& buffers,
+                 DeviceBuffers const& others) {
+    cudaGraphCreate(&graph.get, 0);
+    auto const node = kernel.add_node(graph.get, {}, (way == WayToRun::Node ? buffers : others).pointers());
+    if (node.is_bad()) return node.error().err_msg;
+    if (way == WayToRun::UpdatedNode) return problem(kernel.update_node(node.value(), buffers.pointers()));
+    if (way == WayToRun::Node) return "";
+    if (std::string text = problem(cudaGraphInstantiate(&graph.instance, graph.get, 0)); !text.empty()) return text;
+    return problem(kernel.update_node(node.value(), graph.instance, buffers.pointers()));
+}
+
+std::string run(Kernel const& kernel, WayToRun way, DeviceBuffers const& buffers, DeviceBuffers const& others) {
+    Stream const stream;
+    Graph graph;
+    std::string text;
+    if (way == WayToRun::Launch) {
+        text = problem(kernel.launch(stream.get, buffers.pointers()));
+    } else {
+        text = way == WayToRun::CapturedLaunch ? capture(kernel, stream, graph, buffers)
+                                               : fill(kernel, way, graph, buffers, others);
+        if (text.empty() && graph.instance == nullptr) {
+            text = problem(cudaGraphInstantiate(&graph.instance, graph.get, 0));
+        }
+        if (text.empty()) text = problem(cudaGraphLaunch(graph.instance, stream.get));
+    }
+    return text.empty() ? problem(cudaStreamSynchronize(stream.get)) : text;
+}
+
+}  // namespace
+
+std::string fault_on_gpu(KernelCase const& made, kernels::DeviceFacts const& device, WayToRun way) {
+    auto const kernel = made.compile(device);
+    if (kernel.is_bad()) return kernel.error().err_msg;
+    DeviceBuffers const buffers(made, 0), others(made, 1);  // of another alignment, so that updates change the function
+    if (std::string text = run(*kernel.value(), way, buffers, others); !text.empty()) return text;
+    KernelBuffers const untouched = others.read(made.buffers);
+    for (std::size_t i = 0; i < untouched.size(); ++i) {
+        if (untouched[i].bytes != made.buffers[i].bytes) return "memory that the kernel was bound to before changed";
+    }
+    return fault_of(made, buffers.read(made.buffers));
+}
+
+}  // namespace sdpa_test

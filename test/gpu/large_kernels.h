@@ -1,0 +1,11 @@
+// Kernels on strides and counts that pass 2^31.
+#pragma once
+
+#include "cuda/device_facts.h"
+
+namespace sdpa_test {
+
+// How many failed; prints what. Needs 13 GiB of GPU memory.
+int check_large_kernels(cudnn_frontend::cuda::DeviceFacts const& device);
+
+}  // namespace sdpa_test

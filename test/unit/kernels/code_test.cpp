@@ -1,0 +1,98 @@
+// Compiling, keeping and storing the code.
+#include "kernels/code.h"
+
+#include "support/catch.h"
+#include "support/kernel_cases.h"
+
+#include <regex>
+
+using namespace sdpa_test;
+using cudnn_frontend::DataType_t;
+using cudnn_frontend::error_code_t;
+using kernels::CodeName;
+
+namespace {
+
+constexpr DataType_t kTypes[] = {DataType_t::BFLOAT16, DataType_t::HALF, DataType_t::FLOAT};
+constexpr int kCapabilities[] = {80, 90, 100};
+
+// A register in more than 64 of which costs more than half of the threads.
+constexpr int kMostRegisters = 64;
+
+std::vector<int> numbers(std::string const& log, char const* pattern) {
+    std::regex const expression(pattern);
+    std::vector<int> found;
+    for (std::sregex_iterator at(log.begin(), log.end(), expression), end; at != end; ++at) {
+        found.push_back(std::stoi((*at)[1]));
+    }
+    return found;
+}
+
+void check_code(CodeName const& name) {
+    auto const log = kernels::compiler_log(name);
+    INFO(name.text() << ": " << (log.is_good() ? log.value() : log.error().err_msg));
+    REQUIRE(log.is_good());
+    CHECK(numbers(log.value(), "(\\d+) bytes stack frame") == std::vector<int>{0, 0});
+    CHECK(numbers(log.value(), "(\\d+) bytes spill stores") == std::vector<int>{0, 0});
+    CHECK(numbers(log.value(), "(\\d+) bytes spill loads") == std::vector<int>{0, 0});
+    std::vector<int> const registers = numbers(log.value(), "Used (\\d+) registers");
+    REQUIRE(registers.size() == 2);
+    CHECK(std::max(registers[0], registers[1]) <= kMostRegisters);
+}
+
+kernels::SumProblem sum_of(std::int64_t columns) {
+    return {{DataType_t::HALF, {2, columns}, {columns, 1}}, {DataType_t::FLOAT, {columns}, {1}}};
+}
+
+}  // namespace
+
+TEST_CASE("every kernel compiles for 8.0, 9.0 and 10.0, without a spilled register") {
+    for (int const capability : kCapabilities) {
+        for (std::string const kernel : {"merge", "sum"}) {
+            for (DataType_t const from : kTypes) check_code({kernel, from, from, false, capability});
+            check_code({kernel, DataType_t::FLOAT, DataType_t::BFLOAT16, true, capability});
+            check_code({kernel, DataType_t::HALF, DataType_t::FLOAT, false, capability});
+        }
+    }
+}
+
+TEST_CASE("code is compiled once for all shapes, and again for other types and devices") {
+    CodeName const name{"sum", DataType_t::HALF, DataType_t::FLOAT, false, 90};
+    auto const first = kernels::find_code(name);
+    auto const second = kernels::find_code(name);
+    REQUIRE(first.is_good());
+    REQUIRE(second.is_good());
+    CHECK(first.value() == second.value());
+    CHECK(
+        first.value()->cubin().starts_with("\x7f"
+                                           "ELF"));
+    CodeName other = name;
+    other.compute_capability = 80;
+    auto const of_other = kernels::find_code(other);
+    REQUIRE(of_other.is_good());
+    CHECK(of_other.value()->cubin() != first.value()->cubin());
+    auto const small = kernels::compile_sum(sum_of(64), {90, 132}),
+               large = kernels::compile_sum(sum_of(4096), {90, 132});
+    REQUIRE(small.is_good());
+    REQUIRE(large.is_good());
+    CHECK(small.value()->serialize() == large.value()->serialize());
+    CHECK(small.value()->serialize() == name.text() + "\n" + first.value()->cubin());
+}
+
+TEST_CASE("a stored kernel loads for the same code, and another one is refused by name") {
+    auto const made = kernels::compile_sum(sum_of(64), {90, 132});
+    REQUIRE(made.is_good());
+    std::string const stored = made.value()->serialize();
+    auto const loaded = kernels::load_sum(sum_of(128), {90, 114}, stored);
+    REQUIRE(loaded.is_good());
+    CHECK(loaded.value()->serialize() == stored);
+
+    std::string const needed = CodeName{"sum", DataType_t::HALF, DataType_t::FLOAT, false, 80}.text();
+    auto const refused = kernels::load_sum(sum_of(64), {80, 108}, stored).error();
+    CHECK(refused.code == error_code_t::INVALID_VALUE);
+    CHECK(refused.err_msg == "the stored kernel is \"" + stored.substr(0, stored.find('\n')) + "\"; needed is \"" +
+                                 needed + "\"; plan the graph again and store that plan");
+    std::string const cut = stored.substr(0, stored.find('\n'));
+    CHECK(kernels::load_sum(sum_of(64), {90, 132}, cut).error().code == error_code_t::INVALID_VALUE);
+    CHECK(kernels::load_sum(sum_of(64), {90, 132}, "").error().code == error_code_t::INVALID_VALUE);
+}

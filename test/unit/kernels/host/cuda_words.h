@@ -1,0 +1,26 @@
+// The words of CUDA C++ that the kernels use, for a C++ compiler: one thread runs at a time.
+#pragma once
+
+#include <bit>
+#include <cmath>
+
+#define __global__
+#define __grid_constant__
+#define __launch_bounds__(threads)
+
+struct uint2 {
+    unsigned x, y;
+};
+struct uint4 {
+    unsigned x, y, z, w;
+};
+
+struct Position {
+    unsigned x = 0;
+};
+inline Position threadIdx, blockIdx, blockDim;
+
+inline unsigned __umulhi(unsigned a, unsigned b) {
+    return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
+}
+inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }

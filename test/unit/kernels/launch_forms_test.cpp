@@ -1,0 +1,90 @@
+// Problems as loops: as few as the strides allow, by vectors where they can be.
+#include "core/dims.h"
+#include "kernels/loops.h"
+#include "support/catch.h"
+#include "support/kernel_cases.h"
+
+using namespace sdpa_test;
+using cudnn_frontend::DataType_t;
+using cudnn_frontend::core::Dims;
+using kernels::Operand;
+
+namespace {
+
+Operand packed(DataType_t type, Dims dims) {
+    Dims strides = cudnn_frontend::core::packed_strides(dims);
+    return {type, std::move(dims), std::move(strides)};
+}
+
+kernels::MergeProblem merge_of(DataType_t type) {
+    return {packed(type, {4, 2, 8, 16, 128}), packed(DataType_t::FLOAT, {4, 2, 8, 16, 1}),
+            packed(type, {2, 8, 16, 128}), packed(DataType_t::FLOAT, {2, 8, 16, 1})};
+}
+
+Dims sizes(kernels::LaunchForm const& form) {
+    return {form.arguments.sizes, form.arguments.sizes + form.arguments.loops};
+}
+
+}  // namespace
+
+TEST_CASE("packed operands take one loop, and columns beside statistics another") {
+    kernels::SumProblem const sum{packed(DataType_t::BFLOAT16, {3, 2, 8, 64, 128}),
+                                  packed(DataType_t::BFLOAT16, {2, 8, 64, 128})};
+    auto const of_sum = kernels::launch_forms(kernels::operands_of(sum), 132);
+    CHECK(sizes(of_sum.elements) == Dims{2 * 8 * 64 * 128});
+    REQUIRE(of_sum.vectors);
+    CHECK(sizes(*of_sum.vectors) == Dims{2 * 8 * 64 * 16});
+
+    auto const merge = merge_of(DataType_t::BFLOAT16);
+    auto const of_merge = kernels::launch_forms(kernels::operands_of(merge), 132);
+    CHECK(sizes(of_merge.elements) == Dims{128, 256});
+    REQUIRE(of_merge.vectors);
+    CHECK(sizes(*of_merge.vectors) == Dims{16, 256});
+    CHECK(of_merge.vectors->arguments.column_loop == 0);
+    CHECK(of_merge.vectors->arguments.parts == 4);
+    CHECK(of_merge.vector_alignments == std::vector<std::uintptr_t>{16, 4, 16, 4});
+}
+
+TEST_CASE("a layout with the heads inside takes a loop more") {
+    auto merge = merge_of(DataType_t::HALF);
+    merge.o.strides = {16 * 8 * 128, 128, 8 * 128, 1};
+    auto const forms = kernels::launch_forms(kernels::operands_of(merge), 132);
+    REQUIRE(forms.vectors);
+    CHECK(sizes(*forms.vectors) == Dims{16, 16, 8, 2});
+}
+
+TEST_CASE("vectors need stride 1, and whole vectors in every row") {
+    auto const allows_vectors = [](kernels::MergeProblem const& merge) {
+        return kernels::launch_forms(kernels::operands_of(merge), 132).vectors.has_value();
+    };
+    auto merge = merge_of(DataType_t::FLOAT);
+    CHECK(allows_vectors(merge));
+    merge.partial_o.strides[3] += 2;  // rows apart by no multiple of 16 bytes
+    CHECK_FALSE(allows_vectors(merge));
+    merge.partial_o.strides[3] += 2;
+    CHECK(allows_vectors(merge));
+    merge.o.strides = {8 * 16 * 128, 16 * 128, 1, 16};  // columns apart
+    CHECK_FALSE(allows_vectors(merge));
+    kernels::SumProblem const odd{packed(DataType_t::BFLOAT16, {2, 3, 129}), packed(DataType_t::BFLOAT16, {3, 129})};
+    CHECK_FALSE(kernels::launch_forms(kernels::operands_of(odd), 132).vectors);
+}
+
+TEST_CASE("small problems get small blocks, and large ones large blocks") {
+    auto const merge = merge_of(DataType_t::BFLOAT16);  // 4,096 vectors
+    auto const threads = [&](int multiprocessors) {
+        return kernels::launch_forms(kernels::operands_of(merge), multiprocessors).vectors->threads;
+    };
+    CHECK(threads(16) == 256);
+    CHECK(threads(64) == 64);
+    CHECK(threads(132) == 32);
+}
+
+TEST_CASE("threads are counted in 64 bits from 2^31 on") {
+    auto const forms = [](std::int64_t columns) {
+        kernels::SumProblem const sum{packed(DataType_t::HALF, {1, columns}), packed(DataType_t::HALF, {columns})};
+        return kernels::launch_forms(kernels::operands_of(sum), 132);
+    };
+    CHECK_FALSE(forms((std::int64_t{1} << 31) - 256).is_wide);
+    CHECK(forms((std::int64_t{1} << 31) - 255).is_wide);
+    CHECK(forms(std::int64_t{1} << 31).elements.blocks == 1u << 23);
+}
