@@ -2,6 +2,8 @@
 // results differ.
 //   bench_cudnn_rewrites [part of a row's name]
 //   bench_cudnn_rewrites --offline <device>   plans only, without a GPU
+//   bench_cudnn_rewrites --auto <count> [first]   random shapes: as given, as AUTO chooses, and the best of all
+//   programs
 // The two take turns; medians. Times include merges, sums and borders.
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/runtime.h>
@@ -11,9 +13,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -202,6 +206,12 @@ std::vector<std::uint16_t> download(void const* memory, std::size_t bytes) {
     return numbers;
 }
 
+// Microseconds.
+struct Choice {
+    double given = 0.0, chosen = 0.0, best = 0.0;
+    std::string name, best_name = "as given or chosen";
+};
+
 class Bench {
    public:
     Bench() {
@@ -211,16 +221,9 @@ class Bench {
     }
 
     void run(Row const& row) {
-        std::map<std::int64_t, std::unique_ptr<Memory>> memory;
-        Pack pack;
-        bool const is_forward = row.rewrite == Rewrite_t::FEW_QUERIES;
-        for (int uid = kQ; uid <= (is_forward ? kStats : kDV); ++uid) {
-            std::size_t const bytes = bytes_of(row, static_cast<Uid>(uid));
-            memory[uid] = std::make_unique<Memory>(bytes);
-            pack[uid] = memory[uid]->get();
-            fill(pack[uid], bytes, static_cast<unsigned>(uid));
-        }
-        if (!is_forward && !prepare_backward(row, pack)) return;
+        Buffers buffers(row);
+        Pack& pack = buffers.pack;
+        if (row.rewrite != Rewrite_t::FEW_QUERIES && !prepare_backward(row, pack)) return;
         fe::graph::Graph given, rewritten;
         bool const has_given = build(row, false, given), has_rewritten = build(row, true, rewritten);
         if (!has_rewritten) return;
@@ -233,7 +236,52 @@ class Bench {
         report(row, rewritten, times, results);
     }
 
+    // As given, as AUTO chooses, and the best of the programs; returns whether they could be timed.
+    bool compare_choice(Row const& row, Choice& choice) {
+        quick_ = true;
+        Buffers buffers(row);
+        if (row.rewrite != Rewrite_t::FEW_QUERIES && !prepare_backward(row, buffers.pack)) return false;
+        fe::graph::Graph given, chosen, listed;
+        describe(row, given), describe(row, chosen), describe(row, listed);
+        given.set_rewrites(fe::RewritePolicy_t::OFF);
+        listed.set_rewrites({row.rewrite});
+        std::vector<std::vector<std::uint16_t>> results;
+        if (!good(given.build(Target::cuda(handle_)), "given") || !good(chosen.build(Target::cuda(handle_)), "auto")) {
+            return false;
+        }
+        good(chosen.get_plan_name(choice.name), "name");
+        choice.given = measure(row, given, buffers.pack, results);
+        choice.chosen = measure(row, chosen, buffers.pack, results);
+        choice.given = std::min(choice.given, measure(row, given, buffers.pack, results));
+        choice.chosen = std::min(choice.chosen, measure(row, chosen, buffers.pack, results));
+        choice.best = std::min(choice.given, choice.chosen);
+        if (listed.build_operation_graph(Target::cuda(handle_)).is_bad()) return true;
+        if (listed.create_execution_plans({fe::HeurMode_t::A}).is_bad()) return true;
+        for (std::int64_t i = 0; i < std::min<std::int64_t>(4, listed.get_execution_plan_count()); ++i) {
+            std::string name;
+            if (listed.get_plan_name_at_index(i, name).is_bad() || !name.starts_with("program ")) break;
+            if (listed.build_plan_at_index(i).is_bad()) continue;
+            double const time = measure(row, listed, buffers.pack, results);
+            if (time < choice.best) choice.best = time, choice.best_name = name;
+        }
+        return true;
+    }
+
    private:
+    // The memory of a row's tensors, with numbers in it.
+    struct Buffers {
+        explicit Buffers(Row const& row) {
+            for (int uid = kQ; uid <= (row.rewrite == Rewrite_t::FEW_QUERIES ? kStats : kDV); ++uid) {
+                std::size_t const bytes = bytes_of(row, static_cast<Uid>(uid));
+                memory[uid] = std::make_unique<Memory>(bytes);
+                pack[uid] = memory[uid]->get();
+                fill(pack[uid], bytes, static_cast<unsigned>(uid));
+            }
+        }
+        std::map<std::int64_t, std::unique_ptr<Memory>> memory;
+        Pack pack;
+    };
+
     bool build(Row const& row, bool is_rewritten, fe::graph::Graph& graph) {
         describe(row, graph);
         set(row, is_rewritten, graph);
@@ -279,13 +327,18 @@ class Bench {
             if (!good(cudaEventSynchronize(end))) return 0.0;
             float milliseconds = 0.0f;
             cudaEventElapsedTime(&milliseconds, begin, end);
-            if (i == 0) runs_ = std::clamp(static_cast<int>(5.0f / milliseconds), 1, 50);
+            if (i == 0) runs_ = std::clamp(static_cast<int>((quick_ ? 1.0f : 5.0f) / milliseconds), 1, 50);
             else times.push_back(milliseconds * 1000.0f / static_cast<float>(runs));
         }
         results.clear();
+        if (quick_) return middle_of(begin, end, times);
         for (Uid const uid : row.rewrite == Rewrite_t::FEW_QUERIES ? std::vector{kO} : std::vector{kDQ, kDK, kDV}) {
             results.push_back(download(pack[uid], bytes_of(row, uid)));
         }
+        return middle_of(begin, end, times);
+    }
+
+    static double middle_of(cudaEvent_t begin, cudaEvent_t end, std::vector<float>& times) {
         cudaEventDestroy(begin), cudaEventDestroy(end);
         std::sort(times.begin(), times.end());
         return times[times.size() / 2];
@@ -321,7 +374,68 @@ class Bench {
     cudaStream_t stream_ = nullptr;
     cudnnHandle_t handle_ = nullptr;
     int runs_ = 1;
+    bool quick_ = false;  // short runs, and no results
 };
+
+template <class T, std::size_t count>
+T pick(T const (&values)[count], std::mt19937& random) {
+    return values[random() % count];
+}
+
+Row random_few(std::mt19937& random) {
+    Row row{"few", Rewrite_t::FEW_QUERIES, 1, 1, 1, 1, 1, 1};
+    std::int64_t const batches[] = {1, 2, 4, 8, 16, 32, 64}, heads[] = {1, 2, 4, 8, 16},
+                       groups[] = {1, 2, 4, 8, 16, 64};
+    std::int64_t const queries[] = {1, 2, 3, 4, 8, 16, 32, 64, 256, 1024};
+    do {
+        row.b = pick(batches, random), row.h_k = pick(heads, random), row.h_q = row.h_k * pick(groups, random);
+        row.s_q = pick(queries, random), row.d = random() % 2 == 0 ? 64 : 128;
+        row.s_kv = std::int64_t{1024} << random() % 7;
+        if (random() % 4 == 0) row.s_kv += 8 * static_cast<std::int64_t>(random() % 64);
+        row.rows_first = random() % 2 == 0;
+        row.causal = random() % 3 == 0;
+    } while (row.b * row.h_k * row.s_kv * row.d > std::int64_t{1} << 29 ||
+             row.b * row.h_q * row.s_q * row.s_kv * row.d > std::int64_t{1} << 40 ||
+             row.b * row.h_q * row.s_q * row.d > std::int64_t{1} << 28);
+    return row;
+}
+
+Row random_band(std::mt19937& random) {
+    Row row{"band", Rewrite_t::BANDS, 1, 1, 1, 1, 1, 1};
+    std::int64_t const batches[] = {1, 2, 4, 8, 16}, heads[] = {1, 4, 8, 12, 32};
+    std::int64_t const widths[] = {16, 64, 128, 256, 512, 1024};
+    do {
+        row.b = pick(batches, random), row.h_k = pick(heads, random), row.h_q = row.h_k * (random() % 3 == 0 ? 4 : 1);
+        row.s_q = row.s_kv = std::int64_t{512} << random() % 6;
+        row.d = random() % 2 == 0 ? 64 : 128;
+        row.left = 1 + pick(widths, random), row.right = pick(widths, random);
+        row.rows_first = random() % 2 == 0;
+    } while (row.right >= row.s_kv || row.b * row.h_q * row.s_q * row.s_kv * row.d > std::int64_t{1} << 40);
+    return row;
+}
+
+// How AUTO does on random shapes, two thirds of them of few queries.
+void compare_choices(Bench& bench, int count, unsigned first) {
+    int worse = 0, far = 0, faster = 0, timed = 0;
+    for (unsigned index = first; index < first + static_cast<unsigned>(count); ++index) {
+        std::mt19937 random(index);
+        Row const row = index % 3 == 2 ? random_band(random) : random_few(random);
+        Choice choice;
+        if (!bench.compare_choice(row, choice)) continue;
+        bool const is_worse = choice.chosen > 1.05 * choice.given, is_far = choice.chosen > 1.15 * choice.best;
+        ++timed, worse += is_worse, far += is_far, faster += choice.chosen < 0.95 * choice.given;
+        if (!is_worse && !is_far && index % 10 != 0) continue;
+        std::printf(
+            "%4u %s b=%ld h=%ld/%ld q=%ld k=%ld d=%ld%s%s band %ld %ld: %.1f, auto %.1f, best %.1f us%s%s; %s; %s\n",
+            index, row.name, row.b, row.h_q, row.h_k, row.s_q, row.s_kv, row.d, row.rows_first ? " bshd" : "",
+            row.causal ? " causal" : "", row.left, row.right, choice.given, choice.chosen, choice.best,
+            is_worse ? " WORSE" : "", is_far ? " FAR" : "", choice.name.c_str(), choice.best_name.c_str());
+        std::fflush(stdout);
+    }
+    std::printf(
+        "%d shapes: AUTO was faster in %d, above 1.05 of the graph as given in %d, above 1.15 of the best in %d\n",
+        timed, faster, worse, far);
+}
 
 void plan_offline(Row const& row, char const* device) {
     fe::graph::Graph graph;
@@ -343,6 +457,10 @@ int main(int argc, char** argv) {
     }
     std::printf("%-30s %10s %10s\n", "", "as given", "rewritten");
     Bench bench;
+    if (argc >= 3 && std::strcmp(argv[1], "--auto") == 0) {
+        compare_choices(bench, std::atoi(argv[2]), argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 0);
+        return 0;
+    }
     for (Row const& row : rows()) {
         if (argc < 2 || std::strstr(row.name, argv[1]) != nullptr) bench.run(row);
     }

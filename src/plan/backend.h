@@ -7,7 +7,7 @@
 #include "plan/pack.h"
 #include "plan/settings.h"
 #include "plan/stopwatch.h"
-#include "rewrite/program.h"
+#include "rewrite/costs.h"
 
 #include <cudnn_frontend/target.h>
 
@@ -143,6 +143,8 @@ class Backend {
     virtual bool serves(Target const& target) const = 0;
     // An error if the backend cannot run the graph.
     virtual Result<std::shared_ptr<Proposal const>> propose(PlanningInput const& input) const = 0;
+    // What its engines, and joints, are expected to cost on a target; null where no figures are known.
+    virtual std::unique_ptr<rewrite::Costs const> costs(Target const&, Settings const&) const { return nullptr; }
     // What joins the partial results of a program: its launches get a pointer for each of places_of(), and the stream.
     // Of a target that the backend joins for.
     virtual bool joins(Target const&) const { return false; }

@@ -20,15 +20,26 @@ Result<Engines> ProgramProposal::engines(std::vector<HeurMode_t> const& modes) c
     return engines;
 }
 
-static void log_reasons(PlanningInput const& input, std::vector<std::string> const& reasons) {
+static void log(PlanningInput const& input, std::vector<std::string> const& remarks) {
     if (!isLoggingEnabled()) return;
-    for (std::string const& reason : reasons) core::log_line("graph '" + input.graph.spec().name + "': " + reason);
+    for (std::string const& remark : remarks) core::log_line("graph '" + input.graph.spec().name + "': " + remark);
+}
+
+// Of the first backend that has figures for the target.
+static std::unique_ptr<rewrite::Costs const> costs_for(PlanningInput const& input, Backends const& backends) {
+    for (Backend const* const backend : backends) {
+        if (!backend->serves(input.target)) continue;
+        if (auto costs = backend->costs(input.target, input.settings)) return costs;
+    }
+    return nullptr;
 }
 
 void add_programs(PlanningInput const& input, Backends const& backends, Planner::Proposals& proposals) {
     Settings const& settings = input.settings;
-    rewrite::Offers offers = rewrite::offers_for(input.graph, settings.rewrites, settings.slices_for_workspace);
-    log_reasons(input, offers.reasons);
+    auto const costs = costs_for(input, backends);
+    rewrite::Offers offers =
+        rewrite::offers_for(input.graph, {settings.rewrites, settings.slices_for_workspace, costs.get()});
+    log(input, offers.remarks);
     if (offers.preferred.empty() && offers.spare.empty()) return;
     auto const kept = std::make_shared<KeptInput const>(input);
     auto const layout = std::make_shared<PackLayout const>(proposals.front()->layout());

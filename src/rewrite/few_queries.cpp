@@ -95,10 +95,10 @@ class Writer {
 
     // How many keys a split has, so that those under a causal mask's diagonal are left over.
     void measure_chunks() {
-        constexpr std::int64_t kTile = 128;
+        constexpr std::int64_t kAligned = 16;
         std::int64_t const most = is_causal_at_end(a_) && a_.queries > 1 ? a_.keys - a_.queries : a_.keys;
         chunk_ = most / splits_;
-        if (chunk_ > kTile && splits_ * chunk_ != a_.keys) chunk_ = chunk_ / kTile * kTile;
+        if (chunk_ > kAligned && splits_ * chunk_ != a_.keys) chunk_ = chunk_ / kAligned * kAligned;
         rest_ = a_.keys - splits_ * chunk_;
     }
 

@@ -5,61 +5,120 @@
 #include "rewrite/slices.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <cmath>
 
 namespace cudnn_frontend::rewrite {
 namespace {
 
-// Each split of a head gets a multiprocessor, on GPUs of this many or a few more.
-constexpr std::int64_t kMultiprocessors = 128;
-constexpr std::int64_t kRowsOfTile = 128;
+// A program that is expected to take more than this share of the graph's time is left out: estimates err.
+constexpr double kLargestShare = 0.85;
+// More queries fill GPUs by themselves.
+constexpr std::int64_t kMostQueries = 2048;
+constexpr std::int64_t kMostSplits = 128;
 constexpr std::int64_t kFewestKeysOfSplit = 256;
 
-// A power of two that fills the GPU once.
-std::int64_t best_splits(Attention const& a) {
+// With all numbers of splits that are powers of two; the reason why not where there is none.
+Result<std::vector<Program>> all_few_queries(Attention const& attention) {
+    std::vector<Program> programs;
+    error_t refusal;
+    for (std::int64_t splits = 1; splits <= kMostSplits; splits *= 2) {
+        if (splits > 1 && attention.keys / splits < kFewestKeysOfSplit) break;
+        auto program = few_queries(attention, splits);
+        if (program.is_good()) programs.push_back(std::move(program).value());
+        else if (refusal.is_good()) refusal = program.error();
+    }
+    if (programs.empty()) return refusal;
+    return programs;
+}
+
+// What fills a GPU of 128 multiprocessors or a few more with tiles of 128 rows.
+std::int64_t usual_splits(Attention const& a) {
     std::int64_t const rows = a.group() * a.queries;
-    std::int64_t const tiles = a.batches * a.key_heads * ((rows + kRowsOfTile - 1) / kRowsOfTile);
+    std::int64_t const tiles = a.batches * a.key_heads * ((rows + 127) / 128);
     std::int64_t splits = 1;
-    while (splits * 2 * tiles <= kMultiprocessors && a.keys / (splits * 2) >= kFewestKeysOfSplit) splits *= 2;
+    while (splits * 2 * tiles <= kMostSplits && a.keys / (splits * 2) >= kFewestKeysOfSplit) splits *= 2;
     return splits;
 }
 
-// With fewer splits where strides do not allow so many.
-Result<Program> best_few_queries(Attention const& attention) {
-    std::int64_t splits = best_splits(attention);
-    Result<Program> program = few_queries(attention, splits);
-    while (program.is_bad() && splits > 1) program = few_queries(attention, splits /= 2);
-    return program;
-}
+std::string text(double microseconds) { return "about " + std::to_string(std::lround(microseconds)) + " us"; }
 
 class Collector {
    public:
-    Collector(Attention const& attention, Offers& offers) : attention_(attention), offers_(offers) {}
+    Collector(Attention const& attention, Costs const* costs) : attention_(attention), costs_(costs) {}
 
+    // One that the user listed, expected to be faster or not.
     void add(Rewrite_t rewrite) {
         switch (rewrite) {
             case Rewrite_t::SLICES: return add_slices(offers_.preferred);
-            case Rewrite_t::FEW_QUERIES: return add(best_few_queries(attention_), offers_.preferred);
-            case Rewrite_t::BANDS: return add(bands(attention_), offers_.preferred);
+            case Rewrite_t::FEW_QUERIES: return add_few_queries();
+            case Rewrite_t::BANDS: return add(bands(attention_));
         }
     }
 
     void add_slices(std::vector<Program>& to) {
         if (error_t error = check("slices", slices_conditions(), attention_); error.is_bad()) {
-            offers_.reasons.push_back(std::move(error.err_msg));
+            offers_.remarks.push_back(std::move(error.err_msg));
             return;
         }
-        for (std::int64_t const count : slice_counts(attention_)) add(slices(attention_, count), to);
+        for (std::int64_t const count : slice_counts(attention_)) {
+            auto program = slices(attention_, count);
+            if (program.is_good()) to.push_back(std::move(program).value());
+        }
     }
 
+    // The fastest, if it is expected to be clearly faster than the graph as given.
+    void add_what_pays() {
+        auto const given = costs_ == nullptr ? std::nullopt : costs_->of(attention_.graph());
+        if (!given) return;
+        std::optional<Program> best;
+        double least = *given * kLargestShare;
+        for (Program& program : programs_for_speed()) {
+            auto const cost = cost_of(program, *costs_);
+            if (!cost) continue;
+            offers_.remarks.push_back(program.name + ": " + text(*cost) + ", as given: " + text(*given));
+            if (*cost < least) least = *cost, best = std::move(program);
+        }
+        if (best) offers_.preferred.push_back(std::move(*best));
+    }
+
+    Offers take() { return std::move(offers_); }
+
    private:
-    void add(Result<Program> program, std::vector<Program>& to) {
-        if (program.is_good()) to.push_back(std::move(program).value());
-        else offers_.reasons.push_back(program.error().err_msg);
+    void add(Result<Program> program) {
+        if (program.is_good()) offers_.preferred.push_back(std::move(program).value());
+        else offers_.remarks.push_back(program.error().err_msg);
+    }
+
+    // All, so that autotuning has a choice; the best by cost first, or where no costs are known that of the usual
+    // splits.
+    void add_few_queries() {
+        auto programs = all_few_queries(attention_);
+        if (programs.is_bad()) return add(programs.error());
+        std::string const usual = "few_queries(" + std::to_string(usual_splits(attention_)) + ")";
+        auto const cost = [&](Program const& program) {
+            auto const known = costs_ == nullptr ? std::nullopt : cost_of(program, *costs_);
+            return known.value_or(program.name == usual ? 0.0 : 1.0);
+        };
+        std::ranges::stable_sort(programs.value(), {}, cost);
+        for (Program& program : programs.value()) offers_.preferred.push_back(std::move(program));
+    }
+
+    std::vector<Program> programs_for_speed() const {
+        std::vector<Program> programs;
+        if (attention_.is_backward()) {
+            if (auto program = bands(attention_); program.is_good()) programs.push_back(std::move(program).value());
+        } else if (attention_.queries <= kMostQueries) {
+            auto all = all_few_queries(attention_);
+            if (all.is_good()) programs = std::move(all).value();
+        }
+        return programs;
     }
 
     Attention const& attention_;
-    Offers& offers_;
+    Costs const* costs_;
+    Offers offers_;
 };
 
 // few_queries(8): the number; nothing if that is not how the name is written.
@@ -73,17 +132,21 @@ std::optional<std::int64_t> parameter_of(std::string const& name, std::string co
 
 }  // namespace
 
-Offers offers_for(nodes::ValidatedGraph const& graph, Wishes const& wishes, bool is_workspace_limited) {
-    Offers offers;
+Offers offers_for(nodes::ValidatedGraph const& graph, Circumstances const& circumstances) {
+    Wishes const& wishes = circumstances.wishes;
     bool const is_off = !wishes.listed && wishes.policy == RewritePolicy_t::OFF;
     auto const attention = is_off ? std::nullopt : Attention::of(graph);
-    if (!attention) return offers;
-    Collector collector(*attention, offers);
+    if (!attention) return {};
+    Collector collector(*attention, circumstances.costs);
     if (wishes.listed) {
         for (Rewrite_t const rewrite : *wishes.listed) collector.add(rewrite);
-    } else if (is_workspace_limited) {
-        collector.add_slices(offers.spare);
-        offers.reasons.clear();  // nobody asked for slices
+        return collector.take();
+    }
+    collector.add_what_pays();
+    Offers offers = collector.take();
+    if (circumstances.is_workspace_limited) {
+        Collector of_slices(*attention, nullptr);
+        of_slices.add_slices(offers.spare);
     }
     return offers;
 }

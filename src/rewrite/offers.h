@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/result.h"
-#include "rewrite/program.h"
+#include "rewrite/costs.h"
 
 #include <cudnn_frontend/types.h>
 
@@ -23,11 +23,17 @@ struct Wishes {
 struct Offers {
     std::vector<Program> preferred;    // before the graph as it is
     std::vector<Program> spare;        // after it: where its workspace is too large
-    std::vector<std::string> reasons;  // why a rewrite that was asked for is not among them
+    std::vector<std::string> remarks;  // what was expected of programs, and why one that was asked for is not there
 };
 
-// `is_workspace_limited`: a limit stands that the graph as it is may not keep to.
-Offers offers_for(nodes::ValidatedGraph const& graph, Wishes const& wishes, bool is_workspace_limited);
+// What offers depend on beside the graph.
+struct Circumstances {
+    Wishes const& wishes;
+    bool is_workspace_limited;  // a limit stands that the graph as it is may not keep to
+    Costs const* costs;         // null where none are known: then AUTO offers nothing for speed
+};
+
+Offers offers_for(nodes::ValidatedGraph const& graph, Circumstances const& circumstances);
 
 // The program of that name, as it was offered before.
 Result<Program> program_named(nodes::ValidatedGraph const& graph, std::string const& name);

@@ -1,11 +1,14 @@
 #include "cudnn/planning/cudnn_backend.h"
 
 #include "core/process_settings.h"
+#include "cudnn/planning/cost.h"
 #include "cudnn/planning/graph_cache.h"
 #include "cudnn/planning/lowering.h"
 #include "cudnn/planning/proposal.h"
 #include "cudnn/planning/stored_plan.h"
 #include "plan/blob.h"
+
+#include <algorithm>
 
 namespace cudnn_frontend::cudnn {
 
@@ -32,6 +35,16 @@ std::optional<std::string> Backend::circumstances(Target const& target, plan::Se
         all.number(is_on ? 1 : 0);
     }
     return all.take();
+}
+
+std::unique_ptr<rewrite::Costs const> Backend::costs(Target const& target, plan::Settings const& settings) const {
+    auto const found = find_planning_device(target, settings.device.get());
+    auto const facts = find_facts(target, settings.device.get());
+    if (found.is_bad() || facts.is_bad()) return nullptr;
+    auto const rates = rates_of(found.value().device->name());
+    if (!rates) return nullptr;
+    int const all = facts.value().multiprocessors;
+    return std::make_unique<Costs>(*rates, settings.sm_count > 0 ? std::min(all, settings.sm_count) : all);
 }
 
 void Backend::keep_at_most(std::size_t most) const { GraphCache::of_process().keep_at_most(most); }

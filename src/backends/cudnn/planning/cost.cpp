@@ -1,0 +1,114 @@
+#include "cudnn/planning/cost.h"
+
+#include "core/data_type.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cudnn_frontend::cudnn {
+namespace {
+
+using Port = nodes::attention::Port;
+
+constexpr double kTile = 128.0;
+
+double tiles(double rows) { return std::ceil(rows / kTile); }
+
+// The sizes of an attention, as numbers to reckon with.
+struct Sizes {
+    explicit Sizes(nodes::GraphSpec const& graph) : fields(*nodes::attention_fields(graph.nodes.front())) {
+        core::Dims const& q = graph.tensor(graph.nodes.front(), Port::Q)->dim;
+        core::Dims const& k = graph.tensor(graph.nodes.front(), Port::K)->dim;
+        core::Dims const& v = graph.tensor(graph.nodes.front(), Port::V)->dim;
+        batches = static_cast<double>(q[0]);
+        query_heads = static_cast<double>(q[1]);
+        queries = static_cast<double>(q[2]);
+        key_heads = static_cast<double>(k[1]);
+        keys = static_cast<double>(k[2]);
+        columns = static_cast<double>(q[3] + v[3]);
+    }
+
+    double width() const { return columns / 2.0; }
+    double key_bytes() const { return 2.0 * batches * key_heads * keys * columns; }
+    double query_bytes() const { return 2.0 * batches * query_heads * queries * columns; }
+    double shift() const {
+        return fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT ? keys - queries : 0.0;
+    }
+
+    nodes::AttentionFields const& fields;
+    double batches = 0, query_heads = 0, key_heads = 0, queries = 0, keys = 0, columns = 0;
+};
+
+// Tiles of keys that a tile of queries sees: the mean of all tiles of queries, of which the masks leave out some.
+double tiles_of_row(Sizes const& s) {
+    double seen = 0.0;
+    double const rows = tiles(s.queries);
+    constexpr double kSampled = 64.0;  // so that long sequences cost no more
+    double const step = std::max(1.0, rows / kSampled);
+    double count = 0.0;
+    for (double row = 0.0; row < rows; row += step, ++count) {
+        double const first_query = std::floor(row) * kTile + s.shift();
+        double const last_query = std::min(first_query + kTile, s.queries + s.shift()) - 1.0;
+        double first = 0.0, last = s.keys - 1.0;
+        if (s.fields.left_bound) first = std::max(0.0, first_query + 1.0 - static_cast<double>(*s.fields.left_bound));
+        if (s.fields.right_bound) last = std::min(last, last_query + static_cast<double>(*s.fields.right_bound));
+        if (last >= first) seen += std::floor(last / kTile) - std::floor(first / kTile) + 1.0;
+    }
+    return seen / count;
+}
+
+// Blocks run side by side, one on each multiprocessor.
+double rounds(double blocks, int multiprocessors) { return std::ceil(blocks / multiprocessors); }
+
+// One query: the engine splits the keys itself, and reads them once for some query heads.
+double decode(Sizes const& s, Rates const& rates) {
+    double const passes = std::ceil(s.query_heads / s.key_heads / rates.decode_heads);
+    return rates.start + s.key_bytes() * passes / rates.bandwidth;
+}
+
+double forward(Sizes const& s, Rates const& rates, int multiprocessors) {
+    if (s.queries == 1.0) return decode(s, rates);
+    double const blocks = s.batches * s.query_heads * tiles(s.queries);
+    double const tile = rates.forward_tile + rates.forward_width * s.width();
+    double const computing = rounds(blocks, multiprocessors) * tiles_of_row(s) * tile;
+    double const moving = (s.key_bytes() + s.query_bytes()) / rates.bandwidth;
+    return rates.start + std::max(computing, moving);
+}
+
+// Engines leave out tiles only where the diagonal starts in the first element and nothing right of it is seen.
+bool skips_tiles(Sizes const& s) { return s.fields.right_bound == 0 && s.shift() == 0.0; }
+
+// Each tensor once, and dQ in FLOAT too, which is cleared, added to, which reads and writes it, and read.
+double backward_bytes(Sizes const& s) {
+    double const tensors = 2.0 * s.key_bytes() + 2.0 * s.query_bytes(), passes = 4.0;
+    return tensors + passes * s.query_bytes();
+}
+
+double backward(Sizes const& s, Rates const& rates, int multiprocessors) {
+    double const of_row = skips_tiles(s) ? tiles_of_row(s) : tiles(s.keys);
+    double const all = s.batches * s.query_heads * tiles(s.queries) * of_row;
+    double const tile = rates.backward_tile + rates.backward_width * s.width();
+    return 3.0 * rates.start + std::ceil(all / multiprocessors) * tile + backward_bytes(s) / rates.bandwidth;
+}
+
+bool is_plain(nodes::GraphSpec const& graph) {
+    if (graph.nodes.size() != 1) return false;
+    nodes::AttentionFields const* const fields = nodes::attention_fields(graph.nodes.front());
+    if (fields == nullptr || fields->alibi_mask || fields->padding_mask || fields->dropout_probability) return false;
+    return core::is_half(graph.tensor(graph.nodes.front(), Port::Q)->data_type);
+}
+
+}  // namespace
+
+std::optional<double> Costs::of(nodes::GraphSpec const& graph) const {
+    if (!is_plain(graph)) return {};
+    Sizes const sizes(graph);
+    bool const is_backward = graph.nodes.front().kind() == nodes::NodeKind::SdpaBackward;
+    return is_backward ? backward(sizes, rates_, multiprocessors_) : forward(sizes, rates_, multiprocessors_);
+}
+
+double Costs::of(rewrite::Joint const& joint) const {
+    return rates_.start + rewrite::bytes_moved(joint) / rates_.bandwidth;
+}
+
+}  // namespace cudnn_frontend::cudnn

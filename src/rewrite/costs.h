@@ -1,0 +1,26 @@
+// What the steps of programs are expected to cost on a target, by which programs are chosen.
+#pragma once
+
+#include "rewrite/program.h"
+
+#include <optional>
+
+namespace cudnn_frontend::rewrite {
+
+// In microseconds.
+class Costs {
+   public:
+    virtual ~Costs() = default;
+
+    // Nothing for graphs of which nothing is known.
+    virtual std::optional<double> of(nodes::GraphSpec const& graph) const = 0;
+    virtual double of(Joint const& joint) const = 0;
+};
+
+// The sum over all steps; nothing where one is not known.
+std::optional<double> cost_of(Program const& program, Costs const& costs);
+
+// What a joint reads and writes.
+double bytes_moved(Joint const& joint);
+
+}  // namespace cudnn_frontend::rewrite
