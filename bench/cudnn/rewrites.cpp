@@ -37,6 +37,7 @@ struct Row {
     bool causal = false;
     std::int64_t left = 0, right = -1;  // a band from 1 on
     std::int64_t workspace = 0;         // the limit, for slices
+    bool lengths = false;               // of each sequence, all of them whole
 };
 
 std::vector<Row> rows() {
@@ -51,6 +52,7 @@ std::vector<Row> rows() {
             {"few 4 x 4k, b=64", kFew, 64, 32, 8, 4, 4096, 128},
             {"few 4 x 4k, b=64, rows first", kFew, 64, 32, 8, 4, 4096, 128, true},
             {"few 4 x 8k, b=16", kFew, 16, 32, 8, 4, 8192, 128},
+            {"few 4 x 8k, b=16, lengths", kFew, 16, 32, 8, 4, 8192, 128, false, false, 0, -1, 0, true},
             {"few 2 x 8k, b=8, 128/1", kFew, 8, 128, 1, 2, 8192, 128},
             {"few 1 x 4k, b=128, 128/1", kFew, 128, 128, 1, 1, 4096, 128},
             {"band 64, b=16, 8k", kBands, 16, 12, 12, 8192, 8192, 64, false, false, 65, 64},
@@ -60,7 +62,7 @@ std::vector<Row> rows() {
             {"slices 32k, 4.5 GiB", kSlices, 1, 64, 8, 32768, 32768, 128, false, true, 0, -1, 45 * gib / 10}};
 }
 
-enum Uid : std::int64_t { kQ = 1, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV };
+enum Uid : std::int64_t { kQ = 1, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV, kQueryLengths, kKeyLengths };
 using Pack = std::map<std::int64_t, void*>;
 
 bool good(fe::error_t const& error, char const* where) {
@@ -103,6 +105,9 @@ class Description {
         auto options =
             fe::graph::SDPA_attributes().set_name("sdpa").set_attn_scale(scale()).set_generate_stats(has_stats);
         mask(options);
+        if (row_.lengths) {
+            options.set_padding_mask(true).set_seq_len_q(lengths(kQueryLengths)).set_seq_len_kv(lengths(kKeyLengths));
+        }
         auto const [o, stats] = graph_.sdpa(input(kQ), input(kK), input(kV), options);
         output(o, kO);
         if (stats) output(stats, kStats).set_data_type(fe::DataType_t::FLOAT);
@@ -128,6 +133,15 @@ class Description {
                                  .set_uid(uid)
                                  .set_dim(dims_of(row_, uid))
                                  .set_stride(strides_of(row_, uid)));
+    }
+
+    TensorPtr lengths(Uid uid) {
+        return graph_.tensor(fe::graph::Tensor_attributes()
+                                 .set_name(std::to_string(uid))
+                                 .set_uid(uid)
+                                 .set_dim({row_.b, 1, 1, 1})
+                                 .set_stride({1, 1, 1, 1})
+                                 .set_data_type(fe::DataType_t::INT32));
     }
 
     fe::graph::Tensor_attributes& output(TensorPtr const& tensor, Uid uid) {
@@ -277,7 +291,18 @@ class Bench {
                 pack[uid] = memory[uid]->get();
                 fill(pack[uid], bytes, static_cast<unsigned>(uid));
             }
+            if (!row.lengths) return;
+            add_lengths(kQueryLengths, row.b, row.s_q);
+            add_lengths(kKeyLengths, row.b, row.s_kv);
         }
+
+        void add_lengths(Uid uid, std::int64_t count, std::int64_t length) {
+            std::vector<std::int32_t> const all(static_cast<std::size_t>(count), static_cast<std::int32_t>(length));
+            memory[uid] = std::make_unique<Memory>(all.size() * 4);
+            pack[uid] = memory[uid]->get();
+            good(cudaMemcpy(pack[uid], all.data(), all.size() * 4, cudaMemcpyHostToDevice));
+        }
+
         std::map<std::int64_t, std::unique_ptr<Memory>> memory;
         Pack pack;
     };
@@ -394,6 +419,7 @@ Row random_few(std::mt19937& random) {
         if (random() % 4 == 0) row.s_kv += 8 * static_cast<std::int64_t>(random() % 64);
         row.rows_first = random() % 2 == 0;
         row.causal = random() % 3 == 0;
+        row.lengths = !row.causal && random() % 3 == 0;
     } while (row.b * row.h_k * row.s_kv * row.d > std::int64_t{1} << 29 ||
              row.b * row.h_q * row.s_q * row.s_kv * row.d > std::int64_t{1} << 40 ||
              row.b * row.h_q * row.s_q * row.d > std::int64_t{1} << 28);
@@ -428,8 +454,11 @@ void compare_choices(Bench& bench, int count, unsigned first) {
         std::printf(
             "%4u %s b=%ld h=%ld/%ld q=%ld k=%ld d=%ld%s%s band %ld %ld: %.1f, auto %.1f, best %.1f us%s%s; %s; %s\n",
             index, row.name, row.b, row.h_q, row.h_k, row.s_q, row.s_kv, row.d, row.rows_first ? " bshd" : "",
-            row.causal ? " causal" : "", row.left, row.right, choice.given, choice.chosen, choice.best,
-            is_worse ? " WORSE" : "", is_far ? " FAR" : "", choice.name.c_str(), choice.best_name.c_str());
+            row.causal    ? " causal"
+            : row.lengths ? " lengths"
+                          : "",
+            row.left, row.right, choice.given, choice.chosen, choice.best, is_worse ? " WORSE" : "",
+            is_far ? " FAR" : "", choice.name.c_str(), choice.best_name.c_str());
         std::fflush(stdout);
     }
     std::printf(

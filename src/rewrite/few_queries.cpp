@@ -23,18 +23,16 @@ bool is_causal_at_end(Attention const& a) {
 
 constexpr std::array kConditions = {
     Condition{"few_queries.c01", "forward attention", [](Attention const& a) { return !a.is_backward(); }},
-    Condition{"few_queries.c02", "no operands but Q, K, V, O, Stats and attn_scale",
+    Condition{"few_queries.c02", "no operands but Q, K, V, O, Stats, attn_scale, lengths and page tables",
               [](Attention const& a) {
-                  return has_only(a, {Port::Q, Port::K, Port::V, Port::O, Port::Stats, Port::Attn_scale});
+                  return has_only(a, {Port::Q, Port::K, Port::V, Port::O, Port::Stats, Port::Attn_scale,
+                                      Port::Seq_len_q, Port::Seq_len_kv, Port::Page_table_k, Port::Page_table_v});
               }},
     Condition{"few_queries.c03", "tensors that are neither packed by lengths nor in blocks", has_dense_tensors},
     Condition{"few_queries.c04", "no mask but a causal one whose diagonal ends at the bottom right",
               [](Attention const& a) { return !has_mask(a) || is_causal_at_end(a); }},
-    Condition{"few_queries.c05", "no ALiBi, no padding mask, no dropout",
-              [](Attention const& a) {
-                  auto const& fields = a.fields();
-                  return !fields.alibi_mask && !fields.padding_mask && !fields.dropout_probability;
-              }},
+    Condition{"few_queries.c05", "no ALiBi and no dropout",
+              [](Attention const& a) { return !a.fields().alibi_mask && !a.fields().dropout_probability; }},
     Condition{"few_queries.c06", "Stats, where there is one, in base e",
               [](Attention const& a) { return !a.fields().stats_use_log2; }},
     Condition{"few_queries.c07", "as many heads of K as of V, each for a whole number of heads of Q",
@@ -44,6 +42,8 @@ constexpr std::array kConditions = {
                   DataType_t const type = a.tensor(Port::Q)->data_type;
                   return type == DataType_t::HALF || type == DataType_t::BFLOAT16 || type == DataType_t::FLOAT;
               }},
+    Condition{"few_queries.c09", "beside lengths no mask, but for a single query",
+              [](Attention const& a) { return !a.fields().padding_mask || !has_mask(a) || a.queries == 1; }},
 };
 
 // Tensors of queries are seen as a grid {batch, key head, split, group, query, column} first, those of keys as one
@@ -76,6 +76,7 @@ class Writer {
     Result<Program> write() {
         SDPA_GRAPH_TRY(split_keys());
         place_queries();
+        if (has_lengths()) scale_lengths();
         if (parts() > 1 || !write_whole()) make_partial_results();
         SDPA_GRAPH_TRY(attend_to_splits());
         if (rest_ > 0) SDPA_GRAPH_TRY(attend_to_rest());
@@ -84,6 +85,7 @@ class Writer {
     }
 
    private:
+    bool has_lengths() const { return a_.fields().padding_mask; }
     std::int64_t parts() const { return splits_ + (rest_ > 0 ? 1 : 0); }
     View grid_of_queries(int port, std::int64_t splits) const {
         return repeat(split(a_.view(port), kHeads, a_.group()), kSplits, splits);
@@ -103,6 +105,11 @@ class Writer {
     }
 
     error_t split_keys() {
+        if (has_lengths() && splits_ > 1) {
+            return {error_code_t::GRAPH_NOT_SUPPORTED,
+                    std::string(kName) + ": the keys of sequences with lengths are not split; needed is 1 split, not " +
+                        std::to_string(splits_)};
+        }
         measure_chunks();
         if (chunk_ < 1) {
             return {error_code_t::GRAPH_NOT_SUPPORTED, std::string(kName) + ": " + std::to_string(a_.keys) +
@@ -122,19 +129,29 @@ class Writer {
     // Whether the rest can follow the splits in the memory of partial results.
     bool has_uniform_parts(bool in_heads) const { return splits_ == 1 || (in_heads ? a_.key_heads : a_.batches) == 1; }
 
-    // The rest is attended to without joining the group to the rows: its partial results lie in that order.
+    // The rest is attended to without joining the group to the rows: its partial results lie in that order. Lengths
+    // count queries, and are to count rows.
     void place_queries() {
         View const grid = grid_of_queries(Port::Q, splits_);
         for (bool const group_is_innermost : {false, true}) {
-            if (group_is_innermost && rest_ > 0) break;
+            if (group_is_innermost ? rest_ > 0 : has_lengths()) continue;
             arrangement_.group_is_innermost = group_is_innermost;
             q_ = fold(grid, arrangement_);
             if (q_) return;
         }
-        arrangement_.group_is_innermost = false;
+        arrangement_.group_is_innermost = has_lengths();
         View const copy = grid_scratch(grid.type, splits_, a_.head_dim);
         program_.copy(grid, copy);
         q_ = fold(copy, arrangement_);
+    }
+
+    // A query is a row for each head of its group.
+    void scale_lengths() {
+        lengths_ = a_.view(Port::Seq_len_q);
+        if (a_.group() == 1) return;
+        View const rows = program_.scratch(lengths_->type, lengths_->dim);
+        program_.sum({repeat(*lengths_, 0, a_.group()), rows});
+        lengths_ = rows;
     }
 
     // Whether O and Stats can be written where the user has them.
@@ -205,6 +222,10 @@ class Writer {
         draft.connect(Port::V, v);
         draft.connect(Port::O, o);
         if (stats) draft.connect(Port::Stats, *stats);
+        if (lengths_) draft.connect(Port::Seq_len_q, *lengths_);
+        for (int const port : {Port::Seq_len_kv, Port::Page_table_k, Port::Page_table_v}) {
+            if (a_.has(port)) draft.connect(port, a_.view(port));
+        }
         return program_.attend(std::move(draft));
     }
 
@@ -221,7 +242,7 @@ class Writer {
     std::int64_t splits_, chunk_ = 0, rest_ = 0;
     ProgramBuilder program_;
     Arrangement arrangement_;
-    std::optional<View> q_, k_, v_, o_, stats_;
+    std::optional<View> q_, k_, v_, o_, stats_, lengths_;
     std::optional<View> partial_o_, partial_stats_;
 };
 

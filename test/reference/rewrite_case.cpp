@@ -31,6 +31,14 @@ AttentionCase plain_case(std::uint64_t index, Random& random) {
     return c;
 }
 
+void add_lengths(AttentionCase& c, Random& random) {
+    c.len_q.emplace(), c.len_kv.emplace();
+    for (std::int64_t b = 0; b < c.b; ++b) {
+        c.len_q->push_back(random.between(0, c.s_q));
+        c.len_kv->push_back(random.between(0, c.s_kv));
+    }
+}
+
 }  // namespace
 
 AttentionCase few_queries_case(std::uint64_t index) {
@@ -39,7 +47,12 @@ AttentionCase few_queries_case(std::uint64_t index) {
     c.s_q = random.chance(0.3) ? 1 : random.between(2, 12);
     c.s_kv = random.chance(0.5) ? 256 * random.between(1, 4) : random.between(c.s_q + 1, 1100);
     c.generate_stats = random.chance(0.6);
-    if (random.chance(0.5)) c.right = 0, c.alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    if (random.chance(0.4)) {
+        add_lengths(c, random);
+        if (random.chance(0.5)) c.paging.k_rows = c.paging.v_rows = 16;
+    } else if (random.chance(0.5)) {
+        c.right = 0, c.alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    }
     return c;
 }
 
@@ -71,13 +84,7 @@ AttentionCase slices_case(std::uint64_t index) {
         c.d_bias = random.chance(0.7);
         if (!c.d_bias && random.chance(0.5)) (*c.bias)[random.chance(0.5) ? 0 : 1] = 1;
     }
-    if (random.chance(0.3)) {
-        c.len_q.emplace(), c.len_kv.emplace();
-        for (std::int64_t b = 0; b < c.b; ++b) {
-            c.len_q->push_back(random.between(0, c.s_q));
-            c.len_kv->push_back(random.between(0, c.s_kv));
-        }
-    }
+    if (random.chance(0.3)) add_lengths(c, random);
     return c;
 }
 

@@ -18,6 +18,7 @@ char const* element_name(DataType_t type) {
     switch (type) {
         case DataType_t::BFLOAT16: return "bfloat16";
         case DataType_t::HALF: return "half";
+        case DataType_t::INT32: return "int";
         default: return "float";
     }
 }

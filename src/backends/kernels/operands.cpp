@@ -22,7 +22,7 @@ error_t check_type(Problem const& problem, NamedOperand const& named) {
     if (named.is_statistic && type != DataType_t::FLOAT) {
         return wrong(problem, named, std::string("type ") + cudnn_frontend::to_string(type), "is FLOAT");
     }
-    if (is_known(type)) return {};
+    if (is_known(type) || (problem.allows_counts && type == DataType_t::INT32)) return {};
     return wrong(problem, named, std::string("type ") + cudnn_frontend::to_string(type), "is BFLOAT16, HALF or FLOAT");
 }
 

@@ -26,8 +26,9 @@ struct NamedOperand {
 struct Problem {
     char const* kernel;  // as its source file is called
     std::vector<NamedOperand> operands;
-    std::size_t result;  // the output whose dims the others follow, by its place in the list
-    bool has_columns;    // statistics tell the last dim from the others
+    std::size_t result;          // the output whose dims the others follow, by its place in the list
+    bool has_columns;            // statistics tell the last dim from the others
+    bool allows_counts = false;  // INT32 too, up to 2^24
 
     core::Dims const& dims() const { return operands[result].operand->dims; }
 };

@@ -7,6 +7,7 @@ namespace cudnn_frontend::kernels {
 
 Problem operands_of(SumProblem const& sum) {
     Problem problem{"sum", {{"x", &sum.x, true, false, false}, {"y", &sum.y, false, true, false}}, 1, false};
+    problem.allows_counts = true;
     if (sum.accumulates) problem.operands.push_back({"y, to read", &sum.y, false, false, false});
     return problem;
 }

@@ -14,7 +14,7 @@ constexpr double kTile = 128.0;
 
 double tiles(double rows) { return std::ceil(rows / kTile); }
 
-// The sizes of an attention, as numbers to reckon with.
+// The sizes of an attention, as numbers to reckon with. Sequences count as having all their rows.
 struct Sizes {
     explicit Sizes(nodes::GraphSpec const& graph) : fields(*nodes::attention_fields(graph.nodes.front())) {
         core::Dims const& q = graph.tensor(graph.nodes.front(), Port::Q)->dim;
@@ -25,6 +25,8 @@ struct Sizes {
         queries = static_cast<double>(q[2]);
         key_heads = static_cast<double>(k[1]);
         keys = static_cast<double>(k[2]);
+        nodes::TensorSpec const* const pages = graph.tensor(graph.nodes.front(), Port::Page_table_k);
+        if (pages != nullptr) keys *= static_cast<double>(pages->dim[2]);
         columns = static_cast<double>(q[3] + v[3]);
     }
 
@@ -94,7 +96,7 @@ double backward(Sizes const& s, Rates const& rates, int multiprocessors) {
 bool is_plain(nodes::GraphSpec const& graph) {
     if (graph.nodes.size() != 1) return false;
     nodes::AttentionFields const* const fields = nodes::attention_fields(graph.nodes.front());
-    if (fields == nullptr || fields->alibi_mask || fields->padding_mask || fields->dropout_probability) return false;
+    if (fields == nullptr || fields->alibi_mask || fields->dropout_probability) return false;
     return core::is_half(graph.tensor(graph.nodes.front(), Port::Q)->data_type);
 }
 
