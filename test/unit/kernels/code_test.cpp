@@ -1,6 +1,7 @@
 // Compiling, keeping and storing the code.
 #include "kernels/code.h"
 
+#include "has_compiler.h"
 #include "support/catch.h"
 #include "support/kernel_cases.h"
 
@@ -47,6 +48,7 @@ kernels::SumProblem sum_of(std::int64_t columns) {
 }  // namespace
 
 TEST_CASE("every kernel compiles for 8.0, 9.0 and 10.0, without a spilled register") {
+    if (!has_compiler()) return;
     for (int const capability : kCapabilities) {
         for (std::string const kernel : {"merge", "sum"}) {
             for (DataType_t const from : kTypes) check_code({kernel, from, from, false, capability});
@@ -57,6 +59,7 @@ TEST_CASE("every kernel compiles for 8.0, 9.0 and 10.0, without a spilled regist
 }
 
 TEST_CASE("code is compiled once for all shapes, and again for other types and devices") {
+    if (!has_compiler()) return;
     CodeName const name{"sum", DataType_t::HALF, DataType_t::FLOAT, false, 90};
     auto const first = kernels::find_code(name);
     auto const second = kernels::find_code(name);
@@ -80,6 +83,7 @@ TEST_CASE("code is compiled once for all shapes, and again for other types and d
 }
 
 TEST_CASE("a stored kernel loads for the same code, and another one is refused by name") {
+    if (!has_compiler()) return;
     auto const made = kernels::compile_sum(sum_of(64), {90, 132});
     REQUIRE(made.is_good());
     std::string const stored = made.value()->serialize();

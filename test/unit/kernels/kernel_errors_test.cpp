@@ -1,5 +1,6 @@
 // What is refused, and how that is said.
 #include "cuda/driver.h"
+#include "has_compiler.h"
 #include "own_process.h"
 #include "support/catch.h"
 #include "support/kernel_cases.h"
@@ -72,6 +73,7 @@ TEST_CASE("devices without bfloat16, and devices that NVRTC does not know, are r
     CHECK(old.code == error_code_t::GRAPH_NOT_SUPPORTED);
     CHECK(old.err_msg == "merge: found compute capability 7.5; needed is 8.0 or newer, as for attention by cuDNN");
 
+    if (!has_compiler()) return;
     auto const unknown = kernels::compile_merge(good_merge(), {95, 40}).error();
     CHECK(unknown.code == error_code_t::NVRTC_COMPILATION_FAILED);
     INFO(unknown.err_msg);
@@ -81,6 +83,7 @@ TEST_CASE("devices without bfloat16, and devices that NVRTC does not know, are r
 }
 
 TEST_CASE("what is wrong with the pointers of a launch is said before anything runs") {
+    if (!has_compiler()) return;
     auto const kernel = kernels::compile_merge(good_merge(), kH200);
     REQUIRE(kernel.is_good());
     alignas(16) static std::byte memory[64];
@@ -95,6 +98,7 @@ TEST_CASE("what is wrong with the pointers of a launch is said before anything r
 }
 
 TEST_CASE("work with a kernel fails with an error where there is no GPU") {
+    if (!has_compiler()) return;
     auto const kernel = kernels::compile_merge(good_merge(), kH200);
     REQUIRE(kernel.is_good());
     std::string const failed = in_own_process([&]() -> std::string {

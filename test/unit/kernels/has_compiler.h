@@ -1,0 +1,15 @@
+// Whether kernels can be compiled here.
+#pragma once
+
+#include "kernels/kernel.h"
+#include "support/skip.h"
+
+namespace sdpa_test {
+
+inline bool has_compiler() {
+    auto const error = cudnn_frontend::kernels::check_compiler();
+    if (error.is_bad()) SDPA_TEST_SKIP(error.err_msg);
+    return error.is_good();
+}
+
+}  // namespace sdpa_test
