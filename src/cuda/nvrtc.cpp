@@ -62,13 +62,11 @@ SharedObject open_first(SearchPlan const& plan, std::string& tried) {
         }
     }
     for (std::string const& file : plan.files) {
-        if (SharedObject object = open_object(file)) {
-            return object;
-        } else {
-            std::error_code ignored;
-            bool const is_absent = file.find('/') != std::string::npos && !std::filesystem::exists(file, ignored);
-            tried += (tried.empty() ? "tried " : ", ") + file + " (" + (is_absent ? "not there" : object.problem) + ")";
-        }
+        SharedObject object = open_object(file);
+        if (object) return object;
+        std::error_code ignored;
+        bool const is_absent = file.find('/') != std::string::npos && !std::filesystem::exists(file, ignored);
+        tried += (tried.empty() ? "tried " : ", ") + file + " (" + (is_absent ? "not there" : object.problem) + ")";
     }
     return {};
 }
@@ -126,6 +124,7 @@ class Compilation {
     }
     int compile(std::vector<std::string> const& options) {
         std::vector<char const*> texts;
+        texts.reserve(options.size());
         for (std::string const& option : options) texts.push_back(option.c_str());
         return nvrtc_.compile(program_, static_cast<int>(texts.size()), texts.data());
     }

@@ -141,6 +141,7 @@ Times time_row(KernelCase const& made, kernels::Kernel const& kernel) {
     std::string fault;
     auto const launch = [&] {
         std::vector<void*> pointers;
+        pointers.reserve(memory.size());
         for (auto const& operand : memory) pointers.push_back(operand->at(turn));
         turn = (turn + 1) % turns;
         if (auto const error = kernel.launch(nullptr, pointers); error.is_bad()) fault = error.err_msg;

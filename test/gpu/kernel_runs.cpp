@@ -57,7 +57,7 @@ struct Graph {
 std::string capture(Kernel const& kernel, Stream const& stream, Graph& graph, DeviceBuffers const& buffers) {
     if (std::string text = problem(kernel.load()); !text.empty()) return text;
     cudaStreamBeginCapture(stream.get, cudaStreamCaptureModeGlobal);
-    std::string const text = problem(kernel.launch(stream.get, buffers.pointers()));
+    std::string text = problem(kernel.launch(stream.get, buffers.pointers()));
     cudaStreamEndCapture(stream.get, &graph.get);
     return text;
 }

@@ -37,7 +37,7 @@ std::string run(kernels::SumProblem const& sum, DeviceFacts const& device, void*
 // Two parts and two rows, each further than 2^31 elements from the other.
 std::string far_parts(DeviceFacts const& device) {
     constexpr std::int64_t kColumns = 64, kRow = kLimit + kColumns, kPart = 2 * kLimit;
-    DeviceBytes const x(static_cast<std::size_t>(2 * (kPart + kRow + kColumns))), y(2 * 2 * kColumns);
+    DeviceBytes const x(static_cast<std::size_t>(2 * (kPart + kRow + kColumns))), y(std::size_t{4} * kColumns);
     if (x.get() == nullptr || y.get() == nullptr) return "too little memory";
     for (std::int64_t column = 0; column < kColumns; ++column) {
         put(x, column, 1), put(x, kRow + column, 2), put(x, kPart + column, 4), put(x, kPart + kRow + column, 8);

@@ -58,7 +58,7 @@ Dims random_dims(Random& random, bool is_friendly) {
     std::int64_t const rank = random.between(1, static_cast<std::int64_t>(kernels::kMaxDims));
     for (std::int64_t i = 0; i < rank; ++i) {
         std::int64_t size = random.pick({1, 2, 3, 5, 8, 17, 40});
-        if (i + 1 == rank) size = is_friendly ? 8 * random.pick({1, 2, 8, 16, 24}) : random.between(1, 70);
+        if (i + 1 == rank) size = is_friendly ? random.pick({8, 16, 64, 128, 192}) : random.between(1, 70);
         if (volume * size > kMostElements) size = is_friendly && i + 1 == rank ? 8 : 1;
         volume *= size;
         dims.push_back(size);

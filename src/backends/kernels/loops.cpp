@@ -1,10 +1,8 @@
 #include "kernels/loops.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
-#include <ranges>
 
 namespace cudnn_frontend::kernels {
 namespace {
@@ -64,7 +62,7 @@ Loops merged(Loops const& loops) {
 
 std::int64_t vector_count(Problem const& problem) { return kVectorBytes / problem.operands.front().element_bytes(); }
 
-// Zero for an operand of which a vector needs one element.
+// In bytes; of statistics a vector needs one element.
 std::int64_t vector_alignment(Problem const& problem, NamedOperand const& named) {
     if (named.is_statistic) return named.element_bytes();
     return std::min(kVectorBytes, vector_count(problem) * named.element_bytes());
@@ -78,9 +76,9 @@ bool allows_vectors(Problem const& problem, Loops const& loops) {
         auto const is_aligned = [&](std::int64_t stride) {
             return stride * named.element_bytes() % vector_alignment(problem, named) == 0;
         };
-        auto const outer = loops | std::views::drop(1);
+        auto const has_aligned_steps = [&](Loop const& loop) { return is_aligned(loop.strides[i]); };
         if (!is_aligned(named.part_stride())) return false;
-        if (!std::ranges::all_of(outer, [&](Loop const& loop) { return is_aligned(loop.strides[i]); })) return false;
+        if (!std::all_of(loops.begin() + 1, loops.end(), has_aligned_steps)) return false;
     }
     return true;
 }

@@ -1,6 +1,7 @@
 // Compiling, keeping and storing the code.
 #include "kernels/code.h"
 
+#include "cuda/nvrtc.h"
 #include "has_compiler.h"
 #include "support/catch.h"
 #include "support/kernel_cases.h"
@@ -99,4 +100,16 @@ TEST_CASE("a stored kernel loads for the same code, and another one is refused b
     std::string const cut = stored.substr(0, stored.find('\n'));
     CHECK(kernels::load_sum(sum_of(64), {90, 132}, cut).error().code == error_code_t::INVALID_VALUE);
     CHECK(kernels::load_sum(sum_of(64), {90, 132}, "").error().code == error_code_t::INVALID_VALUE);
+}
+
+TEST_CASE("a source that does not compile fails with the compiler's words") {
+    if (!has_compiler()) return;
+    namespace cuda = cudnn_frontend::cuda;
+    cuda::Nvrtc const& nvrtc = *cuda::nvrtc().value();
+    auto const broken = cuda::compile(nvrtc, {"broken.cu", "#include <absent.cuh>\n"}, {}, {}, 90).error();
+    CHECK(broken.code == error_code_t::NVRTC_COMPILATION_FAILED);
+    INFO(broken.err_msg);
+    CHECK(broken.err_msg.find(", failed to compile broken.cu for compute capability 9.0: NVRTC_ERROR_COMPILATION\n") !=
+          std::string::npos);
+    CHECK(broken.err_msg.find("broken.cu(1): ") != std::string::npos);
 }

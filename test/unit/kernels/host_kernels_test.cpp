@@ -22,8 +22,10 @@ KernelBuffers run_case(KernelCase const& before, bool by_vectors, bool is_wide, 
     return after;
 }
 
-std::string fault_on_host(KernelCase const& before, bool by_vectors, bool is_wide) {
-    return fault_of(before, run_case(before, by_vectors, is_wide));
+void check_run(KernelCase const& before, bool by_vectors, bool is_wide) {
+    std::string const fault = fault_of(before, run_case(before, by_vectors, is_wide));
+    INFO(fault);
+    CHECK(fault.empty());
 }
 
 bool is_aligned(KernelCase const& made, kernels::LaunchForms const& forms) {
@@ -45,9 +47,9 @@ void check_case(std::uint64_t seed, Counts& counts) {
     REQUIRE(kernels::check(problem).is_good());
     kernels::LaunchForms const forms = kernels::launch_forms(problem, 132);
     counts.merges += problem.has_columns;
-    CHECK(fault_on_host(made, false, seed % 2 == 0) == "");
+    check_run(made, false, seed % 2 == 0);
     if (forms.vectors && is_aligned(made, forms)) {
-        CHECK(fault_on_host(made, true, seed % 2 == 0) == "");
+        check_run(made, true, seed % 2 == 0);
         ++counts.vectors;
     } else {
         counts.unaligned += forms.vectors.has_value();
@@ -75,7 +77,7 @@ TEST_CASE("a part that is left out, a stray write and a changed input are found"
         INFO("case " << seed << ": " << made.text());
         CHECK(fault_of(made, run_case(made, false, false, 1)).find("] is ") != std::string::npos);
         KernelBuffers after = run_case(made, false, false);
-        REQUIRE(fault_of(made, after) == "");
+        REQUIRE(fault_of(made, after).empty());
         std::size_t const result = made.operands().result;
         after[result].bytes.front() ^= std::byte{1};
         CHECK(fault_of(made, after) ==
