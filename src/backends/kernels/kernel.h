@@ -38,8 +38,8 @@ class Kernel {
     // Enqueues the work. May be called while the stream is captured, if load() was called before.
     virtual error_t launch(CUstream stream, Pointers pointers) const = 0;
 
-    // The work as a node of a CUDA graph; update() binds the node to other pointers, in its graph or in an instance of
-    // it.
+    // The work as a node of a CUDA graph, in the thread's current context; update_node() binds the node to other
+    // pointers, in its graph or in an instance of it.
     virtual Result<CUgraphNode> add_node(CUgraph graph, std::span<CUgraphNode const> after,
                                          Pointers pointers) const = 0;
     virtual error_t update_node(CUgraphNode node, Pointers pointers) const = 0;
