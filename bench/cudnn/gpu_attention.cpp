@@ -1,0 +1,205 @@
+#include "gpu_attention.h"
+
+#include <cudnn_frontend/runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace bench {
+
+bool good(fe::error_t const& error, char const* where) {
+    if (error.is_bad()) std::printf("  %s: %s\n", where, error.get_message().c_str());
+    return error.is_good();
+}
+
+bool good(cudaError_t status) {
+    if (status != cudaSuccess) std::printf("  CUDA: %s\n", cudaGetErrorString(status));
+    return status == cudaSuccess;
+}
+
+namespace {
+
+using fe::Rewrite_t;
+using TensorPtr = std::shared_ptr<fe::graph::Tensor_attributes>;
+
+Dims dims_of(Row const& row, Uid uid) {
+    bool const has_keys = uid == kK || uid == kV || uid == kDK || uid == kDV;
+    if (uid == kStats) return {row.b, row.h_q, row.s_q, 1};
+    return {row.b, has_keys ? row.h_k : row.h_q, has_keys ? row.s_kv : row.s_q, row.d};
+}
+
+Dims strides_of(Row const& row, Uid uid) {
+    Dims const dim = dims_of(row, uid);
+    if (row.rows_first && uid != kStats) return {dim[2] * dim[1] * dim[3], dim[3], dim[1] * dim[3], 1};
+    return {dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1};
+}
+
+class Description {
+   public:
+    Description(Row const& row, fe::graph::Graph& graph) : row_(row), graph_(graph) {
+        graph.set_io_data_type(fe::DataType_t::BFLOAT16)
+            .set_intermediate_data_type(fe::DataType_t::FLOAT)
+            .set_compute_data_type(fe::DataType_t::FLOAT);
+    }
+
+    void forward(bool has_stats) {
+        auto options =
+            fe::graph::SDPA_attributes().set_name("sdpa").set_attn_scale(scale()).set_generate_stats(has_stats);
+        mask(options);
+        if (row_.lengths) {
+            options.set_padding_mask(true).set_seq_len_q(lengths(kQueryLengths)).set_seq_len_kv(lengths(kKeyLengths));
+        }
+        auto const [o, stats] = graph_.sdpa(input(kQ), input(kK), input(kV), options);
+        output(o, kO);
+        if (stats) output(stats, kStats).set_data_type(fe::DataType_t::FLOAT);
+    }
+
+    void backward() {
+        auto options = fe::graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(scale());
+        options.set_deterministic_algorithm(row_.rewrite == Rewrite_t::SLICES);
+        mask(options);
+        auto const stats = input(kStats);
+        stats->set_data_type(fe::DataType_t::FLOAT);
+        auto const [dq, dk, dv] =
+            graph_.sdpa_backward(input(kQ), input(kK), input(kV), input(kO), input(kDO), stats, options);
+        output(dq, kDQ), output(dk, kDK), output(dv, kDV);
+    }
+
+   private:
+    float scale() const { return 1.0f / std::sqrt(static_cast<float>(row_.d)); }
+
+    TensorPtr input(Uid uid) {
+        return graph_.tensor(fe::graph::Tensor_attributes()
+                                 .set_name(std::to_string(uid))
+                                 .set_uid(uid)
+                                 .set_dim(dims_of(row_, uid))
+                                 .set_stride(strides_of(row_, uid)));
+    }
+
+    TensorPtr lengths(Uid uid) {
+        return graph_.tensor(fe::graph::Tensor_attributes()
+                                 .set_name(std::to_string(uid))
+                                 .set_uid(uid)
+                                 .set_dim({row_.b, 1, 1, 1})
+                                 .set_stride({1, 1, 1, 1})
+                                 .set_data_type(fe::DataType_t::INT32));
+    }
+
+    fe::graph::Tensor_attributes& output(TensorPtr const& tensor, Uid uid) {
+        return tensor->set_output(true).set_uid(uid).set_dim(dims_of(row_, uid)).set_stride(strides_of(row_, uid));
+    }
+
+    template <class Options>
+    void mask(Options& options) {
+        if (row_.causal) {
+            options.set_diagonal_alignment(fe::DiagonalAlignment_t::BOTTOM_RIGHT).set_diagonal_band_right_bound(0);
+        }
+        if (row_.left == 0) return;
+        options.set_diagonal_band_left_bound(row_.left).set_diagonal_band_right_bound(row_.right);
+    }
+
+    Row const& row_;
+    fe::graph::Graph& graph_;
+};
+
+// Numbers between -1 and 1, the same piece of them again and again, from another place on for each tensor.
+void fill(void* memory, std::size_t bytes, unsigned seed) {
+    static std::vector<std::uint16_t> const numbers = [] {
+        std::vector<std::uint16_t> all((std::size_t{1} << 24) + 4096);
+        std::uint32_t state = 1;
+        for (std::uint16_t& number : all) {
+            state = state * 1664525u + 1013904223u;
+            float const value = static_cast<float>(state >> 8) / static_cast<float>(1 << 23) - 1.0f;
+            std::uint32_t bits = 0;
+            std::memcpy(&bits, &value, sizeof bits);
+            number = static_cast<std::uint16_t>(bits >> 16);
+        }
+        return all;
+    }();
+    std::size_t const piece = std::size_t{1} << 25;
+    for (std::size_t at = 0; at < bytes; at += piece) {
+        std::size_t const count = std::min(piece, bytes - at);
+        std::size_t const start = (seed * 977 + at / piece * 131) % 4096;
+        good(cudaMemcpy(static_cast<char*>(memory) + at, numbers.data() + start, count, cudaMemcpyHostToDevice));
+    }
+}
+
+}  // namespace
+
+std::size_t bytes_of(Row const& row, Uid uid) {
+    std::int64_t elements = 1;
+    for (std::int64_t const size : dims_of(row, uid)) elements *= size;
+    return static_cast<std::size_t>(elements) * (uid == kStats ? 4 : 2);
+}
+
+void describe(Row const& row, fe::graph::Graph& graph) {
+    Description description(row, graph);
+    if (row.is_forward()) description.forward(false);
+    else description.backward();
+}
+
+Memory::Memory(std::size_t bytes) { good(cudaMalloc(&pointer_, std::max<std::size_t>(bytes, 16))); }
+
+Buffers::Buffers(Row const& row) {
+    for (int uid = kQ; uid <= (row.is_forward() ? kStats : kDV); ++uid) {
+        std::size_t const bytes = bytes_of(row, static_cast<Uid>(uid));
+        fill(add(static_cast<Uid>(uid), bytes), bytes, static_cast<unsigned>(uid));
+    }
+    if (!row.lengths) return;
+    add_lengths(kQueryLengths, row.b, row.s_q);
+    add_lengths(kKeyLengths, row.b, row.s_kv);
+}
+
+void* Buffers::add(Uid uid, std::size_t bytes) {
+    memory_[uid] = std::make_unique<Memory>(bytes);
+    return pack_[uid] = memory_[uid]->get();
+}
+
+void Buffers::add_lengths(Uid uid, std::int64_t count, std::int64_t length) {
+    std::vector<std::int32_t> const all(static_cast<std::size_t>(count), static_cast<std::int32_t>(length));
+    good(cudaMemcpy(add(uid, all.size() * 4), all.data(), all.size() * 4, cudaMemcpyHostToDevice));
+}
+
+Gpu::Gpu() {
+    good(cudaStreamCreate(&stream_));
+    good(fe::runtime::create_handle(&handle_), "handle");
+    good(fe::runtime::set_stream(handle_, stream_), "stream");
+}
+
+bool Gpu::prepare_backward(Row const& row, Pack const& pack) const {
+    fe::graph::Graph graph;
+    Description(row, graph).forward(true);
+    return good(graph.build(target()), "forward") && time(graph, pack, {0.0f, 1}) > 0.0;
+}
+
+double Gpu::time(fe::graph::Graph& graph, Pack const& pack, Care const& care) const {
+    std::int64_t bytes = 0;
+    if (!good(graph.get_workspace_size(bytes), "workspace")) return 0.0;
+    Memory const workspace(static_cast<std::size_t>(bytes));
+    double const first = time_runs(graph, pack, workspace.get(), 1);
+    if (first <= 0.0) return 0.0;
+    int const runs = std::clamp(static_cast<int>(care.milliseconds * 1000.0 / first), 1, 50);
+    std::vector<double> times;
+    for (int i = 0; i < care.times; ++i) times.push_back(time_runs(graph, pack, workspace.get(), runs));
+    std::sort(times.begin(), times.end());
+    return times[times.size() / 2];
+}
+
+double Gpu::time_runs(fe::graph::Graph& graph, Pack const& pack, void* workspace, int runs) const {
+    cudaEvent_t begin = nullptr, end = nullptr;
+    cudaEventCreate(&begin), cudaEventCreate(&end);
+    cudaEventRecord(begin, stream_);
+    bool ran = true;
+    for (int run = 0; ran && run < runs; ++run) ran = good(graph.execute(handle_, pack, workspace), "execute");
+    cudaEventRecord(end, stream_);
+    ran = good(cudaEventSynchronize(end)) && ran;
+    float milliseconds = 0.0f;
+    cudaEventElapsedTime(&milliseconds, begin, end);
+    cudaEventDestroy(begin), cudaEventDestroy(end);
+    return ran ? static_cast<double>(milliseconds) * 1000.0 / runs : 0.0;
+}
+
+}  // namespace bench

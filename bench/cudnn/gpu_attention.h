@@ -1,0 +1,91 @@
+// One attention in BFLOAT16 on the GPU for benchmarks: its description, its memory, and the time that its graph takes.
+#pragma once
+
+#include <cudnn_frontend/graph.h>
+
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace bench {
+
+namespace fe = cudnn_frontend;
+using Dims = std::vector<std::int64_t>;
+
+struct Row {
+    char const* name;
+    fe::Rewrite_t rewrite;  // of forward, FEW_QUERIES; of backward, the others
+    std::int64_t b, h_q, h_k, s_q, s_kv, d;
+    bool rows_first = false;  // BSHD in place of BHSD
+    bool causal = false;
+    std::int64_t left = 0, right = -1;  // a band from 1 on
+    std::int64_t workspace = 0;         // the limit, for slices
+    bool lengths = false;               // of each sequence, all of them whole
+
+    bool is_forward() const { return rewrite == fe::Rewrite_t::FEW_QUERIES; }
+};
+
+enum Uid : std::int64_t { kQ = 1, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV, kQueryLengths, kKeyLengths };
+using Pack = std::map<std::int64_t, void*>;
+
+// Prints what failed.
+bool good(fe::error_t const& error, char const* where);
+bool good(cudaError_t status);
+
+std::size_t bytes_of(Row const& row, Uid uid);
+
+// Forward without Stats, or backward.
+void describe(Row const& row, fe::graph::Graph& graph);
+
+class Memory {
+   public:
+    explicit Memory(std::size_t bytes);
+    ~Memory() { cudaFree(pointer_); }
+    Memory(Memory const&) = delete;
+    Memory& operator=(Memory const&) = delete;
+    void* get() const { return pointer_; }
+
+   private:
+    void* pointer_ = nullptr;
+};
+
+// The memory of a row's tensors, with numbers in it.
+class Buffers {
+   public:
+    explicit Buffers(Row const& row);
+    Pack const& pack() const { return pack_; }
+
+   private:
+    void* add(Uid uid, std::size_t bytes);
+    void add_lengths(Uid uid, std::int64_t count, std::int64_t length);
+
+    std::map<std::int64_t, std::unique_ptr<Memory>> memory_;
+    Pack pack_;
+};
+
+// How long each timing takes, in milliseconds; how many there are, of which the median counts.
+struct Care {
+    float milliseconds = 5.0f;
+    int times = 6;
+};
+
+class Gpu {
+   public:
+    Gpu();
+
+    fe::Target target() const { return fe::Target::cuda(handle_); }
+    // Computes O and Stats, from which backward starts.
+    bool prepare_backward(Row const& row, Pack const& pack) const;
+    // Microseconds of a run; 0 where it fails.
+    double time(fe::graph::Graph& graph, Pack const& pack, Care const& care = {}) const;
+
+   private:
+    double time_runs(fe::graph::Graph& graph, Pack const& pack, void* workspace, int runs) const;
+
+    cudaStream_t stream_ = nullptr;
+    cudnnHandle_t handle_ = nullptr;
+};
+
+}  // namespace bench

@@ -1,0 +1,89 @@
+// What attention costs on the GPU that is here, as the lines of a file of devices/rates; docs/performance.md says how
+// they are used. Each figure is a time of a graph whose number of tiles is known.
+#include "gpu_attention.h"
+
+#include <cudnn_frontend/runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+namespace {
+
+using namespace bench;
+
+double time_of(Gpu const& gpu, Row const& row) {
+    Buffers const buffers(row);
+    if (!row.is_forward() && !gpu.prepare_backward(row, buffers.pack())) return 0.0;
+    fe::graph::Graph graph;
+    describe(row, graph);
+    graph.set_rewrites(fe::RewritePolicy_t::OFF);
+    return good(graph.build(gpu.target()), row.name) ? gpu.time(graph, buffers.pack()) : 0.0;
+}
+
+// Bytes a microsecond, read and written.
+double copy_rate() {
+    constexpr std::size_t kBytes = std::size_t{1} << 30;
+    Memory const from(kBytes), to(kBytes);
+    cudaEvent_t begin = nullptr, end = nullptr;
+    cudaEventCreate(&begin), cudaEventCreate(&end);
+    float best = 1e30f;
+    for (int i = 0; i < 10; ++i) {
+        float milliseconds = 0.0f;
+        cudaEventRecord(begin);
+        good(cudaMemcpyAsync(to.get(), from.get(), kBytes, cudaMemcpyDeviceToDevice));
+        cudaEventRecord(end);
+        good(cudaEventSynchronize(end));
+        cudaEventElapsedTime(&milliseconds, begin, end);
+        best = std::min(best, milliseconds);
+    }
+    cudaEventDestroy(begin), cudaEventDestroy(end);
+    return 2.0 * kBytes / (1000.0 * static_cast<double>(best));
+}
+
+// A line through the times of a tile at head dims of 64 and 128.
+void print_tiles(char const* pass, double at_64, double at_128) {
+    double const width = (at_128 - at_64) / 64.0;
+    std::printf("%s_tile %.4g\n%s_width %.4g\n", pass, at_64 - 64.0 * width, pass, width);
+}
+
+// One block for each of a few heads, which has the keys one tile after the other.
+double forward_tile(Gpu const& gpu, std::int64_t d, double start) {
+    constexpr std::int64_t kKeys = 65536;
+    return (time_of(gpu, {"forward", fe::Rewrite_t::FEW_QUERIES, 1, 8, 8, 128, kKeys, d}) - start) / (kKeys / 128.0);
+}
+
+// Enough tiles for all multiprocessors, without a mask.
+double backward_tile(Gpu const& gpu, std::int64_t d, int multiprocessors) {
+    constexpr std::int64_t kHeads = 64, kRows = 8192, kTiles = kHeads * (kRows / 128) * (kRows / 128);
+    double const time = time_of(gpu, {"backward", fe::Rewrite_t::BANDS, 1, kHeads, kHeads, kRows, kRows, d});
+    return time / std::ceil(static_cast<double>(kTiles) / multiprocessors);
+}
+
+// How often decode reads the keys of 128 query heads that share one.
+double decode_heads(Gpu const& gpu, double bandwidth, double start) {
+    constexpr double kBytes = 2.0 * 128 * 4096 * 256;
+    double const time = time_of(gpu, {"decode", fe::Rewrite_t::FEW_QUERIES, 128, 128, 1, 1, 4096, 128});
+    return std::round(128.0 / std::max(1.0, (time - start) * bandwidth / kBytes));
+}
+
+}  // namespace
+
+int main() {
+    cudaDeviceProp device{};
+    if (!good(cudaGetDeviceProperties(&device, 0))) return 1;
+    Gpu const gpu;
+    double const start = time_of(gpu, {"start", fe::Rewrite_t::FEW_QUERIES, 1, 1, 1, 128, 128, 64});
+    double const bandwidth = copy_rate();
+    std::printf(
+        "# What attention costs on this GPU, for the choice of rewrites. ./run rates prints such a file.\n"
+        "# %s, cuDNN %zu. Times in microseconds, sizes in bytes; a tile has 128 queries and 128 keys, and its\n"
+        "# width is the mean of the head dims of Q and V.\n",
+        device.name, fe::runtime::cudnn_version());
+    std::printf("start %.3g\nbandwidth %.3g\n", start, bandwidth);
+    print_tiles("forward", forward_tile(gpu, 64, start), forward_tile(gpu, 128, start));
+    print_tiles("backward", backward_tile(gpu, 64, device.multiProcessorCount),
+                backward_tile(gpu, 128, device.multiProcessorCount));
+    std::printf("decode_heads %.0f\n", decode_heads(gpu, bandwidth, start));
+}
