@@ -2,7 +2,7 @@
 #include "graphs.h"
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 
 using namespace test;
 
@@ -27,11 +27,12 @@ GraphSpec long_chain() {
     return graph;
 }
 
-// A time limit that any machine meets, also with sanitizers, but quadratic work would not.
+// A time limit that any machine meets, also with sanitizers, but quadratic work would not. Of this process's own time:
+// others may have the machine meanwhile.
 Validation validate_in_time(GraphSpec const& graph) {
-    auto const begin = std::chrono::steady_clock::now();
+    std::clock_t const begin = std::clock();
     Validation validation = validate(graph);
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(3));
+    CHECK(static_cast<double>(std::clock() - begin) < 3.0 * CLOCKS_PER_SEC);
     return validation;
 }
 
