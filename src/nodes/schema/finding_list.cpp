@@ -2,7 +2,6 @@
 
 #include "nodes/schema/wording.h"
 
-#include <algorithm>
 #include <string_view>
 
 namespace cudnn_frontend::nodes {
@@ -21,17 +20,15 @@ void FindingList::add(Finding finding, Node const* node, std::string const& port
     for (std::string const* part : {&finding.found, &finding.needed, &finding.fix}) (key += '\n') += *part;
     auto const [entry, is_new] = group_of_.emplace(std::pair(node, std::move(key)), groups_.size());
     if (is_new) {
-        groups_.push_back({std::move(finding), {port}});
+        std::string const tensor = finding.where.tensor;
+        groups_.push_back({std::move(finding), {port}, {tensor}});
         return;
     }
     Group& group = groups_[entry->second];
     group.ports.push_back(port);
     // One tensor may be connected to several ports.
-    Finding& shared = group.finding;
     std::string& tensor = finding.where.tensor;
-    bool const is_known =
-        tensor == shared.where.tensor || std::ranges::find(shared.others, tensor) != shared.others.end();
-    if (!is_known) shared.others.push_back(std::move(tensor));
+    if (group.tensors.insert(tensor).second) group.finding.others.push_back(std::move(tensor));
 }
 
 std::vector<Finding> FindingList::take() const {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ class FindingList {
     struct Group {
         Finding finding;
         std::vector<std::string> ports;
+        std::set<std::string> tensors;
     };
 
     std::vector<Group> groups_;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <set>
 #include <string>
 #include <vector>
@@ -256,8 +256,8 @@ TEST_CASE("run.r08: many tensors are checked in time, also inputs that all lie i
         slots[i].is_written = i % 2 == 0;
         pointers.push_back(slots[i].is_written ? buffer.data() + 4 * (kCount - i) - 4 : buffer.data());
     }
-    auto const begin = std::chrono::steady_clock::now();
+    std::clock_t const begin = std::clock();  // of this process's own time
     CHECK(plan::check_overlap(slots, pointers).get_message() == "");
     // Work for each pair would take a minute.
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(3));
+    CHECK(static_cast<double>(std::clock() - begin) < 3.0 * CLOCKS_PER_SEC);
 }
