@@ -313,8 +313,9 @@ TEST_CASE("heads of 20 are refused with what to do, and engines take them in row
     AttentionCase c = gpu_case_groups()[0].cases[0];
     c.d_qk = c.d_v = 20;
     std::string const refusal = Graphs(c).forward.build(Target::offline("h200")).get_message();
-    CHECK(refusal.find("[cudnn.s04] node 'attention', tensor 'q': found a head dim of 20, where 24 is the next, on "
-                       "compute capability 9.0 with cuDNN ") != refusal.npos);
+    CHECK(refusal.find(
+              "[cudnn.s04] node 'attention', tensors 'q', 'k', 'v': found a head dim of 20, where 24 is the next, on "
+              "compute capability 9.0 with cuDNN ") != refusal.npos);
     CHECK(refusal.find(
               "; needed head dims that are multiples of 8. Try: round the head dim up, with zeros in the added columns "
               "of Q, K, V and dO, and keep attn_scale as it is; or use Target::cpu().") != refusal.npos);

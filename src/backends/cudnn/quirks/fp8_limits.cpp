@@ -6,7 +6,9 @@
 #include "nodes/attention/paging.h"
 #include "nodes/schema/schema.h"
 
+#include <array>
 #include <limits>
+#include <ranges>
 
 namespace cudnn_frontend::quirks {
 namespace {
@@ -34,13 +36,14 @@ Found fp8_head_dims(Facts const& facts) {
 }
 
 Found fp8_results(Facts const& facts) {
-    for (int const port : {Port::O, Port::dQ, Port::dK, Port::dV}) {
-        nodes::TensorSpec const* const tensor = facts.tensor(port);
+    auto const text = [&](int port, nodes::TensorSpec const& tensor) {
         bool const is_read = port == Port::O && facts.is_backward;
-        if (tensor == nullptr || is_read || core::is_fp8(tensor->data_type)) continue;
-        return Violation{port, std::string("the data type ") + core::name_of(tensor->data_type) + " in FP8 attention"};
-    }
-    return {};
+        if (is_read || core::is_fp8(tensor.data_type)) return std::string();
+        return std::string("the data type ") + core::name_of(tensor.data_type);
+    };
+    Found found = wrong_at(facts, std::array{Port::O, Port::dQ, Port::dK, Port::dV}, text);
+    if (found) found->found += " in FP8 attention";
+    return found;
 }
 
 Found fp8_sink(Facts const& facts) {
@@ -73,9 +76,7 @@ Found fp8_modifier_gradient(Facts const& facts) {
 }
 
 Found fp8_ragged(Facts const& facts) {
-    int const port = first_row_port(facts, true);
-    if (port < 0) return {};
-    return Violation{port, "a ragged offset in FP8 attention"};
+    return violation_at(row_ports(facts, true), {"a ragged offset in FP8 attention"});
 }
 
 Found fp8_deterministic(Facts const& facts) {
@@ -119,22 +120,21 @@ Found fp8_band(Facts const& facts) {
 
 Found fp8_extremes(Facts const& facts) {
     if (facts.is_backward) return {};
-    for (int const port : {Port::Max, Port::Sum_exp}) {
-        if (!facts.has(port)) continue;
-        return Violation{port, std::string(nodes::port_name(facts.node.kind(), port)) + " in FP8 attention"};
-    }
-    return {};
+    Found found = wrong_at(facts, std::array{Port::Max, Port::Sum_exp}, [&](int port, nodes::TensorSpec const&) {
+        return std::string(nodes::port_name(facts.node.kind(), port));
+    });
+    if (found) found->found += " in FP8 attention";
+    return found;
 }
 
 // Its kernel reads them from the GPU's memory, whatever the graph says.
 Found fp8_factors(Facts const& facts) {
     if (!facts.is_backward) return {};
-    for (int port = 0; port < Port::kPorts; ++port) {
-        nodes::TensorSpec const* const factor = nodes::is_fp8_port(port) ? facts.tensor(port) : nullptr;
-        if (factor == nullptr || !(factor->is_by_value || factor->value)) continue;
-        return Violation{port, "a factor on the host in FP8 backward"};
-    }
-    return {};
+    auto const text = [](int port, nodes::TensorSpec const& factor) {
+        bool const is_on_host = nodes::is_fp8_port(port) && (factor.is_by_value || factor.value);
+        return is_on_host ? "a factor on the host in FP8 backward" : "";
+    };
+    return wrong_at(facts, std::views::iota(0, int{Port::kPorts}), text);
 }
 
 constexpr std::int64_t kNoBound = std::numeric_limits<std::int64_t>::max();

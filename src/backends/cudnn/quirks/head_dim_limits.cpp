@@ -1,17 +1,16 @@
 #include "cudnn/quirks/limit_lists.h"
 
-#include "nodes/attention/fp8.h"
-
 namespace cudnn_frontend::quirks {
 namespace {
 
 // The library cannot pad: what lies behind a row of Q or V is the caller's, may be NaN, and behind one of O may be
 // data.
 Found head_dim_multiple(Facts const& facts) {
-    if (nodes::is_fp8(facts.node) && !nodes::is_block_scaled(facts.node)) return {};  // another limit's
-    Found found = bad_head_dim(facts, [](std::int64_t dim) { return dim % 8 != 0; });
-    if (found) found->found += ", where " + number((facts.tensor(found->port)->dim[3] + 7) / 8 * 8) + " is the next,";
-    return found;
+    return wrong_at(facts, std::array{Port::Q, Port::K, Port::V}, [&](int, nodes::TensorSpec const& tensor) {
+        std::int64_t const dim = tensor.dim[3], next = (dim + 7) / 8 * 8;
+        if (!refuses_head_dim(facts, dim)) return std::string();
+        return "a head dim of " + number(dim) + ", where " + number(next) + " is the next,";
+    });
 }
 
 template <std::int64_t largest>

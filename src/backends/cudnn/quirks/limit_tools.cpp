@@ -1,7 +1,9 @@
 #include "cudnn/quirks/limit_tools.h"
 
 #include "core/names.h"
+#include "nodes/attention/fp8.h"
 #include "nodes/attention/paging.h"
+#include "nodes/schema/wording.h"
 
 #include <algorithm>
 
@@ -57,21 +59,36 @@ std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Facts const& facts) {
 }
 
 Found per_head_values(Facts const& facts) {
-    for (int const port : {Port::Bias, Port::Dropout_mask}) {
-        nodes::TensorSpec const* const tensor = facts.tensor(port);
-        if (tensor != nullptr && is_per_head(*tensor)) return Violation{port, "per-head values"};
-    }
+    Found found = wrong_at(facts, std::array{Port::Bias, Port::Dropout_mask}, [](int, nodes::TensorSpec const& tensor) {
+        return is_per_head(tensor) ? "per-head values" : "";
+    });
+    if (found) return found;
     return wrong_in_modifier(
         facts, [](nodes::TensorSpec const& tensor) { return is_per_head(tensor) ? "per-head values in" : ""; });
 }
 
-int first_row_port(Facts const& facts, bool wants_ragged) {
+bool refuses_head_dim(Facts const& facts, std::int64_t dim) {
+    bool const is_of_another_limit = nodes::is_fp8(facts.node) && !nodes::is_block_scaled(facts.node);
+    return !is_of_another_limit && dim % 8 != 0;
+}
+
+std::vector<int> row_ports(Facts const& facts, bool wants_ragged) {
+    std::vector<int> ports;
     for (int const port : Port::kPortsWhere<is_matrix>) {
         if (nodes::is_paged(facts.node, port)) continue;
         nodes::TensorSpec const* const tensor = facts.tensor(port);
-        if (tensor != nullptr && is_ragged(tensor) == wants_ragged) return port;
+        if (tensor != nullptr && is_ragged(tensor) == wants_ragged) ports.push_back(port);
     }
-    return -1;
+    return ports;
+}
+
+Found violation_at(std::vector<int> const& ports, std::vector<std::string> const& texts) {
+    if (ports.empty()) return {};
+    std::vector<std::string> different;
+    for (std::string const& text : texts) {
+        if (!std::ranges::count(different, text)) different.push_back(text);
+    }
+    return Violation{ports.front(), nodes::listed(different, "and"), {ports.begin() + 1, ports.end()}};
 }
 
 }  // namespace cudnn_frontend::quirks

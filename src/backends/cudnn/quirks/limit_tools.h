@@ -3,6 +3,9 @@
 
 #include "cudnn/quirks/quirk.h"
 
+#include <array>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace cudnn_frontend::quirks {
@@ -30,31 +33,52 @@ bool is_per_head(nodes::TensorSpec const& tensor);
 bool is_forward_of_one_query(Facts const& facts);
 // What the attention's modifiers read from memory, of 4 dims.
 std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Facts const& facts);
-// The first tensor with rows of queries or keys that is ragged, or that is not; -1 where there is none. Pages are
-// neither.
-int first_row_port(Facts const& facts, bool wants_ragged);
+// The tensors with rows of queries or keys that are ragged, or that are not. Pages are neither.
+std::vector<int> row_ports(Facts const& facts, bool wants_ragged);
+inline bool has_ragged_rows(Facts const& facts) { return !row_ports(facts, true).empty(); }
 
-// The first tensor that modifiers read of which the text says something, such as "per-head values in".
-template <class TextOf>
-Found wrong_in_modifier(Facts const& facts, TextOf text_of) {
-    for (nodes::TensorSpec const* const tensor : tensors_of_modifiers(facts)) {
-        std::string const text = text_of(*tensor);
-        if (!text.empty()) return Violation{Port::Score_mod, text + " '" + tensor->name + "' of the modifier"};
+// One violation of all ports, with each text once; none where there are no ports.
+Found violation_at(std::vector<int> const& ports, std::vector<std::string> const& texts);
+
+// Of these ports those whose tensors are at fault: text_of(port, tensor) says what was found, nothing where all is
+// right.
+template <class Ports, class TextOf>
+Found wrong_at(Facts const& facts, Ports const& ports, TextOf text_of) {
+    std::vector<int> at_fault;
+    std::vector<std::string> texts;
+    for (int const port : ports) {
+        nodes::TensorSpec const* const tensor = facts.tensor(port);
+        std::string text = tensor == nullptr ? std::string() : text_of(port, *tensor);
+        if (text.empty()) continue;
+        at_fault.push_back(port);
+        texts.push_back(std::move(text));
     }
-    return {};
+    return violation_at(at_fault, texts);
 }
 
-// The first tensor with per-head values, but for a sink token; of a modifier its port and its name.
+// The tensors that modifiers read of which the text says something, such as "per-head values in".
+template <class TextOf>
+Found wrong_in_modifier(Facts const& facts, TextOf text_of) {
+    std::vector<std::string> texts;
+    for (nodes::TensorSpec const* const tensor : tensors_of_modifiers(facts)) {
+        std::string const text = text_of(*tensor);
+        if (!text.empty()) texts.push_back(text + " '" + tensor->name + "' of the modifier");
+    }
+    return violation_at(texts.empty() ? std::vector<int>() : std::vector<int>{Port::Score_mod}, texts);
+}
+
+// The tensors with per-head values, but for a sink token; of a modifier its port and their names.
 Found per_head_values(Facts const& facts);
 
-// The first tensor whose head dim violates, of those that have one.
+// Whether cudnn.s04 refuses heads of that size, of whatever tensor.
+bool refuses_head_dim(Facts const& facts, std::int64_t dim);
+
+// The inputs whose head dim violates.
 template <class IsBad>
 Found bad_head_dim(Facts const& facts, IsBad is_bad) {
-    for (int const port : {Port::Q, Port::V}) {
-        std::int64_t const dim = facts.tensor(port)->dim[3];
-        if (is_bad(dim)) return Violation{port, "a head dim of " + number(dim)};
-    }
-    return {};
+    return wrong_at(facts, std::array{Port::Q, Port::K, Port::V}, [&](int, nodes::TensorSpec const& tensor) {
+        return is_bad(tensor.dim[3]) ? "a head dim of " + number(tensor.dim[3]) : "";
+    });
 }
 
 }  // namespace cudnn_frontend::quirks

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cudnn_frontend::quirks {
 
@@ -34,8 +35,9 @@ struct Verified {
 };
 
 struct Violation {
-    int port = -1;  // the tensor at fault; -1: the node
+    int port = -1;  // the first tensor at fault; -1: the node
     std::string found;
+    std::vector<int> others = {};  // ports of further tensors at fault
 };
 
 // The nodes that a quirk is about: attention, of one kind or all, or what moves elements.

@@ -1,69 +1,55 @@
 #include "cudnn/quirks/limit_lists.h"
 
-#include "nodes/schema/schema.h"
-
 namespace cudnn_frontend::quirks {
 namespace {
 
 Found partly_ragged(Facts const& facts) {
-    int const dense = first_row_port(facts, false);
-    if (dense < 0 || first_row_port(facts, true) < 0) return {};
-    return Violation{dense, "no ragged offset, where other tensors have one"};
+    if (!has_ragged_rows(facts)) return {};
+    return violation_at(row_ports(facts, false), {"no ragged offset, where other tensors have one"});
 }
 
 Found ragged_stats_of_one_query(Facts const& facts) {
     if (facts.is_backward || facts.queries() != 1 || !shares_key_heads(facts)) return {};
-    for (int const port : {Port::Stats, Port::Max, Port::Sum_exp}) {
-        if (!is_ragged(facts.tensor(port))) continue;
-        return Violation{port, std::string("ragged ") + nodes::port_name(facts.node.kind(), port) +
-                                   " of one query, with shared key heads"};
-    }
-    return {};
+    return wrong_at(facts, std::array{Port::Stats, Port::Max, Port::Sum_exp}, [](int, nodes::TensorSpec const& tensor) {
+        return is_ragged(&tensor) ? "a ragged offset beside one query and shared key heads" : "";
+    });
 }
 
 Found ragged_sink_gradient(Facts const& facts) {
-    if (!facts.has(Port::dSink_token) || first_row_port(facts, true) < 0) return {};
+    if (!facts.has(Port::dSink_token) || !has_ragged_rows(facts)) return {};
     return Violation{Port::dSink_token, "a dSink beside ragged tensors"};
 }
 
-Found any_ragged(Facts const& facts) {
-    int const port = first_row_port(facts, true);
-    if (port < 0) return {};
-    return Violation{port, "a ragged offset"};
-}
+Found any_ragged(Facts const& facts) { return violation_at(row_ports(facts, true), {"a ragged offset"}); }
 
 Found ragged_backward(Facts const& facts) { return facts.is_backward ? any_ragged(facts) : std::nullopt; }
 
 Found ragged_product_of_dq(Facts const& facts) {
-    if (!needs_product_of_dq(facts)) return {};
-    int const port = first_row_port(facts, true);
-    if (port < 0) return {};
-    return Violation{port, std::string("a ragged offset beside ") +
-                               (is_deterministic(facts) ? "the deterministic algorithm" : "a dBias")};
+    Found found = needs_product_of_dq(facts) ? any_ragged(facts) : std::nullopt;
+    if (found) found->found += is_deterministic(facts) ? " beside the deterministic algorithm" : " beside a dBias";
+    return found;
 }
 
 // Such as those of one buffer with K and V.
 Found ragged_gaps_between_rows(Facts const& facts) {
     if (!facts.is_backward) return {};
-    for (int const port : {Port::Q, Port::dO}) {
-        nodes::TensorSpec const* const tensor = facts.tensor(port);
-        std::int64_t const row = tensor->dim[1] * tensor->dim[3];
-        if (!is_ragged(tensor) || tensor->stride[2] <= row) continue;
-        return Violation{port,
-                         "rows of " + number(row) + " elements that lie " + number(tensor->stride[2]) + " apart,"};
-    }
-    return {};
+    auto const text = [](int, nodes::TensorSpec const& tensor) {
+        std::int64_t const row = tensor.dim[1] * tensor.dim[3];
+        if (!is_ragged(&tensor) || tensor.stride[2] <= row) return std::string();
+        return "rows of " + number(row) + " elements that lie " + number(tensor.stride[2]) + " apart,";
+    };
+    return wrong_at(facts, std::array{Port::Q, Port::dO}, text);
 }
 
 Found ragged_wide_heads(Facts const& facts) {
-    if (!facts.is_backward || first_row_port(facts, true) < 0) return {};
+    if (!facts.is_backward || !has_ragged_rows(facts)) return {};
     Found found = bad_head_dim(facts, [](std::int64_t dim) { return dim > 128; });
     if (found) found->found += " beside a ragged offset";
     return found;
 }
 
 Found ragged_heads_of_v(Facts const& facts) {
-    if (!facts.is_backward || first_row_port(facts, true) < 0) return {};
+    if (!facts.is_backward || !has_ragged_rows(facts)) return {};
     std::int64_t const of_k = facts.tensor(Port::K)->dim[1], of_v = facts.tensor(Port::V)->dim[1];
     if (of_k == of_v) return {};
     return Violation{Port::V, number(of_v) + " heads beside K's " + number(of_k) + " and a ragged offset"};
@@ -72,7 +58,7 @@ Found ragged_heads_of_v(Facts const& facts) {
 // The columns of dQ and dK from 128 on are left out.
 Found ragged_unequal_heads(Facts const& facts) {
     bool const is_affected = facts.qk_dim() > 192 && facts.v_dim() <= 128;
-    if (!facts.is_backward || !is_affected || first_row_port(facts, true) < 0) return {};
+    if (!facts.is_backward || !is_affected || !has_ragged_rows(facts)) return {};
     return Violation{Port::V, "head dims of " + number(facts.qk_dim()) + " and " + number(facts.v_dim()) +
                                   " beside a ragged offset"};
 }
@@ -83,12 +69,11 @@ constexpr bool is_gradient_with_rows(Port::Operand const& row) {
 
 Found gradient_offsets(Facts const& facts) {
     if (!facts.is_backward) return {};
-    for (int const gradient : Port::kPortsWhere<is_gradient_with_rows>) {
-        nodes::TensorSpec const* const of = facts.tensor(Port::operand(gradient).gradient_of);
-        if (facts.tensor(gradient)->ragged_offset == of->ragged_offset) continue;
-        return Violation{gradient, "another ragged offset than its tensor's"};
-    }
-    return {};
+    auto const text = [&](int port, nodes::TensorSpec const& gradient) {
+        nodes::TensorSpec const* const of = facts.tensor(Port::operand(port).gradient_of);
+        return gradient.ragged_offset == of->ragged_offset ? "" : "another ragged offset than its tensor's";
+    };
+    return wrong_at(facts, Port::kPortsWhere<is_gradient_with_rows>, text);
 }
 
 constexpr Quirk kRows[] = {

@@ -29,6 +29,18 @@ std::string tensor_name(nodes::GraphSpec const& graph, nodes::Node const& node, 
     return {};
 }
 
+// Of the tensors behind the first one. One tensor may be connected to several ports.
+std::vector<std::string> other_names(nodes::GraphSpec const& graph, nodes::Node const& node,
+                                     Violation const& violation) {
+    std::vector<std::string> names{tensor_name(graph, node, violation.port)};
+    for (int const port : violation.others) {
+        std::string name = tensor_name(graph, node, port);
+        if (!std::ranges::count(names, name)) names.push_back(std::move(name));
+    }
+    names.erase(names.begin());
+    return names;
+}
+
 bool is_about(Quirk const& quirk, nodes::Node const& node) {
     bool const is_attention = nodes::attention_fields(node) != nullptr;
     if (!is_attention) return quirk.of == Of::Moves && !nodes::schema_of(node.kind()).computes;
@@ -97,7 +109,8 @@ Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& here,
                             {quirk->id, graph.label(*node), tensor_name(graph.spec(), *node, violation.port)},
                             violation.found + place_text(here),
                             quirk->statement,
-                            std::string(quirk->mend) + ". " + standing_text(*quirk)});
+                            std::string(quirk->mend) + ". " + standing_text(*quirk),
+                            other_names(graph.spec(), *node, violation)});
     }
     return Report(std::move(findings));
 }

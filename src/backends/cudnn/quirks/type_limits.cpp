@@ -28,15 +28,12 @@ Found backward_io_type(Facts const& facts) {
 Found result_types(Facts const& facts) {
     DataType_t const io = type_of_q(facts);
     bool const is_unified = nodes::is_told_as_unified(facts.graph, facts.node);
-    for (int const port : {Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}) {
-        nodes::TensorSpec const* const tensor = facts.tensor(port);
-        if (tensor == nullptr || tensor->data_type == io) continue;
-        bool const are_halves = core::is_half(io) && core::is_half(tensor->data_type);
-        if (are_halves && !facts.is_backward && !is_unified) continue;
-        char const* const where = are_halves && is_unified ? " with the unified operation" : "";
-        return Violation{port, beside_q(tensor->data_type, facts) + where};
-    }
-    return {};
+    auto const text = [&](int, nodes::TensorSpec const& tensor) -> std::string {
+        bool const are_halves = core::is_half(io) && core::is_half(tensor.data_type);
+        if (tensor.data_type == io || (are_halves && !facts.is_backward && !is_unified)) return {};
+        return beside_q(tensor.data_type, facts) + (are_halves && is_unified ? " with the unified operation" : "");
+    };
+    return wrong_at(facts, std::array{Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}, text);
 }
 
 Found bias_gradient_type(Facts const& facts) {

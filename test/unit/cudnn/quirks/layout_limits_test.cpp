@@ -8,7 +8,9 @@ namespace core = cudnn_frontend::core;
 
 namespace {
 
-std::string ids(AttentionGraph const& graph) { return test::limit_ids(graph, {.cudnn_version = 91900, .sm = 90}); }
+constexpr core::Capabilities kH200{.cudnn_version = 91900, .sm = 90};
+
+std::string ids(AttentionGraph const& graph) { return test::limit_ids(graph, kH200); }
 
 AttentionGraph with_strides(AttentionGraph graph, int port, core::Dims const& stride) {
     graph.tensor(port).stride = stride;
@@ -16,6 +18,26 @@ AttentionGraph with_strides(AttentionGraph graph, int port, core::Dims const& st
 }
 
 }  // namespace
+
+TEST_CASE("cudnn.s06: strides that are no multiples of 16 bytes", "[support]") {
+    auto const plain = AttentionGraph::forward();  // of 4 heads with 6 queries of 16 halves
+    CHECK(ids(plain) == "");
+    CHECK(ids(with_strides(plain, Port::Q, {480, 120, 20, 1})) == "cudnn.s06");
+    CHECK(ids(with_strides(plain, Port::Q, {576, 144, 24, 1})) == "");
+    auto graph = with_strides(with_strides(plain, Port::Q, {480, 120, 20, 1}), Port::O, {400, 100, 16, 1});
+    auto const finding = cudnn_frontend::quirks::check(test::validated(graph.spec), kH200).findings().at(0);
+    CHECK(finding.others == std::vector<std::string>{"O"});
+    CHECK(finding.found ==
+          "a stride of 40 bytes in dim 2 and a stride of 200 bytes in dim 1 on compute capability 9.0 with cuDNN "
+          "9.19.0");
+}
+
+TEST_CASE("cudnn.s06: rows without gaps, whose head dim is at fault, are not", "[support]") {
+    auto const narrow = test::with_head_dims(AttentionGraph::forward(), 20, 16);
+    CHECK(ids(narrow) == "cudnn.s04");
+    CHECK(ids(with_strides(narrow, Port::Q, {600, 150, 25, 1})) == "cudnn.s04 cudnn.s06");
+    CHECK(ids(with_strides(narrow, Port::Q, {576, 144, 24, 1})) == "cudnn.s04");
+}
 
 TEST_CASE("cudnn.s85: rng_dump and dBias with gaps, or in another order", "[support]") {
     auto const dump = AttentionGraph::forward().dropout(0.5f).dump();

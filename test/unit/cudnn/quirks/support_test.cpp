@@ -91,14 +91,33 @@ TEST_CASE("graphs within all limits have no findings", "[support]") {
 TEST_CASE("a finding says what was found, what is needed, where, and what to try", "[support]") {
     auto const report = quirks::check(test::validated(forward_with_head_dim(12).spec), kHopper);
     CHECK(report.to_text() ==
-          "[cudnn.s04] node 'sdpa', tensor 'Q': found a head dim of 12, where 16 is the next, on compute capability "
-          "9.0 with cuDNN 9.19.0; needed head dims that are multiples of 8. Try: round the head dim up, with zeros in "
+          "[cudnn.s04] node 'sdpa', tensors 'Q', 'K': found a head dim of 12, where 16 is the next, on compute "
+          "capability 9.0 with cuDNN 9.19.0; needed head dims that are multiples of 8. Try: round the head dim up, "
+          "with zeros in "
           "the added columns of Q, K, V and dO, and keep "
           "attn_scale as it is; or use Target::cpu(). This limit stands in every release of cuDNN, on every GPU: "
-          "docs/cudnn-quirks.md.\n"
-          "[cudnn.s06] node 'sdpa', tensor 'Q': found a stride of 24 bytes in dim 2 on compute capability 9.0 with "
-          "cuDNN 9.19.0; needed strides that are multiples of 16 bytes, but the innermost. Try: copy the tensor, or "
-          "pad its rows. This limit stands in every release of cuDNN, on every GPU: docs/cudnn-quirks.md.\n");
+          "docs/cudnn-quirks.md.\n");
+}
+
+TEST_CASE("a finding names every tensor at fault, with what each was found to have", "[support]") {
+    auto const graph = with_head_dims(AttentionGraph::backward(), 264, 320);
+    auto const findings = quirks::check(test::validated(graph.spec), kHopper).findings();
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].where.rule == "cudnn.s05");
+    CHECK(findings[0].where.tensor == "Q");
+    CHECK(findings[0].others == std::vector<std::string>{"K", "V"});
+    CHECK(findings[0].found == "a head dim of 264 and a head dim of 320 on compute capability 9.0 with cuDNN 9.19.0");
+    CHECK(findings[0].needed == "head dims up to 256 in backward");
+}
+
+TEST_CASE("a finding names a tensor of several ports once", "[support]") {
+    AttentionGraph shared = forward_with_head_dim(12);
+    shared.node().ports[Port::K] = shared.node().ports[Port::Q];
+    resize(shared, {Port::V}, 2, 6);
+    auto const findings = quirks::check(test::validated(shared.spec), kHopper).findings();
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].where.tensor == "Q");
+    CHECK(findings[0].others.empty());
 }
 
 TEST_CASE("a finding names a node without a name as rules do, by its position in the user's order", "[support]") {
