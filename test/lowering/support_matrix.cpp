@@ -213,8 +213,9 @@ Every test run with 9.19.0 compares [its matrix](support-matrix.md) with the lib
 
 *yes*: an engine takes the graph, and its plan was compiled, measured and stored; **yes**: the row also ran on an H200, in
 all shapes of its group, and the numbers were right ([h200-runs.txt](h200-runs.txt), written by `gpu_suite limits`). An id
-is a limit of [cudnn.md](cudnn.md#limits), and no engine takes the graph. An id with \*: engines take it, but fail to run it
-or compute it wrong, so it is refused.
+is a limit of [cudnn.md](cudnn.md#limits), and no engine takes the graph. An id with \*: engines take it, and it is refused
+because runs failed or were wrong where it was tried; [cudnn-quirks.md](cudnn-quirks.md) says with which release and on
+which GPU.
 
 | option |)";
 
