@@ -209,6 +209,8 @@ class SDPA_GRAPH_API Graph {
     std::int64_t get_execution_plan_count() const;
     error_t get_plan_name(std::string& name) const;
     error_t get_plan_name_at_index(std::int64_t const index, std::string& name) const;
+    // A line for each candidate, with what is against it, then one for each backend that has none, with its reason.
+    error_t print_candidates(std::string& text) const;
     // The engine and knobs of a candidate; create_execution_plan() makes the same candidate for another graph from
     // them. Knobs: a map from KnobType_t to std::int64_t.
     template <class Knobs>

@@ -75,6 +75,18 @@ error_t Graph::get_plan_name_at_index(std::int64_t const index, std::string& nam
     return ask_candidate(impl_, "get_plan_name_at_index", index, [&](EngineInfo& info) { name = info.name; });
 }
 
+error_t Graph::print_candidates(std::string& text) const {
+    return guarded_in(impl_, [&]() -> error_t {
+        Planner const* const planner = planner_of(impl_);
+        if (planner == nullptr) {
+            return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "print_candidates",
+                                      "create_execution_plans");
+        }
+        text = planner->candidates_text(impl_->settings.filters);
+        return {};
+    });
+}
+
 error_t Graph::get_engine_at_index(std::int64_t const index, std::int64_t& engine,
                                    std::vector<Knob_choice>& knobs) const {
     return guarded_in(impl_, [&]() -> error_t {

@@ -20,10 +20,14 @@ error_t no_backend(Target const& target) {
             std::string("this build of the library has no backend for the target ") + to_string(target.kind())};
 }
 
-// Keeps the first error and appends those of further backends.
-void add_error(error_t& all, Backend const& backend, error_t const& error) {
-    if (all.is_good()) all = error;
-    else all.err_msg += "\n" + std::string(backend.name()) + ": " + error.err_msg;
+// The first error, with those of further backends behind it.
+error_t to_error(Planner::Refusals const& refusals) {
+    error_t all;
+    for (auto const& [backend, error] : refusals) {
+        if (all.is_good()) all = error;
+        else all.err_msg += "\n" + backend + ": " + error.err_msg;
+    }
+    return all;
 }
 
 std::string reason_to_bar(Candidate const& candidate, Filters const& filters) {
@@ -44,27 +48,33 @@ std::string try_candidate(Candidate& candidate, Filters const& filters) {
 
 }  // namespace
 
-Planner::Planner(Proposals proposals, Candidates candidates, Plan const* chosen)
-    : proposals_(std::move(proposals)), candidates_(std::move(candidates)), chosen_(chosen) {}
+Planner::Planner(std::shared_ptr<Answers const> answers, Candidates candidates, Refusals without_engines,
+                 Plan const* chosen)
+    : answers_(std::move(answers)),
+      candidates_(std::move(candidates)),
+      without_engines_(std::move(without_engines)),
+      chosen_(chosen) {}
 
 Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Backends const& backends) {
-    Proposals proposals;
-    error_t refusals;
+    Answers answers;
     for (Backend const* const backend : backends) {
         if (!backend->serves(input.target)) continue;
         auto proposal = backend->propose(input);
-        if (proposal.is_good()) proposals.push_back(std::move(proposal).value());
-        else add_error(refusals, *backend, proposal.error());
+        if (proposal.is_good()) answers.proposals.push_back({backend->name(), std::move(proposal).value()});
+        else answers.refusals.push_back({backend->name(), proposal.error()});
     }
-    if (proposals.empty()) return refusals.is_bad() ? refusals : no_backend(input.target);
-    add_programs(input, backends, proposals);
-    return std::make_shared<Planner>(std::move(proposals), Candidates());
+    if (answers.proposals.empty()) {
+        return answers.refusals.empty() ? no_backend(input.target) : to_error(answers.refusals);
+    }
+    answers.remarks = add_programs(input, backends, answers.proposals);
+    return std::make_shared<Planner>(std::make_shared<Answers const>(std::move(answers)), Candidates());
 }
 
-static Result<std::shared_ptr<Planner>> planner_of(Loaded loaded) {
+static Result<std::shared_ptr<Planner>> planner_of(char const* backend, Loaded loaded) {
     auto candidate = std::make_shared<Candidate>(loaded.proposal, std::move(loaded.engine));
-    auto planner = std::make_shared<Planner>(Planner::Proposals{std::move(loaded.proposal)},
-                                             Planner::Candidates{std::move(candidate)});
+    auto answers =
+        std::make_shared<Planner::Answers const>(Planner::Answers{{{backend, std::move(loaded.proposal)}}, {}, {}});
+    auto planner = std::make_shared<Planner>(std::move(answers), Planner::Candidates{std::move(candidate)});
     SDPA_GRAPH_TRY(planner->build_at(0));
     return planner;
 }
@@ -73,30 +83,32 @@ Result<std::shared_ptr<Planner>> Planner::load(PlanningInput const& input, Backe
                                                Stored const& stored) {
     if (is_program(stored)) {
         auto loaded = load_program(input, backends, stored);
-        return loaded.is_good() ? planner_of(std::move(loaded).value()) : loaded.error();
+        return loaded.is_good() ? planner_of("programs", std::move(loaded).value()) : loaded.error();
     }
-    error_t refusals;
+    Refusals refusals;
     for (Backend const* const backend : backends) {
         if (!backend->serves(input.target)) continue;
         auto loaded = backend->load(input, stored);
-        if (loaded.is_good()) return planner_of(std::move(loaded).value());
-        add_error(refusals, *backend, loaded.error());
+        if (loaded.is_good()) return planner_of(backend->name(), std::move(loaded).value());
+        refusals.push_back({backend->name(), loaded.error()});
     }
-    if (refusals.is_bad()) return refusals;
-    return no_backend(input.target);
+    return refusals.empty() ? no_backend(input.target) : to_error(refusals);
 }
 
 Result<std::shared_ptr<Planner>> Planner::with_candidates(std::vector<HeurMode_t> const& modes) const {
     Candidates candidates;
-    error_t refusals;
-    for (auto const& proposal : proposals_) {
+    Refusals without_engines;
+    for (auto const& [backend, proposal] : answers_->proposals) {
         auto const engines = proposal->engines(modes);
-        if (engines.is_bad() && refusals.is_good()) refusals = engines.error();
+        if (engines.is_bad()) without_engines.push_back({backend, engines.error()});
         if (engines.is_bad()) continue;
         for (auto const& engine : engines.value()) candidates.push_back(std::make_shared<Candidate>(proposal, engine));
     }
-    if (candidates.empty() && refusals.is_bad()) return refusals;
-    return std::make_shared<Planner>(proposals_, std::move(candidates));
+    if (candidates.empty() && !without_engines.empty()) {
+        without_engines.insert(without_engines.end(), answers_->refusals.begin(), answers_->refusals.end());
+        return to_error(without_engines);
+    }
+    return std::make_shared<Planner>(answers_, std::move(candidates), std::move(without_engines));
 }
 
 Result<std::shared_ptr<Planner>> Planner::with_engine(std::int64_t engine, KnobChoices const& knobs) const {
@@ -106,16 +118,16 @@ Result<std::shared_ptr<Planner>> Planner::with_engine(std::int64_t engine, KnobC
     if (chosen.is_bad()) return chosen.error();
     Candidates candidates = candidates_;
     candidates.push_back(std::make_shared<Candidate>(found.value().proposal, std::move(chosen).value()));
-    return std::make_shared<Planner>(proposals_, std::move(candidates), chosen_.load());
+    return std::make_shared<Planner>(answers_, std::move(candidates), without_engines_, chosen_.load());
 }
 
 std::shared_ptr<Planner> Planner::copy() const {
-    return std::make_shared<Planner>(proposals_, candidates_, chosen_.load());
+    return std::make_shared<Planner>(answers_, candidates_, without_engines_, chosen_.load());
 }
 
 Result<std::int64_t> Planner::engine_count() const {
     std::int64_t all = 0;
-    for (auto const& proposal : proposals_) {
+    for (auto const& [backend, proposal] : answers_->proposals) {
         auto const count = proposal->engine_count();
         if (count.is_bad()) return count.error();
         all += count.value();
@@ -127,7 +139,7 @@ Result<std::int64_t> Planner::engine_count() const {
 Result<Planner::Numbered> Planner::find_engine(std::int64_t engine) const {
     std::int64_t number = engine;
     Numbered last{nullptr, engine};
-    for (auto const& proposal : proposals_) {
+    for (auto const& [backend, proposal] : answers_->proposals) {
         auto const count = proposal->engine_count();
         if (count.is_bad()) return count.error();
         if (count.value() == 0) continue;
@@ -158,7 +170,28 @@ error_t Planner::check_support(Filters const& filters) const {
         append_line(reasons, candidate->info().name + " " + reason);
     }
     return no_plan(candidates_.empty() ? "there is no engine to build a plan with"
-                                       : "the filters let no engine pass:" + reasons);
+                                       : "the filters let no engine pass:" + reasons + refusals_text());
+}
+
+std::string Planner::candidates_text(Filters const& filters) const {
+    std::string text = candidates_.empty() ? "candidates: none" : "candidates:";
+    for (auto const& candidate : candidates_) {
+        Plan const* const built = candidate->plan();
+        char const* const state = built == nullptr ? "may be built" : built == plan() ? "runs" : "is built";
+        std::string const reason =
+            built == nullptr ? reason_to_bar(*candidate, filters) : reason_to_bar(*built, filters);
+        append_line(text, candidate->info().name + " " + (reason.empty() ? state : reason));
+    }
+    for (std::string const& remark : answers_->remarks) append_line(text, remark);
+    return text + refusals_text() + "\n";
+}
+
+std::string Planner::refusals_text() const {
+    std::string text;
+    for (Refusals const* const refusals : {&answers_->refusals, &without_engines_}) {
+        for (auto const& [backend, error] : *refusals) append_line(text, backend + " refused: " + error.err_msg);
+    }
+    return text;
 }
 
 error_t Planner::build(BuildPlanPolicy_t policy, bool in_parallel, Filters const& filters) {
@@ -206,8 +239,8 @@ error_t Planner::build_all(bool in_parallel, Filters const& filters) {
 }
 
 error_t Planner::no_plan_of_any(std::string const& reasons) const {
-    for (auto const& proposal : proposals_) proposal->forget();
-    return no_plan("no candidate could be built:" + reasons);
+    for (auto const& [backend, proposal] : answers_->proposals) proposal->forget();
+    return no_plan("no candidate could be built:" + reasons + refusals_text());
 }
 
 error_t Planner::build_at(std::int64_t index) {

@@ -16,10 +16,28 @@ namespace cudnn_frontend::plan {
 // planner. Many threads may build and read at once.
 class Planner {
    public:
-    using Proposals = std::vector<std::shared_ptr<Proposal const>>;
+    // A backend that serves the target, and what it has for the graph.
+    struct Proposed {
+        std::string backend;
+        std::shared_ptr<Proposal const> proposal;
+    };
+    // One that has nothing, and why.
+    struct Refusal {
+        std::string backend;
+        error_t error;
+    };
+    using Refusals = std::vector<Refusal>;
+    using Proposals = std::vector<Proposed>;
+    struct Answers {
+        Proposals proposals;
+        Refusals refusals;
+        std::vector<std::string> remarks;  // on programs: what was expected of them, why one is not there
+    };
     using Candidates = std::vector<std::shared_ptr<Candidate>>;
 
-    Planner(Proposals proposals, Candidates candidates, Plan const* chosen = nullptr);
+    // With the backends that have no engine in the modes that the candidates are of.
+    Planner(std::shared_ptr<Answers const> answers, Candidates candidates, Refusals without_engines = {},
+            Plan const* chosen = nullptr);
 
     // Collects the proposals of the backends that serve the target; no candidates yet. An error if there is none.
     static Result<std::shared_ptr<Planner>> propose(PlanningInput const& input, Backends const& backends);
@@ -35,7 +53,7 @@ class Planner {
     std::shared_ptr<Planner> copy() const;
 
     // What packs of the graph are checked against.
-    PackLayout const& layout() const { return proposals_.front()->layout(); }
+    PackLayout const& layout() const { return answers_->proposals.front().proposal->layout(); }
 
     // Engines by number: those of the first proposal, then those of the next.
     Result<std::int64_t> engine_count() const;
@@ -43,6 +61,9 @@ class Planner {
 
     std::int64_t candidate_count() const { return static_cast<std::int64_t>(candidates_.size()); }
     Result<EngineInfo> candidate(std::int64_t index) const;
+
+    // For people: a line for each candidate, with what is against it, then one for each backend that has none.
+    std::string candidates_text(Filters const& filters) const;
 
     // Success if any candidate passes the filters.
     error_t check_support(Filters const& filters) const;
@@ -68,9 +89,12 @@ class Planner {
     error_t build_first(Filters const& filters);
     error_t build_all(bool in_parallel, Filters const& filters);
     error_t no_plan_of_any(std::string const& reasons) const;
+    // A line for each, behind the reasons against candidates.
+    std::string refusals_text() const;
 
-    Proposals proposals_;
+    std::shared_ptr<Answers const> answers_;
     Candidates candidates_;
+    Refusals without_engines_;
     std::atomic<Plan const*> chosen_;
 };
 

@@ -32,6 +32,7 @@ void ask_plans(Machine& m, Numbers const& n) {
     m.expect(graph.get_execution_plan_count() >= 0, "plans are counted from 0");
     m.note(graph.get_plan_name(name));
     m.note(graph.get_plan_name_at_index(n[1], name));
+    m.note(graph.print_candidates(name));
     m.note(graph.get_engine_and_knobs_at_index(n[1], engine, knobs));
     m.note(graph.get_behavior_notes(notes));
     m.note(graph.get_behavior_notes_for_plan_at_index(n[1], notes));

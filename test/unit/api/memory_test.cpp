@@ -199,6 +199,7 @@ TEST_CASE("a graph is built, asked and run, or the call refused, when memory run
             CHECK(refusals_until_done([&] { return graph.build(target); }, how) > 20);
             std::string name;
             refusals_until_done([&] { return graph.get_plan_name_at_index(0, name); }, how);
+            refusals_until_done([&] { return graph.print_candidates(name); }, how);
             CHECK(failures_until_done([&] { REQUIRE(graph.get_variant_pack_uids_sorted().size() <= 4); }, how) > 0);
             auto workspace = test::workspace_of(graph);
             refusals_until_done([&] { return graph.execute(pack, workspace.data()); }, how);

@@ -516,6 +516,19 @@ TEST_CASE("a uid that an override names twice is an error, told with the others"
           "a shape is overridden for the uid 1 more than once; name each uid once");
 }
 
+TEST_CASE("candidates are printed with what is against them") {
+    SmallGraph small = small_graph();
+    std::string text;
+    CHECK(small.graph.print_candidates(text).err_msg ==
+          "print_candidates needs the result of create_execution_plans; call that first, or build() for all stages");
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    CHECK(small.graph.print_candidates(text).is_good());
+    CHECK(text == "candidates:\n  cpu runs\n");
+    small.graph.deselect_engines({"cpu"});
+    CHECK(small.graph.print_candidates(text).is_good());
+    CHECK(text == "candidates:\n  cpu has the deselected name 'cpu'\n");
+}
+
 TEST_CASE("an index without a plan is named in the error of each call that takes one") {
     SmallGraph small = small_graph();
     REQUIRE(small.graph.build_operation_graph(Target::cpu()).is_good());
