@@ -2,6 +2,7 @@
 // for the devices of devices/, with no GPU. Wrong numbers, and crashes and hangs in runs, are seen on a GPU alone.
 //   check_quirks           asks about all
 //   check_quirks <id>...   asks about these
+//   check_quirks old       asks nothing; lists those that were last seen with an older release, or never
 // Leaves with 1 where a quirk has ended, with 77 where there is no cuDNN.
 #include "cudnn/library/library.h"
 #include "cudnn/offline/null_driver.h"
@@ -11,7 +12,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <map>
+#include <set>
 #include <span>
 
 namespace {
@@ -145,6 +148,28 @@ std::vector<Quirk const*> chosen_quirks(std::vector<std::string> const& ids, std
     return chosen;
 }
 
+// What NVIDIA tells is not for a run to verify.
+bool was_last_seen_before(Quirk const& quirk, std::size_t cudnn_version) {
+    return quirk.cudnn.contain(cudnn_version) && quirk.evidence != Evidence::ToldByNvidia &&
+           quirk.verified.cudnn_version < cudnn_version;
+}
+
+void list_old(std::size_t cudnn_version) {
+    std::map<std::size_t, std::set<std::string>> ids;  // by release; 0 is none
+    std::size_t count = 0;
+    for (Quirk const& quirk : quirks::quirks()) {
+        if (was_last_seen_before(quirk, cudnn_version) && ids[quirk.verified.cudnn_version].insert(quirk.id).second)
+            ++count;
+    }
+    std::printf("quirks not verified with cuDNN %s: %zu", quirks::version_text(cudnn_version).c_str(), count);
+    for (auto const& [version, of_version] : ids) {
+        std::string const since = version == 0 ? "never" : "since " + quirks::version_text(version);
+        std::printf("; %s", since.c_str());
+        for (std::string const& id : of_version) std::printf(" %s", id.substr(std::strlen("cudnn.")).c_str());
+    }
+    std::puts("");
+}
+
 int report(std::vector<std::string> const& ids, std::size_t cudnn_version) {
     std::vector<QuirkQuestion> const questions = quirk_questions(cudnn_version);
     std::map<Standing, std::size_t> counts;
@@ -174,5 +199,10 @@ int main(int argc, char** argv) {
         std::puts("skipped: there is no cuDNN with which plans can be made offline; see docs/offline.md");
         return 77;
     }
-    return report({argv + 1, argv + argc}, version);
+    std::vector<std::string> const arguments(argv + 1, argv + argc);
+    if (arguments == std::vector<std::string>{"old"}) {
+        list_old(version);
+        return 0;
+    }
+    return report(arguments, version);
 }
