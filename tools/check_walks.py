@@ -32,8 +32,9 @@ class Walk:
         self.added = {line[1:].strip() for line in text.splitlines() if line.startswith("+")}
 
     def apply(self, folder):
-        """Where it does not fit, patch says so and the text is returned; lines may have moved."""
-        done = subprocess.run(["patch", "-p1", "--forward", "--no-backup-if-mismatch", "-r", "-", "-i", self.path],
+        """Where it does not fit, patch says so and the text is returned. Lines may have moved, but not changed: with lines
+        around it that it does not know patch guesses the place."""
+        done = subprocess.run(["patch", "-p1", "--forward", "--fuzz=0", "--no-backup-if-mismatch", "-r", "-", "-i", self.path],
                               cwd=folder, capture_output=True, text=True)
         return "" if done.returncode == 0 else done.stdout + done.stderr
 
