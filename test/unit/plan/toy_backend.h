@@ -1,5 +1,5 @@
-// A backend with nothing but the three interfaces of plan/backend.h, as docs/adding-a-backend.md walks through it:
-// forward attention without options, row by row.
+// A backend with nothing but the three interfaces of plan/backend.h, of every target: forward attention without
+// options, row by row. docs/walks/add-a-backend.patch adds one like it to the library.
 #pragma once
 
 #include "plan/backend.h"
