@@ -135,11 +135,13 @@ bool time_gpu(Side const& side, cudnnHandle_t handle, Memory const& memory, Samp
 }
 
 // Known graphs build faster, unless none are kept; the other figures are for first builds.
-void keep_graphs(bool are_kept) { setenv("SDPA_GRAPH_KEPT_GRAPHS", are_kept ? "64" : "0", 1); }
+void keep_graphs(std::vector<Side> const& sides, bool are_kept) {
+    for (Side const& side : sides) side.keep_graphs(are_kept);
+}
 
 void sample_again(std::vector<Side> const& sides, cudnnHandle_t handle, Shape const& shape,
                   std::vector<Samples>& samples) {
-    keep_graphs(true);
+    keep_graphs(sides, true);
     for (int round = 0; round < 10; ++round) {
         for (std::size_t i = 0; i < sides.size(); ++i) {
             Cost cost{};
@@ -148,7 +150,7 @@ void sample_again(std::vector<Side> const& sides, cudnnHandle_t handle, Shape co
             samples[i].all_again.push_back(cost.describe_and_lower + cost.heuristics + cost.build);
         }
     }
-    keep_graphs(false);
+    keep_graphs(sides, false);
 }
 
 // Empty if a side refuses the shape, which it has reported, or fails to run it.
@@ -282,7 +284,7 @@ int main(int argc, char** argv) {
     std::printf("cuDNN %zu; microseconds: ours, bare backend, existing frontend; in brackets ours over it\n",
                 cudnnGetVersion());
     fill_integers(memory);
-    keep_graphs(false);
+    keep_graphs(sides, false);
     bool const wants_shapes = argc < 3;
     if (wants_shapes) {
         for (Shape const& shape : kShapes) measure(sides, handle, memory, shape);

@@ -3,6 +3,9 @@
 #include "modifiers.h"
 
 #include <cudnn_frontend.h>
+#if __has_include(<cudnn_frontend/process.h>)
+#include <cudnn_frontend/process.h>
+#endif
 
 #if defined(SDPA_BENCH_BARE)
 #include "api/graph_impl.h"
@@ -363,6 +366,12 @@ bool execute(cudnnContext* handle, Memory const& memory) {
 #define SIDE_NAMESPACE
 #endif
 
+static void keep_graphs([[maybe_unused]] bool are_kept) {
+#if __has_include(<cudnn_frontend/process.h>)
+    fe::runtime::set_kept_graphs(are_kept ? 64 : 0);
+#endif
+}
+
 extern "C" __attribute__((visibility("default"))) Side bench_side() {
-    return {SIDE_NAMESPACE plan, SIDE_NAMESPACE execute};
+    return {SIDE_NAMESPACE plan, SIDE_NAMESPACE execute, keep_graphs};
 }

@@ -104,6 +104,8 @@ struct Side {
     // Plans the shape; the plan is kept until the next call. Prints a line and returns false on failure.
     bool (*plan)(cudnnContext* handle, Shape const& shape, Cost& cost);
     bool (*execute)(cudnnContext* handle, Memory const& memory);
+    // Whether graphs that were planned before are known; this library's alone are.
+    void (*keep_graphs)(bool are_kept);
 };
 
 extern "C" Side bench_side();

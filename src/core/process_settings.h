@@ -6,13 +6,21 @@
 
 namespace cudnn_frontend::core::process {
 
-// What the program said, else what the environment says now.
+// What the program said, else what the environment said when it was first needed: a known graph is built in so little
+// time that searching the environment would show.
 template <class T>
 class Setting {
    public:
     explicit constexpr Setting(T (*of_environment)()) : of_environment_(of_environment) {}
 
-    T get() const { return is_said_ ? said_.load() : of_environment_(); }
+    T get() {
+        if (is_said_) return said_;
+        if (!is_read_) {
+            read_ = of_environment_();
+            is_read_ = true;
+        }
+        return read_;
+    }
     void set(T value) {
         said_ = value;
         is_said_ = true;
@@ -20,8 +28,8 @@ class Setting {
 
    private:
     T (*of_environment_)();
-    std::atomic<T> said_{};
-    std::atomic<bool> is_said_{false};
+    std::atomic<T> read_{}, said_{};
+    std::atomic<bool> is_read_{false}, is_said_{false};
 };
 
 extern Setting<std::size_t> kept_graphs;

@@ -4,10 +4,11 @@
 #include "gpu/feature_checks.h"
 #include "reference/check_case.h"
 
+#include <cudnn_frontend/process.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <set>
 
 namespace sdpa_test {
@@ -120,9 +121,9 @@ AttentionCase replay_of(AttentionCase const& drawn) {
 struct CheckedPlan {
     explicit CheckedPlan(AttentionCase const& made, GpuStream const& gpu, std::string const& what)
         : c(made), in(make_inputs(c)), out(make_forward_outputs(c)), session(c, in, out) {
-        setenv("SDPA_GRAPH_CHECK_INDICES", "1", 1);
+        cudnn_frontend::runtime::set_checks_indices(true);
         has_plan = expect_plan(session.build(Target::cuda(gpu.handle())), "a plan that checks " + what);
-        unsetenv("SDPA_GRAPH_CHECK_INDICES");
+        cudnn_frontend::runtime::set_checks_indices(false);
         if (has_plan) expect_good(execute_on_gpu(session, gpu), what + " that are right");
     }
 

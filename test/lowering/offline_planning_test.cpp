@@ -9,7 +9,8 @@
 #include "support/dynamic_shapes.h"
 #include "support/small_graph.h"
 
-#include <cstdlib>
+#include <cudnn_frontend/process.h>
+
 #include <functional>
 #include <map>
 
@@ -426,7 +427,7 @@ TEST_CASE("limits can be ignored, and then cuDNN answers for itself", "[offline]
     c.sink = DataType_t::BFLOAT16;  // cudnn.s37: engines take it, and compute it wrong
     auto const build = [&] { return Graphs(c).backward.build(Target::offline("h200")).get_message(); };
     CHECK(build().find("[cudnn.s37]") != std::string::npos);
-    setenv("SDPA_GRAPH_IGNORE_LIMITS", "1", 1);
+    cudnn_frontend::runtime::set_ignores_limits(true);
     Graphs graphs(c);
     CHECK(graphs.backward.build(Target::offline("h200")).get_message() == "");
     Bytes bytes;
@@ -434,17 +435,16 @@ TEST_CASE("limits can be ignored, and then cuDNN answers for itself", "[offline]
     Graph loaded;
     loaded.set_device_properties(device("h200"));
     CHECK(loaded.deserialize(nullptr, bytes).get_message() == "");
-    unsetenv("SDPA_GRAPH_IGNORE_LIMITS");
+    cudnn_frontend::runtime::set_ignores_limits(false);
     CHECK(loaded.deserialize(nullptr, bytes).get_message().find("[cudnn.s37]") == 0);
-    setenv("SDPA_GRAPH_IGNORE_LIMITS", "1", 1);
+    cudnn_frontend::runtime::set_ignores_limits(true);
     c.sink.reset();
     c.d_qk = c.d_v = 20;  // cudnn.s04: no engine takes it
     std::string const answer = build();
     CHECK(answer != "");
     CHECK(answer.find("cudnn.s") == std::string::npos);
-    setenv("SDPA_GRAPH_IGNORE_LIMITS", "0", 1);
+    cudnn_frontend::runtime::set_ignores_limits(false);
     CHECK(build().find("[cudnn.s04]") != std::string::npos);
-    unsetenv("SDPA_GRAPH_IGNORE_LIMITS");
 }
 
 // Told of it as it is written, cuDNN ends the process.
@@ -462,9 +462,9 @@ TEST_CASE("two attention nodes in one graph have no engine, which a limit says",
         return graph.build(Target::offline("h200")).get_message();
     };
     CHECK(build().find("[cudnn.s82] node 'second': found an attention node beside 'first'") != std::string::npos);
-    setenv("SDPA_GRAPH_IGNORE_LIMITS", "1", 1);
+    cudnn_frontend::runtime::set_ignores_limits(true);
     CHECK(build().find("cuDNN has no engine for this graph") == 0);
-    unsetenv("SDPA_GRAPH_IGNORE_LIMITS");
+    cudnn_frontend::runtime::set_ignores_limits(false);
 }
 
 TEST_CASE("backward of a modifier that selects by row < column gets a plan", "[offline]") {

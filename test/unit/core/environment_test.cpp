@@ -20,16 +20,19 @@ TEST_CASE("indices are checked where the variable is set, and neither empty nor 
     unsetenv("SDPA_GRAPH_CHECK_INDICES");
 }
 
-TEST_CASE("a setting is the environment's until the program says it") {
-    cudnn_frontend::core::process::Setting<std::size_t> kept(environment::kept_graphs);
+TEST_CASE("a setting is what the environment said first until the program says it") {
+    using Kept = cudnn_frontend::core::process::Setting<std::size_t>;
     unsetenv("SDPA_GRAPH_KEPT_GRAPHS");
-    CHECK(kept.get() == 64);
+    Kept unset(environment::kept_graphs);
+    CHECK(unset.get() == 64);
     setenv("SDPA_GRAPH_KEPT_GRAPHS", "7", 1);
+    CHECK(unset.get() == 64);
+    Kept kept(environment::kept_graphs), said(environment::kept_graphs);
     CHECK(kept.get() == 7);
     kept.set(0);
     CHECK(kept.get() == 0);
-    setenv("SDPA_GRAPH_KEPT_GRAPHS", "8", 1);
-    CHECK(kept.get() == 0);
+    said.set(1);
+    CHECK(said.get() == 1);
     unsetenv("SDPA_GRAPH_KEPT_GRAPHS");
     CHECK(kept.get() == 0);
 }
