@@ -1,6 +1,7 @@
 #include "cuda/driver.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
@@ -20,10 +21,14 @@ void release(Call const& call) {
 
 }  // namespace
 
+// Once the driver has started, it sees the same GPUs to the end of the process.
 Result<int> device_count() {
+    static std::atomic<int> seen{0};
+    if (seen > 0) return seen.load();
     int count = 0;
     SDPA_GRAPH_TRY(ask("starting the CUDA driver", [](Driver const& cuda) { return cuda.init(0); }));
     SDPA_GRAPH_TRY(ask("counting the GPUs", [&](Driver const& cuda) { return cuda.device_count(&count); }));
+    seen = count;
     if (count > 0) return count;
     return error_t(error_code_t::INVALID_CUDA_DEVICE, "there is no GPU");
 }
