@@ -33,9 +33,11 @@ struct Inferred_mark {
     explicit operator bool() const { return is_set; }
 };
 
-// The graph that registered a tensor, 0 for none. A copy has no owner; a tensor that is assigned to keeps its own.
+// The graph that registered a tensor, 0 for none, and the tensor's place there. A copy has no owner; a tensor that is
+// assigned to keeps its own.
 struct Tensor_owner {
     std::uint64_t graph_id = 0;
+    std::size_t place = 0;
 
     Tensor_owner() = default;
     Tensor_owner(Tensor_owner const&) {}

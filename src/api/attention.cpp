@@ -166,7 +166,7 @@ template class detail::Attention_backward_attributes<graph::SDPA_fp8_backward_at
 namespace graph {
 
 SDPA_attributes::SDPA_attributes() noexcept
-    : Attention_attributes(detail::make_draft<SdpaForwardFields>(port::kPorts)) {}
+    : Attention_attributes(detail::make_draft<SdpaForwardFields>(port::Stats + 1)) {}
 
 SDPA_attributes& SDPA_attributes::set_generate_stats(bool const enabled) noexcept {
     return change([&](nodes::Draft& draft) { fields_of<SdpaForwardFields>(draft).generate_stats = enabled; });
@@ -206,14 +206,14 @@ SDPA_attributes& SDPA_attributes::set_block_mask(detail::Tensor_ptr const& mask)
 }
 
 SDPA_backward_attributes::SDPA_backward_attributes() noexcept
-    : Attention_backward_attributes(detail::make_draft<SdpaBackwardFields>(port::kPorts)) {}
+    : Attention_backward_attributes(detail::make_draft<SdpaBackwardFields>(port::dV + 1)) {}
 
 SDPA_backward_attributes& SDPA_backward_attributes::set_dbias(detail::Tensor_ptr const& dbias) noexcept {
     return change([&](nodes::Draft& draft) { connect(draft, port::dBias, dbias); });
 }
 
 SDPA_fp8_backward_attributes::SDPA_fp8_backward_attributes() noexcept
-    : Attention_backward_attributes(detail::make_draft<SdpaBackwardFields>(port::kPorts)) {}
+    : Attention_backward_attributes(detail::make_draft<SdpaBackwardFields>(port::dV + 1)) {}
 
 bool SDPA_fp8_backward_attributes::has_causal_like_masking() const {
     return fields_of<SdpaBackwardFields>(draft_).right_bound == 0;
@@ -227,7 +227,7 @@ bool SDPA_fp8_backward_attributes::has_sliding_window() const {
     return fields_of<SdpaBackwardFields>(draft_).left_bound.has_value();
 }
 bool SDPA_fp8_backward_attributes::has_sink_token() const {
-    return draft_ != nullptr && draft_->ports[port::Sink_token] != nullptr;
+    return draft_ != nullptr && draft_->ports.size() > port::Sink_token && draft_->ports[port::Sink_token] != nullptr;
 }
 
 }  // namespace graph

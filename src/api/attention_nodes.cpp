@@ -71,7 +71,6 @@ static Tensor_ptr call_modifier(Graph& graph, Graph::Impl& impl, detail::Score_m
 // Lets the modifier add its nodes: it gets the tensor of one port and returns the tensor for the other.
 static void apply_modifier(Graph& graph, Graph::Impl& impl, nodes::Draft& node, detail::Score_modifier const& modifier,
                            int given, int returned) {
-    if (!modifier) return;
     auto outer = std::exchange(impl.modifier_faults, {});  // for a modifier that itself adds attention to this graph
     Tensor_ptr const scores = make_output(node, given, given == port::Score ? "Score" : "dScore", impl);
     detail::connect(node, returned, call_modifier(graph, impl, modifier, scores));
@@ -83,8 +82,12 @@ static void apply_modifier(Graph& graph, Graph::Impl& impl, nodes::Draft& node, 
 
 // Adds the nodes of its modifiers before it.
 static void add_attention(Graph& graph, Graph::Impl& impl, nodes::Draft node) {
-    apply_modifier(graph, impl, node, std::exchange(node.score_mod, {}), port::Score, port::Score_mod);
-    apply_modifier(graph, impl, node, std::exchange(node.score_mod_bprop, {}), port::dScore, port::dScore_mod);
+    if (node.score_mod) {
+        apply_modifier(graph, impl, node, std::exchange(node.score_mod, {}), port::Score, port::Score_mod);
+    }
+    if (node.score_mod_bprop) {
+        apply_modifier(graph, impl, node, std::exchange(node.score_mod_bprop, {}), port::dScore, port::dScore_mod);
+    }
     impl.nodes.push_back(std::move(node));
 }
 

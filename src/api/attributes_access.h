@@ -17,7 +17,7 @@ struct Attributes_access {
     static nodes::Draft take(Attributes const& attributes);
 };
 
-// A node of the kind that Fields belongs to, with unconnected ports; null if memory runs out.
+// A node of the kind that Fields belongs to, with so many unconnected ports; null if memory runs out.
 template <class Fields>
 nodes::Draft* make_draft(int port_count) noexcept {
     try {
@@ -44,7 +44,9 @@ Fields const& fields_of(nodes::Draft const* draft) {
 }
 
 inline void connect(nodes::Draft& draft, int port, Tensor_ptr tensor) {
-    draft.ports[static_cast<std::size_t>(port)] = std::move(tensor);
+    auto const at = static_cast<std::size_t>(port);
+    if (at >= draft.ports.size()) draft.ports.resize(at + 1);
+    draft.ports[at] = std::move(tensor);
 }
 
 template <class Derived>

@@ -1,5 +1,6 @@
 #include <cudnn_frontend/graph.h>
 
+#include "api/attributes_access.h"
 #include "api/graph_impl.h"
 #include "api/tensor_access.h"
 
@@ -19,13 +20,17 @@ std::uint64_t next_graph_id() {
 Tensor_ptr make_output(nodes::Draft& node, int port, char const* name, Graph::Impl& graph) {
     auto tensor = std::make_shared<Tensor_attributes>();
     tensor->set_name(node.name + "::" + name).set_is_virtual(true);
-    detail::Tensor_access::set_graph_id(*tensor, graph.id);
-    graph.tensors.push_back(tensor);
-    node.ports[static_cast<std::size_t>(port)] = tensor;
+    graph.own(tensor);
+    detail::connect(node, port, tensor);
     return tensor;
 }
 
 Graph::Impl::Impl() : id(next_graph_id()) {}
+
+void Graph::Impl::own(Tensor_ptr const& tensor) {
+    detail::Tensor_access::set_owner(*tensor, id, tensors.size());
+    tensors.push_back(tensor);
+}
 
 bool Graph::Impl::refuses_to_go(Impl* const& impl) noexcept {
     if (impl == nullptr || impl->running_modifiers == 0) return false;
@@ -83,8 +88,7 @@ Tensor_ptr Graph::tensor(Tensor_attributes const& attributes) noexcept {
     return Impl::guarded(impl_, [&] {
         auto tensor = std::make_shared<Tensor_attributes>(attributes);
         if (detail::Tensor_access::has_automatic_uid(*tensor)) tensor->clear_uid();
-        detail::Tensor_access::set_graph_id(*tensor, impl().id);
-        impl().tensors.push_back(tensor);
+        impl().own(tensor);
         return tensor;
     });
 }

@@ -5,6 +5,7 @@
 #include "api/known_graphs.h"
 #include "api/stage_log.h"
 #include "api/stages.h"
+#include "api/tensor_access.h"
 #include "core/guard.h"
 #include "nodes/schema/advice.h"
 #include "plan/planner.h"
@@ -14,6 +15,7 @@
 namespace cudnn_frontend::graph {
 namespace {
 
+using api::Description;
 using api::Found;
 using api::guarded_in;
 using api::KnownGraphs;
@@ -25,21 +27,29 @@ using plan::CheckedGraph;
 using plan::Plan;
 using plan::Planner;
 
+// A graph that did not change since it was last checked is not even looked up.
+Result<Found<CheckedGraph>> check(Graph::Impl const& graph, Description const& described) {
+    bool const is_unchanged = graph.checked && described.is(graph.checked->described);
+    if (is_unchanged) return Found<CheckedGraph>{graph.checked, true};
+    return KnownGraphs::of_process().check(described);
+}
+
 // On success also fills what was inferred into the user's tensors.
-Result<Found<CheckedGraph>> check_and_fill(Graph const& graph) {
-    Snapshot snapshot = detail::Graph_access::snapshot(graph);
-    auto checked = KnownGraphs::of_process().check(std::move(snapshot.spec));
-    if (checked.is_good()) {
-        detail::Graph_access::fill_inferred(graph, snapshot, checked.value().object->graph.spec());
+Result<Found<CheckedGraph>> check_and_fill(Graph::Impl& graph) {
+    std::lock_guard const lock(*graph.tensors_mutex);
+    Description const described(graph);
+    auto checked = check(graph, described);
+    if (checked.is_bad()) return checked;
+    graph.checked = checked.value().object;
+    auto const& inferred = graph.checked->graph.spec().tensors;
+    for (std::size_t i = 0; i < inferred.size(); ++i) {
+        detail::Tensor_access::fill_inferred(*described.tensors()[i], inferred[i]);
     }
     return checked;
 }
 
 // For the log.
-template <class T>
-std::string remark_on(Found<T> const& found) {
-    return found.is_known ? ", known" : "";
-}
+std::string remark_on(bool is_known) { return is_known ? ", known" : ""; }
 
 error_t no_operation_graph(char const* call) {
     return missing_stage(error_code_t::HEURISTIC_QUERY_FAILED, call, "build_operation_graph");
@@ -87,7 +97,7 @@ template <class Body, class Details = std::string (*)()>
 error_t run_stage(char const* stage, Graph::Impl const* impl, Body const& body,
                   Details const& details = no_details) noexcept {
     return guarded_in(impl, [&] {
-        StageLog const log(stage, impl == nullptr ? std::string() : impl->name);
+        StageLog const log(stage, impl);
         return log.result(guarded(body), details);
     });
 }
@@ -95,7 +105,7 @@ error_t run_stage(char const* stage, Graph::Impl const* impl, Body const& body,
 // What is known of a graph without a plan may be at fault.
 error_t build_or_forget(Graph::Impl& impl, BuildPlanPolicy_t policy, bool in_parallel) {
     error_t failure = impl.planner->build(policy, in_parallel, impl.settings.filters);
-    if (failure.is_bad()) KnownGraphs::of_process().forget(impl.lowered->graph());
+    if (failure.is_bad()) KnownGraphs::of_process().forget(*impl.planned);
     return failure;
 }
 
@@ -105,6 +115,15 @@ error_t advance(std::shared_ptr<Planner>& planner, Result<std::shared_ptr<Planne
 }
 
 }  // namespace
+
+void Graph::Impl::take(std::shared_ptr<Planner> made, std::shared_ptr<CheckedGraph const> graph, Target const& target) {
+    shape_plans = settings.override_shapes
+                      ? std::make_shared<plan::ShapePlans>(graph, target, settings, api::backends())
+                      : nullptr;
+    planner = std::move(made);
+    planned = std::move(graph);
+    planned_for = target.kind();
+}
 
 Report Graph::check() const {
     auto const failed = [](error_t const& error) {
@@ -122,33 +141,32 @@ Advice Graph::advice() const {
 }
 
 error_t Graph::validate() noexcept {
-    std::string remarks;
+    bool is_known = false;
     auto const check = [&]() -> error_t {
-        auto const checked = check_and_fill(*this);
-        if (checked.is_good()) remarks = remark_on(checked.value());
+        auto const checked = check_and_fill(impl());
+        is_known = checked.is_good() && checked.value().is_known;
         return checked.error();
     };
-    return run_stage("validate", impl_, check, [&] { return remarks; });
+    return run_stage("validate", impl_, check, [&] { return remark_on(is_known); });
 }
 
 error_t Graph::build_operation_graph(Target const& target) {
-    std::string remarks;
+    bool is_known = false;
     auto const lower = [&]() -> error_t {
         impl().planner.reset();
-        auto const checked = check_and_fill(*this);
+        auto const checked = check_and_fill(impl());
         if (checked.is_bad()) return checked.error();
         auto const& graph = checked.value().object;
         if (graph->graph.spec().nodes.empty()) return nothing_to_build();
         log_advice(graph->graph);
         auto const proposed = KnownGraphs::of_process().propose(graph, target, impl().settings, api::backends());
         if (proposed.is_bad()) return proposed.error();
-        remarks = graph->graph.remarks() + remark_on(proposed.value());
-        auto lowered = std::make_shared<plan::ShapePlans>(graph, target, impl().settings, api::backends());
-        impl().planner = proposed.value().object->copy();
-        impl().lowered = std::move(lowered);
+        is_known = proposed.value().is_known;
+        impl().take(proposed.value().object->copy(), graph, target);
         return {};
     };
-    return run_stage("build_operation_graph", impl_, lower, [&] { return remarks; });
+    return run_stage("build_operation_graph", impl_, lower,
+                     [&] { return impl_->planned->graph.remarks() + remark_on(is_known); });
 }
 
 error_t Graph::build_operation_graph(cudnnHandle_t handle) { return build_operation_graph(Target::cuda(handle)); }

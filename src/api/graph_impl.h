@@ -18,23 +18,24 @@ namespace cudnn_frontend {
 namespace plan {
 class Planner;
 class ShapePlans;
+struct CheckedGraph;
 }
 
 namespace graph {
 
 using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
 
-struct Graph::Impl {
-    std::uint64_t id;  // tells this graph's tensors from others'
-    std::string name;
-    DataType_t io_data_type = DataType_t::NOT_SET;
-    DataType_t intermediate_data_type = DataType_t::NOT_SET;
-    DataType_t compute_data_type = DataType_t::NOT_SET;
+struct Graph::Impl : nodes::GraphHead {
+    std::uint64_t id;                 // tells this graph's tensors from others'
     std::vector<Tensor_ptr> tensors;  // registered: made by tensor() or returned by a node
     std::vector<nodes::Draft> nodes;
     plan::Settings settings;
+    std::shared_ptr<plan::CheckedGraph const> checked;  // what validation made of the description when it was last seen
     std::shared_ptr<plan::Planner> planner;             // what the build stages made
-    std::shared_ptr<plan::ShapePlans> lowered;          // what planner was made from, and its plans for other shapes
+    // What planner was made from; and its plans for other shapes, where they may be overridden.
+    std::shared_ptr<plan::CheckedGraph const> planned;
+    Target::Kind planned_for = Target::Kind::CUDA;
+    std::shared_ptr<plan::ShapePlans> shape_plans;
     int running_modifiers = 0;                          // score modifiers that are being called, one within another
     std::vector<nodes::ModifierFault> modifier_faults;  // of the innermost of them
     // What a builder call threw, for the stages to report, and the tensor that it returned then.
@@ -45,6 +46,13 @@ struct Graph::Impl {
     std::shared_ptr<std::mutex> tensors_mutex = std::make_shared<std::mutex>();
 
     Impl();
+
+    // Registers a tensor.
+    void own(Tensor_ptr const& tensor);
+
+    // Takes what a build stage made of a graph for a target.
+    void take(std::shared_ptr<plan::Planner> made, std::shared_ptr<plan::CheckedGraph const> graph,
+              Target const& target);
 
     // While a score modifier runs, the call that runs it works on these parts: who would replace or take them is
     // refused, and the modifier has a fault.
@@ -92,10 +100,9 @@ Tensor_ptr make_output(nodes::Draft& node, int port, char const* name, Graph::Im
 // An error in a graph that cannot be replaced now.
 error_t check_replaceable(Graph::Impl* impl);
 
-// The graph as a value, and the user's tensor behind each TensorId.
+// The graph as a value.
 struct Snapshot {
     nodes::GraphSpec spec;
-    std::vector<Tensor_ptr> tensors;
 };
 
 }  // namespace graph
@@ -104,10 +111,8 @@ namespace detail {
 
 // How the other layers reach into a Graph.
 struct Graph_access {
+    static graph::Graph::Impl* parts(graph::Graph const& graph) { return graph.impl_; }
     static graph::Snapshot snapshot(graph::Graph const& graph);
-    // Into the tensors of a snapshot, what validation inferred.
-    static void fill_inferred(graph::Graph const& graph, graph::Snapshot const& snapshot,
-                              nodes::GraphSpec const& inferred);
     // The tensor of that uid as it is; false where there is none.
     static bool copy_of_uid(graph::Graph const& graph, std::int64_t uid, graph::Tensor_attributes& copy);
     // Replaces the description by the spec's; the plan is dropped.

@@ -95,11 +95,11 @@ error_t Graph::run_overridden(cudnnHandle_t handle, Variant_pack pack, void* wor
         auto const named = plan_to_run(impl_, index, kCurrentPlan);
         if (named.is_bad()) return named.error();
         if (named.value() != own.value()) return only_current_overrides(index);
-        if (!impl_->settings.override_shapes || !impl_->lowered) {
+        if (!impl_->settings.override_shapes || !impl_->shape_plans) {
             return {error_code_t::INVALID_VALUE,
                     "shapes are overridden, which needs set_override_shape_enabled(true) before the graph is built"};
         }
-        auto const planner = impl_->lowered->plan_for({uids, dims, strides});
+        auto const planner = impl_->shape_plans->plan_for({uids, dims, strides});
         if (planner.is_bad()) return planner.error();
         SDPA_GRAPH_TRY(check_fits(*planner.value()->plan(), *own.value()));
         return planner.value()->plan()->execute({handle, api::UserPack(pack, impl_->id), workspace});

@@ -36,8 +36,8 @@ error_t Graph::serialize(std::vector<std::uint8_t>& bytes) const {
         }
         auto plan = impl_->planner->plan()->serialize();
         if (plan.is_bad()) return plan.error();
-        bytes = plan::write_container({.target = impl_->lowered->target().kind(),
-                                       .graph_json = json::write_graph(impl_->lowered->graph().graph.spec()),
+        bytes = plan::write_container({.target = impl_->planned_for,
+                                       .graph_json = json::write_graph(impl_->planned->graph.spec()),
                                        .plan = std::move(plan).value()});
         return {};
     });
@@ -57,12 +57,10 @@ error_t Graph::deserialize(cudnnHandle_t handle, std::vector<std::uint8_t> const
         loaded.impl_->settings = impl().settings;
         auto graph =
             std::make_shared<plan::CheckedGraph const>(plan::CheckedGraph{spec.value(), std::move(*validation.graph)});
-        auto lowered = std::make_shared<plan::ShapePlans>(std::move(graph), target_for(container.value(), handle),
-                                                          impl().settings, api::backends());
-        auto planner = lowered->load(container.value().plan);
+        Target const target = target_for(container.value(), handle);
+        auto planner = Planner::load({graph->graph, target, impl().settings}, api::backends(), container.value().plan);
         if (planner.is_bad()) return planner.error();
-        loaded.impl_->planner = std::move(planner).value();
-        loaded.impl_->lowered = std::move(lowered);
+        loaded.impl_->take(std::move(planner).value(), std::move(graph), target);
         *this = std::move(loaded);
         return {};
     });

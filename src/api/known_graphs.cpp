@@ -1,6 +1,5 @@
 #include "api/known_graphs.h"
 
-#include "api/key.h"
 #include "core/process_settings.h"
 #include "plan/blob.h"
 
@@ -43,17 +42,17 @@ KnownGraphs& KnownGraphs::of_process() {
     return graphs;
 }
 
-// The key leaves out names, which errors and stored graphs tell: the whole description is compared.
-Result<Found<plan::CheckedGraph>> KnownGraphs::check(nodes::GraphSpec described) {
+Result<Found<plan::CheckedGraph>> KnownGraphs::check(Description const& described) {
     std::size_t const most = core::process::kept_graphs.get();
-    std::size_t const key = most == 0 ? 0 : graph::canonical_key(described);
-    auto const is_same = [&](plan::CheckedGraph const& kept) { return kept.described == described; };
+    std::size_t const key = most == 0 ? 0 : described.quick_key();
+    auto const is_same = [&](plan::CheckedGraph const& kept) { return described.is(kept.described); };
     auto known = most == 0 ? nullptr : checked_.find(key, is_same);
     if (known) return Found<plan::CheckedGraph>{std::move(known), true};
-    nodes::Validation validation = nodes::validate(described);
+    nodes::GraphSpec spec = described.copy();
+    nodes::Validation validation = nodes::validate(spec);
     if (!validation.graph) return validation.report.to_error();
-    auto graph = std::make_shared<plan::CheckedGraph const>(
-        plan::CheckedGraph{std::move(described), std::move(*validation.graph)});
+    auto graph =
+        std::make_shared<plan::CheckedGraph const>(plan::CheckedGraph{std::move(spec), std::move(*validation.graph)});
     if (most > 0) checked_.keep(key, graph, most);
     return Found<plan::CheckedGraph>{std::move(graph), false};
 }

@@ -2,6 +2,7 @@
 // made of it.
 #pragma once
 
+#include "api/description.h"
 #include "core/last_used.h"
 #include "plan/planner.h"
 #include "plan/shape_plans.h"
@@ -27,7 +28,7 @@ class KnownGraphs {
     static KnownGraphs& of_process();
 
     // An error says what is wrong with the graph.
-    Result<Found<plan::CheckedGraph>> check(nodes::GraphSpec described);
+    Result<Found<plan::CheckedGraph>> check(Description const& described);
     // A planner without candidates: what the backends propose for a graph from check().
     Result<Found<plan::Planner>> propose(std::shared_ptr<plan::CheckedGraph const> const& graph, Target const& target,
                                          plan::Settings const& settings, plan::Backends const& backends);

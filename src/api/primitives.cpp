@@ -50,7 +50,8 @@ static T const* pointer_to(std::optional<T> const& value) {
 }
 std::int64_t const* Pointwise_attributes::axis() const { return pointer_to(fields_of<PointwiseFields>(draft_).axis); }
 float const* Pointwise_attributes::swish_beta() const {
-    return pointer_to(fields_of<PointwiseFields>(draft_).swish_beta);
+    auto const* const beta = pointer_to(fields_of<PointwiseFields>(draft_).swish_beta);
+    return beta == nullptr ? nullptr : &beta->value;
 }
 
 Matmul_attributes::Matmul_attributes() noexcept : Node_attributes(make_draft<MatmulFields>(nodes::matmul::kPorts)) {}

@@ -1,6 +1,7 @@
 // Logs a line for a stage of a graph: its name, time and result.
 #pragma once
 
+#include "api/graph_impl.h"
 #include "core/guard.h"
 #include "core/logging.h"
 
@@ -9,13 +10,13 @@
 
 #include <chrono>
 #include <string>
-#include <utility>
 
 namespace cudnn_frontend::api {
 
 class StageLog {
    public:
-    StageLog(char const* stage, std::string graph) : stage_(stage), graph_(std::move(graph)) {
+    // The graph is null where it has no parts.
+    StageLog(char const* stage, graph::Graph::Impl const* graph) : stage_(stage), graph_(graph) {
         if (is_on_) begin_ = Clock::now();
     }
 
@@ -30,9 +31,10 @@ class StageLog {
 
    private:
     template <class Details>
-    error_t write(error_t const& error, Details const& details) const {
+    [[gnu::cold]] error_t write(error_t const& error, Details const& details) const {
         auto const time = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin_);
-        std::string text = stage_ + (" of graph '" + graph_) + "', " + std::to_string(time.count()) + " us: ";
+        std::string const name = graph_ == nullptr ? "" : graph_->name;
+        std::string text = stage_ + (" of graph '" + name) + "', " + std::to_string(time.count()) + " us: ";
         text += error.is_bad() ? to_string(error.code) + (": " + error.err_msg) : "OK" + details();
         core::log_line(text);
         return {};
@@ -42,7 +44,7 @@ class StageLog {
 
     bool is_on_ = isLoggingEnabled();
     char const* stage_;
-    std::string graph_;
+    graph::Graph::Impl const* graph_;
     Clock::time_point begin_;
 };
 

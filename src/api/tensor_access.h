@@ -12,9 +12,11 @@
 namespace cudnn_frontend::detail {
 
 struct Tensor_access {
-    // The tensor as the user described it, without what an earlier validation inferred. The id of the ragged offset is
-    // not known here. Throws if memory ran out in a setter.
-    static nodes::TensorSpec describe(graph::Tensor_attributes const& tensor);
+    // Replaces the spec by the tensor as the user described it, without what an earlier validation inferred. The id of
+    // the ragged offset and the owner are not known here. Throws if memory ran out in a setter.
+    static void describe(graph::Tensor_attributes const& tensor, nodes::TensorSpec& spec);
+    // The dims of that description.
+    static core::Dims const& described_dim(graph::Tensor_attributes const& tensor);
     // Fills what is empty or was inferred before.
     static void fill_inferred(graph::Tensor_attributes& tensor, nodes::TensorSpec const& spec);
     // A tensor with every explicit value of the spec.
@@ -46,7 +48,11 @@ struct Tensor_access {
     }
 
     static std::uint64_t graph_id(graph::Tensor_attributes const& tensor) { return tensor.owner_.graph_id; }
-    static void set_graph_id(graph::Tensor_attributes& tensor, std::uint64_t id) { tensor.owner_.graph_id = id; }
+    static std::size_t place_in_graph(graph::Tensor_attributes const& tensor) { return tensor.owner_.place; }
+    static void set_owner(graph::Tensor_attributes& tensor, std::uint64_t graph_id, std::size_t place) {
+        tensor.owner_.graph_id = graph_id;
+        tensor.owner_.place = place;
+    }
     static bool has_automatic_uid(graph::Tensor_attributes const& tensor) { return tensor.has_automatic_uid_; }
     static std::shared_ptr<graph::Tensor_attributes> const& ragged_offset(graph::Tensor_attributes const& tensor) {
         return tensor.ragged_offset_;

@@ -156,24 +156,30 @@ std::shared_ptr<graph::Tensor_attributes> Tensor_access::chained_copy(graph::Ten
     return copy;
 }
 
-nodes::TensorSpec Tensor_access::describe(graph::Tensor_attributes const& tensor) {
+static core::Dims const kNoDims;
+
+core::Dims const& Tensor_access::described_dim(graph::Tensor_attributes const& tensor) {
+    return tensor.inferred_dim_ ? kNoDims : tensor.dim_;
+}
+
+void Tensor_access::describe(graph::Tensor_attributes const& tensor, nodes::TensorSpec& spec) {
     if (tensor.is_incomplete_) throw std::bad_alloc();
-    nodes::TensorSpec spec;
+    auto const if_so = [](bool is_so, auto const& value) { return is_so ? std::optional(value) : std::nullopt; };
     spec.name = tensor.name_;
-    if (tensor.has_uid_) (tensor.has_automatic_uid_ ? spec.automatic_uid : spec.uid) = tensor.uid_;
-    if (!tensor.inferred_type_) spec.data_type = tensor.data_type_;
-    if (!tensor.inferred_dim_) spec.dim = tensor.dim_;
-    if (!tensor.inferred_stride_) spec.stride = tensor.stride_;
+    spec.uid = if_so(tensor.has_uid_ && !tensor.has_automatic_uid_, tensor.uid_);
+    spec.automatic_uid = if_so(tensor.has_automatic_uid_, tensor.uid_);
+    spec.data_type = tensor.inferred_type_ ? DataType_t::NOT_SET : tensor.data_type_;
+    spec.dim = described_dim(tensor);
+    spec.stride = tensor.inferred_stride_ ? kNoDims : tensor.stride_;
     spec.is_virtual = tensor.is_virtual_;
     spec.is_by_value = tensor.is_by_value_;
-    if (tensor.scalar_.type != DataType_t::NOT_SET) spec.value = tensor.scalar_;
+    spec.value = if_so(tensor.scalar_.type != DataType_t::NOT_SET, tensor.scalar_);
     spec.is_constant = tensor.is_constant_;
     spec.alignment = tensor.alignment_;
     spec.ragged_offset_multiplier = tensor.ragged_offset_multiplier_;
     spec.reordering = tensor.reordering_;
     spec.vector_count = tensor.vector_count_;
     spec.vector_dimension = tensor.vector_dimension_;
-    return spec;
 }
 
 void Tensor_access::fill_inferred(graph::Tensor_attributes& tensor, nodes::TensorSpec const& spec) {

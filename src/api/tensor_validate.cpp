@@ -8,7 +8,7 @@ namespace cudnn_frontend::graph {
 
 error_t Tensor_attributes::validate() const {
     nodes::GraphSpec spec;
-    spec.tensors.push_back(detail::Tensor_access::describe(*this));
+    detail::Tensor_access::describe(*this, spec.tensors.emplace_back());
     // The type may still come from the graph.
     if (spec.tensors[0].data_type == DataType_t::NOT_SET) spec.tensors[0].data_type = DataType_t::FLOAT;
     nodes::Uses const uses = nodes::uses_of_tensors(spec);

@@ -6,7 +6,9 @@ static constexpr std::size_t kNumberBytes = 8;
 
 void BlobWriter::number(std::int64_t value) {
     auto const bits = static_cast<std::uint64_t>(value);
-    for (std::size_t i = 0; i < kNumberBytes; ++i) bytes_ += static_cast<char>(bits >> (8 * i) & 0xff);
+    char bytes[kNumberBytes];
+    for (std::size_t i = 0; i < kNumberBytes; ++i) bytes[i] = static_cast<char>(bits >> (8 * i) & 0xff);
+    bytes_.append(bytes, kNumberBytes);
 }
 
 void BlobWriter::text(std::string_view value) {

@@ -10,7 +10,7 @@ Result<Plan const*> Candidate::build() {
     }
     auto executable = engine_->build();
     if (executable.is_bad()) return executable.error();
-    plan_ = std::make_shared<Plan>(proposal_, info(), std::move(executable).value());
+    plan_ = std::make_shared<Plan>(proposal_, engine_, std::move(executable).value());
     return plan_.get();
 }
 

@@ -26,6 +26,12 @@ std::string size_reason(char const* what, std::int64_t bytes, std::optional<std:
            std::to_string(*limit);
 }
 
+bool let_all_pass(Filters const& filters) {
+    return !filters.largest_workspace && !filters.largest_shared_memory && filters.barred_names.empty() &&
+           filters.required_behavior.empty() && filters.barred_behavior.empty() && filters.required_numerics.empty() &&
+           filters.barred_numerics.empty();
+}
+
 std::string name_reason(std::string const& name, std::vector<std::string> const& barred) {
     for (std::string const& part : barred) {
         if (!part.empty() && name.find(part) != std::string::npos) return "has the deselected name '" + part + "'";
@@ -36,15 +42,16 @@ std::string name_reason(std::string const& name, std::vector<std::string> const&
 }  // namespace
 
 std::string reason_to_bar(EngineInfo const& engine, std::int64_t workspace_bytes, Filters const& filters) {
-    for (std::string const& reason :
-         {size_reason("workspace", workspace_bytes, filters.largest_workspace),
-          size_reason("shared memory", engine.shared_memory_bytes, filters.largest_shared_memory),
-          name_reason(engine.name, filters.barred_names),
-          note_reason(engine.behavior_notes, filters.required_behavior, filters.barred_behavior),
-          note_reason(engine.numerical_notes, filters.required_numerics, filters.barred_numerics)}) {
-        if (!reason.empty()) return reason;
-    }
-    return {};
+    if (let_all_pass(filters)) return {};
+    std::string reason = size_reason("workspace", workspace_bytes, filters.largest_workspace);
+    auto const or_else = [&](auto const& next) {
+        if (reason.empty()) reason = next();
+    };
+    or_else([&] { return size_reason("shared memory", engine.shared_memory_bytes, filters.largest_shared_memory); });
+    or_else([&] { return name_reason(engine.name, filters.barred_names); });
+    or_else([&] { return note_reason(engine.behavior_notes, filters.required_behavior, filters.barred_behavior); });
+    or_else([&] { return note_reason(engine.numerical_notes, filters.required_numerics, filters.barred_numerics); });
+    return reason;
 }
 
 }  // namespace cudnn_frontend::plan

@@ -9,8 +9,9 @@ static constexpr std::uintptr_t kWorkspaceAlignment = 16;
 // Enough to average over, few enough for plans that take seconds.
 static constexpr int kTimedRuns = 10;
 
-Plan::Plan(std::shared_ptr<Proposal const> proposal, EngineInfo info, std::shared_ptr<Executable const> executable)
-    : proposal_(std::move(proposal)), info_(std::move(info)), executable_(std::move(executable)) {}
+Plan::Plan(std::shared_ptr<Proposal const> proposal, std::shared_ptr<Engine const> engine,
+           std::shared_ptr<Executable const> executable)
+    : proposal_(std::move(proposal)), engine_(std::move(engine)), executable_(std::move(executable)) {}
 
 error_t Plan::check_workspace(Run const& run) const {
     std::int64_t const needed = workspace_size();
@@ -61,7 +62,7 @@ error_t Plan::update(Run const& run, Recording recording) const {
 Result<Stored> Plan::serialize() const {
     auto bytes = executable_->serialize();
     if (bytes.is_bad()) return bytes.error();
-    return Stored{info_.name, std::move(bytes).value()};
+    return Stored{info().name, std::move(bytes).value()};
 }
 
 Result<double> Plan::time(Run const& run) const {

@@ -20,9 +20,11 @@ struct Run {
 
 class Plan {
    public:
-    Plan(std::shared_ptr<Proposal const> proposal, EngineInfo info, std::shared_ptr<Executable const> executable);
+    // Of an engine of the proposal, with what it built.
+    Plan(std::shared_ptr<Proposal const> proposal, std::shared_ptr<Engine const> engine,
+         std::shared_ptr<Executable const> executable);
 
-    EngineInfo const& info() const { return info_; }
+    EngineInfo const& info() const { return engine_->info(); }
     std::shared_ptr<Executable const> const& executable() const { return executable_; }
     std::int64_t workspace_size() const { return executable_->workspace_size(); }
     std::vector<Slot> const& slots() const { return proposal_->layout().slots; }
@@ -42,7 +44,7 @@ class Plan {
     error_t check_workspace(Run const& run) const;
 
     std::shared_ptr<Proposal const> proposal_;
-    EngineInfo info_;
+    std::shared_ptr<Engine const> engine_;
     std::shared_ptr<Executable const> executable_;
 };
 

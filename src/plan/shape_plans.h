@@ -26,12 +26,6 @@ class ShapePlans {
     // What was inferred in the graph follows from other shapes again.
     ShapePlans(std::shared_ptr<CheckedGraph const> graph, Target target, Settings settings, Backends const& backends);
 
-    CheckedGraph const& graph() const { return *graph_; }
-    Target const& target() const { return target_; }
-    Result<std::shared_ptr<Planner>> load(Stored const& stored) const {
-        return Planner::load({graph_->graph, target_, settings_}, backends_, stored);
-    }
-
     // May be called from many threads at once.
     Result<std::shared_ptr<Planner const>> plan_for(ShapeOverride const& shapes);
 

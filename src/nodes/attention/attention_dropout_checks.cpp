@@ -20,7 +20,7 @@ bool is_generated(RuleScope const& scope) { return fields(scope).dropout_probabi
 }  // namespace
 
 void probability_in_range(RuleScope const& scope) {
-    auto const probability = fields(scope).dropout_probability;
+    std::optional<float> const probability = fields(scope).dropout_probability;
     if (!probability || (*probability >= 0.0f && *probability < 1.0f)) return;
     scope.report_node(text("the dropout probability ", *probability), "a probability of at least 0 and less than 1",
                       "call set_dropout() with the chance that a value is dropped, such as 0.1");
@@ -28,7 +28,7 @@ void probability_in_range(RuleScope const& scope) {
 
 void dropout_is_one_kind(RuleScope const& scope) {
     if (!fields(scope).dropout_probability || scope.tensor(Dropout_mask) == nullptr) return;
-    scope.report_port(Dropout_mask, text("a dropout mask and the probability ", *fields(scope).dropout_probability),
+    scope.report_port(Dropout_mask, text("a dropout mask and the probability ", fields(scope).dropout_probability->value),
                       "dropout by a mask or by a probability, not both", "leave out one set_dropout()");
 }
 
@@ -37,7 +37,7 @@ void generator_is_complete(RuleScope const& scope) {
         bool const is_connected = scope.tensor(port) != nullptr;
         if (is_generated(scope) && !is_connected) {
             scope.report_port(port,
-                              text("dropout with probability ", *fields(scope).dropout_probability, " and no ", kPort),
+                              text("dropout with probability ", fields(scope).dropout_probability->value, " and no ", kPort),
                               "a seed and an offset for the generator",
                               "call set_dropout(probability, seed, offset) with both tensors");
         }

@@ -19,14 +19,14 @@ constexpr std::int64_t kMaxBound = std::numeric_limits<std::int32_t>::max();
 
 void scale_is_given_once(RuleScope const& scope) {
     if (scope.tensor(Attn_scale) == nullptr || !fields(scope).attn_scale) return;
-    scope.report_port(Attn_scale, text("a scale tensor and the scale ", *fields(scope).attn_scale),
+    scope.report_port(Attn_scale, text("a scale tensor and the scale ", fields(scope).attn_scale->value),
                       "the scale as a tensor or as a number, not both", "leave out one set_attn_scale()");
 }
 
 // What is in memory, or comes by value with each run, is known to no rule.
 void scale_is_finite(RuleScope const& scope) {
     constexpr char const* kFix = "call set_attn_scale() with 1 over the square root of the head size";
-    auto const scale = fields(scope).attn_scale;
+    std::optional<float> const scale = fields(scope).attn_scale;
     if (scale && !std::isfinite(*scale))
         scope.report_node(text("the attention scale ", *scale), "a finite number", kFix);
     TensorSpec const* const tensor = scope.tensor(Attn_scale);

@@ -80,7 +80,7 @@ bool is_known(PointwiseMode_t mode) { return mode != NOT_SET && core::is_known(m
 // A parameter of some modes.
 struct Parameter {
     char const* name;
-    std::optional<float> PointwiseFields::*value;
+    std::optional<core::Exact<float>> PointwiseFields::*value;
     PointwiseMode_t forward;
     PointwiseMode_t backward;
 };
@@ -216,7 +216,7 @@ void parameters_fit_mode(RuleScope const& scope) {
     PointwiseMode_t const mode = fields(scope).mode;
     if (!is_known(mode)) return;
     for (Parameter const& parameter : kParameters) {
-        auto const value = fields(scope).*parameter.value;
+        std::optional<float> const value = fields(scope).*parameter.value;
         if (!value || mode == parameter.forward || mode == parameter.backward) continue;
         scope.report_node(text(parameter.name, " = ", *value, " for ", mode),
                           text(parameter.name, " for ", parameter.forward, " and ", parameter.backward, " only"),
@@ -226,7 +226,7 @@ void parameters_fit_mode(RuleScope const& scope) {
 
 void parameters_are_finite(RuleScope const& scope) {
     for (Parameter const& parameter : kParameters) {
-        auto const value = fields(scope).*parameter.value;
+        std::optional<float> const value = fields(scope).*parameter.value;
         if (!value || std::isfinite(*value)) continue;
         scope.report_node(text(parameter.name, " = ", *value), "a finite number",
                           text("leave out set_", parameter.name, "() for the default"));
@@ -234,8 +234,8 @@ void parameters_are_finite(RuleScope const& scope) {
 }
 
 void clips_are_ordered(RuleScope const& scope) {
-    auto const lower = fields(scope).relu_lower_clip;
-    auto const upper = fields(scope).relu_upper_clip;
+    std::optional<float> const lower = fields(scope).relu_lower_clip;
+    std::optional<float> const upper = fields(scope).relu_upper_clip;
     if (!upper || !(lower.value_or(0.0f) > *upper)) return;
     scope.report_node(text("relu_lower_clip = ", lower.value_or(0.0f), " above relu_upper_clip = ", *upper),
                       "a lower clip of at most the upper clip", "swap the two");

@@ -8,6 +8,7 @@
 namespace cudnn_frontend {
 namespace nodes {
 
+// The ports beyond the last one of `ports` are not connected: attention has many, of which a graph uses few.
 // Score modifiers are called when the graph takes the node: they become nodes of the graph then.
 struct Draft : BasicNode<std::shared_ptr<graph::Tensor_attributes>> {
     detail::Score_modifier score_mod, score_mod_bprop;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/dims.h"
+#include "core/exact.h"
 #include "core/names.h"
 #include "core/subnormal.h"
 
@@ -41,8 +42,10 @@ struct Unwrapped {
     static constexpr bool nullable = false;
 };
 template <class T>
+struct Unwrapped<core::Exact<T>> : Unwrapped<T> {};
+template <class T>
 struct Unwrapped<std::optional<T>> {
-    using type = T;
+    using type = typename Unwrapped<T>::type;
     static constexpr bool nullable = true;
 };
 
@@ -68,10 +71,10 @@ FieldValue to_value(T const& member) {
 }
 
 template <class T>
-void from_value(T& member, FieldValue const& value) {
-    if constexpr (std::is_enum_v<T>) member = static_cast<T>(std::get<std::int64_t>(value));
-    else if constexpr (std::is_same_v<T, float>) member = core::narrowed(std::get<double>(value));
-    else member = std::get<T>(value);
+T from_value(FieldValue const& value) {
+    if constexpr (std::is_enum_v<T>) return static_cast<T>(std::get<std::int64_t>(value));
+    else if constexpr (std::is_same_v<T, float>) return core::narrowed(std::get<double>(value));
+    else return std::get<T>(value);
 }
 
 template <class Member>
@@ -96,20 +99,16 @@ constexpr Field field(char const* name, char const* summary, bool is_label = fal
     if constexpr (std::is_enum_v<Value>) row.enumerators = &core::names_of<Value>;
     row.get = [](void const* object) -> FieldValue {
         auto const& member = static_cast<Object const*>(object)->*Member;
-        if constexpr (nullable) return member ? field_detail::to_value(*member) : FieldValue();
-        else return field_detail::to_value(member);
+        if constexpr (nullable) return member ? field_detail::to_value<Value>(*member) : FieldValue();
+        else return field_detail::to_value<Value>(member);
     };
     row.set = [](void* object, FieldValue const& value) {
         auto& member = static_cast<Object*>(object)->*Member;
         if constexpr (nullable) {
-            if (std::holds_alternative<std::monostate>(value)) {
-                member.reset();
-            } else {
-                member.emplace();
-                field_detail::from_value(*member, value);
-            }
+            if (std::holds_alternative<std::monostate>(value)) member.reset();
+            else member = field_detail::from_value<Value>(value);
         } else {
-            field_detail::from_value(member, value);
+            member = field_detail::from_value<Value>(value);
         }
     };
     return row;

@@ -8,11 +8,17 @@
 
 namespace cudnn_frontend::nodes {
 
-struct GraphSpec {
+// A graph but for its tensors and nodes.
+struct GraphHead {
     std::string name;
     DataType_t io_data_type = DataType_t::NOT_SET;
     DataType_t intermediate_data_type = DataType_t::NOT_SET;
     DataType_t compute_data_type = DataType_t::NOT_SET;
+
+    friend bool operator==(GraphHead const&, GraphHead const&) = default;
+};
+
+struct GraphSpec : GraphHead {
     std::vector<TensorSpec> tensors;
     std::vector<Node> nodes;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/attention_operands.h"
+#include "core/exact.h"
 #include "nodes/schema/tensor_spec.h"
 
 #include <cudnn_frontend/types.h>
@@ -41,13 +42,13 @@ struct NodeSchema;
 // The fields of each node kind. `schema` is their table, defined in the file of the node.
 
 struct AttentionFields {
-    std::optional<float> attn_scale;
+    std::optional<core::Exact<float>> attn_scale;
     bool alibi_mask = false;
     bool padding_mask = false;
     DiagonalAlignment_t diagonal_alignment = DiagonalAlignment_t::TOP_LEFT;
     std::optional<std::int64_t> left_bound;
     std::optional<std::int64_t> right_bound;
-    std::optional<float> dropout_probability;
+    std::optional<core::Exact<float>> dropout_probability;
     bool block_scaled = false;
     bool stats_use_log2 = false;
     std::optional<std::int64_t> max_total_seq_len_q;
@@ -88,12 +89,12 @@ struct PointwiseFields {
 
     PointwiseMode_t mode = PointwiseMode_t::NOT_SET;
     std::optional<std::int64_t> axis;
-    std::optional<float> relu_lower_clip;
-    std::optional<float> relu_upper_clip;
-    std::optional<float> relu_lower_clip_slope;
-    std::optional<float> swish_beta;
-    std::optional<float> elu_alpha;
-    std::optional<float> softplus_beta;
+    std::optional<core::Exact<float>> relu_lower_clip;
+    std::optional<core::Exact<float>> relu_upper_clip;
+    std::optional<core::Exact<float>> relu_lower_clip_slope;
+    std::optional<core::Exact<float>> swish_beta;
+    std::optional<core::Exact<float>> elu_alpha;
+    std::optional<core::Exact<float>> softplus_beta;
 
     friend bool operator==(PointwiseFields const&, PointwiseFields const&) = default;
 };
@@ -101,7 +102,7 @@ struct PointwiseFields {
 struct MatmulFields {
     static NodeSchema const schema;
 
-    double padding_value = 0.0;
+    core::Exact<double> padding_value = 0.0;
 
     friend bool operator==(MatmulFields const&, MatmulFields const&) = default;
 };
@@ -157,15 +158,21 @@ struct ModifierFault {
     friend bool operator==(ModifierFault const&, ModifierFault const&) = default;
 };
 
-template <class TensorRef>
-struct BasicNode {
+// A node but for its tensors.
+struct NodeBody {
     std::string name;
     DataType_t compute_data_type = DataType_t::NOT_SET;
     Fields fields;
-    std::vector<TensorRef> ports;  // by port number; an empty reference where the port is not connected
     std::vector<ModifierFault> modifier_faults = {};
 
     NodeKind kind() const { return static_cast<NodeKind>(fields.index()); }
+
+    friend bool operator==(NodeBody const&, NodeBody const&) = default;
+};
+
+template <class TensorRef>
+struct BasicNode : NodeBody {
+    std::vector<TensorRef> ports;  // by port number; an empty reference where the port is not connected
 
     friend bool operator==(BasicNode const&, BasicNode const&) = default;
 };

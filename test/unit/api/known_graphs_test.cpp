@@ -30,10 +30,6 @@ struct Kept {
     ~Kept() { runtime::set_kept_graphs(64); }
 };
 
-nodes::GraphSpec described(SmallGraph const& small) {
-    return cudnn_frontend::detail::Graph_access::snapshot(small.graph).spec;
-}
-
 // The CPU's backend, which counts.
 class CountingBackend final : public plan::Backend {
    public:
@@ -57,13 +53,13 @@ struct Lookup {
     KnownGraphs& graphs;
     plan::Backends backends;
 
-    api::Found<plan::CheckedGraph> check(nodes::GraphSpec spec) const {
-        auto found = graphs.check(std::move(spec));
+    api::Found<plan::CheckedGraph> check(SmallGraph const& small) const {
+        auto found = graphs.check(api::Description(*detail::Graph_access::parts(small.graph)));
         REQUIRE(found.error().get_message() == "");
         return found.value();
     }
     bool is_known(plan::Settings const& settings = {}) const {
-        auto const found = graphs.propose(check(described(small_graph())).object, Target::cpu(), settings, backends);
+        auto const found = graphs.propose(check(small_graph()).object, Target::cpu(), settings, backends);
         REQUIRE(found.error().get_message() == "");
         return found.value().is_known;
     }
@@ -97,9 +93,9 @@ TEST_CASE("a known graph is validated once, and proposed once for each of its ci
     CountingBackend backend;
     KnownGraphs graphs;
     Lookup const lookup{graphs, {&backend}};
-    auto const first = lookup.check(described(small_graph()));
+    auto const first = lookup.check(small_graph());
     CHECK_FALSE(first.is_known);
-    auto const again = lookup.check(described(small_graph()));
+    auto const again = lookup.check(small_graph());
     CHECK(again.is_known);
     CHECK(again.object == first.object);
     CHECK_FALSE(lookup.is_known());
@@ -114,7 +110,7 @@ TEST_CASE("a known graph is validated once, and proposed once for each of its ci
     backend.wants_each = false;
     graphs.forget(*first.object);
     CHECK_FALSE(lookup.is_known());
-    CHECK(lookup.check(described(small_graph())).is_known);
+    CHECK(lookup.check(small_graph()).is_known);
 }
 
 TEST_CASE("a graph of which anything differs is another one, names and the sign of zero too") {
@@ -122,9 +118,9 @@ TEST_CASE("a graph of which anything differs is another one, names and the sign 
     KnownGraphs graphs;
     Lookup const lookup{graphs, {}};
     auto const with_scale = [](float scale) {
-        return described(small_graph(test::SDPA_attributes().set_name("attention").set_attn_scale(scale)));
+        return small_graph(test::SDPA_attributes().set_name("attention").set_attn_scale(scale));
     };
-    lookup.check(described(small_graph()));
+    lookup.check(small_graph());
     lookup.check(with_scale(0.0f));
     CHECK_FALSE(lookup.check(with_scale(-0.0f)).is_known);
     std::function<void(SmallGraph&)> const changes[] = {
@@ -139,17 +135,17 @@ TEST_CASE("a graph of which anything differs is another one, names and the sign 
     for (auto const& change : changes) {
         SmallGraph small = small_graph();
         change(small);
-        CHECK_FALSE(lookup.check(described(small)).is_known);
-        CHECK(lookup.check(described(small)).is_known);
+        CHECK_FALSE(lookup.check(small).is_known);
+        CHECK(lookup.check(small).is_known);
     }
-    CHECK(lookup.check(described(small_graph())).is_known);
+    CHECK(lookup.check(small_graph()).is_known);
 }
 
 TEST_CASE("as many graphs are kept as the process says, at once and none for 0") {
     KnownGraphs& graphs = KnownGraphs::of_process();
     Lookup const lookup{graphs, {}};
     auto const is_known = [&](std::int64_t queries) {
-        return lookup.check(described(small_graph(test::SDPA_attributes(), queries))).is_known;
+        return lookup.check(small_graph(test::SDPA_attributes(), queries)).is_known;
     };
     Kept const kept(2);
     CHECK(runtime::kept_graphs() == 2);

@@ -17,7 +17,7 @@ std::string scale_text(float value) {
     GraphSpec spec;
     SdpaForwardFields fields;
     fields.attn_scale = value;
-    spec.nodes.push_back({"", DataType_t::NOT_SET, fields, std::vector<TensorId>(attention::kPorts, kNoTensor)});
+    spec.nodes.push_back({{.fields = fields}, std::vector<TensorId>(attention::kPorts, kNoTensor)});
     std::string const text = json::write_graph(spec);
     std::string const name = "\"attn_scale\": ";
     std::size_t const start = text.find(name) + name.size();

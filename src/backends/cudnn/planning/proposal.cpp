@@ -26,6 +26,9 @@ Proposal::Proposal(std::shared_ptr<Work const> work)
     : plan::Proposal(work->context->layout, {}), work_(std::move(work)) {}
 
 Result<plan::Engines> Proposal::engines(std::vector<HeurMode_t> const& modes) const {
+    std::lock_guard const lock(mutex_);
+    auto const known = std::ranges::find(found_, modes, &Found::modes);
+    if (known != found_.end()) return known->engines;
     std::vector<HeurMode_t> ours = modes;
     std::erase(ours, HeurMode_t::OPENSOURCE);
     if (ours.empty()) return only_others();
@@ -33,6 +36,7 @@ Result<plan::Engines> Proposal::engines(std::vector<HeurMode_t> const& modes) co
     if (shared.is_bad()) return shared.error();
     plan::Engines engines;
     for (auto const& engine : shared.value()) engines.push_back(std::make_shared<Engine>(work_, engine));
+    found_.push_back({modes, engines});
     return engines;
 }
 

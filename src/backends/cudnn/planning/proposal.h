@@ -4,6 +4,8 @@
 #include "cudnn/planning/engine.h"
 
 #include <memory>
+#include <mutex>
+#include <vector>
 
 namespace cudnn_frontend::cudnn {
 
@@ -18,7 +20,16 @@ class Proposal final : public plan::Proposal {
     void forget() const override;
 
    private:
+    // As they were found for a list of modes: what is known of an engine is the same for every graph that is built
+    // again.
+    struct Found {
+        std::vector<HeurMode_t> modes;
+        plan::Engines engines;
+    };
+
     std::shared_ptr<Work const> work_;
+    mutable std::mutex mutex_;
+    mutable std::vector<Found> found_;
 };
 
 // Of a stored plan: the graph that heuristics would be asked about is not there.

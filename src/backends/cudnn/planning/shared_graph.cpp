@@ -61,15 +61,14 @@ std::shared_ptr<SharedEngine> SharedGraph::engine(BackendConfig config) {
     return find_or_make(std::move(config));
 }
 
-Result<SharedGraph::Answer> SharedGraph::answer_of(HeurMode_t mode) {
+Result<SharedGraph::Answer const*> SharedGraph::answer_of(HeurMode_t mode) {
     auto const known = std::ranges::find(answers_, mode, &Answer::mode);
-    if (known != answers_.end()) return *known;
+    if (known != answers_.end()) return &*known;
     auto found = ask_heuristics(descriptor(), {.modes = {mode}, .device = device(), .sm_count = key_.sm_count});
     if (found.is_bad()) return found.error();
     Answer answer{mode, {}, std::move(found.value().reason)};
     for (auto& config : found.value().configs) answer.engines.push_back(find_or_make(std::move(config)));
-    answers_.push_back(answer);
-    return answer;
+    return &answers_.emplace_back(std::move(answer));
 }
 
 static error_t no_engine(Device const& device, std::string const& reasons) {
@@ -85,10 +84,11 @@ Result<SharedEngines> SharedGraph::engines(std::vector<HeurMode_t> const& modes)
     for (HeurMode_t const mode : modes) {
         auto const answer = answer_of(mode);
         if (answer.is_bad()) return answer.error();
-        for (auto const& engine : answer.value().engines) {
+        for (auto const& engine : answer.value()->engines) {
             if (std::ranges::find(engines, engine) == engines.end()) engines.push_back(engine);
         }
-        if (!answer.value().reason.empty()) reasons += (reasons.empty() ? "" : "\n") + answer.value().reason;
+        std::string const& reason = answer.value()->reason;
+        if (!reason.empty()) reasons += (reasons.empty() ? "" : "\n") + reason;
     }
     if (!engines.empty()) return engines;
     // They are queried again the next time: the cause may pass.

@@ -73,8 +73,8 @@ class SharedGraph {
         SharedEngines engines;
         std::string reason;  // why there are none
     };
-    // With the mutex held.
-    Result<Answer> answer_of(HeurMode_t mode);
+    // With the mutex held, and until the next mode is queried.
+    Result<Answer const*> answer_of(HeurMode_t mode);
     std::shared_ptr<SharedEngine> find_or_make(BackendConfig config) const;
 
     GraphKey key_;

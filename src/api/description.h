@@ -1,0 +1,41 @@
+// A graph as its user described it, read where it is: whether it is known shows without a copy of it.
+#pragma once
+
+#include "api/graph_impl.h"
+
+#include <cstddef>
+#include <unordered_map>
+#include <vector>
+
+namespace cudnn_frontend::api {
+
+// Of a graph whose tensors stay as they are meanwhile: make and use it with their mutex held.
+class Description {
+   public:
+    // Throws what a builder call kept.
+    explicit Description(graph::Graph::Impl const& graph);
+
+    // Behind each TensorId. They are counted in the order in which they are met: those of the graph, those of its
+    // nodes' ports, and then the offsets of ragged ones.
+    std::vector<graph::Tensor_attributes*> const& tensors() const { return tensors_; }
+
+    // Equal descriptions have equal keys. Not the canonical key: this one is for finding a graph again, and quick.
+    std::size_t quick_key() const;
+    // Exact, names included.
+    bool is(nodes::GraphSpec const& spec) const;
+    nodes::GraphSpec copy() const;
+
+   private:
+    void add(graph::Tensor_ptr const& tensor);
+    nodes::TensorId id_of(graph::Tensor_ptr const& tensor) const;
+    // Replaces the spec, of which the memory serves again.
+    void describe(std::size_t id, nodes::TensorSpec& spec) const;
+    bool is_node(nodes::Draft const& draft, nodes::Node const& node) const;
+
+    graph::Graph::Impl const& graph_;
+    std::vector<graph::Tensor_attributes*> tensors_;
+    // The ids of those that the graph did not make, which are few.
+    std::unordered_map<graph::Tensor_attributes const*, nodes::TensorId> others_;
+};
+
+}  // namespace cudnn_frontend::api
