@@ -35,6 +35,7 @@ class Sink final : public Variant_pack_sink {
 }  // namespace
 
 void UserPack::fill(plan::SlotFiller& filler) const {
+    if (pack_.can_find()) return filler.look_up([&](std::int64_t uid) { return pack_.find(uid); });
     Sink sink(filler, graph_id_);
     pack_.visit(sink);
 }

@@ -37,7 +37,8 @@ std::string describe_pointer(void const* pointer) {
 }  // namespace
 
 void PackFaults::add(std::string const& tensor, std::string const& fault) {
-    core::add_fault(error_, core::rule_fault(error_code_t::INVALID_VARIANT_PACK, rule_, tensor, fault));
+    if (!error_) error_.emplace();
+    core::add_fault(*error_, core::rule_fault(error_code_t::INVALID_VARIANT_PACK, rule_, tensor, fault));
 }
 
 void SlotFiller::place(std::int64_t uid, void* pointer, Key key) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -73,11 +74,11 @@ class PackFaults {
     explicit PackFaults(char const* rule) : rule_(rule) {}
 
     void add(std::string const& tensor, std::string const& fault);
-    error_t error() && { return std::move(error_); }
+    error_t error() && { return error_ ? std::move(*error_) : error_t(); }
 
    private:
     char const* rule_;
-    error_t error_;
+    std::optional<error_t> error_;  // none yet: nearly no run has a fault
 };
 
 // Stores each pointer in the slot of its uid. Other entries are ignored, except memory for a virtual result. Programs
@@ -90,6 +91,10 @@ class SlotFiller {
     enum class Key { Number, Tensor };
     void place(std::int64_t uid, void* pointer, Key key);
 
+    // The same as placing all entries of a map from uids, by find(uid): the address of the pointer, or null.
+    template <class Find>
+    void look_up(Find const& find);
+
     PackFaults& faults() { return faults_; }
 
    private:
@@ -99,6 +104,17 @@ class SlotFiller {
     std::span<void*> pointers_;
     PackFaults& faults_;
 };
+
+template <class Find>
+void SlotFiller::look_up(Find const& find) {
+    for (std::size_t i = 0; i < pointers_.size(); ++i) {
+        if (void* const* const pointer = find(layout_.slots[i].uid)) pointers_[i] = *pointer;
+    }
+    for (VirtualTensor const& result : layout_.virtual_tensors) {
+        void* const* const pointer = result.is_uid_automatic ? nullptr : find(result.uid);
+        if (pointer != nullptr && *pointer != nullptr) refuse(result);
+    }
+}
 
 // The caller's pack, whatever its form.
 class PackSource {

@@ -8,6 +8,18 @@
 namespace cudnn_frontend::cudnn {
 namespace {
 
+// Where a tensor of the engine's is in this run.
+void* pointer_of(BoundTensor const& tensor, Bindings const& bindings, RunMemory const& memory) {
+    auto const at = static_cast<std::size_t>(tensor.at);
+    switch (tensor.source) {
+        case Source::Caller: return memory.caller[at];
+        case Source::Number: return const_cast<std::uint64_t*>(&bindings.numbers[at]);  // cuDNN reads only
+        case Source::Table: return memory.tables[at];
+        case Source::Workspace: return static_cast<std::byte*>(memory.workspace) + at;
+    }
+    return nullptr;
+}
+
 // The pointers of a pack, without an allocation for as many tensors as attention graphs have.
 class PackArrays {
    public:
@@ -34,17 +46,6 @@ class PackArrays {
    private:
     static constexpr std::size_t kInline = 48;
 
-    static void* pointer_of(BoundTensor const& tensor, Bindings const& bindings, RunMemory const& memory) {
-        auto const at = static_cast<std::size_t>(tensor.at);
-        switch (tensor.source) {
-            case Source::Caller: return memory.caller[at];
-            case Source::Number: return const_cast<std::uint64_t*>(&bindings.numbers[at]);  // cuDNN reads only
-            case Source::Table: return memory.tables[at];
-            case Source::Workspace: return static_cast<std::byte*>(memory.workspace) + at;
-        }
-        return nullptr;
-    }
-
     std::size_t count_;
     std::array<std::int64_t, kInline> uids_;
     std::array<void*, kInline> pointers_;
@@ -62,11 +63,15 @@ error_t make_pack(Api const& api, PackArrays const& arrays, void* workspace, Des
         .finalize();
 }
 
-bool serves(ReadyPack const& pack, PackArrays const& arrays, void* workspace) {
-    return pack.workspace == workspace && std::ranges::equal(pack.pointers, arrays.pointers());
+bool serves(ReadyPack const& pack, Bindings const& bindings, RunMemory const& memory, void* workspace) {
+    return pack.workspace == workspace &&
+           std::ranges::equal(pack.pointers, bindings.tensors, {}, {},
+                              [&](BoundTensor const& tensor) { return pointer_of(tensor, bindings, memory); });
 }
 
-error_t make_ready(ReadyPack& pack, Api const& api, PackArrays const& arrays, void* workspace) {
+error_t make_ready(ReadyPack& pack, Api const& api, Bindings const& bindings, RunMemory const& memory,
+                   void* workspace) {
+    PackArrays const arrays(bindings, memory);
     pack.pointers.assign(arrays.pointers().begin(), arrays.pointers().end());
     pack.workspace = workspace;
     return make_pack(api, arrays, workspace, pack.descriptor);
@@ -101,12 +106,11 @@ error_t execute(cudnnHandle_t handle, EnginePlan const& plan, Bindings const& bi
     constexpr char const* kWhat = "executing the plan of ";
     auto const call = [&](Api const& api, auto engine, auto pack) { return api.execute(handle, engine, pack); };
     if (kept == nullptr) return run_once(plan, bindings, memory, kWhat, call);
-    PackArrays const arrays(bindings, memory);
     void* const workspace = engine_workspace(bindings, memory);
     std::unique_ptr<ReadyPack> pack = kept->take();
     if (!pack) pack = std::make_unique<ReadyPack>();
-    if (!pack->descriptor || !serves(*pack, arrays, workspace)) {
-        SDPA_GRAPH_TRY(make_ready(*pack, plan.descriptor().api(), arrays, workspace));
+    if (!pack->descriptor || !serves(*pack, bindings, memory, workspace)) {
+        SDPA_GRAPH_TRY(make_ready(*pack, plan.descriptor().api(), bindings, memory, workspace));
     }
     SDPA_GRAPH_TRY(run(plan, pack->descriptor, kWhat, call));
     kept->keep(std::move(pack));
