@@ -1,6 +1,7 @@
 #include "gpu/case_processes.h"
 
 #include "gpu/device_mirror.h"
+#include "reference/rewrite_case.h"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +21,8 @@ std::atomic<bool> is_stopped{false};
 std::string line_of(Outcome const& outcome) {
     std::ostringstream line;
     for (PassOutcome const* const pass : {&outcome.forward, &outcome.backward}) {
-        line << pass->worst << ' ' << pass->ran << ' ' << pass->refusal << '\v' << pass->faults << '\v';
+        line << pass->worst << ' ' << pass->ran << ' ' << pass->ran_program << ' ' << pass->refusal << '\v'
+             << pass->faults << '\v';
     }
     std::string text = line.str();
     std::replace(text.begin(), text.end(), '\n', '\f');
@@ -32,7 +34,7 @@ Outcome outcome_of(std::string text) {
     std::istringstream line(text);
     Outcome outcome;
     for (PassOutcome* const pass : {&outcome.forward, &outcome.backward}) {
-        line >> pass->worst >> pass->ran;
+        line >> pass->worst >> pass->ran >> pass->ran_program;
         std::getline(line.ignore(), pass->refusal, '\v');
         std::getline(line, pass->faults, '\v');
     }
@@ -85,17 +87,26 @@ std::vector<Batch> batches_of(std::vector<CaseGroup> const& groups, std::size_t 
     return batches;
 }
 
-void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch) {
-    GpuStream const gpu;
+static Rig rig_of(GpuStream const& gpu) {
     Rig rig(Target::cuda(gpu.handle()));
     rig.execute = [&](Session const& session) { return execute_on_gpu(session, gpu); };
     rig.rounds_factors = true;
     rig.defines_padded_rows = false;
     rig.dumps_masked_elements = false;
+    return rig;
+}
+
+void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch) {
+    GpuStream const gpu;
+    Rig rig = rig_of(gpu);
+    CaseGroup const& group = groups[batch.group];
+    rig.joins_parts = group.rewrite.has_value();
     for (std::size_t i = batch.first; i < batch.first + batch.count; ++i) {
+        AttentionCase const& c = group.cases[i];
+        if (group.rewrite) rig.prepare = [&](Graph& graph) { ask_for(*group.rewrite, c, graph); };
         Outcome outcome;
         outcome.forward.faults = gpu.status().get_message();
-        if (gpu.status().is_good()) outcome = check_case(groups[batch.group].cases[i], rig);
+        if (gpu.status().is_good()) outcome = check_case(c, rig);
         std::puts(line_of(outcome).c_str());
         std::fflush(stdout);
         if (cudaDeviceSynchronize() != cudaSuccess) return;

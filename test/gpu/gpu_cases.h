@@ -3,6 +3,9 @@
 
 #include "support/attention_case.h"
 
+#include <cudnn_frontend/types.h>
+
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +16,8 @@ struct CaseGroup {
     std::vector<AttentionCase> cases;
     std::string limit = {};  // of the support table: it refuses the last cases on compute capability 9.0. Other
                              // architectures have the support matrix (support_matrix_file.h)
-    std::string backward_limit = {};  // one that refuses their backward pass alone there
+    std::string backward_limit = {};                        // one that refuses their backward pass alone there
+    std::optional<cudnn_frontend::Rewrite_t> rewrite = {};  // which their graphs ask for; none: they are not rewritten
 };
 
 std::vector<CaseGroup> gpu_case_groups();

@@ -1,5 +1,5 @@
 // What the GPU suite rests on, tested without a GPU.
-#include "gpu/random_gpu_case.h"
+#include "gpu/rewritten_gpu_case.h"
 #include "gpu/support_matrix_file.h"
 
 #include "support/catch.h"
@@ -40,6 +40,21 @@ TEST_CASE("a random case of the GPU suite is the same in every range that has it
     for (std::size_t i = 0; i < 3; ++i) CHECK(describe(part[1].cases[i]) == describe(whole[1].cases[4 + i]));
     CHECK(describe(part[0].cases[0]) == describe(random_gpu_case(17)));
     CHECK(describe(part[0].cases[0]) != describe(part[0].cases[1]));
+}
+
+TEST_CASE("a case that is rewritten is the same in every range that has it, and stands for every second number",
+          "[gpu]") {
+    auto const whole = rewritten_gpu_groups({0, 40}), part = rewritten_gpu_groups({17, 31});
+    REQUIRE(whole.size() == 3);
+    for (std::size_t group = 0; group < 3; ++group) {
+        REQUIRE(whole[group].rewrite);
+        REQUIRE(whole[group].cases.size() == 20);
+        REQUIRE(part[group].cases.size() == 7);  // 18, 20, ..., 30
+        for (std::size_t i = 0; i < 7; ++i) {
+            CHECK(describe(part[group].cases[i]) == describe(whole[group].cases[9 + i]));
+        }
+    }
+    CHECK(rewritten_gpu_groups({46, 47})[1].cases.size() == 1);
 }
 
 TEST_CASE("a column of the support matrix says which limits refuse a pass", "[gpu]") {

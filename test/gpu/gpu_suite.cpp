@@ -4,11 +4,14 @@
 //                                                       came of it
 //   gpu_suite case <number>...                          these of the random cases alone, each with its faults
 //   gpu_suite gpu                                       says which GPU and which cuDNN would be tested
-// Which groups limits refuse on this GPU is compared with the support matrix in docs/, where it knows the GPU's
-// architecture and this cuDNN. Stopped by SIGTERM or SIGINT, it says what came of the cases until then, and fails.
-// SDPA_GRAPH_GPU_RECORD: a file to whose end each group's numbers of right passes go, for docs/h200-runs.txt.
+// Groups of graphs that are rewritten are named "rewritten ..."; every second number stands for a case of each. Only
+// runs of programs count as right in them, and nine in ten of the cases have to be such. Which groups limits refuse on
+// this GPU is compared with the support matrix in docs/, where it knows the GPU's architecture and this cuDNN. Stopped
+// by SIGTERM or SIGINT, it says what came of the cases until then, and fails. SDPA_GRAPH_GPU_RECORD: a file to whose
+// end each group's numbers of right passes go, for docs/h200-runs.txt.
 #include "gpu/case_processes.h"
 #include "gpu/random_gpu_case.h"
+#include "gpu/rewritten_gpu_case.h"
 #include "gpu/support_matrix_file.h"
 #include "gpu/this_gpu.h"
 
@@ -28,6 +31,7 @@ using namespace sdpa_test;
 struct Counts {
     int passed = 0, failed = 0, refused = 0;
     int unknown = 0;  // backward of dropout that forward, refused, did not dump
+    int plain = 0;    // ran as given where a rewrite was asked for
     double worst = 0;
 
     int all() const { return passed + failed + refused; }
@@ -35,8 +39,14 @@ struct Counts {
 
 struct Row {
     Counts forward, backward;
+    bool is_rewritten = false;
+    int cases = 0;
     std::vector<std::string> failures;            // all of them
     std::map<std::string, std::string> refusals;  // a case for each kind
+
+    // Of the two passes of a case, a rewrite is of one.
+    int programs() const { return forward.passed + backward.passed; }
+    bool has_few_programs() const { return is_rewritten && programs() * 10 < cases * 9; }
 };
 
 // What two faults have in common: the text without its numbers.
@@ -63,12 +73,15 @@ std::string limits_of(PassOutcome const& pass) {
 
 class Table {
    public:
-    void add(std::string const& group, AttentionCase const& c, Outcome const& outcome) {
-        add(rows_[group], rows_[group].forward, "forward", c, outcome.forward);
-        add(rows_[group], rows_[group].backward, "backward", c, outcome.backward);
+    void add(CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
+        Row& row = rows_[group.name];
+        row.is_rewritten = group.rewrite.has_value();
+        ++row.cases;
+        add(row, row.forward, "forward", c, outcome.forward);
+        add(row, row.backward, "backward", c, outcome.backward);
     }
 
-    // How many passes failed.
+    // How many passes failed, and how many groups ran too few programs.
     int print(std::vector<std::string> const& order) const {
         Counts sum;
         std::printf("%-36s %23s   %23s   error/tolerance\n", "", "forward right/no/refused",
@@ -94,7 +107,7 @@ class Table {
         }
         std::printf("%d forward and backward passes right, %d failed, %d refused", sum.passed, sum.failed, sum.refused);
         std::printf(", %d backward not run, whose dropout is unknown since forward was refused\n", sum.unknown);
-        return sum.failed;
+        return sum.failed + print_programs(order);
     }
 
     void record(char const* path, std::vector<std::string> const& order) const {
@@ -108,10 +121,28 @@ class Table {
     }
 
    private:
+    // How many groups ran too few.
+    int print_programs(std::vector<std::string> const& order) const {
+        int short_groups = 0;
+        for (std::string const& name : order) {
+            Row const& row = rows_.at(name);
+            if (!row.is_rewritten) continue;
+            short_groups += row.has_few_programs() ? 1 : 0;
+            std::printf("%s[%s] %d of %d cases right as programs; %d passes ran as given\n",
+                        row.has_few_programs() ? "TOO FEW " : "", name.c_str(), row.programs(), row.cases,
+                        row.forward.plain + row.backward.plain);
+        }
+        return short_groups;
+    }
+
     // A pass that is not there, as backward of pages, counts nowhere.
     static void add(Row& row, Counts& counts, char const* name, AttentionCase const& c, PassOutcome const& pass) {
         if (!pass.ran && pass.refusal.empty() && pass.faults.empty()) {
             counts.unknown += c.has_backward() ? 1 : 0;
+            return;
+        }
+        if (row.is_rewritten && pass.ran && !pass.ran_program && pass.faults.empty()) {
+            ++counts.plain;
             return;
         }
         counts.worst = std::max(counts.worst, pass.worst);
@@ -226,6 +257,7 @@ std::vector<CaseGroup> chosen_groups(std::vector<std::string> const& arguments) 
     std::string const part = arguments.size() > first + 1 ? arguments[first + 1] : "";
     std::vector<CaseGroup> groups = gpu_case_groups();
     for (CaseGroup& group : random_gpu_groups(*range)) groups.push_back(std::move(group));
+    for (CaseGroup& group : rewritten_gpu_groups(*range)) groups.push_back(std::move(group));
     if (asks_for_limits(arguments)) {
         for (CaseGroup& group : groups_at_limits()) groups.push_back(std::move(group));
     }
@@ -314,7 +346,7 @@ bool run_all(std::vector<CaseGroup> const& groups, std::vector<std::string> cons
         run_in_processes(groups, batches_of(groups, kBatchSize), commands,
                          [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
                              CaseIndex const at = index_of(groups, group, c);
-                             table.add(group.name, c, outcome);
+                             table.add(group, c, outcome);
                              expectations.compare(group.name, at.number, outcome);
                              Refusal const refusal{limits_of(outcome.forward), limits_of(outcome.backward)};
                              if (refusal.forward_limits.empty() && refusal.backward_limits.empty()) return;

@@ -21,6 +21,11 @@ void add_fault(PassOutcome& outcome, std::string const& fault) {
     if (!fault.empty()) outcome.faults += fault + "\n";
 }
 
+bool runs_program(Session const& session) {
+    std::string plan;
+    return session.graph().get_plan_name(plan).is_good() && plan.starts_with("program ");
+}
+
 // Runs, and checks where it wrote. A run that fails must not write anything.
 bool run_watched(Session& session, Rig const& rig, std::vector<HostTensor> const& inputs,
                  std::vector<HostTensor> const& outputs, PassOutcome& outcome) {
@@ -30,6 +35,7 @@ bool run_watched(Session& session, Rig const& rig, std::vector<HostTensor> const
     if (outcome.refusal.empty()) {
         error_t const error = rig.execute(session);
         outcome.ran = error.is_good();
+        outcome.ran_program = outcome.ran && runs_program(session);
         add_fault(outcome, error.get_message());
     }
     add_fault(outcome, before.change_outside(outcome.ran ? outputs : std::vector<HostTensor>()));

@@ -16,7 +16,7 @@ struct Rig {
     std::function<void(Graph&)> prepare = [](Graph&) {};  // settings of the graph, before it is built
     std::function<error_t(Session const&)> execute = [](Session const& session) { return session.execute(); };
     bool rounds_factors = false;      // rounds probabilities and dS to the inputs' type, as tensor cores need them
-    bool joins_parts = false;        // rounds partial results to their type, and Stats of parts to FLOAT
+    bool joins_parts = false;         // rounds partial results to their type, and Stats of parts to FLOAT
     bool defines_padded_rows = true;  // rows beyond the lengths are written, with zeros; so are those of batch entries
                                       // that have no queries or no keys
     bool dumps_masked_elements = true;  // of the dropout mask
@@ -50,6 +50,7 @@ struct PassOutcome {
                           // no output's; a line each
     double worst = 0.0;   // the largest error, in units of the allowed one
     bool ran = false;
+    bool ran_program = false;  // not the graph as given, but a rewrite of it
 };
 
 struct Outcome {

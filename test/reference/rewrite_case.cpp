@@ -88,4 +88,9 @@ AttentionCase slices_case(std::uint64_t index) {
     return c;
 }
 
+void ask_for(cudnn_frontend::Rewrite_t rewrite, AttentionCase const& c, cudnn_frontend::graph::Graph& graph) {
+    graph.set_rewrites({rewrite});
+    if (rewrite == cudnn_frontend::Rewrite_t::SLICES && c.seed % 2 == 0) graph.deselect_engines({"slices(2)"});
+}
+
 }  // namespace sdpa_test

@@ -8,31 +8,20 @@ namespace {
 using cudnn_frontend::Rewrite_t;
 using sdpa_test::AttentionCase;
 using sdpa_test::Rig;
-using sdpa_test::Session;
 using sdpa_test::Target;
 
 constexpr std::uint64_t kCases = 1000;
 
 // Checks the case, and returns whether a program ran.
 bool check(AttentionCase const& c, Rewrite_t rewrite, Target const& target) {
-    bool ran_program = false;
     Rig rig(target);
     rig.joins_parts = true;
-    rig.prepare = [&](cudnn_frontend::graph::Graph& graph) {
-        graph.set_rewrites({rewrite});
-        if (rewrite == Rewrite_t::SLICES && c.seed % 2 == 0) graph.deselect_engines({"slices(2)"});
-    };
-    rig.execute = [&](Session const& session) {
-        std::string name;
-        CHECK(session.graph().get_plan_name(name).get_message() == "");
-        ran_program = ran_program || name.starts_with("program ");
-        return session.execute();
-    };
-    std::string const faults = sdpa_test::check_case(c, rig).faults();
+    rig.prepare = [&](cudnn_frontend::graph::Graph& graph) { sdpa_test::ask_for(rewrite, c, graph); };
+    sdpa_test::Outcome const outcome = sdpa_test::check_case(c, rig);
     INFO("case: " << sdpa_test::describe(c));
     INFO("target: " << cudnn_frontend::to_string(target.kind()));
-    CHECK(faults == "");
-    return ran_program;
+    CHECK(outcome.faults() == "");
+    return outcome.forward.ran_program || outcome.backward.ran_program;
 }
 
 void sweep(Rewrite_t rewrite, AttentionCase (*make)(std::uint64_t)) {

@@ -1,0 +1,38 @@
+// cuDNN's engines take the parts of rewritten graphs, with no GPU.
+#include "gpu/rewritten_gpu_case.h"
+#include "lowering/case_graphs.h"
+#include "reference/rewrite_case.h"
+
+#include "support/catch.h"
+
+using namespace sdpa_test;
+
+namespace {
+
+// The first candidate's name, or why there is none.
+std::string first_plan(Graph& graph) {
+    std::string name;
+    cudnn_frontend::error_object error = graph.build_operation_graph(Target::offline("h200"));
+    if (error.is_good()) error = graph.create_execution_plans({cudnn_frontend::HeurMode_t::A});
+    if (error.is_good()) error = graph.check_support();
+    if (error.is_good()) error = graph.get_plan_name_at_index(0, name);
+    return error.is_good() ? name : error.get_message();
+}
+
+}  // namespace
+
+TEST_CASE("random graphs to which a rewrite applies are planned as programs for an H200", "[offline]") {
+    if (!has_cudnn()) return;
+    for (CaseGroup const& group : rewritten_gpu_groups({0, 60})) {
+        for (AttentionCase const& c : group.cases) {
+            Graphs graphs(c);
+            bool const is_forward = group.rewrite == cudnn_frontend::Rewrite_t::FEW_QUERIES;
+            Graph& graph = (is_forward ? graphs.forward : graphs.backward).graph();
+            ask_for(*group.rewrite, c, graph);
+            INFO(group.name << ": " << describe(c));
+            std::string const name = first_plan(graph);
+            INFO(name);
+            CHECK(name.starts_with("program "));
+        }
+    }
+}
