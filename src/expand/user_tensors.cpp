@@ -60,7 +60,6 @@ ir::ValueId UserTensors::value(TensorId id, RaggedRows const& rows) {
     value.stride = tensor.stride;
     value.role = role_of(id);
     value.is_factor = are_factors_[static_cast<std::size_t>(id)];
-    value.alignment = tensor.alignment;
     value.reordering = tensor.reordering;
     if (tensor.value) value.constant = *tensor.value;
     if (tensor.ragged_offset != kNoTensor) {

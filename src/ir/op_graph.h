@@ -49,11 +49,10 @@ struct Value {
     core::Dims dim;
     core::Dims stride;  // in elements
     Role role = Role::Virtual;
-    std::int64_t uid = -1;        // of the user's tensor; -1 for a value that the expansion made
-    detail::Scalar constant;      // of a Constant of one element
-    std::vector<double> table;    // of a Constant of several elements, row-major; the executor uploads it
-    std::int64_t alignment = 16;  // bytes of which the address is a multiple, as the caller says
-    Ragged ragged;                // the first stride then fits a dense copy
+    std::int64_t uid = -1;      // of the user's tensor; -1 for a value that the expansion made
+    detail::Scalar constant;    // of a Constant of one element
+    std::vector<double> table;  // of a Constant of several elements, row-major; the executor uploads it
+    Ragged ragged;              // the first stride then fits a dense copy
     // Of lengths {B, 1, 1, 1}: entry b is that input's entry b + 1 less its entry b. Known before operations run.
     ValueId steps_of = kNoValue;
     ValueId view_of = kNoValue;  // the same elements as that value under other dims and strides

@@ -6,11 +6,10 @@ namespace cudnn_frontend::ir {
 
 // Names each field, so that one that is added here or to the next cannot be forgotten.
 bool same_work(Value const& a, Value const& b) {
-    auto const& [name, type, dim, stride, role, uid, constant, table, alignment, ragged, steps, view, reordering,
-                 is_factor] = a;
+    auto const& [name, type, dim, stride, role, uid, constant, table, ragged, steps, view, reordering, is_factor] = a;
     return type == b.type && dim == b.dim && stride == b.stride && role == b.role && uid == b.uid &&
-           constant == b.constant && table == b.table && alignment == b.alignment && ragged == b.ragged &&
-           steps == b.steps_of && view == b.view_of && reordering == b.reordering && is_factor == b.is_factor;
+           constant == b.constant && table == b.table && ragged == b.ragged && steps == b.steps_of &&
+           view == b.view_of && reordering == b.reordering && is_factor == b.is_factor;
 }
 
 bool same_work(Op const& a, Op const& b) {

@@ -6,17 +6,13 @@ namespace sdpa_test {
 
 using namespace cudnn_frontend;
 
-static bool is_same(cudnn::LegalGraph const& a, cudnn::LegalGraph const& b) {
-    return ir::same_work(a.graph, b.graph) && a.scratch == b.scratch && a.implied == b.implied;
-}
-
 std::vector<quirks::Quirk const*> changing_rewrites(nodes::ValidatedGraph const& graph,
                                                     core::Capabilities const& here) {
     cudnn::LegalGraph const whole = cudnn::op_graph_for_cudnn(graph, here).value();
     std::vector<quirks::Quirk const*> changing;
     for (quirks::Quirk const& quirk : quirks::quirks()) {
         bool const is_rewrite = quirk.verdict == quirks::Verdict::Rewrite && quirk.is_in_force(here);
-        if (is_rewrite && !is_same(whole, cudnn::op_graph_for_cudnn(graph, here, quirk.id).value()))
+        if (is_rewrite && !same_work(whole, cudnn::op_graph_for_cudnn(graph, here, quirk.id).value()))
             changing.push_back(&quirk);
     }
     return changing;

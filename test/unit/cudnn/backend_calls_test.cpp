@@ -28,7 +28,7 @@ AttentionGraph every_option() {
 }
 
 cudnn::LegalGraph legal(ir::OpGraph const& graph) {
-    return cudnn::legal_graph(graph, {.cudnn_version = 91900, .sm = 90}).value();
+    return cudnn::legal_graph({graph}, {.cudnn_version = 91900, .sm = 90}).value();
 }
 
 // From a device to a run, as a planner does it. Where a stage fails the ones behind it are left out.

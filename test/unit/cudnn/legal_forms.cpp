@@ -8,7 +8,7 @@
 namespace test {
 
 cudnn::LegalGraph legalized(AttentionGraph const& attention, core::Capabilities const& device) {
-    auto graph = cudnn::legal_graph(composite(attention), device);
+    auto graph = cudnn::legal_graph({composite(attention)}, device);
     REQUIRE(graph.error().get_message() == "");
     return std::move(graph).value();
 }

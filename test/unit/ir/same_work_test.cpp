@@ -19,7 +19,6 @@ TEST_CASE("a value that differs in any field but its name does other work") {
              [](ir::Value& v) { v.uid = 8; },
              [](ir::Value& v) { v.constant = detail::make_scalar(0.5f); },
              [](ir::Value& v) { v.table = {1.0}; },
-             [](ir::Value& v) { v.alignment = 4; },
              [](ir::Value& v) { v.ragged.offset = 1; },
              [](ir::Value& v) { v.ragged.length = 1; },
              [](ir::Value& v) { v.ragged.rows_together = 2; },

@@ -35,6 +35,7 @@ Table pack_table(ir::Value const& value) {
 
 TensorLowering::TensorLowering(LegalGraph const& graph, Api const& api)
     : graph_(graph.graph),
+      alignments_(graph.alignments),
       scratch_(graph.scratch),
       implied_(graph.implied),
       api_(api),
@@ -51,7 +52,8 @@ cudnnBackendDescriptor_t TensorLowering::tensor(ir::ValueId id) {
     if (offset != ir::kNoValue && tensor(offset) == nullptr) return nullptr;
     ir::ValueId const storage = graph_.storage_of(id);
     bool const virtually = graph_.value(storage).role == ir::Role::Virtual && !scratch_.contains(storage);
-    known = make(graph_.value(id), ragged_of(id), virtually ? next_free_uid() : bind(id), virtually);
+    std::int64_t const uid = virtually ? next_free_uid() : bind(id);
+    known = make(graph_.value(id), ragged_of(id), alignment_of(id), uid, virtually);
     if (error_.is_good()) error_ = known.finalize();
     return error_.is_good() ? known.get() : nullptr;
 }
@@ -79,12 +81,20 @@ cudnnBackendDescriptor_t TensorLowering::number(std::string const& name, float n
     std::int64_t const uid = next_free_uid();
     bindings_.numbers.push_back(value.constant.bits);
     bindings_.tensors.push_back({uid, Source::Number, static_cast<std::int64_t>(bindings_.numbers.size()) - 1});
-    numbers_.push_back(make(value, value.ragged, uid, false));
+    numbers_.push_back(make(value, value.ragged, kAlignment, uid, false));
     error_ = numbers_.back().finalize();
     return numbers_.back().get();
 }
 
-Descriptor TensorLowering::make(ir::Value const& value, ir::Ragged const& ragged, std::int64_t uid, bool is_virtual) {
+std::int64_t TensorLowering::alignment_of(ir::ValueId id) const {
+    for (ir::ValueId const at : {id, graph_.storage_of(id)}) {
+        if (auto const said = alignments_.find(at); said != alignments_.end()) return said->second;
+    }
+    return kAlignment;
+}
+
+Descriptor TensorLowering::make(ir::Value const& value, ir::Ragged const& ragged, std::int64_t alignment,
+                                std::int64_t uid, bool is_virtual) {
     Descriptor tensor(api_, CUDNN_BACKEND_TENSOR_DESCRIPTOR, "tensor '" + value.name + "'");
     if (value.steps_of != ir::kNoValue) {
         error_ = {error_code_t::GRAPH_NOT_SUPPORTED,
@@ -103,7 +113,7 @@ Descriptor TensorLowering::make(ir::Value const& value, ir::Ragged const& ragged
         .set_list(CUDNN_ATTR_TENSOR_DIMENSIONS, std::span<std::int64_t const>(is_scalar ? ones : value.dim))
         .set_list(CUDNN_ATTR_TENSOR_STRIDES, std::span<std::int64_t const>(is_scalar ? ones : value.stride))
         .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, uid)
-        .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::max(value.alignment, core::size_of(value.type)));
+        .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::max(alignment, core::size_of(value.type)));
     if (value.reordering == TensorReordering_t::F8_128x4) {
         tensor.set(CUDNN_ATTR_TENSOR_REORDERING_MODE, CUDNN_TENSOR_REORDERING_F8_128x4);
     }

@@ -27,7 +27,10 @@ class TensorLowering {
     Bindings take_bindings() { return std::move(bindings_); }
 
    private:
-    Descriptor make(ir::Value const& value, ir::Ragged const& ragged, std::int64_t uid, bool is_virtual);
+    // Of the value's form, else of the memory that it lies in.
+    std::int64_t alignment_of(ir::ValueId id) const;
+    Descriptor make(ir::Value const& value, ir::Ragged const& ragged, std::int64_t alignment, std::int64_t uid,
+                    bool is_virtual);
     // The uid under which the engine knows the value. If the value has memory, the variant pack names this uid.
     std::int64_t bind(ir::ValueId id);
     std::pair<Source, std::int64_t> source_of(ir::ValueId storage);
@@ -37,6 +40,7 @@ class TensorLowering {
     std::int64_t next_free_uid();
 
     ir::OpGraph const& graph_;
+    Alignments const& alignments_;
     ScratchMap const& scratch_;
     ImpliedSteps const& implied_;
     Api const& api_;

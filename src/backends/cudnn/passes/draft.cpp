@@ -145,6 +145,9 @@ Result<LegalGraph> Draft::finish() && {
         builder.add(std::move(op));
     }
     LegalGraph legal;
+    for (auto const& [id, bytes] : alignments) {
+        if (used[static_cast<std::size_t>(id)]) legal.alignments.emplace(ids[static_cast<std::size_t>(id)], bytes);
+    }
     for (auto [id, place] : scratch) {
         renumber(place.packed_like);
         legal.scratch.emplace(ids[static_cast<std::size_t>(id)], place);

@@ -15,9 +15,14 @@ inline constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 class Draft {
    public:
     explicit Draft(LegalGraph const& graph)
-        : ops(graph.graph.ops()), scratch(graph.scratch), implied(graph.implied), values_(graph.graph.values()) {}
+        : ops(graph.graph.ops()),
+          alignments(graph.alignments),
+          scratch(graph.scratch),
+          implied(graph.implied),
+          values_(graph.graph.values()) {}
 
     std::vector<ir::Op> ops;
+    Alignments alignments;
     ScratchMap scratch;
     ImpliedSteps implied;
 

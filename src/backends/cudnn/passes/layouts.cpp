@@ -29,12 +29,14 @@ Draft align_dropout_masks(Draft draft) {
     ValueId const mask = given_mask(draft);
     if (mask == ir::kNoValue) return draft;
     ir::Value view = draft.value(mask);
-    std::int64_t const alignment = std::gcd(view.alignment, view.dim[3] * core::size_of(view.type));
-    if (alignment == view.alignment) return draft;
+    auto const said = draft.alignments.find(draft.storage_of(mask));
+    std::int64_t const of_address = said == draft.alignments.end() ? kAlignment : said->second;
+    std::int64_t const alignment = std::gcd(of_address, view.dim[3] * core::size_of(view.type));
+    if (alignment == of_address) return draft;
     view.name += "@" + std::to_string(alignment);
     view.view_of = mask;
-    view.alignment = alignment;
     ValueId const aligned = draft.add(std::move(view));
+    draft.alignments.emplace(aligned, alignment);
     for (ir::Op& op : draft.ops) replace_input(op, mask, aligned);
     return draft;
 }

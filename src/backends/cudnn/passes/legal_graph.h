@@ -21,10 +21,21 @@ using ScratchMap = std::map<ir::ValueId, Scratch>;
 // Steps that engines take unasked, as what each reads and what it writes: to them these are one tensor.
 using ImpliedSteps = std::map<ir::ValueId, ir::ValueId>;
 
+// Bytes of which a value's address is a multiple, where they are not kAlignment.
+using Alignments = std::map<ir::ValueId, std::int64_t>;
+inline constexpr std::int64_t kAlignment = 16;
+
 struct LegalGraph {
     ir::OpGraph graph;
+    Alignments alignments = {};
     ScratchMap scratch = {};
     ImpliedSteps implied = {};
 };
+
+// Whether the library is told the same of both but for names.
+inline bool same_work(LegalGraph const& a, LegalGraph const& b) {
+    return ir::same_work(a.graph, b.graph) && a.alignments == b.alignments && a.scratch == b.scratch &&
+           a.implied == b.implied;
+}
 
 }  // namespace cudnn_frontend::cudnn

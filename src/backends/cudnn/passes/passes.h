@@ -24,6 +24,6 @@ Result<LegalGraph> run(Pass const& pass, LegalGraph const& graph);
 
 // Whether the quirk of a pass stands where the graph will run; the pass is left out where it does not.
 using IsInForce = std::function<bool(std::string_view quirk)>;
-Result<LegalGraph> legalize(ir::OpGraph graph, IsInForce const& is_in_force);
+Result<LegalGraph> legalize(LegalGraph const& graph, IsInForce const& is_in_force);
 
 }  // namespace cudnn_frontend::cudnn::passes

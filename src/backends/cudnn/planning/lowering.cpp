@@ -38,6 +38,17 @@ void align_matrices(std::vector<plan::Slot>& slots, ir::OpGraph const& graph) {
     }
 }
 
+// What the user says of addresses.
+Alignments alignments_of(ir::OpGraph const& graph, nodes::GraphSpec const& spec) {
+    Alignments alignments;
+    for (nodes::TensorSpec const& tensor : spec.tensors) {
+        if (tensor.alignment == kAlignment) continue;
+        auto const bound = std::ranges::find(graph.bindings(), tensor.uid.value_or(-1), &ir::Binding::uid);
+        if (bound != graph.bindings().end()) alignments.emplace(bound->value, tensor.alignment);
+    }
+    return alignments;
+}
+
 error_t check_sm_version(plan::Settings const& settings, Device const& device) {
     if (settings.sm_version == 0 || settings.sm_version == device.sm()) return {};
     return {error_code_t::INVALID_VALUE,
@@ -79,18 +90,20 @@ expand::Capabilities expansion_for_cudnn() {
     return {.fused_attention = expand::Capabilities::Fused::OnRequest, .needs_fused = nodes::needs_unified};
 }
 
-Result<LegalGraph> legal_graph(ir::OpGraph graph, core::Capabilities const& device, std::string_view omitted_quirk) {
+Result<LegalGraph> legal_graph(LegalGraph const& graph, core::Capabilities const& device,
+                               std::string_view omitted_quirk) {
     auto const is_in_force = [&](std::string_view quirk) {
         return quirk != omitted_quirk && quirks::is_in_force(quirk, device);
     };
-    return passes::legalize(std::move(graph), is_in_force);
+    return passes::legalize(graph, is_in_force);
 }
 
 Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device,
                                       std::string_view omitted_quirk) {
     auto op_graph = expand::expand(graph, expansion_for_cudnn());
     if (op_graph.is_bad()) return op_graph.error();
-    return legal_graph(std::move(op_graph).value(), device, omitted_quirk);
+    auto alignments = alignments_of(op_graph.value(), graph.spec());
+    return legal_graph({std::move(op_graph).value(), std::move(alignments)}, device, omitted_quirk);
 }
 
 core::Capabilities capabilities_of(PlanningDevice const& device) {

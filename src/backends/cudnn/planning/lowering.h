@@ -13,7 +13,7 @@ namespace cudnn_frontend::cudnn {
 // How operations are chosen for cuDNN.
 expand::Capabilities expansion_for_cudnn();
 // Operations in the form that cuDNN takes on such a device, without the pass of the omitted quirk.
-Result<LegalGraph> legal_graph(ir::OpGraph graph, core::Capabilities const& device,
+Result<LegalGraph> legal_graph(LegalGraph const& graph, core::Capabilities const& device,
                                std::string_view omitted_quirk = {});
 Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device,
                                       std::string_view omitted_quirk = {});

@@ -24,8 +24,7 @@ bool same_plans(GraphKey const& a, GraphKey const& b) {
     PlanningDevice const &x = a.device, &y = b.device;
     return a.dynamic_shapes == b.dynamic_shapes && a.sm_count == b.sm_count &&
            a.unfuses_multiplication == b.unfuses_multiplication && x.api == y.api && x.is_live == y.is_live &&
-           a.op_graph.scratch == b.op_graph.scratch && a.op_graph.implied == b.op_graph.implied &&
-           ir::same_work(a.op_graph.graph, b.op_graph.graph) && x.device->json() == y.device->json();
+           same_work(a.op_graph, b.op_graph) && x.device->json() == y.device->json();
 }
 
 Result<std::shared_ptr<DeviceTables const>> tables_for(PlanningDevice const& device, Bindings const& bindings) {

@@ -219,6 +219,25 @@ TEST_CASE("a stored plan names its engine and knobs, and tells them again when i
     CHECK((container_of(again).plan == container_of(bytes).plan));
 }
 
+TEST_CASE("the backend is told the alignment that the user says of an address, in each form of the tensor") {
+    RecordedPlanning const planning;
+    auto small = test::small_graph();
+    small.k->set_alignment(32);
+    small.v->set_alignment(8);
+    REQUIRE(small.graph.build(h200()).get_message() == "");
+    std::string const log = planning.fake.log();
+    auto const count = [&](std::string const& bytes) {
+        std::size_t found = 0;
+        for (auto at = log.find("TENSOR_BYTE_ALIGNMENT " + bytes); at != log.npos;
+             at = log.find("TENSOR_BYTE_ALIGNMENT " + bytes, at + 1))
+            ++found;
+        return found;
+    };
+    CHECK(count("32\n") + count("32,") == 1);  // K is told as its transpose alone
+    CHECK(count("8\n") + count("8,") == 1);
+    CHECK(count("16\n") + count("16,") > 2);
+}
+
 TEST_CASE("a plan that was stored in spite of a limit is refused where limits count") {
     RecordedPlanning planning;
     auto small = test::small_graph();
