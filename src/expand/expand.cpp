@@ -21,7 +21,7 @@ static error_t no_fused_attention(std::string const& node) {
             {.node = node}};
 }
 
-// Sums of lengths become lengths, and the inverse of a scale follows from it.
+// Cumulative lengths become lengths, and the inverse of a scale follows from it.
 static constexpr bool lacks_place(core::attention::Operand const& row) {
     return !is_of_operation(row) && !is_length(row) && row.port != Port::Dropout_scale_inv;
 }

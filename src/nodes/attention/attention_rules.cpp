@@ -29,7 +29,7 @@ struct AttentionRule {
 // One shape for all rows.
 // clang-format off
 constexpr AttentionRule kRules[] = {
-    // sizes and strides
+    // sizes and strides; programs of the existing frontend know another number of dims by the code of what is not set
     {"sdpa_fwd.c01", "sdpa_bwd.c01",
      "Each tensor has 4 dims, except scalars, which have one element.",
      ATTRIBUTE_NOT_SET, has_four_dims},
@@ -309,7 +309,7 @@ constexpr AttentionRule kRules[] = {
      "Q_T, K_T and dO_T have the types and dims of Q, K and dO.",
      INVALID_VALUE, block_scale_checks::copies_agree},
 
-    // sums of lengths
+    // cumulative lengths
     {"sdpa_fwd.c62", "sdpa_bwd.c57",
      "Lengths come as themselves or as sums, not both.",
      INVALID_VALUE, lengths_are_told_once},

@@ -206,7 +206,7 @@ class OperationLowering {
         return {};
     }
 
-    // The operation takes sums of lengths as they are.
+    // The operation takes cumulative lengths as they are.
     Operand place_of(SdpaOperand const& operand, ValueId id) const {
         auto const at = [](SdpaForwardAttribute a) { return static_cast<cudnnBackendAttributeName_t>(a); };
         ValueId const sums = tensors_.sums_of(id);

@@ -11,7 +11,7 @@ namespace cudnn_frontend::cudnn {
 struct SdpaOperand {
     core::attention::Port port;
     SdpaForwardAttribute attribute;
-    SdpaForwardAttribute of_sums = attribute;  // where lengths come as sums
+    SdpaForwardAttribute of_sums = attribute;  // where lengths are cumulative
 };
 
 inline constexpr SdpaOperand kSdpaOperands[] = {
