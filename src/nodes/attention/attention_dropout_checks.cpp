@@ -28,7 +28,8 @@ void probability_in_range(RuleScope const& scope) {
 
 void dropout_is_one_kind(RuleScope const& scope) {
     if (!fields(scope).dropout_probability || scope.tensor(Dropout_mask) == nullptr) return;
-    scope.report_port(Dropout_mask, text("a dropout mask and the probability ", fields(scope).dropout_probability->value),
+    scope.report_port(Dropout_mask,
+                      text("a dropout mask and the probability ", fields(scope).dropout_probability->value),
                       "dropout by a mask or by a probability, not both", "leave out one set_dropout()");
 }
 
@@ -36,10 +37,10 @@ void generator_is_complete(RuleScope const& scope) {
     for (int const port : {Seed, Offset}) {
         bool const is_connected = scope.tensor(port) != nullptr;
         if (is_generated(scope) && !is_connected) {
-            scope.report_port(port,
-                              text("dropout with probability ", fields(scope).dropout_probability->value, " and no ", kPort),
-                              "a seed and an offset for the generator",
-                              "call set_dropout(probability, seed, offset) with both tensors");
+            scope.report_port(
+                port, text("dropout with probability ", fields(scope).dropout_probability->value, " and no ", kPort),
+                "a seed and an offset for the generator",
+                "call set_dropout(probability, seed, offset) with both tensors");
         }
         if (!fields(scope).dropout_probability && is_connected) {
             scope.report_port(port, text(kPort, " without a dropout probability"),
