@@ -101,8 +101,8 @@ class ProgramEngine::Assembly {
         if (joined.is_bad()) return joined.error();
         std::vector<PointerSource> sources;
         for (rewrite::Place const& place : rewrite::places_of(joint)) sources.push_back(source_of(place));
-        constexpr char const* kNames[] = {"merge", "sum", "clip"};
-        return add(kNames[joint.index()], std::move(joined).value(), std::move(sources));
+        bool const is_sum = std::holds_alternative<rewrite::Sum>(joint);
+        return add(is_sum ? "sum" : "merge", std::move(joined).value(), std::move(sources));
     }
 
     error_t add(char const* name, std::shared_ptr<Executable const> executable, std::vector<PointerSource> sources) {

@@ -33,7 +33,8 @@ error_t ProgramExecutable::launch_step(std::size_t index, Launch const& launch) 
 error_t ProgramExecutable::warm_up(Queue queue) const {
     for (PlannedAttend const& attend : attends_) SDPA_GRAPH_TRY(attend.executable->warm_up(queue));
     for (ProgramStep const& step : steps_) {
-        if (step.name != "attention") SDPA_GRAPH_TRY(step.executable->warm_up(queue));
+        bool const is_joint = step.name == "merge" || step.name == "sum";
+        if (is_joint) SDPA_GRAPH_TRY(step.executable->warm_up(queue));
     }
     return {};
 }

@@ -19,7 +19,6 @@ double bytes_moved(Joint const& joint) {
     if (auto const* sum = std::get_if<Sum>(&joint)) {
         return bytes_of(sum->terms) + bytes_of(sum->result) * (sum->accumulates ? 2.0 : 1.0);
     }
-    if (auto const* clip = std::get_if<Clip>(&joint)) return bytes_of(clip->lengths) + bytes_of(clip->clipped);
     auto const& merge = std::get<Merge>(joint);
     double const stats = merge.stats ? bytes_of(*merge.stats) : 0.0;
     return bytes_of(merge.partial_o) + bytes_of(merge.partial_stats) + bytes_of(merge.o) + stats;

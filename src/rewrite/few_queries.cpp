@@ -44,8 +44,6 @@ constexpr std::array kConditions = {
               }},
     Condition{"few_queries.c09", "beside lengths no mask, but for a single query",
               [](Attention const& a) { return !a.fields().padding_mask || !has_mask(a) || a.queries == 1; }},
-    Condition{"few_queries.c10", "page tables for both K and V, or for none",
-              [](Attention const& a) { return a.has(Port::Page_table_k) == a.has(Port::Page_table_v); }},
 };
 
 // Tensors of queries are seen as a grid {batch, key head, split, group, query, column} first, those of keys as one
@@ -88,12 +86,14 @@ class Writer {
 
    private:
     bool has_lengths() const { return a_.fields().padding_mask; }
-    bool is_paged() const { return a_.has(Port::Page_table_k); }
     std::int64_t parts() const { return splits_ + (rest_ > 0 ? 1 : 0); }
     View grid_of_queries(int port, std::int64_t splits) const {
         return repeat(split(a_.view(port), kHeads, a_.group()), kSplits, splits);
     }
-    View grid_of_keys(int port) const { return split(part_of(a_.view(port), 2, 0, splits_ * chunk_), 2, chunk_); }
+    View grid_of_keys(int port) const {
+        View const used = part_of(a_.view(port), 2, 0, splits_ * chunk_);
+        return permute(split(used, 2, chunk_), {0, 1, 2, 3, 4});
+    }
 
     // How many keys a split has, so that those under a causal mask's diagonal are left over.
     void measure_chunks() {
@@ -105,12 +105,17 @@ class Writer {
     }
 
     error_t split_keys() {
-        if (is_paged()) return split_pages();
+        if (has_lengths() && splits_ > 1) {
+            return {error_code_t::GRAPH_NOT_SUPPORTED,
+                    std::string(kName) + ": the keys of sequences with lengths are not split; needed is 1 split, not " +
+                        std::to_string(splits_)};
+        }
         measure_chunks();
-        if (chunk_ < 1) return no_splits(a_.keys, "splits");
-        if (has_lengths() && rest_ > 0) return no_splits(a_.keys, "equal splits");
+        if (chunk_ < 1) {
+            return {error_code_t::GRAPH_NOT_SUPPORTED, std::string(kName) + ": " + std::to_string(a_.keys) +
+                                                           " keys do not make " + std::to_string(splits_) + " splits"};
+        }
         for (bool const in_heads : {false, true}) {
-            if (in_heads && has_lengths()) break;  // which are those of batch entries
             arrangement_.splits_join_heads = in_heads;
             k_ = fold(grid_of_keys(Port::K), arrangement_);
             v_ = fold(grid_of_keys(Port::V), arrangement_);
@@ -119,29 +124,6 @@ class Writer {
         return {error_code_t::GRAPH_NOT_SUPPORTED,
                 std::string(kName) + ": no strides split the keys of K and V in " + std::to_string(splits_) +
                     ", which are to be in the batch or in the heads; fewer splits, or rows without gaps, may do"};
-    }
-
-    error_t no_splits(std::int64_t keys, char const* needed) const {
-        return {error_code_t::GRAPH_NOT_SUPPORTED, std::string(kName) + ": " + std::to_string(keys) +
-                                                       " keys do not make " + std::to_string(splits_) + " " + needed};
-    }
-
-    // The containers stay as they are; each split has its own part of the tables.
-    error_t split_pages() {
-        View const k_table = a_.view(Port::Page_table_k), v_table = a_.view(Port::Page_table_v);
-        std::int64_t const k_pages = k_table.dim[2] / splits_, v_pages = v_table.dim[2] / splits_;
-        chunk_ = k_pages * a_.view(Port::K).dim[2];
-        bool const is_whole = k_table.dim[2] % splits_ == 0 && v_table.dim[2] % splits_ == 0;
-        if (!is_whole || chunk_ != v_pages * a_.view(Port::V).dim[2]) {
-            return no_splits(a_.keys, "splits of whole pages");
-        }
-        k_ = a_.view(Port::K);
-        v_ = a_.view(Port::V);
-        k_table_ = join(permute(split(k_table, 2, k_pages), {0, 2, 1, 3, 4}), 0);
-        v_table_ = join(permute(split(v_table, 2, v_pages), {0, 2, 1, 3, 4}), 0);
-        if (k_table_ && v_table_) return {};
-        return {error_code_t::GRAPH_NOT_SUPPORTED,
-                std::string(kName) + ": no strides split the page tables; tables without gaps do"};
     }
 
     // Whether the rest can follow the splits in the memory of partial results.
@@ -163,31 +145,13 @@ class Writer {
         q_ = fold(copy, arrangement_);
     }
 
-    // A query is a row for each head of its group, in each split.
+    // A query is a row for each head of its group.
     void scale_lengths() {
-        q_lengths_ = a_.view(Port::Seq_len_q);
-        k_lengths_ = a_.view(Port::Seq_len_kv);
-        if (a_.group() == 1 && splits_ == 1) return;
-        View const rows = lengths_scratch();
-        program_.sum({repeat(lengths_of(*q_lengths_), 0, a_.group()), rows});
-        q_lengths_ = as_lengths(rows);
-        if (splits_ == 1) return;
-        View const keys = lengths_scratch();
-        program_.clip({lengths_of(*k_lengths_), keys, chunk_});
-        k_lengths_ = as_lengths(keys);
-    }
-
-    // {batch, splits} of {batch, 1, 1, 1}, and back, with the splits in the batch.
-    View lengths_of(View view) const {
-        view.dim = {view.dim[0], splits_};
-        view.stride = {view.stride[0], 0};
-        return view;
-    }
-    View lengths_scratch() { return program_.scratch(DataType_t::INT32, {a_.batches, splits_}); }
-    View as_lengths(View view) const {
-        view.dim = {a_.batches * splits_, 1, 1, 1};
-        view.stride = {1, 1, 1, 1};
-        return view;
+        lengths_ = a_.view(Port::Seq_len_q);
+        if (a_.group() == 1) return;
+        View const rows = program_.scratch(lengths_->type, lengths_->dim);
+        program_.sum({repeat(*lengths_, 0, a_.group()), rows});
+        lengths_ = rows;
     }
 
     // Whether O and Stats can be written where the user has them.
@@ -258,14 +222,9 @@ class Writer {
         draft.connect(Port::V, v);
         draft.connect(Port::O, o);
         if (stats) draft.connect(Port::Stats, *stats);
-        if (has_lengths()) {
-            draft.connect(Port::Seq_len_q, *q_lengths_);
-            draft.connect(Port::Seq_len_kv, *k_lengths_);
-        }
-        if (is_paged()) {
-            draft.connect(Port::Page_table_k, *k_table_);
-            draft.connect(Port::Page_table_v, *v_table_);
-            draft.fields_of<nodes::SdpaForwardFields>().max_seq_len_kv = chunk_;
+        if (lengths_) draft.connect(Port::Seq_len_q, *lengths_);
+        for (int const port : {Port::Seq_len_kv, Port::Page_table_k, Port::Page_table_v}) {
+            if (a_.has(port)) draft.connect(port, a_.view(port));
         }
         return program_.attend(std::move(draft));
     }
@@ -283,8 +242,7 @@ class Writer {
     std::int64_t splits_, chunk_ = 0, rest_ = 0;
     ProgramBuilder program_;
     Arrangement arrangement_;
-    std::optional<View> q_, k_, v_, o_, stats_;
-    std::optional<View> q_lengths_, k_lengths_, k_table_, v_table_;
+    std::optional<View> q_, k_, v_, o_, stats_, lengths_;
     std::optional<View> partial_o_, partial_stats_;
 };
 

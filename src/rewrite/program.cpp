@@ -4,7 +4,6 @@ namespace cudnn_frontend::rewrite {
 
 std::vector<Place> places_of(Joint const& joint) {
     if (auto const* sum = std::get_if<Sum>(&joint)) return {sum->terms.place, sum->result.place};
-    if (auto const* clip = std::get_if<Clip>(&joint)) return {clip->lengths.place, clip->clipped.place};
     auto const& merge = std::get<Merge>(joint);
     std::vector<Place> places{merge.partial_o.place, merge.partial_stats.place, merge.o.place};
     if (merge.stats) places.push_back(merge.stats->place);

@@ -62,15 +62,8 @@ struct Sum {
     bool accumulates = false;
 };
 
-// How long sequences are in each chunk of their keys: clipped[..., i] = lengths[..., i] - i * chunk, but at least 0 and
-// at most the chunk.
-struct Clip {
-    View lengths, clipped;  // {..., chunks}
-    std::int64_t chunk;
-};
-
-// What leads from one attention to the next.
-using Joint = std::variant<Merge, Sum, Clip>;
+// What joins partial results.
+using Joint = std::variant<Merge, Sum>;
 
 using Step = std::variant<Attend, Joint>;
 

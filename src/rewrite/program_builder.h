@@ -37,7 +37,6 @@ class ProgramBuilder {
     error_t attend(Draft draft);
     void merge(Merge step) { program_.steps.push_back(Joint(std::move(step))); }
     void sum(Sum step) { program_.steps.push_back(Joint(std::move(step))); }
-    void clip(Clip step) { program_.steps.push_back(Joint(std::move(step))); }
     void copy(View const& from, View const& to) { sum({repeat_once(from), to}); }
 
     Program take() { return std::move(program_); }

@@ -107,35 +107,10 @@ class MergeExecutable final : public plan::Executable {
     rewrite::Merge merge_;
 };
 
-class ClipExecutable final : public plan::Executable {
-   public:
-    explicit ClipExecutable(rewrite::Clip clip) : clip_(std::move(clip)) {}
-
-    std::int64_t workspace_size() const override { return 0; }
-
-    error_t launch(plan::Launch const& launch) const override {
-        View const& to = clip_.clipped;
-        Walk<2> walk(to.dim.size(), extents(to.dim), {extents(to.stride), extents(clip_.lengths.stride)});
-        do {
-            std::int64_t const first = walk.index()[to.dim.size() - 1] * clip_.chunk;
-            std::int64_t const length = core::load_integer(clip_.lengths.type, launch.pointers[0], walk.offset(1));
-            auto const rest = std::clamp<std::int64_t>(length - first, 0, clip_.chunk);
-            core::store(to.type, launch.pointers[1], walk.offset(0), static_cast<double>(rest));
-        } while (walk.next());
-        return {};
-    }
-
-    Result<std::string> serialize() const override { return std::string(); }
-
-   private:
-    rewrite::Clip clip_;
-};
-
 }  // namespace
 
 std::shared_ptr<plan::Executable const> join(rewrite::Joint const& joint) {
     if (auto const* sum = std::get_if<rewrite::Sum>(&joint)) return std::make_shared<SumExecutable>(*sum);
-    if (auto const* clip = std::get_if<rewrite::Clip>(&joint)) return std::make_shared<ClipExecutable>(*clip);
     return std::make_shared<MergeExecutable>(std::get<rewrite::Merge>(joint));
 }
 

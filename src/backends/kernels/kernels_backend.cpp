@@ -1,6 +1,5 @@
 #include "kernels/kernels_backend.h"
 
-#include "kernels/clip.h"
 #include "kernels/merge.h"
 #include "kernels/sum.h"
 
@@ -34,9 +33,6 @@ Operand operand(rewrite::View const& view) { return {view.type, view.dim, view.s
 Result<KernelPointer> compile(rewrite::Joint const& joint, cuda::DeviceFacts const& facts) {
     if (auto const* sum = std::get_if<rewrite::Sum>(&joint)) {
         return compile_sum({operand(sum->terms), operand(sum->result), sum->accumulates}, facts);
-    }
-    if (auto const* clip = std::get_if<rewrite::Clip>(&joint)) {
-        return compile_clip({operand(clip->lengths), operand(clip->clipped), clip->chunk}, facts);
     }
     auto const& merge = std::get<rewrite::Merge>(joint);
     MergeProblem problem{operand(merge.partial_o), operand(merge.partial_stats), operand(merge.o), {}};

@@ -104,7 +104,6 @@ KernelArguments arguments_of(Problem const& problem, Loops const& loops) {
     arguments.parts = problem.operands.front().parts();
     arguments.loops = static_cast<int>(loops.size());
     arguments.column_loop = -1;
-    arguments.number = problem.number;
     for (std::size_t i = 0; i < loops.size(); ++i) {
         arguments.steps *= loops[i].size;
         arguments.sizes[i] = loops[i].size;

@@ -28,7 +28,6 @@ struct Problem {
     std::vector<NamedOperand> operands;
     std::size_t result;          // the output whose dims the others follow, by its place in the list
     bool has_columns;            // statistics tell the last dim from the others
-    std::int64_t number = 0;     // of the kernel's own
     bool allows_counts = false;  // INT32 too, up to 2^24
 
     core::Dims const& dims() const { return operands[result].operand->dims; }

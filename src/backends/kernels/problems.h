@@ -1,7 +1,6 @@
 // Problems as lists of operands.
 #pragma once
 
-#include "kernels/clip.h"
 #include "kernels/merge.h"
 #include "kernels/operands.h"
 #include "kernels/sum.h"
@@ -11,6 +10,5 @@ namespace cudnn_frontend::kernels {
 // They point into the problem.
 Problem operands_of(MergeProblem const& merge);
 Problem operands_of(SumProblem const& sum);
-Problem operands_of(ClipProblem const& clip);
 
 }  // namespace cudnn_frontend::kernels

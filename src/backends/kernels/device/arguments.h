@@ -21,7 +21,6 @@ struct OperandAccess {
 // A thread has one step of nested loops, the innermost of which may go by vectors; strides count elements.
 struct KernelArguments {
     long long steps, parts;
-    long long number;  // of the kernel's own
     long long sizes[kMostLoops];
     Divisor divisors[kMostLoops];
     int loops;
