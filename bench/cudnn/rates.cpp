@@ -54,11 +54,18 @@ double forward_tile(Gpu const& gpu, std::int64_t d, double start) {
     return (time_of(gpu, {"forward", fe::Rewrite_t::FEW_QUERIES, 1, 8, 8, 128, kKeys, d}) - start) / (kKeys / 128.0);
 }
 
-// Enough tiles for all multiprocessors, without a mask.
+// Enough tiles for all multiprocessors, with a band's mask, of which engines leave out nothing.
 double backward_tile(Gpu const& gpu, std::int64_t d, int multiprocessors) {
     constexpr std::int64_t kHeads = 64, kRows = 8192, kTiles = kHeads * (kRows / 128) * (kRows / 128);
-    double const time = time_of(gpu, {"backward", fe::Rewrite_t::BANDS, 1, kHeads, kHeads, kRows, kRows, d});
-    return time / std::ceil(static_cast<double>(kTiles) / multiprocessors);
+    Row const row{"backward", fe::Rewrite_t::BANDS, 1, kHeads, kHeads, kRows, kRows, d, false, false, 65, 64};
+    return time_of(gpu, row) / std::ceil(static_cast<double>(kTiles) / multiprocessors);
+}
+
+// What is left of a kernel's time when that of its tiles is taken away: twice the tiles take less than twice the time.
+double start_of_kernels(Gpu const& gpu) {
+    constexpr std::int64_t kKeys = 4096;
+    double const once = time_of(gpu, {"start", fe::Rewrite_t::FEW_QUERIES, 1, 8, 8, 128, kKeys, 128});
+    return 2.0 * once - time_of(gpu, {"start", fe::Rewrite_t::FEW_QUERIES, 1, 8, 8, 128, 2 * kKeys, 128});
 }
 
 // How often decode reads the keys of 128 query heads that share one.
@@ -74,7 +81,7 @@ int main() {
     cudaDeviceProp device{};
     if (!good(cudaGetDeviceProperties(&device, 0))) return 1;
     Gpu const gpu;
-    double const start = time_of(gpu, {"start", fe::Rewrite_t::FEW_QUERIES, 1, 1, 1, 128, 128, 64});
+    double const start = start_of_kernels(gpu);
     double const bandwidth = copy_rate();
     std::printf(
         "# What attention costs on this GPU, for the choice of rewrites. ./run rates prints such a file.\n"
