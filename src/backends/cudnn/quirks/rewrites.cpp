@@ -56,7 +56,9 @@ constexpr Quirk kRows[] = {
      .statement = "forward's engines are known to be right where the user's dropout mask comes after its scale, and a "
                   "generated one before",
      .mend = "probabilities are scaled before the user's mask is applied",
-     .seen = "9.19.0 offline: engines for every architecture take the mask before its scale too",
+     .seen = "9.19.0 offline: engines for every architecture take the mask before its scale too; an H200 was right in "
+             "256 of 256 "
+             "passes so; other GPUs and releases were not tried",
      .verdict = Verdict::Rewrite,
      .pass = "scale before given mask"},
     {.id = "cudnn.w07",
@@ -180,7 +182,8 @@ constexpr Quirk kRows[] = {
      .statement = "backward's engines are known to be right where the masks of bands come after Stats were subtracted, "
                   "and before it in 8 bits",
      .mend = "Stats are subtracted first, but of 8 bits",
-     .seen = "9.19.0 offline: engines for every architecture take the bands first too",
+     .seen = "9.19.0 offline: engines for every architecture take the bands first too; an H200 was right in 436 of 436 "
+             "passes so; other GPUs and releases were not tried",
      .verdict = Verdict::Rewrite,
      .pass = "mask bands late"},
     {.id = "cudnn.w20",
@@ -188,7 +191,9 @@ constexpr Quirk kRows[] = {
      .statement = "engines are known to be right where the bound of a left edge is one sum in floating point, unless "
                   "lengths shift it",
      .mend = "it is made so",
-     .seen = "9.19.0 offline: engines for every architecture take the sums of integers too",
+     .seen = "9.19.0 offline: engines for every architecture take the sums of integers too; an H200 was right in 196 "
+             "of 196 "
+             "passes so; other GPUs and releases were not tried",
      .verdict = Verdict::Rewrite,
      .pass = "add left bounds as floats"},
     {.id = "cudnn.w21",
