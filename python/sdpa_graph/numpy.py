@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import plans
+from . import calls, plans
 from ._core import data_type
 from .allocation import allocate
+
+
+class Gradients(NamedTuple):
+    """Of the arrays that were given; None for an attn_mask of truth values."""
+
+    query: np.ndarray
+    key: np.ndarray
+    value: np.ndarray
+    attn_mask: np.ndarray | None
+    sink: np.ndarray | None
 
 
 def scaled_dot_product_attention(
@@ -17,6 +26,7 @@ def scaled_dot_product_attention(
     key: np.ndarray,
     value: np.ndarray,
     attn_mask: np.ndarray | None = None,
+    dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
@@ -25,57 +35,161 @@ def scaled_dot_product_attention(
     right_bound: int | None = None,
     bottom_right: bool = False,
     alibi: bool = False,
+    softcap: float | None = None,
     sink: np.ndarray | None = None,
     seq_len_q: np.ndarray | None = None,
     seq_len_kv: np.ndarray | None = None,
+    cu_seqlens_q: np.ndarray | None = None,
+    cu_seqlens_kv: np.ndarray | None = None,
+    page_table: np.ndarray | None = None,
+    seed: int | None = None,
     return_stats: bool = False,
     target: str = "cpu",
 ) -> Any:
-    """Attention of arrays (batch, heads, tokens, head dim), with torch's arguments and some more.
+    """Attention of arrays (batch, heads, tokens, head dim), with torch's arguments and some more: docs/python.md.
 
-    attn_mask is true where a key counts, or is added to the scores. Bounds keep the keys j of query i with
-    i - left_bound < j <= i + right_bound, counted from the bottom right corner where that is said. sink has a logit for
-    each head, seq_len_q and seq_len_kv a length for each entry of the batch. return_stats adds the logarithm of each
-    row's sum of exponentials. target is "cpu", "cpu:4" (threads) or "reference" (double precision in between).
+    return_stats adds the logarithm of each row's sum of exponentials, which the gradient needs. target is "cpu",
+    "cpu:4" (threads) or "reference" (double precision in between). dropout_p needs a seed.
     """
-    plans.check_shapes(query.shape, key.shape, value.shape, enable_gqa)
-    left_bound, right_bound = plans.bounds(is_causal, left_bound, right_bound)
-    arrays: dict[str, Any] = {"q": query, "k": key, "v": value}
-    if attn_mask is not None:
-        arrays["bias"] = _bias(attn_mask)
-    if sink is not None:
-        arrays["sink_token"] = np.asarray(sink, np.float32).reshape(1, -1, 1, 1)
-    arrays.update(_lengths(query, key, seq_len_q, seq_len_kv))
-    options = plans.Options(
-        scale=1.0 / math.sqrt(query.shape[3]) if scale is None else float(scale),
-        left_bound=left_bound,
-        right_bound=right_bound,
-        is_bottom_right=bottom_right,
-        use_alibi=alibi,
+    given = {name: value for name, value in locals().items() if name not in ("return_stats", "target")}
+    call, options = _prepare(**given)
+    o = _empty(calls.output_layout(plans.layout_of(query), plans.layout_of(value)))
+    stats = _empty(plans.Layout.packed((*o.shape[:-1], 1), data_type.FLOAT)) if return_stats else None
+    call.forward(target, options, o=o, stats=stats).run(call.arrays)
+    return (o, stats) if return_stats else o
+
+
+def scaled_dot_product_attention_backward(
+    grad: np.ndarray,
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    output: np.ndarray,
+    stats: np.ndarray,
+    attn_mask: np.ndarray | None = None,
+    *,
+    target: str = "cpu",
+    **options: Any,
+) -> Gradients:
+    """The gradients of scaled_dot_product_attention(), from that of its output. The options are those of its call;
+    output and stats are what it returned."""
+    call, chosen = _prepare(query, key, value, attn_mask, **options, o=output, dO=_last_dim_packed(grad), stats=stats)
+    made = [_empty(calls.gradient_layout(plans.layout_of(array))) for array in (query, key, value)]
+    bias, sink = call.arrays.get("bias"), call.arrays.get("sink_token")
+    is_differentiable = attn_mask is not None and attn_mask.dtype != bool
+    mask_gradient = np.empty_like(bias, order="C") if is_differentiable else None
+    sink_gradient = np.empty_like(sink) if sink is not None else None
+    results = dict(zip(("dQ", "dK", "dV"), made), dBias=mask_gradient, dSink_token=sink_gradient)
+    call.backward(target, chosen, **results).run(call.arrays)
+    if mask_gradient is not None and attn_mask is not None:
+        mask_gradient = mask_gradient.reshape(attn_mask.shape)
+    return Gradients(
+        made[0], made[1], made[2], mask_gradient, None if sink_gradient is None else sink_gradient.reshape(-1)
     )
-    layouts = tuple((name, plans.layout_of(array)) for name, array in arrays.items())
-    q = dict(layouts)["q"]
-    o = plans.Layout.packed((*q.dim[:3], value.shape[3]), q.kind, q.stride)
-    plan = plans.forward(target, layouts, options, o, return_stats)
-    arrays["o"] = allocate((), True, o.dim, o.stride, o.kind)
-    if return_stats:
-        arrays["stats"] = allocate((), True, (*o.dim[:3], 1), (o.dim[1] * o.dim[2], o.dim[2], 1, 1), data_type.FLOAT)
-    plan.run(arrays)
-    return (arrays["o"], arrays["stats"]) if return_stats else arrays["o"]
 
 
-def _bias(mask: np.ndarray) -> np.ndarray:
+def _prepare(
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    attn_mask: np.ndarray | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    left_bound: int | None = None,
+    right_bound: int | None = None,
+    bottom_right: bool = False,
+    alibi: bool = False,
+    softcap: float | None = None,
+    sink: np.ndarray | None = None,
+    seq_len_q: np.ndarray | None = None,
+    seq_len_kv: np.ndarray | None = None,
+    cu_seqlens_q: np.ndarray | None = None,
+    cu_seqlens_kv: np.ndarray | None = None,
+    page_table: np.ndarray | None = None,
+    seed: int | None = None,
+    **more: np.ndarray,
+) -> tuple[calls.Call, plans.Options]:
+    packed = {"q": _packed(cu_seqlens_q), "kv": _packed(cu_seqlens_kv)}
+    shapes = {"query": query.shape, "key": key.shape, "value": value.shape}
+    calls.check_shapes(shapes, enable_gqa, cu_seqlens_q is not None, cu_seqlens_kv is not None)
+    left_bound, right_bound = calls.bounds(is_causal, left_bound, right_bound)
+    if dropout_p and seed is None:
+        raise ValueError(f"dropout_p is {dropout_p}, and there is no seed: the same one in forward and backward")
+    keys = key.shape[2] if page_table is None else key.shape[2] * page_table.shape[1]
+    call = calls.Call(
+        plans.layout_of,
+        packed,
+        q=query,
+        k=key,
+        v=value,
+        bias=_bias(attn_mask),
+        sink_token=None if sink is None else np.asarray(sink, np.float32).reshape(1, -1, 1, 1),
+        **_lengths(packed, query, keys, seq_len_q, seq_len_kv),
+        **_pages(page_table),
+        **_seed(dropout_p, seed),
+        **more,
+    )
+    longest = None if page_table is None else keys
+    numbers = calls.scale_of(scale, query.shape[-1]), left_bound, right_bound
+    return call, plans.Options(*numbers, bottom_right, alibi, softcap, dropout_p, longest_kv=longest)
+
+
+def _packed(ends: np.ndarray | None) -> calls.Packed | None:
+    if ends is None:
+        return None
+    ends = np.asarray(ends, np.int32)
+    return calls.Packed(ends, int(np.diff(ends).max()), lambda array: array.astype(np.int64))
+
+
+def _bias(mask: np.ndarray | None) -> np.ndarray | None:
     """What is added to the scores, with four dims."""
-    added = np.where(mask, np.float32(0), np.float32(-np.inf)) if mask.dtype == bool else mask.astype(np.float32)
-    return np.ascontiguousarray(added.reshape((1,) * (4 - added.ndim) + added.shape))
+    if mask is None:
+        return None
+    if mask.dtype == bool:
+        mask = np.where(mask, np.float32(0), np.float32(-np.inf))
+    elif mask.dtype not in (np.float16, np.float32):
+        mask = mask.astype(np.float32)
+    return mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
 
 
-def _lengths(query: np.ndarray, key: np.ndarray, q: np.ndarray | None, kv: np.ndarray | None) -> dict[str, np.ndarray]:
-    """Both lengths where one is given: the other one is then full."""
-    if q is None and kv is None:
+def _lengths(
+    packed: dict[str, calls.Packed | None], query: np.ndarray, keys: int, q: np.ndarray | None, kv: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    """Both lengths where one is needed: the other one is then full."""
+    if q is None and kv is None and not any(packed.values()):
         return {}
-    batch = query.shape[0]
-    full = {"seq_len_q": np.full(batch, query.shape[2]), "seq_len_kv": np.full(batch, key.shape[2])}
-    given = {"seq_len_q": q, "seq_len_kv": kv}
-    chosen = {name: full[name] if given[name] is None else given[name] for name in full}
-    return {name: np.asarray(value, np.int32).reshape(-1, 1, 1, 1) for name, value in chosen.items()}
+    batch = packed["q"].count if packed["q"] else query.shape[0]
+    given = {"q": (q, query.shape[2]), "kv": (kv, keys)}
+    lengths = {}
+    for side, (length, full) in given.items():
+        ends = packed[side]
+        chosen = ends.lengths() if ends else np.full(batch, full) if length is None else np.asarray(length)
+        lengths["seq_len_" + side] = chosen.astype(np.int32).reshape(-1, 1, 1, 1)
+    return lengths
+
+
+def _pages(table: np.ndarray | None) -> dict[str, np.ndarray]:
+    if table is None:
+        return {}
+    entries = np.asarray(table, np.int32)[:, None, :, None]
+    return {"paged_attention_k_table": entries, "paged_attention_v_table": entries}
+
+
+def _seed(dropout_p: float, seed: int | None) -> dict[str, np.ndarray]:
+    if not dropout_p:
+        return {}
+    return {"seed": np.full((1, 1, 1, 1), seed, np.int64), "offset": np.zeros((1, 1, 1, 1), np.int64)}
+
+
+def _last_dim_packed(array: np.ndarray) -> np.ndarray:
+    return array if array.strides[-1] == array.itemsize else np.ascontiguousarray(array)
+
+
+def _empty(layout: plans.Layout) -> np.ndarray:
+    """For a result. Tokens behind the last packed sequence are 0: nothing writes them."""
+    array = allocate((), True, layout.dim, layout.stride, layout.kind)
+    if array.ndim == 3:
+        array[:] = 0
+    return array

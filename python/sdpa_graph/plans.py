@@ -4,47 +4,53 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._core import data_type, diagonal_alignment, heur_mode, memory, tensor
 from .pygraph import pygraph
+from .score_modifiers import softcap
 
 # How many graphs a process keeps for each direction.
 KEPT_GRAPHS = 256
 
 
-@dataclass(frozen=True)
-class Layout:
-    """What a graph knows of an array."""
+class Layout(NamedTuple):
+    """What a graph knows of an array. `starts` names the array that says where each packed sequence starts."""
 
     dim: tuple[int, ...]
     stride: tuple[int, ...]
     kind: data_type
+    starts: str | None = None
 
     @classmethod
     def packed(cls, dim: Sequence[int], kind: data_type, like: Sequence[int] | None = None) -> Layout:
         """Without gaps: row-major, or with the dims in the order in which they lie with the strides `like`."""
-        order = sorted(range(len(dim)), key=lambda index: -like[index] if like else index)
-        order = [index for index in order if index != len(dim) - 1] + [len(dim) - 1]
+        last = len(dim) - 1
+        order = [*(sorted(range(last), key=lambda index: -like[index]) if like else range(last)), last]
         stride, step = [1] * len(dim), 1
         for index in reversed(order):
             stride[index], step = step, step * dim[index]
         return cls(tuple(dim), tuple(stride), kind)
 
 
-@dataclass(frozen=True)
-class Options:
-    """Attention's options, by the names of pygraph.sdpa()."""
+Layouts = tuple[tuple[str, Layout], ...]
+
+
+class Options(NamedTuple):
+    """Attention's options that are no arrays."""
 
     scale: float
     left_bound: int | None = None
     right_bound: int | None = None
     is_bottom_right: bool = False
     use_alibi: bool = False
+    softcap: float | None = None
+    dropout: float = 0.0
     is_deterministic: bool = False
+    longest_kv: int | None = None  # of keys in pages, whose number follows from no dim
 
     def keywords(self) -> dict[str, Any]:
+        """By the names of pygraph.sdpa()."""
         alignment = diagonal_alignment.BOTTOM_RIGHT if self.is_bottom_right else diagonal_alignment.TOP_LEFT
         return {
             "attn_scale": self.scale,
@@ -56,7 +62,16 @@ class Options:
 
 
 # The arguments of the nodes that functions give beside Q, K and V.
-EXTRAS = ("bias", "sink_token", "seq_len_q", "seq_len_kv")
+EXTRAS = (
+    "bias",
+    "sink_token",
+    "seq_len_q",
+    "seq_len_kv",
+    "paged_attention_k_table",
+    "paged_attention_v_table",
+)
+# The gradients of extras, where they are asked for.
+GRADIENTS = {"dBias": "bias", "dSink_token": "sink_token"}
 
 
 class Plan:
@@ -93,58 +108,59 @@ def _start(target: str, io: data_type, layouts: Mapping[str, Layout]) -> tuple[p
     tensors = {
         name: graph.tensor(layout.dim, layout.stride, layout.kind, name=name) for name, layout in layouts.items()
     }
+    for name, layout in layouts.items():
+        if layout.starts:
+            tensors[name].set_ragged_offset(tensors[layout.starts])
     return graph, tensors
 
 
-def _finish(result: tensor | None, layout: Layout) -> tensor:
+def _finish(result: tensor | None, layout: Layout, tensors: Mapping[str, tensor]) -> tensor:
     assert result is not None
-    return result.set_output(True).set_dim(layout.dim).set_stride(layout.stride).set_data_type(layout.kind)
+    result.set_output(True).set_dim(layout.dim).set_stride(layout.stride).set_data_type(layout.kind)
+    return result.set_ragged_offset(tensors[layout.starts]) if layout.starts else result
 
 
 def _node_options(options: Options, tensors: Mapping[str, tensor]) -> dict[str, Any]:
-    given = {name: tensors[name] for name in EXTRAS if name in tensors}
+    given: dict[str, Any] = {name: tensors[name] for name in EXTRAS if name in tensors}
+    if "seed" in tensors:
+        given["dropout"] = (options.dropout, tensors["seed"], tensors["offset"])
     return {**options.keywords(), **given, "use_padding_mask": "seq_len_kv" in given}
 
 
 @_kept
-def forward(target: str, layouts: tuple[tuple[str, Layout], ...], options: Options, o: Layout, stats: bool) -> Plan:
-    graph, tensors = _start(target, o.kind, dict(layouts))
+def forward(target: str, layouts: Layouts, options: Options, results: Layouts) -> Plan:
+    """`results` are those of "o", and of "stats" where they are wanted."""
+    graph, tensors = _start(target, dict(layouts)["q"].kind, dict(layouts))
+    wanted = dict(results)
+    more = _node_options(options, tensors)
+    if options.softcap is not None:
+        more["score_mod"], _ = softcap(options.softcap)
     inputs: dict[str, Any] = {name: tensors[name] for name in ("q", "k", "v")}
-    results = graph.sdpa(**inputs, generate_stats=stats, **_node_options(options, tensors))
-    tensors["o"] = _finish(results[0], o)
-    if stats:
-        tensors["stats"] = _finish(results[1], Layout.packed((*o.dim[:3], 1), data_type.FLOAT))
+    made = graph.sdpa(
+        **inputs, generate_stats="stats" in wanted, paged_attention_max_seq_len_kv=options.longest_kv, **more
+    )
+    for name, result in zip(("o", "stats"), made):
+        if name in wanted:
+            tensors[name] = _finish(result, wanted[name], tensors)
     return Plan(graph, tensors)
 
 
 @_kept
-def backward(target: str, layouts: tuple[tuple[str, Layout], ...], options: Options) -> Plan:
-    known = dict(layouts)
-    graph, tensors = _start(target, known["q"].kind, known)
-    inputs: dict[str, Any] = {name: tensors[name] for name in ("q", "k", "v", "o", "dO", "stats")}
+def backward(target: str, layouts: Layouts, options: Options, results: Layouts) -> Plan:
+    """`results` are those of "dQ", "dK" and "dV", and of the gradients of extras that are wanted."""
+    graph, tensors = _start(target, dict(layouts)["q"].kind, dict(layouts))
+    wanted = dict(results)
     more = {"use_deterministic_algorithm": options.is_deterministic, **_node_options(options, tensors)}
-    results = graph.sdpa_backward(**inputs, **more)
-    for name, result in zip(("q", "k", "v"), results):
-        layout = Layout.packed(known[name].dim, known[name].kind, known[name].stride)
-        tensors["d" + name.upper()] = _finish(result, layout)
+    if options.softcap is not None:
+        more["score_mod"], more["score_mod_bprop"] = softcap(options.softcap)
+    for name in GRADIENTS:
+        if name in wanted:
+            layout = wanted[name]
+            more[name] = tensors[name] = graph.tensor(layout.dim, layout.stride, layout.kind, name=name)
+    inputs: dict[str, Any] = {name: tensors[name] for name in ("q", "k", "v", "o", "dO", "stats")}
+    for name, result in zip(("dQ", "dK", "dV"), graph.sdpa_backward(**inputs, **more)):
+        tensors[name] = _finish(result, wanted[name], tensors)
     return Plan(graph, tensors)
-
-
-def check_shapes(query: Sequence[int], key: Sequence[int], value: Sequence[int], enable_gqa: bool) -> None:
-    """What the graph would take and torch's function does not."""
-    for name, shape in (("query", query), ("key", key), ("value", value)):
-        if len(shape) != 4:
-            raise ValueError(f"{name} has {len(shape)} dims: 4 are needed, (batch, heads, tokens, head dim)")
-    if not enable_gqa and not query[1] == key[1] == value[1]:
-        heads = f"{query[1]}, {key[1]} and {value[1]} heads"
-        raise ValueError(f"query, key and value have {heads}: enable_gqa=True lets several query heads share one")
-
-
-def bounds(is_causal: bool, left_bound: int | None, right_bound: int | None) -> tuple[int | None, int | None]:
-    """As the graph counts them; a causal mask is a right bound of 0."""
-    if is_causal and right_bound not in (None, 0):
-        raise ValueError(f"is_causal is a right bound of 0, and right_bound is {right_bound}: give one of them")
-    return left_bound, 0 if is_causal else right_bound
 
 
 def layout_of(array: Any) -> Layout:

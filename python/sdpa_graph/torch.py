@@ -1,4 +1,4 @@
-"""Attention on tensors of torch, with gradients: operators of torch, which torch.compile takes as they are."""
+"""Attention on tensors of torch, with gradients."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from typing import Any
 
 import torch
 
-from . import _core, plans
-from .datatypes import _cudnn_to_torch_data_type, _torch_to_cudnn_data_type
+from . import calls, operators
 
 __all__ = ["scaled_dot_product_attention"]
-
-_handles: dict[int, int] = {}
 
 
 def scaled_dot_product_attention(
@@ -29,28 +26,44 @@ def scaled_dot_product_attention(
     right_bound: int | None = None,
     bottom_right: bool = False,
     alibi: bool = False,
+    softcap: float | None = None,
     sink: torch.Tensor | None = None,
     seq_len_q: torch.Tensor | None = None,
     seq_len_kv: torch.Tensor | None = None,
+    cu_seqlens_q: torch.Tensor | None = None,
+    cu_seqlens_kv: torch.Tensor | None = None,
+    max_seqlen_q: int | None = None,
+    max_seqlen_kv: int | None = None,
+    page_table: torch.Tensor | None = None,
     deterministic: bool = False,
 ) -> torch.Tensor:
     """torch.nn.functional.scaled_dot_product_attention, and what graphs have beside it: docs/python.md."""
-    if dropout_p != 0.0:
-        raise NotImplementedError(
-            f"dropout_p is {dropout_p}: this function has no dropout; graphs have it, pygraph.sdpa()"
-        )
-    plans.check_shapes(query.shape, key.shape, value.shape, enable_gqa)
-    left_bound, right_bound = plans.bounds(is_causal, left_bound, right_bound)
-    for name, tensor in (("attn_mask", attn_mask), ("sink", sink)):
-        if tensor is not None and tensor.requires_grad:
-            raise NotImplementedError(f"{name} requires a gradient, which this function does not give; detach it")
+    if query.is_nested:
+        given = {name: given for name, given in locals().items() if name not in ("query", "key", "value")}
+        return _of_nested(query, key, value, given)
+    calls.check_shapes(
+        {"query": query.shape, "key": key.shape, "value": value.shape},
+        enable_gqa,
+        cu_seqlens_q is not None,
+        cu_seqlens_kv is not None,
+    )
+    left_bound, right_bound = calls.bounds(is_causal, left_bound, right_bound)
     query, key, value = _autocast(query, key, value)
-    lengths = _lengths(query, key, seq_len_q, seq_len_kv)
-    scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
-    needs_stats = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (query, key, value))
-    o, _ = _forward(
-        query, key, value, _bias(attn_mask), _sink(sink), *lengths, scale, left_bound, right_bound, bottom_right, alibi,
-        deterministic, needs_stats,
+    cu_q, longest_q = _packed(cu_seqlens_q, max_seqlen_q)
+    cu_kv, longest_kv = _packed(cu_seqlens_kv, max_seqlen_kv)
+    keys = key.shape[-2]
+    if page_table is not None:
+        keys = longest_kv = max_seqlen_kv or keys * page_table.shape[1]
+        page_table = page_table.int()[:, None, :, None]
+    lengths = _lengths(query, keys, seq_len_q, seq_len_kv, cu_q, cu_kv)
+    bias, sink = _bias(attn_mask), None if sink is None else sink.float().reshape(1, -1, 1, 1)
+    differentiable = (tensor for tensor in (query, key, value, bias, sink) if tensor is not None)
+    needs_stats = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in differentiable)
+    o: torch.Tensor
+    o, _ = operators.forward(
+        query, key, value, bias, sink, *lengths, cu_q, cu_kv, page_table, _seed(query, dropout_p),
+        longest_q, longest_kv, calls.scale_of(scale, query.shape[-1]), left_bound, right_bound, bottom_right, alibi,
+        softcap, dropout_p, deterministic, needs_stats,
     )  # fmt: skip
     return o
 
@@ -69,159 +82,51 @@ def _bias(mask: torch.Tensor | None) -> torch.Tensor | None:
         return None
     if mask.dtype == torch.bool:
         mask = torch.zeros_like(mask, dtype=torch.float32).masked_fill(~mask, -math.inf)
-    return mask.float().reshape((1,) * (4 - mask.dim()) + tuple(mask.shape)).contiguous()
+    elif mask.dtype not in (torch.float16, torch.bfloat16, torch.float32):
+        mask = mask.float()
+    return mask.reshape((1,) * (4 - mask.dim()) + tuple(mask.shape))
 
 
-def _sink(sink: torch.Tensor | None) -> torch.Tensor | None:
-    return None if sink is None else sink.float().reshape(1, -1, 1, 1).contiguous()
+def _seed(query: torch.Tensor, dropout_p: float) -> torch.Tensor | None:
+    """Of torch's generator, so that torch.manual_seed() decides what is dropped."""
+    if dropout_p == 0.0:
+        return None
+    return torch.randint(2**62, (1, 1, 1, 1), dtype=torch.int64, device=query.device)
+
+
+def _packed(ends: torch.Tensor | None, longest: int | None) -> tuple[torch.Tensor | None, int | None]:
+    """Where sequences end and the longest length, which is read from the tensor where the caller does not say it."""
+    if ends is None:
+        return None, None
+    return ends.int(), int((ends[1:] - ends[:-1]).max()) if longest is None else longest
 
 
 def _lengths(
-    query: torch.Tensor, key: torch.Tensor, q: torch.Tensor | None, kv: torch.Tensor | None
+    query: torch.Tensor,
+    keys: int,
+    q: torch.Tensor | None,
+    kv: torch.Tensor | None,
+    cu_q: torch.Tensor | None,
+    cu_kv: torch.Tensor | None,
 ) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-    """Both lengths where one is given: the other one is then full."""
-    if q is None and kv is None:
+    """Both lengths where one is needed: the other one is then full. Packed sequences have them in their ends."""
+    if all(given is None for given in (q, kv, cu_q, cu_kv)):
         return None, None
+    batch = query.shape[0] if cu_q is None else cu_q.shape[0] - 1
 
-    def length(given: torch.Tensor | None, tensor: torch.Tensor) -> torch.Tensor:
-        chosen = torch.full((query.shape[0],), tensor.shape[2]) if given is None else given
-        return chosen.to(device=query.device, dtype=torch.int32).reshape(-1, 1, 1, 1).contiguous()
+    def length(given: torch.Tensor | None, ends: torch.Tensor | None, full: int) -> torch.Tensor | None:
+        if ends is not None:
+            return None
+        chosen = torch.full((batch,), full) if given is None else given
+        return chosen.to(device=query.device, dtype=torch.int32).reshape(-1, 1, 1, 1)
 
-    return length(q, query), length(kv, key)
-
-
-def _with_last_dim_packed(tensor: torch.Tensor) -> torch.Tensor:
-    """Engines read rows without gaps; all other strides are taken as they are."""
-    return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
+    return length(q, cu_q, query.shape[-2]), length(kv, cu_kv, keys)
 
 
-def _layout(tensor: torch.Tensor) -> plans.Layout:
-    kind = _torch_to_cudnn_data_type(tensor.dtype)
-    if kind is None:
-        raise TypeError(f"a tensor of {tensor.dtype}: the library has no such type")
-    return plans.Layout(tuple(tensor.shape), tuple(tensor.stride()), kind)
-
-
-def _empty(layout: plans.Layout, like: torch.Tensor) -> torch.Tensor:
-    dtype = _cudnn_to_torch_data_type(layout.kind)
-    return torch.empty_strided(layout.dim, layout.stride, dtype=dtype, device=like.device)
-
-
-def _output(query: torch.Tensor, value: torch.Tensor) -> plans.Layout:
-    layout = _layout(query)
-    return plans.Layout.packed((*layout.dim[:3], value.shape[3]), layout.kind, layout.stride)
-
-
-def _stats(query: torch.Tensor, is_wanted: bool) -> torch.Tensor:
-    return query.new_empty((*query.shape[:3], 1) if is_wanted else (0,), dtype=torch.float32)
-
-
-def _run(plan: plans.Plan, tensors: dict[str, torch.Tensor]) -> None:
-    """On the host at once; on a GPU on torch's current stream, for which its allocator keeps the memory."""
-    device = tensors["q"].device
-    if device.type == "cpu":
-        plan.run(tensors)
-        return
-    with torch.cuda.device(device):
-        handle = _handles.get(device.index) or _handles.setdefault(device.index, _core.create_handle())
-        _core.set_stream(handle, torch.cuda.current_stream(device).cuda_stream)
-        workspace = torch.empty(plan.graph.get_workspace_size(), device=device, dtype=torch.uint8)
-        plan.run(tensors, workspace, handle)
-
-
-def _target(tensor: torch.Tensor) -> str:
-    return "cpu" if tensor.device.type == "cpu" else "cuda"
-
-
-def _given(**tensors: torch.Tensor | None) -> dict[str, torch.Tensor]:
-    return {name: tensor for name, tensor in tensors.items() if tensor is not None}
-
-
-def _layouts(tensors: dict[str, torch.Tensor]) -> tuple[tuple[str, plans.Layout], ...]:
-    return tuple((name, _layout(tensor)) for name, tensor in tensors.items())
-
-
-@torch.library.custom_op("sdpa_graph::sdpa", mutates_args=())
-def _forward(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    bias: torch.Tensor | None,
-    sink: torch.Tensor | None,
-    seq_len_q: torch.Tensor | None,
-    seq_len_kv: torch.Tensor | None,
-    scale: float,
-    left_bound: int | None,
-    right_bound: int | None,
-    bottom_right: bool,
-    alibi: bool,
-    deterministic: bool,
-    needs_stats: bool,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    q, k, v = (_with_last_dim_packed(tensor) for tensor in (query, key, value))
-    tensors = _given(q=q, k=k, v=v, bias=bias, sink_token=sink, seq_len_q=seq_len_q, seq_len_kv=seq_len_kv)
-    options = plans.Options(scale, left_bound, right_bound, bottom_right, alibi)
-    output = _output(q, v)
-    plan = plans.forward(_target(q), _layouts(tensors), options, output, needs_stats)
-    o, stats = _empty(output, q), _stats(q, needs_stats)
-    _run(plan, {**tensors, "o": o, "stats": stats})
-    return o, stats
-
-
-@_forward.register_fake
-def _(query: Any, key: Any, value: Any, *options: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    q = _with_last_dim_packed(query)
-    return _empty(_output(q, value), q), _stats(q, options[-1])
-
-
-@torch.library.custom_op("sdpa_graph::sdpa_backward", mutates_args=())
-def _backward(
-    grad: torch.Tensor,
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    o: torch.Tensor,
-    stats: torch.Tensor,
-    bias: torch.Tensor | None,
-    sink: torch.Tensor | None,
-    seq_len_q: torch.Tensor | None,
-    seq_len_kv: torch.Tensor | None,
-    scale: float,
-    left_bound: int | None,
-    right_bound: int | None,
-    bottom_right: bool,
-    alibi: bool,
-    deterministic: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    q, k, v, dO = (_with_last_dim_packed(tensor) for tensor in (query, key, value, grad))
-    extras = _given(bias=bias, sink_token=sink, seq_len_q=seq_len_q, seq_len_kv=seq_len_kv)
-    tensors = {"q": q, "k": k, "v": v, "o": o, "dO": dO, "stats": stats, **extras}
-    options = plans.Options(scale, left_bound, right_bound, bottom_right, alibi, deterministic)
-    plan = plans.backward(_target(q), _layouts(tensors), options)
-    results = _gradients(q, k, v)
-    _run(plan, {**tensors, **dict(zip(("dQ", "dK", "dV"), results))})
-    return results
-
-
-def _gradients(*tensors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    layouts = [_layout(tensor) for tensor in tensors]
-    made = [plans.Layout.packed(layout.dim, layout.kind, layout.stride) for layout in layouts]
-    return tuple(_empty(layout, tensor) for layout, tensor in zip(made, tensors))  # type: ignore[return-value]
-
-
-@_backward.register_fake
-def _(grad: Any, query: Any, key: Any, value: Any, *others: Any) -> Any:
-    return _gradients(*(_with_last_dim_packed(tensor) for tensor in (query, key, value)))
-
-
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
-    query, key, value, bias, sink, seq_len_q, seq_len_kv, *options, _ = inputs
-    ctx.save_for_backward(query, key, value, *output, bias, sink, seq_len_q, seq_len_kv)
-    ctx.options = options
-
-
-def _differentiate(ctx: Any, grad: torch.Tensor, _: Any) -> tuple[Any, ...]:
-    return (*_backward(grad, *ctx.saved_tensors, *ctx.options), *[None] * 11)
-
-
-_forward.register_autograd(_differentiate, setup_context=_keep)
+def _of_nested(query: Any, key: Any, value: Any, given: dict[str, Any]) -> torch.Tensor:
+    """Nested tensors of the layout jagged, (batch, heads, tokens, head dim): their values are packed sequences."""
+    tensors = [tensor.transpose(1, 2) for tensor in (query, key, value)]
+    ends = [tensors[0].offsets(), tensors[1].offsets()]
+    given.update(cu_seqlens_q=ends[0], cu_seqlens_kv=ends[1])
+    values = scaled_dot_product_attention(*(tensor.values() for tensor in tensors), **given)
+    return torch.nested.nested_tensor_from_jagged(values, ends[0]).transpose(1, 2)

@@ -135,6 +135,12 @@ void bind_tensors(Graph_class& graph) {
             },
             py::arg("cudnn_tensor").none(false), py::arg("name") = "")
         .def("tensor_like", &make_tensor_like_memory, py::arg("pyobj"), py::arg("name") = "")
+        .def(
+            "tensor_scalar",
+            [](Graph& self, float value, fe::graph::ScalarType kind) {
+                return self.inner.tensor(Tensor_attributes(value, kind));
+            },
+            py::arg("value"), py::arg("scalar_type") = fe::graph::ScalarType::RUNTIME_PARAM)
         .def("query_tensor_attributes_of_uid", &query, py::arg("uid"));
 }
 

@@ -4,6 +4,7 @@ import cudnn
 import numpy as np
 import pytest
 from attention import Forward, attention, qkv, tolerance
+from test_gradients import CASES, arrays, gradients, operands
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytestmark = pytest.mark.torch
@@ -91,24 +92,136 @@ def test_strides_autocast_and_compile(attend):
     torch.testing.assert_close(q.grad, torch.autograd.grad(attend(q, k, v).sum(), q)[0])
 
 
-def test_operators_pass_torchs_own_checks(attend):
-    from sdpa_graph.torch import _forward
+def check_operator(arguments, options):
+    from sdpa_graph import operators
 
+    checks = ("test_schema", "test_faketensor", "test_autograd_registration")
+    torch.library.opcheck(operators.forward, (*arguments, *options), test_utils=checks)
+
+
+def test_operators_pass_torchs_own_checks():
     q, k, v = tensors((1, 2, 8, 16), requires_grad=True)
-    arguments = (q, k, v, None, None, None, None, 0.25, None, 0, False, False, False, True)
-    torch.library.opcheck(
-        _forward, arguments, test_utils=("test_schema", "test_faketensor", "test_autograd_registration")
-    )
+    options = (0.25, None, 0, False, False, None, 0.0, False, True)
+    check_operator((q, k, v, *[None] * 10), options)
+    mask, sink = torch.randn(1, 1, 8, 8, requires_grad=True), torch.randn(1, 2, 1, 1, requires_grad=True)
+    check_operator((q, k, v, mask, sink, *[None] * 8), options)
+    packed = [x.reshape(16, 1, 16).detach() for x in (q, k, v)]
+    ends = torch.tensor([0, 5, 16], dtype=torch.int32)
+    check_operator((*packed, *[None] * 4, ends, ends, None, None, 11, 11), options)
 
 
-def test_what_it_does_not_do_is_said(attend):
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_are_those_of_arrays(attend, name):
+    """Which are slopes of forward: test_gradients.py."""
+    *inputs, grad = [torch.from_numpy(x) for x in arrays(name)]
+    options = {key: torch.from_numpy(x) if isinstance(x, np.ndarray) else x for key, x in CASES[name].items()}
+    seed = options.pop("seed", None)
+    given = [x.requires_grad_() for x in inputs]
+    extras = {key: x.requires_grad_() for key, x in options.items() if key in operands(name)}
+    if seed is None:
+        o = attend(*given, **{**options, **extras})
+        expected = gradients(name)
+    else:
+        torch.manual_seed(7)
+        seed = torch.randint(2**62, (1, 1, 1, 1)).item()
+        torch.manual_seed(7)
+        o = attend(*given, **options)
+        expected = gradients(name, seed=seed)
+    found = torch.autograd.grad(o, [*given, *extras.values()], grad)
+    for part, operand in zip(found, operands(name)):
+        np.testing.assert_array_equal(part.numpy(), getattr(expected, operand))
+
+
+def test_dropout_follows_torchs_generator(attend):
     q, k, v = tensors()
-    with pytest.raises(NotImplementedError, match="dropout_p is 0.5"):
-        attend(q, k, v, dropout_p=0.5)
-    with pytest.raises(NotImplementedError, match="attn_mask requires a gradient"):
-        attend(q, k, v, torch.zeros(40, 40, requires_grad=True))
+    torch.manual_seed(3)
+    first, second = attend(q, k, v, dropout_p=0.5), attend(q, k, v, dropout_p=0.5)
+    torch.manual_seed(3)
+    assert torch.equal(attend(q, k, v, dropout_p=0.5), first) and not torch.equal(first, second)
+
+
+def test_masks_are_not_copied(attend):
+    """A mask in a type that graphs have is taken as it lies, repeated elements and gaps among them."""
+    from sdpa_graph.torch import _bias
+
+    mask = torch.randn(2, 1, 40, 80, dtype=torch.half)[..., ::2].expand(2, 3, 40, 40)
+    assert _bias(mask).data_ptr() == mask.data_ptr() and _bias(mask).stride() == mask.stride()
+    q, k, v = tensors(dtype=torch.half)
+    torch.testing.assert_close(attend(q, k, v, mask), attend(q, k, v, mask.contiguous()))
+
+
+def nested(tensor, ends):
+    return torch.nested.nested_tensor_from_jagged(tensor, ends).transpose(1, 2)
+
+
+def test_packed_sequences(attend):
+    ends = torch.tensor([0, 7, 19, 40])
+    q, k, v = tensors((40, 3, 16), requires_grad=True)
+    found = attend(q, k, v, is_causal=True, cu_seqlens_q=ends, cu_seqlens_kv=ends)
+    parts = []
+    for begin, end in zip(ends, ends[1:]):
+        part = [x[begin:end].transpose(0, 1)[None] for x in (q, k, v)]
+        parts.append(attend(*part, is_causal=True)[0].transpose(0, 1))
+    torch.testing.assert_close(found, torch.cat(parts))
+    same = attend(*(nested(x, ends) for x in (q, k, v)), is_causal=True)
+    assert torch.equal(same.transpose(1, 2).values(), found)
+    sums = [torch.autograd.grad(x.sum(), q, retain_graph=True)[0] for x in (found, same.transpose(1, 2).values())]
+    assert torch.equal(*sums) and sums[0].any()
+
+
+def test_keys_in_pages(attend):
+    q = tensors((2, 4, 3, 16))[0]
+    k, v = (torch.randn(8, 2, 4, 16) for _ in range(2))
+    table, lengths = torch.tensor([[3, 0, 5], [1, 7, 2]]), torch.tensor([10, 12])
+    options = {"enable_gqa": True, "is_causal": True, "bottom_right": True, "seq_len_kv": lengths}
+    found = attend(q, k, v, page_table=table, **options)
+    flat = [x[table].transpose(2, 3).flatten(1, 2).transpose(1, 2) for x in (k, v)]
+    torch.testing.assert_close(found, attend(q, *flat, **options))
+    with pytest.raises(NotImplementedError, match="keys in pages have no gradient"):
+        attend(q.requires_grad_(), k, v, page_table=table, **options)
+
+
+def everything(q, k, v, mask, sink, ends, attend):
+    packed = [x.transpose(1, 2).reshape(-1, 3, 16) for x in (q, k, v)]
+    options = {"cu_seqlens_q": ends, "cu_seqlens_kv": ends, "max_seqlen_q": 47, "max_seqlen_kv": 47}
+    o = attend(q, k, v, mask, dropout_p=0.1, softcap=5.0, sink=sink, left_bound=8, alibi=True)
+    return o.sum() + attend(*packed, is_causal=True, **options).square().sum()
+
+
+def test_compile_takes_all_options_without_a_graph_break(attend):
+    inputs = [*tensors(requires_grad=True), torch.randn(40, 40, requires_grad=True), torch.randn(3, requires_grad=True)]
+    ends, results = torch.tensor([0, 33, 80]), []
+    compiled = torch.compile(everything, fullgraph=True, backend="aot_eager")
+    for function in (everything, compiled):
+        torch.manual_seed(1)
+        loss = function(*inputs, ends, attend)
+        results.append([loss, *torch.autograd.grad(loss, inputs)])
+    for found, expected in zip(*results):
+        torch.testing.assert_close(found, expected)
+
+
+def test_autocast_reaches_gradients(attend):
+    q, k, v = tensors(requires_grad=True)
+    with torch.autocast("cpu", torch.bfloat16):
+        o = attend(q, k, v, sink=torch.zeros(3, requires_grad=True))
+    assert o.dtype == torch.bfloat16
+    assert torch.autograd.grad(o.float().sum(), q)[0].dtype == torch.float32
+
+
+def test_what_it_does_not_take_is_said(attend):
+    q, k, v = tensors()
     with pytest.raises(ValueError, match="enable_gqa"):
         attend(q, k[:, :1], v[:, :1])
+    with pytest.raises(ValueError, match="query has 4 dims: 3 are needed with cu_seqlens"):
+        attend(q, k, v, cu_seqlens_q=torch.tensor([0, 80]))
+    with pytest.raises(ValueError, match="sdpa_fwd.c27"):
+        attend(q, k, v, dropout_p=1.0)
+    with pytest.raises((ValueError, TypeError), match="complex64"):
+        attend(*(x.to(torch.complex64) for x in (q, k, v)))
+
+
+def test_the_existing_packages_operator(attend):
+    q, k, v = tensors()
     experimental = cudnn.experimental.ops.sdpa.scaled_dot_product_attention
     torch.testing.assert_close(experimental(q, k, v, is_causal=True), attend(q, k, v, is_causal=True))
     with pytest.raises(NotImplementedError, match="attn_mask"):

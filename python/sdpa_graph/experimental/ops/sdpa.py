@@ -35,9 +35,9 @@ def scaled_dot_product_attention(
     if attn_mask is not None:
         raise NotImplementedError("attn_mask: sdpa_graph.torch.scaled_dot_product_attention() takes one")
     if dropout_p != 0.0:
-        raise NotImplementedError("dropout_p: graphs have dropout, pygraph.sdpa()")
+        raise NotImplementedError("dropout_p: sdpa_graph.torch.scaled_dot_product_attention() has dropout")
     if cumulative_seq_len_q is not None or cumulative_seq_len_kv is not None:
-        raise NotImplementedError("cumulative_seq_len: graphs have packed sequences, pygraph.sdpa()")
+        raise NotImplementedError("cumulative_seq_len: sdpa_graph.torch.scaled_dot_product_attention() has cu_seqlens")
     return attend(
         query,
         key,

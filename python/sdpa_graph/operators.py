@@ -1,0 +1,212 @@
+"""Attention forward and backward as operators of torch, which torch.compile takes as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from . import _core, calls, plans
+from .datatypes import _cudnn_to_torch_data_type, _torch_to_cudnn_data_type
+
+_handles: dict[int, int] = {}
+_kinds: dict[torch.dtype, _core.data_type] = {}
+
+
+def _with_last_dim_packed(tensor: torch.Tensor) -> torch.Tensor:
+    """Engines read rows without gaps; all other strides are taken as they are."""
+    return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
+
+
+def _layout(tensor: torch.Tensor) -> plans.Layout:
+    kind = _kinds.get(tensor.dtype) or _kind(tensor.dtype)
+    return plans.Layout(tuple(tensor.shape), tensor.stride(), kind)
+
+
+def _kind(dtype: torch.dtype) -> _core.data_type:
+    kind = _torch_to_cudnn_data_type(dtype)
+    if kind is None:
+        raise TypeError(f"a tensor of {dtype}: the library has no such type")
+    _kinds[dtype] = kind
+    return kind
+
+
+def _empty(layout: plans.Layout, like: torch.Tensor) -> torch.Tensor:
+    """For a result. Tokens behind the last packed sequence are 0: nothing writes them."""
+    dtype = _cudnn_to_torch_data_type(layout.kind)
+    tensor = torch.empty_strided(layout.dim, layout.stride, dtype=dtype, device=like.device)
+    return tensor.zero_() if len(layout.dim) == 3 else tensor
+
+
+def _outputs(query: torch.Tensor, value: torch.Tensor, needs_stats: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """O and Stats; an operator returns tensors, so what is not wanted is an empty one."""
+    o = _empty(calls.output_layout(_layout(query), _layout(value)), query)
+    shape = (*query.shape[:-1], 1) if needs_stats else (0,)
+    return o, query.new_empty(shape, dtype=torch.float32)
+
+
+def _gradients(
+    tensors: list[torch.Tensor], bias: torch.Tensor | None, sink: torch.Tensor | None, needs: tuple[bool, bool]
+) -> tuple[torch.Tensor, ...]:
+    """Those of Q, K and V, and of the bias and the sink, which are empty where they are not needed."""
+    made = [_empty(calls.gradient_layout(_layout(tensor)), tensor) for tensor in tensors]
+    for extra, is_needed in zip((bias, sink), needs):
+        shape = extra.shape if extra is not None and is_needed else (0,)
+        made.append(tensors[0].new_empty(shape, dtype=torch.float32 if extra is None else extra.dtype))
+    return tuple(made)
+
+
+def _packed(ends: torch.Tensor | None, longest: int | None) -> calls.Packed | None:
+    return None if ends is None else calls.Packed(ends, int(longest or 0), torch.Tensor.long)
+
+
+def _call(
+    inputs: dict[str, torch.Tensor],
+    bias: torch.Tensor | None,
+    sink: torch.Tensor | None,
+    seq_len_q: torch.Tensor | None,
+    seq_len_kv: torch.Tensor | None,
+    cu_seqlens_q: torch.Tensor | None,
+    cu_seqlens_kv: torch.Tensor | None,
+    page_table: torch.Tensor | None,
+    seed: torch.Tensor | None,
+    longest_q: int | None,
+    longest_kv: int | None,
+) -> calls.Call:
+    packed = {"q": _packed(cu_seqlens_q, longest_q), "kv": _packed(cu_seqlens_kv, longest_kv)}
+    lengths = {"q": seq_len_q, "kv": seq_len_kv}
+    return calls.Call(
+        _layout,
+        packed,
+        **inputs,
+        bias=bias,
+        sink_token=sink,
+        **{"seq_len_" + side: ends.lengths() if ends else lengths[side] for side, ends in packed.items()},
+        paged_attention_k_table=page_table,
+        paged_attention_v_table=page_table,
+        seed=seed,
+        offset=None if seed is None else torch.zeros_like(seed),
+    )
+
+
+def _run(plan: plans.Plan, tensors: dict[str, torch.Tensor]) -> None:
+    """On the host at once; on a GPU on torch's current stream, for which its allocator keeps the memory."""
+    device = tensors["q"].device
+    if device.type == "cpu":
+        plan.run(tensors)
+        return
+    with torch.cuda.device(device):
+        handle = _handles.get(device.index) or _handles.setdefault(device.index, _core.create_handle())
+        _core.set_stream(handle, torch.cuda.current_stream(device).cuda_stream)
+        workspace = torch.empty(plan.graph.get_workspace_size(), device=device, dtype=torch.uint8)
+        plan.run(tensors, workspace, handle)
+
+
+def _target(tensor: torch.Tensor) -> str:
+    return "cpu" if tensor.device.type == "cpu" else "cuda"
+
+
+@torch.library.custom_op("sdpa_graph::sdpa", mutates_args=())
+def forward(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    bias: torch.Tensor | None,
+    sink: torch.Tensor | None,
+    seq_len_q: torch.Tensor | None,
+    seq_len_kv: torch.Tensor | None,
+    cu_seqlens_q: torch.Tensor | None,
+    cu_seqlens_kv: torch.Tensor | None,
+    page_table: torch.Tensor | None,
+    seed: torch.Tensor | None,
+    longest_q: int | None,
+    longest_kv: int | None,
+    scale: float,
+    left_bound: int | None,
+    right_bound: int | None,
+    bottom_right: bool,
+    alibi: bool,
+    softcap: float | None,
+    dropout_p: float,
+    deterministic: bool,
+    needs_stats: bool,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    q, k, v = (_with_last_dim_packed(tensor) for tensor in (query, key, value))
+    extras = (bias, sink, seq_len_q, seq_len_kv, cu_seqlens_q, cu_seqlens_kv, page_table, seed, longest_q, longest_kv)
+    call = _call({"q": q, "k": k, "v": v}, *extras)
+    options = plans.Options(
+        scale, left_bound, right_bound, bottom_right, alibi, softcap, dropout_p,
+        longest_kv=None if page_table is None else longest_kv,
+    )  # fmt: skip
+    o, stats = _outputs(q, v, needs_stats)
+    plan = call.forward(_target(q), options, o=o, stats=stats if needs_stats else None)
+    _run(plan, call.arrays)
+    return o, stats
+
+
+@forward.register_fake
+def _(query: Any, key: Any, value: Any, *options: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    return _outputs(_with_last_dim_packed(query), value, options[-1])
+
+
+@torch.library.custom_op("sdpa_graph::sdpa_backward", mutates_args=())
+def backward(
+    grad: torch.Tensor,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    o: torch.Tensor,
+    stats: torch.Tensor,
+    bias: torch.Tensor | None,
+    sink: torch.Tensor | None,
+    seq_len_q: torch.Tensor | None,
+    seq_len_kv: torch.Tensor | None,
+    cu_seqlens_q: torch.Tensor | None,
+    cu_seqlens_kv: torch.Tensor | None,
+    seed: torch.Tensor | None,
+    longest_q: int | None,
+    longest_kv: int | None,
+    scale: float,
+    left_bound: int | None,
+    right_bound: int | None,
+    bottom_right: bool,
+    alibi: bool,
+    softcap: float | None,
+    dropout_p: float,
+    deterministic: bool,
+    needs_bias: bool,
+    needs_sink: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    q, k, v, dO = (_with_last_dim_packed(tensor) for tensor in (query, key, value, grad))
+    extras = (bias, sink, seq_len_q, seq_len_kv, cu_seqlens_q, cu_seqlens_kv, None, seed, longest_q, longest_kv)
+    call = _call({"q": q, "k": k, "v": v, "o": o, "dO": dO, "stats": stats}, *extras)
+    options = plans.Options(scale, left_bound, right_bound, bottom_right, alibi, softcap, dropout_p, deterministic)
+    results = _gradients([q, k, v], bias, sink, (needs_bias, needs_sink))
+    wanted = dict(zip(("dQ", "dK", "dV", "dBias", "dSink_token"), results))
+    plan = call.backward(_target(q), options, **{name: tensor for name, tensor in wanted.items() if tensor.numel() > 0})
+    _run(plan, call.arrays)
+    return results  # type: ignore[return-value]
+
+
+@backward.register_fake
+def _(grad: Any, query: Any, key: Any, value: Any, o: Any, stats: Any, bias: Any, sink: Any, *options: Any) -> Any:
+    return _gradients([_with_last_dim_packed(tensor) for tensor in (query, key, value)], bias, sink, options[-2:])
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
+    query, key, value, bias, sink, len_q, len_kv, cu_q, cu_kv, page_table, seed, *options, _ = inputs
+    if page_table is not None and any(ctx.needs_input_grad):
+        raise NotImplementedError(
+            "keys in pages have no gradient: call it under torch.no_grad(), or detach the tensors"
+        )
+    ctx.save_for_backward(query, key, value, *output, bias, sink, len_q, len_kv, cu_q, cu_kv, seed)
+    ctx.options = options
+
+
+def _differentiate(ctx: Any, grad: torch.Tensor, _: Any) -> tuple[Any, ...]:
+    needs_bias, needs_sink = ctx.needs_input_grad[3:5]
+    dQ, dK, dV, dBias, dSink = backward(grad, *ctx.saved_tensors, *ctx.options, needs_bias, needs_sink)
+    return (dQ, dK, dV, dBias if needs_bias else None, dSink if needs_sink else None, *[None] * 17)
+
+
+forward.register_autograd(_differentiate, setup_context=_keep)

@@ -1,0 +1,25 @@
+"""Ready score modifiers for pygraph.sdpa(score_mod=...) and sdpa_backward(score_mod=..., score_mod_bprop=...)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._core import tensor
+from .pygraph import ScoreModifier
+
+
+def softcap(cap: float) -> tuple[ScoreModifier, ScoreModifier]:
+    """cap tanh(score / cap), and its gradient. The two are of one node: backward uses a tensor that forward made."""
+    before_tanh: list[tensor] = []
+
+    def forward(graph: Any, score: tensor) -> tensor:
+        number = graph.tensor_scalar(cap)
+        before_tanh.append(graph.div(score, number))
+        return graph.mul(graph.tanh(before_tanh[-1]), number)
+
+    def backward(graph: Any, gradient: tensor) -> tensor:
+        number = graph.tensor_scalar(cap)
+        scaled = graph.mul(gradient, number)
+        return graph.div(graph.tanh_backward(scaled, before_tanh.pop()), number)
+
+    return forward, backward
