@@ -8,7 +8,7 @@ set -euo pipefail
 
 build=$1
 logs=$(dirname "$build")/log/gpu
-steps=(suite features plans kernels samples compat memcheck)
+steps=(suite features plans kernels samples compat memcheck python)
 state="STOPPED before its end"
 
 main() {
@@ -76,7 +76,7 @@ test_with() {
     export SDPA_GRAPH_CUDNN_PATH
     SDPA_GRAPH_CUDNN_PATH=$(<"$folder/library")
     step suite "$gpu/gpu_suite" "${SDPA_GRAPH_GPU_CASES:-300}" &
-    { step features "$gpu/gpu_features" && step plans run_stored_plans; } &
+    { step features "$gpu/gpu_features" && step plans run_stored_plans && step python run_python; } &
     { step samples run_programs '^sample_' && step compat run_programs '^compat\.' && step memcheck run_memcheck; } &
     wait
     step kernels run_kernels &  # alone, since it measures
@@ -129,6 +129,23 @@ sanitize() {
     fi
     compute-sanitizer --tool "$tool" --target-processes all --require-cuda-init no --error-exitcode 9 "$@" || return 1
     grep -qE '(ERROR|RACECHECK) SUMMARY: 0 ' "$log" && ! grep -qE '(ERROR|RACECHECK) SUMMARY: [1-9]' "$log"
+}
+
+# The tests of the Python packages, as python3 finds torch. That loads a cuDNN of its own, which the process then uses: a
+# second one beside it would be given the first one's parts.
+run_python() {
+    local packages
+    packages=$(realpath "$build")/python/packages
+    if [[ -z $(find "$build/python" -maxdepth 1 -name '_core.*') ]]; then
+        echo "the Python packages were not built: python3 has no pybind11 (pip install pybind11)"
+        return 77
+    fi
+    rm -rf "$packages"
+    mkdir -p "$packages"
+    cp -r python/sdpa_graph python/cudnn/cudnn.py "$packages" && cp "$build"/python/_core.* "$packages/sdpa_graph" || return 1
+    env -u SDPA_GRAPH_CUDNN_PATH PYTHONPATH="$packages" python3 -B -m pytest -q -rs -p no:cacheprovider test/python || return 1
+    # The existing package's notebooks are not ours to keep here.
+    if grep '^SKIPPED' "$log" | grep -qv SDPA_GRAPH_NOTEBOOKS; then return 77; fi
 }
 
 stop() {

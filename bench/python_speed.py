@@ -1,0 +1,138 @@
+"""Times of the Python package: execute() beside the call from C++, and attention with gradients beside torch's own.
+
+    python bench/python_speed.py build/release/bench/cudnn/bench_cudnn_execute
+
+needs sdpa_graph and torch. With a GPU, attention is compared with torch's cuDNN path; without one only the times of calls
+mean something, which are then those of a CPU target. Times are medians, in microseconds.
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+
+import cudnn
+import torch
+from sdpa_graph.torch import scaled_dot_product_attention
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+ON_GPU = torch.cuda.is_available()
+DEVICE = "cuda" if ON_GPU else "cpu"
+ROUNDS, CALLS_OF_ROUND = 200, 20
+
+
+def wait():
+    if ON_GPU:
+        torch.cuda.synchronize()
+
+
+def call_time(call, rounds=ROUNDS):
+    """Of the calling thread, while the GPU's queue is neither empty nor full."""
+    times = []
+    for index in range(rounds * CALLS_OF_ROUND):
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+        if index % CALLS_OF_ROUND == 0:
+            wait()
+    wait()
+    return statistics.median(times) * 1e6
+
+
+def gpu_time(call, calls=10):
+    """Of the GPU alone: calls are recorded in a CUDA graph, so that it never waits for the calling thread."""
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            call()
+    wait()
+    recorded = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(recorded):
+        for _ in range(calls):
+            call()
+    times = []
+    for _ in range(20):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        recorded.replay()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) * 1e3 / calls)
+    return statistics.median(times)
+
+
+def built_graph(tokens):
+    graph = cudnn.pygraph(
+        io_data_type=cudnn.data_type.HALF,
+        intermediate_data_type=cudnn.data_type.FLOAT,
+        compute_data_type=cudnn.data_type.FLOAT,
+        target="cuda" if ON_GPU else "cpu:1",
+    )
+    tensors = [graph.tensor([1, 1, tokens, 64], [64 * tokens, 64 * tokens, 64, 1], uid=uid) for uid in range(3)]
+    o, _ = graph.sdpa(*tensors, generate_stats=False, attn_scale=0.125)
+    o.set_output(True).set_uid(3)
+    graph.build([cudnn.heur_mode.A, cudnn.heur_mode.FALLBACK])
+    return graph
+
+
+def compare_execute(program):
+    tokens = 128 if ON_GPU else 1
+    graph = built_graph(tokens)
+    tensors = {uid: torch.zeros(1, 1, tokens, 64, device=DEVICE, dtype=torch.half) for uid in range(4)}
+    workspace = torch.empty(max(graph.get_workspace_size(), 1), device=DEVICE, dtype=torch.uint8)
+    addresses = {uid: tensor.data_ptr() for uid, tensor in tensors.items()}
+    pointers = [addresses[uid] for uid in graph._get_variant_pack_uids_sorted()]
+    handle = cudnn.create_handle() if ON_GPU else None
+    place = workspace.data_ptr()
+    rows = {
+        "with addresses": lambda: graph.execute(addresses, place, handle),
+        "with tensors": lambda: graph.execute(tensors, workspace, handle),
+        "_execute_with_ptrs": lambda: graph._execute_with_ptrs(pointers, place, handle),
+    }
+    called = subprocess.run([program, *([] if ON_GPU else ["cpu"])], capture_output=True, text=True, check=True)
+    base = float(called.stdout)
+    print(f"execute, from C++        {base:8.2f}")
+    for name, call in rows.items():
+        found = call_time(call)
+        print(f"execute, {name:18s}{found:6.2f}   {found - base:+.2f}")
+
+
+def torchs_own(*inputs):
+    if not ON_GPU:
+        return torch.nn.functional.scaled_dot_product_attention(*inputs)
+    with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+        return torch.nn.functional.scaled_dot_product_attention(*inputs)
+
+
+def compare_attention(batch, heads, tokens, size):
+    kind = torch.half if ON_GPU else torch.float
+    make = lambda: torch.randn(batch, heads, tokens, size, device=DEVICE, dtype=kind)  # noqa: E731
+    inputs, grad = [make().requires_grad_() for _ in range(3)], make()
+    print(f"\nattention, b={batch}, {heads} heads, d={size}, s={tokens}")
+    for name, attend in (("ours", scaled_dot_product_attention), ("torch", torchs_own)):
+
+        def forward(attend=attend):
+            return attend(*inputs)
+
+        def both(attend=attend):
+            return torch.autograd.grad(attend(*inputs), inputs, grad)
+
+        for _ in range(3):
+            both()
+        rounds = 20 if tokens < 2048 else 2
+        calls = f"calls: forward {call_time(forward, rounds):8.1f}, with backward {call_time(both, rounds):8.1f}"
+        if ON_GPU:
+            alone, all_of_it = gpu_time(forward), gpu_time(both)
+            calls += f"; GPU: forward {alone:9.1f}, backward {all_of_it - alone:9.1f}"
+        print(f"  {name:6s}{calls}")
+
+
+def main():
+    print(f"torch {torch.__version__}, {torch.cuda.get_device_name() if ON_GPU else 'no GPU'}")
+    compare_execute(sys.argv[1])
+    for tokens in (512, 8192) if ON_GPU else (4,):
+        compare_attention(8, 16, tokens, 128) if ON_GPU else compare_attention(1, 2, tokens, 16)
+
+
+if __name__ == "__main__":
+    main()
