@@ -8,7 +8,7 @@ from typing import Any
 
 from . import plans
 from ._core import data_type
-from .plans import Layout, Layouts, Options
+from .plans import Layout, Layouts, Options, Place
 
 # Whose rows an array has: those of queries or of keys.
 _SIDES = {**dict.fromkeys(("q", "o", "dO", "stats", "dQ"), "q"), **dict.fromkeys(("k", "v", "dK", "dV"), "kv")}
@@ -53,13 +53,13 @@ class Call:
         self.arrays = {name: array for name, array in arrays.items() if array is not None}
         self._layouts = {name: self._layout(name, array) for name, array in self.arrays.items()}
 
-    def forward(self, target: str, options: Options, **results: Any) -> plans.Plan:
+    def forward(self, place: Place, options: Options, **results: Any) -> plans.Plan:
         made = self._take_results(results)
-        return plans.forward(target, tuple(self._layouts.items()), options, made)
+        return plans.forward(place, tuple(self._layouts.items()), options, made)
 
-    def backward(self, target: str, options: Options, **results: Any) -> plans.Plan:
+    def backward(self, place: Place, options: Options, **results: Any) -> plans.Plan:
         made = self._take_results(results)
-        return plans.backward(target, tuple(self._layouts.items()), options, made)
+        return plans.backward(place, tuple(self._layouts.items()), options, made)
 
     def _layout(self, name: str, array: Any) -> Layout:
         layout, side = self._layout_of(array), _SIDES.get(name)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+
 from . import _core
 from .targets import default_target, needs_handle
 
@@ -24,3 +27,26 @@ def set_stream(handle: int, stream: int) -> None:
 
 def get_stream(handle: int) -> int:
     return _core.get_stream(handle) if handle != 0 else 0
+
+
+class _Owned:
+    """A handle that ends with the thread that it was made for."""
+
+    def __init__(self) -> None:
+        self.value = _core.create_handle()
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing():
+            _core.destroy_handle(self.value)
+
+
+_of_thread = threading.local()
+
+
+def handle_of_thread(device: int) -> int:
+    """The one of this thread for the GPU, which has to be the current one: threads cannot share a handle, which has
+    one stream."""
+    owned: dict[int, _Owned] = _of_thread.__dict__
+    if device not in owned:
+        owned[device] = _Owned()
+    return owned[device].value

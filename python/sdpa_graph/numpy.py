@@ -55,7 +55,7 @@ def scaled_dot_product_attention(
     call, options = _prepare(**given)
     o = _empty(calls.output_layout(plans.layout_of(query), plans.layout_of(value)))
     stats = _empty(plans.Layout.packed((*o.shape[:-1], 1), data_type.FLOAT)) if return_stats else None
-    call.forward(target, options, o=o, stats=stats).run(call.arrays)
+    call.forward(plans.Place(target), options, o=o, stats=stats).run(call.arrays)
     return (o, stats) if return_stats else o
 
 
@@ -80,7 +80,7 @@ def scaled_dot_product_attention_backward(
     mask_gradient = np.empty_like(bias, order="C") if is_differentiable else None
     sink_gradient = np.empty_like(sink) if sink is not None else None
     results = dict(zip(("dQ", "dK", "dV"), made), dBias=mask_gradient, dSink_token=sink_gradient)
-    call.backward(target, chosen, **results).run(call.arrays)
+    call.backward(plans.Place(target), chosen, **results).run(call.arrays)
     if mask_gradient is not None and attn_mask is not None:
         mask_gradient = mask_gradient.reshape(attn_mask.shape)
     return Gradients(

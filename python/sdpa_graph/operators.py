@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,7 +10,6 @@ import torch
 from . import _core, calls, plans
 from .datatypes import _cudnn_to_torch_data_type, _torch_to_cudnn_data_type
 
-_handles: dict[int, int] = {}
 _kinds: dict[torch.dtype, _core.data_type] = {}
 
 
@@ -89,21 +89,22 @@ def _call(
     )
 
 
-def _run(plan: plans.Plan, tensors: dict[str, torch.Tensor]) -> None:
-    """On the host at once; on a GPU on torch's current stream, for which its allocator keeps the memory."""
-    device = tensors["q"].device
+def _run(
+    build: Callable[..., plans.Plan], arrays: dict[str, Any], options: plans.Options, **results: torch.Tensor | None
+) -> None:
+    """On the host at once; on a GPU on torch's current stream, for which its allocator keeps the memory. `build` takes
+    the results among the arrays."""
+    device = arrays["q"].device
     if device.type == "cpu":
-        plan.run(tensors)
+        build(plans.Place("cpu"), options, **results).run(arrays)
         return
     with torch.cuda.device(device):
-        handle = _handles.get(device.index) or _handles.setdefault(device.index, _core.create_handle())
+        place = plans.Place("cuda", device.index)
+        plan, handle = build(place, options, **results), place.handle()
+        assert handle is not None
         _core.set_stream(handle, torch.cuda.current_stream(device).cuda_stream)
         workspace = torch.empty(plan.graph.get_workspace_size(), device=device, dtype=torch.uint8)
-        plan.run(tensors, workspace, handle)
-
-
-def _target(tensor: torch.Tensor) -> str:
-    return "cpu" if tensor.device.type == "cpu" else "cuda"
+        plan.run(arrays, workspace, handle)
 
 
 @torch.library.custom_op("sdpa_graph::sdpa", mutates_args=())
@@ -139,8 +140,7 @@ def forward(
         longest_kv=None if page_table is None else longest_kv,
     )  # fmt: skip
     o, stats = _outputs(q, v, needs_stats)
-    plan = call.forward(_target(q), options, o=o, stats=stats if needs_stats else None)
-    _run(plan, call.arrays)
+    _run(call.forward, call.arrays, options, o=o, stats=stats if needs_stats else None)
     return o, stats
 
 
@@ -183,8 +183,7 @@ def backward(
     options = plans.Options(scale, left_bound, right_bound, bottom_right, alibi, softcap, dropout_p, deterministic)
     results = _gradients([q, k, v], bias, sink, (needs_bias, needs_sink))
     wanted = dict(zip(("dQ", "dK", "dV", "dBias", "dSink_token"), results))
-    plan = call.backward(_target(q), options, **{name: tensor for name, tensor in wanted.items() if tensor.numel() > 0})
-    _run(plan, call.arrays)
+    _run(call.backward, call.arrays, options, **{name: made for name, made in wanted.items() if made.numel() > 0})
     return results  # type: ignore[return-value]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ._core import data_type, diagonal_alignment, heur_mode, memory, tensor
+from .handles import handle_of_thread
 from .pygraph import pygraph
 from .score_modifiers import softcap
 
@@ -34,6 +35,16 @@ class Layout(NamedTuple):
 
 
 Layouts = tuple[tuple[str, Layout], ...]
+
+
+class Place(NamedTuple):
+    """Where graphs run: a target, and the number of the GPU where that is one."""
+
+    target: str
+    gpu: int | None = None
+
+    def handle(self) -> int | None:
+        return None if self.gpu is None else handle_of_thread(self.gpu)
 
 
 class Options(NamedTuple):
@@ -103,8 +114,8 @@ def _kept(build: Callable[..., Plan]) -> Callable[..., Plan]:
     return find
 
 
-def _start(target: str, io: data_type, layouts: Mapping[str, Layout]) -> tuple[pygraph, dict[str, tensor]]:
-    graph = pygraph("attention", io, data_type.FLOAT, data_type.FLOAT, target=target)
+def _start(place: Place, io: data_type, layouts: Mapping[str, Layout]) -> tuple[pygraph, dict[str, tensor]]:
+    graph = pygraph("attention", io, data_type.FLOAT, data_type.FLOAT, place.handle(), target=place.target)
     tensors = {
         name: graph.tensor(layout.dim, layout.stride, layout.kind, name=name) for name, layout in layouts.items()
     }
@@ -128,9 +139,9 @@ def _node_options(options: Options, tensors: Mapping[str, tensor]) -> dict[str, 
 
 
 @_kept
-def forward(target: str, layouts: Layouts, options: Options, results: Layouts) -> Plan:
+def forward(place: Place, layouts: Layouts, options: Options, results: Layouts) -> Plan:
     """`results` are those of "o", and of "stats" where they are wanted."""
-    graph, tensors = _start(target, dict(layouts)["q"].kind, dict(layouts))
+    graph, tensors = _start(place, dict(layouts)["q"].kind, dict(layouts))
     wanted = dict(results)
     more = _node_options(options, tensors)
     if options.softcap is not None:
@@ -146,9 +157,9 @@ def forward(target: str, layouts: Layouts, options: Options, results: Layouts) -
 
 
 @_kept
-def backward(target: str, layouts: Layouts, options: Options, results: Layouts) -> Plan:
+def backward(place: Place, layouts: Layouts, options: Options, results: Layouts) -> Plan:
     """`results` are those of "dQ", "dK" and "dV", and of the gradients of extras that are wanted."""
-    graph, tensors = _start(target, dict(layouts)["q"].kind, dict(layouts))
+    graph, tensors = _start(place, dict(layouts)["q"].kind, dict(layouts))
     wanted = dict(results)
     more = {"use_deterministic_algorithm": options.is_deterministic, **_node_options(options, tensors)}
     if options.softcap is not None:

@@ -1,6 +1,8 @@
 #include "bindings.h"
+#include "streams.h"
 
 #include <cudnn_frontend/backend_helpers.h>
+#include <cudnn_frontend/runtime.h>
 
 #include <pybind11/stl.h>
 
@@ -16,9 +18,12 @@ using sdpa_graph::Device_kind;
 using Pointers = std::unordered_map<std::int64_t, void*>;
 using Sizes = std::vector<std::int64_t>;
 
+using Objects = std::vector<py::object>;
+
 struct Pack {
     Pointers pointers;
-    std::vector<py::object> held;  // while it runs, other threads may change the dictionary
+    Objects held;    // while it runs, other threads may change the dictionary
+    Objects on_gpu;  // of those the ones that the stream reads or writes behind torch's back
 };
 
 [[noreturn]] void refuse(Need const& need, std::int64_t uid, std::string const& found, std::string const& needed) {
@@ -39,6 +44,48 @@ void check_type(Need const& need, std::int64_t uid, Memory const& memory, std::i
            std::string("memory of type ") + fe::to_string(memory.view.type) + " with " +
                std::to_string(memory.element_bytes) + " bytes an element",
            std::string(fe::to_string(need.type)) + " is needed");
+}
+
+// What a run's handle says, as far as it is asked.
+class Place {
+   public:
+    explicit Place(cudnnHandle_t handle) : handle_(handle) {}
+
+    CUstream_st* stream() const {
+        CUstream_st* stream = nullptr;
+        if (handle_ != nullptr) check(fe::runtime::get_stream(handle_, &stream));
+        return stream;
+    }
+
+    std::optional<int> device() {
+        if (!is_device_known_) device_ = handle_ == nullptr ? std::nullopt : device_of(stream());
+        is_device_known_ = true;
+        return device_;
+    }
+
+    // torch's allocator gives memory to others in the order of its current stream: there it may be let go at once.
+    bool has_to_keep(Memory const& memory) {
+        if (handle_ == nullptr || memory.view.device != Device_kind::CUDA) return false;
+        if (!memory.is_of_torch) return true;
+        if (!is_of_torch_)
+            is_of_torch_ = stream_of_torch(memory.view.device_index) == reinterpret_cast<std::uintptr_t>(stream());
+        return !*is_of_torch_;
+    }
+
+   private:
+    cudnnHandle_t handle_;
+    std::optional<int> device_;
+    bool is_device_known_ = false;
+    std::optional<bool> is_of_torch_;  // whether the stream is torch's current one
+};
+
+void check_gpu(Place& place, Need const& need, std::int64_t uid, Memory const& memory) {
+    if (memory.view.device != Device_kind::CUDA || memory.view.device_index == kUnknownDevice) return;
+    std::optional<int> const device = place.device();
+    if (device && *device != memory.view.device_index)
+        refuse(need, uid, "memory of GPU " + std::to_string(memory.view.device_index),
+               "the handle's stream runs on GPU " + std::to_string(*device) +
+                   "; a handle and a stream of the memory's GPU are needed");
 }
 
 void check_device(Graph const& graph, Need const& need, std::int64_t uid, Memory const& memory) {
@@ -65,9 +112,10 @@ std::int64_t bytes_of(fe::DataType_t type) {
     return static_cast<std::int64_t>(fe::detail::get_element_size_in_bits(type)) / 8;
 }
 
-void check_memory(Graph const& graph, Need const& need, std::int64_t uid, Memory const& memory) {
+void check_memory(Graph const& graph, Place& place, Need const& need, std::int64_t uid, Memory const& memory) {
     check_type(need, uid, memory, bytes_of(need.type));
     check_device(graph, need, uid, memory);
+    check_gpu(place, need, uid, memory);
     if (has_other_strides(need, memory))
         refuse(need, uid, "an array with strides " + text_of(memory.view.stride),
                "the graph has " + text_of(need.stride));
@@ -94,7 +142,7 @@ bool read_key(py::handle key, std::int64_t& uid) {
     return true;
 }
 
-Pack read_pack(Graph& graph, py::dict const& pack, bool has_overrides) {
+Pack read_pack(Graph& graph, Place& place, py::dict const& pack, bool has_overrides) {
     Pack result;
     auto const& needs = graph.needs();
     for (auto const& [key, value] : pack) {
@@ -102,12 +150,14 @@ Pack read_pack(Graph& graph, py::dict const& pack, bool has_overrides) {
         if (!read_key(key, uid)) continue;
         auto const need = needs.find(uid);
         bool const is_needed = need != needs.end();
-        std::string const what = "what the pack gives for tensor '" + (is_needed ? need->second.name : std::string()) +
-                                 "' (uid " + std::to_string(uid) + ")";
-        Memory const memory = memory_of(value, what.c_str());
-        if (is_needed && !has_overrides) check_memory(graph, need->second, uid, memory);
-        result.pointers.emplace(uid, memory.view.data);
-        result.held.push_back(py::reinterpret_borrow<py::object>(value));
+        std::optional<Memory> const memory = memory_of(value);
+        if (!memory)
+            refuse_object(value, "what the pack gives for tensor '" + (is_needed ? need->second.name : std::string()) +
+                                     "' (uid " + std::to_string(uid) + ")");
+        if (is_needed && !has_overrides) check_memory(graph, place, need->second, uid, *memory);
+        result.pointers.emplace(uid, memory->view.data);
+        auto& keeper = place.has_to_keep(*memory) ? result.on_gpu : result.held;
+        keeper.push_back(py::reinterpret_borrow<py::object>(value));
     }
     return result;
 }
@@ -132,7 +182,7 @@ struct Workspace {
     void* data = nullptr;
     std::vector<char> own;
 
-    Workspace(Graph const& graph, py::handle given, std::int64_t bytes) {
+    Workspace(Graph const& graph, Place& place, py::handle given, std::int64_t bytes, Objects& on_gpu) {
         if (given.is_none() && graph.runs_on_host())
             own.resize(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0)) + 64);
         if (given.is_none()) {
@@ -140,13 +190,15 @@ struct Workspace {
             data = own.empty() ? nullptr : reinterpret_cast<void*>((address + 63) / 64 * 64);
             return;
         }
-        Memory const memory = memory_of(given, "the workspace");
-        if (memory.bytes >= 0 && memory.bytes < bytes)
-            throw py::value_error("the workspace has " + std::to_string(memory.bytes) + " bytes: the plan needs " +
+        std::optional<Memory> const memory = memory_of(given);
+        if (!memory) refuse_object(given, "the workspace");
+        if (memory->bytes >= 0 && memory->bytes < bytes)
+            throw py::value_error("the workspace has " + std::to_string(memory->bytes) + " bytes: the plan needs " +
                                   std::to_string(bytes));
-        if (memory.bytes > 0 && graph.runs_on_host() && memory.view.device == Device_kind::CUDA)
+        if (memory->bytes > 0 && graph.runs_on_host() && memory->view.device == Device_kind::CUDA)
             throw py::value_error("the workspace is memory of a GPU: the target runs on the host");
-        data = memory.view.data;
+        data = memory->view.data;
+        if (place.has_to_keep(*memory)) on_gpu.push_back(py::reinterpret_borrow<py::object>(given));
     }
 };
 
@@ -160,15 +212,17 @@ struct Overrides {
 template <class Run>
 void execute_on(Graph& graph, py::dict const& pack, py::handle workspace, std::int64_t workspace_bytes,
                 std::optional<std::intptr_t> handle, Overrides const& other, Run const& run) {
-    Pack const given = read_pack(graph, pack, other.uids.has_value());
-    Workspace const memory(graph, workspace, workspace_bytes);
     cudnnHandle_t const cudnn = handle_for(graph, handle);
+    Place place(cudnn);
+    Pack given = read_pack(graph, place, pack, other.uids.has_value());
+    Workspace const memory(graph, place, workspace, workspace_bytes, given.on_gpu);
     run_unlocked([&] {
         if (!other.uids) return run(cudnn, given.pointers, memory.data);
         std::vector<Sizes> const none;
         return run(cudnn, given.pointers, memory.data, *other.uids, other.shapes.value_or(none),
                    other.strides.value_or(none));
     });
+    if (!given.on_gpu.empty()) keep_until_done(place.stream(), std::move(given.on_gpu));
 }
 
 using Shapes = std::optional<std::vector<Sizes>>;

@@ -110,18 +110,50 @@ fe::DataType_t torch_type(py::handle dtype) {
     return known->emplace(dtype.ptr(), type).first->second;
 }
 
+// Names of torch's attributes, made once: a run reads some for each tensor.
+struct Torch_names {
+    PyObject* const storage = PyUnicode_InternFromString("untyped_storage");
+    PyObject* const address = PyUnicode_InternFromString("data_ptr");
+    PyObject* const type = PyUnicode_InternFromString("dtype");
+    PyObject* const size = PyUnicode_InternFromString("element_size");
+    PyObject* const bytes = PyUnicode_InternFromString("nbytes");
+    PyObject* const offset = PyUnicode_InternFromString("storage_offset");
+    PyObject* const is_cuda = PyUnicode_InternFromString("is_cuda");
+    PyObject* const is_cpu = PyUnicode_InternFromString("is_cpu");
+    PyObject* const device = PyUnicode_InternFromString("get_device");
+};
+
+Torch_names const& names() {
+    static auto const* const names = new Torch_names();
+    return *names;
+}
+
+py::object checked(PyObject* object) {
+    if (object == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(object);
+}
+
+py::object call(py::handle object, PyObject* name) { return checked(PyObject_CallMethodNoArgs(object.ptr(), name)); }
+
+bool is_true(py::handle object, PyObject* name) {
+    return checked(PyObject_GetAttr(object.ptr(), name)).ptr() == Py_True;
+}
+
 // By its address and storage: a tensor that requires gradients does not export DLPack, and is as good here.
 void read_torch(py::handle tensor, Memory& memory) {
-    memory.view.data = reinterpret_cast<void*>(tensor.attr("data_ptr")().cast<std::uintptr_t>());
-    memory.view.type = torch_type(tensor.attr("dtype"));
-    memory.element_bytes = tensor.attr("element_size")().cast<std::int64_t>();
+    memory.view.data = reinterpret_cast<void*>(call(tensor, names().address).cast<std::uintptr_t>());
+    memory.view.type = torch_type(checked(PyObject_GetAttr(tensor.ptr(), names().type)));
+    memory.element_bytes = call(tensor, names().size).cast<std::int64_t>();
     memory.is_raw = memory.view.type == fe::DataType_t::NOT_SET || is_integer(memory.view.type);
-    bool const is_cuda = tensor.attr("is_cuda").cast<bool>();
-    memory.view.device = is_cuda                              ? Device_kind::CUDA
-                         : tensor.attr("is_cpu").cast<bool>() ? Device_kind::CPU
-                                                              : Device_kind::UNKNOWN;
-    auto const whole = tensor.attr("untyped_storage")().attr("nbytes")().cast<std::int64_t>();
-    memory.bytes = whole - tensor.attr("storage_offset")().cast<std::int64_t>() * memory.element_bytes;
+    memory.is_of_torch = true;
+    if (is_true(tensor, names().is_cuda)) {
+        memory.view.device = Device_kind::CUDA;
+        memory.view.device_index = call(tensor, names().device).cast<std::int32_t>();
+    } else if (is_true(tensor, names().is_cpu)) {
+        memory.view.device = Device_kind::CPU;
+    }
+    auto const whole = call(call(tensor, names().storage), names().bytes).cast<std::int64_t>();
+    memory.bytes = whole - call(tensor, names().offset).cast<std::int64_t>() * memory.element_bytes;
 }
 
 void read_dlpack(py::handle object, Memory& memory) {
@@ -137,16 +169,17 @@ void read_dlpack(py::handle object, Memory& memory) {
 
 }  // namespace
 
-Memory memory_of(py::handle object, char const* what) {
+std::optional<Memory> memory_of(py::handle object) {
     Memory memory;
     if (PyLong_Check(object.ptr())) {
         memory.view.data = PyLong_AsVoidPtr(object.ptr());
         if (PyErr_Occurred() != nullptr) throw py::error_already_set();
-    } else if (py::hasattr(object, "untyped_storage")) {
+    } else if (PyObject_HasAttr(object.ptr(), names().storage) != 0) {
         read_torch(object, memory);
     } else if (py::hasattr(object, "__cuda_array_interface__")) {
         read_interface(object.attr("__cuda_array_interface__"), memory);
         memory.view.device = Device_kind::CUDA;
+        memory.view.device_index = kUnknownDevice;
     } else if (PyObject_CheckBuffer(object.ptr()) && read_buffer(object, memory)) {
     } else if (py::hasattr(object, "__array_interface__")) {
         read_interface(object.attr("__array_interface__"), memory);
@@ -155,11 +188,20 @@ Memory memory_of(py::handle object, char const* what) {
     } else if (py::hasattr(object, "__dlpack__")) {
         read_dlpack(object, memory);
     } else {
-        throw py::value_error(
-            std::string(what) + " is a " + Py_TYPE(object.ptr())->tp_name +
-            ": an address, or an object with __dlpack__, __cuda_array_interface__ or a buffer is needed");
+        return std::nullopt;
     }
     return memory;
+}
+
+void refuse_object(py::handle object, std::string const& what) {
+    throw py::value_error(what + " is a " + Py_TYPE(object.ptr())->tp_name +
+                          ": an address, or an object with __dlpack__, __cuda_array_interface__ or a buffer is needed");
+}
+
+std::uintptr_t stream_of_torch(std::int32_t device_index) {
+    static auto const* const current =
+        new py::object(py::module_::import("torch").attr("_C").attr("_cuda_getCurrentRawStream"));
+    return (*current)(device_index).cast<std::uintptr_t>();
 }
 
 // NumPy exports arrays that cannot be written as buffers alone.

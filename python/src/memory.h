@@ -6,9 +6,15 @@
 
 #include <pybind11/pybind11.h>
 
+#include <optional>
+#include <string>
+
 namespace binding {
 
 namespace py = pybind11;
+
+// The index of a GPU that nobody said.
+constexpr std::int32_t kUnknownDevice = -1;
 
 struct Memory {
     sdpa_graph::Tensor_view view;
@@ -16,10 +22,16 @@ struct Memory {
     std::int64_t element_bytes = 0;  // 0 where that is unknown
     bool is_raw = false;             // integers, which programs also use to carry bits of types that a library lacks
     bool has_exact_strides = false;  // an array of the host, where other strides than the graph's are a mistake
+    bool is_of_torch = false;        // whose allocator orders memory by the current stream
 };
 
-// `what` names the object in the exception: ValueError for one that cannot be read.
-Memory memory_of(py::handle object, char const* what);
+// Nothing for an object that is no memory.
+std::optional<Memory> memory_of(py::handle object);
+// Throws ValueError for such an object; `what` names it.
+[[noreturn]] void refuse_object(py::handle object, std::string const& what);
+
+// torch's current stream on the GPU, as an address; torch has to be imported.
+std::uintptr_t stream_of_torch(std::int32_t device_index);
 
 // Shape, strides, type and device, of an object with __dlpack__.
 sdpa_graph::Tensor_view view_of(py::handle object);

@@ -6,7 +6,12 @@ namespace binding {
 
 void bind_views(py::module_& module) {
     py::class_<Memory>(module, "memory", "How the library sees an object that is given as memory.")
-        .def(py::init([](py::handle object) { return memory_of(object, "the object"); }), py::arg("object"))
+        .def(py::init([](py::handle object) {
+                 std::optional<Memory> memory = memory_of(object);
+                 if (!memory) refuse_object(object, "the object");
+                 return *std::move(memory);
+             }),
+             py::arg("object"))
         .def_property_readonly("address",
                                [](Memory const& self) { return reinterpret_cast<std::uintptr_t>(self.view.data); })
         .def_property_readonly("data_type", [](Memory const& self) { return self.view.type; })
