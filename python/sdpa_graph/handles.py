@@ -40,13 +40,18 @@ class _Owned:
             _core.destroy_handle(self.value)
 
 
-_of_thread = threading.local()
+class _Of_thread(threading.local):
+    def __init__(self) -> None:
+        self.handles: dict[int, _Owned] = {}
+
+
+_of_thread = _Of_thread()
 
 
 def handle_of_thread(device: int) -> int:
     """The one of this thread for the GPU, which has to be the current one: threads cannot share a handle, which has
     one stream."""
-    owned: dict[int, _Owned] = _of_thread.__dict__
-    if device not in owned:
-        owned[device] = _Owned()
-    return owned[device].value
+    handles = _of_thread.handles
+    if device not in handles:
+        handles[device] = _Owned()
+    return handles[device].value

@@ -14,7 +14,11 @@ from ._core import (
     kernel_cache,
     tensor,
 )
+from .graph_picture import graph_picture
+from .pictures import Picture
+from .report import Report
 from .targets import default_target
+from .tuning import Plans, Progress, build_all, plans_of
 
 NOT_SET = data_type.NOT_SET
 ScoreModifier = Callable[[Any, tensor], tensor]
@@ -59,6 +63,30 @@ class pygraph(Graph_base):
 
     def __reduce__(self) -> Any:
         raise TypeError("a graph cannot be pickled: serialize() stores it with its plan, to_json() without")
+
+    def check(self) -> Report:
+        """Every fault of the graph at once; an empty text where there is none."""
+        return Report(*self._check())
+
+    def advice(self) -> Report:
+        """What is legal and probably not meant."""
+        return Report(*self._advice())
+
+    def plans(self) -> Plans:
+        """The candidates, best first, once there are some."""
+        return plans_of(self)
+
+    def build_all_plans(self, progress: Progress | None = None) -> dict[int, str]:
+        """Builds every candidate, one after the other, with a progress bar on a terminal: what autotune() chooses from.
+        Returns why the others could not be built, by index. `progress` is called as (done, count, what) instead."""
+        return build_all(self, progress)
+
+    def plot(self) -> Picture:
+        """The nodes in the order in which they run, with their tensors."""
+        return graph_picture(self.to_json())
+
+    def _repr_html_(self) -> str:
+        return str(self.plot()) + self.plans()._repr_html_()
 
     def sdpa(
         self,

@@ -24,6 +24,10 @@ _FORWARDED = (
     "deserialize",
     "query_tensor_attributes_of_uid",
     "to_json",
+    "check",
+    "advice",
+    "plans",
+    "plot",
 )
 _BLOCKED = (
     "build",
@@ -34,6 +38,9 @@ _BLOCKED = (
     "check_support",
     "build_plans",
     "build_plan_at_index",
+    "build_all_plans",
+    "autotune",
+    "get_autotune_workspace_size",
     "execute",
     "execute_plan_at_index",
     "get_execution_plan_count",
@@ -143,6 +150,9 @@ class Graph:
         if name in ("tensor", "tensor_like"):
             return attribute
         return lambda *args, **kwargs: self._add_node(name, attribute, args, kwargs)
+
+    def _repr_html_(self) -> str | None:
+        return None if self._graph is None else self._graph._repr_html_()
 
     def __reduce__(self) -> Any:
         raise TypeError("a Graph cannot be pickled: serialize() stores it with its plan")

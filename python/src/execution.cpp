@@ -243,6 +243,13 @@ void execute_plan_at_index(Graph& graph, py::dict const& pack, py::handle worksp
                });
 }
 
+void autotune(Graph& graph, py::dict const& pack, py::handle workspace, std::optional<std::intptr_t> handle) {
+    execute_on(graph, pack, workspace, graph.inner.get_autotune_workspace_size(), handle, {},
+               [&](cudnnHandle_t cudnn, Pointers const& pointers, void* memory, auto const&...) {
+                   return graph.inner.autotune(cudnn, pointers, memory);
+               });
+}
+
 // Addresses in the order of _get_variant_pack_uids_sorted(), unchecked.
 void execute_with_pointers(Graph& graph, std::vector<std::uintptr_t> const& addresses, std::uintptr_t workspace,
                            std::optional<std::intptr_t> handle) {
@@ -290,6 +297,9 @@ void bind_execution(Graph_class& graph) {
              shapes, strides)
         .def("execute_plan_at_index", &execute_plan_at_index, py::arg("variant_pack"), py::arg("workspace").none(true),
              py::arg("index"), handle, uids, shapes, strides)
+        .def("autotune", &autotune, py::arg("variant_pack"), py::arg("workspace").none(true) = unset, handle,
+             "Times every built plan on the pack's memory; execute() runs the fastest from then on.")
+        .def("get_autotune_workspace_size", [](Graph const& self) { return self.inner.get_autotune_workspace_size(); })
         .def("_execute_with_ptrs", &execute_with_pointers, py::arg("ptrs"), py::arg("workspace_ptr") = 0, handle)
         .def("_get_variant_pack_uids_sorted",
              [](Graph const& self) { return self.inner.get_variant_pack_uids_sorted(); })

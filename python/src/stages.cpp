@@ -122,6 +122,12 @@ void deserialize(Graph& graph, py::handle data) {
     check(graph.inner.deserialize(graph.handle(), std::vector<std::uint8_t>(view.begin(), view.end())));
 }
 
+// As text and as JSON.
+template <class Report>
+std::pair<std::string, std::string> texts_of(Report const& report) {
+    return {report.to_text(), report.to_json()};
+}
+
 void bind_tensors(Graph_class& graph) {
     graph
         .def("tensor", &make_tensor, py::arg("dim"), py::arg("stride"), py::arg("data_type") = fe::DataType_t::NOT_SET,
@@ -168,12 +174,8 @@ void bind_build(Graph_class& graph) {
             },
             py::arg("index"))
         .def("build", &build, py::arg("modes").none(true) = py::none())
-        .def(
-            "check", [](Graph const& self) { return self.inner.check().to_text(); },
-            "Every fault of the graph at once; an empty text where there is none.")
-        .def(
-            "advice", [](Graph const& self) { return self.inner.advice().to_text(); },
-            "What is legal and probably not meant.");
+        .def("_check", [](Graph const& self) { return texts_of(self.inner.check()); })
+        .def("_advice", [](Graph const& self) { return texts_of(self.inner.advice()); });
 }
 
 void bind_plans(Graph_class& graph) {

@@ -1,0 +1,50 @@
+"""Pictures as SVG text and tables as HTML, which notebooks show by themselves."""
+
+from __future__ import annotations
+
+import html
+import pathlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+class Picture(str):
+    """SVG text that a notebook shows as a picture."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def save(self, path: str | pathlib.Path) -> None:
+        pathlib.Path(path).write_text(self, encoding="utf-8")
+
+
+def picture(width: float, height: float, parts: Iterable[str]) -> Picture:
+    """Of elements that svg() made."""
+    view = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
+    font = 'font-family="sans-serif" font-size="12"'
+    return Picture(f'<svg xmlns="http://www.w3.org/2000/svg" {view} {font}>\n' + "\n".join(parts) + "\n</svg>")
+
+
+def svg(kind: str, content: str = "", **attributes: Any) -> str:
+    """An element; underscores in the names of attributes stand for hyphens."""
+    named = " ".join(f'{name.replace("_", "-")}="{html.escape(str(value))}"' for name, value in attributes.items())
+    return f"<{kind} {named}>{html.escape(content)}</{kind}>" if content else f"<{kind} {named}/>"
+
+
+def html_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    def line(cells: Sequence[Any], kind: str) -> str:
+        style = ' style="text-align:left"'
+        return "<tr>" + "".join(f"<{kind}{style}>{html.escape(str(cell))}</{kind}>" for cell in cells) + "</tr>"
+
+    return "<table>\n" + "\n".join([line(header, "th"), *(line(row, "td") for row in rows)]) + "\n</table>"
+
+
+def text_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """With columns of equal width, numbers at their right edge."""
+    lines = [list(header), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+
+    def cell(text: str, width: int) -> str:
+        return text.rjust(width) if text.replace(".", "").isdigit() else text.ljust(width)
+
+    return "\n".join("  ".join(map(cell, line, widths)).rstrip() for line in lines)

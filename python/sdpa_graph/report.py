@@ -1,0 +1,25 @@
+"""What a graph's check found, or its advice."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .pictures import html_table
+
+
+class Report(str):
+    """The findings as text, empty where there are none; `findings` has their parts, and a notebook shows a table."""
+
+    findings: list[dict[str, Any]]
+
+    def __new__(cls, text: str, findings: str) -> Report:
+        report = super().__new__(cls, text)
+        report.findings = json.loads(findings)
+        return report
+
+    def _repr_html_(self) -> str:
+        if not self.findings:
+            return "<p>Nothing was found.</p>"
+        parts = [part for part in self.findings[0] if part not in ("code", "others")]
+        return html_table(parts, [[finding[part] for part in parts] for finding in self.findings])
