@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <optional>
 #include <sstream>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 namespace binding {
 namespace {
@@ -21,13 +23,17 @@ using Sizes = std::vector<std::int64_t>;
 using Objects = std::vector<py::object>;
 
 struct Pack {
-    Pointers pointers;
-    Objects held;    // while it runs, other threads may change the dictionary
-    Objects on_gpu;  // of those the ones that the stream reads or writes behind torch's back
+    std::vector<std::pair<std::int64_t, void*>> entries;
+    std::vector<void*> in_order;  // of the graph's uids, where the pack has memory for all of these and no others
+    Objects held;                 // while it runs, other threads may change the dictionary
+    Objects on_gpu;               // of those the ones that the stream reads or writes behind torch's back
+
+    Pointers by_uid() const { return Pointers(entries.begin(), entries.end()); }
 };
 
-[[noreturn]] void refuse(Need const& need, std::int64_t uid, std::string const& found, std::string const& needed) {
-    throw py::value_error("tensor '" + need.name + "' (uid " + std::to_string(uid) + "): " + found + ": " + needed);
+[[noreturn]] void refuse(Need const& need, std::string const& found, std::string const& needed) {
+    throw py::value_error("tensor '" + need.name + "' (uid " + std::to_string(need.uid) + "): " + found + ": " +
+                          needed);
 }
 
 std::string text_of(Sizes const& sizes) {
@@ -36,11 +42,11 @@ std::string text_of(Sizes const& sizes) {
     return text.str() + "]";
 }
 
-void check_type(Need const& need, std::int64_t uid, Memory const& memory, std::int64_t element_bytes) {
+void check_type(Need const& need, Memory const& memory, std::int64_t element_bytes) {
     bool const is_unknown = memory.element_bytes == 0 || need.type == fe::DataType_t::NOT_SET;
     // Integers of the same width carry the bits of types that a library does not have, as bfloat16 in NumPy.
     if (is_unknown || memory.view.type == need.type || (memory.is_raw && memory.element_bytes == element_bytes)) return;
-    refuse(need, uid,
+    refuse(need,
            std::string("memory of type ") + fe::to_string(memory.view.type) + " with " +
                std::to_string(memory.element_bytes) + " bytes an element",
            std::string(fe::to_string(need.type)) + " is needed");
@@ -79,25 +85,25 @@ class Place {
     std::optional<bool> is_of_torch_;  // whether the stream is torch's current one
 };
 
-void check_gpu(Place& place, Need const& need, std::int64_t uid, Memory const& memory) {
+void check_gpu(Place& place, Need const& need, Memory const& memory) {
     if (memory.view.device != Device_kind::CUDA || memory.view.device_index == kUnknownDevice) return;
     std::optional<int> const device = place.device();
     if (device && *device != memory.view.device_index)
-        refuse(need, uid, "memory of GPU " + std::to_string(memory.view.device_index),
+        refuse(need, "memory of GPU " + std::to_string(memory.view.device_index),
                "the handle's stream runs on GPU " + std::to_string(*device) +
                    "; a handle and a stream of the memory's GPU are needed");
 }
 
-void check_device(Graph const& graph, Need const& need, std::int64_t uid, Memory const& memory) {
+void check_device(Graph const& graph, Need const& need, Memory const& memory) {
     bool const wants_host = graph.runs_on_host() || need.is_by_value;
     bool const is_offline =
         graph.target().kind() == fe::Target::Kind::OFFLINE;  // which runs nowhere, as the library says
     if (memory.view.device == Device_kind::UNKNOWN || is_offline) return;
     if (wants_host && memory.view.device == Device_kind::CUDA)
-        refuse(need, uid, "memory of a GPU",
+        refuse(need, "memory of a GPU",
                need.is_by_value ? "it is passed by value, from the host" : "the target reads host memory");
     if (!wants_host && memory.view.device == Device_kind::CPU)
-        refuse(need, uid, "memory of the host", "the target reads memory of its GPU");
+        refuse(need, "memory of the host", "the target reads memory of its GPU");
 }
 
 // Where both have the same dims, an array of the host has to lie as the graph says; dims of one element lie anywhere.
@@ -112,54 +118,66 @@ std::int64_t bytes_of(fe::DataType_t type) {
     return static_cast<std::int64_t>(fe::detail::get_element_size_in_bits(type)) / 8;
 }
 
-void check_memory(Graph const& graph, Place& place, Need const& need, std::int64_t uid, Memory const& memory) {
-    check_type(need, uid, memory, bytes_of(need.type));
-    check_device(graph, need, uid, memory);
-    check_gpu(place, need, uid, memory);
+void check_memory(Graph const& graph, Place& place, Need const& need, Memory const& memory) {
+    check_type(need, memory, bytes_of(need.type));
+    check_device(graph, need, memory);
+    check_gpu(place, need, memory);
     if (has_other_strides(need, memory))
-        refuse(need, uid, "an array with strides " + text_of(memory.view.stride),
-               "the graph has " + text_of(need.stride));
+        refuse(need, "an array with strides " + text_of(memory.view.stride), "the graph has " + text_of(need.stride));
     if (memory.bytes >= 0 && memory.bytes < need.bytes)
-        refuse(need, uid, std::to_string(memory.bytes) + " bytes of memory",
+        refuse(need, std::to_string(memory.bytes) + " bytes of memory",
                "dims " + text_of(need.dim) + " with strides " + text_of(need.stride) + " reach over " +
                    std::to_string(need.bytes));
-    if (need.is_output && memory.view.is_read_only)
-        refuse(need, uid, "memory that can only be read", "the graph writes it");
+    if (need.is_output && memory.view.is_read_only) refuse(need, "memory that can only be read", "the graph writes it");
 }
 
 // The uid of a pack's key; false for None, and for a tensor that no node uses.
 bool read_key(py::handle key, std::int64_t& uid) {
     if (key.is_none()) return false;
-    if (py::isinstance<fe::graph::Tensor_attributes>(key)) {
-        auto const& tensor = key.cast<fe::graph::Tensor_attributes const&>();
-        uid = tensor.get_uid();
-        return tensor.has_uid() != 0;
+    if (PyLong_Check(key.ptr()) != 0) {
+        uid = key.cast<std::int64_t>();
+        return true;
     }
-    if (PyLong_Check(key.ptr()) == 0)
+    if (!py::isinstance<fe::graph::Tensor_attributes>(key))
         throw py::type_error(std::string("a pack's key is a ") + Py_TYPE(key.ptr())->tp_name +
                              ": a tensor of the graph or a uid is needed");
-    uid = key.cast<std::int64_t>();
-    return true;
+    auto const& tensor = key.cast<fe::graph::Tensor_attributes const&>();
+    uid = tensor.get_uid();
+    return tensor.has_uid() != 0;
 }
 
-Pack read_pack(Graph& graph, Place& place, py::dict const& pack, bool has_overrides) {
-    Pack result;
+void* address_of(Graph const& graph, Place& place, Need const* need, std::int64_t uid, py::handle value, Pack& pack) {
+    std::optional<Memory> const memory = memory_of(value);
+    if (!memory)
+        refuse_object(value, "what the pack gives for tensor '" + (need == nullptr ? std::string() : need->name) +
+                                 "' (uid " + std::to_string(uid) + ")");
+    if (need != nullptr) check_memory(graph, place, *need, *memory);
+    (place.has_to_keep(*memory) ? pack.on_gpu : pack.held).push_back(py::reinterpret_borrow<py::object>(value));
+    return memory->view.data;
+}
+
+Pack read_pack(Graph& graph, Place& place, py::dict const& given, bool has_overrides) {
+    Pack pack;
     auto const& needs = graph.needs();
-    for (auto const& [key, value] : pack) {
+    std::size_t filled = 0;
+    pack.entries.reserve(given.size());
+    pack.in_order.resize(needs.size());
+    for (auto const& [key, value] : given) {
         std::int64_t uid = 0;
         if (!read_key(key, uid)) continue;
-        auto const need = needs.find(uid);
-        bool const is_needed = need != needs.end();
-        std::optional<Memory> const memory = memory_of(value);
-        if (!memory)
-            refuse_object(value, "what the pack gives for tensor '" + (is_needed ? need->second.name : std::string()) +
-                                     "' (uid " + std::to_string(uid) + ")");
-        if (is_needed && !has_overrides) check_memory(graph, place, need->second, uid, *memory);
-        result.pointers.emplace(uid, memory->view.data);
-        auto& keeper = place.has_to_keep(*memory) ? result.on_gpu : result.held;
-        keeper.push_back(py::reinterpret_borrow<py::object>(value));
+        auto const need = std::ranges::lower_bound(needs, uid, {}, &Need::uid);
+        bool const is_needed = need != needs.end() && need->uid == uid;
+        // An address says nothing that could be checked, and keeps nothing alive.
+        void* const address =
+            PyLong_CheckExact(value.ptr()) != 0
+                ? read_address(value)
+                : address_of(graph, place, is_needed && !has_overrides ? &*need : nullptr, uid, value, pack);
+        pack.entries.emplace_back(uid, address);
+        if (is_needed && std::exchange(pack.in_order[need - needs.begin()], address) == nullptr && address != nullptr)
+            ++filled;
     }
-    return result;
+    if (filled != needs.size() || filled != pack.entries.size()) pack.in_order.clear();
+    return pack;
 }
 
 // Runs without the interpreter's lock.
@@ -208,18 +226,23 @@ struct Overrides {
     std::optional<std::vector<Sizes>> shapes, strides;
 };
 
-// Calls `run` with the pack and what follows it in the library's execute().
-template <class Run>
-void execute_on(Graph& graph, py::dict const& pack, py::handle workspace, std::int64_t workspace_bytes,
+// Calls `run` with the pack and what follows it in the library's execute(): with the pointers alone where it takes
+// these.
+template <class Size, class Run>
+void execute_on(Graph& graph, py::dict const& pack, py::handle workspace, Size const& workspace_size,
                 std::optional<std::intptr_t> handle, Overrides const& other, Run const& run) {
     cudnnHandle_t const cudnn = handle_for(graph, handle);
     Place place(cudnn);
     Pack given = read_pack(graph, place, pack, other.uids.has_value());
-    Workspace const memory(graph, place, workspace, workspace_bytes, given.on_gpu);
+    bool const is_address = PyLong_CheckExact(workspace.ptr()) != 0;
+    Workspace const memory(graph, place, workspace, is_address ? 0 : workspace_size(), given.on_gpu);
     run_unlocked([&] {
-        if (!other.uids) return run(cudnn, given.pointers, memory.data);
+        if constexpr (std::is_invocable_v<Run, cudnnHandle_t, void**, int, void*>)
+            if (!given.in_order.empty() && !other.uids)
+                return run(cudnn, given.in_order.data(), static_cast<int>(given.in_order.size()), memory.data);
+        if (!other.uids) return run(cudnn, given.by_uid(), memory.data);
         std::vector<Sizes> const none;
-        return run(cudnn, given.pointers, memory.data, *other.uids, other.shapes.value_or(none),
+        return run(cudnn, given.by_uid(), memory.data, *other.uids, other.shapes.value_or(none),
                    other.strides.value_or(none));
     });
     if (!given.on_gpu.empty()) keep_until_done(place.stream(), std::move(given.on_gpu));
@@ -229,25 +252,28 @@ using Shapes = std::optional<std::vector<Sizes>>;
 
 void execute(Graph& graph, py::dict const& pack, py::handle workspace, std::optional<std::intptr_t> handle,
              std::optional<Sizes> const& uids, Shapes const& shapes, Shapes const& strides) {
-    execute_on(graph, pack, workspace, graph.inner.get_workspace_size(), handle, {uids, shapes, strides},
-               [&](auto const&... given) { return graph.inner.execute(given...); });
+    execute_on(
+        graph, pack, workspace, [&] { return graph.inner.get_workspace_size(); }, handle, {uids, shapes, strides},
+        [&](auto const&... given) { return graph.inner.execute(given...); });
 }
 
 void execute_plan_at_index(Graph& graph, py::dict const& pack, py::handle workspace, std::int64_t index,
                            std::optional<std::intptr_t> handle, std::optional<Sizes> const& uids, Shapes const& shapes,
                            Shapes const& strides) {
-    execute_on(graph, pack, workspace, graph.inner.get_workspace_size_plan_at_index(index), handle,
-               {uids, shapes, strides},
-               [&](cudnnHandle_t cudnn, Pointers const& pointers, void* memory, auto const&... other) {
-                   return graph.inner.execute_plan_at_index(cudnn, pointers, memory, index, other...);
-               });
+    execute_on(
+        graph, pack, workspace, [&] { return graph.inner.get_workspace_size_plan_at_index(index); }, handle,
+        {uids, shapes, strides},
+        [&](cudnnHandle_t cudnn, Pointers const& pointers, void* memory, auto const&... other) {
+            return graph.inner.execute_plan_at_index(cudnn, pointers, memory, index, other...);
+        });
 }
 
 void autotune(Graph& graph, py::dict const& pack, py::handle workspace, std::optional<std::intptr_t> handle) {
-    execute_on(graph, pack, workspace, graph.inner.get_autotune_workspace_size(), handle, {},
-               [&](cudnnHandle_t cudnn, Pointers const& pointers, void* memory, auto const&...) {
-                   return graph.inner.autotune(cudnn, pointers, memory);
-               });
+    execute_on(
+        graph, pack, workspace, [&] { return graph.inner.get_autotune_workspace_size(); }, handle, {},
+        [&](cudnnHandle_t cudnn, Pointers const& pointers, void* memory, auto const&...) {
+            return graph.inner.autotune(cudnn, pointers, memory);
+        });
 }
 
 // Addresses in the order of _get_variant_pack_uids_sorted(), unchecked.

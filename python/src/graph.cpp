@@ -47,12 +47,13 @@ Tensor_ptr const& Graph::writes(Tensor_ptr const& tensor) {
     return tensor;
 }
 
-std::map<std::int64_t, Need> const& Graph::needs() {
+std::vector<Need> const& Graph::needs() {
     if (!needs_.empty()) return needs_;
     for (std::int64_t const uid : inner.get_variant_pack_uids_sorted()) {
         fe::graph::Tensor_attributes tensor;
         check(inner.query_tensor_attributes_of_uid(uid, tensor));
-        Need need{tensor.get_data_type(),
+        Need need{uid,
+                  tensor.get_data_type(),
                   tensor.get_name(),
                   tensor.get_dim(),
                   tensor.get_stride(),
@@ -66,7 +67,7 @@ std::map<std::int64_t, Need> const& Graph::needs() {
             need.bytes = (sdpa_graph::span_of(need.dim, need.stride) * bits + 7) / 8;
         need.is_output = std::ranges::any_of(
             outputs_, [&](Tensor_ptr const& output) { return output->has_uid() && output->get_uid() == uid; });
-        needs_.emplace(uid, std::move(need));
+        needs_.push_back(std::move(need));
     }
     return needs_;
 }

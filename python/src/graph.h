@@ -7,7 +7,6 @@
 
 #include <cudnn_frontend/graph.h>
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@ using Tensor_ptr = std::shared_ptr<fe::graph::Tensor_attributes>;
 
 // What a pack has to give for a tensor.
 struct Need {
+    std::int64_t uid;
     fe::DataType_t type;
     std::string name;
     std::vector<std::int64_t> dim, stride;
@@ -44,8 +44,8 @@ class Graph {
 
     // Marks what a node writes: memory that cannot be written is refused for it.
     Tensor_ptr const& writes(Tensor_ptr const& tensor);
-    // By uid, asked of the graph when it is first needed after a change.
-    std::map<std::int64_t, Need> const& needs();
+    // In the order of uids, asked of the graph when they are first needed after a change.
+    std::vector<Need> const& needs();
     void forget_needs() { needs_.clear(); }
 
     // What a score modifier raised, which the library cannot carry through.
@@ -56,7 +56,7 @@ class Graph {
     cudnnHandle_t given_ = nullptr;
     cudnnHandle_t own_ = nullptr;
     std::vector<Tensor_ptr> outputs_;
-    std::map<std::int64_t, Need> needs_;
+    std::vector<Need> needs_;
 };
 
 using Graph_class = py::class_<Graph, std::shared_ptr<Graph>>;

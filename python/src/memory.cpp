@@ -169,11 +169,16 @@ void read_dlpack(py::handle object, Memory& memory) {
 
 }  // namespace
 
+void* read_address(py::handle integer) {
+    void* const address = PyLong_AsVoidPtr(integer.ptr());
+    if (address == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    return address;
+}
+
 std::optional<Memory> memory_of(py::handle object) {
     Memory memory;
     if (PyLong_Check(object.ptr())) {
-        memory.view.data = PyLong_AsVoidPtr(object.ptr());
-        if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+        memory.view.data = read_address(object);
     } else if (PyObject_HasAttr(object.ptr(), names().storage) != 0) {
         read_torch(object, memory);
     } else if (py::hasattr(object, "__cuda_array_interface__")) {

@@ -25,6 +25,9 @@ struct Memory {
     bool is_of_torch = false;        // whose allocator orders memory by the current stream
 };
 
+// Of a Python integer.
+void* read_address(py::handle integer);
+
 // Nothing for an object that is no memory.
 std::optional<Memory> memory_of(py::handle object);
 // Throws ValueError for such an object; `what` names it.
