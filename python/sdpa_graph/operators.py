@@ -1,11 +1,14 @@
-"""Attention forward and backward as operators of torch, which torch.compile takes as they are."""
+"""Attention forward and backward for torch: as operators, which torch.compile takes as they are, and as a function of
+autograd that calls the same code directly, since an operator written in Python costs more than a small attention."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.autograd.function import once_differentiable
 
 from . import _core, calls, plans
 from .datatypes import _cudnn_to_torch_data_type, _torch_to_cudnn_data_type
@@ -98,7 +101,7 @@ def _run(
     if device.type == "cpu":
         build(plans.Place("cpu"), options, **results).run(arrays)
         return
-    with torch.cuda.device(device):
+    with contextlib.nullcontext() if device.index == torch.cuda.current_device() else torch.cuda.device(device):
         place = plans.Place("cuda", device.index)
         plan, handle = build(place, options, **results), place.handle()
         assert handle is not None
@@ -107,8 +110,7 @@ def _run(
         plan.run(arrays, workspace, handle)
 
 
-@torch.library.custom_op("sdpa_graph::sdpa", mutates_args=())
-def forward(
+def _forward(
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
@@ -144,13 +146,11 @@ def forward(
     return o, stats
 
 
-@forward.register_fake
-def _(query: Any, key: Any, value: Any, *options: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def _fake_forward(query: Any, key: Any, value: Any, *options: Any) -> tuple[torch.Tensor, torch.Tensor]:
     return _outputs(_with_last_dim_packed(query), value, options[-1])
 
 
-@torch.library.custom_op("sdpa_graph::sdpa_backward", mutates_args=())
-def backward(
+def _backward(
     grad: torch.Tensor,
     query: torch.Tensor,
     key: torch.Tensor,
@@ -187,8 +187,9 @@ def backward(
     return results  # type: ignore[return-value]
 
 
-@backward.register_fake
-def _(grad: Any, query: Any, key: Any, value: Any, o: Any, stats: Any, bias: Any, sink: Any, *options: Any) -> Any:
+def _fake_backward(
+    grad: Any, query: Any, key: Any, value: Any, o: Any, stats: Any, bias: Any, sink: Any, *options: Any
+) -> Any:
     return _gradients([_with_last_dim_packed(tensor) for tensor in (query, key, value)], bias, sink, options[-2:])
 
 
@@ -202,10 +203,43 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.T
     ctx.options = options
 
 
-def _differentiate(ctx: Any, grad: torch.Tensor, _: Any) -> tuple[Any, ...]:
+def _gradients_by(backward: Callable[..., Any], ctx: Any, grad: torch.Tensor) -> tuple[Any, ...]:
     needs_bias, needs_sink = ctx.needs_input_grad[3:5]
     dQ, dK, dV, dBias, dSink = backward(grad, *ctx.saved_tensors, *ctx.options, needs_bias, needs_sink)
     return (dQ, dK, dV, dBias if needs_bias else None, dSink if needs_sink else None, *[None] * 17)
 
 
+def _differentiate(ctx: Any, grad: torch.Tensor, _: Any) -> tuple[Any, ...]:
+    return _gradients_by(backward, ctx, grad)
+
+
+class _Attention(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *inputs: Any) -> torch.Tensor:
+        output = _forward(*inputs)
+        _keep(ctx, inputs, output)
+        return output[0]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[Any, ...]:
+        return _gradients_by(_backward, ctx, grad)
+
+
+forward = torch.library.custom_op("sdpa_graph::sdpa", _forward, mutates_args=())
+backward = torch.library.custom_op("sdpa_graph::sdpa_backward", _backward, mutates_args=())
+forward.register_fake(_fake_forward)
+backward.register_fake(_fake_backward)
 forward.register_autograd(_differentiate, setup_context=_keep)
+
+
+def attend(query: torch.Tensor, *others: Any) -> torch.Tensor:
+    """The arguments are those of the operator, of which the last one says whether there will be gradients."""
+    is_traced = torch.compiler.is_compiling() or type(query) not in (torch.Tensor, torch.nn.Parameter)
+    if is_traced:
+        output: torch.Tensor = forward(query, *others)[0]
+    elif others[-1]:
+        output = _Attention.apply(query, *others)
+    else:
+        output = _forward(query, *others)[0]
+    return output

@@ -56,16 +56,14 @@ def scaled_dot_product_attention(
         keys = longest_kv = max_seqlen_kv or keys * page_table.shape[1]
         page_table = page_table.int()[:, None, :, None]
     lengths = _lengths(query, keys, seq_len_q, seq_len_kv, cu_q, cu_kv)
-    bias, sink = _bias(attn_mask), None if sink is None else sink.float().reshape(1, -1, 1, 1)
+    bias, sink = _bias(attn_mask, query, keys), None if sink is None else sink.float().reshape(1, -1, 1, 1)
     differentiable = (tensor for tensor in (query, key, value, bias, sink) if tensor is not None)
     needs_stats = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in differentiable)
-    o: torch.Tensor
-    o, _ = operators.forward(
+    return operators.attend(
         query, key, value, bias, sink, *lengths, cu_q, cu_kv, page_table, _seed(query, dropout_p),
         longest_q, longest_kv, calls.scale_of(scale, query.shape[-1]), left_bound, right_bound, bottom_right, alibi,
         softcap, dropout_p, deterministic, needs_stats,
     )  # fmt: skip
-    return o
 
 
 def _autocast(*tensors: torch.Tensor) -> list[torch.Tensor]:
@@ -76,15 +74,22 @@ def _autocast(*tensors: torch.Tensor) -> list[torch.Tensor]:
     return [tensor.to(torch.get_autocast_dtype(kind)) for tensor in tensors]
 
 
-def _bias(mask: torch.Tensor | None) -> torch.Tensor | None:
-    """What is added to the scores, with four dims."""
+def _bias(mask: torch.Tensor | None, query: torch.Tensor, keys: int) -> torch.Tensor | None:
+    """What is added to the scores, with four dims. One that learns has the query's type and all rows and columns: of
+    others cuDNN has no gradient."""
     if mask is None:
         return None
+    if mask.requires_grad:
+        return mask.to(query.dtype).expand(*_four_dims(mask)[:2], query.shape[-2], keys).contiguous()
     if mask.dtype == torch.bool:
         mask = torch.zeros_like(mask, dtype=torch.float32).masked_fill(~mask, -math.inf)
     elif mask.dtype not in (torch.float16, torch.bfloat16, torch.float32):
         mask = mask.float()
-    return mask.reshape((1,) * (4 - mask.dim()) + tuple(mask.shape))
+    return mask.reshape(_four_dims(mask))
+
+
+def _four_dims(mask: torch.Tensor) -> tuple[int, ...]:
+    return (1,) * (4 - mask.dim()) + tuple(mask.shape)
 
 
 def _seed(query: torch.Tensor, dropout_p: float) -> torch.Tensor | None:
