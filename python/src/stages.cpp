@@ -38,6 +38,11 @@ Tensor_ptr make_tensor(Graph& graph, Sizes const& dim, Sizes const& stride, py::
 Tensor_ptr make_tensor_like_memory(Graph& graph, py::handle object, std::string const& name) {
     if (!py::hasattr(object, "__dlpack__"))
         throw py::value_error(std::string("tensor_like: a ") + Py_TYPE(object.ptr())->tp_name + " has no __dlpack__");
+    // Of the class that torch raises for it.
+    if (py::getattr(object, "requires_grad", py::bool_(false)).ptr() == Py_True)
+        throw py::buffer_error(
+            "tensor_like: the tensor requires a gradient, which graphs do not follow: give "
+            "tensor.detach()");
     sdpa_graph::Tensor_view const view = view_of(object);
     Tensor_attributes tensor;
     tensor.set_dim(view.dim).set_stride(view.stride).set_data_type(view.type).set_name(name);

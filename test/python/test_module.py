@@ -9,6 +9,7 @@ import sys
 import cudnn
 import pytest
 import sdpa_graph
+from attention import qkv
 from sdpa_graph import which
 
 
@@ -99,6 +100,28 @@ def test_import_is_quick_and_leaves_torch_and_numpy_alone():
     assert (torch, numpy) == ("False", "False")
 
 
-def test_a_graph_says_why_it_cannot_be_pickled():
-    with pytest.raises(TypeError, match=r"serialize\(\) stores it"):
-        pickle.dumps(cudnn.pygraph(target="cpu"))
+def built_wrapper():
+    with cudnn.Graph(
+        io_data_type=cudnn.data_type.FLOAT, compute_data_type=cudnn.data_type.FLOAT, target="cpu"
+    ) as graph:
+        o, _ = graph.sdpa(*qkv(), is_inference=True, attn_scale=0.25)
+        o.set_output(True)
+    return graph
+
+
+@pytest.mark.parametrize(
+    "make, text",
+    [
+        (lambda: cudnn.pygraph(target="cpu"), r"serialize\(\) stores it"),
+        (built_wrapper, r"serialize\(\) stores it"),
+        (cudnn.tensor, "cannot pickle"),
+        (cudnn.create_kernel_cache, "cannot pickle"),
+    ],
+)
+def test_what_cannot_be_pickled_says_so(make, text):
+    with pytest.raises(TypeError, match=text):
+        pickle.dumps(make())
+
+
+def test_enumerators_are_pickled():
+    assert pickle.loads(pickle.dumps(cudnn.heur_mode.FALLBACK)) is cudnn.heur_mode.FALLBACK

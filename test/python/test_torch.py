@@ -38,6 +38,21 @@ def test_tensors_are_memory():
         forward.graph.execute({forward.q: q, forward.k: k, forward.v: v, forward.o: freed})
 
 
+def test_tensors_that_require_gradients_are_no_examples():
+    graph, (q, *_) = cudnn.pygraph(target="cpu"), tensors(requires_grad=True)
+    with pytest.raises(BufferError, match="the tensor requires a gradient, which graphs do not follow: give"):
+        graph.tensor_like(q)
+    assert graph.tensor_like(q.detach()).get_dim() == list(q.shape)
+
+
+def test_tensors_that_are_no_memory():
+    forward, (q, k, v) = Forward(*qkv(), attn_scale=0.25).build(), tensors()
+    pack = {forward.k: k, forward.v: v, forward.o: torch.empty_like(q)}
+    for tensor, text in ((q.to("meta"), "tensor 'q'"), (q.to_sparse(), "sparse|Sparse|storage")):
+        with pytest.raises((ValueError, RuntimeError, NotImplementedError), match=text):
+            forward.graph.execute({**pack, forward.q: tensor})
+
+
 def test_data_types_in_both_directions():
     assert cudnn.datatypes._torch_to_cudnn_data_type(torch.bfloat16) is cudnn.data_type.BFLOAT16
     assert cudnn.datatypes._torch_to_cudnn_data_type(torch.complex64) is None
