@@ -71,7 +71,7 @@ def _edge(placed: _Placed, node: int, port: tuple[str, str, bool]) -> str:
         path = f"M {x2 - side} {y2} H {left} V {y1} H {x1 - side}"
         return svg("path", d=path, fill="none", stroke="#94a3b8") + svg("text", name, x=4, y=y1 - 6, font_size=10)
     line = svg("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke="#94a3b8")
-    middle = {"x": (x1 + 2 * x2) / 3 + 4, "y": (y1 + 2 * y2) / 3 + 4}
+    middle: dict[str, Any] = {"x": (x1 + 2 * x2) / 3 + 4, "y": (y1 + 2 * y2) / 3 + 4}
     return line + svg("text", name, **middle, font_size=10, fill="#475569")
 
 

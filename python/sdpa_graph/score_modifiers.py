@@ -15,11 +15,13 @@ def softcap(cap: float) -> tuple[ScoreModifier, ScoreModifier]:
     def forward(graph: Any, score: tensor) -> tensor:
         number = graph.tensor_scalar(cap)
         before_tanh.append(graph.div(score, number))
-        return graph.mul(graph.tanh(before_tanh[-1]), number)
+        capped: tensor = graph.mul(graph.tanh(before_tanh[-1]), number)
+        return capped
 
     def backward(graph: Any, gradient: tensor) -> tensor:
         number = graph.tensor_scalar(cap)
         scaled = graph.mul(gradient, number)
-        return graph.div(graph.tanh_backward(scaled, before_tanh.pop()), number)
+        result: tensor = graph.div(graph.tanh_backward(scaled, before_tanh.pop()), number)
+        return result
 
     return forward, backward

@@ -15,7 +15,7 @@ Progress = Callable[[int, int, str], None]
 
 
 class PlanRow(NamedTuple):
-    index: int
+    plan_index: int
     name: str
     workspace_bytes: int
     notes: str

@@ -42,7 +42,7 @@ def test_plans():
     plans = graph.plans()
     assert isinstance(plans, Plans) and [row.name for row in plans] == ["cpu"]
     assert plans[0].workspace_bytes == graph.get_workspace_size()
-    assert repr(plans).splitlines()[0].split() == ["index", "name", "workspace_bytes", "notes"]
+    assert repr(plans).splitlines()[0].split() == ["plan_index", "name", "workspace_bytes", "notes"]
     assert repr(plans).splitlines()[1].split() == ["0", "cpu", str(graph.get_workspace_size())]
     assert "<td" in plans._repr_html_() and graph.get_plan_name_at_index(0) in plans._repr_html_()
 
