@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 
 from . import _core
 from .targets import default_target, needs_handle
@@ -35,9 +36,12 @@ class _Owned:
     def __init__(self) -> None:
         self.value = _core.create_handle()
 
-    def __del__(self) -> None:
-        if not sys.is_finalizing():
-            _core.destroy_handle(self.value)
+    # Both functions are defaults, since at the interpreter's end modules go before what threads hold.
+    def __del__(
+        self, is_ending: Callable[[], bool] = sys.is_finalizing, destroy: Callable[[int], None] = _core.destroy_handle
+    ) -> None:
+        if not is_ending():
+            destroy(self.value)
 
 
 class _Of_thread(threading.local):

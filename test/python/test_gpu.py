@@ -1,6 +1,9 @@
 """Graphs on a GPU with tensors of torch. Needs torch with CUDA, a GPU and cuDNN."""
 
 import os
+import subprocess
+import sys
+import threading
 
 import cudnn
 import pytest
@@ -142,6 +145,43 @@ def test_calls_are_recorded_in_a_cuda_graph(qkv):
     recorded.replay()
     close(found, attend(*inputs, is_causal=True))
     assert not torch.equal(found, expected)
+
+
+def test_threads_have_handles_of_their_own(qkv):
+    """A plan outlives the thread that built it."""
+    results = [None] * 4
+
+    def run(index):
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.default_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(50):
+                results[index] = attend(*qkv, is_causal=True, scale=0.2)
+        stream.synchronize()
+
+    torch.cuda.synchronize()
+    for _ in range(2):  # the second time other threads, whose handles are new
+        threads = [threading.Thread(target=run, args=(index,)) for index in range(len(results))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for result in results:
+            assert torch.equal(result, attend(*qkv, is_causal=True, scale=0.2))
+
+
+AT_EXIT = """
+import torch
+from sdpa_graph.torch import scaled_dot_product_attention as attend
+q, k, v = (torch.randn(1, 2, 128, 64, device="cuda", dtype=torch.half, requires_grad=True) for _ in range(3))
+o = attend(q, k, v, is_causal=True)
+o.sum().backward()
+"""
+
+
+def test_a_process_ends_with_plans_and_handles_alive():
+    result = subprocess.run([sys.executable, "-c", AT_EXIT], capture_output=True, text=True, timeout=300)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def plain_graph(qkv, handle):

@@ -1,5 +1,5 @@
-"""The notebooks of samples/python, cell by cell. What they claim is asserted in their cells; the last value of a cell has
-to show itself, as it would in a notebook."""
+"""The notebooks of samples/python, cell by cell. What they claim is asserted in their cells; the last value of a cell
+has to show itself, as it would in a notebook."""
 
 import ast
 import json
