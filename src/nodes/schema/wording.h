@@ -1,38 +1,16 @@
 // The texts of findings: values as text, and the names of tensors and nodes in messages.
 #pragma once
 
-#include "core/dims.h"
-#include "core/names.h"
-#include "core/number_text.h"
+#include "core/text.h"
 #include "nodes/schema/graph_spec.h"
 
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace cudnn_frontend::nodes {
 
-namespace wording {
-
-template <class Part>
-void append(std::string& out, Part const& part) {
-    if constexpr (std::is_enum_v<Part>) out += core::name_of(part);
-    else if constexpr (std::is_floating_point_v<Part>) out += core::shortest_text(part);
-    else if constexpr (std::is_integral_v<Part>) out += std::to_string(part);
-    else if constexpr (std::is_same_v<Part, core::Dims>) out += core::to_string(part);
-    else out += std::string_view(part);
-}
-
-}  // namespace wording
-
-// Concatenates words, numbers, dims, and enumerators by name.
-template <class... Parts>
-std::string text(Parts const&... parts) {
-    std::string out;
-    (wording::append(out, parts), ...);
-    return out;
-}
+using core::text;
 
 // Stands for the port in the texts of a finding. A finding that several ports share names all of them there.
 inline constexpr std::string_view kPort = "\x01";
