@@ -1,7 +1,8 @@
-# SDPA_GRAPH_ABI_NAMESPACE: the preprocessor replaces the namespace's name, in this library and in programs that link it. So
+# SDPA_GRAPH_ABI_NAMESPACE: the preprocessor replaces the namespaces' names, in this library and in programs that link it. So
 # sources stay as they are, and a class that a program declares itself is still this library's; it would not be in an inline
 # namespace. The file's name differs too, since a process loads one shared library of a name.
 set(library_namespace cudnn_frontend)
+set(interfaces_namespace sdpa_graph)
 set(library_name sdpa_graph)
 set(library_definitions "")
 if(SDPA_GRAPH_ABI_NAMESPACE)
@@ -11,6 +12,7 @@ if(SDPA_GRAPH_ABI_NAMESPACE)
   endif()
   set(library_namespace ${SDPA_GRAPH_ABI_NAMESPACE})
   set(library_name sdpa_graph_${SDPA_GRAPH_ABI_NAMESPACE})
-  set(library_definitions cudnn_frontend=${SDPA_GRAPH_ABI_NAMESPACE})
+  set(interfaces_namespace ${library_name})
+  set(library_definitions cudnn_frontend=${library_namespace} sdpa_graph=${interfaces_namespace})
   add_compile_definitions(${library_definitions})
 endif()

@@ -35,9 +35,11 @@ if nm --demangle --defined-only "$work/libother.a" | grep -F 'cudnn_frontend::';
 fi
 
 expect 'other_attention::*;' "$work/other/src/exports.map"
+expect 'sdpa_graph_other_attention::*;' "$work/other/src/exports.map"
 targets=$(find "$work/other/CMakeFiles/Export" -name sdpa_graphTargets.cmake)
-expect 'INTERFACE_COMPILE_DEFINITIONS "cudnn_frontend=other_attention"' "$targets"
-expect ' -Dcudnn_frontend=other_attention' "$work/other/package/sdpa_graph.pc"
+definitions='cudnn_frontend=other_attention;sdpa_graph=sdpa_graph_other_attention'
+expect "INTERFACE_COMPILE_DEFINITIONS \"$definitions\"" "$targets"
+expect " -D${definitions/;/ -D}" "$work/other/package/sdpa_graph.pc"
 expect ' -lsdpa_graph_other_attention' "$work/other/package/sdpa_graph.pc"
 
 flags=(-std=c++17 -Wall -Wextra -Werror -I "$source/include" -c "$here/two_versions.cpp")

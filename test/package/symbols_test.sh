@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# symbols_test.sh <shared library> <namespace>: the library exports names of our public namespaces and nothing else.
+# symbols_test.sh <shared library> <namespace> <namespace of the interfaces>: the library exports names of our public
+# namespaces and nothing else.
 set -euo pipefail
-library=$1 namespace=$2
+library=$1 namespace=$2 interfaces=$3
 
 exported=$(nm -D --defined-only --demangle "$library" | cut -d' ' -f3-)
-ours='^(vtable for |typeinfo for |typeinfo name for )?'$namespace::
+ours="^((vtable for |typeinfo for |typeinfo name for )?$namespace|$interfaces)::"
 # Each layer has a namespace of its name; only graph is public.
 layers=$(cd "$(dirname "$0")/../../src" && printf '%s\n' */ | sed 's|/$||' | grep -vx graph | paste -sd '|')
 inner="$namespace::($layers)::"
@@ -17,9 +18,9 @@ if grep -E "^[^(]*$inner" <<<"$exported"; then
     echo "the names above belong to inner layers"
     exit 1
 fi
-for name in 'graph::Graph::Graph()' 'graph::Graph::validate()' 'Target::cpu(int)'; do
-    grep -qF "$namespace::$name" <<<"$exported" || {
-        echo "$namespace::$name is not exported"
+for name in "$namespace::graph::Graph::"{'Graph()','validate()'} "$namespace::Target::cpu(int)"; do
+    grep -qF "$name" <<<"$exported" || {
+        echo "$name is not exported"
         exit 1
     }
 done
