@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each rule of the nodes and of runs, each piece of advice and each quirk of cuDNN stands in the code, in its document and in what a test says.
+"""Each rule of the nodes, of runs and of the flash-attention functions, each piece of advice and each quirk of cuDNN stands in the code, in its document and in what a test says.
 
 A test says it in a string: the name of a case or a text that is asserted. Comments do not count. A limit may also be
 shown by a row of the support matrix. Documents and tests name nothing that is not in the code.
@@ -60,6 +60,15 @@ def check_runs(tests):
     return rules, compare("src/backends/cpu and src/plan", rules, [("docs/spec.md", spec), ("any test", ids_in(RUN_ID, tests))])
 
 
+def check_flash(tests):
+    def of_flash(texts):
+        return {rule for rule in ids_in(RULE_ID, texts) if rule.startswith("flash.")}
+
+    rules = of_flash(map(strings_of, (ROOT / "src/flash").glob("*.cpp")))
+    page = of_flash([(ROOT / "docs/flash.md").read_text()])
+    return rules, compare("src/flash", rules, [("docs/flash.md", page), ("any test", of_flash(tests))])
+
+
 def check_advice(tests):
     advice = ids_in(ADVICE_ID, map(strings_of, (ROOT / "src/nodes").rglob("*.cpp")))
     spec = ids_in(ADVICE_ID, [(ROOT / "docs/spec.md").read_text()])
@@ -87,7 +96,7 @@ def check_quirks(tests):
 def main():
     tests = test_strings()
     rules, faults = check_nodes(tests)
-    for check in (check_runs, check_advice):
+    for check in (check_runs, check_flash, check_advice):
         others, more = check(tests)
         faults += more
         rules |= others

@@ -18,7 +18,8 @@ if grep -E "^[^(]*$inner" <<<"$exported"; then
     echo "the names above belong to inner layers"
     exit 1
 fi
-for name in "$namespace::graph::Graph::"{'Graph()','validate()'} "$namespace::Target::cpu(int)"; do
+for name in "$namespace::graph::Graph::"{'Graph()','validate()'} "$namespace::Target::cpu(int)" \
+    "$interfaces::flash::mha_"{,varlen_}{fwd,bwd}'('; do
     grep -qF "$name" <<<"$exported" || {
         echo "$name is not exported"
         exit 1

@@ -1,0 +1,87 @@
+// The flash-attention interface: attention of padded and of packed sequences as four functions, over tensors of any
+// library. Names, order and meaning of the arguments are those of its C++ functions; docs/flash.md has the formulas,
+// the rules, and what differs.
+#pragma once
+
+#include "tensor_view.h"
+
+#include <cudnn_frontend/target.h>
+
+#include <optional>
+
+struct CUstream_st;
+
+namespace sdpa_graph {
+namespace flash {
+
+using Optional_tensor = std::optional<Tensor_view>;
+
+// Where results that are not given, and scratch memory, come from. The view says all but the address; the name is that
+// of the result, or "workspace". Null means that there is no memory. The memory is the caller's; it is used until the
+// call, on a GPU the work that it started, is done, and has to start at a multiple of 16 bytes.
+struct Allocator {
+    void* (*allocate)(void* context, char const* name, Tensor_view const& wanted) = nullptr;
+    void* context = nullptr;
+};
+
+// Where a call runs. Without a target, tensors on a CPU run on Target::cpu(), and those on a GPU with cuDNN, on the
+// stream and the current device, with a handle that the library keeps for it.
+struct Place {
+    std::optional<cudnn_frontend::Target> target;
+    CUstream_st* stream = nullptr;
+    Allocator allocator;
+};
+
+// A result whose data is set before the call is written there; it needs the shape that the call gives it, row-major.
+// The others come from the allocator.
+struct Forward_results {
+    Tensor_view out;
+    Tensor_view softmax_lse;  // FLOAT {b, h, seqlen_q}, packed {h, total_q}: natural; +inf where a query sees no key
+    Tensor_view rng_state;    // the generator that was passed; empty without dropout
+    Tensor_view p;            // with return_softmax: the probabilities before dropout, negative where dropped
+};
+
+struct Backward_results {
+    Tensor_view dq, dk, dv;
+    Tensor_view softmax_d;  // FLOAT: (1 - p_dropout) times the sum of dout * out in each row
+};
+
+// A generator is {seed, offset}: two INT64 where the other tensors are. Dropout needs it, and backward gets the same
+// tensor as philox_seed, or the two numbers apart. A view without data stands for a tensor that is not there.
+
+// q {b, seqlen_q, h, d}; k and v {b, seqlen_k, h_k, d}; out like q. Slopes are FLOAT {h} or {b, h}. A negative window
+// is unbounded; causal and windows are aligned at the bottom right.
+SDPA_GRAPH_API cudnn_frontend::error_t mha_fwd(Tensor_view const& q, Tensor_view const& k, Tensor_view const& v,
+                                               Optional_tensor const& out_, Optional_tensor const& alibi_slopes_,
+                                               float p_dropout, float softmax_scale, bool is_causal,
+                                               int window_size_left, int window_size_right, float softcap,
+                                               bool return_softmax, Optional_tensor const& gen_, Place const& place,
+                                               Forward_results& results) noexcept;
+
+// q {total_q, h, d}; k and v {total_k, h_k, d}, or with a block_table {blocks, rows, h_k, d}. cu_seqlens are INT32
+// {b + 1}, seqused_k INT32 {b}, the table INT32 {b, blocks of a sequence}.
+SDPA_GRAPH_API cudnn_frontend::error_t mha_varlen_fwd(
+    Tensor_view const& q, Tensor_view const& k, Tensor_view const& v, Optional_tensor const& out_,
+    Tensor_view const& cu_seqlens_q, Tensor_view const& cu_seqlens_k, Optional_tensor const& seqused_k,
+    Optional_tensor const& block_table_, Optional_tensor const& alibi_slopes_, int max_seqlen_q, int max_seqlen_k,
+    float p_dropout, float softmax_scale, bool zero_tensors, bool is_causal, int window_size_left,
+    int window_size_right, float softcap, bool return_softmax, Optional_tensor const& gen_, Place const& place,
+    Forward_results& results) noexcept;
+
+SDPA_GRAPH_API cudnn_frontend::error_t mha_bwd(
+    Tensor_view const& dout, Tensor_view const& q, Tensor_view const& k, Tensor_view const& v, Tensor_view const& out,
+    Tensor_view const& softmax_lse, Optional_tensor const& dq_, Optional_tensor const& dk_, Optional_tensor const& dv_,
+    Optional_tensor const& alibi_slopes_, float p_dropout, float softmax_scale, bool is_causal, int window_size_left,
+    int window_size_right, float softcap, bool deterministic, Tensor_view const& philox_seed,
+    Tensor_view const& philox_offset, Place const& place, Backward_results& results) noexcept;
+
+SDPA_GRAPH_API cudnn_frontend::error_t mha_varlen_bwd(
+    Tensor_view const& dout, Tensor_view const& q, Tensor_view const& k, Tensor_view const& v, Tensor_view const& out,
+    Tensor_view const& softmax_lse, Optional_tensor const& dq_, Optional_tensor const& dk_, Optional_tensor const& dv_,
+    Tensor_view const& cu_seqlens_q, Tensor_view const& cu_seqlens_k, Optional_tensor const& alibi_slopes_,
+    int max_seqlen_q, int max_seqlen_k, float p_dropout, float softmax_scale, bool zero_tensors, bool is_causal,
+    int window_size_left, int window_size_right, float softcap, bool deterministic, Tensor_view const& philox_seed,
+    Tensor_view const& philox_offset, Place const& place, Backward_results& results) noexcept;
+
+}  // namespace flash
+}  // namespace sdpa_graph

@@ -1,0 +1,64 @@
+#include "flash/call.h"
+
+namespace sdpa_graph::flash {
+namespace {
+
+constexpr std::int64_t kRowsTogether = 128;  // what softmax_d and p are padded to
+
+std::int64_t rounded_up(std::int64_t rows) { return (rows + kRowsTogether - 1) / kRowsTogether * kRowsTogether; }
+
+}  // namespace
+
+char const* name_of(Argument argument) {
+    static constexpr std::array<char const*, kArguments> names = {
+        "q",    "k",         "v", "dout",         "out",          "softmax_lse", "dq",          "dk",
+        "dv",   "softmax_d", "p", "cu_seqlens_q", "cu_seqlens_k", "seqused_k",   "block_table", "alibi_slopes",
+        "seed", "offset"};
+    return names[static_cast<std::size_t>(argument)];
+}
+
+Sizes sizes_of(Call const& call) {
+    auto const& q = call.at(Argument::Q)->dim;
+    auto const& k = call.at(Argument::K)->dim;
+    if (!call.is_packed) return {q[0], q[1], k[1], q[2], k[2], q[3], q[0] * q[1], k[0] * k[1]};
+    std::int64_t const batches = call.at(Argument::CU_SEQLENS_Q)->dim[0] - 1;
+    std::size_t const heads = call.has_pages() ? 2 : 1;
+    std::int64_t const total_k = call.has_pages() ? k[0] * k[1] * call.at(Argument::BLOCK_TABLE)->dim[1] : k[0];
+    return {batches, call.max_seqlen_q, call.max_seqlen_k, q[1], k[heads], q[2], q[0], total_k};
+}
+
+core_dims wanted_dims(Call const& call, Sizes const& n, Argument argument) {
+    using enum Argument;
+    switch (argument) {
+        case Q:
+        case DOUT:
+        case OUT:
+        case DQ: return call.at(Q)->dim;
+        case K:
+            if (call.has_pages()) return {call.at(K)->dim[0], call.at(K)->dim[1], n.key_heads, n.width};
+            if (call.is_packed) return {n.total_k, n.key_heads, n.width};
+            return {n.batches, n.keys, n.key_heads, n.width};
+        case V:
+        case DK:
+        case DV: return wanted_dims(call, n, K);
+        case SOFTMAX_LSE:
+            if (call.is_packed) return {n.heads, n.total_q};
+            return {n.batches, n.heads, n.queries};
+        case SOFTMAX_D:
+            if (call.is_packed) return {n.heads, n.total_q + kRowsTogether * n.batches};
+            return {n.batches, n.heads, rounded_up(n.queries)};
+        case P: return {n.batches, n.heads, rounded_up(n.queries), rounded_up(n.keys)};
+        case CU_SEQLENS_Q:
+        case CU_SEQLENS_K: return {n.batches + 1};
+        case SEQUSED_K: return {n.batches};
+        case BLOCK_TABLE: return {n.batches, call.at(BLOCK_TABLE)->dim.back()};
+        case ALIBI_SLOPES:
+            if (call.at(ALIBI_SLOPES)->dim.size() == 2) return {n.batches, n.heads};
+            return {n.heads};
+        case SEED: return {call.has(OFFSET) ? 1 : 2};
+        case OFFSET: return {1};
+    }
+    return {};
+}
+
+}  // namespace sdpa_graph::flash

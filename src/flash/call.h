@@ -1,0 +1,83 @@
+// A call of one of the four functions as a value: what was passed, under one name for all of them.
+#pragma once
+
+#include <sdpa_graph/flash.h>
+
+#include "core/dims.h"
+
+#include <array>
+#include <cstdint>
+
+namespace sdpa_graph::flash {
+
+namespace fe = cudnn_frontend;
+using core_dims = cudnn_frontend::core::Dims;
+using fe::DataType_t;
+using fe::error_code_t;
+using fe::error_t;
+
+enum class Argument {
+    Q,
+    K,
+    V,
+    DOUT,
+    OUT,
+    SOFTMAX_LSE,
+    DQ,
+    DK,
+    DV,
+    SOFTMAX_D,
+    P,
+    CU_SEQLENS_Q,
+    CU_SEQLENS_K,
+    SEQUSED_K,
+    BLOCK_TABLE,
+    ALIBI_SLOPES,
+    SEED,
+    OFFSET,
+};
+inline constexpr std::size_t kArguments = static_cast<std::size_t>(Argument::OFFSET) + 1;
+
+// The name in the functions' signatures.
+char const* name_of(Argument argument);
+
+// Tensors are null where none was passed; of results, where the call allocates them.
+struct Call {
+    char const* function;
+    bool is_backward, is_packed;
+    std::array<Tensor_view const*, kArguments> tensors{};
+    std::int64_t max_seqlen_q = 0, max_seqlen_k = 0;  // of packed sequences
+    float p_dropout = 0.0f, softmax_scale = 1.0f, softcap = 0.0f;
+    bool is_causal = false, zero_tensors = false, return_softmax = false, is_deterministic = false;
+    int window_left = -1, window_right = -1;
+    Place const* place;
+
+    Tensor_view const* at(Argument argument) const { return tensors[static_cast<std::size_t>(argument)]; }
+    bool has(Argument argument) const { return at(argument) != nullptr; }
+    void set(Argument argument, Tensor_view const& view) { tensors[static_cast<std::size_t>(argument)] = &view; }
+    void set(Argument argument, Optional_tensor const& view) {
+        if (view) set(argument, *view);
+    }
+    void set_if_given(Argument argument, Tensor_view const& view) {
+        if (view.data != nullptr) set(argument, view);
+    }
+
+    bool has_pages() const { return has(Argument::BLOCK_TABLE); }
+    bool has_dropout() const { return p_dropout > 0.0f; }
+    bool has_softcap() const { return softcap > 0.0f; }
+};
+
+// The sizes that follow from q, k and the lengths.
+struct Sizes {
+    std::int64_t batches, queries, keys;  // queries and keys: the longest of a sequence
+    std::int64_t heads, key_heads, width;
+    std::int64_t total_q, total_k;  // rows of packed q and k; with pages, 0 where there is no key to see
+};
+
+// Of a call whose q, k and cu_seqlens have as many dims as they need.
+Sizes sizes_of(Call const& call);
+
+// The dims that the argument needs; q's and k's own are among the sizes.
+core_dims wanted_dims(Call const& call, Sizes const& sizes, Argument argument);
+
+}  // namespace sdpa_graph::flash

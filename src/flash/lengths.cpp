@@ -1,0 +1,61 @@
+#include "flash/lengths.h"
+
+namespace sdpa_graph::flash {
+namespace {
+
+std::vector<std::int32_t> differences(std::span<std::int32_t const> totals) {
+    std::vector<std::int32_t> lengths;
+    for (std::size_t n = 1; n < totals.size(); ++n) lengths.push_back(totals[n] - totals[n - 1]);
+    return lengths;
+}
+
+std::int64_t power_of_two_in(std::int64_t rows) { return rows & -rows; }
+
+// From one of the graph's pages to the next in a page of the caller's.
+std::int64_t elements_of_part(Tensor_view const& pages) { return power_of_two_in(pages.dim[1]) * pages.stride[1]; }
+
+}  // namespace
+
+Lengths lengths_of(Call const& call) {
+    Lengths lengths{differences(integers_of(*call.at(Argument::CU_SEQLENS_Q))), {}};
+    if (call.has(Argument::SEQUSED_K)) {
+        auto const used = integers_of(*call.at(Argument::SEQUSED_K));
+        lengths.k.assign(used.begin(), used.end());
+    } else {
+        lengths.k = differences(integers_of(*call.at(Argument::CU_SEQLENS_K)));
+    }
+    return lengths;
+}
+
+bool has_whole_steps(Call const& call, Argument argument) {
+    Tensor_view const &pages = *call.at(argument), &k = *call.at(Argument::K);
+    std::int64_t const part = elements_of_part(pages);
+    if (power_of_two_in(pages.dim[1]) == pages.dim[1]) return true;
+    return part > 0 && pages.stride[0] % part == 0 && elements_of_part(k) > 0 &&
+           pages.stride[0] / part == k.stride[0] / elements_of_part(k);
+}
+
+Pages pages_of(Call const& call) {
+    Tensor_view const& k = *call.at(Argument::K);
+    std::int64_t const rows = power_of_two_in(k.dim[1]), parts = k.dim[1] / rows;
+    std::int64_t const step = parts == 1 ? 1 : k.stride[0] / elements_of_part(k);
+    std::int64_t const count = (k.dim[0] - 1) * step + parts;
+    return {rows, parts, step, count, call.at(Argument::BLOCK_TABLE)->dim[1]};
+}
+
+std::vector<std::int32_t> table_of(Call const& call, Pages const& pages, std::span<std::int32_t const> lengths) {
+    Tensor_view const& table = *call.at(Argument::BLOCK_TABLE);
+    auto const* const entries = static_cast<std::int32_t const*>(table.data);
+    std::int64_t const columns = pages.columns * pages.parts;
+    std::vector<std::int32_t> result(lengths.size() * static_cast<std::size_t>(columns));
+    for (std::size_t n = 0; n < lengths.size(); ++n) {
+        for (std::int64_t column = 0; column * pages.rows < lengths[n]; ++column) {
+            std::int64_t const page = entries[static_cast<std::int64_t>(n) * table.stride[0] + column / pages.parts];
+            result[n * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column)] =
+                static_cast<std::int32_t>(page * pages.step + column % pages.parts);
+        }
+    }
+    return result;
+}
+
+}  // namespace sdpa_graph::flash

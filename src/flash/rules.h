@@ -1,0 +1,58 @@
+// What every call is checked for before anything runs. docs/flash.md lists the rules; tests assert their ids.
+#pragma once
+
+#include "core/text.h"
+#include "flash/call.h"
+
+#include <cudnn_frontend/report.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sdpa_graph::flash {
+
+using fe::core::text;
+
+// What a check sees, and where it reports.
+class Scope {
+   public:
+    Scope(Call const& call, std::optional<Sizes> const& sizes, struct Rule const& rule,
+          std::vector<fe::Finding>& findings)
+        : call_(call), sizes_(sizes), rule_(rule), findings_(findings) {}
+
+    Call const& call() const { return call_; }
+    // Empty where q, k or cu_seqlens do not have the dims from which sizes follow, which another rule reports.
+    std::optional<Sizes> const& sizes() const { return sizes_; }
+
+    // Tensors with the same fault, reported one after the other, become one finding.
+    void report(Argument argument, std::string found, std::string needed, std::string fix) const;
+    void report(std::string found, std::string needed, std::string fix) const;
+
+   private:
+    void add(std::string tensor, std::string found, std::string needed, std::string fix) const;
+
+    Call const& call_;
+    std::optional<Sizes> const& sizes_;
+    Rule const& rule_;
+    std::vector<fe::Finding>& findings_;
+};
+
+struct Rule {
+    char const* id;       // such as flash.c07
+    char const* summary;  // the condition in a sentence
+    error_code_t code;
+    void (*check)(Scope const& scope);
+};
+
+// Of the arguments, and of what integers in host memory hold. The latter are checked where the former are sound.
+std::span<Rule const> argument_rules();
+std::span<Rule const> content_rules();
+// Of memory that the call asks for; it has no check.
+Rule const& memory_rule();
+
+// All findings as one error.
+error_t check(Call const& call);
+
+}  // namespace sdpa_graph::flash

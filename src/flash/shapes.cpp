@@ -1,0 +1,94 @@
+#include "flash/shapes.h"
+
+#include "flash/lengths.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace sdpa_graph::flash {
+namespace {
+
+using enum Argument;
+
+// The bound of the class that a length belongs to: at most an eighth more, or 64.
+std::int64_t bound_of(std::int64_t length) {
+    auto const eighth = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(length)) / 8);
+    std::int64_t const step = std::max<std::int64_t>(eighth, 64);
+    return (length + step - 1) / step * step;
+}
+
+Alibi alibi_of(Call const& call, Band const& band) {
+    if (!call.has(ALIBI_SLOPES)) return Alibi::NONE;
+    return band.is_causal() ? Alibi::BY_KEY : Alibi::BY_DISTANCE;
+}
+
+Strides strides_of(Call const& call, Shapes const& shapes, Argument argument) {
+    auto const& stride = call.at(argument)->stride;
+    bool const is_of_keys = argument == K || argument == V || argument == DK || argument == DV;
+    if (!call.is_packed) return {stride[0], stride[1], stride[2]};
+    if (is_of_keys && shapes.has_pages) {
+        Pages const pages = pages_of(call);
+        std::int64_t const page = pages.parts == 1 ? stride[0] : pages.rows * stride[1];
+        return {page, stride[1], stride[2]};
+    }
+    return {(is_of_keys ? shapes.keys : shapes.queries) * stride[0], stride[0], stride[1]};
+}
+
+void set_pages(Shapes& shapes, Call const& call) {
+    Pages const pages = pages_of(call);
+    shapes.has_pages = true;
+    shapes.pages = pages.count;
+    shapes.page_rows = pages.rows;
+    shapes.table_columns = pages.columns * pages.parts;
+    shapes.keys = std::min(shapes.keys, shapes.table_columns * pages.rows);
+}
+
+void set_options(Shapes& shapes, Call const& call, Sizes const& sizes) {
+    shapes.band = band_of(call, sizes);
+    shapes.alibi = alibi_of(call, shapes.band);
+    if (shapes.alibi != Alibi::NONE) {
+        Tensor_view const& slopes = *call.at(ALIBI_SLOPES);
+        shapes.slope_stride = slopes.dim.size() == 2 ? slopes.stride[0] : 0;
+    }
+    shapes.scale = call.softmax_scale;
+    shapes.softcap = call.has_softcap() ? call.softcap : 0.0f;
+    shapes.p_dropout = call.p_dropout;
+    shapes.is_deterministic = call.is_deterministic;
+    shapes.dumps_dropout = call.return_softmax;
+}
+
+}  // namespace
+
+Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target) {
+    Shapes shapes;
+    shapes.pass = call.is_backward ? Pass::BACKWARD : Pass::FORWARD;
+    shapes.type = call.at(Q)->type;
+    shapes.is_packed = call.is_packed;
+    shapes.batches = sizes.batches;
+    shapes.heads = sizes.heads;
+    shapes.key_heads = sizes.key_heads;
+    shapes.width = sizes.width;
+    shapes.queries = call.is_packed ? bound_of(sizes.queries) : sizes.queries;
+    shapes.keys = call.is_packed ? bound_of(sizes.keys) : sizes.keys;
+    if (call.has_pages()) set_pages(shapes, call);
+    set_options(shapes, call, sizes);
+    for (Argument const argument : {Q, K, V, DOUT, OUT, DQ, DK, DV}) {
+        if (call.has(argument)) shapes.of(argument) = strides_of(call, shapes, argument);
+    }
+    shapes.target = target.kind();
+    shapes.threads = target.threads();
+    shapes.handle = target.handle();
+    shapes.device = call.at(Q)->device_index;
+    return shapes;
+}
+
+// The sizes tell most classes apart; the rest is compared.
+std::size_t hash_of(Shapes const& shapes) {
+    std::size_t hash = static_cast<std::size_t>(shapes.pass);
+    for (std::int64_t const size : {shapes.batches, shapes.queries, shapes.keys, shapes.heads, shapes.key_heads,
+                                    shapes.width, shapes.band.left.value_or(-1), shapes.band.right.value_or(-1)})
+        hash = hash * 1000003u ^ static_cast<std::size_t>(size);
+    return hash;
+}
+
+}  // namespace sdpa_graph::flash

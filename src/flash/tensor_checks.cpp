@@ -1,0 +1,184 @@
+// Checks of the tensors: memory, dims, strides, types and devices.
+#include "flash/checks.h"
+
+#include <algorithm>
+
+namespace sdpa_graph::flash::checks {
+namespace {
+
+using enum Argument;
+
+// Calls visit(argument, view) for those of the arguments that were passed.
+template <class Visit>
+void for_each(Scope const& scope, std::initializer_list<Argument> arguments, Visit const& visit) {
+    for (Argument const argument : arguments) {
+        if (Tensor_view const* const view = scope.call().at(argument)) visit(argument, *view);
+    }
+}
+
+template <class Visit>
+void for_all(Scope const& scope, Visit const& visit) {
+    for (std::size_t i = 0; i < kArguments; ++i) {
+        auto const argument = static_cast<Argument>(i);
+        if (Tensor_view const* const view = scope.call().at(argument)) visit(argument, *view);
+    }
+}
+
+bool is_empty(Tensor_view const& view) { return std::ranges::count(view.dim, 0) > 0; }
+
+std::string device_text(Tensor_view const& view) {
+    if (view.device == Device_kind::CPU) return "a CPU";
+    if (view.device == Device_kind::CUDA) return text("GPU ", view.device_index);
+    return "an unknown device";
+}
+
+std::size_t rank_of(Call const& call, Argument argument) {
+    bool const is_paged = call.has_pages() && (argument == K || argument == V);
+    switch (argument) {
+        case SOFTMAX_LSE:
+        case SOFTMAX_D: return call.is_packed ? 2 : 3;
+        case P: return 4;
+        case CU_SEQLENS_Q:
+        case CU_SEQLENS_K:
+        case SEQUSED_K: return 1;
+        case BLOCK_TABLE: return 2;
+        default: return call.is_packed && !is_paged ? 3 : 4;
+    }
+}
+
+void expect_type(Scope const& scope, std::initializer_list<Argument> arguments, DataType_t type,
+                 std::string const& why) {
+    for_each(scope, arguments, [&](Argument argument, Tensor_view const& view) {
+        if (view.type == type) return;
+        scope.report(argument, text("the type ", view.type), text(type, why), "convert the tensor");
+    });
+}
+
+bool is_contiguous(Tensor_view const& view) {
+    if (is_empty(view)) return true;
+    auto const packed = row_major(view.dim);
+    for (std::size_t i = 0; i < view.dim.size(); ++i) {
+        if (view.dim[i] > 1 && view.stride[i] != packed[i]) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+void tensors_have_memory(Scope const& scope) {
+    for_all(scope, [&](Argument argument, Tensor_view const& view) {
+        if (view.data != nullptr || is_empty(view)) return;
+        scope.report(argument, "no memory", "the address of the first element", "pass a tensor that has data");
+    });
+}
+
+void tensors_have_ranks(Scope const& scope) {
+    for_all(scope, [&](Argument argument, Tensor_view const& view) {
+        if (argument == SEED || argument == OFFSET) return;
+        std::size_t const rank = view.dim.size(), wanted = rank_of(scope.call(), argument);
+        bool const is_either = argument == ALIBI_SLOPES;
+        bool const fits = is_either ? rank == 1 || rank == 2 : rank == wanted;
+        bool const is_sound = std::ranges::all_of(view.dim, [](std::int64_t size) { return size >= 0; });
+        if (fits && is_sound && view.stride.size() == rank) return;
+        scope.report(argument, text("dims ", view.dim, " and strides ", view.stride),
+                     is_either ? std::string("1 or 2 dims, with a stride for each")
+                               : text(wanted, " dims, with a stride for each"),
+                     "look at the shapes of docs/flash.md");
+    });
+}
+
+void one_device(Scope const& scope) {
+    Tensor_view const& q = *scope.call().at(Q);
+    for_all(scope, [&](Argument argument, Tensor_view const& view) {
+        bool const is_same = view.device == q.device && view.device_index == q.device_index;
+        if (is_same && view.device != Device_kind::UNKNOWN) return;
+        std::string const wanted = q.device == Device_kind::UNKNOWN ? "a CPU or a GPU" : device_text(q) + ", as of q";
+        scope.report(argument, device_text(view), wanted, "copy the tensor to the device of the others");
+    });
+}
+
+void target_fits(Scope const& scope) {
+    using Kind = fe::Target::Kind;
+    std::optional<fe::Target> const& target = scope.call().place->target;
+    Tensor_view const& q = *scope.call().at(Q);
+    if (!target || q.device == Device_kind::UNKNOWN) return;
+    bool const is_on_cpu = target->kind() == Kind::CPU || target->kind() == Kind::REFERENCE;
+    bool const fits = q.device == Device_kind::CPU ? is_on_cpu : target->kind() == Kind::CUDA;
+    if (fits) return;
+    scope.report(text("the target ", to_string(target->kind()), " for tensors of ", device_text(q)),
+                 "a target that runs there", "leave the target out: the tensors say where they are");
+}
+
+void q_has_16_bits(Scope const& scope) {
+    DataType_t const type = scope.call().at(Q)->type;
+    if (type == DataType_t::HALF || type == DataType_t::BFLOAT16) return;
+    scope.report(Q, text("the type ", type), "HALF or BFLOAT16", "convert q, k and v, or describe a graph");
+}
+
+void one_type(Scope const& scope) {
+    expect_type(scope, {K, V, DOUT, OUT, DQ, DK, DV, P}, scope.call().at(Q)->type, ", the type of q");
+}
+
+void integers_have_32_bits(Scope const& scope) {
+    expect_type(scope, {CU_SEQLENS_Q, CU_SEQLENS_K, SEQUSED_K, BLOCK_TABLE}, DataType_t::INT32, "");
+}
+
+void numbers_are_floats(Scope const& scope) {
+    expect_type(scope, {ALIBI_SLOPES, SOFTMAX_LSE, SOFTMAX_D}, DataType_t::FLOAT, "");
+}
+
+void last_stride_is_one(Scope const& scope) {
+    auto const check = [&](Argument argument, Tensor_view const& view) {
+        if (view.stride.empty() || view.stride.size() != view.dim.size()) return;
+        if (view.stride.back() == 1 || view.dim.back() <= 1) return;
+        scope.report(argument, text("a last stride of ", view.stride.back()), "1", "make the tensor contiguous");
+    };
+    for_each(scope, {Q, K, V, DOUT, OUT, DQ, DK, DV, BLOCK_TABLE, ALIBI_SLOPES}, check);
+}
+
+void dims_fit(Scope const& scope) {
+    if (!scope.sizes()) return;
+    for_all(scope, [&](Argument argument, Tensor_view const& view) {
+        if (argument == SEED || argument == OFFSET) return;
+        bool const is_slopes = argument == ALIBI_SLOPES && (view.dim.empty() || view.dim.size() > 2);
+        if (is_slopes || (!is_slopes && argument != ALIBI_SLOPES && view.dim.size() != rank_of(scope.call(), argument)))
+            return;
+        core_dims const wanted = wanted_dims(scope.call(), *scope.sizes(), argument);
+        if (view.dim == wanted) return;
+        scope.report(argument, text("dims ", view.dim), text("dims ", wanted), "pass a tensor of these dims");
+    });
+}
+
+void whole_tensors_are_contiguous(Scope const& scope) {
+    auto const check = [&](Argument argument, Tensor_view const& view) {
+        if (view.stride.size() != view.dim.size() || is_contiguous(view)) return;
+        scope.report(argument, text("strides ", view.stride, " of dims ", view.dim), "row-major strides without gaps",
+                     "make the tensor contiguous");
+    };
+    for_each(scope, {CU_SEQLENS_Q, CU_SEQLENS_K, SEQUSED_K, SOFTMAX_LSE, SOFTMAX_D, P}, check);
+}
+
+void rows_hold_all_heads(Scope const& scope) {
+    if (!scope.call().is_packed) return;
+    auto const check = [&](Argument argument, Tensor_view const& view) {
+        if (view.dim.size() != 3 || view.stride.size() != 3 || view.dim[0] <= 1 || is_empty(view)) return;
+        std::int64_t const span = (view.dim[1] - 1) * view.stride[1] + view.dim[2];
+        if (view.stride[0] >= span) return;
+        scope.report(argument, text("strides ", view.stride, " of dims ", view.dim),
+                     text("a first stride of at least ", span, ", so that a row holds all heads"),
+                     "make the tensor contiguous");
+    };
+    for_each(scope, {Q, K, V, DOUT, OUT, DQ, DK, DV}, check);
+}
+
+void results_are_writable(Scope const& scope) {
+    auto const check = [&](Argument argument, Tensor_view const& view) {
+        bool const is_result = argument != OUT && argument != SOFTMAX_LSE ? true : !scope.call().is_backward;
+        if (!is_result || !view.is_read_only) return;
+        scope.report(argument, "memory that is read-only", "memory that may be written",
+                     "pass another tensor, or leave it out to have one allocated");
+    };
+    for_each(scope, {OUT, SOFTMAX_LSE, P, DQ, DK, DV, SOFTMAX_D}, check);
+}
+
+}  // namespace sdpa_graph::flash::checks

@@ -1,0 +1,43 @@
+// A call of the functions on sequences with data, and its comparison with the formulas.
+#pragma once
+
+#include "buffers.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace flash_test {
+
+struct Sequence {
+    std::int64_t queries, keys;
+};
+
+// Padded tensors have sequences of one size. Of packed ones, `used` are the keys that seqused_k names.
+struct Case {
+    std::vector<Sequence> sequences;
+    bool is_packed = false;
+    std::int64_t heads = 2, key_heads = 2, width = 8;
+    DataType_t type = DataType_t::HALF;
+    bool is_causal = false;
+    int left = -1, right = -1;
+    float softcap = 0.0f, p_dropout = 0.0f;
+    int dims_of_slopes = 0;
+    std::vector<std::int32_t> used;
+    std::int64_t page_rows = 0;
+    bool zero_tensors = false, is_interleaved = false;    // q, k and v are views of one buffer, row by row
+    std::optional<std::int64_t> most_queries, most_keys;  // if they are more than the longest
+    std::optional<cudnn_frontend::Target> target;
+    std::uint64_t seed = 1;
+};
+
+std::string describe(Case const& c);
+
+// Forward, and backward where there are no pages and no used keys. Empty if all is as the formulas have it.
+std::string faults_of(Case const& c);
+
+// Of a padded case with dropout: the share of p's entries that are negative.
+double share_dropped(Case const& c);
+
+}  // namespace flash_test

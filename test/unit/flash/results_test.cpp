@@ -1,0 +1,187 @@
+// Where results are written, what nothing sees, and what calls share.
+#include "example.h"
+#include "flash/lengths.h"
+#include "flash/plan.h"
+#include "support/catch.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace flash_test;
+namespace flash = sdpa_graph::flash;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+bool is_all(Tensor_view const& view, double wanted) {
+    Dims index(view.dim.size(), 0);
+    for (std::size_t d = 0; d < index.size();) {
+        if (value_at(view, index) != wanted) return false;
+        for (d = 0; d < index.size() && ++index[d] == view.dim[d]; ++d) index[d] = 0;
+    }
+    return true;
+}
+
+}  // namespace
+
+TEST_CASE("flash results: the caller's memory is written, and what is missing is asked for") {
+    Padded call;
+    call.out_ = call.out.view();
+    call.forward_results.softmax_lse = call.log_sums.view();
+    REQUIRE(call.forward().is_good());
+    CHECK(call.arena.names.empty());
+    CHECK(call.forward_results.out.data == call.out.view().data);
+    CHECK(value_at(call.log_sums.view(), {0, 0, 0}) != 1.0);
+
+    Padded other;
+    REQUIRE(other.forward().is_good());
+    CHECK(other.arena.names == std::vector<std::string>{"out", "softmax_lse"});
+    CHECK(other.forward_results.out.dim == Dims{2, 3, 2, 8});
+    CHECK(other.forward_results.softmax_lse.dim == Dims{2, 2, 3});
+    CHECK(other.forward_results.rng_state.data == nullptr);
+    CHECK(other.forward_results.p.data == nullptr);
+    REQUIRE(other.backward().is_good());
+    CHECK(other.backward_results.dk.dim == Dims{2, 4, 2, 8});
+    CHECK(other.backward_results.softmax_d.dim == Dims{2, 2, 128});
+}
+
+TEST_CASE("flash results: shapes of packed tensors") {
+    Packed call;
+    call.p_dropout = 0.5f;
+    call.return_softmax = true;
+    call.generator_ = call.generator.view();
+    REQUIRE(call.forward().is_good());
+    CHECK(call.forward_results.softmax_lse.dim == Dims{2, 5});
+    CHECK(call.forward_results.p.dim == Dims{2, 2, 128, 128});
+    CHECK(call.forward_results.rng_state.data == call.generator.view().data);
+    call.seed = call.forward_results.rng_state;
+    REQUIRE(call.backward().is_good());
+    CHECK(call.backward_results.softmax_d.dim == Dims{2, 5 + 2 * 128});
+}
+
+TEST_CASE("flash results: seed and offset apart are as good as together") {
+    Padded together, apart;
+    for (Padded* const call : {&together, &apart}) call->p_dropout = 0.5f;
+    together.seed = together.generator.view();
+    Buffer seed = Buffer::long_integers({7}), offset = Buffer::long_integers({0});
+    apart.seed = seed.view();
+    apart.offset = offset.view();
+    REQUIRE(together.backward().is_good());
+    REQUIRE(apart.backward().is_good());
+    auto const first = [](Padded const& call) { return value_at(call.backward_results.dv, {1, 2, 1, 3}); };
+    CHECK(first(together) == first(apart));
+    seed = Buffer::long_integers({8});
+    apart.seed = seed.view();
+    REQUIRE(apart.backward().is_good());
+    CHECK(first(together) != first(apart));
+}
+
+TEST_CASE("flash results: no batch entries, no queries, no keys") {
+    Padded none;
+    for (Buffer* const buffer : {&none.q, &none.k, &none.v, &none.dout, &none.out}) buffer->view().dim[0] = 0;
+    none.log_sums.view().dim[0] = 0;
+    REQUIRE(none.forward().is_good());
+    CHECK(none.forward_results.softmax_lse.dim == Dims{0, 2, 3});
+    CHECK(none.backward().is_good());
+
+    Padded no_queries;
+    for (Buffer* const buffer : {&no_queries.q, &no_queries.dout, &no_queries.out}) buffer->view().dim[1] = 0;
+    no_queries.log_sums.view().dim[2] = 0;
+    REQUIRE(no_queries.forward().is_good());
+    REQUIRE(no_queries.backward().is_good());
+    CHECK(is_all(no_queries.backward_results.dk, 0.0));
+    CHECK(is_all(no_queries.backward_results.dv, 0.0));
+
+    Padded no_keys;
+    no_keys.k.view().dim[1] = no_keys.v.view().dim[1] = 0;
+    no_keys.left = 0;
+    REQUIRE(no_keys.forward().is_good());
+    CHECK(is_all(no_keys.forward_results.out, 0.0));
+    CHECK(is_all(no_keys.forward_results.softmax_lse, kInfinity));
+    REQUIRE(no_keys.backward().is_good());
+    CHECK(is_all(no_keys.backward_results.dq, 0.0));
+    CHECK(is_all(no_keys.backward_results.softmax_d, 0.0));
+}
+
+TEST_CASE("flash results: a table without blocks, for sequences without keys") {
+    Packed call;
+    call.use_pages(3, {});
+    call.totals_k = Buffer::integers({0, 0, 0});
+    REQUIRE(call.forward().is_good());
+    CHECK(is_all(call.forward_results.softmax_lse, kInfinity));
+}
+
+TEST_CASE("flash results: a longest sequence of 0 keys") {
+    Packed call;
+    call.totals_k = Buffer::integers({0, 0, 0});
+    call.most_k = 0;
+    REQUIRE(call.forward().is_good());
+    CHECK(is_all(call.forward_results.out, 0.0));
+    CHECK(is_all(call.forward_results.softmax_lse, kInfinity));
+}
+
+TEST_CASE("flash results: rows of no sequence are left alone, or zeroed on request") {
+    for (bool const zero_tensors : {false, true}) {
+        Packed call;
+        call.totals_q = Buffer::integers({1, 2, 3});
+        call.totals_k = Buffer::integers({0, 2, 3});
+        call.zero_tensors = zero_tensors;
+        REQUIRE(call.forward().is_good());
+        REQUIRE(call.backward().is_good());
+        double const out = value_at(call.forward_results.out, {4, 1, 0});
+        double const log_sum = value_at(call.forward_results.softmax_lse, {1, 4});
+        double const dk = value_at(call.backward_results.dk, {4, 0, 0});
+        CHECK((zero_tensors ? out == 0.0 : std::isnan(out)));
+        CHECK((zero_tensors ? log_sum == -kInfinity : std::isnan(log_sum)));
+        CHECK((zero_tensors ? dk == 0.0 : std::isnan(dk)));
+        CHECK(std::isfinite(value_at(call.forward_results.softmax_lse, {1, 2})));
+    }
+}
+
+TEST_CASE("flash results: calls with other totals and nearby lengths share a plan, as do other addresses") {
+    auto const shapes = [](Packed& example, bool is_backward) {
+        flash::Call call{.function = "", .is_backward = is_backward, .is_packed = true, .place = &example.place};
+        call.set(flash::Argument::Q, example.q.view());
+        call.set(flash::Argument::K, example.k.view());
+        call.set(flash::Argument::V, example.v.view());
+        call.set(flash::Argument::OUT, example.out.view());
+        call.set(flash::Argument::CU_SEQLENS_Q, example.totals_q.view());
+        call.set(flash::Argument::CU_SEQLENS_K, example.totals_k.view());
+        call.max_seqlen_q = example.most_q;
+        call.max_seqlen_k = example.most_k;
+        return flash::shapes_of(call, flash::sizes_of(call), cudnn_frontend::Target::cpu());
+    };
+    auto const plan = [&](Packed& example) {
+        auto const found = flash::Plan::find(shapes(example, false), cudnn_frontend::Target::cpu());
+        REQUIRE(found.is_good());
+        return found.value();
+    };
+    Packed one, other;
+    other.q = other.out = Buffer(DataType_t::HALF, {50, 2, 8});
+    other.k = other.v = Buffer(DataType_t::HALF, {70, 2, 8});
+    other.most_q = 60;
+    other.most_k = 47;
+    CHECK(shapes(one, false) == shapes(other, false));
+    CHECK(plan(one) == plan(other));
+    other.most_q = 65;
+    CHECK_FALSE(shapes(one, false) == shapes(other, false));
+    CHECK_FALSE(shapes(one, false) == shapes(one, true));
+    CHECK(plan(one) != plan(other));
+}
+
+TEST_CASE("flash results: bounds of classes are at most an eighth above the length, or 64") {
+    Packed example;
+    for (std::int64_t const length : {1, 64, 65, 1000, 1024, 1025, 100000}) {
+        example.most_q = static_cast<int>(length);
+        flash::Call call{.function = "", .is_backward = false, .is_packed = true, .place = &example.place};
+        call.set(flash::Argument::Q, example.q.view());
+        call.set(flash::Argument::K, example.k.view());
+        call.set(flash::Argument::CU_SEQLENS_Q, example.totals_q.view());
+        call.max_seqlen_q = length;
+        call.max_seqlen_k = 4;
+        std::int64_t const bound = flash::shapes_of(call, flash::sizes_of(call), cudnn_frontend::Target::cpu()).queries;
+        CHECK(bound >= length);
+        CHECK(bound <= std::max<std::int64_t>(length + length / 8, 64 * ((length + 63) / 64)));
+    }
+}
