@@ -1,0 +1,271 @@
+// The functions of flash.h on at::Tensor, for programs that have PyTorch: in place of its flash_api.h, a program
+// includes this header and links this library. docs/flash.md says what differs.
+//
+// FLASH_NAMESPACE, by default pytorch_flash, becomes another name of the namespace that has them. They are not in it,
+// since libtorch exports the originals from there.
+#pragma once
+
+#include "flash.h"
+
+#include <ATen/Context.h>
+#include <ATen/Functions.h>
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <c10/util/Exception.h>
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#if !defined(FLASH_NAMESPACE)
+#define FLASH_NAMESPACE pytorch_flash
+#endif
+
+namespace sdpa_graph {
+namespace flash_torch {
+
+namespace detail {
+
+inline cudnn_frontend::DataType_t type_of(at::ScalarType type) {
+    using cudnn_frontend::DataType_t;
+    switch (type) {
+        case at::kHalf: return DataType_t::HALF;
+        case at::kBFloat16: return DataType_t::BFLOAT16;
+        case at::kFloat: return DataType_t::FLOAT;
+        case at::kDouble: return DataType_t::DOUBLE;
+        case at::kInt: return DataType_t::INT32;
+        case at::kLong: return DataType_t::INT64;
+        case at::kByte: return DataType_t::UINT8;
+        case at::kChar: return DataType_t::INT8;
+        case at::kBool: return DataType_t::BOOLEAN;
+        default: return DataType_t::NOT_SET;
+    }
+}
+
+// Of the types that the functions ask memory for.
+inline at::ScalarType type_of(cudnn_frontend::DataType_t type) {
+    using cudnn_frontend::DataType_t;
+    switch (type) {
+        case DataType_t::HALF: return at::kHalf;
+        case DataType_t::BFLOAT16: return at::kBFloat16;
+        case DataType_t::FLOAT: return at::kFloat;
+        default: return at::kByte;
+    }
+}
+
+// An undefined tensor gives a view without data.
+inline Tensor_view view_of(at::Tensor const& tensor) {
+    Tensor_view view;
+    if (!tensor.defined()) return view;
+    view.data = tensor.data_ptr();
+    view.dim.assign(tensor.sizes().begin(), tensor.sizes().end());
+    view.stride.assign(tensor.strides().begin(), tensor.strides().end());
+    view.type = type_of(tensor.scalar_type());
+    view.device = tensor.is_cuda() ? Device_kind::CUDA : tensor.is_cpu() ? Device_kind::CPU : Device_kind::UNKNOWN;
+    view.device_index = tensor.is_cuda() ? tensor.get_device() : 0;
+    return view;
+}
+
+inline flash::Optional_tensor view_of(std::optional<at::Tensor> const& tensor) {
+    if (!tensor) return std::nullopt;
+    return view_of(*tensor);
+}
+
+// c10::Stream tells its handle since PyTorch 2.11.
+template <class Stream>
+auto handle_of(Stream const& stream, int) -> decltype(static_cast<CUstream_st*>(stream.native_handle())) {
+    return static_cast<CUstream_st*>(stream.native_handle());
+}
+template <class Stream>
+CUstream_st* handle_of(Stream const& stream, long) {
+    TORCH_CHECK(stream.id() == 0, "on another stream than the default one, PyTorch 2.11 or newer is needed");
+    return nullptr;
+}
+
+// The tensors that a call makes, by the names of its results.
+class Call {
+   public:
+    explicit Call(at::Tensor const& like) : like_(like), guard_(like.device()) {
+        place_.allocator.context = this;
+        place_.allocator.allocate = [](void* context, char const* name, Tensor_view const& wanted) -> void* {
+            return static_cast<Call*>(context)->make(name, wanted);
+        };
+        if (like.is_cuda())
+            place_.stream = handle_of(c10::impl::VirtualGuardImpl(at::kCUDA).getStream(like.device()), 0);
+    }
+    Call(Call const&) = delete;
+    Call& operator=(Call const&) = delete;
+
+    flash::Place const& place() const { return place_; }
+    // The tensor of a result: the caller's, or the one that was made for it; undefined where there is none.
+    at::Tensor result(char const* name, Tensor_view const& view, std::optional<at::Tensor> const& given = {}) const {
+        if (given) return *given;
+        auto const made = made_.find(name);
+        if (made != made_.end()) return made->second;
+        return view.dim.empty() ? at::Tensor() : empty(view);
+    }
+
+   private:
+    at::Tensor empty(Tensor_view const& wanted) const {
+        return at::empty(wanted.dim, like_.options().dtype(type_of(wanted.type)));
+    }
+    // Exceptions must not pass through the library: what cannot be made is null, and an error of the call.
+    void* make(char const* name, Tensor_view const& wanted) noexcept {
+        try {
+            return (made_[name] = empty(wanted)).data_ptr();
+        } catch (...) {
+            return nullptr;
+        }
+    }
+
+    at::Tensor like_;
+    c10::DeviceGuard guard_;
+    flash::Place place_;
+    std::map<std::string, at::Tensor> made_;
+};
+
+inline void check(cudnn_frontend::error_object const& error) { TORCH_CHECK(error.is_good(), error.get_message()); }
+
+// Seed and offset of a call with so many heads in all batch entries. A generator of a GPU advances its offset, by 32
+// for each head; that of the CPU has none, and draws both numbers.
+inline at::Tensor generator_state(at::Tensor const& q, std::int64_t heads, std::optional<at::Generator> const& given) {
+    at::Generator generator = given && given->defined() ? *given : at::globalContext().defaultGenerator(q.device());
+    if (!q.is_cuda()) return at::empty({2}, at::kLong).random_(generator);
+    std::int64_t seed = 0, offset = 0;
+    {
+        std::lock_guard<std::mutex> const lock(generator.mutex());
+        seed = static_cast<std::int64_t>(generator.current_seed());
+        offset = static_cast<std::int64_t>(generator.get_offset());
+        generator.set_offset(static_cast<std::uint64_t>(offset + 32 * heads));
+    }
+    at::Tensor state = at::empty({2}, q.options().dtype(at::kLong));
+    state.select(0, 0).fill_(seed);
+    state.select(0, 1).fill_(offset);
+    return state;
+}
+
+struct Generated {
+    at::Tensor state;  // undefined without dropout
+    flash::Optional_tensor view;
+
+    Generated(at::Tensor const& q, std::int64_t heads, float p_dropout, std::optional<at::Generator> const& generator) {
+        if (!(p_dropout > 0.0f)) return;
+        state = generator_state(q, heads, generator);
+        view = view_of(state);
+    }
+};
+
+using Forward =
+    std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
+using Backward = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
+
+inline Forward forward_results(Call const& call, flash::Forward_results const& results, at::Tensor const& q,
+                               at::Tensor const& k, at::Tensor const& v, std::optional<at::Tensor> const& out,
+                               Generated const& generated) {
+    auto const numbers = q.options().dtype(at::kLong);
+    at::Tensor const state = generated.state.defined() ? generated.state : at::zeros({2}, numbers);
+    return {call.result("out", results.out, out),
+            q,
+            k,
+            v,
+            call.result("softmax_lse", results.softmax_lse),
+            state,
+            at::empty({}, numbers),
+            call.result("p", results.p)};
+}
+
+inline Backward backward_results(Call const& call, flash::Backward_results const& results,
+                                 std::optional<at::Tensor> const& dq, std::optional<at::Tensor> const& dk,
+                                 std::optional<at::Tensor> const& dv) {
+    return {call.result("dq", results.dq, dq), call.result("dk", results.dk, dk), call.result("dv", results.dv, dv),
+            call.result("softmax_d", results.softmax_d)};
+}
+
+}  // namespace detail
+
+// Arguments and results as in PyTorch's flash_api.h. rng_state is {seed, offset} of type kLong, which backward takes as
+// philox_seed; the tensors returned second to fourth are q, k and v.
+
+inline detail::Forward mha_fwd(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
+                               std::optional<at::Tensor>& out_, std::optional<at::Tensor>& alibi_slopes_,
+                               float const p_dropout, float const softmax_scale, bool is_causal, int window_size_left,
+                               int window_size_right, float const softcap, bool const return_softmax,
+                               std::optional<at::Generator> gen_) {
+    detail::Call const call(q);
+    std::int64_t const heads = q.dim() == 4 ? q.size(0) * q.size(2) : 1;
+    detail::Generated const generated(q, heads, p_dropout, gen_);
+    flash::Forward_results results;
+    detail::check(flash::mha_fwd(detail::view_of(q), detail::view_of(k), detail::view_of(v), detail::view_of(out_),
+                                 detail::view_of(alibi_slopes_), p_dropout, softmax_scale, is_causal, window_size_left,
+                                 window_size_right, softcap, return_softmax, generated.view, call.place(), results));
+    return detail::forward_results(call, results, q, k, v, out_, generated);
+}
+
+inline detail::Forward mha_varlen_fwd(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
+                                      std::optional<at::Tensor>& out_, at::Tensor const& cu_seqlens_q,
+                                      at::Tensor const& cu_seqlens_k, std::optional<at::Tensor>& seqused_k,
+                                      std::optional<at::Tensor>& block_table_, std::optional<at::Tensor>& alibi_slopes_,
+                                      int max_seqlen_q, int const max_seqlen_k, float const p_dropout,
+                                      float const softmax_scale, bool const zero_tensors, bool is_causal,
+                                      int window_size_left, int window_size_right, float const softcap,
+                                      bool const return_softmax, std::optional<at::Generator> gen_) {
+    detail::Call const call(q);
+    std::int64_t const heads = q.dim() == 3 ? (cu_seqlens_q.numel() - 1) * q.size(1) : 1;
+    detail::Generated const generated(q, heads, p_dropout, gen_);
+    flash::Forward_results results;
+    detail::check(
+        flash::mha_varlen_fwd(detail::view_of(q), detail::view_of(k), detail::view_of(v), detail::view_of(out_),
+                              detail::view_of(cu_seqlens_q), detail::view_of(cu_seqlens_k), detail::view_of(seqused_k),
+                              detail::view_of(block_table_), detail::view_of(alibi_slopes_), max_seqlen_q, max_seqlen_k,
+                              p_dropout, softmax_scale, zero_tensors, is_causal, window_size_left, window_size_right,
+                              softcap, return_softmax, generated.view, call.place(), results));
+    return detail::forward_results(call, results, q, k, v, out_, generated);
+}
+
+inline detail::Backward mha_bwd(at::Tensor const& dout, at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
+                                at::Tensor const& out, at::Tensor const& softmax_lse, std::optional<at::Tensor>& dq_,
+                                std::optional<at::Tensor>& dk_, std::optional<at::Tensor>& dv_,
+                                std::optional<at::Tensor>& alibi_slopes_, float const p_dropout,
+                                float const softmax_scale, bool const is_causal, int window_size_left,
+                                int window_size_right, float const softcap, bool const deterministic,
+                                at::Tensor const philox_seed, at::Tensor const philox_offset) {
+    detail::Call const call(q);
+    flash::Backward_results results;
+    detail::check(flash::mha_bwd(detail::view_of(dout), detail::view_of(q), detail::view_of(k), detail::view_of(v),
+                                 detail::view_of(out), detail::view_of(softmax_lse), detail::view_of(dq_),
+                                 detail::view_of(dk_), detail::view_of(dv_), detail::view_of(alibi_slopes_), p_dropout,
+                                 softmax_scale, is_causal, window_size_left, window_size_right, softcap, deterministic,
+                                 detail::view_of(philox_seed), detail::view_of(philox_offset), call.place(), results));
+    return detail::backward_results(call, results, dq_, dk_, dv_);
+}
+
+inline detail::Backward mha_varlen_bwd(at::Tensor const& dout, at::Tensor const& q, at::Tensor const& k,
+                                       at::Tensor const& v, at::Tensor const& out, at::Tensor const& softmax_lse,
+                                       std::optional<at::Tensor>& dq_, std::optional<at::Tensor>& dk_,
+                                       std::optional<at::Tensor>& dv_, at::Tensor const& cu_seqlens_q,
+                                       at::Tensor const& cu_seqlens_k, std::optional<at::Tensor>& alibi_slopes_,
+                                       int const max_seqlen_q, int const max_seqlen_k, float const p_dropout,
+                                       float const softmax_scale, bool const zero_tensors, bool const is_causal,
+                                       int window_size_left, int window_size_right, float const softcap,
+                                       bool const deterministic, at::Tensor const philox_seed,
+                                       at::Tensor const philox_offset) {
+    detail::Call const call(q);
+    flash::Backward_results results;
+    detail::check(flash::mha_varlen_bwd(
+        detail::view_of(dout), detail::view_of(q), detail::view_of(k), detail::view_of(v), detail::view_of(out),
+        detail::view_of(softmax_lse), detail::view_of(dq_), detail::view_of(dk_), detail::view_of(dv_),
+        detail::view_of(cu_seqlens_q), detail::view_of(cu_seqlens_k), detail::view_of(alibi_slopes_), max_seqlen_q,
+        max_seqlen_k, p_dropout, softmax_scale, zero_tensors, is_causal, window_size_left, window_size_right, softcap,
+        deterministic, detail::view_of(philox_seed), detail::view_of(philox_offset), call.place(), results));
+    return detail::backward_results(call, results, dq_, dk_, dv_);
+}
+
+}  // namespace flash_torch
+}  // namespace sdpa_graph
+
+namespace FLASH_NAMESPACE = sdpa_graph::flash_torch;
