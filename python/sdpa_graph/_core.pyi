@@ -1,6 +1,6 @@
 """What the compiled module holds, for type checkers; test/python/test_stubs.py compares it with the module."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, overload
 
@@ -493,8 +493,30 @@ class Graph_base:
     ) -> None: ...
     def validate(self) -> None: ...
 
+class _Flash_numbers:
+    def __init__(
+        self,
+        *,
+        max_seqlen_q: int,
+        max_seqlen_k: int,
+        p_dropout: float,
+        softmax_scale: float,
+        is_causal: bool,
+        window_left: int,
+        window_right: int,
+        softcap: float,
+        is_deterministic: bool,
+        returns_softmax: bool,
+    ) -> None: ...
+
 def _check_target(target: str) -> None: ...
 def _data_type_of(dtype: Any) -> data_type: ...
+def _flash_backward(
+    tensors: Mapping[str, Any], numbers: _Flash_numbers, stream: int, workspace: Callable[[list[int]], Any]
+) -> None: ...
+def _flash_forward(
+    tensors: Mapping[str, Any], numbers: _Flash_numbers, stream: int, workspace: Callable[[list[int]], Any]
+) -> None: ...
 def backend_version() -> int: ...
 def backend_version_string() -> str: ...
 def create_device_properties(source: int | str = 0) -> device_properties: ...

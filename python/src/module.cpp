@@ -11,6 +11,7 @@ PYBIND11_MODULE(_core, module) {
     bind_tensor(module);
     bind_runtime(module);
     bind_views(module);
+    bind_flash(module);
     Graph_class graph(module, "Graph_base", "What pygraph is made of.");
     bind_stages(graph);
     bind_attention(graph);

@@ -1,0 +1,287 @@
+"""The functions of the flash_attn package on this library: `from sdpa_graph import flash_attn` in place of the package.
+
+Names, defaults and gradients are the package's; docs/flash.md has the formulas and what differs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from . import _core
+from .flash_cache import append, rotated
+
+__all__ = [
+    "flash_attn_func",
+    "flash_attn_kvpacked_func",
+    "flash_attn_qkvpacked_func",
+    "flash_attn_varlen_func",
+    "flash_attn_varlen_kvpacked_func",
+    "flash_attn_varlen_qkvpacked_func",
+    "flash_attn_with_kvcache",
+]
+
+Tensor = torch.Tensor
+
+
+def flash_attn_func(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    dropout_p: float = 0.0,
+    softmax_scale: float | None = None,
+    causal: bool = False,
+    window_size: tuple[int, int] = (-1, -1),
+    softcap: float = 0.0,
+    alibi_slopes: Tensor | None = None,
+    deterministic: bool = False,
+    return_attn_probs: bool = False,
+) -> Any:
+    """Attention of (batch, tokens, heads, head dim). With return_attn_probs also the log-sum-exp and the probabilities."""
+    tensors = {"q": q, "k": k, "v": v, "alibi_slopes": alibi_slopes}
+    numbers = _numbers(q, dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
+    return _attend(tensors, numbers, return_attn_probs)
+
+
+def flash_attn_kvpacked_func(q: Tensor, kv: Tensor, *args: Any, **options: Any) -> Any:
+    """flash_attn_func with k and v as kv[:, :, 0] and kv[:, :, 1]."""
+    return flash_attn_func(q, *kv.unbind(-3), *args, **options)
+
+
+def flash_attn_qkvpacked_func(qkv: Tensor, *args: Any, **options: Any) -> Any:
+    """flash_attn_func with q, k and v as qkv[:, :, 0], qkv[:, :, 1] and qkv[:, :, 2]."""
+    return flash_attn_func(*qkv.unbind(-3), *args, **options)
+
+
+def flash_attn_varlen_func(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    max_seqlen_q: int,
+    max_seqlen_k: int,
+    dropout_p: float = 0.0,
+    softmax_scale: float | None = None,
+    causal: bool = False,
+    window_size: tuple[int, int] = (-1, -1),
+    softcap: float = 0.0,
+    alibi_slopes: Tensor | None = None,
+    deterministic: bool = False,
+    return_attn_probs: bool = False,
+    block_table: Tensor | None = None,
+) -> Any:
+    """Attention of sequences one after the other, (tokens, heads, head dim); k and v may lie in pages."""
+    tensors = {"q": q, "k": k, "v": v, "alibi_slopes": alibi_slopes, "block_table": block_table}
+    tensors.update(cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
+    numbers = _numbers(q, dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
+    numbers.update(max_seqlen_q=int(max_seqlen_q), max_seqlen_k=int(max_seqlen_k))
+    return _attend(tensors, numbers, return_attn_probs)
+
+
+def flash_attn_varlen_kvpacked_func(q: Tensor, kv: Tensor, *args: Any, **options: Any) -> Any:
+    """flash_attn_varlen_func with k and v as kv[:, 0] and kv[:, 1]."""
+    return flash_attn_varlen_func(q, *kv.unbind(-3), *args, **options)
+
+
+def flash_attn_varlen_qkvpacked_func(
+    qkv: Tensor, cu_seqlens: Tensor, max_seqlen: int, *args: Any, **options: Any
+) -> Any:
+    """flash_attn_varlen_func with q, k and v as qkv[:, 0], qkv[:, 1] and qkv[:, 2]."""
+    lengths = (cu_seqlens, cu_seqlens, max_seqlen, max_seqlen)
+    return flash_attn_varlen_func(*qkv.unbind(-3), *lengths, *args, **options)
+
+
+def flash_attn_with_kvcache(
+    q: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    k: Tensor | None = None,
+    v: Tensor | None = None,
+    rotary_cos: Tensor | None = None,
+    rotary_sin: Tensor | None = None,
+    cache_seqlens: int | Tensor | None = None,
+    cache_batch_idx: Tensor | None = None,
+    cache_leftpad: Tensor | None = None,
+    block_table: Tensor | None = None,
+    softmax_scale: float | None = None,
+    causal: bool = False,
+    window_size: tuple[int, int] = (-1, -1),
+    softcap: float = 0.0,
+    rotary_interleaved: bool = True,
+    alibi_slopes: Tensor | None = None,
+    num_splits: int = 0,
+    return_softmax_lse: bool = False,
+) -> Any:
+    """Attention over a cache (batch, tokens, heads, head dim), or over its pages, to which k and v are added in place.
+
+    cache_seqlens counts the tokens that were there before; num_splits is the library's to choose and is not read.
+    """
+    batch, queries, heads, width = q.shape
+    capacity = k_cache.shape[1] * (1 if block_table is None else block_table.shape[1])
+    lengths = _lengths(cache_seqlens, batch, capacity, q)
+    if rotary_cos is not None and k is None:
+        raise ValueError("rotary_cos is given without k: the rotation is that of tokens that are added to the cache")
+    if cache_leftpad is not None and block_table is not None:
+        raise ValueError("cache_leftpad and block_table are given: sequences in pages start at their first page")
+    if rotary_cos is not None:
+        is_local = causal or tuple(window_size) != (-1, -1)
+        q = rotated(q, rotary_cos, rotary_sin, lengths, rotary_interleaved, advances=is_local)
+    if k is not None:
+        if rotary_cos is not None:
+            k = rotated(k, rotary_cos, rotary_sin, lengths, rotary_interleaved, advances=True)
+        append(k_cache, v_cache, k, v, lengths, cache_batch_idx, block_table)
+        lengths = lengths + k.shape[1]
+    if cache_batch_idx is not None:
+        k_cache, v_cache = k_cache[cache_batch_idx.long()], v_cache[cache_batch_idx.long()]
+    starts = torch.arange(batch + 1, dtype=torch.int32, device=q.device) * (0 if block_table is not None else capacity)
+    if cache_leftpad is not None:
+        starts[:-1] += cache_leftpad
+        lengths = lengths - cache_leftpad
+    tensors = {"q": q.reshape(-1, heads, width), "block_table": block_table, "alibi_slopes": alibi_slopes}
+    flat = (lambda cache: cache) if block_table is not None else (lambda cache: cache.flatten(0, 1))
+    tensors.update(k=flat(k_cache), v=flat(v_cache), cu_seqlens_k=starts, seqused_k=lengths.to(torch.int32))
+    tensors["cu_seqlens_q"] = torch.arange(batch + 1, dtype=torch.int32, device=q.device) * queries
+    numbers = _numbers(q, 0.0, softmax_scale, causal, window_size, softcap, False, False)
+    numbers.update(max_seqlen_q=queries, max_seqlen_k=capacity)
+    with torch.no_grad():
+        out, log_sums, _ = _attend(tensors, numbers, True)
+    out = out.reshape(batch, queries, heads, width)
+    return (out, log_sums.reshape(heads, batch, queries).transpose(0, 1)) if return_softmax_lse else out
+
+
+def _lengths(given: int | Tensor | None, batch: int, capacity: int, q: Tensor) -> Tensor:
+    """Of the sequences of a cache; all of it where none are given."""
+    if isinstance(given, Tensor):
+        return given.to(torch.int32)
+    return torch.full((batch,), capacity if given is None else given, dtype=torch.int32, device=q.device)
+
+
+def _numbers(
+    q: Tensor,
+    dropout_p: float,
+    softmax_scale: float | None,
+    causal: bool,
+    window_size: tuple[int, int],
+    softcap: float,
+    deterministic: bool,
+    returns_softmax: bool,
+) -> dict[str, Any]:
+    """By the names of _Flash_numbers."""
+    return {
+        "max_seqlen_q": 0,
+        "max_seqlen_k": 0,
+        "p_dropout": float(dropout_p),
+        "softmax_scale": 1.0 / math.sqrt(q.shape[-1]) if softmax_scale is None else float(softmax_scale),
+        "is_causal": bool(causal),
+        "window_left": int(window_size[0]),
+        "window_right": int(window_size[1]),
+        "softcap": float(softcap),
+        "is_deterministic": bool(deterministic),
+        "returns_softmax": bool(returns_softmax) and dropout_p > 0.0,
+    }
+
+
+def _attend(tensors: dict[str, Tensor | None], numbers: dict[str, Any], with_details: bool) -> Any:
+    q, k, v = (_with_columns(tensors.pop(name)) for name in ("q", "k", "v"))
+    width = q[1]
+    out, log_sums, p = _Attention.apply(q[0], k[0], v[0], tensors, numbers)
+    out = out[..., :width]
+    return (out, log_sums, p if numbers["returns_softmax"] else None) if with_details else out
+
+
+def _with_columns(tensor: Tensor | None) -> tuple[Tensor, int]:
+    """Head sizes that are not multiples of 8 get columns of zeros; also says how many columns there were."""
+    assert tensor is not None
+    width = tensor.shape[-1]
+    missing = -width % 8
+    if missing:
+        tensor = torch.nn.functional.pad(tensor, (0, missing))
+    return tensor if tensor.stride(-1) == 1 else tensor.contiguous(), width
+
+
+class _Attention(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, others: dict[str, Tensor | None], numbers: Any) -> Any:
+        given = {name: tensor for name, tensor in others.items() if tensor is not None}
+        if numbers["p_dropout"] > 0.0:
+            given["rng_state"] = _generator_state(q, _batches(q, given))
+        results = _results(q, k, given, numbers)
+        _run(_core._flash_forward, {"q": q, "k": k, "v": v, **given, **results}, numbers)
+        ctx.save_for_backward(q, k, v, results["out"], results["softmax_lse"])
+        ctx.given, ctx.numbers = given, numbers
+        ctx.mark_non_differentiable(results["softmax_lse"], results["p"])
+        return results["out"], results["softmax_lse"], results["p"]
+
+    @staticmethod
+    def backward(ctx: Any, dout: Tensor, *_: Any) -> Any:
+        if "block_table" in ctx.given:
+            raise NotImplementedError("gradients of keys in pages: pages are for inference")
+        q, k, v, out, log_sums = ctx.saved_tensors
+        gradients = {name: torch.empty_like(x, memory_format=torch.contiguous_format) for name, x in
+                     (("dq", q), ("dk", k), ("dv", v))}  # fmt: skip
+        dout = dout if dout.stride(-1) == 1 else dout.contiguous()
+        tensors = {"dout": dout, "q": q, "k": k, "v": v, "out": out, "softmax_lse": log_sums, **ctx.given, **gradients}
+        if q.device.type == "cpu":
+            tensors["softmax_d"] = _softmax_d(q, ctx.given)
+        _run(_core._flash_backward, tensors, ctx.numbers)
+        return (*gradients.values(), None, None)
+
+
+def _batches(q: Tensor, given: dict[str, Tensor]) -> int:
+    return given["cu_seqlens_q"].shape[0] - 1 if "cu_seqlens_q" in given else q.shape[0]
+
+
+def _rounded_up(length: int) -> int:
+    return (length + 127) // 128 * 128
+
+
+def _results(q: Tensor, k: Tensor, given: dict[str, Tensor], numbers: dict[str, Any]) -> dict[str, Tensor]:
+    is_packed = "cu_seqlens_q" in given
+    heads = q.shape[-2]
+    rows = (heads, q.shape[0]) if is_packed else (q.shape[0], heads, q.shape[1])
+    p_shape: tuple[int, ...] = (0,)
+    if numbers["returns_softmax"]:
+        longest = (numbers["max_seqlen_q"], numbers["max_seqlen_k"]) if is_packed else (q.shape[1], k.shape[1])
+        p_shape = (_batches(q, given), heads, *map(_rounded_up, longest))
+    return {
+        "out": torch.empty_like(q, memory_format=torch.contiguous_format),
+        "softmax_lse": q.new_empty(rows, dtype=torch.float32),
+        "p": q.new_empty(p_shape),
+    }
+
+
+def _softmax_d(q: Tensor, given: dict[str, Tensor]) -> Tensor:
+    heads = q.shape[-2]
+    if "cu_seqlens_q" in given:
+        return q.new_empty((heads, q.shape[0] + 128 * _batches(q, given)), dtype=torch.float32)
+    return q.new_empty((q.shape[0], heads, _rounded_up(q.shape[1])), dtype=torch.float32)
+
+
+def _generator_state(q: Tensor, batches: int) -> Tensor:
+    """Seed and offset. A GPU's generator advances by 32 for each head; the CPU's has no offset and draws both."""
+    if q.device.type == "cpu":
+        return torch.empty(2, dtype=torch.int64).random_()
+    generator = torch.cuda.default_generators[q.device.index]
+    state = torch.tensor([generator.initial_seed(), generator.get_offset()], device=q.device)
+    generator.set_offset(generator.get_offset() + 32 * batches * q.shape[-2])
+    return state
+
+
+def _run(function: Any, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+    """On the host at once; on a GPU on torch's current stream, for which its allocator keeps the memory."""
+    device = tensors["q"].device
+    if device.type != "cuda":
+        return function(tensors, _core._Flash_numbers(**numbers), 0, lambda dim: None)
+    kept: list[Tensor] = []
+
+    def workspace(dim: list[int]) -> Tensor:
+        kept.append(torch.empty(dim, dtype=torch.uint8, device=device))
+        return kept[-1]
+
+    with torch.cuda.device(device):
+        stream = torch.cuda.current_stream(device).cuda_stream
+        function(tensors, _core._Flash_numbers(**numbers), stream, workspace)
+    return None

@@ -1,0 +1,48 @@
+"""What flash_attn_with_kvcache does with a cache before it attends: rotate tokens by their positions, and add them."""
+
+from __future__ import annotations
+
+import torch
+
+Tensor = torch.Tensor
+
+
+def rotated(x: Tensor, cos: Tensor, sin: Tensor | None, starts: Tensor, interleaved: bool, advances: bool) -> Tensor:
+    """x (batch, tokens, heads, head dim) with pairs of its first columns rotated; cos and sin are (positions, pairs).
+
+    Token i of entry n is at position starts[n] + i, or all of them at starts[n]. Pairs are neighbours where
+    interleaved, else columns half of the rotated ones apart.
+    """
+    assert sin is not None
+    positions = starts.long()[:, None].expand(-1, x.shape[1])
+    if advances:
+        positions = positions + torch.arange(x.shape[1], device=x.device)
+    c, s = (table[positions].unsqueeze(2).float() for table in (cos, sin))
+    pairs = cos.shape[-1]
+    part = x[..., : 2 * pairs].float()
+    a, b = (part[..., 0::2], part[..., 1::2]) if interleaved else part.chunk(2, -1)
+    turned = (a * c - b * s, a * s + b * c)
+    mixed = torch.stack(turned, -1).flatten(-2) if interleaved else torch.cat(turned, -1)
+    return torch.cat((mixed.to(x.dtype), x[..., 2 * pairs :]), -1)
+
+
+def append(
+    k_cache: Tensor,
+    v_cache: Tensor,
+    k: Tensor,
+    v: Tensor | None,
+    lengths: Tensor,
+    batch_index: Tensor | None,
+    block_table: Tensor | None,
+) -> None:
+    """Writes k and v, (batch, new tokens, heads, head dim), behind the tokens that the entries of the cache have."""
+    assert v is not None
+    positions = lengths.long()[:, None] + torch.arange(k.shape[1], device=k.device)
+    entries = torch.arange(k.shape[0], device=k.device) if batch_index is None else batch_index.long()
+    if block_table is None:
+        places = (entries[:, None].expand_as(positions), positions)
+    else:
+        rows = k_cache.shape[1]
+        places = (block_table.long().gather(1, positions // rows), positions % rows)
+    k_cache[places] = k
+    v_cache[places] = v

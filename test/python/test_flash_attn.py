@@ -1,0 +1,188 @@
+"""The functions of the flash_attn package on this library, on the host. Needs torch."""
+
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+pytestmark = pytest.mark.torch
+functional = torch.nn.functional
+
+
+@pytest.fixture
+def flash():
+    from sdpa_graph import flash_attn
+
+    return flash_attn
+
+
+def random(*shape, seed=1, requires_grad=False):
+    made = torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(torch.bfloat16)
+    return made.requires_grad_(requires_grad)
+
+
+def plain(q, k, v, causal=False, scale=None, softcap=0.0, slopes=None):
+    """Padded attention in double, with bottom-right causal masks."""
+    q, k, v = (x.double().transpose(1, 2) for x in (q, k, v))
+    k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], 1) for x in (k, v))
+    scores = q @ k.transpose(2, 3) * (scale or q.shape[-1] ** -0.5)
+    if softcap > 0.0:
+        scores = softcap * torch.tanh(scores / softcap)
+    rows, columns = scores.shape[2:]
+    distance = torch.arange(rows)[:, None] + columns - rows - torch.arange(columns)
+    if slopes is not None:
+        scores = scores - slopes.double()[:, None, None] * distance.abs()
+    if causal:
+        scores = scores.masked_fill(distance < 0, -math.inf)
+    return (torch.softmax(scores, -1) @ v).transpose(1, 2)
+
+
+def assert_close(found, wanted, tolerance=2e-2):
+    torch.testing.assert_close(found.double(), wanted.double(), atol=tolerance, rtol=tolerance)
+
+
+def check_with_gradients(function, tensors, expected, dout):
+    out = function(*tensors)
+    exact = [x.detach().double().requires_grad_() for x in tensors]
+    wanted = expected(*exact)
+    assert_close(out, wanted)
+    found = torch.autograd.grad(out, tensors, dout)
+    for a, b in zip(found, torch.autograd.grad(wanted, exact, dout.double())):
+        assert_close(a, b, 4e-2)
+
+
+@pytest.mark.parametrize("width", [16, 20])
+@pytest.mark.parametrize("options", [{}, {"causal": True}, {"softcap": 2.0, "causal": True}])
+def test_padded(flash, width, options):
+    tensors = [random(2, 7, 4, width, requires_grad=True)]
+    tensors += [random(2, 9, 2, width, seed=seed, requires_grad=True) for seed in (2, 3)]
+    dout = random(2, 7, 4, width, seed=4)
+    check_with_gradients(
+        lambda q, k, v: flash.flash_attn_func(q, k, v, **options), tensors, lambda q, k, v: plain(q, k, v, **options), dout
+    )
+
+
+def test_slopes(flash):
+    slopes = torch.tensor([0.5, 0.1])
+    q, k, v = random(1, 5, 2, 8), random(1, 8, 2, 8, seed=2), random(1, 8, 2, 8, seed=3)
+    for causal in (False, True):
+        out = flash.flash_attn_func(q, k, v, causal=causal, alibi_slopes=slopes)
+        assert_close(out, plain(q, k, v, causal=causal, slopes=slopes))
+
+
+def test_packed_arguments(flash):
+    qkv = random(2, 6, 3, 2, 16, requires_grad=True)
+    dout = random(2, 6, 2, 16, seed=4)
+    check_with_gradients(
+        lambda x: flash.flash_attn_qkvpacked_func(x, causal=True), [qkv], lambda x: plain(*x.unbind(2), causal=True), dout
+    )
+    q, kv = random(2, 6, 2, 16, requires_grad=True), random(2, 9, 2, 2, 16, requires_grad=True)
+    check_with_gradients(flash.flash_attn_kvpacked_func, [q, kv], lambda q, kv: plain(q, *kv.unbind(2)), dout)
+
+
+def test_sequences(flash):
+    totals = torch.tensor([0, 4, 4, 9], dtype=torch.int32)
+    qkv = random(9, 3, 2, 16, requires_grad=True)
+    dout = random(9, 2, 16, seed=4)
+
+    def expected(x):
+        parts = [x[a:b].unsqueeze(0).unbind(2) for a, b in ((0, 4), (4, 9))]
+        return torch.cat([plain(*part, causal=True)[0] for part in parts])
+
+    check_with_gradients(
+        lambda x: flash.flash_attn_varlen_qkvpacked_func(x, totals, 5, causal=True), [qkv], expected, dout
+    )
+    q, k, v = qkv.detach().unbind(1)
+    separate = flash.flash_attn_varlen_func(q, k, v, totals, totals, 5, 5, causal=True)
+    kv = flash.flash_attn_varlen_kvpacked_func(q, torch.stack((k, v), 1), totals, totals, 5, 5, causal=True)
+    assert torch.equal(separate, kv)
+    assert_close(separate, expected(qkv.detach()))
+
+
+def test_dropout(flash):
+    q = random(1, 64, 2, 16, requires_grad=True)
+    torch.manual_seed(3)
+    out, log_sums, p = flash.flash_attn_func(q, q, q, 0.25, return_attn_probs=True)
+    assert log_sums.shape == (1, 2, 64) and p.shape == (1, 2, 128, 128)
+    kept = ~torch.signbit(p[..., :64, :64])
+    assert abs(kept.float().mean().item() - 0.75) < 0.05
+    probabilities = p[..., :64, :64].detach().abs().double() * kept / 0.75
+    assert_close(out, (probabilities @ q.detach().double().transpose(1, 2)).transpose(1, 2))
+    torch.manual_seed(3)
+    assert torch.equal(flash.flash_attn_func(q, q, q, 0.25), out)
+    assert not torch.equal(flash.flash_attn_func(q, q, q, 0.25), out)
+    (gradient,) = torch.autograd.grad(out.sum(), q)
+    assert torch.isfinite(gradient).all() and gradient.abs().sum() > 0
+
+
+def test_details(flash):
+    q = random(2, 5, 2, 16)
+    out, log_sums, p = flash.flash_attn_func(q, q, q, return_attn_probs=True)
+    scores = q.double().transpose(1, 2) @ q.double().transpose(1, 2).transpose(2, 3) / 4
+    assert_close(log_sums, torch.logsumexp(scores, -1))
+    assert p is None and out.shape == q.shape
+
+
+@pytest.mark.parametrize("page_rows", [0, 256])
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_cache(flash, page_rows, interleaved):
+    batch, heads, width, added = 2, 2, 16, 3
+    lengths = torch.tensor([4, 300], dtype=torch.int32)
+    k, v = (random(batch, 600, heads, width, seed=seed) for seed in (1, 2))
+    q, new_k, new_v = (random(batch, added, heads, width, seed=seed) for seed in (3, 4, 5))
+    angles = torch.outer(torch.arange(600), torch.tensor([1.0, 0.3, 0.1]))
+    tables = {"rotary_cos": angles.cos(), "rotary_sin": angles.sin(), "rotary_interleaved": interleaved}
+    if page_rows:
+        block_table = torch.tensor([[3, 1, 5], [0, 4, 2]], dtype=torch.int32)
+        caches = [torch.zeros(6, page_rows, heads, width, dtype=x.dtype) for x in (k, v)]
+        for cache, x in zip(caches, (k, v)):
+            padded = functional.pad(x, (0, 0, 0, 0, 0, 3 * page_rows - 600))
+            cache[block_table.long()] = padded.reshape(batch, 3, page_rows, heads, width)
+    else:
+        block_table, caches = None, [k.clone(), v.clone()]
+    out = flash.flash_attn_with_kvcache(
+        q, *caches, new_k, new_v, cache_seqlens=lengths, causal=True, block_table=block_table, **tables
+    )
+    for n, length in enumerate(lengths.tolist()):
+        places = range(length, length + added)
+        turned_q, turned_k = (turned(x[n], angles[list(places)], interleaved) for x in (q, new_k))
+        keys = torch.cat((k[n, :length].double(), turned_k.to(k.dtype).double()))[None]
+        values = torch.cat((v[n, :length], new_v[n]))[None]
+        assert_close(out[n], plain(turned_q.to(q.dtype)[None], keys, values, causal=True)[0])
+    if not page_rows:
+        assert torch.equal(k[:, :4], caches[0][:, :4])
+
+
+def turned(x, angles, interleaved):
+    """Pairs of columns of (tokens, heads, head dim) as complex numbers, multiplied by their rotation."""
+    pairs = angles.shape[-1]
+    part = x[..., : 2 * pairs].double()
+    part = part.unflatten(-1, (pairs, 2)) if interleaved else part.unflatten(-1, (2, pairs)).transpose(-1, -2)
+    product = torch.view_as_complex(part.contiguous()) * torch.polar(torch.ones_like(angles), angles)[:, None]
+    mixed = torch.view_as_real(product)
+    mixed = mixed.flatten(-2) if interleaved else mixed.transpose(-1, -2).flatten(-2)
+    return torch.cat((mixed, x[..., 2 * pairs :].double()), -1)
+
+
+def test_cache_entries_and_padding_on_the_left(flash):
+    k, v, q = random(3, 20, 2, 8), random(3, 20, 2, 8, seed=2), random(2, 1, 2, 8, seed=3)
+    entries, leftpad = torch.tensor([2, 0], dtype=torch.int32), torch.tensor([3, 0], dtype=torch.int32)
+    out, log_sums = flash.flash_attn_with_kvcache(
+        q, k, v, cache_seqlens=15, cache_batch_idx=entries, cache_leftpad=leftpad, return_softmax_lse=True
+    )
+    for n, (entry, start) in enumerate(((2, 3), (0, 0))):
+        assert_close(out[n], plain(q[n : n + 1], k[entry : entry + 1, start:15], v[entry : entry + 1, start:15])[0])
+    assert log_sums.shape == (2, 2, 1)
+
+
+def test_what_is_refused(flash):
+    q = random(1, 4, 2, 16)
+    with pytest.raises(Exception, match=r"flash\.c19"):
+        flash.flash_attn_func(q, q, q, 0.5, softcap=1.0)
+    with pytest.raises(Exception, match=r"flash\.c05"):
+        flash.flash_attn_func(q.float(), q.float(), q.float())
+    totals = torch.tensor([0, 4, 3], dtype=torch.int32)
+    with pytest.raises(Exception, match=r"flash\.c30"):
+        flash.flash_attn_varlen_func(q[0], q[0], q[0], totals, totals, 4, 4)
+    with pytest.raises(ValueError, match="rotary_cos is given without k"):
+        flash.flash_attn_with_kvcache(q, q, q, rotary_cos=torch.ones(4, 4), rotary_sin=torch.ones(4, 4))
