@@ -1,10 +1,12 @@
 #include "flash/memory.h"
 
 #include "core/data_type.h"
+#include "core/dims.h"
 #include "flash/rules.h"
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace sdpa_graph::flash {
 namespace {
@@ -15,8 +17,7 @@ error_t no_memory(Call const& call, char const* name, Tensor_view const& wanted)
         memory_rule().code,
         {memory_rule().id, call.function, name},
         has_allocator ? "no memory from the allocator" : "neither memory nor an allocator",
-        text(elements_of(wanted) * fe::core::size_of(wanted.type), " bytes, at a multiple of 16, for dims ",
-             wanted.dim),
+        text("memory of type ", wanted.type, " for dims ", wanted.dim, ", at a multiple of 16 bytes"),
         has_allocator ? "free memory, or pass the result" : "pass the result, or set the allocator of the place"};
     return fe::Report({finding}).to_error();
 }
@@ -85,9 +86,7 @@ void fill(Tensor_view const& contiguous_floats, float value) {
 }
 
 std::int64_t elements_of(Tensor_view const& view) {
-    std::int64_t elements = 1;
-    for (std::int64_t const size : view.dim) elements *= size;
-    return elements;
+    return fe::core::volume(view.dim).value_or(std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace sdpa_graph::flash

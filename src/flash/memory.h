@@ -34,6 +34,6 @@ std::unique_ptr<T[]> scratch(std::int64_t elements) {
 void fill_zeros(Tensor_view const& view);
 void fill(Tensor_view const& contiguous_floats, float value);
 
-std::int64_t elements_of(Tensor_view const& view);
+std::int64_t elements_of(Tensor_view const& view);  // the greatest number there is where they are more
 
 }  // namespace sdpa_graph::flash

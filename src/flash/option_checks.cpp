@@ -1,6 +1,7 @@
 // Checks of sizes and options.
 #include "flash/checks.h"
 #include "flash/lengths.h"
+#include "flash/memory.h"
 
 #include <cmath>
 
@@ -8,12 +9,6 @@ namespace sdpa_graph::flash::checks {
 namespace {
 
 constexpr std::int64_t kMostWidth = 256, kWidthStep = 8, kPageStep = 256;
-
-std::int64_t elements_of(Tensor_view const& view) {
-    std::int64_t elements = 1;
-    for (std::int64_t const size : view.dim) elements *= size;
-    return elements;
-}
 
 bool is_numbers(Tensor_view const* view, std::int64_t count) {
     return view != nullptr && view->type == DataType_t::INT64 && elements_of(*view) == count && view->data != nullptr;

@@ -53,9 +53,11 @@ error_t attend(Call const& call, Sizes const& sizes, Forward_results const& resu
     Pack pack = inputs_of(call, shapes, scratch_memory);
     pack.bind(OUT, results.out.data);
     pack.bind(SOFTMAX_LSE, call.is_packed ? scratch_memory.log_sums.get() : results.softmax_lse.data);
-    std::int64_t const scores = shapes.batches * shapes.heads * shapes.queries * shapes.keys;
-    auto const kept = scratch<float>(call.return_softmax ? scores : 0);
-    if (call.return_softmax) pack.bind(Extra::DROPPED, kept.get());
+    std::unique_ptr<float[]> kept;
+    if (call.return_softmax) {
+        kept = scratch<float>(shapes.batches * shapes.heads * shapes.queries * shapes.keys);
+        pack.bind(Extra::DROPPED, kept.get());
+    }
     SDPA_GRAPH_TRY(run(call, shapes, lease.value(), pack));
     if (call.is_packed) {
         spread_log_sums(call, *scratch_memory.lengths, scratch_memory.log_sums.get(), results.softmax_lse);

@@ -1,9 +1,11 @@
 #include "flash/shapes.h"
 
+#include "core/dims.h"
 #include "flash/lengths.h"
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace sdpa_graph::flash {
 namespace {
@@ -22,16 +24,25 @@ Alibi alibi_of(Call const& call, Band const& band) {
     return band.is_causal() ? Alibi::BY_KEY : Alibi::BY_DISTANCE;
 }
 
+// The stride of a dim; that of a dim of 1 says nothing, and is as without gaps.
+std::int64_t step_of(Tensor_view const& view, std::size_t dim) {
+    if (view.dim[dim] > 1) return view.stride[dim];
+    std::int64_t step = 1;
+    for (std::size_t inner = dim + 1; inner < view.dim.size(); ++inner) step *= view.dim[inner];
+    return step;
+}
+
 Strides strides_of(Call const& call, Shapes const& shapes, Argument argument) {
-    auto const& stride = call.at(argument)->stride;
+    Tensor_view const& view = *call.at(argument);
     bool const is_of_keys = argument == K || argument == V || argument == DK || argument == DV;
-    if (!call.is_packed) return {stride[0], stride[1], stride[2]};
     if (is_of_keys && shapes.has_pages) {
         Pages const pages = pages_of(call);
-        std::int64_t const page = pages.parts == 1 ? stride[0] : pages.rows * stride[1];
-        return {page, stride[1], stride[2]};
+        return {pages.parts == 1 ? step_of(view, 0) : pages.rows * view.stride[1], step_of(view, 1), step_of(view, 2)};
     }
-    return {(is_of_keys ? shapes.keys : shapes.queries) * stride[0], stride[0], stride[1]};
+    if (!call.is_packed) return {step_of(view, 0), step_of(view, 1), step_of(view, 2)};
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    std::int64_t const rows = is_of_keys ? shapes.keys : shapes.queries, row = step_of(view, 0);
+    return {fe::core::volume({rows, row}).value_or(kMost), row, step_of(view, 1)};
 }
 
 void set_pages(Shapes& shapes, Call const& call) {

@@ -78,7 +78,8 @@ void tensors_have_ranks(Scope const& scope) {
         std::size_t const rank = view.dim.size(), wanted = rank_of(scope.call(), argument);
         bool const is_either = argument == ALIBI_SLOPES;
         bool const fits = is_either ? rank == 1 || rank == 2 : rank == wanted;
-        bool const is_sound = std::ranges::all_of(view.dim, [](std::int64_t size) { return size >= 0; });
+        bool const is_sound = std::ranges::all_of(view.dim, [](std::int64_t size) { return size >= 0; }) &&
+                              fe::core::volume(view.dim).has_value();
         if (fits && is_sound && view.stride.size() == rank) return;
         scope.report(argument, text("dims ", view.dim, " and strides ", view.stride),
                      is_either ? std::string("1 or 2 dims, with a stride for each")
