@@ -75,5 +75,6 @@ std::span<Call const> stage_calls();
 std::span<Call const> question_calls();
 std::span<Call const> run_calls();
 std::span<Call const> life_calls();
+std::span<Call const> flash_calls();
 
 }  // namespace fuzz
