@@ -19,7 +19,7 @@ void check_totals(Scope const& scope, Argument argument, std::int64_t rows) {
         if (!is_within) {
             return scope.report(argument, element(name_of(argument), n, totals[n]),
                                 text("a number from ", least, " to ", rows, ", the rows there are"),
-                                "pass the sums of the lengths, from 0 on");
+                                "pass the cumulative lengths, from 0 on");
         }
         least = totals[n];
     }

@@ -25,13 +25,13 @@ void packed_has_sequences(Scope const& scope) {
 
 void head_size_is_bounded(Scope const& scope) {
     if (!scope.sizes() || scope.sizes()->width <= kMostWidth) return;
-    scope.report(Argument::Q, text("a head size of ", scope.sizes()->width), text("at most ", kMostWidth),
+    scope.report(Argument::Q, text("a head dim of ", scope.sizes()->width), text("at most ", kMostWidth),
                  "describe a graph for Target::cpu(), which has no such bound");
 }
 
 void head_size_is_even(Scope const& scope) {
     if (!scope.sizes() || (scope.sizes()->width > 0 && scope.sizes()->width % kWidthStep == 0)) return;
-    scope.report(Argument::Q, text("a head size of ", scope.sizes()->width), text("a multiple of ", kWidthStep),
+    scope.report(Argument::Q, text("a head dim of ", scope.sizes()->width), text("a multiple of ", kWidthStep),
                  "add columns of zeros to q, k and v");
 }
 
@@ -84,7 +84,7 @@ void numbers_are_finite(Scope const& scope) {
     Call const& call = scope.call();
     if (std::isfinite(call.softmax_scale) && std::isfinite(call.softcap)) return;
     scope.report(text("softmax_scale of ", call.softmax_scale, " and softcap of ", call.softcap), "finite numbers",
-                 "1 over the square root of the head size, and a softcap of 0 for none");
+                 "1 over the square root of the head dim, and a softcap of 0 for none");
 }
 
 void dropout_has_generator(Scope const& scope) {

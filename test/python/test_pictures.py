@@ -61,7 +61,7 @@ def test_reports_are_texts_and_tables():
     q, k, v = qkv()
     report = Forward(q, k[..., :8].copy(), v, attn_scale=0.25).graph.check()
     assert "[sdpa_fwd.c05]" in report and report.findings[0]["rule"] == "sdpa_fwd.c05"
-    assert "<td" in report._repr_html_() and "head size 16" in report._repr_html_()
+    assert "<td" in report._repr_html_() and "head dim 16" in report._repr_html_()
     advice = Forward(q, k, v).graph.advice()
     assert advice.findings[0]["rule"] == "advice.a01" and "effect</th>" in advice._repr_html_()
     good = Forward(q, k, v, attn_scale=0.25).graph.check()

@@ -265,7 +265,7 @@ TEST_CASE("a length out of range is named with its value and place") {
     }
 }
 
-TEST_CASE("sums of lengths that decrease, grow too fast or overflow are named with their place") {
+TEST_CASE("cumulative lengths that decrease, grow too fast or overflow are named with their place") {
     AttentionCase c = Fixture::make_case();
     c.sums_of_lengths = true;
     c.offset_type = DataType_t::INT64;

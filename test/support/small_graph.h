@@ -1,4 +1,4 @@
-// A forward attention graph of 2 x 4 heads, 6 queries, 10 keys, head size 8: the start of many tests.
+// A forward attention graph of 2 x 4 heads, 6 queries, 10 keys, head dim 8: the start of many tests.
 #pragma once
 
 #include <cudnn_frontend/graph.h>

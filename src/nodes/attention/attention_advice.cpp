@@ -35,7 +35,7 @@ std::string sizes_text(std::int64_t queries, std::int64_t keys) {
 
 std::string usual_scale(std::int64_t head_size) {
     auto const scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_size)));
-    return text("set_attn_scale(", scale, "), 1 over the square root of the head size ", head_size);
+    return text("set_attn_scale(", scale, "), 1 over the square root of the head dim ", head_size);
 }
 
 void scale_is_given(RuleScope const& scope) {
@@ -54,7 +54,7 @@ void scale_is_below_one(RuleScope const& scope) {
     double const root = std::sqrt(static_cast<double>(q->dim[3]));
     if (std::abs(*scale - root) > 1e-3 * root) return;
     scope.report_node(text("the attention scale ", *scale),
-                      "scores are multiplied by the square root of the head size, not divided by it",
+                      "scores are multiplied by the square root of the head dim, not divided by it",
                       text("call ", usual_scale(q->dim[3])));
 }
 
@@ -188,7 +188,7 @@ constexpr error_code_t kNone = error_code_t::OK;
 
 constexpr Rule kAdvice[] = {
     {"advice.a01", "No attention scale is set.", kNone, scale_is_given},
-    {"advice.a02", "The attention scale is the square root of the head size.", kNone, scale_is_below_one},
+    {"advice.a02", "The attention scale is the square root of the head dim.", kNone, scale_is_below_one},
     {"advice.a03", "With a diagonal from the top left, no query sees half of the keys or more.", kNone, keys_are_seen},
     {"advice.a04", "With a diagonal to the bottom right, the first queries see no key.", kNone, queries_see_keys},
     {"advice.a05", "Both diagonal alignments are set, one after the other.", kNone, alignment_is_said_once},

@@ -25,7 +25,7 @@ void scale_is_given_once(RuleScope const& scope) {
 
 // What is in memory, or comes by value with each run, is known to no rule.
 void scale_is_finite(RuleScope const& scope) {
-    constexpr char const* kFix = "call set_attn_scale() with 1 over the square root of the head size";
+    constexpr char const* kFix = "call set_attn_scale() with 1 over the square root of the head dim";
     std::optional<float> const scale = fields(scope).attn_scale;
     if (scale && !std::isfinite(*scale))
         scope.report_node(text("the attention scale ", *scale), "a finite number", kFix);

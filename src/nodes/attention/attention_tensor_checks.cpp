@@ -72,8 +72,8 @@ void head_size_is_contiguous(RuleScope const& scope) {
         TensorSpec const* const tensor = scope.tensor_4d(port);
         if (tensor == nullptr || tensor->stride.size() != 4 || tensor->dim[3] == 1 || tensor->stride[3] == 1) continue;
         scope.report_port(port, text(kPort, " with strides ", tensor->stride),
-                          "stride 1 in the last dim, the head size",
-                          "pass it with the head size innermost in memory; K is not transposed here");
+                          "stride 1 in the last dim, the head dim",
+                          "pass it with the head dim innermost in memory; K is not transposed here");
     }
 }
 
@@ -102,7 +102,7 @@ void heads_divide(RuleScope const& scope) {
 void head_sizes_agree(RuleScope const& scope) {
     TensorSpec const* const q = scope.tensor_4d(Q);
     if (q == nullptr) return;
-    expect_size(scope, K, 3, q->dim[3], "head size", "give Q and K one head size; only V may have another");
+    expect_size(scope, K, 3, q->dim[3], "head dim", "give Q and K one head dim; only V may have another");
 }
 
 void key_lengths_agree(RuleScope const& scope) {

@@ -60,7 +60,7 @@ void page_sizes_fit(RuleScope const& scope) {
         if (container == nullptr || is_power_of_two(container->dim[2])) return;
         scope.report_port(port, text("pages of ", container->dim[2], " rows in ", kPort),
                           "a power of two as the rows of a page, which are the third dim of the container",
-                          text("give ", kPort, " dims {pages, heads, 16, head size}, for example"));
+                          text("give ", kPort, " dims {pages, heads, 16, head dim}, for example"));
     });
 }
 

@@ -78,7 +78,7 @@ TEST_CASE("advice as text and as JSON; none on a graph that is not valid") {
     CHECK(
         advice.to_text() ==
         "[advice.a01] node 'attention': found no attention scale: scores stay as they are, since the scale is 1 where "
-        "none is set. Try: call set_attn_scale(0.35355338), 1 over the square root of the head size 8; "
+        "none is set. Try: call set_attn_scale(0.35355338), 1 over the square root of the head dim 8; "
         "set_attn_scale(1) if that is meant.\n");
     CHECK(advice.to_json() == R"([
   {
@@ -88,7 +88,7 @@ TEST_CASE("advice as text and as JSON; none on a graph that is not valid") {
     "others": [],
     "found": "no attention scale",
     "effect": "scores stay as they are, since the scale is 1 where none is set",
-    "fix": "call set_attn_scale(0.35355338), 1 over the square root of the head size 8; set_attn_scale(1) if that is meant"
+    "fix": "call set_attn_scale(0.35355338), 1 over the square root of the head dim 8; set_attn_scale(1) if that is meant"
   }
 ]
 )");

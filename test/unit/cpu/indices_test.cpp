@@ -79,7 +79,7 @@ RemotePack paged(bool is_fused) {
 
 }  // namespace
 
-TEST_CASE("sums of lengths are fetched, and looked at as lengths and as offsets") {
+TEST_CASE("cumulative lengths are fetched, and looked at as lengths and as offsets") {
     for (bool const is_fused : {false, true}) {
         RemotePack totals = totalled(is_fused);
         CHECK(totals.check().get_message() == "");

@@ -226,7 +226,7 @@ TEST_CASE("the backend is told that a sum is deterministic from 9.11 on, which f
     CHECK(marks(91100) == 2);
 }
 
-TEST_CASE("the backend is told sums of lengths and the multiplier of offsets in its one operation, and in no other") {
+TEST_CASE("the backend is told cumulative lengths and the multiplier of offsets in its one operation, and in no other") {
     auto attention = AttentionGraph::forward().padding();
     test::pack_rows(attention, {Port::Q, Port::K, Port::V, Port::O});
     for (int const port : {Port::Q, Port::K, Port::V, Port::O}) attention.tensor(port).ragged_offset_multiplier = 32;

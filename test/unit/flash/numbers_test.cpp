@@ -88,7 +88,7 @@ TEST_CASE("flash numbers: lengths of 0, 1, 17 and 128 on either side") {
     CHECK(faults_of(c) == "");
 }
 
-TEST_CASE("flash numbers: heads and head sizes") {
+TEST_CASE("flash numbers: heads and head dims") {
     for (bool const is_packed : {false, true}) {
         Case c{.sequences = {{6, 9}, {6, 9}}, .is_packed = is_packed, .is_causal = true};
         for (std::int64_t const width : {8, 40, 64, 96, 128, 192, 256}) {

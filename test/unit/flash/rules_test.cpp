@@ -227,18 +227,18 @@ TEST_CASE("flash.c11: packed tensors have at least one sequence") {
           {"flash.c11", "cu_seqlens_q", "dims [1]"});
 }
 
-TEST_CASE("flash.c12: the head size is at most 256") {
+TEST_CASE("flash.c12: the head dim is at most 256") {
     check(padded([](Padded& c) {
               c.q = c.k = c.v = Buffer(DataType_t::HALF, {1, 1, 1, 264});
           }),
-          {"flash.c12", "q", "a head size of 264"});
+          {"flash.c12", "q", "a head dim of 264"});
 }
 
-TEST_CASE("flash.c13: the head size is a multiple of 8") {
+TEST_CASE("flash.c13: the head dim is a multiple of 8") {
     check(padded([](Padded& c) {
               c.q = c.k = c.v = Buffer(DataType_t::HALF, {1, 1, 1, 12});
           }),
-          {"flash.c13", "q", "a head size of 12"});
+          {"flash.c13", "q", "a head dim of 12"});
 }
 
 TEST_CASE("flash.c14: the number of heads of k divides that of q") {

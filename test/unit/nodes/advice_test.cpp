@@ -63,7 +63,7 @@ TEST_CASE("advice.a01: no attention scale") {
         expect_remark(
             remarks(graph), "advice.a01", "", "no attention scale",
             "scores stay as they are, since the scale is 1 where none is set",
-            "call set_attn_scale(0.25), 1 over the square root of the head size 16; set_attn_scale(1) if that "
+            "call set_attn_scale(0.25), 1 over the square root of the head dim 16; set_attn_scale(1) if that "
             "is meant");
         graph.attention_options().attn_scale = 1.0f;
         expect_none(graph);
@@ -77,12 +77,12 @@ TEST_CASE("advice.a01: no attention scale") {
     expect_none(graph);
 }
 
-TEST_CASE("advice.a02: the square root of the head size as the scale") {
+TEST_CASE("advice.a02: the square root of the head dim as the scale") {
     TestGraph graph = scaled_graph();
     graph.attention_options().attn_scale = 4.0f;
     expect_remark(remarks(graph), "advice.a02", "", "the attention scale 4",
-                  "scores are multiplied by the square root of the head size, not divided by it",
-                  "call set_attn_scale(0.25), 1 over the square root of the head size 16");
+                  "scores are multiplied by the square root of the head dim, not divided by it",
+                  "call set_attn_scale(0.25), 1 over the square root of the head dim 16");
     graph.attention_options().attn_scale = 5.0f;
     expect_none(graph);
     graph.attention_options().attn_scale.reset();

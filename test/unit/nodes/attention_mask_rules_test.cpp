@@ -46,7 +46,7 @@ TEST_CASE("sdpa_fwd.c18 sdpa_bwd.c18: a scale that is not finite") {
     expect_in_attention(
         "c18", [](TestGraph& graph) { graph.attention_options().attn_scale = std::numeric_limits<float>::infinity(); },
         {INVALID_VALUE, "attention", "", "the attention scale inf", "a finite number",
-         "call set_attn_scale() with 1 over the square root of the head size"});
+         "call set_attn_scale() with 1 over the square root of the head dim"});
     expect_in_attention("c18",
                         [](TestGraph& graph) {
                             graph.connect(Attn_scale, {1, 1, 1, 1}, DataType_t::FLOAT);
@@ -54,7 +54,7 @@ TEST_CASE("sdpa_fwd.c18 sdpa_bwd.c18: a scale that is not finite") {
                                 cudnn_frontend::detail::make_scalar(std::numeric_limits<float>::quiet_NaN());
                         },
                         {INVALID_VALUE, "attention", "attn_scale", "the attention scale nan", "a finite number",
-                         "call set_attn_scale() with 1 over the square root of the head size"});
+                         "call set_attn_scale() with 1 over the square root of the head dim"});
 }
 
 TEST_CASE("sdpa_fwd.c19 sdpa_bwd.c19: a bias that does not broadcast to the scores") {
@@ -97,7 +97,7 @@ TEST_CASE("sdpa_fwd.c21 sdpa_bwd.c21: a padding mask without one of the lengths"
                          "call set_seq_len_q() and set_seq_len_kv() with the lengths of the batch entries"});
 }
 
-TEST_CASE("sums of lengths in place of lengths, on one side or on both") {
+TEST_CASE("cumulative lengths in place of lengths, on one side or on both") {
     for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
         TestGraph graph = attention_graph(kind);
         connect_lengths(graph);
@@ -110,7 +110,7 @@ TEST_CASE("sums of lengths in place of lengths, on one side or on both") {
     }
 }
 
-TEST_CASE("more batch entries than numbers count, with sums of lengths, are reported and do not overflow") {
+TEST_CASE("more batch entries than numbers count, with cumulative lengths, are reported and do not overflow") {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
     connect_lengths(graph);
     graph.disconnect(Seq_len_q);

@@ -29,14 +29,14 @@ TEST_CASE("sdpa_fwd.c01 sdpa_bwd.c01: each port with dims is looked at") {
     }
 }
 
-TEST_CASE("sdpa_fwd.c02 sdpa_bwd.c02: a head size that is not innermost") {
+TEST_CASE("sdpa_fwd.c02 sdpa_bwd.c02: a head dim that is not innermost") {
     expect_in_attention("c02",
                         [](TestGraph& graph) {
                             graph.at(K).stride = {256, 128, 1, 8};
                         },
                         {GRAPH_NOT_SUPPORTED, "attention", "K", "K with strides [256, 128, 1, 8]",
-                         "stride 1 in the last dim, the head size",
-                         "pass it with the head size innermost in memory; K is not transposed here"});
+                         "stride 1 in the last dim, the head dim",
+                         "pass it with the head dim innermost in memory; K is not transposed here"});
 }
 
 TEST_CASE("sdpa_fwd.c02 sdpa_bwd.c02: each tensor with heads is looked at") {
@@ -55,7 +55,7 @@ TEST_CASE("sdpa_fwd.c02 sdpa_bwd.c02: each tensor with heads is looked at") {
     }
 }
 
-TEST_CASE("sdpa_fwd.c02: a head size of 1 may have any stride") {
+TEST_CASE("sdpa_fwd.c02: a head dim of 1 may have any stride") {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
     graph.resize(V, {2, 4, 8, 1});
     graph.at(V).stride = {100, 25, 3, 7};
@@ -97,13 +97,13 @@ TEST_CASE("sdpa_fwd.c04 sdpa_bwd.c04: more value heads than query heads") {
          "a number of heads that divides 4: 1, 2 or 4", "give V as many heads as Q, or 1 head for all of them"});
 }
 
-TEST_CASE("sdpa_fwd.c05 sdpa_bwd.c05: another head size in K") {
+TEST_CASE("sdpa_fwd.c05 sdpa_bwd.c05: another head dim in K") {
     expect_in_attention("c05",
                         [](TestGraph& graph) {
                             graph.resize(K, {2, 2, 8, 24});
                         },
-                        {INVALID_VALUE, "attention", "K", "K with head size 24", "head size 16",
-                         "give Q and K one head size; only V may have another"});
+                        {INVALID_VALUE, "attention", "K", "K with head dim 24", "head dim 16",
+                         "give Q and K one head dim; only V may have another"});
 }
 
 TEST_CASE("sdpa_fwd.c06 sdpa_bwd.c06: another length in V") {

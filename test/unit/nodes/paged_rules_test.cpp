@@ -148,7 +148,7 @@ TEST_CASE("sdpa_fwd.c51: pages of other than a power of two rows") {
     expect_finding(graph, "sdpa_fwd.c51",
                    {GRAPH_NOT_SUPPORTED, "attention", "K", "pages of 6 rows in K",
                     "a power of two as the rows of a page, which are the third dim of the container",
-                    "give K dims {pages, heads, 16, head size}, for example"});
+                    "give K dims {pages, heads, 16, head dim}, for example"});
 }
 
 TEST_CASE("sdpa_fwd.c52: max_seq_len_kv below 1, or without a page table") {

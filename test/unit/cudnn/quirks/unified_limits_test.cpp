@@ -25,7 +25,7 @@ void tell_queries_by_sums(AttentionGraph& graph) {
 
 }  // namespace
 
-TEST_CASE("cudnn.s69: sums of lengths", "[support]") {
+TEST_CASE("cudnn.s69: cumulative lengths", "[support]") {
     auto forward = AttentionGraph::forward(), backward = AttentionGraph::backward();
     tell_queries_by_sums(forward);
     tell_queries_by_sums(backward);
