@@ -57,8 +57,10 @@ void plan_nothing(fe::graph::Graph& graph) {
     auto const layout = std::make_shared<plan::PackLayout const>(
         plan::make_pack_layout(parts.checked->graph.spec(), operations.value()));
     plan::Engines const engines{std::make_shared<NothingEngine>()};
-    plan::Planner const proposed(plan::Planner::Proposals{std::make_shared<plan::Proposal const>(layout, engines)},
-                                 plan::Planner::Candidates());
+    plan::Planner::Proposals proposals{{"nothing", std::make_shared<plan::Proposal const>(layout, engines)}};
+    plan::Planner const proposed(
+        std::make_shared<plan::Planner::Answers const>(plan::Planner::Answers{std::move(proposals), {}, {}}),
+        plan::Planner::Candidates());
     auto planner = proposed.with_candidates({fe::HeurMode_t::A});
     require(planner.error());
     parts.take(std::move(planner).value(), parts.checked, fe::Target::cpu());

@@ -34,18 +34,18 @@ static std::unique_ptr<rewrite::Costs const> costs_for(PlanningInput const& inpu
     return nullptr;
 }
 
-std::vector<std::string> add_programs(PlanningInput const& input, Backends const& backends, Planner::Proposals& proposals) {
+std::vector<std::string> add_programs(PlanningInput const& input, Backends const& backends,
+                                      Planner::Proposals& proposals) {
     Settings const& settings = input.settings;
-    auto const costs = costs_for(input, backends);
-    rewrite::Offers offers =
-        rewrite::offers_for(input.graph, {settings.rewrites, settings.slices_for_workspace, costs.get()});
+    rewrite::Offers offers = rewrite::offers_for(
+        input.graph, {settings.rewrites, settings.slices_for_workspace, [&] { return costs_for(input, backends); }});
     log(input, offers.remarks);
     if (offers.preferred.empty() && offers.spare.empty()) return offers.remarks;
     auto const kept = std::make_shared<KeptInput const>(input);
     auto const layout = std::make_shared<PackLayout const>(proposals.front().proposal->layout());
     auto const proposal_of = [&](std::vector<rewrite::Program>& programs) {
-        return Planner::Proposed{
-            "programs", std::make_shared<ProgramProposal const>(layout, kept, backends, std::move(programs))};
+        return Planner::Proposed{"programs",
+                                 std::make_shared<ProgramProposal const>(layout, kept, backends, std::move(programs))};
     };
     if (!offers.preferred.empty()) proposals.insert(proposals.begin(), proposal_of(offers.preferred));
     if (!offers.spare.empty()) proposals.push_back(proposal_of(offers.spare));

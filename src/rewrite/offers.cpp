@@ -16,7 +16,8 @@ namespace {
 constexpr double kLargestShare = 0.85;
 // More queries fill GPUs by themselves.
 constexpr std::int64_t kMostQueries = 2048;
-constexpr std::int64_t kMostSplits = 128;
+constexpr std::int64_t kMostSplits = 128;  // as GPUs have multiprocessors, or a few more
+constexpr std::int64_t kRowsOfTile = 128;
 constexpr std::int64_t kFewestKeysOfSplit = 256;
 
 // With all numbers of splits that are powers of two; the reason why not where there is none.
@@ -33,10 +34,10 @@ Result<std::vector<Program>> all_few_queries(Attention const& attention) {
     return programs;
 }
 
-// What fills a GPU of 128 multiprocessors or a few more with tiles of 128 rows.
+// What fills a GPU with tiles.
 std::int64_t usual_splits(Attention const& a) {
     std::int64_t const rows = a.group() * a.queries;
-    std::int64_t const tiles = a.batches * a.key_heads * ((rows + 127) / 128);
+    std::int64_t const tiles = a.batches * a.key_heads * ((rows + kRowsOfTile - 1) / kRowsOfTile);
     std::int64_t splits = 1;
     while (splits * 2 * tiles <= kMostSplits && a.keys / (splits * 2) >= kFewestKeysOfSplit) splits *= 2;
     return splits;
@@ -46,7 +47,9 @@ std::string text(double microseconds) { return "about " + std::to_string(std::lr
 
 class Collector {
    public:
-    Collector(Attention const& attention, Costs const* costs) : attention_(attention), costs_(costs) {}
+    // Costs are asked for once they are needed.
+    Collector(Attention const& attention, FindCosts const& find_costs)
+        : attention_(attention), find_costs_(find_costs) {}
 
     // One that the user listed, expected to be faster or not.
     void add(Rewrite_t rewrite) {
@@ -70,12 +73,14 @@ class Collector {
 
     // The fastest, if it is expected to be clearly faster than the graph as given.
     void add_what_pays() {
-        auto const given = costs_ == nullptr ? std::nullopt : costs_->of(attention_.graph());
+        std::vector<Program> programs = programs_for_speed();
+        auto const costs = programs.empty() ? nullptr : find_costs_();
+        auto const given = costs == nullptr ? std::nullopt : costs->of(attention_.graph());
         if (!given) return;
         std::optional<Program> best;
         double least = *given * kLargestShare;
-        for (Program& program : programs_for_speed()) {
-            auto const cost = cost_of(program, *costs_);
+        for (Program& program : programs) {
+            auto const cost = cost_of(program, *costs);
             if (!cost) continue;
             offers_.remarks.push_back(program.name + ": " + text(*cost) + ", as given: " + text(*given));
             if (*cost < least) least = *cost, best = std::move(program);
@@ -96,28 +101,40 @@ class Collector {
     void add_few_queries() {
         auto programs = all_few_queries(attention_);
         if (programs.is_bad()) return add(programs.error());
+        auto const costs = find_costs_();
         std::string const usual = "few_queries(" + std::to_string(usual_splits(attention_)) + ")";
         auto const cost = [&](Program const& program) {
-            auto const known = costs_ == nullptr ? std::nullopt : cost_of(program, *costs_);
+            auto const known = costs == nullptr ? std::nullopt : cost_of(program, *costs);
             return known.value_or(program.name == usual ? 0.0 : 1.0);
         };
         std::ranges::stable_sort(programs.value(), {}, cost);
         for (Program& program : programs.value()) offers_.preferred.push_back(std::move(program));
     }
 
+    // Whether more rows in a tile, or more blocks, may pay. Engines for one query pack and split by themselves, but
+    // only so many heads.
+    bool may_pay_in_few_queries() const {
+        constexpr std::int64_t kHeadsOfDecode = 16;
+        Attention const& a = attention_;
+        if (a.queries > kMostQueries) return false;
+        if (a.queries == 1) return a.group() > kHeadsOfDecode;
+        auto const tiles = [](std::int64_t rows) { return (rows + kRowsOfTile - 1) / kRowsOfTile; };
+        std::int64_t const given = a.batches * a.query_heads * tiles(a.queries);
+        return given < kMostSplits || a.batches * a.key_heads * tiles(a.group() * a.queries) < given;
+    }
+
     std::vector<Program> programs_for_speed() const {
         std::vector<Program> programs;
         if (attention_.is_backward()) {
             if (auto program = bands(attention_); program.is_good()) programs.push_back(std::move(program).value());
-        } else if (attention_.queries <= kMostQueries) {
-            auto all = all_few_queries(attention_);
-            if (all.is_good()) programs = std::move(all).value();
+        } else if (may_pay_in_few_queries()) {
+            if (auto all = all_few_queries(attention_); all.is_good()) programs = std::move(all).value();
         }
         return programs;
     }
 
     Attention const& attention_;
-    Costs const* costs_;
+    FindCosts const& find_costs_;
     Offers offers_;
 };
 
@@ -137,7 +154,7 @@ Offers offers_for(nodes::ValidatedGraph const& graph, Circumstances const& circu
     bool const is_off = !wishes.listed && wishes.policy == RewritePolicy_t::OFF;
     auto const attention = is_off ? std::nullopt : Attention::of(graph);
     if (!attention) return {};
-    Collector collector(*attention, circumstances.costs);
+    Collector collector(*attention, circumstances.find_costs);
     if (wishes.listed) {
         for (Rewrite_t const rewrite : *wishes.listed) collector.add(rewrite);
         return collector.take();
@@ -145,7 +162,7 @@ Offers offers_for(nodes::ValidatedGraph const& graph, Circumstances const& circu
     collector.add_what_pays();
     Offers offers = collector.take();
     if (circumstances.is_workspace_limited) {
-        Collector of_slices(*attention, nullptr);
+        Collector of_slices(*attention, circumstances.find_costs);
         of_slices.add_slices(offers.spare);
     }
     return offers;

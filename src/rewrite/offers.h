@@ -6,6 +6,7 @@
 
 #include <cudnn_frontend/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,11 +27,14 @@ struct Offers {
     std::vector<std::string> remarks;  // what was expected of programs, and why one that was asked for is not there
 };
 
+// Null where none are known: then AUTO offers nothing for speed.
+using FindCosts = std::function<std::unique_ptr<Costs const>()>;
+
 // What offers depend on beside the graph.
 struct Circumstances {
     Wishes const& wishes;
     bool is_workspace_limited;  // a limit stands that the graph as it is may not keep to
-    Costs const* costs;         // null where none are known: then AUTO offers nothing for speed
+    FindCosts const& find_costs;
 };
 
 Offers offers_for(nodes::ValidatedGraph const& graph, Circumstances const& circumstances);

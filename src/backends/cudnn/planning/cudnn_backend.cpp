@@ -39,8 +39,9 @@ std::optional<std::string> Backend::circumstances(Target const& target, plan::Se
 
 std::unique_ptr<rewrite::Costs const> Backend::costs(Target const& target, plan::Settings const& settings) const {
     auto const found = find_planning_device(target, settings.device.get());
-    auto const facts = find_facts(target, settings.device.get());
-    if (found.is_bad() || facts.is_bad()) return nullptr;
+    if (found.is_bad()) return nullptr;
+    auto const facts = facts_of(*found.value().device);
+    if (facts.is_bad()) return nullptr;
     auto const rates = rates_of(found.value().device->name());
     if (!rates) return nullptr;
     int const all = facts.value().multiprocessors;

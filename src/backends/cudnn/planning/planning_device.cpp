@@ -77,16 +77,19 @@ static bool is_of_only_gpu(Target const& target, DeviceProperties const* propert
     return count.is_good() && count.value() == 1;
 }
 
-Result<cuda::DeviceFacts> find_facts(Target const& target, DeviceProperties const* properties) {
-    auto const found = find_planning_device(target, properties);
-    if (found.is_bad()) return found.error();
-    Device const& device = *found.value().device;
+Result<cuda::DeviceFacts> facts_of(Device const& device) {
     std::string_view const count = device_member(device.json(), "multiProcessorCount");
     cuda::DeviceFacts facts{device.sm(), 0};
     std::from_chars(count.data(), count.data() + count.size(), facts.multiprocessors);
     if (facts.multiprocessors > 0) return facts;
     return error_t(error_code_t::INVALID_VALUE,
                    "the description of " + device.name() + " has no multiProcessorCount, which kernels are sized by");
+}
+
+Result<cuda::DeviceFacts> find_facts(Target const& target, DeviceProperties const* properties) {
+    auto const found = find_planning_device(target, properties);
+    if (found.is_bad()) return found.error();
+    return facts_of(*found.value().device);
 }
 
 Result<std::string> identity_of_device(Target const& target, DeviceProperties const* properties) {

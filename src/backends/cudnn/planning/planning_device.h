@@ -21,6 +21,7 @@ struct PlanningDevice {
 Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperties const* properties);
 
 // What kernels are compiled for.
+Result<cuda::DeviceFacts> facts_of(Device const& device);
 Result<cuda::DeviceFacts> find_facts(Target const& target, DeviceProperties const* properties);
 
 // A text that tells the device of a target from others. cuDNN is called only where several GPUs leave a doubt.
