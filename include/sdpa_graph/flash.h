@@ -25,7 +25,8 @@ struct Allocator {
 };
 
 // Where a call runs. Without a target, tensors on a CPU run on Target::cpu(), and those on a GPU with cuDNN, on the
-// stream and the current device, with a handle that the library keeps for it.
+// stream and the current device, with a handle that the library keeps for it. A handle that is given as a target has a
+// stream of its own, and the one here does not count.
 struct Place {
     std::optional<cudnn_frontend::Target> target;
     CUstream_st* stream = nullptr;
