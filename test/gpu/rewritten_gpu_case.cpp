@@ -32,6 +32,7 @@ AttentionCase for_tensor_cores(AttentionCase c, Random& random) {
     c.d_v = random.chance(0.8) ? c.d_qk : random.pick(kHeadDims);
     c.scale_value = static_cast<float>(random.real(0.5, 2.0) / std::sqrt(static_cast<double>(c.d_qk)));
     if (c.scale == Scale::None) c.scale = Scale::Number;
+    if (c.d_bias && c.scale == Scale::Device) c.scale = Scale::ByValue;  // cudnn.s17
     for (Layout* const layout : {&c.input_layout, &c.output_layout}) {
         if (*layout == Layout::Gaps) *layout = Layout::WideGaps;  // rows at multiples of 16 bytes
     }
