@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each rule of the nodes, of runs and of the flash-attention functions, each piece of advice and each quirk of cuDNN stands in the code, in its document and in what a test says.
+"""Each rule of the nodes, of runs and of the flash-attention functions, each condition of a rewrite, each piece of advice and each quirk of cuDNN stands in the code, in its document and in what a test says.
 
 A test says it in a string: the name of a case or a text that is asserted. Comments do not count. A limit may also be
 shown by a row of the support matrix. Documents and tests name nothing that is not in the code.
@@ -41,15 +41,24 @@ def compare(code_name, code, places):
     return faults or ([] if code else [f"no id was found in {code_name}"])
 
 
-def check_nodes(tests):
-    rules = ids_in(RULE_ID, map(strings_of, (ROOT / "src/nodes").rglob("*.cpp")))
+def check_families(folder, document, tests):
+    """Ids such as sdpa_fwd.c07, of which the folder has the families."""
+    rules = ids_in(RULE_ID, map(strings_of, (ROOT / folder).rglob("*.cpp")))
     families = {rule.split(".")[0] for rule in rules}
 
     def of_our_families(texts):
         return {rule for rule in ids_in(RULE_ID, texts) if rule.split(".")[0] in families}
 
-    spec = of_our_families([(ROOT / "docs/spec.md").read_text()])
-    return rules, compare("src/nodes", rules, [("docs/spec.md", spec), ("any test", of_our_families(tests))])
+    told = of_our_families([(ROOT / document).read_text()])
+    return rules, compare(folder, rules, [(document, told), ("any test", of_our_families(tests))])
+
+
+def check_nodes(tests):
+    return check_families("src/nodes", "docs/spec.md", tests)
+
+
+def check_rewrites(tests):
+    return check_families("src/rewrite", "docs/rewrites.md", tests)
 
 
 def check_runs(tests):
@@ -96,13 +105,13 @@ def check_quirks(tests):
 def main():
     tests = test_strings()
     rules, faults = check_nodes(tests)
-    for check in (check_runs, check_flash, check_advice):
+    for check in (check_rewrites, check_runs, check_flash, check_advice):
         others, more = check(tests)
         faults += more
         rules |= others
     quirks, more = check_quirks(tests)
     faults += more
-    print("\n".join(faults) or f"{len(rules)} rules and pieces of advice and {len(quirks)} quirks of cuDNN, each in the code, its document and a test")
+    print("\n".join(faults) or f"{len(rules)} rules, conditions and pieces of advice and {len(quirks)} quirks of cuDNN, each in the code, its document and a test")
     return bool(faults)
 
 

@@ -1,0 +1,48 @@
+#include "unit/rewrite/attention_graphs.h"
+
+#include "rewrite/print.h"
+
+namespace test {
+
+using namespace attention;
+
+static void connect_inputs(TestGraph& graph, Problem const& s) {
+    graph.io_data_type = DataType_t::HALF;
+    graph.connect(Q, {s.batches, s.heads, s.queries, s.columns}, DataType_t::HALF);
+    graph.connect(K, {s.batches, s.key_heads, s.keys, s.columns}, DataType_t::HALF);
+    graph.connect(V, {s.batches, s.key_heads, s.keys, s.columns}, DataType_t::HALF);
+}
+
+TestGraph forward_graph(Problem const& sizes) {
+    TestGraph graph;
+    graph.add_node(NodeKind::SdpaForward, "attention");
+    connect_inputs(graph, sizes);
+    graph.connect_output(O);
+    return graph;
+}
+
+TestGraph backward_graph(Problem const& sizes) {
+    TestGraph graph;
+    graph.add_node(NodeKind::SdpaBackward, "attention");
+    connect_inputs(graph, sizes);
+    Dims const rows = {sizes.batches, sizes.heads, sizes.queries, 1};
+    graph.connect(O, graph.at(Q).dim, DataType_t::HALF);
+    graph.connect(dO, graph.at(Q).dim, DataType_t::HALF);
+    graph.connect(Stats, rows, DataType_t::FLOAT);
+    for (int const port : {dQ, dK, dV}) graph.connect_output(port);
+    return graph;
+}
+
+Rewritable::Rewritable(GraphSpec const& spec) {
+    Validation validation = validate(spec);
+    REQUIRE(validation.report.to_text() == "");
+    graph_ = std::move(validation.graph);
+    attention_ = rewrite::Attention::of(*graph_);
+    REQUIRE(attention_);
+}
+
+std::string Rewritable::text(Result<rewrite::Program> const& program) const {
+    return program.is_good() ? rewrite::to_text(program.value(), graph_->spec()) : program.error().err_msg;
+}
+
+}  // namespace test

@@ -1,0 +1,34 @@
+// Attention to rewrite, and programs as text.
+#pragma once
+
+#include "rewrite/attention.h"
+#include "unit/nodes/graphs.h"
+
+namespace test {
+
+namespace rewrite = cudnn_frontend::rewrite;
+
+// Of attention.
+struct Problem {
+    std::int64_t batches = 1, heads = 4, key_heads = 2, queries = 2, keys = 8, columns = 16;
+};
+
+// In HALF, row-major.
+TestGraph forward_graph(Problem const& sizes);
+TestGraph backward_graph(Problem const& sizes);
+
+// A valid graph, as rewrites see it.
+class Rewritable {
+   public:
+    explicit Rewritable(GraphSpec const& spec);
+
+    rewrite::Attention const& operator*() const { return *attention_; }
+    // What rewrites made of it; in place of that, the error.
+    std::string text(Result<rewrite::Program> const& program) const;
+
+   private:
+    std::optional<ValidatedGraph> graph_;
+    std::optional<rewrite::Attention> attention_;
+};
+
+}  // namespace test

@@ -1,0 +1,231 @@
+// What keeps a rewrite away from a graph: an id and a sentence for each condition.
+#include "rewrite/bands.h"
+#include "rewrite/few_queries.h"
+#include "rewrite/slices.h"
+#include "unit/rewrite/attention_graphs.h"
+
+using namespace test;
+using namespace attention;
+
+namespace {
+
+std::string refusal(std::string const& rewrite, std::initializer_list<char const*> conditions) {
+    std::string text = "the rewrite " + rewrite + " does not apply; it needs:";
+    for (char const* const condition : conditions) text += std::string("\n  ") + condition;
+    return text;
+}
+
+std::string few_queries_of(TestGraph const& graph) {
+    Rewritable const rewritable(graph);
+    return rewritable.text(rewrite::few_queries(*rewritable, 2));
+}
+
+std::string bands_of(TestGraph const& graph) {
+    Rewritable const rewritable(graph);
+    return rewritable.text(rewrite::bands(*rewritable));
+}
+
+std::string slices_of(TestGraph const& graph) {
+    Rewritable const rewritable(graph);
+    return rewritable.text(rewrite::slices(*rewritable, 2));
+}
+
+// With a window of two keys to the left, the diagonal and three keys to the right.
+TestGraph band_graph() {
+    TestGraph graph = backward_graph({.queries = 8});
+    graph.attention_options().left_bound = 3;
+    graph.attention_options().right_bound = 3;
+    return graph;
+}
+
+TestGraph with_operand(TestGraph graph, int port, Dims dim, DataType_t type) {
+    graph.connect(port, std::move(dim), type);
+    return graph;
+}
+
+TestGraph with_lengths(TestGraph graph) {
+    graph.attention_options().padding_mask = true;
+    graph.connect(Seq_len_q, {1, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(Seq_len_kv, {1, 1, 1, 1}, DataType_t::INT32);
+    return graph;
+}
+
+TestGraph packed(TestGraph graph) {
+    graph = with_lengths(std::move(graph));
+    TensorId const offset = graph.add("offset", {2, 1, 1, 1}, DataType_t::INT32);
+    TensorSpec& q = graph.at(Q);
+    q.ragged_offset = offset;
+    q.stride = {q.dim[1] * q.dim[2] * q.dim[3], q.dim[3], q.dim[1] * q.dim[3], 1};
+    return graph;
+}
+
+TestGraph with_value_heads(TestGraph graph) {
+    graph.resize(V, {1, 4, 8, 16});
+    return graph;
+}
+
+}  // namespace
+
+TEST_CASE("few_queries.c01: backward") {
+    CHECK(few_queries_of(backward_graph({})) ==
+          refusal("few_queries",
+                  {"few_queries.c01: forward attention",
+                   "few_queries.c02: no operands but Q, K, V, O, Stats, attn_scale, lengths and page tables"}));
+}
+
+TEST_CASE("few_queries.c02: a bias") {
+    CHECK(few_queries_of(with_operand(forward_graph({}), Bias, {1, 1, 2, 8}, DataType_t::HALF)) ==
+          refusal("few_queries",
+                  {"few_queries.c02: no operands but Q, K, V, O, Stats, attn_scale, lengths and page tables"}));
+}
+
+TEST_CASE("few_queries.c03: Q packed by lengths") {
+    CHECK(few_queries_of(packed(forward_graph({}))) ==
+          refusal("few_queries", {"few_queries.c03: tensors that are neither packed by lengths nor in blocks"}));
+}
+
+TEST_CASE("few_queries.c04: masks other than a causal one at the bottom right") {
+    std::string const refused =
+        refusal("few_queries", {"few_queries.c04: no mask but a causal one whose diagonal ends at the bottom right"});
+    TestGraph graph = forward_graph({});
+    graph.attention_options().right_bound = 0;
+    CHECK(few_queries_of(graph) == refused);
+    graph.attention_options().diagonal_alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    CHECK(few_queries_of(graph) != refused);
+    graph.attention_options().left_bound = 3;
+    CHECK(few_queries_of(graph) == refused);
+    TestGraph more_queries = forward_graph({.queries = 9});
+    more_queries.attention_options().right_bound = 0;
+    more_queries.attention_options().diagonal_alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    CHECK(few_queries_of(more_queries) == refused);
+}
+
+TEST_CASE("few_queries.c05: ALiBi") {
+    TestGraph graph = forward_graph({});
+    graph.attention_options().alibi_mask = true;
+    CHECK(few_queries_of(graph) == refusal("few_queries", {"few_queries.c05: no ALiBi and no dropout"}));
+}
+
+TEST_CASE("few_queries.c06: Stats in base 2") {
+    TestGraph graph = forward_graph({});
+    graph.fields<SdpaForwardFields>().generate_stats = true;
+    graph.attention_options().stats_use_log2 = true;
+    graph.connect_output(Stats);
+    CHECK(few_queries_of(graph) == refusal("few_queries", {"few_queries.c06: Stats, where there is one, in base e"}));
+}
+
+TEST_CASE("few_queries.c07: more heads of V than of K") {
+    CHECK(
+        few_queries_of(with_value_heads(forward_graph({}))) ==
+        refusal("few_queries", {"few_queries.c07: as many heads of K as of V, each for a whole number of heads of Q"}));
+}
+
+TEST_CASE("few_queries.c08: Q of 8 bits") {
+    CHECK(few_queries_of(fp8_graph(NodeKind::SdpaForward)) ==
+          refusal("few_queries",
+                  {"few_queries.c02: no operands but Q, K, V, O, Stats, attn_scale, lengths and page tables",
+                   "few_queries.c07: as many heads of K as of V, each for a whole number of heads of Q",
+                   "few_queries.c08: Q of 16 or 32 bits"}));
+}
+
+TEST_CASE("few_queries.c09: a causal mask beside lengths, for more queries than one") {
+    std::string const refused =
+        refusal("few_queries", {"few_queries.c09: beside lengths no mask, but for a single query"});
+    for (std::int64_t const queries : {1, 2}) {
+        TestGraph graph = with_lengths(forward_graph({.queries = queries}));
+        graph.attention_options().right_bound = 0;
+        graph.attention_options().diagonal_alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+        CHECK((few_queries_of(graph) == refused) == (queries == 2));
+    }
+}
+
+TEST_CASE("bands.c01: forward") {
+    TestGraph graph = forward_graph({.queries = 8});
+    graph.attention_options().left_bound = 3;
+    graph.attention_options().right_bound = 3;
+    CHECK(bands_of(graph) == refusal("bands", {"bands.c01: backward attention"}));
+}
+
+TEST_CASE("bands.c02: a bias") {
+    CHECK(bands_of(with_operand(band_graph(), Bias, {1, 1, 8, 8}, DataType_t::HALF)) ==
+          refusal("bands", {"bands.c02: no operands but Q, K, V, O, dO, Stats, attn_scale, dQ, dK and dV"}));
+}
+
+TEST_CASE("bands.c03: Q packed by lengths") {
+    CHECK(bands_of(packed(band_graph())) ==
+          refusal("bands", {"bands.c02: no operands but Q, K, V, O, dO, Stats, attn_scale, dQ, dK and dV",
+                            "bands.c03: tensors that are neither packed by lengths nor in blocks",
+                            "bands.c06: no ALiBi, no padding mask, no dropout"}));
+}
+
+TEST_CASE("bands.c04: one bound alone") {
+    std::string const refused = refusal("bands", {"bands.c04: a left and a right bound"});
+    TestGraph graph = band_graph();
+    graph.attention_options().left_bound.reset();
+    CHECK(bands_of(graph) == refused);
+    graph = band_graph();
+    graph.attention_options().right_bound.reset();
+    graph.attention_options().diagonal_alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    CHECK(bands_of(graph).find("bands.c04: a left and a right bound") != std::string::npos);
+}
+
+TEST_CASE("bands.c05: windows that are causal at the top left, or wider than the keys") {
+    std::string const refused = refusal(
+        "bands", {"bands.c05: a diagonal that starts at or behind the first key, and a last key to the right of it"});
+    TestGraph graph = band_graph();
+    graph.attention_options().right_bound = 0;
+    CHECK(bands_of(graph) == refused);
+    graph.attention_options().right_bound = 8;
+    CHECK(bands_of(graph) == refused);
+    graph.attention_options().right_bound = 7;
+    CHECK(bands_of(graph) != refused);
+}
+
+TEST_CASE("bands.c06: ALiBi") {
+    TestGraph graph = band_graph();
+    graph.attention_options().alibi_mask = true;
+    CHECK(bands_of(graph) == refusal("bands", {"bands.c06: no ALiBi, no padding mask, no dropout"}));
+}
+
+TEST_CASE("slices.c01: forward") {
+    CHECK(slices_of(forward_graph({})) == refusal("slices", {"slices.c01: backward attention"}));
+}
+
+TEST_CASE("slices.c02: a dropout mask") {
+    TestGraph graph = with_operand(backward_graph({}), Dropout_mask, {1, 4, 2, 8}, DataType_t::HALF);
+    for (int const port : {Dropout_scale, Dropout_scale_inv}) graph.connect(port, {1, 1, 1, 1}, DataType_t::FLOAT);
+    CHECK(slices_of(graph) ==
+          refusal("slices", {"slices.c02: no operands but Q, K, V, O, dO, Stats, attn_scale, bias, a sink token, "
+                             "lengths and their gradients"}));
+}
+
+TEST_CASE("slices.c03: Q packed by lengths") {
+    CHECK(slices_of(packed(backward_graph({}))) ==
+          refusal("slices", {"slices.c03: tensors that are neither packed by lengths nor in blocks"}));
+}
+
+TEST_CASE("slices.c04: a dBias that is summed over heads") {
+    TestGraph graph = with_operand(backward_graph({}), Bias, {1, 1, 2, 8}, DataType_t::HALF);
+    graph.connect_output(dBias);
+    CHECK(slices_of(graph) ==
+          refusal("slices", {"slices.c04: a dBias, where there is one, that is summed over neither heads nor batch "
+                             "entries"}));
+}
+
+TEST_CASE("slices.c05: ALiBi") {
+    TestGraph graph = backward_graph({});
+    graph.attention_options().alibi_mask = true;
+    CHECK(slices_of(graph) ==
+          refusal("slices", {"slices.c05: no ALiBi, whose slopes depend on the number of heads, and no dropout"}));
+}
+
+TEST_CASE("slices.c06: more heads of V than of K") {
+    CHECK(slices_of(with_value_heads(backward_graph({}))) ==
+          refusal("slices", {"slices.c06: as many heads of K as of V, each for a whole number of heads of Q"}));
+}
+
+TEST_CASE("a graph of several nodes is not rewritten") {
+    Validation const validation = validate(chain_graph());
+    REQUIRE(validation.graph);
+    CHECK_FALSE(rewrite::Attention::of(*validation.graph));
+}
