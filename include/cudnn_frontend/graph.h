@@ -21,6 +21,7 @@ struct Graph_access;
 namespace graph {
 
 enum class OperationsFormat { TEXT, DOT };
+enum class PictureFormat { DOT, SVG };
 
 struct Knob_choice {
     KnobType_t first = KnobType_t::NOT_SET;
@@ -313,6 +314,8 @@ class SDPA_GRAPH_API Graph {
     std::string print() const;
     // The primitive operations to which the graph expands.
     error_t print_operations(std::string& text, OperationsFormat format = OperationsFormat::TEXT) const;
+    // A picture of the plan that execute() runs: its steps in their order, and where their operands are in memory.
+    error_t draw_plan(std::string& text, PictureFormat format = PictureFormat::DOT) const;
 
     // The graph as JSON text, docs/json.md. Reading replaces the whole graph; faulty text leaves it unchanged.
     error_t serialize(std::string& json) const;

@@ -1,10 +1,13 @@
-// Graph as text: printing, JSON, keys, and tensors looked up by uid.
+// Graph as text: printing, pictures, JSON, keys, and tensors looked up by uid.
 #include "api/graph_impl.h"
 #include "api/graph_name.h"
 #include "api/key.h"
 #include "api/print.h"
+#include "api/stages.h"
 #include "expand/expand.h"
 #include "json/graph_json.h"
+#include "plan/picture.h"
+#include "plan/planner.h"
 
 #include <ostream>
 #include <utility>
@@ -29,13 +32,15 @@ std::size_t Graph::key() {
 }
 
 // With what validation infers, where the graph is valid.
+static nodes::GraphSpec complete_description(Graph const& graph) {
+    nodes::GraphSpec spec = detail::Graph_access::snapshot(graph).spec;
+    nodes::Validation const validation = nodes::validate(spec);
+    return validation.graph ? validation.graph->spec() : spec;
+}
+
 std::string Graph::print() const {
     return guarded_or([](error_t const& error) { return error.err_msg; },
-                      [&] {
-                          nodes::GraphSpec const spec = detail::Graph_access::snapshot(*this).spec;
-                          nodes::Validation const validation = nodes::validate(spec);
-                          return to_text(validation.graph ? validation.graph->spec() : spec);
-                      });
+                      [&] { return to_text(complete_description(*this)); });
 }
 
 std::ostream& operator<<(std::ostream& stream, Graph const& graph) { return stream << graph.print(); }
@@ -47,6 +52,17 @@ error_t Graph::print_operations(std::string& text, OperationsFormat format) cons
         auto const operations = expand::expand(*validation.graph, expand::Capabilities());
         if (operations.is_bad()) return operations.error();
         text = format == OperationsFormat::DOT ? ir::to_dot(operations.value()) : ir::to_text(operations.value());
+        return {};
+    });
+}
+
+error_t Graph::draw_plan(std::string& text, PictureFormat format) const {
+    return guarded_in(impl_, [&]() -> error_t {
+        plan::Plan const* const plan = impl_->planner ? impl_->planner->plan() : nullptr;
+        if (plan == nullptr)
+            return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "draw_plan", "build_plans");
+        plan::Picture const picture = plan::picture_of(*plan, complete_description(*this));
+        text = format == PictureFormat::SVG ? plan::to_svg(picture) : plan::to_dot(picture);
         return {};
     });
 }

@@ -1,19 +1,12 @@
 // The op graph for Graphviz: boxes are operations, ellipses are values that exist outside of them.
+#include "core/dot_text.h"
 #include "core/names.h"
 #include "ir/faults.h"
 
 namespace cudnn_frontend::ir {
 namespace {
 
-std::string escaped(std::string const& text) {
-    std::string out;
-    for (char const c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        if (c == '\n') out += "\\n";
-        else out += c;
-    }
-    return out;
-}
+using core::escaped_for_dot;
 
 class Dot {
    public:
@@ -40,13 +33,13 @@ class Dot {
     void value_node(ValueId id) {
         Value const& value = graph_.value(id);
         if (value.role == Role::Virtual || value.view_of != kNoValue) return;
-        text_ += "  " + value_name(id) + " [shape=ellipse, label=\"" + escaped(label_of(graph_, id)) + "\\n" +
+        text_ += "  " + value_name(id) + " [shape=ellipse, label=\"" + escaped_for_dot(label_of(graph_, id)) + "\\n" +
                  shape_text(id) + "\"];\n";
     }
 
     void op_node(std::size_t index) {
         Op const& op = graph_.ops()[index];
-        std::string const name = op.name.empty() ? "" : "\\n" + escaped(op.name);
+        std::string const name = op.name.empty() ? "" : "\\n" + escaped_for_dot(op.name);
         text_ += "  " + op_name(index) + " [shape=box, label=\"" + kind_name(op) + name + "\"];\n";
         for (Operand const& out : outputs_of(op))
             writers_[static_cast<std::size_t>(graph_.storage_of(out.value))] = index;

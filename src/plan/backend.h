@@ -49,6 +49,7 @@ struct EngineInfo {
     std::int64_t workspace_bytes = 0;  // an estimate; the executable has the exact size
     std::int64_t shared_memory_bytes = 0;
     bool is_deterministic = true;
+    std::shared_ptr<rewrite::Program const> program = {};  // what it runs; null: the graph as given
 };
 
 // One run, after the checks that every pack goes through.

@@ -183,6 +183,7 @@ Result<std::shared_ptr<Engine>> ProgramEngine::load(rewrite::Program program, Pl
 // What is known before anything is built follows from the first candidate of each attention.
 void ProgramEngine::describe() {
     info_.name = kPrefix + program_.name + ":";
+    info_.program = std::make_shared<rewrite::Program const>(program_);
     std::int64_t most_workspace = 0;
     for (std::shared_ptr<Planner> const& planner : planners_) {
         auto const candidate = planner->candidate(0);

@@ -8,6 +8,7 @@ namespace {
 
 using cudnn_frontend::BehaviorNote_t;
 using cudnn_frontend::graph::OperationsFormat;
+using cudnn_frontend::graph::PictureFormat;
 
 Graph& graph_of(Machine& m, Numbers const& n) { return *n.in(m.graphs, 0); }
 
@@ -31,6 +32,7 @@ void ask_plans(Machine& m, Numbers const& n) {
     bool is_deterministic = false;
     m.expect(graph.get_execution_plan_count() >= 0, "plans are counted from 0");
     m.note(graph.get_plan_name(name));
+    m.note(graph.draw_plan(name, n.flag(1) ? PictureFormat::DOT : PictureFormat::SVG));
     m.note(graph.get_plan_name_at_index(n[1], name));
     m.note(graph.print_candidates(name));
     m.note(graph.get_engine_and_knobs_at_index(n[1], engine, knobs));

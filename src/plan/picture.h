@@ -1,0 +1,41 @@
+// A plan as a picture: its steps, and the memory that they read and write.
+#pragma once
+
+#include "plan/plan.h"
+
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::plan {
+
+struct Picture {
+    struct Memory {
+        std::string name;
+        bool is_scratch;  // of the plan's workspace
+    };
+    struct Operand {
+        std::string text;  // role, place and shape
+        std::size_t memory;
+        bool is_written;
+    };
+    struct Step {
+        std::string heading;
+        std::vector<Operand> operands;
+        std::size_t times = 1;  // in a row, at other places of the same memory
+    };
+
+    std::string title;
+    std::vector<Memory> memories;
+    std::vector<Step> steps;
+};
+
+// `graph` is what was planned: its tensors give the names.
+Picture picture_of(Plan const& plan, nodes::GraphSpec const& graph);
+
+// A step's number, heading and how often it runs.
+std::string label_of(Picture const& picture, std::size_t step);
+
+std::string to_dot(Picture const& picture);  // for Graphviz
+std::string to_svg(Picture const& picture);
+
+}  // namespace cudnn_frontend::plan
