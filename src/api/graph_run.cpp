@@ -99,7 +99,8 @@ error_t Graph::run_overridden(cudnnHandle_t handle, Variant_pack pack, void* wor
             return {error_code_t::INVALID_VALUE,
                     "shapes are overridden, which needs set_override_shape_enabled(true) before the graph is built"};
         }
-        auto const planner = impl_->shape_plans->plan_for({uids, dims, strides});
+        auto const planner =
+            impl_->shape_plans->plan_for({uids, dims, strides}, own.value()->workspace_size());
         if (planner.is_bad()) return planner.error();
         SDPA_GRAPH_TRY(check_fits(*planner.value()->plan(), *own.value()));
         return planner.value()->plan()->execute({handle, api::UserPack(pack, impl_->id), workspace});

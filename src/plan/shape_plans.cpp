@@ -52,12 +52,17 @@ error_t under(ShapeOverride const& shapes, error_t error) {
     return error;
 }
 
-Result<std::shared_ptr<Planner>> plan(PlanningInput const& input, Backends const& backends) {
+Result<std::shared_ptr<Planner>> plan(PlanningInput const& input, std::int64_t workspace_bytes,
+                                      Backends const& backends) {
     auto proposed = Planner::propose(input, backends);
     if (proposed.is_bad()) return proposed;
     auto planner = proposed.value()->with_candidates({HeurMode_t::A, HeurMode_t::FALLBACK});
     if (planner.is_bad()) return planner;
-    SDPA_GRAPH_TRY(planner.value()->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, input.settings.filters));
+    Filters const& filters = input.settings.filters;
+    Filters fitting = filters;
+    fitting.largest_workspace = std::min(workspace_bytes, filters.largest_workspace.value_or(workspace_bytes));
+    if (planner.value()->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, fitting).is_good()) return planner;
+    SDPA_GRAPH_TRY(planner.value()->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, filters));
     return planner;
 }
 
@@ -67,7 +72,7 @@ ShapePlans::ShapePlans(std::shared_ptr<CheckedGraph const> graph, Target target,
                        Backends const& backends)
     : graph_(std::move(graph)), target_(std::move(target)), settings_(std::move(settings)), backends_(backends) {}
 
-Result<std::shared_ptr<Planner const>> ShapePlans::plan_for(ShapeOverride const& shapes) {
+Result<std::shared_ptr<Planner const>> ShapePlans::plan_for(ShapeOverride const& shapes, std::int64_t workspace_bytes) {
     if (shapes.uids.size() != shapes.dims.size() || shapes.uids.size() != shapes.strides.size()) {
         return error_t(error_code_t::INVALID_VALUE, "the override names " + std::to_string(shapes.uids.size()) +
                                                         " uids, " + std::to_string(shapes.dims.size()) + " dims and " +
@@ -77,7 +82,7 @@ Result<std::shared_ptr<Planner const>> ShapePlans::plan_for(ShapeOverride const&
     auto const key = key_of(shapes);
     std::lock_guard const lock(mutex_);
     if (auto const known = plans_.find(key); known != plans_.end()) return known->second;
-    auto planner = build(shapes);
+    auto planner = build(shapes, workspace_bytes);
     if (planner.is_good()) plans_[key] = planner.value();
     return planner;
 }
@@ -88,12 +93,13 @@ nodes::GraphSpec ShapePlans::description() const {
     return spec;
 }
 
-Result<std::shared_ptr<Planner const>> ShapePlans::build(ShapeOverride const& shapes) const {
+Result<std::shared_ptr<Planner const>> ShapePlans::build(ShapeOverride const& shapes,
+                                                         std::int64_t workspace_bytes) const {
     nodes::GraphSpec spec = description();
     SDPA_GRAPH_TRY(apply(shapes, spec));
     auto const validation = nodes::validate(std::move(spec));
     if (!validation.graph) return under(shapes, validation.report.to_error());
-    auto planner = plan({*validation.graph, target_, settings_}, backends_);
+    auto planner = plan({*validation.graph, target_, settings_}, workspace_bytes, backends_);
     if (planner.is_bad()) return under(shapes, planner.error());
     return std::shared_ptr<Planner const>(std::move(planner).value());
 }

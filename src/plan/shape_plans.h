@@ -26,11 +26,11 @@ class ShapePlans {
     // What was inferred in the graph follows from other shapes again.
     ShapePlans(std::shared_ptr<CheckedGraph const> graph, Target target, Settings settings, Backends const& backends);
 
-    // May be called from many threads at once.
-    Result<std::shared_ptr<Planner const>> plan_for(ShapeOverride const& shapes);
+    // With a plan that keeps to the caller's workspace, where there is one. May be called from many threads at once.
+    Result<std::shared_ptr<Planner const>> plan_for(ShapeOverride const& shapes, std::int64_t workspace_bytes);
 
    private:
-    Result<std::shared_ptr<Planner const>> build(ShapeOverride const& shapes) const;
+    Result<std::shared_ptr<Planner const>> build(ShapeOverride const& shapes, std::int64_t workspace_bytes) const;
     // The description with the graph's uids.
     nodes::GraphSpec description() const;
 
