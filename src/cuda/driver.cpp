@@ -105,23 +105,6 @@ Result<bool> is_capturing(CUstream stream) {
     return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-Result<std::size_t> node_count(CUgraph graph) {
-    std::size_t count = 0;
-    SDPA_GRAPH_TRY(ask("counting the nodes of the CUDA graph",
-                       [&](Driver const& cuda) { return cuda.graph_nodes(graph, nullptr, &count); }));
-    return count;
-}
-
-CudaGraph::~CudaGraph() {
-    release([&](Driver const& cuda) { cuda.destroy_graph(graph); });
-}
-
-Result<std::shared_ptr<CudaGraph const>> make_cuda_graph() {
-    CUgraph graph = nullptr;
-    SDPA_GRAPH_TRY(ask("making a CUDA graph", [&](Driver const& cuda) { return cuda.create_graph(&graph, 0); }));
-    return std::shared_ptr<CudaGraph const>(std::make_shared<CudaGraph>(graph));
-}
-
 Result<std::shared_ptr<StreamClock>> StreamClock::make(CUstream stream) {
     SDPA_GRAPH_TRY(check_driver());
     auto clock = std::make_shared<StreamClock>();

@@ -1,5 +1,5 @@
-// What this library uses the CUDA driver for: memory for tables, timing, and CUDA graphs. Kernels are in module.h;
-// cuDNN does the rest.
+// What this library uses the CUDA driver for: memory for tables, and timing. Kernels are in module.h, CUDA graphs in
+// cuda_graph.h; cuDNN does the rest.
 #pragma once
 
 #include "cuda/driver_table.h"
@@ -43,19 +43,6 @@ error_t upload(DeviceMemory const& memory, std::size_t offset, std::span<std::by
 error_t download(std::span<std::byte> to, void const* from);
 error_t wait_for(CUstream stream);
 Result<bool> is_capturing(CUstream stream);
-
-Result<std::size_t> node_count(CUgraph graph);
-
-struct CudaGraph {
-    explicit CudaGraph(CUgraph made) : graph(made) {}
-    CudaGraph(CudaGraph const&) = delete;
-    CudaGraph& operator=(CudaGraph const&) = delete;
-    ~CudaGraph();
-
-    CUgraph graph;
-};
-
-Result<std::shared_ptr<CudaGraph const>> make_cuda_graph();
 
 // Times work on a stream, between two events.
 class StreamClock {

@@ -36,6 +36,10 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.create_graph, "cuGraphCreate");
     find(driver.graph_nodes, "cuGraphGetNodes");
     find(driver.destroy_graph, "cuGraphDestroy");
+    find(driver.root_nodes, "cuGraphGetRootNodes");
+    find(driver.dependent_nodes, "cuGraphNodeGetDependentNodes");
+    find(driver.add_child_graph_node, "cuGraphAddChildGraphNode");
+    find(driver.graph_of_child, "cuGraphChildGraphNodeGetGraph");
     find(driver.load_library, "cuLibraryLoadData");
     find(driver.unload_library, "cuLibraryUnload");
     find(driver.find_kernel, "cuLibraryGetKernel");

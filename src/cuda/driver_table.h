@@ -5,6 +5,7 @@
 
 #include <cuda.h>
 
+#include <cstddef>
 #include <string>
 
 namespace cudnn_frontend::cuda {
@@ -40,6 +41,11 @@ struct Driver {
     decltype(&cuGraphCreate) create_graph = nullptr;
     decltype(&cuGraphGetNodes) graph_nodes = nullptr;
     decltype(&cuGraphDestroy) destroy_graph = nullptr;
+    decltype(&cuGraphGetRootNodes) root_nodes = nullptr;
+    // The version without data of edges, which <cuda.h> of 13.0 no longer declares.
+    CUresult (*dependent_nodes)(CUgraphNode, CUgraphNode*, std::size_t*) = nullptr;
+    decltype(&cuGraphAddChildGraphNode) add_child_graph_node = nullptr;
+    decltype(&cuGraphChildGraphNodeGetGraph) graph_of_child = nullptr;
 
     decltype(&cuLibraryLoadData) load_library = nullptr;
     decltype(&cuLibraryUnload) unload_library = nullptr;

@@ -13,6 +13,7 @@ error_t no_recording() {
 
 error_t Executable::capture(Launch const&, Recording) const { return no_recording(); }
 error_t Executable::update(Launch const&, Recording) const { return no_recording(); }
+Result<std::unique_ptr<RecordedSteps>> Executable::steps_of(Recording) const { return no_recording(); }
 
 Result<std::unique_ptr<Stopwatch>> Executable::stopwatch(Queue) const { return host_stopwatch(); }
 
@@ -33,7 +34,8 @@ Result<std::shared_ptr<Engine>> Proposal::engine(std::int64_t number, KnobChoice
     return engines_[static_cast<std::size_t>(number)];
 }
 
-Result<std::shared_ptr<Executable const>> Backend::join(rewrite::Joint const&, Target const&, Settings const&) const {
+Result<std::shared_ptr<Executable const>> Backend::join(rewrite::Joint const&, Target const&, Settings const&,
+                                                        std::optional<std::string_view>) const {
     return error_t(error_code_t::GRAPH_NOT_SUPPORTED, std::string(name()) + " does not join partial results");
 }
 

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -60,6 +61,19 @@ struct Launch {
     Stream stream = nullptr;          // the queue's, in programs
 };
 
+// A recording of several executables' work, one after the other, each in a recording of its own.
+class RecordedSteps {
+   public:
+    using Record = std::function<error_t(Recording step)>;
+
+    virtual ~RecordedSteps() = default;
+
+    // Has a step recorded into an empty recording, and puts that behind those before it.
+    virtual error_t add(Record const& record) = 0;
+    // Goes on to the next step that was added, and hands out its recording.
+    virtual error_t update(Record const& record) = 0;
+};
+
 // What an engine builds. Immutable: many threads may run it at once.
 class Executable {
    public:
@@ -68,13 +82,18 @@ class Executable {
     virtual std::int64_t workspace_size() const = 0;
     // An error if it cannot run on that queue, found before the pack is checked.
     virtual error_t check_queue(Queue) const { return {}; }
+    // Also readies the thread for what it adds there.
     virtual Result<Stream> stream(Queue) const { return Stream(nullptr); }
     virtual error_t launch(Launch const& launch) const = 0;
     // Adds the work to an empty recording, or updates the addresses in one that has it.
     virtual error_t capture(Launch const& launch, Recording recording) const;
     virtual error_t update(Launch const& launch, Recording recording) const;
+    // How a program that starts with this executable is recorded: into an empty recording, or in one that has it.
+    virtual Result<std::unique_ptr<RecordedSteps>> steps_of(Recording recording) const;
     // Loads what the first run would load; computes nothing.
     virtual error_t warm_up(Queue) const { return {}; }
+    // The same work for another step of a program, with its own of what is kept from run to run; null where nothing is.
+    virtual std::shared_ptr<Executable const> twin() const { return nullptr; }
     // Times work on the queue; by the host's clock unless overridden.
     virtual Result<std::unique_ptr<Stopwatch>> stopwatch(Queue queue) const;
     // Everything that Backend::load() needs besides the graph.
@@ -87,6 +106,8 @@ class Engine {
     virtual ~Engine() = default;
 
     virtual EngineInfo const& info() const = 0;
+    // The same once it is built, where only that decides it.
+    virtual std::shared_ptr<EngineInfo const> info_of(Executable const&) const { return nullptr; }
     // Why it must not be used; empty if nothing is known against it.
     virtual std::string reason_against() const { return {}; }
     // From many threads at once: graphs that are the same share their engines.
@@ -147,10 +168,12 @@ class Backend {
     // What its engines, and joints, are expected to cost on a target; null where no figures are known.
     virtual std::unique_ptr<rewrite::Costs const> costs(Target const&, Settings const&) const { return nullptr; }
     // What joins the partial results of a program: its launches get a pointer for each of places_of(), and the stream.
-    // Of a target that the backend joins for.
+    // Of a target that the backend joins for. `stored` is what the executable for the same joint serialized, if there
+    // is one.
     virtual bool joins(Target const&) const { return false; }
     virtual Result<std::shared_ptr<Executable const>> join(rewrite::Joint const& joint, Target const& target,
-                                                           Settings const& settings) const;
+                                                           Settings const& settings,
+                                                           std::optional<std::string_view> stored) const;
     // All that a proposal depends on beside the graph: it serves a graph that is built again where this is equal.
     // Nothing where a proposal is good for one graph alone.
     virtual std::optional<std::string> circumstances(Target const&, Settings const&) const { return std::nullopt; }

@@ -10,8 +10,17 @@ Result<Plan const*> Candidate::build() {
     }
     auto executable = engine_->build();
     if (executable.is_bad()) return executable.error();
-    plan_ = std::make_shared<Plan>(proposal_, engine_, std::move(executable).value());
+    std::shared_ptr<EngineInfo const> info = engine_->info_of(*executable.value());
+    if (!info) info = std::shared_ptr<EngineInfo const>(engine_, &engine_->info());
+    plan_ = std::make_shared<Plan>(proposal_, std::move(info), std::move(executable).value());
     return plan_.get();
+}
+
+EngineInfo Candidate::known_info() const {
+    Plan const* const built = plan();
+    EngineInfo known = built == nullptr ? info() : built->info();
+    if (built != nullptr) known.workspace_bytes = built->workspace_size();
+    return known;
 }
 
 Plan const* Candidate::plan() const {

@@ -9,9 +9,9 @@ static constexpr std::uintptr_t kWorkspaceAlignment = 16;
 // Enough to average over, few enough for plans that take seconds.
 static constexpr int kTimedRuns = 10;
 
-Plan::Plan(std::shared_ptr<Proposal const> proposal, std::shared_ptr<Engine const> engine,
+Plan::Plan(std::shared_ptr<Proposal const> proposal, std::shared_ptr<EngineInfo const> info,
            std::shared_ptr<Executable const> executable)
-    : proposal_(std::move(proposal)), engine_(std::move(engine)), executable_(std::move(executable)) {}
+    : proposal_(std::move(proposal)), info_(std::move(info)), executable_(std::move(executable)) {}
 
 error_t Plan::check_workspace(Run const& run) const {
     std::int64_t const needed = workspace_size();

@@ -20,11 +20,11 @@ struct Run {
 
 class Plan {
    public:
-    // Of an engine of the proposal, with what it built.
-    Plan(std::shared_ptr<Proposal const> proposal, std::shared_ptr<Engine const> engine,
+    // Of an engine of the proposal: what is known of it, and what it built.
+    Plan(std::shared_ptr<Proposal const> proposal, std::shared_ptr<EngineInfo const> info,
          std::shared_ptr<Executable const> executable);
 
-    EngineInfo const& info() const { return engine_->info(); }
+    EngineInfo const& info() const { return *info_; }
     std::shared_ptr<Executable const> const& executable() const { return executable_; }
     std::int64_t workspace_size() const { return executable_->workspace_size(); }
     std::vector<Slot> const& slots() const { return proposal_->layout().slots; }
@@ -44,7 +44,7 @@ class Plan {
     error_t check_workspace(Run const& run) const;
 
     std::shared_ptr<Proposal const> proposal_;
-    std::shared_ptr<Engine const> engine_;
+    std::shared_ptr<EngineInfo const> info_;
     std::shared_ptr<Executable const> executable_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 namespace cudnn_frontend::plan {
 namespace {
@@ -159,18 +160,33 @@ Result<std::vector<Knob>> Planner::knobs_of_engine(std::int64_t engine) const {
 
 Result<EngineInfo> Planner::candidate(std::int64_t index) const {
     SDPA_GRAPH_TRY(check_index(index));
-    return at(index).info();
+    return at(index).known_info();
 }
 
-error_t Planner::check_support(Filters const& filters) const {
+Result<std::int64_t> Planner::first_to_pass(Filters const& filters) const {
     std::string reasons;
-    for (auto const& candidate : candidates_) {
-        std::string const reason = reason_to_bar(*candidate, filters);
-        if (reason.empty()) return {};
-        append_line(reasons, candidate->info().name + " " + reason);
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+        std::string const reason = reason_to_bar(*candidates_[i], filters);
+        if (reason.empty()) return static_cast<std::int64_t>(i);
+        append_line(reasons, candidates_[i]->info().name + " " + reason);
     }
-    return no_plan(candidates_.empty() ? "there is no engine to build a plan with"
-                                       : "the filters let no engine pass:" + reasons + refusals_text());
+    return no_plan(candidates_.empty()
+                       ? "there is no engine to build a plan with"
+                       : "the filters let no engine pass:" + reasons + refusals_text() + least_workspace(filters));
+}
+
+std::string Planner::least_workspace(Filters filters) const {
+    auto const limit = std::exchange(filters.largest_workspace, {});
+    EngineInfo least;
+    for (auto const& candidate : candidates_) {
+        EngineInfo info = candidate->known_info();
+        bool const is_too_large = limit && info.workspace_bytes > *limit;
+        if (!is_too_large || !reason_to_bar(*candidate, filters).empty()) continue;
+        if (least.name.empty() || info.workspace_bytes < least.workspace_bytes) least = std::move(info);
+    }
+    if (least.name.empty()) return {};
+    return "\nthe least workspace is " + std::to_string(least.workspace_bytes) + " bytes, by " + least.name +
+           "; a limit of so many bytes lets it pass";
 }
 
 std::string Planner::candidates_text(Filters const& filters) const {
@@ -212,7 +228,7 @@ error_t Planner::build_first(Filters const& filters) {
         }
         append_line(reasons, candidate->info().name + " " + reason);
     }
-    return no_plan_of_any(reasons);
+    return no_plan_of_any(reasons, filters);
 }
 
 // The first candidate that could be built, in their order, is the one that runs.
@@ -235,12 +251,12 @@ error_t Planner::build_all(bool in_parallel, Filters const& filters) {
         }
         append_line(reasons, candidates_[i]->info().name + " " + failures[i]);
     }
-    return no_plan_of_any(reasons);
+    return no_plan_of_any(reasons, filters);
 }
 
-error_t Planner::no_plan_of_any(std::string const& reasons) const {
+error_t Planner::no_plan_of_any(std::string const& reasons, Filters const& filters) const {
     for (auto const& [backend, proposal] : answers_->proposals) proposal->forget();
-    return no_plan("no candidate could be built:" + reasons + refusals_text());
+    return no_plan("no candidate could be built:" + reasons + refusals_text() + least_workspace(filters));
 }
 
 error_t Planner::build_at(std::int64_t index) {

@@ -65,8 +65,9 @@ class Planner {
     // For people: a line for each candidate, with what is against it, then one for each backend that has none.
     std::string candidates_text(Filters const& filters) const;
 
-    // Success if any candidate passes the filters.
-    error_t check_support(Filters const& filters) const;
+    // The index of the first candidate that passes the filters, as far as is known before it is built.
+    Result<std::int64_t> first_to_pass(Filters const& filters) const;
+    error_t check_support(Filters const& filters) const { return first_to_pass(filters).error(); }
     error_t build(BuildPlanPolicy_t policy, bool in_parallel, Filters const& filters);
     error_t build_at(std::int64_t index);
 
@@ -88,9 +89,11 @@ class Planner {
     error_t check_index(std::int64_t index) const;
     error_t build_first(Filters const& filters);
     error_t build_all(bool in_parallel, Filters const& filters);
-    error_t no_plan_of_any(std::string const& reasons) const;
+    error_t no_plan_of_any(std::string const& reasons, Filters const& filters) const;
     // A line for each, behind the reasons against candidates.
     std::string refusals_text() const;
+    // Which candidate a higher limit of workspace would let pass first; empty if the limit bars none.
+    std::string least_workspace(Filters filters) const;
 
     std::shared_ptr<Answers const> answers_;
     Candidates candidates_;

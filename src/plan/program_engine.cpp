@@ -1,7 +1,5 @@
 #include "plan/program_engine.h"
 
-#include "plan/program_executable.h"
-
 #include <algorithm>
 
 namespace cudnn_frontend::plan {
@@ -9,6 +7,7 @@ namespace {
 
 using rewrite::Attend;
 using rewrite::Joint;
+using rewrite::Merge;
 
 constexpr std::int64_t kAlignment = 256;
 
@@ -35,15 +34,21 @@ error_t no_joint(error_t const& refusals, Target const& target) {
 }
 
 Result<std::shared_ptr<Executable const>> join(Joint const& joint, Target const& target, Settings const& settings,
-                                               Backends const& backends) {
+                                               Backends const& backends, std::optional<std::string_view> stored) {
     error_t refusal;
     for (Backend const* const backend : backends) {
         if (!backend->joins(target)) continue;
-        auto joined = backend->join(joint, target, settings);
+        auto joined = backend->join(joint, target, settings, stored);
         if (joined.is_good()) return joined;
         refusal = joined.error();
     }
     return no_joint(refusal, target);
+}
+
+// In messages.
+std::string name_of(rewrite::Step const& step) {
+    if (std::holds_alternative<Attend>(step)) return "attention";
+    return std::holds_alternative<Merge>(std::get<Joint>(step)) ? "merge" : "sum";
 }
 
 std::size_t slot_of(PackLayout const& layout, std::int64_t uid) {
@@ -62,17 +67,14 @@ class ProgramEngine::Assembly {
         }
     }
 
-    error_t add_attends() {
-        for (std::shared_ptr<Planner> const& planner : engine_.planners_) {
-            SDPA_GRAPH_TRY(planner->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, {}));
-            attends_.push_back({planner->plan()->info().name, planner->plan()->executable()});
-        }
-        return {};
-    }
-
     error_t add(rewrite::Step const& step) {
-        if (auto const* attend = std::get_if<Attend>(&step)) return add_attend(*attend);
-        return add_joint(std::get<Joint>(step));
+        auto const* attend = std::get_if<Attend>(&step);
+        error_t failure = attend != nullptr ? add_attend(*attend) : add_joint(std::get<Joint>(step));
+        if (failure.is_good()) return {};
+        rewrite::Program const& program = engine_.program_;
+        failure.err_msg = step_text(program.name, steps_.size(), program.steps.size(), name_of(step)) +
+                          ", cannot be built: " + failure.err_msg;
+        return failure;
     }
 
     std::shared_ptr<Executable const> take() {
@@ -81,34 +83,44 @@ class ProgramEngine::Assembly {
     }
 
    private:
+    // Steps that attend alike share a plan, which the first of them builds.
     error_t add_attend(Attend const& attend) {
         auto const graphs = graphs_of(engine_.program_);
         auto const index = static_cast<std::size_t>(std::ranges::find(graphs, attend.graph.get()) - graphs.begin());
-        Plan const& plan = *engine_.planners_[index]->plan();
+        Planner& planner = *engine_.planners_[index];
+        if (index == attends_.size()) {
+            SDPA_GRAPH_TRY(planner.build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, {}));
+            attends_.push_back({planner.plan()->info(), planner.plan()->executable()});
+        }
+        auto executable = attends_[index].executable->twin();
+        if (!executable) executable = attends_[index].executable;
         std::vector<PointerSource> sources;
-        for (Slot const& slot : plan.slots()) {
+        for (Slot const& slot : planner.plan()->slots()) {
             auto const binding = std::ranges::find(attend.bindings, slot.uid, &Attend::Binding::uid);
             if (binding == attend.bindings.end()) {
                 return {error_code_t::INVALID_VALUE, "the program has no place for tensor '" + slot.name + "'"};
             }
             sources.push_back(source_of(binding->place));
         }
-        return add("attention", plan.executable(), std::move(sources));
+        add({name_of(attend), std::move(executable), std::move(sources), own_workspaces_at_, false});
+        return {};
     }
 
     error_t add_joint(Joint const& joint) {
-        auto joined = join(joint, engine_.target_, engine_.settings_, engine_.backends_);
+        std::optional<std::string_view> code;
+        if (engine_.stored_) code = engine_.stored_->codes[engine_.stored_->joints[joints_]];
+        ++joints_;
+        auto joined = join(joint, engine_.target_, engine_.settings_, engine_.backends_, code);
         if (joined.is_bad()) return joined.error();
         std::vector<PointerSource> sources;
         for (rewrite::Place const& place : rewrite::places_of(joint)) sources.push_back(source_of(place));
-        bool const is_sum = std::holds_alternative<rewrite::Sum>(joint);
-        return add(is_sum ? "sum" : "merge", std::move(joined).value(), std::move(sources));
+        add({name_of(joint), std::move(joined).value(), std::move(sources), own_workspaces_at_, true});
+        return {};
     }
 
-    error_t add(char const* name, std::shared_ptr<Executable const> executable, std::vector<PointerSource> sources) {
-        most_workspace_ = std::max(most_workspace_, executable->workspace_size());
-        steps_.push_back({name, std::move(executable), std::move(sources), own_workspaces_at_});
-        return {};
+    void add(ProgramStep step) {
+        most_workspace_ = std::max(most_workspace_, step.executable->workspace_size());
+        steps_.push_back(std::move(step));
     }
 
     PointerSource source_of(rewrite::Place const& place) const {
@@ -121,19 +133,20 @@ class ProgramEngine::Assembly {
     std::int64_t own_workspaces_at_ = 0, most_workspace_ = 0;  // steps use theirs one after the other
     std::vector<PlannedAttend> attends_;
     std::vector<ProgramStep> steps_;
+    std::size_t joints_ = 0;
 };
 
 ProgramEngine::ProgramEngine(rewrite::Program program, PlanningInput const& whole, PackLayout const& layout,
-                             Backends const& backends, Planners planners)
+                             Backends const& backends, Planners planners, std::optional<StoredProgram> stored)
     : program_(std::move(program)),
       graph_(whole.graph.spec()),
       target_(whole.target),
       settings_(settings_of_parts(whole.settings)),
       layout_(layout),
       backends_(backends),
-      planners_(std::move(planners)) {
-    describe();
-}
+      planners_(std::move(planners)),
+      stored_(std::move(stored)),
+      info_(describe(first_engines())) {}
 
 std::vector<nodes::ValidatedGraph const*> ProgramEngine::graphs_of(rewrite::Program const& program) {
     std::vector<nodes::ValidatedGraph const*> graphs;
@@ -158,51 +171,80 @@ Result<std::shared_ptr<Engine>> ProgramEngine::propose(rewrite::Program program,
         SDPA_GRAPH_TRY(planner.value()->check_support({}));
         planners.push_back(std::move(planner).value());
     }
-    return std::shared_ptr<Engine>(new ProgramEngine(std::move(program), whole, layout, backends, std::move(planners)));
+    return std::shared_ptr<Engine>(
+        new ProgramEngine(std::move(program), whole, layout, backends, std::move(planners), {}));
+}
+
+// What is stored fits the program.
+static error_t check_counts(rewrite::Program const& program, std::size_t attends, StoredProgram const& stored) {
+    auto const joints = std::ranges::count_if(
+        program.steps, [](rewrite::Step const& step) { return std::holds_alternative<Joint>(step); });
+    if (stored.attends.size() == attends && stored.joints.size() == static_cast<std::size_t>(joints)) return {};
+    auto const text = [](std::size_t plans, std::size_t codes) {
+        return std::to_string(plans) + " plans and the code of " + std::to_string(codes) + " joints";
+    };
+    return {error_code_t::UNSUPPORTED_GRAPH_FORMAT,
+            "the stored program has " + text(stored.attends.size(), stored.joints.size()) + "; " + program.name +
+                " needs " + text(attends, static_cast<std::size_t>(joints)) + ": build it again"};
 }
 
 Result<std::shared_ptr<Engine>> ProgramEngine::load(rewrite::Program program, PlanningInput const& whole,
                                                     PackLayout const& layout, Backends const& backends,
-                                                    std::vector<Stored> const& attends) {
+                                                    StoredProgram stored) {
     Planners planners;
     Settings const settings = settings_of_parts(whole.settings);
     auto const graphs = graphs_of(program);
-    if (graphs.size() != attends.size()) {
-        return error_t(error_code_t::UNSUPPORTED_GRAPH_FORMAT,
-                       "the stored program has " + std::to_string(attends.size()) + " plans; " + program.name +
-                           " needs " + std::to_string(graphs.size()) + ": build it again");
-    }
+    SDPA_GRAPH_TRY(check_counts(program, graphs.size(), stored));
     for (std::size_t i = 0; i < graphs.size(); ++i) {
-        auto planner = Planner::load({*graphs[i], whole.target, settings}, backends, attends[i]);
+        auto planner = Planner::load({*graphs[i], whole.target, settings}, backends, stored.attends[i]);
         if (planner.is_bad()) return planner.error();
         planners.push_back(std::move(planner).value());
     }
-    return std::shared_ptr<Engine>(new ProgramEngine(std::move(program), whole, layout, backends, std::move(planners)));
+    return std::shared_ptr<Engine>(
+        new ProgramEngine(std::move(program), whole, layout, backends, std::move(planners), std::move(stored)));
 }
 
-// What is known before anything is built follows from the first candidate of each attention.
-void ProgramEngine::describe() {
-    info_.name = kPrefix + program_.name + ":";
-    info_.program = std::make_shared<rewrite::Program const>(program_);
-    std::int64_t most_workspace = 0;
+std::vector<EngineInfo> ProgramEngine::first_engines() const {
+    std::vector<EngineInfo> engines;
     for (std::shared_ptr<Planner> const& planner : planners_) {
-        auto const candidate = planner->candidate(0);
-        if (candidate.is_bad()) continue;
-        EngineInfo const& part = candidate.value();
-        info_.name += " " + part.name;
-        most_workspace = std::max(most_workspace, part.workspace_bytes);
-        info_.shared_memory_bytes = std::max(info_.shared_memory_bytes, part.shared_memory_bytes);
-        info_.is_deterministic = info_.is_deterministic && part.is_deterministic;
-        add_missing(info_.behavior_notes, part.behavior_notes);
-        add_missing(info_.numerical_notes, part.numerical_notes);
+        auto const first = planner->first_to_pass({});
+        if (first.is_good()) engines.push_back(planner->candidate(first.value()).value());
     }
-    for (std::int64_t const bytes : program_.scratch) info_.workspace_bytes += aligned(bytes);
-    info_.workspace_bytes += most_workspace;
+    return engines;
+}
+
+std::shared_ptr<EngineInfo const> ProgramEngine::info_of(Executable const& executable) const {
+    std::vector<EngineInfo> engines;
+    for (PlannedAttend const& attend : static_cast<ProgramExecutable const&>(executable).attends()) {
+        engines.push_back(attend.engine);
+    }
+    return std::make_shared<EngineInfo const>(describe(engines));
+}
+
+// A note of one attention is the program's, but for one that promises something: all of them must.
+EngineInfo ProgramEngine::describe(std::vector<EngineInfo> const& attends) const {
+    constexpr auto kPromise = BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API;
+    EngineInfo whole{.name = kPrefix + program_.name + ":"};
+    whole.program = std::make_shared<rewrite::Program const>(program_);
+    bool is_promised = true;
+    std::int64_t most_workspace = 0;
+    for (EngineInfo const& attend : attends) {
+        whole.name += " " + attend.name;
+        most_workspace = std::max(most_workspace, attend.workspace_bytes);
+        whole.shared_memory_bytes = std::max(whole.shared_memory_bytes, attend.shared_memory_bytes);
+        whole.is_deterministic = whole.is_deterministic && attend.is_deterministic;
+        is_promised = is_promised && std::ranges::find(attend.behavior_notes, kPromise) != attend.behavior_notes.end();
+        add_missing(whole.behavior_notes, attend.behavior_notes);
+        add_missing(whole.numerical_notes, attend.numerical_notes);
+    }
+    if (!is_promised) std::erase(whole.behavior_notes, kPromise);
+    for (std::int64_t const bytes : program_.scratch) whole.workspace_bytes += aligned(bytes);
+    whole.workspace_bytes += most_workspace;
+    return whole;
 }
 
 Result<std::shared_ptr<Executable const>> ProgramEngine::build() {
     Assembly assembly(*this);
-    SDPA_GRAPH_TRY(assembly.add_attends());
     for (rewrite::Step const& step : program_.steps) SDPA_GRAPH_TRY(assembly.add(step));
     return assembly.take();
 }

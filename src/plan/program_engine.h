@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plan/planner.h"
+#include "plan/program_executable.h"
 #include "rewrite/program.h"
 
 namespace cudnn_frontend::plan {
@@ -17,19 +18,22 @@ class ProgramEngine final : public Engine {
     // Loads them from what ProgramExecutable::serialize() wrote.
     static Result<std::shared_ptr<Engine>> load(rewrite::Program program, PlanningInput const& whole,
                                                 PackLayout const& layout, Backends const& backends,
-                                                std::vector<Stored> const& attends);
+                                                StoredProgram stored);
 
     EngineInfo const& info() const override { return info_; }
-    std::string reason_against() const override { return {}; }
+    // Attentions whose first engine does not build get the next one.
+    std::shared_ptr<EngineInfo const> info_of(Executable const& executable) const override;
     Result<std::shared_ptr<Executable const>> build() override;
 
    private:
     using Planners = std::vector<std::shared_ptr<Planner>>;
 
     ProgramEngine(rewrite::Program program, PlanningInput const& whole, PackLayout const& layout,
-                  Backends const& backends, Planners planners);
+                  Backends const& backends, Planners planners, std::optional<StoredProgram> stored);
 
-    void describe();
+    // The engine of each attention that is expected to be built.
+    std::vector<EngineInfo> first_engines() const;
+    EngineInfo describe(std::vector<EngineInfo> const& attends) const;
     // Index in planners_ of each graph that steps attend to, in the order in which the steps first name them.
     static std::vector<nodes::ValidatedGraph const*> graphs_of(rewrite::Program const& program);
 
@@ -42,6 +46,7 @@ class ProgramEngine final : public Engine {
     PackLayout layout_;
     Backends const& backends_;
     Planners planners_;  // one for each of graphs_of()
+    std::optional<StoredProgram> stored_;
     EngineInfo info_;
 };
 

@@ -65,7 +65,7 @@ Result<Loaded> load_program(PlanningInput const& input, Backends const& backends
     auto const planner = Planner::propose(as_given.input(), backends);
     if (planner.is_bad()) return planner.error();
     auto const layout = std::make_shared<PackLayout const>(planner.value()->layout());
-    auto engine = ProgramEngine::load(std::move(program).value(), input, *layout, backends, read.value().attends);
+    auto engine = ProgramEngine::load(std::move(program).value(), input, *layout, backends, std::move(read).value());
     if (engine.is_bad()) return engine.error();
     auto proposal = std::make_shared<ProgramProposal const>(
         layout, std::make_shared<KeptInput const>(std::move(as_given)), backends, std::vector<rewrite::Program>());

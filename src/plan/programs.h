@@ -36,7 +36,8 @@ class ProgramProposal final : public Proposal {
 };
 
 // Puts programs before and after the proposals for the graph as it is, of which there is at least one. Returns remarks.
-std::vector<std::string> add_programs(PlanningInput const& input, Backends const& backends, Planner::Proposals& proposals);
+std::vector<std::string> add_programs(PlanningInput const& input, Backends const& backends,
+                                      Planner::Proposals& proposals);
 
 // Whether a stored plan is of a program, and its engine.
 bool is_program(Stored const& stored);

@@ -95,7 +95,8 @@ class HostBackend final : public plan::Backend {
 
     bool joins(Target const& target) const override { return serves(target); }
     Result<std::shared_ptr<plan::Executable const>> join(rewrite::Joint const& joint, Target const&,
-                                                         plan::Settings const&) const override {
+                                                         plan::Settings const&,
+                                                         std::optional<std::string_view>) const override {
         return cpu::join(joint);
     }
 

@@ -1,5 +1,6 @@
 #include "kernels/kernels_backend.h"
 
+#include "cuda/cuda_graph.h"
 #include "kernels/merge.h"
 #include "kernels/sum.h"
 
@@ -14,30 +15,48 @@ class KernelExecutable final : public plan::Executable {
     std::int64_t workspace_size() const override { return 0; }
 
     error_t launch(plan::Launch const& launch) const override {
-        auto* const stream = static_cast<CUstream>(launch.stream);
-        if (!reads_result_) return kernel_->launch(stream, launch.pointers);
-        void* const pointers[] = {launch.pointers[0], launch.pointers[1], launch.pointers[1]};
-        return kernel_->launch(stream, pointers);
+        return with_operands(
+            launch, [&](Pointers operands) { return kernel_->launch(static_cast<CUstream>(launch.stream), operands); });
+    }
+    error_t capture(plan::Launch const& launch, plan::Recording recording) const override {
+        return with_operands(launch, [&](Pointers operands) {
+            return kernel_->add_node(static_cast<CUgraph>(recording), {}, operands).error();
+        });
+    }
+    error_t update(plan::Launch const& launch, plan::Recording recording) const override {
+        auto const node = cuda::node_after(static_cast<CUgraph>(recording), nullptr);
+        if (node.is_bad()) return node.error();
+        return with_operands(launch, [&](Pointers operands) { return kernel_->update_node(node.value(), operands); });
     }
 
     error_t warm_up(plan::Queue) const override { return kernel_->load(); }
     Result<std::string> serialize() const override { return kernel_->serialize(); }
 
    private:
+    template <class Call>
+    error_t with_operands(plan::Launch const& launch, Call const& call) const {
+        if (!reads_result_) return call(launch.pointers);
+        void* const operands[] = {launch.pointers[0], launch.pointers[1], launch.pointers[1]};
+        return call(operands);
+    }
+
     KernelPointer kernel_;
     bool reads_result_;  // it is an operand twice, the second time to be read
 };
 
 Operand operand(rewrite::View const& view) { return {view.type, view.dim, view.stride}; }
 
-Result<KernelPointer> compile(rewrite::Joint const& joint, cuda::DeviceFacts const& facts) {
+// Compiles only what is not stored.
+Result<KernelPointer> make_kernel(rewrite::Joint const& joint, cuda::DeviceFacts const& facts,
+                                  std::optional<std::string_view> stored) {
     if (auto const* sum = std::get_if<rewrite::Sum>(&joint)) {
-        return compile_sum({operand(sum->terms), operand(sum->result), sum->accumulates}, facts);
+        SumProblem const problem{operand(sum->terms), operand(sum->result), sum->accumulates};
+        return stored ? load_sum(problem, facts, *stored) : compile_sum(problem, facts);
     }
     auto const& merge = std::get<rewrite::Merge>(joint);
     MergeProblem problem{operand(merge.partial_o), operand(merge.partial_stats), operand(merge.o), {}};
     if (merge.stats) problem.stats = operand(*merge.stats);
-    return compile_merge(problem, facts);
+    return stored ? load_merge(problem, facts, *stored) : compile_merge(problem, facts);
 }
 
 }  // namespace
@@ -52,10 +71,11 @@ bool Backend::joins(Target const& target) const {
 }
 
 Result<std::shared_ptr<plan::Executable const>> Backend::join(rewrite::Joint const& joint, Target const& target,
-                                                              plan::Settings const& settings) const {
+                                                              plan::Settings const& settings,
+                                                              std::optional<std::string_view> stored) const {
     auto const facts = find_facts_(target, settings);
     if (facts.is_bad()) return facts.error();
-    auto kernel = compile(joint, facts.value());
+    auto kernel = make_kernel(joint, facts.value(), stored);
     if (kernel.is_bad()) return kernel.error();
     auto const* sum = std::get_if<rewrite::Sum>(&joint);
     bool const reads_result = sum != nullptr && sum->accumulates;

@@ -18,7 +18,8 @@ class Backend final : public plan::Backend {
     Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const&) const override;
     bool joins(Target const& target) const override;
     Result<std::shared_ptr<plan::Executable const>> join(rewrite::Joint const& joint, Target const& target,
-                                                         plan::Settings const& settings) const override;
+                                                         plan::Settings const& settings,
+                                                         std::optional<std::string_view> stored) const override;
 
    private:
     FindFacts find_facts_;

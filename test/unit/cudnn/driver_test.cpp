@@ -1,4 +1,5 @@
 #include "cuda/driver.h"
+#include "cuda/cuda_graph.h"
 
 #include "own_process.h"
 #include "support/catch.h"
@@ -47,6 +48,9 @@ TEST_CASE("work that needs a GPU fails with an error where there is none") {
         failed += cuda::allocate(16).is_bad() ? "memory " : "";
         failed += cuda::make_cuda_graph().is_bad() ? "graph " : "";
         failed += cuda::node_count(nullptr).is_bad() ? "count " : "";
+        failed += cuda::node_after(nullptr, nullptr).is_bad() ? "node " : "";
+        failed += cuda::add_child(nullptr, nullptr, nullptr).is_bad() ? "add " : "";
+        failed += cuda::child_of(nullptr).is_bad() ? "child " : "";
         std::byte place{};
         failed += cuda::download({&place, 1}, &place).is_bad() ? "copy " : "";
         failed += cuda::memory_bus_width(0).is_bad() ? "bus " : "";
@@ -55,5 +59,5 @@ TEST_CASE("work that needs a GPU fails with an error where there is none") {
         failed += cuda::StreamClock::make(nullptr).is_bad() ? "clock" : "";
         return failed;
     });
-    CHECK((text.empty() || text == "device memory graph count copy bus wait capture clock"));
+    CHECK((text.empty() || text == "device memory graph count node add child copy bus wait capture clock"));
 }

@@ -7,7 +7,7 @@
 namespace cudnn_frontend::cudnn {
 namespace {
 
-plan::EngineInfo info_of(EngineConfig const& config, Context const& context) {
+plan::EngineInfo describe(EngineConfig const& config, Context const& context) {
     auto const& notes = config.numerical_notes;
     bool const is_noted = std::find(notes.begin(), notes.end(), NumericalNote_t::NONDETERMINISTIC) != notes.end();
     plan::EngineInfo info{.name = config.name,
@@ -32,7 +32,7 @@ std::string reason_to_refuse(quirks::Quirk const* bar_on_split_keys, EngineChoic
 }
 
 Engine::Engine(std::shared_ptr<Work const> work, std::shared_ptr<SharedEngine> engine)
-    : work_(std::move(work)), engine_(std::move(engine)), info_(info_of(engine_->config(), *work_->context)) {}
+    : work_(std::move(work)), engine_(std::move(engine)), info_(describe(engine_->config(), *work_->context)) {}
 
 std::string Engine::reason_against() const {
     return reason_to_refuse(work_->bar_on_split_keys, engine_->config().choice,
@@ -48,7 +48,7 @@ Result<std::shared_ptr<plan::Executable const>> Engine::build() {
 
 LoadedEngine::LoadedEngine(Context const& context, EngineConfig const& config,
                            std::shared_ptr<Executable const> executable)
-    : info_(info_of(config, context)), executable_(std::move(executable)) {
+    : info_(describe(config, context)), executable_(std::move(executable)) {
     info_.workspace_bytes = executable_->workspace_size();
 }
 

@@ -4,6 +4,7 @@
 #include "cudnn/library/backend_enums.h"
 #include "cudnn/library/status.h"
 #include "cudnn/planning/plan_text.h"
+#include "cudnn/planning/recorded_steps.h"
 
 #include <algorithm>
 
@@ -87,6 +88,7 @@ error_t Executable::check_contents(plan::Launch const& launch) const {
 }
 
 Result<plan::Stream> Executable::stream(plan::Queue queue) const {
+    SDPA_GRAPH_TRY(cuda::use_device(context_->device.device->ordinal()));
     auto const stream = stream_of(*context_->device.api, handle_of(queue));
     if (stream.is_bad()) return stream.error();
     return plan::Stream(stream.value());
@@ -99,12 +101,7 @@ error_t Executable::launch(plan::Launch const& launch) const {
 }
 
 error_t Executable::capture(plan::Launch const& launch, plan::Recording recording) const {
-    auto const nodes = cuda::node_count(graph_of(recording));
-    if (nodes.is_bad()) return nodes.error();
-    if (nodes.value() != 0) {
-        return {error_code_t::INVALID_VALUE, "the CUDA graph has " + std::to_string(nodes.value()) +
-                                                 " nodes; populate_cuda_graph() needs an empty one"};
-    }
+    SDPA_GRAPH_TRY(check_is_empty(graph_of(recording)));
     return populate_cuda_graph(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),
                                graph_of(recording));
 }
@@ -112,6 +109,10 @@ error_t Executable::capture(plan::Launch const& launch, plan::Recording recordin
 error_t Executable::update(plan::Launch const& launch, plan::Recording recording) const {
     return update_cuda_graph(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),
                              graph_of(recording));
+}
+
+Result<std::unique_ptr<plan::RecordedSteps>> Executable::steps_of(plan::Recording recording) const {
+    return std::unique_ptr<plan::RecordedSteps>(std::make_unique<GraphSteps>(graph_of(recording)));
 }
 
 // Filling a throw-away CUDA graph loads the kernels without running them: one piece of memory does for all tensors.
@@ -128,6 +129,10 @@ error_t Executable::warm_up(plan::Queue queue) const {
     auto const graph = cuda::make_cuda_graph();
     if (graph.is_bad()) return graph.error();
     return capture({queue, pointers, memory.value()->pointer()}, graph.value()->graph);
+}
+
+std::shared_ptr<plan::Executable const> Executable::twin() const {
+    return std::make_shared<Executable>(context_, engine_);
 }
 
 Result<std::unique_ptr<plan::Stopwatch>> Executable::stopwatch(plan::Queue queue) const {

@@ -35,7 +35,9 @@ class Executable final : public plan::Executable {
     error_t launch(plan::Launch const& launch) const override;
     error_t capture(plan::Launch const& launch, plan::Recording recording) const override;
     error_t update(plan::Launch const& launch, plan::Recording recording) const override;
+    Result<std::unique_ptr<plan::RecordedSteps>> steps_of(plan::Recording recording) const override;
     error_t warm_up(plan::Queue queue) const override;
+    std::shared_ptr<plan::Executable const> twin() const override;
     Result<std::unique_ptr<plan::Stopwatch>> stopwatch(plan::Queue queue) const override;
     Result<std::string> serialize() const override;
 

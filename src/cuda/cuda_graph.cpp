@@ -1,0 +1,59 @@
+#include "cuda/cuda_graph.h"
+
+#include "cuda/driver_table.h"
+
+#include <string>
+
+namespace cudnn_frontend::cuda {
+
+CudaGraph::~CudaGraph() {
+    if (auto const found = driver(); found.is_good()) found.value()->destroy_graph(graph);
+}
+
+Result<std::shared_ptr<CudaGraph const>> make_cuda_graph() {
+    CUgraph graph = nullptr;
+    SDPA_GRAPH_TRY(ask("making a CUDA graph", [&](Driver const& cuda) { return cuda.create_graph(&graph, 0); }));
+    return std::shared_ptr<CudaGraph const>(std::make_shared<CudaGraph>(graph));
+}
+
+Result<std::size_t> node_count(CUgraph graph) {
+    std::size_t count = 0;
+    SDPA_GRAPH_TRY(ask("counting the nodes of the CUDA graph",
+                       [&](Driver const& cuda) { return cuda.graph_nodes(graph, nullptr, &count); }));
+    return count;
+}
+
+Result<CUgraphNode> node_after(CUgraph graph, CUgraphNode last) {
+    auto const find = [&](CUgraphNode* nodes, std::size_t& count) {
+        return ask("following the nodes of the CUDA graph", [&](Driver const& cuda) {
+            return last == nullptr ? cuda.root_nodes(graph, nodes, &count) : cuda.dependent_nodes(last, nodes, &count);
+        });
+    };
+    std::size_t count = 0;
+    SDPA_GRAPH_TRY(find(nullptr, count));
+    if (count != 1) {
+        return error_t(error_code_t::INVALID_VALUE, "the CUDA graph has " + std::to_string(count) +
+                                                        " nodes where the plan's has one; pass the graph that "
+                                                        "populate_cuda_graph() filled with this plan");
+    }
+    CUgraphNode node = nullptr;
+    SDPA_GRAPH_TRY(find(&node, count));
+    return node;
+}
+
+Result<CUgraphNode> add_child(CUgraph graph, CUgraphNode after, CUgraph child) {
+    CUgraphNode node = nullptr;
+    SDPA_GRAPH_TRY(ask("adding a graph to a CUDA graph", [&](Driver const& cuda) {
+        return cuda.add_child_graph_node(&node, graph, &after, after == nullptr ? 0 : 1, child);
+    }));
+    return node;
+}
+
+Result<CUgraph> child_of(CUgraphNode node) {
+    CUgraph child = nullptr;
+    SDPA_GRAPH_TRY(ask("asking for a graph within a CUDA graph",
+                       [&](Driver const& cuda) { return cuda.graph_of_child(node, &child); }));
+    return child;
+}
+
+}  // namespace cudnn_frontend::cuda

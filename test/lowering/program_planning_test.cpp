@@ -1,0 +1,184 @@
+// Programs of real cuDNN's engines, planned for an H200 on machines without a GPU.
+#include "lowering/has_cudnn.h"
+#include "support/catch.h"
+#include "support/dynamic_shapes.h"
+#include "support/program_graphs.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace cudnn_frontend;
+using test::few_queries_graph;
+using test::Graph;
+using test::ProgramGraph;
+using test::slices_graph;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+constexpr auto kType = DataType_t::BFLOAT16;
+
+std::vector<std::string> names_of(Graph const& graph) {
+    std::vector<std::string> names(static_cast<std::size_t>(graph.get_execution_plan_count()));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        REQUIRE(graph.get_plan_name_at_index(static_cast<std::int64_t>(i), names[i]).get_message() == "");
+    }
+    return names;
+}
+
+std::string name_of(Graph const& graph) {
+    std::string name;
+    CHECK(graph.get_plan_name(name).get_message() == "");
+    return name;
+}
+
+std::int64_t index_of(Graph const& graph, std::string const& start_of_name) {
+    auto const names = names_of(graph);
+    auto const found = std::ranges::find_if(names, [&](std::string const& n) { return n.starts_with(start_of_name); });
+    REQUIRE(found != names.end());
+    return found - names.begin();
+}
+
+ProgramGraph planned(ProgramGraph all, std::vector<Rewrite_t> const& rewrites) {
+    all.graph.set_rewrites(rewrites);
+    REQUIRE(all.graph.build_operation_graph(Target::offline("h200")).get_message() == "");
+    REQUIRE(all.graph.create_execution_plans({HeurMode_t::A}).get_message() == "");
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("programs are candidates before the engines of the graph as it is, which keep their numbers", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph const plain = planned(few_queries_graph(kType), {});
+    ProgramGraph all = planned(few_queries_graph(kType), {Rewrite_t::FEW_QUERIES});
+    auto const of_plain = names_of(plain.graph), of_all = names_of(all.graph);
+    REQUIRE(of_all.size() == of_plain.size() + 2);  // few_queries(1) and (2), the faster one first
+    CHECK(of_all[0].starts_with("program few_queries("));
+    CHECK(of_all[1].starts_with("program few_queries("));
+    CHECK(std::equal(of_plain.begin(), of_plain.end(), of_all.begin() + 2));
+
+    std::int64_t engine = -1;
+    std::map<KnobType_t, std::int64_t> knobs;
+    CHECK(all.graph.get_engine_and_knobs_at_index(0, engine, knobs).get_message() ==
+          "plan 0, " + of_all[0] +
+              ", has no engine number for create_execution_plan(); keep the plan itself with "
+              "serialize()");
+    REQUIRE(all.graph.get_engine_and_knobs_at_index(2, engine, knobs).get_message() == "");
+    REQUIRE(all.graph.create_execution_plan(engine, knobs).get_message() == "");
+    CHECK(names_of(all.graph).back() == of_all[2]);
+    std::vector<BehaviorNote_t> notes;
+    REQUIRE(all.graph.get_behavior_notes_for_plan_at_index(0, notes).is_good());
+    CHECK(std::ranges::find(notes, BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API) != notes.end());
+}
+
+TEST_CASE("a deselected engine bars the programs that run it", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph all = planned(few_queries_graph(kType), {Rewrite_t::FEW_QUERIES});
+    std::string const program = names_of(all.graph)[0];
+    std::string const engine = program.substr(program.find(": ") + 2);
+    for (std::string const& part : {std::string("program "), std::string("few_queries"), engine}) {
+        Graph barred(all.graph);
+        barred.deselect_engines({part});
+        INFO(part);
+        REQUIRE(barred.build_plans().get_message() == "");
+        CHECK(!name_of(barred).starts_with("program "));
+    }
+    REQUIRE(all.graph.build_plans().get_message() == "");
+    CHECK(name_of(all.graph) == program);
+}
+
+TEST_CASE("all programs and engines of a graph are built side by side", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph all = planned(slices_graph(kType), {Rewrite_t::SLICES});
+    REQUIRE(all.graph.build_plans(BuildPlanPolicy_t::ALL, true).get_message() == "");
+    CHECK(name_of(all.graph).starts_with("program slices(2): eng"));
+    for (std::int64_t i = 0; i < 3; ++i) {
+        std::int64_t bytes = 0;
+        CHECK(all.graph.get_workspace_size_plan_at_index(i, bytes).get_message() == "");
+    }
+}
+
+TEST_CASE("a stored program has its kernels' code, and loads where a GPU of the kind is", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    for (bool const is_backward : {false, true}) {
+        ProgramGraph all = is_backward ? planned(slices_graph(kType), {Rewrite_t::SLICES})
+                                       : planned(few_queries_graph(kType), {Rewrite_t::FEW_QUERIES});
+        char const* const name = is_backward ? "program slices(8): " : "program few_queries(2): ";  // 8 sum dK and dV
+        REQUIRE(all.graph.build_plan_at_index(index_of(all.graph, name)).get_message() == "");
+        Bytes bytes;
+        REQUIRE(all.graph.serialize(bytes).get_message() == "");
+        std::string const text(bytes.begin(), bytes.end());
+        std::string const code = is_backward ? "sum bfloat16 bfloat16 sm_90 " : "merge bfloat16 bfloat16 sm_90 ";
+        auto const at = text.find(code);
+        REQUIRE(at != text.npos);
+        CHECK(text.find(code, at + 1) == text.npos);
+
+        Graph loaded;
+        loaded.set_device_properties(std::make_shared<DeviceProperties const>(DeviceProperties::named("h200")));
+        REQUIRE(loaded.deserialize(nullptr, bytes).get_message() == "");
+        CHECK(name_of(loaded) == name_of(all.graph));
+        CHECK(loaded.get_workspace_size() == all.graph.get_workspace_size());
+        CHECK(loaded.get_variant_pack_uids_sorted() == all.graph.get_variant_pack_uids_sorted());
+        Bytes again;
+        REQUIRE(loaded.serialize(again).get_message() == "");
+        CHECK(std::string(again.begin(), again.end()).find(code) != text.npos);
+
+        Graph elsewhere;
+        elsewhere.set_device_properties(std::make_shared<DeviceProperties const>(DeviceProperties::named("a100")));
+        CHECK(elsewhere.deserialize(nullptr, bytes).get_message().find("the stored plan was made for another GPU") ==
+              0);
+    }
+}
+
+TEST_CASE("a program that was planned offline does not run, and says so in every way of running it", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph all = planned(few_queries_graph(kType), {Rewrite_t::FEW_QUERIES});
+    REQUIRE(all.graph.build_plans().get_message() == "");
+    std::string const refusal = "the plan was made offline for NVIDIA H200, which is not here";
+    auto const pack = all.pack();
+    std::vector<double> workspace(static_cast<std::size_t>(all.graph.get_workspace_size()) / sizeof(double) + 2);
+    int graph = 0;
+    auto* const recording = reinterpret_cast<CUgraph_st*>(&graph);
+    for (auto const& error :
+         {all.graph.execute(nullptr, pack, workspace.data()), all.graph.autotune(nullptr, pack, workspace.data()),
+          all.graph.warmup(nullptr), all.graph.populate_cuda_graph(nullptr, pack, workspace.data(), recording),
+          all.graph.update_cuda_graph(nullptr, pack, workspace.data(), recording)}) {
+        CHECK(error.get_message().find(refusal) == 0);
+    }
+}
+
+TEST_CASE("a limit of workspace that no slices keep to names the least that would do", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph all = slices_graph(kType);
+    all.graph.set_workspace_limit(16);
+    REQUIRE(all.graph.build_operation_graph(Target::offline("h200")).get_message() == "");
+    REQUIRE(all.graph.create_execution_plans({HeurMode_t::A, HeurMode_t::FALLBACK}).get_message() == "");
+    std::string const error = all.graph.check_support().get_message();
+    CHECK(error.find("the filters let no engine pass:\n  eng") == 0);
+    auto const at = error.find("\nthe least workspace is ");
+    REQUIRE(at != error.npos);
+    CHECK(error.find(" bytes, by program slices(8): eng", at) != error.npos);
+    all.graph.set_workspace_limit(std::stoll(error.substr(at + 24)));
+    REQUIRE(all.graph.build_plans().get_message() == "");
+    CHECK(name_of(all.graph).starts_with("program slices(8): eng"));
+}
+
+TEST_CASE("programs are planned with dynamic shapes and a kernel cache where cuDNN has engines for them", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph all = few_queries_graph(kType);
+    auto const cache = std::make_shared<KernelCache>();
+    all.graph.set_rewrites({Rewrite_t::FEW_QUERIES}).set_dynamic_shape_enabled(true).set_kernel_cache(cache);
+    std::string const error = all.graph.build(Target::offline("h200")).get_message();
+    if (test::takes_dynamic_shapes()) CHECK((error + name_of(all.graph)).starts_with("program few_queries("));
+    else CHECK(error.starts_with("[cudnn.s84] "));
+}
+
+TEST_CASE("slices are planned of tensors beyond 2^31 elements", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph all = slices_graph(kType, 0, std::int64_t{1} << 23);
+    all.graph.set_rewrites({Rewrite_t::SLICES});
+    REQUIRE(all.graph.build(Target::offline("h200")).get_message() == "");
+    CHECK(name_of(all.graph).starts_with("program slices(2): eng"));
+    REQUIRE(all.graph.build_plan_at_index(index_of(all.graph, "program slices(8): ")).get_message() == "");
+}
