@@ -17,6 +17,8 @@ namespace {
 using namespace sdpa_test;
 using cudnn_frontend::BuildPlanPolicy_t;
 using cudnn_frontend::HeurMode_t;
+using cudnn_frontend::Rewrite_t;
+using Rewrites = std::vector<Rewrite_t>;
 
 // What these tensors hold now; they are poisoned for the next run.
 std::vector<std::byte> take(std::vector<HostTensor> const& results, DeviceMirror& mirror) {
@@ -34,8 +36,10 @@ std::vector<std::byte> take(std::vector<HostTensor> const& results, DeviceMirror
 // The case with its own device memory, planned.
 class Place {
    public:
-    explicit Place(GpuStream const& gpu, AttentionCase const& c = feature_case()) : case_(c) {
+    explicit Place(GpuStream const& gpu, AttentionCase const& c = feature_case(), Rewrites const& rewrites = {})
+        : case_(c) {
         expect_good(gpu.status(), "a handle");
+        session_.graph().set_rewrites(rewrites).deselect_engines({"few_queries(1)"});  // which merges nothing
         expect_good(session_.build(Target::cuda(gpu.handle())), "the plan");
         pack_ = device_pack(session_, mirror_);
     }
@@ -55,6 +59,12 @@ class Place {
     HostMemory workspace_{std::int64_t{1} << 20};
     std::map<std::int64_t, void*> pack_;
 };
+
+void expect_program(cudnn_frontend::graph::Graph const& graph, bool is_program) {
+    std::string name;
+    expect_good(graph.get_plan_name(name), "a plan");
+    expect(name.starts_with("program ") == is_program, "the plan is " + name);
+}
 
 void launch(cudaGraph_t graph, cudaStream_t stream) {
     cudaGraphExec_t executable = nullptr;
@@ -119,14 +129,15 @@ void check_capture(Place& place, GpuStream const& gpu, std::vector<std::byte> co
 }
 
 // Backward gets the full lengths, which no program passes, and writes its sums to a workspace that others used before.
-void check_captured_backward(GpuStream const& gpu) {
-    AttentionCase c = feature_case();
+void check_captured_backward(GpuStream const& gpu, AttentionCase c, Rewrites const& rewrites) {
     c.deterministic = true;
     Inputs const in = make_inputs(c);
     BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(c, in, {})));
     BackwardOutputs const out = make_backward_outputs(c);
     Session session(c, in, more, out);
+    session.graph().set_rewrites(rewrites).deselect_engines({"slices(2)", "slices(4)"});  // which sum nothing
     expect_good(session.build(Target::cuda(gpu.handle())), "a backward plan with full lengths");
+    expect_program(session.graph(), !rewrites.empty());
     DeviceMirror mirror;
     auto const pack = device_pack(session, mirror);
     HostMemory const workspace(session.graph().get_workspace_size());
@@ -165,6 +176,22 @@ void check_cuda_graph(Place& place, Place& other, GpuStream const& gpu, std::vec
     launch(graph, gpu.stream());
     expect(other.take_result() == wanted, "an updated CUDA graph writes to the other memory");
     cudaGraphDestroy(graph);
+}
+
+// Attention over splits of the keys, and a merge; backward in slices, and sums.
+void check_programs(GpuStream const& gpu) {
+    AttentionCase c = feature_case();
+    c.alibi = false;
+    check_captured_backward(gpu, c, {Rewrite_t::SLICES});
+    c.right.reset();
+    c.s_q = 2, c.s_kv = 1024;
+    Place place(gpu, c, {Rewrite_t::FEW_QUERIES}), other(gpu, c, {Rewrite_t::FEW_QUERIES});
+    expect_program(place.graph(), true);
+    expect_good(place.graph().execute(gpu.handle(), place.pack(), place.scratch()), "a program's run");
+    std::vector<std::byte> const wanted = place.take_result();
+    check_forms(place, gpu, wanted);
+    check_capture(place, gpu, wanted);
+    check_cuda_graph(place, other, gpu, wanted);
 }
 
 void check_threads(Place& shared, std::vector<std::byte> const& wanted) {
@@ -357,8 +384,9 @@ int main() {
     check_kept_graphs(gpu, wanted);
     check_allocations(gpu);
     check_capture(place, gpu, wanted);
-    check_captured_backward(gpu);
+    check_captured_backward(gpu, feature_case(), {});
     check_cuda_graph(place, other, gpu, wanted);
+    check_programs(gpu);
     check_threads(place, wanted);
     check_plans(place, gpu);
     check_kernel_cache(gpu);
