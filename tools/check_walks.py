@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The walks of docs/adding-a-node.md, adding-an-option.md and adding-a-backend.md: patches that apply to the sources.
+"""The walks of docs/adding-*.md: patches that apply to the sources.
 
 docs/walks/*.patch are the walks themselves. A patch starts with lines for people and for this script: the page that
 tells of it, how many files of src and include it may touch, and the tests that show that it works. The code that a page
