@@ -58,9 +58,11 @@ error_t Graph::print_operations(std::string& text, OperationsFormat format) cons
 
 error_t Graph::draw_plan(std::string& text, PictureFormat format) const {
     return guarded_in(impl_, [&]() -> error_t {
-        plan::Plan const* const plan = impl_->planner ? impl_->planner->plan() : nullptr;
-        if (plan == nullptr)
+        bool const has_planner = impl_ != nullptr && impl_->planner != nullptr;  // a graph that was moved from has none
+        plan::Plan const* const plan = has_planner ? impl_->planner->plan() : nullptr;
+        if (plan == nullptr) {
             return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "draw_plan", "build_plans");
+        }
         plan::Picture const picture = plan::picture_of(*plan, complete_description(*this));
         text = format == PictureFormat::SVG ? plan::to_svg(picture) : plan::to_dot(picture);
         return {};

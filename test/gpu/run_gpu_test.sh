@@ -3,8 +3,10 @@
 #   run_gpu_test.sh <tools/run_gpu.sh> <empty folder for its files>
 set -eu
 script=$1 folder=$2
+cd "$(dirname "$script")/.."
 rm -rf "$folder"
-mkdir -p "$folder/build/test/gpu" "$folder/bin"
+mkdir -p "$folder/build/test/gpu" "$folder/build/python" "$folder/bin"
+touch "$folder/build/python/_core.so"
 programs=$folder/build/test/gpu
 
 # program <path> <its lines of shell>
@@ -32,13 +34,14 @@ program "$programs/gpu_kernels" 'echo "kernels: $1"'
 program "$programs/gpu_plans" 'echo "plans: $1"'
 program "$folder/bin/ctest" 'echo "100% tests passed"'
 program "$folder/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
+program "$folder/bin/python3" 'echo "3 passed"'
 
 SDPA_GRAPH_GPU_CASES=1000-2000 run || { cat "$folder/output"; exit 1; }
 expect 'suite of 1000-2000'
 expect '^NVIDIA H200 (9.0), cuDNN 9.19.0  *ok '
-expect '^gpu: ok, 7 of 7 steps are ok$'
+expect '^gpu: ok, 8 of 8 steps are ok$'
 run 9.19 9.14
-expect '^gpu: ok, 7 of 7'
+expect '^gpu: ok, 8 of 8'
 fails 9.1
 expect 'of version 9.1'
 
@@ -50,14 +53,14 @@ fails
 expect '^features  failed .* 1 failures'
 expect '^samples   skipped'
 expect '^memcheck  failed'
-expect '^gpu: FAILED, 2 of 7 steps are ok$'
+expect '^gpu: FAILED, 3 of 8 steps are ok$'
 
 # A refusal by limits is a fault only on 9.0.
 program "$programs/gpu_features" 'exit 0'
 program "$folder/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
 program "$folder/bin/ctest" 'echo "9/9 Test sample_25_fp8_cuda ...***Skipped"'
 fails
-expect '^gpu: FAILED, 5 of 7'
+expect '^gpu: FAILED, 6 of 8'
 program "$programs/gpu_suite" "$(echo "$suite" | sed 's/H200 (9.0)/A100 (8.0)/')"
 run || { cat "$folder/output"; exit 1; }
 
@@ -68,7 +71,7 @@ status=0
 PATH="$folder/bin:$PATH" SDPA_GRAPH_CUDNN_PATH=/here/libcudnn.so.9 timeout 3 "$script" "$folder/build" \
     >"$folder/output" 2>&1 || status=$?
 [ "$status" -ne 0 ] && [ $(($(date +%s) - begin)) -lt 30 ] || { echo "stopped with $status"; exit 1; }
-expect '^gpu: STOPPED before its end, 4 of 7 steps are ok$'
+expect '^gpu: STOPPED before its end, 4 of 8 steps are ok$'
 expect 'not run'
 last=$(cat "$folder/alive")
 sleep 1

@@ -40,7 +40,8 @@ std::shared_ptr<PackLayout const> make_layout() {
 }
 
 Plan plan_of(std::shared_ptr<Executable const> executable) {
-    return {std::make_shared<Proposal const>(make_layout(), Engines{}), {.name = "nothing"}, std::move(executable)};
+    return {std::make_shared<Proposal const>(make_layout(), Engines{}),
+            std::make_shared<EngineInfo const>(EngineInfo{.name = "nothing"}), std::move(executable)};
 }
 
 std::shared_ptr<Executable const> make_program() {

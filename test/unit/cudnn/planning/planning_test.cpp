@@ -418,7 +418,8 @@ TEST_CASE("whichever call fails while a graph is planned: an error that names it
         succeeded += error.is_good() ? 1 : 0;
         if (error.is_bad()) CHECK(error.get_message().find(" failed: CUDNN_STATUS_") != std::string::npos);
     }
-    CHECK(succeeded <= 16 + CUDNN_KNOB_TYPE_COUNTS);  // what engines tell of themselves may be unknown
+    // What engines tell of themselves may be unknown, and what the device's figures are.
+    CHECK(succeeded <= 24 + CUDNN_KNOB_TYPE_COUNTS);
 }
 
 TEST_CASE("a graph that is built again makes no call that lowers, asks or compiles") {
