@@ -60,7 +60,7 @@ std::size_t slot_of(PackLayout const& layout, std::int64_t uid) {
 // Puts a program's executables and addresses together.
 class ProgramEngine::Assembly {
    public:
-    explicit Assembly(ProgramEngine const& engine) : engine_(engine) {
+    explicit Assembly(ProgramEngine const& engine) : engine_(engine), graphs_(graphs_of(engine.program_)) {
         for (std::int64_t const bytes : engine.program_.scratch) {
             scratch_at_.push_back(own_workspaces_at_);
             own_workspaces_at_ += aligned(bytes);
@@ -85,8 +85,8 @@ class ProgramEngine::Assembly {
    private:
     // Steps that attend alike share a plan, which the first of them builds.
     error_t add_attend(Attend const& attend) {
-        auto const graphs = graphs_of(engine_.program_);
-        auto const index = static_cast<std::size_t>(std::ranges::find(graphs, attend.graph.get()) - graphs.begin());
+        auto const graph = std::ranges::find(graphs_, attend.graph.get());
+        auto const index = static_cast<std::size_t>(graph - graphs_.begin());
         Planner& planner = *engine_.planners_[index];
         if (index == attends_.size()) {
             SDPA_GRAPH_TRY(planner.build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, {}));
@@ -129,6 +129,7 @@ class ProgramEngine::Assembly {
     }
 
     ProgramEngine const& engine_;
+    std::vector<nodes::ValidatedGraph const*> graphs_;
     std::vector<std::int64_t> scratch_at_;
     std::int64_t own_workspaces_at_ = 0, most_workspace_ = 0;  // steps use theirs one after the other
     std::vector<PlannedAttend> attends_;

@@ -34,7 +34,7 @@ class ProgramEngine final : public Engine {
     // The engine of each attention that is expected to be built.
     std::vector<EngineInfo> first_engines() const;
     EngineInfo describe(std::vector<EngineInfo> const& attends) const;
-    // Index in planners_ of each graph that steps attend to, in the order in which the steps first name them.
+    // The graphs that steps attend to, in the order in which the steps first name them.
     static std::vector<nodes::ValidatedGraph const*> graphs_of(rewrite::Program const& program);
 
     class Assembly;

@@ -21,6 +21,11 @@ bool is_causal_at_end(Attention const& a) {
            fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT && a.queries <= a.keys;
 }
 
+bool has_like_pages(Attention const& a) {
+    bool const has_k = a.has(Port::Page_table_k), has_v = a.has(Port::Page_table_v);
+    return has_k == has_v && (!has_k || a.tensor(Port::K)->dim[2] == a.tensor(Port::V)->dim[2]);
+}
+
 constexpr std::array kConditions = {
     Condition{"few_queries.c01", "forward attention", [](Attention const& a) { return !a.is_backward(); }},
     Condition{"few_queries.c02", "no operands but Q, K, V, O, Stats, attn_scale, lengths and page tables",
@@ -44,6 +49,10 @@ constexpr std::array kConditions = {
               }},
     Condition{"few_queries.c09", "beside lengths no mask, but for a single query",
               [](Attention const& a) { return !a.fields().padding_mask || !has_mask(a) || a.queries == 1; }},
+    Condition{"few_queries.c10", "K and V in pages of as many rows, or both without pages", has_like_pages},
+    Condition{
+        "few_queries.c11", "beside lengths at most 2^24 queries for a head of keys, as they are counted in FLOAT",
+        [](Attention const& a) { return !a.fields().padding_mask || a.queries * a.group() <= std::int64_t{1} << 24; }},
 };
 
 // Tensors of queries are seen as a grid {batch, key head, split, group, query, column} first, those of keys as one
@@ -90,10 +99,7 @@ class Writer {
     View grid_of_queries(int port, std::int64_t splits) const {
         return repeat(split(a_.view(port), kHeads, a_.group()), kSplits, splits);
     }
-    View grid_of_keys(int port) const {
-        View const used = part_of(a_.view(port), 2, 0, splits_ * chunk_);
-        return permute(split(used, 2, chunk_), {0, 1, 2, 3, 4});
-    }
+    View grid_of_keys(int port) const { return split(part_of(a_.view(port), 2, 0, splits_ * chunk_), 2, chunk_); }
 
     // How many keys a split has, so that those under a causal mask's diagonal are left over.
     void measure_chunks() {

@@ -9,7 +9,7 @@
 
 namespace cudnn_frontend::rewrite {
 
-// Pieces start at the lines of a GPU's cache.
+// Pieces start at multiples of a cache line from the workspace's start.
 static constexpr std::int64_t kAlignment = 256;
 
 Draft::Draft(Attention const& attention) : node_(attention.node()) {

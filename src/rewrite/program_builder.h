@@ -21,7 +21,6 @@ class Draft {
    private:
     friend class ProgramBuilder;
 
-    std::string name_;
     nodes::GraphSpec spec_;  // without the node
     nodes::Node node_;
     std::vector<Attend::Binding> bindings_;

@@ -15,6 +15,8 @@ using attention::Port;
 
 constexpr char const* kName = "slices";
 constexpr std::size_t kBatch = 0, kHeads = 1;
+// Launches would take longer than what they launch.
+constexpr std::int64_t kMostSlices = 1024;
 
 // What is summed over heads or batch entries would be summed over slices.
 bool sums_scores(Attention const& a) {
@@ -137,7 +139,8 @@ std::span<Condition const> slices_conditions() { return kConditions; }
 
 std::vector<std::int64_t> slice_counts(Attention const& attention) {
     std::vector<std::int64_t> counts;
-    for (std::int64_t count = 2; count <= attention.batches * attention.query_heads; ++count) {
+    std::int64_t const most = std::min(kMostSlices, attention.batches * attention.query_heads);
+    for (std::int64_t count = 2; count <= most; ++count) {
         if (cut_into(attention, count)) counts.push_back(count);
     }
     return counts;

@@ -8,7 +8,7 @@ namespace cudnn_frontend::rewrite {
 
 std::span<Condition const> slices_conditions();
 
-// The numbers of slices that divide heads and batch entries, ascending, without 1.
+// The numbers of slices, up to a thousand, that divide heads and batch entries; ascending, without 1.
 std::vector<std::int64_t> slice_counts(Attention const& attention);
 
 Result<Program> slices(Attention const& attention, std::int64_t count);

@@ -139,6 +139,25 @@ TEST_CASE("few_queries.c09: a causal mask beside lengths, for more queries than 
     }
 }
 
+TEST_CASE("few_queries.c10: pages of K alone") {
+    TestGraph graph = with_lengths(forward_graph({.keys = 10}));
+    TensorSpec& k = graph.at(K);
+    k.dim[2] = 16;
+    k.stride = core::packed_strides(k.dim);
+    graph.connect(Page_table_k, {1, 1, 1, 1}, DataType_t::INT32);
+    CHECK(few_queries_of(graph) ==
+          refusal("few_queries", {"few_queries.c10: K and V in pages of as many rows, or both without pages"}));
+}
+
+TEST_CASE("few_queries.c11: more queries of a head of keys than FLOAT counts") {
+    std::string const refused =
+        refusal("few_queries", {"few_queries.c11: beside lengths at most 2^24 queries for a head "
+                                "of keys, as they are counted in FLOAT"});
+    for (std::int64_t const queries : {1 << 23, (1 << 23) + 1}) {
+        CHECK((few_queries_of(with_lengths(forward_graph({.queries = queries}))) == refused) == (queries > 1 << 23));
+    }
+}
+
 TEST_CASE("bands.c01: forward") {
     TestGraph graph = forward_graph({.queries = 8});
     graph.attention_options().left_bound = 3;
@@ -170,8 +189,8 @@ TEST_CASE("bands.c04: one bound alone") {
 }
 
 TEST_CASE("bands.c05: windows that are causal at the top left, or wider than the keys") {
-    std::string const refused = refusal(
-        "bands", {"bands.c05: a diagonal that starts at or behind the first key, and a last key to the right of it"});
+    std::string const refused = refusal("bands", {"bands.c05: a window of two keys or more, in which the first query "
+                                                  "sees a key behind the first one, but not the last"});
     TestGraph graph = band_graph();
     graph.attention_options().right_bound = 0;
     CHECK(bands_of(graph) == refused);
