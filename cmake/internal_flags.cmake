@@ -20,6 +20,25 @@ if(SDPA_GRAPH_LIBFUZZER)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# The texts of files as C++ literals in `include`, so that there is no file to find at run time: a line {"name", text}, for each,
+# or where NAMES is not given the text alone. The content goes to `result` too.
+function(sdpa_texts_as_literals result include)
+  cmake_parse_arguments(ARG "NAMES" "" "" ${ARGN})
+  set(literals "")
+  foreach(file IN LISTS ARG_UNPARSED_ARGUMENTS)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    get_filename_component(name ${file} NAME)
+    file(READ ${file} text)
+    set(literal "R\"text(${text})text\"")
+    if(ARG_NAMES)
+      set(literal "{\"${name}\", ${literal}}")
+    endif()
+    string(APPEND literals "${literal},\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${include} CONTENT "${literals}" @ONLY)
+  set(${result} "${literals}" PARENT_SCOPE)
+endfunction()
+
 # The tests of this folder may open CUDA, which maps GPU memory where the address sanitizer keeps a gap in its shadow
 # memory: with the gap protected, cuInit() finds no memory.
 function(sdpa_tests_open_cuda)

@@ -9,10 +9,6 @@ using rewrite::Attend;
 using rewrite::Joint;
 using rewrite::Merge;
 
-constexpr std::int64_t kAlignment = 256;
-
-std::int64_t aligned(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
 template <class Item>
 void add_missing(std::vector<Item>& all, std::vector<Item> const& more) {
     for (Item const item : more) {
@@ -22,7 +18,7 @@ void add_missing(std::vector<Item>& all, std::vector<Item> const& more) {
 
 // The attentions of a program are not rewritten again.
 Settings settings_of_parts(Settings settings) {
-    settings.rewrites = {.policy = RewritePolicy_t::OFF};
+    settings.rewrites = rewrite::kNoRewrites;
     settings.filters = {};
     return settings;
 }
@@ -60,10 +56,10 @@ std::size_t slot_of(PackLayout const& layout, std::int64_t uid) {
 // Puts a program's executables and addresses together.
 class ProgramEngine::Assembly {
    public:
-    explicit Assembly(ProgramEngine const& engine) : engine_(engine), graphs_(graphs_of(engine.program_)) {
-        for (std::int64_t const bytes : engine.program_.scratch) {
+    explicit Assembly(ProgramEngine const& engine) : engine_(engine), graphs_(graphs_of(*engine.program_)) {
+        for (std::int64_t const bytes : engine.program_->scratch) {
             scratch_at_.push_back(own_workspaces_at_);
-            own_workspaces_at_ += aligned(bytes);
+            own_workspaces_at_ += bytes;
         }
     }
 
@@ -71,14 +67,14 @@ class ProgramEngine::Assembly {
         auto const* attend = std::get_if<Attend>(&step);
         error_t failure = attend != nullptr ? add_attend(*attend) : add_joint(std::get<Joint>(step));
         if (failure.is_good()) return {};
-        rewrite::Program const& program = engine_.program_;
+        rewrite::Program const& program = *engine_.program_;
         failure.err_msg = step_text(program.name, steps_.size(), program.steps.size(), name_of(step)) +
                           ", cannot be built: " + failure.err_msg;
         return failure;
     }
 
     std::shared_ptr<Executable const> take() {
-        return std::make_shared<ProgramExecutable>(engine_.program_.name, std::move(attends_), std::move(steps_),
+        return std::make_shared<ProgramExecutable>(engine_.program_->name, std::move(attends_), std::move(steps_),
                                                    own_workspaces_at_ + most_workspace_);
     }
 
@@ -139,7 +135,7 @@ class ProgramEngine::Assembly {
 
 ProgramEngine::ProgramEngine(rewrite::Program program, PlanningInput const& whole, PackLayout const& layout,
                              Backends const& backends, Planners planners, std::optional<StoredProgram> stored)
-    : program_(std::move(program)),
+    : program_(std::make_shared<rewrite::Program const>(std::move(program))),
       graph_(whole.graph.spec()),
       target_(whole.target),
       settings_(settings_of_parts(whole.settings)),
@@ -225,8 +221,8 @@ std::shared_ptr<EngineInfo const> ProgramEngine::info_of(Executable const& execu
 // A note of one attention is the program's, but for one that promises something: all of them must.
 EngineInfo ProgramEngine::describe(std::vector<EngineInfo> const& attends) const {
     constexpr auto kPromise = BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API;
-    EngineInfo whole{.name = kPrefix + program_.name + ":"};
-    whole.program = std::make_shared<rewrite::Program const>(program_);
+    EngineInfo whole{.name = kPrefix + program_->name + ":"};
+    whole.program = program_;
     bool is_promised = true;
     std::int64_t most_workspace = 0;
     for (EngineInfo const& attend : attends) {
@@ -239,14 +235,14 @@ EngineInfo ProgramEngine::describe(std::vector<EngineInfo> const& attends) const
         add_missing(whole.numerical_notes, attend.numerical_notes);
     }
     if (!is_promised) std::erase(whole.behavior_notes, kPromise);
-    for (std::int64_t const bytes : program_.scratch) whole.workspace_bytes += aligned(bytes);
+    for (std::int64_t const bytes : program_->scratch) whole.workspace_bytes += bytes;
     whole.workspace_bytes += most_workspace;
     return whole;
 }
 
 Result<std::shared_ptr<Executable const>> ProgramEngine::build() {
     Assembly assembly(*this);
-    for (rewrite::Step const& step : program_.steps) SDPA_GRAPH_TRY(assembly.add(step));
+    for (rewrite::Step const& step : program_->steps) SDPA_GRAPH_TRY(assembly.add(step));
     return assembly.take();
 }
 

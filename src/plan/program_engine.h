@@ -39,7 +39,7 @@ class ProgramEngine final : public Engine {
 
     class Assembly;
 
-    rewrite::Program program_;
+    std::shared_ptr<rewrite::Program const> program_;
     nodes::GraphSpec const graph_;
     Target target_;
     Settings settings_;

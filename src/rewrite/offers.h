@@ -21,6 +21,8 @@ struct Wishes {
     friend bool operator==(Wishes const&, Wishes const&) = default;
 };
 
+inline Wishes const kNoRewrites{.policy = RewritePolicy_t::OFF};
+
 struct Offers {
     std::vector<Program> preferred;    // before the graph as it is
     std::vector<Program> spare;        // after it: where its workspace is too large

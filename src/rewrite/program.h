@@ -69,7 +69,7 @@ using Step = std::variant<Attend, Joint>;
 
 struct Program {
     std::string name;                   // of the rewrite and its parameters: few_queries(8)
-    std::vector<std::int64_t> scratch;  // the bytes of each piece
+    std::vector<std::int64_t> scratch;  // the bytes of each piece, a multiple of 256
     std::vector<Step> steps;            // each may read what those before it wrote
 };
 

@@ -1,8 +1,6 @@
 #include "rewrite/program_builder.h"
 
 #include "core/data_type.h"
-#include "nodes/schema/node_names.h"
-#include "nodes/schema/schema.h"
 #include "rewrite/views.h"
 
 #include <algorithm>
@@ -14,10 +12,7 @@ static constexpr std::int64_t kAlignment = 256;
 
 Draft::Draft(Attention const& attention) : node_(attention.node()) {
     nodes::GraphSpec const& whole = attention.graph();
-    spec_.name = whole.name;
-    spec_.io_data_type = whole.io_data_type;
-    spec_.intermediate_data_type = whole.intermediate_data_type;
-    spec_.compute_data_type = whole.compute_data_type;
+    static_cast<nodes::GraphHead&>(spec_) = whole;
     std::ranges::fill(node_.ports, nodes::kNoTensor);
     int const scale = attention::Port::Attn_scale;
     if (!attention.has(scale)) return;

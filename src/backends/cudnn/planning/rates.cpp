@@ -10,7 +10,7 @@ namespace cudnn_frontend::cudnn {
 namespace {
 
 struct File {
-    std::string_view model, text;
+    std::string_view name, text;
 };
 
 constexpr File kFiles[] = {
@@ -54,8 +54,8 @@ std::optional<Rates> parse_rates(std::string_view text) {
 }
 
 std::optional<Rates> rates_of(std::string_view device_name) {
-    std::string const model = offline::model_of(device_name);
-    auto const file = std::ranges::find(kFiles, model, &File::model);
+    std::string const name = offline::model_of(device_name) + ".txt";
+    auto const file = std::ranges::find(kFiles, name, &File::name);
     return file == std::end(kFiles) ? std::nullopt : parse_rates(file->text);
 }
 
