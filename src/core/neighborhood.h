@@ -1,0 +1,66 @@
+// Who sees whom along one axis of neighborhood attention. Kernels for GPUs include this file too, so it may include
+// nothing.
+#pragma once
+
+#ifdef __CUDACC__
+#define SDPA_GRAPH_EVERYWHERE __host__ __device__
+#else
+#define SDPA_GRAPH_EVERYWHERE
+#endif
+
+namespace cudnn_frontend::neighborhood {
+
+// Positions whose difference is no multiple of the dilation never meet. Those that do are a group, in which windows are
+// what they are without dilation: `kernel` positions around the query, fewer after it where the number is even, and
+// pushed inwards at the ends; or, where the axis is causal, the query and up to kernel - 1 before it.
+struct Axis {
+    long long length = 1;
+    long long kernel = 1;
+    long long dilation = 1;  // kernel * dilation is at most length
+    bool is_causal = false;
+};
+
+// first, first + dilation, ...
+struct Positions {
+    long long first = 0;
+    long long count = 0;
+};
+
+// How many positions are in the group of this one.
+SDPA_GRAPH_EVERYWHERE constexpr long long group_length(Axis const& axis, long long position) {
+    return (axis.length - position % axis.dilation + axis.dilation - 1) / axis.dilation;
+}
+
+// The keys that a query sees, in the order of their slots.
+SDPA_GRAPH_EVERYWHERE constexpr Positions keys_of(Axis const& axis, long long query) {
+    long long const group = query % axis.dilation;
+    long long const place = query / axis.dilation;
+    long long first = place - (axis.is_causal ? axis.kernel - 1 : axis.kernel / 2);
+    if (first < 0) first = 0;
+    if (axis.is_causal) return {first * axis.dilation + group, place + 1 - first};
+    long long const last_first = group_length(axis, query) - axis.kernel;
+    if (first > last_first) first = last_first;
+    return {first * axis.dilation + group, axis.kernel};
+}
+
+// The queries that see a key.
+SDPA_GRAPH_EVERYWHERE constexpr Positions queries_of(Axis const& axis, long long key) {
+    long long const group = key % axis.dilation;
+    long long const place = key / axis.dilation;
+    long long const length = group_length(axis, key);
+    long long first = place, end = place + axis.kernel;
+    if (!axis.is_causal) {
+        long long const after = axis.kernel - 1 - axis.kernel / 2;
+        first = place < axis.kernel ? 0 : place - after;
+        end = place >= length - axis.kernel ? length : place + axis.kernel / 2 + 1;
+    }
+    if (end > length) end = length;
+    return {first * axis.dilation + group, end - first};
+}
+
+// What a relative position bias of 2 * kernel - 1 entries has for the first slot of a query; the next slots follow.
+SDPA_GRAPH_EVERYWHERE constexpr long long first_bias_of(Axis const& axis, long long query) {
+    return (keys_of(axis, query).first - query) / axis.dilation + axis.kernel - 1;
+}
+
+}  // namespace cudnn_frontend::neighborhood
