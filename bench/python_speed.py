@@ -1,11 +1,15 @@
 """Times of the Python package: execute() beside the call from C++, and attention with gradients beside torch's own.
 
-    python bench/python_speed.py build/release/bench/cudnn/bench_cudnn_execute
+    python bench/python_speed.py build/release/bench/cudnn/bench_cudnn_execute [folder]
 
-needs sdpa_graph and torch. With a GPU, attention is compared with torch's cuDNN path; without one only the times of calls
-mean something, which are then those of a CPU target. Times are medians, in microseconds.
+needs sdpa_graph and torch. The folder has the existing package (pip install --target <folder> nvidia-cudnn-frontend): its
+execute() is then timed too, by the same program in a process of its own. With a GPU, attention is compared with torch's
+cuDNN path; without one only the times of calls mean something, which are then those of a CPU target. Times are medians,
+in microseconds.
 """
 
+import json
+import os
 import statistics
 import subprocess
 import sys
@@ -13,7 +17,6 @@ import time
 
 import cudnn
 import torch
-from sdpa_graph.torch import scaled_dot_product_attention
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 ON_GPU = torch.cuda.is_available()
@@ -61,40 +64,58 @@ def gpu_time(call, calls=10):
     return statistics.median(times)
 
 
-def built_graph(tokens):
+def built_graph(tokens, handle):
     graph = cudnn.pygraph(
         io_data_type=cudnn.data_type.HALF,
         intermediate_data_type=cudnn.data_type.FLOAT,
         compute_data_type=cudnn.data_type.FLOAT,
-        target="cuda" if ON_GPU else "cpu:1",
+        **({"handle": handle} if ON_GPU else {"target": "cpu:1"}),
     )
     tensors = [graph.tensor([1, 1, tokens, 64], [64 * tokens, 64 * tokens, 64, 1], uid=uid) for uid in range(3)]
     o, _ = graph.sdpa(*tensors, generate_stats=False, attn_scale=0.125)
-    o.set_output(True).set_uid(3)
+    o.set_output(True).set_uid(3).set_dim([1, 1, tokens, 64]).set_stride([64 * tokens, 64 * tokens, 64, 1])
     graph.build([cudnn.heur_mode.A, cudnn.heur_mode.FALLBACK])
     return graph
 
 
-def compare_execute(program):
+def execute_times():
+    """Of the package `cudnn` that this process imported, by the form of the call."""
     tokens = 128 if ON_GPU else 1
-    graph = built_graph(tokens)
+    handle = cudnn.create_handle() if ON_GPU else None
+    if ON_GPU:
+        cudnn.set_stream(handle=handle, stream=torch.cuda.current_stream().cuda_stream)
+    graph = built_graph(tokens, handle)
     tensors = {uid: torch.zeros(1, 1, tokens, 64, device=DEVICE, dtype=torch.half) for uid in range(4)}
     workspace = torch.empty(max(graph.get_workspace_size(), 1), device=DEVICE, dtype=torch.uint8)
     addresses = {uid: tensor.data_ptr() for uid, tensor in tensors.items()}
     pointers = [addresses[uid] for uid in graph._get_variant_pack_uids_sorted()]
-    handle = cudnn.create_handle() if ON_GPU else None
     place = workspace.data_ptr()
-    rows = {
-        "with addresses": lambda: graph.execute(addresses, place, handle),
-        "with tensors": lambda: graph.execute(tensors, workspace, handle),
-        "_execute_with_ptrs": lambda: graph._execute_with_ptrs(pointers, place, handle),
+    return {
+        "with addresses": call_time(lambda: graph.execute(addresses, place, handle)),
+        "with tensors": call_time(lambda: graph.execute(tensors, workspace, handle)),
+        "_execute_with_ptrs": call_time(lambda: graph._execute_with_ptrs(pointers, place, handle)),
     }
+
+
+def existing_packages_times(folder):
+    paths = os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-B", __file__, "--execute"]
+    environment = {**os.environ, "PYTHONPATH": paths}
+    called = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if called.returncode:
+        print(f"the existing package in {folder} did not run:\n{called.stderr}")
+        return {}
+    return json.loads(called.stdout)
+
+
+def compare_execute(program, folder):
+    theirs = existing_packages_times(folder) if folder else {}
     called = subprocess.run([program, *([] if ON_GPU else ["cpu"])], capture_output=True, text=True, check=True)
     base = float(called.stdout)
     print(f"execute, from C++        {base:8.2f}")
-    for name, call in rows.items():
-        found = call_time(call)
-        print(f"execute, {name:18s}{found:6.2f}   {found - base:+.2f}")
+    for name, found in execute_times().items():
+        existing = f"   existing package {theirs[name]:6.2f}" if name in theirs else ""
+        print(f"execute, {name:18s}{found:6.2f}   {found - base:+.2f}{existing}")
 
 
 def torchs_own(*inputs):
@@ -105,6 +126,8 @@ def torchs_own(*inputs):
 
 
 def compare_attention(batch, heads, tokens, size):
+    from sdpa_graph.torch import scaled_dot_product_attention
+
     kind = torch.half if ON_GPU else torch.float
     make = lambda: torch.randn(batch, heads, tokens, size, device=DEVICE, dtype=kind)  # noqa: E731
     inputs, grad = [make().requires_grad_() for _ in range(3)], make()
@@ -128,8 +151,11 @@ def compare_attention(batch, heads, tokens, size):
 
 
 def main():
+    if sys.argv[1] == "--execute":
+        print(json.dumps(execute_times()))
+        return
     print(f"torch {torch.__version__}, {torch.cuda.get_device_name() if ON_GPU else 'no GPU'}")
-    compare_execute(sys.argv[1])
+    compare_execute(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None)
     for tokens in (512, 8192) if ON_GPU else (4,):
         compare_attention(8, 16, tokens, 128) if ON_GPU else compare_attention(1, 2, tokens, 16)
 
