@@ -131,6 +131,22 @@ class SDPA_GRAPH_API Attention_backward_attributes : public Attention_attributes
    protected:
     using Attention_attributes<Derived>::Attention_attributes;
 };
+
+// Which keys a query sees, in all functions of neighborhood attention: an entry for each axis of space.
+template <class Derived>
+class SDPA_GRAPH_API Neighborhood_window_attributes : public Node_attributes<Derived> {
+   public:
+    // Keys of a window, which is centered on the query and pushed inwards at the ends. Of an even number, one more
+    // comes before the query than after it.
+    Derived& set_kernel_size(std::vector<std::int64_t> const& sizes) noexcept;
+    // The distance of these keys; 1 along each axis by default.
+    Derived& set_dilation(std::vector<std::int64_t> const& distances) noexcept;
+    // Where true, windows end at the query, and have fewer keys near the start. No axis is causal by default.
+    Derived& set_is_causal(std::vector<bool> const& axes) noexcept;
+
+   protected:
+    using Node_attributes<Derived>::Node_attributes;
+};
 }  // namespace detail
 
 namespace graph {
@@ -138,6 +154,12 @@ namespace graph {
 class SDPA_attributes;
 class SDPA_backward_attributes;
 class SDPA_fp8_backward_attributes;
+class Neighborhood_attributes;
+class Neighborhood_backward_attributes;
+class Neighborhood_qk_attributes;
+class Neighborhood_qk_backward_attributes;
+class Neighborhood_av_attributes;
+class Neighborhood_av_backward_attributes;
 
 }  // namespace graph
 
@@ -146,6 +168,12 @@ extern template class detail::Attention_attributes<graph::SDPA_backward_attribut
 extern template class detail::Attention_attributes<graph::SDPA_fp8_backward_attributes>;
 extern template class detail::Attention_backward_attributes<graph::SDPA_backward_attributes>;
 extern template class detail::Attention_backward_attributes<graph::SDPA_fp8_backward_attributes>;
+extern template class detail::Neighborhood_window_attributes<graph::Neighborhood_attributes>;
+extern template class detail::Neighborhood_window_attributes<graph::Neighborhood_backward_attributes>;
+extern template class detail::Neighborhood_window_attributes<graph::Neighborhood_qk_attributes>;
+extern template class detail::Neighborhood_window_attributes<graph::Neighborhood_qk_backward_attributes>;
+extern template class detail::Neighborhood_window_attributes<graph::Neighborhood_av_attributes>;
+extern template class detail::Neighborhood_window_attributes<graph::Neighborhood_av_backward_attributes>;
 
 namespace graph {
 
@@ -318,6 +346,55 @@ class SDPA_GRAPH_API Transpose_attributes : public detail::Node_attributes<Trans
 
     Transpose_attributes& set_permutation(std::vector<std::int64_t> const& permutation) noexcept;
     std::vector<std::int64_t> get_permutation() const;
+};
+
+class SDPA_GRAPH_API Neighborhood_attributes : public detail::Neighborhood_window_attributes<Neighborhood_attributes> {
+   public:
+    Neighborhood_attributes() noexcept;
+
+    Neighborhood_attributes& set_attn_scale(float const scale) noexcept;  // 1 / sqrt(D) by default
+    // {H, 2 k - 1 for each kernel size k}: what is added to a scaled score, by head and by the distance from the query
+    // to the key in dilations, which starts at 1 - k.
+    Neighborhood_attributes& set_rel_pos_bias(detail::Tensor_ptr const& bias) noexcept;
+    Neighborhood_attributes& set_generate_stats(bool const enabled) noexcept;
+};
+
+class SDPA_GRAPH_API Neighborhood_backward_attributes
+    : public detail::Neighborhood_window_attributes<Neighborhood_backward_attributes> {
+   public:
+    Neighborhood_backward_attributes() noexcept;
+
+    Neighborhood_backward_attributes& set_attn_scale(float const scale) noexcept;
+    Neighborhood_backward_attributes& set_rel_pos_bias(detail::Tensor_ptr const& bias) noexcept;
+    Neighborhood_backward_attributes& set_drel_pos_bias(detail::Tensor_ptr const& gradient) noexcept;
+};
+
+class SDPA_GRAPH_API Neighborhood_qk_attributes
+    : public detail::Neighborhood_window_attributes<Neighborhood_qk_attributes> {
+   public:
+    Neighborhood_qk_attributes() noexcept;
+
+    Neighborhood_qk_attributes& set_rel_pos_bias(detail::Tensor_ptr const& bias) noexcept;
+};
+
+class SDPA_GRAPH_API Neighborhood_qk_backward_attributes
+    : public detail::Neighborhood_window_attributes<Neighborhood_qk_backward_attributes> {
+   public:
+    Neighborhood_qk_backward_attributes() noexcept;
+
+    Neighborhood_qk_backward_attributes& set_drel_pos_bias(detail::Tensor_ptr const& gradient) noexcept;
+};
+
+class SDPA_GRAPH_API Neighborhood_av_attributes
+    : public detail::Neighborhood_window_attributes<Neighborhood_av_attributes> {
+   public:
+    Neighborhood_av_attributes() noexcept;
+};
+
+class SDPA_GRAPH_API Neighborhood_av_backward_attributes
+    : public detail::Neighborhood_window_attributes<Neighborhood_av_backward_attributes> {
+   public:
+    Neighborhood_av_backward_attributes() noexcept;
 };
 
 }  // namespace graph

@@ -164,6 +164,33 @@ class SDPA_GRAPH_API Graph {
     std::shared_ptr<Tensor_attributes> transpose(std::shared_ptr<Tensor_attributes> const& x,
                                                  Transpose_attributes const& attributes) noexcept;
 
+    // Attention in which each query sees a window of keys around it. Tokens are {B, space, H, D}, with one to three
+    // axes of space. {O, Stats}; Stats {B, space, H} is null unless set_generate_stats(true) is set.
+    std::array<std::shared_ptr<Tensor_attributes>, 2> neighborhood_attention(
+        std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
+        std::shared_ptr<Tensor_attributes> const& v, Neighborhood_attributes const& attributes) noexcept;
+    // {dQ, dK, dV}
+    std::array<std::shared_ptr<Tensor_attributes>, 3> neighborhood_attention_backward(
+        std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
+        std::shared_ptr<Tensor_attributes> const& v, std::shared_ptr<Tensor_attributes> const& o,
+        std::shared_ptr<Tensor_attributes> const& dO, std::shared_ptr<Tensor_attributes> const& stats,
+        Neighborhood_backward_attributes const& attributes) noexcept;
+    // Its two products on their own, of tokens {B, H, space, D}: each query times the keys of its window, and sums of
+    // the values of the window by these weights. attn is {B, H, space, W}, with W the product of the kernel sizes.
+    std::shared_ptr<Tensor_attributes> neighborhood_qk(std::shared_ptr<Tensor_attributes> const& q,
+                                                       std::shared_ptr<Tensor_attributes> const& k,
+                                                       Neighborhood_qk_attributes const& attributes) noexcept;
+    std::shared_ptr<Tensor_attributes> neighborhood_av(std::shared_ptr<Tensor_attributes> const& attn,
+                                                       std::shared_ptr<Tensor_attributes> const& v,
+                                                       Neighborhood_av_attributes const& attributes) noexcept;
+    // {dQ, dK}, and {dAttn, dV}
+    std::array<std::shared_ptr<Tensor_attributes>, 2> neighborhood_qk_backward(
+        std::shared_ptr<Tensor_attributes> const& dAttn, std::shared_ptr<Tensor_attributes> const& q,
+        std::shared_ptr<Tensor_attributes> const& k, Neighborhood_qk_backward_attributes const& attributes) noexcept;
+    std::array<std::shared_ptr<Tensor_attributes>, 2> neighborhood_av_backward(
+        std::shared_ptr<Tensor_attributes> const& dO, std::shared_ptr<Tensor_attributes> const& attn,
+        std::shared_ptr<Tensor_attributes> const& v, Neighborhood_av_backward_attributes const& attributes) noexcept;
+
     // All findings of all rules. Depends on the graph alone and changes nothing.
     Report check() const;
     // What is legal in the graph but probably not meant; empty if the graph is not valid. Each build also writes it to

@@ -40,6 +40,10 @@ struct AddValue {
         hasher.add(value.size());
         for (std::int64_t const size : value) hasher.add(static_cast<std::uint64_t>(size));
     }
+    void operator()(std::vector<bool> const& value) const {
+        hasher.add(value.size());
+        for (bool const element : value) (*this)(element);
+    }
     void operator()(detail::Scalar const& value) const {
         hasher.add(static_cast<std::uint64_t>(value.type));
         hasher.add(value.bits);

@@ -89,13 +89,22 @@ bool broadcasts_to(Dims const& from, Dims const& to) {
     return true;
 }
 
-std::string to_string(Dims const& dim) {
+template <class List, class Show>
+static std::string list_text(List const& list, Show const& show) {
     std::string text = "[";
-    for (std::size_t i = 0; i < dim.size(); ++i) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
         if (i > 0) text += ", ";
-        text += std::to_string(dim[i]);
+        text += show(list[i]);
     }
     return text + "]";
+}
+
+std::string to_string(Dims const& dim) {
+    return list_text(dim, [](std::int64_t size) { return std::to_string(size); });
+}
+
+std::string to_string(std::vector<bool> const& list) {
+    return list_text(list, [](bool element) { return element ? "true" : "false"; });
 }
 
 }  // namespace cudnn_frontend::core

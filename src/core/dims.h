@@ -35,6 +35,7 @@ Dims permuted(Dims const& list, Dims const& permutation);
 // Whether each size is 1 or that of the other list; the lists are aligned at the last size.
 bool broadcasts_to(Dims const& from, Dims const& to);
 
-std::string to_string(Dims const& dim);  // [2, 8, 512, 128]
+std::string to_string(Dims const& dim);                // [2, 8, 512, 128]
+std::string to_string(std::vector<bool> const& list);  // [true, false]
 
 }  // namespace cudnn_frontend::core

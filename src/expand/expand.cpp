@@ -75,7 +75,7 @@ class Expansion {
             return expand_attention(at);
         }
         NodeScope at(builder_, tensors_, node);
-        expand_primitive(at);
+        nodes::neighborhood_fields(node) == nullptr ? expand_primitive(at) : expand_neighborhood(at);
         return {};
     }
 

@@ -8,6 +8,9 @@ namespace cudnn_frontend::expand {
 // A node that is one primitive operation.
 void expand_primitive(NodeScope& at);
 
+// The functions of neighborhood attention, as products over windows.
+void expand_neighborhood(NodeScope& at);
+
 // Attention as primitive operations, in the order of data flow.
 void expand_forward(AttentionScope& at);
 void expand_backward(AttentionScope& at);

@@ -69,7 +69,13 @@ void expand_primitive(NodeScope& at) {
         case nodes::NodeKind::Reshape: return expand_reshape(at);
         case nodes::NodeKind::Transpose: return expand_transpose(at);
         case nodes::NodeKind::SdpaForward:
-        case nodes::NodeKind::SdpaBackward: return;  // several operations
+        case nodes::NodeKind::SdpaBackward:
+        case nodes::NodeKind::NeighborhoodForward:
+        case nodes::NodeKind::NeighborhoodBackward:
+        case nodes::NodeKind::NeighborhoodQk:
+        case nodes::NodeKind::NeighborhoodQkBackward:
+        case nodes::NodeKind::NeighborhoodAv:
+        case nodes::NodeKind::NeighborhoodAvBackward: return;  // several operations
     }
 }
 

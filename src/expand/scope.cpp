@@ -102,6 +102,16 @@ ValueId NodeScope::quantize(ir::BlockQuantizeOp const& op) { return emit(op, op.
 
 ValueId NodeScope::reshape(ValueId x, ValueId y) { return emit(ir::ReshapeOp{x, y}, y); }
 
+ValueId NodeScope::transpose(ValueId x, core::Dims const& permutation, ValueId y) {
+    return emit(ir::TransposeOp{x, y, permutation}, y);
+}
+
+ValueId NodeScope::window_product(ir::WindowProductOp const& op) { return emit(op, op.y); }
+
+ValueId NodeScope::window_bias(ir::WindowBiasOp const& op) { return emit(op, op.y); }
+
+ValueId NodeScope::window_bias_sum(ir::WindowBiasSumOp const& op) { return emit(op, op.y); }
+
 // Results that the graph made are called after their node, "attention::O"; the user's own tensors are not.
 std::string NodeScope::name_of_op(std::string const& result) const {
     return result.starts_with(path("")) ? result : path(result);

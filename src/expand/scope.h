@@ -62,6 +62,10 @@ class NodeScope {
     ir::ValueId dequantize(ir::BlockDequantizeOp const& op);
     ir::ValueId quantize(ir::BlockQuantizeOp const& op);
     ir::ValueId reshape(ir::ValueId x, ir::ValueId y);
+    ir::ValueId transpose(ir::ValueId x, core::Dims const& permutation, ir::ValueId y);
+    ir::ValueId window_product(ir::WindowProductOp const& op);
+    ir::ValueId window_bias(ir::WindowBiasOp const& op);
+    ir::ValueId window_bias_sum(ir::WindowBiasSumOp const& op);
 
    protected:
     // Packed where it has no strides.

@@ -82,6 +82,16 @@ struct KindName {
     char const* operator()(BlockQuantizeOp const&) const { return "BLOCK_QUANTIZE"; }
     char const* operator()(SliceOp const&) const { return "SLICE"; }
     char const* operator()(TransposeOp const&) const { return "TRANSPOSE"; }
+    char const* operator()(WindowProductOp const& op) const {
+        switch (op.part) {
+            case WindowPart::Slots: return "WINDOW_SLOTS";
+            case WindowPart::Queries: return "WINDOW_QUERIES";
+            case WindowPart::Keys: return "WINDOW_KEYS";
+        }
+        return "WINDOW_PRODUCT";
+    }
+    char const* operator()(WindowBiasOp const&) const { return "WINDOW_BIAS"; }
+    char const* operator()(WindowBiasSumOp const&) const { return "WINDOW_BIAS_SUM"; }
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "core/attention_operands.h"
 #include "core/dims.h"
+#include "core/neighborhood_options.h"
 #include "core/result.h"
 
 #include <cudnn_frontend/scalar.h>
@@ -169,6 +170,39 @@ struct TransposeOp {
     friend bool operator==(TransposeOp const&, TransposeOp const&) = default;
 };
 
+// Windows relate three tensors: slots {B, H, space, W}, and queries and keys {B, H, space, D}. With k(i, w) the key
+// that query i sees in slot w, in sums over what the result lacks:
+//   slots[b,h,i,w] = sum_d queries[b,h,i,d] keys[b,h,k(i,w),d]    queries[b,h,i,d] = sum_w slots[b,h,i,w]
+//   keys[b,h,k(i,w),d] keys[b,h,j,d] = sum over i and w with k(i,w) = j of slots[b,h,i,w] queries[b,h,i,d]
+enum class WindowPart { Slots, Queries, Keys };
+
+// y is the part of that name, a and b are the two others, in the order of the parts.
+struct WindowProductOp {
+    core::NeighborhoodOptions options;
+    WindowPart part = WindowPart::Slots;
+    ValueId a = kNoValue, b = kNoValue, y = kNoValue;
+    double without_key = 0.0;  // what y has in slots that have no key, where it is the slots
+
+    friend bool operator==(WindowProductOp const&, WindowProductOp const&) = default;
+};
+
+// The relative position bias {H, 2 k0 - 1, ...} by slots: y[0,h,i,w] = x[h,p(i,w)], with p the distance of key and
+// query along each axis, counted in dilations from 1 - k.
+struct WindowBiasOp {
+    core::NeighborhoodOptions options;
+    ValueId x = kNoValue, y = kNoValue;
+
+    friend bool operator==(WindowBiasOp const&, WindowBiasOp const&) = default;
+};
+
+// The bias' gradient: y[h,p] = sum over b, i and w with p(i,w) = p of x[b,h,i,w].
+struct WindowBiasSumOp {
+    core::NeighborhoodOptions options;
+    ValueId x = kNoValue, y = kNoValue;
+
+    friend bool operator==(WindowBiasSumOp const&, WindowBiasSumOp const&) = default;
+};
+
 struct AttentionOptions {
     std::optional<float> scale_value;
     bool alibi = false;
@@ -208,7 +242,8 @@ struct SdpaBackwardOp {
 };
 
 using OpBody = std::variant<MatmulOp, PointwiseOp, ReductionOp, RngOp, ReshapeOp, SdpaForwardOp, SdpaBackwardOp,
-                            PagedLoadOp, BlockMaskOp, BlockDequantizeOp, BlockQuantizeOp, SliceOp, TransposeOp>;
+                            PagedLoadOp, BlockMaskOp, BlockDequantizeOp, BlockQuantizeOp, SliceOp, TransposeOp,
+                            WindowProductOp, WindowBiasOp, WindowBiasSumOp>;
 
 struct Op {
     std::string name;

@@ -86,6 +86,24 @@ struct Ports<BlockQuantizeOp> {
     static constexpr Port<BlockQuantizeOp> outputs[] = {{"y", &BlockQuantizeOp::y}, {"scale", &BlockQuantizeOp::scale}};
 };
 
+template <>
+struct Ports<WindowProductOp> {
+    static constexpr Port<WindowProductOp> inputs[] = {{"a", &WindowProductOp::a}, {"b", &WindowProductOp::b}};
+    static constexpr Port<WindowProductOp> outputs[] = {{"y", &WindowProductOp::y}};
+};
+
+template <>
+struct Ports<WindowBiasOp> {
+    static constexpr Port<WindowBiasOp> inputs[] = {{"x", &WindowBiasOp::x}};
+    static constexpr Port<WindowBiasOp> outputs[] = {{"y", &WindowBiasOp::y}};
+};
+
+template <>
+struct Ports<WindowBiasSumOp> {
+    static constexpr Port<WindowBiasSumOp> inputs[] = {{"x", &WindowBiasSumOp::x}};
+    static constexpr Port<WindowBiasSumOp> outputs[] = {{"y", &WindowBiasSumOp::y}};
+};
+
 // Those of attention stand in core/attention_operands.h.
 template <class Op>
 concept Attention =

@@ -85,6 +85,17 @@ class Fields {
         add("step", core::to_string(op.step));
     }
     void operator()(TransposeOp const& op) { add("permutation", core::to_string(op.permutation)); }
+    void operator()(WindowProductOp const& op) {
+        (*this)(op.options);
+        if (op.without_key != 0.0) add("without_key", shortest_text(op.without_key));
+    }
+    void operator()(WindowBiasOp const& op) { (*this)(op.options); }
+    void operator()(WindowBiasSumOp const& op) { (*this)(op.options); }
+    void operator()(core::NeighborhoodOptions const& options) {
+        add("kernel_size", core::to_string(options.kernel_size));
+        if (!options.dilation.empty()) add("dilation", core::to_string(options.dilation));
+        if (!options.is_causal.empty()) add("is_causal", core::to_string(options.is_causal));
+    }
     void operator()(BlockMaskOp const&) {}
     void operator()(BlockDequantizeOp const& op) { add("axis", shortest_text(op.axis)); }
     void operator()(BlockQuantizeOp const& op) { add("axis", shortest_text(op.axis)); }

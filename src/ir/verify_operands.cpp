@@ -137,6 +137,11 @@ class OperandCheck {
     void check(TransposeOp const& op);
     void check(PagedLoadOp const& op);
     void check(BlockMaskOp const& op);
+    void check(WindowProductOp const& op);
+    void check(WindowBiasOp const& op) { check_bias(op.x, op.y, op.options); }
+    void check(WindowBiasSumOp const& op) { check_bias(op.y, op.x, op.options); }
+    bool check_slots(Operand const& slots, core::NeighborhoodOptions const& options);
+    void check_bias(ValueId bias, ValueId slots, core::NeighborhoodOptions const& options);
     void check(BlockDequantizeOp const& op) { check_blocks(op.x, op.scale, op.y, op.axis); }
     void check(BlockQuantizeOp const& op) { check_blocks(op.x, op.scale, op.y, op.axis); }
     void check_blocks(ValueId x, ValueId scale, ValueId y, std::int64_t axis);
@@ -239,6 +244,35 @@ void OperandCheck::check(TransposeOp const& op) {
     if (core::is_permutation(op.permutation, x.size()) && y == core::permuted(x, op.permutation)) return;
     fail("has " + show("x", op.x) + " and " + show("y", op.y) + " with the permutation " +
          core::to_string(op.permutation) + "; y needs each dim of x once, in that order");
+}
+
+// Slots {B, H, space, W}, with windows that fit the space.
+bool OperandCheck::check_slots(Operand const& slots, core::NeighborhoodOptions const& options) {
+    core::Dims const& have = dim(slots.value);
+    bool const has_space = have.size() >= 4;
+    core::Dims const space = has_space ? core::Dims(have.begin() + 2, have.end() - 1) : core::Dims();
+    if (has_space && core::fits(options, space) && have.back() == core::window_size(options)) return true;
+    fail("has " + show(slots.label, slots.value) + " for windows of " + core::to_string(options.kernel_size) +
+         "; needs batch, heads, a space that the windows fit, and their slots");
+    return false;
+}
+
+void OperandCheck::check(WindowProductOp const& op) {
+    bool const gives_slots = op.part == WindowPart::Slots, gives_queries = op.part == WindowPart::Queries;
+    Operand const slots = gives_slots ? Operand{"y", op.y} : Operand{"a", op.a};
+    if (!check_slots(slots, op.options)) return;
+    ValueId const queries = gives_slots ? op.a : gives_queries ? op.y : op.b;
+    core::Dims tokens = dim(slots.value);
+    tokens.back() = dim(queries).back();
+    check_dims(gives_slots ? "a" : gives_queries ? "y" : "b", queries, tokens);
+    check_dims(gives_slots || gives_queries ? "b" : "y", gives_slots || gives_queries ? op.b : op.y, tokens);
+}
+
+void OperandCheck::check_bias(ValueId bias, ValueId slots, core::NeighborhoodOptions const& options) {
+    if (!check_slots({"slots", slots}, options)) return;
+    core::Dims needed{dim(slots)[1]};
+    for (std::int64_t const kernel : options.kernel_size) needed.push_back(2 * kernel - 1);
+    check_dims("bias", bias, needed);
 }
 
 bool OperandCheck::check_rank_4(std::initializer_list<Operand> operands) {

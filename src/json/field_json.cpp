@@ -14,6 +14,7 @@ using nodes::Field;
 using nodes::FieldType;
 using nodes::FieldValue;
 
+constexpr char const* kBoolNeeded = "true or false";
 constexpr char const* kIntegerNeeded = "an integer of 64 bits";
 
 char const* enumerator_name(Field const& field, std::int64_t ordinal) {
@@ -30,12 +31,8 @@ class FieldReader {
     std::optional<FieldValue> read(Json const& value, Place const& place) {
         if (value.is_null() && field_.nullable) return FieldValue();
         switch (field_.type) {
-            case FieldType::Bool:
-                if (bool const* const boolean = value.boolean()) return *boolean;
-                return refuse(value, place, "true or false");
-            case FieldType::Integer:
-                if (auto const integer = integer_from_json(value)) return *integer;
-                return refuse(value, place, kIntegerNeeded);
+            case FieldType::Bool: return read_element<bool>(value, place);
+            case FieldType::Integer: return read_element<std::int64_t>(value, place);
             case FieldType::Number:
                 if (auto const number = number_from_json(value, field_.is_single)) return *number;
                 return refuse(value, place, number_needed());
@@ -43,7 +40,8 @@ class FieldReader {
             case FieldType::Text:
                 if (std::string const* const text = value.text()) return *text;
                 return refuse(value, place, "a string");
-            case FieldType::IntegerList: return read_list(value, place);
+            case FieldType::IntegerList: return read_list<std::int64_t>(value, place, "a list of integers");
+            case FieldType::BoolList: return read_list<bool>(value, place, "a list of true and false");
             case FieldType::Scalar: return read_scalar(value, place);
         }
         return std::nullopt;
@@ -71,16 +69,28 @@ class FieldReader {
         return std::nullopt;
     }
 
-    std::optional<FieldValue> read_list(Json const& value, Place const& place) {
-        if (!value.is_list()) return refuse(value, place, "a list of integers");
-        core::Dims list;
+    template <class Element>
+    std::optional<FieldValue> read_list(Json const& value, Place const& place, char const* needed) {
+        if (!value.is_list()) return refuse(value, place, needed);
+        std::vector<Element> list;
         list.reserve(value.elements().size());
         for (Json const& element : value.elements()) {
-            auto const integer = integer_from_json(element);
-            if (!integer) return refuse(element, place / list.size(), kIntegerNeeded);
-            list.push_back(*integer);
+            auto const read = read_element<Element>(element, place / list.size());
+            if (!read) return std::nullopt;
+            list.push_back(*read);
         }
         return list;
+    }
+
+    template <class Element>
+    std::optional<Element> read_element(Json const& value, Place const& place) {
+        if constexpr (std::is_same_v<Element, bool>) {
+            if (bool const* const boolean = value.boolean()) return *boolean;
+            return refuse(value, place, kBoolNeeded);
+        } else {
+            if (auto const integer = integer_from_json(value)) return *integer;
+            return refuse(value, place, kIntegerNeeded);
+        }
     }
 
     std::optional<FieldValue> read_scalar(Json const& value, Place const& place) {
@@ -113,7 +123,10 @@ class FieldReader {
 
 }  // namespace
 
-static Json list_of(core::Dims const& integers) { return Json::list({integers.begin(), integers.end()}); }
+template <class Element>
+static Json list_of(std::vector<Element> const& elements) {
+    return Json::list({elements.begin(), elements.end()});
+}
 
 Json to_json(Field const& field, FieldValue const& value) {
     if (std::holds_alternative<std::monostate>(value)) return nullptr;
@@ -124,6 +137,7 @@ Json to_json(Field const& field, FieldValue const& value) {
         case FieldType::Enum: return enumerator_name(field, std::get<std::int64_t>(value));
         case FieldType::Text: return std::get<std::string>(value);
         case FieldType::IntegerList: return list_of(std::get<core::Dims>(value));
+        case FieldType::BoolList: return list_of(std::get<std::vector<bool>>(value));
         case FieldType::Scalar: return scalar_to_json(std::get<detail::Scalar>(value));
     }
     return nullptr;

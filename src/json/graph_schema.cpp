@@ -49,6 +49,8 @@ Json value_schema(Field const& field) {
         case FieldType::Enum: return text_enum(field.enumerators());
         case FieldType::Text: return Json::object({{"type", "string"}});
         case FieldType::IntegerList: return Json::object({{"type", "array"}, {"items", reference("integer")}});
+        case FieldType::BoolList:
+            return Json::object({{"type", "array"}, {"items", Json::object({{"type", "boolean"}})}});
         case FieldType::Scalar: return reference("scalar");
     }
     return true;

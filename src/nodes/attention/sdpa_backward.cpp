@@ -22,6 +22,7 @@ void infer(GraphSpec& graph, Node const& node) {
 }  // namespace
 
 constinit NodeSchema const SdpaBackwardFields::schema = {
-    NodeKind::SdpaBackward, "SDPA_BACKWARD", attention::kPorts, kPortRows, kFieldRows, infer, sdpa_backward_rules};
+    NodeKind::SdpaBackward, "SDPA_BACKWARD",  attention::kPorts, kPortRows, kFieldRows, infer,
+    sdpa_backward_rules,    Computes::InFloat};
 
 }  // namespace cudnn_frontend::nodes

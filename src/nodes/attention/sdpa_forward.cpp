@@ -21,6 +21,7 @@ constexpr auto kFieldRows =
 }  // namespace
 
 constinit NodeSchema const SdpaForwardFields::schema = {
-    NodeKind::SdpaForward, "SDPA_FORWARD", attention::kPorts, kPortRows, kFieldRows, infer_results, sdpa_forward_rules};
+    NodeKind::SdpaForward, "SDPA_FORWARD",     attention::kPorts, kPortRows, kFieldRows,
+    infer_results,         sdpa_forward_rules, Computes::InFloat};
 
 }  // namespace cudnn_frontend::nodes

@@ -98,6 +98,6 @@ std::span<Rule const> rules() { return kRules; }
 }  // namespace
 
 constinit NodeSchema const ReshapeFields::schema = {NodeKind::Reshape, "RESHAPE", reshape::kPorts, kPortRows,
-                                                    kFieldRows,        infer,     rules,           false};
+                                                    kFieldRows,        infer,     rules,           Computes::Nothing};
 
 }  // namespace cudnn_frontend::nodes

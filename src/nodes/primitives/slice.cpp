@@ -119,6 +119,6 @@ std::span<Rule const> rules() { return kRules; }
 }  // namespace
 
 constinit NodeSchema const SliceFields::schema = {NodeKind::Slice, "SLICE", slice::kPorts, kPortRows,
-                                                  kFieldRows,      infer,   rules,         false};
+                                                  kFieldRows,      infer,   rules,         Computes::Nothing};
 
 }  // namespace cudnn_frontend::nodes

@@ -14,13 +14,15 @@
 #include <string>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 namespace cudnn_frontend::nodes {
 
-enum class FieldType { Bool, Integer, Number, Enum, Text, IntegerList, Scalar };
+enum class FieldType { Bool, Integer, Number, Enum, Text, IntegerList, BoolList, Scalar };
 
 // An unset optional is monostate; enumerators are their ordinals.
-using FieldValue = std::variant<std::monostate, bool, std::int64_t, double, std::string, core::Dims, detail::Scalar>;
+using FieldValue = std::variant<std::monostate, bool, std::int64_t, double, std::string, core::Dims, std::vector<bool>,
+                                detail::Scalar>;
 
 struct Field {
     char const* name;
@@ -57,6 +59,7 @@ constexpr FieldType type_of() {
     else if constexpr (std::is_enum_v<T>) return FieldType::Enum;
     else if constexpr (std::is_same_v<T, std::string>) return FieldType::Text;
     else if constexpr (std::is_same_v<T, core::Dims>) return FieldType::IntegerList;
+    else if constexpr (std::is_same_v<T, std::vector<bool>>) return FieldType::BoolList;
     else {
         static_assert(std::is_same_v<T, detail::Scalar>, "a field of a type that the schema does not know");
         return FieldType::Scalar;

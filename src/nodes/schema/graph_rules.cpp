@@ -16,11 +16,14 @@ using namespace tensor_checks;
 using enum error_code_t;
 
 // Where the tensor of a required port comes from.
-char const* source_of(Node const& node, int port) {
-    bool const is_stats = node.kind() == NodeKind::SdpaBackward && port == attention::Stats;
-    return is_stats ? "call set_generate_stats(true) on the attributes of the forward attention, and pass the Stats "
-                      "that sdpa() returns then"
-                    : "pass a tensor that the graph's tensor() or another node returned";
+std::string source_of(Node const& node, int port) {
+    char const* const forward = node.kind() == NodeKind::SdpaBackward && port == attention::Stats ? "sdpa()"
+                                : node.kind() == NodeKind::NeighborhoodBackward && port == neighborhood::Stats
+                                    ? "neighborhood_attention()"
+                                    : nullptr;
+    if (forward == nullptr) return "pass a tensor that the graph's tensor() or another node returned";
+    return text("call set_generate_stats(true) on the attributes of the forward attention, and pass the Stats that ",
+                forward, " returns then");
 }
 
 void required_ports_are_connected(RuleScope const& scope) {
@@ -35,7 +38,7 @@ void required_ports_are_connected(RuleScope const& scope) {
 
 void primitives_have_compute_type(RuleScope const& scope) {
     for (Node const& node : scope.graph().nodes) {
-        if (attention_fields(node) != nullptr || !schema_of(node.kind()).computes) continue;
+        if (schema_of(node.kind()).computes != Computes::InNamedType) continue;
         if (node.compute_data_type != DataType_t::NOT_SET) continue;
         scope.at(node).report_node("no compute data type", "the type to compute in, the node's own or the graph's",
                                    "call set_compute_data_type(DataType_t::FLOAT) on the graph or on the attributes");
@@ -131,7 +134,8 @@ constexpr Rule kRules[] = {
     {"graph.c03", "Each tensor in use has a data type: its own, or the graph's io or intermediate type.",
      ATTRIBUTE_NOT_SET, has_data_type},
     {"graph.c04",
-     "Each node but attention, slice, reshape and transpose has a compute data type: its own or the graph's.",
+     "Each node but attention, neighborhood attention, slice, reshape and transpose has a compute data type: its own "
+     "or the graph's.",
      ATTRIBUTE_NOT_SET, primitives_have_compute_type},
     {"graph.c05", "Each tensor that is an input of the graph has dims and strides.", ATTRIBUTE_NOT_SET, has_layout},
     {"graph.c06", "A tensor has at most 8 dims.", INVALID_VALUE, has_rank_in_range},

@@ -3,6 +3,7 @@
 
 #include "core/attention_operands.h"
 #include "core/exact.h"
+#include "core/neighborhood_options.h"
 #include "nodes/schema/tensor_spec.h"
 
 #include <cudnn_frontend/types.h>
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -35,6 +37,10 @@ enum Port : int { X, Y, kPorts };
 }
 namespace transpose {
 enum Port : int { X, Y, kPorts };
+}
+// Of all functions of neighborhood attention: each has those that its table lists.
+namespace neighborhood {
+enum Port : int { Q, K, V, Rel_pos_bias, Attn, O, Stats, dO, dAttn, dQ, dK, dV, dRel_pos_bias, kPorts };
 }
 
 struct NodeSchema;
@@ -144,11 +150,71 @@ struct TransposeFields {
     friend bool operator==(TransposeFields const&, TransposeFields const&) = default;
 };
 
+using NeighborhoodFields = core::NeighborhoodOptions;
+
+struct NeighborhoodForwardFields : NeighborhoodFields {
+    static NodeSchema const schema;
+
+    std::optional<core::Exact<float>> attn_scale;  // none: 1 / sqrt(D)
+    bool generate_stats = false;
+
+    friend bool operator==(NeighborhoodForwardFields const&, NeighborhoodForwardFields const&) = default;
+};
+
+struct NeighborhoodBackwardFields : NeighborhoodFields {
+    static NodeSchema const schema;
+
+    std::optional<core::Exact<float>> attn_scale;
+
+    friend bool operator==(NeighborhoodBackwardFields const&, NeighborhoodBackwardFields const&) = default;
+};
+
+struct NeighborhoodQkFields : NeighborhoodFields {
+    static NodeSchema const schema;
+
+    friend bool operator==(NeighborhoodQkFields const&, NeighborhoodQkFields const&) = default;
+};
+
+struct NeighborhoodQkBackwardFields : NeighborhoodFields {
+    static NodeSchema const schema;
+
+    friend bool operator==(NeighborhoodQkBackwardFields const&, NeighborhoodQkBackwardFields const&) = default;
+};
+
+struct NeighborhoodAvFields : NeighborhoodFields {
+    static NodeSchema const schema;
+
+    friend bool operator==(NeighborhoodAvFields const&, NeighborhoodAvFields const&) = default;
+};
+
+struct NeighborhoodAvBackwardFields : NeighborhoodFields {
+    static NodeSchema const schema;
+
+    friend bool operator==(NeighborhoodAvBackwardFields const&, NeighborhoodAvBackwardFields const&) = default;
+};
+
 using Fields = std::variant<SdpaForwardFields, SdpaBackwardFields, PointwiseFields, MatmulFields, ReductionFields,
-                            SliceFields, ReshapeFields, TransposeFields>;
+                            SliceFields, ReshapeFields, TransposeFields, NeighborhoodForwardFields,
+                            NeighborhoodBackwardFields, NeighborhoodQkFields, NeighborhoodQkBackwardFields,
+                            NeighborhoodAvFields, NeighborhoodAvBackwardFields>;
 
 // In the order of the alternatives of Fields.
-enum class NodeKind { SdpaForward, SdpaBackward, Pointwise, Matmul, Reduction, Slice, Reshape, Transpose };
+enum class NodeKind {
+    SdpaForward,
+    SdpaBackward,
+    Pointwise,
+    Matmul,
+    Reduction,
+    Slice,
+    Reshape,
+    Transpose,
+    NeighborhoodForward,
+    NeighborhoodBackward,
+    NeighborhoodQk,
+    NeighborhoodQkBackward,
+    NeighborhoodAv,
+    NeighborhoodAvBackward
+};
 
 // Why a score modifier made nothing of the tensor at a port.
 struct ModifierFault {
@@ -183,6 +249,16 @@ using Node = BasicNode<TensorId>;
 inline AttentionFields const* attention_fields(Node const& node) {
     if (auto const* forward = std::get_if<SdpaForwardFields>(&node.fields)) return forward;
     return std::get_if<SdpaBackwardFields>(&node.fields);
+}
+
+// What all functions of neighborhood attention have; null for other nodes.
+inline NeighborhoodFields const* neighborhood_fields(NodeBody const& node) {
+    return std::visit(
+        [](auto const& fields) -> NeighborhoodFields const* {
+            if constexpr (std::is_base_of_v<NeighborhoodFields, std::decay_t<decltype(fields)>>) return &fields;
+            else return nullptr;
+        },
+        node.fields);
 }
 
 }  // namespace cudnn_frontend::nodes

@@ -27,6 +27,10 @@ struct PortRow {
     bool is_inner() const { return direction == Direction::Input ? round > kFirstRound : round < kLastRound; }
 };
 
+// The type that a node computes in: one that the program names, FLOAT unless it names another, or none, since it only
+// moves elements.
+enum class Computes { InNamedType, InFloat, Nothing };
+
 struct GraphSpec;
 struct Rule;
 
@@ -39,7 +43,7 @@ struct NodeSchema {
     // Fills data types, dims and strides of the node's output tensors where they are empty.
     void (*infer)(GraphSpec& graph, Node const& node);
     std::span<Rule const> (*rules)();
-    bool computes = true;  // and so needs a compute type; false for nodes that only move elements
+    Computes computes = Computes::InNamedType;
 };
 
 NodeSchema const& schema_of(NodeKind kind);

@@ -26,6 +26,7 @@ struct ToText {
     std::string operator()(double value) const { return number(value); }
     std::string operator()(std::string const& value) const { return value; }
     std::string operator()(core::Dims const& value) const { return core::to_string(value); }
+    std::string operator()(std::vector<bool> const& value) const { return core::to_string(value); }
     std::string operator()(detail::Scalar const& value) const { return number(core::to_double(value)); }
 };
 

@@ -24,6 +24,7 @@ nodes::FieldValue changed(nodes::Field const& field, nodes::FieldValue const& va
         case nodes::FieldType::Number: return 0.375;
         case nodes::FieldType::Text: return std::string("another name");
         case nodes::FieldType::IntegerList: return core::Dims{3, 1, 4};
+        case nodes::FieldType::BoolList: return std::vector<bool>{true, false};
         case nodes::FieldType::Scalar: return detail::make_scalar(1.5f);
     }
     return value;

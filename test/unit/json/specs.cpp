@@ -58,6 +58,8 @@ std::vector<FieldValue> values_of_type(Field const& field) {
         case FieldType::IntegerList:
             return {core::Dims{}, core::Dims{0}, core::Dims{2, 8, 512, 128}, core::Dims{Int64::min(), -1, Int64::max()},
                     core::Dims(100, 123456)};
+        case FieldType::BoolList:
+            return {std::vector<bool>{}, std::vector<bool>{true}, std::vector<bool>{false, true, false}};
         case FieldType::Scalar: return scalars();
     }
     return {};

@@ -105,6 +105,7 @@ class Fuzzer {
             case FieldType::Enum: return below(static_cast<std::int64_t>(field.enumerators().size()) + 3);
             case FieldType::Text: return std::string(static_cast<std::size_t>(below(3)), 'x');
             case FieldType::IntegerList: return dims();
+            case FieldType::BoolList: return std::vector<bool>(static_cast<std::size_t>(below(5)), chance(2));
             default: return detail::Scalar{type(), static_cast<std::uint64_t>(integer())};
         }
     }

@@ -113,6 +113,25 @@ TestGraph reshape_graph() {
     return graph;
 }
 
+TestGraph neighborhood_graph(NodeKind kind) {
+    using namespace cudnn_frontend::nodes::neighborhood;
+    bool const is_fused = kind == NodeKind::NeighborhoodForward || kind == NodeKind::NeighborhoodBackward;
+    TestGraph graph;
+    graph.io_data_type = DataType_t::HALF;
+    Node& node = graph.add_node(kind, "neighbors");
+    const_cast<NeighborhoodFields&>(*neighborhood_fields(node)).kernel_size = {3, 5};
+    if (auto* const forward = std::get_if<NeighborhoodForwardFields>(&node.fields)) forward->generate_stats = true;
+    for (PortRow const& row : schema_of(kind).ports) {
+        bool const is_bias = row.port == Rel_pos_bias || row.port == dRel_pos_bias;
+        if (is_bias) continue;
+        if (row.direction == Direction::Output) graph.connect_output(row.port);
+        else if (row.port == Stats) graph.connect(Stats, {2, 6, 9, 3}, DataType_t::FLOAT);
+        else if (row.port == Attn || row.port == dAttn) graph.connect(row.port, {2, 3, 6, 9, 15}, DataType_t::HALF);
+        else graph.connect(row.port, is_fused ? Dims{2, 6, 9, 3, 8} : Dims{2, 3, 6, 9, 8}, DataType_t::HALF);
+    }
+    return graph;
+}
+
 TestGraph transpose_graph() {
     TestGraph graph;
     graph.add_node(NodeKind::Transpose, "turned");

@@ -68,6 +68,9 @@ TestGraph reduction_graph();                      // {2, 3, 4} to {2, 1, 4}, FLO
 TestGraph slice_graph();                          // {4, 6, 8} from {1, 0, 2} to {3, 6, 8}, in steps of {1, 2, 3}
 TestGraph reshape_graph();                        // {2, 3, 4} to {6, 4}
 TestGraph transpose_graph();                      // {2, 3, 4} to {4, 2, 3}
+// B = 2, H = 3, D = 8 over a space of {6, 9}, windows of {3, 5}, in HALF: any function of neighborhood attention, with
+// its optional results.
+TestGraph neighborhood_graph(NodeKind kind);
 // out = neg(exp(in)), with a virtual tensor between.
 TestGraph chain_graph();
 

@@ -206,6 +206,15 @@ class OperationLowering {
         return {};
     }
 
+    Descriptor make_window() {
+        keep({error_code_t::GRAPH_NOT_SUPPORTED,
+              subject_ + " goes through windows of neighbors, which cuDNN has no operation for"});
+        return {};
+    }
+    Descriptor make(ir::WindowProductOp const&) { return make_window(); }
+    Descriptor make(ir::WindowBiasOp const&) { return make_window(); }
+    Descriptor make(ir::WindowBiasSumOp const&) { return make_window(); }
+
     // The operation takes cumulative lengths as they are.
     Operand place_of(SdpaOperand const& operand, ValueId id) const {
         auto const at = [](SdpaForwardAttribute a) { return static_cast<cudnnBackendAttributeName_t>(a); };

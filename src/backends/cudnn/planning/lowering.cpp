@@ -84,6 +84,17 @@ std::shared_ptr<Context const> context_of(plan::PlanningInput const& input, Shar
     return context;
 }
 
+// What they expand to are tensors of more dims than attention's, of which cuDNN's errors say less.
+error_t check_neighborhoods(nodes::ValidatedGraph const& graph) {
+    for (nodes::Node const& node : graph.spec().nodes) {
+        if (nodes::neighborhood_fields(node) == nullptr) continue;
+        return {error_code_t::GRAPH_NOT_SUPPORTED,
+                "the node is of neighborhood attention, which cuDNN has no operation for; Target::cpu() runs it",
+                {.node = graph.label(node)}};
+    }
+    return {};
+}
+
 }  // namespace
 
 expand::Capabilities expansion_for_cudnn() {
@@ -100,6 +111,7 @@ Result<LegalGraph> legal_graph(LegalGraph const& graph, core::Capabilities const
 
 Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device,
                                       std::string_view omitted_quirk) {
+    SDPA_GRAPH_TRY(check_neighborhoods(graph));
     auto op_graph = expand::expand(graph, expansion_for_cudnn());
     if (op_graph.is_bad()) return op_graph.error();
     auto alignments = alignments_of(op_graph.value(), graph.spec());

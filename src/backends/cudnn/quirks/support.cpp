@@ -43,7 +43,8 @@ std::vector<std::string> other_names(nodes::GraphSpec const& graph, nodes::Node 
 
 bool is_about(Quirk const& quirk, nodes::Node const& node) {
     bool const is_attention = nodes::attention_fields(node) != nullptr;
-    if (!is_attention) return quirk.of == Of::Moves && !nodes::schema_of(node.kind()).computes;
+    if (!is_attention)
+        return quirk.of == Of::Moves && nodes::schema_of(node.kind()).computes == nodes::Computes::Nothing;
     switch (quirk.of) {
         case Of::All: break;
         case Of::Fp8: return nodes::is_fp8(node);
