@@ -1,30 +1,11 @@
 #include "cpu/attention_tile.h"
 
-#include "core/half.h"
+#include "cpu/element_formats.h"
 
 #include <algorithm>
 
 namespace cudnn_frontend::cpu {
 namespace {
-
-template <class T>
-struct Plain {
-    using Element = T;
-    static float to_float(T value) { return static_cast<float>(value); }
-    static T from_float(float value) { return static_cast<T>(value); }
-};
-
-struct Half {
-    using Element = std::uint16_t;
-    static float to_float(Element value) { return core::half_to_float(value); }
-    static Element from_float(float value) { return core::float_to_half(value); }
-};
-
-struct Bfloat16 {
-    using Element = std::uint16_t;
-    static float to_float(Element value) { return core::bfloat16_to_float(value); }
-    static Element from_float(float value) { return core::float_to_bfloat16(value); }
-};
 
 // Any type that the host can load, one element at a time.
 void load_any(Slice const& from, Packed const& to) {
