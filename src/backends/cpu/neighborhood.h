@@ -1,0 +1,47 @@
+// Fused neighborhood attention on host memory: blocks of queries against the keys that their windows span, so that
+// memory grows with the tokens and not with their squares.
+#pragma once
+
+#include "core/neighborhood.h"
+#include "core/result.h"
+
+#include <array>
+#include <cstdint>
+
+namespace cudnn_frontend::cpu {
+
+// A HALF, BFLOAT16 or FLOAT tensor with a row for each batch entry, head and token. Strides are in elements.
+struct TokenView {
+    void* data = nullptr;  // null: the tensor is not connected
+    DataType_t type = DataType_t::FLOAT;
+    std::int64_t batch = 0, head = 0;
+    std::array<std::int64_t, 3> axes{};
+    std::int64_t last = 0;  // within the row
+
+    explicit operator bool() const { return data != nullptr; }
+};
+
+using NeighborhoodAxes = std::array<neighborhood::Axis, 3>;
+
+enum class NeighborhoodFunction { Forward, Backward, QkForward, QkBackward, AvForward, AvBackward };
+
+struct NeighborhoodProblem {
+    NeighborhoodFunction function = NeighborhoodFunction::Forward;
+    NeighborhoodAxes axes;  // of fewer, the first have one token
+    std::int64_t batches = 1, heads = 1, width = 1;
+    float scale = 1.0f;  // of scores, Forward and Backward alone
+
+    // Rows have `width` elements; those of stats 1, of attn and d_attn the slots of a window. Rows of bias and d_bias,
+    // 1 element, are those of a head's distances: 2 * kernel - 1 along each axis. Bias and stats are optional in
+    // forward functions, d_bias is in QkBackward.
+    TokenView q, k, v, o, stats, bias, attn;
+    TokenView d_o, d_q, d_k, d_v, d_bias, d_attn;
+};
+
+// Bytes of workspace, from sizes and from whether a tensor is there.
+std::int64_t neighborhood_workspace(NeighborhoodProblem const& problem, int threads);
+
+// Results are the same bits with any number of threads.
+void neighborhood_attention(NeighborhoodProblem const& problem, int threads, void* workspace);
+
+}  // namespace cudnn_frontend::cpu
