@@ -3,35 +3,17 @@
 // the rules, and what differs.
 #pragma once
 
-#include "tensor_view.h"
-
-#include <cudnn_frontend/target.h>
+#include "place.h"
 
 #include <optional>
-
-struct CUstream_st;
 
 namespace sdpa_graph {
 namespace flash {
 
 using Optional_tensor = std::optional<Tensor_view>;
 
-// Where results that are not given, and scratch memory, come from. The view says all but the address; the name is that
-// of the result, or "workspace". Null means that there is no memory. The memory is the caller's; it is used until the
-// call, on a GPU the work that it started, is done, and has to start at a multiple of 16 bytes.
-struct Allocator {
-    void* (*allocate)(void* context, char const* name, Tensor_view const& wanted) = nullptr;
-    void* context = nullptr;
-};
-
-// Where a call runs. Without a target, tensors on a CPU run on Target::cpu(), and those on a GPU with cuDNN, on the
-// stream and the current device, with a handle that the library keeps for it. A handle that is given as a target has a
-// stream of its own, and the one here does not count.
-struct Place {
-    std::optional<cudnn_frontend::Target> target;
-    CUstream_st* stream = nullptr;
-    Allocator allocator;
-};
+using sdpa_graph::Allocator;
+using sdpa_graph::Place;
 
 // A result whose data is set before the call is written there; it needs the shape that the call gives it, row-major.
 // The others come from the allocator.

@@ -1,6 +1,5 @@
 #include "flash/describe.h"
 
-#include "flash/plan.h"
 #include "flash/score_terms.h"
 
 namespace sdpa_graph::flash {

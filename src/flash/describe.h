@@ -7,6 +7,9 @@
 
 namespace sdpa_graph::flash {
 
+// What a graph binds besides the arguments.
+enum class Extra { LENGTHS_Q = static_cast<int>(kArguments), LENGTHS_K, DROPPED };
+
 // Tensors have the numbers of their Argument or Extra as uids.
 void describe(Shapes const& shapes, fe::graph::Graph& graph);
 

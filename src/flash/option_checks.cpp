@@ -1,7 +1,7 @@
 // Checks of sizes and options.
+#include "calls/views.h"
 #include "flash/checks.h"
 #include "flash/lengths.h"
-#include "flash/memory.h"
 
 #include <cmath>
 
@@ -11,7 +11,8 @@ namespace {
 constexpr std::int64_t kMostWidth = 256, kWidthStep = 8, kPageStep = 256;
 
 bool is_numbers(Tensor_view const* view, std::int64_t count) {
-    return view != nullptr && view->type == DataType_t::INT64 && elements_of(*view) == count && view->data != nullptr;
+    return view != nullptr && view->type == DataType_t::INT64 && calls::elements_of(*view) == count &&
+           view->data != nullptr;
 }
 
 }  // namespace

@@ -35,9 +35,9 @@ Pack inputs_of(Call const& call, Shapes const& shapes, Scratch& scratch_memory) 
 }
 
 error_t run(Call const& call, Shapes const& shapes, Lease const& lease, Pack const& pack) {
-    auto const plan = Plan::find(shapes, lease.target);
+    auto const plan = calls::Plan<Shapes>::find(shapes, lease.target);
     if (plan.is_bad()) return plan.error();
-    auto const workspace = Workspace::make(call, plan.value()->workspace_bytes());
+    auto const workspace = calls::Workspace::make(asker_of(call), *call.at(Q), plan.value()->workspace_bytes());
     if (workspace.is_bad()) return workspace.error();
     return plan.value()->run(pack, workspace.value().data());
 }

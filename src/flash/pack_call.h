@@ -1,14 +1,18 @@
 // A call bound to the plan of its class.
 #pragma once
 
-#include "flash/handles.h"
+#include "calls/lease.h"
+#include "calls/plan.h"
+#include "flash/describe.h"
 #include "flash/lengths.h"
 #include "flash/memory.h"
-#include "flash/plan.h"
 
 #include <optional>
 
 namespace sdpa_graph::flash {
+
+using calls::Lease;
+using calls::Pack;
 
 // Memory that a run needs beside the caller's. It outlives the run on a CPU; on a GPU there is none.
 struct Scratch {

@@ -1,5 +1,6 @@
 #include "flash/rows.h"
 
+#include "calls/views.h"
 #include "core/data_type.h"
 #include "flash/memory.h"
 
@@ -37,7 +38,7 @@ float product_of_rows(Tensor_view const& a, std::int64_t at_a, Tensor_view const
 
 void mark_rows_without_keys(Tensor_view const& log_sums) {
     auto* const values = static_cast<float*>(log_sums.data);
-    std::transform(values, values + elements_of(log_sums), values, marked);
+    std::transform(values, values + calls::elements_of(log_sums), values, marked);
 }
 
 void spread_log_sums(Call const& call, Lengths const& lengths, float const* rows, Tensor_view const& log_sums) {

@@ -1,25 +1,21 @@
 // What every call is checked for before anything runs. docs/flash.md lists the rules; tests assert their ids.
 #pragma once
 
-#include "core/text.h"
+#include "calls/findings.h"
 #include "flash/call.h"
-
-#include <cudnn_frontend/report.h>
 
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace sdpa_graph::flash {
 
-using fe::core::text;
+using calls::text;
 
 // What a check sees, and where it reports.
 class Scope {
    public:
-    Scope(Call const& call, std::optional<Sizes> const& sizes, struct Rule const& rule,
-          std::vector<fe::Finding>& findings)
+    Scope(Call const& call, std::optional<Sizes> const& sizes, struct Rule const& rule, calls::Findings& findings)
         : call_(call), sizes_(sizes), rule_(rule), findings_(findings) {}
 
     Call const& call() const { return call_; }
@@ -31,26 +27,21 @@ class Scope {
     void report(std::string found, std::string needed, std::string fix) const;
 
    private:
-    void add(std::string tensor, std::string found, std::string needed, std::string fix) const;
-
     Call const& call_;
     std::optional<Sizes> const& sizes_;
     Rule const& rule_;
-    std::vector<fe::Finding>& findings_;
+    calls::Findings& findings_;
 };
 
-struct Rule {
-    char const* id;       // such as flash.c07
-    char const* summary;  // the condition in a sentence
-    error_code_t code;
+struct Rule : calls::Condition {
     void (*check)(Scope const& scope);
 };
 
 // Of the arguments, and of what integers in host memory hold. The latter are checked where the former are sound.
 std::span<Rule const> argument_rules();
 std::span<Rule const> content_rules();
-// Of memory that the call asks for; it has no check.
-Rule const& memory_rule();
+// Of memory that the call asks for.
+calls::Condition const& memory_rule();
 
 // All findings as one error.
 error_t check(Call const& call);

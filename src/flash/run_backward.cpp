@@ -23,7 +23,7 @@ void fill_results(Backward_results const& results) {
 }
 
 error_t differentiate(Call const& call, Sizes const& sizes, Backward_results const& results) {
-    auto const lease = lease_target(call);
+    auto const lease = calls::lease_target(*call.place, *call.at(Q));
     if (lease.is_bad()) return lease.error();
     Shapes const shapes = shapes_of(call, sizes, lease.value().target);
     Scratch scratch_memory = scratch_of(call, sizes);

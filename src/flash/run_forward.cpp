@@ -46,7 +46,7 @@ error_t write_probabilities(Call const& call, Shapes shapes, Lease const& lease,
 }
 
 error_t attend(Call const& call, Sizes const& sizes, Forward_results const& results) {
-    auto const lease = lease_target(call);
+    auto const lease = calls::lease_target(*call.place, *call.at(Q));
     if (lease.is_bad()) return lease.error();
     Shapes const shapes = shapes_of(call, sizes, lease.value().target);
     Scratch scratch_memory = scratch_of(call, sizes);

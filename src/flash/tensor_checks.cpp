@@ -1,12 +1,14 @@
 // Checks of the tensors: memory, dims, strides, types and devices.
+#include "calls/views.h"
 #include "flash/checks.h"
-
-#include <algorithm>
 
 namespace sdpa_graph::flash::checks {
 namespace {
 
 using enum Argument;
+using calls::device_text;
+using calls::is_contiguous;
+using calls::is_empty;
 
 // Calls visit(argument, view) for those of the arguments that were passed.
 template <class Visit>
@@ -22,14 +24,6 @@ void for_all(Scope const& scope, Visit const& visit) {
         auto const argument = static_cast<Argument>(i);
         if (Tensor_view const* const view = scope.call().at(argument)) visit(argument, *view);
     }
-}
-
-bool is_empty(Tensor_view const& view) { return std::ranges::count(view.dim, 0) > 0; }
-
-std::string device_text(Tensor_view const& view) {
-    if (view.device == Device_kind::CPU) return "a CPU";
-    if (view.device == Device_kind::CUDA) return text("GPU ", view.device_index);
-    return "an unknown device";
 }
 
 std::size_t rank_of(Call const& call, Argument argument) {
@@ -54,15 +48,6 @@ void expect_type(Scope const& scope, std::initializer_list<Argument> arguments, 
     });
 }
 
-bool is_contiguous(Tensor_view const& view) {
-    if (is_empty(view)) return true;
-    auto const packed = row_major(view.dim);
-    for (std::size_t i = 0; i < view.dim.size(); ++i) {
-        if (view.dim[i] > 1 && view.stride[i] != packed[i]) return false;
-    }
-    return true;
-}
-
 }  // namespace
 
 void tensors_have_memory(Scope const& scope) {
@@ -78,9 +63,7 @@ void tensors_have_ranks(Scope const& scope) {
         std::size_t const rank = view.dim.size(), wanted = rank_of(scope.call(), argument);
         bool const is_either = argument == ALIBI_SLOPES;
         bool const fits = is_either ? rank == 1 || rank == 2 : rank == wanted;
-        bool const is_sound = std::ranges::all_of(view.dim, [](std::int64_t size) { return size >= 0; }) &&
-                              fe::core::volume(view.dim).has_value();
-        if (fits && is_sound && view.stride.size() == rank) return;
+        if (fits && calls::is_sound(view)) return;
         scope.report(argument, text("dims ", view.dim, " and strides ", view.stride),
                      is_either ? std::string("1 or 2 dims, with a stride for each")
                                : text(wanted, " dims, with a stride for each"),

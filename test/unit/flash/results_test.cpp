@@ -1,7 +1,8 @@
 // Where results are written, what nothing sees, and what calls share.
+#include "calls/plan.h"
 #include "example.h"
+#include "flash/describe.h"
 #include "flash/lengths.h"
-#include "flash/plan.h"
 #include "support/catch.h"
 
 #include <cmath>
@@ -153,7 +154,8 @@ TEST_CASE("flash results: calls with other totals and nearby lengths share a pla
         return flash::shapes_of(call, flash::sizes_of(call), cudnn_frontend::Target::cpu());
     };
     auto const plan = [&](Packed& example) {
-        auto const found = flash::Plan::find(shapes(example, false), cudnn_frontend::Target::cpu());
+        auto const found =
+            sdpa_graph::calls::Plan<flash::Shapes>::find(shapes(example, false), cudnn_frontend::Target::cpu());
         REQUIRE(found.is_good());
         return found.value();
     };

@@ -1,11 +1,14 @@
-#include "flash/handles.h"
+#include "calls/lease.h"
 
 #include <cudnn_frontend/runtime.h>
 
 #include <map>
 #include <utility>
 
-namespace sdpa_graph::flash {
+namespace sdpa_graph::calls {
+
+namespace fe = cudnn_frontend;
+
 namespace {
 
 struct Kept {
@@ -23,18 +26,16 @@ Kept& kept_handle(std::int32_t device, CUstream_st* stream) {
 
 }  // namespace
 
-fe::Result<Lease> lease_target(Call const& call) {
-    if (call.place->target) return Lease{*call.place->target, {}};
-    Tensor_view const& q = *call.at(Argument::Q);
-    if (q.device == Device_kind::CPU) return Lease{fe::Target::cpu(), {}};
-    Kept& kept = kept_handle(q.device_index, call.place->stream);
+fe::Result<Lease> lease_target(Place const& place, Tensor_view const& tensor) {
+    if (place.target) return Lease{*place.target, {}};
+    if (tensor.device == Device_kind::CPU) return Lease{fe::Target::cpu(), {}};
+    Kept& kept = kept_handle(tensor.device_index, place.stream);
     std::unique_lock lock(kept.in_use);
     if (kept.handle == nullptr) {
-        if (error_t failure = fe::runtime::create_handle(&kept.handle); failure.is_bad()) return failure;
-        if (error_t failure = fe::runtime::set_stream(kept.handle, call.place->stream); failure.is_bad())
-            return failure;
+        if (fe::error_t failure = fe::runtime::create_handle(&kept.handle); failure.is_bad()) return failure;
+        if (fe::error_t failure = fe::runtime::set_stream(kept.handle, place.stream); failure.is_bad()) return failure;
     }
     return Lease{fe::Target::cuda(kept.handle), std::move(lock)};
 }
 
-}  // namespace sdpa_graph::flash
+}  // namespace sdpa_graph::calls

@@ -1,0 +1,21 @@
+// The targets of calls, and the handles of cuDNN that calls without a target of their own use.
+#pragma once
+
+#include "core/result.h"
+
+#include <sdpa_graph/place.h>
+
+#include <mutex>
+
+namespace sdpa_graph::calls {
+
+// The target of a call. Its lock keeps another thread from the handle while the call uses it.
+struct Lease {
+    cudnn_frontend::Target target;
+    std::unique_lock<std::mutex> lock;
+};
+
+// For tensors on the device of this one.
+cudnn_frontend::Result<Lease> lease_target(Place const& place, Tensor_view const& tensor);
+
+}  // namespace sdpa_graph::calls

@@ -1,0 +1,49 @@
+// Memory of results, and scratch memory.
+#pragma once
+
+#include "calls/findings.h"
+#include "core/dims.h"
+#include "core/result.h"
+
+#include <sdpa_graph/place.h>
+
+#include <cstddef>
+#include <memory>
+
+namespace sdpa_graph::calls {
+
+// Who asks for memory, and the condition that is violated where there is none.
+struct Asker {
+    Place const& place;
+    char const* function;
+    Condition const& condition;
+};
+
+// A row-major view without memory, on the device of the tensor.
+Tensor_view view_beside(Tensor_view const& tensor, fe::core::Dims const& dim, fe::DataType_t type);
+
+// Gives the view memory of the place's allocator.
+error_t allocate(Asker const& asker, char const* name, Tensor_view& wanted);
+
+// Owned on a CPU; on a GPU the allocator's, of which the caller takes care.
+class Workspace {
+   public:
+    static fe::Result<Workspace> make(Asker const& asker, Tensor_view const& beside, std::int64_t bytes);
+
+    void* data() const { return data_; }
+
+   private:
+    std::unique_ptr<std::byte[]> owned_;
+    void* data_ = nullptr;
+};
+
+// Host memory of so many elements, not initialized.
+template <class T>
+std::unique_ptr<T[]> scratch(std::int64_t elements) {
+    return std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(elements));
+}
+
+// In host memory.
+void fill_zeros(Tensor_view const& view);
+
+}  // namespace sdpa_graph::calls

@@ -1,0 +1,65 @@
+// Graphs for classes of calls, built once and kept.
+#pragma once
+
+#include "core/last_used.h"
+#include "core/result.h"
+
+#include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/process.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace sdpa_graph::calls {
+
+// From tensors of a plan, by uid, to memory.
+class Pack {
+   public:
+    template <class Uid>
+    void bind(Uid uid, void* memory) {
+        entries_.emplace_back(static_cast<std::int64_t>(uid), memory);
+    }
+    std::vector<std::pair<std::int64_t, void*>> const& entries() const { return entries_; }
+
+   private:
+    std::vector<std::pair<std::int64_t, void*>> entries_;
+};
+
+// Shapes are a class of calls: comparable, with a `handle` of cuDNN, and with functions beside them: hash_of(shapes)
+// and describe(shapes, graph).
+template <class Shapes>
+class Plan {
+   public:
+    // The plan of the class: a known one, or a new one.
+    static cudnn_frontend::Result<std::shared_ptr<Plan const>> find(Shapes const& shapes,
+                                                                    cudnn_frontend::Target const& target) {
+        std::size_t const key = hash_of(shapes);
+        auto known = known_plans().find(key, [&](Plan const& plan) { return plan.shapes_ == shapes; });
+        if (known != nullptr) return known;
+        std::shared_ptr<Plan> plan(new Plan(shapes));
+        describe(shapes, plan->graph_);
+        if (cudnn_frontend::error_t failure = plan->graph_.build(target); failure.is_bad()) return failure;
+        known_plans().keep(key, plan, cudnn_frontend::runtime::kept_graphs());
+        return std::shared_ptr<Plan const>(std::move(plan));
+    }
+
+    std::int64_t workspace_bytes() const { return graph_.get_workspace_size(); }
+    cudnn_frontend::error_t run(Pack const& pack, void* workspace) const {
+        return graph_.execute(shapes_.handle, pack.entries(), workspace);
+    }
+
+   private:
+    explicit Plan(Shapes const& shapes) : shapes_(shapes) {}
+
+    // Never destroyed: static objects of a program may call when this library's are gone.
+    static cudnn_frontend::core::LastUsed<Plan const>& known_plans() {
+        static auto* const plans = new cudnn_frontend::core::LastUsed<Plan const>();
+        return *plans;
+    }
+
+    Shapes shapes_;
+    cudnn_frontend::graph::Graph graph_;
+};
+
+}  // namespace sdpa_graph::calls
