@@ -3,7 +3,6 @@
 #include "cpu/attention_scratch.h"
 #include "cpu/neighborhood_passes.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace cudnn_frontend::cpu {
@@ -15,8 +14,6 @@ std::int64_t bytes_of(NeighborhoodProblem const& problem, int threads) {
     switch (problem.function) {
         case Forward: return forward_bytes(problem, threads);
         case Backward: return backward_bytes(problem, threads);
-        case QkBackward:
-            return std::max(slot_bytes(problem, threads), problem.d_bias ? bias_gradient_bytes(problem, threads) : 0);
         default: return slot_bytes(problem, threads);
     }
 }
@@ -36,7 +33,7 @@ void neighborhood_attention(NeighborhoodProblem const& of, int threads, void* wo
         case QkBackward:
             sum_over_keys({of, of.d_attn, of.d_q, of.k}, threads, workspace);
             sum_over_queries({of, of.d_attn, of.q, of.d_k}, threads, workspace);
-            if (of.d_bias) sum_bias_gradient(of, threads, workspace);
+            if (of.d_bias) sum_over_pairs({of, of.d_attn, of.q, of.k}, threads, workspace);
             return;
         case AvForward: return sum_over_keys({of, of.attn, of.o, of.v}, threads, workspace);
         case AvBackward:

@@ -32,8 +32,8 @@ struct NeighborhoodProblem {
     float scale = 1.0f;  // of scores, Forward and Backward alone
 
     // Rows have `width` elements; those of stats 1, of attn and d_attn the slots of a window. Rows of bias and d_bias,
-    // 1 element, are those of a head's distances: 2 * kernel - 1 along each axis. Bias and stats are optional in
-    // forward functions, d_bias is in QkBackward.
+    // of 1 element, are those of a head's distances: 2 * kernel - 1 along each axis. Optional are bias, stats of
+    // Forward and d_bias.
     TokenView q, k, v, o, stats, bias, attn;
     TokenView d_o, d_q, d_k, d_v, d_bias, d_attn;
 };

@@ -1,5 +1,6 @@
 // Fused backward: dQ by blocks of queries and the keys that they see, then dK and dV by blocks of keys and the queries
 // that see them. So each sum has one worker and one order, and no result depends on the threads.
+#include "cpu/neighborhood_bias.h"
 #include "cpu/neighborhood_passes.h"
 #include "cpu/neighborhood_run.h"
 
@@ -35,7 +36,8 @@ struct Scratch {
           d_q(arena.take<float>(run.row_padded(run.width()), run.lanes())),
           d_k(arena.take<float>(kTileKeys, run.lane_padded(run.width()))),
           d_v(arena.take<float>(kTileKeys, run.lane_padded(run.width()))),
-          seen(arena.take<LaneMask>(division.greatest_extents(), 1)) {}
+          seen(arena.take<LaneMask>(division.greatest_extents(), 1)),
+          d_bias(run.problem, arena) {}
 
     float *q, *d_o;            // width x lanes
     float *q_rows, *d_o_rows;  // lanes x width
@@ -45,6 +47,7 @@ struct Scratch {
     float* d_q;        // width x lanes
     float *d_k, *d_v;  // keys x width
     LaneMask* seen;
+    DistanceSums d_bias;
 };
 
 void scale(float* data, std::int64_t count, float factor) {
@@ -73,6 +76,8 @@ void differentiate_scores(Task const& task, Panel const& panel, KeyTile const& k
     Scratch const& scratch = task.scratch;
     std::int64_t const lanes = run.lanes();
     multiply_columns(run, scratch.k, scratch.q, keys.count, scratch.scores);
+    TokenView const& bias = task.problem().bias;
+    if (bias) add_pairs(bias, distance_offsets(bias, task.block, panel.lanes), keys, lanes, scratch.scores);
     fill_unseen(keys, lanes, -__builtin_inff(), scratch.scores);
     run.kernels.probabilities(scratch.scores, keys.count, panel.stats.data(), task.is_careful);
     multiply_columns(run, scratch.v, scratch.d_o, keys.count, scratch.gradients);
@@ -113,23 +118,31 @@ void find_row_dots(Task const& task, Tokens const& queries, Panel& panel) {
     store_columns(panel.row_dots.data(), kMaxLanes, task.row_dots, queries, 1);
 }
 
+// Calls visit(keys, tile) for the tiles of keys that a panel of the block sees, with dS among the gradients.
+template <class Visit>
+void for_each_key_tile(Task const& task, Panel const& panel, Visit visit) {
+    Box const keys = task.block.group.keys_of(task.block.box);
+    Visibility const visibility(task.block.group, panel.lanes, keys, task.scratch.seen);
+    for (std::int64_t key = 0; key < keys.count(); key += kTileKeys) {
+        Tokens const tokens = tile_of(task.block, keys, key);
+        KeyTile const tile = key_tile(tokens, visibility);
+        if (!tile.is_seen) continue;
+        load_key_columns(task, tokens);
+        differentiate_scores(task, panel, tile);
+        visit(tokens, tile);
+    }
+}
+
 // dQ of a block of queries, without the scale. Whether it has NaN.
 bool sum_query_gradients(Task const& task, Panel const& panel) {
     NeighborhoodRun const& run = task.run;
     Scratch const& scratch = task.scratch;
     std::int64_t const stride = run.row_padded(run.width()), elements = stride * run.lanes();
     std::fill_n(scratch.d_q, elements, 0.0f);
-    Box const keys = task.block.group.keys_of(task.block.box);
-    Visibility const visibility(task.block.group, panel.lanes, keys, scratch.seen);
-    for (std::int64_t key = 0; key < keys.count(); key += kTileKeys) {
-        Tokens const tokens = tile_of(task.block, keys, key);
-        KeyTile const tile = key_tile(tokens, visibility);
-        if (!tile.is_seen) continue;
-        load_key_columns(task, tokens);
-        load_rows(task.problem().k, tokens, run.width(), scratch.k_rows, stride);
-        differentiate_scores(task, panel, tile);
+    for_each_key_tile(task, panel, [&](Tokens const& keys, KeyTile const& tile) {
+        load_rows(task.problem().k, keys, run.width(), scratch.k_rows, stride);
         add_rows_times_tile(run, scratch.k_rows, scratch.gradients, tile.count, task.is_careful, scratch.d_q);
-    }
+    });
     return run.kernels.holds_nan(scratch.d_q, elements);
 }
 
@@ -146,6 +159,17 @@ void differentiate_queries(Task task) {
     }
     scale(task.scratch.d_q, run.width() * run.lanes(), task.problem().scale);
     store_columns(task.scratch.d_q, run.lanes(), task.problem().d_q, queries, run.width());
+}
+
+// dS is 0 for pairs that do not see each other, and is no sum of products.
+void sum_bias_gradients(Task const& task, DistanceSums& sums) {
+    Tokens const queries{task.block, task.block.box, 0, task.block.box.count()};
+    Panel panel = load_panel(task, queries);
+    load_columns(task.row_dots, queries, 1, panel.row_dots.data(), kMaxLanes);
+    PairOffsets const offsets = sums.offsets_of(task.block, panel.lanes);
+    for_each_key_tile(task, panel, [&](Tokens const&, KeyTile const& tile) {
+        sums.add(task.scratch.gradients, task.run.lanes(), tile, offsets);
+    });
 }
 
 // One panel of the queries that see a block of keys.
@@ -214,6 +238,14 @@ void run_backward(NeighborhoodProblem const& problem, int threads, void* workspa
                             [&](Block const& block, Scratch const& scratch) {
                                 differentiate_keys({run, row_dots, block, scratch});
                             });
+    if (!problem.d_bias) return;
+    for_each_head<Scratch>(
+        run, run.blocks_of_queries(), threads, workspace, arena.used(),
+        [&](std::int64_t h, Scratch scratch, auto const& blocks) {
+            scratch.d_bias.clear();
+            blocks([&](Block const& block) { sum_bias_gradients({run, row_dots, block, scratch}, scratch.d_bias); });
+            scratch.d_bias.store(h);
+        });
 }
 
 }  // namespace cudnn_frontend::cpu

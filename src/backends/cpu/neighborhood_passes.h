@@ -29,11 +29,8 @@ void dot_pairs(SlotPass const& pass, TokenView const& bias, float empty, int thr
 void sum_over_keys(SlotPass const& pass, int threads, void* workspace);
 // keys = sum of slots * queries
 void sum_over_queries(SlotPass const& pass, int threads, void* workspace);
+// d_bias = sums of slots over the pairs of a distance
+void sum_over_pairs(SlotPass const& pass, int threads, void* workspace);
 std::int64_t slot_bytes(NeighborhoodProblem const& problem, int threads);
-
-// neighborhood_bias.cpp
-std::int64_t bias_gradient_bytes(NeighborhoodProblem const& problem, int threads);
-// d_bias = sum of d_attn over the pairs of a distance
-void sum_bias_gradient(NeighborhoodProblem const& problem, int threads, void* workspace);
 
 }  // namespace cudnn_frontend::cpu

@@ -80,4 +80,22 @@ void for_each_block(NeighborhoodRun const& run, Division const& division, int th
     });
 }
 
+// Calls task(h, scratch, blocks) for each head, where blocks(visit) calls visit(block) for its blocks in order.
+template <class Scratch, class Task>
+void for_each_head(NeighborhoodRun const& run, Division const& division, int threads, void* workspace,
+                   std::int64_t first, Task const& task) {
+    std::int64_t const bytes = scratch_bytes<Scratch>(run, division), count = division.blocks_of_head();
+    core::parallel_for(threads, run.problem.heads, [&](int worker, std::int64_t h) {
+        Arena arena(workspace, first + worker * bytes);
+        task(h, Scratch(run, division, arena), [&](auto const& visit) {
+            for (std::int64_t b = 0; b < run.problem.batches; ++b) {
+                for (std::int64_t index = 0; index < count; ++index) {
+                    Block const block = division.block((b * run.problem.heads + h) * count + index);
+                    if (block.box.count() > 0) visit(block);
+                }
+            }
+        });
+    });
+}
+
 }  // namespace cudnn_frontend::cpu

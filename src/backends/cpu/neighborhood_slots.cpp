@@ -1,4 +1,5 @@
 // Products and sums over the pairs of queries and keys whose numbers are in memory, a slot for each.
+#include "cpu/neighborhood_bias.h"
 #include "cpu/neighborhood_passes.h"
 #include "cpu/neighborhood_run.h"
 
@@ -14,12 +15,14 @@ struct Scratch {
           key_columns(arena.take<float>(run.width(), kTileKeys)),
           key_rows(arena.take<float>(kTileKeys, run.lane_padded(run.width()))),
           tile(arena.take<float>(kTileKeys, run.lanes())),
-          seen(arena.take<LaneMask>(division.greatest_extents(), 1)) {}
+          seen(arena.take<LaneMask>(division.greatest_extents(), 1)),
+          d_bias(run.problem, arena) {}
 
     float *panel, *query_rows;      // width x lanes, lanes x width
     float *key_columns, *key_rows;  // width x keys, keys x width
     float* tile;
     LaneMask* seen;
+    DistanceSums d_bias;
 };
 
 // Calls visit(keys, tile) for the tiles of keys that the block's queries see.
@@ -125,6 +128,24 @@ void sum_over_queries(SlotPass const& pass, int threads, void* workspace) {
             if (sum_over_queries_of_block(task, false)) sum_over_queries_of_block(task, true);
             store_rows(scratch.key_rows, run.lane_padded(run.width()), pass.keys, task.all(), run.width());
         });
+}
+
+void sum_over_pairs(SlotPass const& pass, int threads, void* workspace) {
+    NeighborhoodRun const run(pass.problem);
+    auto const sum_head = [&](std::int64_t h, Scratch scratch, auto const& blocks) {
+        scratch.d_bias.clear();
+        blocks([&](Block const& block) {
+            Lanes const lanes = lanes_of(block.group, block.box, 0, run.lanes());
+            PairOffsets const in_slots = slot_offsets(pass.slots, block, lanes);
+            PairOffsets const in_sums = scratch.d_bias.offsets_of(block, lanes);
+            for_each_key_tile(block, lanes, scratch.seen, [&](Tokens const&, KeyTile const& tile) {
+                load_pairs(pass.slots, in_slots, tile, run.lanes(), scratch.tile);
+                scratch.d_bias.add(scratch.tile, run.lanes(), tile, in_sums);
+            });
+        });
+        scratch.d_bias.store(h);
+    };
+    for_each_head<Scratch>(run, run.blocks_of_queries(), threads, workspace, 0, sum_head);
 }
 
 std::int64_t slot_bytes(NeighborhoodProblem const& problem, int threads) {

@@ -73,8 +73,8 @@ Division::Division(NeighborhoodProblem const& problem, std::int64_t most_tokens)
         counts_[axis] = divide_up(longest_group(problem.axes[axis]), shape_[axis]);
 }
 
-std::int64_t Division::blocks() const {
-    std::int64_t blocks = problem_.batches * problem_.heads;
+std::int64_t Division::blocks_of_head() const {
+    std::int64_t blocks = 1;
     for (std::size_t axis = 0; axis < 3; ++axis) blocks *= problem_.axes[axis].dilation * counts_[axis];
     return blocks;
 }

@@ -49,7 +49,8 @@ class Division {
    public:
     Division(NeighborhoodProblem const& problem, std::int64_t most_tokens);
 
-    std::int64_t blocks() const;
+    std::int64_t blocks() const { return problem_.batches * problem_.heads * blocks_of_head(); }
+    std::int64_t blocks_of_head() const;  // of one batch entry, whose blocks follow each other
     Block block(std::int64_t index) const;
     // The most places that a box beside a block's can have along all axes together.
     std::int64_t greatest_extents() const;

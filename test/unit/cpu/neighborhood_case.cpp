@@ -78,8 +78,10 @@ neighborhood_formula::Head head_of(Case const& test, Data const& data, std::int6
     return head;
 }
 
-void add(Numbers& sums, Numbers const& terms) {
+// That of one batch entry comes to those of the entries before.
+void set_bias_gradient(Data& data, std::int64_t h, Numbers& sums, Numbers const& terms) {
     std::transform(sums.begin(), sums.end(), terms.begin(), sums.begin(), [](double a, double b) { return a + b; });
+    data.d_bias.set_rows(0, h, sums);
 }
 
 void expect_head(Case const& test, Data& data, std::int64_t b, std::int64_t h, Numbers& bias_sums) {
@@ -95,6 +97,7 @@ void expect_head(Case const& test, Data& data, std::int64_t b, std::int64_t h, N
             auto const found = fused_backward(head, data.o.rows(b, h), data.stats.rows(b, h), data.d_o.rows(b, h));
             data.d_q.set_rows(b, h, found.q);
             data.d_k.set_rows(b, h, found.k);
+            if (test.has_bias) set_bias_gradient(data, h, bias_sums, found.bias);
             return data.d_v.set_rows(b, h, found.v);
         }
         case QkForward: return data.attn.set_rows(b, h, qk_forward(head));
@@ -102,8 +105,7 @@ void expect_head(Case const& test, Data& data, std::int64_t b, std::int64_t h, N
             auto const found = qk_backward(head, data.d_attn.rows(b, h));
             data.d_q.set_rows(b, h, found.q);
             data.d_k.set_rows(b, h, found.k);
-            add(bias_sums, found.bias);
-            if (test.has_bias) data.d_bias.set_rows(0, h, bias_sums);
+            if (test.has_bias) set_bias_gradient(data, h, bias_sums, found.bias);
             return;
         }
         case AvForward: return data.o.set_rows(b, h, av_forward(head, data.attn.rows(b, h)));
@@ -175,7 +177,7 @@ fe::cpu::NeighborhoodProblem Data::problem(Case const& test) {
 std::vector<Tensor*> Data::results(Case const& test) {
     switch (test.function) {
         case Forward: return test.has_stats ? std::vector{&o, &stats} : std::vector{&o};
-        case Backward: return {&d_q, &d_k, &d_v};
+        case Backward: return test.has_bias ? std::vector{&d_q, &d_k, &d_v, &d_bias} : std::vector{&d_q, &d_k, &d_v};
         case QkForward: return {&attn};
         case QkBackward: return test.has_bias ? std::vector{&d_q, &d_k, &d_bias} : std::vector{&d_q, &d_k};
         case AvForward: return {&o};
@@ -200,9 +202,7 @@ Data make_data(Case const& test) {
     if (test.function == Backward || test.function == AvBackward) fill(test, random, data.d_o);
     if (test.function == Backward) {
         for_each_head(test, [&](std::int64_t b, std::int64_t h) {
-            auto head = head_of(test, data, b, h);
-            head.bias.clear();
-            auto const forward = fused_forward(head);
+            auto const forward = fused_forward(head_of(test, data, b, h));
             data.o.set_rows(b, h, forward.o);
             data.stats.set_rows(b, h, forward.stats);
         });
@@ -236,8 +236,7 @@ Case random_case(std::uint64_t seed) {
     test.width = random.pick({1, 5, 8, 16, 33});
     test.type = random.pick({DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16});
     test.layout = random.pick({Layout::HeadsLast, Layout::HeadsFirst, Layout::Gaps});
-    bool const may_have_bias = test.function == Forward || test.function == QkForward || test.function == QkBackward;
-    test.has_bias = may_have_bias && random.flip();
+    test.has_bias = test.function != AvForward && test.function != AvBackward && random.flip();
     test.has_stats = random.flip();
     test.scale = random.real(0.1, 1.0);
     return test;

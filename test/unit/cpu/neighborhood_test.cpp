@@ -156,6 +156,7 @@ TEST_CASE("the formula's gradients are the differences of its results") {
     test.width = head.width;
     Data const data = make_data(test);
     head.q = data.q.rows(0, 0), head.k = data.k.rows(0, 0), head.v = data.v.rows(0, 0);
+    head.bias = data.bias.rows(0, 0);
     Numbers const d_o = data.v.rows(0, 0);
     auto const loss = [&](neighborhood_formula::Head const& of) {
         Numbers const o = fused_forward(of).o;
@@ -178,4 +179,6 @@ TEST_CASE("the formula's gradients are the differences of its results") {
         CHECK(found.k[at] == Approx(difference(&Head::k, at)).margin(1e-7));
         CHECK(found.v[at] == Approx(difference(&Head::v, at)).margin(1e-7));
     }
+    for (std::size_t at = 0; at < head.bias.size(); ++at)
+        CHECK(found.bias[at] == Approx(difference(&Head::bias, at)).margin(1e-7));
 }

@@ -1,0 +1,27 @@
+// Sums over the pairs of a head that are at the same distance: the gradient of its relative position bias.
+#pragma once
+
+#include "cpu/attention_scratch.h"
+#include "cpu/neighborhood_tiles.h"
+
+#include <cstdint>
+
+namespace cudnn_frontend::cpu {
+
+// A head is one worker's, so that the order of its sums is one.
+class DistanceSums {
+   public:
+    DistanceSums(NeighborhoodProblem const& problem, Arena& arena);
+
+    void clear();
+    void add(float const* tile, std::int64_t lanes, KeyTile const& keys, PairOffsets const& offsets);
+    PairOffsets offsets_of(Block const& block, Lanes const& lanes) const;
+    void store(std::int64_t h) const;
+
+   private:
+    NeighborhoodProblem const& problem_;
+    Box distances_;
+    double* sums_;
+};
+
+}  // namespace cudnn_frontend::cpu
