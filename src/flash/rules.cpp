@@ -90,6 +90,8 @@ void Scope::report(std::string found, std::string needed, std::string fix) const
     findings_.report(rule_, {}, std::move(found), std::move(needed), std::move(fix));
 }
 
+calls::Reporter Scope::reporter() const { return {rule_, findings_}; }
+
 std::span<Rule const> argument_rules() { return kArgumentRules; }
 std::span<Rule const> content_rules() { return kContentRules; }
 calls::Condition const& memory_rule() { return kMemoryRule; }

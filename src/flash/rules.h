@@ -1,7 +1,7 @@
 // What every call is checked for before anything runs. docs/flash.md lists the rules; tests assert their ids.
 #pragma once
 
-#include "calls/findings.h"
+#include "calls/checks.h"
 #include "flash/call.h"
 
 #include <optional>
@@ -25,6 +25,8 @@ class Scope {
     // Tensors with the same fault, reported one after the other, become one finding.
     void report(Argument argument, std::string found, std::string needed, std::string fix) const;
     void report(std::string found, std::string needed, std::string fix) const;
+    // For checks that are not of these functions alone.
+    calls::Reporter reporter() const;
 
    private:
     Call const& call_;

@@ -6,8 +6,6 @@ namespace sdpa_graph::flash::checks {
 namespace {
 
 using enum Argument;
-using calls::device_text;
-using calls::is_contiguous;
 using calls::is_empty;
 
 // Calls visit(argument, view) for those of the arguments that were passed.
@@ -40,22 +38,28 @@ std::size_t rank_of(Call const& call, Argument argument) {
     }
 }
 
+std::vector<calls::Named> passed(Scope const& scope, std::initializer_list<Argument> arguments) {
+    std::vector<calls::Named> tensors;
+    for_each(scope, arguments, [&](Argument argument, Tensor_view const& view) {
+        tensors.push_back({name_of(argument), &view});
+    });
+    return tensors;
+}
+
+std::vector<calls::Named> all_passed(Scope const& scope) {
+    std::vector<calls::Named> tensors;
+    for_all(scope, [&](Argument argument, Tensor_view const& view) { tensors.push_back({name_of(argument), &view}); });
+    return tensors;
+}
+
 void expect_type(Scope const& scope, std::initializer_list<Argument> arguments, DataType_t type,
                  std::string const& why) {
-    for_each(scope, arguments, [&](Argument argument, Tensor_view const& view) {
-        if (view.type == type) return;
-        scope.report(argument, text("the type ", view.type), text(type, why), "convert the tensor");
-    });
+    calls::expect_type(scope.reporter(), passed(scope, arguments), type, why);
 }
 
 }  // namespace
 
-void tensors_have_memory(Scope const& scope) {
-    for_all(scope, [&](Argument argument, Tensor_view const& view) {
-        if (view.data != nullptr || is_empty(view)) return;
-        scope.report(argument, "no memory", "the address of the first element", "pass a tensor that has data");
-    });
-}
+void tensors_have_memory(Scope const& scope) { calls::expect_memory(scope.reporter(), all_passed(scope)); }
 
 void tensors_have_ranks(Scope const& scope) {
     for_all(scope, [&](Argument argument, Tensor_view const& view) {
@@ -71,26 +75,10 @@ void tensors_have_ranks(Scope const& scope) {
     });
 }
 
-void one_device(Scope const& scope) {
-    Tensor_view const& q = *scope.call().at(Q);
-    for_all(scope, [&](Argument argument, Tensor_view const& view) {
-        bool const is_same = view.device == q.device && view.device_index == q.device_index;
-        if (is_same && view.device != Device_kind::UNKNOWN) return;
-        std::string const wanted = q.device == Device_kind::UNKNOWN ? "a CPU or a GPU" : device_text(q) + ", as of q";
-        scope.report(argument, device_text(view), wanted, "copy the tensor to the device of the others");
-    });
-}
+void one_device(Scope const& scope) { calls::expect_one_device(scope.reporter(), all_passed(scope)); }
 
 void target_fits(Scope const& scope) {
-    using Kind = fe::Target::Kind;
-    std::optional<fe::Target> const& target = scope.call().place->target;
-    Tensor_view const& q = *scope.call().at(Q);
-    if (!target || q.device == Device_kind::UNKNOWN) return;
-    bool const is_on_cpu = target->kind() == Kind::CPU || target->kind() == Kind::REFERENCE;
-    bool const fits = q.device == Device_kind::CPU ? is_on_cpu : target->kind() == Kind::CUDA;
-    if (fits) return;
-    scope.report(text("the target ", to_string(target->kind()), " for tensors of ", device_text(q)),
-                 "a target that runs there", "leave the target out: the tensors say where they are");
+    calls::expect_target_there(scope.reporter(), *scope.call().place, *scope.call().at(Q));
 }
 
 void q_has_16_bits(Scope const& scope) {
@@ -134,12 +122,8 @@ void dims_fit(Scope const& scope) {
 }
 
 void whole_tensors_are_contiguous(Scope const& scope) {
-    auto const check = [&](Argument argument, Tensor_view const& view) {
-        if (view.stride.size() != view.dim.size() || is_contiguous(view)) return;
-        scope.report(argument, text("strides ", view.stride, " of dims ", view.dim), "row-major strides without gaps",
-                     "make the tensor contiguous");
-    };
-    for_each(scope, {CU_SEQLENS_Q, CU_SEQLENS_K, SEQUSED_K, SOFTMAX_LSE, SOFTMAX_D, P}, check);
+    calls::expect_contiguous(scope.reporter(),
+                             passed(scope, {CU_SEQLENS_Q, CU_SEQLENS_K, SEQUSED_K, SOFTMAX_LSE, SOFTMAX_D, P}));
 }
 
 void rows_hold_all_heads(Scope const& scope) {
@@ -156,13 +140,9 @@ void rows_hold_all_heads(Scope const& scope) {
 }
 
 void results_are_writable(Scope const& scope) {
-    auto const check = [&](Argument argument, Tensor_view const& view) {
-        bool const is_result = argument != OUT && argument != SOFTMAX_LSE ? true : !scope.call().is_backward;
-        if (!is_result || !view.is_read_only) return;
-        scope.report(argument, "memory that is read-only", "memory that may be written",
-                     "pass another tensor, or leave it out to have one allocated");
-    };
-    for_each(scope, {OUT, SOFTMAX_LSE, P, DQ, DK, DV, SOFTMAX_D}, check);
+    auto const results = scope.call().is_backward ? passed(scope, {P, DQ, DK, DV, SOFTMAX_D})
+                                                  : passed(scope, {OUT, SOFTMAX_LSE, P, DQ, DK, DV, SOFTMAX_D});
+    calls::expect_writable(scope.reporter(), results, "pass another tensor, or leave it out to have one allocated");
 }
 
 }  // namespace sdpa_graph::flash::checks
