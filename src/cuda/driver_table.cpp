@@ -44,6 +44,7 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.unload_library, "cuLibraryUnload");
     find(driver.find_kernel, "cuLibraryGetKernel");
     find(driver.function_of_kernel, "cuKernelGetFunction");
+    find(driver.set_kernel_attribute, "cuKernelSetAttribute");
     find(driver.launch_kernel, "cuLaunchKernel");
     find(driver.add_kernel_node, "cuGraphAddKernelNode_v2");
     find(driver.set_kernel_node, "cuGraphKernelNodeSetParams_v2");

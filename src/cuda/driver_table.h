@@ -51,6 +51,7 @@ struct Driver {
     decltype(&cuLibraryUnload) unload_library = nullptr;
     decltype(&cuLibraryGetKernel) find_kernel = nullptr;
     decltype(&cuKernelGetFunction) function_of_kernel = nullptr;
+    decltype(&cuKernelSetAttribute) set_kernel_attribute = nullptr;
     decltype(&cuLaunchKernel) launch_kernel = nullptr;
     decltype(&cuGraphAddKernelNode) add_kernel_node = nullptr;
     decltype(&cuGraphKernelNodeSetParams) set_kernel_node = nullptr;

@@ -11,11 +11,26 @@ struct Arguments {
     void* first[1];
 };
 
+// What a kernel gets beyond this it has to be allowed, on each device.
+constexpr unsigned kSharedBytesOfAll = 48 << 10;
+
+error_t allow_shared_memory(KernelCall const& call) {
+    if (call.shared_bytes <= kSharedBytesOfAll) return {};
+    return ask("giving shared memory to a kernel", [&](Driver const& cuda) {
+        CUdevice device = 0;
+        CUresult const found = cuda.device_of_context(&device);
+        if (found != CUDA_SUCCESS) return found;
+        return cuda.set_kernel_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                         static_cast<int>(call.shared_bytes), call.kernel, device);
+    });
+}
+
 CUDA_KERNEL_NODE_PARAMS node_parameters(KernelCall const& call, Arguments& arguments) {
     CUDA_KERNEL_NODE_PARAMS parameters{};
     parameters.kern = call.kernel;
     parameters.gridDimX = call.blocks;
     parameters.blockDimX = call.threads;
+    parameters.sharedMemBytes = call.shared_bytes;
     parameters.gridDimY = parameters.gridDimZ = parameters.blockDimY = parameters.blockDimZ = 1;
     parameters.kernelParams = arguments.first;
     return parameters;
@@ -50,14 +65,16 @@ error_t load_here(CUkernel kernel) {
 
 // The driver takes kernels of libraries as functions, too.
 error_t launch(KernelCall const& call, CUstream stream) {
+    SDPA_GRAPH_TRY(allow_shared_memory(call));
     Arguments arguments(call);
     return ask("launching a kernel", [&](Driver const& cuda) {
-        return cuda.launch_kernel(reinterpret_cast<CUfunction>(call.kernel), call.blocks, 1, 1, call.threads, 1, 1, 0,
-                                  stream, arguments.first, nullptr);
+        return cuda.launch_kernel(reinterpret_cast<CUfunction>(call.kernel), call.blocks, 1, 1, call.threads, 1, 1,
+                                  call.shared_bytes, stream, arguments.first, nullptr);
     });
 }
 
 Result<CUgraphNode> add_node(KernelCall const& call, CUgraph graph, std::span<CUgraphNode const> after) {
+    SDPA_GRAPH_TRY(allow_shared_memory(call));
     Arguments arguments(call);
     CUDA_KERNEL_NODE_PARAMS const parameters = node_parameters(call, arguments);
     CUgraphNode node = nullptr;
@@ -68,6 +85,7 @@ Result<CUgraphNode> add_node(KernelCall const& call, CUgraph graph, std::span<CU
 }
 
 error_t set_node(KernelCall const& call, CUgraphNode node) {
+    SDPA_GRAPH_TRY(allow_shared_memory(call));
     Arguments arguments(call);
     CUDA_KERNEL_NODE_PARAMS const parameters = node_parameters(call, arguments);
     return ask("updating a kernel of a CUDA graph",
@@ -75,6 +93,7 @@ error_t set_node(KernelCall const& call, CUgraphNode node) {
 }
 
 error_t set_node(KernelCall const& call, CUgraphNode node, CUgraphExec instance) {
+    SDPA_GRAPH_TRY(allow_shared_memory(call));
     Arguments arguments(call);
     CUDA_KERNEL_NODE_PARAMS const parameters = node_parameters(call, arguments);
     return ask("updating a kernel of an instantiated CUDA graph",

@@ -30,7 +30,7 @@ class Module {
 // A launch but for its stream. Kernels take one argument, a struct, by value.
 struct KernelCall {
     CUkernel kernel = nullptr;
-    unsigned blocks = 0, threads = 0;
+    unsigned blocks = 0, threads = 0, shared_bytes = 0;
     void const* argument = nullptr;
 };
 

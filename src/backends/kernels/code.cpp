@@ -14,24 +14,12 @@ constexpr cuda::SourceFile kDeviceSources[] = {
 #include "device_sources.inc"
 };
 
-char const* element_name(DataType_t type) {
-    switch (type) {
-        case DataType_t::BFLOAT16: return "bfloat16";
-        case DataType_t::HALF: return "half";
-        case DataType_t::INT32: return "int";
-        default: return "float";
-    }
-}
-
 Result<cuda::CompiledCode> compile(CodeName const& name) {
     auto const nvrtc = cuda::nvrtc();
     if (nvrtc.is_bad()) return nvrtc.error();
-    std::string const file = name.kernel + ".cu";
+    std::string const file = name.source + ".cu";
     auto const source = std::ranges::find(kDeviceSources, file, &cuda::SourceFile::name);
-    std::string const defines[] = {std::string("X=") + element_name(name.from),
-                                   std::string("Y=") + element_name(name.to),
-                                   std::string("INDEX=unsigned") + (name.is_wide ? " long long" : "")};
-    return cuda::compile(*nvrtc.value(), *source, kDeviceSources, defines, name.compute_capability);
+    return cuda::compile(*nvrtc.value(), *source, kDeviceSources, name.defines, name.compute_capability);
 }
 
 // What the process has. Never emptied: there are few types, and a program's devices are of few kinds.
@@ -49,24 +37,37 @@ Slot& slot_of(CodeName const& name) {
 
 }  // namespace
 
+char const* element_name(DataType_t type) {
+    switch (type) {
+        case DataType_t::BFLOAT16: return "bfloat16";
+        case DataType_t::HALF: return "half";
+        case DataType_t::INT32: return "int";
+        default: return "float";
+    }
+}
+
 std::string CodeName::text() const {
-    return kernel + " " + element_name(from) + " " + element_name(to) + (is_wide ? " wide" : "") + " sm_" +
-           std::to_string(compute_capability) + " " + SDPA_GRAPH_DEVICE_DIGEST;
+    std::string text = source;
+    for (std::string const& define : defines) text += " " + define;
+    return text + " sm_" + std::to_string(compute_capability) + " " + SDPA_GRAPH_DEVICE_DIGEST;
 }
 
 error_t Code::load() const {
     auto module = cuda::Module::load(cubin_);
     if (module.is_bad()) return module.error();
-    SDPA_GRAPH_TRY(module.value()->kernel(name_.kernel + "_vectors").move_to(vectors_));
-    SDPA_GRAPH_TRY(module.value()->kernel(name_.kernel + "_elements").move_to(elements_));
+    std::vector<CUkernel> functions(name_.functions.size());
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+        SDPA_GRAPH_TRY(module.value()->kernel(name_.functions[i]).move_to(functions[i]));
+    }
+    functions_ = std::move(functions);
     module_ = std::move(module).value();
     return {};
 }
 
-Result<CUkernel> Code::function(bool by_vectors) const {
+Result<CUkernel> Code::function(std::size_t number) const {
     std::lock_guard const lock(mutex_);
     if (!module_) SDPA_GRAPH_TRY(load());
-    return by_vectors ? vectors_ : elements_;
+    return functions_[number];
 }
 
 Result<std::shared_ptr<Code const>> find_code(CodeName const& name) {
@@ -85,6 +86,16 @@ std::shared_ptr<Code const> find_code(CodeName const& name, std::string_view cub
     if (!slot.code) slot.code = std::make_shared<Code const>(name, std::string(cubin));
     return slot.code;
 }
+
+Result<std::shared_ptr<Code const>> stored_code(CodeName const& name, std::string_view stored) {
+    std::string_view const found = stored.substr(0, stored.find('\n'));
+    if (found == name.text() && found.size() < stored.size()) return find_code(name, stored.substr(found.size() + 1));
+    return error_t(error_code_t::INVALID_VALUE, "the stored kernel is \"" + std::string(found.substr(0, 100)) +
+                                                    "\"; needed is \"" + name.text() +
+                                                    "\"; plan the graph again and store that plan");
+}
+
+std::string to_store(Code const& code) { return code.name().text() + "\n" + code.cubin(); }
 
 Result<std::string> compiler_log(CodeName const& name) {
     auto compiled = compile(name);

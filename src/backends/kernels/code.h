@@ -6,6 +6,7 @@
 
 #include <cudnn_frontend/types.h>
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,13 +17,16 @@ namespace cudnn_frontend::kernels {
 
 // All that the code depends on.
 struct CodeName {
-    std::string kernel;   // its source is device/<kernel>.cu, with the functions <kernel>_vectors and _elements
-    DataType_t from, to;  // types of the elements
-    bool is_wide;         // threads are counted in 64 bits
+    std::string source;                  // device/<source>.cu
+    std::vector<std::string> functions;  // that it has
+    std::vector<std::string> defines;    // that it is compiled with, such as X=half
     int compute_capability;
 
     std::string text() const;  // with a digest of the sources
 };
+
+// A type of elements, as the sources call it.
+char const* element_name(DataType_t type);
 
 class Code {
    public:
@@ -30,8 +34,8 @@ class Code {
 
     CodeName const& name() const { return name_; }
     std::string const& cubin() const { return cubin_; }
-    // Loads the code on the first call.
-    Result<CUkernel> function(bool by_vectors) const;
+    // By its place in the name's list. Loads the code on the first call.
+    Result<CUkernel> function(std::size_t number) const;
 
    private:
     error_t load() const;
@@ -40,13 +44,18 @@ class Code {
     std::string cubin_;
     mutable std::mutex mutex_;
     mutable std::shared_ptr<cuda::Module const> module_;
-    mutable CUkernel vectors_ = nullptr, elements_ = nullptr;
+    mutable std::vector<CUkernel> functions_;
 };
 
 // From what the process has compiled, else by NVRTC.
 Result<std::shared_ptr<Code const>> find_code(CodeName const& name);
 // The same, with the cubin where there is none yet.
 std::shared_ptr<Code const> find_code(CodeName const& name, std::string_view cubin);
+
+// Code from storage, where it is told by its name.
+Result<std::shared_ptr<Code const>> stored_code(CodeName const& name, std::string_view stored);
+// What stored_code() takes.
+std::string to_store(Code const& code);
 
 // What the compiler says of the code: registers, and bytes that are spilled. Compiles anew.
 Result<std::string> compiler_log(CodeName const& name);

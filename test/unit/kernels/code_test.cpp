@@ -3,6 +3,7 @@
 
 #include "cuda/nvrtc.h"
 #include "has_compiler.h"
+#include "kernels/strided_kernel.h"
 #include "support/catch.h"
 #include "support/kernel_cases.h"
 
@@ -12,6 +13,7 @@ using namespace sdpa_test;
 using cudnn_frontend::DataType_t;
 using cudnn_frontend::error_code_t;
 using kernels::CodeName;
+using kernels::strided_code;
 
 namespace {
 
@@ -52,16 +54,16 @@ TEST_CASE("every kernel compiles for 8.0, 9.0 and 10.0, without a spilled regist
     if (!has_compiler()) return;
     for (int const capability : kCapabilities) {
         for (std::string const kernel : {"merge", "sum"}) {
-            for (DataType_t const from : kTypes) check_code({kernel, from, from, false, capability});
-            check_code({kernel, DataType_t::FLOAT, DataType_t::BFLOAT16, true, capability});
-            check_code({kernel, DataType_t::HALF, DataType_t::FLOAT, false, capability});
+            for (DataType_t const from : kTypes) check_code(strided_code(kernel, from, from, false, capability));
+            check_code(strided_code(kernel, DataType_t::FLOAT, DataType_t::BFLOAT16, true, capability));
+            check_code(strided_code(kernel, DataType_t::HALF, DataType_t::FLOAT, false, capability));
         }
     }
 }
 
 TEST_CASE("code is compiled once for all shapes, and again for other types and devices") {
     if (!has_compiler()) return;
-    CodeName const name{"sum", DataType_t::HALF, DataType_t::FLOAT, false, 90};
+    CodeName const name = strided_code("sum", DataType_t::HALF, DataType_t::FLOAT, false, 90);
     auto const first = kernels::find_code(name);
     auto const second = kernels::find_code(name);
     REQUIRE(first.is_good());
@@ -92,7 +94,7 @@ TEST_CASE("a stored kernel loads for the same code, and another one is refused b
     REQUIRE(loaded.is_good());
     CHECK(loaded.value()->serialize() == stored);
 
-    std::string const needed = CodeName{"sum", DataType_t::HALF, DataType_t::FLOAT, false, 80}.text();
+    std::string const needed = strided_code("sum", DataType_t::HALF, DataType_t::FLOAT, false, 80).text();
     auto const refused = kernels::load_sum(sum_of(64), {80, 108}, stored).error();
     CHECK(refused.code == error_code_t::INVALID_VALUE);
     CHECK(refused.err_msg == "the stored kernel is \"" + stored.substr(0, stored.find('\n')) + "\"; needed is \"" +
