@@ -27,7 +27,7 @@ struct Operand {
 };
 
 // One address for each operand of the problem, in the order in which its struct has them. The address may be any
-// multiple of the element's size; multiples of 16 bytes are fastest.
+// multiple of the element's size; multiples of 16 bytes are fastest. Some kernels need them.
 using Pointers = std::span<void* const>;
 
 // Immutable: many threads may launch it at once, on streams of the device's.

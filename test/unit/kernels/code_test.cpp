@@ -61,6 +61,25 @@ TEST_CASE("every kernel compiles for 8.0, 9.0 and 10.0, without a spilled regist
     }
 }
 
+TEST_CASE("kernels of neighborhood attention compile for 8.0, 9.0 and 10.0, without a spilled register") {
+    if (!has_compiler()) return;
+    auto const spills = [](std::string const& source, std::vector<std::string> const& defines, int capability) {
+        CodeName const name{source, {}, defines, capability};
+        auto const log = kernels::compiler_log(name);
+        INFO(name.text() << ": " << (log.is_good() ? log.value() : log.error().err_msg));
+        REQUIRE(log.is_good());
+        for (int const bytes : numbers(log.value(), "(\\d+) bytes spill stores")) CHECK(bytes == 0);
+    };
+    for (int const capability : kCapabilities) {
+        for (std::string const source : {"forward", "backward", "windows", "bias"}) {
+            spills("neighborhood_" + source, {"X=float", "LANE_COLUMNS=4"}, capability);
+        }
+        spills("neighborhood_forward_tiles", {"X=bfloat16", "TILE_COLUMNS=128"}, capability);
+        spills("neighborhood_backward_tiles", {"X=half", "TILE_COLUMNS=64"}, capability);
+    }
+    spills("neighborhood_backward_tiles", {"X=bfloat16", "TILE_COLUMNS=128"}, 90);
+}
+
 TEST_CASE("code is compiled once for all shapes, and again for other types and devices") {
     if (!has_compiler()) return;
     CodeName const name = strided_code("sum", DataType_t::HALF, DataType_t::FLOAT, false, 90);

@@ -1,0 +1,366 @@
+// Neighborhood attention with a block of four warps for each tile of tokens: which tokens these are, whom they meet,
+// and the matrix products of a warp, which has 16 rows of the tile. All that the tile's tokens meet lies in a box of
+// places; the box is gone through in stages of some rows, which are copied to shared memory while those before are
+// computed with. A stage has rows that only some tokens meet: which ones, packed places tell.
+#pragma once
+
+#include <neighborhood_arguments.h>
+#include <elements.cuh>
+#include <tensor_core.cuh>
+#include <warp.cuh>
+
+using namespace cudnn_frontend::kernels;
+using cudnn_frontend::neighborhood::Axis;
+using cudnn_frontend::neighborhood::Positions;
+
+constexpr int kTileThreads = 32 * kTileWarps;
+constexpr int kRowsOfWarp = kTileTokens / kTileWarps;
+constexpr float kLog2OfE = 1.44269504f, kLnOf2 = 0.693147181f;
+
+struct Coordinates {
+    int at[kMostAxes];
+};
+
+// Places along each axis, both ends included.
+struct Box {
+    Coordinates first, last;
+
+    int extent(int axis) const { return last.at[axis] - first.at[axis] + 1; }
+    int count() const { return extent(0) * extent(1) * extent(2); }
+    Coordinates operator[](int number) const {
+        Coordinates place;
+        for (int axis = kMostAxes; axis-- > 0;) {
+            place.at[axis] = first.at[axis] + number % extent(axis);
+            number /= extent(axis);
+        }
+        return place;
+    }
+};
+
+inline unsigned packed(NeighborhoodTiles const& tiles, Coordinates const& place) {
+    unsigned word = 0;
+    for (int axis = 0; axis < kMostAxes; ++axis) word |= static_cast<unsigned>(place.at[axis]) << tiles.shifts[axis];
+    return word;
+}
+
+// Packed places, both ends included.
+struct Range {
+    unsigned first, last;
+};
+// Whether the place is in the range along every axis: a subtraction that ends below zero takes its axis' guard.
+inline bool has(Range const& range, unsigned place, unsigned guards) {
+    return (((place | guards) - range.first) & ((range.last | guards) - place) & guards) == guards;
+}
+
+// A block's tokens: a box in one group of the dilation, which is a space of its own without dilation.
+class Tile {
+   public:
+    explicit Tile(NeighborhoodArguments const& arguments) : arguments_(arguments) {
+        long long index = blockIdx.x;
+        for (int axis = kMostAxes; axis-- > 0;) {
+            Axis const& whole = arguments.axes[axis];
+            long long const tiles = arguments.tiles.tiles[axis];
+            long long const at = index % (tiles * whole.dilation);
+            index /= tiles * whole.dilation;
+            groups_[axis] = at / tiles;
+            axes_[axis] = {group_length(whole, groups_[axis]), whole.kernel, 1, whole.is_causal};
+            tokens_.first.at[axis] = static_cast<int>(at % tiles) << arguments.tiles.bits[axis];
+            int const end = tokens_.first.at[axis] + (1 << arguments.tiles.bits[axis]);
+            int const length = static_cast<int>(axes_[axis].length);
+            tokens_.last.at[axis] = (end < length ? end : length) - 1;
+        }
+        head_ = index % arguments.heads;
+        batch_ = index / arguments.heads;
+    }
+
+    // Groups that are shorter than others may have no tokens left for their last tile.
+    bool is_empty() const {
+        for (int axis = 0; axis < kMostAxes; ++axis) {
+            if (tokens_.first.at[axis] > tokens_.last.at[axis]) return true;
+        }
+        return false;
+    }
+
+    // The place of a row; rows past the end of the group repeat its last ones.
+    Coordinates place_of(int row, bool& is_there) const {
+        Coordinates place;
+        is_there = true;
+        for (int axis = kMostAxes; axis-- > 0;) {
+            int const bits = arguments_.tiles.bits[axis];
+            int const at = tokens_.first.at[axis] + (row & ((1 << bits) - 1));
+            row >>= bits;
+            is_there = is_there && at <= tokens_.last.at[axis];
+            place.at[axis] = at <= tokens_.last.at[axis] ? at : tokens_.last.at[axis];
+        }
+        return place;
+    }
+
+    long long offset_of(NeighborhoodAccess const& tensor, Coordinates const& place) const {
+        long long offset = batch_ * tensor.batch + head_ * tensor.head;
+        for (int axis = 0; axis < kMostAxes; ++axis) {
+            long long const position = place.at[axis] * arguments_.axes[axis].dilation + groups_[axis];
+            offset += position * tensor.space[axis];
+        }
+        return offset;
+    }
+
+    // The keys that a query sees, and those that any of the tile's queries sees.
+    Box keys_of(Coordinates const& query) const { return keys_between(query, query); }
+    Box keys_of_all() const { return keys_between(tokens_.first, tokens_.last); }
+    // The queries that see any of the tile's keys.
+    Box queries_of_all() const {
+        Box box;
+        for (int axis = 0; axis < kMostAxes; ++axis) {
+            Positions const of_last = queries_of(axes_[axis], tokens_.last.at[axis]);
+            box.first.at[axis] = static_cast<int>(queries_of(axes_[axis], tokens_.first.at[axis]).first);
+            box.last.at[axis] = static_cast<int>(of_last.first + of_last.count) - 1;
+        }
+        return box;
+    }
+
+    // Of the head, in elements of the bias: that of a query and a key is their difference.
+    long long bias_of(Coordinates const& key) const {
+        NeighborhoodAccess const& bias = arguments_.tensors[kBias];
+        long long offset = head_ * bias.head;
+        for (int axis = 0; axis < kMostAxes; ++axis) {
+            offset += (key.at[axis] + axes_[axis].kernel - 1) * bias.space[axis];
+        }
+        return offset;
+    }
+    long long bias_before(Coordinates const& query) const {
+        long long offset = 0;
+        for (int axis = 0; axis < kMostAxes; ++axis) {
+            offset += query.at[axis] * arguments_.tensors[kBias].space[axis];
+        }
+        return offset;
+    }
+
+   private:
+    Box keys_between(Coordinates const& first, Coordinates const& last) const {
+        using cudnn_frontend::neighborhood::keys_of;
+        Box box;
+        for (int axis = 0; axis < kMostAxes; ++axis) {
+            Positions const of_last = keys_of(axes_[axis], last.at[axis]);
+            box.first.at[axis] = static_cast<int>(keys_of(axes_[axis], first.at[axis]).first);
+            box.last.at[axis] = static_cast<int>(of_last.first + of_last.count) - 1;
+        }
+        return box;
+    }
+
+    NeighborhoodArguments const& arguments_;
+    Axis axes_[kMostAxes];
+    long long groups_[kMostAxes];
+    Box tokens_;
+    long long batch_, head_;
+};
+
+// Of packed places the smallest or the largest along each axis.
+template <bool LARGEST>
+inline unsigned extreme(unsigned a, unsigned b, unsigned guards) {
+    unsigned const not_smaller = ((a | guards) - b) & guards;  // the axes along which a is not smaller
+    unsigned result = 0, low = 1;                              // the first bit of an axis
+    for (unsigned left = guards; left != 0; left &= left - 1) {
+        unsigned const guard = left & ~(left - 1);
+        bool const takes_a = ((not_smaller & guard) != 0) == LARGEST;
+        result |= (guard - low) & (takes_a ? a : b);
+        low = guard << 1;
+    }
+    return result;
+}
+template <bool LARGEST>
+inline unsigned extreme_of_lanes(unsigned place, unsigned guards) {
+    for (int bits = 16; bits > 0; bits /= 2) {
+        place = extreme<LARGEST>(place, from_lane_across(place, bits), guards);
+    }
+    return place;
+}
+
+// --- Matrices
+
+// A staged matrix, or the tile's own.
+template <class Element, int COLUMNS>
+using Row = Element[COLUMNS + kRowGap];
+
+// Rows of a warp as left factors, in registers: those of two tokens for each lane.
+template <class Element, int COLUMNS>
+struct RowsInRegisters {
+    Block blocks[COLUMNS / 16];
+
+    void load(NeighborhoodAccess const& tensor, long long const (&offsets)[2], int columns) {
+        int const first = 2 * (lane_index() % 4);
+        for (int k = 0; k < COLUMNS / 16; ++k) {
+            for (int word = 0; word < 4; ++word) {
+                int const column = 16 * k + first + 8 * (word / 2);
+                Element const* const at = static_cast<Element const*>(tensor.start) + offsets[word % 2] + column;
+                blocks[k].words[word] = column < columns ? *reinterpret_cast<unsigned const*>(at) : 0;
+            }
+        }
+    }
+    Block const& block(int k) const { return blocks[k]; }
+};
+
+// The same in shared memory.
+template <class Element, int COLUMNS>
+struct RowsInSharedMemory {
+    Row<Element, COLUMNS> const* rows;
+
+    Block block(int k) const { return load_block(&rows[lane_index() % 16][16 * k + 8 * (lane_index() / 16)]); }
+};
+
+// products[i]: of the warp's rows with 8 rows of a staged matrix, from 8 * i on.
+template <int COLUMNS, int COUNT, class Element, class Rows>
+inline void multiply_by_rows(float (&products)[COUNT][4], Rows const& rows, Row<Element, COLUMNS> const* staged) {
+    int const row = lane_index() % 8 + lane_index() / 16 * 8, column = lane_index() / 8 % 2 * 8;
+    for (auto& product : products) {
+        for (float& sum : product) sum = 0;
+    }
+#pragma unroll
+    for (int k = 0; k < COLUMNS / 16; ++k) {
+        Block const block = rows.block(k);
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 2) {
+            Block const b = load_block(&staged[8 * i + row][16 * k + column]);
+            multiply_add(products[i], block, b.words[0], b.words[1], Element());
+            multiply_add(products[i + 1], block, b.words[2], b.words[3], Element());
+        }
+    }
+}
+
+// The warp's weights of 16 rows of a staged matrix, as a left factor.
+template <class Element>
+inline Block weights_of(float const (&first)[4], float const (&second)[4]) {
+    return {{pack(first[0], first[1], Element()), pack(first[2], first[3], Element()),
+             pack(second[0], second[1], Element()), pack(second[2], second[3], Element())}};
+}
+
+// Sums of rows of a staged matrix, for each of the warp's rows.
+template <class Element, int COLUMNS>
+struct RowSums {
+    float sums[COLUMNS / 8][4] = {};
+
+    void add(Block const& weights, Row<Element, COLUMNS> const* staged) {
+#pragma unroll
+        for (int n = 0; n < COLUMNS / 16; ++n) {
+            Block const b = load_transposed_block(&staged[lane_index() % 16][16 * n + 8 * (lane_index() / 16)]);
+            multiply_add(sums[2 * n], weights, b.words[0], b.words[1], Element());
+            multiply_add(sums[2 * n + 1], weights, b.words[2], b.words[3], Element());
+        }
+    }
+
+    void store(NeighborhoodAccess const& tensor, int half, long long offset, int columns, float factor) const {
+        Element* const row = static_cast<Element*>(tensor.start) + offset + 2 * (lane_index() % 4);
+        for (int n = 0; n < COLUMNS / 8; ++n) {
+            if (8 * n >= columns) return;
+            unsigned const word = pack(sums[n][2 * half] * factor, sums[n][2 * half + 1] * factor, Element());
+            *reinterpret_cast<unsigned*>(row + 8 * n) = word;
+        }
+    }
+};
+
+// Starts copying rows into a staged matrix; an offset below 0 stands for zeros.
+template <class Element, int COLUMNS>
+inline void stage_rows(Row<Element, COLUMNS>* to, int rows, NeighborhoodAccess const& tensor, long long const* offsets,
+                       int columns) {
+    constexpr int kPieces = COLUMNS / 8;
+    Element const* const start = static_cast<Element const*>(tensor.start);
+    for (int i = threadIdx.x; i < rows * kPieces; i += kTileThreads) {
+        int const row = i / kPieces, column = i % kPieces * 8;
+        bool const is_there = offsets[row] >= 0 && column < columns;
+        start_copy_of_16_bytes(&to[row][column], is_there ? start + offsets[row] + column : start, is_there);
+    }
+}
+
+// --- Keys in stages, for a tile of queries
+
+template <class Element, int COLUMNS>
+struct KeyStages {
+    static constexpr int kRows = staged_rows(COLUMNS, false);
+
+    struct Table {
+        long long keys[kRows], values[kRows];  // where they are
+        unsigned places[kRows];
+        int biases[kRows];
+    };
+
+    Row<Element, COLUMNS> keys[2][kRows], values[2][kRows];
+    Table tables[3];
+};
+
+// Which of 32 staged rows any of the warp's tokens meets, and which all do.
+struct Meeting {
+    unsigned any, all;
+
+    static constexpr unsigned kGroup = 0xffff;  // matrices are multiplied by 16 rows at a time
+    bool any_of(int group) const { return (any >> (16 * group) & kGroup) != 0; }
+    bool all_of(int group) const { return (all >> (16 * group) & kGroup) == kGroup; }
+};
+
+// What a lane knows of the two queries whose rows it has a part of, and of the keys that the warp's queries see.
+struct QueryRows {
+    Coordinates places[2];
+    bool is_there[2];
+    Range keys[2], of_any, of_all;
+
+    QueryRows(Tile const& tile, NeighborhoodTiles const& tiles) {
+        for (int half = 0; half < 2; ++half) {
+            int const row = static_cast<int>(threadIdx.x) / 32 * kRowsOfWarp + lane_index() / 4 + 8 * half;
+            places[half] = tile.place_of(row, is_there[half]);
+            Box const box = tile.keys_of(places[half]);
+            keys[half] = {packed(tiles, box.first), packed(tiles, box.last)};
+        }
+        Range const both_any{extreme<false>(keys[0].first, keys[1].first, tiles.guards),
+                             extreme<true>(keys[0].last, keys[1].last, tiles.guards)};
+        Range const both_all{extreme<true>(keys[0].first, keys[1].first, tiles.guards),
+                             extreme<false>(keys[0].last, keys[1].last, tiles.guards)};
+        of_any = {extreme_of_lanes<false>(both_any.first, tiles.guards),
+                  extreme_of_lanes<true>(both_any.last, tiles.guards)};
+        of_all = {extreme_of_lanes<true>(both_all.first, tiles.guards),
+                  extreme_of_lanes<false>(both_all.last, tiles.guards)};
+    }
+
+    Meeting meeting(unsigned const* places_of_keys, unsigned guards) const {
+        unsigned const place = places_of_keys[lane_index()];
+        return {ballot(has(of_any, place, guards)), ballot(has(of_all, place, guards))};
+    }
+};
+
+// Calls use(stage's keys, its values, its table) for all keys that the tile's queries see.
+template <class Element, int COLUMNS, class Use>
+inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile const& tile, Use const& use) {
+    using Stages = KeyStages<Element, COLUMNS>;
+    static_assert(sizeof(Stages) == shared_bytes(COLUMNS, false));
+    extern __shared__ __align__(16) unsigned char shared_memory[];
+    Stages& shared = *reinterpret_cast<Stages*>(shared_memory);
+    Box const box = tile.keys_of_all();
+    int const count = box.count(), stages = (count + Stages::kRows - 1) / Stages::kRows;
+    auto const look_up = [&](int stage) {
+        int const row = threadIdx.x;
+        if (row >= Stages::kRows) return;
+        typename Stages::Table& table = shared.tables[stage % 3];
+        int const number = stage * Stages::kRows + row;
+        Coordinates const place = box[number];
+        bool const is_there = number < count;
+        table.keys[row] = is_there ? tile.offset_of(arguments.tensors[kKeys], place) : -1;
+        table.values[row] = is_there ? tile.offset_of(arguments.tensors[kValues], place) : -1;
+        table.places[row] = is_there ? packed(arguments.tiles, place) : arguments.tiles.nowhere;
+        table.biases[row] = is_there ? static_cast<int>(tile.bias_of(place)) : 0;
+    };
+    auto const start_copies = [&](int stage) {
+        typename Stages::Table const& table = shared.tables[stage % 3];
+        stage_rows<Element, COLUMNS>(shared.keys[stage % 2], Stages::kRows, arguments.tensors[kKeys], table.keys,
+                                     arguments.columns);
+        stage_rows<Element, COLUMNS>(shared.values[stage % 2], Stages::kRows, arguments.tensors[kValues], table.values,
+                                     arguments.columns);
+    };
+    look_up(0);
+    if (stages > 1) look_up(1);
+    __syncthreads();
+    start_copies(0);
+    for (int stage = 0; stage < stages; ++stage) {
+        wait_for_copies();
+        __syncthreads();
+        if (stage + 1 < stages) start_copies(stage + 1);
+        if (stage + 2 < stages) look_up(stage + 2);
+        use(shared.keys[stage % 2], shared.values[stage % 2], shared.tables[stage % 3]);
+    }
+}

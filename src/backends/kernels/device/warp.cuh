@@ -1,0 +1,13 @@
+// What the lanes of a warp tell each other.
+#pragma once
+
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+inline int lane_index() { return static_cast<int>(threadIdx.x % 32); }
+inline unsigned ballot(bool vote) { return __ballot_sync(kAllLanes, vote); }
+inline float from_lane(float x, int lane) { return __shfl_sync(kAllLanes, x, lane); }
+inline long long from_lane(long long x, int lane) { return __shfl_sync(kAllLanes, x, lane); }
+// Of the lane whose number differs in these bits.
+inline float from_lane_across(float x, int bits) { return __shfl_xor_sync(kAllLanes, x, bits); }
+inline unsigned from_lane_across(unsigned x, int bits) { return __shfl_xor_sync(kAllLanes, x, bits); }
+inline int lowest_bit(unsigned word) { return __ffs(static_cast<int>(word)) - 1; }

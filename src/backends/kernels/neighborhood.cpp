@@ -1,0 +1,224 @@
+#include "kernels/neighborhood.h"
+
+#include "core/data_type.h"
+#include "kernels/code_kernel.h"
+#include "kernels/neighborhood_launch.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace cudnn_frontend::kernels {
+namespace {
+
+using core::Dims;
+
+struct Use {
+    std::vector<NeighborhoodTensor> needed, optional, written;  // what is written is needed, or optional
+};
+
+Use use_of(NeighborhoodWork work) {
+    switch (work) {
+        case NeighborhoodWork::Forward:
+            return {{kQueries, kKeys, kValues, kOutput}, {kBias, kStats}, {kOutput, kStats}};
+        case NeighborhoodWork::QueryGradients:
+            return {{kQueries, kKeys, kValues, kOutput, kStats, kOutputGradient, kDelta, kQueryGradient},
+                    {},
+                    {kDelta, kQueryGradient}};
+        case NeighborhoodWork::KeyGradients:
+            return {{kQueries, kKeys, kValues, kStats, kOutputGradient, kDelta, kKeyGradient, kValueGradient},
+                    {},
+                    {kKeyGradient, kValueGradient}};
+        case NeighborhoodWork::WindowSlots: return {{kQueries, kKeys, kSlots}, {kBias}, {kSlots}};
+        case NeighborhoodWork::WindowQueries: return {{kQueries, kKeys, kSlots}, {}, {kQueries}};
+        case NeighborhoodWork::WindowKeys: return {{kQueries, kKeys, kSlots}, {}, {kKeys}};
+        case NeighborhoodWork::BiasGradient: return {{kSlots, kBiasGradient}, {}, {kBiasGradient}};
+    }
+    return {};
+}
+
+bool contains(std::vector<NeighborhoodTensor> const& list, NeighborhoodTensor tensor) {
+    return std::ranges::find(list, tensor) != list.end();
+}
+
+error_t wrong(std::string const& what, std::string const& found, std::string const& needed) {
+    return {error_code_t::INVALID_VALUE, "neighborhood: " + what + " has " + found + "; needed " + needed};
+}
+
+// Every kernel has one of these, and all of its tensors their type.
+Operand const& example_of(NeighborhoodProblem const& problem) {
+    return problem.operand(problem.operands[kSlots] ? kSlots : kQueries);
+}
+
+std::int64_t slots_of(NeighborhoodProblem const& problem) {
+    std::int64_t count = 1;
+    for (neighborhood::Axis const& axis : problem.axes) count *= axis.kernel;
+    return count;
+}
+
+// Batches and heads are the example's, and columns that of the queries.
+Dims needed_dims(NeighborhoodProblem const& problem, NeighborhoodTensor tensor) {
+    Dims const& example = example_of(problem).dims;
+    Dims dims;
+    if (tensor == kBias || tensor == kBiasGradient) {
+        dims = {example[1]};
+        for (neighborhood::Axis const& axis : problem.axes) dims.push_back(2 * axis.kernel - 1);
+        return dims;
+    }
+    dims = {example[0], example[1]};
+    for (neighborhood::Axis const& axis : problem.axes) dims.push_back(axis.length);
+    if (tensor == kStats || tensor == kDelta) {
+        dims.push_back(1);
+    } else {
+        dims.push_back(tensor == kSlots ? slots_of(problem) : problem.operand(kQueries).dims.back());
+    }
+    return dims;
+}
+
+error_t check_axes(NeighborhoodProblem const& problem) {
+    if (problem.axes.empty() || problem.axes.size() > kMostAxes) {
+        return wrong("space", std::to_string(problem.axes.size()) + " axes", "are 1 to 3");
+    }
+    for (neighborhood::Axis const& axis : problem.axes) {
+        if (axis.kernel >= 1 && axis.dilation >= 1 && axis.kernel <= axis.length / axis.dilation) continue;
+        return wrong("an axis of length " + std::to_string(axis.length),
+                     "kernel size " + std::to_string(axis.kernel) + " and dilation " + std::to_string(axis.dilation),
+                     "are positive ones whose product is at most the length");
+    }
+    return {};
+}
+
+error_t check_operand(NeighborhoodProblem const& problem, NeighborhoodTensor tensor, bool is_written) {
+    Operand const& operand = problem.operand(tensor);
+    std::string const name = to_string(tensor);
+    bool const is_statistic = tensor == kStats || tensor == kDelta;
+    DataType_t const type = is_statistic ? DataType_t::FLOAT : example_of(problem).type;
+    if (operand.type != type) {
+        return wrong(name, std::string("type ") + cudnn_frontend::to_string(operand.type),
+                     std::string("is ") + cudnn_frontend::to_string(type));
+    }
+    Dims const needed = needed_dims(problem, tensor);
+    if (operand.dims != needed || std::ranges::any_of(needed, [](std::int64_t size) { return size < 1; })) {
+        return wrong(name, "dims " + core::to_string(operand.dims), "are positive ones, " + core::to_string(needed));
+    }
+    bool const is_complete = operand.strides.size() == operand.dims.size();
+    bool const has_negative = std::ranges::any_of(operand.strides, [](std::int64_t stride) { return stride < 0; });
+    if (!is_complete || has_negative || !core::span_of(operand.dims, operand.strides)) {
+        return wrong(name, "strides " + core::to_string(operand.strides),
+                     "is one for each dim, none negative, and element indices below 2^63");
+    }
+    if (!is_written || !core::overlaps_itself(operand.dims, operand.strides)) return {};
+    return wrong(name, "strides " + core::to_string(operand.strides),
+                 "are those of an output whose elements do not share memory");
+}
+
+error_t check_type(DataType_t type) {
+    if (type == DataType_t::FLOAT || type == DataType_t::HALF || type == DataType_t::BFLOAT16) return {};
+    return wrong("an operand", std::string("type ") + cudnn_frontend::to_string(type), "is BFLOAT16, HALF or FLOAT");
+}
+
+// A warp for each token, or for each entry of the bias, and slots, are counted in 31 bits.
+error_t check_counts(NeighborhoodProblem const& problem) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+    Dims const& example = example_of(problem).dims;
+    Dims const tokens(example.begin(), example.end() - 1);
+    Dims entries = needed_dims(problem, kBias);
+    for (Dims const& counted : {tokens, entries}) {
+        auto const count = core::volume(counted);
+        if (!count || *count > kMost) {
+            return wrong("the problem", core::to_string(counted) + " rows", "are fewer than 2^31");
+        }
+    }
+    return {};
+}
+
+class NeighborhoodKernel final : public CodeKernel<NeighborhoodArguments> {
+   public:
+    NeighborhoodKernel(NeighborhoodProblem problem, NeighborhoodForm form, std::shared_ptr<Code const> code,
+                       std::vector<Parameter> parameters)
+        : CodeKernel(std::move(code), std::move(parameters)),
+          problem_(std::move(problem)),
+          launch_(neighborhood_launch(problem_, form)) {}
+
+   private:
+    Result<Bound> bind(Pointers pointers) const override {
+        auto const function = code().function(neighborhood_function(problem_.work));
+        if (function.is_bad()) return function.error();
+        Bound bound{function.value(), launch_.blocks, launch_.threads, launch_.shared_bytes, launch_.arguments};
+        kernels::bind(problem_, bound.arguments, pointers);
+        return bound;
+    }
+
+    NeighborhoodProblem problem_;
+    NeighborhoodLaunch launch_;
+};
+
+error_t check_form(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+    SDPA_GRAPH_TRY(check(problem));
+    if (form == NeighborhoodForm::Tokens) return {};
+    std::string const reason = reason_against_tiles(problem);
+    return reason.empty() ? error_t() : error_t(error_code_t::GRAPH_NOT_SUPPORTED, "neighborhood: " + reason);
+}
+
+KernelPointer make_kernel(NeighborhoodProblem const& problem, NeighborhoodForm form, std::shared_ptr<Code const> code) {
+    std::vector<Parameter> parameters;
+    std::vector<std::size_t> const alignments = alignments_of(problem, form);
+    for (int i = 0; i < kNeighborhoodTensors; ++i) {
+        auto const tensor = static_cast<NeighborhoodTensor>(i);
+        if (!problem.operands[static_cast<std::size_t>(i)]) continue;
+        parameters.push_back({to_string(tensor), alignments[parameters.size()]});
+    }
+    return std::make_shared<NeighborhoodKernel>(problem, form, std::move(code), std::move(parameters));
+}
+
+}  // namespace
+
+char const* to_string(NeighborhoodTensor tensor) {
+    constexpr char const* kNames[kNeighborhoodTensors] = {
+        "queries",         "keys",  "values",         "bias",         "slots",          "output",       "stats",
+        "output gradient", "delta", "query gradient", "key gradient", "value gradient", "bias gradient"};
+    return kNames[tensor];
+}
+
+error_t check(NeighborhoodProblem const& problem) {
+    SDPA_GRAPH_TRY(check_axes(problem));
+    Use const use = use_of(problem.work);
+    for (int i = 0; i < kNeighborhoodTensors; ++i) {
+        auto const tensor = static_cast<NeighborhoodTensor>(i);
+        bool const is_there = problem.operands[static_cast<std::size_t>(i)].has_value();
+        if (!is_there && contains(use.needed, tensor))
+            return wrong("the problem", "no " + std::string(to_string(tensor)), "is one");
+        if (!is_there || contains(use.needed, tensor) || contains(use.optional, tensor)) continue;
+        return wrong("the problem", std::string(to_string(tensor)), "is none");
+    }
+    Operand const& example = example_of(problem);
+    SDPA_GRAPH_TRY(check_type(example.type));
+    if (example.dims.size() != problem.axes.size() + 3) {
+        return wrong("the problem", "dims " + core::to_string(example.dims), "are batches, heads, space and columns");
+    }
+    for (int i = 0; i < kNeighborhoodTensors; ++i) {
+        auto const tensor = static_cast<NeighborhoodTensor>(i);
+        if (!problem.operands[static_cast<std::size_t>(i)]) continue;
+        SDPA_GRAPH_TRY(check_operand(problem, tensor, contains(use.written, tensor)));
+    }
+    return check_counts(problem);
+}
+
+Result<KernelPointer> compile_neighborhood(NeighborhoodProblem const& problem, NeighborhoodForm form,
+                                           DeviceFacts const& device) {
+    SDPA_GRAPH_TRY(check_device("neighborhood", device));
+    SDPA_GRAPH_TRY(check_form(problem, form));
+    auto code = find_code(neighborhood_code(problem, form, device.compute_capability));
+    if (code.is_bad()) return code.error();
+    return make_kernel(problem, form, std::move(code).value());
+}
+
+Result<KernelPointer> load_neighborhood(NeighborhoodProblem const& problem, NeighborhoodForm form,
+                                        DeviceFacts const& device, std::string_view stored) {
+    SDPA_GRAPH_TRY(check_form(problem, form));
+    auto code = stored_code(neighborhood_code(problem, form, device.compute_capability), stored);
+    if (code.is_bad()) return code.error();
+    return make_kernel(problem, form, std::move(code).value());
+}
+
+}  // namespace cudnn_frontend::kernels

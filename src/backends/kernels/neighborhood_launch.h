@@ -1,0 +1,26 @@
+// Problems of neighborhood attention as launches.
+#pragma once
+
+#include "kernels/code.h"
+#include "kernels/neighborhood.h"
+
+namespace cudnn_frontend::kernels {
+
+// A launch but for the pointers.
+struct NeighborhoodLaunch {
+    unsigned blocks = 0, threads = 0, shared_bytes = 0;
+    NeighborhoodArguments arguments{};
+};
+
+// Of a problem that passed check(), and for tiles has no reason against them.
+NeighborhoodLaunch neighborhood_launch(NeighborhoodProblem const& problem, NeighborhoodForm form);
+
+// Puts the pointers in, one for each operand that there is. Rows are read by vectors where strides and addresses allow
+// it.
+void bind(NeighborhoodProblem const& problem, NeighborhoodArguments& arguments, Pointers pointers);
+
+// The code that computes the problem, and which of its functions does.
+CodeName neighborhood_code(NeighborhoodProblem const& problem, NeighborhoodForm form, int compute_capability);
+std::size_t neighborhood_function(NeighborhoodWork work);
+
+}  // namespace cudnn_frontend::kernels

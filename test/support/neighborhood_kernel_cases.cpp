@@ -1,0 +1,453 @@
+#include "support/neighborhood_kernel_cases.h"
+
+#include "core/data_type.h"
+#include "support/random.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace sdpa_test {
+namespace {
+
+using namespace cudnn_frontend;
+using core::Dims;
+using kernels::NeighborhoodProblem;
+using kernels::NeighborhoodTensor;
+using kernels::NeighborhoodWork;
+using kernels::Operand;
+using neighborhood_formula::Head;
+using neighborhood_formula::Numbers;
+
+constexpr std::size_t kGuard = 64;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// --- Sizes
+
+struct Shape {
+    std::vector<neighborhood::Axis> axes;
+    std::int64_t batches, heads, columns;
+    DataType_t type;
+    double scale;
+
+    std::int64_t tokens() const {
+        return std::accumulate(
+            axes.begin(), axes.end(), std::int64_t{1},
+            [](std::int64_t product, neighborhood::Axis const& axis) { return product * axis.length; });
+    }
+    Dims rows(std::int64_t of_columns) const {
+        Dims dims{batches, heads};
+        for (neighborhood::Axis const& axis : axes) dims.push_back(axis.length);
+        dims.push_back(of_columns);
+        return dims;
+    }
+    std::int64_t slots() const {
+        return std::accumulate(
+            axes.begin(), axes.end(), std::int64_t{1},
+            [](std::int64_t product, neighborhood::Axis const& axis) { return product * axis.kernel; });
+    }
+    Dims bias() const {
+        Dims dims{heads};
+        for (neighborhood::Axis const& axis : axes) dims.push_back(2 * axis.kernel - 1);
+        return dims;
+    }
+};
+
+neighborhood::Axis random_axis(Random& random, std::int64_t longest) {
+    neighborhood::Axis axis;
+    axis.dilation = std::min<std::int64_t>(longest, random.pick({1, 1, 1, 2, 3, 5}));
+    std::int64_t const most = longest / axis.dilation;
+    axis.kernel = random.between(1, random.flip() ? most : std::min<std::int64_t>(most, 7));
+    std::int64_t const shortest = axis.kernel * axis.dilation;
+    axis.length = random.chance(0.15) ? shortest : random.between(shortest, longest);
+    axis.is_causal = random.chance(0.25);
+    return axis;
+}
+
+Shape random_shape(Random& random, NeighborhoodSizes const& sizes) {
+    Shape shape;
+    std::int64_t const rank = random.between(1, 3);
+    double const side = std::pow(static_cast<double>(sizes.tokens), 1.0 / static_cast<double>(rank));
+    for (std::int64_t i = 0; i < rank; ++i) shape.axes.push_back(random_axis(random, std::lround(side)));
+    shape.batches = random.between(1, 2);
+    shape.heads = random.between(1, std::max<std::int64_t>(1, sizes.batch_heads / shape.batches));
+    // Few numbers, rounded up to those of columns that kernels are compiled for: compiling takes long.
+    std::int64_t const columns =
+        random.chance(0.75) ? random.pick({8, 16, 40, 64, 128, 120}) : random.pick({1, 5, 33, 100, 136, 256, 300});
+    shape.columns = std::min(columns, sizes.columns);
+    shape.type = random.pick({DataType_t::BFLOAT16, DataType_t::HALF, DataType_t::HALF, DataType_t::FLOAT});
+    shape.scale = random.pick({1.0, 0.3, -0.7}) / std::sqrt(static_cast<double>(shape.columns));
+    return shape;
+}
+
+// --- Tensors
+
+// Dims in an order of memory, with gaps; friendly layouts keep rows in turn, at multiples of 16 bytes.
+Dims random_strides(Random& random, Dims const& dims, bool is_friendly) {
+    std::vector<std::size_t> order(dims.size());  // the innermost first
+    std::iota(order.rbegin(), order.rend(), std::size_t{0});
+    if (dims.size() > 3 && random.flip())
+        std::rotate(order.begin() + 1, order.end() - 2, order.end() - 1);  // heads last
+    std::int64_t const unit = is_friendly ? 8 : 1;
+    Dims strides(dims.size());
+    std::int64_t next = is_friendly ? 1 : random.pick({1, 2, 3});
+    for (std::size_t const dim : order) {
+        strides[dim] = next;
+        next *= dims[dim];
+        if (random.chance(0.2)) next += unit * random.between(1, 3);
+        if (is_friendly && dim == order.front()) next = (next + 7) / 8 * 8;
+    }
+    return strides;
+}
+
+class Maker {
+   public:
+    Maker(Random& random, NeighborhoodCase& made) : random_(random), made_(made), is_friendly_(random.chance(0.8)) {}
+
+    std::size_t add(std::string name, DataType_t type, Dims dims) {
+        NeighborhoodData data;
+        Dims strides = random_strides(random_, dims, is_friendly_);
+        data.name = std::move(name);
+        data.operand = {type, std::move(dims), std::move(strides)};
+        auto const element = at(core::size_of(type));
+        data.start = kGuard + (is_friendly_ ? 0 : element * at(random_.between(0, 7)));
+        data.bytes.assign(data.start + at(*core::span_of(data.operand.dims, data.operand.strides)) * element + kGuard,
+                          std::byte{0xff});
+        made_.data.push_back(std::move(data));
+        return made_.data.size() - 1;
+    }
+
+   private:
+    Random& random_;
+    NeighborhoodCase& made_;
+    bool is_friendly_;
+};
+
+template <class Visit>
+void for_each_element(Operand const& operand, Visit const& visit) {
+    Dims index(operand.dims.size(), 0);
+    for (std::int64_t left = *core::volume(operand.dims); left > 0; --left) {
+        visit(std::inner_product(index.begin(), index.end(), operand.strides.begin(), std::int64_t{0}));
+        for (std::size_t d = index.size(); d-- > 0 && ++index[d] == operand.dims[d];) index[d] = 0;
+    }
+}
+
+// Stores the numbers, and says what was stored after rounding.
+Numbers set(NeighborhoodData& data, Numbers const& numbers) {
+    Numbers rounded;
+    std::byte* const start = data.bytes.data() + data.start;
+    for_each_element(data.operand, [&](std::int64_t offset) {
+        core::store(data.operand.type, start, offset, numbers[rounded.size()]);
+        rounded.push_back(core::load(data.operand.type, start, offset));
+    });
+    return rounded;
+}
+
+Numbers set_random(Random& random, NeighborhoodData& data) {
+    Numbers numbers(at(*core::volume(data.operand.dims)));
+    for (double& number : numbers) number = random.real(-1.7, 1.7);
+    return set(data, numbers);
+}
+
+// --- The formula, for all heads
+
+Head head_of(Shape const& shape) {
+    Head head;
+    for (neighborhood::Axis const& axis : shape.axes) {
+        head.axes.push_back({axis.length, axis.kernel, axis.dilation, axis.is_causal});
+    }
+    head.width = shape.columns;
+    head.scale = shape.scale;
+    return head;
+}
+
+Numbers part_of(Numbers const& all, std::int64_t number, std::int64_t parts) {
+    std::size_t const size = all.size() / at(parts);
+    auto const first = all.begin() + static_cast<std::ptrdiff_t>(at(number) * size);
+    return {first, first + static_cast<std::ptrdiff_t>(size)};
+}
+
+void append(Numbers& to, Numbers const& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+// Calls visit(number of batch entry and head, the head with the parts of q, k, v and bias that there are).
+template <class Visit>
+void for_each_head(Shape const& shape, Numbers const& q, Numbers const& k, Numbers const& v, Numbers const& bias,
+                   Visit const& visit) {
+    std::int64_t const count = shape.batches * shape.heads;
+    for (std::int64_t number = 0; number < count; ++number) {
+        Head head = head_of(shape);
+        if (!q.empty()) head.q = part_of(q, number, count);
+        if (!k.empty()) head.k = part_of(k, number, count);
+        if (!v.empty()) head.v = part_of(v, number, count);
+        if (!bias.empty()) head.bias = part_of(bias, number % shape.heads, shape.heads);
+        visit(number, head);
+    }
+}
+
+// --- Cases
+
+using Links = std::vector<std::pair<NeighborhoodTensor, std::size_t>>;
+
+void add_step(NeighborhoodCase& made, Shape const& shape, NeighborhoodWork work, double scale, Links links) {
+    NeighborhoodStep step;
+    step.problem.work = work;
+    step.problem.axes = shape.axes;
+    step.problem.scale = static_cast<float>(scale);
+    std::ranges::sort(links);
+    for (auto const& [tensor, data] : links) {
+        step.problem.operands[tensor] = made.data[data].operand;
+        step.data.push_back(data);
+    }
+    made.steps.push_back(std::move(step));
+}
+
+struct Inputs {
+    std::size_t q, k, v;
+    Numbers of_q, of_k, of_v;
+};
+
+Inputs add_inputs(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+    Inputs inputs{};
+    for (auto const& [name, place, numbers] :
+         {std::tuple{"q", &inputs.q, &inputs.of_q}, {"k", &inputs.k, &inputs.of_k}, {"v", &inputs.v, &inputs.of_v}}) {
+        *place = maker.add(name, shape.type, shape.rows(shape.columns));
+        *numbers = set_random(random, made.data[*place]);
+    }
+    return inputs;
+}
+
+void make_forward(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+    Inputs const in = add_inputs(random, maker, made, shape);
+    Links links{{kernels::kQueries, in.q}, {kernels::kKeys, in.k}, {kernels::kValues, in.v}};
+    Numbers of_bias;
+    if (random.chance(0.4)) {
+        std::size_t const bias = maker.add("bias", shape.type, shape.bias());
+        of_bias = set_random(random, made.data[bias]);
+        links.push_back({kernels::kBias, bias});
+    }
+    std::size_t const o = maker.add("o", shape.type, shape.rows(shape.columns));
+    std::size_t const stats = maker.add("stats", DataType_t::FLOAT, shape.rows(1));
+    links.push_back({kernels::kOutput, o});
+    bool const has_stats = random.chance(0.7);
+    if (has_stats) links.push_back({kernels::kStats, stats});
+    for_each_head(shape, in.of_q, in.of_k, in.of_v, of_bias, [&](std::int64_t, Head const& head) {
+        auto const results = neighborhood_formula::fused_forward(head);
+        append(made.data[o].expected, results.o);
+        if (has_stats) append(made.data[stats].expected, results.stats);
+    });
+    add_step(made, shape, NeighborhoodWork::Forward, shape.scale, links);
+}
+
+void make_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+    Inputs const in = add_inputs(random, maker, made, shape);
+    Dims const rows = shape.rows(shape.columns);
+    std::size_t const o = maker.add("o", shape.type, rows), d_o = maker.add("d_o", shape.type, rows);
+    std::size_t const stats = maker.add("stats", DataType_t::FLOAT, shape.rows(1));
+    std::size_t const delta = maker.add("delta", DataType_t::FLOAT, shape.rows(1));
+    std::size_t const d_q = maker.add("d_q", shape.type, rows), d_k = maker.add("d_k", shape.type, rows);
+    std::size_t const d_v = maker.add("d_v", shape.type, rows);
+    Numbers of_o, of_stats;
+    for_each_head(shape, in.of_q, in.of_k, in.of_v, {}, [&](std::int64_t, Head const& head) {
+        auto const results = neighborhood_formula::fused_forward(head);
+        append(of_o, results.o);
+        append(of_stats, results.stats);
+    });
+    of_o = set(made.data[o], of_o);
+    of_stats = set(made.data[stats], of_stats);
+    Numbers const of_d_o = set_random(random, made.data[d_o]);
+    std::int64_t const count = shape.batches * shape.heads;
+    for_each_head(shape, in.of_q, in.of_k, in.of_v, {}, [&](std::int64_t number, Head const& head) {
+        Numbers const o_part = part_of(of_o, number, count), d_o_part = part_of(of_d_o, number, count);
+        auto const results =
+            neighborhood_formula::fused_backward(head, o_part, part_of(of_stats, number, count), d_o_part);
+        append(made.data[d_q].expected, results.q);
+        append(made.data[d_k].expected, results.k);
+        append(made.data[d_v].expected, results.v);
+        for (std::size_t i = 0; i < o_part.size(); i += at(shape.columns)) {
+            auto const end = static_cast<std::ptrdiff_t>(i) + static_cast<std::ptrdiff_t>(shape.columns);
+            made.data[delta].expected.push_back(
+                std::inner_product(o_part.begin() + static_cast<std::ptrdiff_t>(i), o_part.begin() + end,
+                                   d_o_part.begin() + static_cast<std::ptrdiff_t>(i), 0.0));
+        }
+    });
+    Links const shared{{kernels::kQueries, in.q},       {kernels::kKeys, in.k},   {kernels::kValues, in.v},
+                       {kernels::kOutputGradient, d_o}, {kernels::kStats, stats}, {kernels::kDelta, delta}};
+    Links first = shared, second = shared;
+    first.insert(first.end(), {{kernels::kOutput, o}, {kernels::kQueryGradient, d_q}});
+    second.insert(second.end(), {{kernels::kKeyGradient, d_k}, {kernels::kValueGradient, d_v}});
+    add_step(made, shape, NeighborhoodWork::QueryGradients, shape.scale, first);
+    add_step(made, shape, NeighborhoodWork::KeyGradients, shape.scale, second);
+}
+
+void make_qk(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+    Inputs const in = add_inputs(random, maker, made, shape);
+    std::size_t const attn = maker.add("attn", shape.type, shape.rows(shape.slots()));
+    Links links{{kernels::kQueries, in.q}, {kernels::kKeys, in.k}, {kernels::kSlots, attn}};
+    Numbers of_bias;
+    if (random.flip()) {
+        std::size_t const bias = maker.add("bias", shape.type, shape.bias());
+        of_bias = set_random(random, made.data[bias]);
+        links.push_back({kernels::kBias, bias});
+    }
+    for_each_head(shape, in.of_q, in.of_k, {}, of_bias, [&](std::int64_t, Head const& head) {
+        append(made.data[attn].expected, neighborhood_formula::qk_forward(head));
+    });
+    add_step(made, shape, NeighborhoodWork::WindowSlots, 1, links);
+    made.steps.back().problem.without_key = -std::numeric_limits<float>::infinity();
+}
+
+void make_qk_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+    Inputs const in = add_inputs(random, maker, made, shape);
+    std::size_t const d_attn = maker.add("d_attn", shape.type, shape.rows(shape.slots()));
+    std::size_t const d_q = maker.add("d_q", shape.type, shape.rows(shape.columns));
+    std::size_t const d_k = maker.add("d_k", shape.type, shape.rows(shape.columns));
+    std::size_t const d_bias = maker.add("d_bias", shape.type, shape.bias());
+    Numbers const of_d_attn = set_random(random, made.data[d_attn]);
+    Numbers const no_bias(at(*core::volume(shape.bias())), 0.0);
+    Numbers& sums = made.data[d_bias].expected;
+    sums = no_bias;
+    for_each_head(shape, in.of_q, in.of_k, {}, no_bias, [&](std::int64_t number, Head const& head) {
+        auto const results =
+            neighborhood_formula::qk_backward(head, part_of(of_d_attn, number, shape.batches * shape.heads));
+        append(made.data[d_q].expected, results.q);
+        append(made.data[d_k].expected, results.k);
+        std::size_t const first = at(number % shape.heads) * results.bias.size();
+        for (std::size_t i = 0; i < results.bias.size(); ++i) sums[first + i] += results.bias[i];
+    });
+    Links const slots{{kernels::kSlots, d_attn}};
+    add_step(made, shape, NeighborhoodWork::WindowQueries, 1,
+             {{kernels::kSlots, d_attn}, {kernels::kKeys, in.k}, {kernels::kQueries, d_q}});
+    add_step(made, shape, NeighborhoodWork::WindowKeys, 1,
+             {{kernels::kSlots, d_attn}, {kernels::kQueries, in.q}, {kernels::kKeys, d_k}});
+    add_step(made, shape, NeighborhoodWork::BiasGradient, 1,
+             {{kernels::kSlots, d_attn}, {kernels::kBiasGradient, d_bias}});
+}
+
+void make_av(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+    Inputs const in = add_inputs(random, maker, made, shape);
+    std::size_t const attn = maker.add("attn", shape.type, shape.rows(shape.slots()));
+    std::size_t const o = maker.add("o", shape.type, shape.rows(shape.columns));
+    Numbers const of_attn = set_random(random, made.data[attn]);
+    for_each_head(shape, {}, {}, in.of_v, {}, [&](std::int64_t number, Head const& head) {
+        append(made.data[o].expected,
+               neighborhood_formula::av_forward(head, part_of(of_attn, number, shape.batches * shape.heads)));
+    });
+    add_step(made, shape, NeighborhoodWork::WindowQueries, 1,
+             {{kernels::kSlots, attn}, {kernels::kKeys, in.v}, {kernels::kQueries, o}});
+}
+
+void make_av_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+    Inputs const in = add_inputs(random, maker, made, shape);
+    std::size_t const attn = maker.add("attn", shape.type, shape.rows(shape.slots()));
+    std::size_t const d_o = maker.add("d_o", shape.type, shape.rows(shape.columns));
+    std::size_t const d_attn = maker.add("d_attn", shape.type, shape.rows(shape.slots()));
+    std::size_t const d_v = maker.add("d_v", shape.type, shape.rows(shape.columns));
+    Numbers const of_attn = set_random(random, made.data[attn]), of_d_o = set_random(random, made.data[d_o]);
+    std::int64_t const count = shape.batches * shape.heads;
+    for_each_head(shape, {}, {}, in.of_v, {}, [&](std::int64_t number, Head const& head) {
+        auto const results =
+            neighborhood_formula::av_backward(head, part_of(of_attn, number, count), part_of(of_d_o, number, count));
+        append(made.data[d_attn].expected, results.attn);
+        append(made.data[d_v].expected, results.v);
+    });
+    add_step(made, shape, NeighborhoodWork::WindowSlots, 1,
+             {{kernels::kQueries, d_o}, {kernels::kKeys, in.v}, {kernels::kSlots, d_attn}});
+    add_step(made, shape, NeighborhoodWork::WindowKeys, 1,
+             {{kernels::kSlots, attn}, {kernels::kQueries, d_o}, {kernels::kKeys, d_v}});
+}
+
+// --- Comparing
+
+double rounding_of(DataType_t type) {
+    return type == DataType_t::BFLOAT16 ? 0x1p-8 : type == DataType_t::HALF ? 0x1p-11 : 0x1p-19;
+}
+
+// Weights are rounded to the elements' type before they are multiplied, and results once more. What is summed may be
+// larger than its sum, so that the largest number of the tensor counts.
+double tolerance_of(NeighborhoodData const& data) {
+    double largest = 0;
+    for (double const number : data.expected) {
+        if (std::isfinite(number)) largest = std::max(largest, std::abs(number));
+    }
+    return 3 * rounding_of(data.operand.type) * largest + 1e-6;
+}
+
+std::string fault_of_output(NeighborhoodData const& before, std::vector<std::byte> after) {
+    double const tolerance = tolerance_of(before);
+    std::string fault;
+    std::size_t number = 0;
+    std::vector<std::byte> expected = before.bytes;
+    auto const element = at(core::size_of(before.operand.type));
+    for_each_element(before.operand, [&](std::int64_t offset) {
+        double const found = core::load(before.operand.type, after.data() + before.start, offset);
+        double const needed = before.expected[number++];
+        bool const is_right = found == needed || std::abs(found - needed) <= tolerance;
+        if (!is_right && fault.empty()) {
+            fault = before.name + "[" + std::to_string(number - 1) + "] is " + std::to_string(found) + ", needed " +
+                    std::to_string(needed) + " within " + std::to_string(tolerance);
+        }
+        std::size_t const first = before.start + at(offset) * element;
+        std::copy_n(after.data() + first, element, expected.data() + first);
+    });
+    if (fault.empty() && after != expected) fault = before.name + ": bytes changed outside the elements";
+    return fault;
+}
+
+}  // namespace
+
+bool NeighborhoodCase::allows_tiles() const {
+    return std::ranges::all_of(steps, [&](NeighborhoodStep const& step) {
+        auto const alignments = kernels::alignments_of(step.problem, kernels::NeighborhoodForm::Tiles);
+        for (std::size_t i = 0; i < alignments.size(); ++i) {
+            if (data[step.data[i]].start % alignments[i] != 0) return false;
+        }
+        return kernels::reason_against_tiles(step.problem).empty();
+    });
+}
+
+std::string NeighborhoodCase::text() const {
+    constexpr char const* kNames[] = {"forward", "backward", "qk", "qk backward", "av", "av backward"};
+    std::string text = kNames[static_cast<int>(function)];
+    for (neighborhood::Axis const& axis : steps.front().problem.axes) {
+        text += "; length " + std::to_string(axis.length) + " kernel " + std::to_string(axis.kernel) + " dilation " +
+                std::to_string(axis.dilation) + (axis.is_causal ? " causal" : "");
+    }
+    for (NeighborhoodData const& tensor : data) {
+        text +=
+            "; " + tensor.name + " " + core::to_string(tensor.operand.dims) + core::to_string(tensor.operand.strides);
+    }
+    return text + " " + to_string(data.front().operand.type);
+}
+
+NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes const& sizes) {
+    Random random(seed);
+    NeighborhoodCase made;
+    made.function = static_cast<NeighborhoodFunction>(seed % kNeighborhoodFunctions);
+    Shape shape = random_shape(random, sizes);
+    bool const has_slots = made.function > NeighborhoodFunction::Backward;
+    // Slots and keys grow with the square of the tokens, and with the columns.
+    while (has_slots && shape.tokens() * shape.slots() > 200'000) shape.axes.front() = random_axis(random, 4);
+    Maker maker(random, made);
+    constexpr void (*kMakers[])(Random&, Maker&, NeighborhoodCase&, Shape const&) = {
+        make_forward, make_backward, make_qk, make_qk_backward, make_av, make_av_backward};
+    kMakers[static_cast<int>(made.function)](random, maker, made, shape);
+    return made;
+}
+
+std::string fault_of(NeighborhoodCase const& before, std::vector<std::vector<std::byte>> const& after) {
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        NeighborhoodData const& data = before.data[i];
+        if (data.expected.empty() && after[i] != data.bytes) return data.name + " changed, which is not written";
+        if (data.expected.empty()) continue;
+        std::string const fault = fault_of_output(data, after[i]);
+        if (!fault.empty()) return fault;
+    }
+    return "";
+}
+
+}  // namespace sdpa_test

@@ -1,0 +1,53 @@
+// Random problems for the kernels of neighborhood attention, with data on the host and what the formula says of it.
+#pragma once
+
+#include "kernels/neighborhood.h"
+#include "support/neighborhood_formula.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sdpa_test {
+
+namespace kernels = cudnn_frontend::kernels;
+
+enum class NeighborhoodFunction { Forward, Backward, Qk, QkBackward, Av, AvBackward };
+inline constexpr int kNeighborhoodFunctions = 6;
+
+// A tensor with its memory, around and between whose elements bytes must stay as they are.
+struct NeighborhoodData {
+    std::string name;
+    kernels::Operand operand;
+    std::size_t start = 0;         // of its first element, in bytes
+    std::vector<std::byte> bytes;  // NaN where it is written
+    std::vector<double> expected;  // of what is written, in the order of the dims
+};
+
+// A kernel, and which of the case's tensors it takes.
+struct NeighborhoodStep {
+    kernels::NeighborhoodProblem problem;
+    std::vector<std::size_t> data;  // by operand that there is
+};
+
+struct NeighborhoodCase {
+    NeighborhoodFunction function;
+    std::vector<NeighborhoodData> data;
+    std::vector<NeighborhoodStep> steps;
+
+    bool allows_tiles() const;
+    std::string text() const;
+};
+
+struct NeighborhoodSizes {
+    std::int64_t tokens, columns, batch_heads;  // at most
+};
+
+NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes const& sizes);
+
+// What is wrong with the bytes after a run; empty where nothing is.
+std::string fault_of(NeighborhoodCase const& before, std::vector<std::vector<std::byte>> const& after);
+
+}  // namespace sdpa_test

@@ -1,0 +1,79 @@
+// In place of the kernels' own file of that name, which needs a GPU: the same instructions as their documentation says.
+#pragma once
+
+#include "../host_threads.h"
+#include "conversions.cuh"
+
+#include <cmath>
+#include <cstring>
+
+struct Block {
+    unsigned words[4];
+};
+
+namespace host_matrix {
+
+inline unsigned short element(unsigned word, int number) {
+    return static_cast<unsigned short>(number == 0 ? word : word >> 16);
+}
+inline unsigned word(unsigned short low, unsigned short high) { return low | static_cast<unsigned>(high) << 16; }
+
+// Lane l passes row l % 8 of part l / 8, and gets of each part two elements: of row l / 4 those from column 2 * (l % 4)
+// on.
+inline Block load(void const* row, bool transposed) {
+    auto const rows = sdpa_test::of_all_lanes(static_cast<unsigned short const*>(row));
+    Block block;
+    unsigned const lane = threadIdx.x % 32;
+    for (unsigned part = 0; part < 4; ++part) {
+        unsigned const outer = lane / 4, inner = 2 * (lane % 4);
+        block.words[part] = transposed ? word(rows[8 * part + inner][outer], rows[8 * part + inner + 1][outer])
+                                       : word(rows[8 * part + outer][inner], rows[8 * part + outer][inner + 1]);
+    }
+    return block;
+}
+
+}  // namespace host_matrix
+
+inline Block load_block(void const* row) { return host_matrix::load(row, false); }
+inline Block load_transposed_block(void const* row) { return host_matrix::load(row, true); }
+
+template <class Element>
+void multiply_add(float (&sums)[4], Block const& a, unsigned b0, unsigned b1, Element) {
+    struct Factors {
+        Block a;
+        unsigned b[2];
+    };
+    auto const all = sdpa_test::of_all_lanes(Factors{a, {b0, b1}});
+    auto const number = [](unsigned word, unsigned place) {
+        return to_float(Element{host_matrix::element(word, static_cast<int>(place))});
+    };
+    unsigned const lane = threadIdx.x % 32;
+    for (unsigned i = 0; i < 4; ++i) {
+        unsigned const row = lane / 4, column = 2 * (lane % 4) + i % 2;
+        for (unsigned k = 0; k < 16; ++k) {
+            unsigned const of_a = all[row * 4 + k % 8 / 2].a.words[i / 2 + k / 8 * 2];
+            unsigned const of_b = all[column * 4 + k % 8 / 2].b[k / 8];
+            sums[i] += number(of_a, k % 2) * number(of_b, k % 2);
+        }
+    }
+}
+
+template <class Element>
+unsigned pack(float low, float high, Element) {
+    Element of_low, of_high;
+    assign(of_low, low);
+    assign(of_high, high);
+    return host_matrix::word(of_low.bits, of_high.bits);
+}
+
+inline void start_copy_of_16_bytes(void* to, void const* from, bool is_there) {
+    if (is_there) std::memcpy(to, from, 16);
+    else std::memset(to, 0, 16);
+}
+inline void start_copy_of_4_bytes(void* to, void const* from, bool is_there) {
+    if (is_there) std::memcpy(to, from, 4);
+    else std::memset(to, 0, 4);
+}
+inline void wait_for_copies() {}
+
+inline float power_of_2(float x) { return std::exp2(x); }

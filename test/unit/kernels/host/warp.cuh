@@ -1,0 +1,27 @@
+// In place of the kernels' own file of that name, which needs a GPU.
+#pragma once
+
+#include "../host_threads.h"
+#include "cuda_words.h"
+
+#include <bit>
+
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+inline int lane_index() { return static_cast<int>(threadIdx.x % 32); }
+inline unsigned ballot(bool vote) {
+    unsigned votes = 0;
+    auto const all = sdpa_test::of_all_lanes(vote);
+    for (unsigned lane = 0; lane < 32; ++lane) votes |= unsigned{all[lane]} << lane;
+    return votes;
+}
+template <class T>
+T from_lane(T x, int lane) {
+    return sdpa_test::of_all_lanes(x)[static_cast<unsigned>(lane)];
+}
+template <class T>
+T from_lane_across(T x, int bits) {
+    return sdpa_test::of_all_lanes(x)[static_cast<unsigned>(lane_index() ^ bits)];
+}
+inline int lowest_bit(unsigned word) { return std::countr_zero(word); }
+inline void __syncthreads() { sdpa_test::wait_for_block(); }

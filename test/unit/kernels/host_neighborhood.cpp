@@ -1,0 +1,107 @@
+#include "host_neighborhood.h"
+
+#include "host/cuda_words.h"
+#include "host_threads.h"
+
+// Of the functions that the options define here none is called: all types are wanted, not these.
+#define X half
+#define LANE_COLUMNS 1
+#define TILE_COLUMNS 16
+#include "kernels/device/neighborhood_backward.cu"
+#include "kernels/device/neighborhood_bias.cu"
+#include "kernels/device/neighborhood_forward.cu"
+#include "kernels/device/neighborhood_windows.cu"
+// Both forms have names of their own in the sources, where they do not meet.
+#include "kernels/device/neighborhood_backward_tiles.cu"
+#include "kernels/device/neighborhood_forward_tiles.cu"
+#undef X
+#undef LANE_COLUMNS
+#undef TILE_COLUMNS
+
+#include <stdexcept>
+
+alignas(16) unsigned char shared_memory[128 << 10];
+
+namespace sdpa_test {
+namespace {
+
+namespace kernels = cudnn_frontend::kernels;
+using kernels::CodeName;
+using kernels::NeighborhoodForm;
+using kernels::NeighborhoodWork;
+using Thread = void (*)(NeighborhoodArguments const&);
+
+template <class Element, int COLUMNS>
+Thread token_thread(NeighborhoodWork work) {
+    switch (work) {
+        case NeighborhoodWork::Forward: return neighborhood_forward<Element, COLUMNS>;
+        case NeighborhoodWork::QueryGradients: return query_gradients<Element, COLUMNS>;
+        case NeighborhoodWork::KeyGradients: return key_gradients<Element, COLUMNS>;
+        case NeighborhoodWork::WindowSlots: return window_slots<Element>;
+        case NeighborhoodWork::WindowQueries: return window_queries<Element, COLUMNS>;
+        case NeighborhoodWork::WindowKeys: return window_keys<Element, COLUMNS>;
+        case NeighborhoodWork::BiasGradient: return neighborhood_bias<Element>;
+    }
+    throw std::logic_error("no such kernel");
+}
+
+template <class Element, int COLUMNS>
+Thread tile_thread(NeighborhoodWork work) {
+    switch (work) {
+        case NeighborhoodWork::Forward: return neighborhood_forward_tiles<Element, COLUMNS>;
+        case NeighborhoodWork::QueryGradients: return query_gradient_tiles<Element, COLUMNS>;
+        case NeighborhoodWork::KeyGradients: return key_gradient_tiles<Element, COLUMNS>;
+        default: throw std::logic_error("no such kernel");
+    }
+}
+
+// The columns that the kernel is compiled for.
+int columns_of(CodeName const& name) { return std::stoi(name.defines[1].substr(name.defines[1].find('=') + 1)); }
+
+template <class Element>
+Thread token_thread(NeighborhoodWork work, int columns) {
+    switch (columns) {
+        case 1: return token_thread<Element, 1>(work);
+        case 2: return token_thread<Element, 2>(work);
+        case 4: return token_thread<Element, 4>(work);
+        case 8: return token_thread<Element, 8>(work);
+        default: throw std::logic_error("lanes have no such number of columns");
+    }
+}
+
+template <class Element>
+Thread tile_thread(NeighborhoodWork work, int columns) {
+    switch (columns) {
+        case 16: return tile_thread<Element, 16>(work);
+        case 48: return tile_thread<Element, 48>(work);
+        case 64: return tile_thread<Element, 64>(work);
+        case 128: return tile_thread<Element, 128>(work);
+        default: throw std::logic_error("tiles of that many columns are not compiled for the host");
+    }
+}
+
+Thread thread_of(kernels::NeighborhoodProblem const& problem, NeighborhoodForm form) {
+    CodeName const name = kernels::neighborhood_code(problem, form, 90);
+    int const columns = columns_of(name);
+    bool const is_half = name.defines[0] == "X=half";
+    if (form == NeighborhoodForm::Tiles) {
+        return is_half ? tile_thread<half>(problem.work, columns) : tile_thread<bfloat16>(problem.work, columns);
+    }
+    if (name.defines[0] == "X=float") return token_thread<float>(problem.work, columns);
+    return is_half ? token_thread<half>(problem.work, columns) : token_thread<bfloat16>(problem.work, columns);
+}
+
+}  // namespace
+
+void run_on_host(kernels::NeighborhoodProblem const& problem, NeighborhoodForm form,
+                 kernels::NeighborhoodLaunch const& launch) {
+    Thread const thread = thread_of(problem, form);
+    if (launch.shared_bytes > sizeof(shared_memory)) throw std::logic_error("too much shared memory");
+    blockDim.x = launch.threads;
+    for (blockIdx.x = 0; blockIdx.x < launch.blocks; ++blockIdx.x) {
+        std::memset(shared_memory, 0xff, sizeof(shared_memory));  // NaN: what no copy wrote must not count
+        run_block(launch.threads, [&] { thread(launch.arguments); });
+    }
+}
+
+}  // namespace sdpa_test

@@ -1,0 +1,108 @@
+// What the kernels of neighborhood attention compute: on the host, since the machines that test every change have no
+// GPU.
+#include "host_neighborhood.h"
+#include "support/catch.h"
+#include "support/neighborhood_kernel_cases.h"
+
+#include <cstring>
+
+using namespace sdpa_test;
+using kernels::NeighborhoodForm;
+
+namespace {
+
+constexpr std::uint64_t kTokenCases = 72, kTileCases = 36;
+constexpr NeighborhoodSizes kSmall{90, 136, 2};
+
+using Memory = std::vector<std::vector<std::byte>>;
+
+// Starts of tensors lie in aligned memory where the case says so.
+class AlignedMemory {
+   public:
+    explicit AlignedMemory(NeighborhoodCase const& made) {
+        for (NeighborhoodData const& data : made.data) {
+            words_.emplace_back(data.bytes.size() / sizeof(Word) + 1);
+            std::memcpy(words_.back().data(), data.bytes.data(), data.bytes.size());
+        }
+    }
+    void* start(NeighborhoodCase const& made, std::size_t number) {
+        return reinterpret_cast<std::byte*>(words_[number].data()) + made.data[number].start;
+    }
+    Memory bytes(NeighborhoodCase const& made) const {
+        Memory all;
+        for (std::size_t i = 0; i < words_.size(); ++i) {
+            auto const* const first = reinterpret_cast<std::byte const*>(words_[i].data());
+            all.emplace_back(first, first + made.data[i].bytes.size());
+        }
+        return all;
+    }
+
+   private:
+    struct alignas(16) Word {
+        std::byte bytes[16];
+    };
+    std::vector<std::vector<Word>> words_;
+};
+
+Memory run_case(NeighborhoodCase const& made, NeighborhoodForm form) {
+    AlignedMemory memory(made);
+    for (NeighborhoodStep const& step : made.steps) {
+        kernels::NeighborhoodLaunch launch = kernels::neighborhood_launch(step.problem, form);
+        std::vector<void*> pointers;
+        for (std::size_t const data : step.data) pointers.push_back(memory.start(made, data));
+        kernels::bind(step.problem, launch.arguments, pointers);
+        run_on_host(step.problem, form, launch);
+    }
+    return memory.bytes(made);
+}
+
+void check_case(NeighborhoodCase const& made, NeighborhoodForm form) {
+    std::string const fault = fault_of(made, run_case(made, form));
+    INFO((form == NeighborhoodForm::Tiles ? "tiles: " : "tokens: ") << fault);
+    CHECK(fault.empty());
+}
+
+}  // namespace
+
+TEST_CASE("neighborhood attention by tokens computes what the formula says") {
+    for (std::uint64_t seed = 0; seed < kTokenCases; ++seed) {
+        NeighborhoodCase const made = random_neighborhood_case(seed, kSmall);
+        INFO("case " << seed << ": " << made.text());
+        for (NeighborhoodStep const& step : made.steps) REQUIRE(kernels::check(step.problem).err_msg == "");
+        check_case(made, NeighborhoodForm::Tokens);
+    }
+}
+
+TEST_CASE("neighborhood attention by tiles computes what the formula says") {
+    std::uint64_t checked = 0;
+    for (std::uint64_t seed = 0; checked < kTileCases; ++seed) {
+        NeighborhoodCase const made = random_neighborhood_case(seed, kSmall);
+        if (!made.allows_tiles()) continue;
+        INFO("case " << seed << ": " << made.text());
+        check_case(made, NeighborhoodForm::Tiles);
+        ++checked;
+    }
+}
+
+TEST_CASE("a window that is too small, a stray write and a changed input are found") {
+    std::uint64_t seed = 0;
+    auto const needs_more = [](NeighborhoodCase const& made) {
+        kernels::NeighborhoodProblem const& problem = made.steps.front().problem;
+        return !made.allows_tiles() || problem.operands[kernels::kBias] || problem.axes.back().kernel < 3;
+    };
+    NeighborhoodCase made = random_neighborhood_case(seed, kSmall);
+    while (needs_more(made)) made = random_neighborhood_case(++seed, kSmall);
+    INFO("case " << seed << ": " << made.text());
+    NeighborhoodCase smaller = made;
+    for (NeighborhoodStep& step : smaller.steps) step.problem.axes.back().kernel -= 1;
+    CHECK(fault_of(made, run_case(smaller, NeighborhoodForm::Tiles)).find("] is ") != std::string::npos);
+    CHECK(fault_of(made, run_case(smaller, NeighborhoodForm::Tokens)).find("] is ") != std::string::npos);
+    Memory after = run_case(made, NeighborhoodForm::Tiles);
+    REQUIRE(fault_of(made, after).empty());
+    std::size_t written = 0;
+    while (made.data[written].expected.empty()) ++written;
+    after[written].front() ^= std::byte{1};
+    CHECK(fault_of(made, after) == made.data[written].name + ": bytes changed outside the elements");
+    after[0].front() ^= std::byte{1};
+    CHECK(fault_of(made, after) == made.data[0].name + " changed, which is not written");
+}
