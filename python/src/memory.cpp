@@ -3,10 +3,13 @@
 #include "enums.h"
 #include "errors.h"
 
+#include <cudnn_frontend/backend_helpers.h>
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace binding {
 namespace {
@@ -139,11 +142,28 @@ bool is_true(py::handle object, PyObject* name) {
     return checked(PyObject_GetAttr(object.ptr(), name)).ptr() == Py_True;
 }
 
+std::int64_t element_bytes_of(py::handle tensor, fe::DataType_t type) {
+    bool const is_known = type != fe::DataType_t::NOT_SET;
+    return is_known ? static_cast<std::int64_t>(fe::detail::get_element_size_in_bits(type)) / 8
+                    : call(tensor, names().size).cast<std::int64_t>();
+}
+
+// Types are asked once. Those of tensors are few, and stay.
+bool is_of_torch(py::handle object) {
+    static auto* const known = new std::unordered_set<PyTypeObject*>();
+    PyTypeObject* const type = Py_TYPE(object.ptr());
+    if (known->contains(type)) return true;
+    if (PyObject_HasAttr(object.ptr(), names().storage) == 0) return false;
+    Py_INCREF(type);
+    known->insert(type);
+    return true;
+}
+
 // By its address and storage: a tensor that requires gradients does not export DLPack, and is as good here.
 void read_torch(py::handle tensor, Memory& memory) {
     memory.view.data = reinterpret_cast<void*>(call(tensor, names().address).cast<std::uintptr_t>());
     memory.view.type = torch_type(checked(PyObject_GetAttr(tensor.ptr(), names().type)));
-    memory.element_bytes = call(tensor, names().size).cast<std::int64_t>();
+    memory.element_bytes = element_bytes_of(tensor, memory.view.type);
     memory.is_raw = memory.view.type == fe::DataType_t::NOT_SET || is_integer(memory.view.type);
     memory.is_of_torch = true;
     if (is_true(tensor, names().is_cuda)) {
@@ -179,7 +199,7 @@ std::optional<Memory> memory_of(py::handle object) {
     Memory memory;
     if (PyLong_Check(object.ptr())) {
         memory.view.data = read_address(object);
-    } else if (PyObject_HasAttr(object.ptr(), names().storage) != 0) {
+    } else if (is_of_torch(object)) {
         read_torch(object, memory);
     } else if (py::hasattr(object, "__cuda_array_interface__")) {
         read_interface(object.attr("__cuda_array_interface__"), memory);
