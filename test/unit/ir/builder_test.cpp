@@ -99,6 +99,11 @@ TEST_CASE("operations have the names of what they do") {
     CHECK(std::string(ir::kind_name(op(ir::BlockMaskOp{}))) == "BLOCK_MASK");
     CHECK(std::string(ir::kind_name(op(ir::BlockDequantizeOp{}))) == "BLOCK_DEQUANTIZE");
     CHECK(std::string(ir::kind_name(op(ir::BlockQuantizeOp{}))) == "BLOCK_QUANTIZE");
+    CHECK(std::string(ir::kind_name(op(ir::WindowProductOp{.part = ir::WindowPart::Slots}))) == "WINDOW_SLOTS");
+    CHECK(std::string(ir::kind_name(op(ir::WindowProductOp{.part = ir::WindowPart::Queries}))) == "WINDOW_QUERIES");
+    CHECK(std::string(ir::kind_name(op(ir::WindowProductOp{.part = ir::WindowPart::Keys}))) == "WINDOW_KEYS");
+    CHECK(std::string(ir::kind_name(op(ir::WindowBiasOp{}))) == "WINDOW_BIAS");
+    CHECK(std::string(ir::kind_name(op(ir::WindowBiasSumOp{}))) == "WINDOW_BIAS_SUM");
     CHECK(std::string(ir::kind_name(op(ir::SdpaForwardOp{}))) == "SDPA_FORWARD");
     CHECK(std::string(ir::kind_name(op(ir::SdpaBackwardOp{}))) == "SDPA_BACKWARD");
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 
 using namespace cudnn_frontend;
 using namespace cudnn_frontend::test;
@@ -63,6 +64,25 @@ TEST_CASE("text shows what operations that move elements are told") {
           "%1 part = SLICE(x: %0 x, start=[2, 1], step=[1, 2]) -> FLOAT [2, 3]\n"
           "%2 turned = TRANSPOSE(x: %1 part, permutation=[1, 0]) -> FLOAT [3, 2]\n"
           "%3 row = RESHAPE(x: %2 turned, logical) -> FLOAT [6] output uid 2\n");
+}
+
+TEST_CASE("text shows the windows of neighborhood attention") {
+    ir::Builder builder;
+    auto const q = builder.add(input("q", {1, 2, 6, 9, 4}, 1)), k = builder.add(input("k", {1, 2, 6, 9, 4}, 2));
+    auto const slots = builder.add(temporary("slots", {1, 2, 6, 9, 15}));
+    auto const bias = builder.add(output("bias", {2, 5, 9}, 3)), dk = builder.add(output("dk", {1, 2, 6, 9, 4}, 4));
+    core::NeighborhoodOptions const plain{{3, 5}, {}, {}}, other{{3, 5}, {1, 1}, {true, false}};
+    double const infinity = std::numeric_limits<double>::infinity();
+    builder.add(op(ir::WindowProductOp{plain, ir::WindowPart::Slots, q, k, slots, -infinity}));
+    builder.add(op(ir::WindowProductOp{other, ir::WindowPart::Keys, slots, q, dk}));
+    builder.add(op(ir::WindowBiasSumOp{plain, slots, bias}));
+    CHECK(ir::to_text(std::move(builder).finish().value()) ==
+          "%0 q: input uid 1 FLOAT [1, 2, 6, 9, 4]\n"
+          "%1 k: input uid 2 FLOAT [1, 2, 6, 9, 4]\n"
+          "%2 slots = WINDOW_SLOTS(a: %0 q, b: %1 k, kernel_size=[3, 5], without_key=-inf) -> FLOAT [1, 2, 6, 9, 15]\n"
+          "%4 dk = WINDOW_KEYS(a: %2 slots, b: %0 q, kernel_size=[3, 5], dilation=[1, 1], is_causal=[true, false]) -> "
+          "FLOAT [1, 2, 6, 9, 4] output uid 4\n"
+          "%3 bias = WINDOW_BIAS_SUM(x: %2 slots, kernel_size=[3, 5]) -> FLOAT [2, 5, 9] output uid 3\n");
 }
 
 TEST_CASE("text shows the first numbers of a table and how many there are") {

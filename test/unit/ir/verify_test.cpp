@@ -296,6 +296,45 @@ TEST_CASE("slices and transposes that leave their operand") {
     check_says(transpose({4, 2}, {2, 0}), "y needs each dim of x once, in that order");
 }
 
+TEST_CASE("windows that do not fit their tensors") {
+    auto const product = [](ir::WindowPart part, core::Dims const& a, core::Dims const& b, core::Dims const& y,
+                            core::NeighborhoodOptions const& options) {
+        Draft draft;
+        ir::ValueId const in_a = draft.in(a), in_b = draft.in(b);
+        draft.add(op(ir::WindowProductOp{options, part, in_a, in_b, draft.out(y)}));
+        return draft;
+    };
+    using enum ir::WindowPart;
+    core::Dims const tokens{2, 3, 6, 9, 4}, slots{2, 3, 6, 9, 15}, wide{2, 3, 6, 9, 8};
+    core::NeighborhoodOptions const fitting{{3, 5}, {2, 1}, {true, false}};
+    CHECK(fault_of(product(Slots, tokens, tokens, slots, fitting)) == "");
+    CHECK(fault_of(product(Queries, slots, tokens, tokens, fitting)) == "");
+    CHECK(fault_of(product(Keys, slots, tokens, tokens, fitting)) == "");
+    constexpr char const* kWindows = "needs batch, heads, a space that the windows fit, and their slots";
+    check_says(product(Slots, tokens, tokens, {2, 3, 6, 9, 9}, fitting), kWindows);
+    check_says(product(Slots, tokens, tokens, {2, 3, 15}, fitting), kWindows);
+    for (core::NeighborhoodOptions const& other : {core::NeighborhoodOptions{{15}, {}, {}},
+                                                   {{3, 5}, {3, 1}, {}},
+                                                   {{3, 5}, {1}, {}},
+                                                   {{3, 5}, {}, {true}},
+                                                   {{3, 5}, {0, 1}, {}},
+                                                   {{-3, -5}, {}, {}}}) {
+        check_says(product(Slots, tokens, tokens, slots, other), kWindows);
+    }
+    check_says(product(Slots, tokens, wide, slots, fitting), "has b = %1 in2 [2, 3, 6, 9, 8]; needs [2, 3, 6, 9, 4]");
+    check_says(product(Queries, slots, wide, tokens, fitting), "has b = %1 in2 [2, 3, 6, 9, 8]; needs [2, 3, 6, 9, 4]");
+    check_says(product(Keys, slots, wide, tokens, fitting), "has y = %2 out3 [2, 3, 6, 9, 4]; needs [2, 3, 6, 9, 8]");
+
+    auto const bias = [](core::Dims const& x, core::Dims const& y) {
+        Draft draft;
+        ir::ValueId const in = draft.in(x);
+        draft.add(op(ir::WindowBiasOp{{{3, 5}, {}, {}}, in, draft.out(y)}));
+        return draft;
+    };
+    CHECK(fault_of(bias({3, 5, 9}, {1, 3, 6, 9, 15})) == "");
+    check_says(bias({3, 5, 5}, {1, 3, 6, 9, 15}), "has bias = %0 in1 [3, 5, 5]; needs [3, 5, 9]");
+}
+
 TEST_CASE("attention: dims of its tensors") {
     check_says(forward([](Draft& d, auto& body) {
                    body.operands[Port::K] = d.in({2, 3, 7, 8});
