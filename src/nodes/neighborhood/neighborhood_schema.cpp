@@ -76,11 +76,10 @@ core::Dims neighborhood_dims(GraphSpec const& graph, Node const& node, int port)
 
 void infer_neighborhood(GraphSpec& graph, Node const& node) {
     for_each_port(node, Direction::Output, [&](PortRow const& row, TensorId) {
+        TensorSpec& tensor = *graph.tensor(node, row.port);
+        if (row.port == Stats && tensor.data_type == DataType_t::NOT_SET) tensor.data_type = DataType_t::FLOAT;
         core::Dims const dim = neighborhood_dims(graph, node, row.port);
-        if (dim.empty()) return;
-        TensorSpec* const tensor = graph.tensor(node, row.port);
-        if (row.port == Stats) infer_output(tensor, dim, DataType_t::FLOAT);
-        else infer_output(tensor, dim);
+        if (!dim.empty()) infer_output(&tensor, dim);
     });
 }
 
