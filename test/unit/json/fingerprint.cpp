@@ -57,6 +57,21 @@ std::string fields_of(SdpaBackwardFields const& fields) {
     return fields_of(static_cast<AttentionFields const&>(fields)) + lines(fields.deterministic);
 }
 
+// The same of neighborhood attention's.
+std::string window_of(NeighborhoodFields const& fields) {
+    auto const& [a, b, c] = fields;
+    return lines(a, b, c);
+}
+template <class Fields>
+requires std::is_base_of_v<NeighborhoodFields, Fields> std::string fields_of(Fields const& fields) {
+    static_assert(sizeof(NeighborhoodForwardFields) == sizeof(NeighborhoodFields) + 16);
+    static_assert(sizeof(NeighborhoodBackwardFields) == sizeof(NeighborhoodFields) + 8);
+    std::string text = window_of(fields);
+    if constexpr (requires { fields.attn_scale; }) text += lines(fields.attn_scale);
+    if constexpr (requires { fields.generate_stats; }) text += lines(fields.generate_stats);
+    return text;
+}
+
 // Converts to any member's type, so that a struct's members can be counted.
 template <class T>
 constexpr bool is_optional = false;
