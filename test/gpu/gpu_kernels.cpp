@@ -18,11 +18,14 @@ using cudnn_frontend::cuda::DeviceFacts;
 
 constexpr std::uint64_t kCases = 600, kSmallCases = 60;
 
+// Half of the cases are shared out as on a GPU that so small problems keep busy: a thread then has two vectors.
 int check_random_cases(std::uint64_t count, DeviceFacts const& device) {
+    DeviceFacts const small{device.compute_capability, 0};
     int failures = 0;
     for (std::uint64_t seed = 0; seed < count; ++seed) {
         KernelCase const made = random_kernel_case(seed);
-        std::string const fault = fault_on_gpu(made, device, static_cast<WayToRun>(seed % kWaysToRun));
+        DeviceFacts const& facts = seed % 2 == 0 ? device : small;
+        std::string const fault = fault_on_gpu(made, facts, static_cast<WayToRun>(seed % kWaysToRun));
         if (fault.empty()) continue;
         ++failures;
         std::printf("case %llu: %s\n  %s\n", static_cast<unsigned long long>(seed), fault.c_str(), made.text().c_str());

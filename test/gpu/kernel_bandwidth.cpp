@@ -97,10 +97,13 @@ Row transposed_row(char const* what, std::size_t bytes) {
 std::vector<Row> rows_of(std::size_t bytes) {
     constexpr auto kBfloat16 = DataType_t::BFLOAT16, kHalf = DataType_t::HALF, kFloat = DataType_t::FLOAT;
     return {merge_row("merge, 2 parts, bf16", bytes, kBfloat16, kBfloat16, 2),
+            merge_row("merge, 4 parts, bf16", bytes, kBfloat16, kBfloat16, 4),
+            merge_row("merge, 8 parts, bf16", bytes, kBfloat16, kBfloat16, 8),
             merge_row("merge, 16 parts, bf16", bytes, kBfloat16, kBfloat16, 16),
             merge_row("merge, 4 parts, fp16", bytes, kHalf, kHalf, 4),
             merge_row("merge, 4 parts, fp32 to bf16", bytes, kFloat, kBfloat16, 4),
             sum_row("sum, 2 parts, bf16", bytes, kBfloat16, kBfloat16, 2),
+            sum_row("sum, 4 parts, bf16", bytes, kBfloat16, kBfloat16, 4),
             sum_row("sum, 8 parts, bf16", bytes, kBfloat16, kBfloat16, 8),
             sum_row("sum, 8 parts, fp32 to bf16", bytes, kFloat, kBfloat16, 8),
             sum_row("sum, 8 parts, fp32", bytes, kFloat, kFloat, 8),

@@ -12,6 +12,8 @@ static_assert(kMostLoops == kMaxDims);
 constexpr std::int64_t kVectorBytes = 16;
 constexpr unsigned kMostThreads = 256;  // as the kernels' launch bounds
 constexpr unsigned kFewestThreads = 32;
+constexpr std::int64_t kThreadsOfMultiprocessor = 2048;
+constexpr std::int64_t kNarrow = std::int64_t{1} << 31;
 
 struct Loop {
     std::int64_t size;
@@ -89,6 +91,29 @@ Loops by_vectors(Loops loops, std::int64_t count) {
     return loops;
 }
 
+std::int64_t steps_of(Loops const& loops) {
+    std::int64_t steps = 1;
+    for (Loop const& loop : loops) steps *= loop.size;
+    return steps;
+}
+
+// A pair takes fewer instructions for each vector, and leaves fewer threads to wait for memory.
+bool allows_pairs(Loops const& vectors, int multiprocessors) {
+    return vectors.front().size % 2 == 0 && steps_of(vectors) / 2 >= multiprocessors * kThreadsOfMultiprocessor;
+}
+
+// Whether 32 bits count threads, parts, and the elements of each operand; of a block past the last step, too.
+bool is_narrow(Problem const& problem, Loops const& loops) {
+    if (steps_of(loops) > kNarrow - kMostThreads) return false;
+    return std::ranges::all_of(problem.operands, [&](NamedOperand const& named) {
+        std::int64_t last = 0;
+        for (std::size_t dim = 0; dim < named.operand->dims.size() - named.has_parts; ++dim) {
+            last += (named.operand->dims[dim + named.has_parts] - 1) * named.stride(dim);
+        }
+        return last < kNarrow && named.parts() < kNarrow;
+    });
+}
+
 // Multiplying by 2^32 / size, rounded up, where 2^shift is the next power of two: exact for numbers below 2^31.
 Divisor divisor_of(std::int64_t size) {
     auto const divisor = static_cast<std::uint64_t>(size);
@@ -100,12 +125,11 @@ Divisor divisor_of(std::int64_t size) {
 
 KernelArguments arguments_of(Problem const& problem, Loops const& loops) {
     KernelArguments arguments{};
-    arguments.steps = 1;
+    arguments.steps = steps_of(loops);
     arguments.parts = problem.operands.front().parts();
     arguments.loops = static_cast<int>(loops.size());
     arguments.column_loop = -1;
     for (std::size_t i = 0; i < loops.size(); ++i) {
-        arguments.steps *= loops[i].size;
         arguments.sizes[i] = loops[i].size;
         arguments.divisors[i] = divisor_of(loops[i].size);
         if (loops[i].is_columns) arguments.column_loop = static_cast<int>(i);
@@ -118,8 +142,9 @@ KernelArguments arguments_of(Problem const& problem, Loops const& loops) {
     return arguments;
 }
 
-LaunchForm form_of(Problem const& problem, Loops const& loops, int multiprocessors) {
+LaunchForm form_of(Problem const& problem, Loops const& loops, Share share, int multiprocessors) {
     LaunchForm form;
+    form.share = share;
     form.arguments = arguments_of(problem, loops);
     auto const blocks = [&] { return (form.arguments.steps + form.threads - 1) / form.threads; };
     form.threads = kMostThreads;
@@ -128,16 +153,25 @@ LaunchForm form_of(Problem const& problem, Loops const& loops, int multiprocesso
     return form;
 }
 
+// The pair's vectors are half of the innermost loop apart, so that neighbouring threads have neighbouring vectors.
+LaunchForm vectors_form(Problem const& problem, Loops const& loops, int multiprocessors) {
+    Loops vectors = by_vectors(loops, vector_count(problem));
+    if (!allows_pairs(vectors, multiprocessors)) return form_of(problem, vectors, Share::Vector, multiprocessors);
+    vectors.front().size /= 2;
+    LaunchForm form = form_of(problem, vectors, Share::PairOfVectors, multiprocessors);
+    form.arguments.pair_distance = vectors.front().size * vector_count(problem);
+    return form;
+}
+
 }  // namespace
 
 LaunchForms launch_forms(Problem const& problem, int multiprocessors) {
     Loops const loops = merged(loops_of(problem));
     LaunchForms forms;
-    forms.elements = form_of(problem, loops, multiprocessors);
-    // The last block may have threads past the last step, whose numbers are divided too.
-    forms.is_wide = forms.elements.arguments.steps > (std::int64_t{1} << 31) - kMostThreads;
+    forms.elements = form_of(problem, loops, Share::Element, multiprocessors);
+    forms.is_wide = !is_narrow(problem, loops);
     if (!allows_vectors(problem, loops)) return forms;
-    forms.vectors = form_of(problem, by_vectors(loops, vector_count(problem)), multiprocessors);
+    forms.vectors = vectors_form(problem, loops, multiprocessors);
     for (NamedOperand const& named : problem.operands) {
         forms.vector_alignments.push_back(static_cast<std::uintptr_t>(vector_alignment(problem, named)));
     }

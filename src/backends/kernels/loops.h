@@ -11,20 +11,25 @@
 
 namespace cudnn_frontend::kernels {
 
+// What a thread has of the result.
+enum class Share { Element, Vector, PairOfVectors };
+
 // A launch but for the pointers.
 struct LaunchForm {
+    Share share = Share::Element;
     unsigned blocks = 0, threads = 0;
     KernelArguments arguments{};
 };
 
 struct LaunchForms {
     LaunchForm elements;                            // a thread has one element of the result
-    std::optional<LaunchForm> vectors;              // 16 bytes of the first operand, where strides allow it
+    std::optional<LaunchForm> vectors;              // 16 bytes of the first operand or twice that, where strides allow
     std::vector<std::uintptr_t> vector_alignments;  // what it needs of each operand's address, in bytes
-    bool is_wide = false;                           // threads are counted in 64 bits
+    bool is_wide = false;                           // threads, parts and places in an operand are counted in 64 bits
 };
 
-// Small problems get small blocks, so that all multiprocessors have work. The problem has passed check().
+// Small problems get small blocks, and threads one vector, so that all multiprocessors have work. The problem has
+// passed check().
 LaunchForms launch_forms(Problem const& problem, int multiprocessors);
 
 }  // namespace cudnn_frontend::kernels

@@ -33,16 +33,13 @@ class StridedKernel final : public CodeKernel<KernelArguments> {
     }
 
     Result<Bound> bind(Pointers pointers) const override {
-        bool const by_vectors = allows_vectors(pointers);
-        auto const function = code().function(by_vectors ? kVectors : kElements);
+        LaunchForm const& form = allows_vectors(pointers) ? *forms_.vectors : forms_.elements;
+        auto const function = code().function(static_cast<std::size_t>(form.share));
         if (function.is_bad()) return function.error();
-        LaunchForm const& form = by_vectors ? *forms_.vectors : forms_.elements;
         Bound bound{function.value(), form.blocks, form.threads, 0, form.arguments};
         for (std::size_t i = 0; i < pointers.size(); ++i) bound.arguments.operands[i].start = pointers[i];
         return bound;
     }
-
-    static constexpr std::size_t kVectors = 0, kElements = 1;  // in the order of strided_code()
 
     LaunchForms forms_;
 };
@@ -56,7 +53,7 @@ CodeName name_of(Problem const& problem, LaunchForms const& forms, DeviceFacts c
 
 CodeName strided_code(std::string const& kernel, DataType_t from, DataType_t to, bool is_wide, int compute_capability) {
     return {kernel,
-            {kernel + "_vectors", kernel + "_elements"},
+            {kernel + "_elements", kernel + "_vectors", kernel + "_pairs"},  // in the order of Share
             {std::string("X=") + element_name(from), std::string("Y=") + element_name(to),
              std::string("INDEX=unsigned") + (is_wide ? " long long" : "")},
             compute_capability};

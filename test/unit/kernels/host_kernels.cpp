@@ -19,26 +19,33 @@ namespace {
 
 using cudnn_frontend::DataType_t;
 using cudnn_frontend::kernels::LaunchForm;
+using cudnn_frontend::kernels::Share;
 using Thread = void (*)(KernelArguments const&);
 
 struct Choice {
     std::string const& kernel;
-    bool by_vectors, is_wide;
+    Share share;
+    bool is_wide;
 };
 
-template <class From, class To, int COUNT, class Index>
+template <class From, class To, int COUNT, int RUNS, class Index>
 Thread thread_of(Choice const& choice) {
-    return choice.kernel == "merge" ? merge<From, To, COUNT, Index> : sum<From, To, COUNT, Index>;
+    return choice.kernel == "merge" ? merge<From, To, COUNT, RUNS, Index> : sum<From, To, COUNT, RUNS, Index>;
+}
+
+template <class From, class To, class Index>
+Thread thread_of(Choice const& choice) {
+    constexpr int kCount = kVectorBytes / sizeof(From);
+    switch (choice.share) {
+        case Share::Element: return thread_of<From, To, 1, 1, Index>(choice);
+        case Share::Vector: return thread_of<From, To, kCount, 1, Index>(choice);
+        default: return thread_of<From, To, 2 * kCount, 2, Index>(choice);
+    }
 }
 
 template <class From, class To>
 Thread thread_of(Choice const& choice) {
-    constexpr int kCount = 16 / sizeof(From);
-    if (choice.is_wide) {
-        return choice.by_vectors ? thread_of<From, To, kCount, unsigned long long>(choice)
-                                 : thread_of<From, To, 1, unsigned long long>(choice);
-    }
-    return choice.by_vectors ? thread_of<From, To, kCount, unsigned>(choice) : thread_of<From, To, 1, unsigned>(choice);
+    return choice.is_wide ? thread_of<From, To, unsigned long long>(choice) : thread_of<From, To, unsigned>(choice);
 }
 
 template <class From>
@@ -62,9 +69,8 @@ Thread thread_of(Choice const& choice, DataType_t from, DataType_t to) {
 
 }  // namespace
 
-void run_on_host(std::string const& kernel, DataType_t from, DataType_t to, bool by_vectors, bool is_wide,
-                 LaunchForm const& form) {
-    Thread const thread = thread_of({kernel, by_vectors, is_wide}, from, to);
+void run_on_host(std::string const& kernel, DataType_t from, DataType_t to, bool is_wide, LaunchForm const& form) {
+    Thread const thread = thread_of({kernel, form.share, is_wide}, from, to);
     blockDim.x = form.threads;
     for (blockIdx.x = 0; blockIdx.x < form.blocks; ++blockIdx.x) {
         for (threadIdx.x = 0; threadIdx.x < form.threads; ++threadIdx.x) thread(form.arguments);

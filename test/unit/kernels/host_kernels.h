@@ -9,6 +9,6 @@ namespace sdpa_test {
 
 // Runs all threads of a launch, one after the other, on host memory.
 void run_on_host(std::string const& kernel, cudnn_frontend::DataType_t from, cudnn_frontend::DataType_t to,
-                 bool by_vectors, bool is_wide, cudnn_frontend::kernels::LaunchForm const& form);
+                 bool is_wide, cudnn_frontend::kernels::LaunchForm const& form);
 
 }  // namespace sdpa_test

@@ -1,7 +1,11 @@
 // What the kernels compute: on the host, thread by thread, since the machines that test every change have no GPU.
 #include "host_kernels.h"
+#include "core/data_type.h"
+#include "core/dims.h"
 #include "support/catch.h"
 #include "support/kernel_cases.h"
+
+#include <cmath>
 
 using namespace sdpa_test;
 
@@ -9,35 +13,51 @@ namespace {
 
 constexpr std::uint64_t kCases = 1000;
 
-// The buffers after a run that leaves out the last parts.
-KernelBuffers run_case(KernelCase const& before, bool by_vectors, bool is_wide, int left_out = 0) {
-    kernels::Problem const problem = before.operands();
+// All ways to share out a problem among threads that its strides allow: none is too small for pairs of vectors where
+// there is no multiprocessor to keep busy.
+std::vector<kernels::LaunchForm> forms_of(kernels::Problem const& problem) {
     kernels::LaunchForms const forms = kernels::launch_forms(problem, 132);
-    kernels::LaunchForm form = by_vectors ? *forms.vectors : forms.elements;
+    std::vector<kernels::LaunchForm> all{forms.elements};
+    if (!forms.vectors) return all;
+    all.push_back(*forms.vectors);
+    kernels::LaunchForm const pairs = *kernels::launch_forms(problem, 0).vectors;
+    if (pairs.share == kernels::Share::PairOfVectors) all.push_back(pairs);
+    return all;
+}
+
+// The buffers after a run that leaves out the last parts.
+KernelBuffers run_case(KernelCase const& before, kernels::LaunchForm form, bool is_wide, int left_out = 0) {
+    kernels::Problem const problem = before.operands();
     form.arguments.parts -= left_out;
     KernelBuffers after = before.buffers;
     for (std::size_t i = 0; i < after.size(); ++i) form.arguments.operands[i].start = after[i].data();
     run_on_host(problem.kernel, problem.operands.front().operand->type, problem.operands[problem.result].operand->type,
-                by_vectors, is_wide, form);
+                is_wide, form);
     return after;
 }
 
-void check_run(KernelCase const& before, bool by_vectors, bool is_wide) {
-    std::string const fault = fault_of(before, run_case(before, by_vectors, is_wide));
-    INFO(fault);
-    CHECK(fault.empty());
+bool is_aligned(KernelCase const& made) {
+    kernels::LaunchForms const forms = kernels::launch_forms(made.operands(), 132);
+    for (std::size_t i = 0; i < forms.vector_alignments.size(); ++i) {
+        if (made.buffers[i].start % forms.vector_alignments[i] != 0) return false;
+    }
+    return true;
 }
 
-bool is_aligned(KernelCase const& made, kernels::LaunchForms const& forms) {
-    for (std::size_t i = 0; i < made.buffers.size(); ++i) {
-        if (made.buffers[i].start % forms.vector_alignments[i] != 0) return false;
+// Of the result. NaN is the same whatever its other bits, which a CPU takes from one operand or the other.
+bool are_same(kernels::Operand const& result, KernelBuffer const& a, KernelBuffer const& b) {
+    std::int64_t const span = *cudnn_frontend::core::span_of(result.dims, result.strides);
+    for (std::int64_t i = 0; i < span; ++i) {
+        double const of_a = cudnn_frontend::core::load(result.type, a.data(), i);
+        double const of_b = cudnn_frontend::core::load(result.type, b.data(), i);
+        if (of_a != of_b && !(std::isnan(of_a) && std::isnan(of_b))) return false;
     }
     return true;
 }
 
 // What was checked over all cases: a sweep that never meets a form would show nothing of it.
 struct Counts {
-    std::uint64_t merges = 0, vectors = 0, unaligned = 0;
+    std::uint64_t merges = 0, vectors = 0, pairs = 0, unaligned = 0;
 };
 
 void check_case(std::uint64_t seed, Counts& counts) {
@@ -45,25 +65,32 @@ void check_case(std::uint64_t seed, Counts& counts) {
     kernels::Problem const problem = made.operands();
     INFO("case " << seed << ": " << made.text());
     REQUIRE(kernels::check(problem).is_good());
-    kernels::LaunchForms const forms = kernels::launch_forms(problem, 132);
+    std::vector<kernels::LaunchForm> const forms = forms_of(problem);
+    KernelBuffers const by_elements = run_case(made, forms.front(), seed % 2 == 0);
+    std::string const fault = fault_of(made, by_elements);
+    INFO(fault);
+    CHECK(fault.empty());
     counts.merges += problem.has_columns;
-    check_run(made, false, seed % 2 == 0);
-    if (forms.vectors && is_aligned(made, forms)) {
-        check_run(made, true, seed % 2 == 0);
-        ++counts.vectors;
-    } else {
-        counts.unaligned += forms.vectors.has_value();
+    counts.unaligned += forms.size() > 1 && !is_aligned(made);
+    if (!is_aligned(made)) return;
+    for (std::size_t i = 1; i < forms.size(); ++i) {
+        KernelBuffers const others = run_case(made, forms[i], seed % 2 == 0);
+        CHECK(are_same(*problem.operands[problem.result].operand, others[problem.result], by_elements[problem.result]));
     }
+    counts.vectors += forms.size() > 1;
+    counts.pairs += forms.size() > 2;
 }
 
 }  // namespace
 
-TEST_CASE("kernels compute what their formulas say, for random shapes, strides and types") {
+TEST_CASE(
+    "kernels compute what their formulas say, for random shapes, strides and types, with the same bits in all forms") {
     Counts counts;
     for (std::uint64_t seed = 0; seed < kCases; ++seed) check_case(seed, counts);
     CHECK(counts.merges > kCases / 3);
     CHECK(counts.merges < kCases * 2 / 3);
     CHECK(counts.vectors > kCases / 10);
+    CHECK(counts.pairs > kCases / 10);
     CHECK(counts.unaligned > kCases / 20);
 }
 
@@ -75,8 +102,9 @@ TEST_CASE("a part that is left out, a stray write and a changed input are found"
             made = random_kernel_case(++seed);
         }
         INFO("case " << seed << ": " << made.text());
-        CHECK(fault_of(made, run_case(made, false, false, 1)).find("] is ") != std::string::npos);
-        KernelBuffers after = run_case(made, false, false);
+        kernels::LaunchForm const form = forms_of(made.operands()).front();
+        CHECK(fault_of(made, run_case(made, form, false, 1)).find("] is ") != std::string::npos);
+        KernelBuffers after = run_case(made, form, false);
         REQUIRE(fault_of(made, after).empty());
         std::size_t const result = made.operands().result;
         after[result].bytes.front() ^= std::byte{1};

@@ -79,7 +79,24 @@ TEST_CASE("small problems get small blocks, and large ones large blocks") {
     CHECK(threads(132) == 32);
 }
 
-TEST_CASE("threads are counted in 64 bits from 2^31 on") {
+TEST_CASE("a thread has two vectors where threads enough are left for all multiprocessors") {
+    auto const forms = [](std::int64_t rows, std::int64_t columns) {
+        kernels::MergeProblem const merge{packed(DataType_t::BFLOAT16, {2, rows, columns}),
+                                          packed(DataType_t::FLOAT, {2, rows, 1}),
+                                          packed(DataType_t::BFLOAT16, {rows, columns}),
+                                          {}};
+        return *kernels::launch_forms(kernels::operands_of(merge), 1).vectors;
+    };
+    auto const pairs = forms(256, 128);  // 2,048 threads
+    CHECK(pairs.share == kernels::Share::PairOfVectors);
+    CHECK(sizes(pairs) == Dims{8, 256});
+    CHECK(pairs.arguments.steps == 2048);
+    CHECK(pairs.arguments.pair_distance == 64);
+    CHECK(forms(255, 128).share == kernels::Share::Vector);
+    CHECK(forms(4096, 72).share == kernels::Share::Vector);  // 9 vectors
+}
+
+TEST_CASE("threads, parts and elements are counted in 64 bits from 2^31 on") {
     auto const forms = [](std::int64_t columns) {
         kernels::SumProblem const sum{packed(DataType_t::HALF, {1, columns}), packed(DataType_t::HALF, {columns})};
         return kernels::launch_forms(kernels::operands_of(sum), 132);
@@ -87,4 +104,13 @@ TEST_CASE("threads are counted in 64 bits from 2^31 on") {
     CHECK_FALSE(forms((std::int64_t{1} << 31) - 256).is_wide);
     CHECK(forms((std::int64_t{1} << 31) - 255).is_wide);
     CHECK(forms(std::int64_t{1} << 31).elements.blocks == 1u << 23);
+
+    auto const is_wide = [](std::int64_t parts, std::int64_t part_stride, std::int64_t row_stride) {
+        kernels::SumProblem const sum{{DataType_t::HALF, {parts, 3, 8}, {part_stride, row_stride, 1}},
+                                      packed(DataType_t::HALF, {3, 8})};
+        return kernels::launch_forms(kernels::operands_of(sum), 132).is_wide;
+    };
+    CHECK_FALSE(is_wide(2, std::int64_t{1} << 40, (std::int64_t{1} << 30) - 8));  // parts are no places in an operand
+    CHECK(is_wide(2, 24, std::int64_t{1} << 30));
+    CHECK(is_wide(std::int64_t{1} << 31, 0, 8));
 }

@@ -18,9 +18,11 @@ struct OperandAccess {
     long long strides[kMostLoops];  // by loop, the innermost first
 };
 
-// A thread has one step of nested loops, the innermost of which may go by vectors; strides count elements.
+// A thread has one step of nested loops, the innermost of which may go by vectors, or by pairs of them; strides count
+// elements.
 struct KernelArguments {
     long long steps, parts;
+    long long pair_distance;  // between a thread's two vectors, in elements
     long long sizes[kMostLoops];
     Divisor divisors[kMostLoops];
     int loops;

@@ -1,4 +1,4 @@
-// 16-bit floating-point numbers, without CUDA's headers, which may be missing at run time.
+// Elements as bits and as numbers, without CUDA's headers, which may be missing at run time.
 #pragma once
 
 struct bfloat16 {
@@ -8,17 +8,48 @@ struct half {
     unsigned short bits;
 };
 
-inline float to_float(float x) { return x; }
-inline float to_float(int x) { return static_cast<float>(x); }
-inline float to_float(bfloat16 x) { return __uint_as_float(static_cast<unsigned>(x.bits) << 16); }
-inline float to_float(half x) {
+// Of 16 bits the upper half does not matter.
+template <class Element>
+float to_float(unsigned bits);
+template <>
+inline float to_float<float>(unsigned bits) {
+    return __uint_as_float(bits);
+}
+template <>
+inline float to_float<int>(unsigned bits) {
+    return static_cast<float>(static_cast<int>(bits));
+}
+template <>
+inline float to_float<bfloat16>(unsigned bits) {
+    return __uint_as_float(bits << 16);
+}
+template <>
+inline float to_float<half>(unsigned bits) {
     float result;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(x.bits));
+    asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(static_cast<unsigned short>(bits)));
     return result;
 }
 
 // To nearest, ties to even.
-inline void assign(float& to, float x) { to = x; }
-inline void assign(int& to, float x) { to = static_cast<int>(x); }
-inline void assign(bfloat16& to, float x) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(to.bits) : "f"(x)); }
-inline void assign(half& to, float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to.bits) : "f"(x)); }
+template <class Element>
+unsigned to_bits(float number);
+template <>
+inline unsigned to_bits<float>(float number) {
+    return __float_as_uint(number);
+}
+template <>
+inline unsigned to_bits<int>(float number) {
+    return static_cast<unsigned>(static_cast<int>(number));
+}
+template <>
+inline unsigned to_bits<bfloat16>(float number) {
+    unsigned short bits;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(number));
+    return bits;
+}
+template <>
+inline unsigned to_bits<half>(float number) {
+    unsigned short bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(number));
+    return bits;
+}

@@ -7,7 +7,8 @@
 using cudnn_frontend::kernels::Divisor;
 using cudnn_frontend::kernels::KernelArguments;
 
-constexpr int kThreadsAtMost = 256;
+constexpr int kThreadsAtMost = 256, kVectorBytes = 16;
+constexpr int kLoadsAtOnce = 4;  // of vectors, so that a thread waits for memory once for all of them
 
 inline float infinity() { return __uint_as_float(0x7f800000u); }
 
@@ -16,8 +17,8 @@ inline unsigned divided(unsigned number, long long, Divisor by) {
 }
 inline unsigned long long divided(unsigned long long number, long long size, Divisor) { return number / size; }
 
-// The place of the thread's step in each of the first OPERANDS operands, in elements. Index is unsigned where there are
-// fewer than 2^31 steps, else unsigned long long.
+// The place of the thread's step in each of the first OPERANDS operands, in elements of a part. Index is unsigned where
+// steps, parts and places are below 2^31, else unsigned long long.
 template <class Index, int OPERANDS>
 struct Place {
     explicit Place(KernelArguments const& arguments) {
@@ -26,9 +27,11 @@ struct Place {
 #pragma unroll 1
         for (int loop = 0; loop < arguments.loops; ++loop) {
             Index const outer = divided(rest, arguments.sizes[loop], arguments.divisors[loop]);
-            long long const at = rest - outer * static_cast<Index>(arguments.sizes[loop]);
+            Index const at = rest - outer * static_cast<Index>(arguments.sizes[loop]);
 #pragma unroll
-            for (int i = 0; i < OPERANDS; ++i) offsets[i] += at * arguments.operands[i].strides[loop];
+            for (int i = 0; i < OPERANDS; ++i) {
+                offsets[i] += at * static_cast<Index>(arguments.operands[i].strides[loop]);
+            }
             if (loop == arguments.column_loop) column = at;
             rest = outer;
         }
@@ -40,70 +43,60 @@ struct Place {
     }
 
     bool is_inside;
-    long long column = 0;
-    long long offsets[OPERANDS] = {};
+    Index column = 0;
+    Index offsets[OPERANDS] = {};
 };
 
-// What one instruction moves, as words that can be masked.
+// What one instruction moves.
 template <int BYTES>
-struct Unit;
+struct alignas(BYTES) Unit {
+    unsigned words[BYTES / 4];
+};
 template <>
 struct Unit<2> {
-    using type = unsigned short;
-};
-template <>
-struct Unit<4> {
-    using type = unsigned;
-};
-template <>
-struct Unit<8> {
-    using type = uint2;
-};
-template <>
-struct Unit<16> {
-    using type = uint4;
+    unsigned short words[1];
 };
 
-// COUNT neighbouring elements in registers.
-template <class Element, int COUNT>
-union Vector {
-    static constexpr int kBytes = COUNT * sizeof(Element);
-    static constexpr int kUnitBytes = kBytes < 16 ? kBytes : 16;
-    using UnitType = typename Unit<kUnitBytes>::type;
-
-    UnitType units[kBytes / kUnitBytes];
-    Element elements[COUNT];
-
-    void load(Element const* from) {
-        for (int i = 0; i < kBytes / kUnitBytes; ++i) units[i] = reinterpret_cast<UnitType const*>(from)[i];
-    }
-    void store(Element* to) const {
-        for (int i = 0; i < kBytes / kUnitBytes; ++i) reinterpret_cast<UnitType*>(to)[i] = units[i];
-    }
-};
-
-// Calls use(part, its elements) for each part in order. Loads are issued a group at a time, so that a thread waits for
-// memory once a group.
-template <class Element, int COUNT, class Use>
-inline void for_each_part(Element const* first, long long part_stride, long long parts, Use const& use) {
-    constexpr int kGroup = 4;
-#pragma unroll 1
-    for (long long start = 0; start < parts; start += kGroup) {
-        Vector<Element, COUNT> group[kGroup];
+// The elements of a thread in registers: COUNT of them, in RUNS runs of neighbours. As words they take the fewest
+// instructions to come and go.
+template <class Element, int COUNT, int RUNS>
+class Vector {
+   public:
+    void load(Element const* from, long long distance) {
 #pragma unroll
-        for (int i = 0; i < kGroup; ++i) {
-            if (start + i < parts) group[i].load(first + (start + i) * part_stride);
-        }
-#pragma unroll
-        for (int i = 0; i < kGroup; ++i) {
-            if (start + i < parts) use(start + i, group[i].elements);
+        for (int i = 0; i < kUnits; ++i) {
+            UnitType const unit = reinterpret_cast<UnitType const*>(from + i / kUnitsOfRun * distance)[i % kUnitsOfRun];
+            for (int k = 0; k < kWordsOfUnit; ++k) words_[i * kWordsOfUnit + k] = unit.words[k];
         }
     }
-}
+    void store(Element* to, long long distance) const {
+#pragma unroll
+        for (int i = 0; i < kUnits; ++i) {
+            UnitType unit;
+            for (int k = 0; k < kWordsOfUnit; ++k) unit.words[k] = words_[i * kWordsOfUnit + k];
+            reinterpret_cast<UnitType*>(to + i / kUnitsOfRun * distance)[i % kUnitsOfRun] = unit;
+        }
+    }
+    void clear() {
+        for (unsigned& word : words_) word = 0;
+    }
 
-template <class Element, int COUNT>
-inline void store(Element* to, float const (&numbers)[COUNT]) {
-    Vector<Element, COUNT> vector;
-    for (int i = 0; i < COUNT; ++i) assign(vector.elements[i], numbers[i]);
-    vector.store(to);
-}
+    float operator[](int i) const {
+        return to_float<Element>(words_[i / kElementsOfWord] >> i % kElementsOfWord * 16);
+    }
+    void assign(float const (&numbers)[COUNT]) {
+        clear();
+        for (int i = 0; i < COUNT; ++i) {
+            words_[i / kElementsOfWord] |= to_bits<Element>(numbers[i]) << i % kElementsOfWord * 16;
+        }
+    }
+
+   private:
+    static constexpr int kRunBytes = COUNT / RUNS * sizeof(Element);
+    using UnitType = Unit<(kRunBytes < 16 ? kRunBytes : 16)>;
+    static constexpr int kUnitsOfRun = kRunBytes / sizeof(UnitType), kUnits = RUNS * kUnitsOfRun;
+    static constexpr int kWordsOfUnit = sizeof(UnitType) < 4 ? 1 : sizeof(UnitType) / 4;
+    static constexpr int kElementsOfWord = 4 / sizeof(Element);
+
+    unsigned words_[kUnits * kWordsOfUnit];
+};

@@ -3,6 +3,8 @@
 
 #include "core/half.h"
 
+#include <bit>
+
 struct bfloat16 {
     unsigned short bits;
 };
@@ -10,10 +12,32 @@ struct half {
     unsigned short bits;
 };
 
-inline float to_float(float x) { return x; }
-inline float to_float(bfloat16 x) { return cudnn_frontend::core::bfloat16_to_float(x.bits); }
-inline float to_float(half x) { return cudnn_frontend::core::half_to_float(x.bits); }
+template <class Element>
+float to_float(unsigned bits);
+template <>
+inline float to_float<float>(unsigned bits) {
+    return std::bit_cast<float>(bits);
+}
+template <>
+inline float to_float<bfloat16>(unsigned bits) {
+    return cudnn_frontend::core::bfloat16_to_float(static_cast<unsigned short>(bits));
+}
+template <>
+inline float to_float<half>(unsigned bits) {
+    return cudnn_frontend::core::half_to_float(static_cast<unsigned short>(bits));
+}
 
-inline void assign(float& to, float x) { to = x; }
-inline void assign(bfloat16& to, float x) { to.bits = cudnn_frontend::core::float_to_bfloat16(x); }
-inline void assign(half& to, float x) { to.bits = cudnn_frontend::core::float_to_half(x); }
+template <class Element>
+unsigned to_bits(float number);
+template <>
+inline unsigned to_bits<float>(float number) {
+    return std::bit_cast<unsigned>(number);
+}
+template <>
+inline unsigned to_bits<bfloat16>(float number) {
+    return cudnn_frontend::core::float_to_bfloat16(number);
+}
+template <>
+inline unsigned to_bits<half>(float number) {
+    return cudnn_frontend::core::float_to_half(number);
+}

@@ -26,3 +26,5 @@ inline unsigned __umulhi(unsigned a, unsigned b) {
     return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
 }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+inline float __fdividef(float a, float b) { return a / b; }
+inline float __log2f(float x) { return std::log2(x); }
