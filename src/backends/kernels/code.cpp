@@ -35,6 +35,12 @@ Slot& slot_of(CodeName const& name) {
     return slots[name.text()];
 }
 
+void enter(std::shared_ptr<Code const> code) {
+    Slot& slot = slot_of(code->name());
+    std::lock_guard const lock(slot.mutex);
+    if (!slot.code) slot.code = std::move(code);
+}
+
 }  // namespace
 
 char const* element_name(DataType_t type) {
@@ -52,22 +58,16 @@ std::string CodeName::text() const {
     return text + " sm_" + std::to_string(compute_capability) + " " + SDPA_GRAPH_DEVICE_DIGEST;
 }
 
-error_t Code::load() const {
-    auto module = cuda::Module::load(cubin_);
-    if (module.is_bad()) return module.error();
-    std::vector<CUkernel> functions(name_.functions.size());
-    for (std::size_t i = 0; i < functions.size(); ++i) {
-        SDPA_GRAPH_TRY(module.value()->kernel(name_.functions[i]).move_to(functions[i]));
-    }
-    functions_ = std::move(functions);
-    module_ = std::move(module).value();
-    return {};
-}
-
 Result<CUkernel> Code::function(std::size_t number) const {
     std::lock_guard const lock(mutex_);
-    if (!module_) SDPA_GRAPH_TRY(load());
-    return functions_[number];
+    if (!module_) {
+        SDPA_GRAPH_TRY(cuda::Module::load(cubin_).move_to(module_));
+        functions_.resize(name_.functions.size());
+        enter(shared_from_this());
+    }
+    CUkernel& function = functions_[number];
+    if (function == nullptr) SDPA_GRAPH_TRY(module_->kernel(name_.functions[number]).move_to(function));
+    return function;
 }
 
 Result<std::shared_ptr<Code const>> find_code(CodeName const& name) {
@@ -83,8 +83,7 @@ Result<std::shared_ptr<Code const>> find_code(CodeName const& name) {
 std::shared_ptr<Code const> find_code(CodeName const& name, std::string_view cubin) {
     Slot& slot = slot_of(name);
     std::lock_guard const lock(slot.mutex);
-    if (!slot.code) slot.code = std::make_shared<Code const>(name, std::string(cubin));
-    return slot.code;
+    return slot.code ? slot.code : std::make_shared<Code const>(name, std::string(cubin));
 }
 
 Result<std::shared_ptr<Code const>> stored_code(CodeName const& name, std::string_view stored) {

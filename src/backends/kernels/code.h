@@ -28,18 +28,16 @@ struct CodeName {
 // A type of elements, as the sources call it.
 char const* element_name(DataType_t type);
 
-class Code {
+class Code : public std::enable_shared_from_this<Code> {
    public:
     Code(CodeName name, std::string cubin) : name_(std::move(name)), cubin_(std::move(cubin)) {}
 
     CodeName const& name() const { return name_; }
     std::string const& cubin() const { return cubin_; }
-    // By its place in the name's list. Loads the code on the first call.
+    // By its place in the name's list. Loads the code on the first call; once it is loaded, others find it.
     Result<CUkernel> function(std::size_t number) const;
 
    private:
-    error_t load() const;
-
     CodeName name_;
     std::string cubin_;
     mutable std::mutex mutex_;
@@ -49,7 +47,8 @@ class Code {
 
 // From what the process has compiled, else by NVRTC.
 Result<std::shared_ptr<Code const>> find_code(CodeName const& name);
-// The same, with the cubin where there is none yet.
+// The same, with the cubin where there is none yet; it comes from outside, so that others find it only once it is
+// loaded.
 std::shared_ptr<Code const> find_code(CodeName const& name, std::string_view cubin);
 
 // Code from storage, where it is told by its name.

@@ -124,6 +124,16 @@ TEST_CASE("a stored kernel loads for the same code, and another one is refused b
     CHECK(kernels::load_sum(sum_of(64), {90, 132}, "").error().code == error_code_t::INVALID_VALUE);
 }
 
+TEST_CASE("stored code that was never loaded is no other kernel's") {
+    if (!has_compiler()) return;
+    CodeName const name = strided_code("sum", DataType_t::BFLOAT16, DataType_t::FLOAT, false, 80);  // of no other test
+    CHECK(kernels::find_code(name, "no cubin")->cubin() == "no cubin");
+    auto const compiled = kernels::find_code(name);
+    REQUIRE(compiled.is_good());
+    CHECK(compiled.value()->cubin().starts_with("\x7f"));
+    CHECK(kernels::find_code(name, "no cubin") == compiled.value());
+}
+
 TEST_CASE("a source that does not compile fails with the compiler's words") {
     if (!has_compiler()) return;
     namespace cuda = cudnn_frontend::cuda;
