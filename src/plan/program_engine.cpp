@@ -7,7 +7,6 @@ namespace {
 
 using rewrite::Attend;
 using rewrite::Joint;
-using rewrite::Merge;
 
 template <class Item>
 void add_missing(std::vector<Item>& all, std::vector<Item> const& more) {
@@ -44,7 +43,8 @@ Result<std::shared_ptr<Executable const>> join(Joint const& joint, Target const&
 // In messages.
 std::string name_of(rewrite::Step const& step) {
     if (std::holds_alternative<Attend>(step)) return "attention";
-    return std::holds_alternative<Merge>(std::get<Joint>(step)) ? "merge" : "sum";
+    constexpr char const* kJoints[] = {"merge", "sum", "split lengths"};
+    return kJoints[std::get<Joint>(step).index()];
 }
 
 std::size_t slot_of(PackLayout const& layout, std::int64_t uid) {

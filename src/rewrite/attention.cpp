@@ -22,6 +22,7 @@ Attention::Attention(nodes::GraphSpec const& graph) : graph_(&graph) {
     head_dim = q[3];
     key_heads = k[1];
     keys = k[2];
+    if (has(Port::Page_table_k)) keys *= tensor(Port::Page_table_k)->dim[2];
     value_heads = v[1];
     value_dim = v[3];
 }

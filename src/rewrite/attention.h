@@ -27,6 +27,7 @@ class Attention {
     // The whole tensor of a port that it has.
     View view(int port) const;
 
+    // In pages, all keys that a page table reaches.
     std::int64_t batches = 0, query_heads = 0, key_heads = 0, value_heads = 0, queries = 0, keys = 0;
     std::int64_t head_dim = 0, value_dim = 0;
     std::int64_t group() const { return query_heads / key_heads; }

@@ -51,8 +51,8 @@ constexpr std::array kConditions = {
               [](Attention const& a) { return !a.fields().padding_mask || !has_mask(a) || a.queries == 1; }},
     Condition{"few_queries.c10", "K and V in pages of as many rows, or both without pages", has_like_pages},
     Condition{
-        "few_queries.c11", "beside lengths at most 2^24 queries for a head of keys, as they are counted in FLOAT",
-        [](Attention const& a) { return !a.fields().padding_mask || a.queries * a.group() <= std::int64_t{1} << 24; }},
+        "few_queries.c11", "beside lengths fewer than 2^31 queries for a head of keys, as lengths have 32 bits",
+        [](Attention const& a) { return !a.fields().padding_mask || a.queries * a.group() < std::int64_t{1} << 31; }},
 };
 
 // Tensors of queries are seen as a grid {batch, key head, split, group, query, column} first, those of keys as one
@@ -85,7 +85,7 @@ class Writer {
     Result<Program> write() {
         SDPA_GRAPH_TRY(split_keys());
         place_queries();
-        if (has_lengths()) scale_lengths();
+        if (has_lengths()) split_lengths();
         if (parts() > 1 || !write_whole()) make_partial_results();
         SDPA_GRAPH_TRY(attend_to_splits());
         if (rest_ > 0) SDPA_GRAPH_TRY(attend_to_rest());
@@ -95,6 +95,7 @@ class Writer {
 
    private:
     bool has_lengths() const { return a_.fields().padding_mask; }
+    bool is_paged() const { return a_.has(Port::Page_table_k); }
     std::int64_t parts() const { return splits_ + (rest_ > 0 ? 1 : 0); }
     View grid_of_queries(int port, std::int64_t splits) const {
         return repeat(split(a_.view(port), kHeads, a_.group()), kSplits, splits);
@@ -111,17 +112,12 @@ class Writer {
     }
 
     error_t split_keys() {
-        if (has_lengths() && splits_ > 1) {
-            return {error_code_t::GRAPH_NOT_SUPPORTED,
-                    std::string(kName) + ": the keys of sequences with lengths are not split; needed is 1 split, not " +
-                        std::to_string(splits_)};
-        }
+        if (is_paged()) return split_pages();
         measure_chunks();
-        if (chunk_ < 1) {
-            return {error_code_t::GRAPH_NOT_SUPPORTED, std::string(kName) + ": " + std::to_string(a_.keys) +
-                                                           " keys do not make " + std::to_string(splits_) + " splits"};
-        }
+        if (chunk_ < 1) return no_splits("splits");
+        if (has_lengths() && rest_ > 0) return no_splits("equal splits, which lengths need");
         for (bool const in_heads : {false, true}) {
+            if (in_heads && has_lengths()) break;  // they are those of batch entries
             arrangement_.splits_join_heads = in_heads;
             k_ = fold(grid_of_keys(Port::K), arrangement_);
             v_ = fold(grid_of_keys(Port::V), arrangement_);
@@ -130,6 +126,28 @@ class Writer {
         return {error_code_t::GRAPH_NOT_SUPPORTED,
                 std::string(kName) + ": no strides split the keys of K and V in " + std::to_string(splits_) +
                     ", which are to be in the batch or in the heads; fewer splits, or rows without gaps, may do"};
+    }
+
+    error_t no_splits(char const* needed) const {
+        return {error_code_t::GRAPH_NOT_SUPPORTED, std::string(kName) + ": " + std::to_string(a_.keys) +
+                                                       " keys do not make " + std::to_string(splits_) + " " + needed};
+    }
+
+    // The containers stay as they are; each split has its own part of the tables.
+    error_t split_pages() {
+        std::int64_t const pages = a_.view(Port::Page_table_k).dim[2] / splits_;
+        if (pages * splits_ != a_.view(Port::Page_table_k).dim[2]) return no_splits("splits of whole pages");
+        chunk_ = pages * a_.view(Port::K).dim[2];
+        k_ = a_.view(Port::K);
+        v_ = a_.view(Port::V);
+        k_table_ = split_table(Port::Page_table_k, pages);
+        v_table_ = split_table(Port::Page_table_v, pages);
+        if (k_table_ && v_table_) return {};
+        return {error_code_t::GRAPH_NOT_SUPPORTED,
+                std::string(kName) + ": no strides split the page tables; tables without gaps do"};
+    }
+    std::optional<View> split_table(int port, std::int64_t pages) const {
+        return join(permute(split(a_.view(port), 2, pages), {0, 2, 1, 3, 4}), 0);
     }
 
     // Whether the rest can follow the splits in the memory of partial results.
@@ -151,13 +169,26 @@ class Writer {
         q_ = fold(copy, arrangement_);
     }
 
-    // A query is a row for each head of its group.
-    void scale_lengths() {
-        lengths_ = a_.view(Port::Seq_len_q);
-        if (a_.group() == 1) return;
-        View const rows = program_.scratch(lengths_->type, lengths_->dim);
-        program_.sum({repeat(*lengths_, 0, a_.group()), rows});
-        lengths_ = rows;
+    // A query is a row for each head of its group, in each split.
+    void split_lengths() {
+        row_lengths_ = a_.view(Port::Seq_len_q);
+        key_lengths_ = a_.view(Port::Seq_len_kv);
+        if (a_.group() == 1 && splits_ == 1) return;
+        auto const scratch = [&] { return program_.scratch(DataType_t::INT32, {a_.batches, splits_}); };
+        View const rows = scratch(), keys = scratch();
+        auto const repeated = [&](View view) {
+            view.dim = {a_.batches, splits_};
+            view.stride = {view.stride[0], 0};
+            return view;
+        };
+        program_.split_lengths({repeated(*row_lengths_), repeated(*key_lengths_), rows, keys, a_.group(), chunk_});
+        row_lengths_ = in_batch(rows);
+        key_lengths_ = in_batch(keys);
+    }
+    View in_batch(View lengths) const {
+        lengths.dim = {a_.batches * splits_, 1, 1, 1};
+        lengths.stride = {1, 1, 1, 1};
+        return lengths;
     }
 
     // Whether O and Stats can be written where the user has them.
@@ -228,9 +259,14 @@ class Writer {
         draft.connect(Port::V, v);
         draft.connect(Port::O, o);
         if (stats) draft.connect(Port::Stats, *stats);
-        if (lengths_) draft.connect(Port::Seq_len_q, *lengths_);
-        for (int const port : {Port::Seq_len_kv, Port::Page_table_k, Port::Page_table_v}) {
-            if (a_.has(port)) draft.connect(port, a_.view(port));
+        if (has_lengths()) {
+            draft.connect(Port::Seq_len_q, *row_lengths_);
+            draft.connect(Port::Seq_len_kv, *key_lengths_);
+        }
+        if (is_paged()) {
+            draft.connect(Port::Page_table_k, *k_table_);
+            draft.connect(Port::Page_table_v, *v_table_);
+            if (splits_ > 1) draft.fields_of<nodes::SdpaForwardFields>().max_seq_len_kv = chunk_;
         }
         return program_.attend(std::move(draft));
     }
@@ -241,14 +277,25 @@ class Writer {
         auto const without_parts = [&](int port) { return split(a_.view(port), kHeads, a_.group()); };
         Merge merge{parts_first(*partial_o_), parts_first(*partial_stats_), without_parts(Port::O), {}};
         if (a_.has(Port::Stats)) merge.stats = without_parts(Port::Stats);
+        if (has_lengths()) merge.partial_lengths = lengths_of_parts();
         program_.merge(std::move(merge));
+    }
+
+    // Of each row, in the merge's dims.
+    View lengths_of_parts() const {
+        View lengths = *key_lengths_;
+        std::int64_t const stride = lengths.stride.front();
+        lengths.dim = {splits_, a_.batches, a_.key_heads, a_.group(), a_.queries, 1};
+        lengths.stride = {stride, splits_ * stride, 0, 0, 0, 0};
+        return lengths;
     }
 
     Attention const& a_;
     std::int64_t splits_, chunk_ = 0, rest_ = 0;
     ProgramBuilder program_;
     Arrangement arrangement_;
-    std::optional<View> q_, k_, v_, o_, stats_, lengths_;
+    std::optional<View> q_, k_, v_, o_, stats_;
+    std::optional<View> row_lengths_, key_lengths_, k_table_, v_table_;
     std::optional<View> partial_o_, partial_stats_;
 };
 

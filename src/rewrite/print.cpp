@@ -33,11 +33,19 @@ std::vector<StepOperand> operands_of(Merge const& merge) {
     std::vector<StepOperand> operands = {
         {"partial O", false, merge.partial_o}, {"partial Stats", false, merge.partial_stats}, {"O", true, merge.o}};
     if (merge.stats) operands.push_back({"Stats", true, *merge.stats});
+    if (merge.partial_lengths) operands.push_back({"partial lengths", false, *merge.partial_lengths});
     return operands;
 }
 
 std::vector<StepOperand> operands_of(Sum const& sum) {
     return {{"terms", false, sum.terms}, {"result", true, sum.result}};
+}
+
+std::vector<StepOperand> operands_of(SplitLengths const& split) {
+    return {{"lengths of queries", false, split.queries},
+            {"lengths of keys", false, split.keys},
+            {"lengths of rows", true, split.rows},
+            {"lengths of parts", true, split.part_keys}};
 }
 
 std::string heading_of(Attend const& attend) {
@@ -49,8 +57,11 @@ std::string heading_of(Attend const& attend) {
 }
 
 std::string heading_of(Joint const& joint) {
+    if (std::holds_alternative<Merge>(joint)) return "merge";
+    if (auto const* split = std::get_if<SplitLengths>(&joint)) {
+        return "split lengths group=" + std::to_string(split->group) + " chunk=" + std::to_string(split->chunk);
+    }
     auto const* sum = std::get_if<Sum>(&joint);
-    if (sum == nullptr) return "merge";
     return sum->accumulates ? "add to the result" : sum->terms.dim.front() == 1 ? "copy" : "sum";
 }
 

@@ -47,11 +47,13 @@ struct Attend {
 
 // With L_i a row's log-sum-exp over the keys of part i, natural, and O_i its output:
 //   stats = ln(sum over i of exp(L_i)),   o = sum over i of exp(L_i - stats) * O_i
-// A row that no part saw gets o = 0 and stats = -inf.
+// A row that no part saw gets o = 0 and stats = -inf. What a part holds does not matter where L_i = -inf, or where it
+// has no keys: engines leave such parts unwritten.
 struct Merge {
-    View partial_o, partial_stats;  // {parts, ..., columns} and {parts, ..., 1}
-    View o;                         // {..., columns}
-    std::optional<View> stats;      // {..., 1}
+    View partial_o, partial_stats;             // {parts, ..., columns} and {parts, ..., 1}
+    View o;                                    // {..., columns}
+    std::optional<View> stats = {};            // {..., 1}
+    std::optional<View> partial_lengths = {};  // {parts, ..., 1}: how many keys each part has
 };
 
 // result = sum over i of term i, added up in their order, with what the result holds as the first if `accumulates`.
@@ -62,8 +64,17 @@ struct Sum {
     bool accumulates = false;
 };
 
-// What joins partial results.
-using Joint = std::variant<Merge, Sum>;
+// How long the sequences of parts are, where heads have become rows and keys are split in chunks, all {batch, chunks}:
+//   rows[b, i] = queries[b, i] * group,   part_keys[b, i] = keys[b, i] - i * chunk, but from 0 to the chunk
+// Both are 0 where one of queries[b, i] and part_keys[b, i] is.
+struct SplitLengths {
+    View queries, keys;
+    View rows, part_keys;
+    std::int64_t group, chunk;
+};
+
+// What leads from one attention to the next, and joins partial results.
+using Joint = std::variant<Merge, Sum, SplitLengths>;
 
 using Step = std::variant<Attend, Joint>;
 

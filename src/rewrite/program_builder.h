@@ -36,6 +36,7 @@ class ProgramBuilder {
     error_t attend(Draft draft);
     void merge(Merge step) { program_.steps.push_back(Joint(std::move(step))); }
     void sum(Sum step) { program_.steps.push_back(Joint(std::move(step))); }
+    void split_lengths(SplitLengths step) { program_.steps.push_back(Joint(std::move(step))); }
     void copy(View const& from, View const& to) { sum({repeat_once(from), to}); }
 
     Program take() { return std::move(program_); }

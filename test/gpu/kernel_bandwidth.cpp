@@ -59,7 +59,7 @@ std::size_t bytes_of(Operand const& operand) {
 
 struct Row {
     char const* what;
-    std::variant<kernels::MergeProblem, kernels::SumProblem> problem;
+    decltype(KernelCase::problem) problem;
     bool must_be_fast;
 };
 

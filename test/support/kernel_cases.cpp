@@ -79,8 +79,10 @@ kernels::MergeProblem random_merge(Random& random) {
     std::int64_t const parts = random.pick({1, 2, 3, 4, 5, 8, 16, 33});
     kernels::MergeProblem merge{random_operand(random, with_parts(dims, parts), random.pick(kTypes), is_friendly),
                                 random_operand(random, with_parts(of_stats, parts), DataType_t::FLOAT, random.flip()),
-                                random_operand(random, dims, random.pick(kTypes), is_friendly && random.chance(0.8)),
-                                {}};
+                                random_operand(random, dims, random.pick(kTypes), is_friendly && random.chance(0.8))};
+    if (random.chance(0.3)) {
+        merge.partial_lengths = random_operand(random, with_parts(of_stats, parts), DataType_t::INT32, random.flip());
+    }
     if (random.flip()) merge.stats = random_operand(random, of_stats, DataType_t::FLOAT, random.flip());
     return merge;
 }
@@ -91,6 +93,16 @@ kernels::SumProblem random_sum(Random& random) {
     std::int64_t const parts = random.pick({1, 2, 3, 4, 5, 8, 16, 33});
     return {random_operand(random, with_parts(dims, parts), random.pick(kTypes), is_friendly),
             random_operand(random, dims, random.pick(kTypes), is_friendly && random.chance(0.8))};
+}
+
+// One length for all chunks, as programs have it, or any.
+kernels::SplitLengthsProblem random_split_lengths(Random& random) {
+    Dims const dims{random.between(1, 70), random.pick({1, 2, 8, 33})};
+    auto const lengths = [&] { return random_operand(random, dims, DataType_t::INT32, random.flip()); };
+    kernels::SplitLengthsProblem split{
+        lengths(), lengths(), lengths(), lengths(), random.between(1, 16), random.between(1, 300)};
+    if (random.flip()) split.queries.strides[1] = split.keys.strides[1] = 0;
+    return split;
 }
 
 // --- Data
@@ -141,13 +153,38 @@ void fill_stats(Random& random, Operand const& operand, KernelBuffer& buffer) {
     });
 }
 
+constexpr std::size_t kPartialStats = 1;
+
+// Some are 0.
+void fill_lengths(Random& random, Operand const& operand, KernelBuffer& buffer) {
+    for_each_index(operand.dims, [&](Dims const& index) {
+        std::int64_t const length = random.chance(0.3) ? 0 : random.between(1, 9000);
+        core::store(operand.type, buffer.data(), offset_of(operand, index), static_cast<double>(length));
+    });
+}
+
+void fill(Random& random, NamedOperand const& named, KernelBuffer& buffer, double nan_chance) {
+    switch (named.holds) {
+        case kernels::Holds::Elements: return fill(random, *named.operand, buffer, 4.0, nan_chance);
+        case kernels::Holds::Statistics: return fill_stats(random, *named.operand, buffer);
+        case kernels::Holds::Lengths: return fill_lengths(random, *named.operand, buffer);
+    }
+}
+
+// A part's log-sum-exp as a merge is to see it.
+double stats_of_part(kernels::MergeProblem const& merge, KernelBuffers const& buffers, Dims const& row) {
+    bool const has_keys = !merge.partial_lengths || core::load_integer(DataType_t::INT32, buffers.back().data(),
+                                                                       offset_of(*merge.partial_lengths, row)) > 0;
+    if (!has_keys) return -kInfinity;
+    return core::load(DataType_t::FLOAT, buffers[kPartialStats].data(), offset_of(merge.partial_stats, row));
+}
+
 // NaN where a part saw no key of the row: what a kernel left there does not matter.
 void spoil_unseen(kernels::MergeProblem const& merge, KernelBuffers& buffers) {
     for_each_index(merge.partial_o.dims, [&](Dims const& index) {
         Dims row = index;
         row.back() = 0;
-        double const stats = core::load(DataType_t::FLOAT, buffers[1].data(), offset_of(merge.partial_stats, row));
-        if (stats != -kInfinity) return;
+        if (stats_of_part(merge, buffers, row) != -kInfinity) return;
         core::store(merge.partial_o.type, buffers[0].data(), offset_of(merge.partial_o, index), kNan);
     });
 }
@@ -197,20 +234,21 @@ struct Merged {
     double o_error = 0, weights_error = 0;
 };
 
-Merged merge_parts(Parts stats, Parts o) {
+Merged merge_parts(std::vector<double> const& stats, Parts o) {
     Merged merged;
-    for (std::int64_t i = 0; i < stats.count(); ++i) {
-        if (!std::isnan(stats[i])) merged.largest = std::max(merged.largest, stats[i]);
+    for (double const of_part : stats) {
+        if (!std::isnan(of_part)) merged.largest = std::max(merged.largest, of_part);
     }
-    for (std::int64_t i = 0; i < stats.count(); ++i) {
+    for (std::size_t i = 0; i < stats.size(); ++i) {
         if (stats[i] == -kInfinity) continue;
         double const difference = stats[i] - merged.largest;
         double const weight = std::exp(difference);
-        double const error = (8 + static_cast<double>(stats.count()) + std::abs(difference)) * 2 * kFloatRounding;
+        double const error = (8 + static_cast<double>(stats.size()) + std::abs(difference)) * 2 * kFloatRounding;
         merged.weights += weight;
-        merged.o += weight * o[i];
+        double const of_part = o[static_cast<std::int64_t>(i)];
+        merged.o += weight * of_part;
         merged.weights_error += weight * error;
-        merged.o_error += weight * error * std::abs(o[i]) + 0x1p-126;
+        merged.o_error += weight * error * std::abs(of_part) + 0x1p-126;
     }
     return merged;
 }
@@ -279,19 +317,53 @@ std::string outputs_fault(kernels::SumProblem const& sum, KernelCase const& befo
 }
 
 std::string outputs_fault(kernels::MergeProblem const& merge, KernelCase const& before, KernelBuffers const& after) {
+    constexpr std::size_t kO = 2, kStats = 3;
     auto const operands = before.operands().operands;
-    OutputCheck o(operands[2], before.buffers[2], after[2]);
-    OutputCheck stats(operands.back(), before.buffers.back(), after.back());
+    std::size_t const of_stats = merge.stats ? kStats : kO;  // not checked where there is none
+    OutputCheck o(operands[kO], before.buffers[kO], after[kO]);
+    OutputCheck stats(operands[of_stats], before.buffers[of_stats], after[of_stats]);
     for_each_index(merge.o.dims, [&](Dims const& index) {
         Dims row = index;
         row.back() = 0;
-        Merged const merged =
-            merge_parts({merge.partial_stats, before.buffers[1], row}, {merge.partial_o, before.buffers[0], index});
+        Dims of_part = with_parts(row, 0);
+        std::vector<double> stats_of_parts;
+        for (; of_part[0] < merge.partial_o.dims[0]; ++of_part[0]) {
+            stats_of_parts.push_back(stats_of_part(merge, before.buffers, of_part));
+        }
+        Merged const merged = merge_parts(stats_of_parts, {merge.partial_o, before.buffers[0], index});
         o.expect(index, expected_o(merged, merge.o.type));
         if (merge.stats && index == row) stats.expect(row, expected_stats(merged));
     });
     std::string const fault = o.fault();
     return fault.empty() && merge.stats ? stats.fault() : fault;
+}
+
+std::string outputs_fault(kernels::SplitLengthsProblem const& split, KernelCase const& before,
+                          KernelBuffers const& after) {
+    auto const operands = before.operands().operands;
+    OutputCheck rows(operands[2], before.buffers[2], after[2]), part_keys(operands[3], before.buffers[3], after[3]);
+    for_each_index(split.rows.dims, [&](Dims const& index) {
+        auto const length = [&](kernels::Operand const& operand, std::size_t i) {
+            return core::load_integer(DataType_t::INT32, before.buffers[i].data(), offset_of(operand, index));
+        };
+        std::int64_t const queries = length(split.queries, 0);
+        std::int64_t const keys =
+            std::clamp<std::int64_t>(length(split.keys, 1) - index[1] * split.chunk, 0, split.chunk);
+        bool const is_empty = queries == 0 || keys == 0;
+        rows.expect(index, {is_empty ? 0.0 : static_cast<double>(queries * split.group), 0});
+        part_keys.expect(index, {is_empty ? 0.0 : static_cast<double>(keys), 0});
+    });
+    return rows.fault() + part_keys.fault();
+}
+
+Result<kernels::KernelPointer> compiled(kernels::MergeProblem const& merge, kernels::DeviceFacts const& device) {
+    return kernels::compile_merge(merge, device);
+}
+Result<kernels::KernelPointer> compiled(kernels::SumProblem const& sum, kernels::DeviceFacts const& device) {
+    return kernels::compile_sum(sum, device);
+}
+Result<kernels::KernelPointer> compiled(kernels::SplitLengthsProblem const& split, kernels::DeviceFacts const& device) {
+    return kernels::compile_split_lengths(split, device);
 }
 
 }  // namespace
@@ -301,9 +373,7 @@ kernels::Problem KernelCase::operands() const {
 }
 
 Result<kernels::KernelPointer> KernelCase::compile(kernels::DeviceFacts const& device) const {
-    auto const* const merge = std::get_if<kernels::MergeProblem>(&problem);
-    return merge != nullptr ? kernels::compile_merge(*merge, device)
-                            : kernels::compile_sum(std::get<kernels::SumProblem>(problem), device);
+    return std::visit([&](auto const& kind) { return compiled(kind, device); }, problem);
 }
 
 std::string KernelCase::text() const {
@@ -321,14 +391,15 @@ KernelCase random_kernel_case(std::uint64_t seed) {
     KernelCase made;
     if (random.flip()) {
         made.problem = random_merge(random);
-    } else {
+    } else if (random.chance(0.9)) {
         made.problem = random_sum(random);
+    } else {
+        made.problem = random_split_lengths(random);
     }
     double const nan_chance = random.pick({0.0, 0.0, 0.01});
     for (NamedOperand const& named : made.operands().operands) {
         KernelBuffer buffer = random_buffer(random, *named.operand);
-        if (!named.is_output && named.is_statistic) fill_stats(random, *named.operand, buffer);
-        if (!named.is_output && !named.is_statistic) fill(random, *named.operand, buffer, 4.0, nan_chance);
+        if (!named.is_output) fill(random, named, buffer, nan_chance);
         made.buffers.push_back(std::move(buffer));
     }
     if (auto const* const merge = std::get_if<kernels::MergeProblem>(&made.problem)) spoil_unseen(*merge, made.buffers);

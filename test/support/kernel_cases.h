@@ -24,7 +24,7 @@ struct KernelBuffer {
 using KernelBuffers = std::vector<KernelBuffer>;
 
 struct KernelCase {
-    std::variant<kernels::MergeProblem, kernels::SumProblem> problem;
+    std::variant<kernels::MergeProblem, kernels::SumProblem, kernels::SplitLengthsProblem> problem;
     KernelBuffers buffers;  // by operand
 
     kernels::Problem operands() const;
@@ -32,7 +32,8 @@ struct KernelCase {
     std::string text() const;  // dims, strides, types
 };
 
-// Some have rows that no part saw, parts that saw no key beside NaN, and NaN that must show in the result.
+// Some have rows that no part saw, parts that saw no key, or have none, beside NaN, and NaN that must show in the
+// result.
 KernelCase random_kernel_case(std::uint64_t seed);
 
 // What is wrong with the buffers after a run; empty where nothing is.

@@ -2,6 +2,7 @@
 
 #include "cuda/cuda_graph.h"
 #include "kernels/merge.h"
+#include "kernels/split_lengths.h"
 #include "kernels/sum.h"
 
 namespace cudnn_frontend::kernels {
@@ -53,9 +54,15 @@ Result<KernelPointer> make_kernel(rewrite::Joint const& joint, cuda::DeviceFacts
         SumProblem const problem{operand(sum->terms), operand(sum->result), sum->accumulates};
         return stored ? load_sum(problem, facts, *stored) : compile_sum(problem, facts);
     }
+    if (auto const* split = std::get_if<rewrite::SplitLengths>(&joint)) {
+        SplitLengthsProblem const problem{operand(split->queries),   operand(split->keys), operand(split->rows),
+                                          operand(split->part_keys), split->group,         split->chunk};
+        return stored ? load_split_lengths(problem, facts, *stored) : compile_split_lengths(problem, facts);
+    }
     auto const& merge = std::get<rewrite::Merge>(joint);
-    MergeProblem problem{operand(merge.partial_o), operand(merge.partial_stats), operand(merge.o), {}};
+    MergeProblem problem{operand(merge.partial_o), operand(merge.partial_stats), operand(merge.o)};
     if (merge.stats) problem.stats = operand(*merge.stats);
+    if (merge.partial_lengths) problem.partial_lengths = operand(*merge.partial_lengths);
     return stored ? load_merge(problem, facts, *stored) : compile_merge(problem, facts);
 }
 

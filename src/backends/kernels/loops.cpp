@@ -29,7 +29,7 @@ Loops loops_of(Problem const& problem) {
         bool const is_columns = problem.has_columns && dim + 1 == rank;
         Loop loop{problem.dims()[dim], {}, is_columns};
         for (NamedOperand const& named : problem.operands) {
-            loop.strides.push_back(is_columns && named.is_statistic ? 0 : named.stride(dim));
+            loop.strides.push_back(is_columns && problem.has_rows(named) ? 0 : named.stride(dim));
         }
         if (loop.size > 1) loops.push_back(std::move(loop));
     }
@@ -64,17 +64,17 @@ Loops merged(Loops const& loops) {
 
 std::int64_t vector_count(Problem const& problem) { return kVectorBytes / problem.operands.front().element_bytes(); }
 
-// In bytes; of statistics a vector needs one element.
+// In bytes; of rows a vector needs one element.
 std::int64_t vector_alignment(Problem const& problem, NamedOperand const& named) {
-    if (named.is_statistic) return named.element_bytes();
+    if (problem.has_rows(named)) return named.element_bytes();
     return std::min(kVectorBytes, vector_count(problem) * named.element_bytes());
 }
 
 bool allows_vectors(Problem const& problem, Loops const& loops) {
-    if (loops.empty() || loops.front().size % vector_count(problem) != 0) return false;
+    if (!problem.has_vectors || loops.empty() || loops.front().size % vector_count(problem) != 0) return false;
     for (std::size_t i = 0; i < problem.operands.size(); ++i) {
         NamedOperand const& named = problem.operands[i];
-        if (loops.front().strides[i] != (named.is_statistic ? 0 : 1)) return false;
+        if (loops.front().strides[i] != (problem.has_rows(named) ? 0 : 1)) return false;
         auto const is_aligned = [&](std::int64_t stride) {
             return stride * named.element_bytes() % vector_alignment(problem, named) == 0;
         };
@@ -129,13 +129,14 @@ KernelArguments arguments_of(Problem const& problem, Loops const& loops) {
     arguments.parts = problem.operands.front().parts();
     arguments.loops = static_cast<int>(loops.size());
     arguments.column_loop = -1;
+    std::ranges::copy(problem.numbers, arguments.numbers);
     for (std::size_t i = 0; i < loops.size(); ++i) {
         arguments.sizes[i] = loops[i].size;
         arguments.divisors[i] = divisor_of(loops[i].size);
         if (loops[i].is_columns) arguments.column_loop = static_cast<int>(i);
     }
     for (std::size_t operand = 0; operand < problem.operands.size(); ++operand) {
-        OperandAccess& access = arguments.operands[operand];
+        OperandAccess& access = arguments.operands[problem.operands[operand].slot];
         access.part_stride = problem.operands[operand].part_stride();
         for (std::size_t i = 0; i < loops.size(); ++i) access.strides[i] = loops[i].strides[operand];
     }

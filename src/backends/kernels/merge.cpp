@@ -7,10 +7,13 @@ namespace cudnn_frontend::kernels {
 
 Problem operands_of(MergeProblem const& merge) {
     Problem problem{"merge", {}, 2, true};
-    problem.operands = {{"partial_o", &merge.partial_o, true, false, false},
-                        {"partial_stats", &merge.partial_stats, true, false, true},
-                        {"o", &merge.o, false, true, false}};
-    if (merge.stats) problem.operands.push_back({"stats", &*merge.stats, false, true, true});
+    problem.operands = {{"partial_o", 0, &merge.partial_o, true, false, Holds::Elements},
+                        {"partial_stats", 1, &merge.partial_stats, true, false, Holds::Statistics},
+                        {"o", 2, &merge.o, false, true, Holds::Elements}};
+    if (merge.stats) problem.operands.push_back({"stats", 3, &*merge.stats, false, true, Holds::Statistics});
+    if (merge.partial_lengths) {
+        problem.operands.push_back({"partial_lengths", 4, &*merge.partial_lengths, true, false, Holds::Lengths});
+    }
     return problem;
 }
 

@@ -10,13 +10,14 @@ namespace cudnn_frontend::kernels {
 
 // With L_i a row's log-sum-exp over the keys of part i, natural, and O_i its output:
 //   stats = ln(sum over i of exp(L_i)),   o = sum over i of exp(L_i - stats) * O_i
-// computed in fp32. A part with L_i = -inf saw no key of the row, and what its O_i holds does not matter. A row that no
-// part saw gets o = 0 and stats = -inf.
+// computed in fp32. A part with L_i = -inf saw no key of the row, and what its O_i holds does not matter; nor what L_i
+// is, where the part has no keys. A row that no part saw gets o = 0 and stats = -inf.
 struct MergeProblem {
-    Operand partial_o;             // {parts, ..., columns}, up to kMaxDims after the parts: such as batch, heads, rows
-    Operand partial_stats;         // {parts, ..., 1}, FLOAT
-    Operand o;                     // {..., columns}
-    std::optional<Operand> stats;  // {..., 1}, FLOAT
+    Operand partial_o;      // {parts, ..., columns}, up to kMaxDims after the parts: such as batch, heads, rows
+    Operand partial_stats;  // {parts, ..., 1}, FLOAT
+    Operand o;              // {..., columns}
+    std::optional<Operand> stats = {};            // {..., 1}, FLOAT
+    std::optional<Operand> partial_lengths = {};  // {parts, ..., 1}, INT32: how many keys each part has
 };
 
 Result<KernelPointer> compile_merge(MergeProblem const& problem, DeviceFacts const& device);

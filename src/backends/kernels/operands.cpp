@@ -13,23 +13,26 @@ error_t wrong(Problem const& problem, NamedOperand const& named, std::string con
             std::string(problem.kernel) + ": " + named.name + " has " + found + "; needed " + needed};
 }
 
-bool is_known(DataType_t type) {
-    return type == DataType_t::FLOAT || type == DataType_t::HALF || type == DataType_t::BFLOAT16;
+bool allows(Holds holds, DataType_t type) {
+    switch (holds) {
+        case Holds::Statistics: return type == DataType_t::FLOAT;
+        case Holds::Lengths: return type == DataType_t::INT32;
+        default: return type == DataType_t::FLOAT || type == DataType_t::HALF || type == DataType_t::BFLOAT16;
+    }
 }
 
 error_t check_type(Problem const& problem, NamedOperand const& named) {
+    constexpr char const* kNeeded[] = {"is BFLOAT16, HALF or FLOAT", "is FLOAT", "is INT32"};
     DataType_t const type = named.operand->type;
-    if (named.is_statistic && type != DataType_t::FLOAT) {
-        return wrong(problem, named, std::string("type ") + cudnn_frontend::to_string(type), "is FLOAT");
-    }
-    if (is_known(type) || (problem.allows_counts && type == DataType_t::INT32)) return {};
-    return wrong(problem, named, std::string("type ") + cudnn_frontend::to_string(type), "is BFLOAT16, HALF or FLOAT");
+    if (allows(named.holds, type)) return {};
+    return wrong(problem, named, std::string("type ") + cudnn_frontend::to_string(type),
+                 kNeeded[static_cast<std::size_t>(named.holds)]);
 }
 
 // The dims that fit the result's; the number of parts is the first operand's.
 core::Dims needed_dims(Problem const& problem, NamedOperand const& named) {
     core::Dims dims = problem.dims();
-    if (named.is_statistic) dims.back() = 1;
+    if (problem.has_rows(named)) dims.back() = 1;
     core::Dims const& of_first = problem.operands.front().operand->dims;
     if (named.has_parts) dims.insert(dims.begin(), of_first.empty() ? 1 : of_first.front());
     return dims;

@@ -3,18 +3,24 @@
 
 #include "kernels/kernel.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace cudnn_frontend::kernels {
 
+// What an operand holds: elements of 16 or 32 bits, FLOAT for each row, or INT32 for each row or, where a problem has
+// nothing else, for each element.
+enum class Holds { Elements, Statistics, Lengths };
+
 struct NamedOperand {
     char const* name;
+    int slot;  // where the kernel has it
     Operand const* operand;
     bool has_parts = false;  // its first dim counts parts
     bool is_output = false;
-    bool is_statistic = false;  // FLOAT, with one column where the others have all
+    Holds holds = Holds::Elements;
 
     std::int64_t parts() const { return has_parts ? operand->dims[0] : 1; }
     std::int64_t part_stride() const { return has_parts ? operand->strides[0] : 0; }
@@ -26,11 +32,16 @@ struct NamedOperand {
 struct Problem {
     char const* kernel;  // as its source file is called
     std::vector<NamedOperand> operands;
-    std::size_t result;          // the output whose dims the others follow, by its place in the list
-    bool has_columns;            // statistics tell the last dim from the others
-    bool allows_counts = false;  // INT32 too, up to 2^24
+    std::size_t result;                     // the output whose dims the others follow, by its place in the list
+    bool has_columns;                       // rows tell the last dim from the others
+    bool has_vectors = true;                // the kernel has forms for vectors
+    std::array<std::int64_t, 2> numbers{};  // of the kernel's own
 
     core::Dims const& dims() const { return operands[result].operand->dims; }
+    // Whether the operand has one column where the result has all.
+    bool has_rows(NamedOperand const& named) const {
+        return named.holds != Holds::Elements && named.holds != operands[result].holds;
+    }
 };
 
 // Of a problem that passes, strides reach no element index above 2^63, and outputs have each element once.

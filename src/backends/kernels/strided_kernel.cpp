@@ -21,7 +21,9 @@ std::vector<Parameter> parameters_of(Problem const& problem) {
 class StridedKernel final : public CodeKernel<KernelArguments> {
    public:
     StridedKernel(Problem const& problem, LaunchForms forms, std::shared_ptr<Code const> code)
-        : CodeKernel(std::move(code), parameters_of(problem)), forms_(std::move(forms)) {}
+        : CodeKernel(std::move(code), parameters_of(problem)), forms_(std::move(forms)) {
+        for (NamedOperand const& named : problem.operands) slots_.push_back(named.slot);
+    }
 
    private:
     bool allows_vectors(Pointers pointers) const {
@@ -37,11 +39,12 @@ class StridedKernel final : public CodeKernel<KernelArguments> {
         auto const function = code().function(static_cast<std::size_t>(form.share));
         if (function.is_bad()) return function.error();
         Bound bound{function.value(), form.blocks, form.threads, 0, form.arguments};
-        for (std::size_t i = 0; i < pointers.size(); ++i) bound.arguments.operands[i].start = pointers[i];
+        for (std::size_t i = 0; i < pointers.size(); ++i) bound.arguments.operands[slots_[i]].start = pointers[i];
         return bound;
     }
 
     LaunchForms forms_;
+    std::vector<int> slots_;  // in the kernel's argument, of each pointer
 };
 
 CodeName name_of(Problem const& problem, LaunchForms const& forms, DeviceFacts const& device) {

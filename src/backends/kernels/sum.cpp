@@ -6,9 +6,8 @@
 namespace cudnn_frontend::kernels {
 
 Problem operands_of(SumProblem const& sum) {
-    Problem problem{"sum", {{"x", &sum.x, true, false, false}, {"y", &sum.y, false, true, false}}, 1, false};
-    problem.allows_counts = true;
-    if (sum.accumulates) problem.operands.push_back({"y, to read", &sum.y, false, false, false});
+    Problem problem{"sum", {{"x", 0, &sum.x, true, false}, {"y", 1, &sum.y, false, true}}, 1, false};
+    if (sum.accumulates) problem.operands.push_back({"y, to read", 2, &sum.y, false, false});
     return problem;
 }
 

@@ -7,8 +7,8 @@
 
 namespace cudnn_frontend::kernels {
 
-// y = sum over i of x_i, of floating-point numbers or of INT32 up to 2^24, added up in fp32 in the order of the parts,
-// with what y holds as the first if `accumulates`. The pointer to y is then given twice: to write, and to read.
+// y = sum over i of x_i, added up in fp32 in the order of the parts, with what y holds as the first if `accumulates`.
+// The pointer to y is then given twice: to write, and to read.
 struct SumProblem {
     Operand x;  // {parts, ...}, up to kMaxDims after the parts
     Operand y;  // {...}

@@ -7,6 +7,7 @@
 #define Y float
 #define INDEX unsigned
 #include "kernels/device/merge.cu"
+#include "kernels/device/split_lengths.cu"
 #include "kernels/device/sum.cu"
 #undef X
 #undef Y
@@ -59,6 +60,9 @@ Thread thread_of(Choice const& choice, DataType_t to) {
 }
 
 Thread thread_of(Choice const& choice, DataType_t from, DataType_t to) {
+    if (choice.kernel == "split_lengths") {
+        return choice.is_wide ? split_lengths<unsigned long long> : split_lengths<unsigned>;
+    }
     switch (from) {
         case DataType_t::BFLOAT16: return thread_of<bfloat16>(choice, to);
         case DataType_t::HALF: return thread_of<half>(choice, to);

@@ -30,7 +30,9 @@ KernelBuffers run_case(KernelCase const& before, kernels::LaunchForm form, bool 
     kernels::Problem const problem = before.operands();
     form.arguments.parts -= left_out;
     KernelBuffers after = before.buffers;
-    for (std::size_t i = 0; i < after.size(); ++i) form.arguments.operands[i].start = after[i].data();
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        form.arguments.operands[problem.operands[i].slot].start = after[i].data();
+    }
     run_on_host(problem.kernel, problem.operands.front().operand->type, problem.operands[problem.result].operand->type,
                 is_wide, form);
     return after;

@@ -38,6 +38,8 @@ TEST_CASE("operands that do not fit are refused by name, with what was found and
           "merge: partial_o has type DOUBLE; needed is BFLOAT16, HALF or FLOAT");
     CHECK(refusal([](Merge& merge) { merge.partial_stats.type = DataType_t::HALF; }) ==
           "merge: partial_stats has type HALF; needed is FLOAT");
+    CHECK(refusal([](Merge& merge) { merge.partial_lengths = merge.partial_stats; }) ==
+          "merge: partial_lengths has type FLOAT; needed is INT32");
     CHECK(refusal([](Merge& merge) { merge.partial_stats.dims[0] = 2; }) ==
           "merge: partial_stats has dims [2, 2, 5, 1]; needed are [3, 2, 5, 1], with one part or more");
     CHECK(refusal([](Merge& merge) { merge.partial_o.dims[0] = 0; }) ==

@@ -33,6 +33,13 @@ TestGraph backward_graph(Problem const& sizes) {
     return graph;
 }
 
+TestGraph with_lengths(TestGraph graph) {
+    graph.attention_options().padding_mask = true;
+    Dims const dim = {graph.at(Q).dim.front(), 1, 1, 1};
+    for (int const port : {Seq_len_q, Seq_len_kv}) graph.connect(port, dim, DataType_t::INT32);
+    return graph;
+}
+
 Rewritable::Rewritable(GraphSpec const& spec) {
     Validation validation = validate(spec);
     REQUIRE(validation.report.to_text() == "");

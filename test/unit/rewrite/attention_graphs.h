@@ -16,6 +16,8 @@ struct Problem {
 // In HALF, row-major.
 TestGraph forward_graph(Problem const& sizes);
 TestGraph backward_graph(Problem const& sizes);
+// Of queries and keys.
+TestGraph with_lengths(TestGraph graph);
 
 // A valid graph, as rewrites see it.
 class Rewritable {

@@ -43,13 +43,6 @@ TestGraph with_operand(TestGraph graph, int port, Dims dim, DataType_t type) {
     return graph;
 }
 
-TestGraph with_lengths(TestGraph graph) {
-    graph.attention_options().padding_mask = true;
-    graph.connect(Seq_len_q, {1, 1, 1, 1}, DataType_t::INT32);
-    graph.connect(Seq_len_kv, {1, 1, 1, 1}, DataType_t::INT32);
-    return graph;
-}
-
 TestGraph packed(TestGraph graph) {
     graph = with_lengths(std::move(graph));
     TensorId const offset = graph.add("offset", {2, 1, 1, 1}, DataType_t::INT32);
@@ -149,12 +142,13 @@ TEST_CASE("few_queries.c10: pages of K alone") {
           refusal("few_queries", {"few_queries.c10: K and V in pages of as many rows, or both without pages"}));
 }
 
-TEST_CASE("few_queries.c11: more queries of a head of keys than FLOAT counts") {
+TEST_CASE("few_queries.c11: more queries of a head of keys than 32 bits count") {
     std::string const refused =
-        refusal("few_queries", {"few_queries.c11: beside lengths at most 2^24 queries for a head "
-                                "of keys, as they are counted in FLOAT"});
-    for (std::int64_t const queries : {1 << 23, (1 << 23) + 1}) {
-        CHECK((few_queries_of(with_lengths(forward_graph({.queries = queries}))) == refused) == (queries > 1 << 23));
+        refusal("few_queries", {"few_queries.c11: beside lengths fewer than 2^31 queries for a head of keys, as "
+                                "lengths have 32 bits"});
+    for (std::int64_t const queries : {(1 << 28) - 1, 1 << 28}) {
+        TestGraph const graph = with_lengths(forward_graph({.heads = 16, .queries = queries}));
+        CHECK((few_queries_of(graph) == refused) == (queries == 1 << 28));
     }
 }
 

@@ -19,6 +19,16 @@ TestGraph causal_graph(Problem const& sizes) {
     return graph;
 }
 
+// Of 16 rows in each page, and as many keys as there are pages for.
+TestGraph paged_graph(std::int64_t pages) {
+    TestGraph graph = with_lengths(forward_graph({.batches = pages, .keys = 16}));  // K and V are the containers
+    graph.resize(Q, {1, 4, 2, 16});
+    for (int const port : {Seq_len_q, Seq_len_kv}) graph.resize(port, {1, 1, 1, 1});
+    for (int const port : {Page_table_k, Page_table_v}) graph.connect(port, {1, 1, pages, 1}, DataType_t::INT32);
+    graph.fields<SdpaForwardFields>().max_seq_len_kv = 16 * pages;
+    return graph;
+}
+
 // Rows before heads in memory.
 void lay_out_by_rows(TensorSpec& tensor) {
     Dims const& dim = tensor.dim;
@@ -93,6 +103,54 @@ TEST_CASE("few queries: rows before heads are rows of the group, or copied besid
         INFO(program_of(copied, 2));
         CHECK(program_of(copied, 2).find("1. copy\n   reads terms: Q [1, ") != std::string::npos);
     }
+}
+
+TEST_CASE("few queries: with lengths each split has its own, and parts without keys are told to the merge") {
+    CHECK(program_of(with_lengths(forward_graph({.key_heads = 1, .keys = 512})), 2) == R"(program few_queries(2)
+scratch 0: 512 bytes
+scratch 1: 256 bytes
+scratch 2: 256 bytes
+scratch 3: 512 bytes
+scratch 4: 256 bytes
+1. copy
+   reads terms: Q [1, 1, 1, 2, 4, 2, 16] HALF strides [0, 128, 128, 0, 32, 16, 1]
+   writes result: scratch 0 [1, 1, 2, 4, 2, 16] HALF strides [128, 128, 128, 16, 64, 1]
+2. split lengths group=4 chunk=256
+   reads lengths of queries: seq_len_q [1, 2] INT32 strides [1, 0]
+   reads lengths of keys: seq_len_kv [1, 2] INT32 strides [1, 0]
+   writes lengths of rows: scratch 1 [1, 2] INT32
+   writes lengths of parts: scratch 2 [1, 2] INT32
+3. SDPA_FORWARD padding_mask=true generate_stats=true
+   reads Q: scratch 0 [2, 1, 8, 16] HALF
+   reads K: K [2, 1, 256, 16] HALF strides [4096, 8192, 16, 1]
+   reads V: V [2, 1, 256, 16] HALF strides [4096, 8192, 16, 1]
+   writes O: scratch 3 [2, 1, 8, 16] HALF
+   writes Stats: scratch 4 [2, 1, 8, 1] FLOAT
+   reads seq_len_q: scratch 1 [2, 1, 1, 1] INT32
+   reads seq_len_kv: scratch 2 [2, 1, 1, 1] INT32
+4. merge
+   reads partial O: scratch 3 [2, 1, 1, 4, 2, 16] HALF strides [128, 128, 128, 16, 64, 1]
+   reads partial Stats: scratch 4 [2, 1, 1, 4, 2, 1] FLOAT strides [8, 8, 8, 1, 4, 1]
+   writes O: O [1, 1, 4, 2, 16] HALF
+   reads partial lengths: scratch 2 [2, 1, 1, 4, 2, 1] INT32 strides [1, 2, 0, 0, 0, 0]
+)");
+}
+
+TEST_CASE("few queries: pages are split by their tables") {
+    std::string const text = program_of(paged_graph(4), 2);
+    INFO(text);
+    CHECK(text.find("max_seq_len_kv=32\n") != text.npos);
+    CHECK(text.find("\n   reads K: K [4, 2, 16, 16] HALF\n") != text.npos);
+    CHECK(text.find("\n   reads page_table_k: page_table_k [2, 1, 2, 1] INT32 strides [2, 4, 1, 1]\n") != text.npos);
+    CHECK(program_of(paged_graph(4), 3) == "few_queries: 64 keys do not make 3 splits of whole pages");
+}
+
+TEST_CASE("few queries: with lengths, keys that do not divide are refused, and splits that would join the heads") {
+    CHECK(program_of(with_lengths(forward_graph({.key_heads = 1, .keys = 601})), 2) ==
+          "few_queries: 601 keys do not make 2 equal splits, which lengths need");
+    CHECK(program_of(with_lengths(forward_graph({.batches = 2, .keys = 512})), 2) ==
+          "few_queries: no strides split the keys of K and V in 2, which are to be in the batch or in the heads; fewer "
+          "splits, or rows without gaps, may do");
 }
 
 TEST_CASE("few queries: more splits than keys, and strides that no split has, are refused") {

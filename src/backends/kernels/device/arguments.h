@@ -5,7 +5,7 @@
 namespace cudnn_frontend::kernels {
 
 inline constexpr int kMostLoops = 6;
-inline constexpr int kMostOperands = 4;
+inline constexpr int kMostOperands = 5;
 
 // Divides numbers below 2^31 by a constant, as a product and a shift.
 struct Divisor {
@@ -22,6 +22,7 @@ struct OperandAccess {
 // elements.
 struct KernelArguments {
     long long steps, parts;
+    long long numbers[2];     // of the kernel's own
     long long pair_distance;  // between a thread's two vectors, in elements
     long long sizes[kMostLoops];
     Divisor divisors[kMostLoops];

@@ -16,10 +16,6 @@ inline float to_float<float>(unsigned bits) {
     return __uint_as_float(bits);
 }
 template <>
-inline float to_float<int>(unsigned bits) {
-    return static_cast<float>(static_cast<int>(bits));
-}
-template <>
 inline float to_float<bfloat16>(unsigned bits) {
     return __uint_as_float(bits << 16);
 }
@@ -36,10 +32,6 @@ unsigned to_bits(float number);
 template <>
 inline unsigned to_bits<float>(float number) {
     return __float_as_uint(number);
-}
-template <>
-inline unsigned to_bits<int>(float number) {
-    return static_cast<unsigned>(static_cast<int>(number));
 }
 template <>
 inline unsigned to_bits<bfloat16>(float number) {

@@ -1,5 +1,5 @@
-// Attention over parts of the keys, merged by log-sum-exp; operands: partial o, partial stats, o, stats, of which the
-// last may be missing. Options define X and Y, the types of the elements of partial o and o, and INDEX, the type that
+// Attention over parts of the keys, merged by log-sum-exp; operands: partial o, partial stats, o, stats, partial lengths,
+// of which the last two may be missing. Options define X and Y, the types of the elements of partial o and o, and INDEX, the type that
 // counts.
 #include <elements.cuh>
 
@@ -53,10 +53,12 @@ class Merged {
 
 template <class From, class To, int COUNT, int RUNS, class Index>
 inline void merge(KernelArguments const& arguments) {
-    Place<Index, 4> const place(arguments);
+    Place<Index, 5> const place(arguments);
     if (!place.is_inside) return;
     auto const* o = place.template pointer<From>(arguments, 0);
     auto const* stats = place.template pointer<float>(arguments, 1);
+    auto const* lengths = place.template pointer<int>(arguments, 4);
+    bool const has_lengths = arguments.operands[4].start != nullptr;
     auto const parts = static_cast<Index>(arguments.parts);
     Merged<From, COUNT, RUNS> merged;
     constexpr int kGroup = kLoadsAtOnce / RUNS;
@@ -68,8 +70,9 @@ inline void merge(KernelArguments const& arguments) {
         for (int i = 0; i < kGroup; ++i) {
             group_stats[i] = -infinity();
             if (start + i >= parts) continue;
-            group_stats[i] = *stats;
+            group_stats[i] = has_lengths && *lengths == 0 ? -infinity() : *stats;
             group[i].load(o, arguments.pair_distance);
+            lengths += arguments.operands[4].part_stride;
             stats += arguments.operands[1].part_stride;
             o += arguments.operands[0].part_stride;
         }
