@@ -76,6 +76,8 @@ class Gpu {
     Gpu();
 
     fe::Target target() const { return fe::Target::cuda(handle_); }
+    cudnnHandle_t handle() const { return handle_; }
+    cudaStream_t stream() const { return stream_; }
     // Computes O and Stats, from which backward starts.
     bool prepare_backward(Row const& row, Pack const& pack) const;
     // Microseconds of a run; 0 where it fails.

@@ -4,8 +4,11 @@
 //   bench_cudnn_rewrites --offline <device>   plans only, without a GPU
 //   bench_cudnn_rewrites --auto <count> [first]   random shapes: as given, as AUTO chooses, and the best of all
 //   programs
+//   bench_cudnn_rewrites --replay [part of a row's name]   replays as CUDA graphs beside their kernels, and calls on
+//   the CPU, step by step
 // The two take turns; medians. Times include merges, sums and borders.
 #include "gpu_attention.h"
+#include "replays.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,6 +36,7 @@ std::vector<Row> rows() {
             {"few 4 x 4k, b=64, rows first", kFew, 64, 32, 8, 4, 4096, 128, true},
             {"few 4 x 8k, b=16", kFew, 16, 32, 8, 4, 8192, 128},
             {"few 4 x 8k, b=16, lengths", kFew, 16, 32, 8, 4, 8192, 128, false, false, 0, -1, 0, true},
+            {"few 4 x 16k, b=4, lengths", kFew, 4, 64, 8, 4, 16384, 128, true, false, 0, -1, 0, true},
             {"few 2 x 8k, b=8, 128/1", kFew, 8, 128, 1, 2, 8192, 128},
             {"few 1 x 4k, b=128, 128/1", kFew, 128, 128, 1, 1, 4096, 128},
             {"band 64, b=16, 8k", kBands, 16, 12, 12, 8192, 8192, 64, false, false, 65, 64},
@@ -125,6 +129,19 @@ void compare(Gpu const& gpu, Row const& row) {
         results[i] = results_of(row, buffers.pack());
     }
     if (runs[1]) report(row, graphs[1], times[0], times[1], difference(results[0], results[1]));
+}
+
+// Whether programs meet what is asked of their replays and calls.
+bool compare_replays(Gpu const& gpu, char const* part) {
+    print_replay_heading();
+    bool are_fast = true;
+    for (Row const& row : rows()) {
+        if (std::strstr(row.name, part) == nullptr) continue;
+        fe::graph::Graph given, program;
+        if (!build(row, false, gpu.target(), given) || !build(row, true, gpu.target(), program)) continue;
+        if (fits(row, given)) are_fast = measure_replay(gpu, row, given, program) && are_fast;
+    }
+    return are_fast;
 }
 
 // Microseconds.
@@ -248,12 +265,15 @@ int main(int argc, char** argv) {
         for (Row const& row : rows()) plan_offline(row, argv[2]);
         return 0;
     }
-    std::printf("%-30s %10s %10s\n", "", "as given", "rewritten");
     Gpu const gpu;
     if (argc >= 3 && std::strcmp(argv[1], "--auto") == 0) {
         compare_choices(gpu, std::atoi(argv[2]), argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 0);
         return 0;
     }
+    if (argc >= 2 && std::strcmp(argv[1], "--replay") == 0) {
+        return compare_replays(gpu, argc > 2 ? argv[2] : "") ? 0 : 1;
+    }
+    std::printf("%-30s %10s %10s\n", "", "as given", "rewritten");
     for (Row const& row : rows()) {
         if (argc < 2 || std::strstr(row.name, argv[1]) != nullptr) compare(gpu, row);
     }
