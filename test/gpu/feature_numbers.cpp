@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 namespace sdpa_test {
 namespace {
 
+using cudnn_frontend::Rewrite_t;
 using Bits = std::set<std::string>;
 
 // Many heads and rows at once, so that what is added up in any order would show.
@@ -42,6 +44,19 @@ std::vector<std::size_t> different_bits(Session& session, std::vector<HostTensor
     return counts;
 }
 
+// Has the session's graph rewritten, where a rewrite is named, as a program that joins parts.
+using Rewritten = std::optional<Rewrite_t>;
+
+bool has_plan(Session& session, Rewritten rewritten, GpuStream const& gpu, std::string const& what) {
+    if (rewritten) session.graph().set_rewrites({*rewritten});
+    if (rewritten) session.graph().deselect_engines({"few_queries(1)", "slices(2)", "slices(4)"});
+    if (!expect_plan(session.build(Target::cuda(gpu.handle())), what)) return false;
+    std::string name;
+    expect_good(session.graph().get_plan_name(name), "its name");
+    if (rewritten) expect(name.starts_with("program "), "the plan of " + what + " is " + name);
+    return true;
+}
+
 void expect_answer(Session const& session, bool is_deterministic) {
     bool answer = !is_deterministic;
     expect_good(session.graph().get_is_deterministic(answer), "its answer");
@@ -51,25 +66,26 @@ void expect_answer(Session const& session, bool is_deterministic) {
 
 // Of dQ, dK, dV, dBias and dSink; empty where there is no plan.
 std::vector<std::size_t> different_gradients(AttentionCase const& c, GpuStream const& gpu, int runs,
-                                             bool wants_determinism, std::string const& name) {
+                                             bool wants_determinism, std::string const& name,
+                                             Rewritten rewritten = {}) {
     Inputs const in = make_inputs(c);
     AttentionCase undropped = c;  // what the GPU would drop is not known, nor needed
     undropped.dropout = Dropout::None;
     BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(undropped, in, {})));
     BackwardOutputs const out = make_backward_outputs(c);
     Session session(c, in, more, out);
-    if (!expect_plan(session.build(Target::cuda(gpu.handle())), "backward, " + name)) return {};
+    if (!has_plan(session, rewritten, gpu, "backward, " + name)) return {};
     expect_answer(session, wants_determinism);
     return different_bits(session, {&out.d_q, &out.d_k, &out.d_v, &out.d_bias, &out.d_sink}, gpu, runs);
 }
 
 // Of O, Stats, the dump and the magnitudes of FP8; empty where there is no plan.
 std::vector<std::size_t> different_results(AttentionCase const& c, GpuStream const& gpu, int runs,
-                                           bool wants_determinism, std::string const& name) {
+                                           bool wants_determinism, std::string const& name, Rewritten rewritten = {}) {
     Inputs const in = make_inputs(c);
     ForwardOutputs const out = make_forward_outputs(c);
     Session session(c, in, out);
-    if (!expect_plan(session.build(Target::cuda(gpu.handle())), "forward, " + name)) return {};
+    if (!has_plan(session, rewritten, gpu, "forward, " + name)) return {};
     expect_answer(session, wants_determinism);
     return different_bits(session, {&out.o, &out.stats, &out.rng_dump, &out.amax_s, &out.amax_o}, gpu, runs);
 }
@@ -77,6 +93,7 @@ std::vector<std::size_t> different_results(AttentionCase const& c, GpuStream con
 struct Kind {
     char const* name;
     Change change;
+    Rewritten rewritten = {};
 };
 
 std::vector<Kind> deterministic_kinds() {
@@ -92,6 +109,9 @@ std::vector<Kind> deterministic_kinds() {
         {"dropout", dropout},
         {"heads of 128", head_dims(128, 128)},
         {"no shared heads", [](auto& c) { c.h_k = c.h_v = c.h_q; }},
+        {"in slices", [](auto& c) { c.b = 1; }, Rewrite_t::SLICES},
+        {"dBias in slices", [](auto& c) { biased(true, true, true)(c), c.b = 1; }, Rewrite_t::SLICES},
+        {"a band", [](auto& c) { c.left = 33, c.right = 32; }, Rewrite_t::BANDS},
     };
 }
 
@@ -103,6 +123,7 @@ std::vector<Kind> forward_kinds() {
         {"dropout", dropout},
         {"packed sequences", packed},
         {"one query", one_query},
+        {"keys in splits", [](auto& c) { c.s_q = 3, c.s_kv = 2048, c.right.reset(); }, Rewrite_t::FEW_QUERIES},
         {"one query, pages", [=](auto& c) { one_query(c), lengths(c), c.paging.k_rows = c.paging.v_rows = 16; }},
         {"FP8", [](auto& c) { c.type = c.result_type = DataType_t::FP8_E4M3, head_dims(128, 128)(c); }},
     };
@@ -167,12 +188,12 @@ void check_determinism(GpuStream const& gpu) {
         AttentionCase c = large_case();
         kind.change(c);
         c.deterministic = true;
-        expect_same_bits(different_gradients(c, gpu, kRuns, true, kind.name), "its gradients have");
+        expect_same_bits(different_gradients(c, gpu, kRuns, true, kind.name, kind.rewritten), "its gradients have");
     }
     for (Kind const& kind : forward_kinds()) {
         AttentionCase c = large_case();
         kind.change(c);
-        expect_same_bits(different_results(c, gpu, kRuns, true, kind.name), "its results have");
+        expect_same_bits(different_results(c, gpu, kRuns, true, kind.name, kind.rewritten), "its results have");
     }
     // Where nothing is promised.
     AttentionCase c = large_case();
