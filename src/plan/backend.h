@@ -171,6 +171,9 @@ class Backend {
     // Of a target that the backend joins for. `stored` is what the executable for the same joint serialized, if there
     // is one.
     virtual bool joins(Target const&) const { return false; }
+    // Why no joint can be made here, though what is stored can be loaded; programs that need one are then not offered.
+    virtual error_t check_joints() const { return {}; }
+    virtual std::vector<BehaviorNote_t> notes_of_joints() const { return {}; }
     virtual Result<std::shared_ptr<Executable const>> join(rewrite::Joint const& joint, Target const& target,
                                                            Settings const& settings,
                                                            std::optional<std::string_view> stored) const;

@@ -126,6 +126,12 @@ std::shared_ptr<Planner> Planner::copy() const {
     return std::make_shared<Planner>(answers_, candidates_, without_engines_, chosen_.load());
 }
 
+std::shared_ptr<Planner> Planner::by_workspace() const {
+    Candidates candidates = candidates_;
+    std::ranges::stable_sort(candidates, {}, [](auto const& candidate) { return candidate->info().workspace_bytes; });
+    return std::make_shared<Planner>(answers_, std::move(candidates), without_engines_);
+}
+
 Result<std::int64_t> Planner::engine_count() const {
     std::int64_t all = 0;
     for (auto const& [backend, proposal] : answers_->proposals) {

@@ -49,6 +49,8 @@ class Planner {
     Result<std::shared_ptr<Planner>> with_candidates(std::vector<HeurMode_t> const& modes) const;
     // A copy with one more candidate, chosen by hand: existing programs add engine after engine.
     Result<std::shared_ptr<Planner>> with_engine(std::int64_t engine, KnobChoices const& knobs) const;
+    // A copy with the candidates that need the least workspace first.
+    std::shared_ptr<Planner> by_workspace() const;
     // Shares the plans, but has its own choice of one.
     std::shared_ptr<Planner> copy() const;
 

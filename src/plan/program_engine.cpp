@@ -40,6 +40,13 @@ Result<std::shared_ptr<Executable const>> join(Joint const& joint, Target const&
     return no_joint(refusal, target);
 }
 
+// Of the backend that is asked first.
+std::vector<BehaviorNote_t> notes_of_joints(Backends const& backends, Target const& target) {
+    auto const joins = [&](Backend const* backend) { return backend->joins(target); };
+    auto const first = std::ranges::find_if(backends, joins);
+    return first == backends.end() ? std::vector<BehaviorNote_t>() : (*first)->notes_of_joints();
+}
+
 // In messages.
 std::string name_of(rewrite::Step const& step) {
     if (std::holds_alternative<Attend>(step)) return "attention";
@@ -145,6 +152,16 @@ ProgramEngine::ProgramEngine(rewrite::Program program, PlanningInput const& whol
       stored_(std::move(stored)),
       info_(describe(first_engines())) {}
 
+ProgramEngine::ProgramEngine(ProgramEngine const& other, Planners planners)
+    : program_(other.program_),
+      graph_(other.graph_),
+      target_(other.target_),
+      settings_(other.settings_),
+      layout_(other.layout_),
+      backends_(other.backends_),
+      planners_(std::move(planners)),
+      info_(describe(first_engines())) {}
+
 std::vector<nodes::ValidatedGraph const*> ProgramEngine::graphs_of(rewrite::Program const& program) {
     std::vector<nodes::ValidatedGraph const*> graphs;
     for (rewrite::Step const& step : program.steps) {
@@ -155,9 +172,9 @@ std::vector<nodes::ValidatedGraph const*> ProgramEngine::graphs_of(rewrite::Prog
     return graphs;
 }
 
-Result<std::shared_ptr<Engine>> ProgramEngine::propose(rewrite::Program program, PlanningInput const& whole,
-                                                       PackLayout const& layout, Backends const& backends,
-                                                       std::vector<HeurMode_t> const& modes) {
+Result<std::shared_ptr<ProgramEngine>> ProgramEngine::propose(rewrite::Program program, PlanningInput const& whole,
+                                                              PackLayout const& layout, Backends const& backends,
+                                                              std::vector<HeurMode_t> const& modes) {
     Planners planners;
     Settings const settings = settings_of_parts(whole.settings);
     for (nodes::ValidatedGraph const* const graph : graphs_of(program)) {
@@ -168,8 +185,15 @@ Result<std::shared_ptr<Engine>> ProgramEngine::propose(rewrite::Program program,
         SDPA_GRAPH_TRY(planner.value()->check_support({}));
         planners.push_back(std::move(planner).value());
     }
-    return std::shared_ptr<Engine>(
+    return std::shared_ptr<ProgramEngine>(
         new ProgramEngine(std::move(program), whole, layout, backends, std::move(planners), {}));
+}
+
+std::shared_ptr<Engine> ProgramEngine::with_least_workspace() const {
+    Planners planners;
+    for (std::shared_ptr<Planner> const& planner : planners_) planners.push_back(planner->by_workspace());
+    std::shared_ptr<ProgramEngine> least(new ProgramEngine(*this, std::move(planners)));
+    return least->info().workspace_bytes < info().workspace_bytes ? least : nullptr;
 }
 
 // What is stored fits the program.
@@ -235,6 +259,7 @@ EngineInfo ProgramEngine::describe(std::vector<EngineInfo> const& attends) const
         add_missing(whole.numerical_notes, attend.numerical_notes);
     }
     if (!is_promised) std::erase(whole.behavior_notes, kPromise);
+    if (rewrite::has_joints(*program_)) add_missing(whole.behavior_notes, notes_of_joints(backends_, target_));
     for (std::int64_t const bytes : program_->scratch) whole.workspace_bytes += bytes;
     whole.workspace_bytes += most_workspace;
     return whole;

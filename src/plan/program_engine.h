@@ -12,9 +12,11 @@ class ProgramEngine final : public Engine {
     static constexpr char const* kPrefix = "program ";  // of names
 
     // Proposes the program's attentions to the backends. `whole` is what the graph as given was planned for.
-    static Result<std::shared_ptr<Engine>> propose(rewrite::Program program, PlanningInput const& whole,
-                                                   PackLayout const& layout, Backends const& backends,
-                                                   std::vector<HeurMode_t> const& modes);
+    static Result<std::shared_ptr<ProgramEngine>> propose(rewrite::Program program, PlanningInput const& whole,
+                                                          PackLayout const& layout, Backends const& backends,
+                                                          std::vector<HeurMode_t> const& modes);
+    // The same program, each attention by the engine that needs the least workspace; null where that is this engine.
+    std::shared_ptr<Engine> with_least_workspace() const;
     // Loads them from what ProgramExecutable::serialize() wrote.
     static Result<std::shared_ptr<Engine>> load(rewrite::Program program, PlanningInput const& whole,
                                                 PackLayout const& layout, Backends const& backends,
@@ -30,6 +32,7 @@ class ProgramEngine final : public Engine {
 
     ProgramEngine(rewrite::Program program, PlanningInput const& whole, PackLayout const& layout,
                   Backends const& backends, Planners planners, std::optional<StoredProgram> stored);
+    ProgramEngine(ProgramEngine const& other, Planners planners);
 
     // The engine of each attention that is expected to be built.
     std::vector<EngineInfo> first_engines() const;

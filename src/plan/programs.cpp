@@ -6,18 +6,45 @@
 
 #include <cudnn_frontend/logging.h>
 
+#include <algorithm>
+
 namespace cudnn_frontend::plan {
 
 Result<Engines> ProgramProposal::engines(std::vector<HeurMode_t> const& modes) const {
-    Engines engines;
+    Engines engines, smaller;
     error_t refusals;
     for (rewrite::Program const& program : programs_) {
         auto engine = ProgramEngine::propose(program, input_->input(), layout(), backends_, modes);
-        if (engine.is_good()) engines.push_back(std::move(engine).value());
-        else if (refusals.is_good()) refusals = engine.error();
+        if (engine.is_good()) {
+            if (auto least = least_of(*engine.value())) smaller.push_back(std::move(least));
+            engines.push_back(std::move(engine).value());
+        } else if (refusals.is_good()) {
+            refusals = engine.error();
+        }
     }
     if (engines.empty() && refusals.is_bad()) return refusals;
+    engines.insert(engines.end(), smaller.begin(), smaller.end());
     return engines;
+}
+
+std::shared_ptr<Engine> ProgramProposal::least_of(ProgramEngine const& engine) const {
+    return input_->settings.slices_for_workspace ? engine.with_least_workspace() : nullptr;
+}
+
+// Leaves out programs whose joints no backend can make here, with a remark.
+static void keep_joinable(PlanningInput const& input, Backends const& backends, rewrite::Offers& offers) {
+    if (std::ranges::none_of(offers.preferred, rewrite::has_joints) &&
+        std::ranges::none_of(offers.spare, rewrite::has_joints)) {
+        return;
+    }
+    error_t obstacle(error_code_t::GRAPH_NOT_SUPPORTED, "no backend joins partial results");
+    for (Backend const* const backend : backends) {
+        if (!backend->joins(input.target)) continue;
+        obstacle = backend->check_joints();
+        if (obstacle.is_good()) return;
+    }
+    for (auto* const programs : {&offers.preferred, &offers.spare}) std::erase_if(*programs, rewrite::has_joints);
+    offers.remarks.push_back("programs that join partial results are left out: " + obstacle.err_msg);
 }
 
 static void log(PlanningInput const& input, std::vector<std::string> const& remarks) {
@@ -39,6 +66,7 @@ std::vector<std::string> add_programs(PlanningInput const& input, Backends const
     Settings const& settings = input.settings;
     rewrite::Offers offers = rewrite::offers_for(
         input.graph, {settings.rewrites, settings.slices_for_workspace, [&] { return costs_for(input, backends); }});
+    keep_joinable(input, backends, offers);
     log(input, offers.remarks);
     if (offers.preferred.empty() && offers.spare.empty()) return offers.remarks;
     auto const kept = std::make_shared<KeptInput const>(input);

@@ -6,6 +6,8 @@
 
 namespace cudnn_frontend::plan {
 
+class ProgramEngine;
+
 // A graph with nothing left of what planning it refers to.
 struct KeptInput {
     explicit KeptInput(PlanningInput const& input)
@@ -30,6 +32,9 @@ class ProgramProposal final : public Proposal {
     Result<Engines> engines(std::vector<HeurMode_t> const& modes) const override;
 
    private:
+    // Under a limit of workspace: the engine that needs the least for the same program, where that is another.
+    std::shared_ptr<Engine> least_of(ProgramEngine const& engine) const;
+
     std::shared_ptr<KeptInput const> input_;
     Backends const& backends_;
     std::vector<rewrite::Program> programs_;

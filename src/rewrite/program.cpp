@@ -1,6 +1,12 @@
 #include "rewrite/program.h"
 
+#include <algorithm>
+
 namespace cudnn_frontend::rewrite {
+
+bool has_joints(Program const& program) {
+    return std::ranges::any_of(program.steps, [](Step const& step) { return std::holds_alternative<Joint>(step); });
+}
 
 std::vector<Place> places_of(Joint const& joint) {
     if (auto const* sum = std::get_if<Sum>(&joint)) return {sum->terms.place, sum->result.place};

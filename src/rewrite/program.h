@@ -84,6 +84,8 @@ struct Program {
     std::vector<Step> steps;            // each may read what those before it wrote
 };
 
+bool has_joints(Program const& program);
+
 // Of each operand, in the order of the struct.
 std::vector<Place> places_of(Joint const& joint);
 

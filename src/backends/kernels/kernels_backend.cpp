@@ -77,6 +77,8 @@ bool Backend::joins(Target const& target) const {
     return target.kind() == Target::Kind::CUDA || target.kind() == Target::Kind::OFFLINE;
 }
 
+error_t Backend::check_joints() const { return check_compiler(); }
+
 Result<std::shared_ptr<plan::Executable const>> Backend::join(rewrite::Joint const& joint, Target const& target,
                                                               plan::Settings const& settings,
                                                               std::optional<std::string_view> stored) const {

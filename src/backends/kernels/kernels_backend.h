@@ -17,6 +17,8 @@ class Backend final : public plan::Backend {
     bool serves(Target const&) const override { return false; }
     Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const&) const override;
     bool joins(Target const& target) const override;
+    error_t check_joints() const override;
+    std::vector<BehaviorNote_t> notes_of_joints() const override { return {BehaviorNote_t::RUNTIME_COMPILATION}; }
     Result<std::shared_ptr<plan::Executable const>> join(rewrite::Joint const& joint, Target const& target,
                                                          plan::Settings const& settings,
                                                          std::optional<std::string_view> stored) const override;
