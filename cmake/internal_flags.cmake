@@ -21,9 +21,9 @@ if(SDPA_GRAPH_LIBFUZZER)
 endif()
 
 # The texts of files as C++ literals in `include`, so that there is no file to find at run time: a line {"name", text}, for each,
-# or where NAMES is not given the text alone. The content goes to `result` too.
+# or where NAMES is not given the text alone. Names begin with those of FOLDER. The content goes to `result` too.
 function(sdpa_texts_as_literals result include)
-  cmake_parse_arguments(ARG "NAMES" "" "" ${ARGN})
+  cmake_parse_arguments(ARG "NAMES" "FOLDER" "" ${ARGN})
   set(literals "")
   foreach(file IN LISTS ARG_UNPARSED_ARGUMENTS)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
@@ -31,7 +31,7 @@ function(sdpa_texts_as_literals result include)
     file(READ ${file} text)
     set(literal "R\"text(${text})text\"")
     if(ARG_NAMES)
-      set(literal "{\"${name}\", ${literal}}")
+      set(literal "{\"${ARG_FOLDER}${name}\", ${literal}}")
     endif()
     string(APPEND literals "${literal},\n")
   endforeach()

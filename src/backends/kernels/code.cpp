@@ -12,6 +12,7 @@ namespace {
 
 constexpr cuda::SourceFile kDeviceSources[] = {
 #include "device_sources.inc"
+#include "row_sources.inc"
 };
 
 Result<cuda::CompiledCode> compile(CodeName const& name) {

@@ -3,12 +3,14 @@
 
 #include "cuda/nvrtc.h"
 #include "has_compiler.h"
+#include "kernels/row_worker.h"
 #include "kernels/strided_kernel.h"
 #include "support/catch.h"
 #include "support/kernel_cases.h"
 
 #include <algorithm>
 #include <regex>
+#include <variant>
 
 using namespace sdpa_test;
 using cudnn_frontend::DataType_t;
@@ -60,7 +62,9 @@ TEST_CASE("every kernel compiles for 8.0, 9.0 and 10.0, without a spilled regist
             check_code(strided_code(kernel, DataType_t::FLOAT, DataType_t::BFLOAT16, true, capability));
             check_code(strided_code(kernel, DataType_t::HALF, DataType_t::FLOAT, false, capability));
         }
-        check_code({"split_lengths", DataType_t::INT32, DataType_t::INT32, false, capability}, 1);
+        check_code(strided_code("split_lengths", DataType_t::INT32, DataType_t::INT32, false, capability), 1);
+        for (DataType_t const type : {DataType_t::BFLOAT16, DataType_t::HALF})
+            check_code(kernels::name_of_rows(type, capability), std::variant_size_v<cudnn_frontend::rows::Work>);
     }
 }
 

@@ -1,0 +1,57 @@
+// Log-sum-exps, and rows that see nothing. A log-sum-exp passes as its bits: none is computed with.
+#pragma once
+
+#include "rows/sequences.h"
+
+namespace cudnn_frontend::rows {
+
+// Ends forward: the log-sum-exps of the graph in the caller's order, and for a query that sees no key +infinity, and an
+// output of 0, whatever the graph wrote there.
+struct Forward_end {
+    static constexpr char const* kName = "forward_end";
+
+    Sequences sequences;
+    long long rows, heads, width;
+    Access from;  // nowhere where the graph wrote in place
+    Access log_sums, out;
+
+    long long threads() const { return rows * heads; }
+};
+
+// The log-sum-exps in the order of the graph.
+struct Backward_start {
+    static constexpr char const* kName = "backward_start";
+
+    Sequences sequences;
+    long long rows, heads;
+    Access log_sums, to;
+
+    long long threads() const { return rows * heads; }
+};
+
+inline void clear(Access const& tensor, Row const& row, long long head, long long width) {
+    auto* const elements = tensor.pointer<unsigned short>(row, head);
+    for (long long column = 0; column < width; ++column) elements[column] = 0;
+}
+
+inline void work_on(Forward_end const& t, long long thread) {
+    long long const head = thread / t.rows;
+    Row const row = find_query(t.sequences, thread % t.rows);
+    if (!row.is_inside) return;
+    constexpr unsigned kInfinity = 0x7f800000u;
+    unsigned* const log_sum = t.log_sums.pointer<unsigned>(row, head);
+    if (sees_any_key(t.sequences, row)) {
+        if (t.from.start != nullptr) *log_sum = *t.from.pointer<unsigned>(row, head);
+        return;
+    }
+    *log_sum = kInfinity;
+    clear(t.out, row, head, t.width);
+}
+
+inline void work_on(Backward_start const& t, long long thread) {
+    long long const head = thread / t.rows;
+    Row const row = find_query(t.sequences, thread % t.rows);
+    if (row.is_inside) *t.to.pointer<unsigned>(row, head) = *t.log_sums.pointer<unsigned>(row, head);
+}
+
+}  // namespace cudnn_frontend::rows
