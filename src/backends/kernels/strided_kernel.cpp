@@ -25,7 +25,22 @@ class StridedKernel final : public CodeKernel<KernelArguments> {
         for (NamedOperand const& named : problem.operands) slots_.push_back(named.slot);
     }
 
+    // The source of a problem without vectors may have no function for them.
+    error_t load() const override {
+        SDPA_GRAPH_TRY(load(forms_.elements));
+        return forms_.vectors ? load(*forms_.vectors) : error_t();
+    }
+
    private:
+    Result<CUkernel> function(LaunchForm const& form) const {
+        return code().function(static_cast<std::size_t>(form.share));
+    }
+
+    error_t load(LaunchForm const& form) const {
+        auto const found = function(form);
+        return found.is_bad() ? found.error() : cuda::load_here(found.value());
+    }
+
     bool allows_vectors(Pointers pointers) const {
         if (!forms_.vectors) return false;
         for (std::size_t i = 0; i < pointers.size(); ++i) {
@@ -36,9 +51,9 @@ class StridedKernel final : public CodeKernel<KernelArguments> {
 
     Result<Bound> bind(Pointers pointers) const override {
         LaunchForm const& form = allows_vectors(pointers) ? *forms_.vectors : forms_.elements;
-        auto const function = code().function(static_cast<std::size_t>(form.share));
-        if (function.is_bad()) return function.error();
-        Bound bound{function.value(), form.blocks, form.threads, 0, form.arguments};
+        auto const found = function(form);
+        if (found.is_bad()) return found.error();
+        Bound bound{found.value(), form.blocks, form.threads, 0, form.arguments};
         for (std::size_t i = 0; i < pointers.size(); ++i) bound.arguments.operands[slots_[i]].start = pointers[i];
         return bound;
     }
