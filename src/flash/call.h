@@ -4,6 +4,7 @@
 #include <sdpa_graph/flash.h>
 
 #include "core/dims.h"
+#include "rows/worker.h"
 
 #include <array>
 #include <cstdint>
@@ -51,6 +52,7 @@ struct Call {
     bool is_causal = false, zero_tensors = false, return_softmax = false, is_deterministic = false;
     int window_left = -1, window_right = -1;
     Place const* place;
+    fe::rows::Worker const* worker = nullptr;  // who does the work beside attention; null: whoever has the tensors
 
     Tensor_view const* at(Argument argument) const { return tensors[static_cast<std::size_t>(argument)]; }
     bool has(Argument argument) const { return at(argument) != nullptr; }
@@ -62,6 +64,7 @@ struct Call {
         if (view.data != nullptr) set(argument, view);
     }
 
+    bool is_on_gpu() const { return at(Argument::Q)->device == Device_kind::CUDA; }
     bool has_pages() const { return has(Argument::BLOCK_TABLE); }
     bool has_dropout() const { return p_dropout > 0.0f; }
     bool has_softcap() const { return softcap > 0.0f; }

@@ -35,11 +35,6 @@ void dropout_has_generator(Scope const& scope);
 void pages_exclude_dropout(Scope const& scope);
 void lengths_are_counts(Scope const& scope);
 
-// gpu_checks.cpp
-void gpu_has_padded_tensors(Scope const& scope);
-void gpu_rows_see_keys(Scope const& scope);
-void gpu_returns_no_softmax(Scope const& scope);
-
 // content_checks.cpp
 void totals_ascend(Scope const& scope);
 void lengths_are_bounded(Scope const& scope);

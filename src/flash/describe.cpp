@@ -2,6 +2,8 @@
 
 #include "flash/score_terms.h"
 
+#include <algorithm>
+
 namespace sdpa_graph::flash {
 namespace {
 
@@ -13,13 +15,16 @@ using Dims = core_dims;
 // Makes the tensors of one graph.
 class Builder {
    public:
-    Builder(Shapes const& shapes, fe::graph::Graph& graph) : shapes_(shapes), graph_(graph) {
+    Builder(Shapes const& shapes, fe::graph::Graph& graph)
+        : shapes_(shapes), graph_(graph), starts_(starts_of(shapes)) {
         if (!shapes.is_packed) return;
-        lengths_q_ = integers("lengths of q", static_cast<int>(LENGTHS_Q), shapes.batches);
-        lengths_k_ = integers("lengths of k", static_cast<int>(LENGTHS_K), shapes.batches);
-        starts_q_ = integers(name_of(CU_SEQLENS_Q), static_cast<int>(CU_SEQLENS_Q), shapes.batches + 1);
-        if (!shapes.has_pages)
-            starts_k_ = integers(name_of(CU_SEQLENS_K), static_cast<int>(CU_SEQLENS_K), shapes.batches + 1);
+        lengths_q_ = integers("lengths of q", static_cast<int>(LENGTHS_Q), DataType_t::INT32, shapes.batches);
+        lengths_k_ = integers("lengths of k", static_cast<int>(LENGTHS_K), DataType_t::INT32, shapes.batches);
+        for (Starts const& starts : starts_) {
+            int const uid = static_cast<int>(STARTS) + static_cast<int>(start_tensors_.size());
+            start_tensors_.push_back(integers(starts.is_of_keys ? "starts in k" : "starts in q", uid, DataType_t::INT64,
+                                              shapes.batches + 1));
+        }
     }
 
     Tensor rows_of_q(Argument argument) { return graph_.tensor(q_like(argument)); }
@@ -28,7 +33,6 @@ class Builder {
     void write_q(Tensor const& result, Argument argument) { write(result, q_like(argument)); }
     void write_k(Tensor const& result, Argument argument) { write(result, k_like(argument)); }
     void write_log_sums(Tensor const& result) { write(result, log_sums_like()); }
-    Tensor values();
 
     // Options that forward and backward share.
     template <class Options>
@@ -41,8 +45,8 @@ class Builder {
     static Attributes tensor(char const* name, int uid, DataType_t type, Dims const& dim, Dims const& stride) {
         return Attributes().set_name(name).set_uid(uid).set_data_type(type).set_dim(dim).set_stride(stride);
     }
-    Tensor integers(char const* name, int uid, std::int64_t count) {
-        return graph_.tensor(tensor(name, uid, DataType_t::INT32, {count, 1, 1, 1}, {1, 1, 1, 1}));
+    Tensor integers(char const* name, int uid, DataType_t type, std::int64_t count) {
+        return graph_.tensor(tensor(name, uid, type, {count, 1, 1, 1}, {1, 1, 1, 1}));
     }
     Tensor number(Argument argument) {
         return graph_.tensor(
@@ -50,38 +54,35 @@ class Builder {
                 .set_alignment(8));
     }
     static void write(Tensor const& result, Attributes const& wanted) { *result = Attributes(wanted).set_output(true); }
-    // The offsets count tokens, so that one tensor of them serves all.
-    static Attributes packed(Attributes attributes, Tensor const& starts, std::int64_t row) {
-        if (starts) attributes.set_ragged_offset(starts).set_ragged_offset_multiplier(std::max<std::int64_t>(row, 1));
+    Attributes packed(Attributes attributes, Argument argument) {
+        if (auto const starts = starts_of(shapes_, argument)) {
+            auto const at = std::find(starts_.begin(), starts_.end(), *starts) - starts_.begin();
+            attributes.set_ragged_offset(start_tensors_[static_cast<std::size_t>(at)]);
+        }
         return attributes;
     }
-    Attributes rows(Argument argument, Dims const& dim, Tensor const& starts) {
+    Attributes rows(Argument argument, Dims const& dim) {
         Strides const& at = shapes_.of(argument);
         return packed(
             tensor(name_of(argument), static_cast<int>(argument), shapes_.type, dim, {at.batch, at.head, at.row, 1}),
-            starts, at.row);
+            argument);
     }
-    Attributes q_like(Argument argument);
-    Attributes k_like(Argument argument);
+    Attributes q_like(Argument argument) {
+        return rows(argument, {shapes_.batches, shapes_.heads, shapes_.queries, shapes_.width});
+    }
+    Attributes k_like(Argument argument) {
+        if (shapes_.has_pages)
+            return rows(argument, {shapes_.pages, shapes_.key_heads, shapes_.page_rows, shapes_.width});
+        return rows(argument, {shapes_.batches, shapes_.key_heads, shapes_.keys, shapes_.width});
+    }
     Attributes log_sums_like();
 
     Shapes const& shapes_;
     fe::graph::Graph& graph_;
-    Tensor lengths_q_, lengths_k_, starts_q_, starts_k_;  // of packed sequences
+    std::vector<Starts> starts_;
+    std::vector<Tensor> start_tensors_;
+    Tensor lengths_q_, lengths_k_;  // of packed sequences
 };
-
-Attributes Builder::q_like(Argument argument) {
-    bool const is_probabilities = shapes_.pass == Pass::PROBABILITIES && argument == OUT;
-    std::int64_t const width = is_probabilities ? shapes_.keys : shapes_.width;
-    return rows(argument, {shapes_.batches, shapes_.heads, shapes_.queries, width},
-                is_probabilities ? nullptr : starts_q_);
-}
-
-Attributes Builder::k_like(Argument argument) {
-    if (shapes_.has_pages)
-        return rows(argument, {shapes_.pages, shapes_.key_heads, shapes_.page_rows, shapes_.width}, nullptr);
-    return rows(argument, {shapes_.batches, shapes_.key_heads, shapes_.keys, shapes_.width}, starts_k_);
-}
 
 // Packed: a row holds all heads, as the graph needs it.
 Attributes Builder::log_sums_like() {
@@ -89,14 +90,7 @@ Attributes Builder::log_sums_like() {
     Dims const stride = shapes_.is_packed ? Dims{heads * queries, 1, heads, 1} : Dims{heads * queries, queries, 1, 1};
     return packed(tensor(name_of(SOFTMAX_LSE), static_cast<int>(SOFTMAX_LSE), DataType_t::FLOAT,
                          {shapes_.batches, heads, queries, 1}, stride),
-                  starts_q_, heads);
-}
-
-// A unit matrix for all heads where probabilities are wanted.
-Tensor Builder::values() {
-    if (shapes_.pass != Pass::PROBABILITIES) return rows_of_k(V);
-    return graph_.tensor(tensor("unit matrix", static_cast<int>(V), shapes_.type,
-                                {shapes_.batches, 1, shapes_.keys, shapes_.keys}, {0, 0, shapes_.keys, 1}));
+                  SOFTMAX_LSE);
 }
 
 // With as many queries as keys both corners have one diagonal, and cuDNN takes more options with the upper one.
@@ -109,8 +103,7 @@ void Builder::set(Options& options) {
     if (shapes_.band.left) options.set_diagonal_band_left_bound(static_cast<int>(*shapes_.band.left + 1));
     if (shapes_.band.right) options.set_diagonal_band_right_bound(static_cast<int>(*shapes_.band.right));
     if (shapes_.is_packed) options.set_padding_mask(true).set_seq_len_q(lengths_q_).set_seq_len_kv(lengths_k_);
-    if (shapes_.p_dropout > 0.0f && shapes_.pass != Pass::PROBABILITIES)
-        options.set_dropout(shapes_.p_dropout, number(SEED), number(OFFSET));
+    if (shapes_.p_dropout > 0.0f) options.set_dropout(shapes_.p_dropout, number(SEED), number(OFFSET));
 }
 
 Score_terms Builder::terms() {
@@ -128,20 +121,19 @@ Tensor Builder::dropped() {
 }
 
 Tensor Builder::page_table() {
-    std::int64_t const used = (shapes_.keys + shapes_.page_rows - 1) / shapes_.page_rows;
+    std::int64_t const columns = shapes_.page_columns();
     return graph_.tensor(tensor(name_of(BLOCK_TABLE), static_cast<int>(BLOCK_TABLE), DataType_t::INT32,
-                                {shapes_.batches, 1, used, 1}, {shapes_.table_columns, shapes_.table_columns, 1, 1}));
+                                {shapes_.batches, 1, columns, 1}, {columns, columns, 1, 1}));
 }
 
 void describe_forward(Shapes const& shapes, fe::graph::Graph& graph) {
     Builder build(shapes, graph);
-    Tensor const q = build.rows_of_q(Q), k = build.rows_of_k(K), v = build.values();
+    Tensor const q = build.rows_of_q(Q), k = build.rows_of_k(K), v = build.rows_of_k(V);
     fe::graph::SDPA_attributes options;
     build.set(options);
-    bool const is_attention = shapes.pass == Pass::FORWARD;
-    options.set_generate_stats(is_attention);
+    options.set_generate_stats(true);
     if (Score_terms const terms = build.terms(); terms.forward) options.set_score_mod(terms.forward);
-    if (shapes.dumps_dropout && is_attention) options.set_rng_dump(build.dropped());
+    if (shapes.dumps_dropout) options.set_rng_dump(build.dropped());
     if (shapes.has_pages) {
         Tensor const table = build.page_table();
         options.set_paged_attention_k_table(table).set_paged_attention_v_table(table);
@@ -149,12 +141,12 @@ void describe_forward(Shapes const& shapes, fe::graph::Graph& graph) {
     }
     auto const [out, log_sums] = graph.sdpa(q, k, v, options);
     build.write_q(out, OUT);
-    if (is_attention) build.write_log_sums(log_sums);
+    build.write_log_sums(log_sums);
 }
 
 void describe_backward(Shapes const& shapes, fe::graph::Graph& graph) {
     Builder build(shapes, graph);
-    Tensor const q = build.rows_of_q(Q), k = build.rows_of_k(K), v = build.values();
+    Tensor const q = build.rows_of_q(Q), k = build.rows_of_k(K), v = build.rows_of_k(V);
     Tensor const out = build.rows_of_q(OUT), dout = build.rows_of_q(DOUT), log_sums = build.log_sums();
     fe::graph::SDPA_backward_attributes options;
     build.set(options);
@@ -174,8 +166,8 @@ void describe(Shapes const& shapes, fe::graph::Graph& graph) {
     graph.set_io_data_type(shapes.type)
         .set_intermediate_data_type(DataType_t::FLOAT)
         .set_compute_data_type(DataType_t::FLOAT)
-        .set_name(shapes.pass == Pass::BACKWARD ? "flash attention, backward" : "flash attention");
-    if (shapes.pass == Pass::BACKWARD) describe_backward(shapes, graph);
+        .set_name(shapes.is_backward ? "flash attention, backward" : "flash attention");
+    if (shapes.is_backward) describe_backward(shapes, graph);
     else describe_forward(shapes, graph);
 }
 

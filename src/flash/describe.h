@@ -7,8 +7,8 @@
 
 namespace sdpa_graph::flash {
 
-// What a graph binds besides the arguments.
-enum class Extra { LENGTHS_Q = static_cast<int>(kArguments), LENGTHS_K, DROPPED };
+// What a graph binds besides the arguments; from STARTS on, a number for each of starts_of() the shapes.
+enum class Extra { LENGTHS_Q = static_cast<int>(kArguments), LENGTHS_K, DROPPED, STARTS };
 
 // Tensors have the numbers of their Argument or Extra as uids.
 void describe(Shapes const& shapes, fe::graph::Graph& graph);

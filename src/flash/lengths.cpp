@@ -43,19 +43,4 @@ Pages pages_of(Call const& call) {
     return {rows, parts, step, count, call.at(Argument::BLOCK_TABLE)->dim[1]};
 }
 
-std::vector<std::int32_t> table_of(Call const& call, Pages const& pages, std::span<std::int32_t const> lengths) {
-    Tensor_view const& table = *call.at(Argument::BLOCK_TABLE);
-    auto const* const entries = static_cast<std::int32_t const*>(table.data);
-    std::int64_t const columns = pages.columns * pages.parts;
-    std::vector<std::int32_t> result(lengths.size() * static_cast<std::size_t>(columns));
-    for (std::size_t n = 0; n < lengths.size(); ++n) {
-        for (std::int64_t column = 0; column * pages.rows < lengths[n]; ++column) {
-            std::int64_t const page = entries[static_cast<std::int64_t>(n) * table.stride[0] + column / pages.parts];
-            result[n * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column)] =
-                static_cast<std::int32_t>(page * pages.step + column % pages.parts);
-        }
-    }
-    return result;
-}
-
 }  // namespace sdpa_graph::flash

@@ -19,7 +19,7 @@ struct Lengths {
 // What cu_seqlens and seqused_k say, whether or not it makes sense.
 Lengths lengths_of(Call const& call);
 
-// The page table in host memory, and the size of its pages. Graphs take pages of a power of two of rows: others are
+// The size of pages. Graphs take pages of a power of two of rows: others are
 // seen as several smaller ones each.
 struct Pages {
     std::int64_t rows;     // of a page that the graph sees
@@ -33,8 +33,5 @@ Pages pages_of(Call const& call);
 
 // Whether pages of the caller's begin at whole pages of the graph's.
 bool has_whole_steps(Call const& call, Argument argument);
-
-// The entries of the caller's table that the lengths need.
-std::vector<std::int32_t> table_of(Call const& call, Pages const& pages, std::span<std::int32_t const> lengths);
 
 }  // namespace sdpa_graph::flash

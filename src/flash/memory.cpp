@@ -1,9 +1,6 @@
 #include "flash/memory.h"
 
-#include "calls/views.h"
 #include "flash/rules.h"
-
-#include <algorithm>
 
 namespace sdpa_graph::flash {
 
@@ -18,10 +15,6 @@ error_t provide(Call& call, Sizes const& sizes, Argument argument, DataType_t ty
     }
     call.set(argument, result);
     return {};
-}
-
-void fill(Tensor_view const& contiguous_floats, float value) {
-    std::fill_n(static_cast<float*>(contiguous_floats.data), calls::elements_of(contiguous_floats), value);
 }
 
 }  // namespace sdpa_graph::flash

@@ -6,16 +6,10 @@
 
 namespace sdpa_graph::flash {
 
-using calls::fill_zeros;
-using calls::scratch;
-
 // The call, as it asks for memory.
 calls::Asker asker_of(Call const& call);
 
 // Makes the result of the argument: what was passed, else what the allocator gives. From then on the call has it.
 error_t provide(Call& call, Sizes const& sizes, Argument argument, DataType_t type, Tensor_view& result);
-
-// In host memory.
-void fill(Tensor_view const& contiguous_floats, float value);
 
 }  // namespace sdpa_graph::flash

@@ -38,26 +38,22 @@ constexpr Rule kArgumentRules[] = {
     {{"flash.c23", "max_seqlen_q and max_seqlen_k are at least 0.", INVALID_VALUE}, checks::lengths_are_counts},
     {{"flash.c24", "A row of a packed tensor holds all heads.", GRAPH_NOT_SUPPORTED}, checks::rows_hold_all_heads},
     {{"flash.c25", "Results are not read-only.", INVALID_VALUE}, checks::results_are_writable},
-    {{"flash.c26", "On a GPU, tensors are padded.", GRAPH_NOT_SUPPORTED}, checks::gpu_has_padded_tensors},
-    {{"flash.c27", "On a GPU, there are queries in backward, and each query sees a key.", GRAPH_NOT_SUPPORTED},
-     checks::gpu_rows_see_keys},
-    {{"flash.c28", "On a GPU, no softmax is returned.", GRAPH_NOT_SUPPORTED}, checks::gpu_returns_no_softmax},
-    {{"flash.c29", "Pages whose rows are no power of two lie side by side, in k as in v.", GRAPH_NOT_SUPPORTED},
+    {{"flash.c26", "Pages whose rows are no power of two lie side by side, in k as in v.", GRAPH_NOT_SUPPORTED},
      checks::pages_have_whole_steps},
 };
 
 constexpr Rule kContentRules[] = {
-    {{"flash.c30", "cu_seqlens start at 0 or later, do not decrease, and end within the tensor.", INVALID_VALUE},
+    {{"flash.c27", "cu_seqlens start at 0 or later, do not decrease, and end within the tensor.", INVALID_VALUE},
      checks::totals_ascend},
-    {{"flash.c31", "No sequence is longer than max_seqlen_q or max_seqlen_k.", INVALID_VALUE},
+    {{"flash.c28", "No sequence is longer than max_seqlen_q or max_seqlen_k.", INVALID_VALUE},
      checks::lengths_are_bounded},
-    {{"flash.c32", "seqused_k is at least 0 and within the sequence.", INVALID_VALUE}, checks::used_keys_are_there},
-    {{"flash.c33", "The block table names blocks that k has, as many as the keys of each sequence need.",
+    {{"flash.c29", "seqused_k is at least 0 and within the sequence.", INVALID_VALUE}, checks::used_keys_are_there},
+    {{"flash.c30", "The block table names blocks that k has, as many as the keys of each sequence need.",
       INVALID_VALUE},
      checks::blocks_are_there},
 };
 
-constexpr calls::Condition kMemoryRule = {"flash.c34", "The allocator gives memory for what is not passed.",
+constexpr calls::Condition kMemoryRule = {"flash.c31", "The allocator gives memory for what is not passed.",
                                           GRAPH_EXECUTION_FAILED};
 
 bool has_rank(Tensor_view const* view, std::size_t rank) {

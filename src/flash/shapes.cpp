@@ -32,17 +32,27 @@ std::int64_t step_of(Tensor_view const& view, std::size_t dim) {
     return step;
 }
 
+bool has_keys(Argument argument) { return argument == K || argument == V || argument == DK || argument == DV; }
+
 Strides strides_of(Call const& call, Shapes const& shapes, Argument argument) {
     Tensor_view const& view = *call.at(argument);
-    bool const is_of_keys = argument == K || argument == V || argument == DK || argument == DV;
+    bool const is_of_keys = has_keys(argument);
     if (is_of_keys && shapes.has_pages) {
         Pages const pages = pages_of(call);
         return {pages.parts == 1 ? step_of(view, 0) : pages.rows * view.stride[1], step_of(view, 1), step_of(view, 2)};
     }
     if (!call.is_packed) return {step_of(view, 0), step_of(view, 1), step_of(view, 2)};
+    if (shapes.gathers_queries) return {shapes.heads * shapes.width, shapes.heads * shapes.width, shapes.width};
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     std::int64_t const rows = is_of_keys ? shapes.keys : shapes.queries, row = step_of(view, 0);
     return {fe::core::volume({rows, row}).value_or(kMost), row, step_of(view, 1)};
+}
+
+// Whether rows can be copied in chunks of 16 bytes.
+bool has_whole_chunks(Tensor_view const& packed) {
+    constexpr std::int64_t kElements = 8;
+    return std::bit_cast<std::uintptr_t>(packed.data) % (2 * kElements) == 0 && packed.stride[0] % kElements == 0 &&
+           packed.stride[1] % kElements == 0;
 }
 
 void set_pages(Shapes& shapes, Call const& call) {
@@ -50,8 +60,11 @@ void set_pages(Shapes& shapes, Call const& call) {
     shapes.has_pages = true;
     shapes.pages = pages.count;
     shapes.page_rows = pages.rows;
-    shapes.table_columns = pages.columns * pages.parts;
-    shapes.keys = std::min(shapes.keys, shapes.table_columns * pages.rows);
+    shapes.keys = std::min(shapes.keys, pages.columns * pages.parts * pages.rows);
+    // What changes scores by heads is not right for one query over pages (cudnn.s89).
+    shapes.gathers_queries = call.max_seqlen_q == 1 && !call.has(ALIBI_SLOPES) && call.is_on_gpu() &&
+                             has_whole_chunks(*call.at(Q)) && has_whole_chunks(*call.at(OUT));
+    if (shapes.gathers_queries) shapes.queries = 1;
 }
 
 void set_options(Shapes& shapes, Call const& call, Sizes const& sizes) {
@@ -72,7 +85,7 @@ void set_options(Shapes& shapes, Call const& call, Sizes const& sizes) {
 
 Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target) {
     Shapes shapes;
-    shapes.pass = call.is_backward ? Pass::BACKWARD : Pass::FORWARD;
+    shapes.is_backward = call.is_backward;
     shapes.type = call.at(Q)->type;
     shapes.is_packed = call.is_packed;
     shapes.batches = sizes.batches;
@@ -93,9 +106,26 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target)
     return shapes;
 }
 
+std::optional<Starts> starts_of(Shapes const& shapes, Argument argument) {
+    bool const is_ragged = shapes.is_packed && !(has_keys(argument) ? shapes.has_pages : shapes.gathers_queries);
+    if (!is_ragged) return std::nullopt;
+    return Starts{has_keys(argument), argument == SOFTMAX_LSE ? shapes.heads : shapes.of(argument).row};
+}
+
+std::vector<Starts> starts_of(Shapes const& shapes) {
+    std::vector<Starts> all;
+    for (Argument const argument : {Q, K, V, OUT, SOFTMAX_LSE, DOUT, DQ, DK, DV}) {
+        bool const is_of_backward = argument == DOUT || argument == DQ || argument == DK || argument == DV;
+        if (is_of_backward && !shapes.is_backward) continue;
+        auto const starts = starts_of(shapes, argument);
+        if (starts && std::find(all.begin(), all.end(), *starts) == all.end()) all.push_back(*starts);
+    }
+    return all;
+}
+
 // The sizes tell most classes apart; the rest is compared.
 std::size_t hash_of(Shapes const& shapes) {
-    std::size_t hash = static_cast<std::size_t>(shapes.pass);
+    std::size_t hash = shapes.is_backward ? 1 : 0;
     for (std::int64_t const size : {shapes.batches, shapes.queries, shapes.keys, shapes.heads, shapes.key_heads,
                                     shapes.width, shapes.band.left.value_or(-1), shapes.band.right.value_or(-1)})
         hash = hash * 1000003u ^ static_cast<std::size_t>(size);

@@ -6,11 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 namespace sdpa_graph::flash {
-
-// FORWARD and BACKWARD are attention; PROBABILITIES multiplies by a unit matrix in place of v, without dropout.
-enum class Pass { FORWARD, BACKWARD, PROBABILITIES };
 
 // What is added to the score of query i and key j, for a head's slope s: nothing, s * j, or -s * |i + shift - j|.
 enum class Alibi { NONE, BY_KEY, BY_DISTANCE };
@@ -21,12 +19,21 @@ struct Strides {
     bool operator==(Strides const&) const = default;
 };
 
+// Where the sequences of a packed tensor start: so many rows of so many elements from its first one.
+struct Starts {
+    bool is_of_keys = false;
+    std::int64_t row = 0;
+
+    bool operator==(Starts const&) const = default;
+};
+
 struct Shapes {
-    Pass pass = Pass::FORWARD;
     DataType_t type = DataType_t::NOT_SET;
-    bool is_packed = false, has_pages = false, is_deterministic = false, dumps_dropout = false;
+    bool is_backward = false, is_packed = false, has_pages = false, is_deterministic = false, dumps_dropout = false;
+    // One query of each sequence over pages: the graph has them side by side, as engines for one query want them.
+    bool gathers_queries = false;
     std::int64_t batches = 0, queries = 0, keys = 0, heads = 0, key_heads = 0, width = 0;
-    std::int64_t pages = 0, page_rows = 0, table_columns = 0;
+    std::int64_t pages = 0, page_rows = 0;
     Band band;
     Alibi alibi = Alibi::NONE;
     std::int64_t slope_stride = 0;  // from one batch entry to the next
@@ -42,10 +49,16 @@ struct Shapes {
     bool operator==(Shapes const&) const = default;
     Strides const& of(Argument argument) const { return strides[static_cast<std::size_t>(argument)]; }
     Strides& of(Argument argument) { return strides[static_cast<std::size_t>(argument)]; }
+    std::int64_t page_columns() const { return has_pages ? (keys + page_rows - 1) / page_rows : 0; }
 };
 
 // Packed sequences of all lengths up to one of a few bounds are one class, whatever their totals.
 Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target);
+
+// Of the tensor; nothing where its sequences lie at one distance from each other.
+std::optional<Starts> starts_of(Shapes const& shapes, Argument argument);
+// Of all tensors of the graph, each once.
+std::vector<Starts> starts_of(Shapes const& shapes);
 
 std::size_t hash_of(Shapes const& shapes);
 

@@ -40,7 +40,9 @@ Result<std::shared_ptr<Code const>> code_of(DataType_t type, int ordinal) {
 }  // namespace
 
 CodeName name_of_rows(DataType_t type, int compute_capability) {
-    return {"rows", functions(static_cast<rows::Work const*>(nullptr)), {std::string("X=") + element_name(type)},
+    return {"rows",
+            functions(static_cast<rows::Work const*>(nullptr)),
+            {std::string("X=") + element_name(type)},
             compute_capability};
 }
 

@@ -4,9 +4,9 @@
 // A CPU target is called. For a GPU the table of cuDNN's quirks is asked, as of one release on one architecture.
 #include "api/graph_impl.h"
 #include "cudnn/quirks/support.h"
-#include "example.h"
 #include "flash/describe.h"
 #include "flash/rules.h"
+#include "gpu_call.h"
 #include "nodes/schema/validate.h"
 
 #include <cstdio>
@@ -17,7 +17,6 @@
 using namespace flash_test;
 namespace flash = sdpa_graph::flash;
 namespace core = cudnn_frontend::core;
-using flash::Argument;
 
 namespace {
 
@@ -131,66 +130,21 @@ std::string limits_of(flash::Call const& call) {
     return answer(cudnn_frontend::quirks::check(*validation.graph, kHopper).to_error());
 }
 
-// The tensors of the call as if they were in a GPU's memory, which nothing here reads. They replace the call's own.
-std::vector<Tensor_view> on_a_gpu(flash::Call& call) {
-    std::vector<Tensor_view> views;
-    views.reserve(call.tensors.size());
-    for (Tensor_view const*& tensor : call.tensors) {
-        if (tensor == nullptr) continue;
-        views.push_back(*tensor);
-        views.back().device = sdpa_graph::Device_kind::CUDA;
-        tensor = &views.back();
-    }
-    return views;
-}
-
-template <class Example>
-flash::Call call_of(Example& example, bool is_backward) {
-    flash::Call call{.function = "", .is_backward = is_backward, .is_packed = false, .place = &example.place};
-    call.set(Argument::Q, example.q.view());
-    call.set(Argument::K, example.k.view());
-    call.set(Argument::V, example.v.view());
-    call.set(Argument::OUT, example.out.view());
-    if (is_backward) {
-        call.set(Argument::DOUT, example.dout.view());
-        call.set(Argument::SOFTMAX_LSE, example.log_sums.view());
-        call.set(Argument::DQ, example.q.view());
-        call.set(Argument::DK, example.k.view());
-        call.set(Argument::DV, example.v.view());
-    }
-    call.set(Argument::ALIBI_SLOPES, example.slopes_);
-    call.set(Argument::SEED, example.generator_);
-    call.p_dropout = example.p_dropout;
-    call.softcap = example.softcap;
-    call.is_causal = example.is_causal;
-    call.return_softmax = example.return_softmax;
-    call.window_left = example.left;
-    call.window_right = example.right;
-    return call;
+std::string on_gpu(flash::Call const& call) {
+    cudnn_frontend::error_object const refused = flash::check(call);
+    return refused.is_bad() ? answer(refused) : limits_of(call);
 }
 
 std::string on_gpu(Row const& row, bool is_backward) {
     Padded example({2, row.queries, 4, 64}, {2, row.keys, 2, 64});
     row.change(example);
-    flash::Call call = call_of(example, is_backward);
-    std::vector<Tensor_view> views = on_a_gpu(call);
-    cudnn_frontend::error_object const refused = flash::check(call);
-    return refused.is_bad() ? answer(refused) : limits_of(call);
+    return on_gpu(Gpu_call(example, is_backward).call);
 }
 
 std::string on_gpu(Packed_row const& row, bool is_backward) {
     Packed example;
     row.change(example);
-    flash::Call call = call_of(example, is_backward);
-    call.is_packed = true;
-    call.set(Argument::CU_SEQLENS_Q, example.totals_q.view());
-    call.set(Argument::CU_SEQLENS_K, example.totals_k.view());
-    call.set(Argument::SEQUSED_K, example.used_);
-    call.set(Argument::BLOCK_TABLE, example.table_);
-    call.max_seqlen_q = example.most_q;
-    call.max_seqlen_k = example.most_k;
-    std::vector<Tensor_view> views = on_a_gpu(call);
-    return answer(flash::check(call));
+    return on_gpu(Gpu_call(example, is_backward).call);
 }
 
 std::string on_cpu(Row const& row, bool is_backward) {

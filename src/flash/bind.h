@@ -1,0 +1,13 @@
+// A call bound to the plan of its class.
+#pragma once
+
+#include "calls/plan.h"
+#include "flash/describe.h"
+#include "flash/works.h"
+
+namespace sdpa_graph::flash {
+
+// The tensors that both passes read.
+calls::Pack inputs_of(Run const& run);
+
+}  // namespace sdpa_graph::flash

@@ -1,0 +1,36 @@
+// What a run needs beside the caller's tensors, in one piece of memory.
+#pragma once
+
+#include "calls/memory.h"
+#include "flash/shapes.h"
+
+namespace sdpa_graph::flash {
+
+class Scratch {
+   public:
+    // With a workspace of so many bytes for the plan.
+    static fe::Result<Scratch> make(Call const& call, Shapes const& shapes, Sizes const& sizes, std::int64_t workspace);
+
+    void* workspace() const { return at(workspace_); }
+    // Of packed sequences.
+    int* lengths_q() const { return static_cast<int*>(at(lengths_q_)); }
+    int* lengths_k() const { return static_cast<int*>(at(lengths_k_)); }
+    long long* starts(std::size_t number) const { return static_cast<long long*>(at(starts_[number])); }
+    int* table() const { return static_cast<int*>(at(table_)); }
+    void* log_sums() const { return at(log_sums_); }  // in the order of the graph
+    void* q() const { return at(q_); }                // of queries that are gathered
+    void* out() const { return at(out_); }
+    // Where the softmax is returned.
+    float* kept() const { return static_cast<float*>(at(kept_)); }
+
+   private:
+    void* at(std::int64_t offset) const { return static_cast<std::byte*>(memory_.data()) + offset; }
+    std::int64_t add(std::int64_t bytes);
+
+    calls::Workspace memory_;
+    std::int64_t bytes_ = 0;
+    std::int64_t workspace_ = 0, lengths_q_ = 0, lengths_k_ = 0, table_ = 0, log_sums_ = 0, q_ = 0, out_ = 0, kept_ = 0;
+    std::array<std::int64_t, fe::rows::kMostOffsets> starts_{};
+};
+
+}  // namespace sdpa_graph::flash

@@ -1,0 +1,38 @@
+// The work on rows that a call has beside its plan.
+#pragma once
+
+#include "calls/lease.h"
+#include "flash/scratch.h"
+
+namespace sdpa_graph::flash {
+
+// A call on the way: what its works are made of.
+struct Run {
+    Call const& call;
+    Shapes const& shapes;
+    Sizes const& sizes;
+    Scratch const& scratch;
+};
+
+// Where each sequence of a packed call is; in a padded one all are alike.
+fe::rows::Sequences sequences_of(Run const& run);
+// Of a padded call; the queries of a packed one that see no key are known to who reads the lengths.
+bool sees_keys_everywhere(Call const& call, Sizes const& sizes);
+
+fe::rows::Work make_tables(Run const& run);
+fe::rows::Work gather_queries(Run const& run);
+fe::rows::Work spread_outputs(Run const& run);
+fe::rows::Work end_forward(Run const& run);
+fe::rows::Work write_probabilities(Run const& run);
+fe::rows::Work start_backward(Run const& run);
+fe::rows::Work clear_unseeing_queries(Run const& run);
+fe::rows::Work clear_unseen_keys(Run const& run);
+fe::rows::Work write_softmax_d(Run const& run);
+
+// All elements get the value, which is 0 where they have 16 bits.
+fe::rows::Work fill(Tensor_view const& view, float value);
+
+// Has it done by whoever the call names, else by a host or a GPU, wherever the tensors are.
+error_t work(Call const& call, calls::Lease const& lease, fe::rows::Work const& work);
+
+}  // namespace sdpa_graph::flash

@@ -1,0 +1,51 @@
+#include "gpu_call.h"
+
+namespace flash_test {
+
+using enum sdpa_graph::flash::Argument;
+
+void Gpu_call::set(sdpa_graph::flash::Argument argument, sdpa_graph::flash::Optional_tensor const& view) {
+    if (!view) return;
+    views_.push_back(*view);
+    views_.back().device = sdpa_graph::Device_kind::CUDA;
+    call.set(argument, views_.back());
+}
+
+template <class Example>
+void Gpu_call::set_all(Example const& example, bool is_backward) {
+    set(Q, example.q.view());
+    set(K, example.k.view());
+    set(V, example.v.view());
+    set(OUT, example.out.view());
+    if (is_backward) {
+        set(DOUT, example.dout.view());
+        set(SOFTMAX_LSE, example.log_sums.view());
+        set(DQ, example.q.view());
+        set(DK, example.k.view());
+        set(DV, example.v.view());
+    }
+    set(ALIBI_SLOPES, example.slopes_);
+    set(SEED, example.generator_);
+    call.p_dropout = example.p_dropout;
+    call.softcap = example.softcap;
+    call.is_causal = example.is_causal;
+    call.return_softmax = example.return_softmax;
+    call.window_left = example.left;
+    call.window_right = example.right;
+}
+
+Gpu_call::Gpu_call(Padded const& example, bool is_backward) : Gpu_call(is_backward, false, example.place) {
+    set_all(example, is_backward);
+}
+
+Gpu_call::Gpu_call(Packed const& example, bool is_backward) : Gpu_call(is_backward, true, example.place) {
+    set_all(example, is_backward);
+    set(CU_SEQLENS_Q, example.totals_q.view());
+    set(CU_SEQLENS_K, example.totals_k.view());
+    set(SEQUSED_K, example.used_);
+    set(BLOCK_TABLE, example.table_);
+    call.max_seqlen_q = example.most_q;
+    call.max_seqlen_k = example.most_k;
+}
+
+}  // namespace flash_test

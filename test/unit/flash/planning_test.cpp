@@ -1,0 +1,144 @@
+// Real cuDNN plans classes of calls for a GPU, without one.
+#include "calls/plan.h"
+#include "flash/describe.h"
+#include "gpu_call.h"
+#include "lowering/has_cudnn.h"
+#include "support/catch.h"
+
+#include <functional>
+
+using namespace flash_test;
+namespace flash = sdpa_graph::flash;
+using cudnn_frontend::Target;
+using enum flash::Argument;
+
+namespace {
+
+struct Sizes {
+    bool is_packed = false;
+    std::int64_t batches = 2, queries = 256, keys = 256, heads = 4, key_heads = 2, width = 64, page_rows = 0;
+    bool has_used_keys = false;
+};
+
+using Change = std::function<void(flash::Call&)>;
+
+// A call of such sizes; nothing reads the memory.
+class Sized_call {
+   public:
+    Sized_call(Sizes const& n, bool is_backward, Change const& change)
+        : made_(is_backward, n.is_packed, place_), n_(n), is_backward_(is_backward) {
+        for (auto const argument : {Q, OUT, DOUT, DQ}) set(argument, rows(n.queries, n.heads));
+        for (auto const argument : {K, V, DK, DV}) set(argument, n.page_rows > 0 ? pages() : rows(n.keys, n.key_heads));
+        if (n.is_packed) {
+            set(CU_SEQLENS_Q, view(DataType_t::INT32, {n.batches + 1}));
+            set(CU_SEQLENS_K, view(DataType_t::INT32, {n.batches + 1}));
+            made_.call.max_seqlen_q = n.queries;
+            made_.call.max_seqlen_k = n.keys;
+        }
+        if (n.has_used_keys) set(SEQUSED_K, view(DataType_t::INT32, {n.batches}));
+        if (n.page_rows > 0) set(BLOCK_TABLE, view(DataType_t::INT32, {n.batches, n.keys / n.page_rows}));
+        change(made_.call);
+        if (made_.call.has_dropout()) set(SEED, view(DataType_t::INT64, {2}));
+        if (made_.call.has(ALIBI_SLOPES)) set(ALIBI_SLOPES, view(DataType_t::FLOAT, {n.heads}));
+    }
+
+    flash::Call const& call() const { return made_.call; }
+
+   private:
+    static Tensor_view view(DataType_t type, Dims const& dim) {
+        return {reinterpret_cast<void*>(4096), dim, sdpa_graph::row_major(dim), type};
+    }
+    Tensor_view rows(std::int64_t count, std::int64_t heads) const {
+        if (n_.is_packed) return view(DataType_t::BFLOAT16, {n_.batches * count, heads, n_.width});
+        return view(DataType_t::BFLOAT16, {n_.batches, count, heads, n_.width});
+    }
+    Tensor_view pages() const {
+        return view(DataType_t::BFLOAT16, {n_.batches * n_.keys / n_.page_rows, n_.page_rows, n_.key_heads, n_.width});
+    }
+    void set(flash::Argument argument, Tensor_view const& tensor) {
+        bool const is_of_backward = argument == DOUT || argument == DQ || argument == DK || argument == DV;
+        if (is_backward_ || !is_of_backward) made_.set(argument, tensor);
+    }
+
+    flash::Place place_;
+    Gpu_call made_;
+    Sizes n_;
+    bool is_backward_;
+};
+
+struct Option {
+    char const* name;
+    Change change;
+};
+
+Tensor_view const& some_slopes() {
+    static Tensor_view const view;
+    return view;
+}
+
+std::vector<Option> options() {
+    return {
+        {"plain", [](flash::Call&) {}},
+        {"causal", [](flash::Call& c) { c.is_causal = true; }},
+        {"window", [](flash::Call& c) { c.window_left = 17, c.window_right = 5; }},
+        {"causal window", [](flash::Call& c) { c.is_causal = true, c.window_left = 17; }},
+        {"left window", [](flash::Call& c) { c.window_left = 17; }},
+        {"soft cap", [](flash::Call& c) { c.softcap = 20.0f; }},
+        {"soft cap, causal", [](flash::Call& c) { c.softcap = 20.0f, c.is_causal = true; }},
+        {"slopes", [](flash::Call& c) { c.set(ALIBI_SLOPES, some_slopes()); }},
+        {"slopes, causal", [](flash::Call& c) { c.set(ALIBI_SLOPES, some_slopes()), c.is_causal = true; }},
+        {"slopes, soft cap", [](flash::Call& c) { c.set(ALIBI_SLOPES, some_slopes()), c.softcap = 20.0f; }},
+        {"dropout", [](flash::Call& c) { c.p_dropout = 0.1f; }},
+        {"dropout, causal", [](flash::Call& c) { c.p_dropout = 0.1f, c.is_causal = true; }},
+        {"dropout, slopes", [](flash::Call& c) { c.p_dropout = 0.1f, c.set(ALIBI_SLOPES, some_slopes()); }},
+        {"deterministic", [](flash::Call& c) { c.is_deterministic = true; }},
+    };
+}
+
+std::string fault_of(Sizes const& sizes, bool is_backward, Change const& change) {
+    Sized_call const made(sizes, is_backward, change);
+    Target const target = Target::offline("h200");
+    auto const plan = sdpa_graph::calls::Plan<flash::Shapes>::find(
+        flash::shapes_of(made.call(), flash::sizes_of(made.call()), target), target);
+    return plan.is_good() ? "" : plan.error().get_message();
+}
+
+void check(Sizes const& sizes, bool has_backward = true) {
+    if (!sdpa_test::has_cudnn()) return;
+    for (Option const& option : options()) {
+        bool const is_for_training = option.name[0] == 'd';
+        if (is_for_training && !has_backward) continue;
+        CAPTURE(option.name);
+        CHECK(fault_of(sizes, false, option.change) == "");
+        if (has_backward) CHECK(fault_of(sizes, true, option.change) == "");
+    }
+}
+
+}  // namespace
+
+TEST_CASE("flash planning: padded tensors") {
+    check({});
+    check({.queries = 128});
+    check({.queries = 320});
+}
+
+TEST_CASE("flash planning: returned softmax") {
+    Change const returned = [](flash::Call& c) { c.p_dropout = 0.1f, c.return_softmax = true; };
+    if (!sdpa_test::has_cudnn()) return;
+    CHECK(fault_of({}, false, returned) == "");
+    CHECK(fault_of({.is_packed = true}, false, returned) == "");
+}
+
+TEST_CASE("flash planning: packed tensors") {
+    check({.is_packed = true});
+    check({.is_packed = true, .queries = 1});
+    check({.is_packed = true, .has_used_keys = true}, false);
+}
+
+TEST_CASE("flash planning: keys in pages") {
+    for (std::int64_t const queries : {1, 4, 200}) {
+        CAPTURE(queries);
+        check({.is_packed = true, .queries = queries, .keys = 1024, .page_rows = 256}, false);
+        check({.is_packed = true, .queries = queries, .keys = 1536, .page_rows = 768, .has_used_keys = true}, false);
+    }
+}
