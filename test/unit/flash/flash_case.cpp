@@ -1,6 +1,9 @@
 #include "flash_case.h"
 
+#include "flash/runs.h"
 #include "formula.h"
+#include "gpu_call.h"
+#include "rows/host_worker.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +20,7 @@ constexpr float kScale = 0.4f;
 
 // The data of a case. q, k and v keep the memory that their views show.
 struct Data {
-    Buffer all, q, k, v, dout, totals_q, totals_k, used, table, slopes, generator;
+    Buffer q, k, v, dout, totals_q, totals_k, used, table, slopes, generator, softmax_d;
     std::vector<std::int64_t> starts_q{0}, starts_k{0};
     std::vector<std::int32_t> blocks;  // of all sequences, as many for each
     std::int64_t columns = 0, most_queries = 0, most_keys = 0;
@@ -85,6 +88,9 @@ Data make_data(Case const& c) {
     std::vector<float> slopes(static_cast<std::size_t>(c.dims_of_slopes == 2 ? batches * c.heads : c.heads));
     for (float& slope : slopes) slope = static_cast<float>(random.real(-0.05, 0.3));
     data.slopes = Buffer::floats(slopes, c.dims_of_slopes == 2 ? Dims{batches, c.heads} : Dims{c.heads});
+    std::int64_t const rows = (data.most_queries + 127) / 128 * 128;
+    data.softmax_d = Buffer(DataType_t::FLOAT, c.is_packed ? Dims{c.heads, data.starts_q.back() + 128 * batches}
+                                                           : Dims{batches, c.heads, rows});
     data.generator = Buffer::long_integers({static_cast<std::int64_t>(c.seed * 77), 5});
     return data;
 }
@@ -158,7 +164,64 @@ struct Results {
     bool has_backward = false;
 };
 
+// A call as on a GPU, whose work beside attention a host does.
+class Emulated {
+   public:
+    Emulated(Case const& c, Data const& data, flash::Place const& place, bool is_backward)
+        : worker_(c.type, 1), made_(is_backward, c.is_packed, place) {
+        using enum flash::Argument;
+        made_.call.function = is_backward ? "backward" : "forward";
+        made_.call.worker = &worker_;
+        made_.set(Q, data.q.view());
+        made_.set(K, data.k.view());
+        made_.set(V, data.v.view());
+        if (c.is_packed) {
+            made_.set(CU_SEQLENS_Q, data.totals_q.view());
+            made_.set(CU_SEQLENS_K, data.totals_k.view());
+        }
+        if (!c.used.empty()) made_.set(SEQUSED_K, data.used.view());
+        if (c.page_rows > 0) made_.set(BLOCK_TABLE, data.table.view());
+        if (c.dims_of_slopes > 0) made_.set(ALIBI_SLOPES, data.slopes.view());
+        if (c.p_dropout > 0) made_.set(SEED, data.generator.view());
+        set_options(c, data);
+    }
+
+    std::string forward(Results& results) { return text("forward", flash::run_forward(made_.call, results.forward)); }
+    std::string backward(Data const& data, Results& results) {
+        using enum flash::Argument;
+        made_.set(DOUT, data.dout.view());
+        made_.set(OUT, results.forward.out);
+        made_.set(SOFTMAX_LSE, results.forward.softmax_lse);
+        made_.set(SOFTMAX_D, data.softmax_d.view());
+        results.has_backward = true;
+        return text("backward", flash::run_backward(made_.call, results.backward));
+    }
+
+   private:
+    void set_options(Case const& c, Data const& data) {
+        flash::Call& call = made_.call;
+        call.max_seqlen_q = data.most_queries;
+        call.max_seqlen_k = data.most_keys;
+        call.p_dropout = c.p_dropout;
+        call.softmax_scale = kScale;
+        call.softcap = c.softcap;
+        call.is_causal = c.is_causal;
+        call.zero_tensors = c.zero_tensors;
+        call.return_softmax = c.p_dropout > 0;
+        call.is_deterministic = true;
+        call.window_left = c.left;
+        call.window_right = c.right;
+    }
+    static std::string text(char const* pass, cudnn_frontend::error_object const& error) {
+        return error.is_good() ? "" : std::string(pass) + ": " + error.get_message() + "\n";
+    }
+
+    cudnn_frontend::rows::HostWorker worker_;
+    Gpu_call made_;
+};
+
 std::string run_forward(Case const& c, Data const& data, flash::Place const& place, Results& results) {
+    if (c.is_as_on_gpu) return Emulated(c, data, place, false).forward(results);
     Optional_tensor slopes, generator, used, table;
     if (c.dims_of_slopes > 0) slopes = data.slopes.view();
     if (c.p_dropout > 0) generator = data.generator.view();
@@ -177,6 +240,7 @@ std::string run_forward(Case const& c, Data const& data, flash::Place const& pla
 }
 
 std::string run_backward(Case const& c, Data const& data, flash::Place const& place, Results& results) {
+    if (c.is_as_on_gpu) return Emulated(c, data, place, true).backward(data, results);
     Optional_tensor slopes;
     if (c.dims_of_slopes > 0) slopes = data.slopes.view();
     Tensor_view const& state = results.forward.rng_state;
@@ -253,7 +317,7 @@ void compare_rows(Case const& c, Reader const& read, std::size_t n, std::int64_t
     for (std::int64_t i = 0; i < read.queries(); ++i) {
         auto const row = static_cast<std::size_t>(i);
         all.log_sums.add(read.log_sum(results.forward.softmax_lse, i, h), answer.log_sums[row]);
-        if (results.has_backward)
+        if (results.backward.softmax_d.data != nullptr)
             all.softmax_d.add(read.softmax_d(results.backward.softmax_d, i, h), answer.softmax_d[row]);
         for (std::int64_t column = 0; column < c.width; ++column) {
             auto const at = static_cast<std::size_t>(i * c.width + column);
@@ -313,7 +377,7 @@ std::string faults_of(Case const& c) {
     Data const data = make_data(c);
     Arena arena;
     flash::Place place = arena.place();
-    place.target = c.target;
+    place.target = c.is_as_on_gpu ? cudnn_frontend::Target::cpu() : c.target;
     Results results;
     std::string faults = run_forward(c, data, place, results);
     bool const is_for_inference = c.page_rows > 0 || !c.used.empty();

@@ -29,6 +29,7 @@ struct Case {
     bool zero_tensors = false, is_interleaved = false;    // q, k and v are views of one buffer, row by row
     std::optional<std::int64_t> most_queries, most_keys;  // if they are more than the longest
     std::optional<cudnn_frontend::Target> target;
+    bool is_as_on_gpu = false;  // but for attention itself
     std::uint64_t seed = 1;
 };
 

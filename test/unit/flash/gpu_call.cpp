@@ -5,7 +5,7 @@ namespace flash_test {
 using enum sdpa_graph::flash::Argument;
 
 void Gpu_call::set(sdpa_graph::flash::Argument argument, sdpa_graph::flash::Optional_tensor const& view) {
-    if (!view) return;
+    if (!view || view->data == nullptr) return;
     views_.push_back(*view);
     views_.back().device = sdpa_graph::Device_kind::CUDA;
     call.set(argument, views_.back());

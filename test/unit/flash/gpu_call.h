@@ -17,6 +17,7 @@ class Gpu_call {
     Gpu_call(Gpu_call const&) = delete;
     Gpu_call& operator=(Gpu_call const&) = delete;
 
+    // A tensor without memory is not there.
     void set(sdpa_graph::flash::Argument argument, sdpa_graph::flash::Optional_tensor const& view);
 
     sdpa_graph::flash::Call call;

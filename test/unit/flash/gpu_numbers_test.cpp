@@ -1,0 +1,54 @@
+// Results of calls as on a GPU: of its tensors, classes and work on rows, with attention itself on the CPU.
+#include "flash_case.h"
+#include "support/catch.h"
+
+using namespace flash_test;
+
+namespace {
+
+// Some sequences have no queries, some no keys, some more queries than keys.
+std::vector<Sequence> sequences(sdpa_test::Random& random) {
+    std::vector<Sequence> all{{5, 9}};
+    for (std::int64_t n = random.between(1, 5); n > 0; --n)
+        all.push_back({random.chance(0.2) ? 0 : random.between(1, 40), random.chance(0.2) ? 0 : random.between(1, 40)});
+    return all;
+}
+
+Case random_case(std::uint64_t seed) {
+    sdpa_test::Random random(seed);
+    Case c{.is_as_on_gpu = true, .seed = seed};
+    c.is_packed = random.flip();
+    c.is_causal = random.flip();
+    if (random.chance(0.3)) c.left = static_cast<int>(random.between(0, 9));
+    if (random.chance(0.3)) c.right = static_cast<int>(random.between(0, 9));
+    c.type = random.pick({DataType_t::HALF, DataType_t::BFLOAT16});
+    c.key_heads = random.between(1, 3);
+    c.heads = c.key_heads * random.between(1, 3);
+    c.dims_of_slopes = random.chance(0.3) ? static_cast<int>(random.between(1, 2)) : 0;
+    c.p_dropout = random.chance(0.3) ? 0.3f : 0.0f;
+    c.zero_tensors = random.flip();
+    Sequence const size{random.between(1, 40), random.between(1, 40)};
+    c.sequences = c.is_packed ? sequences(random) : std::vector<Sequence>(2, size);
+    return c;
+}
+
+}  // namespace
+
+TEST_CASE("flash numbers: as on a GPU, in random company") {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) CHECK(faults_of(random_case(seed)) == "");
+}
+
+TEST_CASE("flash numbers: as on a GPU, one query over pages") {
+    for (std::int64_t const page_rows : {256, 768})
+        for (std::int64_t const queries : {0, 1}) {
+            Case c{.sequences = {{1, 300}, {queries, 7}, {1, 0}, {1, 800}}, .is_packed = true, .heads = 4};
+            c.is_as_on_gpu = true;
+            c.page_rows = page_rows;
+            CHECK(faults_of(c) == "");
+            c.used = {256, 1, 0, 799};
+            c.left = 40;
+            CHECK(faults_of(c) == "");
+            c.dims_of_slopes = 2;  // these are not gathered
+            CHECK(faults_of(c) == "");
+        }
+}
