@@ -45,3 +45,12 @@ inline unsigned to_bits<half>(float number) {
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(number));
     return bits;
 }
+
+// Of an element in memory.
+inline float to_float(float x) { return x; }
+inline float to_float(bfloat16 x) { return to_float<bfloat16>(x.bits); }
+inline float to_float(half x) { return to_float<half>(x.bits); }
+
+inline void assign(float& to, float number) { to = number; }
+inline void assign(bfloat16& to, float number) { to.bits = static_cast<unsigned short>(to_bits<bfloat16>(number)); }
+inline void assign(half& to, float number) { to.bits = static_cast<unsigned short>(to_bits<half>(number)); }

@@ -19,9 +19,9 @@ inline void dot_rows(float (&sums)[2], RowsInRegisters<Element, COLUMNS> const& 
                      RowsInRegisters<Element, COLUMNS> const& b) {
     for (int k = 0; k < COLUMNS / 16; ++k) {
         for (int word = 0; word < 4; ++word) {
-            Vector<Element, 2> x, y;
-            x.units[0] = a.blocks[k].words[word];
-            y.units[0] = b.blocks[k].words[word];
+            Run<Element, 2> x, y;
+            x.units[0].words[0] = a.blocks[k].words[word];
+            y.units[0].words[0] = b.blocks[k].words[word];
             for (int i = 0; i < 2; ++i) sums[word % 2] += to_float(x.elements[i]) * to_float(y.elements[i]);
         }
     }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <neighborhood_arguments.h>
-#include <elements.cuh>
+#include <run.cuh>
 #include <tensor_core.cuh>
 #include <warp.cuh>
 

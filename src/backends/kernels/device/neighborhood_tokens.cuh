@@ -3,7 +3,7 @@
 #pragma once
 
 #include <neighborhood_arguments.h>
-#include <elements.cuh>
+#include <run.cuh>
 #include <warp.cuh>
 
 using cudnn_frontend::kernels::kMostAxes;
@@ -133,7 +133,7 @@ inline float dot(NeighborhoodArguments const& arguments, NeighborhoodAccess cons
     }
     constexpr int kCount = 16 / sizeof(Element);
     for (int i = 0; i < arguments.columns; i += kCount) {
-        Vector<Element, kCount> of_x, of_y;
+        Run<Element, kCount> of_x, of_y;
         of_x.load(x + i);
         of_y.load(y + i);
         for (int j = 0; j < kCount; ++j) sum += to_float(of_x.elements[j]) * to_float(of_y.elements[j]);
