@@ -38,26 +38,26 @@ bool is_child(cudaGraphNode_t node) {
 }
 
 // A copy of the graph with one of its nodes alone.
-CudaGraph alone(cudaGraph_t graph, std::size_t index) {
+CudaGraph alone(cudaGraph_t graph, cudaGraphNode_t node) {
     cudaGraph_t copy = nullptr;
+    cudaGraphNode_t kept = nullptr;
     good(cudaGraphClone(&copy, graph));
-    std::vector<cudaGraphNode_t> const nodes = nodes_of(copy);
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        if (i != index) good(cudaGraphDestroyNode(nodes[i]));
+    good(cudaGraphNodeFindInClone(&kept, node, copy));
+    for (cudaGraphNode_t const each : nodes_of(copy)) {
+        if (each != kept) good(cudaGraphDestroyNode(each));
     }
     return CudaGraph(copy);
 }
 
 // Every kernel, copy and fill of the graph and of those in it, in a graph of its own.
 void add_leaves(cudaGraph_t graph, std::vector<CudaGraph>& leaves) {
-    std::vector<cudaGraphNode_t> const nodes = nodes_of(graph);
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        if (!is_child(nodes[i])) {
-            leaves.push_back(alone(graph, i));
+    for (cudaGraphNode_t const node : nodes_of(graph)) {
+        if (!is_child(node)) {
+            leaves.push_back(alone(graph, node));
             continue;
         }
         cudaGraph_t child = nullptr;
-        good(cudaGraphChildGraphNodeGetGraph(nodes[i], &child));
+        good(cudaGraphChildGraphNodeGetGraph(node, &child));
         add_leaves(child, leaves);
     }
 }
