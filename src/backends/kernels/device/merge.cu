@@ -1,6 +1,6 @@
-// Attention over parts of the keys, merged by log-sum-exp; operands: partial o, partial stats, o, stats, partial lengths,
-// of which the last two may be missing. Options define X and Y, the types of the elements of partial o and o, and INDEX, the type that
-// counts.
+// Attention over parts of the keys, merged by log-sum-exp; operands: partial o, partial stats, o, stats, partial
+// lengths, of which the last two may be missing. Options define X and Y, the types of the elements of partial o and o,
+// and INDEX, the type that counts.
 #include <elements.cuh>
 
 constexpr float kLog2OfE = 1.4426950408889634f, kLnOf2 = 0.6931471805599453f;
