@@ -1,0 +1,18 @@
+// Pictures of the windows of neighborhood attention: which keys a query sees.
+#pragma once
+
+#include "graph.h"
+
+namespace cudnn_frontend {
+namespace graph {
+
+enum class WindowPicture { TEXT, SVG };
+
+// The space of the graph's first node of neighborhood attention, with the query at that place, one number for each
+// axis, and the keys that it sees. A space of three axes is drawn as its planes, one after the other. The graph must be
+// valid; it need not be built.
+SDPA_GRAPH_API error_t draw_window(Graph const& graph, std::vector<std::int64_t> const& query, std::string& picture,
+                                   WindowPicture format = WindowPicture::TEXT);
+
+}  // namespace graph
+}  // namespace cudnn_frontend
