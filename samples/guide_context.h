@@ -3,6 +3,7 @@
 
 #include <cudnn_frontend/fp8.h>
 #include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/neighborhood_picture.h>
 #include <cudnn_frontend/score_modifiers.h>
 
 #include <cmath>
