@@ -115,6 +115,19 @@ void set_move(Machine& m, Numbers const& n) {
     m.transpose.set_permutation({0, 1, n[1] & 3, n[2]});
 }
 
+// Lists that fit a line of six tokens, more often than not.
+void set_neighborhood(Machine& m, Numbers const& n) {
+    auto const set = [&](auto& attributes) {
+        attributes.set_kernel_size({n.flag(0) ? 1 + (n[1] & 3) : n[1]});
+        if (n.flag(2)) attributes.set_dilation({1 + (n[3] & 1)});
+        if (n.flag(3)) attributes.set_is_causal(std::vector<bool>(n.as<std::size_t>(2, 3), true));
+    };
+    set(m.neighborhood.set_generate_stats(n.flag(3)).set_attn_scale(number(n[2])));
+    set(m.neighborhood_backward.set_drel_pos_bias(n.flag(1) ? n.in(m.tensors, 2) : nullptr));
+    set(m.neighborhood_qk.set_rel_pos_bias(n.flag(1) ? n.in(m.tensors, 2) : nullptr));
+    set(m.neighborhood_av);
+}
+
 void rename(Machine& m, Numbers const& n) {
     on_attention(
         m, [&](auto& attributes) { attributes.set_name(std::string(static_cast<std::size_t>(n[1] & 0xff), 'n')); });
@@ -143,6 +156,7 @@ constexpr Call kCalls[] = {
     {"attributes.set_modifier", set_modifier},
     {"attributes.set_plain", set_plain},
     {"attributes.set_move", set_move},
+    {"attributes.set_neighborhood", set_neighborhood},
     {"attributes.rename", rename},
     {"attributes.start_anew", start_anew},
     {"attributes.move", move},

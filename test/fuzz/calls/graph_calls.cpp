@@ -95,6 +95,17 @@ void add_move(Machine& m, Numbers const& n) {
     }
 }
 
+void add_neighborhood(Machine& m, Numbers const& n) {
+    Tensor_ptr const a = n.in(m.tensors, 1), b = n.in(m.tensors, 2), c = n.in(m.tensors, 3);
+    Graph& graph = graph_of(m, n);
+    switch (n.as<int>(3, 4)) {
+        case 0: keep(m, n, 2, graph.neighborhood_attention(a, b, b, m.neighborhood)); return;
+        case 1: keep(m, n, 2, graph.neighborhood_attention_backward(a, b, b, a, a, c, m.neighborhood_backward)); return;
+        case 2: n.in(m.tensors, 3) = graph.neighborhood_qk(a, b, m.neighborhood_qk); return;
+        default: n.in(m.tensors, 3) = graph.neighborhood_av(a, b, m.neighborhood_av);
+    }
+}
+
 // Whole graphs, valid unless an option breaks a rule, for other calls to break.
 void add_small_attention(Machine& m, Numbers const& n) {
     set_usual_types(m, n);
@@ -119,6 +130,18 @@ void add_small_backward(Machine& m, Numbers const& n) {
         if (result) result->set_output(true);
     }
     m.tensors[0] = q, m.tensors[1] = k, m.tensors[2] = results[0], m.tensors[3] = results[1], m.tensors[4] = stats;
+}
+
+void add_small_neighborhood(Machine& m, Numbers const& n) {
+    set_usual_types(m, n);
+    Graph& graph = graph_of(m, n);
+    auto const line = Tensor_attributes().set_dim({1, 6, 2, 4}).set_stride({48, 8, 4, 1});
+    Tensor_ptr const q = graph.tensor(line), k = graph.tensor(line), v = graph.tensor(line);
+    auto const results = graph.neighborhood_attention(q, k, v, m.neighborhood);
+    for (Tensor_ptr const& result : results) {
+        if (result) result->set_output(true);
+    }
+    m.tensors[0] = q, m.tensors[1] = k, m.tensors[2] = v, m.tensors[3] = results[0], m.tensors[4] = results[1];
 }
 
 void set_planning(Machine& m, Numbers const& n) {
@@ -164,8 +187,10 @@ constexpr Call kCalls[] = {
     {"graph.add_matmul", add_matmul},
     {"graph.add_reduction", add_reduction},
     {"graph.add_move", add_move},
+    {"graph.add_neighborhood", add_neighborhood},
     {"graph.add_small_attention", add_small_attention},
     {"graph.add_small_backward", add_small_backward},
+    {"graph.add_small_neighborhood", add_small_neighborhood},
     {"graph.set_planning", set_planning},
     {"graph.rename", rename},
     {"graph.change_cache", change_cache},

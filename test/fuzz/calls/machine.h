@@ -32,6 +32,10 @@ struct Machine {
     cudnn_frontend::graph::Slice_attributes slice;
     cudnn_frontend::graph::Reshape_attributes reshape;
     cudnn_frontend::graph::Transpose_attributes transpose;
+    cudnn_frontend::graph::Neighborhood_attributes neighborhood;
+    cudnn_frontend::graph::Neighborhood_backward_attributes neighborhood_backward;
+    cudnn_frontend::graph::Neighborhood_qk_attributes neighborhood_qk;
+    cudnn_frontend::graph::Neighborhood_av_attributes neighborhood_av;
     std::array<std::shared_ptr<cudnn_frontend::KernelCache>, 2> caches;
     std::array<std::vector<std::uint8_t>, 2> plans;
     std::array<std::string, 2> documents;
