@@ -109,7 +109,8 @@ TEST_CASE("a stored program has its kernels' code, and loads where a GPU of the 
         Bytes bytes;
         REQUIRE(all.graph.serialize(bytes).get_message() == "");
         std::string const text(bytes.begin(), bytes.end());
-        std::string const code = is_backward ? "sum bfloat16 bfloat16 sm_90 " : "merge bfloat16 bfloat16 sm_90 ";
+        std::string const code =
+            std::string(is_backward ? "sum" : "merge") + " X=bfloat16 Y=bfloat16 INDEX=unsigned sm_90 ";
         auto const at = text.find(code);
         REQUIRE(at != text.npos);
         CHECK(text.find(code, at + 1) == text.npos);
