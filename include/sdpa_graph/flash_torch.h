@@ -181,9 +181,18 @@ inline Forward forward_results(Call const& call, flash::Forward_results const& r
 
 inline Backward backward_results(Call const& call, flash::Backward_results const& results,
                                  std::optional<at::Tensor> const& dq, std::optional<at::Tensor> const& dk,
-                                 std::optional<at::Tensor> const& dv) {
+                                 std::optional<at::Tensor> const& dv, std::optional<at::Tensor> const& softmax_d) {
     return {call.result("dq", results.dq, dq), call.result("dk", results.dk, dk), call.result("dv", results.dv, dv),
-            call.result("softmax_d", results.softmax_d)};
+            call.result("softmax_d", results.softmax_d, softmax_d)};
+}
+
+// On a GPU softmax_d is written where there is memory for it. Nothing is where q has not the dims that it needs.
+inline std::optional<at::Tensor> softmax_d_of(at::Tensor const& q, std::int64_t dims, std::int64_t sequences) {
+    constexpr std::int64_t rows = 128;
+    if (!q.is_cuda() || q.dim() != dims) return std::nullopt;
+    auto const options = q.options().dtype(at::kFloat);
+    if (dims == 3) return at::empty({q.size(1), q.size(0) + rows * sequences}, options);
+    return at::empty({q.size(0), q.size(2), (q.size(1) + rows - 1) / rows * rows}, options);
 }
 
 }  // namespace detail
@@ -236,12 +245,14 @@ inline detail::Backward mha_bwd(at::Tensor const& dout, at::Tensor const& q, at:
                                 at::Tensor const philox_seed, at::Tensor const philox_offset) {
     detail::Call const call(q);
     flash::Backward_results results;
+    auto const softmax_d = detail::softmax_d_of(q, 4, 0);
+    if (softmax_d) results.softmax_d = detail::view_of(*softmax_d);
     detail::check(flash::mha_bwd(detail::view_of(dout), detail::view_of(q), detail::view_of(k), detail::view_of(v),
                                  detail::view_of(out), detail::view_of(softmax_lse), detail::view_of(dq_),
                                  detail::view_of(dk_), detail::view_of(dv_), detail::view_of(alibi_slopes_), p_dropout,
                                  softmax_scale, is_causal, window_size_left, window_size_right, softcap, deterministic,
                                  detail::view_of(philox_seed), detail::view_of(philox_offset), call.place(), results));
-    return detail::backward_results(call, results, dq_, dk_, dv_);
+    return detail::backward_results(call, results, dq_, dk_, dv_, softmax_d);
 }
 
 inline detail::Backward mha_varlen_bwd(at::Tensor const& dout, at::Tensor const& q, at::Tensor const& k,
@@ -256,13 +267,15 @@ inline detail::Backward mha_varlen_bwd(at::Tensor const& dout, at::Tensor const&
                                        at::Tensor const philox_offset) {
     detail::Call const call(q);
     flash::Backward_results results;
+    auto const softmax_d = detail::softmax_d_of(q, 3, cu_seqlens_q.numel() - 1);
+    if (softmax_d) results.softmax_d = detail::view_of(*softmax_d);
     detail::check(flash::mha_varlen_bwd(
         detail::view_of(dout), detail::view_of(q), detail::view_of(k), detail::view_of(v), detail::view_of(out),
         detail::view_of(softmax_lse), detail::view_of(dq_), detail::view_of(dk_), detail::view_of(dv_),
         detail::view_of(cu_seqlens_q), detail::view_of(cu_seqlens_k), detail::view_of(alibi_slopes_), max_seqlen_q,
         max_seqlen_k, p_dropout, softmax_scale, zero_tensors, is_causal, window_size_left, window_size_right, softcap,
         deterministic, detail::view_of(philox_seed), detail::view_of(philox_offset), call.place(), results));
-    return detail::backward_results(call, results, dq_, dk_, dv_);
+    return detail::backward_results(call, results, dq_, dk_, dv_, softmax_d);
 }
 
 }  // namespace flash_torch
