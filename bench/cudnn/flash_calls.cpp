@@ -46,6 +46,7 @@ class Memory {
     }
     flash::Place place() {
         flash::Place place;
+        if (!is_on_gpu_) place.target = fe::Target::cpu(1);
         place.allocator.context = this;
         place.allocator.allocate = [](void* context, char const*, Tensor_view const& wanted) {
             auto& memory = *static_cast<Memory*>(context);
