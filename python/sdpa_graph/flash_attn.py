@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from . import _core
-from .flash_cache import append, rotated
+from .flash_cache import append, has_whole_pages, in_pages, pages_of, rotated
 
 __all__ = [
     "flash_attn_func",
@@ -134,7 +134,10 @@ def flash_attn_with_kvcache(
             k = rotated(k, rotary_cos, rotary_sin, lengths, rotary_interleaved, advances=True)
         append(k_cache, v_cache, k, v, lengths, cache_batch_idx, block_table)
         lengths = lengths + k.shape[1]
-    if cache_batch_idx is not None:
+    if block_table is None and cache_leftpad is None and has_whole_pages(k_cache) and has_whole_pages(v_cache):
+        block_table = pages_of(k_cache, batch, cache_batch_idx)
+        k_cache, v_cache = in_pages(k_cache), in_pages(v_cache)
+    elif cache_batch_idx is not None:
         k_cache, v_cache = k_cache[cache_batch_idx.long()], v_cache[cache_batch_idx.long()]
     starts = torch.arange(batch + 1, dtype=torch.int32, device=q.device) * (0 if block_table is not None else capacity)
     if cache_leftpad is not None:

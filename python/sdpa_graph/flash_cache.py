@@ -1,10 +1,12 @@
-"""What flash_attn_with_kvcache does with a cache before it attends: rotate tokens by their positions, and add them."""
+"""What flash_attn_with_kvcache does with a cache before it attends: rotate tokens by their positions, add them, and see
+entries as pages, which engines for few queries take."""
 
 from __future__ import annotations
 
 import torch
 
 Tensor = torch.Tensor
+PAGE_ROWS = 256
 
 
 def rotated(x: Tensor, cos: Tensor, sin: Tensor | None, starts: Tensor, interleaved: bool, advances: bool) -> Tensor:
@@ -46,3 +48,20 @@ def append(
         places = (block_table.long().gather(1, positions // rows), positions % rows)
     k_cache[places] = k
     v_cache[places] = v
+
+
+def has_whole_pages(cache: Tensor) -> bool:
+    """Whether the entries of a cache without pages are some, one entry after the other."""
+    rows = cache.shape[1]
+    return rows > 0 and rows % PAGE_ROWS == 0 and cache.stride(0) == rows * cache.stride(1)
+
+
+def in_pages(cache: Tensor) -> Tensor:
+    return cache.unflatten(1, (-1, PAGE_ROWS)).flatten(0, 1)
+
+
+def pages_of(cache: Tensor, batch: int, batch_index: Tensor | None) -> Tensor:
+    """The table of the entries that are asked for, or of the first ones."""
+    table = torch.arange(cache.shape[0] * cache.shape[1] // PAGE_ROWS, dtype=torch.int32, device=cache.device)
+    table = table.view(cache.shape[0], -1)
+    return table[:batch] if batch_index is None else table[batch_index.long()]

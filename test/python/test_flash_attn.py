@@ -175,6 +175,18 @@ def test_cache_entries_and_padding_on_the_left(flash):
     assert log_sums.shape == (2, 2, 1)
 
 
+@pytest.mark.parametrize("entries", [None, [2, 0]])
+def test_a_cache_whose_entries_are_whole_pages(flash, entries):
+    """As by a table of its pages, without a copy of the entries."""
+    k, v, q = random(3, 512, 2, 8), random(3, 512, 2, 8, seed=2), random(2, 1, 4, 8, seed=3)
+    index = None if entries is None else torch.tensor(entries, dtype=torch.int32)
+    lengths = torch.tensor([300, 7], dtype=torch.int32)
+    out = flash.flash_attn_with_kvcache(q, k, v, cache_seqlens=lengths, cache_batch_idx=index)
+    for n, length in enumerate(lengths.tolist()):
+        entry = n if entries is None else entries[n]
+        assert_close(out[n], plain(q[n : n + 1], k[entry : entry + 1, :length], v[entry : entry + 1, :length])[0])
+
+
 def test_what_is_refused(flash):
     q = random(1, 4, 2, 16)
     with pytest.raises(Exception, match=r"flash\.c19"):

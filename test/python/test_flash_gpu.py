@@ -98,11 +98,12 @@ def test_keys_in_pages(flash, queries, page_rows):
         assert_as_in_formula(call, out, log_sums, q, [(queries, *pair) for pair in rows])
 
 
-def test_a_cache_with_used_keys(flash):
+@pytest.mark.parametrize("rows", [320, 512])
+def test_a_cache_with_used_keys(flash, rows):
     call = Call(5, is_packed=True)
     call.left, call.right = -1, 0
     used = torch.tensor([0, 5, 300], dtype=torch.int32, device="cuda")
-    k, v = (torch.randn(3, 320, call.key_heads, call.width, device="cuda", dtype=call.dtype) for _ in range(2))
+    k, v = (torch.randn(3, rows, call.key_heads, call.width, device="cuda", dtype=call.dtype) for _ in range(2))
     for queries in (1, 4):
         q = torch.randn(3, queries, call.heads, call.width, device="cuda", dtype=call.dtype)
         out, log_sums = flash.flash_attn_with_kvcache(
