@@ -50,14 +50,16 @@ bool has_aligned_rows(NeighborhoodProblem const& problem) {
     return true;
 }
 
-NeighborhoodAccess access_of(Operand const& operand, std::size_t axes, bool is_bias) {
+NeighborhoodAccess access_of(Operand const& operand, std::array<Axis, kMostAxes> const& axes, std::size_t rank,
+                             bool is_bias) {
     NeighborhoodAccess access{};
     core::Dims const& strides = operand.strides;
     std::size_t next = 0;
     if (!is_bias) access.batch = strides[next++];
     access.head = strides[next++];
-    for (std::size_t axis = kMostAxes - axes; axis < kMostAxes; ++axis) access.space[axis] = strides[next++];
+    for (std::size_t axis = kMostAxes - rank; axis < kMostAxes; ++axis) access.space[axis] = strides[next++];
     if (!is_bias) access.column = strides[next];
+    for (std::size_t axis = 0; axis < kMostAxes; ++axis) access.steps[axis] = access.space[axis] * axes[axis].dilation;
     return access;
 }
 
@@ -74,7 +76,7 @@ NeighborhoodArguments arguments_of(NeighborhoodProblem const& problem) {
     for (int tensor = 0; tensor < kNeighborhoodTensors; ++tensor) {
         auto const& operand = problem.operands[static_cast<std::size_t>(tensor)];
         bool const is_bias = tensor == kBias || tensor == kBiasGradient;
-        if (operand) arguments.tensors[tensor] = access_of(*operand, problem.axes.size(), is_bias);
+        if (operand) arguments.tensors[tensor] = access_of(*operand, axes_of(problem), problem.axes.size(), is_bias);
     }
     return arguments;
 }
@@ -255,13 +257,16 @@ void bind(NeighborhoodProblem const& problem, NeighborhoodArguments& arguments, 
 
 CodeName neighborhood_code(NeighborhoodProblem const& problem, NeighborhoodForm form, int compute_capability) {
     Source source = source_of(problem.work, form);
-    std::string const columns = form == NeighborhoodForm::Tiles
-                                    ? "TILE_COLUMNS=" + std::to_string(tile_columns(problem))
-                                    : "LANE_COLUMNS=" + std::to_string(lane_columns(problem));
-    return {source.file,
-            std::move(source.functions),
-            {std::string("X=") + element_name(type_of(problem)), columns},
-            compute_capability};
+    std::vector<std::string> defines{std::string("X=") + element_name(type_of(problem))};
+    if (form == NeighborhoodForm::Tokens) {
+        defines.push_back("LANE_COLUMNS=" + std::to_string(lane_columns(problem)));
+    } else {
+        defines.push_back("TILE_COLUMNS=" + std::to_string(tile_columns(problem)));
+    }
+    if (form == NeighborhoodForm::Tiles && problem.work == NeighborhoodWork::Forward) {
+        defines.push_back(std::string("HAS_BIAS=") + (problem.operands[kBias] ? "true" : "false"));
+    }
+    return {source.file, std::move(source.functions), std::move(defines), compute_capability};
 }
 
 std::size_t neighborhood_function(NeighborhoodWork work) {

@@ -7,6 +7,7 @@
 #define X half
 #define LANE_COLUMNS 1
 #define TILE_COLUMNS 16
+#define HAS_BIAS false
 #include "kernels/device/neighborhood_backward.cu"
 #include "kernels/device/neighborhood_bias.cu"
 #include "kernels/device/neighborhood_forward.cu"
@@ -17,6 +18,7 @@
 #undef X
 #undef LANE_COLUMNS
 #undef TILE_COLUMNS
+#undef HAS_BIAS
 
 #include <stdexcept>
 
@@ -46,9 +48,11 @@ Thread token_thread(NeighborhoodWork work) {
 }
 
 template <class Element, int COLUMNS>
-Thread tile_thread(NeighborhoodWork work) {
+Thread tile_thread(NeighborhoodWork work, bool has_bias) {
     switch (work) {
-        case NeighborhoodWork::Forward: return neighborhood_forward_tiles<Element, COLUMNS>;
+        case NeighborhoodWork::Forward:
+            return has_bias ? neighborhood_forward_tiles<Element, COLUMNS, true>
+                            : neighborhood_forward_tiles<Element, COLUMNS, false>;
         case NeighborhoodWork::QueryGradients: return query_gradient_tiles<Element, COLUMNS>;
         case NeighborhoodWork::KeyGradients: return key_gradient_tiles<Element, COLUMNS>;
         default: throw std::logic_error("no such kernel");
@@ -70,12 +74,12 @@ Thread token_thread(NeighborhoodWork work, int columns) {
 }
 
 template <class Element>
-Thread tile_thread(NeighborhoodWork work, int columns) {
+Thread tile_thread(NeighborhoodWork work, bool has_bias, int columns) {
     switch (columns) {
-        case 16: return tile_thread<Element, 16>(work);
-        case 48: return tile_thread<Element, 48>(work);
-        case 64: return tile_thread<Element, 64>(work);
-        case 128: return tile_thread<Element, 128>(work);
+        case 16: return tile_thread<Element, 16>(work, has_bias);
+        case 48: return tile_thread<Element, 48>(work, has_bias);
+        case 64: return tile_thread<Element, 64>(work, has_bias);
+        case 128: return tile_thread<Element, 128>(work, has_bias);
         default: throw std::logic_error("tiles of that many columns are not compiled for the host");
     }
 }
@@ -85,7 +89,9 @@ Thread thread_of(kernels::NeighborhoodProblem const& problem, NeighborhoodForm f
     int const columns = columns_of(name);
     bool const is_half = name.defines[0] == "X=half";
     if (form == NeighborhoodForm::Tiles) {
-        return is_half ? tile_thread<half>(problem.work, columns) : tile_thread<bfloat16>(problem.work, columns);
+        bool const has_bias = problem.operands[kernels::kBias].has_value();
+        return is_half ? tile_thread<half>(problem.work, has_bias, columns)
+                       : tile_thread<bfloat16>(problem.work, has_bias, columns);
     }
     if (name.defines[0] == "X=float") return token_thread<float>(problem.work, columns);
     return is_half ? token_thread<half>(problem.work, columns) : token_thread<bfloat16>(problem.work, columns);

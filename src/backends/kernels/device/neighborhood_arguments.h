@@ -35,6 +35,7 @@ enum NeighborhoodTensor : int {
 struct NeighborhoodAccess {
     void* start;
     long long batch, head, space[kMostAxes], column;
+    long long steps[kMostAxes];  // between neighbours in a group of the dilation
 };
 
 // How tokens make tiles, for kernels by tiles. A tile has neighbours in their group of the dilation: 2^bits along each

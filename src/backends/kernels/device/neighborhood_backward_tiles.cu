@@ -6,9 +6,8 @@
 
 // Scores and products of output gradients with values become weights and gradients of scores.
 inline void weigh(float& score, float& product, bool is_seen, float scale, float stats, float delta) {
-    float const weight = is_seen ? power_of_2(score * scale - stats) : 0.0f;
-    product = weight == 0 ? 0.0f : weight * (product - delta);
-    score = weight;
+    score = is_seen ? power_of_2(score * scale - stats) : 0.0f;
+    product = score * (product - delta);
 }
 
 // --- Gradients of queries
@@ -67,25 +66,25 @@ inline void query_gradient_tiles(NeighborhoodArguments const& arguments) {
     QueryMatrices<Element, COLUMNS> const matrices(arguments, tile, rows);
     float const scale = arguments.scale * kLog2OfE;
     RowSums<Element, COLUMNS> gradient;
-    for_each_key_stage<Element, COLUMNS>(
+    for_each_key_stage<Element, COLUMNS, false>(
         arguments, tile,
         [&](Row<Element, COLUMNS> const* keys, Row<Element, COLUMNS> const* values,
             typename Stages::Table const& table) {
 #pragma unroll 1
-            for (int group = 0; group < Stages::kRows / 16; ++group) {
-                Meeting const meeting = rows.meeting(table.places + 32 * (group / 2), guards);
-                if (!meeting.any_of(group % 2)) continue;
-                bool const all_see = meeting.all_of(group % 2);
-                float weights[2][4], gradients[2][4];
-                multiply_by_rows<COLUMNS, 2, Element>(weights, matrices.queries, keys + 16 * group);
-                multiply_by_rows<COLUMNS, 2, Element>(gradients, matrices.output_gradients, values + 16 * group);
-                for (int i = 0; i < 8; ++i) {
-                    int const key = 16 * group + 8 * (i / 4) + 2 * (lane_index() % 4) + i % 2, half = i % 4 / 2;
-                    bool const is_seen = all_see || has(rows.keys[half], table.places[key], guards);
+            for (int first = 0; first < Stages::kRows; first += 32) {
+                Meeting const meeting = rows.template meeting<32>(table.places + first, guards);
+                if (!meeting.any) continue;
+                float weights[4][4], gradients[4][4];
+                multiply_by_rows<COLUMNS, 4, Element>(weights, matrices.queries, keys + first);
+                multiply_by_rows<COLUMNS, 4, Element>(gradients, matrices.output_gradients, values + first);
+                for (int i = 0; i < 16; ++i) {
+                    int const key = first + 8 * (i / 4) + 2 * (lane_index() % 4) + i % 2, half = i % 4 / 2;
+                    bool const is_seen = meeting.all | has(rows.keys[half], table.places[key], guards);
                     weigh(weights[i / 4][i % 4], gradients[i / 4][i % 4], is_seen, scale, matrices.stats[half],
                           matrices.delta[half]);
                 }
-                gradient.add(weights_of<Element>(gradients[0], gradients[1]), keys + 16 * group);
+                gradient.add(weights_of<Element>(gradients[0], gradients[1]), keys + first);
+                gradient.add(weights_of<Element>(gradients[2], gradients[3]), keys + first + 16);
             }
         });
     NeighborhoodAccess const& result = arguments.tensors[kQueryGradient];
@@ -102,7 +101,8 @@ struct QueryStages {
     static constexpr int kRows = staged_rows(COLUMNS, true);
 
     struct Table {
-        long long queries[kRows], output_gradients[kRows], stats[kRows], delta[kRows];  // where they are
+        Element const *queries[kRows], *output_gradients[kRows];  // null past the last row
+        long long stats[kRows], delta[kRows];                     // where they are
         unsigned first_keys[kRows], last_keys[kRows];
 
         Range keys(int row) const { return {first_keys[row], last_keys[row]}; }
@@ -137,7 +137,7 @@ struct KeyRows {
         unsigned const first = first_keys[lane_index()], last = last_keys[lane_index()];
         bool const any = (((last | guards) - of_warp.first) & ((of_warp.last | guards) - first) & guards) == guards;
         bool const all = (((of_warp.first | guards) - first) & ((last | guards) - of_warp.last) & guards) == guards;
-        return {ballot(any), ballot(all)};
+        return {ballot(any) != 0, ballot(!all) == 0};
     }
 };
 
@@ -150,29 +150,33 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
     NeighborhoodAccess const* const tensors = arguments.tensors;
     Box const box = tile.queries_of_all();
     int const count = box.count(), stages = (count + Stages::kRows - 1) / Stages::kRows;
+    NeighborhoodAccess const& of_queries = tensors[kQueries];
+    NeighborhoodAccess const& of_gradients = tensors[kOutputGradient];
+    Element const* const first_query = static_cast<Element const*>(of_queries.start) + tile.first_offset_of(of_queries);
+    Element const* const first_gradient =
+        static_cast<Element const*>(of_gradients.start) + tile.first_offset_of(of_gradients);
     auto const look_up = [&](int stage) {
-        int const row = threadIdx.x, number = stage * Stages::kRows + row;
+        int const row = static_cast<int>(threadIdx.x + stage * Stages::kRows) % kTileThreads;  // in turns
         if (row >= Stages::kRows) return;
         typename Stages::Table& table = shared.tables[stage % 3];
+        int const number = stage * Stages::kRows + row;
         bool const is_there = number < count;
         Coordinates const place = is_there ? box[number] : box.first;
-        auto const offset_of = [&](NeighborhoodTensor tensor) {
-            return is_there ? tile.offset_of(tensors[tensor], place) : -1;
-        };
-        table.queries[row] = offset_of(kQueries);
-        table.output_gradients[row] = offset_of(kOutputGradient);
-        table.stats[row] = offset_of(kStats);
-        table.delta[row] = offset_of(kDelta);
+        table.queries[row] = is_there ? first_query + Tile::offset_from_first(of_queries, place) : nullptr;
+        table.output_gradients[row] =
+            is_there ? first_gradient + Tile::offset_from_first(of_gradients, place) : nullptr;
+        table.stats[row] = is_there ? tile.offset_of(tensors[kStats], place) : -1;
+        table.delta[row] = is_there ? tile.offset_of(tensors[kDelta], place) : -1;
         Box const keys = tile.keys_of(place);
         table.first_keys[row] = is_there ? packed(arguments.tiles, keys.first) : arguments.tiles.nowhere;
         table.last_keys[row] = is_there ? packed(arguments.tiles, keys.last) : 0;
     };
     auto const start_copies = [&](int stage) {
         typename Stages::Table const& table = shared.tables[stage % 3];
-        stage_rows<Element, COLUMNS>(shared.queries[stage % 2], Stages::kRows, tensors[kQueries], table.queries,
-                                     arguments.columns);
-        stage_rows<Element, COLUMNS>(shared.output_gradients[stage % 2], Stages::kRows, tensors[kOutputGradient],
-                                     table.output_gradients, arguments.columns);
+        stage_rows<Stages::kRows, COLUMNS>(shared.queries[stage % 2], table.queries, of_queries.start,
+                                           arguments.columns);
+        stage_rows<Stages::kRows, COLUMNS>(shared.output_gradients[stage % 2], table.output_gradients,
+                                           of_gradients.start, arguments.columns);
         int const row = threadIdx.x % Stages::kRows;
         if (static_cast<int>(threadIdx.x) >= 2 * Stages::kRows) return;
         bool const is_stats = static_cast<int>(threadIdx.x) < Stages::kRows;
@@ -234,21 +238,19 @@ inline void key_gradient_tiles(NeighborhoodArguments const& arguments) {
 #pragma unroll 1
             for (int first = 0; first < Stages::kRows; first += 32) {
                 Meeting const meeting = rows.meeting(table.first_keys + first, table.last_keys + first, guards);
-                if (meeting.any == 0) continue;
+                if (!meeting.any) continue;
                 Row<Element, COLUMNS> const* const queries = shared.queries[stage] + first;
                 Row<Element, COLUMNS> const* const output_gradients = shared.output_gradients[stage] + first;
                 float weights[4][4], gradients[4][4];
                 multiply_by_rows<COLUMNS, 4, Element>(weights, keys, queries);
                 multiply_by_rows<COLUMNS, 4, Element>(gradients, values, output_gradients);
-                bool const all_see = meeting.all == kAllLanes;
                 for (int i = 0; i < 16; ++i) {
                     int const query = first + 8 * (i / 4) + 2 * (lane_index() % 4) + i % 2;
-                    bool const is_seen = all_see || has(table.keys(query), rows.packed_places[i % 4 / 2], guards);
+                    bool const is_seen = meeting.all | has(table.keys(query), rows.packed_places[i % 4 / 2], guards);
                     weigh(weights[i / 4][i % 4], gradients[i / 4][i % 4], is_seen, scale,
                           kLog2OfE * shared.stats[stage][query], shared.delta[stage][query]);
                 }
                 for (int group = 0; group < 2; ++group) {
-                    if (!meeting.any_of(group)) continue;
                     value_gradient.add(weights_of<Element>(weights[2 * group], weights[2 * group + 1]),
                                        output_gradients + 16 * group);
                     key_gradient.add(weights_of<Element>(gradients[2 * group], gradients[2 * group + 1]),
@@ -266,7 +268,7 @@ inline void key_gradient_tiles(NeighborhoodArguments const& arguments) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(kTileThreads, 2)
+extern "C" __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     neighborhood_query_gradient_tiles(__grid_constant__ NeighborhoodArguments const arguments) {
     query_gradient_tiles<X, TILE_COLUMNS>(arguments);
 }

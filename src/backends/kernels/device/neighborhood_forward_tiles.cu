@@ -47,61 +47,82 @@ struct Attention {
     }
 };
 
-template <class Element, int COLUMNS>
+// Products become scores, of which those of keys that the query does not see are -inf.
+template <class Element, int COLUMNS, bool WITH_BIAS>
+class Scores {
+   public:
+    static constexpr int kKeys = KeyStages<Element, COLUMNS>::kRows;
+    using Table = typename KeyStages<Element, COLUMNS>::Table;
+
+    Scores(NeighborhoodArguments const& arguments, Tile const& tile, QueryRows const& rows)
+        : arguments_(arguments), rows_(rows), scale_(arguments.scale * kLog2OfE) {
+        if (!WITH_BIAS) return;
+        for (int half = 0; half < 2; ++half) bias_before_[half] = static_cast<int>(tile.bias_before(rows.places[half]));
+    }
+
+    void make(float (&products)[kKeys / 8][4], bool all_see, Table const& table) const {
+        for (auto& of_keys : products) {
+            for (float& product : of_keys) product *= scale_;
+        }
+        if (WITH_BIAS) add_bias(products, table);
+        if (!all_see) mask(products, table);
+    }
+
+   private:
+    static int key_of(int i, int j) { return 8 * i + 2 * (lane_index() % 4) + j % 2; }
+
+    void add_bias(float (&scores)[kKeys / 8][4], Table const& table) const {
+        Element const* const bias = static_cast<Element const*>(arguments_.tensors[kBias].start);
+        for (int i = 0; i < kKeys / 8; ++i) {
+            for (int j = 0; j < 4; ++j) {
+                int const key = key_of(i, j);
+                if (!has(rows_.keys[j / 2], table.places[key], arguments_.tiles.guards)) continue;
+                scores[i][j] += kLog2OfE * to_float(bias[table.biases[key] - bias_before_[j / 2]]);
+            }
+        }
+    }
+    void mask(float (&scores)[kKeys / 8][4], Table const& table) const {
+        for (int i = 0; i < kKeys / 8; ++i) {
+            for (int j = 0; j < 4; ++j) {
+                bool const is_seen = has(rows_.keys[j / 2], table.places[key_of(i, j)], arguments_.tiles.guards);
+                scores[i][j] = is_seen ? scores[i][j] : -infinity();
+            }
+        }
+    }
+
+    NeighborhoodArguments const& arguments_;
+    QueryRows const& rows_;
+    float scale_;
+    int bias_before_[2] = {};
+};
+
+template <class Element, int COLUMNS, bool WITH_BIAS>
 inline void neighborhood_forward_tiles(NeighborhoodArguments const& arguments) {
     using Stages = KeyStages<Element, COLUMNS>;
     constexpr int kKeys = Stages::kRows;
     Tile const tile(arguments);
     if (tile.is_empty()) return;
     NeighborhoodAccess const* const tensors = arguments.tensors;
-    unsigned const guards = arguments.tiles.guards;
     QueryRows const rows(tile, arguments.tiles);
-    float const scale = arguments.scale * kLog2OfE;
-    bool const has_bias = tensors[kBias].start != nullptr;
-    int const bias_before[2] = {static_cast<int>(tile.bias_before(rows.places[0])),
-                                static_cast<int>(tile.bias_before(rows.places[1]))};
+    Scores<Element, COLUMNS, WITH_BIAS> const scores(arguments, tile, rows);
     RowsInRegisters<Element, COLUMNS> queries;
     queries.load(tensors[kQueries],
                  {tile.offset_of(tensors[kQueries], rows.places[0]), tile.offset_of(tensors[kQueries], rows.places[1])},
                  arguments.columns);
     Attention<Element, COLUMNS> attention;
-
-    auto const score_group = [&](float(&scores)[2][4], bool all_see, int first, typename Stages::Table const& table) {
-        for (int i = 0; i < 2; ++i) {
-            for (int j = 0; j < 4; ++j) {
-                int const key = first + 8 * i + 2 * (lane_index() % 4) + j % 2;
-                scores[i][j] *= scale;
-                if (!all_see && !has(rows.keys[j / 2], table.places[key], guards)) {
-                    scores[i][j] = -infinity();
-                } else if (has_bias) {
-                    Element const* const bias = static_cast<Element const*>(tensors[kBias].start);
-                    scores[i][j] += kLog2OfE * to_float(bias[table.biases[key] - bias_before[j / 2]]);
-                }
-            }
-        }
-    };
-    for_each_key_stage<Element, COLUMNS>(
+    for_each_key_stage<Element, COLUMNS, WITH_BIAS>(
         arguments, tile,
         [&](Row<Element, COLUMNS> const* keys, Row<Element, COLUMNS> const* values,
             typename Stages::Table const& table) {
-            Meeting meetings[kKeys / 32];
-            for (int i = 0; i < kKeys / 32; ++i) meetings[i] = rows.meeting(table.places + 32 * i, guards);
-            float scores[kKeys / 8][4];
+            Meeting const meeting = rows.template meeting<kKeys>(table.places, arguments.tiles.guards);
+            if (!meeting.any) return;
+            float weights[kKeys / 8][4];
+            multiply_by_rows<COLUMNS, kKeys / 8, Element>(weights, queries, keys);
+            scores.make(weights, meeting.all, table);
+            attention.weigh(weights);
 #pragma unroll
             for (int group = 0; group < kKeys / 16; ++group) {
-                auto& of_group = reinterpret_cast<float(&)[2][4]>(scores[2 * group]);
-                if (meetings[group / 2].any_of(group % 2)) {
-                    multiply_by_rows<COLUMNS, 2, Element>(of_group, queries, keys + 16 * group);
-                    score_group(of_group, meetings[group / 2].all_of(group % 2), 16 * group, table);
-                } else {
-                    for (int i = 0; i < 8; ++i) of_group[i / 4][i % 4] = -infinity();
-                }
-            }
-            attention.weigh(scores);
-#pragma unroll
-            for (int group = 0; group < kKeys / 16; ++group) {
-                if (!meetings[group / 2].any_of(group % 2)) continue;
-                attention.output.add(weights_of<Element>(scores[2 * group], scores[2 * group + 1]),
+                attention.output.add(weights_of<Element>(weights[2 * group], weights[2 * group + 1]),
                                      values + 16 * group);
             }
         });
@@ -116,7 +137,7 @@ inline void neighborhood_forward_tiles(NeighborhoodArguments const& arguments) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(kTileThreads, 2)
+extern "C" __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     neighborhood_forward_tiles(__grid_constant__ NeighborhoodArguments const arguments) {
-    neighborhood_forward_tiles<X, TILE_COLUMNS>(arguments);
+    neighborhood_forward_tiles<X, TILE_COLUMNS, HAS_BIAS>(arguments);
 }

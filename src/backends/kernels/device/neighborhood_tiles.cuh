@@ -17,6 +17,8 @@ constexpr int kTileThreads = 32 * kTileWarps;
 constexpr int kRowsOfWarp = kTileTokens / kTileWarps;
 constexpr float kLog2OfE = 1.44269504f, kLnOf2 = 0.693147181f;
 
+constexpr int kTileBlocks = TILE_COLUMNS <= 64 ? 3 : 2;  // of a multiprocessor, at least
+
 struct Coordinates {
     int at[kMostAxes];
 };
@@ -27,13 +29,11 @@ struct Box {
 
     int extent(int axis) const { return last.at[axis] - first.at[axis] + 1; }
     int count() const { return extent(0) * extent(1) * extent(2); }
-    Coordinates operator[](int number) const {
-        Coordinates place;
-        for (int axis = kMostAxes; axis-- > 0;) {
-            place.at[axis] = first.at[axis] + number % extent(axis);
-            number /= extent(axis);
-        }
-        return place;
+    Coordinates operator[](unsigned number) const {
+        unsigned const rows = number / static_cast<unsigned>(extent(2));
+        unsigned const planes = rows / static_cast<unsigned>(extent(1));
+        return {{first.at[0] + static_cast<int>(planes), first.at[1] + static_cast<int>(rows - planes * extent(1)),
+                 first.at[2] + static_cast<int>(number - rows * extent(2))}};
     }
 };
 
@@ -96,11 +96,17 @@ class Tile {
     }
 
     long long offset_of(NeighborhoodAccess const& tensor, Coordinates const& place) const {
+        return first_offset_of(tensor) + offset_from_first(tensor, place);
+    }
+    // Of place 0 along every axis, and from there on.
+    long long first_offset_of(NeighborhoodAccess const& tensor) const {
         long long offset = batch_ * tensor.batch + head_ * tensor.head;
-        for (int axis = 0; axis < kMostAxes; ++axis) {
-            long long const position = place.at[axis] * arguments_.axes[axis].dilation + groups_[axis];
-            offset += position * tensor.space[axis];
-        }
+        for (int axis = 0; axis < kMostAxes; ++axis) offset += groups_[axis] * tensor.space[axis];
+        return offset;
+    }
+    static long long offset_from_first(NeighborhoodAccess const& tensor, Coordinates const& place) {
+        long long offset = 0;
+        for (int axis = 0; axis < kMostAxes; ++axis) offset += place.at[axis] * tensor.steps[axis];
         return offset;
     }
 
@@ -257,16 +263,18 @@ struct RowSums {
     }
 };
 
-// Starts copying rows into a staged matrix; an offset below 0 stands for zeros.
-template <class Element, int COLUMNS>
-inline void stage_rows(Row<Element, COLUMNS>* to, int rows, NeighborhoodAccess const& tensor, long long const* offsets,
-                       int columns) {
-    constexpr int kPieces = COLUMNS / 8;
-    Element const* const start = static_cast<Element const*>(tensor.start);
-    for (int i = threadIdx.x; i < rows * kPieces; i += kTileThreads) {
-        int const row = i / kPieces, column = i % kPieces * 8;
-        bool const is_there = offsets[row] >= 0 && column < columns;
-        start_copy_of_16_bytes(&to[row][column], is_there ? start + offsets[row] + column : start, is_there);
+// Starts copying rows into a staged matrix; null stands for a row of zeros, for which `any` is passed in its place.
+template <int ROWS, int COLUMNS, class Element>
+inline void stage_rows(Row<Element, COLUMNS>* to, Element const* const* rows, void const* any, int columns) {
+    constexpr int kPieces = COLUMNS / 8, kRowsAtOnce = kTileThreads / kPieces;
+    int const first = static_cast<int>(threadIdx.x) / kPieces, column = static_cast<int>(threadIdx.x) % kPieces * 8;
+    if (first >= kRowsAtOnce) return;
+#pragma unroll
+    for (int i = 0; i < (ROWS + kRowsAtOnce - 1) / kRowsAtOnce; ++i) {
+        int const row = first + i * kRowsAtOnce;
+        if (ROWS % kRowsAtOnce != 0 && row >= ROWS) break;
+        bool const is_there = rows[row] != nullptr && column < columns;
+        start_copy_of_16_bytes(&to[row][column], is_there ? rows[row] + column : any, is_there);
     }
 }
 
@@ -277,7 +285,7 @@ struct KeyStages {
     static constexpr int kRows = staged_rows(COLUMNS, false);
 
     struct Table {
-        long long keys[kRows], values[kRows];  // where they are
+        Element const *keys[kRows], *values[kRows];  // null past the last row
         unsigned places[kRows];
         int biases[kRows];
     };
@@ -286,13 +294,9 @@ struct KeyStages {
     Table tables[3];
 };
 
-// Which of 32 staged rows any of the warp's tokens meets, and which all do.
+// Whether any of the warp's tokens meets any of some staged rows, and whether all meet all.
 struct Meeting {
-    unsigned any, all;
-
-    static constexpr unsigned kGroup = 0xffff;  // matrices are multiplied by 16 rows at a time
-    bool any_of(int group) const { return (any >> (16 * group) & kGroup) != 0; }
-    bool all_of(int group) const { return (all >> (16 * group) & kGroup) == kGroup; }
+    bool any = false, all = true;
 };
 
 // What a lane knows of the two queries whose rows it has a part of, and of the keys that the warp's queries see.
@@ -318,14 +322,21 @@ struct QueryRows {
                   extreme_of_lanes<false>(both_all.last, tiles.guards)};
     }
 
+    // Of a number of keys that is a multiple of 32.
+    template <int COUNT>
     Meeting meeting(unsigned const* places_of_keys, unsigned guards) const {
-        unsigned const place = places_of_keys[lane_index()];
-        return {ballot(has(of_any, place, guards)), ballot(has(of_all, place, guards))};
+        bool any = false, all = true;
+        for (int first = 0; first < COUNT; first += 32) {
+            unsigned const place = places_of_keys[first + lane_index()];
+            any = any || has(of_any, place, guards);
+            all = all && has(of_all, place, guards);
+        }
+        return {ballot(any) != 0, ballot(!all) == 0};
     }
 };
 
 // Calls use(stage's keys, its values, its table) for all keys that the tile's queries see.
-template <class Element, int COLUMNS, class Use>
+template <class Element, int COLUMNS, bool WITH_BIAS, class Use>
 inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile const& tile, Use const& use) {
     using Stages = KeyStages<Element, COLUMNS>;
     static_assert(sizeof(Stages) == shared_bytes(COLUMNS, false));
@@ -333,24 +344,26 @@ inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile cons
     Stages& shared = *reinterpret_cast<Stages*>(shared_memory);
     Box const box = tile.keys_of_all();
     int const count = box.count(), stages = (count + Stages::kRows - 1) / Stages::kRows;
+    NeighborhoodAccess const& of_keys = arguments.tensors[kKeys];
+    NeighborhoodAccess const& of_values = arguments.tensors[kValues];
+    Element const* const first_key = static_cast<Element const*>(of_keys.start) + tile.first_offset_of(of_keys);
+    Element const* const first_value = static_cast<Element const*>(of_values.start) + tile.first_offset_of(of_values);
     auto const look_up = [&](int stage) {
-        int const row = threadIdx.x;
+        int const row = static_cast<int>(threadIdx.x + stage * Stages::kRows) % kTileThreads;  // in turns
         if (row >= Stages::kRows) return;
         typename Stages::Table& table = shared.tables[stage % 3];
         int const number = stage * Stages::kRows + row;
-        Coordinates const place = box[number];
         bool const is_there = number < count;
-        table.keys[row] = is_there ? tile.offset_of(arguments.tensors[kKeys], place) : -1;
-        table.values[row] = is_there ? tile.offset_of(arguments.tensors[kValues], place) : -1;
+        Coordinates const place = box[number];
+        table.keys[row] = is_there ? first_key + Tile::offset_from_first(of_keys, place) : nullptr;
+        table.values[row] = is_there ? first_value + Tile::offset_from_first(of_values, place) : nullptr;
         table.places[row] = is_there ? packed(arguments.tiles, place) : arguments.tiles.nowhere;
-        table.biases[row] = is_there ? static_cast<int>(tile.bias_of(place)) : 0;
+        if (WITH_BIAS) table.biases[row] = is_there ? static_cast<int>(tile.bias_of(place)) : 0;
     };
     auto const start_copies = [&](int stage) {
         typename Stages::Table const& table = shared.tables[stage % 3];
-        stage_rows<Element, COLUMNS>(shared.keys[stage % 2], Stages::kRows, arguments.tensors[kKeys], table.keys,
-                                     arguments.columns);
-        stage_rows<Element, COLUMNS>(shared.values[stage % 2], Stages::kRows, arguments.tensors[kValues], table.values,
-                                     arguments.columns);
+        stage_rows<Stages::kRows, COLUMNS>(shared.keys[stage % 2], table.keys, of_keys.start, arguments.columns);
+        stage_rows<Stages::kRows, COLUMNS>(shared.values[stage % 2], table.values, of_values.start, arguments.columns);
     };
     look_up(0);
     if (stages > 1) look_up(1);

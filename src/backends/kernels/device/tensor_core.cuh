@@ -17,8 +17,7 @@ inline Block load_block(void const* row) {
     Block block;
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(block.words[0]), "=r"(block.words[1]), "=r"(block.words[2]), "=r"(block.words[3])
-                 : "r"(shared_address(row))
-                 : "memory");
+                 : "r"(shared_address(row)));
     return block;
 }
 // The same with each part transposed.
@@ -26,23 +25,20 @@ inline Block load_transposed_block(void const* row) {
     Block block;
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(block.words[0]), "=r"(block.words[1]), "=r"(block.words[2]), "=r"(block.words[3])
-                 : "r"(shared_address(row))
-                 : "memory");
+                 : "r"(shared_address(row)));
     return block;
 }
 
 // Adds the product of a block and a 16 x 8 part, given by columns, to the sums: of rows lane / 4 and 8 on, two columns
 // from 2 * (lane % 4) on.
 inline void multiply_add(float (&sums)[4], Block const& a, unsigned b0, unsigned b1, bfloat16) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
         : "r"(a.words[0]), "r"(a.words[1]), "r"(a.words[2]), "r"(a.words[3]), "r"(b0), "r"(b1));
 }
 inline void multiply_add(float (&sums)[4], Block const& a, unsigned b0, unsigned b1, half) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
         : "r"(a.words[0]), "r"(a.words[1]), "r"(a.words[2]), "r"(a.words[3]), "r"(b0), "r"(b1));
