@@ -75,7 +75,9 @@ class Expansion {
             return expand_attention(at);
         }
         NodeScope at(builder_, tensors_, node);
-        nodes::neighborhood_fields(node) == nullptr ? expand_primitive(at) : expand_neighborhood(at);
+        if (nodes::neighborhood_fields(node) == nullptr) expand_primitive(at);
+        else if (capabilities_.fused_neighborhoods) expand_fused_neighborhood(at);
+        else expand_neighborhood(at);
         return {};
     }
 

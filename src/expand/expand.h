@@ -13,6 +13,7 @@ struct Capabilities {
     Fused fused_attention = Fused::Never;
     // Which nodes that leave the choice have no other form there; null: none.
     bool (*needs_fused)(nodes::GraphSpec const& graph, nodes::Node const& node) = nullptr;
+    bool fused_neighborhoods = false;  // neighborhood attention as one operation, too
 };
 
 Result<ir::OpGraph> expand(nodes::ValidatedGraph const& graph, Capabilities const& capabilities);

@@ -8,7 +8,6 @@
 #include "expand/neighborhood_scope.h"
 #include "expand/node_expansions.h"
 
-#include <cmath>
 #include <limits>
 
 namespace cudnn_frontend::expand {
@@ -20,10 +19,6 @@ namespace port = nodes::neighborhood;
 namespace {
 
 constexpr double kMasked = -std::numeric_limits<double>::infinity();
-
-ValueId scale_of(NeighborhoodScope& at, std::optional<core::Exact<float>> const& scale) {
-    return at.add_number("scale", scale ? double{*scale} : 1.0 / std::sqrt(static_cast<double>(at.width())));
-}
 
 // scale q[i,d]: scores are not scaled themselves, since -inf stands for no key.
 ValueId scaled_queries(NeighborhoodScope& at, ValueId scale) {
@@ -51,8 +46,7 @@ ValueId softmax(NeighborhoodScope& at, ValueId s) {
 }
 
 void expand_fused_forward(NeighborhoodScope& at) {
-    auto const& fields = std::get<nodes::NeighborhoodForwardFields>(at.node().fields);
-    ValueId const q = scaled_queries(at, scale_of(at, fields.attn_scale));
+    ValueId const q = scaled_queries(at, at.add_number("scale", at.scale()));
     ValueId const p = softmax(at, scores(at, q, at.tokens(port::K, "keys")));
     at.store(at.weigh_keys(p, at.tokens(port::V, "values"), at.result(port::O, "outputs")), port::O);
 }
@@ -68,8 +62,7 @@ ValueId gradient_of_scores(NeighborhoodScope& at, ValueId p, ValueId d_o, ValueI
 }
 
 void expand_fused_backward(NeighborhoodScope& at) {
-    auto const& fields = std::get<nodes::NeighborhoodBackwardFields>(at.node().fields);
-    ValueId const scale = scale_of(at, fields.attn_scale);
+    ValueId const scale = at.add_number("scale", at.scale());
     ValueId const q = scaled_queries(at, scale), k = at.tokens(port::K, "keys");
     ValueId const shifted =
         at.masked(SUB, {scores(at, q, k), at.stats()}, at.add_slots("shifted_scores"), MaskedBy::Either);
@@ -107,6 +100,15 @@ void expand_av_backward(NeighborhoodScope& at) {
 }
 
 }  // namespace
+
+void expand_fused_neighborhood(NodeScope& node) {
+    NeighborhoodScope const at(node);
+    ir::NeighborhoodOp op{nodes::neighborhood_function(at.node()), at.options(), at.scale()};
+    for (auto const& row : neighborhood::kOperands) {
+        if (row.use_in(op.function) != neighborhood::Use::None) op.operands[row.port] = at.port(row.port);
+    }
+    node.add_node(op);
+}
 
 void expand_neighborhood(NodeScope& node) {
     NeighborhoodScope at(node);

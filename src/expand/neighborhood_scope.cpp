@@ -1,6 +1,7 @@
 #include "expand/neighborhood_scope.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace cudnn_frontend::expand {
@@ -9,6 +10,15 @@ namespace port = nodes::neighborhood;
 
 NeighborhoodScope::NeighborhoodScope(NodeScope const& at)
     : NodeScope(at), sizes_(*nodes::neighborhood_sizes(graph(), node())) {}
+
+double NeighborhoodScope::scale() const {
+    std::optional<core::Exact<float>> given;
+    if (auto const* forward = std::get_if<nodes::NeighborhoodForwardFields>(&node().fields))
+        given = forward->attn_scale;
+    if (auto const* backward = std::get_if<nodes::NeighborhoodBackwardFields>(&node().fields))
+        given = backward->attn_scale;
+    return given ? double{*given} : 1.0 / std::sqrt(static_cast<double>(sizes_.width));
+}
 
 core::Dims NeighborhoodScope::rows(std::int64_t columns) const {
     core::Dims dim{sizes_.batches, sizes_.heads};

@@ -16,7 +16,7 @@ class NeighborhoodScope : public NodeScope {
     explicit NeighborhoodScope(NodeScope const& at);
 
     core::NeighborhoodOptions const& options() const { return *nodes::neighborhood_fields(node()); }
-    std::int64_t width() const { return sizes_.width; }
+    double scale() const;  // of scores, in the fused functions
 
     // New values, named as all of the node's: {B, H, space, columns}.
     ValueId add_tokens(std::string const& name) { return add_virtual(name, rows(sizes_.width), DataType_t::FLOAT); }

@@ -10,6 +10,8 @@ void expand_primitive(NodeScope& at);
 
 // The functions of neighborhood attention, as products over windows.
 void expand_neighborhood(NodeScope& at);
+// The same as one operation.
+void expand_fused_neighborhood(NodeScope& at);
 
 // Attention as primitive operations, in the order of data flow.
 void expand_forward(AttentionScope& at);

@@ -17,10 +17,11 @@ std::vector<Operand> connected(Body const& body, std::span<Port<Body> const> por
     return operands;
 }
 
-template <Attention Op>
-std::vector<Operand> connected(Op const& op, bool (*is_used_so)(attention::Use use)) {
+// Of an operation whose operands have a table of their own.
+template <class Op, class IsUsedSo>
+std::vector<Operand> connected_in_table(Op const& op, IsUsedSo is_used_so) {
     std::vector<Operand> operands;
-    for_each_operand(op, is_used_so, [&](attention::Operand const& row, ValueId id) {
+    for_each_operand(op, is_used_so, [&](auto const& row, ValueId id) {
         if (id != kNoValue) operands.push_back({row.label, id});
     });
     return operands;
@@ -33,7 +34,10 @@ struct Inputs {
     }
     template <Attention Body>
     std::vector<Operand> operator()(Body const& body) const {
-        return connected(body, attention::reads);
+        return connected_in_table(body, attention::reads);
+    }
+    std::vector<Operand> operator()(NeighborhoodOp const& body) const {
+        return connected_in_table(body, neighborhood::is_read);
     }
     std::vector<Operand> operator()(PointwiseOp const& body) const {
         std::vector<Operand> operands;
@@ -51,7 +55,10 @@ struct Outputs {
     }
     template <Attention Body>
     std::vector<Operand> operator()(Body const& body) const {
-        return connected(body, attention::makes);
+        return connected_in_table(body, attention::makes);
+    }
+    std::vector<Operand> operator()(NeighborhoodOp const& body) const {
+        return connected_in_table(body, neighborhood::is_made);
     }
     std::vector<Operand> operator()(PointwiseOp const& body) const {
         if (body.out == kNoValue) return {};
@@ -62,6 +69,11 @@ struct Outputs {
 constexpr char const* kReductionNames[] = {"REDUCE",       "REDUCE_ADD",         "REDUCE_MUL", "REDUCE_MIN",
                                            "REDUCE_MAX",   "REDUCE_AMAX",        "REDUCE_AVG", "REDUCE_NORM1",
                                            "REDUCE_NORM2", "REDUCE_MUL_NO_ZEROS"};
+
+constexpr char const* kNeighborhoodNames[] = {"NEIGHBORHOOD_FORWARD", "NEIGHBORHOOD_BACKWARD",
+                                              "NEIGHBORHOOD_QK",      "NEIGHBORHOOD_QK_BACKWARD",
+                                              "NEIGHBORHOOD_AV",      "NEIGHBORHOOD_AV_BACKWARD"};
+static_assert(std::size(kNeighborhoodNames) == neighborhood::kFunctions);
 
 struct KindName {
     char const* operator()(MatmulOp const&) const { return "MATMUL"; }
@@ -92,6 +104,9 @@ struct KindName {
     }
     char const* operator()(WindowBiasOp const&) const { return "WINDOW_BIAS"; }
     char const* operator()(WindowBiasSumOp const&) const { return "WINDOW_BIAS_SUM"; }
+    char const* operator()(NeighborhoodOp const& op) const {
+        return kNeighborhoodNames[static_cast<std::size_t>(op.function)];
+    }
 };
 
 }  // namespace

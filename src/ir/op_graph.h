@@ -4,7 +4,7 @@
 
 #include "core/attention_operands.h"
 #include "core/dims.h"
-#include "core/neighborhood_options.h"
+#include "core/neighborhood_operands.h"
 #include "core/result.h"
 
 #include <cudnn_frontend/scalar.h>
@@ -203,6 +203,16 @@ struct WindowBiasSumOp {
     friend bool operator==(WindowBiasSumOp const&, WindowBiasSumOp const&) = default;
 };
 
+// A function of neighborhood attention as one operation, on the tensors of its node.
+struct NeighborhoodOp {
+    neighborhood::Function function = neighborhood::Function::Forward;
+    core::NeighborhoodOptions options;
+    double scale = 1.0;                                 // of scores, in the fused functions
+    neighborhood::OfPorts<ValueId> operands{kNoValue};  // none where the function has none, or an option is not used
+
+    friend bool operator==(NeighborhoodOp const&, NeighborhoodOp const&) = default;
+};
+
 struct AttentionOptions {
     std::optional<float> scale_value;
     bool alibi = false;
@@ -243,7 +253,7 @@ struct SdpaBackwardOp {
 
 using OpBody = std::variant<MatmulOp, PointwiseOp, ReductionOp, RngOp, ReshapeOp, SdpaForwardOp, SdpaBackwardOp,
                             PagedLoadOp, BlockMaskOp, BlockDequantizeOp, BlockQuantizeOp, SliceOp, TransposeOp,
-                            WindowProductOp, WindowBiasOp, WindowBiasSumOp>;
+                            WindowProductOp, WindowBiasOp, WindowBiasSumOp, NeighborhoodOp>;
 
 struct Op {
     std::string name;

@@ -91,6 +91,10 @@ class Fields {
     }
     void operator()(WindowBiasOp const& op) { (*this)(op.options); }
     void operator()(WindowBiasSumOp const& op) { (*this)(op.options); }
+    void operator()(NeighborhoodOp const& op) {
+        (*this)(op.options);
+        if (op.scale != 1.0) add("scale", shortest_text(op.scale));
+    }
     void operator()(core::NeighborhoodOptions const& options) {
         add("kernel_size", core::to_string(options.kernel_size));
         if (!options.dilation.empty()) add("dilation", core::to_string(options.dilation));

@@ -63,6 +63,10 @@ class OperandCheck {
         for_each_operand(body, attention::is_required,
                          [&](attention::Operand const& row, ValueId id) { require(row.label, id); });
     }
+    void check_presence(NeighborhoodOp const& op) {
+        for_each_operand(op, neighborhood::is_required,
+                         [&](neighborhood::Operand const& row, ValueId id) { require(row.label, id); });
+    }
     void check_presence(PointwiseOp const& op) {
         std::size_t const needed = core::operand_count(op.mode);
         for (std::size_t i = 0; i < std::size(op.in); ++i) {
@@ -140,6 +144,7 @@ class OperandCheck {
     void check(WindowProductOp const& op);
     void check(WindowBiasOp const& op) { check_bias(op.x, op.y, op.options); }
     void check(WindowBiasSumOp const& op) { check_bias(op.y, op.x, op.options); }
+    void check(NeighborhoodOp const& op);
     bool check_slots(Operand const& slots, core::NeighborhoodOptions const& options);
     void check_bias(ValueId bias, ValueId slots, core::NeighborhoodOptions const& options);
     void check(BlockDequantizeOp const& op) { check_blocks(op.x, op.scale, op.y, op.axis); }
@@ -273,6 +278,21 @@ void OperandCheck::check_bias(ValueId bias, ValueId slots, core::NeighborhoodOpt
     core::Dims needed{dim(slots)[1]};
     for (std::int64_t const kernel : options.kernel_size) needed.push_back(2 * kernel - 1);
     check_dims("bias", bias, needed);
+}
+
+void OperandCheck::check(NeighborhoodOp const& op) {
+    neighborhood::Port const port = neighborhood::leading_port(op.function);
+    ValueId const leading = op.operands[port];
+    auto const axes = static_cast<std::int64_t>(dim(leading).size()) - 3;
+    bool const has_space = axes >= 1 && axes <= static_cast<std::int64_t>(neighborhood::kMostAxes);
+    auto const sizes = has_space ? neighborhood::sizes_of(op.function, dim(leading)) : neighborhood::Sizes();
+    if (!has_space || !core::fits(op.options, sizes.space)) {
+        return fail("has " + show(neighborhood::kOperands[port].label, leading) + " for windows of " +
+                    core::to_string(op.options.kernel_size) +
+                    "; needs one to three axes of space that the windows fit");
+    }
+    for (neighborhood::Operand const& row : neighborhood::kOperands)
+        check_dims(row.label, op.operands[row.port], neighborhood::dims_of(op.function, sizes, op.options, row.port));
 }
 
 bool OperandCheck::check_rank_4(std::initializer_list<Operand> operands) {

@@ -6,9 +6,12 @@
 #include <limits>
 
 namespace cudnn_frontend::cpu {
+
+using enum neighborhood::Port;
+
 namespace {
 
-using enum NeighborhoodFunction;
+using enum neighborhood::Function;
 
 std::int64_t bytes_of(NeighborhoodProblem const& problem, int threads) {
     switch (problem.function) {
@@ -29,16 +32,16 @@ void neighborhood_attention(NeighborhoodProblem const& of, int threads, void* wo
     switch (of.function) {
         case Forward: return run_forward(of, threads, workspace);
         case Backward: return run_backward(of, threads, workspace);
-        case QkForward: return dot_pairs({of, of.attn, of.q, of.k}, of.bias, kMasked, threads, workspace);
+        case Qk: return dot_pairs({of, of[Attn], of[Q], of[K]}, of[Rel_pos_bias], kMasked, threads, workspace);
         case QkBackward:
-            sum_over_keys({of, of.d_attn, of.d_q, of.k}, threads, workspace);
-            sum_over_queries({of, of.d_attn, of.q, of.d_k}, threads, workspace);
-            if (of.d_bias) sum_over_pairs({of, of.d_attn, of.q, of.k}, threads, workspace);
+            sum_over_keys({of, of[dAttn], of[dQ], of[K]}, threads, workspace);
+            sum_over_queries({of, of[dAttn], of[Q], of[dK]}, threads, workspace);
+            if (of[dRel_pos_bias]) sum_over_pairs({of, of[dAttn], of[Q], of[K]}, threads, workspace);
             return;
-        case AvForward: return sum_over_keys({of, of.attn, of.o, of.v}, threads, workspace);
+        case Av: return sum_over_keys({of, of[Attn], of[O], of[V]}, threads, workspace);
         case AvBackward:
-            dot_pairs({of, of.d_attn, of.d_o, of.v}, {}, 0.0f, threads, workspace);
-            sum_over_queries({of, of.attn, of.d_o, of.d_v}, threads, workspace);
+            dot_pairs({of, of[dAttn], of[dO], of[V]}, {}, 0.0f, threads, workspace);
+            sum_over_queries({of, of[Attn], of[dO], of[dV]}, threads, workspace);
             return;
     }
 }

@@ -2,7 +2,7 @@
 // memory grows with the tokens and not with their squares.
 #pragma once
 
-#include "core/neighborhood.h"
+#include "core/neighborhood_operands.h"
 #include "core/result.h"
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace cudnn_frontend::cpu {
 
-// A HALF, BFLOAT16 or FLOAT tensor with a row for each batch entry, head and token. Strides are in elements.
+// A HALF, BFLOAT16, FLOAT or DOUBLE tensor with a row for each batch entry, head and token. Strides are in elements.
 struct TokenView {
     void* data = nullptr;  // null: the tensor is not connected
     DataType_t type = DataType_t::FLOAT;
@@ -23,19 +23,17 @@ struct TokenView {
 
 using NeighborhoodAxes = std::array<neighborhood::Axis, 3>;
 
-enum class NeighborhoodFunction { Forward, Backward, QkForward, QkBackward, AvForward, AvBackward };
-
 struct NeighborhoodProblem {
-    NeighborhoodFunction function = NeighborhoodFunction::Forward;
+    neighborhood::Function function = neighborhood::Function::Forward;
     NeighborhoodAxes axes;  // of fewer, the first have one token
     std::int64_t batches = 1, heads = 1, width = 1;
-    float scale = 1.0f;  // of scores, Forward and Backward alone
+    float scale = 1.0f;  // of scores, in the fused functions
+    // Rows have `width` elements; those of Stats 1, of Attn and dAttn the slots of a window. Rows of the bias and its
+    // gradient, of 1 element, are those of a head's distances: 2 * kernel - 1 along each axis.
+    neighborhood::OfPorts<TokenView> tensors;
 
-    // Rows have `width` elements; those of stats 1, of attn and d_attn the slots of a window. Rows of bias and d_bias,
-    // of 1 element, are those of a head's distances: 2 * kernel - 1 along each axis. Optional are bias, stats of
-    // Forward and d_bias.
-    TokenView q, k, v, o, stats, bias, attn;
-    TokenView d_o, d_q, d_k, d_v, d_bias, d_attn;
+    TokenView& operator[](neighborhood::Port port) { return tensors[port]; }
+    TokenView const& operator[](neighborhood::Port port) const { return tensors[port]; }
 };
 
 // Bytes of workspace, from sizes and from whether a tensor is there.

@@ -7,6 +7,9 @@
 #include <algorithm>
 
 namespace cudnn_frontend::cpu {
+
+using enum neighborhood::Port;
+
 namespace {
 
 // A row's sum of dO * O, for each token.
@@ -76,7 +79,7 @@ void differentiate_scores(Task const& task, Panel const& panel, KeyTile const& k
     Scratch const& scratch = task.scratch;
     std::int64_t const lanes = run.lanes();
     multiply_columns(run, scratch.k, scratch.q, keys.count, scratch.scores);
-    TokenView const& bias = task.problem().bias;
+    TokenView const& bias = task.problem()[Rel_pos_bias];
     if (bias) add_pairs(bias, distance_offsets(bias, task.block, panel.lanes), keys, lanes, scratch.scores);
     fill_unseen(keys, lanes, -__builtin_inff(), scratch.scores);
     run.kernels.probabilities(scratch.scores, keys.count, panel.stats.data(), task.is_careful);
@@ -90,23 +93,23 @@ Panel load_panel(Task const& task, Tokens const& queries) {
     NeighborhoodProblem const& problem = task.problem();
     std::int64_t const lanes = task.run.lanes();
     Panel panel{lanes_of(task.block.group, queries.box, queries.begin, lanes)};
-    load_columns(problem.q, queries, problem.width, task.scratch.q, lanes);
+    load_columns(problem[Q], queries, problem.width, task.scratch.q, lanes);
     scale(task.scratch.q, problem.width * lanes, problem.scale);
-    load_columns(problem.d_o, queries, problem.width, task.scratch.d_o, lanes);
-    load_columns(problem.stats, queries, 1, panel.stats.data(), kMaxLanes);
+    load_columns(problem[dO], queries, problem.width, task.scratch.d_o, lanes);
+    load_columns(problem[Stats], queries, 1, panel.stats.data(), kMaxLanes);
     return panel;
 }
 
 void load_key_columns(Task const& task, Tokens const& keys) {
-    load_columns(task.problem().k, keys, task.run.width(), task.scratch.k, kTileKeys);
-    load_columns(task.problem().v, keys, task.run.width(), task.scratch.v, kTileKeys);
+    load_columns(task.problem()[K], keys, task.run.width(), task.scratch.k, kTileKeys);
+    load_columns(task.problem()[V], keys, task.run.width(), task.scratch.v, kTileKeys);
 }
 
 // O passes through the memory of dQ, which is not needed yet.
 void find_row_dots(Task const& task, Tokens const& queries, Panel& panel) {
     std::int64_t const lanes = task.run.lanes();
     float* const o = task.scratch.d_q;
-    load_columns(task.problem().o, queries, task.run.width(), o, lanes);
+    load_columns(task.problem()[O], queries, task.run.width(), o, lanes);
     std::array<double, kMaxLanes> sums{};
     for (std::int64_t c = 0; c < task.run.width(); ++c) {
         for (std::int64_t lane = 0; lane < lanes; ++lane)
@@ -140,7 +143,7 @@ bool sum_query_gradients(Task const& task, Panel const& panel) {
     std::int64_t const stride = run.row_padded(run.width()), elements = stride * run.lanes();
     std::fill_n(scratch.d_q, elements, 0.0f);
     for_each_key_tile(task, panel, [&](Tokens const& keys, KeyTile const& tile) {
-        load_rows(task.problem().k, keys, run.width(), scratch.k_rows, stride);
+        load_rows(task.problem()[K], keys, run.width(), scratch.k_rows, stride);
         add_rows_times_tile(run, scratch.k_rows, scratch.gradients, tile.count, task.is_careful, scratch.d_q);
     });
     return run.kernels.holds_nan(scratch.d_q, elements);
@@ -158,7 +161,7 @@ void differentiate_queries(Task task) {
         sum_query_gradients(task, panel);
     }
     scale(task.scratch.d_q, run.width() * run.lanes(), task.problem().scale);
-    store_columns(task.scratch.d_q, run.lanes(), task.problem().d_q, queries, run.width());
+    store_columns(task.scratch.d_q, run.lanes(), task.problem()[dQ], queries, run.width());
 }
 
 // dS is 0 for pairs that do not see each other, and is no sum of products.
@@ -182,9 +185,9 @@ void add_key_gradients(Task const& task, Tokens const& keys, Tokens const& queri
     if (!tile.is_seen) return;
     load_columns(task.row_dots, queries, 1, panel.row_dots.data(), kMaxLanes);
     std::int64_t const stride = run.lane_padded(run.width());
-    load_rows(problem.q, queries, run.width(), scratch.q_rows, stride);
+    load_rows(problem[Q], queries, run.width(), scratch.q_rows, stride);
     scale(scratch.q_rows, queries.count * stride, problem.scale);
-    load_rows(problem.d_o, queries, run.width(), scratch.d_o_rows, stride);
+    load_rows(problem[dO], queries, run.width(), scratch.d_o_rows, stride);
     differentiate_scores(task, panel, tile);
     add_tile_times_rows(run, scratch.gradients, scratch.q_rows, keys.count, queries.count, task.is_careful,
                         scratch.d_k);
@@ -212,8 +215,8 @@ void differentiate_keys(Task task) {
         sum_key_gradients(task, keys);
     }
     std::int64_t const stride = task.run.lane_padded(task.run.width());
-    store_rows(task.scratch.d_k, stride, task.problem().d_k, keys, task.run.width());
-    store_rows(task.scratch.d_v, stride, task.problem().d_v, keys, task.run.width());
+    store_rows(task.scratch.d_k, stride, task.problem()[dK], keys, task.run.width());
+    store_rows(task.scratch.d_v, stride, task.problem()[dV], keys, task.run.width());
 }
 
 }  // namespace
@@ -238,7 +241,7 @@ void run_backward(NeighborhoodProblem const& problem, int threads, void* workspa
                             [&](Block const& block, Scratch const& scratch) {
                                 differentiate_keys({run, row_dots, block, scratch});
                             });
-    if (!problem.d_bias) return;
+    if (!problem[dRel_pos_bias]) return;
     for_each_head<Scratch>(
         run, run.blocks_of_queries(), threads, workspace, arena.used(),
         [&](std::int64_t h, Scratch scratch, auto const& blocks) {

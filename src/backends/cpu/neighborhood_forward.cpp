@@ -7,6 +7,9 @@
 #include <limits>
 
 namespace cudnn_frontend::cpu {
+
+using enum neighborhood::Port;
+
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -40,7 +43,7 @@ struct Task {
 
 void load_queries(Task const& task) {
     std::int64_t const elements = task.run.width() * task.run.lanes();
-    load_columns(task.problem().q, task.queries(), task.run.width(), task.scratch.q, task.run.lanes());
+    load_columns(task.problem()[Q], task.queries(), task.run.width(), task.scratch.q, task.run.lanes());
     for (std::int64_t i = 0; i < elements; ++i) task.scratch.q[i] *= task.problem().scale;
 }
 
@@ -49,10 +52,10 @@ void attend(Task& task, Tokens const& keys, KeyTile const& tile, bool is_careful
     NeighborhoodRun const& run = task.run;
     Scratch const& scratch = task.scratch;
     std::int64_t const stride = run.row_padded(run.width()), lanes = run.lanes();
-    load_columns(task.problem().k, keys, run.width(), scratch.k, kTileKeys);
-    load_rows(task.problem().v, keys, run.width(), scratch.v, stride);
+    load_columns(task.problem()[K], keys, run.width(), scratch.k, kTileKeys);
+    load_rows(task.problem()[V], keys, run.width(), scratch.v, stride);
     multiply_columns(run, scratch.k, scratch.q, keys.count, scratch.scores);
-    TokenView const& bias = task.problem().bias;
+    TokenView const& bias = task.problem()[Rel_pos_bias];
     if (bias) add_pairs(bias, distance_offsets(bias, task.block, task.lanes), tile, lanes, scratch.scores);
     fill_unseen(tile, lanes, -kInfinity, scratch.scores);
     std::array<float, kMaxLanes> rescale;
@@ -82,8 +85,8 @@ void store(Task& task) {
         stats[lane] = task.max[lane] + std::log(task.sum[lane]);
     }
     task.run.kernels.scale_lanes(task.scratch.o, task.run.width(), factors.data());
-    store_columns(task.scratch.o, task.run.lanes(), task.problem().o, task.queries(), task.run.width());
-    if (task.problem().stats) store_columns(stats.data(), kMaxLanes, task.problem().stats, task.queries(), 1);
+    store_columns(task.scratch.o, task.run.lanes(), task.problem()[O], task.queries(), task.run.width());
+    if (task.problem()[Stats]) store_columns(stats.data(), kMaxLanes, task.problem()[Stats], task.queries(), 1);
 }
 
 // NaN in O can come from 0 times infinity or NaN of a value that the query does not see. That is rare: only then the

@@ -31,6 +31,7 @@ void use_format(DataType_t type, Use use) {
     switch (type) {
         case DataType_t::HALF: return use(Half{});
         case DataType_t::BFLOAT16: return use(Bfloat16{});
+        case DataType_t::DOUBLE: return use(Plain<double>{});
         default: return use(Plain<float>{});
     }
 }

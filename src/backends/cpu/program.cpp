@@ -8,6 +8,7 @@
 #include "cpu/interpreter.h"
 #include "cpu/layout.h"
 #include "cpu/lengths.h"
+#include "cpu/neighborhood_problem.h"
 #include "cpu/pages.h"
 
 #include <algorithm>
@@ -71,6 +72,9 @@ class ScratchOf {
     std::optional<std::int64_t> operator()(ir::SdpaBackwardOp const& op) const {
         return in_range(backward_workspace(tensors_of(graph_, op, ShapeOf{graph_}), threads_));
     }
+    std::optional<std::int64_t> operator()(ir::NeighborhoodOp const& op) const {
+        return in_range(neighborhood_workspace(problem_of(graph_, op), threads_));
+    }
     template <class Other>
     std::optional<std::int64_t> operator()(Other const&) const {
         return 0;
@@ -121,6 +125,10 @@ struct Run {
     error_t operator()(ir::SdpaBackwardOp const& op) const {
         auto const view = [this](ir::ValueId id) { return memory.view(id); };
         return attention_backward(tensors_of(graph, op, view), op.options, threads, scratch);
+    }
+    error_t operator()(ir::NeighborhoodOp const& op) const {
+        neighborhood_attention(problem_of(graph, op, memory), threads, scratch);
+        return {};
     }
     template <class Primitive>
     error_t operator()(Primitive const& op) const {

@@ -7,14 +7,10 @@
 
 namespace cudnn_frontend::nodes {
 
-// Of tokens {B, space, H, D} in the fused functions, {B, H, space, D} in the two products.
-struct NeighborhoodSizes {
-    std::int64_t batches, heads, width;
-    core::Dims space;
-};
+using NeighborhoodSizes = neighborhood::Sizes;
+using neighborhood::kMostAxes;
 
-constexpr std::size_t kMostAxes = 3;  // of space
-
+neighborhood::Function neighborhood_function(Node const& node);
 bool has_heads_last(Node const& node);
 
 // The port whose dims the others follow: Q, or V where there is no Q.

@@ -3,7 +3,7 @@
 
 #include "core/attention_operands.h"
 #include "core/exact.h"
-#include "core/neighborhood_options.h"
+#include "core/neighborhood_operands.h"
 #include "nodes/schema/tensor_spec.h"
 
 #include <cudnn_frontend/types.h>
@@ -38,10 +38,8 @@ enum Port : int { X, Y, kPorts };
 namespace transpose {
 enum Port : int { X, Y, kPorts };
 }
-// Of all functions of neighborhood attention: each has those that its table lists.
-namespace neighborhood {
-enum Port : int { Q, K, V, Rel_pos_bias, Attn, O, Stats, dO, dAttn, dQ, dK, dV, dRel_pos_bias, kPorts };
-}
+// Likewise, of all functions of neighborhood attention: core/neighborhood_operands.h.
+namespace neighborhood = cudnn_frontend::neighborhood;
 
 struct NodeSchema;
 

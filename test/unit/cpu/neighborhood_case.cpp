@@ -10,8 +10,9 @@
 namespace neighborhood_test {
 
 using fe::DataType_t;
+using fe::neighborhood::Port;
 using sdpa_test::Random;
-using enum NeighborhoodFunction;
+using enum Function;
 
 namespace {
 
@@ -100,7 +101,7 @@ void expect_head(Case const& test, Data& data, std::int64_t b, std::int64_t h, N
             if (test.has_bias) set_bias_gradient(data, h, bias_sums, found.bias);
             return data.d_v.set_rows(b, h, found.v);
         }
-        case QkForward: return data.attn.set_rows(b, h, qk_forward(head));
+        case Qk: return data.attn.set_rows(b, h, qk_forward(head));
         case QkBackward: {
             auto const found = qk_backward(head, data.d_attn.rows(b, h));
             data.d_q.set_rows(b, h, found.q);
@@ -108,7 +109,7 @@ void expect_head(Case const& test, Data& data, std::int64_t b, std::int64_t h, N
             if (test.has_bias) set_bias_gradient(data, h, bias_sums, found.bias);
             return;
         }
-        case AvForward: return data.o.set_rows(b, h, av_forward(head, data.attn.rows(b, h)));
+        case Av: return data.o.set_rows(b, h, av_forward(head, data.attn.rows(b, h)));
         case AvBackward: {
             auto const found = av_backward(head, data.attn.rows(b, h), data.d_o.rows(b, h));
             data.d_attn.set_rows(b, h, found.attn);
@@ -166,11 +167,13 @@ fe::cpu::NeighborhoodProblem Data::problem(Case const& test) {
     problem.heads = test.heads;
     problem.width = test.width;
     problem.scale = static_cast<float>(test.scale);
-    problem.q = q.view, problem.k = k.view, problem.v = v.view, problem.o = o.view, problem.attn = attn.view;
-    problem.d_o = d_o.view, problem.d_q = d_q.view, problem.d_k = d_k.view, problem.d_v = d_v.view;
-    problem.d_attn = d_attn.view;
-    if (test.has_stats || test.function == Backward) problem.stats = stats.view;
-    if (test.has_bias) problem.bias = bias.view, problem.d_bias = d_bias.view;
+    problem[Port::Q] = q.view, problem[Port::K] = k.view, problem[Port::V] = v.view, problem[Port::O] = o.view,
+    problem[Port::Attn] = attn.view;
+    problem[Port::dO] = d_o.view, problem[Port::dQ] = d_q.view, problem[Port::dK] = d_k.view,
+    problem[Port::dV] = d_v.view;
+    problem[Port::dAttn] = d_attn.view;
+    if (test.has_stats || test.function == Backward) problem[Port::Stats] = stats.view;
+    if (test.has_bias) problem[Port::Rel_pos_bias] = bias.view, problem[Port::dRel_pos_bias] = d_bias.view;
     return problem;
 }
 
@@ -178,9 +181,9 @@ std::vector<Tensor*> Data::results(Case const& test) {
     switch (test.function) {
         case Forward: return test.has_stats ? std::vector{&o, &stats} : std::vector{&o};
         case Backward: return test.has_bias ? std::vector{&d_q, &d_k, &d_v, &d_bias} : std::vector{&d_q, &d_k, &d_v};
-        case QkForward: return {&attn};
+        case Qk: return {&attn};
         case QkBackward: return test.has_bias ? std::vector{&d_q, &d_k, &d_bias} : std::vector{&d_q, &d_k};
-        case AvForward: return {&o};
+        case Av: return {&o};
         default: return {&d_attn, &d_v};
     }
 }
@@ -197,7 +200,7 @@ Data make_data(Case const& test) {
     for (Tensor* const tensor : {&data.bias, &data.d_bias}) *tensor = make_tensor(test, distances, 1, test.type);
     data.stats = make_tensor(test, lengths, 1, DataType_t::FLOAT);
     for (Tensor* const tensor : {&data.q, &data.k, &data.v, &data.bias}) fill(test, random, *tensor);
-    if (test.function == AvForward || test.function == AvBackward) fill(test, random, data.attn);
+    if (test.function == Av || test.function == AvBackward) fill(test, random, data.attn);
     if (test.function == QkBackward) fill(test, random, data.d_attn);
     if (test.function == Backward || test.function == AvBackward) fill(test, random, data.d_o);
     if (test.function == Backward) {
@@ -222,7 +225,7 @@ Case random_case(std::uint64_t seed) {
     Random random(seed);
     Case test;
     test.seed = seed;
-    test.function = random.pick({Forward, Backward, QkForward, QkBackward, AvForward, AvBackward});
+    test.function = random.pick({Forward, Backward, Qk, QkBackward, Av, AvBackward});
     std::int64_t const rank = random.between(1, 3), longest = rank == 1 ? 90 : rank == 2 ? 14 : 7;
     for (std::int64_t a = 0; a < rank; ++a) {
         neighborhood_formula::Axis axis{random.between(1, longest), 1, 1, random.chance(0.3)};
@@ -236,7 +239,7 @@ Case random_case(std::uint64_t seed) {
     test.width = random.pick({1, 5, 8, 16, 33});
     test.type = random.pick({DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16});
     test.layout = random.pick({Layout::HeadsLast, Layout::HeadsFirst, Layout::Gaps});
-    test.has_bias = test.function != AvForward && test.function != AvBackward && random.flip();
+    test.has_bias = test.function != Av && test.function != AvBackward && random.flip();
     test.has_stats = random.flip();
     test.scale = random.real(0.1, 1.0);
     return test;

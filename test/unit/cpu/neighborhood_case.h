@@ -13,14 +13,14 @@
 namespace neighborhood_test {
 
 namespace fe = cudnn_frontend;
-using fe::cpu::NeighborhoodFunction;
+using Function = fe::neighborhood::Function;
 using neighborhood_formula::Numbers;
 
 enum class Layout { HeadsLast, HeadsFirst, Gaps };
 
 struct Case {
     std::uint64_t seed = 1;
-    NeighborhoodFunction function = NeighborhoodFunction::Forward;
+    Function function = Function::Forward;
     std::vector<neighborhood_formula::Axis> axes;
     std::int64_t batches = 1, heads = 1, width = 8;
     fe::DataType_t type = fe::DataType_t::FLOAT;

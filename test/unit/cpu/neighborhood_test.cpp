@@ -9,7 +9,7 @@
 
 using namespace neighborhood_test;
 using fe::DataType_t;
-using enum NeighborhoodFunction;
+using enum Function;
 
 namespace {
 
@@ -60,14 +60,14 @@ void check(Case const& test) {
     }
 }
 
-Case case_of(NeighborhoodFunction function, std::vector<neighborhood_formula::Axis> const& axes) {
+Case case_of(Function function, std::vector<neighborhood_formula::Axis> const& axes) {
     Case test;
     test.function = function;
     test.axes = axes;
     return test;
 }
 
-constexpr NeighborhoodFunction kAll[] = {Forward, Backward, QkForward, QkBackward, AvForward, AvBackward};
+constexpr Function kAll[] = {Forward, Backward, Qk, QkBackward, Av, AvBackward};
 
 }  // namespace
 
@@ -80,7 +80,7 @@ TEST_CASE("fused neighborhood attention is its formula along every short axis") 
         for (std::int64_t dilation = 1; dilation <= length; ++dilation) {
             for (std::int64_t kernel = 1; kernel * dilation <= length; ++kernel) {
                 for (bool const is_causal : {false, true}) {
-                    for (NeighborhoodFunction const function : kAll)
+                    for (Function const function : kAll)
                         check(case_of(function, {{length, kernel, dilation, is_causal}}));
                 }
             }
@@ -89,7 +89,7 @@ TEST_CASE("fused neighborhood attention is its formula along every short axis") 
 }
 
 TEST_CASE("fused neighborhood attention is its formula over more keys and queries than a tile has") {
-    for (NeighborhoodFunction const function : kAll) {
+    for (Function const function : kAll) {
         check(case_of(function, {{300, 151, 1}}));
         check(case_of(function, {{300, 150, 2, true}}));
         check(case_of(function, {{31, 11, 1}, {37, 13, 2}}));
@@ -115,7 +115,7 @@ TEST_CASE("fused neighborhood attention gives the same bits with any number of t
 
 TEST_CASE("what a query of a neighborhood does not see stays out of its results, even NaN") {
     double const nan = std::numeric_limits<double>::quiet_NaN();
-    for (NeighborhoodFunction const function : {Forward, Backward, AvForward, AvBackward, QkBackward}) {
+    for (Function const function : {Forward, Backward, Av, AvBackward, QkBackward}) {
         Case const test = case_of(function, {{40, 3, 1}});
         INFO(test.text());
         Data clean = make_data(test), wild = make_data(test);
@@ -136,7 +136,7 @@ TEST_CASE("what a query of a neighborhood does not see stays out of its results,
 }
 
 TEST_CASE("the workspace of fused neighborhood attention grows with the tokens, and not with their squares") {
-    for (NeighborhoodFunction const function : kAll) {
+    for (Function const function : kAll) {
         Case test = case_of(function, {{8, 7, 1}, {32, 7, 1}});
         test.heads = 4;
         auto problem = make_data(test).problem(test);

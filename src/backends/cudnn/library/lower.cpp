@@ -214,6 +214,7 @@ class OperationLowering {
     Descriptor make(ir::WindowProductOp const&) { return make_window(); }
     Descriptor make(ir::WindowBiasOp const&) { return make_window(); }
     Descriptor make(ir::WindowBiasSumOp const&) { return make_window(); }
+    Descriptor make(ir::NeighborhoodOp const&) { return make_window(); }
 
     // The operation takes cumulative lengths as they are.
     Operand place_of(SdpaOperand const& operand, ValueId id) const {
