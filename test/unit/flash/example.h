@@ -1,11 +1,15 @@
 // Valid calls of the four functions, which tests change in one place.
 #pragma once
 
-#include "buffers.h"
+#include "support/buffers.h"
+
+#include <sdpa_graph/flash.h>
 
 #include <cstdint>
 
 namespace flash_test {
+
+using namespace sdpa_test;
 
 // Two sequences of three queries and four keys, two heads of 8.
 struct Padded {

@@ -1,7 +1,9 @@
 // A call of the functions on sequences with data, and its comparison with the formulas.
 #pragma once
 
-#include "buffers.h"
+#include "support/buffers.h"
+
+#include <sdpa_graph/flash.h>
 
 #include <cstdint>
 #include <optional>
@@ -9,6 +11,8 @@
 #include <vector>
 
 namespace flash_test {
+
+using namespace sdpa_test;
 
 struct Sequence {
     std::int64_t queries, keys;

@@ -4,13 +4,13 @@
 #include "core/data_type.h"
 #include "support/random.h"
 
-#include <sdpa_graph/flash.h>
+#include <sdpa_graph/place.h>
 
 #include <memory>
 #include <string>
 #include <vector>
 
-namespace flash_test {
+namespace sdpa_test {
 
 using cudnn_frontend::DataType_t;
 using sdpa_graph::Tensor_view;
@@ -23,7 +23,7 @@ class Buffer {
     Buffer(DataType_t type, Dims dim) : Buffer(type, dim, sdpa_graph::row_major(dim)) {}
     Buffer(DataType_t type, Dims const& dim, Dims const& stride);
 
-    static Buffer random(sdpa_test::Random& random, DataType_t type, Dims const& dim, Dims const& stride);
+    static Buffer random(Random& random, DataType_t type, Dims const& dim, Dims const& stride);
     static Buffer integers(std::vector<std::int32_t> const& values);
     static Buffer long_integers(std::vector<std::int64_t> const& values);
     static Buffer floats(std::vector<float> const& values, Dims const& dim);
@@ -44,7 +44,7 @@ struct Arena {
     std::vector<std::string> names;
     bool is_exhausted = false;
 
-    sdpa_graph::flash::Place place();
+    sdpa_graph::Place place();
 };
 
-}  // namespace flash_test
+}  // namespace sdpa_test

@@ -1,8 +1,8 @@
-#include "buffers.h"
+#include "support/buffers.h"
 
 #include <cstring>
 
-namespace flash_test {
+namespace sdpa_test {
 
 Buffer::Buffer(DataType_t type, Dims const& dim, Dims const& stride) {
     auto const elements = static_cast<std::size_t>(sdpa_graph::span_of(dim, stride));
@@ -15,7 +15,7 @@ Buffer::Buffer(DataType_t type, Dims const& dim, Dims const& stride) {
     view_.device = sdpa_graph::Device_kind::CPU;
 }
 
-Buffer Buffer::random(sdpa_test::Random& random, DataType_t type, Dims const& dim, Dims const& stride) {
+Buffer Buffer::random(Random& random, DataType_t type, Dims const& dim, Dims const& stride) {
     Buffer buffer(type, dim, stride);
     for (std::int64_t i = 0; i < sdpa_graph::span_of(dim, stride); ++i)
         cudnn_frontend::core::store(type, buffer.view_.data, i, random.real(-1.0, 1.0));
@@ -46,8 +46,8 @@ double value_at(Tensor_view const& view, Dims const& index) {
     return cudnn_frontend::core::load(view.type, view.data, at);
 }
 
-sdpa_graph::flash::Place Arena::place() {
-    sdpa_graph::flash::Place place;
+sdpa_graph::Place Arena::place() {
+    sdpa_graph::Place place;
     place.allocator.context = this;
     place.allocator.allocate = [](void* context, char const* name, Tensor_view const& wanted) -> void* {
         auto& arena = *static_cast<Arena*>(context);
@@ -58,4 +58,4 @@ sdpa_graph::flash::Place Arena::place() {
     return place;
 }
 
-}  // namespace flash_test
+}  // namespace sdpa_test
