@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each rule of the nodes, of runs and of the flash-attention functions, each condition of a rewrite, each piece of advice and each quirk of cuDNN stands in the code, in its document and in what a test says.
+"""Each rule of the nodes, of runs and of the functions over tensors, each condition of a rewrite, each piece of advice and each quirk of cuDNN stands in the code, in its document and in what a test says.
 
 A test says it in a string: the name of a case or a text that is asserted. Comments do not count. A limit may also be
 shown by a row of the support matrix. Documents and tests name nothing that is not in the code.
@@ -69,13 +69,23 @@ def check_runs(tests):
     return rules, compare("src/backends/cpu and src/plan", rules, [("docs/spec.md", spec), ("any test", ids_in(RUN_ID, tests))])
 
 
-def check_flash(tests):
-    def of_flash(texts):
-        return {rule for rule in ids_in(RULE_ID, texts) if rule.startswith("flash.")}
+def check_functions(family, folder, document, tests):
+    """Of functions over tensors."""
 
-    rules = of_flash(map(strings_of, (ROOT / "src/flash").glob("*.cpp")))
-    page = of_flash([(ROOT / "docs/flash.md").read_text()])
-    return rules, compare("src/flash", rules, [("docs/flash.md", page), ("any test", of_flash(tests))])
+    def of_family(texts):
+        return {rule for rule in ids_in(RULE_ID, texts) if rule.startswith(family + ".")}
+
+    rules = of_family(map(strings_of, (ROOT / folder).glob("*.cpp")))
+    page = of_family([(ROOT / document).read_text()])
+    return rules, compare(folder, rules, [(document, page), ("any test", of_family(tests))])
+
+
+def check_flash(tests):
+    return check_functions("flash", "src/flash", "docs/flash.md", tests)
+
+
+def check_neighborhood_functions(tests):
+    return check_functions("na", "src/neighborhood", "docs/neighborhood-functions.md", tests)
 
 
 def check_advice(tests):
@@ -105,7 +115,7 @@ def check_quirks(tests):
 def main():
     tests = test_strings()
     rules, faults = check_nodes(tests)
-    for check in (check_rewrites, check_runs, check_flash, check_advice):
+    for check in (check_rewrites, check_runs, check_flash, check_neighborhood_functions, check_advice):
         others, more = check(tests)
         faults += more
         rules |= others
