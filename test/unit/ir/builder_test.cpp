@@ -104,6 +104,9 @@ TEST_CASE("operations have the names of what they do") {
     CHECK(std::string(ir::kind_name(op(ir::WindowProductOp{.part = ir::WindowPart::Keys}))) == "WINDOW_KEYS");
     CHECK(std::string(ir::kind_name(op(ir::WindowBiasOp{}))) == "WINDOW_BIAS");
     CHECK(std::string(ir::kind_name(op(ir::WindowBiasSumOp{}))) == "WINDOW_BIAS_SUM");
+    CHECK(std::string(ir::kind_name(op(ir::NeighborhoodOp{}))) == "NEIGHBORHOOD_FORWARD");
+    CHECK(std::string(ir::kind_name(op(ir::NeighborhoodOp{.function = neighborhood::Function::AvBackward}))) ==
+          "NEIGHBORHOOD_AV_BACKWARD");
     CHECK(std::string(ir::kind_name(op(ir::SdpaForwardOp{}))) == "SDPA_FORWARD");
     CHECK(std::string(ir::kind_name(op(ir::SdpaBackwardOp{}))) == "SDPA_BACKWARD");
 }

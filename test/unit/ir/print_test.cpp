@@ -85,6 +85,21 @@ TEST_CASE("text shows the windows of neighborhood attention") {
           "%3 bias = WINDOW_BIAS_SUM(x: %2 slots, kernel_size=[3, 5]) -> FLOAT [2, 5, 9] output uid 3\n");
 }
 
+TEST_CASE("text shows neighborhood attention as one operation, with the operands of its function") {
+    ir::Builder builder;
+    auto const attn = builder.add(input("attn", {1, 2, 9, 3}, 1)), v = builder.add(input("v", {1, 2, 9, 4}, 2));
+    auto const o = builder.add(output("o", {1, 2, 9, 4}, 3));
+    ir::NeighborhoodOp body{neighborhood::Function::Av, {{3}, {2}, {}}};
+    body.operands[neighborhood::Attn] = attn;
+    body.operands[neighborhood::V] = v;
+    body.operands[neighborhood::O] = o;
+    builder.add(op(body));
+    std::string const text = ir::to_text(std::move(builder).finish().value());
+    CHECK(text.substr(text.find("%2")) ==
+          "%2 o = NEIGHBORHOOD_AV(V: %1 v, Attn: %0 attn, kernel_size=[3], dilation=[2]) -> FLOAT [1, 2, 9, 4] output "
+          "uid 3\n");
+}
+
 TEST_CASE("text shows the first numbers of a table and how many there are") {
     auto const text_of = [](std::size_t size) {
         ir::Builder builder;

@@ -335,6 +335,27 @@ TEST_CASE("windows that do not fit their tensors") {
     check_says(bias({3, 5, 5}, {1, 3, 6, 9, 15}), "has bias = %0 in1 [3, 5, 5]; needs [3, 5, 9]");
 }
 
+TEST_CASE("neighborhood attention as one operation: its operands and their dims") {
+    auto const qk = [](core::Dims const& q, core::Dims const& k, core::Dims const& attn, core::Dims const& kernel) {
+        Draft draft;
+        ir::NeighborhoodOp body{neighborhood::Function::Qk, {kernel, {}, {}}};
+        body.operands[neighborhood::Q] = draft.in(q);
+        if (!k.empty()) body.operands[neighborhood::K] = draft.in(k);
+        body.operands[neighborhood::Attn] = draft.out(attn);
+        draft.add(op(body));
+        return draft;
+    };
+    core::Dims const tokens{2, 3, 6, 9, 4}, slots{2, 3, 6, 9, 15};
+    CHECK(fault_of(qk(tokens, tokens, slots, {3, 5})) == "");
+    check_says(qk(tokens, {}, slots, {3, 5}), "lacks its operand K");
+    check_says(qk(tokens, {2, 3, 6, 8, 4}, slots, {3, 5}), "has K = %1 in2 [2, 3, 6, 8, 4]; needs [2, 3, 6, 9, 4]");
+    check_says(qk(tokens, tokens, {2, 3, 6, 9, 9}, {3, 5}),
+               "has Attn = %2 out3 [2, 3, 6, 9, 9]; needs [2, 3, 6, 9, 15]");
+    constexpr char const* kSpace = "needs one to three axes of space that the windows fit";
+    check_says(qk(tokens, tokens, slots, {7, 5}), kSpace);
+    check_says(qk({2, 3, 4}, {2, 3, 4}, {2, 3, 3}, {3}), kSpace);
+}
+
 TEST_CASE("attention: dims of its tensors") {
     check_says(forward([](Draft& d, auto& body) {
                    body.operands[Port::K] = d.in({2, 3, 7, 8});
