@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import _core
+from . import _core, torch_streams
 from .flash_cache import append, has_whole_pages, in_pages, pages_of, rotated
 
 __all__ = [
@@ -274,17 +274,7 @@ def _generator_state(q: Tensor, batches: int) -> Tensor:
 
 
 def _run(function: Any, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
-    """On the host at once; on a GPU on torch's current stream, for which its allocator keeps the memory."""
-    device = tensors["q"].device
-    if device.type != "cuda":
-        return function(tensors, _core._Flash_numbers(**numbers), 0, lambda dim: None)
-    kept: list[Tensor] = []
-
-    def workspace(dim: list[int]) -> Tensor:
-        kept.append(torch.empty(dim, dtype=torch.uint8, device=device))
-        return kept[-1]
-
-    with torch.cuda.device(device):
-        stream = torch.cuda.current_stream(device).cuda_stream
-        function(tensors, _core._Flash_numbers(**numbers), stream, workspace)
-    return None
+    torch_streams.run(
+        tensors["q"].device,
+        lambda stream, workspace: function(tensors, _core._Flash_numbers(**numbers), stream, workspace),
+    )
