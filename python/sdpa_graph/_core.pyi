@@ -517,6 +517,16 @@ def _flash_backward(
 def _flash_forward(
     tensors: Mapping[str, Any], numbers: _Flash_numbers, stream: int, workspace: Callable[[list[int]], Any]
 ) -> None: ...
+def _neighborhood(
+    function: str,
+    tensors: Mapping[str, Any],
+    kernel_size: list[int],
+    dilation: list[int],
+    is_causal: list[bool],
+    scale: float,
+    stream: int,
+    workspace: Callable[[list[int]], Any],
+) -> None: ...
 def backend_version() -> int: ...
 def backend_version_string() -> str: ...
 def create_device_properties(source: int | str = 0) -> device_properties: ...

@@ -1,0 +1,227 @@
+"""Neighborhood attention on tensors of torch: fused, and its two products on their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from . import operators
+
+__all__ = ["na1d", "na1d_av", "na1d_qk", "na2d", "na2d_av", "na2d_qk", "na3d", "na3d_av", "na3d_qk"]
+
+Tensor = torch.Tensor
+# One for all axes of space, or one for each.
+Sizes = int | tuple[int, ...]
+Flags = bool | tuple[bool, ...]
+
+
+def na1d(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    is_causal: Flags = False,
+    rpb: Tensor | None = None,
+    scale: float | None = None,
+    additional_keys: Tensor | None = None,
+    additional_values: Tensor | None = None,
+) -> Tensor:
+    """Attention of (batch, tokens, heads, head dim) to windows of keys. All queries also see the additional keys, which
+    are (batch, tokens, heads, head dim). rpb is (heads, 2 * kernel_size - 1), and added to the scaled scores."""
+    window = _window(1, kernel_size, dilation, is_causal)
+    return _attend(query, key, value, window, rpb, scale, additional_keys, additional_values)
+
+
+def na2d(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    is_causal: Flags = False,
+    rpb: Tensor | None = None,
+    scale: float | None = None,
+    additional_keys: Tensor | None = None,
+    additional_values: Tensor | None = None,
+) -> Tensor:
+    """na1d of (batch, height, width, heads, head dim)."""
+    window = _window(2, kernel_size, dilation, is_causal)
+    return _attend(query, key, value, window, rpb, scale, additional_keys, additional_values)
+
+
+def na3d(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    is_causal: Flags = False,
+    rpb: Tensor | None = None,
+    scale: float | None = None,
+    additional_keys: Tensor | None = None,
+    additional_values: Tensor | None = None,
+) -> Tensor:
+    """na1d of (batch, depth, height, width, heads, head dim)."""
+    window = _window(3, kernel_size, dilation, is_causal)
+    return _attend(query, key, value, window, rpb, scale, additional_keys, additional_values)
+
+
+def na1d_qk(
+    query: Tensor,
+    key: Tensor,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    additional_keys: Tensor | None = None,
+    is_causal: Flags = False,
+    rpb: Tensor | None = None,
+) -> Tensor:
+    """Products of each query of (batch, heads, tokens, head dim) with the keys of its window, and then with the
+    additional keys (batch, heads, tokens, head dim). There is no scale."""
+    return _qk(query, key, _window(1, kernel_size, dilation, is_causal), additional_keys, rpb)
+
+
+def na2d_qk(
+    query: Tensor,
+    key: Tensor,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    additional_keys: Tensor | None = None,
+    is_causal: Flags = False,
+    rpb: Tensor | None = None,
+) -> Tensor:
+    """na1d_qk of (batch, heads, height, width, head dim)."""
+    return _qk(query, key, _window(2, kernel_size, dilation, is_causal), additional_keys, rpb)
+
+
+def na3d_qk(
+    query: Tensor,
+    key: Tensor,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    additional_keys: Tensor | None = None,
+    is_causal: Flags = False,
+    rpb: Tensor | None = None,
+) -> Tensor:
+    """na1d_qk of (batch, heads, depth, height, width, head dim)."""
+    return _qk(query, key, _window(3, kernel_size, dilation, is_causal), additional_keys, rpb)
+
+
+def na1d_av(
+    attn: Tensor,
+    value: Tensor,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    additional_values: Tensor | None = None,
+    is_causal: Flags = False,
+) -> Tensor:
+    """Sums of the values of each window, and of the additional values, weighed by what na1d_qk makes."""
+    return _av(attn, value, _window(1, kernel_size, dilation, is_causal), additional_values)
+
+
+def na2d_av(
+    attn: Tensor,
+    value: Tensor,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    additional_values: Tensor | None = None,
+    is_causal: Flags = False,
+) -> Tensor:
+    """na1d_av of (batch, heads, height, width, head dim)."""
+    return _av(attn, value, _window(2, kernel_size, dilation, is_causal), additional_values)
+
+
+def na3d_av(
+    attn: Tensor,
+    value: Tensor,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    additional_values: Tensor | None = None,
+    is_causal: Flags = False,
+) -> Tensor:
+    """na1d_av of (batch, heads, depth, height, width, head dim)."""
+    return _av(attn, value, _window(3, kernel_size, dilation, is_causal), additional_values)
+
+
+Window = tuple[list[int], list[int], list[bool]]
+
+
+def _window(rank: int, kernel_size: Sizes, dilation: Sizes, is_causal: Flags) -> Window:
+    causal = _entries(rank, "is_causal", is_causal)
+    return _entries(rank, "kernel_size", kernel_size), _entries(rank, "dilation", dilation), [bool(c) for c in causal]
+
+
+def _entries(rank: int, name: str, given: Any) -> list[Any]:
+    entries = [given] * rank if isinstance(given, (int, bool)) else list(given)
+    if len(entries) != rank:
+        raise ValueError(f"{name} is {given}; needed is one number, or {rank}, one for each axis of space")
+    return entries
+
+
+def _attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    window: Window,
+    rpb: Tensor | None,
+    scale: float | None,
+    additional_keys: Tensor | None,
+    additional_values: Tensor | None,
+) -> Tensor:
+    if (additional_keys is None) != (additional_values is None):
+        raise ValueError("one of additional_keys and additional_values is given; needed are both, or none")
+    query, key, value, additional_keys, additional_values = _autocast(
+        query, key, value, additional_keys, additional_values
+    )
+    rpb = None if rpb is None else rpb.to(query.dtype)
+    factor = scale or query.shape[-1] ** -0.5
+    if rpb is not None and rpb.requires_grad and torch.is_grad_enabled():
+        return _attend_by_products(query * factor, key, value, window, rpb, additional_keys, additional_values)
+    output: Tensor = operators.attend(query, key, value, rpb, additional_keys, additional_values, *window, factor)[0]
+    return output
+
+
+def _attend_by_products(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    window: Window,
+    rpb: Tensor,
+    additional_keys: Tensor | None,
+    additional_values: Tensor | None,
+) -> Tensor:
+    """The fused functions have no gradient of the bias."""
+    query, key, value = (tensor.movedim(-2, 1) for tensor in (query, key, value))
+    more_keys, more_values = (None if t is None else t.transpose(1, 2) for t in (additional_keys, additional_values))
+    attn = _qk(query, key, window, more_keys, rpb).softmax(-1)
+    return _av(attn, value, window, more_values).movedim(1, -2)
+
+
+def _autocast(*tensors: Tensor | None) -> list[Any]:
+    """Under autocast the inputs get its type."""
+    kind = next(tensor.device.type for tensor in tensors if tensor is not None)
+    if not torch.is_autocast_enabled(kind):
+        return list(tensors)
+    dtype = torch.get_autocast_dtype(kind)
+    return [None if tensor is None else tensor.to(dtype) for tensor in tensors]
+
+
+def _qk(query: Tensor, key: Tensor, window: Window, additional_keys: Tensor | None, rpb: Tensor | None) -> Tensor:
+    query, key, additional_keys = _autocast(query, key, additional_keys)
+    attn: Tensor = operators.qk(query, key, None if rpb is None else rpb.to(query.dtype), *window)
+    if additional_keys is None:
+        return attn
+    more = query.flatten(2, -2) @ additional_keys.transpose(-2, -1)
+    return torch.cat([attn, more.reshape(*attn.shape[:-1], -1)], -1)
+
+
+def _av(attn: Tensor, value: Tensor, window: Window, additional_values: Tensor | None) -> Tensor:
+    attn, value, additional_values = _autocast(attn, value, additional_values)
+    if additional_values is None:
+        output: Tensor = operators.av(attn, value, *window)
+        return output
+    more = additional_values.shape[-2]
+    near, far = attn[..., :-more], attn[..., -more:]
+    output = operators.av(near, value, *window)
+    return output + (far.flatten(2, -2) @ additional_values).reshape(output.shape)
