@@ -88,7 +88,9 @@ def _differentiate(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """With the output and the log-sum-exp over all keys, each part of the keys has its own share of the gradients."""
     query, key, value, grad = (tensor.contiguous() for tensor in (query, key, value, grad))
-    made = _fake_differentiate(grad, query, key, value, output, logsumexp, additional_keys, additional_values)
+    made: tuple[Tensor, Tensor, Tensor, Tensor, Tensor] = _fake_differentiate(
+        grad, query, key, value, output, logsumexp, additional_keys, additional_values
+    )
     tensors = dict(zip(("grad_query", "grad_key", "grad_value"), made[:3]))
     tensors.update(query=query, key=key, value=value, output=output, grad_output=grad, logsumexp=logsumexp)
     _call("backward", tensors, (kernel_size, dilation, is_causal), scale)
@@ -171,7 +173,7 @@ def _qk_gradients(
     is_causal: list[bool],
 ) -> tuple[Tensor, Tensor, Tensor]:
     query, key = query.contiguous(), key.contiguous()
-    made = _fake_qk_gradients(grad, query, key, needs_bias, kernel_size)
+    made: tuple[Tensor, Tensor, Tensor] = _fake_qk_gradients(grad, query, key, needs_bias, kernel_size)
     tensors = {"d_attn": grad.contiguous(), "query": query, "key": key, "d_query": made[0], "d_key": made[1]}
     if needs_bias:
         tensors["d_rel_pos_bias"] = made[2]
