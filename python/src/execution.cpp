@@ -147,7 +147,7 @@ bool read_key(py::handle key, std::int64_t& uid) {
 }
 
 void* address_of(Graph const& graph, Place& place, Need const* need, std::int64_t uid, py::handle value, Pack& pack) {
-    std::optional<Memory> const memory = memory_of(value);
+    std::optional<Memory> const memory = memory_of(value, need == nullptr ? 0 : need->bytes);
     if (!memory)
         refuse_object(value, "what the pack gives for tensor '" + (need == nullptr ? std::string() : need->name) +
                                  "' (uid " + std::to_string(uid) + ")");
@@ -208,7 +208,7 @@ struct Workspace {
             data = own.empty() ? nullptr : reinterpret_cast<void*>((address + 63) / 64 * 64);
             return;
         }
-        std::optional<Memory> const memory = memory_of(given);
+        std::optional<Memory> const memory = memory_of(given, bytes);
         if (!memory) refuse_object(given, "the workspace");
         if (memory->bytes >= 0 && memory->bytes < bytes)
             throw py::value_error("the workspace has " + std::to_string(memory->bytes) + " bytes: the plan needs " +

@@ -2,6 +2,7 @@
 
 #include "enums.h"
 #include "errors.h"
+#include "exchange.h"
 
 #include <cudnn_frontend/backend_helpers.h>
 
@@ -159,13 +160,41 @@ bool is_of_torch(py::handle object) {
     return true;
 }
 
+// Below it lies no memory of a program's: a view of storage that was freed has its offset as an address.
+constexpr std::uintptr_t kLowestAddress = std::uintptr_t(1) << 32;
+
+// From the first element to the last one.
+std::int64_t bytes_of(sdpa_graph::dlpack::Tensor const& tensor) {
+    std::int64_t last = 0, row_major = 1;
+    for (std::int32_t i = tensor.rank; i-- > 0;) {
+        if (tensor.shape[i] == 0) return 0;
+        std::int64_t const stride = tensor.strides == nullptr ? row_major : tensor.strides[i];
+        last += (tensor.shape[i] - 1) * stride;
+        row_major *= tensor.shape[i];
+    }
+    return (last + 1) * tensor.type.bits / 8;
+}
+
+// False where that does not show `enough` memory: its storage may have more.
+bool read_exchanged(py::handle tensor, Memory& memory, std::int64_t enough) {
+    auto const told = exchanged(tensor);
+    if (!told) return false;
+    memory.view.data = static_cast<char*>(told->data) + told->byte_offset;
+    memory.view.type = sdpa_graph::dlpack::type_of(told->type);
+    memory.view.device = sdpa_graph::dlpack::kind_of(told->device);
+    memory.view.device_index = told->device.index;
+    memory.element_bytes = told->type.bits / 8;
+    memory.bytes = bytes_of(*told);
+    bool const is_known = memory.view.type != fe::DataType_t::NOT_SET && memory.view.device != Device_kind::UNKNOWN;
+    return is_known && reinterpret_cast<std::uintptr_t>(memory.view.data) >= kLowestAddress && memory.bytes >= enough;
+}
+
 // By its address and storage: a tensor that requires gradients does not export DLPack, and is as good here.
-void read_torch(py::handle tensor, Memory& memory) {
+void read_storage(py::handle tensor, Memory& memory) {
     memory.view.data = reinterpret_cast<void*>(call(tensor, names().address).cast<std::uintptr_t>());
     memory.view.type = torch_type(checked(PyObject_GetAttr(tensor.ptr(), names().type)));
     memory.element_bytes = element_bytes_of(tensor, memory.view.type);
-    memory.is_raw = memory.view.type == fe::DataType_t::NOT_SET || is_integer(memory.view.type);
-    memory.is_of_torch = true;
+    memory.view.device = Device_kind::UNKNOWN;
     if (is_true(tensor, names().is_cuda)) {
         memory.view.device = Device_kind::CUDA;
         memory.view.device_index = call(tensor, names().device).cast<std::int32_t>();
@@ -174,6 +203,12 @@ void read_torch(py::handle tensor, Memory& memory) {
     }
     auto const whole = call(call(tensor, names().storage), names().bytes).cast<std::int64_t>();
     memory.bytes = whole - call(tensor, names().offset).cast<std::int64_t>() * memory.element_bytes;
+}
+
+void read_torch(py::handle tensor, Memory& memory, std::int64_t enough) {
+    if (!read_exchanged(tensor, memory, enough)) read_storage(tensor, memory);
+    memory.is_raw = memory.view.type == fe::DataType_t::NOT_SET || is_integer(memory.view.type);
+    memory.is_of_torch = true;
 }
 
 void read_dlpack(py::handle object, Memory& memory) {
@@ -195,12 +230,12 @@ void* read_address(py::handle integer) {
     return address;
 }
 
-std::optional<Memory> memory_of(py::handle object) {
+std::optional<Memory> memory_of(py::handle object, std::int64_t enough) {
     Memory memory;
     if (PyLong_Check(object.ptr())) {
         memory.view.data = read_address(object);
     } else if (is_of_torch(object)) {
-        read_torch(object, memory);
+        read_torch(object, memory, enough);
     } else if (py::hasattr(object, "__cuda_array_interface__")) {
         read_interface(object.attr("__cuda_array_interface__"), memory);
         memory.view.device = Device_kind::CUDA;

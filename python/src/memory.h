@@ -6,6 +6,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -28,8 +29,8 @@ struct Memory {
 // Of a Python integer.
 void* read_address(py::handle integer);
 
-// Nothing for an object that is no memory.
-std::optional<Memory> memory_of(py::handle object);
+// Nothing for an object that is no memory. Of more bytes than `enough` not all may be counted.
+std::optional<Memory> memory_of(py::handle object, std::int64_t enough = std::numeric_limits<std::int64_t>::max());
 // Throws ValueError for such an object; `what` names it.
 [[noreturn]] void refuse_object(py::handle object, std::string const& what);
 
