@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # headers_test.sh <compiler> <standard> <include folder>: each public header compiles by itself, twice in one file, and includes
-# nothing but the standard library. Headers for PyTorch are left out: flash_torch_test.sh compiles them.
+# nothing but the standard library. Headers for PyTorch are left out: torch_test.sh compiles them.
 set -euo pipefail
 compiler=$1 standard=$2 include=$3
 

@@ -19,7 +19,7 @@ if grep -E "^[^(]*$inner" <<<"$exported"; then
     exit 1
 fi
 for name in "$namespace::graph::Graph::"{'Graph()','validate()'} "$namespace::Target::cpu(int)" \
-    "$interfaces::flash::mha_"{,varlen_}{fwd,bwd}'('; do
+    "$interfaces::flash::mha_"{,varlen_}{fwd,bwd}'(' "$interfaces::neighborhood::na_"{,qk_,av_}{forward,backward}'<'{1,2,3}ul'>('; do
     grep -qF "$name" <<<"$exported" || {
         echo "$name is not exported"
         exit 1
