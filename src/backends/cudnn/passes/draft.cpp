@@ -81,6 +81,9 @@ struct VisitInputs {
     void operator()(Body& body) const {
         ir::for_each_operand(body, ir::attention::reads, [&](auto const&, ValueId& id) { visit(id); });
     }
+    void operator()(ir::NeighborhoodOp& body) const {
+        ir::for_each_operand(body, neighborhood::is_read, [&](auto const&, ValueId& id) { visit(id); });
+    }
 };
 
 struct VisitOutputs {
@@ -94,6 +97,9 @@ struct VisitOutputs {
     template <ir::Attention Body>
     void operator()(Body& body) const {
         ir::for_each_operand(body, ir::attention::makes, [&](auto const&, ValueId& id) { visit(id); });
+    }
+    void operator()(ir::NeighborhoodOp& body) const {
+        ir::for_each_operand(body, neighborhood::is_made, [&](auto const&, ValueId& id) { visit(id); });
     }
 };
 
