@@ -60,7 +60,7 @@ def random(*shape):
 
 def line(name, ours, theirs, operations=None):
     rate = f", {operations / ours / 1e6:5.0f} and {operations / theirs / 1e6:5.0f} TFLOP/s" if operations else ""
-    print(f"{name:44s} ours {ours:9.1f}, theirs {theirs:9.1f}, ratio {ours / theirs:5.2f}{rate}")
+    print(f"{name:44s} ours {ours:9.1f}, theirs {theirs:9.1f}, ratio {ours / theirs:5.2f}{rate}", flush=True)
 
 
 def compare_training(is_causal, tokens=8192, heads=64, key_heads=8, width=128):
@@ -108,10 +108,12 @@ def compare_decoding(batch=64, heads=32, key_heads=8, width=128, keys=4096, page
     totals_q = torch.arange(batch + 1, dtype=torch.int32, device="cuda")
     totals_k = totals_q * keys
     lengths = (totals_q, totals_k, 1, keys)
+    one, rows, values = q[:, None], k.view(batch, keys, key_heads, width), v.view(batch, keys, key_heads, width)
     with torch.no_grad():
         ours = gpu_time(lambda: flash_attn.flash_attn_varlen_func(q, k, v, *lengths, block_table=table))
-        theirs = gpu_time(lambda: FORWARD(q, k, v, *lengths, 0.0, False, False, block_table=table))
-    line(f"decode, b={batch}, {heads}/{key_heads} heads, {keys} keys, pages of {page_rows}", ours, theirs)
+        # PyTorch's operators take no block table: theirs has the same keys one after the other.
+        theirs = gpu_time(lambda: FORWARD(one, rows, values, None, None, 1, keys, 0.0, False, False))
+    line(f"decode, {heads}/{key_heads} heads, b={batch}, {keys} keys in pages", ours, theirs)
     print(f"    {2 * batch * keys * key_heads * width * 2 / ours / 1e6:.2f} TB/s")
 
 

@@ -93,13 +93,12 @@ Attributes Builder::log_sums_like() {
                   SOFTMAX_LSE);
 }
 
-// With as many queries as keys both corners have one diagonal, and cuDNN takes more options with the upper one.
+// Where both corners have one diagonal, cuDNN takes more options with the upper one, and is faster in backward.
 template <class Options>
 void Builder::set(Options& options) {
-    bool const has_one_diagonal = !shapes_.is_packed && shapes_.queries == shapes_.keys;
     options.set_name("attention").set_attn_scale(shapes_.scale);
-    options.set_diagonal_alignment(has_one_diagonal ? fe::DiagonalAlignment_t::TOP_LEFT
-                                                    : fe::DiagonalAlignment_t::BOTTOM_RIGHT);
+    options.set_diagonal_alignment(shapes_.is_square ? fe::DiagonalAlignment_t::TOP_LEFT
+                                                     : fe::DiagonalAlignment_t::BOTTOM_RIGHT);
     if (shapes_.band.left) options.set_diagonal_band_left_bound(static_cast<int>(*shapes_.band.left + 1));
     if (shapes_.band.right) options.set_diagonal_band_right_bound(static_cast<int>(*shapes_.band.right));
     if (shapes_.is_packed) options.set_padding_mask(true).set_seq_len_q(lengths_q_).set_seq_len_kv(lengths_k_);

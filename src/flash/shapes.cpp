@@ -55,6 +55,12 @@ bool has_whole_chunks(Tensor_view const& packed) {
            packed.stride[1] % kElements == 0;
 }
 
+// Of packed sequences the host sees no lengths, but whether q and k have the same ones.
+bool is_square(Call const& call, Sizes const& sizes) {
+    if (sizes.queries != sizes.keys || call.has_pages() || call.has(SEQUSED_K)) return false;
+    return !call.is_packed || call.at(CU_SEQLENS_Q)->data == call.at(CU_SEQLENS_K)->data;
+}
+
 void set_pages(Shapes& shapes, Call const& call) {
     Pages const pages = pages_of(call);
     shapes.has_pages = true;
@@ -88,6 +94,7 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target)
     shapes.is_backward = call.is_backward;
     shapes.type = call.at(Q)->type;
     shapes.is_packed = call.is_packed;
+    shapes.is_square = is_square(call, sizes);
     shapes.batches = sizes.batches;
     shapes.heads = sizes.heads;
     shapes.key_heads = sizes.key_heads;

@@ -30,6 +30,8 @@ struct Starts {
 struct Shapes {
     DataType_t type = DataType_t::NOT_SET;
     bool is_backward = false, is_packed = false, has_pages = false, is_deterministic = false, dumps_dropout = false;
+    // Every sequence has as many queries as keys, so that both corners have one diagonal.
+    bool is_square = false;
     // One query of each sequence over pages: the graph has them side by side, as engines for one query want them.
     bool gathers_queries = false;
     std::int64_t batches = 0, queries = 0, keys = 0, heads = 0, key_heads = 0, width = 0;

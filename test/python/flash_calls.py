@@ -41,17 +41,19 @@ def formula(q, k, v, scale, left, right, softcap=0.0, slopes=None):
 
 
 class Call:
-    """A random call of padded or of packed sequences; some queries may see no key."""
+    """A random call of padded or of packed sequences; some queries may see no key. The form says all that a plan depends
+    on, so that calls of one form differ in numbers, and those of packed sequences in lengths, too."""
 
-    def __init__(self, seed, is_packed, device="cuda"):
-        choose = random.Random(seed)
-        self.is_packed, self.device = is_packed, device
+    def __init__(self, form, seed, device="cuda"):
+        choose = random.Random(form)
+        self.is_packed, self.device = form % 2 == 1, device
         self.key_heads = choose.choice([1, 2, 4])
         self.heads = self.key_heads * choose.choice([1, 2, 4])
-        self.width = choose.choice([32, 64, 96, 128])
-        self.dtype = choose.choice([torch.half, torch.bfloat16])
+        self.dtype, self.width = choose.choice(
+            [(torch.half, 64), (torch.half, 96), (torch.bfloat16, 64), (torch.bfloat16, 128)]
+        )
         self.scale = self.width**-0.5
-        self.lengths = self._lengths(choose)
+        self.lengths = self._lengths(choose, random.Random(seed))
         self.most_queries, self.most_keys = (max(length[i] for length in self.lengths) for i in (0, 1))
         self.left, self.right = self._windows(choose)
         generator = torch.Generator(device).manual_seed(seed)
@@ -61,10 +63,12 @@ class Call:
             torch.randn(*shape, self.width, device=device, dtype=self.dtype, generator=generator) for shape in shapes
         )
 
-    def _lengths(self, choose):
+    def _lengths(self, choose, vary):
         if self.is_packed:
-            lengths = [(choose.randint(0, 300), choose.randint(0, 300)) for _ in range(choose.randint(1, 4))]
-            return [*lengths, (choose.randint(1, 300), choose.randint(2, 300))]
+            most = (choose.randint(100, 300), choose.randint(100, 300))
+            is_square = self._is_square = choose.random() < 0.4
+            counts = [[vary.choice([0, 1, vary.randint(0, limit)]) for limit in most] for _ in range(choose.randint(1, 4))]
+            return [(most[0], most[0]) if is_square else most, *((q, q if is_square else k) for q, k in counts)]
         keys = choose.randint(2, 400)
         queries = choose.choice([keys, choose.randint(2, keys), choose.randint(2, 400)])
         return [(queries, keys)] * choose.randint(1, 3)
@@ -73,6 +77,11 @@ class Call:
         right = choose.choice([-1, 0, 0, choose.randint(1, 64)])
         left = choose.choice([-1, -1, choose.randint(0, 64)])
         return (left if left < self.most_keys else -1), (right if right < self.most_keys else -1)
+
+    def _both_totals(self):
+        """One tensor where sequences have as many queries as keys."""
+        totals = self._totals(0)
+        return (totals, totals if self._is_square else self._totals(1))
 
     def _totals(self, part):
         starts = [0]
@@ -109,7 +118,7 @@ class Call:
         leaves = [x.detach().clone().requires_grad_() for x in (q, k, v)]
         options.update(window_size=(self.left, self.right), return_attn_probs=True)
         if self.is_packed:
-            lengths = (self._totals(0), self._totals(1), self.most_queries, self.most_keys)
+            lengths = (*self._both_totals(), self.most_queries, self.most_keys)
             out, log_sums, _ = flash.flash_attn_varlen_func(*leaves, *lengths, **options)
         else:
             out, log_sums, _ = flash.flash_attn_func(*leaves, **options)
@@ -118,7 +127,7 @@ class Call:
     def theirs(self):
         """PyTorch's kernels want the windows as they are, None for unbounded."""
         q, k, v, dout = self._tensors()
-        totals = (self._totals(0), self._totals(1)) if self.is_packed else (None, None)
+        totals = self._both_totals() if self.is_packed else (None, None)
         lengths = (*totals, self.most_queries, self.most_keys, 0.0, self.left < 0 and self.right == 0)
         windows = {
             "window_size_left": None if self.left < 0 else self.left,

@@ -82,7 +82,7 @@ Data make_data(Case const& c) {
         data.v = tensor(c, random, data.starts_k.back(), c.key_heads);
     }
     data.totals_q = Buffer::integers(narrowed(data.starts_q));
-    data.totals_k = Buffer::integers(narrowed(data.starts_k));
+    data.totals_k = c.has_shared_totals ? data.totals_q : Buffer::integers(narrowed(data.starts_k));
     data.used = Buffer::integers(c.used);
     auto const batches = static_cast<std::int64_t>(c.sequences.size());
     std::vector<float> slopes(static_cast<std::size_t>(c.dims_of_slopes == 2 ? batches * c.heads : c.heads));

@@ -33,7 +33,8 @@ struct Case {
     bool zero_tensors = false, is_interleaved = false;    // q, k and v are views of one buffer, row by row
     std::optional<std::int64_t> most_queries, most_keys;  // if they are more than the longest
     std::optional<cudnn_frontend::Target> target;
-    bool is_as_on_gpu = false;  // but for attention itself
+    bool is_as_on_gpu = false;       // but for attention itself
+    bool has_shared_totals = false;  // cu_seqlens_q and cu_seqlens_k are one tensor
     std::uint64_t seed = 1;
 };
 

@@ -122,6 +122,17 @@ TEST_CASE("flash numbers: q, k and v as views of one tensor") {
     CHECK(faults_of(c) == "");
 }
 
+TEST_CASE("flash numbers: one tensor of totals for q and k") {
+    for (Mask const& mask : kMasks) {
+        Case c = masked(mask);
+        c.sequences = {{8, 8}, {0, 0}, {21, 21}, {1, 1}};
+        c.is_packed = c.has_shared_totals = true;
+        CHECK(faults_of(c) == "");
+        c.dims_of_slopes = 1;
+        CHECK(faults_of(c) == "");
+    }
+}
+
 TEST_CASE("flash numbers: used keys and keys in pages") {
     for (std::int64_t const page_rows : {0, 256, 512, 768}) {
         Case c{.sequences = {{5, 7}, {1, 300}, {3, 800}, {2, 4}}, .is_packed = true, .page_rows = page_rows};

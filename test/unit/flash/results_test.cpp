@@ -166,6 +166,10 @@ TEST_CASE("flash results: calls with other totals and nearby lengths share a pla
     other.most_k = 47;
     CHECK(shapes(one, false) == shapes(other, false));
     CHECK(plan(one) == plan(other));
+    other.most_k = other.most_q = one.most_k = one.most_q;
+    other.totals_k = other.totals_q;
+    CHECK(shapes(other, false).is_square);
+    CHECK_FALSE(shapes(one, false).is_square);
     other.most_q = 65;
     CHECK_FALSE(shapes(one, false) == shapes(other, false));
     CHECK_FALSE(shapes(one, false) == shapes(one, true));
