@@ -1,6 +1,7 @@
 """The functions of sdpa_graph.flash_attn on a GPU, beside PyTorch's own kernels of that name and a formula in double."""
 
 import collections
+from time import perf_counter
 
 import pytest
 
@@ -9,7 +10,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(),
 
 from flash_calls import NAMES, Call, errors, faults, formula  # noqa: E402
 
-CALLS, FORMS = 500, 80  # a plan, which takes most of the time, is made for each form, forward and backward
+CALLS, FORMS = 500, 48  # a plan, which takes most of the time, is made for each form, forward and backward
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def kinds(call):
 
 
 def test_random_calls_beside_pytorch(flash):
-    seen, found = collections.Counter(), []
+    seen, found, begin = collections.Counter(), [], perf_counter()
     for seed in range(CALLS):
         call = Call(seed % FORMS, seed)
         seen.update(kinds(call))
@@ -45,6 +46,8 @@ def test_random_calls_beside_pytorch(flash):
             floor = 1e-5 if name == "softmax_lse" else torch.finfo(call.dtype).eps
             if error > 2 * their_error + floor:
                 found.append(f"call {seed}: {name} is off by {error}, theirs by {their_error}")
+        if seed % 100 == 99:
+            print(f"\n{seed + 1} calls, {len(found)} faults, {perf_counter() - begin:.0f} s", end="", flush=True)
     print(f"\n{CALLS} calls of {FORMS} forms beside PyTorch's:", ", ".join(f"{count} {kind}" for kind, count in sorted(seen.items())))
     assert not found, "\n".join([f"{len(found)} faults", *found[:40]])
     assert min(seen.values()) >= 20
@@ -54,7 +57,7 @@ def test_random_calls_beside_pytorch(flash):
 @pytest.mark.parametrize("with_slopes", [False, True])
 def test_soft_caps_and_slopes(flash, softcap, with_slopes):
     found = []
-    for seed in range(1000, 1004):
+    for seed in range(1000, 1002):
         call = Call(seed, seed)
         slopes = torch.rand(call.heads, device="cuda") * 0.2 if with_slopes else None
         exact = call.exact(softcap=softcap, slopes=slopes)
@@ -115,8 +118,6 @@ def test_a_cache_with_used_keys(flash, rows):
 
 
 def test_new_totals_do_not_plan_again(flash):
-    from time import perf_counter
-
     def run(counts):
         totals = torch.tensor([0, *counts], device="cuda").cumsum(0).to(torch.int32)
         q = torch.randn(sum(counts), 4, 64, device="cuda", dtype=torch.half)
