@@ -24,10 +24,8 @@ error_t ProgramExecutable::run_step(ProgramStep const& step, Launch const& launc
 
 template <class Run>
 error_t ProgramExecutable::for_each_step(Launch const& launch, char const* what, Run const& run) const {
-    auto const stream = leader().stream(launch.queue);
-    if (stream.is_bad()) return stream.error();
     Launch with_stream = launch;
-    with_stream.stream = stream.value();
+    if (has_joints_) SDPA_GRAPH_TRY(leader().stream(launch.queue).move_to(with_stream.stream));
     for (std::size_t i = 0; i < steps_.size(); ++i) {
         error_t failure = run_step(steps_[i], with_stream, run);
         if (failure.is_good()) continue;

@@ -3,6 +3,8 @@
 
 #include "plan/backend.h"
 
+#include <algorithm>
+
 namespace cudnn_frontend::plan {
 
 // Where a step's pointer comes from.
@@ -34,6 +36,7 @@ class ProgramExecutable final : public Executable {
         : program_(std::move(program)),
           attends_(std::move(attends)),
           steps_(std::move(steps)),
+          has_joints_(std::ranges::any_of(steps_, &ProgramStep::is_joint)),
           workspace_size_(workspace_size) {}
 
     std::vector<PlannedAttend> const& attends() const { return attends_; }
@@ -59,6 +62,7 @@ class ProgramExecutable final : public Executable {
     std::string program_;
     std::vector<PlannedAttend> attends_;
     std::vector<ProgramStep> steps_;
+    bool has_joints_;  // which want the stream
     std::int64_t workspace_size_;
 };
 

@@ -106,6 +106,16 @@ TEST_CASE("a program launches its steps in order, each on its own places and wit
                              "launch sum 200 100, workspace 264", "launch sum 232 104, workspace 264"});
 }
 
+TEST_CASE("a program without joints does not look for the stream") {
+    Rig rig;
+    Diary diary;
+    auto const attend = std::make_shared<Scribe>("attend", diary);
+    ProgramExecutable const one("few_queries(1)", {{{.name = "eng0"}, attend}},
+                                {{"attention", attend, {{false, 0, 0}}, 64, false}}, 80);
+    CHECK(one.launch(rig.launch()).get_message() == "");
+    CHECK(diary == Diary{"launch attend 0, workspace 264, no stream"});
+}
+
 TEST_CASE("a step that fails ends the run, and the error says that the results are incomplete") {
     Rig rig(true);
     Error const error = rig.program->launch(rig.launch());
