@@ -23,6 +23,13 @@ Result<std::size_t> node_count(CUgraph graph) {
     return count;
 }
 
+error_t check_is_empty(CUgraph graph) {
+    auto const nodes = node_count(graph);
+    if (nodes.is_bad() || nodes.value() == 0) return nodes.error();
+    return {error_code_t::INVALID_VALUE,
+            "the CUDA graph has " + std::to_string(nodes.value()) + " nodes; populate_cuda_graph() needs an empty one"};
+}
+
 Result<CUgraphNode> node_after(CUgraph graph, CUgraphNode last) {
     auto const find = [&](CUgraphNode* nodes, std::size_t& count) {
         return ask("following the nodes of the CUDA graph", [&](Driver const& cuda) {

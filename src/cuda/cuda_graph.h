@@ -22,6 +22,8 @@ struct CudaGraph {
 Result<std::shared_ptr<CudaGraph const>> make_cuda_graph();
 
 Result<std::size_t> node_count(CUgraph graph);
+// An error if the graph has nodes: what is recorded must find it empty.
+error_t check_is_empty(CUgraph graph);
 
 // The node that comes after another one, or first of all for null; an error where there is not exactly one.
 Result<CUgraphNode> node_after(CUgraph graph, CUgraphNode last);

@@ -163,6 +163,8 @@ class Backend {
 
     virtual char const* name() const = 0;
     virtual bool serves(Target const& target) const = 0;
+    // Whether graphs of this kind are its business: what it need not refuse, users need not read.
+    virtual bool takes(nodes::ValidatedGraph const&) const { return true; }
     // An error if the backend cannot run the graph.
     virtual Result<std::shared_ptr<Proposal const>> propose(PlanningInput const& input) const = 0;
     // What its engines, and joints, are expected to cost on a target; null where no figures are known.

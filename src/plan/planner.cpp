@@ -59,7 +59,7 @@ Planner::Planner(std::shared_ptr<Answers const> answers, Candidates candidates, 
 Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Backends const& backends) {
     Answers answers;
     for (Backend const* const backend : backends) {
-        if (!backend->serves(input.target)) continue;
+        if (!backend->serves(input.target) || !backend->takes(input.graph)) continue;
         auto proposal = backend->propose(input);
         if (proposal.is_good()) answers.proposals.push_back({backend->name(), std::move(proposal).value()});
         else answers.refusals.push_back({backend->name(), proposal.error()});
@@ -88,7 +88,7 @@ Result<std::shared_ptr<Planner>> Planner::load(PlanningInput const& input, Backe
     }
     Refusals refusals;
     for (Backend const* const backend : backends) {
-        if (!backend->serves(input.target)) continue;
+        if (!backend->serves(input.target) || !backend->takes(input.graph)) continue;
         auto loaded = backend->load(input, stored);
         if (loaded.is_good()) return planner_of(backend->name(), std::move(loaded).value());
         refusals.push_back({backend->name(), loaded.error()});

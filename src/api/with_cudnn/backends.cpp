@@ -4,18 +4,31 @@
 #include "cpu/indices.h"
 #include "cudnn/planning/cudnn_backend.h"
 #include "cudnn/planning/planning_device.h"
+#include "cudnn/planning/queues.h"
 #include "kernels/kernels_backend.h"
 
 namespace cudnn_frontend::api {
 
-static Result<cuda::DeviceFacts> find_facts(Target const& target, plan::Settings const& settings) {
-    return cudnn::find_facts(target, settings.device.get());
+static Result<kernels::QueueDevice> find_device(Target const& target, plan::Settings const& settings) {
+    auto found = cudnn::find_planning_device(target, settings.device.get());
+    if (found.is_bad()) return found.error();
+    auto const device = std::move(found).value();
+    auto const facts = cudnn::facts_of(*device.device);
+    if (facts.is_bad()) return facts.error();
+    return kernels::QueueDevice{facts.value(),
+                                [device](plan::Queue queue) { return cudnn::check_queue(device, queue); },
+                                [device](plan::Queue queue) { return cudnn::stream_of(device, queue); },
+                                [device](plan::Queue queue) { return cudnn::stopwatch_of(device, queue); }};
+}
+
+static Result<std::string> identity_of_device(Target const& target, plan::Settings const& settings) {
+    return cudnn::identity_of_device(target, settings.device.get());
 }
 
 // Never destroyed: static objects of the program may still plan after this library's were destroyed.
 plan::Backends const& backends() {
     static auto const& cudnn = *new cudnn::Backend(cpu::check_indices_elsewhere);
-    static auto const& kernels = *new kernels::Backend(find_facts);
+    static auto const& kernels = *new kernels::Backend({find_device, identity_of_device});
     static auto const& all = *new plan::Backends{&cudnn, &kernels, &cpu::backend()};
     return all;
 }

@@ -1,95 +1,88 @@
 #include "kernels/kernels_backend.h"
 
-#include "cuda/cuda_graph.h"
-#include "kernels/merge.h"
-#include "kernels/split_lengths.h"
-#include "kernels/sum.h"
+#include "expand/expand.h"
+#include "kernels/joint.h"
+#include "kernels/neighborhood_engine.h"
+
+#include <array>
+#include <string>
+#include <utility>
 
 namespace cudnn_frontend::kernels {
 namespace {
 
-class KernelExecutable final : public plan::Executable {
-   public:
-    KernelExecutable(KernelPointer kernel, bool reads_result)
-        : kernel_(std::move(kernel)), reads_result_(reads_result) {}
+// Best first.
+constexpr std::array kForms = {NeighborhoodForm::Tiles, NeighborhoodForm::Tokens};
 
-    std::int64_t workspace_size() const override { return 0; }
+Result<std::shared_ptr<plan::PackLayout const>> layout_of(nodes::ValidatedGraph const& graph) {
+    auto const op_graph = expand::expand(graph, {});
+    if (op_graph.is_bad()) return op_graph.error();
+    auto layout = std::make_shared<plan::PackLayout>(plan::make_pack_layout(graph.spec(), op_graph.value()));
+    layout->host_memory = plan::HostMemory::ScalarsByValue;
+    return std::shared_ptr<plan::PackLayout const>(std::move(layout));
+}
 
-    error_t launch(plan::Launch const& launch) const override {
-        return with_operands(
-            launch, [&](Pointers operands) { return kernel_->launch(static_cast<CUstream>(launch.stream), operands); });
+// Those of both forms; or the one of a stored plan.
+Result<plan::Loaded> propose_engines(plan::PlanningInput const& input, Devices const& devices,
+                                     plan::Stored const* stored) {
+    auto steps = neighborhood_steps(input.graph);
+    if (steps.is_bad()) return steps.error();
+    auto device = devices.find(input.target, input.settings);
+    if (device.is_bad()) return device.error();
+    auto const layout = layout_of(input.graph);
+    if (layout.is_bad()) return layout.error();
+    auto const shared = std::make_shared<NeighborhoodSteps const>(std::move(steps).value());
+    plan::Engines engines;
+    for (NeighborhoodForm const form : kForms) {
+        if (stored != nullptr && stored->engine != engine_name(form)) continue;
+        std::optional<std::string> code;
+        if (stored != nullptr) code = stored->bytes;
+        engines.push_back(
+            std::make_shared<NeighborhoodEngine>(form, shared, device.value(), layout.value(), std::move(code)));
     }
-    error_t capture(plan::Launch const& launch, plan::Recording recording) const override {
-        return with_operands(launch, [&](Pointers operands) {
-            return kernel_->add_node(static_cast<CUgraph>(recording), {}, operands).error();
-        });
+    if (engines.empty()) {
+        return error_t(error_code_t::GRAPH_NOT_SUPPORTED,
+                       "the stored plan is of the engine '" + stored->engine + "', which kernels do not have");
     }
-    error_t update(plan::Launch const& launch, plan::Recording recording) const override {
-        auto const node = cuda::node_after(static_cast<CUgraph>(recording), nullptr);
-        if (node.is_bad()) return node.error();
-        return with_operands(launch, [&](Pointers operands) { return kernel_->update_node(node.value(), operands); });
-    }
-
-    error_t warm_up(plan::Queue) const override { return kernel_->load(); }
-    Result<std::string> serialize() const override { return kernel_->serialize(); }
-
-   private:
-    template <class Call>
-    error_t with_operands(plan::Launch const& launch, Call const& call) const {
-        if (!reads_result_) return call(launch.pointers);
-        void* const operands[] = {launch.pointers[0], launch.pointers[1], launch.pointers[1]};
-        return call(operands);
-    }
-
-    KernelPointer kernel_;
-    bool reads_result_;  // it is an operand twice, the second time to be read
-};
-
-Operand operand(rewrite::View const& view) { return {view.type, view.dim, view.stride}; }
-
-// Compiles only what is not stored.
-Result<KernelPointer> make_kernel(rewrite::Joint const& joint, cuda::DeviceFacts const& facts,
-                                  std::optional<std::string_view> stored) {
-    if (auto const* sum = std::get_if<rewrite::Sum>(&joint)) {
-        SumProblem const problem{operand(sum->terms), operand(sum->result), sum->accumulates};
-        return stored ? load_sum(problem, facts, *stored) : compile_sum(problem, facts);
-    }
-    if (auto const* split = std::get_if<rewrite::SplitLengths>(&joint)) {
-        SplitLengthsProblem const problem{operand(split->queries),   operand(split->keys), operand(split->rows),
-                                          operand(split->part_keys), split->group,         split->chunk};
-        return stored ? load_split_lengths(problem, facts, *stored) : compile_split_lengths(problem, facts);
-    }
-    auto const& merge = std::get<rewrite::Merge>(joint);
-    MergeProblem problem{operand(merge.partial_o), operand(merge.partial_stats), operand(merge.o)};
-    if (merge.stats) problem.stats = operand(*merge.stats);
-    if (merge.partial_lengths) problem.partial_lengths = operand(*merge.partial_lengths);
-    return stored ? load_merge(problem, facts, *stored) : compile_merge(problem, facts);
+    auto const best = engines.front();
+    return plan::Loaded{std::make_shared<plan::Proposal const>(layout.value(), std::move(engines)), best};
 }
 
 }  // namespace
 
-Result<std::shared_ptr<plan::Proposal const>> Backend::propose(plan::PlanningInput const&) const {
-    return error_t(error_code_t::GRAPH_NOT_SUPPORTED,
-                   "kernels of this library join partial results, and run no graphs");
-}
-
-bool Backend::joins(Target const& target) const {
+bool Backend::serves(Target const& target) const {
     return target.kind() == Target::Kind::CUDA || target.kind() == Target::Kind::OFFLINE;
 }
+
+bool Backend::takes(nodes::ValidatedGraph const& graph) const { return is_neighborhood(graph); }
+
+Result<std::shared_ptr<plan::Proposal const>> Backend::propose(plan::PlanningInput const& input) const {
+    SDPA_GRAPH_TRY(check_compiler());
+    auto proposed = propose_engines(input, devices_, nullptr);
+    if (proposed.is_bad()) return proposed.error();
+    return std::move(proposed).value().proposal;
+}
+
+Result<plan::Loaded> Backend::load(plan::PlanningInput const& input, plan::Stored const& stored) const {
+    return propose_engines(input, devices_, &stored);
+}
+
+std::optional<std::string> Backend::circumstances(Target const& target, plan::Settings const& settings) const {
+    auto identity = devices_.identity(target, settings);
+    if (identity.is_bad()) return std::nullopt;
+    return std::move(identity).value();
+}
+
+bool Backend::joins(Target const& target) const { return serves(target); }
 
 error_t Backend::check_joints() const { return check_compiler(); }
 
 Result<std::shared_ptr<plan::Executable const>> Backend::join(rewrite::Joint const& joint, Target const& target,
                                                               plan::Settings const& settings,
                                                               std::optional<std::string_view> stored) const {
-    auto const facts = find_facts_(target, settings);
-    if (facts.is_bad()) return facts.error();
-    auto kernel = make_kernel(joint, facts.value(), stored);
-    if (kernel.is_bad()) return kernel.error();
-    auto const* sum = std::get_if<rewrite::Sum>(&joint);
-    bool const reads_result = sum != nullptr && sum->accumulates;
-    return std::shared_ptr<plan::Executable const>(
-        std::make_shared<KernelExecutable>(std::move(kernel).value(), reads_result));
+    auto const device = devices_.find(target, settings);
+    if (device.is_bad()) return device.error();
+    return kernels::join(joint, device.value().facts, stored);
 }
 
 }  // namespace cudnn_frontend::kernels

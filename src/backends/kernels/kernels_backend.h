@@ -1,21 +1,21 @@
-// Kernels of this library's own as a backend: they join the partial results of programs on a GPU.
+// Kernels of this library's own as a backend: they run neighborhood attention on a GPU, and join the partial results of
+// programs.
 #pragma once
 
-#include "cuda/device_facts.h"
-#include "plan/backend.h"
+#include "kernels/queue_device.h"
 
 namespace cudnn_frontend::kernels {
 
-// Finds out what kernels are compiled for.
-using FindFacts = Result<cuda::DeviceFacts> (*)(Target const&, plan::Settings const&);
-
 class Backend final : public plan::Backend {
    public:
-    explicit Backend(FindFacts find_facts) : find_facts_(find_facts) {}
+    explicit Backend(Devices devices) : devices_(devices) {}
 
     char const* name() const override { return "kernels"; }
-    bool serves(Target const&) const override { return false; }
-    Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const&) const override;
+    bool serves(Target const& target) const override;
+    bool takes(nodes::ValidatedGraph const& graph) const override;
+    Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const& input) const override;
+    Result<plan::Loaded> load(plan::PlanningInput const& input, plan::Stored const& stored) const override;
+    std::optional<std::string> circumstances(Target const& target, plan::Settings const& settings) const override;
     bool joins(Target const& target) const override;
     error_t check_joints() const override;
     std::vector<BehaviorNote_t> notes_of_joints() const override { return {BehaviorNote_t::RUNTIME_COMPILATION}; }
@@ -24,7 +24,7 @@ class Backend final : public plan::Backend {
                                                          std::optional<std::string_view> stored) const override;
 
    private:
-    FindFacts find_facts_;
+    Devices devices_;
 };
 
 }  // namespace cudnn_frontend::kernels

@@ -2,8 +2,8 @@
 
 #include "cuda/driver.h"
 #include "cudnn/library/backend_enums.h"
-#include "cudnn/library/status.h"
 #include "cudnn/planning/plan_text.h"
+#include "cudnn/planning/queues.h"
 #include "cudnn/planning/recorded_steps.h"
 
 #include <algorithm>
@@ -13,25 +13,6 @@ namespace {
 
 cudnnHandle_t handle_of(plan::Queue queue) { return static_cast<cudnnHandle_t>(queue); }
 CUgraph graph_of(plan::Recording recording) { return static_cast<CUgraph>(recording); }
-
-Result<cudaStream_t> stream_of(Api const& api, cudnnHandle_t handle) {
-    cudaStream_t stream = nullptr;
-    if (cudnnStatus_t const status = api.get_stream(handle, &stream); status != CUDNN_STATUS_SUCCESS) {
-        return backend_error(api, status, "querying the handle's stream", error_code_t::HANDLE_ERROR);
-    }
-    return stream;
-}
-
-class StreamStopwatch final : public plan::Stopwatch {
-   public:
-    explicit StreamStopwatch(std::shared_ptr<cuda::StreamClock> clock) : clock_(std::move(clock)) {}
-
-    error_t start() override { return clock_->start(); }
-    Result<double> stop() override { return clock_->stop(); }
-
-   private:
-    std::shared_ptr<cuda::StreamClock> clock_;
-};
 
 // Those in the GPU's memory too.
 error_t check_all_factors(plan::PackLayout const& layout, std::span<void* const> pointers) {
@@ -58,15 +39,7 @@ std::int64_t Executable::workspace_size() const {
     return context_->bindings.scratch_bytes + engine_->workspace_bytes();
 }
 
-error_t Executable::check_queue(plan::Queue queue) const {
-    if (!context_->device.is_live) {
-        return {error_code_t::GRAPH_EXECUTION_FAILED,
-                "the plan was made offline for " + context_->device.device->name() +
-                    ", which is not here; serialize() it and deserialize() it on a machine with that GPU"};
-    }
-    if (queue != nullptr) return {};
-    return {error_code_t::HANDLE_ERROR, "the cuDNN handle is null; pass one that cudnnCreate() made"};
-}
+error_t Executable::check_queue(plan::Queue queue) const { return cudnn::check_queue(context_->device, queue); }
 
 RunMemory Executable::memory_of(plan::Launch const& launch) const {
     RunMemory memory{.caller = launch.pointers, .tables = {}, .workspace = launch.workspace};
@@ -77,22 +50,17 @@ RunMemory Executable::memory_of(plan::Launch const& launch) const {
 // A stream that is captured runs nothing now that could be waited for.
 error_t Executable::check_contents(plan::Launch const& launch) const {
     if (!context_->checked_graph) return {};
-    auto const stream = stream_of(*context_->device.api, handle_of(launch.queue));
-    if (stream.is_bad()) return stream.error();
-    SDPA_GRAPH_TRY(cuda::use_device(context_->device.device->ordinal()));
-    auto const is_captured = cuda::is_capturing(stream.value());
+    auto const queue = stream(launch.queue);
+    if (queue.is_bad()) return queue.error();
+    auto* const own = static_cast<CUstream>(queue.value());
+    auto const is_captured = cuda::is_capturing(own);
     if (is_captured.is_bad() || is_captured.value()) return is_captured.error();
-    SDPA_GRAPH_TRY(cuda::wait_for(stream.value()));
+    SDPA_GRAPH_TRY(cuda::wait_for(own));
     SDPA_GRAPH_TRY(check_all_factors(*context_->layout, launch.pointers));
     return context_->check_indices(*context_->checked_graph, launch.pointers, cuda::download);
 }
 
-Result<plan::Stream> Executable::stream(plan::Queue queue) const {
-    SDPA_GRAPH_TRY(cuda::use_device(context_->device.device->ordinal()));
-    auto const stream = stream_of(*context_->device.api, handle_of(queue));
-    if (stream.is_bad()) return stream.error();
-    return plan::Stream(stream.value());
-}
+Result<plan::Stream> Executable::stream(plan::Queue queue) const { return stream_of(context_->device, queue); }
 
 error_t Executable::launch(plan::Launch const& launch) const {
     SDPA_GRAPH_TRY(check_contents(launch));
@@ -101,7 +69,7 @@ error_t Executable::launch(plan::Launch const& launch) const {
 }
 
 error_t Executable::capture(plan::Launch const& launch, plan::Recording recording) const {
-    SDPA_GRAPH_TRY(check_is_empty(graph_of(recording)));
+    SDPA_GRAPH_TRY(cuda::check_is_empty(graph_of(recording)));
     return populate_cuda_graph(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),
                                graph_of(recording));
 }
@@ -136,11 +104,7 @@ std::shared_ptr<plan::Executable const> Executable::twin() const {
 }
 
 Result<std::unique_ptr<plan::Stopwatch>> Executable::stopwatch(plan::Queue queue) const {
-    auto const stream = stream_of(*context_->device.api, handle_of(queue));
-    if (stream.is_bad()) return stream.error();
-    auto clock = cuda::StreamClock::make(stream.value());
-    if (clock.is_bad()) return clock.error();
-    return std::unique_ptr<plan::Stopwatch>(std::make_unique<StreamStopwatch>(std::move(clock).value()));
+    return stopwatch_of(context_->device, queue);
 }
 
 Result<std::string> Executable::serialize() const {

@@ -86,12 +86,6 @@ Result<cuda::DeviceFacts> facts_of(Device const& device) {
                    "the description of " + device.name() + " has no multiProcessorCount, which kernels are sized by");
 }
 
-Result<cuda::DeviceFacts> find_facts(Target const& target, DeviceProperties const* properties) {
-    auto const found = find_planning_device(target, properties);
-    if (found.is_bad()) return found.error();
-    return facts_of(*found.value().device);
-}
-
 Result<std::string> identity_of_device(Target const& target, DeviceProperties const* properties) {
     bool const is_described = target.kind() == Target::Kind::OFFLINE && target.device() != nullptr;
     if (is_described) {

@@ -22,7 +22,6 @@ Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperti
 
 // What kernels are compiled for.
 Result<cuda::DeviceFacts> facts_of(Device const& device);
-Result<cuda::DeviceFacts> find_facts(Target const& target, DeviceProperties const* properties);
 
 // A text that tells the device of a target from others. cuDNN is called only where several GPUs leave a doubt.
 Result<std::string> identity_of_device(Target const& target, DeviceProperties const* properties);

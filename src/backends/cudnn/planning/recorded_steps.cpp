@@ -2,15 +2,8 @@
 
 namespace cudnn_frontend::cudnn {
 
-error_t check_is_empty(CUgraph graph) {
-    auto const nodes = cuda::node_count(graph);
-    if (nodes.is_bad() || nodes.value() == 0) return nodes.error();
-    return {error_code_t::INVALID_VALUE,
-            "the CUDA graph has " + std::to_string(nodes.value()) + " nodes; populate_cuda_graph() needs an empty one"};
-}
-
 error_t GraphSteps::add(Record const& record) {
-    if (last_ == nullptr) SDPA_GRAPH_TRY(check_is_empty(graph_));
+    if (last_ == nullptr) SDPA_GRAPH_TRY(cuda::check_is_empty(graph_));
     auto const step = cuda::make_cuda_graph();
     if (step.is_bad()) return step.error();
     SDPA_GRAPH_TRY(record(step.value()->graph));

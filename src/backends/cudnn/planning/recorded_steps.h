@@ -19,7 +19,4 @@ class GraphSteps final : public plan::RecordedSteps {
     CUgraphNode last_ = nullptr;
 };
 
-// An error if the graph has nodes.
-error_t check_is_empty(CUgraph graph);
-
 }  // namespace cudnn_frontend::cudnn

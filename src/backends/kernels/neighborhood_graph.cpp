@@ -1,0 +1,207 @@
+#include "kernels/neighborhood_graph.h"
+
+#include "core/data_type.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace cudnn_frontend::kernels {
+namespace {
+
+namespace port = nodes::neighborhood;
+using nodes::NodeKind;
+using nodes::TensorSpec;
+
+constexpr std::int64_t kRowAlignment = 16;  // of tiles, in bytes
+
+error_t not_supported(std::string const& what) { return {error_code_t::GRAPH_NOT_SUPPORTED, what}; }
+
+// Which tensor of the node each operand of a kernel is; kWorkspace is none of the user's.
+constexpr int kWorkspace = -1;
+using Links = std::vector<std::pair<NeighborhoodTensor, int>>;
+
+class Builder {
+   public:
+    explicit Builder(nodes::ValidatedGraph const& graph)
+        : graph_(graph.spec()), node_(graph_.nodes.front()), has_heads_last_(is_fused()) {
+        space_ = rows(*graph_.tensor(node_, leading_port())).dims;
+        space_.erase(space_.begin(), space_.begin() + 2);
+        columns_ = space_.back();
+        space_.pop_back();
+    }
+
+    error_t add(NeighborhoodWork work, Links links) {
+        NeighborhoodStep step;
+        step.problem.work = work;
+        step.problem.axes = core::axes_of(*nodes::neighborhood_fields(node_), space_);
+        step.problem.scale = is_fused() ? scale() : 1.0f;
+        if (node_.kind() == NodeKind::NeighborhoodQk)
+            step.problem.without_key = -std::numeric_limits<float>::infinity();
+        std::ranges::sort(links);
+        for (auto const& [tensor, at] : links) SDPA_GRAPH_TRY(connect(step, tensor, at));
+        SDPA_GRAPH_TRY(check(step.problem));
+        steps_.steps.push_back(std::move(step));
+        return {};
+    }
+
+    // Whether there is something to compute at the port: optional results may have no memory.
+    bool wants(int at) const {
+        TensorSpec const* const tensor = graph_.tensor(node_, at);
+        return tensor != nullptr && !tensor->is_virtual;
+    }
+    NodeKind kind() const { return node_.kind(); }
+    NeighborhoodSteps take() { return std::move(steps_); }
+
+   private:
+    bool is_fused() const {
+        return node_.kind() == NodeKind::NeighborhoodForward || node_.kind() == NodeKind::NeighborhoodBackward;
+    }
+    int leading_port() const {
+        bool const has_queries =
+            node_.kind() != NodeKind::NeighborhoodAv && node_.kind() != NodeKind::NeighborhoodAvBackward;
+        return has_queries ? port::Q : port::V;
+    }
+    float scale() const {
+        auto const* const forward = std::get_if<nodes::NeighborhoodForwardFields>(&node_.fields);
+        auto const set = forward != nullptr ? forward->attn_scale
+                                            : std::get<nodes::NeighborhoodBackwardFields>(node_.fields).attn_scale;
+        return set ? static_cast<float>(*set) : 1.0f / std::sqrt(static_cast<float>(columns_));
+    }
+
+    // Heads come behind the batch, whatever the node's order of dims is.
+    Operand rows(TensorSpec const& tensor) const {
+        Operand operand{tensor.data_type, tensor.dim, tensor.stride};
+        if (!has_heads_last_) return operand;
+        for (core::Dims* const list : {&operand.dims, &operand.strides}) {
+            std::rotate(list->begin() + 1, list->end() - 2, list->end() - 1);
+        }
+        return operand;
+    }
+    // One column for each token.
+    Operand statistics(TensorSpec const& tensor) const {
+        Operand operand{tensor.data_type, tensor.dim, tensor.stride};
+        operand.dims.push_back(1);
+        operand.strides.push_back(1);
+        for (core::Dims* const list : {&operand.dims, &operand.strides}) {
+            std::rotate(list->begin() + 1, list->end() - 2, list->end() - 1);
+        }
+        return operand;
+    }
+
+    error_t connect(NeighborhoodStep& step, NeighborhoodTensor tensor, int at) {
+        auto& operand = step.problem.operands[static_cast<std::size_t>(tensor)];
+        if (at == kWorkspace) {
+            operand = delta();
+            step.places.push_back({true, 0});
+            return {};
+        }
+        TensorSpec const* const spec = graph_.tensor(node_, at);
+        if (spec == nullptr) return {};
+        if (spec->is_virtual || spec->is_by_value || spec->ragged_offset != nodes::kNoTensor) {
+            return not_supported(
+                "neighborhood: tensor '" + spec->name +
+                "' has no memory of its own, or packed sequences, which kernels of this library do not take");
+        }
+        bool const is_bias = tensor == kBias || tensor == kBiasGradient;
+        if (is_bias) operand = Operand{spec->data_type, spec->dim, spec->stride};
+        else operand = tensor == kStats ? statistics(*spec) : rows(*spec);
+        if (!is_bias && tensor != kStats && spec->alignment < kRowAlignment) steps_.has_unaligned_rows = true;
+        step.places.push_back({false, spec->uid.value_or(0)});
+        return {};
+    }
+
+    Operand delta() {
+        core::Dims dims = rows(*graph_.tensor(node_, port::Q)).dims;
+        dims.back() = 1;
+        Operand operand{DataType_t::FLOAT, dims, core::packed_strides(dims)};
+        steps_.workspace_bytes = *core::volume(operand.dims) * core::size_of(DataType_t::FLOAT);
+        return operand;
+    }
+
+    nodes::GraphSpec const& graph_;
+    nodes::Node const& node_;
+    bool has_heads_last_;
+    core::Dims space_;
+    std::int64_t columns_ = 0;
+    NeighborhoodSteps steps_;
+};
+
+error_t add_forward(Builder& builder) {
+    Links links{
+        {kQueries, port::Q}, {kKeys, port::K}, {kValues, port::V}, {kBias, port::Rel_pos_bias}, {kOutput, port::O}};
+    if (builder.wants(port::Stats)) links.push_back({kStats, port::Stats});
+    return builder.add(NeighborhoodWork::Forward, links);
+}
+
+error_t add_backward(Builder& builder) {
+    if (builder.wants(port::Rel_pos_bias) || builder.wants(port::dRel_pos_bias)) {
+        return not_supported(
+            "neighborhood: fused backward with a relative position bias has no kernel; run the two products and their "
+            "gradients, which take one");
+    }
+    Links const shared{{kQueries, port::Q},         {kKeys, port::K},      {kValues, port::V},
+                       {kOutputGradient, port::dO}, {kStats, port::Stats}, {kDelta, kWorkspace}};
+    Links of_queries = shared, of_keys = shared;
+    of_queries.insert(of_queries.end(), {{kOutput, port::O}, {kQueryGradient, port::dQ}});
+    of_keys.insert(of_keys.end(), {{kKeyGradient, port::dK}, {kValueGradient, port::dV}});
+    SDPA_GRAPH_TRY(builder.add(NeighborhoodWork::QueryGradients, of_queries));
+    return builder.add(NeighborhoodWork::KeyGradients, of_keys);
+}
+
+error_t add_qk_backward(Builder& builder) {
+    SDPA_GRAPH_TRY(
+        builder.add(NeighborhoodWork::WindowQueries, {{kSlots, port::dAttn}, {kKeys, port::K}, {kQueries, port::dQ}}));
+    SDPA_GRAPH_TRY(
+        builder.add(NeighborhoodWork::WindowKeys, {{kSlots, port::dAttn}, {kQueries, port::Q}, {kKeys, port::dK}}));
+    if (!builder.wants(port::dRel_pos_bias)) return {};
+    return builder.add(NeighborhoodWork::BiasGradient, {{kSlots, port::dAttn}, {kBiasGradient, port::dRel_pos_bias}});
+}
+
+error_t add_av_backward(Builder& builder) {
+    SDPA_GRAPH_TRY(
+        builder.add(NeighborhoodWork::WindowSlots, {{kQueries, port::dO}, {kKeys, port::V}, {kSlots, port::dAttn}}));
+    return builder.add(NeighborhoodWork::WindowKeys, {{kSlots, port::Attn}, {kQueries, port::dO}, {kKeys, port::dV}});
+}
+
+error_t add_steps(Builder& builder) {
+    switch (builder.kind()) {
+        case NodeKind::NeighborhoodForward: return add_forward(builder);
+        case NodeKind::NeighborhoodBackward: return add_backward(builder);
+        case NodeKind::NeighborhoodQk:
+            return builder.add(
+                NeighborhoodWork::WindowSlots,
+                {{kQueries, port::Q}, {kKeys, port::K}, {kBias, port::Rel_pos_bias}, {kSlots, port::Attn}});
+        case NodeKind::NeighborhoodQkBackward: return add_qk_backward(builder);
+        case NodeKind::NeighborhoodAv:
+            return builder.add(NeighborhoodWork::WindowQueries,
+                               {{kSlots, port::Attn}, {kKeys, port::V}, {kQueries, port::O}});
+        default: return add_av_backward(builder);
+    }
+}
+
+}  // namespace
+
+std::string NeighborhoodSteps::reason_against_tiles() const {
+    if (has_unaligned_rows) return "tiles need tensors at multiples of 16 bytes";
+    for (NeighborhoodStep const& step : steps) {
+        std::string reason = kernels::reason_against_tiles(step.problem);
+        if (!reason.empty()) return reason;
+    }
+    return "";
+}
+
+bool is_neighborhood(nodes::ValidatedGraph const& graph) {
+    auto const& nodes = graph.spec().nodes;
+    return nodes.size() == 1 && nodes::neighborhood_fields(nodes.front()) != nullptr;
+}
+
+Result<NeighborhoodSteps> neighborhood_steps(nodes::ValidatedGraph const& graph) {
+    Builder builder(graph);
+    SDPA_GRAPH_TRY(add_steps(builder));
+    return builder.take();
+}
+
+}  // namespace cudnn_frontend::kernels

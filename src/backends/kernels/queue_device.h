@@ -1,0 +1,27 @@
+// A device that graphs are planned for, and what runs on it is ordered by.
+#pragma once
+
+#include "cuda/device_facts.h"
+#include "plan/backend.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace cudnn_frontend::kernels {
+
+struct QueueDevice {
+    cuda::DeviceFacts facts;
+    std::function<error_t(plan::Queue)> check_queue;
+    std::function<Result<plan::Stream>(plan::Queue)> stream_of;
+    std::function<Result<std::unique_ptr<plan::Stopwatch>>(plan::Queue)> stopwatch_of;
+};
+
+// How targets become devices is cuDNN's business, which makes the queues.
+struct Devices {
+    Result<QueueDevice> (*find)(Target const&, plan::Settings const&);
+    // A text that tells the device from others.
+    Result<std::string> (*identity)(Target const&, plan::Settings const&);
+};
+
+}  // namespace cudnn_frontend::kernels
