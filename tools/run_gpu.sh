@@ -76,8 +76,9 @@ test_with() {
     export SDPA_GRAPH_CUDNN_PATH
     SDPA_GRAPH_CUDNN_PATH=$(<"$folder/library")
     step suite "$gpu/gpu_suite" "${SDPA_GRAPH_GPU_CASES:-300}" &
-    { step features "$gpu/gpu_features" && step plans run_stored_plans && step python run_python; } &
+    { step features "$gpu/gpu_features" && step plans run_stored_plans; } &
     { step samples run_programs '^sample_' && step compat run_programs '^compat\.' && step memcheck run_memcheck; } &
+    step python run_python &
     wait
     step kernels run_kernels &  # alone, since it measures
     wait
@@ -112,8 +113,9 @@ run_programs() {
 
 # The library's own: right, fast, and clean under the sanitizer.
 run_kernels() {
-    "$gpu/gpu_kernels" || return
-    sanitize memcheck "$gpu/gpu_kernels" small && sanitize racecheck "$gpu/gpu_kernels" small
+    "$gpu/gpu_kernels" && "$gpu/gpu_neighborhood" || return
+    sanitize memcheck "$gpu/gpu_kernels" small && sanitize racecheck "$gpu/gpu_kernels" small &&
+        sanitize memcheck "$gpu/gpu_neighborhood" 60
 }
 
 run_memcheck() { sanitize memcheck "$gpu/gpu_suite" 0 causal; }

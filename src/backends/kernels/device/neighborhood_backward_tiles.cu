@@ -268,7 +268,14 @@ inline void key_gradient_tiles(NeighborhoodArguments const& arguments) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
+// Before 9.0 a third block would have to spill registers.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+constexpr int kGradientBlocks = 2;
+#else
+constexpr int kGradientBlocks = kTileBlocks;
+#endif
+
+extern "C" __global__ void __launch_bounds__(kTileThreads, kGradientBlocks)
     neighborhood_query_gradient_tiles(__grid_constant__ NeighborhoodArguments const arguments) {
     query_gradient_tiles<X, TILE_COLUMNS>(arguments);
 }

@@ -8,10 +8,6 @@
 
 namespace rows = cudnn_frontend::rows;
 
-// Elements as src/rows calls for them.
-inline float to_float(X x) { return to_float<X>(x.bits); }
-inline void assign(X& to, float x) { to.bits = static_cast<unsigned short>(to_bits<X>(x)); }
-
 inline long long this_thread() { return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; }
 
 template <class Work>
