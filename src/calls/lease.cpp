@@ -2,6 +2,8 @@
 
 #include <cudnn_frontend/runtime.h>
 
+#include <atomic>
+#include <list>
 #include <map>
 #include <utility>
 
@@ -13,15 +15,35 @@ namespace {
 
 struct Kept {
     cudnnHandle_t handle = nullptr;
+    std::atomic<CUstream_st*> stream = nullptr;  // written by who uses the handle, read by who looks for one
     std::mutex in_use;
 };
+using Handles = std::list<Kept>;
 
-// One for each stream of each device. Never destroyed: the driver may be gone when static objects are.
-Kept& kept_handle(std::int32_t device, CUstream_st* stream) {
-    static auto* const handles = new std::map<std::pair<std::int32_t, CUstream_st*>, Kept>();
+// A handle that nobody uses and that has a stream already, else another one, else a new one: a call on a new stream may
+// be captured, when no handle can be made. Never destroyed: the driver may be gone when static objects are.
+std::pair<Kept*, std::unique_lock<std::mutex>> free_handle(std::int32_t device, CUstream_st* stream) {
+    static auto* const of_devices = new std::map<std::int32_t, Handles>();
     static std::mutex changing;
     std::lock_guard const lock(changing);
-    return (*handles)[{device, stream}];
+    Handles& handles = (*of_devices)[device];
+    for (bool const needs_stream : {true, false}) {
+        for (Kept& kept : handles) {
+            std::unique_lock in_use(kept.in_use, std::defer_lock);
+            if ((!needs_stream || kept.stream == stream) && in_use.try_lock()) return {&kept, std::move(in_use)};
+        }
+    }
+    Kept& made = handles.emplace_back();
+    return {&made, std::unique_lock(made.in_use)};
+}
+
+fe::error_t ready(Kept& kept, CUstream_st* stream) {
+    bool const is_new = kept.handle == nullptr;
+    if (is_new) SDPA_GRAPH_TRY(fe::runtime::create_handle(&kept.handle));
+    if (!is_new && kept.stream == stream) return {};
+    SDPA_GRAPH_TRY(fe::runtime::set_stream(kept.handle, stream));
+    kept.stream = stream;
+    return {};
 }
 
 }  // namespace
@@ -29,13 +51,9 @@ Kept& kept_handle(std::int32_t device, CUstream_st* stream) {
 fe::Result<Lease> lease_target(Place const& place, Tensor_view const& tensor) {
     if (place.target) return Lease{*place.target, {}};
     if (tensor.device == Device_kind::CPU) return Lease{fe::Target::cpu(), {}};
-    Kept& kept = kept_handle(tensor.device_index, place.stream);
-    std::unique_lock lock(kept.in_use);
-    if (kept.handle == nullptr) {
-        if (fe::error_t failure = fe::runtime::create_handle(&kept.handle); failure.is_bad()) return failure;
-        if (fe::error_t failure = fe::runtime::set_stream(kept.handle, place.stream); failure.is_bad()) return failure;
-    }
-    return Lease{fe::Target::cuda(kept.handle), std::move(lock)};
+    auto [kept, in_use] = free_handle(tensor.device_index, place.stream);
+    if (fe::error_t failure = ready(*kept, place.stream); failure.is_bad()) return failure;
+    return Lease{fe::Target::cuda(kept->handle), std::move(in_use)};
 }
 
 }  // namespace sdpa_graph::calls
