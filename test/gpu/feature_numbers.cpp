@@ -110,7 +110,7 @@ std::vector<Kind> deterministic_kinds() {
         {"heads of 128", head_dims(128, 128)},
         {"no shared heads", [](auto& c) { c.h_k = c.h_v = c.h_q; }},
         {"in slices", [](auto& c) { c.b = 1; }, Rewrite_t::SLICES},
-        {"dBias in slices", [](auto& c) { biased(true, true, true)(c), c.b = 1; }, Rewrite_t::SLICES},
+        {"dBias in slices", [](auto& c) { c.b = 1, biased(true, true, true)(c); }, Rewrite_t::SLICES},
         {"a band", [](auto& c) { c.left = 33, c.right = 32; }, Rewrite_t::BANDS},
     };
 }
