@@ -31,6 +31,7 @@ suite='if [ "$1" = gpu ]; then echo "NVIDIA H200 (9.0), cuDNN 9.19.0"; exit; fi;
 program "$programs/gpu_suite" "$suite"
 program "$programs/gpu_features" 'echo "0 failures"'
 program "$programs/gpu_kernels" 'echo "kernels: $1"'
+program "$programs/gpu_neighborhood" 'echo "neighborhoods: $1"'
 program "$programs/gpu_plans" 'echo "plans: $1"'
 program "$folder/bin/ctest" 'echo "100% tests passed"'
 program "$folder/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
@@ -71,7 +72,7 @@ status=0
 PATH="$folder/bin:$PATH" SDPA_GRAPH_CUDNN_PATH=/here/libcudnn.so.9 timeout 3 "$script" "$folder/build" \
     >"$folder/output" 2>&1 || status=$?
 [ "$status" -ne 0 ] && [ $(($(date +%s) - begin)) -lt 30 ] || { echo "stopped with $status"; exit 1; }
-expect '^gpu: STOPPED before its end, 4 of 8 steps are ok$'
+expect '^gpu: STOPPED before its end, 5 of 8 steps are ok$'
 expect 'not run'
 last=$(cat "$folder/alive")
 sleep 1
