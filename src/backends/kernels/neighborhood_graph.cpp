@@ -1,6 +1,7 @@
 #include "kernels/neighborhood_graph.h"
 
 #include "core/data_type.h"
+#include "nodes/neighborhood/neighborhood_schema.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,8 +27,8 @@ using Links = std::vector<std::pair<NeighborhoodTensor, int>>;
 class Builder {
    public:
     explicit Builder(nodes::ValidatedGraph const& graph)
-        : graph_(graph.spec()), node_(graph_.nodes.front()), has_heads_last_(is_fused()) {
-        space_ = rows(*graph_.tensor(node_, leading_port())).dims;
+        : graph_(graph.spec()), node_(graph_.nodes.front()), has_heads_last_(nodes::has_heads_last(node_)) {
+        space_ = rows(*graph_.tensor(node_, nodes::leading_port(node_))).dims;
         space_.erase(space_.begin(), space_.begin() + 2);
         columns_ = space_.back();
         space_.pop_back();
@@ -37,7 +38,7 @@ class Builder {
         NeighborhoodStep step;
         step.problem.work = work;
         step.problem.axes = core::axes_of(*nodes::neighborhood_fields(node_), space_);
-        step.problem.scale = is_fused() ? scale() : 1.0f;
+        step.problem.scale = has_heads_last_ ? scale() : 1.0f;
         if (node_.kind() == NodeKind::NeighborhoodQk)
             step.problem.without_key = -std::numeric_limits<float>::infinity();
         std::ranges::sort(links);
@@ -56,14 +57,6 @@ class Builder {
     NeighborhoodSteps take() { return std::move(steps_); }
 
    private:
-    bool is_fused() const {
-        return node_.kind() == NodeKind::NeighborhoodForward || node_.kind() == NodeKind::NeighborhoodBackward;
-    }
-    int leading_port() const {
-        bool const has_queries =
-            node_.kind() != NodeKind::NeighborhoodAv && node_.kind() != NodeKind::NeighborhoodAvBackward;
-        return has_queries ? port::Q : port::V;
-    }
     float scale() const {
         auto const* const forward = std::get_if<nodes::NeighborhoodForwardFields>(&node_.fields);
         auto const set = forward != nullptr ? forward->attn_scale
