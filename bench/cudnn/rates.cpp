@@ -81,13 +81,17 @@ int main() {
     cudaDeviceProp device{};
     if (!good(cudaGetDeviceProperties(&device, 0))) return 1;
     Gpu const gpu;
+    // Clocks rise under load: the first figure would be that of an idle GPU.
+    backward_tile(gpu, 64, device.multiProcessorCount);
     double const start = start_of_kernels(gpu);
     double const bandwidth = copy_rate();
+    std::size_t const version = fe::runtime::cudnn_version();
     std::printf(
         "# What attention costs on this GPU, for the choice of rewrites. ./run rates prints such a file.\n"
-        "# %s, cuDNN %zu. Times in microseconds, sizes in bytes; a tile has 128 queries and 128 keys, and its\n"
-        "# width is the mean of the head dims of Q and V.\n",
-        device.name, fe::runtime::cudnn_version());
+        "# %s, cuDNN %zu.%zu.%zu.\n"
+        "# Times in microseconds, sizes in bytes; a tile has 128 queries and 128 keys, and its width is the\n"
+        "# mean of the head dims of Q and V.\n",
+        device.name, version / 10000, version / 100 % 100, version % 100);
     std::printf("start %.3g\nbandwidth %.3g\n", start, bandwidth);
     print_tiles("forward", forward_tile(gpu, 64, start), forward_tile(gpu, 128, start));
     print_tiles("backward", backward_tile(gpu, 64, device.multiProcessorCount),
