@@ -15,8 +15,8 @@ bool good(fe::error_t const& error, char const* where) {
     return error.is_good();
 }
 
-bool good(cudaError_t status) {
-    if (status != cudaSuccess) std::printf("  CUDA: %s\n", cudaGetErrorString(status));
+bool good(cudaError_t status, char const* call) {
+    if (status != cudaSuccess) std::printf("  %s: %s\n", call, cudaGetErrorString(status));
     return status == cudaSuccess;
 }
 

@@ -32,7 +32,7 @@ using Pack = std::map<std::int64_t, void*>;
 
 // Prints what failed.
 bool good(fe::error_t const& error, char const* where);
-bool good(cudaError_t status);
+bool good(cudaError_t status, char const* call = "CUDA");
 
 std::size_t bytes_of(Row const& row, Uid uid);
 

@@ -1,15 +1,18 @@
 #include "replays.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace bench {
 namespace {
 
 constexpr double kMostOfSteps = 1.1;
+constexpr double kMostOfPart = 1.1;
 constexpr int kRounds = 5;
 constexpr double kMicrosecondsOfRound = 3000.0;
 
@@ -20,25 +23,24 @@ using CudaGraph = std::unique_ptr<CUgraph_st, GraphDeleter>;
 
 CudaGraph empty_graph() {
     cudaGraph_t graph = nullptr;
-    good(cudaGraphCreate(&graph, 0));
+    good(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
     return CudaGraph(graph);
 }
 
 std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
     std::size_t count = 0;
-    good(cudaGraphGetNodes(graph, nullptr, &count));
+    if (!good(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes")) return {};
     std::vector<cudaGraphNode_t> nodes(count);
-    if (count > 0) good(cudaGraphGetNodes(graph, nodes.data(), &count));
+    if (count > 0) good(cudaGraphGetNodes(graph, nodes.data(), &count), "cudaGraphGetNodes");
     return nodes;
 }
 
-// The graph of each of a program's steps, as part of the program's.
-std::vector<cudaGraph_t> steps_of(cudaGraph_t program) {
-    std::vector<cudaGraph_t> steps;
-    for (cudaGraphNode_t const node : nodes_of(program)) {
-        good(cudaGraphChildGraphNodeGetGraph(node, &steps.emplace_back()));
-    }
-    return steps;
+// Of the graph of one of a program's steps. What belongs to a node is neither instantiated nor added to another graph.
+CudaGraph copy_of_step(cudaGraphNode_t node) {
+    cudaGraph_t step = nullptr, copy = nullptr;
+    if (!good(cudaGraphChildGraphNodeGetGraph(node, &step), "cudaGraphChildGraphNodeGetGraph")) return {};
+    if (!good(cudaGraphClone(&copy, step), "cudaGraphClone")) return {};
+    return CudaGraph(copy);
 }
 
 // The graph so many times, one after the other.
@@ -47,7 +49,9 @@ CudaGraph repeated(cudaGraph_t graph, int times) {
     cudaGraphNode_t last = nullptr;
     for (int i = 0; i < times; ++i) {
         cudaGraphNode_t node = nullptr;
-        good(cudaGraphAddChildGraphNode(&node, chain.get(), i == 0 ? nullptr : &last, i == 0 ? 0 : 1, graph));
+        cudaError_t const status =
+            cudaGraphAddChildGraphNode(&node, chain.get(), i == 0 ? nullptr : &last, i == 0 ? 0 : 1, graph);
+        if (!good(status, "cudaGraphAddChildGraphNode")) return {};
         last = node;
     }
     return chain;
@@ -63,49 +67,43 @@ double now() {
     return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
 }
 
-// Microseconds by the wall clock from one launch to the next, when the GPU never waits for the CPU.
-double time_launches(cudaGraph_t graph, cudaStream_t stream) {
+// Microseconds from one launch to the next; nothing where one fails.
+std::optional<double> time_round(cudaGraphExec_t instance, cudaStream_t stream, int count) {
+    double const begin = now();
+    for (int i = 0; i < count; ++i) {
+        if (!good(cudaGraphLaunch(instance, stream), "cudaGraphLaunch")) return {};
+    }
+    if (!good(cudaStreamSynchronize(stream), "waiting for CUDA graphs")) return {};
+    return (now() - begin) / count;
+}
+
+// By the wall clock, when the GPU never waits for the CPU.
+std::optional<double> time_launches(cudaGraph_t graph, cudaStream_t stream) {
     cudaGraphExec_t instance = nullptr;
-    if (!good(cudaGraphInstantiate(&instance, graph, 0))) return 0.0;
-    auto const run = [&](int count) {
-        double const begin = now();
-        for (int i = 0; i < count; ++i) good(cudaGraphLaunch(instance, stream));
-        good(cudaStreamSynchronize(stream));
-        return (now() - begin) / count;
-    };
-    int const count = std::clamp(static_cast<int>(kMicrosecondsOfRound / run(2)), 2, 200);
+    if (graph == nullptr || !good(cudaGraphInstantiate(&instance, graph, 0), "cudaGraphInstantiate")) return {};
     std::vector<double> times;
-    for (int round = 0; round < kRounds; ++round) times.push_back(run(count));
-    cudaGraphExecDestroy(instance);
-    return median(times);
+    int count = 2;
+    for (int round = -1; round < kRounds; ++round) {
+        auto const time = time_round(instance, stream, count);
+        if (!time) break;
+        if (round < 0) count = std::clamp(static_cast<int>(kMicrosecondsOfRound / *time), 2, 200);
+        else times.push_back(*time);
+    }
+    good(cudaGraphExecDestroy(instance), "cudaGraphExecDestroy");
+    if (times.size() < kRounds) return {};
+    return median(std::move(times));
 }
 
 // Of a step's kernels behind others: what a chain of the step that is twice as long takes more.
-double time_step(cudaGraph_t step, cudaStream_t stream) {
+std::optional<double> time_step(cudaGraph_t step, cudaStream_t stream) {
     constexpr double kMicrosecondsOfChain = 300.0;
-    int const times = std::clamp(static_cast<int>(kMicrosecondsOfChain / time_launches(step, stream)), 1, 16);
-    double const once = time_launches(repeated(step, times).get(), stream);
-    double const twice = time_launches(repeated(step, 2 * times).get(), stream);
-    return (twice - once) / times;
-}
-
-// Microseconds of the CPU in one call of each, in the median. They take turns, of some calls each, after which the
-// GPU's queue is emptied.
-std::pair<double, double> time_calls(Gpu const& gpu, std::array<fe::graph::Graph*, 2> graphs, Pack const& pack,
-                                     void* workspace) {
-    constexpr int kTurns = 100, kCallsOfTurn = 10;
-    constexpr double kLongest = 2e6;
-    std::vector<double> times[2];
-    double const first = now();
-    for (int turn = 0; turn < kTurns && (turn < 2 || now() - first < kLongest); ++turn) {
-        for (int i = 0; i < kCallsOfTurn; ++i) {
-            double const begin = now();
-            if (!good(graphs[turn % 2]->execute(gpu.handle(), pack, workspace), "execute")) return {0.0, 0.0};
-            times[turn % 2].push_back(now() - begin);
-        }
-        good(cudaStreamSynchronize(gpu.stream()));
-    }
-    return {median(times[0]), median(times[1])};
+    auto const alone = time_launches(step, stream);
+    if (!alone) return {};
+    int const times = std::clamp(static_cast<int>(kMicrosecondsOfChain / *alone), 1, 16);
+    auto const once = time_launches(repeated(step, times).get(), stream);
+    auto const twice = time_launches(repeated(step, 2 * times).get(), stream);
+    if (!once || !twice) return {};
+    return (*twice - *once) / times;
 }
 
 std::size_t workspace_of(fe::graph::Graph const& graph) {
@@ -114,32 +112,114 @@ std::size_t workspace_of(fe::graph::Graph const& graph) {
     return static_cast<std::size_t>(bytes);
 }
 
-}  // namespace
+// A graph's plan, and microseconds of the CPU in calls of it.
+struct Calls {
+    fe::graph::Graph& graph;
+    Memory const workspace{workspace_of(graph)};
+    std::vector<double> times = {};
+};
 
-void print_replay_heading() {
-    std::printf("%-30s %5s %7s %10s %10s %7s %10s %10s %9s\n", "", "steps", "kernels", "steps' sum", "replay", "ratio",
-                "call given", "program", "per step");
+// They take turns, of some calls each, after which the GPU's queue is emptied.
+bool time_calls(Gpu const& gpu, std::span<Calls* const> graphs, Pack const& pack) {
+    constexpr int kTurns = 50, kCallsOfTurn = 10;
+    constexpr double kLongest = 2e6;
+    double const first = now();
+    for (int turn = 0; turn < kTurns && (turn < 2 || now() - first < kLongest); ++turn) {
+        for (Calls* const calls : graphs) {
+            for (int i = 0; i < kCallsOfTurn; ++i) {
+                double const begin = now();
+                if (!good(calls->graph.execute(gpu.handle(), pack, calls->workspace.get()), "execute")) return false;
+                calls->times.push_back(now() - begin);
+            }
+            if (!good(cudaStreamSynchronize(gpu.stream()), "waiting for calls")) return false;
+        }
+    }
+    return true;
 }
 
-bool measure_replay(Gpu const& gpu, Row const& row, fe::graph::Graph& given, fe::graph::Graph& program) {
-    Buffers const buffers(row);
-    Memory const workspace(std::max(workspace_of(given), workspace_of(program)));
-    CudaGraph const graph = empty_graph();
-    if (!good(program.populate_cuda_graph(gpu.handle(), buffers.pack(), workspace.get(), graph.get()), "capture")) {
-        return false;
+std::string plan_of(fe::graph::Graph const& graph) {
+    std::string name;
+    good(graph.get_plan_name(name), "name");
+    return name;
+}
+
+CudaGraph captured(Gpu const& gpu, fe::graph::Graph& graph, Pack const& pack, void* workspace) {
+    CudaGraph cuda_graph = empty_graph();
+    if (!good(graph.populate_cuda_graph(gpu.handle(), pack, workspace, cuda_graph.get()), "capture")) return {};
+    return cuda_graph;
+}
+
+// What few_queries(1) makes of the row, as a graph of its own in the same memory.
+bool build_packed(Gpu const& gpu, Row row, fe::graph::Graph& graph) {
+    row.s_q *= row.h_q / row.h_k;
+    row.h_q = row.h_k;
+    describe(row, graph);
+    graph.set_rewrites(fe::RewritePolicy_t::OFF);
+    return good(graph.build(gpu.target()), "packed");
+}
+
+// The replay beside the program's steps; false where that cannot be told.
+bool time_replay(Gpu const& gpu, cudaGraph_t program, Replay& replay) {
+    for (cudaGraphNode_t const node : nodes_of(program)) {
+        CudaGraph const step = copy_of_step(node);
+        auto const time = time_step(step.get(), gpu.stream());
+        if (!time) return false;
+        replay.kernels += nodes_of(step.get()).size();
+        replay.sum_of_steps += *time;
+        ++replay.steps;
     }
-    std::vector<cudaGraph_t> const steps = steps_of(graph.get());
-    std::size_t kernels = 0;
-    double sum = 0.0;
-    for (cudaGraph_t const step : steps) kernels += nodes_of(step).size(), sum += time_step(step, gpu.stream());
-    double const replay = time_launches(graph.get(), gpu.stream());
-    auto const [of_given, of_program] = time_calls(gpu, {&given, &program}, buffers.pack(), workspace.get());
-    double const calls = static_cast<double>(steps.size()) * of_given;
-    bool const is_fast = replay <= kMostOfSteps * sum && of_program <= calls;
-    std::printf("%-30s %5zu %7zu %10.1f %10.1f %7.2f %10.2f %10.2f %9.2f%s\n", row.name, steps.size(), kernels, sum,
-                replay, replay / sum, of_given, of_program, of_program / calls, is_fast ? "" : "  TOO SLOW");
+    auto const whole = time_launches(program, gpu.stream());
+    replay.time = whole.value_or(0.0);
+    return whole.has_value();
+}
+
+void print(Replay const& replay) {
+    std::printf("%-30s %5zu %7zu %10.1f %10.1f %10.2f %10.2f", replay.name, replay.steps, replay.kernels,
+                replay.sum_of_steps, replay.time, replay.call_of_given, replay.call);
+    if (replay.call_of_part > 0.0) std::printf(" %10.2f", replay.call_of_part);
+    std::printf("\n");
     std::fflush(stdout);
-    return is_fast;
+}
+
+}  // namespace
+
+bool Replay::is_fast() const { return time <= kMostOfSteps * sum_of_steps; }
+bool Replay::is_called_fast() const {
+    return call <= static_cast<double>(steps) * call_of_given || call <= kMostOfPart * call_of_part;
+}
+
+void print_replay_heading() {
+    std::printf("%-30s %5s %7s %10s %10s %10s %10s %10s\n", "", "steps", "kernels", "steps' sum", "replay",
+                "call given", "program", "its part");
+}
+
+std::optional<Replay> measure_replay(Gpu const& gpu, Row const& row, fe::graph::Graph& given,
+                                     fe::graph::Graph& program) {
+    Replay replay{.name = row.name};
+    Buffers const buffers(row);
+    Calls of_given{given}, of_program{program};
+    CudaGraph const graph = captured(gpu, program, buffers.pack(), of_program.workspace.get());
+    if (!graph || !time_replay(gpu, graph.get(), replay)) return {};
+    std::vector<Calls*> calls{&of_given, &of_program};
+    fe::graph::Graph packed;
+    std::optional<Calls> of_part;
+    if (replay.steps == 1 && build_packed(gpu, row, packed)) calls.push_back(&of_part.emplace(packed));
+    if (!time_calls(gpu, calls, buffers.pack())) return {};
+    replay.call_of_given = median(of_given.times), replay.call = median(of_program.times);
+    if (of_part) replay.call_of_part = median(of_part->times), replay.part = plan_of(packed);
+    print(replay);
+    return replay;
+}
+
+void print_verdict(Replay const& replay) {
+    std::printf("%-30s replay %.2f of its steps, at most %.2f: %s; call %.2f of a plain one, at most %zu", replay.name,
+                replay.time / replay.sum_of_steps, kMostOfSteps, replay.is_fast() ? "fast" : "TOO SLOW",
+                replay.call / replay.call_of_given, replay.steps);
+    if (replay.call_of_part > 0.0) {
+        std::printf(", or %.2f of its part's alone, %s, at most %.2f", replay.call / replay.call_of_part,
+                    replay.part.c_str(), kMostOfPart);
+    }
+    std::printf(": %s\n", replay.is_called_fast() ? "fast" : "TOO SLOW");
 }
 
 }  // namespace bench

@@ -3,11 +3,32 @@
 
 #include "gpu_attention.h"
 
+#include <cstddef>
+#include <optional>
+#include <string>
+
 namespace bench {
 
-// Prints how long a replay takes beside its steps alone, and a call of execute() beside one of the graph as given: at
-// most 1.1 of the steps' sum, and at most as many times the call's time as there are steps. Returns whether they are.
-bool measure_replay(Gpu const& gpu, Row const& row, fe::graph::Graph& given, fe::graph::Graph& program);
+// Times are microseconds.
+struct Replay {
+    char const* name = nullptr;
+    std::size_t steps = 0, kernels = 0;
+    double sum_of_steps = 0.0, time = 0.0;   // on the GPU: each step alone, and the whole
+    double call_of_given = 0.0, call = 0.0;  // on the CPU: execute() of the graph as given, and of the program
+    double call_of_part = 0.0;               // of a program of one step: of that attention as a graph of its own,
+    std::string part = {};                   // which has this plan
+
+    // At most 1.1 of the steps' sum.
+    bool is_fast() const;
+    // At most as many times a call of the graph as given as there are steps. Where engines differ in what their calls
+    // cost, at most 1.1 of a call of the program's only part.
+    bool is_called_fast() const;
+};
+
+// Prints what it measures, or what fails.
+std::optional<Replay> measure_replay(Gpu const& gpu, Row const& row, fe::graph::Graph& given,
+                                     fe::graph::Graph& program);
 void print_replay_heading();
+void print_verdict(Replay const& replay);
 
 }  // namespace bench

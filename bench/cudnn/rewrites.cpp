@@ -131,16 +131,21 @@ void compare(Gpu const& gpu, Row const& row) {
     if (runs[1]) report(row, graphs[1], times[0], times[1], difference(results[0], results[1]));
 }
 
-// Whether programs meet what is asked of their replays and calls.
+// Whether programs meet what is asked of their replays and calls, which the last lines tell.
 bool compare_replays(Gpu const& gpu, char const* part) {
     print_replay_heading();
+    std::vector<Replay> replays;
     bool are_fast = true;
     for (Row const& row : rows()) {
         if (std::strstr(row.name, part) == nullptr) continue;
         fe::graph::Graph given, program;
         if (!build(row, false, gpu.target(), given) || !build(row, true, gpu.target(), program)) continue;
-        if (fits(row, given)) are_fast = measure_replay(gpu, row, given, program) && are_fast;
+        if (!fits(row, given)) continue;
+        auto const replay = measure_replay(gpu, row, given, program);
+        if (replay) replays.push_back(*replay);
+        are_fast = are_fast && replay && replay->is_fast() && replay->is_called_fast();
     }
+    for (Replay const& replay : replays) print_verdict(replay);
     return are_fast;
 }
 
