@@ -115,7 +115,7 @@ Finding unasked(Quirk const& quirk, std::size_t cudnn_version) {
     if (quirk.evidence == Evidence::ToldByNvidia) return {Standing::NotAsked, "told by NVIDIA"};
     if (version == 0) return {Standing::NotVerified, "by any run"};
     std::string const place =
-        quirks::version_text(version) + (where == quirks::kOffline ? ", offline" : ", on an H200");
+        quirks::version_text(version) + ", " + (where == quirks::kOffline ? "" : "on ") + std::string(where);
     return {Standing::NotVerified, (version == cudnn_version ? "again with " : "since ") + place};
 }
 

@@ -26,7 +26,7 @@ enum class Verdict { Refuse, BarEngine, Rewrite };
 // gives ran and was right.
 enum class Evidence { NoEngine, WrongNumbers, Crash, Hang, AskedOffline, ToldByNvidia, Slower, Untried };
 
-constexpr std::string_view kOffline = "offline", kH200 = "an H200";
+constexpr std::string_view kOffline = "offline", kH100 = "an H100", kH200 = "an H200";
 
 // The last release with which the quirk was seen, and where; a version of 0: never.
 struct Verified {

@@ -29,7 +29,7 @@ excluded. *On*: compute capabilities. *No engine*: none takes the graph, or none
 and results are wrong, left unwritten or not the same in each run. *Crash*: a run faults, or where it was seen offline,
 planning ends the process. *Asked offline*: the backend's operations have no place for the option, so that engines would not
 learn of it. *Told by NVIDIA*: its documents or release notes say so; nothing was tried. *Slower*: right, and in need of more
-time or memory. *Untried*: engines take it, and it never ran; the form that the pass gives ran and was right. The release
+time or memory. *Untried*: engines take it, and no run showed it wrong; the form that the pass gives ran and was right. The release
 behind the evidence is the last one with which it was seen.
 )";
 
