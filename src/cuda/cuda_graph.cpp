@@ -30,7 +30,7 @@ error_t check_is_empty(CUgraph graph) {
             "the CUDA graph has " + std::to_string(nodes.value()) + " nodes; populate_cuda_graph() needs an empty one"};
 }
 
-Result<CUgraphNode> node_after(CUgraph graph, CUgraphNode last) {
+Result<std::vector<CUgraphNode>> nodes_after(CUgraph graph, CUgraphNode last) {
     auto const find = [&](CUgraphNode* nodes, std::size_t& count) {
         return ask("following the nodes of the CUDA graph", [&](Driver const& cuda) {
             return last == nullptr ? cuda.root_nodes(graph, nodes, &count) : cuda.dependent_nodes(last, nodes, &count);
@@ -38,20 +38,42 @@ Result<CUgraphNode> node_after(CUgraph graph, CUgraphNode last) {
     };
     std::size_t count = 0;
     SDPA_GRAPH_TRY(find(nullptr, count));
-    if (count != 1) {
-        return error_t(error_code_t::INVALID_VALUE, "the CUDA graph has " + std::to_string(count) +
-                                                        " nodes where the plan's has one; pass the graph that "
-                                                        "populate_cuda_graph() filled with this plan");
-    }
+    std::vector<CUgraphNode> nodes(count);
+    if (count > 0) SDPA_GRAPH_TRY(find(nodes.data(), count));
+    return nodes;
+}
+
+Result<CUgraphNode> only_node(std::span<CUgraphNode const> nodes) {
+    if (nodes.size() == 1) return nodes.front();
+    return error_t(error_code_t::INVALID_VALUE, "the CUDA graph has " + std::to_string(nodes.size()) +
+                                                    " nodes where the plan's has one; pass the graph that "
+                                                    "populate_cuda_graph() filled with this plan");
+}
+
+Result<CUgraphNode> node_after(CUgraph graph, CUgraphNode last) {
+    auto const nodes = nodes_after(graph, last);
+    if (nodes.is_bad()) return nodes.error();
+    return only_node(nodes.value());
+}
+
+Result<CUgraphNodeType> type_of(CUgraphNode node) {
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    SDPA_GRAPH_TRY(ask("asking for the type of a CUDA graph's node",
+                       [&](Driver const& cuda) { return cuda.type_of_node(node, &type); }));
+    return type;
+}
+
+Result<CUgraphNode> add_empty_node(CUgraph graph) {
     CUgraphNode node = nullptr;
-    SDPA_GRAPH_TRY(find(&node, count));
+    SDPA_GRAPH_TRY(ask("adding a node to a CUDA graph",
+                       [&](Driver const& cuda) { return cuda.add_empty_node(&node, graph, nullptr, 0); }));
     return node;
 }
 
-Result<CUgraphNode> add_child(CUgraph graph, CUgraphNode after, CUgraph child) {
+Result<CUgraphNode> add_child(CUgraph graph, std::span<CUgraphNode const> after, CUgraph child) {
     CUgraphNode node = nullptr;
     SDPA_GRAPH_TRY(ask("adding a graph to a CUDA graph", [&](Driver const& cuda) {
-        return cuda.add_child_graph_node(&node, graph, &after, after == nullptr ? 0 : 1, child);
+        return cuda.add_child_graph_node(&node, graph, after.data(), after.size(), child);
     }));
     return node;
 }

@@ -1,4 +1,4 @@
-// CUDA graphs, and graphs in them one after the other.
+// CUDA graphs, their nodes, and graphs in them.
 #pragma once
 
 #include "core/result.h"
@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
+#include <vector>
 
 namespace cudnn_frontend::cuda {
 
@@ -25,11 +27,17 @@ Result<std::size_t> node_count(CUgraph graph);
 // An error if the graph has nodes: what is recorded must find it empty.
 error_t check_is_empty(CUgraph graph);
 
-// The node that comes after another one, or first of all for null; an error where there is not exactly one.
+// The nodes that come after another one, or first of all for null.
+Result<std::vector<CUgraphNode>> nodes_after(CUgraph graph, CUgraphNode last);
+// An error where there is not exactly one.
+Result<CUgraphNode> only_node(std::span<CUgraphNode const> nodes);
 Result<CUgraphNode> node_after(CUgraph graph, CUgraphNode last);
+Result<CUgraphNodeType> type_of(CUgraphNode node);
 
-// Adds a copy of a graph as a node that comes after another one, or after none for null.
-Result<CUgraphNode> add_child(CUgraph graph, CUgraphNode after, CUgraph child);
+// Adds a node that does nothing, and comes after no other.
+Result<CUgraphNode> add_empty_node(CUgraph graph);
+// Adds a copy of a graph as a node that comes after others.
+Result<CUgraphNode> add_child(CUgraph graph, std::span<CUgraphNode const> after, CUgraph child);
 // The copy, which belongs to the node.
 Result<CUgraph> child_of(CUgraphNode node);
 

@@ -38,6 +38,8 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.destroy_graph, "cuGraphDestroy");
     find(driver.root_nodes, "cuGraphGetRootNodes");
     find(driver.dependent_nodes, "cuGraphNodeGetDependentNodes");
+    find(driver.type_of_node, "cuGraphNodeGetType");
+    find(driver.add_empty_node, "cuGraphAddEmptyNode");
     find(driver.add_child_graph_node, "cuGraphAddChildGraphNode");
     find(driver.graph_of_child, "cuGraphChildGraphNodeGetGraph");
     find(driver.load_library, "cuLibraryLoadData");

@@ -44,6 +44,8 @@ struct Driver {
     decltype(&cuGraphGetRootNodes) root_nodes = nullptr;
     // The version without data of edges, which <cuda.h> of 13.0 no longer declares.
     CUresult (*dependent_nodes)(CUgraphNode, CUgraphNode*, std::size_t*) = nullptr;
+    decltype(&cuGraphNodeGetType) type_of_node = nullptr;
+    decltype(&cuGraphAddEmptyNode) add_empty_node = nullptr;
     decltype(&cuGraphAddChildGraphNode) add_child_graph_node = nullptr;
     decltype(&cuGraphChildGraphNodeGetGraph) graph_of_child = nullptr;
 

@@ -61,17 +61,18 @@ struct Launch {
     Stream stream = nullptr;          // the queue's, in programs
 };
 
-// A recording of several executables' work, one after the other, each in a recording of its own.
+// A recording of several executables' work, each in a recording of its own, in the order of their lanes. The first one
+// is of the main lane.
 class RecordedSteps {
    public:
     using Record = std::function<error_t(Recording step)>;
 
     virtual ~RecordedSteps() = default;
 
-    // Has a step recorded into an empty recording, and puts that behind those before it.
-    virtual error_t add(Record const& record) = 0;
+    // Has a step recorded into an empty recording, and puts that behind those that it waits for.
+    virtual error_t add(Record const& record, rewrite::Lane lane) = 0;
     // Goes on to the next step that was added, and hands out its recording.
-    virtual error_t update(Record const& record) = 0;
+    virtual error_t update(Record const& record, rewrite::Lane lane) = 0;
 };
 
 // What an engine builds. Immutable: many threads may run it at once.

@@ -1,6 +1,7 @@
 #include "plan/program_engine.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace cudnn_frontend::plan {
 namespace {
@@ -58,6 +59,24 @@ std::size_t slot_of(PackLayout const& layout, std::int64_t uid) {
     return static_cast<std::size_t>(std::ranges::find(layout.slots, uid, &Slot::uid) - layout.slots.begin());
 }
 
+// The steps' own workspaces, behind the scratch. Those of a lane are one, since its steps run one after the other.
+class LaneWorkspaces {
+   public:
+    void add(rewrite::Lane lane, std::int64_t bytes) { most_[index(lane)] = std::max(most_[index(lane)], bytes); }
+
+    std::int64_t start_of(rewrite::Lane lane) const { return lane == rewrite::Lane::Main ? 0 : side_at(); }
+    std::int64_t total() const { return most_[1] > 0 ? side_at() + most_[1] : most_[0]; }
+
+   private:
+    static std::size_t index(rewrite::Lane lane) { return lane == rewrite::Lane::Main ? 0 : 1; }
+    std::int64_t side_at() const {
+        constexpr std::int64_t kAlignment = 256;
+        return (most_[0] + kAlignment - 1) / kAlignment * kAlignment;
+    }
+
+    std::int64_t most_[2] = {0, 0};  // of the main lane, and of the side lane
+};
+
 }  // namespace
 
 // Puts a program's executables and addresses together.
@@ -81,8 +100,9 @@ class ProgramEngine::Assembly {
     }
 
     std::shared_ptr<Executable const> take() {
+        for (ProgramStep& step : steps_) step.workspace_at = own_workspaces_at_ + workspaces_.start_of(step.lane);
         return std::make_shared<ProgramExecutable>(engine_.program_->name, std::move(attends_), std::move(steps_),
-                                                   own_workspaces_at_ + most_workspace_);
+                                                   own_workspaces_at_ + workspaces_.total());
     }
 
    private:
@@ -105,7 +125,10 @@ class ProgramEngine::Assembly {
             }
             sources.push_back(source_of(binding->place));
         }
-        add({name_of(attend), std::move(executable), std::move(sources), own_workspaces_at_, false});
+        add({.name = name_of(attend),
+             .executable = std::move(executable),
+             .sources = std::move(sources),
+             .lane = attend.lane});
         return {};
     }
 
@@ -117,12 +140,15 @@ class ProgramEngine::Assembly {
         if (joined.is_bad()) return joined.error();
         std::vector<PointerSource> sources;
         for (rewrite::Place const& place : rewrite::places_of(joint)) sources.push_back(source_of(place));
-        add({name_of(joint), std::move(joined).value(), std::move(sources), own_workspaces_at_, true});
+        add({.name = name_of(joint),
+             .executable = std::move(joined).value(),
+             .sources = std::move(sources),
+             .is_joint = true});
         return {};
     }
 
     void add(ProgramStep step) {
-        most_workspace_ = std::max(most_workspace_, step.executable->workspace_size());
+        workspaces_.add(step.lane, step.executable->workspace_size());
         steps_.push_back(std::move(step));
     }
 
@@ -134,7 +160,8 @@ class ProgramEngine::Assembly {
     ProgramEngine const& engine_;
     std::vector<nodes::ValidatedGraph const*> graphs_;
     std::vector<std::int64_t> scratch_at_;
-    std::int64_t own_workspaces_at_ = 0, most_workspace_ = 0;  // steps use theirs one after the other
+    std::int64_t own_workspaces_at_ = 0;
+    LaneWorkspaces workspaces_;
     std::vector<PlannedAttend> attends_;
     std::vector<ProgramStep> steps_;
     std::size_t joints_ = 0;
@@ -229,7 +256,7 @@ std::vector<EngineInfo> ProgramEngine::first_engines() const {
     std::vector<EngineInfo> engines;
     for (std::shared_ptr<Planner> const& planner : planners_) {
         auto const first = planner->first_to_pass({});
-        if (first.is_good()) engines.push_back(planner->candidate(first.value()).value());
+        engines.push_back(first.is_good() ? planner->candidate(first.value()).value() : EngineInfo());
     }
     return engines;
 }
@@ -248,10 +275,8 @@ EngineInfo ProgramEngine::describe(std::vector<EngineInfo> const& attends) const
     EngineInfo whole{.name = kPrefix + program_->name + ":"};
     whole.program = program_;
     bool is_promised = true;
-    std::int64_t most_workspace = 0;
     for (EngineInfo const& attend : attends) {
         whole.name += " " + attend.name;
-        most_workspace = std::max(most_workspace, attend.workspace_bytes);
         whole.shared_memory_bytes = std::max(whole.shared_memory_bytes, attend.shared_memory_bytes);
         whole.is_deterministic = whole.is_deterministic && attend.is_deterministic;
         is_promised = is_promised && std::ranges::find(attend.behavior_notes, kPromise) != attend.behavior_notes.end();
@@ -260,9 +285,20 @@ EngineInfo ProgramEngine::describe(std::vector<EngineInfo> const& attends) const
     }
     if (!is_promised) std::erase(whole.behavior_notes, kPromise);
     if (rewrite::has_joints(*program_)) add_missing(whole.behavior_notes, notes_of_joints(backends_, target_));
-    for (std::int64_t const bytes : program_->scratch) whole.workspace_bytes += bytes;
-    whole.workspace_bytes += most_workspace;
+    whole.workspace_bytes = workspace_of(attends);
     return whole;
+}
+
+std::int64_t ProgramEngine::workspace_of(std::vector<EngineInfo> const& attends) const {
+    auto const graphs = graphs_of(*program_);
+    LaneWorkspaces own;
+    for (rewrite::Step const& step : program_->steps) {
+        auto const* attend = std::get_if<Attend>(&step);
+        if (attend == nullptr) continue;
+        auto const index = std::ranges::find(graphs, attend->graph.get()) - graphs.begin();
+        own.add(attend->lane, attends[static_cast<std::size_t>(index)].workspace_bytes);
+    }
+    return std::accumulate(program_->scratch.begin(), program_->scratch.end(), own.total());
 }
 
 Result<std::shared_ptr<Executable const>> ProgramEngine::build() {

@@ -19,7 +19,7 @@ error_t ProgramExecutable::run_step(ProgramStep const& step, Launch const& launc
         auto* const base = source.is_in_workspace ? workspace : static_cast<std::byte*>(launch.pointers[source.slot]);
         pointers.all()[i] = base + source.offset;
     }
-    return run(*step.executable, Launch{launch.queue, pointers.all(), workspace + step.workspace_at, launch.stream});
+    return run(step, Launch{launch.queue, pointers.all(), workspace + step.workspace_at, launch.stream});
 }
 
 template <class Run>
@@ -38,22 +38,23 @@ error_t ProgramExecutable::for_each_step(Launch const& launch, char const* what,
 
 error_t ProgramExecutable::launch(Launch const& launch) const {
     return for_each_step(launch, "the results are",
-                         [](Executable const& step, Launch const& own) { return step.launch(own); });
+                         [](ProgramStep const& step, Launch const& own) { return step.executable->launch(own); });
 }
 
 error_t ProgramExecutable::capture(Launch const& launch, Recording recording) const {
     auto const steps = leader().steps_of(recording);
     if (steps.is_bad()) return steps.error();
-    return for_each_step(launch, "the CUDA graph is", [&](Executable const& step, Launch const& own) {
-        return steps.value()->add([&](Recording of_step) { return step.capture(own, of_step); });
+    return for_each_step(launch, "the CUDA graph is", [&](ProgramStep const& step, Launch const& own) {
+        return steps.value()->add([&](Recording of_step) { return step.executable->capture(own, of_step); }, step.lane);
     });
 }
 
 error_t ProgramExecutable::update(Launch const& launch, Recording recording) const {
     auto const steps = leader().steps_of(recording);
     if (steps.is_bad()) return steps.error();
-    return for_each_step(launch, "the CUDA graph is", [&](Executable const& step, Launch const& own) {
-        return steps.value()->update([&](Recording of_step) { return step.update(own, of_step); });
+    return for_each_step(launch, "the CUDA graph is", [&](ProgramStep const& step, Launch const& own) {
+        return steps.value()->update([&](Recording of_step) { return step.executable->update(own, of_step); },
+                                     step.lane);
     });
 }
 

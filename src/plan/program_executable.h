@@ -1,4 +1,4 @@
-// A program whose steps are built: it runs them one after the other.
+// A program whose steps are built: it runs them one after the other, and records them in lanes.
 #pragma once
 
 #include "plan/backend.h"
@@ -20,6 +20,7 @@ struct ProgramStep {
     std::vector<PointerSource> sources;  // of each of its pointers
     std::int64_t workspace_at = 0;       // where its own workspace starts in the program's
     bool is_joint = false;
+    rewrite::Lane lane = rewrite::Lane::Main;
 };
 
 // An attention of the program: several steps may run it.

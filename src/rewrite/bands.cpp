@@ -87,7 +87,7 @@ class Writer {
     error_t attend_to_main() {
         Rows const queries{0, main_}, keys{band_.last, a_.keys - band_.last};
         return attend(queries, keys, {DiagonalAlignment_t::TOP_LEFT, width(), 0},
-                      {rows_of(Port::dQ, queries), rows_of(Port::dK, keys), rows_of(Port::dV, keys)});
+                      {rows_of(Port::dQ, queries), rows_of(Port::dK, keys), rows_of(Port::dV, keys)}, Lane::Main);
     }
 
     // Keys before the shift, which the first queries see up to the left edge of the band.
@@ -95,7 +95,7 @@ class Writer {
         Rows const queries{0, std::min(main_, width() - 1)}, keys{0, band_.last};
         View const d_q = rows_of(Port::dQ, queries), partial = scratch_like(d_q);
         SDPA_GRAPH_TRY(attend(queries, keys, mask_of_first_keys(queries.count),
-                              {partial, rows_of(Port::dK, keys), rows_of(Port::dV, keys)}));
+                              {partial, rows_of(Port::dK, keys), rows_of(Port::dV, keys)}, Lane::Side));
         add(partial, d_q);
         return {};
     }
@@ -115,13 +115,13 @@ class Writer {
         View const partial_k = scratch_like(d_k), partial_v = scratch_like(d_v);
         std::int64_t const left = 1 - (main_ + band_.first - first_key);
         SDPA_GRAPH_TRY(attend(queries, keys, {DiagonalAlignment_t::TOP_LEFT, left, keys.count},
-                              {rows_of(Port::dQ, queries), partial_k, partial_v}));
+                              {rows_of(Port::dQ, queries), partial_k, partial_v}, Lane::Side));
         add(partial_k, d_k);
         add(partial_v, d_v);
         return {};
     }
 
-    error_t attend(Rows queries, Rows keys, Mask const& mask, Gradients const& gradients) {
+    error_t attend(Rows queries, Rows keys, Mask const& mask, Gradients const& gradients, Lane lane) {
         Draft draft(a_);
         draft.fields().diagonal_alignment = mask.alignment;
         draft.fields().left_bound = mask.left;
@@ -131,7 +131,7 @@ class Writer {
         draft.connect(Port::dQ, gradients.q);
         draft.connect(Port::dK, gradients.k);
         draft.connect(Port::dV, gradients.v);
-        return program_.attend(std::move(draft));
+        return program_.attend(std::move(draft), lane);
     }
 
     void add(View const& partial, View const& sum) { program_.sum({repeat(partial, 0, 1), sum, true}); }

@@ -229,7 +229,7 @@ class Writer {
     error_t attend_to_splits() {
         Draft draft(a_);
         clear_mask(draft);
-        return attend(std::move(draft), *q_, *k_, *v_, *o_, stats_);
+        return attend(std::move(draft), *q_, *k_, *v_, *o_, stats_, Lane::Main);
     }
 
     error_t attend_to_rest() {
@@ -237,7 +237,8 @@ class Writer {
         if (a_.queries == 1) clear_mask(draft);
         std::int64_t const first = splits_ * chunk_;
         return attend(std::move(draft), a_.view(Port::Q), part_of(a_.view(Port::K), 2, first, rest_),
-                      part_of(a_.view(Port::V), 2, first, rest_), last_part(*partial_o_), last_part(*partial_stats_));
+                      part_of(a_.view(Port::V), 2, first, rest_), last_part(*partial_o_), last_part(*partial_stats_),
+                      Lane::Side);
     }
 
     // {batch, heads, queries, columns} of the last part.
@@ -252,7 +253,7 @@ class Writer {
     }
 
     error_t attend(Draft draft, View const& q, View const& k, View const& v, View const& o,
-                   std::optional<View> const& stats) {
+                   std::optional<View> const& stats, Lane lane) {
         draft.fields_of<nodes::SdpaForwardFields>().generate_stats = stats.has_value();
         draft.connect(Port::Q, q);
         draft.connect(Port::K, k);
@@ -268,7 +269,7 @@ class Writer {
             draft.connect(Port::Page_table_v, *v_table_);
             if (splits_ > 1) draft.fields_of<nodes::SdpaForwardFields>().max_seq_len_kv = chunk_;
         }
-        return program_.attend(std::move(draft));
+        return program_.attend(std::move(draft), lane);
     }
 
     // The parts first, as a merge wants them.

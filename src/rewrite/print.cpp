@@ -51,9 +51,10 @@ std::vector<StepOperand> operands_of(SplitLengths const& split) {
 std::string heading_of(Attend const& attend) {
     nodes::Node const& node = attend.graph->spec().nodes.front();
     nodes::Node const defaults = nodes::make_node(node.kind());
-    return std::string(nodes::schema_of(node.kind()).tag) + nodes::settings_text(nodes::schema_of(node.kind()).fields,
-                                                                                 nodes::fields_object(node),
-                                                                                 nodes::fields_object(defaults));
+    return std::string(nodes::schema_of(node.kind()).tag) +
+           nodes::settings_text(nodes::schema_of(node.kind()).fields, nodes::fields_object(node),
+                                nodes::fields_object(defaults)) +
+           (attend.lane == Lane::Side ? ", beside the steps before it" : "");
 }
 
 std::string heading_of(Joint const& joint) {

@@ -34,6 +34,10 @@ struct View {
     friend bool operator==(View const&, View const&) = default;
 };
 
+// Steps of a lane run one after the other, those of the two lanes side by side. A step of the main lane waits for those
+// of the side lane that come before it in the program; one of the side lane waits for none of the main lane's.
+enum class Lane { Main, Side };
+
 // One attention. Attends that differ in their places alone share a graph, which is planned once.
 struct Attend {
     struct Binding {
@@ -43,6 +47,9 @@ struct Attend {
 
     std::shared_ptr<nodes::ValidatedGraph const> graph;
     std::vector<Binding> bindings;  // of every tensor that is not virtual
+    // In the side lane: not the first step; reads nothing that those before it write, and writes nothing that they read
+    // or write.
+    Lane lane = Lane::Main;
 };
 
 // With L_i a row's log-sum-exp over the keys of part i, natural, and O_i its output:
@@ -81,8 +88,10 @@ using Step = std::variant<Attend, Joint>;
 struct Program {
     std::string name;                   // of the rewrite and its parameters: few_queries(8)
     std::vector<std::int64_t> scratch;  // the bytes of each piece, a multiple of 256
-    std::vector<Step> steps;            // each may read what those before it wrote
+    std::vector<Step> steps;            // each may read what those that it waits for wrote
 };
+
+Lane lane_of(Step const& step);
 
 bool has_joints(Program const& program);
 

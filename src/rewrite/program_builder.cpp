@@ -50,11 +50,11 @@ View ProgramBuilder::scratch(DataType_t type, core::Dims dim) {
     return {{Place::Of::Scratch, program_.scratch.size() - 1, 0}, type, std::move(dim), std::move(stride), 16};
 }
 
-error_t ProgramBuilder::attend(Draft draft) {
+error_t ProgramBuilder::attend(Draft draft, Lane lane) {
     draft.spec_.nodes.push_back(std::move(draft.node_));
     auto const known = std::ranges::find(known_, draft.spec_, &Known::described);
     if (known != known_.end()) {
-        program_.steps.push_back(Attend{known->graph, std::move(draft.bindings_)});
+        program_.steps.push_back(Attend{known->graph, std::move(draft.bindings_), lane});
         return {};
     }
     nodes::Validation validation = nodes::validate(draft.spec_);
@@ -65,7 +65,7 @@ error_t ProgramBuilder::attend(Draft draft) {
     }
     auto graph = std::make_shared<nodes::ValidatedGraph const>(std::move(*validation.graph));
     known_.push_back({std::move(draft.spec_), graph});
-    program_.steps.push_back(Attend{std::move(graph), std::move(draft.bindings_)});
+    program_.steps.push_back(Attend{std::move(graph), std::move(draft.bindings_), lane});
     return {};
 }
 

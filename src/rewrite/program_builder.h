@@ -33,7 +33,7 @@ class ProgramBuilder {
     // Row-major, without gaps.
     View scratch(DataType_t type, core::Dims dim);
 
-    error_t attend(Draft draft);
+    error_t attend(Draft draft, Lane lane = Lane::Main);
     void merge(Merge step) { program_.steps.push_back(Joint(std::move(step))); }
     void sum(Sum step) { program_.steps.push_back(Joint(std::move(step))); }
     void split_lengths(SplitLengths step) { program_.steps.push_back(Joint(std::move(step))); }

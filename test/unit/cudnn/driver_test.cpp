@@ -49,7 +49,9 @@ TEST_CASE("work that needs a GPU fails with an error where there is none") {
         failed += cuda::make_cuda_graph().is_bad() ? "graph " : "";
         failed += cuda::node_count(nullptr).is_bad() ? "count " : "";
         failed += cuda::node_after(nullptr, nullptr).is_bad() ? "node " : "";
-        failed += cuda::add_child(nullptr, nullptr, nullptr).is_bad() ? "add " : "";
+        failed += cuda::add_child(nullptr, {}, nullptr).is_bad() ? "add " : "";
+        failed += cuda::add_empty_node(nullptr).is_bad() ? "empty " : "";
+        failed += cuda::type_of(nullptr).is_bad() ? "type " : "";
         failed += cuda::child_of(nullptr).is_bad() ? "child " : "";
         std::byte place{};
         failed += cuda::download({&place, 1}, &place).is_bad() ? "copy " : "";
@@ -59,5 +61,5 @@ TEST_CASE("work that needs a GPU fails with an error where there is none") {
         failed += cuda::StreamClock::make(nullptr).is_bad() ? "clock" : "";
         return failed;
     });
-    CHECK((text.empty() || text == "device memory graph count node add child copy bus wait capture clock"));
+    CHECK((text.empty() || text == "device memory graph count node add empty type child copy bus wait capture clock"));
 }

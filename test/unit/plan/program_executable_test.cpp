@@ -7,6 +7,7 @@
 using namespace cudnn_frontend;
 using namespace cudnn_frontend::plan;
 using Error = cudnn_frontend::error_t;
+using rewrite::Lane;
 
 namespace {
 
@@ -15,18 +16,24 @@ Error failure() { return {error_code_t::GRAPH_EXECUTION_FAILED, "out of paper"};
 // What happened, in order: "launch b" and the like.
 using Diary = std::vector<std::string>;
 
-// A recording is a Diary of its own for each step.
+// A recording is a Diary of its own for each step, which begins with the lane where that is not the main one.
 class Pages final : public RecordedSteps {
    public:
     explicit Pages(std::deque<Diary>& pages) : pages_(pages) {}
 
-    Error add(Record const& record) override {
+    Error add(Record const& record, Lane lane) override {
         Diary page;
+        if (lane == Lane::Side) page.push_back("beside");
         Error failure = record(&page);
         pages_.push_back(page);
         return failure;
     }
-    Error update(Record const& record) override { return record(&pages_.at(next_++)); }
+    Error update(Record const& record, Lane lane) override {
+        Diary& page = pages_.at(next_++);
+        bool const is_beside = !page.empty() && page.front() == "beside";
+        if (is_beside != (lane == Lane::Side)) page.push_back("in another lane");
+        return record(&page);
+    }
 
    private:
     std::deque<Diary>& pages_;
@@ -138,6 +145,27 @@ TEST_CASE("a program is recorded as its steps, one after the other, and updated 
     CHECK(pages[1] == Diary{"capture attend 8 232, workspace 264", "update attend 8 232, workspace 264"});
     CHECK(pages[3] == Diary{"capture sum 232 104, workspace 264", "update sum 232 154, workspace 264"});
     CHECK(rig.diary.empty());
+}
+
+TEST_CASE("steps run in order whatever their lane is, and are recorded in their lanes") {
+    Rig rig;
+    auto const attend = std::make_shared<Scribe>("attend", rig.diary);
+    auto const step = [&](std::int64_t at, std::int64_t workspace_at, Lane lane) {
+        return ProgramStep{"attention", attend, {{false, 0, at}}, workspace_at, false, lane};
+    };
+    ProgramExecutable const program("bands", {{{.name = "eng0"}, attend}},
+                                    {step(0, 0, Lane::Main), step(8, 256, Lane::Side), step(16, 0, Lane::Main)}, 512);
+    CHECK(program.launch(rig.launch()).get_message() == "");
+    CHECK(rig.diary == Diary{"launch attend 0, workspace 200, no stream", "launch attend 8, workspace 456, no stream",
+                             "launch attend 16, workspace 200, no stream"});
+    std::deque<Diary> pages;
+    CHECK(program.capture(rig.launch(), &pages).get_message() == "");
+    CHECK(program.update(rig.launch(), &pages).get_message() == "");
+    CHECK(pages ==
+          std::deque<Diary>{
+              {"capture attend 0, workspace 200, no stream", "update attend 0, workspace 200, no stream"},
+              {"beside", "capture attend 8, workspace 456, no stream", "update attend 8, workspace 456, no stream"},
+              {"capture attend 16, workspace 200, no stream", "update attend 16, workspace 200, no stream"}});
 }
 
 TEST_CASE("a step that cannot be recorded ends the recording, which the error calls incomplete") {

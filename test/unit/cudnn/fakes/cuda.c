@@ -1,4 +1,4 @@
-/* A libcuda.so.1 that knows one error. LACKS_CAPTURE leaves two functions out. */
+/* A libcuda.so.1 that knows one error. LACKS_CAPTURE leaves two functions out, HAS_GRAPHS those of cuda_graphs.cpp. */
 typedef int Result;
 enum { kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2 };
 
@@ -34,13 +34,17 @@ FUNCTION(cuStreamIsCapturing)
 FUNCTION(cuStreamBeginCapture_v2)
 FUNCTION(cuStreamEndCapture)
 #endif
+#ifndef HAS_GRAPHS
 FUNCTION(cuGraphCreate)
 FUNCTION(cuGraphGetNodes)
 FUNCTION(cuGraphDestroy)
 FUNCTION(cuGraphGetRootNodes)
 FUNCTION(cuGraphNodeGetDependentNodes)
+FUNCTION(cuGraphNodeGetType)
+FUNCTION(cuGraphAddEmptyNode)
 FUNCTION(cuGraphAddChildGraphNode)
 FUNCTION(cuGraphChildGraphNodeGetGraph)
+#endif
 FUNCTION(cuLibraryLoadData)
 FUNCTION(cuLibraryUnload)
 FUNCTION(cuLibraryGetKernel)

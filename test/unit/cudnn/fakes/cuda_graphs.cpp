@@ -1,0 +1,103 @@
+// Graphs of a libcuda.so.1 that runs nothing: nodes and what they wait for. Lists of nodes come newest first, since
+// their order means nothing.
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace {
+
+enum Result { kSuccess = 0, kInvalidValue = 1 };
+enum Type { kGraph = 4, kEmpty = 5 };
+
+struct Graph;
+
+struct Node {
+    Type type;
+    Graph* owner;
+    std::unique_ptr<Graph> child;
+    std::vector<Node*> after;
+};
+
+struct Graph {
+    std::vector<std::unique_ptr<Node>> nodes;
+};
+
+std::unique_ptr<Graph> copy_of(Graph const& graph) {
+    auto copy = std::make_unique<Graph>();
+    auto const counterpart = [&](Node const* node) {
+        auto const at = std::ranges::find(graph.nodes, node, &std::unique_ptr<Node>::get);
+        return copy->nodes[static_cast<std::size_t>(at - graph.nodes.begin())].get();
+    };
+    for (auto const& node : graph.nodes) {
+        auto child = node->child ? copy_of(*node->child) : nullptr;
+        copy->nodes.push_back(std::make_unique<Node>(Node{node->type, copy.get(), std::move(child), {}}));
+        for (Node const* const before : node->after) copy->nodes.back()->after.push_back(counterpart(before));
+    }
+    return copy;
+}
+
+template <class Wanted>
+Result list(Graph const& graph, Wanted const& wanted, Node** found, std::size_t* count) {
+    std::vector<Node*> nodes;
+    for (auto const& node : graph.nodes) {
+        if (wanted(*node)) nodes.insert(nodes.begin(), node.get());
+    }
+    if (found != nullptr) std::copy_n(nodes.begin(), std::min(*count, nodes.size()), found);
+    *count = nodes.size();
+    return kSuccess;
+}
+
+Result add(Graph* graph, Type type, std::unique_ptr<Graph> child, Node* const* after, std::size_t count, Node** node) {
+    for (std::size_t i = 0; i < count; ++i) {
+        if (after[i] == nullptr || after[i]->owner != graph) return kInvalidValue;
+    }
+    graph->nodes.push_back(std::make_unique<Node>(Node{type, graph, std::move(child), {after, after + count}}));
+    *node = graph->nodes.back().get();
+    return kSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+Result cuGraphCreate(Graph** graph, unsigned) {
+    *graph = new Graph;
+    return kSuccess;
+}
+Result cuGraphDestroy(Graph* graph) {
+    delete graph;
+    return kSuccess;
+}
+Result cuGraphClone(Graph** copy, Graph* graph) {
+    *copy = copy_of(*graph).release();
+    return kSuccess;
+}
+Result cuGraphGetNodes(Graph* graph, Node** nodes, std::size_t* count) {
+    return list(
+        *graph, [](Node const&) { return true; }, nodes, count);
+}
+Result cuGraphGetRootNodes(Graph* graph, Node** nodes, std::size_t* count) {
+    return list(
+        *graph, [](Node const& node) { return node.after.empty(); }, nodes, count);
+}
+Result cuGraphNodeGetDependentNodes(Node* before, Node** nodes, std::size_t* count) {
+    auto const waits = [&](Node const& node) { return std::ranges::find(node.after, before) != node.after.end(); };
+    return list(*before->owner, waits, nodes, count);
+}
+Result cuGraphNodeGetType(Node* node, int* type) {
+    *type = node->type;
+    return kSuccess;
+}
+Result cuGraphAddEmptyNode(Node** node, Graph* graph, Node* const* after, std::size_t count) {
+    return add(graph, kEmpty, nullptr, after, count, node);
+}
+Result cuGraphAddChildGraphNode(Node** node, Graph* graph, Node* const* after, std::size_t count, Graph* child) {
+    return add(graph, kGraph, copy_of(*child), after, count, node);
+}
+Result cuGraphChildGraphNodeGetGraph(Node* node, Graph** graph) {
+    *graph = node->child.get();
+    return node->child ? kSuccess : kInvalidValue;
+}
+
+}  // extern "C"

@@ -1,0 +1,134 @@
+// The CUDA graph of a program's steps, on a driver that only keeps graphs.
+#include "cudnn/planning/recorded_steps.h"
+#include "support/catch.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+
+using namespace cudnn_frontend;
+using cudnn::GraphSteps;
+using rewrite::Lane;
+using Error = cudnn_frontend::error_t;
+
+namespace {
+
+// What a step does is known by how many nodes its graph has.
+constexpr char kFirst = 'a';
+
+CUgraph graph_of(plan::Recording recording) { return static_cast<CUgraph>(recording); }
+
+std::string name_of(CUgraph step) { return {static_cast<char>(kFirst + cuda::node_count(step).value() - 1)}; }
+
+std::string name_of(CUgraphNode node) {
+    bool const is_step = cuda::type_of(node).value() == CU_GRAPH_NODE_TYPE_GRAPH;
+    return is_step ? name_of(cuda::child_of(node).value()) : "start";
+}
+
+// "a > b" where b waits for a, sorted; a node that waits for none stands alone.
+std::string edges_of(CUgraph graph) {
+    std::vector<std::string> lines;
+    std::vector<CUgraphNode> open = cuda::nodes_after(graph, nullptr).value();
+    for (CUgraphNode const root : open) lines.push_back(name_of(root));
+    for (std::size_t i = 0; i < open.size(); ++i) {
+        std::vector<CUgraphNode> const after = cuda::nodes_after(graph, open[i]).value();
+        for (CUgraphNode const next : after) {
+            lines.push_back(name_of(open[i]) + " > " + name_of(next));
+            if (std::ranges::find(open, next) == open.end()) open.push_back(next);
+        }
+    }
+    std::ranges::sort(lines);
+    std::string text;
+    for (std::string const& line : lines) text += (text.empty() ? "" : ", ") + line;
+    return text;
+}
+
+using Lanes = std::vector<Lane>;
+constexpr Lane kMain = Lane::Main, kSide = Lane::Side;
+
+// The messages of the errors, if there are any.
+std::string record(CUgraph graph, Lanes const& lanes) {
+    GraphSteps steps(graph);
+    std::string errors;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        auto const nodes = [&](plan::Recording step) {
+            Error failure;
+            for (std::size_t n = 0; n <= i && failure.is_good(); ++n) {
+                failure = cuda::add_empty_node(graph_of(step)).error();
+            }
+            return failure;
+        };
+        errors += steps.add(nodes, lanes[i]).err_msg;
+    }
+    return errors;
+}
+
+// The steps in the order in which an update finds them, or why it ends.
+std::string update(CUgraph graph, Lanes const& lanes) {
+    GraphSteps steps(graph);
+    std::string found;
+    for (Lane const lane : lanes) {
+        auto const note = [&](plan::Recording step) {
+            found += name_of(graph_of(step));
+            return Error();
+        };
+        Error const failure = steps.update(note, lane);
+        if (failure.is_bad()) return found + ": " + failure.err_msg;
+    }
+    return found;
+}
+
+std::shared_ptr<cuda::CudaGraph const> make_graph() {
+    static void* const driver = dlopen(SDPA_TEST_DRIVER_OF_GRAPHS, RTLD_NOW | RTLD_GLOBAL);
+    REQUIRE(driver != nullptr);
+    return cuda::make_cuda_graph().value();
+}
+
+// Edges, and what updates find in the graph and in a copy of it.
+std::string recorded(Lanes const& lanes) {
+    auto const graph = make_graph(), other = make_graph();
+    std::string const errors = record(graph->graph, lanes);
+    CUgraphNode const copy = cuda::add_child(other->graph, {}, graph->graph).value();
+    return errors + edges_of(graph->graph) + "; " + update(graph->graph, lanes) + ", " +
+           update(cuda::child_of(copy).value(), lanes);
+}
+
+}  // namespace
+
+TEST_CASE("steps of one lane are recorded as a chain, in whose order an update finds them") {
+    CHECK(recorded({kMain, kMain, kMain}) == "a, a > b, b > c; abc, abc");
+}
+
+TEST_CASE("a step of the side lane waits for no step of the main lane, of which the next one waits for it") {
+    CHECK(recorded({kMain, kSide, kMain}) == "a, a > c, b > c, start, start > b; abc, abc");
+    CHECK(recorded({kMain, kMain, kSide}) == "a, a > b, start, start > c; abc, abc");
+}
+
+TEST_CASE("steps of the side lane are a chain too, and are waited for once") {
+    // bands: the window, a border and its sum, the other border and its two sums.
+    CHECK(recorded({kMain, kSide, kMain, kSide, kMain, kMain}) ==
+          "a, a > c, b > c, b > d, c > e, d > e, e > f, start, start > b; abcdef, abcdef");
+    CHECK(recorded({kMain, kSide, kSide, kMain, kMain, kSide}) ==
+          "a, a > d, b > c, c > d, c > f, d > e, start, start > b; abcdef, abcdef");
+}
+
+TEST_CASE("a graph with nodes is not recorded into, and one of other lanes not updated") {
+    auto const filled = make_graph(), chain = make_graph(), sides = make_graph();
+    REQUIRE(record(filled->graph, {kMain}) == "");
+    CHECK(record(filled->graph, {kMain}) == "the CUDA graph has 1 nodes; populate_cuda_graph() needs an empty one");
+    std::string const advice =
+        " nodes where the plan's has one; pass the graph that populate_cuda_graph() filled with this plan";
+    REQUIRE(record(chain->graph, {kMain, kMain}) == "");
+    CHECK(update(chain->graph, {kMain, kSide, kMain}) == "a: the CUDA graph has 0" + advice);
+    REQUIRE(record(sides->graph, {kMain, kSide, kMain}) == "");
+    CHECK(update(sides->graph, {kMain, kMain, kMain}) == "ac: the CUDA graph has 0" + advice);
+}
+
+TEST_CASE("a step that cannot be recorded adds no node") {
+    auto const graph = make_graph();
+    GraphSteps steps(graph->graph);
+    CHECK(steps.add([](plan::Recording) { return Error(); }, kMain).is_good());
+    auto const fail = [](plan::Recording) { return Error(error_code_t::GRAPH_EXECUTION_FAILED, "out of paper"); };
+    for (Lane const lane : {kMain, kSide}) CHECK(steps.add(fail, lane).err_msg == "out of paper");
+    CHECK(cuda::node_count(graph->graph).value() == 1);
+}
