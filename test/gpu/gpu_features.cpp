@@ -194,6 +194,29 @@ void check_programs(GpuStream const& gpu) {
     check_cuda_graph(place, other, gpu, wanted);
 }
 
+// The last keys of a causal mask, and the borders of bands, beside the other steps.
+void check_lanes(GpuStream const& gpu) {
+    AttentionCase c = feature_case();
+    c.alibi = false;
+    c.left = 33, c.right = 32;
+    check_captured_backward(gpu, c, {Rewrite_t::BANDS});
+    c.left.reset(), c.right = 0;
+    c.alignment = cudnn_frontend::DiagonalAlignment_t::BOTTOM_RIGHT;
+    c.b = 1, c.s_q = 2, c.s_kv = 1024;
+    Place place(gpu, c, {Rewrite_t::FEW_QUERIES}), other(gpu, c, {Rewrite_t::FEW_QUERIES});
+    expect_program(place.graph(), true);
+    expect_good(place.graph().execute(gpu.handle(), place.pack(), place.scratch()), "a run of lanes");
+    std::vector<std::byte> const wanted = place.take_result();
+    check_capture(place, gpu, wanted);
+    check_cuda_graph(place, other, gpu, wanted);
+    cudaGraph_t graph = nullptr;
+    std::size_t roots = 0;
+    cudaGraphCreate(&graph, 0);
+    expect_good(place.graph().populate_cuda_graph(gpu.handle(), place.pack(), place.scratch(), graph), "populate");
+    expect(cudaGraphGetRootNodes(graph, nullptr, &roots) == cudaSuccess && roots == 2, "the CUDA graph has two lanes");
+    cudaGraphDestroy(graph);
+}
+
 void check_threads(Place& shared, std::vector<std::byte> const& wanted) {
     std::atomic<int> wrong{0};
     auto const& graph = shared.graph();
@@ -387,6 +410,7 @@ int main() {
     check_captured_backward(gpu, feature_case(), {});
     check_cuda_graph(place, other, gpu, wanted);
     check_programs(gpu);
+    check_lanes(gpu);
     check_threads(place, wanted);
     check_plans(place, gpu);
     check_kernel_cache(gpu);
