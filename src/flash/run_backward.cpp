@@ -33,17 +33,12 @@ error_t differentiate(Call const& call, Sizes const& sizes, calls::Lease const& 
     auto const scratch = Scratch::make(call, shapes, sizes, plan.value()->workspace_bytes());
     if (scratch.is_bad()) return scratch.error();
     Run const run{call, shapes, sizes, scratch.value()};
-    if (call.is_packed) {
-        SDPA_GRAPH_TRY(work(call, lease, make_tables(run)));
-        SDPA_GRAPH_TRY(work(call, lease, start_backward(run)));
-    }
+    if (call.is_packed) SDPA_GRAPH_TRY(work(call, lease, start_backward(run)));
     calls::Pack pack = inputs_of(run);
     pack.bind(SOFTMAX_LSE, call.is_packed ? run.scratch.log_sums() : call.at(SOFTMAX_LSE)->data);
     for (Argument const argument : {OUT, DOUT, DQ, DK, DV}) pack.bind(argument, call.at(argument)->data);
     SDPA_GRAPH_TRY(plan.value()->run(pack, run.scratch.workspace()));
-    if (call.is_packed || !sees_keys_everywhere(call, sizes))
-        SDPA_GRAPH_TRY(work(call, lease, clear_unseeing_queries(run)));
-    if (call.is_packed) SDPA_GRAPH_TRY(work(call, lease, clear_unseen_keys(run)));
+    if (!sees_everywhere(run)) SDPA_GRAPH_TRY(work(call, lease, end_backward(run)));
     return wants_softmax_d(call) ? work(call, lease, write_softmax_d(run)) : error_t();
 }
 

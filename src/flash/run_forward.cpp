@@ -33,15 +33,13 @@ error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) 
     auto const scratch = Scratch::make(call, shapes, sizes, plan.value()->workspace_bytes());
     if (scratch.is_bad()) return scratch.error();
     Run const run{call, shapes, sizes, scratch.value()};
-    if (call.is_packed) SDPA_GRAPH_TRY(work(call, lease, make_tables(run)));
-    if (shapes.gathers_queries) SDPA_GRAPH_TRY(work(call, lease, gather_queries(run)));
+    if (call.is_packed) SDPA_GRAPH_TRY(work(call, lease, start_forward(run)));
     calls::Pack pack = inputs_of(run);
     pack.bind(OUT, shapes.gathers_queries ? run.scratch.out() : call.at(OUT)->data);
     pack.bind(SOFTMAX_LSE, call.is_packed ? run.scratch.log_sums() : call.at(SOFTMAX_LSE)->data);
     if (call.return_softmax) pack.bind(Extra::DROPPED, run.scratch.kept());
     SDPA_GRAPH_TRY(plan.value()->run(pack, run.scratch.workspace()));
-    if (shapes.gathers_queries) SDPA_GRAPH_TRY(work(call, lease, spread_outputs(run)));
-    if (call.is_packed || !sees_keys_everywhere(call, sizes)) SDPA_GRAPH_TRY(work(call, lease, end_forward(run)));
+    if (call.is_packed || !sees_everywhere(run)) SDPA_GRAPH_TRY(work(call, lease, end_forward(run)));
     return call.return_softmax ? work(call, lease, write_probabilities(run)) : error_t();
 }
 

@@ -1,7 +1,6 @@
 #include "flash/works.h"
 
 #include "calls/views.h"
-#include "flash/band.h"
 #include "flash/lengths.h"
 
 #include <algorithm>
@@ -62,39 +61,25 @@ rows::Pages pages_of(Run const& run) {
             run.shapes.page_columns()};
 }
 
-}  // namespace
-
 rows::Sequences sequences_of(Run const& run) {
     Call const& call = run.call;
-    Band const band = band_of(call, run.sizes);
     rows::Sequences all{};
     if (call.is_packed) {
         all.totals_q = integers(call, CU_SEQLENS_Q);
         all.totals_k = integers(call, CU_SEQLENS_K);
-        all.lengths_q = run.scratch.lengths_q();
-        all.lengths_k = run.scratch.lengths_k();
+        all.used_k = integers(call, SEQUSED_K);
     }
     all.batches = run.sizes.batches;
     all.queries = run.sizes.queries;
-    all.keys = run.sizes.keys;
-    all.left = bound_of(band.left);
-    all.right = bound_of(band.right);
+    all.keys = std::min(run.sizes.keys, run.shapes.keys);
+    all.left = bound_of(run.shapes.band.left);
+    all.right = bound_of(run.shapes.band.right);
     return all;
 }
 
-bool sees_keys_everywhere(Call const& call, Sizes const& sizes) {
-    Band const band = band_of(call, sizes);
-    return !band.right || sizes.queries - sizes.keys <= *band.right;
-}
-
-rows::Work make_tables(Run const& run) {
+rows::Tables tables_of(Run const& run) {
     rows::Tables tables{};
-    tables.totals_q = integers(run.call, CU_SEQLENS_Q);
-    tables.totals_k = integers(run.call, CU_SEQLENS_K);
-    tables.used_k = integers(run.call, SEQUSED_K);
-    tables.batches = run.sizes.batches;
-    tables.queries = run.sizes.queries;
-    tables.keys = std::min(run.sizes.keys, run.shapes.keys);
+    tables.sequences = sequences_of(run);
     tables.lengths_q = run.scratch.lengths_q();
     tables.lengths_k = run.scratch.lengths_k();
     for (Starts const& starts : starts_of(run.shapes)) {
@@ -105,23 +90,32 @@ rows::Work make_tables(Run const& run) {
     return tables;
 }
 
-rows::Work gather_queries(Run const& run) {
-    return rows::Copy{sequences_of(run),     run.sizes.total_q,    run.shapes.heads,
-                      chunks_of(run.shapes), rows_of(run.call, Q), gathered(run, run.scratch.q())};
+rows::Copy copy(Run const& run, Access const& from, Access const& to) {
+    return {sequences_of(run), run.sizes.total_q, run.shapes.heads, chunks_of(run.shapes), from, to};
 }
 
-rows::Work spread_outputs(Run const& run) {
-    return rows::Copy{sequences_of(run),
-                      run.sizes.total_q,
-                      run.shapes.heads,
-                      chunks_of(run.shapes),
-                      gathered(run, run.scratch.out()),
-                      rows_of(run.call, OUT)};
+}  // namespace
+
+bool sees_everywhere(Run const& run) {
+    auto const& right = run.shapes.band.right;
+    if (run.call.is_packed) return run.shapes.is_square;  // a query sees the key beside it
+    return !right || run.sizes.queries - run.sizes.keys <= *right;
+}
+
+rows::Work start_forward(Run const& run) {
+    rows::Forward_start work{{tables_of(run), {}}};
+    if (run.shapes.gathers_queries) work.second = copy(run, rows_of(run.call, Q), gathered(run, run.scratch.q()));
+    return work;
 }
 
 rows::Work end_forward(Run const& run) {
-    return rows::Forward_end{sequences_of(run),      run.sizes.total_q,     run.shapes.heads,      run.shapes.width,
-                             log_sums_of_graph(run), log_sums_of(run.call), rows_of(run.call, OUT)};
+    bool const is_gathered = run.shapes.gathers_queries;
+    Access const out = rows_of(run.call, OUT);
+    rows::Forward_end work{{{sequences_of(run), run.sizes.total_q, run.shapes.heads, run.shapes.width,
+                             log_sums_of_graph(run), log_sums_of(run.call), is_gathered ? Access{} : out},
+                            {}}};
+    if (is_gathered) work.second = copy(run, gathered(run, run.scratch.out()), out);
+    return work;
 }
 
 rows::Work write_probabilities(Run const& run) {
@@ -149,19 +143,19 @@ rows::Work write_probabilities(Run const& run) {
 }
 
 rows::Work start_backward(Run const& run) {
-    return rows::Backward_start{sequences_of(run), run.sizes.total_q, run.shapes.heads, log_sums_of(run.call),
-                                log_sums_of_graph(run)};
+    return rows::Backward_start{
+        {tables_of(run),
+         {sequences_of(run), run.sizes.total_q, run.shapes.heads, log_sums_of(run.call), log_sums_of_graph(run)}}};
 }
 
-rows::Work clear_unseeing_queries(Run const& run) {
-    return rows::Unseen{sequences_of(run),     false, run.sizes.total_q, run.shapes.heads, run.shapes.width,
-                        rows_of(run.call, DQ), {}};
-}
-
-rows::Work clear_unseen_keys(Run const& run) {
-    return rows::Unseen{
-        sequences_of(run),    true, run.sizes.total_k, run.shapes.key_heads, run.shapes.width, rows_of(run.call, DK),
-        rows_of(run.call, DV)};
+// The graph itself writes zeros for padded keys that no query sees.
+rows::Work end_backward(Run const& run) {
+    rows::Backward_end work{
+        {{sequences_of(run), run.sizes.total_q, run.shapes.heads, run.shapes.width, rows_of(run.call, DQ)}, {}}};
+    if (run.call.is_packed)
+        work.second = {sequences_of(run), run.sizes.total_k,     run.shapes.key_heads,
+                       run.shapes.width,  rows_of(run.call, DK), rows_of(run.call, DV)};
+    return work;
 }
 
 rows::Work write_softmax_d(Run const& run) {

@@ -14,19 +14,14 @@ struct Run {
     Scratch const& scratch;
 };
 
-// Where each sequence of a packed call is; in a padded one all are alike.
-fe::rows::Sequences sequences_of(Run const& run);
-// Of a padded call; the queries of a packed one that see no key are known to who reads the lengths.
-bool sees_keys_everywhere(Call const& call, Sizes const& sizes);
+// Whether every query sees a key, and in a packed call every key a query, as far as that is known without the lengths.
+bool sees_everywhere(Run const& run);
 
-fe::rows::Work make_tables(Run const& run);
-fe::rows::Work gather_queries(Run const& run);
-fe::rows::Work spread_outputs(Run const& run);
+fe::rows::Work start_forward(Run const& run);
 fe::rows::Work end_forward(Run const& run);
 fe::rows::Work write_probabilities(Run const& run);
 fe::rows::Work start_backward(Run const& run);
-fe::rows::Work clear_unseeing_queries(Run const& run);
-fe::rows::Work clear_unseen_keys(Run const& run);
+fe::rows::Work end_backward(Run const& run);
 fe::rows::Work write_softmax_d(Run const& run);
 
 // All elements get the value, which is 0 where they have 16 bits.

@@ -5,10 +5,9 @@
 
 namespace cudnn_frontend::rows {
 
-// Queries from one layout to another, in chunks of 16 bytes, to which the rows of both are aligned.
+// Queries, or their outputs, from one layout to another, in chunks of 16 bytes, to which the rows of both are aligned;
+// zeros where a query sees no key, whatever was there.
 struct Copy {
-    static constexpr char const* kName = "copy";
-
     struct alignas(16) Chunk {
         unsigned words[4];
     };
@@ -38,7 +37,8 @@ inline void work_on(Copy const& t, long long thread) {
     Row const row = find_query(t.sequences, thread / t.chunks / t.heads);
     if (!row.is_inside) return;
     auto const* const from = reinterpret_cast<Copy::Chunk const*>(t.from.pointer<unsigned short>(row, head));
-    reinterpret_cast<Copy::Chunk*>(t.to.pointer<unsigned short>(row, head))[chunk] = from[chunk];
+    auto* const to = reinterpret_cast<Copy::Chunk*>(t.to.pointer<unsigned short>(row, head));
+    to[chunk] = sees_any_key(t.sequences, row) ? from[chunk] : Copy::Chunk{};
 }
 
 inline void work_on(Fill const& t, long long thread) {

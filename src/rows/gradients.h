@@ -5,14 +5,20 @@
 
 namespace cudnn_frontend::rows {
 
-// Gradients of 0 for queries that see no key, or for keys that no query sees, whatever the graph wrote there.
-struct Unseen {
-    static constexpr char const* kName = "unseen";
-
+// Gradients of 0 for queries that see no key, whatever the graph wrote there.
+struct Unseeing_queries {
     Sequences sequences;
-    bool is_of_keys;
     long long rows, heads, width;
-    Access first, second;  // dq and nothing, or dk and dv
+    Access dq;
+
+    long long threads() const { return rows * heads; }
+};
+
+// The same for keys that no query sees.
+struct Unseen_keys {
+    Sequences sequences;
+    long long rows, heads, width;
+    Access dk, dv;
 
     long long threads() const { return rows * heads; }
 };
@@ -29,13 +35,16 @@ struct Softmax_d {
     long long threads() const { return rows * heads; }
 };
 
-inline void work_on(Unseen const& t, long long thread) {
-    long long const head = thread / t.rows, row = thread % t.rows;
-    Row const at = t.is_of_keys ? find_key(t.sequences, row) : find_query(t.sequences, row);
-    if (!at.is_inside) return;
-    if (t.is_of_keys ? is_seen_by_any_query(t.sequences, at) : sees_any_key(t.sequences, at)) return;
-    clear(t.first, at, head, t.width);
-    if (t.second.start != nullptr) clear(t.second, at, head, t.width);
+inline void work_on(Unseeing_queries const& t, long long thread) {
+    Row const row = find_query(t.sequences, thread % t.rows);
+    if (row.is_inside && !sees_any_key(t.sequences, row)) clear(t.dq, row, thread / t.rows, t.width);
+}
+
+inline void work_on(Unseen_keys const& t, long long thread) {
+    Row const row = find_key(t.sequences, thread % t.rows);
+    if (!row.is_inside || is_seen_by_any_query(t.sequences, row)) return;
+    clear(t.dk, row, thread / t.rows, t.width);
+    clear(t.dv, row, thread / t.rows, t.width);
 }
 
 template <class Element>

@@ -5,23 +5,20 @@
 
 namespace cudnn_frontend::rows {
 
-// Ends forward: the log-sum-exps of the graph in the caller's order, and for a query that sees no key +infinity, and an
-// output of 0, whatever the graph wrote there.
-struct Forward_end {
-    static constexpr char const* kName = "forward_end";
-
+// The log-sum-exps of the graph in the caller's order, and for a query that sees no key +infinity, and an output of 0,
+// whatever the graph wrote there.
+struct Log_sums_out {
     Sequences sequences;
     long long rows, heads, width;
     Access from;  // nowhere where the graph wrote in place
-    Access log_sums, out;
+    Access log_sums;
+    Access out;  // nowhere where it is not written here
 
     long long threads() const { return rows * heads; }
 };
 
 // The log-sum-exps in the order of the graph.
-struct Backward_start {
-    static constexpr char const* kName = "backward_start";
-
+struct Log_sums_in {
     Sequences sequences;
     long long rows, heads;
     Access log_sums, to;
@@ -34,7 +31,7 @@ inline void clear(Access const& tensor, Row const& row, long long head, long lon
     for (long long column = 0; column < width; ++column) elements[column] = 0;
 }
 
-inline void work_on(Forward_end const& t, long long thread) {
+inline void work_on(Log_sums_out const& t, long long thread) {
     long long const head = thread / t.rows;
     Row const row = find_query(t.sequences, thread % t.rows);
     if (!row.is_inside) return;
@@ -45,10 +42,10 @@ inline void work_on(Forward_end const& t, long long thread) {
         return;
     }
     *log_sum = kInfinity;
-    clear(t.out, row, head, t.width);
+    if (t.out.start != nullptr) clear(t.out, row, head, t.width);
 }
 
-inline void work_on(Backward_start const& t, long long thread) {
+inline void work_on(Log_sums_in const& t, long long thread) {
     long long const head = thread / t.rows;
     Row const row = find_query(t.sequences, thread % t.rows);
     if (row.is_inside) *t.to.pointer<unsigned>(row, head) = *t.log_sums.pointer<unsigned>(row, head);

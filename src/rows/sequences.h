@@ -7,9 +7,9 @@ namespace cudnn_frontend::rows {
 // Packed sequences are told by totals: the first row of each, and the end of the last one. Padded ones are all as long
 // as the longest.
 struct Sequences {
-    int const *totals_q, *totals_k;    // null where padded; those of keys in pages, too
-    int const *lengths_q, *lengths_k;  // null where padded
-    long long batches, queries, keys;  // queries and keys: the longest
+    int const *totals_q, *totals_k;    // null where padded
+    int const* used_k;                 // how many of its keys a packed sequence has in use; null for all
+    long long batches, queries, keys;  // queries and keys: the longest; packed sequences are cut to them
     long long left, right;             // of the window, from the diagonal that ends at the last ones; -1 for no bound
 };
 
@@ -32,11 +32,14 @@ struct Access {
     }
 };
 
-inline long long queries_of(Sequences const& all, long long sequence) {
-    return all.lengths_q == nullptr ? all.queries : all.lengths_q[sequence];
+inline long long cut(long long length, long long most) { return length < 0 ? 0 : length > most ? most : length; }
+
+inline long long queries_of(Sequences const& all, long long n) {
+    return all.totals_q == nullptr ? all.queries : cut(all.totals_q[n + 1] - all.totals_q[n], all.queries);
 }
-inline long long keys_of(Sequences const& all, long long sequence) {
-    return all.lengths_k == nullptr ? all.keys : all.lengths_k[sequence];
+inline long long keys_of(Sequences const& all, long long n) {
+    if (all.totals_k == nullptr) return all.keys;
+    return cut(all.used_k != nullptr ? all.used_k[n] : all.totals_k[n + 1] - all.totals_k[n], all.keys);
 }
 
 inline Row find_row(int const* totals, long long batches, long long longest, long long row) {

@@ -1,6 +1,8 @@
 // What a graph of packed sequences reads beside the caller's tensors, from what the caller passes.
 #pragma once
 
+#include "rows/sequences.h"
+
 namespace cudnn_frontend::rows {
 
 inline constexpr int kMostOffsets = 9;  // one for each tensor with rows
@@ -22,47 +24,37 @@ struct Pages {
 };
 
 struct Tables {
-    static constexpr char const* kName = "tables";
-
-    int const *totals_q, *totals_k, *used_k;  // used_k may be null
-    long long batches, queries, keys;         // queries and keys: the most that a sequence may have
+    Sequences sequences;
     int *lengths_q, *lengths_k;
     Offsets offsets[kMostOffsets];
     int offset_count;
     Pages pages;
 
     long long threads() const {
-        long long const entries = pages.table == nullptr ? 0 : batches * pages.result_columns;
-        return entries > batches ? entries : batches + 1;
+        long long const entries = pages.table == nullptr ? 0 : sequences.batches * pages.result_columns;
+        return entries > sequences.batches ? entries : sequences.batches + 1;
     }
 };
-
-inline int clamped(long long length, long long most) {
-    return static_cast<int>(length < 0 ? 0 : length > most ? most : length);
-}
-
-inline int length_of_keys(Tables const& t, long long n) {
-    return clamped(t.used_k != nullptr ? t.used_k[n] : t.totals_k[n + 1] - t.totals_k[n], t.keys);
-}
 
 // Entries past a sequence's keys are not read: they may be anything.
 inline int page_of(Tables const& t, long long n, long long column) {
     Pages const& pages = t.pages;
-    if (column * pages.rows >= length_of_keys(t, n)) return 0;
+    if (column * pages.rows >= keys_of(t.sequences, n)) return 0;
     long long const page = pages.table[n * pages.columns + column / pages.parts];
     return static_cast<int>(page * pages.step + column % pages.parts);
 }
 
 inline void work_on(Tables const& t, long long thread) {
-    if (thread < t.batches) {
-        t.lengths_q[thread] = clamped(t.totals_q[thread + 1] - t.totals_q[thread], t.queries);
-        t.lengths_k[thread] = length_of_keys(t, thread);
+    Sequences const& all = t.sequences;
+    if (thread < all.batches) {
+        t.lengths_q[thread] = static_cast<int>(queries_of(all, thread));
+        t.lengths_k[thread] = static_cast<int>(keys_of(all, thread));
     }
-    for (int i = 0; i < t.offset_count && thread <= t.batches; ++i) {
+    for (int i = 0; i < t.offset_count && thread <= all.batches; ++i) {
         Offsets const& offsets = t.offsets[i];
-        offsets.result[thread] = (offsets.is_of_keys ? t.totals_k : t.totals_q)[thread] * offsets.row;
+        offsets.result[thread] = (offsets.is_of_keys ? all.totals_k : all.totals_q)[thread] * offsets.row;
     }
-    if (t.pages.table != nullptr && thread < t.batches * t.pages.result_columns)
+    if (t.pages.table != nullptr && thread < all.batches * t.pages.result_columns)
         t.pages.result[thread] = page_of(t, thread / t.pages.result_columns, thread % t.pages.result_columns);
 }
 

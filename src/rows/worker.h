@@ -2,17 +2,14 @@
 #pragma once
 
 #include "core/result.h"
-#include "rows/copies.h"
-#include "rows/gradients.h"
-#include "rows/log_sums.h"
+#include "rows/passes.h"
 #include "rows/probabilities.h"
-#include "rows/tables.h"
 
 #include <variant>
 
 namespace cudnn_frontend::rows {
 
-using Work = std::variant<Tables, Copy, Forward_end, Backward_start, Unseen, Softmax_d, Probabilities, Fill>;
+using Work = std::variant<Forward_start, Forward_end, Backward_start, Backward_end, Softmax_d, Probabilities, Fill>;
 
 // Immutable. Tensors are where the worker can read them.
 class Worker {

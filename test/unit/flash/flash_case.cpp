@@ -158,17 +158,34 @@ class Comparison {
     double tolerance_, most_, error_ = 0.0;
 };
 
+// Notes the works that it has another worker do.
+class Noting_worker final : public cudnn_frontend::rows::Worker {
+   public:
+    explicit Noting_worker(DataType_t type) : host_(type, 1) {}
+
+    cudnn_frontend::error_object run(cudnn_frontend::rows::Work const& work) const override {
+        names_.push_back(std::visit([](auto const& part) { return part.kName; }, work));
+        return host_.run(work);
+    }
+    std::vector<std::string> const& names() const { return names_; }
+
+   private:
+    cudnn_frontend::rows::HostWorker host_;
+    mutable std::vector<std::string> names_;
+};
+
 struct Results {
     flash::Forward_results forward;
     flash::Backward_results backward;
     bool has_backward = false;
+    std::vector<std::string> works;  // beside attention, as on a GPU
 };
 
 // A call as on a GPU, whose work beside attention a host does.
 class Emulated {
    public:
     Emulated(Case const& c, Data const& data, flash::Place const& place, bool is_backward)
-        : worker_(c.type, 1), made_(is_backward, c.is_packed, place) {
+        : worker_(c.type), made_(is_backward, c.is_packed, place) {
         using enum flash::Argument;
         made_.call.function = is_backward ? "backward" : "forward";
         made_.call.worker = &worker_;
@@ -186,7 +203,9 @@ class Emulated {
         set_options(c, data);
     }
 
-    std::string forward(Results& results) { return text("forward", flash::run_forward(made_.call, results.forward)); }
+    std::string forward(Results& results) {
+        return text("forward", flash::run_forward(made_.call, results.forward), results);
+    }
     std::string backward(Data const& data, Results& results) {
         using enum flash::Argument;
         made_.set(DOUT, data.dout.view());
@@ -194,7 +213,7 @@ class Emulated {
         made_.set(SOFTMAX_LSE, results.forward.softmax_lse);
         made_.set(SOFTMAX_D, data.softmax_d.view());
         results.has_backward = true;
-        return text("backward", flash::run_backward(made_.call, results.backward));
+        return text("backward", flash::run_backward(made_.call, results.backward), results);
     }
 
    private:
@@ -212,11 +231,12 @@ class Emulated {
         call.window_left = c.left;
         call.window_right = c.right;
     }
-    static std::string text(char const* pass, cudnn_frontend::error_object const& error) {
+    std::string text(char const* pass, cudnn_frontend::error_object const& error, Results& results) const {
+        results.works.insert(results.works.end(), worker_.names().begin(), worker_.names().end());
         return error.is_good() ? "" : std::string(pass) + ": " + error.get_message() + "\n";
     }
 
-    cudnn_frontend::rows::HostWorker worker_;
+    Noting_worker worker_;
     Gpu_call made_;
 };
 
@@ -373,17 +393,33 @@ std::string describe(Case const& c) {
     return text.str();
 }
 
-std::string faults_of(Case const& c) {
-    Data const data = make_data(c);
-    Arena arena;
+namespace {
+
+std::string run_both(Case const& c, Data const& data, Arena& arena, Results& results) {
     flash::Place place = arena.place();
     place.target = c.is_as_on_gpu ? cudnn_frontend::Target::cpu() : c.target;
-    Results results;
     std::string faults = run_forward(c, data, place, results);
     bool const is_for_inference = c.page_rows > 0 || !c.used.empty();
     if (faults.empty() && !is_for_inference) faults = run_backward(c, data, place, results);
+    return faults;
+}
+
+}  // namespace
+
+std::string faults_of(Case const& c) {
+    Data const data = make_data(c);
+    Arena arena;
+    Results results;
+    std::string faults = run_both(c, data, arena, results);
     if (faults.empty()) faults = compare(c, data, results);
     return faults.empty() ? "" : describe(c) + ":\n" + faults;
+}
+
+std::vector<std::string> works_of(Case const& c) {
+    Arena arena;
+    Results results;
+    std::string const faults = run_both(c, make_data(c), arena, results);
+    return faults.empty() ? results.works : std::vector{faults};
 }
 
 double share_dropped(Case const& c) {

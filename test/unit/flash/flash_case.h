@@ -43,6 +43,9 @@ std::string describe(Case const& c);
 // Forward, and backward where there are no pages and no used keys. Empty if all is as the formulas have it.
 std::string faults_of(Case const& c);
 
+// The works on rows of a case as on a GPU, by name, or why it failed.
+std::vector<std::string> works_of(Case const& c);
+
 // Of a padded case with dropout: the share of p's entries that are negative.
 double share_dropped(Case const& c);
 

@@ -29,6 +29,9 @@ Case random_case(std::uint64_t seed) {
     c.zero_tensors = random.flip();
     Sequence const size{random.between(1, 40), random.between(1, 40)};
     c.sequences = c.is_packed ? sequences(random) : std::vector<Sequence>(2, size);
+    c.has_shared_totals = c.is_packed && random.chance(0.3);
+    for (Sequence& sequence : c.sequences)
+        if (c.has_shared_totals) sequence.keys = sequence.queries;
     return c;
 }
 
@@ -36,6 +39,20 @@ Case random_case(std::uint64_t seed) {
 
 TEST_CASE("flash numbers: as on a GPU, in random company") {
     for (std::uint64_t seed = 0; seed < 200; ++seed) CHECK(faults_of(random_case(seed)) == "");
+}
+
+TEST_CASE("flash works: one before the graph and one after it, where rows need them") {
+    using Names = std::vector<std::string>;
+    Case padded{.sequences = {{4, 4}}, .is_causal = true, .is_as_on_gpu = true};
+    CHECK(works_of(padded) == Names{"softmax_d"});
+    padded.sequences = {{4, 3}};  // the first query sees no key
+    CHECK(works_of(padded) == Names{"forward_end", "backward_end", "softmax_d"});
+    Case packed{.sequences = {{4, 4}, {3, 3}}, .is_packed = true, .is_causal = true, .is_as_on_gpu = true};
+    CHECK(works_of(packed) == Names{"forward_start", "forward_end", "backward_start", "backward_end", "softmax_d"});
+    packed.has_shared_totals = true;  // every query sees the key beside it
+    CHECK(works_of(packed) == Names{"forward_start", "forward_end", "backward_start", "softmax_d"});
+    Case decoding{.sequences = {{1, 300}, {1, 7}}, .is_packed = true, .page_rows = 256, .is_as_on_gpu = true};
+    CHECK(works_of(decoding) == Names{"forward_start", "forward_end"});
 }
 
 TEST_CASE("flash numbers: as on a GPU, one query over pages") {

@@ -1,10 +1,7 @@
 // Work on rows (src/rows), a thread for each of its steps. Options define X, the type of the elements.
 #include <conversions.cuh>
-#include "rows/copies.h"
-#include "rows/gradients.h"
-#include "rows/log_sums.h"
+#include "rows/passes.h"
 #include "rows/probabilities.h"
-#include "rows/tables.h"
 
 namespace rows = cudnn_frontend::rows;
 
@@ -19,11 +16,10 @@ inline void run(Work const& work) {
     if (this_thread() < work.threads()) rows::work_on<Element>(work, this_thread());
 }
 
-extern "C" __global__ void rows_tables(__grid_constant__ rows::Tables const work) { run(work); }
-extern "C" __global__ void rows_copy(__grid_constant__ rows::Copy const work) { run(work); }
+extern "C" __global__ void rows_forward_start(__grid_constant__ rows::Forward_start const work) { run(work); }
 extern "C" __global__ void rows_forward_end(__grid_constant__ rows::Forward_end const work) { run(work); }
 extern "C" __global__ void rows_backward_start(__grid_constant__ rows::Backward_start const work) { run(work); }
-extern "C" __global__ void rows_unseen(__grid_constant__ rows::Unseen const work) { run(work); }
+extern "C" __global__ void rows_backward_end(__grid_constant__ rows::Backward_end const work) { run(work); }
 extern "C" __global__ void rows_softmax_d(__grid_constant__ rows::Softmax_d const work) { run<X>(work); }
 extern "C" __global__ void rows_probabilities(__grid_constant__ rows::Probabilities const work) { run<X>(work); }
 extern "C" __global__ void rows_fill(__grid_constant__ rows::Fill const work) { run(work); }

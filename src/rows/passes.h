@@ -1,0 +1,45 @@
+// What a pass does beside its graph, in one launch before it and one after it.
+#pragma once
+
+#include "rows/copies.h"
+#include "rows/gradients.h"
+#include "rows/log_sums.h"
+#include "rows/tables.h"
+
+namespace cudnn_frontend::rows {
+
+// Two works at once: neither reads what the other writes. One without rows is left out.
+template <class First, class Second>
+struct Both {
+    First first;
+    Second second;
+
+    long long threads() const { return first.threads() + second.threads(); }
+};
+
+template <class First, class Second>
+void work_on(Both<First, Second> const& t, long long thread) {
+    long long const of_first = t.first.threads();
+    if (thread < of_first) work_on(t.first, thread);
+    else work_on(t.second, thread - of_first);
+}
+
+// Of packed sequences; queries that are gathered are copied.
+struct Forward_start : Both<Tables, Copy> {
+    static constexpr char const* kName = "forward_start";
+};
+
+struct Forward_end : Both<Log_sums_out, Copy> {
+    static constexpr char const* kName = "forward_end";
+};
+
+// Of packed sequences.
+struct Backward_start : Both<Tables, Log_sums_in> {
+    static constexpr char const* kName = "backward_start";
+};
+
+struct Backward_end : Both<Unseeing_queries, Unseen_keys> {
+    static constexpr char const* kName = "backward_end";
+};
+
+}  // namespace cudnn_frontend::rows
