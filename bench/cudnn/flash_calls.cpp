@@ -1,7 +1,11 @@
-// The time that one call of the flash-attention functions takes on the CPU, once its class is known.
+// The time that one call of the flash-attention functions takes on the CPU, once its class is known; on a GPU beside it
+// what is not the library's: cuDNN's execution of the call's engine alone, on a ready pack, and the launches of the
+// library's own kernels.
 //   bench_cudnn_flash_calls [cpu]     on a GPU, or on the CPU target, whose time includes computing one query with one
 //   key
 #include <sdpa_graph/flash.h>
+
+#include "meter.h"
 
 #include <cuda_runtime_api.h>
 
@@ -44,6 +48,7 @@ class Memory {
         view.data = take(static_cast<std::size_t>(sdpa_graph::span_of(dim, view.stride)) * 4);
         return view;
     }
+    bool is_on_gpu() const { return is_on_gpu_; }
     flash::Place place() {
         flash::Place place;
         if (!is_on_gpu_) place.target = fe::Target::cpu(1);
@@ -80,7 +85,7 @@ double time_calls(Run const& run) {
     std::vector<double> times;
     for (int i = 0; i < kRounds * kCallsOfRound; ++i) {
         auto const begin = clock::now();
-        if (!good(run())) return -1;
+        if (!run()) return -1;
         times.push_back(std::chrono::duration<double, std::micro>(clock::now() - begin).count());
         if (i % kCallsOfRound == 0) cudaDeviceSynchronize();
     }
@@ -88,44 +93,105 @@ double time_calls(Run const& run) {
     return times[times.size() / 2];
 }
 
-bool report(char const* name, double microseconds) {
-    std::printf("%-32s %6.2f us\n", name, microseconds);
-    return microseconds >= 0;
+// What the GPU is given by a call: kernels, and memory that is set.
+template <class Call>
+std::size_t steps_of(Call const& call, flash::Place place) {
+    cudaStreamCreateWithFlags(&place.stream, cudaStreamNonBlocking);
+    cudaGraph_t graph = nullptr;
+    std::size_t count = 0;
+    bool is_good = good(call(place)) && cudaStreamSynchronize(place.stream) == cudaSuccess;
+    is_good = is_good && cudaStreamBeginCapture(place.stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess;
+    is_good = is_good && good(call(place));
+    is_good = cudaStreamEndCapture(place.stream, &graph) == cudaSuccess && is_good;
+    if (is_good) cudaGraphGetNodes(graph, nullptr, &count);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    return count;
+}
+
+// What of a call's time is not the library's.
+template <class Run>
+void report_shares(Run const& run, double whole) {
+    Meter& meter = Meter::installed();
+    meter.clear();
+    for (int i = 0; i < kCallsOfRound; ++i) static_cast<void>(run());
+    int const launches = meter.launches() / kCallsOfRound;
+    double const launching = meter.launch_microseconds() / kCallsOfRound;
+    double const bare = time_calls([&] { return meter.execute_again(); });
+    std::printf("; cuDNN's engine alone %6.2f, %d launches on rows %5.2f, the rest %5.2f", bare, launches, launching,
+                whole - bare - launching);
+}
+
+template <class Call>
+bool report(std::string const& name, Memory& memory, Call const& call) {
+    flash::Place const place = memory.place();
+    auto const run = [&] { return good(call(place)); };
+    double const whole = time_calls(run);
+    std::printf("%-22s %6.2f us", name.c_str(), whole);
+    if (memory.is_on_gpu() && whole >= 0) {
+        report_shares(run, whole);
+        std::printf("; %zu steps on the GPU", steps_of(call, place));
+    }
+    std::printf("\n");
+    return whole >= 0;
 }
 
 bool time_padded(Memory& memory, std::int64_t tokens) {
     auto const rows = [&] { return memory.make({1, tokens, 4, 64}, fe::DataType_t::HALF); };
     Tensor_view const q = rows(), k = rows(), v = rows(), dout = rows();
-    flash::Place const place = memory.place();
     flash::Forward_results forward;
     forward.out = rows();
     forward.softmax_lse = memory.make({1, 4, tokens}, fe::DataType_t::FLOAT);
     flash::Backward_results backward;
     backward.dq = rows(), backward.dk = rows(), backward.dv = rows();
-    auto const run_forward = [&] {
+    auto const run_forward = [&](flash::Place const& place) {
         return flash::mha_fwd(q, k, v, {}, {}, 0.0f, kScale, true, -1, -1, 0.0f, false, {}, place, forward);
     };
-    auto const run_backward = [&] {
+    auto const run_backward = [&](flash::Place const& place) {
         return flash::mha_bwd(dout, q, k, v, forward.out, forward.softmax_lse, {}, {}, {}, {}, 0.0f, kScale, true, -1,
                               -1, 0.0f, false, {}, {}, place, backward);
     };
-    return report("mha_fwd", time_calls(run_forward)) && report("mha_bwd", time_calls(run_backward));
+    return report("mha_fwd", memory, run_forward) && report("mha_bwd", memory, run_backward);
 }
 
-bool time_packed(Memory& memory, std::int64_t tokens) {
+// Totals are zeros: a GPU has little to do.
+bool time_packed(Memory& memory, std::int64_t tokens, bool has_shared_totals) {
     auto const rows = [&] { return memory.make({tokens, 4, 64}, fe::DataType_t::HALF); };
-    Tensor_view const q = rows(), k = rows(), v = rows();
-    Tensor_view const totals = memory.make({2}, fe::DataType_t::INT32);  // of no rows: a GPU has little to do
-    flash::Place const place = memory.place();
+    auto const totals = [&] { return memory.make({2}, fe::DataType_t::INT32); };
+    Tensor_view const q = rows(), k = rows(), v = rows(), dout = rows();
+    Tensor_view const of_q = totals(), of_k = has_shared_totals ? of_q : totals();
     flash::Forward_results forward;
     forward.out = rows();
     forward.softmax_lse = memory.make({4, tokens}, fe::DataType_t::FLOAT);
+    flash::Backward_results backward;
+    backward.dq = rows(), backward.dk = rows(), backward.dv = rows();
     auto const most = static_cast<int>(tokens);
-    auto const run = [&] {
-        return flash::mha_varlen_fwd(q, k, v, {}, totals, totals, {}, {}, {}, most, most, 0.0f, kScale, false, true, -1,
-                                     -1, 0.0f, false, {}, place, forward);
+    auto const run_forward = [&](flash::Place const& place) {
+        return flash::mha_varlen_fwd(q, k, v, {}, of_q, of_k, {}, {}, {}, most, most, 0.0f, kScale, false, true, -1, -1,
+                                     0.0f, false, {}, place, forward);
     };
-    return report("mha_varlen_fwd", time_calls(run));
+    auto const run_backward = [&](flash::Place const& place) {
+        return flash::mha_varlen_bwd(dout, q, k, v, forward.out, forward.softmax_lse, {}, {}, {}, of_q, of_k, {}, most,
+                                     most, 0.0f, kScale, false, true, -1, -1, 0.0f, false, {}, {}, place, backward);
+    };
+    std::string const suffix = has_shared_totals ? ", shared" : "";
+    return report("mha_varlen_fwd" + suffix, memory, run_forward) &&
+           report("mha_varlen_bwd" + suffix, memory, run_backward);
+}
+
+bool time_decoding(Memory& memory) {
+    constexpr std::int64_t kRows = 256;
+    Tensor_view const q = memory.make({1, 4, 64}, fe::DataType_t::HALF);
+    auto const pages = [&] { return memory.make({1, kRows, 4, 64}, fe::DataType_t::HALF); };
+    Tensor_view const k = pages(), v = pages(), totals = memory.make({2}, fe::DataType_t::INT32),
+                      table = memory.make({1, 1}, fe::DataType_t::INT32);
+    flash::Forward_results results;
+    results.out = memory.make({1, 4, 64}, fe::DataType_t::HALF);
+    results.softmax_lse = memory.make({4, 1}, fe::DataType_t::FLOAT);
+    auto const run = [&](flash::Place const& place) {
+        return flash::mha_varlen_fwd(q, k, v, {}, totals, totals, {}, table, {}, 1, kRows, 0.0f, kScale, false, true,
+                                     -1, -1, 0.0f, false, {}, place, results);
+    };
+    return report("decoding over pages", memory, run);
 }
 
 }  // namespace
@@ -135,5 +201,7 @@ int main(int count, char** arguments) {
     std::int64_t const tokens = is_on_gpu ? 128 : 1;
     Memory memory(is_on_gpu);
     if (!memory.is_there()) return 1;
-    return time_padded(memory, tokens) && time_packed(memory, tokens) ? 0 : 1;
+    bool const is_good = time_padded(memory, tokens) && time_packed(memory, tokens, false) &&
+                         time_packed(memory, tokens, true) && time_decoding(memory);
+    return is_good ? 0 : 1;
 }

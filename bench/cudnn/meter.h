@@ -1,0 +1,51 @@
+// Counts and times what the library asks of cuDNN and of the driver while it runs.
+#pragma once
+
+#include "cuda/driver_table.h"
+#include "cudnn/library/library.h"
+
+#include <chrono>
+
+// Stands between the library and its tables of functions from the first use on, for one thread.
+class Meter {
+   public:
+    static Meter& installed() {
+        static Meter* const meter = new Meter();
+        return *meter;
+    }
+    void clear() { launches_ = 0, launch_microseconds_ = 0; }
+    int launches() const { return launches_; }
+    double launch_microseconds() const { return launch_microseconds_; }
+    // The engine that ran last, with nothing around it.
+    bool execute_again() const { return execute_(handle_, plan_, pack_) == CUDNN_STATUS_SUCCESS; }
+
+   private:
+    using clock = std::chrono::steady_clock;
+
+    Meter() {
+        auto& api = const_cast<cudnn_frontend::cudnn::Api&>(*cudnn_frontend::cudnn::library().api);
+        execute_ = api.execute;
+        api.execute = [](cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack) {
+            Meter& meter = installed();
+            meter.handle_ = handle, meter.plan_ = plan, meter.pack_ = pack;
+            return meter.execute_(handle, plan, pack);
+        };
+        auto& driver = const_cast<cudnn_frontend::cuda::Driver&>(*cudnn_frontend::cuda::driver().value());
+        launch_ = driver.launch_kernel;
+        driver.launch_kernel = [](auto... arguments) {
+            Meter& meter = installed();
+            auto const begin = clock::now();
+            CUresult const result = meter.launch_(arguments...);
+            meter.launch_microseconds_ += std::chrono::duration<double, std::micro>(clock::now() - begin).count();
+            ++meter.launches_;
+            return result;
+        };
+    }
+
+    decltype(cudnn_frontend::cudnn::Api::execute) execute_;
+    decltype(cudnn_frontend::cuda::Driver::launch_kernel) launch_;
+    cudnnHandle_t handle_ = nullptr;
+    cudnnBackendDescriptor_t plan_ = nullptr, pack_ = nullptr;
+    int launches_ = 0;
+    double launch_microseconds_ = 0;
+};
