@@ -33,8 +33,7 @@ void expect_target_there(Reporter const& reporter, Place const& place, Tensor_vi
                     "a target that runs there", "leave the target out: the tensors say where they are");
 }
 
-void expect_type(Reporter const& reporter, std::span<Named const> tensors, fe::DataType_t type,
-                 std::string const& why) {
+void expect_type(Reporter const& reporter, std::span<Named const> tensors, fe::DataType_t type, std::string_view why) {
     for (auto const& [name, view] : tensors) {
         if (view->type == type) continue;
         reporter.report(name, text("the type ", view->type), text(type, why), "convert the tensor");

@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace sdpa_graph::calls {
 
@@ -35,7 +36,7 @@ void expect_memory(Reporter const& reporter, std::span<Named const> tensors);
 void expect_one_device(Reporter const& reporter, std::span<Named const> tensors);
 // The place's target runs where the tensor is.
 void expect_target_there(Reporter const& reporter, Place const& place, Tensor_view const& tensor);
-void expect_type(Reporter const& reporter, std::span<Named const> tensors, fe::DataType_t type, std::string const& why);
+void expect_type(Reporter const& reporter, std::span<Named const> tensors, fe::DataType_t type, std::string_view why);
 void expect_contiguous(Reporter const& reporter, std::span<Named const> tensors);
 void expect_writable(Reporter const& reporter, std::span<Named const> results, char const* fix);
 

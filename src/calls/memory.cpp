@@ -30,10 +30,10 @@ void fill_zeros(std::byte* first, Tensor_view const& view, std::size_t dim, std:
 
 }  // namespace
 
-Tensor_view view_beside(Tensor_view const& tensor, fe::core::Dims const& dim, fe::DataType_t type) {
+Tensor_view view_beside(Tensor_view const& tensor, std::span<std::int64_t const> dim, fe::DataType_t type) {
     Tensor_view view;
-    view.dim = dim;
-    view.stride = row_major(dim);
+    view.dim.assign(dim.begin(), dim.end());
+    view.stride = row_major(view.dim);
     view.type = type;
     view.device = tensor.device;
     view.device_index = tensor.device_index;
@@ -54,7 +54,7 @@ fe::Result<Workspace> Workspace::make(Asker const& asker, Tensor_view const& bes
         workspace.data_ = workspace.owned_.get();
         return workspace;
     }
-    Tensor_view wanted = view_beside(beside, {bytes}, fe::DataType_t::UINT8);
+    Tensor_view wanted = view_beside(beside, {&bytes, 1}, fe::DataType_t::UINT8);
     if (error_t failure = allocate(asker, "workspace", wanted); failure.is_bad()) return failure;
     workspace.data_ = wanted.data;
     return workspace;

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "calls/findings.h"
-#include "core/dims.h"
 #include "core/result.h"
 
 #include <sdpa_graph/place.h>
 
 #include <cstddef>
 #include <memory>
+#include <span>
 
 namespace sdpa_graph::calls {
 
@@ -20,7 +20,7 @@ struct Asker {
 };
 
 // A row-major view without memory, on the device of the tensor.
-Tensor_view view_beside(Tensor_view const& tensor, fe::core::Dims const& dim, fe::DataType_t type);
+Tensor_view view_beside(Tensor_view const& tensor, std::span<std::int64_t const> dim, fe::DataType_t type);
 
 // Gives the view memory of the place's allocator.
 error_t allocate(Asker const& asker, char const* name, Tensor_view& wanted);

@@ -3,27 +3,29 @@
 
 #include "core/last_used.h"
 #include "core/result.h"
+#include "core/short_list.h"
 
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/process.h>
 
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace sdpa_graph::calls {
 
 // From tensors of a plan, by uid, to memory.
 class Pack {
    public:
+    using Entries = cudnn_frontend::core::ShortList<std::pair<std::int64_t, void*>, 32>;
+
     template <class Uid>
     void bind(Uid uid, void* memory) {
-        entries_.emplace_back(static_cast<std::int64_t>(uid), memory);
+        entries_.push_back({static_cast<std::int64_t>(uid), memory});
     }
-    std::vector<std::pair<std::int64_t, void*>> const& entries() const { return entries_; }
+    Entries const& entries() const { return entries_; }
 
    private:
-    std::vector<std::pair<std::int64_t, void*>> entries_;
+    Entries entries_;
 };
 
 // Shapes are a class of calls: comparable, with a `handle` of cuDNN, and with functions beside them: hash_of(shapes)

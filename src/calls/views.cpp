@@ -16,9 +16,9 @@ bool is_empty(Tensor_view const& view) { return std::ranges::count(view.dim, 0) 
 
 bool is_contiguous(Tensor_view const& view) {
     if (is_empty(view)) return true;
-    auto const packed = row_major(view.dim);
-    for (std::size_t i = 0; i < view.dim.size(); ++i) {
-        if (view.dim[i] > 1 && view.stride[i] != packed[i]) return false;
+    std::int64_t packed = 1;
+    for (std::size_t i = view.dim.size(); i-- > 0; packed *= view.dim[i]) {
+        if (view.dim[i] > 1 && view.stride[i] != packed) return false;
     }
     return true;
 }

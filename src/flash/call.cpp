@@ -27,13 +27,15 @@ Sizes sizes_of(Call const& call) {
     return {batches, call.max_seqlen_q, call.max_seqlen_k, q[1], k[heads], q[2], q[0], total_k};
 }
 
-core_dims wanted_dims(Call const& call, Sizes const& n, Argument argument) {
+Few_dims wanted_dims(Call const& call, Sizes const& n, Argument argument) {
     using enum Argument;
     switch (argument) {
         case Q:
         case DOUT:
         case OUT:
-        case DQ: return call.at(Q)->dim;
+        case DQ:
+            if (call.is_packed) return {n.total_q, n.heads, n.width};
+            return {n.batches, n.queries, n.heads, n.width};
         case K:
             if (call.has_pages()) return {call.at(K)->dim[0], call.at(K)->dim[1], n.key_heads, n.width};
             if (call.is_packed) return {n.total_k, n.key_heads, n.width};

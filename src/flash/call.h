@@ -3,7 +3,7 @@
 
 #include <sdpa_graph/flash.h>
 
-#include "core/dims.h"
+#include "core/short_list.h"
 #include "rows/worker.h"
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace sdpa_graph::flash {
 
 namespace fe = cudnn_frontend;
-using core_dims = cudnn_frontend::core::Dims;
+using Few_dims = cudnn_frontend::core::ShortList<std::int64_t, 4>;
 using fe::DataType_t;
 using fe::error_code_t;
 using fe::error_t;
@@ -81,6 +81,6 @@ struct Sizes {
 Sizes sizes_of(Call const& call);
 
 // The dims that the argument needs; q's and k's own are among the sizes.
-core_dims wanted_dims(Call const& call, Sizes const& sizes, Argument argument);
+Few_dims wanted_dims(Call const& call, Sizes const& sizes, Argument argument);
 
 }  // namespace sdpa_graph::flash

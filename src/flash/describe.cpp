@@ -1,5 +1,6 @@
 #include "flash/describe.h"
 
+#include "core/dims.h"
 #include "flash/score_terms.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 using enum Argument;
 using enum Extra;
 using Attributes = fe::graph::Tensor_attributes;
-using Dims = core_dims;
+using Dims = fe::core::Dims;
 
 // Makes the tensors of one graph.
 class Builder {
@@ -79,7 +80,7 @@ class Builder {
 
     Shapes const& shapes_;
     fe::graph::Graph& graph_;
-    std::vector<Starts> starts_;
+    fe::core::ShortList<Starts, fe::rows::kMostOffsets> starts_;
     std::vector<Tensor> start_tensors_;
     Tensor lengths_q_, lengths_k_;  // of packed sequences
 };

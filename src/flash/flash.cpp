@@ -44,7 +44,7 @@ void set_options(Call& call, Options const& options) {
 // Two tensors of one number each, or one of two; then the other does not count.
 void set_generator(Call& call, Tensor_view const& seed, Tensor_view const& offset) {
     call.set_if_given(SEED, seed);
-    if (seed.dim.empty() || seed.dim == core_dims{1}) call.set_if_given(OFFSET, offset);
+    if (seed.dim.empty() || (seed.dim.size() == 1 && seed.dim[0] == 1)) call.set_if_given(OFFSET, offset);
 }
 
 // Results that have memory are passed, as out_ is; that of the argument comes first.
@@ -53,11 +53,8 @@ error_t forward(Call call, Optional_tensor const& out, Forward_results& results)
     call.set(OUT, out);
     call.set_if_given(SOFTMAX_LSE, results.softmax_lse);
     if (call.return_softmax) call.set_if_given(P, results.p);
-    Forward_results made;
-    error_t failure = check(call);
-    if (failure.is_good()) failure = run_forward(call, made);
-    if (failure.is_good()) results = made;
-    return failure;
+    SDPA_GRAPH_TRY(check(call));
+    return run_forward(call, results);
 }
 
 struct Gradients {
@@ -72,11 +69,8 @@ error_t backward(Call call, Gradients const& gradients, Backward_results& result
     call.set(DQ, gradients.dq);
     call.set(DK, gradients.dk);
     call.set(DV, gradients.dv);
-    Backward_results made;
-    error_t failure = check(call);
-    if (failure.is_good()) failure = run_backward(call, made);
-    if (failure.is_good()) results = made;
-    return failure;
+    SDPA_GRAPH_TRY(check(call));
+    return run_backward(call, results);
 }
 
 }  // namespace

@@ -9,7 +9,10 @@ namespace sdpa_graph::flash {
 // The call, as it asks for memory.
 calls::Asker asker_of(Call const& call);
 
-// Makes the result of the argument: what was passed, else what the allocator gives. From then on the call has it.
-error_t provide(Call& call, Sizes const& sizes, Argument argument, DataType_t type, Tensor_view& result);
+// A result that was not passed gets the allocator's memory, as `made`, which from then on the call has.
+error_t provide(Call& call, Sizes const& sizes, Argument argument, DataType_t type, Tensor_view& made);
+
+// The view of the argument as a result, or one without memory. Programs pass the result itself in most calls.
+void take(Call const& call, Argument argument, Tensor_view& result);
 
 }  // namespace sdpa_graph::flash

@@ -10,13 +10,20 @@ using enum Argument;
 // Nothing but backward itself reads softmax_d: on a GPU it takes time, and is written where there is memory for it.
 bool wants_softmax_d(Call const& call) { return !call.is_on_gpu() || call.has(SOFTMAX_D); }
 
-error_t provide_results(Call& call, Sizes const& sizes, Backward_results& results) {
+error_t provide_results(Call& call, Sizes const& sizes, Backward_results& made) {
     DataType_t const type = call.at(Q)->type;
-    SDPA_GRAPH_TRY(provide(call, sizes, DQ, type, results.dq));
-    SDPA_GRAPH_TRY(provide(call, sizes, DK, type, results.dk));
-    SDPA_GRAPH_TRY(provide(call, sizes, DV, type, results.dv));
+    SDPA_GRAPH_TRY(provide(call, sizes, DQ, type, made.dq));
+    SDPA_GRAPH_TRY(provide(call, sizes, DK, type, made.dk));
+    SDPA_GRAPH_TRY(provide(call, sizes, DV, type, made.dv));
     if (!wants_softmax_d(call)) return {};
-    return provide(call, sizes, SOFTMAX_D, DataType_t::FLOAT, results.softmax_d);
+    return provide(call, sizes, SOFTMAX_D, DataType_t::FLOAT, made.softmax_d);
+}
+
+void take_results(Call const& call, Backward_results& results) {
+    take(call, DQ, results.dq);
+    take(call, DK, results.dk);
+    take(call, DV, results.dv);
+    take(call, SOFTMAX_D, results.softmax_d);
 }
 
 error_t fill_results(Call const& call, calls::Lease const& lease) {
@@ -42,17 +49,24 @@ error_t differentiate(Call const& call, Sizes const& sizes, calls::Lease const& 
     return wants_softmax_d(call) ? work(call, lease, write_softmax_d(run)) : error_t();
 }
 
-}  // namespace
-
-error_t run_backward(Call& call, Backward_results& results) {
-    Sizes const sizes = sizes_of(call);
-    SDPA_GRAPH_TRY(provide_results(call, sizes, results));
+error_t run(Call const& call, Sizes const& sizes) {
     if (sizes.batches == 0) return {};
     auto const lease = calls::lease_target(*call.place, *call.at(Q));
     if (lease.is_bad()) return lease.error();
     bool const is_empty = sizes.queries == 0 || sizes.total_q == 0 || sizes.keys == 0 || sizes.total_k == 0;
     if (is_empty || call.zero_tensors) SDPA_GRAPH_TRY(fill_results(call, lease.value()));
     return is_empty ? error_t() : differentiate(call, sizes, lease.value());
+}
+
+}  // namespace
+
+error_t run_backward(Call& call, Backward_results& results) {
+    Sizes const sizes = sizes_of(call);
+    Backward_results made;
+    SDPA_GRAPH_TRY(provide_results(call, sizes, made));
+    SDPA_GRAPH_TRY(run(call, sizes));
+    take_results(call, results);
+    return {};
 }
 
 }  // namespace sdpa_graph::flash

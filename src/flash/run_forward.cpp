@@ -11,19 +11,24 @@ using enum Argument;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-error_t provide_results(Call& call, Sizes const& sizes, Forward_results& results) {
+error_t provide_results(Call& call, Sizes const& sizes, Forward_results& made) {
     DataType_t const type = call.at(Q)->type;
-    SDPA_GRAPH_TRY(provide(call, sizes, OUT, type, results.out));
-    SDPA_GRAPH_TRY(provide(call, sizes, SOFTMAX_LSE, DataType_t::FLOAT, results.softmax_lse));
-    if (call.return_softmax) SDPA_GRAPH_TRY(provide(call, sizes, P, type, results.p));
-    if (call.has_dropout()) results.rng_state = *call.at(SEED);
-    return {};
+    SDPA_GRAPH_TRY(provide(call, sizes, OUT, type, made.out));
+    SDPA_GRAPH_TRY(provide(call, sizes, SOFTMAX_LSE, DataType_t::FLOAT, made.softmax_lse));
+    return call.return_softmax ? provide(call, sizes, P, type, made.p) : error_t();
 }
 
-error_t fill_results(Call const& call, calls::Lease const& lease, Forward_results const& results, float log_sum) {
-    SDPA_GRAPH_TRY(work(call, lease, fill(results.out, 0.0f)));
-    SDPA_GRAPH_TRY(work(call, lease, fill(results.softmax_lse, log_sum)));
-    return call.return_softmax ? work(call, lease, fill(results.p, 0.0f)) : error_t();
+void take_results(Call const& call, Forward_results& results) {
+    take(call, OUT, results.out);
+    take(call, SOFTMAX_LSE, results.softmax_lse);
+    take(call, P, results.p);
+    results.rng_state = call.has_dropout() ? *call.at(SEED) : Tensor_view();
+}
+
+error_t fill_results(Call const& call, calls::Lease const& lease, float log_sum) {
+    SDPA_GRAPH_TRY(work(call, lease, fill(*call.at(OUT), 0.0f)));
+    SDPA_GRAPH_TRY(work(call, lease, fill(*call.at(SOFTMAX_LSE), log_sum)));
+    return call.return_softmax ? work(call, lease, fill(*call.at(P), 0.0f)) : error_t();
 }
 
 error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
@@ -43,17 +48,24 @@ error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) 
     return call.return_softmax ? work(call, lease, write_probabilities(run)) : error_t();
 }
 
+error_t run(Call const& call, Sizes const& sizes) {
+    if (sizes.batches == 0 || sizes.queries == 0 || sizes.total_q == 0) return {};
+    auto const lease = calls::lease_target(*call.place, *call.at(Q));
+    if (lease.is_bad()) return lease.error();
+    if (call.zero_tensors) SDPA_GRAPH_TRY(fill_results(call, lease.value(), -kInfinity));
+    bool const has_keys = sizes.keys > 0 && sizes.total_k > 0;
+    return has_keys ? attend(call, sizes, lease.value()) : fill_results(call, lease.value(), kInfinity);
+}
+
 }  // namespace
 
 error_t run_forward(Call& call, Forward_results& results) {
     Sizes const sizes = sizes_of(call);
-    SDPA_GRAPH_TRY(provide_results(call, sizes, results));
-    if (sizes.batches == 0 || sizes.queries == 0 || sizes.total_q == 0) return {};
-    auto const lease = calls::lease_target(*call.place, *call.at(Q));
-    if (lease.is_bad()) return lease.error();
-    if (call.zero_tensors) SDPA_GRAPH_TRY(fill_results(call, lease.value(), results, -kInfinity));
-    bool const has_keys = sizes.keys > 0 && sizes.total_k > 0;
-    return has_keys ? attend(call, sizes, lease.value()) : fill_results(call, lease.value(), results, kInfinity);
+    Forward_results made;
+    SDPA_GRAPH_TRY(provide_results(call, sizes, made));
+    SDPA_GRAPH_TRY(run(call, sizes));
+    take_results(call, results);
+    return {};
 }
 
 }  // namespace sdpa_graph::flash

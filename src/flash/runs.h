@@ -1,4 +1,4 @@
-// Calls that were checked, run.
+// Calls that were checked, run. Results are set where that succeeds.
 #pragma once
 
 #include "flash/call.h"

@@ -119,8 +119,8 @@ std::optional<Starts> starts_of(Shapes const& shapes, Argument argument) {
     return Starts{has_keys(argument), argument == SOFTMAX_LSE ? shapes.heads : shapes.of(argument).row};
 }
 
-std::vector<Starts> starts_of(Shapes const& shapes) {
-    std::vector<Starts> all;
+fe::core::ShortList<Starts, fe::rows::kMostOffsets> starts_of(Shapes const& shapes) {
+    fe::core::ShortList<Starts, fe::rows::kMostOffsets> all;
     for (Argument const argument : {Q, K, V, OUT, SOFTMAX_LSE, DOUT, DQ, DK, DV}) {
         bool const is_of_backward = argument == DOUT || argument == DQ || argument == DK || argument == DV;
         if (is_of_backward && !shapes.is_backward) continue;

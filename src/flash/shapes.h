@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <optional>
-#include <vector>
 
 namespace sdpa_graph::flash {
 
@@ -60,7 +59,7 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target)
 // Of the tensor; nothing where its sequences lie at one distance from each other.
 std::optional<Starts> starts_of(Shapes const& shapes, Argument argument);
 // Of all tensors of the graph, each once.
-std::vector<Starts> starts_of(Shapes const& shapes);
+fe::core::ShortList<Starts, fe::rows::kMostOffsets> starts_of(Shapes const& shapes);
 
 std::size_t hash_of(Shapes const& shapes);
 

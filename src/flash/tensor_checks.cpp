@@ -2,6 +2,8 @@
 #include "calls/views.h"
 #include "flash/checks.h"
 
+#include <algorithm>
+
 namespace sdpa_graph::flash::checks {
 namespace {
 
@@ -38,22 +40,24 @@ std::size_t rank_of(Call const& call, Argument argument) {
     }
 }
 
-std::vector<calls::Named> passed(Scope const& scope, std::initializer_list<Argument> arguments) {
-    std::vector<calls::Named> tensors;
+// Calls are checked each time: none allocates memory for its checks.
+using Passed = fe::core::ShortList<calls::Named, kArguments>;
+
+Passed passed(Scope const& scope, std::initializer_list<Argument> arguments) {
+    Passed tensors;
     for_each(scope, arguments, [&](Argument argument, Tensor_view const& view) {
         tensors.push_back({name_of(argument), &view});
     });
     return tensors;
 }
 
-std::vector<calls::Named> all_passed(Scope const& scope) {
-    std::vector<calls::Named> tensors;
+Passed all_passed(Scope const& scope) {
+    Passed tensors;
     for_all(scope, [&](Argument argument, Tensor_view const& view) { tensors.push_back({name_of(argument), &view}); });
     return tensors;
 }
 
-void expect_type(Scope const& scope, std::initializer_list<Argument> arguments, DataType_t type,
-                 std::string const& why) {
+void expect_type(Scope const& scope, std::initializer_list<Argument> arguments, DataType_t type, char const* why) {
     calls::expect_type(scope.reporter(), passed(scope, arguments), type, why);
 }
 
@@ -115,9 +119,10 @@ void dims_fit(Scope const& scope) {
         bool const is_slopes = argument == ALIBI_SLOPES && (view.dim.empty() || view.dim.size() > 2);
         if (is_slopes || (!is_slopes && argument != ALIBI_SLOPES && view.dim.size() != rank_of(scope.call(), argument)))
             return;
-        core_dims const wanted = wanted_dims(scope.call(), *scope.sizes(), argument);
-        if (view.dim == wanted) return;
-        scope.report(argument, text("dims ", view.dim), text("dims ", wanted), "pass a tensor of these dims");
+        Few_dims const wanted = wanted_dims(scope.call(), *scope.sizes(), argument);
+        if (std::ranges::equal(view.dim, wanted)) return;
+        scope.report(argument, text("dims ", view.dim), text("dims ", fe::core::Dims(wanted.begin(), wanted.end())),
+                     "pass a tensor of these dims");
     });
 }
 
