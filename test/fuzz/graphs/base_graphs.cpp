@@ -1,5 +1,6 @@
 #include "fuzz/graphs/base_graphs.h"
 
+#include "fuzz/graphs/base_neighborhoods.h"
 #include "fuzz/graphs/elements.h"
 #include "reference/random_case.h"
 #include "reference/session.h"
@@ -65,14 +66,19 @@ std::vector<std::int64_t> integers_of(HostTensor const& tensor) {
     return values;
 }
 
-GraphCase as_case(Session const& session, std::uint64_t seed) {
+GraphCase as_case(cudnn_frontend::graph::Graph const& graph, std::uint64_t seed) {
     std::string text;
-    if (auto const error = session.graph().serialize(text); error.is_bad()) throw std::runtime_error(error.err_msg);
+    if (auto const error = graph.serialize(text); error.is_bad()) throw std::runtime_error(error.err_msg);
     GraphCase c{Json::parse(text), seed, {}, {}};
     std::int64_t next = 1000;
     for (auto& [id, tensor] : c.graph["tensors"].items()) {
         if (!tensor.contains("uid")) tensor["uid"] = next++;
     }
+    return c;
+}
+
+GraphCase as_case(Session const& session, std::uint64_t seed) {
+    GraphCase c = as_case(session.graph(), seed);
     for (Session::Entry const& entry : session.entries()) {
         if (!is_floating(entry.memory.type)) c.integers[entry.tensor->get_uid()] = integers_of(entry.memory);
     }
@@ -80,6 +86,7 @@ GraphCase as_case(Session const& session, std::uint64_t seed) {
 }
 
 GraphCase make_base(std::size_t index) {
+    if (index % 8 == 7) return as_case(neighborhood_graph(index / 8), index);
     AttentionCase const c = small_case(index);
     sdpa_test::Inputs const inputs = sdpa_test::make_inputs(c);
     if (index % 2 == 0 || !c.has_backward()) {

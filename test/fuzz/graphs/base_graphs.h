@@ -1,4 +1,5 @@
-// The graphs from which cases are made: those of the random sweep, forward and backward, with few rows and columns.
+// The graphs from which cases are made: those of the random sweeps of attention and of neighborhood attention, forward
+// and backward, with few rows and columns.
 #pragma once
 
 #include "fuzz/graphs/graph_case.h"
