@@ -87,6 +87,11 @@ error_t execute_on_gpu(Session const& session, GpuStream const& gpu) {
 error_t execute_graph_on_gpu(Graph const& graph, Session const& session, GpuStream const& gpu) {
     DeviceMirror mirror;
     auto const pack = device_pack(session, mirror);
+    return execute_in_mirror(graph, pack, mirror, gpu);
+}
+
+error_t execute_in_mirror(Graph const& graph, std::map<std::int64_t, void*> const& pack, DeviceMirror& mirror,
+                          GpuStream const& gpu) {
     HostMemory const workspace(graph.get_workspace_size());
     void* const begin = workspace.size() > 0 ? mirror.address(workspace) : nullptr;
     if (mirror.status().is_bad()) return mirror.status();

@@ -56,7 +56,11 @@ class DeviceMirror {
 // Every tensor of a session on the GPU, as the pack that its graph wants.
 std::map<std::int64_t, void*> device_pack(Session const& session, DeviceMirror& mirror);
 
-// Runs a built session on the GPU, with a workspace of exactly the promised size between guards.
+// Runs a built graph on what the mirror holds, with a workspace of exactly the promised size between guards, and brings
+// the results back.
+error_t execute_in_mirror(Graph const& graph, std::map<std::int64_t, void*> const& pack, DeviceMirror& mirror,
+                          GpuStream const& gpu);
+// Runs a built session.
 error_t execute_on_gpu(Session const& session, GpuStream const& gpu);
 // The same by another built graph with the session's tensors.
 error_t execute_graph_on_gpu(Graph const& graph, Session const& session, GpuStream const& gpu);

@@ -1,30 +1,23 @@
-// The kernels of neighborhood attention on the GPU:
-//   gpu_neighborhood [cases]       random cases of all functions against the formula, by tokens and by tiles
-//   gpu_neighborhood speed         times of shapes of images, video and audio
+// Neighborhood attention on the GPU, by graphs as programs make them:
+//   gpu_neighborhood [cases]       random cases of all functions against the formula, by all engines
+//   gpu_neighborhood speed         times of shapes of audio, images and video
 #include "gpu/neighborhood_runs.h"
 #include "gpu/neighborhood_speed.h"
-
-#include <cuda_runtime_api.h>
+#include "gpu/this_gpu.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 int main(int argc, char** argv) {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
+    if (sdpa_test::gpu_count() == 0) {
         std::puts("there is no GPU");
         return 77;
     }
-    cudaFree(nullptr);  // makes the context that all use
-    auto const device = cudnn_frontend::cuda::device_facts(0);
-    if (device.is_bad()) {
-        std::puts(device.error().err_msg.c_str());
-        return 1;
-    }
     std::string const choice = argc > 1 ? argv[1] : "2000";
-    int const failures =
-        choice == "speed" ? sdpa_test::measure_neighborhood(device.value())
-                          : sdpa_test::check_neighborhood(std::strtoull(choice.c_str(), nullptr, 10), device.value());
+    std::puts(sdpa_test::describe_gpu().c_str());
+    int const failures = choice == "speed"
+                             ? sdpa_test::measure_neighborhoods()
+                             : sdpa_test::check_neighborhoods_on_gpu(std::strtoull(choice.c_str(), nullptr, 10));
     return failures == 0 ? 0 : 1;
 }

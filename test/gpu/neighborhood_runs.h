@@ -1,14 +1,12 @@
-// Random cases of the kernels of neighborhood attention on the GPU.
+// Random cases of neighborhood attention on the GPU.
 #pragma once
-
-#include "cuda/device_facts.h"
 
 #include <cstdint>
 
 namespace sdpa_test {
 
-// Prints what is wrong, and how many cases are right; returns how many are not. Each case runs twice in every form that
-// takes it, and must give the same bits.
-int check_neighborhood(std::uint64_t cases, cudnn_frontend::cuda::DeviceFacts const& device);
+// Prints what is wrong, and which engines ran how many cases right; returns how many are not. Each case is planned on
+// the GPU as a program would, by any engine or by one that is chosen, and runs twice, which must give the same bits.
+int check_neighborhoods_on_gpu(std::uint64_t cases);
 
 }  // namespace sdpa_test

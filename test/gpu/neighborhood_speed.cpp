@@ -1,128 +1,192 @@
 #include "gpu/neighborhood_speed.h"
 
-#include "core/data_type.h"
-#include "gpu/kernel_runs.h"
-#include "kernels/neighborhood.h"
+#include "gpu/device_bytes.h"
+#include "gpu/device_mirror.h"
 
-#include <cuda_runtime_api.h>
+#include <cudnn_frontend/graph.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
-#include <functional>
+#include <cstring>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sdpa_test {
 namespace {
 
-using namespace cudnn_frontend;
-using core::Dims;
-using cuda::DeviceFacts;
-using kernels::NeighborhoodForm;
-using kernels::NeighborhoodProblem;
-using kernels::NeighborhoodTensor;
-using kernels::NeighborhoodWork;
+namespace fe = cudnn_frontend;
+using Dims = std::vector<std::int64_t>;
 
 constexpr int kRounds = 15;
-constexpr int kKinds = kernels::kNeighborhoodTensors;
+
+// --- Shapes
 
 struct Shape {
     char const* name;
     std::int64_t batches, heads, columns;
-    std::vector<neighborhood::Axis> axes;
+    Dims space, kernel;
+    std::int64_t dilation = 1;  // along each axis
 
-    std::int64_t tokens() const {
-        std::int64_t count = batches * heads;
-        for (neighborhood::Axis const& axis : axes) count *= axis.length;
+    // Of all batch entries and heads.
+    double rows() const {
+        auto count = static_cast<double>(batches * heads);
+        for (std::int64_t const length : space) count *= static_cast<double>(length);
         return count;
     }
-    // Products of a query and a key, of a row each; there are two in forward and five in backward.
-    double products() const {
-        double count = static_cast<double>(tokens());
-        for (neighborhood::Axis const& axis : axes) count *= static_cast<double>(axis.kernel);
-        return count * 2.0 * static_cast<double>(columns);
+    double pairs() const {
+        double count = rows();
+        for (std::int64_t const length : kernel) count *= static_cast<double>(length);
+        return count;
+    }
+    Dims tokens() const {
+        Dims dims{batches};
+        dims.insert(dims.end(), space.begin(), space.end());
+        dims.push_back(heads);
+        return dims;
     }
 };
 
-std::vector<Shape> shapes() {
-    auto const square = [](std::int64_t length, std::int64_t kernel, std::int64_t dilation = 1) {
-        return std::vector<neighborhood::Axis>{{length, kernel, dilation}, {length, kernel, dilation}};
-    };
-    return {{"1d 16384 k=257 d=64", 2, 16, 64, {{16384, 257}}},
-            {"1d 16384 k=2049 d=64", 2, 16, 64, {{16384, 2049}}},
-            {"1d 16384 k=257 dilation 8 d=64", 2, 16, 64, {{16384, 257, 8}}},
-            {"2d 64x64 k=7 d=64", 8, 12, 64, square(64, 7)},
-            {"2d 64x64 k=31 d=64", 8, 12, 64, square(64, 31)},
-            {"2d 64x64 k=7 dilation 4 d=64", 8, 12, 64, square(64, 7, 4)},
-            {"2d 128x128 k=13 d=128", 2, 16, 128, square(128, 13)},
-            {"3d 16x32x32 k=7 d=128", 1, 24, 128, {{16, 7}, {32, 7}, {32, 7}}},
-            {"3d 16x32x32 k=15 d=128", 1, 24, 128, {{16, 15}, {32, 15}, {32, 15}}}};
+std::vector<Shape> const& shapes() {
+    static std::vector<Shape> const all{{"1d 16384 k=257 d=64", 2, 16, 64, {16384}, {257}},
+                                        {"1d 16384 k=2049 d=64", 2, 16, 64, {16384}, {2049}},
+                                        {"1d 16384 k=257 dilation 8 d=64", 2, 16, 64, {16384}, {257}, 8},
+                                        {"2d 64x64 k=7 d=64", 8, 12, 64, {64, 64}, {7, 7}},
+                                        {"2d 64x64 k=31 d=64", 8, 12, 64, {64, 64}, {31, 31}},
+                                        {"2d 64x64 k=7 dilation 4 d=64", 8, 12, 64, {64, 64}, {7, 7}, 4},
+                                        {"2d 128x128 k=13 d=128", 2, 16, 128, {128, 128}, {13, 13}},
+                                        {"3d 16x32x32 k=7 d=128", 1, 24, 128, {16, 32, 32}, {7, 7, 7}},
+                                        {"3d 16x32x32 k=15 d=128", 1, 24, 128, {16, 32, 32}, {15, 15, 15}}};
+    return all;
 }
 
-// Heads are last in memory.
-kernels::Operand rows(Shape const& shape, DataType_t type, std::int64_t columns) {
-    Dims dims{shape.batches, shape.heads}, strides{0, columns};
-    for (neighborhood::Axis const& axis : shape.axes) dims.push_back(axis.length);
-    strides.resize(dims.size());
-    std::int64_t next = shape.heads * columns;
-    for (std::size_t i = dims.size(); i-- > 2;) {
-        strides[i] = next;
-        next *= dims[i];
+// --- Memory
+
+enum Place { kQ, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV, kPlaces };
+
+// Backward reads what forward wrote.
+class Tensors {
+   public:
+    explicit Tensors(Shape const& shape) {
+        std::vector<std::uint16_t> const numbers = random_numbers();
+        for (int place = 0; place < kPlaces; ++place) {
+            std::size_t const bytes = bytes_of(shape, static_cast<Place>(place));
+            memory_.push_back(std::make_unique<DeviceBytes>(bytes));
+            for (std::size_t at = 0; at < bytes; at += numbers.size() * 2) {
+                std::size_t const part = std::min(bytes - at, numbers.size() * 2);
+                cudaMemcpy(memory_.back()->get() + at, numbers.data(), part, cudaMemcpyHostToDevice);
+            }
+        }
     }
-    strides[0] = next;
-    dims.push_back(columns);
-    strides.push_back(1);
-    return {type, dims, strides};
-}
+    void* at(Place place) const { return memory_[place]->get(); }
 
-NeighborhoodProblem problem_of(Shape const& shape, NeighborhoodWork work,
-                               std::vector<NeighborhoodTensor> const& tensors) {
-    NeighborhoodProblem problem;
-    problem.work = work;
-    problem.axes = shape.axes;
-    problem.scale = 0.125f;
-    for (NeighborhoodTensor const tensor : tensors) {
-        bool const is_statistic = tensor == kernels::kStats || tensor == kernels::kDelta;
-        problem.operands[tensor] =
-            is_statistic ? rows(shape, DataType_t::FLOAT, 1) : rows(shape, DataType_t::BFLOAT16, shape.columns);
+    static std::size_t bytes_of(Shape const& shape, Place place) {
+        auto const rows = static_cast<std::size_t>(shape.rows());
+        return place == kStats ? rows * 4 : rows * static_cast<std::size_t>(shape.columns) * 2;
     }
-    return problem;
-}
 
-// The fused functions' kernels in order, and which tensor each of their operands is.
-struct Work {
-    NeighborhoodProblem problem;
-    std::vector<NeighborhoodTensor> tensors;
+   private:
+    // BFLOAT16 from -1 to 1: equal numbers would cost less power, and run at a higher clock.
+    static std::vector<std::uint16_t> random_numbers() {
+        std::vector<std::uint16_t> numbers((1 << 20) - 7);
+        std::uint32_t state = 1;
+        for (std::uint16_t& number : numbers) {
+            state = state * 1664525 + 1013904223;
+            float const value = static_cast<float>(state >> 8) * 0x1p-23f - 1.0f;
+            std::uint32_t bits = 0;
+            std::memcpy(&bits, &value, sizeof bits);
+            number = static_cast<std::uint16_t>(bits >> 16);
+        }
+        return numbers;
+    }
+
+    std::vector<std::unique_ptr<DeviceBytes>> memory_;
 };
 
-std::vector<Work> works_of(Shape const& shape, bool is_backward) {
-    using namespace kernels;
-    std::vector<std::pair<NeighborhoodWork, std::vector<NeighborhoodTensor>>> const all{
-        {NeighborhoodWork::Forward, {kQueries, kKeys, kValues, kOutput, kStats}},
-        {NeighborhoodWork::QueryGradients,
-         {kQueries, kKeys, kValues, kOutput, kStats, kOutputGradient, kDelta, kQueryGradient}},
-        {NeighborhoodWork::KeyGradients,
-         {kQueries, kKeys, kValues, kStats, kOutputGradient, kDelta, kKeyGradient, kValueGradient}}};
-    std::vector<Work> works;
-    for (auto const& [work, tensors] : all) {
-        if ((work != NeighborhoodWork::Forward) == is_backward)
-            works.push_back({problem_of(shape, work, tensors), tensors});
+// --- Graphs
+
+// A fused function of the shape, over those of its tensors that it reads and writes.
+class FusedGraph {
+   public:
+    FusedGraph(Shape const& shape, bool is_backward) : shape_(shape) {
+        graph_.set_io_data_type(fe::DataType_t::BFLOAT16);
+        if (is_backward) add_backward();
+        else add_forward();
     }
-    return works;
-}
+    Graph& graph() { return graph_; }
+
+    std::map<std::int64_t, void*> pack(Tensors const& tensors) const {
+        std::map<std::int64_t, void*> pack;
+        for (Place const place : places_) pack[place] = tensors.at(place);
+        return pack;
+    }
+    // What has to be read or written.
+    double bytes() const {
+        double sum = 0;
+        for (Place const place : places_) sum += static_cast<double>(Tensors::bytes_of(shape_, place));
+        return sum;
+    }
+
+   private:
+    void add_forward() {
+        auto const results = graph_.neighborhood_attention(
+            input(kQ), input(kK), input(kV), windows<fe::graph::Neighborhood_attributes>().set_generate_stats(true));
+        output(results[0], kO);
+        output(results[1], kStats);
+    }
+    void add_backward() {
+        auto const results = graph_.neighborhood_attention_backward(
+            input(kQ), input(kK), input(kV), input(kO), input(kDO), input(kStats),
+            windows<fe::graph::Neighborhood_backward_attributes>());
+        output(results[0], kDQ);
+        output(results[1], kDK);
+        output(results[2], kDV);
+    }
+    template <class Attributes>
+    Attributes windows() const {
+        return Attributes().set_kernel_size(shape_.kernel).set_dilation(Dims(shape_.space.size(), shape_.dilation));
+    }
+    TensorPtr input(Place place) {
+        auto const tensor = graph_.tensor(fe::graph::Tensor_attributes());
+        describe(tensor, place);
+        return tensor;
+    }
+    void output(TensorPtr const& tensor, Place place) {
+        describe(tensor, place);
+        tensor->set_output(true);
+    }
+    void describe(TensorPtr const& tensor, Place place) {
+        Dims dim = shape_.tokens();
+        if (place != kStats) dim.push_back(shape_.columns);
+        Dims stride(dim.size(), 1);
+        for (std::size_t i = dim.size() - 1; i > 0; --i) stride[i - 1] = stride[i] * dim[i];
+        tensor->set_uid(place).set_dim(dim).set_stride(stride);
+        if (place == kStats) tensor->set_data_type(fe::DataType_t::FLOAT);
+        places_.push_back(place);
+    }
+
+    Shape const& shape_;
+    Graph graph_;
+    std::vector<Place> places_;
+};
+
+// --- Times
 
 // Of rounds that each run the work once.
-double median_microseconds(std::function<void()> const& work) {
+template <class Work>
+double median_microseconds(cudaStream_t stream, Work const& work) {
     std::vector<float> times;
     cudaEvent_t begin, end;
     cudaEventCreate(&begin);
     cudaEventCreate(&end);
     for (int round = -3; round < kRounds; ++round) {
-        cudaEventRecord(begin);
+        cudaEventRecord(begin, stream);
         work();
-        cudaEventRecord(end);
+        cudaEventRecord(end, stream);
         cudaEventSynchronize(end);
         float milliseconds = 0;
         cudaEventElapsedTime(&milliseconds, begin, end);
@@ -134,56 +198,87 @@ double median_microseconds(std::function<void()> const& work) {
     return double{times[kRounds / 2]} * 1000;
 }
 
-bool measure(Shape const& shape, NeighborhoodForm form, bool is_backward, DeviceFacts const& device) {
-    std::vector<std::unique_ptr<DeviceBytes>> memory;
-    auto const bytes = static_cast<std::size_t>(shape.tokens() * shape.columns * 2);
-    for (int i = 0; i < kKinds; ++i) {
-        memory.push_back(std::make_unique<DeviceBytes>(bytes));
-        cudaMemset(memory.back()->get(), 0x3c, bytes);  // about 0.01
-    }
-    std::vector<Work> const works = works_of(shape, is_backward);
-    std::vector<kernels::KernelPointer> compiled;
-    for (Work const& work : works) {
-        auto const kernel = kernels::compile_neighborhood(work.problem, form, device);
-        if (kernel.is_bad()) {
-            std::printf("%s: %s\n", shape.name, kernel.error().err_msg.c_str());
-            return false;
-        }
-        compiled.push_back(kernel.value());
-    }
-    std::string fault, parts;
-    auto const launch = [&](std::size_t number) {
-        std::vector<void*> pointers;
-        for (NeighborhoodTensor const tensor : works[number].tensors) pointers.push_back(memory[tensor]->get());
-        if (auto const error = compiled[number]->launch(nullptr, pointers); error.is_bad()) fault = error.err_msg;
-    };
-    double const all = median_microseconds([&] {
-        for (std::size_t i = 0; i < works.size(); ++i) launch(i);
+// By the vendor: dense products of BFLOAT16, and memory.
+struct Peaks {
+    std::string_view part_of_name;
+    double tera_flops, tera_bytes;
+};
+constexpr std::array kPeaks = {Peaks{"H200", 989, 4.8}, Peaks{"H100", 989, 3.35}};
+
+// The least time that the GPU could take, as text beside the time that it took; empty where its peaks are not known.
+std::string share_of_roofline(double flops, double bytes, double microseconds) {
+    cudaDeviceProp properties{};
+    cudaGetDeviceProperties(&properties, 0);
+    auto const peaks = std::ranges::find_if(kPeaks, [&](Peaks const& known) {
+        return std::string_view(properties.name).find(known.part_of_name) != std::string_view::npos;
     });
-    for (std::size_t i = 0; works.size() > 1 && i < works.size(); ++i) {
-        parts += (i == 0 ? " = " : " + ") + std::to_string(std::lround(median_microseconds([&] { launch(i); })));
+    if (peaks == kPeaks.end()) return "";
+    double const least = std::max(flops / peaks->tera_flops, bytes / peaks->tera_bytes) / 1e6;
+    return std::to_string(std::lround(100 * least / microseconds)) + " % of the roofline";
+}
+
+// --- Rows of the table
+
+enum class Engines { All, Kernels, Tokens };
+
+void choose(Engines engines, Graph& graph) {
+    if (engines != Engines::All) graph.set_rewrites(fe::RewritePolicy_t::OFF);
+    if (engines == Engines::Tokens) graph.deselect_engines({"neighborhood_tiles"});
+}
+
+fe::error_t measure(Shape const& shape, bool is_backward, Engines engines, Tensors const& tensors,
+                    GpuStream const& gpu) {
+    FusedGraph made(shape, is_backward);
+    Graph& graph = made.graph();
+    choose(engines, graph);
+    std::string plan;
+    if (auto const error = graph.build(Target::cuda(gpu.handle())); error.is_bad()) return error;
+    if (auto const error = graph.get_plan_name(plan); error.is_bad()) return error;
+    DeviceBytes const workspace(static_cast<std::size_t>(std::max<std::int64_t>(1, graph.get_workspace_size())));
+    auto const pack = made.pack(tensors);
+    fe::error_t status;
+    double const time = median_microseconds(gpu.stream(), [&] {
+        if (status.is_good()) status = graph.execute(gpu.handle(), pack, workspace.get());
+    });
+    if (status.is_good()) status = gpu.wait();
+    if (status.is_bad()) return status;
+    // Two products of a query and a key, of a row each, in forward, and five in backward.
+    double const flops = shape.pairs() * 2 * static_cast<double>(shape.columns) * (is_backward ? 5 : 2);
+    std::printf("%-32s %-8s %9.0f us %7.1f useful TFLOP/s  %-22s %s\n", shape.name,
+                is_backward ? "backward" : "forward", time, flops / time / 1e6,
+                share_of_roofline(flops, made.bytes(), time).c_str(), plan.c_str());
+    std::fflush(stdout);
+    return {};
+}
+
+// Forward and backward; says how many could not be run.
+int measure_both(Shape const& shape, Engines engines, Tensors const& tensors, GpuStream const& gpu) {
+    int failures = 0;
+    for (bool const is_backward : {false, true}) {
+        fe::error_t const error = measure(shape, is_backward, engines, tensors, gpu);
+        if (error.is_good()) continue;
+        std::printf("%-32s %s: %s\n", shape.name, is_backward ? "backward" : "forward", error.err_msg.c_str());
+        ++failures;
     }
-    cudaError_t const status = cudaDeviceSynchronize();
-    if (status != cudaSuccess) fault = cudaGetErrorString(status);
-    double const useful = shape.products() * (is_backward ? 5 : 2);
-    std::printf("%-32s %-8s by %-6s %9.0f us %7.1f useful TFLOP/s%s %s\n", shape.name,
-                is_backward ? "backward" : "forward", form == NeighborhoodForm::Tiles ? "tiles" : "tokens", all,
-                useful / all / 1e6, parts.c_str(), fault.c_str());
-    return fault.empty();
+    return failures;
 }
 
 }  // namespace
 
-int measure_neighborhood(DeviceFacts const& device) {
+int measure_neighborhoods() {
+    GpuStream const gpu;
+    if (gpu.status().is_bad()) {
+        std::puts(gpu.status().err_msg.c_str());
+        return 1;
+    }
     int failures = 0;
     for (Shape const& shape : shapes()) {
-        for (bool const is_backward : {false, true}) {
-            failures += !measure(shape, NeighborhoodForm::Tiles, is_backward, device);
-        }
-    }
-    Shape const small = shapes()[3];
-    for (bool const is_backward : {false, true}) {
-        failures += !measure(small, NeighborhoodForm::Tokens, is_backward, device);
+        Tensors const tensors(shape);
+        failures += measure_both(shape, Engines::All, tensors, gpu);
+        bool const may_be_band = shape.space.size() == 1;
+        if (may_be_band) failures += measure_both(shape, Engines::Kernels, tensors, gpu);
+        if (shape.name == std::string_view("2d 64x64 k=7 d=64"))
+            failures += measure_both(shape, Engines::Tokens, tensors, gpu);
     }
     return failures;
 }

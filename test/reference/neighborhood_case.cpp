@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <sstream>
 
 namespace sdpa_test {
@@ -27,13 +28,15 @@ class Rows {
         std::size_t head;
     };
 
-    Rows(Dims dim, Places const& places, DataType_t type, bool has_gaps)
+    Rows(Dims dim, Places const& places, DataType_t type, NeighborhoodLayout layout)
         : dim_(std::move(dim)), stride_(dim_.size()), places_(places) {
+        std::vector<std::size_t> const order = order_in_memory(dim_.size(), layout);
         std::int64_t next = 1;
-        for (std::size_t i = dim_.size(); i-- > 0;) {
-            std::size_t const d = has_gaps ? (i + 2) % dim_.size() : i;
-            stride_[d] = next;
-            next = next * dim_[d] + (has_gaps ? 3 : 0);
+        for (std::size_t i = order.size(); i-- > 0;) {
+            stride_[order[i]] = next;
+            next *= dim_[order[i]];
+            if (layout == NeighborhoodLayout::Scattered) next += 3;
+            if (layout == NeighborhoodLayout::Spaced) next = (next + 15) / 8 * 8;
         }
         memory_ = make_tensor(type, {1, 1, 1, next});
     }
@@ -53,7 +56,33 @@ class Rows {
         }
     }
 
+    // Whether what lies between the elements is still the NaN that all memory starts as.
+    bool has_untouched_gaps() const {
+        std::vector<bool> is_element(static_cast<std::size_t>(memory_.dim[3]));
+        std::int64_t const batches = places_.batch ? dim_[*places_.batch] : 1;
+        for (std::int64_t b = 0; b < batches; ++b) {
+            for (std::int64_t h = 0; h < dim_[places_.head]; ++h) {
+                for (std::int64_t n = 0; n < per_head(); ++n) {
+                    is_element[static_cast<std::size_t>(place(b, h, n)[3])] = true;
+                }
+            }
+        }
+        for (std::size_t i = 0; i < is_element.size(); ++i) {
+            if (!is_element[i] && !std::isnan(memory_.get({0, 0, 0, static_cast<std::int64_t>(i)}))) return false;
+        }
+        return true;
+    }
+
    private:
+    // The innermost last.
+    static std::vector<std::size_t> order_in_memory(std::size_t rank, NeighborhoodLayout layout) {
+        std::vector<std::size_t> order(rank);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        if (layout == NeighborhoodLayout::Scattered) std::rotate(order.begin(), order.begin() + 2, order.end());
+        if (layout == NeighborhoodLayout::Spaced && rank > 3) std::swap(order[rank - 2], order[rank - 3]);
+        return order;
+    }
+
     bool is_of_row(std::size_t d) const { return d != places_.head && places_.batch != d; }
 
     std::int64_t per_head() const {
@@ -95,11 +124,11 @@ class TensorMaker {
 
     Rows tokens() const { return rows(test_.width); }
     Rows slots() const { return rows(head_of(test_).slots()); }
-    Rows stats() const { return {dims(0), places(), DataType_t::FLOAT, test_.has_gaps}; }
+    Rows stats() const { return {dims(0), places(), DataType_t::FLOAT, test_.layout}; }
     Rows bias() const {
         Dims dim{test_.heads};
         for (formula::Axis const& axis : test_.axes) dim.push_back(2 * axis.kernel - 1);
-        return {dim, {{}, 0}, test_.type, test_.has_gaps};
+        return {dim, {{}, 0}, test_.type, test_.layout};
     }
     Rows filled(Rows rows) {
         for (std::int64_t b = 0; b < test_.batches; ++b) {
@@ -113,7 +142,7 @@ class TensorMaker {
     }
 
    private:
-    Rows rows(std::int64_t columns) const { return {dims(columns), places(), test_.type, test_.has_gaps}; }
+    Rows rows(std::int64_t columns) const { return {dims(columns), places(), test_.type, test_.layout}; }
     Rows::Places places() const { return {0, heads_last_ ? 1 + test_.axes.size() : 1}; }
     Dims dims(std::int64_t columns) const {
         Dims dim{test_.batches};
@@ -137,11 +166,11 @@ class Program {
 
     TensorPtr input(Rows const& rows) {
         auto const tensor = graph_.tensor(fe::graph::Tensor_attributes());
-        describe(tensor, rows);
+        tensors_.inputs[describe(tensor, rows)] = rows.memory();
         return tensor;
     }
     void output(TensorPtr const& tensor, Rows const& rows) {
-        describe(tensor, rows);
+        tensors_.outputs[describe(tensor, rows)] = rows.memory();
         tensor->set_output(true);
     }
 
@@ -159,63 +188,83 @@ class Program {
     }
 
     // What went wrong; empty if nothing did.
-    std::string run(fe::Target const& target) {
-        auto error = graph_.build(target);
-        if (error.is_bad()) return error.err_msg;
-        HostMemory const workspace(graph_.get_workspace_size());
-        error = graph_.execute(nullptr, pack_, workspace.data());
-        if (error.is_bad()) return error.err_msg;
-        return workspace.guards_intact() ? "" : "memory beside the workspace was written";
+    std::string run(GraphRunner const& runner) {
+        std::vector<HostTensor> all, results;
+        for (auto const& [uid, tensor] : tensors_.inputs) all.push_back(tensor);
+        for (auto const& [uid, tensor] : tensors_.outputs) results.push_back(tensor), all.push_back(tensor);
+        MemorySnapshot const before(all);
+        std::string fault = runner(graph_, tensors_);
+        return fault.empty() ? before.change_outside(results) : fault;
     }
 
    private:
-    void describe(TensorPtr const& tensor, Rows const& rows) {
-        auto const uid = static_cast<std::int64_t>(pack_.size()) + 1;
+    std::int64_t describe(TensorPtr const& tensor, Rows const& rows) {
+        auto const uid = static_cast<std::int64_t>(tensors_.inputs.size() + tensors_.outputs.size()) + 1;
         tensor->set_uid(uid).set_dim(rows.dim()).set_stride(rows.stride()).set_data_type(rows.memory().type);
-        pack_[uid] = rows.memory().data();
+        return uid;
     }
 
     NeighborhoodCase const& test_;
     fe::graph::Graph graph_;
-    std::map<std::int64_t, void*> pack_;
+    GraphTensors tensors_;
 };
 
-// Collects the first difference of results and expectations.
+// Of numbers as results have them; sums of single precision come in any order.
+double rounding_of(DataType_t type) {
+    return type == DataType_t::BFLOAT16 ? 0x1p-8 : type == DataType_t::HALF ? 0x1p-11 : 0x1p-19;
+}
+
+// Collects what results should be, and says where they are not.
 class Comparison {
    public:
-    // A result adds up no more than `terms` numbers of magnitude 1, each the product of two sums over the width.
-    Comparison(NeighborhoodCase const& test, double unit) {
-        double terms = 1.0;
-        for (formula::Axis const& axis : test.axes) terms *= static_cast<double>(2 * axis.kernel);
-        auto const width = static_cast<double>(test.width);
-        allowed_ = 8.0 * unit * width * (width + terms);
-    }
+    explicit Comparison(NeighborhoodError const& error) : error_(error) {}
 
-    std::string const& fault() const { return fault_; }
-    void fail(std::string const& text) {
-        if (fault_.empty()) fault_ = text;
-    }
-
-    void check(char const* name, Rows const& rows, std::int64_t batch, std::int64_t head, Numbers const& wanted) {
-        Numbers const found = rows.head(batch, head);
-        if (found.size() != wanted.size()) return fail(std::string(name) + " has another number of elements");
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            double const allowed = allowed_ + oracle::storage_error(rows.memory().type, std::abs(wanted[i]));
-            bool const is_close = std::isfinite(wanted[i]) && std::abs(found[i] - wanted[i]) <= allowed;
-            if (is_close || found[i] == wanted[i]) continue;
-            std::ostringstream text;
-            text << name << " of batch entry " << batch << ", head " << head << ", number " << i << " is " << found[i]
-                 << "; needed " << wanted[i] << " with an error of at most " << allowed;
-            fail(text.str());
+    void expect(char const* name, Rows const& rows, std::int64_t batch, std::int64_t head, Numbers const& wanted) {
+        double& largest = largest_[name];
+        for (double const number : wanted) {
+            if (std::isfinite(number)) largest = std::max(largest, std::abs(number));
         }
+        parts_.push_back({name, &rows, batch, head, wanted});
     }
-    void check_memory(char const* name, Rows const& rows) {
-        if (!rows.memory().memory->guards_intact()) fail(std::string("memory beside ") + name + " was written");
+
+    // Of the first difference; empty if there is none.
+    std::string fault() const {
+        for (Part const& part : parts_) {
+            std::string text = fault_of(part);
+            if (!text.empty()) return text;
+            if (!part.rows->has_untouched_gaps()) return std::string(part.name) + " has bytes changed between elements";
+        }
+        return {};
     }
 
    private:
-    double allowed_;
-    std::string fault_;
+    struct Part {
+        char const* name;
+        Rows const* rows;
+        std::int64_t batch, head;
+        Numbers wanted;
+    };
+
+    std::string fault_of(Part const& part) const {
+        Numbers const found = part.rows->head(part.batch, part.head);
+        if (found.size() != part.wanted.size()) return std::string(part.name) + " has another number of elements";
+        DataType_t const type = part.rows->memory().type;
+        double const of_tensor = error_.absolute + error_.roundings * rounding_of(type) * largest_.at(part.name);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            double const wanted = part.wanted[i], allowed = of_tensor + oracle::storage_error(type, std::abs(wanted));
+            bool const is_close = std::isfinite(wanted) && std::abs(found[i] - wanted) <= allowed;
+            if (is_close || found[i] == wanted) continue;
+            std::ostringstream text;
+            text << part.name << " of batch entry " << part.batch << ", head " << part.head << ", number " << i
+                 << " is " << found[i] << "; needed " << wanted << " with an error of at most " << allowed;
+            return text.str();
+        }
+        return {};
+    }
+
+    NeighborhoodError error_;
+    std::map<std::string, double> largest_;
+    std::vector<Part> parts_;
 };
 
 template <class Visit>
@@ -240,32 +289,35 @@ using BiasGradients = std::map<std::int64_t, Numbers>;
 }  // namespace
 
 std::string NeighborhoodCase::text() const {
+    constexpr char const* kLayouts[] = {"", ", spaced", ", scattered"};
     std::ostringstream out;
     out << "seed " << seed << ", B " << batches << ", H " << heads << ", D " << width << ", " << name_of(type);
     for (formula::Axis const& axis : axes) {
         out << ", length " << axis.length << " kernel " << axis.kernel << " dilation " << axis.dilation
             << (axis.is_causal ? " causal" : "");
     }
-    return out.str() + (has_bias ? ", bias" : "") + (has_gaps ? ", gaps" : "") + (scale ? ", scale" : "");
+    return out.str() + (has_bias ? ", bias" : "") + kLayouts[static_cast<int>(layout)] + (scale ? ", scale" : "");
 }
 
 static std::int64_t random_kernel(Random& random, std::int64_t most, bool is_odd) {
-    std::int64_t const kernel = random.between(1, most);
+    std::int64_t const kernel = random.between(1, random.flip() ? most : std::min<std::int64_t>(most, 7));
     return is_odd && kernel % 2 == 0 ? kernel - 1 : kernel;
 }
 
-NeighborhoodCase random_neighborhood_case(std::uint64_t seed) {
+NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes const& sizes) {
     Random random(seed);
     NeighborhoodCase test;
     test.seed = seed;
     test.batches = random.between(1, 2);
     test.heads = random.between(1, 3);
-    test.width = random.between(1, 9);
+    test.width =
+        sizes.widths[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(sizes.widths.size()) - 1))];
     test.type = random.pick({DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16});
-    test.has_gaps = random.flip();
+    test.layout = random.pick({NeighborhoodLayout::Packed, NeighborhoodLayout::Spaced, NeighborhoodLayout::Scattered});
     test.generates_stats = random.flip();
-    if (random.flip()) test.scale = static_cast<float>(random.real(-2.0, 2.0));
-    std::int64_t const rank = random.between(1, 3), longest = rank == 1 ? 40 : rank == 2 ? 12 : 6;
+    if (random.flip())
+        test.scale = static_cast<float>(random.real(-2.0, 2.0) / std::sqrt(static_cast<double>(test.width)));
+    std::int64_t const rank = random.between(1, 3), longest = sizes.longest[static_cast<std::size_t>(rank - 1)];
     bool const is_odd = random.flip();
     for (std::int64_t a = 0; a < rank; ++a) {
         formula::Axis axis{random.between(1, longest), 1};
@@ -279,7 +331,31 @@ NeighborhoodCase random_neighborhood_case(std::uint64_t seed) {
     return test;
 }
 
-static std::string check_fused_forward(NeighborhoodCase const& test, fe::Target const& target, double unit) {
+GraphRunner runner_on_host(fe::Target const& target) {
+    return [target](fe::graph::Graph& graph, GraphTensors const& tensors) -> std::string {
+        auto error = graph.build(target);
+        if (error.is_bad()) return error.err_msg;
+        std::map<std::int64_t, void*> pack;
+        for (auto const* const list : {&tensors.inputs, &tensors.outputs}) {
+            for (auto const& [uid, tensor] : *list) pack[uid] = tensor.data();
+        }
+        HostMemory const workspace(graph.get_workspace_size());
+        error = graph.execute(nullptr, pack, workspace.data());
+        if (error.is_bad()) return error.err_msg;
+        return workspace.guards_intact() ? "" : "memory beside the workspace was written";
+    };
+}
+
+// A result adds up no more than `terms` numbers of magnitude 1, each the product of two sums over the width.
+NeighborhoodError error_of_sums(NeighborhoodCase const& test, double unit) {
+    double terms = 1.0;
+    for (formula::Axis const& axis : test.axes) terms *= static_cast<double>(2 * axis.kernel);
+    auto const width = static_cast<double>(test.width);
+    return {.absolute = 8.0 * unit * width * (width + terms)};
+}
+
+static std::string check_fused_forward(NeighborhoodCase const& test, GraphRunner const& runner,
+                                       NeighborhoodError const& error) {
     TensorMaker make(test, true);
     Rows const q = make.filled(make.tokens()), k = make.filled(make.tokens()), v = make.filled(make.tokens()),
                bias = make.filled(make.bias()), o = make.tokens(), stats = make.stats();
@@ -291,25 +367,24 @@ static std::string check_fused_forward(NeighborhoodCase const& test, fe::Target 
         program.graph().neighborhood_attention(program.input(q), program.input(k), program.input(v), attributes);
     program.output(results[0], o);
     if (test.generates_stats) program.output(results[1], stats);
-    std::string fault = program.run(target);
+    std::string fault = program.run(runner);
     if (!fault.empty()) return fault;
 
-    Comparison comparison(test, unit);
+    Comparison comparison(error);
     for_each_head(test, [&](std::int64_t b, std::int64_t h) {
         formula::Head head = head_of(test);
         head.q = q.head(b, h), head.k = k.head(b, h), head.v = v.head(b, h);
         if (test.has_bias) head.bias = bias.head(b, h);
         auto const wanted = formula::fused_forward(head);
-        comparison.check("O", o, b, h, wanted.o);
-        if (test.generates_stats) comparison.check("Stats", stats, b, h, wanted.stats);
+        comparison.expect("O", o, b, h, wanted.o);
+        if (test.generates_stats) comparison.expect("Stats", stats, b, h, wanted.stats);
     });
-    comparison.check_memory("O", o);
-    comparison.check_memory("Stats", stats);
     return comparison.fault();
 }
 
 // O and Stats are the formula's, rounded to their types.
-static std::string check_fused_backward(NeighborhoodCase const& test, fe::Target const& target, double unit) {
+static std::string check_fused_backward(NeighborhoodCase const& test, GraphRunner const& runner,
+                                        NeighborhoodError const& error) {
     TensorMaker make(test, true);
     Rows const q = make.filled(make.tokens()), k = make.filled(make.tokens()), v = make.filled(make.tokens()),
                d_o = make.filled(make.tokens()), bias = make.filled(make.bias()), o = make.tokens(),
@@ -340,30 +415,25 @@ static std::string check_fused_backward(NeighborhoodCase const& test, fe::Target
     program.output(gradients[0], d_q);
     program.output(gradients[1], d_k);
     program.output(gradients[2], d_v);
-    std::string fault = program.run(target);
+    std::string fault = program.run(runner);
     if (!fault.empty()) return fault;
 
-    Comparison comparison(test, unit);
+    Comparison comparison(error);
     BiasGradients of_bias;
     for_each_head(test, [&](std::int64_t b, std::int64_t h) {
         auto const wanted = formula::fused_backward(inputs_of(b, h), o.head(b, h), stats.head(b, h), d_o.head(b, h));
-        comparison.check("dQ", d_q, b, h, wanted.q);
-        comparison.check("dK", d_k, b, h, wanted.k);
-        comparison.check("dV", d_v, b, h, wanted.v);
+        comparison.expect("dQ", d_q, b, h, wanted.q);
+        comparison.expect("dK", d_k, b, h, wanted.k);
+        comparison.expect("dV", d_v, b, h, wanted.v);
         of_bias[h] = sum(of_bias[h], wanted.bias);
     });
     if (test.has_bias) {
-        for (auto const& [h, wanted] : of_bias) comparison.check("dRel_pos_bias", d_bias, 0, h, wanted);
+        for (auto const& [h, wanted] : of_bias) comparison.expect("dRel_pos_bias", d_bias, 0, h, wanted);
     }
     return comparison.fault();
 }
 
-std::string check_fused_neighborhood(NeighborhoodCase const& test, fe::Target const& target, double unit) {
-    std::string const forward = check_fused_forward(test, target, unit);
-    return forward.empty() ? check_fused_backward(test, target, unit) : forward;
-}
-
-static std::string check_qk(NeighborhoodCase const& test, fe::Target const& target, double unit) {
+static std::string check_qk(NeighborhoodCase const& test, GraphRunner const& runner, NeighborhoodError const& error) {
     TensorMaker make(test, false);
     Rows const q = make.filled(make.tokens()), k = make.filled(make.tokens()), bias = make.filled(make.bias()),
                attn = make.slots();
@@ -371,20 +441,21 @@ static std::string check_qk(NeighborhoodCase const& test, fe::Target const& targ
     auto attributes = program.windows<fe::graph::Neighborhood_qk_attributes>();
     if (test.has_bias) attributes.set_rel_pos_bias(program.input(bias));
     program.output(program.graph().neighborhood_qk(program.input(q), program.input(k), attributes), attn);
-    std::string fault = program.run(target);
+    std::string fault = program.run(runner);
     if (!fault.empty()) return fault;
 
-    Comparison comparison(test, unit);
+    Comparison comparison(error);
     for_each_head(test, [&](std::int64_t b, std::int64_t h) {
         formula::Head head = head_of(test);
         head.q = q.head(b, h), head.k = k.head(b, h);
         if (test.has_bias) head.bias = bias.head(b, h);
-        comparison.check("Attn", attn, b, h, formula::qk_forward(head));
+        comparison.expect("Attn", attn, b, h, formula::qk_forward(head));
     });
     return comparison.fault();
 }
 
-static std::string check_qk_backward(NeighborhoodCase const& test, fe::Target const& target, double unit) {
+static std::string check_qk_backward(NeighborhoodCase const& test, GraphRunner const& runner,
+                                     NeighborhoodError const& error) {
     TensorMaker make(test, false);
     Rows const q = make.filled(make.tokens()), k = make.filled(make.tokens()), d_attn = make.filled(make.slots()),
                d_q = make.tokens(), d_k = make.tokens(), d_bias = make.bias();
@@ -399,61 +470,85 @@ static std::string check_qk_backward(NeighborhoodCase const& test, fe::Target co
         program.graph().neighborhood_qk_backward(program.input(d_attn), program.input(q), program.input(k), attributes);
     program.output(gradients[0], d_q);
     program.output(gradients[1], d_k);
-    std::string fault = program.run(target);
+    std::string fault = program.run(runner);
     if (!fault.empty()) return fault;
 
-    Comparison comparison(test, unit);
+    Comparison comparison(error);
     BiasGradients of_bias;
     for_each_head(test, [&](std::int64_t b, std::int64_t h) {
         formula::Head head = head_of(test);
         head.q = q.head(b, h), head.k = k.head(b, h);
         auto const wanted = formula::qk_backward(head, d_attn.head(b, h));
-        comparison.check("dQ", d_q, b, h, wanted.q);
-        comparison.check("dK", d_k, b, h, wanted.k);
+        comparison.expect("dQ", d_q, b, h, wanted.q);
+        comparison.expect("dK", d_k, b, h, wanted.k);
         of_bias[h] = sum(of_bias[h], wanted.bias);
     });
     if (test.has_bias) {
-        for (auto const& [h, wanted] : of_bias) comparison.check("dRel_pos_bias", d_bias, 0, h, wanted);
+        for (auto const& [h, wanted] : of_bias) comparison.expect("dRel_pos_bias", d_bias, 0, h, wanted);
     }
     return comparison.fault();
 }
 
-static std::string check_av(NeighborhoodCase const& test, fe::Target const& target, double unit) {
+static std::string check_av(NeighborhoodCase const& test, GraphRunner const& runner, NeighborhoodError const& error) {
     TensorMaker make(test, false);
-    Rows const attn = make.filled(make.slots()), v = make.filled(make.tokens()), d_o = make.filled(make.tokens()),
-               o = make.tokens(), d_attn = make.slots(), d_v = make.tokens();
-    Program forward(test), backward(test);
-    auto const sums = forward.graph().neighborhood_av(forward.input(attn), forward.input(v),
-                                                      forward.windows<fe::graph::Neighborhood_av_attributes>());
-    forward.output(sums, o);
-    auto const gradients =
-        backward.graph().neighborhood_av_backward(backward.input(d_o), backward.input(attn), backward.input(v),
-                                                  backward.windows<fe::graph::Neighborhood_av_backward_attributes>());
-    backward.output(gradients[0], d_attn);
-    backward.output(gradients[1], d_v);
-    for (Program* const program : {&forward, &backward}) {
-        std::string fault = program->run(target);
-        if (!fault.empty()) return fault;
-    }
+    Rows const attn = make.filled(make.slots()), v = make.filled(make.tokens()), o = make.tokens();
+    Program program(test);
+    program.output(program.graph().neighborhood_av(program.input(attn), program.input(v),
+                                                   program.windows<fe::graph::Neighborhood_av_attributes>()),
+                   o);
+    std::string fault = program.run(runner);
+    if (!fault.empty()) return fault;
 
-    Comparison comparison(test, unit);
+    Comparison comparison(error);
     for_each_head(test, [&](std::int64_t b, std::int64_t h) {
         formula::Head head = head_of(test);
         head.v = v.head(b, h);
-        comparison.check("O", o, b, h, formula::av_forward(head, attn.head(b, h)));
-        auto const wanted = formula::av_backward(head, attn.head(b, h), d_o.head(b, h));
-        comparison.check("dAttn", d_attn, b, h, wanted.attn);
-        comparison.check("dV", d_v, b, h, wanted.v);
+        comparison.expect("O", o, b, h, formula::av_forward(head, attn.head(b, h)));
     });
     return comparison.fault();
 }
 
-std::string check_neighborhood_products(NeighborhoodCase const& test, fe::Target const& target, double unit) {
-    for (auto* const check : {check_qk, check_qk_backward, check_av}) {
-        std::string fault = check(test, target, unit);
-        if (!fault.empty()) return fault;
+static std::string check_av_backward(NeighborhoodCase const& test, GraphRunner const& runner,
+                                     NeighborhoodError const& error) {
+    TensorMaker make(test, false);
+    Rows const attn = make.filled(make.slots()), v = make.filled(make.tokens()), d_o = make.filled(make.tokens()),
+               d_attn = make.slots(), d_v = make.tokens();
+    Program program(test);
+    auto const gradients =
+        program.graph().neighborhood_av_backward(program.input(d_o), program.input(attn), program.input(v),
+                                                 program.windows<fe::graph::Neighborhood_av_backward_attributes>());
+    program.output(gradients[0], d_attn);
+    program.output(gradients[1], d_v);
+    std::string fault = program.run(runner);
+    if (!fault.empty()) return fault;
+
+    Comparison comparison(error);
+    for_each_head(test, [&](std::int64_t b, std::int64_t h) {
+        formula::Head head = head_of(test);
+        head.v = v.head(b, h);
+        auto const wanted = formula::av_backward(head, attn.head(b, h), d_o.head(b, h));
+        comparison.expect("dAttn", d_attn, b, h, wanted.attn);
+        comparison.expect("dV", d_v, b, h, wanted.v);
+    });
+    return comparison.fault();
+}
+
+bool takes(NeighborhoodFunction function, NeighborhoodCase const& test) {
+    return function <= NeighborhoodFunction::Backward ||
+           std::all_of(test.axes.begin(), test.axes.end(),
+                       [](formula::Axis const& axis) { return axis.kernel % 2 == 1; });
+}
+
+std::string check_neighborhood(NeighborhoodFunction function, NeighborhoodCase const& test, GraphRunner const& runner,
+                               NeighborhoodError const& error) {
+    switch (function) {
+        case NeighborhoodFunction::Forward: return check_fused_forward(test, runner, error);
+        case NeighborhoodFunction::Backward: return check_fused_backward(test, runner, error);
+        case NeighborhoodFunction::Qk: return check_qk(test, runner, error);
+        case NeighborhoodFunction::QkBackward: return check_qk_backward(test, runner, error);
+        case NeighborhoodFunction::Av: return check_av(test, runner, error);
+        default: return check_av_backward(test, runner, error);
     }
-    return {};
 }
 
 }  // namespace sdpa_test

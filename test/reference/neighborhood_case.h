@@ -7,11 +7,18 @@
 
 #include <cudnn_frontend/graph.h>
 
+#include <array>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace sdpa_test {
+
+// How tensors lie in memory. Spaced: dims in another order and with gaps, but each row whole, at a multiple of 16
+// bytes.
+enum class NeighborhoodLayout { Packed, Spaced, Scattered };
 
 struct NeighborhoodCase {
     std::int64_t batches = 1, heads = 1, width = 4;
@@ -20,20 +27,42 @@ struct NeighborhoodCase {
     bool generates_stats = true;
     std::optional<float> scale;  // of the fused functions; none: their default
     DataType_t type = DataType_t::FLOAT;
-    bool has_gaps = false;  // in memory, where the dims lie in another order too
+    NeighborhoodLayout layout = NeighborhoodLayout::Packed;
     std::uint64_t seed = 1;
 
     std::string text() const;
 };
 
-// Any function that the rules allow takes these: the products are for odd kernels alone, and so is the bias.
-NeighborhoodCase random_neighborhood_case(std::uint64_t seed);
+struct NeighborhoodSizes {
+    std::array<std::int64_t, 3> longest{40, 12, 6};  // axis of a line, a picture, a volume
+    std::vector<std::int64_t> widths{1, 2, 3, 4, 5, 6, 7, 8, 9};
+};
 
-// Runs forward and backward, fused or as two products, on the target, and compares all results with the formula.
-// Results may differ by rounding them to their type, and by `unit` for each unit of what they are summed up from.
-// Describes the first that differs by more; empty if there is none.
-std::string check_fused_neighborhood(NeighborhoodCase const& test, cudnn_frontend::Target const& target, double unit);
-std::string check_neighborhood_products(NeighborhoodCase const& test, cudnn_frontend::Target const& target,
-                                        double unit);
+// Any function that the rules allow takes these: the products are for odd kernels alone, and so is the bias.
+NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes const& sizes = {});
+
+enum class NeighborhoodFunction { Forward, Backward, Qk, QkBackward, Av, AvBackward };
+inline constexpr int kNeighborhoodFunctions = 6;
+bool takes(NeighborhoodFunction function, NeighborhoodCase const& test);
+
+// The tensors of a graph by their uids.
+struct GraphTensors {
+    std::map<std::int64_t, HostTensor> inputs, outputs;
+};
+// Builds a graph and runs it over the tensors; says what went wrong, and nothing if nothing did.
+using GraphRunner = std::function<std::string(cudnn_frontend::graph::Graph&, GraphTensors const&)>;
+GraphRunner runner_on_host(cudnn_frontend::Target const& target);
+
+// How far a result may be from the formula's, beside rounding it to its type.
+struct NeighborhoodError {
+    double absolute = 0.0;
+    double roundings = 0.0;  // of the tensor's largest number, where weights are rounded before they are multiplied
+};
+// `unit` for each unit of what results are summed up from.
+NeighborhoodError error_of_sums(NeighborhoodCase const& test, double unit);
+
+// Runs the function, and compares all results with the formula. Describes the first that is wrong; empty if none is.
+std::string check_neighborhood(NeighborhoodFunction function, NeighborhoodCase const& test, GraphRunner const& runner,
+                               NeighborhoodError const& error);
 
 }  // namespace sdpa_test

@@ -2,8 +2,6 @@
 #include "reference/neighborhood_case.h"
 #include "support/catch.h"
 
-#include <algorithm>
-
 using namespace sdpa_test;
 using cudnn_frontend::Target;
 using neighborhood_formula::Axis;
@@ -12,18 +10,17 @@ namespace {
 
 constexpr double kSingle = 0x1p-24, kDouble = 0x1p-53;
 
-bool is_odd(NeighborhoodCase const& test) {
-    return std::all_of(test.axes.begin(), test.axes.end(), [](Axis const& axis) { return axis.kernel % 2 == 1; });
-}
-
 // Every function that takes the case, on both targets.
 void check(NeighborhoodCase const& test) {
     INFO(test.text());
-    CHECK(check_fused_neighborhood(test, Target::reference(), kDouble) == "");
-    CHECK(check_fused_neighborhood(test, Target::cpu(), kSingle) == "");
-    if (!is_odd(test)) return;
-    CHECK(check_neighborhood_products(test, Target::reference(), kDouble) == "");
-    CHECK(check_neighborhood_products(test, Target::cpu(), kSingle) == "");
+    for (int i = 0; i < kNeighborhoodFunctions; ++i) {
+        auto const function = static_cast<NeighborhoodFunction>(i);
+        if (!takes(function, test)) continue;
+        CAPTURE(i);
+        CHECK(check_neighborhood(function, test, runner_on_host(Target::reference()), error_of_sums(test, kDouble)) ==
+              "");
+        CHECK(check_neighborhood(function, test, runner_on_host(Target::cpu()), error_of_sums(test, kSingle)) == "");
+    }
 }
 
 NeighborhoodCase case_of(std::vector<Axis> const& axes) {
@@ -67,10 +64,11 @@ TEST_CASE("neighborhood attention with a relative position bias and its gradient
 
 TEST_CASE("neighborhood attention over tensors of other types and layouts", "[neighborhood]") {
     for (DataType_t const type : {DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16}) {
-        for (bool const has_gaps : {false, true}) {
+        for (auto const layout :
+             {NeighborhoodLayout::Packed, NeighborhoodLayout::Spaced, NeighborhoodLayout::Scattered}) {
             NeighborhoodCase test = case_of({{6, 3, 1}, {8, 3, 2}});
             test.type = type;
-            test.has_gaps = has_gaps;
+            test.layout = layout;
             test.width = 8;
             test.has_bias = true;
             check(test);
