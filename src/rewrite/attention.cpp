@@ -12,7 +12,7 @@ std::optional<Attention> Attention::of(nodes::ValidatedGraph const& graph) {
     return Attention(spec);
 }
 
-Attention::Attention(nodes::GraphSpec const& graph) : graph_(&graph) {
+Attention::Attention(nodes::GraphSpec const& graph) : OnlyNode(graph) {
     core::Dims const& q = tensor(Port::Q)->dim;
     core::Dims const& k = tensor(Port::K)->dim;
     core::Dims const& v = tensor(Port::V)->dim;
@@ -25,26 +25,6 @@ Attention::Attention(nodes::GraphSpec const& graph) : graph_(&graph) {
     if (has(Port::Page_table_k)) keys *= tensor(Port::Page_table_k)->dim[2];
     value_heads = v[1];
     value_dim = v[3];
-}
-
-View Attention::view(int port) const {
-    nodes::TensorId const id = node().ports[static_cast<std::size_t>(port)];
-    nodes::TensorSpec const& tensor = graph_->tensors[static_cast<std::size_t>(id)];
-    return {{Place::Of::Tensor, static_cast<std::size_t>(id), 0},
-            tensor.data_type,
-            tensor.dim,
-            tensor.stride,
-            tensor.alignment};
-}
-
-error_t check(char const* rewrite, std::span<Condition const> conditions, Attention const& attention) {
-    std::string broken;
-    for (Condition const& condition : conditions) {
-        if (!condition.holds(attention)) broken += std::string("\n  ") + condition.id + ": " + condition.summary;
-    }
-    if (broken.empty()) return {};
-    return {error_code_t::GRAPH_NOT_SUPPORTED,
-            std::string("the rewrite ") + rewrite + " does not apply; it needs:" + broken};
 }
 
 bool has_only(Attention const& attention, std::initializer_list<int> ports) {

@@ -80,7 +80,6 @@ class Writer {
     };
 
     View rows_of(int port, Rows rows) const { return part_of(a_.view(port), kRows, rows.first, rows.count); }
-    View scratch_like(View const& view) { return program_.scratch(view.type, view.dim); }
     std::int64_t width() const { return band_.last - band_.first + 1; }
 
     // The causal window. Keys behind its last query's get gradients of 0.
@@ -93,10 +92,10 @@ class Writer {
     // Keys before the shift, which the first queries see up to the left edge of the band.
     error_t attend_to_first_keys() {
         Rows const queries{0, std::min(main_, width() - 1)}, keys{0, band_.last};
-        View const d_q = rows_of(Port::dQ, queries), partial = scratch_like(d_q);
+        View const d_q = rows_of(Port::dQ, queries), partial = program_.scratch_like(d_q);
         SDPA_GRAPH_TRY(attend(queries, keys, mask_of_first_keys(queries.count),
                               {partial, rows_of(Port::dK, keys), rows_of(Port::dV, keys)}, Lane::Side));
-        add(partial, d_q);
+        program_.add(partial, d_q);
         return {};
     }
 
@@ -112,12 +111,12 @@ class Writer {
         std::int64_t const first_key = std::max<std::int64_t>(0, main_ + band_.first);
         Rows const keys{first_key, a_.keys - first_key};
         View const d_k = rows_of(Port::dK, keys), d_v = rows_of(Port::dV, keys);
-        View const partial_k = scratch_like(d_k), partial_v = scratch_like(d_v);
+        View const partial_k = program_.scratch_like(d_k), partial_v = program_.scratch_like(d_v);
         std::int64_t const left = 1 - (main_ + band_.first - first_key);
         SDPA_GRAPH_TRY(attend(queries, keys, {DiagonalAlignment_t::TOP_LEFT, left, keys.count},
                               {rows_of(Port::dQ, queries), partial_k, partial_v}, Lane::Side));
-        add(partial_k, d_k);
-        add(partial_v, d_v);
+        program_.add(partial_k, d_k);
+        program_.add(partial_v, d_v);
         return {};
     }
 
@@ -133,8 +132,6 @@ class Writer {
         draft.connect(Port::dV, gradients.v);
         return program_.attend(std::move(draft), lane);
     }
-
-    void add(View const& partial, View const& sum) { program_.sum({repeat(partial, 0, 1), sum, true}); }
 
     Attention const& a_;
     Band band_;

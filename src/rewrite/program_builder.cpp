@@ -10,10 +10,13 @@ namespace cudnn_frontend::rewrite {
 // Pieces start at multiples of a cache line from the workspace's start.
 static constexpr std::int64_t kAlignment = 256;
 
-Draft::Draft(Attention const& attention) : node_(attention.node()) {
-    nodes::GraphSpec const& whole = attention.graph();
-    static_cast<nodes::GraphHead&>(spec_) = whole;
+Draft::Draft(nodes::GraphHead const& head, nodes::Node node) : node_(std::move(node)) {
+    static_cast<nodes::GraphHead&>(spec_) = head;
     std::ranges::fill(node_.ports, nodes::kNoTensor);
+}
+
+Draft::Draft(Attention const& attention) : Draft(attention.graph(), attention.node()) {
+    nodes::GraphSpec const& whole = attention.graph();
     int const scale = attention::Port::Attn_scale;
     if (!attention.has(scale)) return;
     View const number = attention.view(scale);

@@ -5,11 +5,13 @@
 
 namespace cudnn_frontend::rewrite {
 
-// The user's attention with other tensors at some of its ports.
+// An attention, port by port.
 class Draft {
    public:
-    // Connects no port but those that hold numbers, such as attn_scale.
+    // The user's. Connects no port but those that hold numbers, such as attn_scale.
     explicit Draft(Attention const& attention);
+    // Another one for a graph of the user's.
+    Draft(nodes::GraphHead const& head, nodes::Node node);
 
     nodes::AttentionFields& fields();
     template <class Fields>
@@ -32,12 +34,14 @@ class ProgramBuilder {
 
     // Row-major, without gaps.
     View scratch(DataType_t type, core::Dims dim);
+    View scratch_like(View const& view) { return scratch(view.type, view.dim); }
 
     error_t attend(Draft draft, Lane lane = Lane::Main);
     void merge(Merge step) { program_.steps.push_back(Joint(std::move(step))); }
     void sum(Sum step) { program_.steps.push_back(Joint(std::move(step))); }
     void split_lengths(SplitLengths step) { program_.steps.push_back(Joint(std::move(step))); }
     void copy(View const& from, View const& to) { sum({repeat_once(from), to}); }
+    void add(View const& term, View const& to) { sum({repeat_once(term), to, true}); }
 
     Program take() { return std::move(program_); }
 
