@@ -2,6 +2,7 @@
 
 #include "rewrite/bands.h"
 #include "rewrite/few_queries.h"
+#include "rewrite/neighborhood_band.h"
 #include "rewrite/slices.h"
 
 #include <algorithm>
@@ -45,37 +46,39 @@ std::int64_t usual_splits(Attention const& a) {
 
 std::string text(double microseconds) { return "about " + std::to_string(std::lround(microseconds)) + " us"; }
 
+std::vector<Program> list_of(Result<Program> program) {
+    std::vector<Program> programs;
+    if (program.is_good()) programs.push_back(std::move(program).value());
+    return programs;
+}
+
 class Collector {
    public:
     // Costs are asked for once they are needed.
-    Collector(Attention const& attention, FindCosts const& find_costs)
-        : attention_(attention), find_costs_(find_costs) {}
+    Collector(nodes::ValidatedGraph const& graph, FindCosts const& find_costs)
+        : graph_(graph), attention_(Attention::of(graph)), find_costs_(find_costs) {}
 
     // One that the user listed, expected to be faster or not.
     void add(Rewrite_t rewrite) {
+        if (!attention_ && rewrite != Rewrite_t::NEIGHBORHOOD_BAND) return;
         switch (rewrite) {
             case Rewrite_t::SLICES: return add_slices(offers_.preferred);
             case Rewrite_t::FEW_QUERIES: return add_few_queries();
-            case Rewrite_t::BANDS: return add(bands(attention_));
+            case Rewrite_t::BANDS: return add(bands(*attention_));
+            case Rewrite_t::NEIGHBORHOOD_BAND: return add(neighborhood_band(graph_));
         }
     }
 
-    void add_slices(std::vector<Program>& to) {
-        if (error_t error = check("slices", slices_conditions(), attention_); error.is_bad()) {
-            offers_.remarks.push_back(std::move(error.err_msg));
-            return;
-        }
-        for (std::int64_t const count : slice_counts(attention_)) {
-            auto program = slices(attention_, count);
-            if (program.is_good()) to.push_back(std::move(program).value());
-        }
+    // Those that save workspace, for after the graph as it is.
+    void add_spare() {
+        if (attention_) add_slices(offers_.spare);
     }
 
     // The fastest, if it is expected to be clearly faster than the graph as given.
     void add_what_pays() {
         std::vector<Program> programs = programs_for_speed();
         auto const costs = programs.empty() ? nullptr : find_costs_();
-        auto const given = costs == nullptr ? std::nullopt : costs->of(attention_.graph());
+        auto const given = costs == nullptr ? std::nullopt : costs->of(graph_.spec());
         if (!given) return;
         std::optional<Program> best;
         double least = *given * kLargestShare;
@@ -96,13 +99,24 @@ class Collector {
         else offers_.remarks.push_back(program.error().err_msg);
     }
 
+    void add_slices(std::vector<Program>& to) {
+        if (error_t error = check("slices", slices_conditions(), *attention_); error.is_bad()) {
+            offers_.remarks.push_back(std::move(error.err_msg));
+            return;
+        }
+        for (std::int64_t const count : slice_counts(*attention_)) {
+            auto program = slices(*attention_, count);
+            if (program.is_good()) to.push_back(std::move(program).value());
+        }
+    }
+
     // All, so that autotuning has a choice; the best by cost first, or where no costs are known that of the usual
     // splits.
     void add_few_queries() {
-        auto programs = all_few_queries(attention_);
+        auto programs = all_few_queries(*attention_);
         if (programs.is_bad()) return add(programs.error());
         auto const costs = find_costs_();
-        std::string const usual = "few_queries(" + std::to_string(usual_splits(attention_)) + ")";
+        std::string const usual = "few_queries(" + std::to_string(usual_splits(*attention_)) + ")";
         auto const cost = [&](Program const& program) {
             auto const known = costs == nullptr ? std::nullopt : cost_of(program, *costs);
             return known.value_or(program.name == usual ? 0.0 : 1.0);
@@ -115,7 +129,7 @@ class Collector {
     // only so many heads.
     bool may_pay_in_few_queries() const {
         constexpr std::int64_t kHeadsOfDecode = 16;
-        Attention const& a = attention_;
+        Attention const& a = *attention_;
         if (a.queries > kMostQueries) return false;
         if (a.queries == 1) return a.group() > kHeadsOfDecode;
         auto const tiles = [](std::int64_t rows) { return (rows + kRowsOfTile - 1) / kRowsOfTile; };
@@ -124,16 +138,15 @@ class Collector {
     }
 
     std::vector<Program> programs_for_speed() const {
-        std::vector<Program> programs;
-        if (attention_.is_backward()) {
-            if (auto program = bands(attention_); program.is_good()) programs.push_back(std::move(program).value());
-        } else if (may_pay_in_few_queries()) {
-            if (auto all = all_few_queries(attention_); all.is_good()) programs = std::move(all).value();
-        }
-        return programs;
+        if (!attention_) return list_of(neighborhood_band(graph_));
+        if (attention_->is_backward()) return list_of(bands(*attention_));
+        if (!may_pay_in_few_queries()) return {};
+        auto all = all_few_queries(*attention_);
+        return all.is_good() ? std::move(all).value() : std::vector<Program>();
     }
 
-    Attention const& attention_;
+    nodes::ValidatedGraph const& graph_;
+    std::optional<Attention> attention_;
     FindCosts const& find_costs_;
     Offers offers_;
 };
@@ -151,24 +164,19 @@ std::optional<std::int64_t> parameter_of(std::string const& name, std::string co
 
 Offers offers_for(nodes::ValidatedGraph const& graph, Circumstances const& circumstances) {
     Wishes const& wishes = circumstances.wishes;
-    bool const is_off = !wishes.listed && wishes.policy == RewritePolicy_t::OFF;
-    auto const attention = is_off ? std::nullopt : Attention::of(graph);
-    if (!attention) return {};
-    Collector collector(*attention, circumstances.find_costs);
+    if (!wishes.listed && wishes.policy == RewritePolicy_t::OFF) return {};
+    Collector collector(graph, circumstances.find_costs);
     if (wishes.listed) {
         for (Rewrite_t const rewrite : *wishes.listed) collector.add(rewrite);
         return collector.take();
     }
     collector.add_what_pays();
-    Offers offers = collector.take();
-    if (circumstances.is_workspace_limited) {
-        Collector of_slices(*attention, circumstances.find_costs);
-        of_slices.add_slices(offers.spare);
-    }
-    return offers;
+    if (circumstances.is_workspace_limited) collector.add_spare();
+    return collector.take();
 }
 
 Result<Program> program_named(nodes::ValidatedGraph const& graph, std::string const& name) {
+    if (name == "neighborhood_band") return neighborhood_band(graph);
     if (auto const attention = Attention::of(graph)) {
         if (name == "bands") return bands(*attention);
         if (auto const splits = parameter_of(name, "few_queries")) return few_queries(*attention, *splits);

@@ -38,7 +38,7 @@ TEST_CASE("each enumeration's table ends with its last enumerator and reads back
     check_table(BuildPlanPolicy_t::ALL, "ALL");
     check_table(DiagonalAlignment_t::BOTTOM_RIGHT, "BOTTOM_RIGHT");
     check_table(AttentionImplementation_t::UNIFIED, "UNIFIED");
-    check_table(Rewrite_t::BANDS, "BANDS");
+    check_table(Rewrite_t::NEIGHBORHOOD_BAND, "NEIGHBORHOOD_BAND");
     check_table(RewritePolicy_t::OFF, "OFF");
     check_table(TensorReordering_t::F8_128x4, "F8_128x4");
     check_table(BehaviorNote_t::CUBLASLT_DEPENDENCY, "CUBLASLT_DEPENDENCY");
