@@ -26,6 +26,8 @@ using fe::Rewrite_t;
 using TensorPtr = std::shared_ptr<fe::graph::Tensor_attributes>;
 
 Dims dims_of(Row const& row, Uid uid) {
+    if (row.kernel > 0 && uid == kStats) return {row.b, row.s_q, row.h_q};
+    if (row.kernel > 0) return {row.b, row.s_q, row.h_q, row.d};
     bool const has_keys = uid == kK || uid == kV || uid == kDK || uid == kDV;
     if (uid == kStats) return {row.b, row.h_q, row.s_q, 1};
     return {row.b, has_keys ? row.h_k : row.h_q, has_keys ? row.s_kv : row.s_q, row.d};
@@ -33,6 +35,7 @@ Dims dims_of(Row const& row, Uid uid) {
 
 Dims strides_of(Row const& row, Uid uid) {
     Dims const dim = dims_of(row, uid);
+    if (row.kernel > 0 && uid == kStats) return {dim[1] * dim[2], dim[2], 1};
     if (row.rows_first && uid != kStats) return {dim[2] * dim[1] * dim[3], dim[3], dim[1] * dim[3], 1};
     return {dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1};
 }
@@ -46,6 +49,7 @@ class Description {
     }
 
     void forward(bool has_stats) {
+        if (row_.kernel > 0) return forward_neighborhood(has_stats);
         auto options =
             fe::graph::SDPA_attributes().set_name("sdpa").set_attn_scale(scale()).set_generate_stats(has_stats);
         mask(options);
@@ -58,6 +62,7 @@ class Description {
     }
 
     void backward() {
+        if (row_.kernel > 0) return backward_neighborhood();
         auto options = fe::graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(scale());
         options.set_deterministic_algorithm(row_.rewrite == Rewrite_t::SLICES);
         mask(options);
@@ -69,6 +74,27 @@ class Description {
     }
 
    private:
+    template <class Options>
+    Options windows() const {
+        return Options().set_name("na").set_kernel_size({row_.kernel}).set_dilation({row_.dilation});
+    }
+
+    void forward_neighborhood(bool has_stats) {
+        auto const options = windows<fe::graph::Neighborhood_attributes>().set_generate_stats(has_stats);
+        auto const [o, stats] = graph_.neighborhood_attention(input(kQ), input(kK), input(kV), options);
+        output(o, kO);
+        if (stats) output(stats, kStats).set_data_type(fe::DataType_t::FLOAT);
+    }
+
+    void backward_neighborhood() {
+        auto const stats = input(kStats);
+        stats->set_data_type(fe::DataType_t::FLOAT);
+        auto const [dq, dk, dv] =
+            graph_.neighborhood_attention_backward(input(kQ), input(kK), input(kV), input(kO), input(kDO), stats,
+                                                   windows<fe::graph::Neighborhood_backward_attributes>());
+        output(dq, kDQ), output(dk, kDK), output(dv, kDV);
+    }
+
     float scale() const { return 1.0f / std::sqrt(static_cast<float>(row_.d)); }
 
     TensorPtr input(Uid uid) {
@@ -128,6 +154,14 @@ void fill(void* memory, std::size_t bytes, unsigned seed) {
 }
 
 }  // namespace
+
+Row neighborhood_row(char const* name, bool is_forward, Dims const& sizes, std::int64_t kernel, std::int64_t dilation) {
+    Row row{name, Rewrite_t::NEIGHBORHOOD_BAND, sizes[0], sizes[1], sizes[1], sizes[2], sizes[2], sizes[3]};
+    row.kernel = kernel;
+    row.dilation = dilation;
+    row.is_forward_neighborhood = is_forward;
+    return row;
+}
 
 std::size_t bytes_of(Row const& row, Uid uid) {
     std::int64_t elements = 1;

@@ -20,12 +20,17 @@ struct Row {
     std::int64_t b, h_q, h_k, s_q, s_kv, d;
     bool rows_first = false;  // BSHD in place of BHSD
     bool causal = false;
-    std::int64_t left = 0, right = -1;  // a band from 1 on
-    std::int64_t workspace = 0;         // the limit, for slices
-    bool lengths = false;               // of each sequence, all of them whole
+    std::int64_t left = 0, right = -1;      // a band from 1 on
+    std::int64_t workspace = 0;             // the limit, for slices
+    bool lengths = false;                   // of each sequence, all of them whole
+    std::int64_t kernel = 0, dilation = 1;  // neighborhood attention from 1 on, its heads behind its tokens
+    bool is_forward_neighborhood = false;
 
-    bool is_forward() const { return rewrite == fe::Rewrite_t::FEW_QUERIES; }
+    bool is_forward() const { return rewrite == fe::Rewrite_t::FEW_QUERIES || is_forward_neighborhood; }
 };
+
+Row neighborhood_row(char const* name, bool is_forward, Dims const& sizes, std::int64_t kernel,
+                     std::int64_t dilation = 1);  // sizes: batches, heads, tokens, head dim
 
 enum Uid : std::int64_t { kQ = 1, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV, kQueryLengths, kKeyLengths };
 using Pack = std::map<std::int64_t, void*>;

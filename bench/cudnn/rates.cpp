@@ -68,6 +68,21 @@ double start_of_kernels(Gpu const& gpu) {
     return 2.0 * once - time_of(gpu, {"start", fe::Rewrite_t::FEW_QUERIES, 1, 8, 8, 128, 2 * kKeys, 128});
 }
 
+// Of the library's own kernels: what more tiles of a block take, where all have tokens enough.
+double neighborhood_tile(Gpu const& gpu, bool is_forward, std::int64_t d, int multiprocessors) {
+    constexpr std::int64_t kHeads = 32, kTokens = 8192, kTile = 64, kFewer = 4, kMore = 16;
+    auto const time = [&](std::int64_t tiles) {
+        return time_of(gpu, neighborhood_row("neighborhood", is_forward, {1, kHeads, kTokens, d}, tiles * kTile + 1));
+    };
+    double const rounds = std::ceil(static_cast<double>(kHeads * kTokens / kTile) / multiprocessors);
+    return (time(kMore) - time(kFewer)) / (rounds * static_cast<double>(kMore - kFewer));
+}
+
+void print_neighborhood(Gpu const& gpu, char const* pass, bool is_forward, int multiprocessors) {
+    print_tiles(pass, neighborhood_tile(gpu, is_forward, 64, multiprocessors),
+                neighborhood_tile(gpu, is_forward, 128, multiprocessors));
+}
+
 // How often decode reads the keys of 128 query heads that share one.
 double decode_heads(Gpu const& gpu, double bandwidth, double start) {
     constexpr double kBytes = 2.0 * 128 * 4096 * 256;
@@ -97,4 +112,6 @@ int main() {
     print_tiles("backward", backward_tile(gpu, 64, device.multiProcessorCount),
                 backward_tile(gpu, 128, device.multiProcessorCount));
     std::printf("decode_heads %.0f\n", decode_heads(gpu, bandwidth, start));
+    print_neighborhood(gpu, "neighborhood_forward", true, device.multiProcessorCount);
+    print_neighborhood(gpu, "neighborhood_backward", false, device.multiProcessorCount);
 }

@@ -1,6 +1,7 @@
 #include "cudnn/planning/cost.h"
 
 #include "core/data_type.h"
+#include "cudnn/planning/neighborhood_cost.h"
 
 #include <algorithm>
 #include <cmath>
@@ -103,6 +104,7 @@ bool is_plain(nodes::GraphSpec const& graph) {
 }  // namespace
 
 std::optional<double> Costs::of(nodes::GraphSpec const& graph) const {
+    if (auto const neighborhood = neighborhood_cost(graph, rates_, multiprocessors_)) return neighborhood;
     if (!is_plain(graph)) return {};
     Sizes const sizes(graph);
     bool const is_backward = graph.nodes.front().kind() == nodes::NodeKind::SdpaBackward;

@@ -28,7 +28,11 @@ constexpr Figure kFigures[] = {{"start", &Rates::start},
                                {"forward_width", &Rates::forward_width},
                                {"backward_tile", &Rates::backward_tile},
                                {"backward_width", &Rates::backward_width},
-                               {"decode_heads", &Rates::decode_heads}};
+                               {"decode_heads", &Rates::decode_heads},
+                               {"neighborhood_forward_tile", &Rates::neighborhood_forward_tile},
+                               {"neighborhood_forward_width", &Rates::neighborhood_forward_width},
+                               {"neighborhood_backward_tile", &Rates::neighborhood_backward_tile},
+                               {"neighborhood_backward_width", &Rates::neighborhood_backward_width}};
 
 // "name number"; other lines set nothing.
 void read_line(std::string_view line, Rates& rates) {

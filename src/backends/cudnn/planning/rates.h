@@ -14,6 +14,9 @@ struct Rates {
     double forward_tile = 0.0, forward_width = 0.0;
     double backward_tile = 0.0, backward_width = 0.0;
     double decode_heads = 0.0;  // query heads of one head of keys that decode serves by reading the keys once
+    // Of the library's own kernels, whose tiles have 64 tokens on either side.
+    double neighborhood_forward_tile = 0.0, neighborhood_forward_width = 0.0;
+    double neighborhood_backward_tile = 0.0, neighborhood_backward_width = 0.0;
 };
 
 // Of the GPU that cuDNN calls so; nothing where it was not measured.

@@ -1,0 +1,115 @@
+// Neighborhood attention along a line on cuDNN's engines, planned for an H200 on machines without a GPU.
+#include "lowering/has_cudnn.h"
+#include "support/catch.h"
+
+#include <cudnn_frontend/graph.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace cudnn_frontend;
+using graph::Graph;
+using graph::Tensor_attributes;
+using Dims = std::vector<std::int64_t>;
+
+namespace {
+
+struct Line {
+    std::int64_t batches, heads, tokens, columns, kernel, dilation = 1;
+    bool is_causal = false;
+    DataType_t type = DataType_t::BFLOAT16;
+};
+
+class LineGraph {
+   public:
+    LineGraph(Line const& line, bool is_backward) : line_(line) {
+        graph.set_io_data_type(line.type)
+            .set_intermediate_data_type(DataType_t::FLOAT)
+            .set_compute_data_type(DataType_t::FLOAT);
+        if (is_backward) add_backward();
+        else add_forward();
+    }
+
+    // The name of what is planned first.
+    std::string plan() {
+        std::string name;
+        REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
+        REQUIRE(graph.get_plan_name(name).get_message() == "");
+        return name;
+    }
+
+    Graph graph;
+
+   private:
+    using TensorPtr = std::shared_ptr<Tensor_attributes>;
+
+    TensorPtr input(char const* name, bool has_columns = true) {
+        Dims dim{line_.batches, line_.tokens, line_.heads}, stride{line_.tokens * line_.heads, line_.heads, 1};
+        if (has_columns) {
+            for (std::int64_t& each : stride) each *= line_.columns;
+            dim.push_back(line_.columns), stride.push_back(1);
+        }
+        return graph.tensor(Tensor_attributes().set_name(name).set_dim(dim).set_stride(stride).set_data_type(
+            has_columns ? line_.type : DataType_t::FLOAT));
+    }
+    template <class Options>
+    Options windows() const {
+        return Options()
+            .set_name("na")
+            .set_kernel_size({line_.kernel})
+            .set_dilation({line_.dilation})
+            .set_is_causal({line_.is_causal});
+    }
+    void add_forward() {
+        auto const options = windows<graph::Neighborhood_attributes>().set_generate_stats(true);
+        auto const results = graph.neighborhood_attention(input("Q"), input("K"), input("V"), options);
+        for (TensorPtr const& result : results) result->set_output(true);
+    }
+    void add_backward() {
+        auto const options = windows<graph::Neighborhood_backward_attributes>();
+        auto const gradients = graph.neighborhood_attention_backward(input("Q"), input("K"), input("V"), input("O"),
+                                                                     input("dO"), input("Stats", false), options);
+        for (TensorPtr const& gradient : gradients) gradient->set_output(true);
+    }
+
+    Line line_;
+};
+
+std::string plan_of(Line const& line, bool is_backward) { return LineGraph(line, is_backward).plan(); }
+
+// The engines of a program's parts; of another plan, its name.
+std::vector<std::string> engines_of(std::string const& plan) {
+    std::string const prefix = "program neighborhood_band: ";
+    if (!plan.starts_with(prefix)) return {plan};
+    std::vector<std::string> engines{""};
+    for (char const c : plan.substr(prefix.size())) {
+        if (c == ' ') engines.emplace_back();
+        else engines.back() += c;
+    }
+    return engines;
+}
+
+bool are_of_cudnn(std::vector<std::string> const& engines) {
+    return std::ranges::all_of(engines, [](std::string const& name) { return name.starts_with("eng"); });
+}
+
+Line const kSpeech{2, 16, 16384, 64, 257};
+
+}  // namespace
+
+TEST_CASE("AUTO takes cuDNN's engines for long lines with windows of many keys", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Line wide = kSpeech, dilated = kSpeech;
+    wide.kernel = 2049;
+    dilated.dilation = 8;
+    for (Line const& line : {kSpeech, wide, dilated}) {
+        for (bool const is_backward : {false, true}) {
+            CAPTURE(line.kernel, line.dilation, is_backward);
+            auto const engines = engines_of(plan_of(line, is_backward));
+            CAPTURE(engines);
+            CHECK(engines.size() == (is_backward ? 3 : 2));  // in forward both borders are one attention
+            CHECK(are_of_cudnn(engines));
+        }
+    }
+}
