@@ -4,6 +4,7 @@
 //   bench_cudnn_rewrites --offline <device>   plans only, without a GPU
 //   bench_cudnn_rewrites --auto <count> [first]   random shapes: as given, as AUTO chooses, and the best of all
 //   programs
+//   bench_cudnn_rewrites --auto-neighborhoods <count> [first]   the same of neighborhood attention along a line
 //   bench_cudnn_rewrites --replay [part of a row's name]   replays as CUDA graphs beside their kernels, and calls on
 //   the CPU, step by step
 // The two take turns; medians. Times include merges, sums and borders.
@@ -26,6 +27,7 @@ using fe::Rewrite_t;
 std::vector<Row> rows() {
     constexpr Rewrite_t kFew = Rewrite_t::FEW_QUERIES, kBands = Rewrite_t::BANDS, kSlices = Rewrite_t::SLICES;
     std::int64_t const gib = std::int64_t{1} << 30;
+    Dims const line{2, 16, 16384, 64};
     return {{"few 2 x 64k", kFew, 1, 64, 8, 2, 65536, 128},
             {"few 8 x 64k", kFew, 1, 64, 8, 8, 65536, 128},
             {"few 16 x 64k", kFew, 1, 64, 8, 16, 65536, 128},
@@ -42,6 +44,16 @@ std::vector<Row> rows() {
             {"band 64, b=16, 8k", kBands, 16, 12, 12, 8192, 8192, 64, false, false, 65, 64},
             {"band 128, b=2, 16k", kBands, 2, 16, 16, 16384, 16384, 64, false, false, 129, 128},
             {"band 512, 32k", kBands, 1, 32, 8, 32768, 32768, 128, false, false, 513, 512},
+            neighborhood_row("neighborhood 7, forward", true, line, 7),
+            neighborhood_row("neighborhood 7, backward", false, line, 7),
+            neighborhood_row("neighborhood 65, forward", true, line, 65),
+            neighborhood_row("neighborhood 65, backward", false, line, 65),
+            neighborhood_row("neighborhood 257, forward", true, line, 257),
+            neighborhood_row("neighborhood 257, backward", false, line, 257),
+            neighborhood_row("neighborhood 2049, forward", true, line, 2049),
+            neighborhood_row("neighborhood 2049, backward", false, line, 2049),
+            neighborhood_row("neighborhood 257 by 8, forward", true, line, 257, 8),
+            neighborhood_row("neighborhood 257 by 8, backward", false, line, 257, 8),
             {"slices 8k, 2.1 GiB", kSlices, 1, 64, 8, 8192, 8192, 128, false, true, 0, -1, 21 * gib / 10},
             {"slices 32k, 4.5 GiB", kSlices, 1, 64, 8, 32768, 32768, 128, false, true, 0, -1, 45 * gib / 10}};
 }
@@ -228,25 +240,44 @@ Row random_band(std::mt19937& random) {
     return row;
 }
 
-// How AUTO does on random shapes, two thirds of them of few queries.
-void compare_choices(Gpu const& gpu, int count, unsigned first) {
+Row random_neighborhood(std::mt19937& random, unsigned) {
+    std::int64_t const batches[] = {1, 2, 4, 8}, heads[] = {1, 4, 8, 16, 32}, dilations[] = {1, 1, 2, 7, 8};
+    std::int64_t const kernels[] = {3, 7, 33, 65, 128, 129, 257, 513, 1025, 2049};
+    std::int64_t b = 0, h = 0, n = 0, kernel = 0, dilation = 0;
+    do {
+        b = pick(batches, random), h = pick(heads, random), n = std::int64_t{512} << random() % 7;
+        kernel = pick(kernels, random), dilation = pick(dilations, random);
+    } while (kernel * dilation > n || b * h * n > std::int64_t{1} << 21);
+    bool const is_forward = random() % 2 == 0;
+    return neighborhood_row(is_forward ? "neighborhood" : "neighborhood backward", is_forward,
+                            {b, h, n, random() % 2 == 0 ? 64 : 128}, kernel, dilation);
+}
+
+// Two thirds of few queries.
+Row random_attention(std::mt19937& random, unsigned index) {
+    return index % 3 == 2 ? random_band(random) : random_few(random);
+}
+
+// How AUTO does on random shapes.
+void compare_choices(Gpu const& gpu, int count, unsigned first, Row (*make)(std::mt19937&, unsigned)) {
     int worse = 0, far = 0, faster = 0, timed = 0;
     for (unsigned index = first; index < first + static_cast<unsigned>(count); ++index) {
         std::mt19937 random(index);
-        Row const row = index % 3 == 2 ? random_band(random) : random_few(random);
+        Row const row = make(random, index);
         Choice choice;
         if (!time_choice(gpu, row, choice)) continue;
         bool const is_worse = choice.chosen > 1.05 * choice.given, is_far = choice.chosen > 1.15 * choice.best;
         ++timed, worse += is_worse, far += is_far, faster += choice.chosen < 0.95 * choice.given;
         if (!is_worse && !is_far && index % 10 != 0) continue;
         std::printf(
-            "%4u %s b=%ld h=%ld/%ld q=%ld k=%ld d=%ld%s%s band %ld %ld: %.1f, auto %.1f, best %.1f us%s%s; %s; %s\n",
+            "%4u %s b=%ld h=%ld/%ld q=%ld k=%ld d=%ld%s%s band %ld %ld kernel %ld by %ld: %.1f, auto %.1f, best %.1f "
+            "us%s%s; %s; %s\n",
             index, row.name, row.b, row.h_q, row.h_k, row.s_q, row.s_kv, row.d, row.rows_first ? " bshd" : "",
             row.causal    ? " causal"
             : row.lengths ? " lengths"
                           : "",
-            row.left, row.right, choice.given, choice.chosen, choice.best, is_worse ? " WORSE" : "",
-            is_far ? " FAR" : "", choice.name.c_str(), choice.best_name.c_str());
+            row.left, row.right, row.kernel, row.dilation, choice.given, choice.chosen, choice.best,
+            is_worse ? " WORSE" : "", is_far ? " FAR" : "", choice.name.c_str(), choice.best_name.c_str());
         std::fflush(stdout);
     }
     std::printf(
@@ -271,8 +302,10 @@ int main(int argc, char** argv) {
         return 0;
     }
     Gpu const gpu;
-    if (argc >= 3 && std::strcmp(argv[1], "--auto") == 0) {
-        compare_choices(gpu, std::atoi(argv[2]), argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 0);
+    if (argc >= 3 && std::strncmp(argv[1], "--auto", 6) == 0) {
+        bool const has_neighborhoods = std::strcmp(argv[1], "--auto-neighborhoods") == 0;
+        compare_choices(gpu, std::atoi(argv[2]), argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 0,
+                        has_neighborhoods ? random_neighborhood : random_attention);
         return 0;
     }
     if (argc >= 2 && std::strcmp(argv[1], "--replay") == 0) {
