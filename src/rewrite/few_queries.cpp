@@ -116,8 +116,9 @@ class Writer {
         measure_chunks();
         if (chunk_ < 1) return no_splits("splits");
         if (has_lengths() && rest_ > 0) return no_splits("equal splits, which lengths need");
-        for (bool const in_heads : {false, true}) {
-            if (in_heads && has_lengths()) break;  // they are those of batch entries
+        bool const is_better_in_heads = a_.key_heads == 1 && a_.batches > 1;  // Q need not be copied
+        for (bool const in_heads : {is_better_in_heads, !is_better_in_heads}) {
+            if (in_heads && has_lengths()) continue;  // they are those of batch entries
             arrangement_.splits_join_heads = in_heads;
             k_ = fold(grid_of_keys(Port::K), arrangement_);
             v_ = fold(grid_of_keys(Port::V), arrangement_);

@@ -105,6 +105,24 @@ TEST_CASE("few queries: rows before heads are rows of the group, or copied besid
     }
 }
 
+TEST_CASE("few queries: splits join a single head of keys rather than several batch entries, for which Q is copied") {
+    CHECK(program_of(forward_graph({.batches = 3, .key_heads = 1, .keys = 512}), 2) == R"(program few_queries(2)
+scratch 0: 1536 bytes
+scratch 1: 256 bytes
+1. SDPA_FORWARD generate_stats=true
+   reads Q: Q [3, 2, 8, 16] HALF strides [128, 0, 16, 1]
+   reads K: K [3, 2, 256, 16] HALF
+   reads V: V [3, 2, 256, 16] HALF
+   writes O: scratch 0 [3, 2, 8, 16] HALF
+   writes Stats: scratch 1 [3, 2, 8, 1] FLOAT
+2. merge
+   reads partial O: scratch 0 [2, 3, 1, 4, 2, 16] HALF strides [128, 256, 256, 32, 16, 1]
+   reads partial Stats: scratch 1 [2, 3, 1, 4, 2, 1] FLOAT strides [8, 16, 16, 2, 1, 1]
+   writes O: O [3, 1, 4, 2, 16] HALF
+)");
+    CHECK(program_of(forward_graph({.batches = 3, .keys = 512}), 2).find("\n1. copy\n") != std::string::npos);
+}
+
 TEST_CASE("few queries: with lengths each split has its own, and parts without keys are told to the merge") {
     CHECK(program_of(with_lengths(forward_graph({.key_heads = 1, .keys = 512})), 2) == R"(program few_queries(2)
 scratch 0: 512 bytes
