@@ -35,26 +35,37 @@ std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
     return nodes;
 }
 
-// Of the graph of one of a program's steps. What belongs to a node is neither instantiated nor added to another graph.
-CudaGraph copy_of_step(cudaGraphNode_t node) {
-    cudaGraph_t step = nullptr, copy = nullptr;
-    if (!good(cudaGraphChildGraphNodeGetGraph(node, &step), "cudaGraphChildGraphNodeGetGraph")) return {};
-    if (!good(cudaGraphClone(&copy, step), "cudaGraphClone")) return {};
-    return CudaGraph(copy);
+// Copies of the graphs of a program's steps; none where one cannot be had. What belongs to a node is neither
+// instantiated nor added to another graph.
+std::vector<CudaGraph> copies_of_steps(cudaGraph_t program) {
+    std::vector<CudaGraph> copies;
+    for (cudaGraphNode_t const node : nodes_of(program)) {
+        cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+        if (!good(cudaGraphNodeGetType(node, &type), "cudaGraphNodeGetType")) return {};
+        if (type == cudaGraphNodeTypeEmpty) continue;  // where the branch starts
+        cudaGraph_t step = nullptr, copy = nullptr;
+        if (!good(cudaGraphChildGraphNodeGetGraph(node, &step), "cudaGraphChildGraphNodeGetGraph")) return {};
+        if (!good(cudaGraphClone(&copy, step), "cudaGraphClone")) return {};
+        copies.emplace_back(copy);
+    }
+    return copies;
 }
 
-// The graph so many times, one after the other.
-CudaGraph repeated(cudaGraph_t graph, int times) {
+// The graphs one after the other.
+CudaGraph chain_of(std::vector<cudaGraph_t> const& graphs) {
     CudaGraph chain = empty_graph();
     cudaGraphNode_t last = nullptr;
-    for (int i = 0; i < times; ++i) {
-        cudaGraphNode_t node = nullptr;
+    for (cudaGraph_t const graph : graphs) {
+        cudaGraphNode_t const before = last;
         cudaError_t const status =
-            cudaGraphAddChildGraphNode(&node, chain.get(), i == 0 ? nullptr : &last, i == 0 ? 0 : 1, graph);
+            cudaGraphAddChildGraphNode(&last, chain.get(), &before, before == nullptr ? 0 : 1, graph);
         if (!good(status, "cudaGraphAddChildGraphNode")) return {};
-        last = node;
     }
     return chain;
+}
+
+CudaGraph repeated(cudaGraph_t graph, int times) {
+    return chain_of(std::vector<cudaGraph_t>(static_cast<std::size_t>(times), graph));
 }
 
 double median(std::vector<double> times) {
@@ -160,22 +171,26 @@ bool build_packed(Gpu const& gpu, Row row, fe::graph::Graph& graph) {
 
 // The replay beside the program's steps; false where that cannot be told.
 bool time_replay(Gpu const& gpu, cudaGraph_t program, Replay& replay) {
-    for (cudaGraphNode_t const node : nodes_of(program)) {
-        CudaGraph const step = copy_of_step(node);
+    std::vector<CudaGraph> const steps = copies_of_steps(program);
+    std::vector<cudaGraph_t> in_order;
+    for (CudaGraph const& step : steps) {
         auto const time = time_step(step.get(), gpu.stream());
         if (!time) return false;
         replay.kernels += nodes_of(step.get()).size();
         replay.sum_of_steps += *time;
-        ++replay.steps;
+        in_order.push_back(step.get());
     }
+    replay.steps = steps.size();
     auto const whole = time_launches(program, gpu.stream());
-    replay.time = whole.value_or(0.0);
-    return whole.has_value();
+    auto const chain = time_launches(chain_of(in_order).get(), gpu.stream());
+    if (steps.empty() || !whole || !chain) return false;
+    replay.time = *whole, replay.time_in_order = *chain;
+    return true;
 }
 
 void print(Replay const& replay) {
-    std::printf("%-30s %5zu %7zu %10.1f %10.1f %10.2f %10.2f", replay.name, replay.steps, replay.kernels,
-                replay.sum_of_steps, replay.time, replay.call_of_given, replay.call);
+    std::printf("%-30s %5zu %7zu %10.1f %10.1f %10.1f %10.2f %10.2f", replay.name, replay.steps, replay.kernels,
+                replay.sum_of_steps, replay.time_in_order, replay.time, replay.call_of_given, replay.call);
     if (replay.call_of_part > 0.0) std::printf(" %10.2f", replay.call_of_part);
     std::printf("\n");
     std::fflush(stdout);
@@ -189,8 +204,8 @@ bool Replay::is_called_fast() const {
 }
 
 void print_replay_heading() {
-    std::printf("%-30s %5s %7s %10s %10s %10s %10s %10s\n", "", "steps", "kernels", "steps' sum", "replay",
-                "call given", "program", "its part");
+    std::printf("%-30s %5s %7s %10s %10s %10s %10s %10s %10s\n", "", "steps", "kernels", "steps' sum", "in order",
+                "replay", "call given", "program", "its part");
 }
 
 std::optional<Replay> measure_replay(Gpu const& gpu, Row const& row, fe::graph::Graph& given,

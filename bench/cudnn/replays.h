@@ -13,7 +13,8 @@ namespace bench {
 struct Replay {
     char const* name = nullptr;
     std::size_t steps = 0, kernels = 0;
-    double sum_of_steps = 0.0, time = 0.0;   // on the GPU: each step alone, and the whole
+    double sum_of_steps = 0.0;               // on the GPU, each step alone
+    double time_in_order = 0.0, time = 0.0;  // a chain of the steps, and the program's own CUDA graph
     double call_of_given = 0.0, call = 0.0;  // on the CPU: execute() of the graph as given, and of the program
     double call_of_part = 0.0;               // of a program of one step: of that attention as a graph of its own,
     std::string part = {};                   // which has this plan
