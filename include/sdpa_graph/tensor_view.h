@@ -101,14 +101,18 @@ inline std::vector<std::int64_t> row_major(std::vector<std::int64_t> const& dim)
 }
 
 // The elements from the first one to the last one in memory; 0 where a dim is. Negative strides reach before the first
-// and do not count.
-inline std::int64_t span_of(std::vector<std::int64_t> const& dim, std::vector<std::int64_t> const& stride) {
-    std::int64_t last = 0;
-    for (std::size_t i = 0; i < dim.size() && i < stride.size(); ++i) {
+// and do not count. Without strides the tensor is row-major.
+inline std::int64_t span_of(std::size_t rank, std::int64_t const* dim, std::int64_t const* stride) {
+    std::int64_t last = 0, elements = 1;
+    for (std::size_t i = rank; i-- > 0; elements *= dim[i]) {
         if (dim[i] == 0) return 0;
-        if (stride[i] > 0) last += (dim[i] - 1) * stride[i];
+        std::int64_t const step = stride == nullptr ? elements : stride[i];
+        if (step > 0) last += (dim[i] - 1) * step;
     }
     return last + 1;
+}
+inline std::int64_t span_of(std::vector<std::int64_t> const& dim, std::vector<std::int64_t> const& stride) {
+    return span_of(dim.size() < stride.size() ? dim.size() : stride.size(), dim.data(), stride.data());
 }
 
 // The view keeps nothing alive: the tensor has to outlive it.

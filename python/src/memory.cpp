@@ -160,21 +160,6 @@ bool is_of_torch(py::handle object) {
     return true;
 }
 
-// Below it lies no memory of a program's: a view of storage that was freed has its offset as an address.
-constexpr std::uintptr_t kLowestAddress = std::uintptr_t(1) << 32;
-
-// From the first element to the last one.
-std::int64_t bytes_of(sdpa_graph::dlpack::Tensor const& tensor) {
-    std::int64_t last = 0, row_major = 1;
-    for (std::int32_t i = tensor.rank; i-- > 0;) {
-        if (tensor.shape[i] == 0) return 0;
-        std::int64_t const stride = tensor.strides == nullptr ? row_major : tensor.strides[i];
-        last += (tensor.shape[i] - 1) * stride;
-        row_major *= tensor.shape[i];
-    }
-    return (last + 1) * tensor.type.bits / 8;
-}
-
 // False where that does not show `enough` memory: its storage may have more.
 bool read_exchanged(py::handle tensor, Memory& memory, std::int64_t enough) {
     auto const told = exchanged(tensor);
@@ -184,9 +169,10 @@ bool read_exchanged(py::handle tensor, Memory& memory, std::int64_t enough) {
     memory.view.device = sdpa_graph::dlpack::kind_of(told->device);
     memory.view.device_index = told->device.index;
     memory.element_bytes = told->type.bits / 8;
-    memory.bytes = bytes_of(*told);
+    auto const rank = static_cast<std::size_t>(told->rank);
+    memory.bytes = sdpa_graph::span_of(rank, told->shape, told->strides) * told->type.bits / 8;
     bool const is_known = memory.view.type != fe::DataType_t::NOT_SET && memory.view.device != Device_kind::UNKNOWN;
-    return is_known && reinterpret_cast<std::uintptr_t>(memory.view.data) >= kLowestAddress && memory.bytes >= enough;
+    return is_known && is_of_program(memory.view.data) && memory.bytes >= enough;
 }
 
 // By its address and storage: a tensor that requires gradients does not export DLPack, and is as good here.
@@ -228,6 +214,11 @@ void* read_address(py::handle integer) {
     void* const address = PyLong_AsVoidPtr(integer.ptr());
     if (address == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
     return address;
+}
+
+bool is_of_program(void const* address) {
+    constexpr std::uintptr_t kLowest = std::uintptr_t(1) << 32;
+    return reinterpret_cast<std::uintptr_t>(address) >= kLowest;
 }
 
 std::optional<Memory> memory_of(py::handle object, std::int64_t enough) {

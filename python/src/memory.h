@@ -29,6 +29,9 @@ struct Memory {
 // Of a Python integer.
 void* read_address(py::handle integer);
 
+// Lower addresses are no memory of a program's: a view of storage that was freed has its offset as an address.
+bool is_of_program(void const* address);
+
 // Nothing for an object that is no memory. Of more bytes than `enough` not all may be counted.
 std::optional<Memory> memory_of(py::handle object, std::int64_t enough = std::numeric_limits<std::int64_t>::max());
 // Throws ValueError for such an object; `what` names it.
