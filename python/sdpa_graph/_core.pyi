@@ -494,9 +494,12 @@ class Graph_base:
     def validate(self) -> None: ...
 
 class _Flash_numbers:
+    max_seqlen_q: int
+    max_seqlen_k: int
+    p_dropout: float
+    returns_softmax: bool
     def __init__(
         self,
-        *,
         max_seqlen_q: int,
         max_seqlen_k: int,
         p_dropout: float,
@@ -512,10 +515,10 @@ class _Flash_numbers:
 def _check_target(target: str) -> None: ...
 def _data_type_of(dtype: Any) -> data_type: ...
 def _flash_backward(
-    tensors: Mapping[str, Any], numbers: _Flash_numbers, stream: int, workspace: Callable[[list[int]], Any]
+    tensors: Mapping[str, Any], numbers: _Flash_numbers, workspace: Callable[[list[int]], Any]
 ) -> None: ...
 def _flash_forward(
-    tensors: Mapping[str, Any], numbers: _Flash_numbers, stream: int, workspace: Callable[[list[int]], Any]
+    tensors: Mapping[str, Any], numbers: _Flash_numbers, workspace: Callable[[list[int]], Any]
 ) -> None: ...
 def _neighborhood(
     function: str,
@@ -524,7 +527,6 @@ def _neighborhood(
     dilation: list[int],
     is_causal: list[bool],
     scale: float,
-    stream: int,
     workspace: Callable[[list[int]], Any],
 ) -> None: ...
 def backend_version() -> int: ...

@@ -6,7 +6,7 @@ Names, defaults and gradients are the package's; docs/flash.md has the formulas 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Optional
 
 import torch
 
@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 Tensor = torch.Tensor
+Tensors = dict[str, Optional[Tensor]]
 
 
 def flash_attn_func(
@@ -40,9 +41,8 @@ def flash_attn_func(
     return_attn_probs: bool = False,
 ) -> Any:
     """Attention of (batch, tokens, heads, head dim). With return_attn_probs also the log-sum-exp and the probabilities."""
-    tensors = {"q": q, "k": k, "v": v, "alibi_slopes": alibi_slopes}
     numbers = _numbers(q, dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
-    return _attend(tensors, numbers, return_attn_probs)
+    return _attend(q, k, v, {"alibi_slopes": alibi_slopes}, numbers, return_attn_probs)
 
 
 def flash_attn_kvpacked_func(q: Tensor, kv: Tensor, *args: Any, **options: Any) -> Any:
@@ -74,11 +74,11 @@ def flash_attn_varlen_func(
     block_table: Tensor | None = None,
 ) -> Any:
     """Attention of sequences one after the other, (tokens, heads, head dim); k and v may lie in pages."""
-    tensors = {"q": q, "k": k, "v": v, "alibi_slopes": alibi_slopes, "block_table": block_table}
-    tensors.update(cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
-    numbers = _numbers(q, dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
-    numbers.update(max_seqlen_q=int(max_seqlen_q), max_seqlen_k=int(max_seqlen_k))
-    return _attend(tensors, numbers, return_attn_probs)
+    others: Tensors = {"alibi_slopes": alibi_slopes, "block_table": block_table}
+    others.update(cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
+    options = (dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
+    numbers = _numbers(q, *options, (int(max_seqlen_q), int(max_seqlen_k)))
+    return _attend(q, k, v, others, numbers, return_attn_probs)
 
 
 def flash_attn_varlen_kvpacked_func(q: Tensor, kv: Tensor, *args: Any, **options: Any) -> Any:
@@ -143,14 +143,13 @@ def flash_attn_with_kvcache(
     if cache_leftpad is not None:
         starts[:-1] += cache_leftpad
         lengths = lengths - cache_leftpad
-    tensors = {"q": q.reshape(-1, heads, width), "block_table": block_table, "alibi_slopes": alibi_slopes}
-    flat = (lambda cache: cache) if block_table is not None else (lambda cache: cache.flatten(0, 1))
-    tensors.update(k=flat(k_cache), v=flat(v_cache), cu_seqlens_k=starts, seqused_k=lengths.to(torch.int32))
-    tensors["cu_seqlens_q"] = torch.arange(batch + 1, dtype=torch.int32, device=q.device) * queries
-    numbers = _numbers(q, 0.0, softmax_scale, causal, window_size, softcap, False, False)
-    numbers.update(max_seqlen_q=queries, max_seqlen_k=capacity)
+    others: Tensors = {"block_table": block_table, "alibi_slopes": alibi_slopes}
+    others.update(cu_seqlens_k=starts, seqused_k=lengths.to(torch.int32))
+    others["cu_seqlens_q"] = torch.arange(batch + 1, dtype=torch.int32, device=q.device) * queries
+    k, v = (cache if block_table is not None else cache.flatten(0, 1) for cache in (k_cache, v_cache))
+    numbers = _numbers(q, 0.0, softmax_scale, causal, window_size, softcap, False, False, (queries, capacity))
     with torch.no_grad():
-        out, log_sums, _ = _attend(tensors, numbers, True)
+        out, log_sums, _ = _attend(q.reshape(-1, heads, width), k, v, others, numbers, True)
     out = out.reshape(batch, queries, heads, width)
     return (out, log_sums.reshape(heads, batch, queries).transpose(0, 1)) if return_softmax_lse else out
 
@@ -171,52 +170,56 @@ def _numbers(
     softcap: float,
     deterministic: bool,
     returns_softmax: bool,
-) -> dict[str, Any]:
-    """By the names of _Flash_numbers."""
-    return {
-        "max_seqlen_q": 0,
-        "max_seqlen_k": 0,
-        "p_dropout": float(dropout_p),
-        "softmax_scale": 1.0 / math.sqrt(q.shape[-1]) if softmax_scale is None else float(softmax_scale),
-        "is_causal": bool(causal),
-        "window_left": int(window_size[0]),
-        "window_right": int(window_size[1]),
-        "softcap": float(softcap),
-        "is_deterministic": bool(deterministic),
-        "returns_softmax": bool(returns_softmax) and dropout_p > 0.0,
-    }
+    longest: tuple[int, int] = (0, 0),
+) -> _core._Flash_numbers:
+    scale = 1.0 / math.sqrt(q.shape[-1]) if softmax_scale is None else float(softmax_scale)
+    windows = int(window_size[0]), int(window_size[1])
+    returns = bool(returns_softmax) and dropout_p > 0.0
+    return _core._Flash_numbers(
+        *longest, float(dropout_p), scale, bool(causal), *windows, float(softcap), bool(deterministic), returns
+    )
 
 
-def _attend(tensors: dict[str, Tensor | None], numbers: dict[str, Any], with_details: bool) -> Any:
-    q, k, v = (_with_columns(tensors.pop(name)) for name in ("q", "k", "v"))
-    width = q[1]
-    out, log_sums, p = _Attention.apply(q[0], k[0], v[0], tensors, numbers)
-    out = out[..., :width]
-    return (out, log_sums, p if numbers["returns_softmax"] else None) if with_details else out
+def _attend(q: Tensor, k: Tensor, v: Tensor, others: Tensors, numbers: _core._Flash_numbers, with_details: bool) -> Any:
+    width = q.shape[-1]
+    q, k, v = _with_columns(q), _with_columns(k), _with_columns(v)
+    given = {name: tensor for name, tensor in others.items() if tensor is not None}
+    learns = torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad)
+    out, log_sums, p = _Attention.apply(q, k, v, given, numbers) if learns else _forward(q, k, v, given, numbers)
+    if width % 8:
+        out = out[..., :width]
+    return (out, log_sums, p) if with_details else out
 
 
-def _with_columns(tensor: Tensor | None) -> tuple[Tensor, int]:
-    """Head sizes that are not multiples of 8 get columns of zeros; also says how many columns there were."""
-    assert tensor is not None
-    width = tensor.shape[-1]
-    missing = -width % 8
+def _with_columns(tensor: Tensor) -> Tensor:
+    """Head sizes that are not multiples of 8 get columns of zeros."""
+    missing = -tensor.shape[-1] % 8
     if missing:
         tensor = torch.nn.functional.pad(tensor, (0, missing))
-    return tensor if tensor.stride(-1) == 1 else tensor.contiguous(), width
+    return tensor if tensor.stride(-1) == 1 else tensor.contiguous()
+
+
+def _forward(q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor], numbers: _core._Flash_numbers) -> Any:
+    """Output, log-sum-exp, and p where it is returned. Dropout adds its state to what is given, for backward."""
+    if numbers.p_dropout > 0.0:
+        given["rng_state"] = _generator_state(q, _batches(q, given))
+    out = torch.empty_like(q, memory_format=torch.contiguous_format)
+    log_sums = q.new_empty(_rows(q, given), dtype=torch.float32)
+    tensors = {"q": q, "k": k, "v": v, "out": out, "softmax_lse": log_sums, **given}
+    if numbers.returns_softmax:
+        tensors["p"] = _probabilities(q, k, given, numbers)
+    torch_streams.run(q.device, _core._flash_forward, tensors, numbers)
+    return out, log_sums, tensors.get("p")
 
 
 class _Attention(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, others: dict[str, Tensor | None], numbers: Any) -> Any:
-        given = {name: tensor for name, tensor in others.items() if tensor is not None}
-        if numbers["p_dropout"] > 0.0:
-            given["rng_state"] = _generator_state(q, _batches(q, given))
-        results = _results(q, k, given, numbers)
-        _run(_core._flash_forward, {"q": q, "k": k, "v": v, **given, **results}, numbers)
-        ctx.save_for_backward(q, k, v, results["out"], results["softmax_lse"])
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor], numbers: Any) -> Any:
+        out, log_sums, p = _forward(q, k, v, given, numbers)
+        ctx.save_for_backward(q, k, v, out, log_sums)
         ctx.given, ctx.numbers = given, numbers
-        ctx.mark_non_differentiable(results["softmax_lse"], results["p"])
-        return results["out"], results["softmax_lse"], results["p"]
+        ctx.mark_non_differentiable(log_sums, *([] if p is None else [p]))
+        return out, log_sums, p
 
     @staticmethod
     def backward(ctx: Any, dout: Tensor, *_: Any) -> Any:
@@ -229,7 +232,7 @@ class _Attention(torch.autograd.Function):
         tensors = {"dout": dout, "q": q, "k": k, "v": v, "out": out, "softmax_lse": log_sums, **ctx.given, **gradients}
         if q.device.type == "cpu":
             tensors["softmax_d"] = _softmax_d(q, ctx.given)
-        _run(_core._flash_backward, tensors, ctx.numbers)
+        torch_streams.run(q.device, _core._flash_backward, tensors, ctx.numbers)
         return (*gradients.values(), None, None)
 
 
@@ -241,19 +244,16 @@ def _rounded_up(length: int) -> int:
     return (length + 127) // 128 * 128
 
 
-def _results(q: Tensor, k: Tensor, given: dict[str, Tensor], numbers: dict[str, Any]) -> dict[str, Tensor]:
+def _rows(q: Tensor, given: dict[str, Tensor]) -> tuple[int, ...]:
+    """The shape of a number for each row and head."""
+    shape = q.shape
+    return (shape[1], shape[0]) if "cu_seqlens_q" in given else (shape[0], shape[2], shape[1])
+
+
+def _probabilities(q: Tensor, k: Tensor, given: dict[str, Tensor], numbers: _core._Flash_numbers) -> Tensor:
     is_packed = "cu_seqlens_q" in given
-    heads = q.shape[-2]
-    rows = (heads, q.shape[0]) if is_packed else (q.shape[0], heads, q.shape[1])
-    p_shape: tuple[int, ...] = (0,)
-    if numbers["returns_softmax"]:
-        longest = (numbers["max_seqlen_q"], numbers["max_seqlen_k"]) if is_packed else (q.shape[1], k.shape[1])
-        p_shape = (_batches(q, given), heads, *map(_rounded_up, longest))
-    return {
-        "out": torch.empty_like(q, memory_format=torch.contiguous_format),
-        "softmax_lse": q.new_empty(rows, dtype=torch.float32),
-        "p": q.new_empty(p_shape),
-    }
+    longest = (numbers.max_seqlen_q, numbers.max_seqlen_k) if is_packed else (q.shape[1], k.shape[1])
+    return q.new_empty((_batches(q, given), q.shape[-2], *map(_rounded_up, longest)))
 
 
 def _softmax_d(q: Tensor, given: dict[str, Tensor]) -> Tensor:
@@ -271,10 +271,3 @@ def _generator_state(q: Tensor, batches: int) -> Tensor:
     state = torch.tensor([generator.initial_seed(), generator.get_offset()], device=q.device)
     generator.set_offset(generator.get_offset() + 32 * batches * q.shape[-2])
     return state
-
-
-def _run(function: Any, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
-    torch_streams.run(
-        tensors["q"].device,
-        lambda stream, workspace: function(tensors, _core._Flash_numbers(**numbers), stream, workspace),
-    )

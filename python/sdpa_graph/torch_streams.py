@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable
 
 import torch
 
 
-def run(device: torch.device, call: Callable[[int, Callable[[list[int]], Any]], None]) -> None:
-    """Calls with a stream and what makes a workspace. On the host at once; on a GPU on torch's current stream, for which
-    its allocator keeps the memory."""
-    if device.type != "cuda":
-        return call(0, lambda dim: None)
-    kept: list[torch.Tensor] = []
-
-    def workspace(dim: list[int]) -> torch.Tensor:
-        kept.append(torch.empty(dim, dtype=torch.uint8, device=device))
-        return kept[-1]
-
+def run(device: torch.device, function: Callable[..., None], *arguments: Any) -> None:
+    """Calls with the arguments and what makes a workspace. On the host at once; on a GPU on torch's current stream, for
+    which its allocator keeps the memory."""
+    workspace = functools.partial(torch.empty, dtype=torch.uint8, device=device)
+    if device.type != "cuda" or device.index == torch.cuda.current_device():
+        return function(*arguments, workspace)
     with torch.cuda.device(device):
-        call(torch.cuda.current_stream(device).cuda_stream, workspace)
-    return None
+        return function(*arguments, workspace)

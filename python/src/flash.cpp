@@ -46,49 +46,34 @@ fe::error_t run_backward(Tensors const& t, Numbers const& n, sdpa_graph::Place c
                                  place, results);
 }
 
-void forward(py::dict const& tensors, Numbers const& numbers, std::uintptr_t stream, py::function const& workspace) {
-    Tensors const t(tensors);
-    flash::Forward_results results;
-    results.out = t.at("out");
-    results.softmax_lse = t.at("softmax_lse");
-    results.p = t.at("p");
-    Workspaces workspaces{workspace, nullptr};
-    fe::error_t error;
-    {
-        py::gil_scoped_release const unlocked;
-        error = run_forward(t, numbers, workspaces.place(stream), results);
-    }
-    workspaces.check_call(error);
+void forward(py::dict const& tensors, Numbers const& numbers, py::function const& workspace) {
+    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place const& place) {
+        flash::Forward_results results{t.at("out"), t.at("softmax_lse"), {}, t.at("p")};
+        return run_forward(t, numbers, place, results);
+    });
 }
 
-void backward(py::dict const& tensors, Numbers const& numbers, std::uintptr_t stream, py::function const& workspace) {
-    Tensors const t(tensors);
-    flash::Backward_results results;
-    results.dq = t.at("dq");
-    results.dk = t.at("dk");
-    results.dv = t.at("dv");
-    results.softmax_d = t.at("softmax_d");
-    Workspaces workspaces{workspace, nullptr};
-    fe::error_t error;
-    {
-        py::gil_scoped_release const unlocked;
-        error = run_backward(t, numbers, workspaces.place(stream), results);
-    }
-    workspaces.check_call(error);
+void backward(py::dict const& tensors, Numbers const& numbers, py::function const& workspace) {
+    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place const& place) {
+        flash::Backward_results results{t.at("dq"), t.at("dk"), t.at("dv"), t.at("softmax_d")};
+        return run_backward(t, numbers, place, results);
+    });
 }
 
 }  // namespace
 
 void bind_flash(py::module_& module) {
     py::class_<Numbers>(module, "_Flash_numbers", "The arguments of a flash-attention function that are no tensors.")
-        .def(py::init<int, int, float, float, bool, int, int, float, bool, bool>(), py::kw_only(),
-             py::arg("max_seqlen_q"), py::arg("max_seqlen_k"), py::arg("p_dropout"), py::arg("softmax_scale"),
-             py::arg("is_causal"), py::arg("window_left"), py::arg("window_right"), py::arg("softcap"),
-             py::arg("is_deterministic"), py::arg("returns_softmax"));
-    module.def("_flash_forward", &forward, py::arg("tensors"), py::arg("numbers"), py::arg("stream"),
-               py::arg("workspace"));
-    module.def("_flash_backward", &backward, py::arg("tensors"), py::arg("numbers"), py::arg("stream"),
-               py::arg("workspace"));
+        .def(py::init<int, int, float, float, bool, int, int, float, bool, bool>(), py::arg("max_seqlen_q"),
+             py::arg("max_seqlen_k"), py::arg("p_dropout"), py::arg("softmax_scale"), py::arg("is_causal"),
+             py::arg("window_left"), py::arg("window_right"), py::arg("softcap"), py::arg("is_deterministic"),
+             py::arg("returns_softmax"))
+        .def_readonly("max_seqlen_q", &Numbers::max_seqlen_q)
+        .def_readonly("max_seqlen_k", &Numbers::max_seqlen_k)
+        .def_readonly("p_dropout", &Numbers::p_dropout)
+        .def_readonly("returns_softmax", &Numbers::returns_softmax);
+    module.def("_flash_forward", &forward, py::arg("tensors"), py::arg("numbers"), py::arg("workspace"));
+    module.def("_flash_backward", &backward, py::arg("tensors"), py::arg("numbers"), py::arg("workspace"));
 }
 
 }  // namespace binding

@@ -63,26 +63,20 @@ fe::error_t run(std::string const& function, Tensors const& t, Window const& win
 
 void neighborhood(std::string const& function, py::dict const& tensors, std::vector<int> const& kernel_size,
                   std::vector<int> const& dilation, std::vector<bool> const& is_causal, float scale,
-                  std::uintptr_t stream, py::function const& workspace) {
-    Tensors const t(tensors);
+                  py::function const& workspace) {
     Window const window{kernel_size, dilation, is_causal};
-    Workspaces workspaces{workspace, nullptr};
-    fe::error_t error;
-    {
-        py::gil_scoped_release const unlocked;
-        sdpa_graph::Place const place = workspaces.place(stream);
-        error = kernel_size.size() == 1   ? run<1>(function, t, window, scale, place)
-                : kernel_size.size() == 2 ? run<2>(function, t, window, scale, place)
-                                          : run<3>(function, t, window, scale, place);
-    }
-    workspaces.check_call(error);
+    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place const& place) {
+        return kernel_size.size() == 1   ? run<1>(function, t, window, scale, place)
+               : kernel_size.size() == 2 ? run<2>(function, t, window, scale, place)
+                                         : run<3>(function, t, window, scale, place);
+    });
 }
 
 }  // namespace
 
 void bind_neighborhood(py::module_& module) {
     module.def("_neighborhood", &neighborhood, py::arg("function"), py::arg("tensors"), py::arg("kernel_size"),
-               py::arg("dilation"), py::arg("is_causal"), py::arg("scale"), py::arg("stream"), py::arg("workspace"));
+               py::arg("dilation"), py::arg("is_causal"), py::arg("scale"), py::arg("workspace"));
 }
 
 }  // namespace binding

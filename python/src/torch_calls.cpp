@@ -2,10 +2,10 @@
 
 #include "enums.h"
 #include "errors.h"
+#include "exchange.h"
+#include "memory.h"
 
 #include <pybind11/stl.h>
-
-#include <vector>
 
 namespace binding {
 
@@ -14,10 +14,9 @@ using sdpa_graph::Tensor_view;
 
 namespace {
 
-// By address, shape and strides, so that tensors that require gradients serve as well. None: a view without data.
-Tensor_view view_of_torch(py::handle tensor) {
+// Of a tensor that has no table of C functions, or memory that only it can tell.
+Tensor_view view_of_attributes(py::handle tensor) {
     Tensor_view view;
-    if (tensor.is_none()) return view;
     view.data = reinterpret_cast<void*>(tensor.attr("data_ptr")().cast<std::uintptr_t>());
     view.dim = py::tuple(tensor.attr("shape")).cast<std::vector<std::int64_t>>();
     view.stride = tensor.attr("stride")().cast<std::vector<std::int64_t>>();
@@ -29,22 +28,52 @@ Tensor_view view_of_torch(py::handle tensor) {
     return view;
 }
 
+// Tensors that require gradients serve as well. None: a view without data.
+Tensor_view view_of_torch(py::handle tensor) {
+    Tensor_view view;
+    if (tensor.is_none()) return view;
+    auto const told = exchanged(tensor);
+    bool const is_told = told && sdpa_graph::make_view(*told, view).is_good() && is_of_program(view.data);
+    return is_told ? view : view_of_attributes(tensor);
+}
+
+std::string_view text_of(py::handle name) {
+    py::ssize_t size = 0;
+    char const* const text = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
+    if (text == nullptr) throw py::error_already_set();
+    return {text, static_cast<std::size_t>(size)};
+}
+
 }  // namespace
 
 Tensors::Tensors(py::dict const& tensors) {
-    for (auto const& [name, tensor] : tensors)
-        views_.emplace(name.cast<std::string>(), view_of_torch(py::reinterpret_borrow<py::object>(tensor)));
+    views_.reserve(tensors.size());
+    for (auto const& [name, tensor] : tensors) views_.emplace_back(text_of(name), view_of_torch(tensor));
 }
 
-sdpa_graph::Place Workspaces::place(std::uintptr_t stream) {
+Tensor_view const& Tensors::at(std::string_view name) const {
+    static Tensor_view const none;
+    for (auto const& [known, view] : views_)
+        if (known == name) return view;
+    return none;
+}
+
+CUstream_st* Tensors::current_stream() const {
+    for (auto const& [name, view] : views_)
+        if (view.device == Device_kind::CUDA) return reinterpret_cast<CUstream_st*>(stream_of_torch(view.device_index));
+    return nullptr;
+}
+
+sdpa_graph::Place Workspaces::place(CUstream_st* stream) {
     sdpa_graph::Place place;
-    place.stream = reinterpret_cast<CUstream_st*>(stream);
+    place.stream = stream;
     place.allocator.context = this;
     place.allocator.allocate = [](void* context, char const*, Tensor_view const& wanted) -> void* {
         auto& workspaces = *static_cast<Workspaces*>(context);
         py::gil_scoped_acquire const lock;
         try {
-            return view_of_torch(workspaces.make(wanted.dim)).data;
+            workspaces.kept.push_back(workspaces.make(wanted.dim));
+            return view_of_torch(workspaces.kept.back()).data;
         } catch (...) {
             workspaces.failure = std::current_exception();
             return nullptr;

@@ -6,37 +6,54 @@
 #include <sdpa_graph/place.h>
 
 #include <exception>
-#include <map>
 #include <optional>
-#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace binding {
 
-// The tensors of a call by the names of the arguments and results.
+// The tensors of a call by the names of the arguments and results, which are the dict's.
 class Tensors {
    public:
     explicit Tensors(py::dict const& tensors);
 
-    bool has(char const* name) const { return views_.count(name) > 0 && views_.at(name).data != nullptr; }
-    sdpa_graph::Tensor_view at(char const* name) const {
-        return views_.count(name) > 0 ? views_.at(name) : sdpa_graph::Tensor_view();
-    }
-    std::optional<sdpa_graph::Tensor_view> maybe(char const* name) const {
+    bool has(std::string_view name) const { return at(name).data != nullptr; }
+    // One without memory where there is none.
+    sdpa_graph::Tensor_view const& at(std::string_view name) const;
+    std::optional<sdpa_graph::Tensor_view> maybe(std::string_view name) const {
         return has(name) ? std::optional(at(name)) : std::nullopt;
     }
+    // Of torch, on the tensors' device; none on a host.
+    CUstream_st* current_stream() const;
 
    private:
-    std::map<std::string, sdpa_graph::Tensor_view> views_;
+    std::vector<std::pair<std::string_view, sdpa_graph::Tensor_view>> views_;  // a few: none is searched for long
 };
 
-// A workspace is asked for from Python: a callable from a number of bytes to a tensor, which it keeps.
+// A workspace is asked for from Python: a callable from dims to a tensor of bytes, which is kept during the call.
 struct Workspaces {
     py::function make;
+    std::vector<py::object> kept;
     std::exception_ptr failure;
 
-    sdpa_graph::Place place(std::uintptr_t stream);
+    sdpa_graph::Place place(CUstream_st* stream);
     // Raises the call's error, or the one that making memory raised.
     void check_call(fe::error_t const& error) const;
 };
+
+// Calls call(tensors, place) without Python's lock.
+template <class Call>
+void run_call(py::dict const& tensors, py::function const& workspace, Call const& call) {
+    Tensors const views(tensors);
+    Workspaces workspaces{workspace, {}, nullptr};
+    sdpa_graph::Place const place = workspaces.place(views.current_stream());
+    fe::error_t error;
+    {
+        py::gil_scoped_release const unlocked;
+        error = call(views, place);
+    }
+    workspaces.check_call(error);
+}
 
 }  // namespace binding

@@ -17,12 +17,7 @@ Tensor = torch.Tensor
 def _call(function: str, tensors: dict[str, Any], window: tuple[Any, ...], scale: float = 1.0) -> None:
     kernel_size, dilation, is_causal = window
     device = next(iter(tensors.values())).device
-    torch_streams.run(
-        device,
-        lambda stream, workspace: _core._neighborhood(
-            function, tensors, kernel_size, dilation, is_causal, scale, stream, workspace
-        ),
-    )
+    torch_streams.run(device, _core._neighborhood, function, tensors, kernel_size, dilation, is_causal, scale)
 
 
 def _like(*tensors: Tensor) -> tuple[Tensor, ...]:
