@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,8 +53,7 @@ def scaled_dot_product_attention(
     return_stats adds the logarithm of each row's sum of exponentials, which the gradient needs. target is "cpu",
     "cpu:4" (threads) or "reference" (double precision in between). dropout_p needs a seed.
     """
-    given = {name: value for name, value in locals().items() if name not in ("return_stats", "target")}
-    call, options = _prepare(**given)
+    call, options = _prepare(SimpleNamespace(**locals()))
     o = _empty(calls.output_layout(plans.layout_of(query), plans.layout_of(value)))
     stats = _empty(plans.Layout.packed((*o.shape[:-1], 1), data_type.FLOAT)) if return_stats else None
     call.forward(plans.Place(target), options, o=o, stats=stats).run(call.arrays)
@@ -73,7 +74,10 @@ def scaled_dot_product_attention_backward(
 ) -> Gradients:
     """The gradients of scaled_dot_product_attention(), from that of its output. The options are those of its call;
     output and stats are what it returned."""
-    call, chosen = _prepare(query, key, value, attn_mask, **options, o=output, dO=_last_dim_packed(grad), stats=stats)
+    if unknown := options.keys() - _OPTIONS.keys():
+        raise TypeError(f"{', '.join(sorted(unknown))}: scaled_dot_product_attention() has no such option")
+    given = SimpleNamespace(query=query, key=key, value=value, attn_mask=attn_mask, **{**_OPTIONS, **options})
+    call, chosen = _prepare(given, o=output, dO=_last_dim_packed(grad), stats=stats)
     made = [_empty(calls.gradient_layout(plans.layout_of(array))) for array in (query, key, value)]
     bias, sink = call.arrays.get("bias"), call.arrays.get("sink_token")
     is_differentiable = attn_mask is not None and attn_mask.dtype != bool
@@ -88,52 +92,40 @@ def scaled_dot_product_attention_backward(
     )
 
 
-def _prepare(
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    attn_mask: np.ndarray | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    left_bound: int | None = None,
-    right_bound: int | None = None,
-    bottom_right: bool = False,
-    alibi: bool = False,
-    softcap: float | None = None,
-    sink: np.ndarray | None = None,
-    seq_len_q: np.ndarray | None = None,
-    seq_len_kv: np.ndarray | None = None,
-    cu_seqlens_q: np.ndarray | None = None,
-    cu_seqlens_kv: np.ndarray | None = None,
-    page_table: np.ndarray | None = None,
-    seed: int | None = None,
-    **more: np.ndarray,
-) -> tuple[calls.Call, plans.Options]:
-    packed = {"q": _packed(cu_seqlens_q), "kv": _packed(cu_seqlens_kv)}
-    shapes = {"query": query.shape, "key": key.shape, "value": value.shape}
-    calls.check_shapes(shapes, enable_gqa, cu_seqlens_q is not None, cu_seqlens_kv is not None)
-    left_bound, right_bound = calls.bounds(is_causal, left_bound, right_bound)
-    if dropout_p and seed is None:
-        raise ValueError(f"dropout_p is {dropout_p}, and there is no seed: the same one in forward and backward")
-    keys = key.shape[2] if page_table is None else key.shape[2] * page_table.shape[1]
+# Of the function, with their defaults: what backward takes too.
+_OPTIONS = {
+    name: parameter.default
+    for name, parameter in inspect.signature(scaled_dot_product_attention).parameters.items()
+    if name not in ("query", "key", "value", "attn_mask", "return_stats", "target")
+}
+
+
+def _prepare(given: SimpleNamespace, **more: np.ndarray) -> tuple[calls.Call, plans.Options]:
+    """Of the function's arguments, and more arrays by the names of the graph's tensors."""
+    query, key, table = given.query, given.key, given.page_table
+    packed = {"q": _packed(given.cu_seqlens_q), "kv": _packed(given.cu_seqlens_kv)}
+    shapes = {"query": query.shape, "key": key.shape, "value": given.value.shape}
+    calls.check_shapes(shapes, given.enable_gqa, packed["q"] is not None, packed["kv"] is not None)
+    bounds = calls.bounds(given.is_causal, given.left_bound, given.right_bound)
+    if given.dropout_p and given.seed is None:
+        raise ValueError(f"dropout_p is {given.dropout_p}, and there is no seed: the same one in forward and backward")
+    keys = key.shape[2] if table is None else key.shape[2] * table.shape[1]
     call = calls.Call(
         plans.layout_of,
         packed,
         q=query,
         k=key,
-        v=value,
-        bias=_bias(attn_mask),
-        sink_token=None if sink is None else np.asarray(sink, np.float32).reshape(1, -1, 1, 1),
-        **_lengths(packed, query, keys, seq_len_q, seq_len_kv),
-        **_pages(page_table),
-        **_seed(dropout_p, seed),
+        v=given.value,
+        bias=_bias(given.attn_mask),
+        sink_token=None if given.sink is None else np.asarray(given.sink, np.float32).reshape(1, -1, 1, 1),
+        **_lengths(packed, query, keys, given.seq_len_q, given.seq_len_kv),
+        **_pages(table),
+        **_seed(given.dropout_p, given.seed),
         **more,
     )
-    longest = None if page_table is None else keys
-    numbers = calls.scale_of(scale, query.shape[-1]), left_bound, right_bound
-    return call, plans.Options(*numbers, bottom_right, alibi, softcap, dropout_p, longest_kv=longest)
+    rest = given.bottom_right, given.alibi, given.softcap, given.dropout_p
+    scale = calls.scale_of(given.scale, query.shape[-1])
+    return call, plans.Options(scale, *bounds, *rest, longest_kv=None if table is None else keys)
 
 
 def _packed(ends: np.ndarray | None) -> calls.Packed | None:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from attention import attention, causal, qkv, random, tolerance
 from sdpa_graph import plans
-from sdpa_graph.numpy import scaled_dot_product_attention
+from sdpa_graph.numpy import scaled_dot_product_attention, scaled_dot_product_attention_backward
 
 SCALE = 1 / 4
 
@@ -91,6 +91,9 @@ def test_faults():
         scaled_dot_product_attention(q, k[:, :1], v[:, :1])
     with pytest.raises(ValueError, match="is_causal is a right bound of 0, and right_bound is 3"):
         scaled_dot_product_attention(q, k, v, is_causal=True, right_bound=3)
+    o, stats = scaled_dot_product_attention(q, k, v, return_stats=True)
+    with pytest.raises(TypeError, match="return_stats, windows: scaled_dot_product_attention.. has no such option"):
+        scaled_dot_product_attention_backward(o, q, k, v, o, stats, windows=3, return_stats=True)
     with pytest.raises((ValueError, RuntimeError)) as error:
         scaled_dot_product_attention(q, k[..., :8], v)
     assert error.value.rule in str(error.value)
