@@ -6,7 +6,7 @@ Names, defaults and gradients are the package's; docs/flash.md has the formulas 
 from __future__ import annotations
 
 import math
-from typing import Any, Optional
+from typing import Any
 
 import torch
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 Tensor = torch.Tensor
-Tensors = dict[str, Optional[Tensor]]
+Tensors = dict[str, Tensor | None]
 
 
 def flash_attn_func(
@@ -139,13 +139,12 @@ def flash_attn_with_kvcache(
         k_cache, v_cache = in_pages(k_cache), in_pages(v_cache)
     elif cache_batch_idx is not None:
         k_cache, v_cache = k_cache[cache_batch_idx.long()], v_cache[cache_batch_idx.long()]
-    starts = torch.arange(batch + 1, dtype=torch.int32, device=q.device) * (0 if block_table is not None else capacity)
+    starts = _starts(q, batch, 0 if block_table is not None else capacity)
     if cache_leftpad is not None:
         starts[:-1] += cache_leftpad
         lengths = lengths - cache_leftpad
     others: Tensors = {"block_table": block_table, "alibi_slopes": alibi_slopes}
-    others.update(cu_seqlens_k=starts, seqused_k=lengths.to(torch.int32))
-    others["cu_seqlens_q"] = torch.arange(batch + 1, dtype=torch.int32, device=q.device) * queries
+    others.update(cu_seqlens_q=_starts(q, batch, queries), cu_seqlens_k=starts, seqused_k=lengths.to(torch.int32))
     k, v = (cache if block_table is not None else cache.flatten(0, 1) for cache in (k_cache, v_cache))
     numbers = _numbers(q, 0.0, softmax_scale, causal, window_size, softcap, False, False, (queries, capacity))
     with torch.no_grad():
@@ -159,6 +158,13 @@ def _lengths(given: int | Tensor | None, batch: int, capacity: int, q: Tensor) -
     if isinstance(given, Tensor):
         return given.to(torch.int32)
     return torch.full((batch,), capacity if given is None else given, dtype=torch.int32, device=q.device)
+
+
+def _starts(q: Tensor, batch: int, rows: int) -> Tensor:
+    """Of sequences of so many rows, and the end of the last one."""
+    if rows == 0:
+        return torch.zeros(batch + 1, dtype=torch.int32, device=q.device)
+    return torch.arange(0, (batch + 1) * rows, rows, dtype=torch.int32, device=q.device)
 
 
 def _numbers(
