@@ -78,19 +78,43 @@ class Memory {
     std::size_t used_ = 0;
 };
 
-// Microseconds, in the median.
+// Microseconds, one for each call.
+struct Times {
+    std::vector<double> whole, engine, launches;  // engine and launches: of the whole
+    std::vector<double> alone;                    // the engine, with nothing around it
+};
+
+double median(std::vector<double> values) {
+    auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
 template <class Run>
-double time_calls(Run const& run) {
+bool time_once(Run const& run, std::vector<double>& times) {
     using clock = std::chrono::steady_clock;
-    std::vector<double> times;
+    auto const begin = clock::now();
+    bool const is_good = run();
+    times.push_back(std::chrono::duration<double, std::micro>(clock::now() - begin).count());
+    return is_good;
+}
+
+// Calls, and the engine alone, take turns: the machine may be slow for a while.
+template <class Run>
+bool time_calls(Run const& run, Meter* meter, Times& times) {
     for (int i = 0; i < kRounds * kCallsOfRound; ++i) {
-        auto const begin = clock::now();
-        if (!run()) return -1;
-        times.push_back(std::chrono::duration<double, std::micro>(clock::now() - begin).count());
-        if (i % kCallsOfRound == 0) cudaDeviceSynchronize();
+        if (meter != nullptr) meter->clear();
+        if (!time_once(run, times.whole)) return false;
+        if (meter == nullptr) continue;
+        times.engine.push_back(meter->engine_microseconds());
+        times.launches.push_back(meter->launch_microseconds());
+        if (i % kCallsOfRound != 0) continue;
+        cudaDeviceSynchronize();
+        for (int n = 0; n < kCallsOfRound; ++n)
+            if (!time_once([&] { return meter->execute_again(); }, times.alone)) return false;
+        cudaDeviceSynchronize();
     }
-    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-    return times[times.size() / 2];
+    return true;
 }
 
 // What the GPU is given by a call: kernels, and memory that is set.
@@ -108,31 +132,22 @@ std::size_t steps_of(Call const& call, flash::Place place) {
     return count;
 }
 
-// What of a call's time is not the library's.
-template <class Run>
-void report_shares(Run const& run, double whole) {
-    Meter& meter = Meter::installed();
-    meter.clear();
-    for (int i = 0; i < kCallsOfRound; ++i) static_cast<void>(run());
-    int const launches = meter.launches() / kCallsOfRound;
-    double const launching = meter.launch_microseconds() / kCallsOfRound;
-    double const bare = time_calls([&] { return meter.execute_again(); });
-    std::printf("; cuDNN's engine alone %6.2f, %d launches on rows %5.2f, the rest %5.2f", bare, launches, launching,
-                whole - bare - launching);
-}
-
 template <class Call>
 bool report(std::string const& name, Memory& memory, Call const& call) {
     flash::Place const place = memory.place();
-    auto const run = [&] { return good(call(place)); };
-    double const whole = time_calls(run);
+    Meter* const meter = memory.is_on_gpu() ? &Meter::installed() : nullptr;
+    Times times;
+    if (!time_calls([&] { return good(call(place)); }, meter, times)) return false;
+    double const whole = median(times.whole);
     std::printf("%-22s %6.2f us", name.c_str(), whole);
-    if (memory.is_on_gpu() && whole >= 0) {
-        report_shares(run, whole);
+    if (meter != nullptr) {
+        double const engine = median(times.engine), launches = median(times.launches);
+        std::printf("; cuDNN's engine %6.2f, alone %6.2f; %d launches on rows %5.2f; the rest %5.2f", engine,
+                    median(times.alone), meter->launches(), launches, whole - engine - launches);
         std::printf("; %zu steps on the GPU", steps_of(call, place));
     }
     std::printf("\n");
-    return whole >= 0;
+    return true;
 }
 
 bool time_padded(Memory& memory, std::int64_t tokens) {

@@ -13,14 +13,19 @@ class Meter {
         static Meter* const meter = new Meter();
         return *meter;
     }
-    void clear() { launches_ = 0, launch_microseconds_ = 0; }
+    void clear() { launches_ = 0, launch_microseconds_ = engine_microseconds_ = 0; }
     int launches() const { return launches_; }
     double launch_microseconds() const { return launch_microseconds_; }
+    double engine_microseconds() const { return engine_microseconds_; }
     // The engine that ran last, with nothing around it.
     bool execute_again() const { return execute_(handle_, plan_, pack_) == CUDNN_STATUS_SUCCESS; }
 
    private:
     using clock = std::chrono::steady_clock;
+
+    static double since(clock::time_point begin) {
+        return std::chrono::duration<double, std::micro>(clock::now() - begin).count();
+    }
 
     Meter() {
         auto& api = const_cast<cudnn_frontend::cudnn::Api&>(*cudnn_frontend::cudnn::library().api);
@@ -28,7 +33,10 @@ class Meter {
         api.execute = [](cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack) {
             Meter& meter = installed();
             meter.handle_ = handle, meter.plan_ = plan, meter.pack_ = pack;
-            return meter.execute_(handle, plan, pack);
+            auto const begin = clock::now();
+            cudnnStatus_t const status = meter.execute_(handle, plan, pack);
+            meter.engine_microseconds_ += since(begin);
+            return status;
         };
         auto& driver = const_cast<cudnn_frontend::cuda::Driver&>(*cudnn_frontend::cuda::driver().value());
         launch_ = driver.launch_kernel;
@@ -36,7 +44,7 @@ class Meter {
             Meter& meter = installed();
             auto const begin = clock::now();
             CUresult const result = meter.launch_(arguments...);
-            meter.launch_microseconds_ += std::chrono::duration<double, std::micro>(clock::now() - begin).count();
+            meter.launch_microseconds_ += since(begin);
             ++meter.launches_;
             return result;
         };
@@ -47,5 +55,5 @@ class Meter {
     cudnnHandle_t handle_ = nullptr;
     cudnnBackendDescriptor_t plan_ = nullptr, pack_ = nullptr;
     int launches_ = 0;
-    double launch_microseconds_ = 0;
+    double launch_microseconds_ = 0, engine_microseconds_ = 0;
 };
