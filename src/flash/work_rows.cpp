@@ -10,8 +10,8 @@ namespace sdpa_graph::flash {
 namespace {
 
 int threads_of(fe::Target const& target) {
-    return target.threads() > 0 ? target.threads()
-                                : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    static int const cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));  // asking reads a file
+    return target.threads() > 0 ? target.threads() : cores;
 }
 
 }  // namespace
