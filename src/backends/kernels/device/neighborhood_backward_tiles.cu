@@ -149,15 +149,13 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
     using Stages = QueryStages<Element, COLUMNS>;
     NeighborhoodAccess const* const tensors = arguments.tensors;
     Box const box = tile.queries_of_all();
-    int const count = box.count(), stages = (count + Stages::kRows - 1) / Stages::kRows;
+    int const count = box.count();
     NeighborhoodAccess const& of_queries = tensors[kQueries];
     NeighborhoodAccess const& of_gradients = tensors[kOutputGradient];
     Element const* const first_query = static_cast<Element const*>(of_queries.start) + tile.first_offset_of(of_queries);
     Element const* const first_gradient =
         static_cast<Element const*>(of_gradients.start) + tile.first_offset_of(of_gradients);
-    auto const look_up = [&](int stage) {
-        int const row = static_cast<int>(threadIdx.x + stage * Stages::kRows) % kTileThreads;  // in turns
-        if (row >= Stages::kRows) return;
+    auto const look_up = [&](int stage, int row) {
         typename Stages::Table& table = shared.tables[stage % 3];
         int const number = stage * Stages::kRows + row;
         bool const is_there = number < count;
@@ -185,17 +183,8 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
         start_copy_of_4_bytes(&(is_stats ? shared.stats : shared.delta)[stage % 2][row],
                               offset >= 0 ? start + offset : start, offset >= 0);
     };
-    look_up(0);
-    if (stages > 1) look_up(1);
-    __syncthreads();
-    start_copies(0);
-    for (int stage = 0; stage < stages; ++stage) {
-        wait_for_copies();
-        __syncthreads();
-        if (stage + 1 < stages) start_copies(stage + 1);
-        if (stage + 2 < stages) look_up(stage + 2);
-        use(stage % 2, shared.tables[stage % 3]);
-    }
+    for_each_stage<Stages::kRows>(count, look_up, start_copies,
+                                  [&](int stage) { use(stage % 2, shared.tables[stage % 3]); });
 }
 
 // The tile's own rows, whose places are in tables that no stage needs yet.

@@ -278,6 +278,28 @@ inline void stage_rows(Row<Element, COLUMNS>* to, Element const* const* rows, vo
     }
 }
 
+// Goes through stages of that many rows: calls look_up(stage, row) for each row two stages ahead, in a thread of its
+// own, start_copies(stage) for what was looked up one stage ahead, and use(stage) for what has been copied.
+template <int ROWS, class LookUp, class StartCopies, class Use>
+inline void for_each_stage(int rows, LookUp const& look_up, StartCopies const& start_copies, Use const& use) {
+    int const stages = (rows + ROWS - 1) / ROWS;
+    auto const look_up_rows = [&](int stage) {
+        int const row = static_cast<int>(threadIdx.x + stage * ROWS) % kTileThreads;  // in turns
+        if (row < ROWS) look_up(stage, row);
+    };
+    look_up_rows(0);
+    if (stages > 1) look_up_rows(1);
+    __syncthreads();
+    start_copies(0);
+    for (int stage = 0; stage < stages; ++stage) {
+        wait_for_copies();
+        __syncthreads();
+        if (stage + 1 < stages) start_copies(stage + 1);
+        if (stage + 2 < stages) look_up_rows(stage + 2);
+        use(stage);
+    }
+}
+
 // --- Keys in stages, for a tile of queries
 
 template <class Element, int COLUMNS>
@@ -343,14 +365,12 @@ inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile cons
     extern __shared__ __align__(16) unsigned char shared_memory[];
     Stages& shared = *reinterpret_cast<Stages*>(shared_memory);
     Box const box = tile.keys_of_all();
-    int const count = box.count(), stages = (count + Stages::kRows - 1) / Stages::kRows;
+    int const count = box.count();
     NeighborhoodAccess const& of_keys = arguments.tensors[kKeys];
     NeighborhoodAccess const& of_values = arguments.tensors[kValues];
     Element const* const first_key = static_cast<Element const*>(of_keys.start) + tile.first_offset_of(of_keys);
     Element const* const first_value = static_cast<Element const*>(of_values.start) + tile.first_offset_of(of_values);
-    auto const look_up = [&](int stage) {
-        int const row = static_cast<int>(threadIdx.x + stage * Stages::kRows) % kTileThreads;  // in turns
-        if (row >= Stages::kRows) return;
+    auto const look_up = [&](int stage, int row) {
         typename Stages::Table& table = shared.tables[stage % 3];
         int const number = stage * Stages::kRows + row;
         bool const is_there = number < count;
@@ -365,15 +385,7 @@ inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile cons
         stage_rows<Stages::kRows, COLUMNS>(shared.keys[stage % 2], table.keys, of_keys.start, arguments.columns);
         stage_rows<Stages::kRows, COLUMNS>(shared.values[stage % 2], table.values, of_values.start, arguments.columns);
     };
-    look_up(0);
-    if (stages > 1) look_up(1);
-    __syncthreads();
-    start_copies(0);
-    for (int stage = 0; stage < stages; ++stage) {
-        wait_for_copies();
-        __syncthreads();
-        if (stage + 1 < stages) start_copies(stage + 1);
-        if (stage + 2 < stages) look_up(stage + 2);
+    for_each_stage<Stages::kRows>(count, look_up, start_copies, [&](int stage) {
         use(shared.keys[stage % 2], shared.values[stage % 2], shared.tables[stage % 3]);
-    }
+    });
 }
