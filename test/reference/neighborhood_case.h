@@ -24,6 +24,7 @@ struct NeighborhoodCase {
     std::int64_t batches = 1, heads = 1, width = 4;
     std::vector<neighborhood_formula::Axis> axes;
     bool has_bias = false;
+    bool masks_first_head = false;  // by the bias
     bool generates_stats = true;
     std::optional<float> scale;  // of the fused functions; none: their default
     DataType_t type = DataType_t::FLOAT;

@@ -2,6 +2,10 @@
 #include "reference/neighborhood_case.h"
 #include "support/catch.h"
 
+#include <array>
+#include <limits>
+#include <map>
+
 using namespace sdpa_test;
 using cudnn_frontend::Target;
 using neighborhood_formula::Axis;
@@ -29,6 +33,29 @@ NeighborhoodCase case_of(std::vector<Axis> const& axes) {
     test.heads = 2;
     test.axes = axes;
     return test;
+}
+
+using cudnn_frontend::graph::Graph;
+using Dims = std::vector<std::int64_t>;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+Graph graph_of_floats() {
+    Graph graph;
+    graph.set_io_data_type(DataType_t::FLOAT);
+    return graph;
+}
+
+auto input(Graph& graph, std::int64_t uid, Dims const& dim) {
+    Dims stride(dim.size(), 1);
+    for (std::size_t i = dim.size() - 1; i > 0; --i) stride[i - 1] = stride[i] * dim[i];
+    return graph.tensor(cudnn_frontend::graph::Tensor_attributes().set_uid(uid).set_dim(dim).set_stride(stride));
+}
+
+void run(Graph& graph, Target const& target, std::map<std::int64_t, void*> const& pack) {
+    REQUIRE(graph.build(target).get_message() == "");
+    std::vector<std::byte> workspace(static_cast<std::size_t>(graph.get_workspace_size()));
+    REQUIRE(graph.execute(pack, workspace.data()).get_message() == "");
 }
 
 }  // namespace
@@ -59,6 +86,45 @@ TEST_CASE("neighborhood attention with a relative position bias and its gradient
         test.has_bias = true;
         test.scale = 0.7f;
         check(test);
+    }
+}
+
+TEST_CASE("queries whose keys the bias masks all have no output and no gradient", "[neighborhood]") {
+    NeighborhoodCase test = case_of({{7, 3, 2}, {5, 5, 1}});
+    test.has_bias = test.masks_first_head = true;
+    check(test);
+}
+
+TEST_CASE("a weight of 0 leaves out its value, also infinity and NaN", "[neighborhood]") {
+    for (Target const& target : {Target::reference(), Target::cpu()}) {
+        std::array attn{0.0f, 1.0f, 0.5f, 1.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+        std::array v{kInfinity, 2.0f, 4.0f}, o{-1.0f, -1.0f, -1.0f};
+        Graph graph = graph_of_floats();
+        auto const result =
+            graph.neighborhood_av(input(graph, 1, {1, 1, 3, 3}), input(graph, 2, {1, 1, 3, 1}),
+                                  cudnn_frontend::graph::Neighborhood_av_attributes().set_kernel_size({3}));
+        result->set_uid(3).set_output(true);
+        run(graph, target, {{1, attn.data()}, {2, v.data()}, {3, o.data()}});
+        CHECK(o == std::array{4.0f, kInfinity, 0.0f});
+    }
+}
+
+TEST_CASE("a query whose scores are all -inf has no output", "[neighborhood]") {
+    for (Target const& target : {Target::reference(), Target::cpu()}) {
+        std::array q{0.0f, -kInfinity, 0.0f}, k{1.0f, 2.0f, 3.0f}, v{1.0f, 2.0f, 6.0f}, o{-1.0f, -1.0f, -1.0f},
+            stats = o;
+        Graph graph = graph_of_floats();
+        Dims const tokens{1, 3, 1, 1};
+        auto const results = graph.neighborhood_attention(
+            input(graph, 1, tokens), input(graph, 2, tokens), input(graph, 3, tokens),
+            cudnn_frontend::graph::Neighborhood_attributes().set_kernel_size({3}).set_generate_stats(true));
+        results[0]->set_uid(4).set_output(true);
+        results[1]->set_uid(5).set_output(true);
+        run(graph, target, {{1, q.data()}, {2, k.data()}, {3, v.data()}, {4, o.data()}, {5, stats.data()}});
+        CHECK(o[0] == Approx(3.0));
+        CHECK(o[1] == 0.0f);
+        CHECK(o[2] == Approx(3.0));
+        CHECK(stats[1] == -kInfinity);
     }
 }
 

@@ -86,6 +86,8 @@ Forward fused_forward(Head const& head) {
         auto const window = keys_of(head.axes, query);
         double greatest = -std::numeric_limits<double>::infinity(), sum = 0.0;
         for (Seen const& seen : window) greatest = std::fmax(greatest, score(head, query, seen, head.scale));
+        result.stats[at(query)] = greatest;
+        if (greatest == -std::numeric_limits<double>::infinity()) continue;  // the bias masks all keys
         for (Seen const& seen : window) sum += std::exp(score(head, query, seen, head.scale) - greatest);
         double const log_sum = result.stats[at(query)] = greatest + std::log(sum);
         for (Seen const& seen : window) {
@@ -102,6 +104,7 @@ Gradients fused_backward(Head const& head, Numbers const& o, Numbers const& stat
     for (std::int64_t query = 0; query < head.tokens(); ++query) {
         double const delta = dot(d_o, query, o, query, head.width);
         for (Seen const& seen : keys_of(head.axes, query)) {
+            if (score(head, query, seen, head.scale) == -std::numeric_limits<double>::infinity()) continue;
             double const weight = std::exp(score(head, query, seen, head.scale) - stats[at(query)]);
             double const d_score = weight * (dot(d_o, query, head.v, seen.key, head.width) - delta);
             add(result.q, query, head.scale * d_score, head.k, seen.key, head.width);

@@ -154,6 +154,18 @@ Numbers set_random(Random& random, NeighborhoodData& data) {
     return set(data, numbers);
 }
 
+// Sometimes with some entries that mask, or all of the first head, which leaves its queries no key.
+Numbers set_random_bias(Random& random, NeighborhoodData& data) {
+    Numbers numbers = set_random(random, data);
+    double const of_first_head = random.chance(0.2) ? 1.0 : 0.0, of_any = random.chance(0.3) ? 0.3 : 0.0;
+    std::size_t const of_head = numbers.size() / at(data.operand.dims.front());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        if (random.chance(i < of_head ? std::max(of_first_head, of_any) : of_any))
+            numbers[i] = -std::numeric_limits<double>::infinity();
+    }
+    return set(data, numbers);
+}
+
 // --- The formula, for all heads
 
 Head head_of(Shape const& shape) {
@@ -227,7 +239,7 @@ void make_forward(Random& random, Maker& maker, NeighborhoodCase& made, Shape co
     Numbers of_bias;
     if (random.chance(0.4)) {
         std::size_t const bias = maker.add("bias", shape.type, shape.bias());
-        of_bias = set_random(random, made.data[bias]);
+        of_bias = set_random_bias(random, made.data[bias]);
         links.push_back({kernels::kBias, bias});
     }
     std::size_t const o = maker.add("o", shape.type, shape.rows(shape.columns));
@@ -291,7 +303,7 @@ void make_qk(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& 
     Numbers of_bias;
     if (random.flip()) {
         std::size_t const bias = maker.add("bias", shape.type, shape.bias());
-        of_bias = set_random(random, made.data[bias]);
+        of_bias = set_random_bias(random, made.data[bias]);
         links.push_back({kernels::kBias, bias});
     }
     for_each_head(shape, in.of_q, in.of_k, {}, of_bias, [&](std::int64_t, Head const& head) {

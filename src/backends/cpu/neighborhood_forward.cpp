@@ -78,10 +78,11 @@ void attend_to_keys(Task& task, bool is_careful) {
     }
 }
 
+// Queries that saw no key but those with scores of -inf get O = 0.
 void store(Task& task) {
     std::array<float, kMaxLanes> factors{}, stats;
     for (std::size_t lane = 0; lane < static_cast<std::size_t>(task.lanes.count); ++lane) {
-        factors[lane] = 1.0f / task.sum[lane];
+        if (task.sum[lane] != 0.0f) factors[lane] = 1.0f / task.sum[lane];
         stats[lane] = task.max[lane] + std::log(task.sum[lane]);
     }
     task.run.kernels.scale_lanes(task.scratch.o, task.run.width(), factors.data());

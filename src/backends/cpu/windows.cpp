@@ -131,13 +131,15 @@ void multiply_tokens(Axes const& axes, Tensor const& queries, Tensor const& keys
     });
 }
 
-// The row of each token of y: rows of its partners, weighed by the slots in which they meet.
+// The row of each token of y: rows of its partners, weighed by the slots in which they meet. A slot of 0 leaves its
+// partner out, also infinity and NaN.
 template <class ForEachTerm>
 void sum_rows(Tensor const& rows, Tensor const& y, ForEachTerm const& for_each_term) {
     for_each_token(y, [&](Extents const& token) {
         for_each_piece(y.dim[y.rank - 1], [&](Piece const& piece) {
             std::array<double, kChunk> sum{}, row;
             for_each_term(token, [&](Extents const& partner, double weight) {
+                if (weight == 0.0) return;
                 load_piece(rows, partner, piece, row.data());
                 for (std::size_t i = 0; i < static_cast<std::size_t>(piece.count); ++i) sum[i] += weight * row[i];
             });

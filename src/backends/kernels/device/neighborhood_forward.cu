@@ -51,7 +51,8 @@ inline Softmax attend(NeighborhoodArguments const& arguments, Token const& query
         for (float& sum : output.sums) sum *= factor;
         output.template add_rows<Element>(arguments, arguments.tensors[kValues], first_column, key, weight);
     }
-    output.template store<Element>(arguments, arguments.tensors[kOutput], first_column, query, 1 / softmax.sum);
+    output.template store<Element>(arguments, arguments.tensors[kOutput], first_column, query,
+                                   inverse_of_sum(softmax.sum));
     return softmax;
 }
 

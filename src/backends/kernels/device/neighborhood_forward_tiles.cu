@@ -130,7 +130,7 @@ inline void neighborhood_forward_tiles(NeighborhoodArguments const& arguments) {
     for (int half = 0; half < 2; ++half) {
         if (!rows.is_there[half]) continue;
         attention.output.store(tensors[kOutput], half, tile.offset_of(tensors[kOutput], rows.places[half]),
-                               arguments.columns, 1 / attention.sum[half]);
+                               arguments.columns, inverse_of_sum(attention.sum[half]));
         if (tensors[kStats].start == nullptr || lane_index() % 4 != 0) continue;
         static_cast<float*>(tensors[kStats].start)[tile.offset_of(tensors[kStats], rows.places[half])] =
             kLnOf2 * (attention.largest[half] + log2f(attention.sum[half]));
