@@ -62,11 +62,14 @@ double greatest_bias(Json const& graph, Data const& data) {
     double greatest = 0.0;
     for (Json const& node : graph["nodes"]) {
         Json const inputs = node.value("inputs", Json::object());
-        if (!inputs.contains("bias")) continue;
-        auto const values = data.find(graph["tensors"][inputs["bias"].get_ref<std::string const&>()].value("uid", -1));
-        if (values == data.end()) continue;
-        for (double const value : values->second) {
-            if (std::isfinite(value)) greatest = std::max(greatest, std::abs(value));
+        for (char const* const port : {"bias", "Rel_pos_bias"}) {
+            if (!inputs.contains(port)) continue;
+            auto const values =
+                data.find(graph["tensors"][inputs[port].get_ref<std::string const&>()].value("uid", -1));
+            if (values == data.end()) continue;
+            for (double const value : values->second) {
+                if (std::isfinite(value)) greatest = std::max(greatest, std::abs(value));
+            }
         }
     }
     return greatest;
@@ -132,7 +135,7 @@ Bounds no_difference(std::vector<Place> const& places) {
 
 bool has_backward(Json const& graph) {
     for (Json const& node : graph["nodes"]) {
-        if (node["tag"] == "SDPA_BACKWARD") return true;
+        if (node["tag"] == "SDPA_BACKWARD" || node["tag"] == "NEIGHBORHOOD_BACKWARD") return true;
     }
     return false;
 }
