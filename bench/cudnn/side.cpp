@@ -281,12 +281,14 @@ bool good(fe::error_object const& error) {
 bool plan(cudnnContext* handle, Shape const& shape, Cost& cost) {
     double const start = now();
     describe(shape);
+    double const described = now();
     if (!good(graph->validate()) || !good(graph->build_operation_graph(handle))) return false;
     double const lowered = now();
     if (!good(graph->create_execution_plans({fe::HeurMode_t::A}))) return false;
     double const asked = now();
     if (!good(graph->build_plans(handle))) return false;
-    cost.describe_and_lower = lowered - start;
+    cost.describe = described - start;
+    cost.lower = lowered - described;
     cost.heuristics = asked - lowered;
     cost.build = now() - asked;
     cost.workspace = graph->get_workspace_size();

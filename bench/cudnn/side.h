@@ -96,7 +96,7 @@ struct Memory {
 
 // Microseconds.
 struct Cost {
-    double describe_and_lower, heuristics, build, execute;
+    double describe, lower, heuristics, build, execute;
     std::int64_t workspace;
 };
 
