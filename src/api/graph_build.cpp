@@ -28,14 +28,14 @@ using plan::Plan;
 using plan::Planner;
 
 // A graph that did not change since it was last checked is not even looked up.
-Result<Found<CheckedGraph>> check(Graph::Impl const& graph, Description const& described) {
+Result<Found<CheckedGraph const>> check(Graph::Impl const& graph, Description const& described) {
     bool const is_unchanged = graph.checked && described.is(graph.checked->described);
-    if (is_unchanged) return Found<CheckedGraph>{graph.checked, true};
+    if (is_unchanged) return Found<CheckedGraph const>{graph.checked, true};
     return KnownGraphs::of_process().check(described);
 }
 
 // On success also fills what was inferred into the user's tensors.
-Result<Found<CheckedGraph>> check_and_fill(Graph::Impl& graph) {
+Result<Found<CheckedGraph const>> check_and_fill(Graph::Impl& graph) {
     std::lock_guard const lock(*graph.tensors_mutex);
     Description const described(graph);
     auto checked = check(graph, described);
@@ -73,9 +73,8 @@ std::string plan_text(Graph const& graph) {
     return ", " + name + ", workspace of " + std::to_string(bytes) + " bytes";
 }
 
-// A line for each remark, in a log that is on. What memory is lacking for is left out.
-void log_advice(nodes::ValidatedGraph const& graph) {
-    if (!isLoggingEnabled()) return;
+// A line for each remark. What memory is lacking for is left out.
+[[gnu::cold]] void log_advice(nodes::ValidatedGraph const& graph) {
     static_cast<void>(guarded([&]() -> error_t {
         for (Remark const& remark : nodes::advise(graph).remarks()) {
             std::string text = Advice({remark}).to_text();
@@ -98,7 +97,9 @@ error_t run_stage(char const* stage, Graph::Impl const* impl, Body const& body,
                   Details const& details = no_details) noexcept {
     return guarded_in(impl, [&] {
         StageLog const log(stage, impl);
-        return log.result(guarded(body), details);
+        error_t error = guarded(body);
+        log.result(error, details);
+        return error;
     });
 }
 
@@ -158,11 +159,11 @@ error_t Graph::build_operation_graph(Target const& target) {
         if (checked.is_bad()) return checked.error();
         auto const& graph = checked.value().object;
         if (graph->graph.spec().nodes.empty()) return nothing_to_build();
-        log_advice(graph->graph);
+        if (isLoggingEnabled()) log_advice(graph->graph);
         auto const proposed = KnownGraphs::of_process().propose(graph, target, impl().settings, api::backends());
         if (proposed.is_bad()) return proposed.error();
         is_known = proposed.value().is_known;
-        impl().take(proposed.value().object->copy(), graph, target);
+        impl().take(proposed.value().object, graph, target);
         return {};
     };
     return run_stage("build_operation_graph", impl_, lower,

@@ -10,18 +10,19 @@
 namespace cudnn_frontend::api {
 
 // Where memory is lacking for the name, the error stays as it is.
-inline error_t of_graph(graph::Graph::Impl const* impl, error_t error) noexcept {
-    if (error.is_good() || impl == nullptr || impl->name.empty()) return error;
+[[gnu::cold]] inline void name_graph(graph::Graph::Impl const* impl, error_t& error) noexcept {
+    if (impl == nullptr || impl->name.empty()) return;
     try {
         error.err_msg.insert(0, "graph '" + impl->name + "': ");
     } catch (std::exception const&) {
     }
-    return error;
 }
 
 template <class Body>
 error_t guarded_in(graph::Graph::Impl const* impl, Body const& body) noexcept {
-    return of_graph(impl, core::guarded(body));
+    error_t error = core::guarded(body);
+    if (error.is_bad()) name_graph(impl, error);
+    return error;
 }
 
 }  // namespace cudnn_frontend::api

@@ -14,7 +14,6 @@ namespace cudnn_frontend::graph {
 namespace {
 
 using api::guarded_in;
-using api::of_graph;
 using core::guarded;
 using plan::Plan;
 using plan::Run;
@@ -99,8 +98,7 @@ error_t Graph::run_overridden(cudnnHandle_t handle, Variant_pack pack, void* wor
             return {error_code_t::INVALID_VALUE,
                     "shapes are overridden, which needs set_override_shape_enabled(true) before the graph is built"};
         }
-        auto const planner =
-            impl_->shape_plans->plan_for({uids, dims, strides}, own.value()->workspace_size());
+        auto const planner = impl_->shape_plans->plan_for({uids, dims, strides}, own.value()->workspace_size());
         if (planner.is_bad()) return planner.error();
         SDPA_GRAPH_TRY(check_fits(*planner.value()->plan(), *own.value()));
         return planner.value()->plan()->execute({handle, api::UserPack(pack, impl_->id), workspace});
@@ -114,7 +112,10 @@ error_t Graph::execute_plan_at_index(cudnnHandle_t handle, void** pointers, int 
     return guarded([&]() -> error_t {
         auto const plan = plan_to_run(impl_, index, kCurrentPlan);
         error_t fault = plan.is_bad() ? plan.error() : check_count(*plan.value(), pointers, count);
-        if (fault.is_bad()) return of_graph(impl_, std::move(fault));
+        if (fault.is_bad()) {
+            api::name_graph(impl_, fault);
+            return fault;
+        }
         api::SortedPack const pack(plan.value()->slots(), pointers);
         return run_overridden(handle, Variant_pack::of(pack), workspace, index, uids, dims, strides);
     });

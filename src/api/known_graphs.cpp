@@ -1,7 +1,6 @@
 #include "api/known_graphs.h"
 
 #include "core/process_settings.h"
-#include "plan/blob.h"
 
 #include <functional>
 #include <optional>
@@ -10,29 +9,17 @@
 namespace cudnn_frontend::api {
 namespace {
 
-// What programs a graph gets.
-void write(plan::Settings const& settings, plan::BlobWriter& all) {
-    rewrite::Wishes const& wishes = settings.rewrites;
-    all.number(static_cast<std::int64_t>(wishes.policy));
-    all.number(settings.slices_for_workspace ? 1 : 0);
-    all.number(wishes.listed ? static_cast<std::int64_t>(wishes.listed->size()) : -1);
-    if (!wishes.listed) return;
-    for (Rewrite_t const rewrite : *wishes.listed) all.number(static_cast<std::int64_t>(rewrite));
-}
-
-// Of all backends that serve the target; nothing where one of them wants every graph proposed to it anew.
-std::optional<std::string> circumstances_of(Target const& target, plan::Settings const& settings,
-                                            plan::Backends const& backends) {
-    plan::BlobWriter all;
-    write(settings, all);
+// Nothing where a backend wants every graph proposed to it anew.
+std::optional<Circumstances> circumstances_of(Target const& target, plan::Settings const& settings,
+                                              plan::Backends const& backends) {
+    Circumstances all{settings.rewrites, settings.slices_for_workspace, {}};
     for (plan::Backend const* const backend : backends) {
         if (!backend->serves(target)) continue;
-        auto const circumstances = backend->circumstances(target, settings);
-        if (!circumstances) return {};
-        all.text(backend->name());
-        all.text(*circumstances);
+        auto of_backend = backend->circumstances(target, settings);
+        if (!of_backend) return {};
+        all.of_backends.emplace_back(backend, std::move(*of_backend));
     }
-    return all.take();
+    return all;
 }
 
 }  // namespace
@@ -42,19 +29,19 @@ KnownGraphs& KnownGraphs::of_process() {
     return graphs;
 }
 
-Result<Found<plan::CheckedGraph>> KnownGraphs::check(Description const& described) {
+Result<Found<plan::CheckedGraph const>> KnownGraphs::check(Description const& described) {
     std::size_t const most = core::process::kept_graphs.get();
     std::size_t const key = most == 0 ? 0 : described.quick_key();
     auto const is_same = [&](plan::CheckedGraph const& kept) { return described.is(kept.described); };
     auto known = most == 0 ? nullptr : checked_.find(key, is_same);
-    if (known) return Found<plan::CheckedGraph>{std::move(known), true};
+    if (known) return Found<plan::CheckedGraph const>{std::move(known), true};
     nodes::GraphSpec spec = described.copy();
     nodes::Validation validation = nodes::validate(spec);
     if (!validation.graph) return validation.report.to_error();
     auto graph =
         std::make_shared<plan::CheckedGraph const>(plan::CheckedGraph{std::move(spec), std::move(*validation.graph)});
     if (most > 0) checked_.keep(key, graph, most);
-    return Found<plan::CheckedGraph>{std::move(graph), false};
+    return Found<plan::CheckedGraph const>{std::move(graph), false};
 }
 
 Result<Found<plan::Planner>> KnownGraphs::propose(std::shared_ptr<plan::CheckedGraph const> const& graph,
@@ -69,7 +56,7 @@ Result<Found<plan::Planner>> KnownGraphs::propose(std::shared_ptr<plan::CheckedG
     if (known) return Found<plan::Planner>{known->planner, true};
     auto proposed = plan::Planner::propose({graph->graph, target, settings}, backends);
     if (proposed.is_bad()) return proposed.error();
-    std::shared_ptr<plan::Planner const> planner = std::move(proposed).value();
+    std::shared_ptr<plan::Planner> planner = std::move(proposed).value();
     if (circumstances) {
         Proposed kept{graph, std::move(*circumstances), planner};
         proposed_.keep(key, std::make_shared<Proposed const>(std::move(kept)), most);

@@ -10,14 +10,25 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace cudnn_frontend::api {
 
 // What a look-up gives, and whether it was there already.
 template <class T>
 struct Found {
-    std::shared_ptr<T const> object;
+    std::shared_ptr<T> object;
     bool is_known;
+};
+
+// All that the proposals for a graph depend on beside the graph.
+struct Circumstances {
+    rewrite::Wishes wishes;
+    bool slices_for_workspace;
+    std::vector<std::pair<plan::Backend const*, std::string>> of_backends;  // of those that serve the target
+
+    friend bool operator==(Circumstances const&, Circumstances const&) = default;
 };
 
 // As many of each are kept as the process's settings allow. Safe from many threads; two that come with one new graph
@@ -28,8 +39,9 @@ class KnownGraphs {
     static KnownGraphs& of_process();
 
     // An error says what is wrong with the graph.
-    Result<Found<plan::CheckedGraph>> check(Description const& described);
-    // A planner without candidates: what the backends propose for a graph from check().
+    Result<Found<plan::CheckedGraph const>> check(Description const& described);
+    // What the backends propose for a graph from check(): a planner without candidates, in which nothing ever changes,
+    // so that all who build the graph share it.
     Result<Found<plan::Planner>> propose(std::shared_ptr<plan::CheckedGraph const> const& graph, Target const& target,
                                          plan::Settings const& settings, plan::Backends const& backends);
 
@@ -40,8 +52,8 @@ class KnownGraphs {
    private:
     struct Proposed {
         std::shared_ptr<plan::CheckedGraph const> graph;
-        std::string circumstances;
-        std::shared_ptr<plan::Planner const> planner;
+        Circumstances circumstances;
+        std::shared_ptr<plan::Planner> planner;
     };
 
     core::LastUsed<plan::CheckedGraph const> checked_;

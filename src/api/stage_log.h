@@ -22,11 +22,9 @@ class StageLog {
 
     // Details: what else to log if the stage succeeded.
     template <class Details>
-    error_t result(error_t error, Details const& details) const {
-        if (!is_on_) return error;
+    void result(error_t const& error, Details const& details) const {
         // If memory runs out, there is no line.
-        static_cast<void>(core::guarded([&] { return write(error, details); }));
-        return error;
+        if (is_on_) static_cast<void>(core::guarded([&] { return write(error, details); }));
     }
 
    private:

@@ -53,7 +53,7 @@ struct Lookup {
     KnownGraphs& graphs;
     plan::Backends backends;
 
-    api::Found<plan::CheckedGraph> check(SmallGraph const& small) const {
+    api::Found<plan::CheckedGraph const> check(SmallGraph const& small) const {
         auto found = graphs.check(api::Description(*detail::Graph_access::parts(small.graph)));
         REQUIRE(found.error().get_message() == "");
         return found.value();

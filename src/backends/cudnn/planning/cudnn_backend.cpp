@@ -6,7 +6,6 @@
 #include "cudnn/planning/lowering.h"
 #include "cudnn/planning/proposal.h"
 #include "cudnn/planning/stored_plan.h"
-#include "plan/blob.h"
 
 #include <algorithm>
 
@@ -25,16 +24,13 @@ Result<std::shared_ptr<plan::Proposal const>> Backend::propose(plan::PlanningInp
 // Plans in a kernel cache of the user's last as long as that one.
 std::optional<std::string> Backend::circumstances(Target const& target, plan::Settings const& settings) const {
     if (settings.kernel_cache) return std::nullopt;
-    auto const device = identity_of_device(target, settings.device.get());
+    auto device = identity_of_device(target, settings.device.get());
     if (device.is_bad()) return std::nullopt;
-    plan::BlobWriter all;
-    all.text(device.value());
-    for (std::int64_t const number : {settings.sm_count, settings.sm_version}) all.number(number);
-    for (bool const is_on :
-         {settings.dynamic_shapes, core::process::ignores_limits.get(), core::process::checks_indices.get()}) {
-        all.number(is_on ? 1 : 0);
-    }
-    return all.take();
+    std::int32_t const numbers[] = {settings.sm_count, settings.sm_version, settings.dynamic_shapes,
+                                    core::process::ignores_limits.get(), core::process::checks_indices.get()};
+    std::string all = std::move(device).value();
+    all.append(reinterpret_cast<char const*>(numbers), sizeof numbers);  // as long as the process: no text for people
+    return all;
 }
 
 std::unique_ptr<rewrite::Costs const> Backend::costs(Target const& target, plan::Settings const& settings) const {
