@@ -100,10 +100,13 @@ Result<std::shared_ptr<Planner>> Planner::with_candidates(std::vector<HeurMode_t
     Candidates candidates;
     Refusals without_engines;
     for (auto const& [backend, proposal] : answers_->proposals) {
-        auto const engines = proposal->engines(modes);
+        auto engines = proposal->engines(modes);
         if (engines.is_bad()) without_engines.push_back({backend, engines.error()});
         if (engines.is_bad()) continue;
-        for (auto const& engine : engines.value()) candidates.push_back(std::make_shared<Candidate>(proposal, engine));
+        candidates.reserve(candidates.size() + engines.value().size());
+        for (auto& engine : engines.value()) {
+            candidates.push_back(std::make_shared<Candidate>(proposal, std::move(engine)));
+        }
     }
     if (candidates.empty() && !without_engines.empty()) {
         without_engines.insert(without_engines.end(), answers_->refusals.begin(), answers_->refusals.end());

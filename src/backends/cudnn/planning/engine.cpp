@@ -32,12 +32,11 @@ std::string reason_to_refuse(quirks::Quirk const* bar_on_split_keys, EngineChoic
 }
 
 Engine::Engine(std::shared_ptr<Work const> work, std::shared_ptr<SharedEngine> engine)
-    : work_(std::move(work)), engine_(std::move(engine)), info_(describe(engine_->config(), *work_->context)) {}
-
-std::string Engine::reason_against() const {
-    return reason_to_refuse(work_->bar_on_split_keys, engine_->config().choice,
-                            work_->context->device.api->get_version());
-}
+    : work_(std::move(work)),
+      engine_(std::move(engine)),
+      info_(describe(engine_->config(), *work_->context)),
+      reason_against_(reason_to_refuse(work_->bar_on_split_keys, engine_->config().choice,
+                                       work_->context->device.api->get_version())) {}
 
 Result<std::shared_ptr<plan::Executable const>> Engine::build() {
     auto compiled = engine_->compile(work_->graph->device(), work_->kernel_cache.get());

@@ -28,13 +28,14 @@ class Engine final : public plan::Engine {
     Engine(std::shared_ptr<Work const> work, std::shared_ptr<SharedEngine> engine);
 
     plan::EngineInfo const& info() const override { return info_; }
-    std::string reason_against() const override;
+    std::string reason_against() const override { return reason_against_; }
     Result<std::shared_ptr<plan::Executable const>> build() override;
 
    private:
     std::shared_ptr<Work const> work_;
     std::shared_ptr<SharedEngine> engine_;
     plan::EngineInfo info_;
+    std::string reason_against_;
 };
 
 // That of a stored plan, which was looked at when it was loaded.
