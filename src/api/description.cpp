@@ -21,21 +21,19 @@ Description::Description(graph::Graph::Impl const& graph) : graph_(graph) {
     for (std::size_t i = 0; i < tensors_.size(); ++i) add(Tensor_access::ragged_offset(*tensors_[i]));
 }
 
-static bool is_of(graph::Graph::Impl const& graph, graph::Tensor_ptr const& tensor) {
-    std::size_t const place = Tensor_access::place_in_graph(*tensor);
-    return place < graph.tensors.size() && graph.tensors[place] == tensor;
+std::size_t Description::place_of(graph::Tensor_attributes const& tensor) const {
+    std::size_t const place = Tensor_access::place_in_graph(tensor), own = graph_.tensors.size();
+    if (place < own && tensors_[place] == &tensor) return place;
+    auto const others = tensors_.begin() + static_cast<std::ptrdiff_t>(own);
+    return static_cast<std::size_t>(std::find(others, tensors_.end(), &tensor) - tensors_.begin());
 }
 
 void Description::add(graph::Tensor_ptr const& tensor) {
-    if (!tensor || is_of(graph_, tensor)) return;
-    bool const is_new = others_.emplace(tensor.get(), static_cast<nodes::TensorId>(tensors_.size())).second;
-    if (is_new) tensors_.push_back(tensor.get());
+    if (tensor && place_of(*tensor) == tensors_.size()) tensors_.push_back(tensor.get());
 }
 
 nodes::TensorId Description::id_of(graph::Tensor_ptr const& tensor) const {
-    if (!tensor) return nodes::kNoTensor;
-    if (is_of(graph_, tensor)) return static_cast<nodes::TensorId>(Tensor_access::place_in_graph(*tensor));
-    return others_.at(tensor.get());
+    return tensor ? static_cast<nodes::TensorId>(place_of(*tensor)) : nodes::kNoTensor;
 }
 
 void Description::describe(std::size_t id, nodes::TensorSpec& spec) const {

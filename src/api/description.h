@@ -4,7 +4,6 @@
 #include "api/graph_impl.h"
 
 #include <cstddef>
-#include <unordered_map>
 #include <vector>
 
 namespace cudnn_frontend::api {
@@ -15,8 +14,8 @@ class Description {
     // Throws what a builder call kept.
     explicit Description(graph::Graph::Impl const& graph);
 
-    // Behind each TensorId. They are counted in the order in which they are met: those of the graph, those of its
-    // nodes' ports, and then the offsets of ragged ones.
+    // Behind each TensorId. They are counted in the order in which they are met: those of the graph, and then the
+    // others, which are few: those of its nodes' ports and the offsets of ragged ones.
     std::vector<graph::Tensor_attributes*> const& tensors() const { return tensors_; }
 
     // Equal descriptions have equal keys. Not the canonical key: this one is for finding a graph again, and quick.
@@ -27,6 +26,8 @@ class Description {
 
    private:
     void add(graph::Tensor_ptr const& tensor);
+    // The list's size where the tensor is not in it.
+    std::size_t place_of(graph::Tensor_attributes const& tensor) const;
     nodes::TensorId id_of(graph::Tensor_ptr const& tensor) const;
     // Replaces the spec, of which the memory serves again.
     void describe(std::size_t id, nodes::TensorSpec& spec) const;
@@ -34,8 +35,6 @@ class Description {
 
     graph::Graph::Impl const& graph_;
     std::vector<graph::Tensor_attributes*> tensors_;
-    // The ids of those that the graph did not make, which are few.
-    std::unordered_map<graph::Tensor_attributes const*, nodes::TensorId> others_;
 };
 
 }  // namespace cudnn_frontend::api

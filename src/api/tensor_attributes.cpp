@@ -193,7 +193,7 @@ void Tensor_access::fill_inferred(graph::Tensor_attributes& tensor, nodes::Tenso
     fill(tensor.dim_, spec.dim, !tensor.dim_.empty(), tensor.inferred_dim_);
     fill(tensor.stride_, spec.stride, !tensor.stride_.empty(), tensor.inferred_stride_);
     bool const has_uid = tensor.has_uid_ && (!tensor.has_automatic_uid_ || tensor.uid_ == spec.uid);
-    if (!spec.uid || has_uid) return;
+    if (has_uid || !spec.uid) return;
     tensor.uid_ = *spec.uid;
     tensor.has_uid_ = tensor.has_automatic_uid_ = true;
 }
