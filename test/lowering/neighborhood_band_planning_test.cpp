@@ -78,6 +78,13 @@ class LineGraph {
 
 std::string plan_of(Line const& line, bool is_backward) { return LineGraph(line, is_backward).plan(); }
 
+// Where it need not pay.
+std::string band_of(Line const& line, bool is_backward) {
+    LineGraph all(line, is_backward);
+    all.graph.set_rewrites({Rewrite_t::NEIGHBORHOOD_BAND});
+    return all.plan();
+}
+
 // The engines of a program's parts; of another plan, its name.
 std::vector<std::string> engines_of(std::string const& plan) {
     std::string const prefix = "program neighborhood_band: ";
@@ -111,5 +118,59 @@ TEST_CASE("AUTO takes cuDNN's engines for long lines with windows of many keys",
             CHECK(engines.size() == (is_backward ? 3 : 2));  // in forward both borders are one attention
             CHECK(are_of_cudnn(engines));
         }
+    }
+}
+
+TEST_CASE("lines of both 16-bit types, causal, and with groups of two lengths run on cuDNN's engines", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    for (DataType_t const type : {DataType_t::HALF, DataType_t::BFLOAT16}) {
+        for (bool const is_backward : {false, true}) {
+            Line causal{2, 4, 8192, 128, 512, 1, true, type}, uneven{2, 4, 8195, 128, 512, 4, false, type};
+            CAPTURE(static_cast<int>(type), is_backward);
+            auto const of_causal = engines_of(band_of(causal, is_backward));
+            auto const of_uneven = engines_of(band_of(uneven, is_backward));
+            CAPTURE(of_causal, of_uneven);
+            CHECK(of_causal.size() == 1);
+            CHECK(of_uneven.size() == 6);
+            CHECK((are_of_cudnn(of_causal) && are_of_cudnn(of_uneven)));
+        }
+    }
+}
+
+TEST_CASE("AUTO keeps the library's kernels where a band does not pay, and where nothing is known", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    CHECK(plan_of({2, 16, 16384, 64, 7}, true) == "neighborhood_tiles");
+    CHECK(plan_of({1, 4, 1024, 64, 33}, false) == "neighborhood_tiles");
+    CHECK(plan_of({2, 16, 16384, 64, 257, 1, false, DataType_t::FLOAT}, false) == "neighborhood_tokens");
+    LineGraph elsewhere(kSpeech, false);
+    std::string name;
+    REQUIRE(elsewhere.graph.build(Target::offline("a100")).get_message() == "");
+    REQUIRE(elsewhere.graph.get_plan_name(name).is_good());
+    CHECK(name == "neighborhood_tiles");
+    LineGraph off(kSpeech, true);
+    off.graph.set_rewrites(RewritePolicy_t::OFF);
+    CHECK(off.plan() == "neighborhood_tiles");
+}
+
+TEST_CASE("a listed band is tried where it is not expected to pay, and refused to what it is not for", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    CHECK(are_of_cudnn(engines_of(band_of({1, 4, 1024, 64, 33}, true))));
+    CHECK(band_of({1, 4, 1024, 64, 1}, true) == "neighborhood_tiles");
+}
+
+TEST_CASE("a stored band is loaded for a GPU of the kind", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    for (bool const is_backward : {false, true}) {
+        LineGraph line(kSpeech, is_backward);
+        std::string const planned = line.plan();
+        std::vector<std::uint8_t> bytes;
+        REQUIRE(line.graph.serialize(bytes).get_message() == "");
+        Graph loaded;
+        loaded.set_device_properties(std::make_shared<DeviceProperties const>(DeviceProperties::named("h200")));
+        REQUIRE(loaded.deserialize(nullptr, bytes).get_message() == "");
+        std::string name;
+        REQUIRE(loaded.get_plan_name(name).is_good());
+        CHECK(name == planned);
+        CHECK(loaded.get_workspace_size() == line.graph.get_workspace_size());
     }
 }
