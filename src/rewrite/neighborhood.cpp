@@ -24,7 +24,7 @@ Neighborhood::Neighborhood(nodes::GraphSpec const& graph) : OnlyNode(graph) {
 float Neighborhood::scale() const {
     auto const set = is_backward() ? std::get<nodes::NeighborhoodBackwardFields>(node().fields).attn_scale
                                    : std::get<nodes::NeighborhoodForwardFields>(node().fields).attn_scale;
-    return set ? static_cast<float>(*set) : 1.0f / std::sqrt(static_cast<float>(columns));
+    return set ? static_cast<float>(*set) : static_cast<float>(1.0 / std::sqrt(static_cast<double>(columns)));
 }
 
 }  // namespace cudnn_frontend::rewrite
