@@ -19,9 +19,11 @@ using sdpa_graph::Place;
 // The others come from the allocator.
 struct Forward_results {
     Tensor_view out;
-    Tensor_view softmax_lse;  // FLOAT {b, h, seqlen_q}, packed {h, total_q}: natural; +inf where a query sees no key
-    Tensor_view rng_state;    // the generator that was passed; empty without dropout
-    Tensor_view p;            // with return_softmax: the probabilities before dropout, negative where dropped
+    // FLOAT {b, h, seqlen_q}, packed {h, total_q}, also by rows, with strides {1, h}, which is fastest: natural; +inf
+    // where a query sees no key.
+    Tensor_view softmax_lse;
+    Tensor_view rng_state;  // the generator that was passed; empty without dropout
+    Tensor_view p;          // with return_softmax: the probabilities before dropout, negative where dropped
 };
 
 struct Backward_results {

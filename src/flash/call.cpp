@@ -17,6 +17,12 @@ char const* name_of(Argument argument) {
     return names[static_cast<std::size_t>(argument)];
 }
 
+bool Call::has_log_sums_by_row() const {
+    Tensor_view const* const view = at(Argument::SOFTMAX_LSE);
+    if (!is_packed || view == nullptr || view->dim.size() != 2 || view->stride.size() != 2) return false;
+    return (view->dim[0] <= 1 || view->stride[0] == 1) && (view->dim[1] <= 1 || view->stride[1] == view->dim[0]);
+}
+
 Sizes sizes_of(Call const& call) {
     auto const& q = call.at(Argument::Q)->dim;
     auto const& k = call.at(Argument::K)->dim;

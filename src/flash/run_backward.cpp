@@ -42,7 +42,7 @@ error_t differentiate(Call const& call, Sizes const& sizes, calls::Lease const& 
     Run const run{call, shapes, sizes, scratch.value()};
     if (call.is_packed) SDPA_GRAPH_TRY(work(call, lease, start_backward(run)));
     calls::Pack pack = inputs_of(run);
-    pack.bind(SOFTMAX_LSE, call.is_packed ? run.scratch.log_sums() : call.at(SOFTMAX_LSE)->data);
+    pack.bind(SOFTMAX_LSE, has_log_sums_in_place(run) ? call.at(SOFTMAX_LSE)->data : run.scratch.log_sums());
     for (Argument const argument : {OUT, DOUT, DQ, DK, DV}) pack.bind(argument, call.at(argument)->data);
     SDPA_GRAPH_TRY(plan.value()->run(pack, run.scratch.workspace()));
     if (!sees_everywhere(run)) SDPA_GRAPH_TRY(work(call, lease, end_backward(run)));

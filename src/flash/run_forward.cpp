@@ -41,10 +41,11 @@ error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) 
     if (call.is_packed) SDPA_GRAPH_TRY(work(call, lease, start_forward(run)));
     calls::Pack pack = inputs_of(run);
     pack.bind(OUT, shapes.gathers_queries ? run.scratch.out() : call.at(OUT)->data);
-    pack.bind(SOFTMAX_LSE, call.is_packed ? run.scratch.log_sums() : call.at(SOFTMAX_LSE)->data);
+    bool const is_in_place = has_log_sums_in_place(run);
+    pack.bind(SOFTMAX_LSE, is_in_place ? call.at(SOFTMAX_LSE)->data : run.scratch.log_sums());
     if (call.return_softmax) pack.bind(Extra::DROPPED, run.scratch.kept());
     SDPA_GRAPH_TRY(plan.value()->run(pack, run.scratch.workspace()));
-    if (call.is_packed || !sees_everywhere(run)) SDPA_GRAPH_TRY(work(call, lease, end_forward(run)));
+    if (!is_in_place || !sees_everywhere(run)) SDPA_GRAPH_TRY(work(call, lease, end_forward(run)));
     return call.return_softmax ? work(call, lease, write_probabilities(run)) : error_t();
 }
 

@@ -9,8 +9,9 @@
 namespace sdpa_graph::flash {
 namespace {
 
+// The machine's cores are counted once: counting them reads a file.
 int threads_of(fe::Target const& target) {
-    static int const cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));  // asking reads a file
+    static int const cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     return target.threads() > 0 ? target.threads() : cores;
 }
 

@@ -32,11 +32,15 @@ Access numbers_of(Call const& call, Argument argument, std::int64_t gap) {
     return {view.data, view.dim[1] * columns, 0, 1, columns};
 }
 
-Access log_sums_of(Call const& call) { return numbers_of(call, SOFTMAX_LSE, 0); }
+Access log_sums_of(Call const& call) {
+    if (!call.is_packed) return numbers_of(call, SOFTMAX_LSE, 0);
+    Tensor_view const& view = *call.at(SOFTMAX_LSE);
+    return {view.data, 0, view.stride[1], 0, view.stride[0]};
+}
 
-// As the graph has them: a row holds all heads.
+// As the graph has them: a row holds all heads. Nowhere where the caller's are so.
 Access log_sums_of_graph(Run const& run) {
-    if (!run.call.is_packed) return {};
+    if (has_log_sums_in_place(run)) return {};
     std::int64_t const heads = run.shapes.heads;
     bool const is_gathered = run.shapes.gathers_queries;
     return {run.scratch.log_sums(), is_gathered ? heads : 0, is_gathered ? 0 : heads, 0, 1};
@@ -96,6 +100,10 @@ rows::Copy copy(Run const& run, Access const& from, Access const& to) {
 
 }  // namespace
 
+bool has_log_sums_in_place(Run const& run) {
+    return !run.call.is_packed || (run.call.has_log_sums_by_row() && !run.shapes.gathers_queries);
+}
+
 bool sees_everywhere(Run const& run) {
     auto const& right = run.shapes.band.right;
     if (run.call.is_packed) return run.shapes.is_square;  // a query sees the key beside it
@@ -143,9 +151,11 @@ rows::Work write_probabilities(Run const& run) {
 }
 
 rows::Work start_backward(Run const& run) {
-    return rows::Backward_start{
-        {tables_of(run),
-         {sequences_of(run), run.sizes.total_q, run.shapes.heads, log_sums_of(run.call), log_sums_of_graph(run)}}};
+    rows::Backward_start work{{tables_of(run), {}}};
+    if (!has_log_sums_in_place(run))
+        work.second = {sequences_of(run), run.sizes.total_q, run.shapes.heads, log_sums_of(run.call),
+                       log_sums_of_graph(run)};
+    return work;
 }
 
 // The graph itself writes zeros for padded keys that no query sees.

@@ -14,6 +14,8 @@ struct Run {
     Scratch const& scratch;
 };
 
+// Whether the graph reads and writes log-sum-exps in the caller's memory.
+bool has_log_sums_in_place(Run const& run);
 // Whether every query sees a key, and in a packed call every key a query, as far as that is known without the lengths.
 bool sees_everywhere(Run const& run);
 

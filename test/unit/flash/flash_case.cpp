@@ -20,7 +20,7 @@ constexpr float kScale = 0.4f;
 
 // The data of a case. q, k and v keep the memory that their views show.
 struct Data {
-    Buffer q, k, v, dout, totals_q, totals_k, used, table, slopes, generator, softmax_d;
+    Buffer q, k, v, dout, totals_q, totals_k, used, table, slopes, generator, softmax_d, log_sums_by_row;
     std::vector<std::int64_t> starts_q{0}, starts_k{0};
     std::vector<std::int32_t> blocks;  // of all sequences, as many for each
     std::int64_t columns = 0, most_queries = 0, most_keys = 0;
@@ -91,6 +91,7 @@ Data make_data(Case const& c) {
     std::int64_t const rows = (data.most_queries + 127) / 128 * 128;
     data.softmax_d = Buffer(DataType_t::FLOAT, c.is_packed ? Dims{c.heads, data.starts_q.back() + 128 * batches}
                                                            : Dims{batches, c.heads, rows});
+    data.log_sums_by_row = Buffer(DataType_t::FLOAT, {c.heads, data.starts_q.back()}, {1, c.heads});
     data.generator = Buffer::long_integers({static_cast<std::int64_t>(c.seed * 77), 5});
     return data;
 }
@@ -204,6 +205,7 @@ class Emulated {
     }
 
     std::string forward(Results& results) {
+        made_.set(flash::Argument::SOFTMAX_LSE, results.forward.softmax_lse);
         return text("forward", flash::run_forward(made_.call, results.forward), results);
     }
     std::string backward(Data const& data, Results& results) {
@@ -398,6 +400,7 @@ namespace {
 std::string run_both(Case const& c, Data const& data, Arena& arena, Results& results) {
     flash::Place place = arena.place();
     place.target = c.is_as_on_gpu ? cudnn_frontend::Target::cpu() : c.target;
+    if (c.has_log_sums_by_row) results.forward.softmax_lse = data.log_sums_by_row.view();
     std::string faults = run_forward(c, data, place, results);
     bool const is_for_inference = c.page_rows > 0 || !c.used.empty();
     if (faults.empty() && !is_for_inference) faults = run_backward(c, data, place, results);

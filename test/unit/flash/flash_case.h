@@ -35,6 +35,7 @@ struct Case {
     std::optional<cudnn_frontend::Target> target;
     bool is_as_on_gpu = false;       // but for attention itself
     bool has_shared_totals = false;  // cu_seqlens_q and cu_seqlens_k are one tensor
+    bool has_log_sums_by_row = false;
     std::uint64_t seed = 1;
 };
 

@@ -30,6 +30,7 @@ Case random_case(std::uint64_t seed) {
     Sequence const size{random.between(1, 40), random.between(1, 40)};
     c.sequences = c.is_packed ? sequences(random) : std::vector<Sequence>(2, size);
     c.has_shared_totals = c.is_packed && random.chance(0.3);
+    c.has_log_sums_by_row = c.is_packed && random.flip();
     for (Sequence& sequence : c.sequences)
         if (c.has_shared_totals) sequence.keys = sequence.queries;
     return c;
@@ -51,6 +52,8 @@ TEST_CASE("flash works: one before the graph and one after it, where rows need t
     CHECK(works_of(packed) == Names{"forward_start", "forward_end", "backward_start", "backward_end", "softmax_d"});
     packed.has_shared_totals = true;  // every query sees the key beside it
     CHECK(works_of(packed) == Names{"forward_start", "forward_end", "backward_start", "softmax_d"});
+    packed.has_log_sums_by_row = true;
+    CHECK(works_of(packed) == Names{"forward_start", "backward_start", "softmax_d"});
     Case decoding{.sequences = {{1, 300}, {1, 7}}, .is_packed = true, .page_rows = 256, .is_as_on_gpu = true};
     CHECK(works_of(decoding) == Names{"forward_start", "forward_end"});
 }

@@ -133,6 +133,14 @@ TEST_CASE("flash numbers: one tensor of totals for q and k") {
     }
 }
 
+TEST_CASE("flash numbers: packed log-sum-exps by rows") {
+    Case c{.sequences = {{5, 3}, {0, 2}, {4, 9}}, .is_packed = true, .heads = 4, .is_causal = true};
+    c.has_log_sums_by_row = true;
+    CHECK(faults_of(c) == "");
+    c.zero_tensors = true;
+    CHECK(faults_of(c) == "");
+}
+
 TEST_CASE("flash numbers: used keys and keys in pages") {
     for (std::int64_t const page_rows : {0, 256, 512, 768}) {
         Case c{.sequences = {{5, 7}, {1, 300}, {3, 800}, {2, 4}}, .is_packed = true, .page_rows = page_rows};

@@ -250,6 +250,13 @@ TEST_CASE("flash.c15: lengths and log-sum-exps are contiguous") {
               c.log_sums.view().stride = {6, 1, 2};
           }),
           {"flash.c15", "softmax_lse", "strides [6, 1, 2] of dims [2, 2, 3]"});
+    Packed by_rows;
+    by_rows.log_sums.view().stride = {1, 2};
+    CHECK(by_rows.backward().is_good());
+    check(packed_backward([](Packed& c) {
+              c.log_sums.view().stride = {1, 3};
+          }),
+          {"flash.c15", "softmax_lse", "strides [1, 3] of dims [2, 5]"});
 }
 
 TEST_CASE("flash.c16: the rows of a page are a multiple of 256") {
