@@ -210,7 +210,7 @@ def _forward(q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor], numbers:
     if numbers.p_dropout > 0.0:
         given["rng_state"] = _generator_state(q, _batches(q, given))
     out = torch.empty_like(q, memory_format=torch.contiguous_format)
-    log_sums = q.new_empty(_rows(q, given), dtype=torch.float32)
+    log_sums = _log_sums(q, given)
     tensors = {"q": q, "k": k, "v": v, "out": out, "softmax_lse": log_sums, **given}
     if numbers.returns_softmax:
         tensors["p"] = _probabilities(q, k, given, numbers)
@@ -250,10 +250,12 @@ def _rounded_up(length: int) -> int:
     return (length + 127) // 128 * 128
 
 
-def _rows(q: Tensor, given: dict[str, Tensor]) -> tuple[int, ...]:
-    """The shape of a number for each row and head."""
+def _log_sums(q: Tensor, given: dict[str, Tensor]) -> Tensor:
+    """Packed ones by rows, as graphs have them: another order takes a kernel."""
     shape = q.shape
-    return (shape[1], shape[0]) if "cu_seqlens_q" in given else (shape[0], shape[2], shape[1])
+    if "cu_seqlens_q" not in given:
+        return q.new_empty((shape[0], shape[2], shape[1]), dtype=torch.float32)
+    return q.new_empty_strided((shape[1], shape[0]), (1, shape[1]), dtype=torch.float32)
 
 
 def _probabilities(q: Tensor, k: Tensor, given: dict[str, Tensor], numbers: _core._Flash_numbers) -> Tensor:
