@@ -187,6 +187,36 @@ def test_a_cache_whose_entries_are_whole_pages(flash, entries):
         assert_close(out[n], plain(q[n : n + 1], k[entry : entry + 1, :length], v[entry : entry + 1, :length])[0])
 
 
+def test_packed_details_go_by_rows(flash):
+    totals = torch.tensor([0, 4, 9], dtype=torch.int32)
+    q = random(9, 2, 16)
+    _, log_sums, _ = flash.flash_attn_varlen_func(q, q, q, totals, totals, 5, 5, return_attn_probs=True)
+    assert log_sums.shape == (2, 9) and log_sums.stride() == (1, 2)
+    for rows in (slice(0, 4), slice(4, 9)):
+        x = q[rows].double().transpose(0, 1)
+        assert_close(log_sums[:, rows], torch.logsumexp(x @ x.transpose(1, 2) / 4, -1))
+
+
+def test_compile(flash):
+    """With a break of the graph at each call, and the same results."""
+    totals = torch.tensor([0, 4, 10], dtype=torch.int32)
+
+    def padded(q, k, v):
+        return flash.flash_attn_func(2 * q, k, v, causal=True) + 1
+
+    def packed(q, k, v):
+        q, k, v = (x.flatten(0, 1) for x in (q, k, v))
+        return flash.flash_attn_varlen_func(2 * q, k, v, totals, totals, 6, 6, causal=True) + 1
+
+    tensors = [random(2, 5, 2, 16, seed=seed, requires_grad=True) for seed in (1, 2, 3)]
+    for function in (padded, packed):
+        compiled = torch.compile(function, backend="aot_eager")(*tensors)
+        out = function(*tensors)
+        assert torch.equal(compiled, out)
+        for a, b in zip(*(torch.autograd.grad(x.sum(), tensors) for x in (compiled, out))):
+            assert torch.equal(a, b)
+
+
 def test_what_is_refused(flash):
     q = random(1, 4, 2, 16)
     with pytest.raises(Exception, match=r"flash\.c19"):
