@@ -79,12 +79,12 @@ def compare_training(is_causal, tokens=8192, heads=64, key_heads=8, width=128):
     line("    backward", both - ours, theirs_back, 2.5 * operations)
 
 
-def compare_packed(is_causal=True, sequences=16, tokens=2048, heads=32, key_heads=8, width=128):
+def compare_packed(shares_totals, is_causal=True, sequences=16, tokens=2048, heads=32, key_heads=8, width=128):
     counts = [tokens // 4 + (tokens * 3 // 4) * n // (sequences - 1) for n in range(sequences)]
     totals = torch.tensor([0, *counts], device="cuda").cumsum(0).to(torch.int32)
     q, k, v = (random(sum(counts), count, width) for count in (heads, key_heads, key_heads))
     dout, leaves = torch.randn_like(q), [x.requires_grad_() for x in (q, k, v)]
-    lengths = (totals, totals, max(counts), max(counts))
+    lengths = (totals, totals if shares_totals else totals.clone(), max(counts), max(counts))
 
     def ours():
         return flash_attn.flash_attn_varlen_func(q, k, v, *lengths, causal=is_causal)
@@ -96,7 +96,8 @@ def compare_packed(is_causal=True, sequences=16, tokens=2048, heads=32, key_head
         theirs_back = gpu_time(lambda: BACKWARD(dout, q, k, v, out, log_sums, *rest))
         forward = gpu_time(ours)
     both = gpu_time(lambda: torch.autograd.grad(ours(), leaves, dout))
-    line(f"packed, {sequences} of {counts[0]} to {counts[-1]}, {heads}/{key_heads} heads, causal", forward, theirs)
+    name = f"packed, {sequences} of {counts[0]} to {counts[-1]}, {heads}/{key_heads} heads, causal"
+    line(name if shares_totals else "    two tensors of totals", forward, theirs)
     line("    backward", both - forward, theirs_back)
 
 
@@ -129,7 +130,9 @@ def compare_hosts(program):
 
 def main():
     print(f"torch {torch.__version__}, {torch.cuda.get_device_name()}")
-    for compare in (lambda: compare_training(False), lambda: compare_training(True), compare_packed, compare_decoding):
+    training = lambda: compare_training(False), lambda: compare_training(True)
+    packed = lambda: compare_packed(True), lambda: compare_packed(False)
+    for compare in (*training, *packed, compare_decoding):
         try:
             compare()
         except (RuntimeError, TypeError, ValueError) as error:

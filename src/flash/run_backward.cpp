@@ -2,6 +2,8 @@
 #include "flash/memory.h"
 #include "flash/runs.h"
 
+#include <algorithm>
+
 namespace sdpa_graph::flash {
 namespace {
 
@@ -33,18 +35,43 @@ error_t fill_results(Call const& call, calls::Lease const& lease) {
     return {};
 }
 
+using Plan = std::shared_ptr<calls::Plan<Shapes> const>;
+
+struct Plans {
+    Plan of_all;
+    Plan of_squares;  // where they are apart
+
+    std::int64_t workspace_bytes() const {
+        return std::max(of_all->workspace_bytes(), of_squares == nullptr ? 0 : of_squares->workspace_bytes());
+    }
+    error_t run(calls::Pack& pack, Scratch const& scratch) const {
+        SDPA_GRAPH_TRY(of_all->run(pack, scratch.workspace()));
+        if (of_squares == nullptr) return {};
+        for (Extra const lengths : {Extra::LENGTHS_Q, Extra::LENGTHS_K}) pack.bind(lengths, scratch.squares());
+        return of_squares->run(pack, scratch.workspace());
+    }
+};
+
+fe::Result<Plans> find_plans(Shapes const& shapes, fe::Target const& target) {
+    Plans plans;
+    SDPA_GRAPH_TRY(calls::Plan<Shapes>::find(shapes, target).move_to(plans.of_all));
+    if (shapes.has_squares_apart)
+        SDPA_GRAPH_TRY(calls::Plan<Shapes>::find(squares_of(shapes), target).move_to(plans.of_squares));
+    return plans;
+}
+
 error_t differentiate(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
     Shapes const shapes = shapes_of(call, sizes, lease.target);
-    auto const plan = calls::Plan<Shapes>::find(shapes, lease.target);
-    if (plan.is_bad()) return plan.error();
-    auto const scratch = Scratch::make(call, shapes, sizes, plan.value()->workspace_bytes());
+    auto const plans = find_plans(shapes, lease.target);
+    if (plans.is_bad()) return plans.error();
+    auto const scratch = Scratch::make(call, shapes, sizes, plans.value().workspace_bytes());
     if (scratch.is_bad()) return scratch.error();
     Run const run{call, shapes, sizes, scratch.value()};
     if (call.is_packed) SDPA_GRAPH_TRY(work(call, lease, start_backward(run)));
     calls::Pack pack = inputs_of(run);
     pack.bind(SOFTMAX_LSE, has_log_sums_in_place(run) ? call.at(SOFTMAX_LSE)->data : run.scratch.log_sums());
     for (Argument const argument : {OUT, DOUT, DQ, DK, DV}) pack.bind(argument, call.at(argument)->data);
-    SDPA_GRAPH_TRY(plan.value()->run(pack, run.scratch.workspace()));
+    SDPA_GRAPH_TRY(plans.value().run(pack, run.scratch));
     if (!sees_everywhere(run)) SDPA_GRAPH_TRY(work(call, lease, end_backward(run)));
     return wants_softmax_d(call) ? work(call, lease, write_softmax_d(run)) : error_t();
 }

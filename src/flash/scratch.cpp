@@ -18,6 +18,7 @@ fe::Result<Scratch> Scratch::make(Call const& call, Shapes const& shapes, Sizes 
     if (shapes.is_packed) {
         scratch.lengths_q_ = scratch.add(shapes.batches * kInteger);
         scratch.lengths_k_ = scratch.add(shapes.batches * kInteger);
+        if (shapes.has_squares_apart) scratch.squares_ = scratch.add(shapes.batches * kInteger);
         std::size_t const count = starts_of(shapes).size();
         for (std::size_t i = 0; i < count; ++i) scratch.starts_[i] = scratch.add((shapes.batches + 1) * kLong);
         scratch.table_ = scratch.add(shapes.batches * shapes.page_columns() * kInteger);

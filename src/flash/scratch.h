@@ -15,6 +15,7 @@ class Scratch {
     // Of packed sequences.
     int* lengths_q() const { return static_cast<int*>(at(lengths_q_)); }
     int* lengths_k() const { return static_cast<int*>(at(lengths_k_)); }
+    int* squares() const { return static_cast<int*>(at(squares_)); }  // where they are apart
     long long* starts(std::size_t number) const { return static_cast<long long*>(at(starts_[number])); }
     int* table() const { return static_cast<int*>(at(table_)); }
     void* log_sums() const { return at(log_sums_); }  // in the order of the graph
@@ -29,7 +30,8 @@ class Scratch {
 
     calls::Workspace memory_;
     std::int64_t bytes_ = 0;
-    std::int64_t workspace_ = 0, lengths_q_ = 0, lengths_k_ = 0, table_ = 0, log_sums_ = 0, q_ = 0, out_ = 0, kept_ = 0;
+    std::int64_t workspace_ = 0, lengths_q_ = 0, lengths_k_ = 0, squares_ = 0, table_ = 0, log_sums_ = 0, q_ = 0,
+                 out_ = 0, kept_ = 0;
     std::array<std::int64_t, fe::rows::kMostOffsets> starts_{};
 };
 

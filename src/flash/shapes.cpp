@@ -73,6 +73,14 @@ void set_pages(Shapes& shapes, Call const& call) {
     if (shapes.gathers_queries) shapes.queries = 1;
 }
 
+// Not where a second run of an engine costs more than it spares.
+bool has_squares_apart(Call const& call, Sizes const& sizes, Shapes const& shapes) {
+    constexpr std::int64_t kLeastLength = 512;
+    bool const is_of_packed_backward = call.is_backward && call.is_packed && call.is_on_gpu();
+    return is_of_packed_backward && !shapes.is_square && shapes.band.right == 0 && sizes.queries == sizes.keys &&
+           sizes.queries >= kLeastLength;
+}
+
 void set_options(Shapes& shapes, Call const& call, Sizes const& sizes) {
     shapes.band = band_of(call, sizes);
     shapes.alibi = alibi_of(call, shapes.band);
@@ -103,6 +111,7 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target)
     shapes.keys = call.is_packed ? bound_of(sizes.keys) : sizes.keys;
     if (call.has_pages()) set_pages(shapes, call);
     set_options(shapes, call, sizes);
+    shapes.has_squares_apart = has_squares_apart(call, sizes, shapes);
     for (Argument const argument : {Q, K, V, DOUT, OUT, DQ, DK, DV}) {
         if (call.has(argument)) shapes.of(argument) = strides_of(call, shapes, argument);
     }
@@ -128,6 +137,13 @@ fe::core::ShortList<Starts, fe::rows::kMostOffsets> starts_of(Shapes const& shap
         if (starts && std::find(all.begin(), all.end(), *starts) == all.end()) all.push_back(*starts);
     }
     return all;
+}
+
+Shapes squares_of(Shapes const& shapes) {
+    Shapes squares = shapes;
+    squares.is_square = true;
+    squares.has_squares_apart = false;
+    return squares;
 }
 
 // The sizes tell most classes apart; the rest is compared.

@@ -31,6 +31,9 @@ struct Shapes {
     bool is_backward = false, is_packed = false, has_pages = false, is_deterministic = false, dumps_dropout = false;
     // Every sequence has as many queries as keys, so that both corners have one diagonal.
     bool is_square = false;
+    // Some sequences may be so, which only who reads the lengths knows: a second plan has those, since backward of
+    // cuDNN skips what a causal mask hides where the diagonal starts at the upper corner.
+    bool has_squares_apart = false;
     // One query of each sequence over pages: the graph has them side by side, as engines for one query want them.
     bool gathers_queries = false;
     std::int64_t batches = 0, queries = 0, keys = 0, heads = 0, key_heads = 0, width = 0;
@@ -60,6 +63,9 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target)
 std::optional<Starts> starts_of(Shapes const& shapes, Argument argument);
 // Of all tensors of the graph, each once.
 fe::core::ShortList<Starts, fe::rows::kMostOffsets> starts_of(Shapes const& shapes);
+
+// The class of the sequences apart.
+Shapes squares_of(Shapes const& shapes);
 
 std::size_t hash_of(Shapes const& shapes);
 

@@ -86,6 +86,7 @@ rows::Tables tables_of(Run const& run) {
     tables.sequences = sequences_of(run);
     tables.lengths_q = run.scratch.lengths_q();
     tables.lengths_k = run.scratch.lengths_k();
+    if (run.shapes.has_squares_apart) tables.squares = run.scratch.squares();
     for (Starts const& starts : starts_of(run.shapes)) {
         auto const number = static_cast<std::size_t>(tables.offset_count++);
         tables.offsets[number] = {run.scratch.starts(number), starts.row, starts.is_of_keys};

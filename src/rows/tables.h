@@ -26,6 +26,7 @@ struct Pages {
 struct Tables {
     Sequences sequences;
     int *lengths_q, *lengths_k;
+    int* squares;  // null, or the lengths of sequences with as many queries as keys, which count as empty above
     Offsets offsets[kMostOffsets];
     int offset_count;
     Pages pages;
@@ -47,8 +48,11 @@ inline int page_of(Tables const& t, long long n, long long column) {
 inline void work_on(Tables const& t, long long thread) {
     Sequences const& all = t.sequences;
     if (thread < all.batches) {
-        t.lengths_q[thread] = static_cast<int>(queries_of(all, thread));
-        t.lengths_k[thread] = static_cast<int>(keys_of(all, thread));
+        int const queries = static_cast<int>(queries_of(all, thread)), keys = static_cast<int>(keys_of(all, thread));
+        bool const is_apart = t.squares != nullptr && queries == keys;
+        t.lengths_q[thread] = is_apart ? 0 : queries;
+        t.lengths_k[thread] = is_apart ? 0 : keys;
+        if (t.squares != nullptr) t.squares[thread] = is_apart ? queries : 0;
     }
     for (int i = 0; i < t.offset_count && thread <= all.batches; ++i) {
         Offsets const& offsets = t.offsets[i];

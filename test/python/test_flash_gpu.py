@@ -53,6 +53,26 @@ def test_random_calls_beside_pytorch(flash):
     assert min(seen.values()) >= 20
 
 
+def test_causal_sequences_some_with_as_many_queries_as_keys(flash):
+    """Backward has a plan for those, and one for the others."""
+    lengths = [(700, 700), (0, 0), (300, 700), (700, 40), (513, 513), (5, 0), (0, 6), (64, 64)]
+    counts = [[length[part] for length in lengths] for part in (0, 1, 1)]
+    q, k, v = (
+        torch.randn(sum(count), heads, 64, device="cuda", dtype=torch.half, requires_grad=True)
+        for count, heads in zip(counts, (4, 2, 2))
+    )
+    dout = torch.randn_like(q)
+    totals = [torch.tensor([0, *count], device="cuda").cumsum(0).to(torch.int32) for count in counts[:2]]
+    out = flash.flash_attn_varlen_func(q, k, v, *totals, 700, 700, causal=True)
+    exact = [x.detach().double().requires_grad_() for x in (q, k, v)]
+    parts = zip(*(leaf.split(count) for leaf, count in zip(exact, counts)))
+    wanted = torch.cat([formula(*part, 0.125, -1, 0)[0] for part in parts])
+    torch.testing.assert_close(out.double(), wanted, atol=1e-2, rtol=0)
+    found = torch.autograd.grad(out, (q, k, v), dout)
+    for gradient, expected in zip(found, torch.autograd.grad(wanted, exact, dout.double())):
+        torch.testing.assert_close(gradient.double(), expected, atol=2e-2 * expected.abs().max().item(), rtol=0)
+
+
 @pytest.mark.parametrize("softcap", [0.0, 5.0])
 @pytest.mark.parametrize("with_slopes", [False, True])
 def test_soft_caps_and_slopes(flash, softcap, with_slopes):

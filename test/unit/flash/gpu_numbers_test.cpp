@@ -42,6 +42,17 @@ TEST_CASE("flash numbers: as on a GPU, in random company") {
     for (std::uint64_t seed = 0; seed < 200; ++seed) CHECK(faults_of(random_case(seed)) == "");
 }
 
+TEST_CASE("flash numbers: as on a GPU, causal sequences with as many queries as keys have a plan of their own") {
+    Case c{.sequences = {{520, 520}, {7, 7}, {300, 520}, {520, 9}, {0, 0}, {0, 3}, {4, 0}}, .is_packed = true};
+    c.heads = 4, c.is_causal = true, c.is_as_on_gpu = true;
+    CHECK(faults_of(c) == "");
+    c.left = 100;
+    CHECK(faults_of(c) == "");
+    c.p_dropout = 0.2f;
+    c.dims_of_slopes = 1;
+    CHECK(faults_of(c) == "");
+}
+
 TEST_CASE("flash works: one before the graph and one after it, where rows need them") {
     using Names = std::vector<std::string>;
     Case padded{.sequences = {{4, 4}}, .is_causal = true, .is_as_on_gpu = true};

@@ -148,6 +148,21 @@ TEST_CASE("flash planning: packed tensors") {
     check({.is_packed = true, .has_used_keys = true}, false);
 }
 
+TEST_CASE("flash planning: causal sequences with as many queries as keys have a plan of their own in backward") {
+    static Tensor_view const totals = {reinterpret_cast<void*>(8192), {3}, {1}, DataType_t::INT32};
+    Change const causal = [](flash::Call& c) { c.is_causal = true, c.set(CU_SEQLENS_K, totals); };
+    auto const has_own = [](Sizes const& sizes, bool is_backward, Change const& change) {
+        return shapes_of(Sized_call(sizes, is_backward, change).call()).has_squares_apart;
+    };
+    Sizes const long_ones{.is_packed = true, .queries = 512, .keys = 512};
+    CHECK(has_own(long_ones, true, causal));
+    CHECK_FALSE(has_own(long_ones, false, causal));
+    CHECK_FALSE(has_own(long_ones, true, [](flash::Call& c) { c.is_causal = true; }));  // one tensor of totals
+    CHECK_FALSE(has_own(long_ones, true, [](flash::Call& c) { c.set(CU_SEQLENS_K, totals); }));
+    CHECK_FALSE(has_own({.is_packed = true, .queries = 511, .keys = 511}, true, causal));
+    CHECK_FALSE(has_own({.is_packed = true, .queries = 512, .keys = 600}, true, causal));
+}
+
 TEST_CASE("flash planning: keys in pages") {
     for (std::int64_t const queries : {1, 4, 200}) {
         CAPTURE(queries);
