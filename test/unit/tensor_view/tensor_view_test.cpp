@@ -79,9 +79,11 @@ TEST_CASE("tensor view: what cannot be read is an error, and leaves the view alo
     CHECK(view.device_index == 7);
 }
 
-TEST_CASE("tensor view: spans of empty, single and reversed dims") {
+TEST_CASE("tensor view: spans of empty, single and reversed dims, and without strides") {
     CHECK(sdpa_graph::span_of({}, {}) == 1);
     CHECK(sdpa_graph::span_of({2, 0}, {1, 1}) == 0);
     CHECK(sdpa_graph::span_of({3, 4}, {-4, 1}) == 4);
+    std::int64_t const dim[] = {2, 3, 4};
+    CHECK(sdpa_graph::span_of(3, dim, nullptr) == 24);
     CHECK(sdpa_graph::row_major({2, 3, 4}) == std::vector<std::int64_t>{12, 4, 1});
 }
