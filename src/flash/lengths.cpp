@@ -30,7 +30,8 @@ Lengths lengths_of(Call const& call) {
 bool has_whole_steps(Call const& call, Argument argument) {
     Tensor_view const &pages = *call.at(argument), &k = *call.at(Argument::K);
     std::int64_t const part = elements_of_part(pages);
-    if (power_of_two_in(pages.dim[1]) == pages.dim[1]) return true;
+    bool const is_one_page = pages.dim[0] <= 1;  // whose first stride says nothing
+    if (is_one_page || power_of_two_in(pages.dim[1]) == pages.dim[1]) return true;
     return part > 0 && pages.stride[0] % part == 0 && elements_of_part(k) > 0 &&
            pages.stride[0] / part == k.stride[0] / elements_of_part(k);
 }
@@ -38,7 +39,8 @@ bool has_whole_steps(Call const& call, Argument argument) {
 Pages pages_of(Call const& call) {
     Tensor_view const& k = *call.at(Argument::K);
     std::int64_t const rows = power_of_two_in(k.dim[1]), parts = k.dim[1] / rows;
-    std::int64_t const step = parts == 1 ? 1 : k.stride[0] / elements_of_part(k);
+    bool const is_one_page = k.dim[0] <= 1;
+    std::int64_t const step = is_one_page || parts == 1 ? parts : k.stride[0] / elements_of_part(k);
     std::int64_t const count = (k.dim[0] - 1) * step + parts;
     return {rows, parts, step, count, call.at(Argument::BLOCK_TABLE)->dim[1]};
 }

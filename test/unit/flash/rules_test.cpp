@@ -348,6 +348,10 @@ TEST_CASE("flash.c26: pages whose rows are no power of two lie side by side") {
               c.v = Buffer(DataType_t::HALF, {2, 768, 2, 8}, {768 * 16 + 16, 16, 8, 1});
           }),
           {"flash.c26", "v", "pages of 768 rows with strides [12304, 16, 8, 1]"});
+    Packed one_page;
+    one_page.use_pages(1, {0, 0});
+    one_page.k = one_page.v = Buffer(DataType_t::HALF, {1, 768, 2, 8}, {1, 16, 8, 1});
+    CHECK(one_page.forward().get_message() == "");
 }
 
 TEST_CASE("flash.c27: cu_seqlens start at 0 or later, do not decrease, and end within the tensor") {
