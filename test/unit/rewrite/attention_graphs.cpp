@@ -40,6 +40,21 @@ TestGraph with_lengths(TestGraph graph) {
     return graph;
 }
 
+TestGraph line_graph(NodeKind kind, Line const& line) {
+    TestGraph graph = neighborhood_graph(kind);
+    Dims const tokens{line.batches, line.tokens, line.heads, line.columns};
+    for (int const port : {neighborhood::Q, neighborhood::K, neighborhood::V}) graph.resize(port, tokens);
+    if (kind == NodeKind::NeighborhoodBackward) {
+        for (int const port : {neighborhood::O, neighborhood::dO}) graph.resize(port, tokens);
+        graph.resize(neighborhood::Stats, {line.batches, line.tokens, line.heads});
+    }
+    auto& options = const_cast<NeighborhoodFields&>(*neighborhood_fields(graph.nodes[0]));
+    options.kernel_size = {line.kernel};
+    options.dilation = {line.dilation};
+    options.is_causal = {line.is_causal};
+    return graph;
+}
+
 Rewritable::Rewritable(GraphSpec const& spec) {
     Validation validation = validate(spec);
     REQUIRE(validation.report.to_text() == "");

@@ -19,6 +19,13 @@ TestGraph backward_graph(Problem const& sizes);
 // Of queries and keys.
 TestGraph with_lengths(TestGraph graph);
 
+// Of neighborhood attention along a line.
+struct Line {
+    std::int64_t batches = 1, tokens = 9, heads = 2, columns = 16, kernel = 4, dilation = 1;
+    bool is_causal = false;
+};
+TestGraph line_graph(NodeKind kind, Line const& line);
+
 // A valid graph, as rewrites see it.
 class Rewritable {
    public:

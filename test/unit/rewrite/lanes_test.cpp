@@ -3,6 +3,7 @@
 #include "core/data_type.h"
 #include "rewrite/bands.h"
 #include "rewrite/few_queries.h"
+#include "rewrite/neighborhood_band.h"
 #include "rewrite/print.h"
 #include "unit/rewrite/attention_graphs.h"
 
@@ -123,4 +124,25 @@ TEST_CASE("few queries: the keys under a causal mask share no element with the s
     }
     CHECK(counts.side_steps > 50);
     CHECK(counts.waiting_steps == counts.side_steps);
+}
+
+TEST_CASE("neighborhood_band: borders share no element with the steps before them, and sums depend on them") {
+    for (NodeKind const kind : {NodeKind::NeighborhoodForward, NodeKind::NeighborhoodBackward}) {
+        Counts counts;
+        for (std::int64_t const tokens : {9, 12, 21}) {
+            for (std::int64_t const kernel : {2, 3, 4, 7}) {
+                for (std::int64_t const dilation : {1, 2, 3}) {
+                    if (kernel * dilation > tokens) continue;
+                    Validation const validation =
+                        validate(line_graph(kind, {.tokens = tokens, .kernel = kernel, .dilation = dilation}));
+                    REQUIRE(validation.report.to_text() == "");
+                    auto const program = rewrite::neighborhood_band(*validation.graph);
+                    REQUIRE(program.error().get_message() == "");
+                    check_lanes(program.value(), counts);
+                }
+            }
+        }
+        CHECK(counts.side_steps > 30);
+        CHECK((counts.waiting_steps > 30) == (kind == NodeKind::NeighborhoodBackward));
+    }
 }

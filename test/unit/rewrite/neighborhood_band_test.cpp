@@ -18,25 +18,6 @@ NeighborhoodFields& options(TestGraph& graph) {
     return const_cast<NeighborhoodFields&>(*neighborhood_fields(graph.nodes[0]));
 }
 
-struct Line {
-    std::int64_t batches = 1, tokens = 9, heads = 2, columns = 16, kernel = 4, dilation = 1;
-    bool is_causal = false;
-};
-
-TestGraph line_graph(NodeKind kind, Line const& line) {
-    TestGraph graph = neighborhood_graph(kind);
-    Dims const tokens{line.batches, line.tokens, line.heads, line.columns};
-    for (int const port : {Q, K, V}) graph.resize(port, tokens);
-    if (kind == kBackward) {
-        for (int const port : {O, dO}) graph.resize(port, tokens);
-        graph.resize(Stats, {line.batches, line.tokens, line.heads});
-    }
-    options(graph).kernel_size = {line.kernel};
-    options(graph).dilation = {line.dilation};
-    options(graph).is_causal = {line.is_causal};
-    return graph;
-}
-
 std::string program_of(GraphSpec const& spec) {
     Validation const validation = validate(spec);
     REQUIRE(validation.report.to_text() == "");
