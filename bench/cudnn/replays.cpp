@@ -218,7 +218,8 @@ std::optional<Replay> measure_replay(Gpu const& gpu, Row const& row, fe::graph::
     std::vector<Calls*> calls{&of_given, &of_program};
     fe::graph::Graph packed;
     std::optional<Calls> of_part;
-    if (replay.steps == 1 && build_packed(gpu, row, packed)) calls.push_back(&of_part.emplace(packed));
+    bool const is_packed = row.rewrite == fe::Rewrite_t::FEW_QUERIES && replay.steps == 1;
+    if (is_packed && build_packed(gpu, row, packed)) calls.push_back(&of_part.emplace(packed));
     if (!time_calls(gpu, calls, buffers.pack())) return {};
     replay.call_of_given = median(of_given.times), replay.call = median(of_program.times);
     if (of_part) replay.call_of_part = median(of_part->times), replay.part = plan_of(packed);
