@@ -79,7 +79,6 @@ void make_line(NeighborhoodCase& made) {
 Test test_of(std::uint64_t seed) {
     Test test{kFunctions[seed % kFunctions.size()], random_neighborhood_case(seed, sizes())};
     if (way_of(seed) == Way::Rewritten) make_line(test.made);
-    if (test.function == NeighborhoodFunction::Backward) test.made.has_bias = false;  // which has no kernel
     if (test.function <= NeighborhoodFunction::Backward) return test;
     for (auto& axis : test.made.axes) axis.kernel -= 1 - axis.kernel % 2;
     bound_slots(test.made);

@@ -42,13 +42,17 @@ Graph forward_graph(DataType_t type) {
     return graph;
 }
 
-Graph backward_graph(DataType_t type) {
+Graph backward_graph(DataType_t type, bool has_bias = false) {
     Graph graph;
     start(graph, type);
+    auto options = graph::Neighborhood_backward_attributes().set_name("na").set_kernel_size({7, 7});
+    if (has_bias) {
+        Tensor_ptr const gradient = graph.tensor(Tensor_attributes().set_name("dBias").set_output(true));
+        options.set_rel_pos_bias(input(graph, "bias", {kHeads, 13, 13})).set_drel_pos_bias(gradient);
+    }
     auto const results = graph.neighborhood_attention_backward(
         input(graph, "Q", kTokens), input(graph, "K", kTokens), input(graph, "V", kTokens), input(graph, "O", kTokens),
-        input(graph, "dO", kTokens), input(graph, "Stats", {kBatches, 24, 24, kHeads}, DataType_t::FLOAT),
-        graph::Neighborhood_backward_attributes().set_name("na").set_kernel_size({7, 7}));
+        input(graph, "dO", kTokens), input(graph, "Stats", {kBatches, 24, 24, kHeads}, DataType_t::FLOAT), options);
     for (Tensor_ptr const& result : results) result->set_output(true);
     return graph;
 }
@@ -113,11 +117,24 @@ TEST_CASE("a plan of neighborhood attention runs by tokens where tiles cannot", 
     CHECK(name == "neighborhood_tokens");
 }
 
+TEST_CASE("gradients beside a relative position bias are computed by tokens", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Graph graph = backward_graph(DataType_t::BFLOAT16, true);
+    REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
+    std::string name, candidates;
+    REQUIRE(graph.get_plan_name(name).is_good());
+    CHECK(name == "neighborhood_tokens");
+    REQUIRE(graph.print_candidates(candidates).is_good());
+    INFO(candidates);
+    CHECK(candidates.find("tiles compute no gradients beside a bias") != candidates.npos);
+}
+
 TEST_CASE("plans of neighborhood attention are stored with their code", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     check_stored(forward_graph(DataType_t::BFLOAT16));
     check_stored(backward_graph(DataType_t::BFLOAT16));
     check_stored(backward_graph(DataType_t::FLOAT));
+    check_stored(backward_graph(DataType_t::HALF, true));
 }
 
 TEST_CASE("backward keeps a number for each token in its workspace", "[offline]") {

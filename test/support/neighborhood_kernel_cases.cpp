@@ -255,45 +255,75 @@ void make_forward(Random& random, Maker& maker, NeighborhoodCase& made, Shape co
     add_step(made, shape, NeighborhoodWork::Forward, shape.scale, links);
 }
 
+void add_to_head(Numbers& sums, std::int64_t head, Numbers const& numbers) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) sums[at(head) * numbers.size() + i] += numbers[i];
+}
+
+// The products of the rows of two matrices, one for each row.
+void append_row_dots(Numbers& to, Numbers const& a, Numbers const& b, std::int64_t columns) {
+    for (auto row = a.begin(), other = b.begin(); row != a.end(); row += columns, other += columns) {
+        to.push_back(std::inner_product(row, row + columns, other, 0.0));
+    }
+}
+
+// What backward reads and writes beside its inputs; the bias and its gradient may be missing.
+struct BackwardPlaces {
+    std::size_t o, d_o, stats, delta, d_q, d_k, d_v;
+    std::optional<std::size_t> bias, d_bias;
+};
+
+BackwardPlaces add_backward_places(Random& random, Maker& maker, Shape const& shape) {
+    auto const rows = [&](char const* name) { return maker.add(name, shape.type, shape.rows(shape.columns)); };
+    auto const numbers = [&](char const* name) { return maker.add(name, DataType_t::FLOAT, shape.rows(1)); };
+    BackwardPlaces places{
+        rows("o"), rows("d_o"), numbers("stats"), numbers("delta"), rows("d_q"), rows("d_k"), rows("d_v"), {}, {}};
+    if (random.flip()) return places;
+    places.bias = maker.add("bias", shape.type, shape.bias());
+    places.d_bias = maker.add("d_bias", shape.type, shape.bias());
+    return places;
+}
+
+void add_backward_steps(NeighborhoodCase& made, Shape const& shape, Inputs const& in, BackwardPlaces const& places) {
+    Links shared{{kernels::kQueries, in.q},       {kernels::kKeys, in.k},
+                 {kernels::kValues, in.v},        {kernels::kOutputGradient, places.d_o},
+                 {kernels::kStats, places.stats}, {kernels::kDelta, places.delta}};
+    if (places.bias) shared.push_back({kernels::kBias, *places.bias});
+    auto const add = [&](NeighborhoodWork work, Links const& more) {
+        Links links = shared;
+        links.insert(links.end(), more.begin(), more.end());
+        add_step(made, shape, work, shape.scale, links);
+    };
+    add(NeighborhoodWork::QueryGradients, {{kernels::kOutput, places.o}, {kernels::kQueryGradient, places.d_q}});
+    add(NeighborhoodWork::KeyGradients, {{kernels::kKeyGradient, places.d_k}, {kernels::kValueGradient, places.d_v}});
+    if (places.d_bias) add(NeighborhoodWork::BiasGradient, {{kernels::kBiasGradient, *places.d_bias}});
+}
+
 void make_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
     Inputs const in = add_inputs(random, maker, made, shape);
-    Dims const rows = shape.rows(shape.columns);
-    std::size_t const o = maker.add("o", shape.type, rows), d_o = maker.add("d_o", shape.type, rows);
-    std::size_t const stats = maker.add("stats", DataType_t::FLOAT, shape.rows(1));
-    std::size_t const delta = maker.add("delta", DataType_t::FLOAT, shape.rows(1));
-    std::size_t const d_q = maker.add("d_q", shape.type, rows), d_k = maker.add("d_k", shape.type, rows);
-    std::size_t const d_v = maker.add("d_v", shape.type, rows);
-    Numbers of_o, of_stats;
-    for_each_head(shape, in.of_q, in.of_k, in.of_v, {}, [&](std::int64_t, Head const& head) {
+    BackwardPlaces const places = add_backward_places(random, maker, shape);
+    Numbers of_o, of_stats, of_bias;
+    if (places.bias) of_bias = set_random_bias(random, made.data[*places.bias]);
+    for_each_head(shape, in.of_q, in.of_k, in.of_v, of_bias, [&](std::int64_t, Head const& head) {
         auto const results = neighborhood_formula::fused_forward(head);
         append(of_o, results.o);
         append(of_stats, results.stats);
     });
-    of_o = set(made.data[o], of_o);
-    of_stats = set(made.data[stats], of_stats);
-    Numbers const of_d_o = set_random(random, made.data[d_o]);
+    of_o = set(made.data[places.o], of_o);
+    of_stats = set(made.data[places.stats], of_stats);
+    Numbers const of_d_o = set_random(random, made.data[places.d_o]);
+    if (places.d_bias) made.data[*places.d_bias].expected.assign(of_bias.size(), 0.0);
     std::int64_t const count = shape.batches * shape.heads;
-    for_each_head(shape, in.of_q, in.of_k, in.of_v, {}, [&](std::int64_t number, Head const& head) {
+    for_each_head(shape, in.of_q, in.of_k, in.of_v, of_bias, [&](std::int64_t number, Head const& head) {
         Numbers const o_part = part_of(of_o, number, count), d_o_part = part_of(of_d_o, number, count);
         auto const results =
             neighborhood_formula::fused_backward(head, o_part, part_of(of_stats, number, count), d_o_part);
-        append(made.data[d_q].expected, results.q);
-        append(made.data[d_k].expected, results.k);
-        append(made.data[d_v].expected, results.v);
-        for (std::size_t i = 0; i < o_part.size(); i += at(shape.columns)) {
-            auto const end = static_cast<std::ptrdiff_t>(i) + static_cast<std::ptrdiff_t>(shape.columns);
-            made.data[delta].expected.push_back(
-                std::inner_product(o_part.begin() + static_cast<std::ptrdiff_t>(i), o_part.begin() + end,
-                                   d_o_part.begin() + static_cast<std::ptrdiff_t>(i), 0.0));
-        }
+        append(made.data[places.d_q].expected, results.q);
+        append(made.data[places.d_k].expected, results.k);
+        append(made.data[places.d_v].expected, results.v);
+        append_row_dots(made.data[places.delta].expected, o_part, d_o_part, shape.columns);
+        if (places.d_bias) add_to_head(made.data[*places.d_bias].expected, number % shape.heads, results.bias);
     });
-    Links const shared{{kernels::kQueries, in.q},       {kernels::kKeys, in.k},   {kernels::kValues, in.v},
-                       {kernels::kOutputGradient, d_o}, {kernels::kStats, stats}, {kernels::kDelta, delta}};
-    Links first = shared, second = shared;
-    first.insert(first.end(), {{kernels::kOutput, o}, {kernels::kQueryGradient, d_q}});
-    second.insert(second.end(), {{kernels::kKeyGradient, d_k}, {kernels::kValueGradient, d_v}});
-    add_step(made, shape, NeighborhoodWork::QueryGradients, shape.scale, first);
-    add_step(made, shape, NeighborhoodWork::KeyGradients, shape.scale, second);
+    add_backward_steps(made, shape, in, places);
 }
 
 void make_qk(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
@@ -328,15 +358,14 @@ void make_qk_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shap
             neighborhood_formula::qk_backward(head, part_of(of_d_attn, number, shape.batches * shape.heads));
         append(made.data[d_q].expected, results.q);
         append(made.data[d_k].expected, results.k);
-        std::size_t const first = at(number % shape.heads) * results.bias.size();
-        for (std::size_t i = 0; i < results.bias.size(); ++i) sums[first + i] += results.bias[i];
+        add_to_head(sums, number % shape.heads, results.bias);
     });
     Links const slots{{kernels::kSlots, d_attn}};
     add_step(made, shape, NeighborhoodWork::WindowQueries, 1,
              {{kernels::kSlots, d_attn}, {kernels::kKeys, in.k}, {kernels::kQueries, d_q}});
     add_step(made, shape, NeighborhoodWork::WindowKeys, 1,
              {{kernels::kSlots, d_attn}, {kernels::kQueries, in.q}, {kernels::kKeys, d_k}});
-    add_step(made, shape, NeighborhoodWork::BiasGradient, 1,
+    add_step(made, shape, NeighborhoodWork::WindowBias, 1,
              {{kernels::kSlots, d_attn}, {kernels::kBiasGradient, d_bias}});
 }
 

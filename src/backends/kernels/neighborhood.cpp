@@ -23,16 +23,19 @@ Use use_of(NeighborhoodWork work) {
             return {{kQueries, kKeys, kValues, kOutput}, {kBias, kStats}, {kOutput, kStats}};
         case NeighborhoodWork::QueryGradients:
             return {{kQueries, kKeys, kValues, kOutput, kStats, kOutputGradient, kDelta, kQueryGradient},
-                    {},
+                    {kBias},
                     {kDelta, kQueryGradient}};
         case NeighborhoodWork::KeyGradients:
             return {{kQueries, kKeys, kValues, kStats, kOutputGradient, kDelta, kKeyGradient, kValueGradient},
-                    {},
+                    {kBias},
                     {kKeyGradient, kValueGradient}};
+        case NeighborhoodWork::BiasGradient:
+            return {
+                {kQueries, kKeys, kValues, kBias, kStats, kOutputGradient, kDelta, kBiasGradient}, {}, {kBiasGradient}};
         case NeighborhoodWork::WindowSlots: return {{kQueries, kKeys, kSlots}, {kBias}, {kSlots}};
         case NeighborhoodWork::WindowQueries: return {{kQueries, kKeys, kSlots}, {}, {kQueries}};
         case NeighborhoodWork::WindowKeys: return {{kQueries, kKeys, kSlots}, {}, {kKeys}};
-        case NeighborhoodWork::BiasGradient: return {{kSlots, kBiasGradient}, {}, {kBiasGradient}};
+        case NeighborhoodWork::WindowBias: return {{kSlots, kBiasGradient}, {}, {kBiasGradient}};
     }
     return {};
 }

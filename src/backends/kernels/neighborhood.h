@@ -14,16 +14,17 @@ namespace cudnn_frontend::kernels {
 
 // Who sees whom: core/neighborhood.h. Forward reads Queries, Keys, Values and perhaps Bias, and writes Output and
 // perhaps Stats. QueryGradients writes Delta, the products of rows of Output and OutputGradient, and QueryGradient;
-// KeyGradients reads Delta. The three others relate Slots to Queries and Keys: each writes the tensor of its name, and
-// reads the other two; WindowSlots adds Bias. BiasGradient sums Slots.
+// KeyGradients and BiasGradient read Delta. Three others relate Slots to Queries and Keys: each writes the tensor of
+// its name, and reads the other two; WindowSlots adds Bias. WindowBias sums Slots for BiasGradient.
 enum class NeighborhoodWork {
     Forward,
     QueryGradients,
     KeyGradients,
+    BiasGradient,
     WindowSlots,
     WindowQueries,
     WindowKeys,
-    BiasGradient
+    WindowBias
 };
 
 // A warp for each token, whatever the tensors are; or blocks for tiles of tokens, on matrix units.

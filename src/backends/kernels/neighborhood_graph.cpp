@@ -130,18 +130,18 @@ error_t add_forward(Builder& builder) {
 }
 
 error_t add_backward(Builder& builder) {
-    if (builder.wants(port::Rel_pos_bias) || builder.wants(port::dRel_pos_bias)) {
-        return not_supported(
-            "neighborhood: fused backward with a relative position bias has no kernel; run the two products and their "
-            "gradients, which take one");
-    }
-    Links const shared{{kQueries, port::Q},         {kKeys, port::K},      {kValues, port::V},
-                       {kOutputGradient, port::dO}, {kStats, port::Stats}, {kDelta, kWorkspace}};
+    Links const shared{
+        {kQueries, port::Q},         {kKeys, port::K},      {kValues, port::V},  {kBias, port::Rel_pos_bias},
+        {kOutputGradient, port::dO}, {kStats, port::Stats}, {kDelta, kWorkspace}};
     Links of_queries = shared, of_keys = shared;
     of_queries.insert(of_queries.end(), {{kOutput, port::O}, {kQueryGradient, port::dQ}});
     of_keys.insert(of_keys.end(), {{kKeyGradient, port::dK}, {kValueGradient, port::dV}});
     SDPA_GRAPH_TRY(builder.add(NeighborhoodWork::QueryGradients, of_queries));
-    return builder.add(NeighborhoodWork::KeyGradients, of_keys);
+    SDPA_GRAPH_TRY(builder.add(NeighborhoodWork::KeyGradients, of_keys));
+    if (!builder.wants(port::dRel_pos_bias)) return {};
+    Links of_bias = shared;
+    of_bias.push_back({kBiasGradient, port::dRel_pos_bias});
+    return builder.add(NeighborhoodWork::BiasGradient, of_bias);
 }
 
 error_t add_qk_backward(Builder& builder) {
@@ -150,7 +150,7 @@ error_t add_qk_backward(Builder& builder) {
     SDPA_GRAPH_TRY(
         builder.add(NeighborhoodWork::WindowKeys, {{kSlots, port::dAttn}, {kQueries, port::Q}, {kKeys, port::dK}}));
     if (!builder.wants(port::dRel_pos_bias)) return {};
-    return builder.add(NeighborhoodWork::BiasGradient, {{kSlots, port::dAttn}, {kBiasGradient, port::dRel_pos_bias}});
+    return builder.add(NeighborhoodWork::WindowBias, {{kSlots, port::dAttn}, {kBiasGradient, port::dRel_pos_bias}});
 }
 
 error_t add_av_backward(Builder& builder) {

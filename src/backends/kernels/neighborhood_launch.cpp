@@ -159,7 +159,7 @@ NeighborhoodLaunch launch_by_tiles(NeighborhoodProblem const& problem) {
 
 // A warp for each.
 std::int64_t warps_of(NeighborhoodProblem const& problem) {
-    if (problem.work == NeighborhoodWork::BiasGradient) return *core::volume(problem.operand(kBiasGradient).dims);
+    if (problem.operands[kBiasGradient]) return *core::volume(problem.operand(kBiasGradient).dims);
     core::Dims const& dims = problem.operand(kQueries).dims;
     return *core::volume(core::Dims(dims.begin(), dims.end() - 1));
 }
@@ -185,7 +185,7 @@ struct Source {
     std::vector<std::string> functions;
 };
 
-Source source_of(NeighborhoodWork work, NeighborhoodForm form) {
+Source source_of(NeighborhoodWork work, NeighborhoodForm form, bool has_bias) {
     bool const by_tiles = form == NeighborhoodForm::Tiles;
     switch (work) {
         case NeighborhoodWork::Forward: {
@@ -194,11 +194,15 @@ Source source_of(NeighborhoodWork work, NeighborhoodForm form) {
         }
         case NeighborhoodWork::QueryGradients:
         case NeighborhoodWork::KeyGradients:
-            if (!by_tiles)
-                return {"neighborhood_backward", {"neighborhood_query_gradients", "neighborhood_key_gradients"}};
+        case NeighborhoodWork::BiasGradient:
+            if (!by_tiles) {
+                Source source{"neighborhood_backward", {"neighborhood_query_gradients", "neighborhood_key_gradients"}};
+                if (has_bias) source.functions.push_back("neighborhood_bias_gradients");
+                return source;
+            }
             return {"neighborhood_backward_tiles",
                     {"neighborhood_query_gradient_tiles", "neighborhood_key_gradient_tiles"}};
-        case NeighborhoodWork::BiasGradient: return {"neighborhood_bias", {"neighborhood_bias"}};
+        case NeighborhoodWork::WindowBias: return {"neighborhood_bias", {"neighborhood_bias"}};
         default:
             return {"neighborhood_windows",
                     {"neighborhood_window_slots", "neighborhood_window_queries", "neighborhood_window_keys"}};
@@ -208,7 +212,9 @@ Source source_of(NeighborhoodWork work, NeighborhoodForm form) {
 }  // namespace
 
 std::string reason_against_tiles(NeighborhoodProblem const& problem) {
-    if (problem.work > NeighborhoodWork::KeyGradients) return "functions that are not fused have no matrix products";
+    if (problem.work > NeighborhoodWork::BiasGradient) return "functions that are not fused have no matrix products";
+    if (problem.work != NeighborhoodWork::Forward && problem.operands[kBias])
+        return "tiles compute no gradients beside a bias";
     if (type_of(problem) == DataType_t::FLOAT) return "tiles need BFLOAT16 or HALF";
     if (columns_of(problem) > kMostTileColumns || !has_aligned_rows(problem)) {
         return "tiles need rows of a multiple of 8 columns, at most " + std::to_string(kMostTileColumns) +
@@ -256,14 +262,16 @@ void bind(NeighborhoodProblem const& problem, NeighborhoodArguments& arguments, 
 }
 
 CodeName neighborhood_code(NeighborhoodProblem const& problem, NeighborhoodForm form, int compute_capability) {
-    Source source = source_of(problem.work, form);
+    Source source = source_of(problem.work, form, problem.operands[kBias].has_value());
     std::vector<std::string> defines{std::string("X=") + element_name(type_of(problem))};
     if (form == NeighborhoodForm::Tokens) {
         defines.push_back("LANE_COLUMNS=" + std::to_string(lane_columns(problem)));
     } else {
         defines.push_back("TILE_COLUMNS=" + std::to_string(tile_columns(problem)));
     }
-    if (form == NeighborhoodForm::Tiles && problem.work == NeighborhoodWork::Forward) {
+    bool const is_forward = problem.work == NeighborhoodWork::Forward;
+    bool const is_fused = problem.work <= NeighborhoodWork::BiasGradient;
+    if (is_fused && is_forward == (form == NeighborhoodForm::Tiles)) {
         defines.push_back(std::string("HAS_BIAS=") + (problem.operands[kBias] ? "true" : "false"));
     }
     return {source.file, std::move(source.functions), std::move(defines), compute_capability};
@@ -273,6 +281,7 @@ std::size_t neighborhood_function(NeighborhoodWork work) {
     switch (work) {
         case NeighborhoodWork::KeyGradients:
         case NeighborhoodWork::WindowQueries: return 1;
+        case NeighborhoodWork::BiasGradient:
         case NeighborhoodWork::WindowKeys: return 2;
         default: return 0;
     }

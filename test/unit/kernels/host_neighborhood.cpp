@@ -34,15 +34,18 @@ using kernels::NeighborhoodWork;
 using Thread = void (*)(NeighborhoodArguments const&);
 
 template <class Element, int COLUMNS>
-Thread token_thread(NeighborhoodWork work) {
+Thread token_thread(NeighborhoodWork work, bool has_bias) {
     switch (work) {
         case NeighborhoodWork::Forward: return neighborhood_forward<Element, COLUMNS>;
-        case NeighborhoodWork::QueryGradients: return query_gradients<Element, COLUMNS>;
-        case NeighborhoodWork::KeyGradients: return key_gradients<Element, COLUMNS>;
+        case NeighborhoodWork::QueryGradients:
+            return has_bias ? query_gradients<Element, COLUMNS, true> : query_gradients<Element, COLUMNS, false>;
+        case NeighborhoodWork::KeyGradients:
+            return has_bias ? key_gradients<Element, COLUMNS, true> : key_gradients<Element, COLUMNS, false>;
+        case NeighborhoodWork::BiasGradient: return bias_gradients<Element>;
         case NeighborhoodWork::WindowSlots: return window_slots<Element>;
         case NeighborhoodWork::WindowQueries: return window_queries<Element, COLUMNS>;
         case NeighborhoodWork::WindowKeys: return window_keys<Element, COLUMNS>;
-        case NeighborhoodWork::BiasGradient: return neighborhood_bias<Element>;
+        case NeighborhoodWork::WindowBias: return neighborhood_bias<Element>;
     }
     throw std::logic_error("no such kernel");
 }
@@ -63,12 +66,12 @@ Thread tile_thread(NeighborhoodWork work, bool has_bias) {
 int columns_of(CodeName const& name) { return std::stoi(name.defines[1].substr(name.defines[1].find('=') + 1)); }
 
 template <class Element>
-Thread token_thread(NeighborhoodWork work, int columns) {
+Thread token_thread(NeighborhoodWork work, bool has_bias, int columns) {
     switch (columns) {
-        case 1: return token_thread<Element, 1>(work);
-        case 2: return token_thread<Element, 2>(work);
-        case 4: return token_thread<Element, 4>(work);
-        case 8: return token_thread<Element, 8>(work);
+        case 1: return token_thread<Element, 1>(work, has_bias);
+        case 2: return token_thread<Element, 2>(work, has_bias);
+        case 4: return token_thread<Element, 4>(work, has_bias);
+        case 8: return token_thread<Element, 8>(work, has_bias);
         default: throw std::logic_error("lanes have no such number of columns");
     }
 }
@@ -88,13 +91,14 @@ Thread thread_of(kernels::NeighborhoodProblem const& problem, NeighborhoodForm f
     CodeName const name = kernels::neighborhood_code(problem, form, 90);
     int const columns = columns_of(name);
     bool const is_half = name.defines[0] == "X=half";
+    bool const has_bias = problem.operands[kernels::kBias].has_value();
     if (form == NeighborhoodForm::Tiles) {
-        bool const has_bias = problem.operands[kernels::kBias].has_value();
         return is_half ? tile_thread<half>(problem.work, has_bias, columns)
                        : tile_thread<bfloat16>(problem.work, has_bias, columns);
     }
-    if (name.defines[0] == "X=float") return token_thread<float>(problem.work, columns);
-    return is_half ? token_thread<half>(problem.work, columns) : token_thread<bfloat16>(problem.work, columns);
+    if (name.defines[0] == "X=float") return token_thread<float>(problem.work, has_bias, columns);
+    return is_half ? token_thread<half>(problem.work, has_bias, columns)
+                   : token_thread<bfloat16>(problem.work, has_bias, columns);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// The gradients of neighborhood attention, a warp for each query and then for each key; tensors: Queries, Keys, Values,
-// Output, Stats, OutputGradient and Delta, which the queries' kernel writes and the keys' kernel reads; QueryGradient;
-// KeyGradient, ValueGradient. Options define X, the type of the elements, and LANE_COLUMNS, how many columns a lane has
-// at once.
-#include <neighborhood_tokens.cuh>
+// The gradients of neighborhood attention, a warp for each query, then for each key, and for each entry of the bias;
+// tensors: Queries, Keys, Values, Bias, which may be missing, Output, Stats, OutputGradient and Delta, which the
+// queries' kernel writes and the others read; QueryGradient; KeyGradient, ValueGradient; BiasGradient. Options define
+// X, the type of the elements, LANE_COLUMNS, how many columns a lane has at once, and HAS_BIAS.
+#include <neighborhood_entries.cuh>
 
 using namespace cudnn_frontend::kernels;
 
@@ -11,10 +11,12 @@ struct Pair {
     float weight = 0, gradient = 0;
 };
 
-template <class Element>
+template <class Element, bool WITH_BIAS>
 inline Pair pair_of(NeighborhoodArguments const& arguments, Token const& query, Token const& key, float delta) {
     NeighborhoodAccess const* const tensors = arguments.tensors;
-    float const score = arguments.scale * dot<Element>(arguments, tensors[kQueries], query, tensors[kKeys], key);
+    float score = arguments.scale * dot<Element>(arguments, tensors[kQueries], query, tensors[kKeys], key);
+    if (WITH_BIAS) score += bias_of<Element>(arguments, query, key);
+    if (WITH_BIAS && score == -infinity()) return {};  // Stats may be -inf too
     float const weight = expf(score - *row_of<float const>(tensors[kStats], query));
     float const of_weight = dot<Element>(arguments, tensors[kOutputGradient], query, tensors[kValues], key);
     return {weight, weight * (of_weight - delta)};
@@ -34,7 +36,7 @@ inline float delta_of(NeighborhoodArguments const& arguments, Token const& query
     return sum_of_lanes(sum);
 }
 
-template <class Element, int COUNT>
+template <class Element, int COUNT, bool WITH_BIAS>
 inline void query_gradients(NeighborhoodArguments const& arguments) {
     long long const index = token_index();
     if (index >= tokens_of(arguments)) return;
@@ -46,14 +48,14 @@ inline void query_gradients(NeighborhoodArguments const& arguments) {
         Columns<COUNT> gradient;
         for (unsigned start = 0; start < window.count(); start += kLanes) {
             Met const key = window[start + lane_index()];
-            Pair const pair = key.is_there ? pair_of<Element>(arguments, query, key.token, delta) : Pair{};
+            Pair const pair = key.is_there ? pair_of<Element, WITH_BIAS>(arguments, query, key.token, delta) : Pair{};
             gradient.template add_rows<Element>(arguments, arguments.tensors[kKeys], first, key, pair.gradient);
         }
         gradient.template store<Element>(arguments, arguments.tensors[kQueryGradient], first, query, arguments.scale);
     }
 }
 
-template <class Element, int COUNT>
+template <class Element, int COUNT, bool WITH_BIAS>
 inline void key_gradients(NeighborhoodArguments const& arguments) {
     long long const index = token_index();
     if (index >= tokens_of(arguments)) return;
@@ -67,7 +69,7 @@ inline void key_gradients(NeighborhoodArguments const& arguments) {
             Pair pair;
             if (query.is_there) {
                 float const delta = *row_of<float const>(tensors[kDelta], query.token);
-                pair = pair_of<Element>(arguments, query.token, key, delta);
+                pair = pair_of<Element, WITH_BIAS>(arguments, query.token, key, delta);
             }
             of_key.template add_rows<Element>(arguments, tensors[kQueries], first, query, pair.gradient);
             of_value.template add_rows<Element>(arguments, tensors[kOutputGradient], first, query, pair.weight);
@@ -77,11 +79,27 @@ inline void key_gradients(NeighborhoodArguments const& arguments) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(kLanes* kTokenWarps, 3)
+template <class Element>
+inline void bias_gradients(NeighborhoodArguments const& arguments) {
+    sum_for_entry<Element>(arguments, [&](Token const& query, Token const& key, long long) {
+        float const delta = *row_of<float const>(arguments.tensors[kDelta], query);
+        return pair_of<Element, true>(arguments, query, key, delta).gradient;
+    });
+}
+
+constexpr int kBlocks = HAS_BIAS ? 2 : 3;  // of a multiprocessor, at least, so that no register is spilled
+
+extern "C" __global__ void __launch_bounds__(kLanes* kTokenWarps, kBlocks)
     neighborhood_query_gradients(__grid_constant__ NeighborhoodArguments const arguments) {
-    query_gradients<X, LANE_COLUMNS>(arguments);
+    query_gradients<X, LANE_COLUMNS, HAS_BIAS>(arguments);
 }
-extern "C" __global__ void __launch_bounds__(kLanes* kTokenWarps, 3)
+extern "C" __global__ void __launch_bounds__(kLanes* kTokenWarps, kBlocks)
     neighborhood_key_gradients(__grid_constant__ NeighborhoodArguments const arguments) {
-    key_gradients<X, LANE_COLUMNS>(arguments);
+    key_gradients<X, LANE_COLUMNS, HAS_BIAS>(arguments);
 }
+#if HAS_BIAS
+extern "C" __global__ void __launch_bounds__(kLanes* kTokenWarps, kBlocks)
+    neighborhood_bias_gradients(__grid_constant__ NeighborhoodArguments const arguments) {
+    bias_gradients<X>(arguments);
+}
+#endif

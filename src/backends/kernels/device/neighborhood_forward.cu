@@ -5,19 +5,6 @@
 
 using namespace cudnn_frontend::kernels;
 
-template <class Element>
-inline float bias_of(NeighborhoodArguments const& arguments, Token const& query, Token const& key) {
-    NeighborhoodAccess const& bias = arguments.tensors[kBias];
-    if (bias.start == nullptr) return 0;
-    Token entry = query;
-    entry.batch = 0;
-    for (int axis = 0; axis < kMostAxes; ++axis) {
-        Axis const& along = arguments.axes[axis];
-        entry.at[axis] = (key.at[axis] - query.at[axis]) / along.dilation + along.kernel - 1;
-    }
-    return to_float(*row_of<Element const>(bias, entry));
-}
-
 // Weights of the keys of a query as they come, 32 at a time, over the largest score so far.
 struct Softmax {
     float largest = -infinity(), sum = 0;

@@ -141,6 +141,20 @@ inline float dot(NeighborhoodArguments const& arguments, NeighborhoodAccess cons
     return sum;
 }
 
+// What is added to the score of a query and a key that it sees.
+template <class Element>
+inline float bias_of(NeighborhoodArguments const& arguments, Token const& query, Token const& key) {
+    NeighborhoodAccess const& bias = arguments.tensors[cudnn_frontend::kernels::kBias];
+    if (bias.start == nullptr) return 0;
+    Token entry = query;
+    entry.batch = 0;
+    for (int axis = 0; axis < kMostAxes; ++axis) {
+        Axis const& along = arguments.axes[axis];
+        entry.at[axis] = (key.at[axis] - query.at[axis]) / along.dilation + along.kernel - 1;
+    }
+    return to_float(*row_of<Element const>(bias, entry));
+}
+
 // A lane's columns of a row, from `first` on: every 32nd.
 template <int COUNT>
 struct Columns {
