@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -150,6 +151,74 @@ void check_some(std::uint64_t cases, Progress& progress) {
     for (std::uint64_t seed = progress.next++; seed < cases; seed = progress.next++) check_case(seed, gpu, progress);
 }
 
+// What results hold in memory, by uid.
+using Results = std::map<std::int64_t, std::vector<double>>;
+
+Results results_of(GraphTensors const& tensors) {
+    Results results;
+    for (auto const& [uid, tensor] : tensors.outputs) {
+        std::int64_t const count = tensor.memory->size() / element_size(tensor.type);
+        for (std::int64_t n = 0; n < count; ++n) results[uid].push_back(tensor.get({0, 0, 0, n}));
+    }
+    return results;
+}
+
+// Where a result is not what it should be, whose gaps hold the same.
+void print_differences(Results const& found, Results const& wanted) {
+    constexpr double kClear = 0.02;
+    for (auto const& [uid, numbers] : wanted) {
+        std::size_t wrong = 0, nan = 0, first = 0, last = 0;
+        for (std::size_t n = 0; n < numbers.size(); ++n) {
+            double const at = found.at(uid)[n];
+            bool const is_nan = std::isnan(at) && !std::isnan(numbers[n]);
+            if (!is_nan && !(std::abs(at - numbers[n]) > kClear)) continue;
+            if (wrong++ == 0) first = n;
+            last = n, nan += is_nan;
+        }
+        if (wrong == 0) continue;
+        std::printf("    result %lld: %zu of %zu numbers differ, of which %zu are NaN, from number %zu to %zu\n",
+                    static_cast<long long>(uid), wrong, numbers.size(), nan, first, last);
+    }
+}
+
+// As a program, beside the kernels by tokens.
+bool print_variant(char const* name, Test const& test, GpuStream const& gpu) {
+    std::map<Way, Results> results;
+    std::map<Way, std::string> faults, plans;
+    for (Way const way : {Way::Rewritten, Way::Tokens}) {
+        auto const runner = [&](Graph& graph, GraphTensors const& tensors) {
+            choose(way, graph);
+            std::string text = graph.build(Target::cuda(gpu.handle())).err_msg;
+            if (text.empty()) text = run_once(graph, tensors, gpu);
+            static_cast<void>(graph.get_plan_name(plans[way]));
+            results[way] = results_of(tensors);
+            return text;
+        };
+        faults[way] = check_neighborhood(test.function, test.made, runner, kErrorOfPrograms);
+    }
+    std::string const& fault = faults[Way::Rewritten];
+    std::printf("  %s, %s: %s\n", name, plans[Way::Rewritten].c_str(), fault.empty() ? "right" : fault.c_str());
+    print_differences(results[Way::Rewritten], results[Way::Tokens]);
+    return fault.empty();
+}
+
+// What of a case a fault may come from.
+struct Variant {
+    char const* name;
+    void (*change)(NeighborhoodCase& made);
+};
+constexpr Variant kVariants[] = {
+    {"as it is", [](NeighborhoodCase&) {}},
+    {"packed", [](NeighborhoodCase& made) { made.layout = NeighborhoodLayout::Packed; }},
+    {"with the default scale", [](NeighborhoodCase& made) { made.scale.reset(); }},
+    {"with the scale negated", [](NeighborhoodCase& made) { made.scale = -made.scale.value_or(0.1f); }},
+    {"with 128 columns", [](NeighborhoodCase& made) { made.width = 128; }},
+    {"with whole tiles of keys",
+     [](NeighborhoodCase& made) {
+         made.axes[0].kernel = std::max<std::int64_t>(128, made.axes[0].kernel / 128 * 128);
+     }},
+};
+
 }  // namespace
 
 int check_neighborhoods_on_gpu(std::uint64_t cases) {
@@ -171,6 +240,21 @@ int check_neighborhoods_on_gpu(std::uint64_t cases) {
     bool const is_by_all =
         progress.right.contains("neighborhood_tiles") && progress.right.contains("neighborhood_tokens") && has_programs;
     return progress.wrong + !is_by_all;
+}
+
+int check_neighborhood_variants(std::uint64_t seed) {
+    GpuStream const gpu;
+    int wrong = 0;
+    for (Variant const& variant : kVariants) {
+        Test test = test_of(seed);
+        make_line(test.made);
+        variant.change(test.made);
+        auto const& axis = test.made.axes.front();
+        if (axis.kernel * axis.dilation > axis.length) continue;
+        if (&variant == kVariants) std::printf("%s\n", test.made.text().c_str());
+        wrong += print_variant(variant.name, test, gpu) ? 0 : 1;
+    }
+    return wrong;
 }
 
 }  // namespace sdpa_test

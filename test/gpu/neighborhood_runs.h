@@ -10,4 +10,8 @@ namespace sdpa_test {
 // where the plan says so.
 int check_neighborhoods_on_gpu(std::uint64_t cases);
 
+// Runs the line of a seed as a program, as it is and with one thing or another changed, and prints where results are
+// not those of the kernels by tokens; returns how many of these are wrong.
+int check_neighborhood_variants(std::uint64_t seed);
+
 }  // namespace sdpa_test
