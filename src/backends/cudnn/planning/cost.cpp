@@ -69,11 +69,15 @@ double decode(Sizes const& s, Rates const& rates) {
     return rates.start + s.key_bytes() * passes / rates.bandwidth;
 }
 
+// Of a window blocks may see few tiles, but the next round waits for as long as so many take.
+double fewest_tiles(Sizes const& s) { return s.fields.left_bound ? 6.0 : 0.0; }
+
 double forward(Sizes const& s, Rates const& rates, int multiprocessors) {
     if (s.queries == 1.0) return decode(s, rates);
     double const blocks = s.batches * s.query_heads * tiles(s.queries);
     double const tile = rates.forward_tile + rates.forward_width * s.width();
-    double const computing = rounds(blocks, multiprocessors) * tiles_of_row(s) * tile;
+    double const seen = tiles_of_row(s), later_rounds = rounds(blocks, multiprocessors) - 1.0;
+    double const computing = (seen + later_rounds * std::max(seen, fewest_tiles(s))) * tile;
     double const moving = (s.key_bytes() + s.query_bytes()) / rates.bandwidth;
     return rates.start + std::max(computing, moving);
 }
