@@ -11,8 +11,8 @@ constexpr int kThreadsAtMost = 256, kVectorBytes = 16;
 constexpr int kLoadsAtOnce = 4;  // of vectors, so that a thread waits for memory once for all of them
 
 inline float infinity() { return __uint_as_float(0x7f800000u); }
-// What weights are multiplied by to add up to 1; 0 where all are 0, since a mask left no key.
-inline float inverse_of_sum(float weights) { return weights == 0 ? 0.0f : 1 / weights; }
+// What weights are multiplied by to add up to 1; where all are 0, since a mask left no key, they stay so.
+inline float inverse_of_sum(float weights) { return 1 / (weights == 0 ? 1.0f : weights); }
 
 inline unsigned divided(unsigned number, long long, Divisor by) {
     return (__umulhi(number, by.multiplier) + number) >> by.shift;
