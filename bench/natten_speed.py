@@ -1,11 +1,11 @@
 """Times of sdpa_graph.natten beside PyTorch's FlexAttention over the same windows, in one run on a GPU.
 
-    python bench/natten_speed.py [part of a shape's name...]
+    python bench/natten_speed.py [name of a shape, or part of names...]
     python bench/natten_speed.py check                         small shapes on the host: numbers, and no times
 
 needs sdpa_graph and torch. FlexAttention gets a block mask and, beyond one dimension, tokens in the order of tiles of 128, which is
 made before and not counted. Times are of the GPU, of calls that a CUDA graph has recorded, medians in microseconds. Both results are
-compared, so that no ratio is of wrong numbers. A shape takes about half a minute, mostly to compile FlexAttention.
+compared, so that no ratio is of wrong numbers. A shape takes about ten seconds, mostly to compile FlexAttention.
 """
 
 import dataclasses
@@ -221,13 +221,23 @@ def check_on_host(shape):
     return is_right
 
 
+def chosen_shapes(names):
+    """Those of exactly that name, or else those whose names have it as a part. Without names all."""
+    chosen = [] if names else SHAPES
+    for name in names:
+        found = [s for s in SHAPES if s.name == name] or [s for s in SHAPES if name in s.name]
+        if not found:
+            sys.exit(f"no shape is named {name!r}; there are: {'; '.join(s.name for s in SHAPES)}")
+        chosen += [s for s in found if s not in chosen]
+    return chosen
+
+
 def main(arguments):
     on_host = arguments == ["check"]
     where = "the host" if on_host else torch.cuda.get_device_name()
     print(f"torch {torch.__version__}, {where}, {'FLOAT' if on_host else 'BFLOAT16'}, microseconds")
     line("shape", "", "difference", "ours", "Flex", "ratio", "wanted", "verdict")
-    chosen = [s for s in SHAPES if not arguments or any(part in s.name for part in arguments)]
-    are_right = [check_on_host(s) for s in SMALL_SHAPES] if on_host else [compare(s) for s in chosen]
+    are_right = [check_on_host(s) for s in SMALL_SHAPES] if on_host else [compare(s) for s in chosen_shapes(arguments)]
     return all(are_right)
 
 
