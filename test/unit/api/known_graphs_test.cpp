@@ -39,13 +39,14 @@ class CountingBackend final : public plan::Backend {
         ++proposals;
         return cpu::backend().propose(input);
     }
-    std::optional<std::string> circumstances(Target const&, plan::Settings const& settings) const override {
+    std::optional<std::string> circumstances(Target const&, plan::Settings const&) const override {
         if (wants_each) return std::nullopt;
-        return std::to_string(settings.sm_count);
+        return tells;
     }
 
     mutable int proposals = 0;
     bool wants_each = false;
+    std::string tells = "a device";
 };
 
 // A look-up for a graph that is described anew.
@@ -104,9 +105,26 @@ TEST_CASE("a known graph is validated once, and proposed once for each of its ci
     plan::Settings settings;
     settings.filters.largest_workspace = 1;  // no part of what is proposed
     CHECK(lookup.is_known(settings));
+    std::function<void(plan::Settings&)> const changes[] = {
+        [](plan::Settings& changed) { changed.rewrites.policy = RewritePolicy_t::OFF; },
+        [](plan::Settings& changed) { changed.slices_for_workspace = true; },
+    };
+    for (auto const& change : changes) {
+        plan::Settings changed;
+        change(changed);
+        CHECK_FALSE(lookup.is_known(changed));
+        CHECK(lookup.is_known(changed));
+    }
+    backend.tells = "another device";
+    CHECK_FALSE(lookup.is_known());
+    backend.tells = "a device";
+    CountingBackend other;
+    CHECK_FALSE(Lookup{graphs, {&other}}.is_known());
+    CHECK(lookup.is_known());
+    CHECK(backend.proposals == 4);
     backend.wants_each = true;
     CHECK_FALSE(lookup.is_known());
-    CHECK(backend.proposals == 2);
+    CHECK(backend.proposals == 5);
     backend.wants_each = false;
     graphs.forget(*first.object);
     CHECK_FALSE(lookup.is_known());
