@@ -19,6 +19,7 @@ struct Line {
     std::int64_t batches, heads, tokens, columns, kernel, dilation = 1;
     bool is_causal = false;
     DataType_t type = DataType_t::BFLOAT16;
+    float scale = 0.125f;
 };
 
 class LineGraph {
@@ -59,7 +60,8 @@ class LineGraph {
             .set_name("na")
             .set_kernel_size({line_.kernel})
             .set_dilation({line_.dilation})
-            .set_is_causal({line_.is_causal});
+            .set_is_causal({line_.is_causal})
+            .set_attn_scale(line_.scale);
     }
     void add_forward() {
         auto const options = windows<graph::Neighborhood_attributes>().set_generate_stats(true);
@@ -175,4 +177,11 @@ TEST_CASE("a stored band is loaded for a GPU of the kind", "[offline]") {
         CHECK(name == planned);
         CHECK(loaded.get_workspace_size() == line.graph.get_workspace_size());
     }
+}
+
+TEST_CASE("cuDNN refuses the parts of a band with a scale below 0, and the library's kernels run it", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Line negative = kSpeech;
+    negative.scale = -0.125f;
+    for (bool const is_backward : {false, true}) CHECK(plan_of(negative, is_backward) == "neighborhood_tiles");
 }

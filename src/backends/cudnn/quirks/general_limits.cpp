@@ -1,5 +1,7 @@
 #include "cudnn/quirks/limit_lists.h"
 
+#include "core/data_type.h"
+#include "core/text.h"
 #include "nodes/attention/unified.h"
 #include "nodes/schema/wording.h"
 
@@ -16,6 +18,17 @@ Found several_attention_nodes(Facts const& facts) {
         facts.graph.nodes, [](nodes::Node const& node) { return nodes::attention_fields(node) != nullptr; });
     if (&*first == &facts.node) return {};
     return Violation{-1, "an attention node beside '" + nodes::label(facts.graph, *first) + "'"};
+}
+
+// What comes by value with each run, or is in memory, is known to no limit.
+Found scale_not_above_0(Facts const& facts) {
+    std::optional<float> const number = facts.fields.attn_scale;
+    if (number && *number <= 0.0f) return Violation{-1, core::text("the attention scale ", *number)};
+    nodes::TensorSpec const* const tensor = facts.tensor(Port::Attn_scale);
+    if (tensor == nullptr || !tensor->value) return {};
+    double const value = core::to_double(*tensor->value);
+    if (value > 0.0) return {};
+    return Violation{Port::Attn_scale, core::text("the attention scale ", value)};
 }
 
 Found dynamic_shapes(Facts const& facts) {
@@ -55,6 +68,15 @@ constexpr Quirk kRows[] = {
      .mend = "describe each in a graph of its own, with what one writes as what the next reads, or use Target::cpu()",
      .seen = "asked of 9.14.0, 9.19.0 and 9.28.0 for five devices",
      .check = several_attention_nodes},
+    {.id = "cudnn.s94",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "a scale above 0: engines multiply by it what they have masked, which becomes NaN",
+     .mend = "negate Q and pass the scale without its sign, or use Target::cpu()",
+     .seen =
+         "-0.17: O, dQ and dK were NaN or infinite in 8 of 8 shapes of many queries. 0: NaN with a causal mask or a "
+         "partial last tile of keys. One query was right with both",
+     .check = scale_not_above_0},
     {.id = "cudnn.s84",
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},

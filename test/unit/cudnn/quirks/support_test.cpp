@@ -187,6 +187,21 @@ TEST_CASE("cudnn.s92: Stats in base 2", "[support]") {
     CHECK(ids(backward) == "cudnn.s92");
 }
 
+TEST_CASE("cudnn.s94: attention scales of 0 and below", "[support]") {
+    for (AttentionGraph graph : {AttentionGraph::forward(), AttentionGraph::backward()}) {
+        CHECK(ids(graph.scale(0.1f)) == "");
+        CHECK(ids(graph.scale(0.0f)) == "cudnn.s94");
+        CHECK(ids(graph.scale(-0.1f)) == "cudnn.s94");
+    }
+    auto graph = AttentionGraph::forward();
+    graph.connect(Port::Attn_scale, DataType_t::FLOAT, {1, 1, 1, 1});
+    CHECK(ids(graph) == "");  // known to each run alone
+    graph.tensor(Port::Attn_scale).value = cudnn_frontend::detail::make_scalar(-0.5f);
+    CHECK(ids(graph) == "cudnn.s94");
+    graph.tensor(Port::Attn_scale).value = cudnn_frontend::detail::make_scalar(0.5f);
+    CHECK(ids(graph) == "");
+}
+
 TEST_CASE("cudnn.s12 and s17: dBias", "[support]") {
     CHECK(ids(AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient()) == "");
     CHECK(ids(AttentionGraph::backward().bias({2, 4, 1, 5}).bias_gradient()) == "cudnn.s12");
