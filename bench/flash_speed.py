@@ -12,33 +12,10 @@ import sys
 import time
 
 import torch
+from gpu_time import gpu_time
 from sdpa_graph import flash_attn
 
-ROUNDS, CALLS = 20, 10
 FORWARD, BACKWARD = torch.ops.aten._flash_attention_forward, torch.ops.aten._flash_attention_backward
-
-
-def gpu_time(call):
-    """Of the GPU alone: it never waits for the calling thread."""
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            call()
-    torch.cuda.synchronize()
-    recorded = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(recorded, stream=side):
-        for _ in range(CALLS):
-            call()
-    times = []
-    for _ in range(ROUNDS):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        recorded.replay()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3 / CALLS)
-    return statistics.median(times)
 
 
 def host_time(call):

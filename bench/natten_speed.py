@@ -10,14 +10,13 @@ compared, so that no ratio is of wrong numbers. A shape takes about ten seconds,
 
 import dataclasses
 import math
-import statistics
 import sys
 
 import torch
+from gpu_time import gpu_time
 from sdpa_graph import natten
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
-ROUNDS, CALLS = 20, 5
 MOST_DIFFERENCE = 0.01  # of norms: of about three roundings of BFLOAT16
 TILES = {1: (128,), 2: (8, 16), 3: (4, 4, 8)}
 
@@ -146,28 +145,6 @@ class Ours:
 
 
 # What is measured.
-
-
-def gpu_time(call):
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            call()
-    torch.cuda.synchronize()
-    recorded = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(recorded, stream=side):
-        for _ in range(CALLS):
-            call()
-    times = []
-    for _ in range(ROUNDS):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        recorded.replay()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3 / CALLS)
-    return statistics.median(times)
 
 
 def times(attention):

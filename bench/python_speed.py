@@ -17,6 +17,7 @@ import time
 
 import cudnn
 import torch
+from gpu_time import gpu_time
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 ON_GPU = torch.cuda.is_available()
@@ -40,28 +41,6 @@ def call_time(call, rounds=ROUNDS):
             wait()
     wait()
     return statistics.median(times) * 1e6
-
-
-def gpu_time(call, calls=10):
-    """Of the GPU alone: calls are recorded in a CUDA graph, so that it never waits for the calling thread."""
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            call()
-    wait()
-    recorded = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(recorded):
-        for _ in range(calls):
-            call()
-    times = []
-    for _ in range(20):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        recorded.replay()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3 / calls)
-    return statistics.median(times)
 
 
 def built_graph(tokens, handle):
