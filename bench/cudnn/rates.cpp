@@ -104,8 +104,9 @@ int main() {
     std::printf(
         "# What attention costs on this GPU, for the choice of rewrites. ./run rates prints such a file.\n"
         "# %s, cuDNN %zu.%zu.%zu.\n"
-        "# Times in microseconds, sizes in bytes; a tile has 128 queries and 128 keys, and its width is the\n"
-        "# mean of the head dims of Q and V.\n",
+        "# Times in microseconds, sizes in bytes; a tile has 128 queries and 128 keys, of neighborhoods 64 of each, "
+        "and its\n"
+        "# width is the mean of the head dims of Q and V.\n",
         device.name, version / 10000, version / 100 % 100, version % 100);
     std::printf("start %.3g\nbandwidth %.3g\n", start, bandwidth);
     print_tiles("forward", forward_tile(gpu, 64, start), forward_tile(gpu, 128, start));

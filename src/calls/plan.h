@@ -8,6 +8,7 @@
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/process.h>
 
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -16,7 +17,9 @@ namespace sdpa_graph::calls {
 // From tensors of a plan, by uid, to memory.
 class Pack {
    public:
-    using Entries = cudnn_frontend::core::ShortList<std::pair<std::int64_t, void*>, 32>;
+    // Packed backward with dropout, ALiBi and a second plan binds some 25.
+    static constexpr std::size_t kMostEntries = 32;
+    using Entries = cudnn_frontend::core::ShortList<std::pair<std::int64_t, void*>, kMostEntries>;
 
     template <class Uid>
     void bind(Uid uid, void* memory) {

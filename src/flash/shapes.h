@@ -31,8 +31,8 @@ struct Shapes {
     bool is_backward = false, is_packed = false, has_pages = false, is_deterministic = false, dumps_dropout = false;
     // Every sequence has as many queries as keys, so that both corners have one diagonal.
     bool is_square = false;
-    // Some sequences may be so, which only who reads the lengths knows: a second plan has those, since backward of
-    // cuDNN skips what a causal mask hides where the diagonal starts at the upper corner.
+    // Some sequences may be so, which only the GPU, which reads the lengths, can tell: a second plan has those, since
+    // backward of cuDNN skips what a causal mask hides where the diagonal starts at the upper corner.
     bool has_squares_apart = false;
     // One query of each sequence over pages: the graph has them side by side, as engines for one query want them.
     bool gathers_queries = false;

@@ -50,6 +50,7 @@ std::optional<View> fold(Neighborhood const& n, int port, Groups const& groups, 
     View view = n.view(port);
     if (port == neighborhood::Stats) view.dim.push_back(1), view.stride.push_back(1);
     std::int64_t const dilation = n.axes.front().dilation;
+    // The last row of longer groups ends behind the tensor, until the groups that are not as long are cut off.
     view = split(part_of(view, 1, groups.first, groups.length * dilation), 1, dilation);
     view = permute(part_of(view, 2, 0, groups.count), {0, 2, 3, 1, 4});
     return join(view, folded == Folded::IntoHeads ? 1 : 0);

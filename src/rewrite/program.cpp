@@ -4,11 +4,6 @@
 
 namespace cudnn_frontend::rewrite {
 
-Lane lane_of(Step const& step) {
-    auto const* attend = std::get_if<Attend>(&step);
-    return attend != nullptr ? attend->lane : Lane::Main;
-}
-
 bool has_joints(Program const& program) {
     return std::ranges::any_of(program.steps, [](Step const& step) { return std::holds_alternative<Joint>(step); });
 }

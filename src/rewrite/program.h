@@ -91,8 +91,6 @@ struct Program {
     std::vector<Step> steps;            // each may read what those that it waits for wrote
 };
 
-Lane lane_of(Step const& step);
-
 bool has_joints(Program const& program);
 
 // Of each operand, in the order of the struct.

@@ -271,7 +271,9 @@ CodeName neighborhood_code(NeighborhoodProblem const& problem, NeighborhoodForm 
     }
     bool const is_forward = problem.work == NeighborhoodWork::Forward;
     bool const is_fused = problem.work <= NeighborhoodWork::BiasGradient;
-    if (is_fused && is_forward == (form == NeighborhoodForm::Tiles)) {
+    // Forward by tokens asks for the bias at run time, and backward by tiles takes none.
+    bool const is_compiled_for_bias = form == (is_forward ? NeighborhoodForm::Tiles : NeighborhoodForm::Tokens);
+    if (is_fused && is_compiled_for_bias) {
         defines.push_back(std::string("HAS_BIAS=") + (problem.operands[kBias] ? "true" : "false"));
     }
     return {source.file, std::move(source.functions), std::move(defines), compute_capability};

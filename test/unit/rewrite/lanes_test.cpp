@@ -56,6 +56,11 @@ bool meet(Bytes const& a, Bytes const& b) {
     return false;
 }
 
+Lane lane_of(rewrite::Step const& step) {
+    auto const* attend = std::get_if<rewrite::Attend>(&step);
+    return attend != nullptr ? attend->lane : Lane::Main;
+}
+
 bool depend(Accesses const& a, Accesses const& b) {
     return meet(a.written, b.written) || meet(a.written, b.read) || meet(a.read, b.written);
 }
@@ -69,14 +74,14 @@ void check_lanes(rewrite::Program const& program, Counts& counts) {
     std::vector<Accesses> before;
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
         Accesses const own = accesses_of(program.steps[i]);
-        bool const is_aside = rewrite::lane_of(program.steps[i]) == Lane::Side;
+        bool const is_aside = lane_of(program.steps[i]) == Lane::Side;
         INFO(program.name << ", step " << i + 1);
         if (is_aside) CHECK(i > 0);
         counts.side_steps += is_aside;
         for (std::size_t j = 0; j < i; ++j) {
             bool const depends = depend(own, before[j]);
             if (is_aside) CHECK(!depends);
-            else counts.waiting_steps += depends && rewrite::lane_of(program.steps[j]) == Lane::Side;
+            else counts.waiting_steps += depends && lane_of(program.steps[j]) == Lane::Side;
         }
         before.push_back(own);
     }

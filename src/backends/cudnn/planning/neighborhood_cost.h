@@ -9,7 +9,7 @@
 
 namespace cudnn_frontend::cudnn {
 
-// Of fused neighborhood attention along one axis by tiles; nothing of other graphs.
+// Of fused neighborhood attention along one axis in 16 bits; nothing of other graphs.
 std::optional<double> neighborhood_cost(nodes::GraphSpec const& graph, Rates const& rates, int multiprocessors);
 
 }  // namespace cudnn_frontend::cudnn

@@ -22,7 +22,7 @@ class GraphSteps final : public plan::RecordedSteps {
     std::vector<CUgraphNode> before(rewrite::Lane lane) const;
     // The node of the next step of the lane.
     Result<CUgraphNode> find_next(rewrite::Lane lane) const;
-    // The empty node is the first one beside the first step.
+    // Of the two nodes that wait for none the one of this type: the first step, or the empty node before the side lane.
     Result<CUgraphNode> first_node(CUgraphNodeType type) const;
     // Goes on to a step.
     void pass(CUgraphNode step, rewrite::Lane lane);

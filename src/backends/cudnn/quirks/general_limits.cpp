@@ -20,10 +20,10 @@ Found several_attention_nodes(Facts const& facts) {
     return Violation{-1, "an attention node beside '" + nodes::label(facts.graph, *first) + "'"};
 }
 
-// What comes by value with each run, or is in memory, is known to no limit.
+// What comes by value with each run, or is in memory, is not seen here; the guide says so.
 Found scale_not_above_0(Facts const& facts) {
     std::optional<float> const number = facts.fields.attn_scale;
-    if (number && *number <= 0.0f) return Violation{-1, core::text("the attention scale ", *number)};
+    if (number && !(*number > 0.0f)) return Violation{-1, core::text("the attention scale ", *number)};
     nodes::TensorSpec const* const tensor = facts.tensor(Port::Attn_scale);
     if (tensor == nullptr || !tensor->value) return {};
     double const value = core::to_double(*tensor->value);
@@ -72,10 +72,10 @@ constexpr Quirk kRows[] = {
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
      .statement = "a scale above 0: engines multiply by it what they have masked, which becomes NaN",
-     .mend = "negate Q and pass the scale without its sign, or use Target::cpu()",
+     .mend = "negate Q, and in backward dQ, for a scale below 0 and pass it without its sign, or use Target::cpu()",
      .seen =
          "-0.17: O, dQ and dK were NaN or infinite in 8 of 8 shapes of many queries. 0: NaN with a causal mask or a "
-         "partial last tile of keys. One query was right with both",
+         "partial last tile of keys. One query was right with both; it was tried with one engine alone",
      .check = scale_not_above_0},
     {.id = "cudnn.s84",
      .evidence = Evidence::NoEngine,

@@ -22,8 +22,8 @@ enum class Verdict { Refuse, BarEngine, Rewrite };
 // unwritten. Crash, Hang: the process faults or does not come back, in a run where that was seen on a GPU, in planning
 // where it was seen offline. AskedOffline: the backend's operations have no place for the option, so that engines would
 // not learn of it. ToldByNvidia: its documents or release notes say so; nothing was tried here. Slower: engines take it
-// and are right, and need more time or memory. Untried: engines take it, and no GPU ran it, while the form that a pass
-// gives ran and was right.
+// and are right, and need more time or memory. Untried: engines take it, and no run showed it wrong; the form that
+// a pass gives ran and was right.
 enum class Evidence { NoEngine, WrongNumbers, Crash, Hang, AskedOffline, ToldByNvidia, Slower, Untried };
 
 constexpr std::string_view kOffline = "offline", kH100 = "an H100", kH200 = "an H200";
