@@ -26,9 +26,14 @@ struct Positions {
     long long count = 0;
 };
 
-// How many positions are in the group of this one.
+// How many of the positions are in a group. Kernels count in 32 bits where these are enough.
+template <class Number>
+SDPA_GRAPH_EVERYWHERE constexpr Number group_length(Number length, Number dilation, Number group) {
+    return (length - group + dilation - 1) / dilation;
+}
+// In that of this one.
 SDPA_GRAPH_EVERYWHERE constexpr long long group_length(Axis const& axis, long long position) {
-    return (axis.length - position % axis.dilation + axis.dilation - 1) / axis.dilation;
+    return group_length(axis.length, axis.dilation, position % axis.dilation);
 }
 
 // The keys that a query sees, in the order of their slots.

@@ -148,14 +148,16 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
                                  QueryStages<Element, COLUMNS>& shared, Use const& use) {
     using Stages = QueryStages<Element, COLUMNS>;
     NeighborhoodAccess const* const tensors = arguments.tensors;
-    Box const box = tile.queries_of_all();
+    Box const box = tile.queries_of(tile.tokens());
     int const count = box.count();
     NeighborhoodAccess const& of_queries = tensors[kQueries];
     NeighborhoodAccess const& of_gradients = tensors[kOutputGradient];
     Element const* const first_query = static_cast<Element const*>(of_queries.start) + tile.first_offset_of(of_queries);
     Element const* const first_gradient =
         static_cast<Element const*>(of_gradients.start) + tile.first_offset_of(of_gradients);
-    auto const look_up = [&](int stage, int row) {
+    auto const look_up = [&](int stage) {
+        int const row = row_to_look_up<Stages::kRows>(stage);
+        if (row < 0) return;
         typename Stages::Table& table = shared.tables[stage % 3];
         int const number = stage * Stages::kRows + row;
         bool const is_there = number < count;

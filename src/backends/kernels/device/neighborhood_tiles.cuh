@@ -4,38 +4,12 @@
 // computed with. A stage has rows that only some tokens meet: which ones, packed places tell.
 #pragma once
 
-#include <neighborhood_arguments.h>
-#include <run.cuh>
-#include <tensor_core.cuh>
-#include <warp.cuh>
-
-using namespace cudnn_frontend::kernels;
-using cudnn_frontend::neighborhood::Axis;
-using cudnn_frontend::neighborhood::Positions;
+#include <neighborhood_tile.cuh>
 
 constexpr int kTileThreads = 32 * kTileWarps;
 constexpr int kRowsOfWarp = kTileTokens / kTileWarps;
-constexpr float kLog2OfE = 1.44269504f, kLnOf2 = 0.693147181f;
 
 constexpr int kTileBlocks = TILE_COLUMNS <= 64 ? 3 : 2;  // of a multiprocessor, at least
-
-struct Coordinates {
-    int at[kMostAxes];
-};
-
-// Places along each axis, both ends included.
-struct Box {
-    Coordinates first, last;
-
-    int extent(int axis) const { return last.at[axis] - first.at[axis] + 1; }
-    int count() const { return extent(0) * extent(1) * extent(2); }
-    Coordinates operator[](unsigned number) const {
-        unsigned const rows = number / static_cast<unsigned>(extent(2));
-        unsigned const planes = rows / static_cast<unsigned>(extent(1));
-        return {{first.at[0] + static_cast<int>(planes), first.at[1] + static_cast<int>(rows - planes * extent(1)),
-                 first.at[2] + static_cast<int>(number - rows * extent(2))}};
-    }
-};
 
 inline unsigned packed(NeighborhoodTiles const& tiles, Coordinates const& place) {
     unsigned word = 0;
@@ -51,114 +25,6 @@ struct Range {
 inline bool has(Range const& range, unsigned place, unsigned guards) {
     return (((place | guards) - range.first) & ((range.last | guards) - place) & guards) == guards;
 }
-
-// A block's tokens: a box in one group of the dilation, which is a space of its own without dilation.
-class Tile {
-   public:
-    explicit Tile(NeighborhoodArguments const& arguments) : arguments_(arguments) {
-        long long index = blockIdx.x;
-        for (int axis = kMostAxes; axis-- > 0;) {
-            Axis const& whole = arguments.axes[axis];
-            long long const tiles = arguments.tiles.tiles[axis];
-            long long const at = index % (tiles * whole.dilation);
-            index /= tiles * whole.dilation;
-            groups_[axis] = at / tiles;
-            axes_[axis] = {group_length(whole, groups_[axis]), whole.kernel, 1, whole.is_causal};
-            tokens_.first.at[axis] = static_cast<int>(at % tiles) << arguments.tiles.bits[axis];
-            int const end = tokens_.first.at[axis] + (1 << arguments.tiles.bits[axis]);
-            int const length = static_cast<int>(axes_[axis].length);
-            tokens_.last.at[axis] = (end < length ? end : length) - 1;
-        }
-        head_ = index % arguments.heads;
-        batch_ = index / arguments.heads;
-    }
-
-    // Groups that are shorter than others may have no tokens left for their last tile.
-    bool is_empty() const {
-        for (int axis = 0; axis < kMostAxes; ++axis) {
-            if (tokens_.first.at[axis] > tokens_.last.at[axis]) return true;
-        }
-        return false;
-    }
-
-    // The place of a row; rows past the end of the group repeat its last ones.
-    Coordinates place_of(int row, bool& is_there) const {
-        Coordinates place;
-        is_there = true;
-        for (int axis = kMostAxes; axis-- > 0;) {
-            int const bits = arguments_.tiles.bits[axis];
-            int const at = tokens_.first.at[axis] + (row & ((1 << bits) - 1));
-            row >>= bits;
-            is_there = is_there && at <= tokens_.last.at[axis];
-            place.at[axis] = at <= tokens_.last.at[axis] ? at : tokens_.last.at[axis];
-        }
-        return place;
-    }
-
-    long long offset_of(NeighborhoodAccess const& tensor, Coordinates const& place) const {
-        return first_offset_of(tensor) + offset_from_first(tensor, place);
-    }
-    // Of place 0 along every axis, and from there on.
-    long long first_offset_of(NeighborhoodAccess const& tensor) const {
-        long long offset = batch_ * tensor.batch + head_ * tensor.head;
-        for (int axis = 0; axis < kMostAxes; ++axis) offset += groups_[axis] * tensor.space[axis];
-        return offset;
-    }
-    static long long offset_from_first(NeighborhoodAccess const& tensor, Coordinates const& place) {
-        long long offset = 0;
-        for (int axis = 0; axis < kMostAxes; ++axis) offset += place.at[axis] * tensor.steps[axis];
-        return offset;
-    }
-
-    // The keys that a query sees, and those that any of the tile's queries sees.
-    Box keys_of(Coordinates const& query) const { return keys_between(query, query); }
-    Box keys_of_all() const { return keys_between(tokens_.first, tokens_.last); }
-    // The queries that see any of the tile's keys.
-    Box queries_of_all() const {
-        Box box;
-        for (int axis = 0; axis < kMostAxes; ++axis) {
-            Positions const of_last = queries_of(axes_[axis], tokens_.last.at[axis]);
-            box.first.at[axis] = static_cast<int>(queries_of(axes_[axis], tokens_.first.at[axis]).first);
-            box.last.at[axis] = static_cast<int>(of_last.first + of_last.count) - 1;
-        }
-        return box;
-    }
-
-    // Of the head, in elements of the bias: that of a query and a key is their difference.
-    long long bias_of(Coordinates const& key) const {
-        NeighborhoodAccess const& bias = arguments_.tensors[kBias];
-        long long offset = head_ * bias.head;
-        for (int axis = 0; axis < kMostAxes; ++axis) {
-            offset += (key.at[axis] + axes_[axis].kernel - 1) * bias.space[axis];
-        }
-        return offset;
-    }
-    long long bias_before(Coordinates const& query) const {
-        long long offset = 0;
-        for (int axis = 0; axis < kMostAxes; ++axis) {
-            offset += query.at[axis] * arguments_.tensors[kBias].space[axis];
-        }
-        return offset;
-    }
-
-   private:
-    Box keys_between(Coordinates const& first, Coordinates const& last) const {
-        using cudnn_frontend::neighborhood::keys_of;
-        Box box;
-        for (int axis = 0; axis < kMostAxes; ++axis) {
-            Positions const of_last = keys_of(axes_[axis], last.at[axis]);
-            box.first.at[axis] = static_cast<int>(keys_of(axes_[axis], first.at[axis]).first);
-            box.last.at[axis] = static_cast<int>(of_last.first + of_last.count) - 1;
-        }
-        return box;
-    }
-
-    NeighborhoodArguments const& arguments_;
-    Axis axes_[kMostAxes];
-    long long groups_[kMostAxes];
-    Box tokens_;
-    long long batch_, head_;
-};
 
 // Of packed places the smallest or the largest along each axis.
 template <bool LARGEST>
@@ -187,24 +53,6 @@ inline unsigned extreme_of_lanes(unsigned place, unsigned guards) {
 template <class Element, int COLUMNS>
 using Row = Element[COLUMNS + kRowGap];
 
-// Rows of a warp as left factors, in registers: those of two tokens for each lane.
-template <class Element, int COLUMNS>
-struct RowsInRegisters {
-    Block blocks[COLUMNS / 16];
-
-    void load(NeighborhoodAccess const& tensor, long long const (&offsets)[2], int columns) {
-        int const first = 2 * (lane_index() % 4);
-        for (int k = 0; k < COLUMNS / 16; ++k) {
-            for (int word = 0; word < 4; ++word) {
-                int const column = 16 * k + first + 8 * (word / 2);
-                Element const* const at = static_cast<Element const*>(tensor.start) + offsets[word % 2] + column;
-                blocks[k].words[word] = column < columns ? *reinterpret_cast<unsigned const*>(at) : 0;
-            }
-        }
-    }
-    Block const& block(int k) const { return blocks[k]; }
-};
-
 // The same in shared memory.
 template <class Element, int COLUMNS>
 struct RowsInSharedMemory {
@@ -232,13 +80,6 @@ inline void multiply_by_rows(float (&products)[COUNT][4], Rows const& rows, Row<
     }
 }
 
-// The warp's weights of 16 rows of a staged matrix, as a left factor.
-template <class Element>
-inline Block weights_of(float const (&first)[4], float const (&second)[4]) {
-    return {{pack(first[0], first[1], Element()), pack(first[2], first[3], Element()),
-             pack(second[0], second[1], Element()), pack(second[2], second[3], Element())}};
-}
-
 // Sums of rows of a staged matrix, for each of the warp's rows.
 template <class Element, int COLUMNS>
 struct RowSums {
@@ -254,12 +95,7 @@ struct RowSums {
     }
 
     void store(NeighborhoodAccess const& tensor, int half, long long offset, int columns, float factor) const {
-        Element* const row = static_cast<Element*>(tensor.start) + offset + 2 * (lane_index() % 4);
-        for (int n = 0; n < COLUMNS / 8; ++n) {
-            if (8 * n >= columns) return;
-            unsigned const word = pack(sums[n][2 * half] * factor, sums[n][2 * half + 1] * factor, Element());
-            *reinterpret_cast<unsigned*>(row + 8 * n) = word;
-        }
+        store_row<Element>(tensor, offset, columns, sums, half, factor);
     }
 };
 
@@ -275,28 +111,6 @@ inline void stage_rows(Row<Element, COLUMNS>* to, Element const* const* rows, vo
         if (ROWS % kRowsAtOnce != 0 && row >= ROWS) break;
         bool const is_there = rows[row] != nullptr && column < columns;
         start_copy_of_16_bytes(&to[row][column], is_there ? rows[row] + column : any, is_there);
-    }
-}
-
-// Goes through stages of that many rows: calls look_up(stage, row) for each row two stages ahead, in a thread of its
-// own, start_copies(stage) for what was looked up one stage ahead, and use(stage) for what has been copied.
-template <int ROWS, class LookUp, class StartCopies, class Use>
-inline void for_each_stage(int rows, LookUp const& look_up, StartCopies const& start_copies, Use const& use) {
-    int const stages = (rows + ROWS - 1) / ROWS;
-    auto const look_up_rows = [&](int stage) {
-        int const row = static_cast<int>(threadIdx.x + stage * ROWS) % kTileThreads;  // in turns
-        if (row < ROWS) look_up(stage, row);
-    };
-    look_up_rows(0);
-    if (stages > 1) look_up_rows(1);
-    __syncthreads();
-    start_copies(0);
-    for (int stage = 0; stage < stages; ++stage) {
-        wait_for_copies();
-        __syncthreads();
-        if (stage + 1 < stages) start_copies(stage + 1);
-        if (stage + 2 < stages) look_up_rows(stage + 2);
-        use(stage);
     }
 }
 
@@ -357,6 +171,13 @@ struct QueryRows {
     }
 };
 
+// The row of a stage that the thread looks up, in turns; below 0 if it has none.
+template <int ROWS>
+inline int row_to_look_up(int stage) {
+    int const row = static_cast<int>(threadIdx.x + stage * ROWS) % kTileThreads;
+    return row < ROWS ? row : -1;
+}
+
 // Calls use(stage's keys, its values, its table) for all keys that the tile's queries see.
 template <class Element, int COLUMNS, bool WITH_BIAS, class Use>
 inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile const& tile, Use const& use) {
@@ -364,13 +185,15 @@ inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile cons
     static_assert(sizeof(Stages) == shared_bytes(COLUMNS, false));
     extern __shared__ __align__(16) unsigned char shared_memory[];
     Stages& shared = *reinterpret_cast<Stages*>(shared_memory);
-    Box const box = tile.keys_of_all();
+    Box const box = tile.keys_of(tile.tokens());
     int const count = box.count();
     NeighborhoodAccess const& of_keys = arguments.tensors[kKeys];
     NeighborhoodAccess const& of_values = arguments.tensors[kValues];
     Element const* const first_key = static_cast<Element const*>(of_keys.start) + tile.first_offset_of(of_keys);
     Element const* const first_value = static_cast<Element const*>(of_values.start) + tile.first_offset_of(of_values);
-    auto const look_up = [&](int stage, int row) {
+    auto const look_up = [&](int stage) {
+        int const row = row_to_look_up<Stages::kRows>(stage);
+        if (row < 0) return;
         typename Stages::Table& table = shared.tables[stage % 3];
         int const number = stage * Stages::kRows + row;
         bool const is_there = number < count;
