@@ -182,10 +182,14 @@ Result<Nvrtc const*> nvrtc() {
     return &opened.value();
 }
 
+std::string Architecture::name() const {
+    return "sm_" + std::to_string(compute_capability) + (has_features_of_its_own ? "a" : "");
+}
+
 Result<CompiledCode> compile(Nvrtc const& nvrtc, SourceFile const& source, std::span<SourceFile const> headers,
-                             std::span<std::string const> defines, int compute_capability) {
-    SDPA_GRAPH_TRY(check_capability(nvrtc, compute_capability));
-    std::vector<std::string> options{"--gpu-architecture=sm_" + std::to_string(compute_capability), "--std=c++17",
+                             std::span<std::string const> defines, Architecture architecture) {
+    SDPA_GRAPH_TRY(check_capability(nvrtc, architecture.compute_capability));
+    std::vector<std::string> options{"--gpu-architecture=" + architecture.name(), "--std=c++17",
                                      "--device-as-default-execution-space", "--ptxas-options=-v"};
     for (std::string const& define : defines) options.push_back("--define-macro=" + define);
     Compilation compilation(nvrtc);
@@ -193,7 +197,8 @@ Result<CompiledCode> compile(Nvrtc const& nvrtc, SourceFile const& source, std::
     if (result == 0) result = compilation.compile(options);
     if (result == 0) return CompiledCode{compilation.code(), compilation.log()};
     return failed(version_text(nvrtc) + " failed to compile " + source.name + " for compute capability " +
-                  capability_text(compute_capability) + ": " + nvrtc.error_text(result) + "\n" + compilation.log());
+                  capability_text(architecture.compute_capability) + ": " + nvrtc.error_text(result) + "\n" +
+                  compilation.log());
 }
 
 }  // namespace cudnn_frontend::cuda

@@ -50,8 +50,16 @@ struct CompiledCode {
     std::string log;  // of each kernel the registers and the bytes that it spills
 };
 
-// For compute capability 9.0 where it is 90. Headers are those that the source may include; there are no others.
+// What code is compiled for.
+struct Architecture {
+    int compute_capability;                // 90 for 9.0
+    bool has_features_of_its_own = false;  // which no other has, such as wgmma of 9.0
+
+    std::string name() const;  // such as sm_90, or sm_90a with features of its own
+};
+
+// Headers are those that the source may include; there are no others.
 Result<CompiledCode> compile(Nvrtc const& nvrtc, SourceFile const& source, std::span<SourceFile const> headers,
-                             std::span<std::string const> defines, int compute_capability);
+                             std::span<std::string const> defines, Architecture architecture);
 
 }  // namespace cudnn_frontend::cuda

@@ -1,7 +1,5 @@
 #include "kernels/code.h"
 
-#include "cuda/nvrtc.h"
-
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -20,7 +18,7 @@ Result<cuda::CompiledCode> compile(CodeName const& name) {
     if (nvrtc.is_bad()) return nvrtc.error();
     std::string const file = name.source + ".cu";
     auto const source = std::ranges::find(kDeviceSources, file, &cuda::SourceFile::name);
-    return cuda::compile(*nvrtc.value(), *source, kDeviceSources, name.defines, name.compute_capability);
+    return cuda::compile(*nvrtc.value(), *source, kDeviceSources, name.defines, name.architecture);
 }
 
 // What the process has. Never emptied: there are few types, and a program's devices are of few kinds.
@@ -56,7 +54,7 @@ char const* element_name(DataType_t type) {
 std::string CodeName::text() const {
     std::string text = source;
     for (std::string const& define : defines) text += " " + define;
-    return text + " sm_" + std::to_string(compute_capability) + " " + SDPA_GRAPH_DEVICE_DIGEST;
+    return text + " " + architecture.name() + " " + SDPA_GRAPH_DEVICE_DIGEST;
 }
 
 Result<CUkernel> Code::function(std::size_t number) const {

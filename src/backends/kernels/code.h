@@ -3,6 +3,7 @@
 
 #include "core/result.h"
 #include "cuda/module.h"
+#include "cuda/nvrtc.h"
 
 #include <cudnn_frontend/types.h>
 
@@ -20,7 +21,7 @@ struct CodeName {
     std::string source;                  // device/<source>.cu
     std::vector<std::string> functions;  // that it has
     std::vector<std::string> defines;    // that it is compiled with, such as X=half
-    int compute_capability;
+    cuda::Architecture architecture;
 
     std::string text() const;  // with a digest of the sources
 };

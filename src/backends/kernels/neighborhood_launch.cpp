@@ -276,7 +276,7 @@ CodeName neighborhood_code(NeighborhoodProblem const& problem, NeighborhoodForm 
     if (is_fused && is_compiled_for_bias) {
         defines.push_back(std::string("HAS_BIAS=") + (problem.operands[kBias] ? "true" : "false"));
     }
-    return {source.file, std::move(source.functions), std::move(defines), compute_capability};
+    return {source.file, std::move(source.functions), std::move(defines), {compute_capability}};
 }
 
 std::size_t neighborhood_function(NeighborhoodWork work) {

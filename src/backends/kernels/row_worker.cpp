@@ -43,7 +43,7 @@ CodeName name_of_rows(DataType_t type, int compute_capability) {
     return {"rows",
             functions(static_cast<rows::Work const*>(nullptr)),
             {std::string("X=") + element_name(type)},
-            compute_capability};
+            {compute_capability}};
 }
 
 Result<RowWorker> RowWorker::make(DataType_t type, int ordinal, CUstream stream) {

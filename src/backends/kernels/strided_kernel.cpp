@@ -74,7 +74,7 @@ CodeName strided_code(std::string const& kernel, DataType_t from, DataType_t to,
             {kernel + "_elements", kernel + "_vectors", kernel + "_pairs"},  // in the order of Share
             {std::string("X=") + element_name(from), std::string("Y=") + element_name(to),
              std::string("INDEX=unsigned") + (is_wide ? " long long" : "")},
-            compute_capability};
+            {compute_capability}};
 }
 
 Result<KernelPointer> compile(Problem const& problem, DeviceFacts const& device) {

@@ -71,7 +71,7 @@ TEST_CASE("every kernel compiles for 8.0, 9.0 and 10.0, without a spilled regist
 TEST_CASE("kernels of neighborhood attention compile for 8.0, 9.0 and 10.0, without a spilled register") {
     if (!has_compiler()) return;
     auto const spills = [](std::string const& source, std::vector<std::string> const& defines, int capability) {
-        CodeName const name{source, {}, defines, capability};
+        CodeName const name{source, {}, defines, {capability}};
         auto const log = kernels::compiler_log(name);
         INFO(name.text() << ": " << (log.is_good() ? log.value() : log.error().err_msg));
         REQUIRE(log.is_good());
@@ -100,7 +100,7 @@ TEST_CASE("code is compiled once for all shapes, and again for other types and d
         first.value()->cubin().starts_with("\x7f"
                                            "ELF"));
     CodeName other = name;
-    other.compute_capability = 80;
+    other.architecture.compute_capability = 80;
     auto const of_other = kernels::find_code(other);
     REQUIRE(of_other.is_good());
     CHECK(of_other.value()->cubin() != first.value()->cubin());
@@ -110,6 +110,19 @@ TEST_CASE("code is compiled once for all shapes, and again for other types and d
     REQUIRE(large.is_good());
     CHECK(small.value()->serialize() == large.value()->serialize());
     CHECK(small.value()->serialize() == name.text() + "\n" + first.value()->cubin());
+}
+
+TEST_CASE("code with the features of one architecture is told from code without them") {
+    if (!has_compiler()) return;
+    CodeName name = strided_code("split_lengths", DataType_t::INT32, DataType_t::INT32, false, 90);
+    CHECK(name.text().find(" sm_90 ") != std::string::npos);
+    auto const without = kernels::find_code(name);
+    name.architecture.has_features_of_its_own = true;
+    CHECK(name.text().find(" sm_90a ") != std::string::npos);
+    auto const with = kernels::find_code(name);
+    REQUIRE(without.is_good());
+    REQUIRE(with.is_good());
+    CHECK(with.value()->cubin() != without.value()->cubin());
 }
 
 TEST_CASE("a stored kernel loads for the same code, and another one is refused by name") {
@@ -145,7 +158,7 @@ TEST_CASE("a source that does not compile fails with the compiler's words") {
     if (!has_compiler()) return;
     namespace cuda = cudnn_frontend::cuda;
     cuda::Nvrtc const& nvrtc = *cuda::nvrtc().value();
-    auto const broken = cuda::compile(nvrtc, {"broken.cu", "#include <absent.cuh>\n"}, {}, {}, 90).error();
+    auto const broken = cuda::compile(nvrtc, {"broken.cu", "#include <absent.cuh>\n"}, {}, {}, {90}).error();
     CHECK(broken.code == error_code_t::NVRTC_COMPILATION_FAILED);
     INFO(broken.err_msg);
     CHECK(broken.err_msg.find(", failed to compile broken.cu for compute capability 9.0: NVRTC_ERROR_COMPILATION\n") !=
