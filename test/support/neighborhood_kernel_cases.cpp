@@ -16,6 +16,7 @@ namespace {
 
 using namespace cudnn_frontend;
 using core::Dims;
+using kernels::NeighborhoodForm;
 using kernels::NeighborhoodProblem;
 using kernels::NeighborhoodTensor;
 using kernels::NeighborhoodWork;
@@ -114,6 +115,7 @@ class Maker {
         Dims strides = random_strides(random_, dims, is_friendly_);
         data.name = std::move(name);
         data.operand = {type, std::move(dims), std::move(strides)};
+        data.rounded_to = type;
         auto const element = at(core::size_of(type));
         data.start = kGuard + (is_friendly_ ? 0 : element * at(random_.between(0, 7)));
         data.bytes.assign(data.start + at(*core::span_of(data.operand.dims, data.operand.strides)) * element + kGuard,
@@ -266,24 +268,57 @@ void append_row_dots(Numbers& to, Numbers const& a, Numbers const& b, std::int64
     }
 }
 
+Numbers scaled(Numbers numbers, double scale) {
+    for (double& number : numbers) number *= scale;
+    return numbers;
+}
+
 // What backward reads and writes beside its inputs; the bias and its gradient may be missing.
 struct BackwardPlaces {
     std::size_t o, d_o, stats, delta, d_q, d_k, d_v;
     std::optional<std::size_t> bias, d_bias;
+    std::optional<std::size_t> q_sums;  // of one pass
 };
 
-BackwardPlaces add_backward_places(Random& random, Maker& maker, Shape const& shape) {
+BackwardPlaces add_backward_places(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape,
+                                   NeighborhoodForm form) {
     auto const rows = [&](char const* name) { return maker.add(name, shape.type, shape.rows(shape.columns)); };
     auto const numbers = [&](char const* name) { return maker.add(name, DataType_t::FLOAT, shape.rows(1)); };
     BackwardPlaces places{
-        rows("o"), rows("d_o"), numbers("stats"), numbers("delta"), rows("d_q"), rows("d_k"), rows("d_v"), {}, {}};
-    if (random.flip()) return places;
+        rows("o"), rows("d_o"), numbers("stats"), numbers("delta"), rows("d_q"), rows("d_k"), rows("d_v"), {}, {}, {}};
+    bool const has_bias = random.flip();
+    if (!has_bias && form == NeighborhoodForm::WarpGroups) {
+        places.q_sums = maker.add("q_sums", DataType_t::FLOAT, shape.rows(shape.columns));
+        made.data[*places.q_sums].rounded_to = shape.type;
+    }
+    if (!has_bias) return places;
     places.bias = maker.add("bias", shape.type, shape.bias());
     places.d_bias = maker.add("d_bias", shape.type, shape.bias());
     return places;
 }
 
+void add_one_pass_steps(NeighborhoodCase& made, Shape const& shape, Inputs const& in, BackwardPlaces const& places) {
+    add_step(made, shape, NeighborhoodWork::GradientStart, shape.scale,
+             {{kernels::kOutput, places.o},
+              {kernels::kOutputGradient, places.d_o},
+              {kernels::kDelta, places.delta},
+              {kernels::kQuerySums, *places.q_sums}});
+    add_step(made, shape, NeighborhoodWork::Gradients, shape.scale,
+             {{kernels::kQueries, in.q},
+              {kernels::kKeys, in.k},
+              {kernels::kValues, in.v},
+              {kernels::kStats, places.stats},
+              {kernels::kOutputGradient, places.d_o},
+              {kernels::kDelta, places.delta},
+              {kernels::kQuerySums, *places.q_sums},
+              {kernels::kKeyGradient, places.d_k},
+              {kernels::kValueGradient, places.d_v}});
+    add_step(made, shape, NeighborhoodWork::GradientEnd, shape.scale,
+             {{kernels::kQuerySums, *places.q_sums}, {kernels::kQueryGradient, places.d_q}});
+}
+
 void add_backward_steps(NeighborhoodCase& made, Shape const& shape, Inputs const& in, BackwardPlaces const& places) {
+    if (places.q_sums) return add_one_pass_steps(made, shape, in, places);
     Links shared{{kernels::kQueries, in.q},       {kernels::kKeys, in.k},
                  {kernels::kValues, in.v},        {kernels::kOutputGradient, places.d_o},
                  {kernels::kStats, places.stats}, {kernels::kDelta, places.delta}};
@@ -298,9 +333,9 @@ void add_backward_steps(NeighborhoodCase& made, Shape const& shape, Inputs const
     if (places.d_bias) add(NeighborhoodWork::BiasGradient, {{kernels::kBiasGradient, *places.d_bias}});
 }
 
-void make_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+void make_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape, NeighborhoodForm form) {
     Inputs const in = add_inputs(random, maker, made, shape);
-    BackwardPlaces const places = add_backward_places(random, maker, shape);
+    BackwardPlaces const places = add_backward_places(random, maker, made, shape, form);
     Numbers of_o, of_stats, of_bias;
     if (places.bias) of_bias = set_random_bias(random, made.data[*places.bias]);
     for_each_head(shape, in.of_q, in.of_k, in.of_v, of_bias, [&](std::int64_t, Head const& head) {
@@ -323,6 +358,7 @@ void make_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shape c
         append_row_dots(made.data[places.delta].expected, o_part, d_o_part, shape.columns);
         if (places.d_bias) add_to_head(made.data[*places.d_bias].expected, number % shape.heads, results.bias);
     });
+    if (places.q_sums) made.data[*places.q_sums].expected = scaled(made.data[places.d_q].expected, 1 / shape.scale);
     add_backward_steps(made, shape, in, places);
 }
 
@@ -415,7 +451,7 @@ double tolerance_of(NeighborhoodData const& data) {
     for (double const number : data.expected) {
         if (std::isfinite(number)) largest = std::max(largest, std::abs(number));
     }
-    return 3 * rounding_of(data.operand.type) * largest + 1e-6;
+    return 3 * rounding_of(data.rounded_to) * largest + 1e-6;
 }
 
 std::string fault_of_output(NeighborhoodData const& before, std::vector<std::byte> after) {
@@ -441,13 +477,13 @@ std::string fault_of_output(NeighborhoodData const& before, std::vector<std::byt
 
 }  // namespace
 
-bool NeighborhoodCase::allows_tiles() const {
+bool NeighborhoodCase::allows(NeighborhoodForm form, kernels::DeviceFacts const& device) const {
     return std::ranges::all_of(steps, [&](NeighborhoodStep const& step) {
-        auto const alignments = kernels::alignments_of(step.problem, kernels::NeighborhoodForm::Tiles);
+        auto const alignments = kernels::alignments_of(step.problem, form);
         for (std::size_t i = 0; i < alignments.size(); ++i) {
             if (data[step.data[i]].start % alignments[i] != 0) return false;
         }
-        return kernels::reason_against_tiles(step.problem).empty();
+        return kernels::reason_against(step.problem, form, device).empty();
     });
 }
 
@@ -465,7 +501,7 @@ std::string NeighborhoodCase::text() const {
     return text + " " + to_string(data.front().operand.type);
 }
 
-NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes const& sizes) {
+NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes const& sizes, NeighborhoodForm form) {
     Random random(seed);
     NeighborhoodCase made;
     made.function = static_cast<NeighborhoodFunction>(seed % kNeighborhoodFunctions);
@@ -474,9 +510,14 @@ NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes 
     // Slots and keys grow with the square of the tokens, and with the columns.
     while (has_slots && shape.tokens() * shape.slots() > 200'000) shape.axes.front() = random_axis(random, 4);
     Maker maker(random, made);
-    constexpr void (*kMakers[])(Random&, Maker&, NeighborhoodCase&, Shape const&) = {
-        make_forward, make_backward, make_qk, make_qk_backward, make_av, make_av_backward};
-    kMakers[static_cast<int>(made.function)](random, maker, made, shape);
+    switch (made.function) {
+        case NeighborhoodFunction::Forward: make_forward(random, maker, made, shape); break;
+        case NeighborhoodFunction::Backward: make_backward(random, maker, made, shape, form); break;
+        case NeighborhoodFunction::Qk: make_qk(random, maker, made, shape); break;
+        case NeighborhoodFunction::QkBackward: make_qk_backward(random, maker, made, shape); break;
+        case NeighborhoodFunction::Av: make_av(random, maker, made, shape); break;
+        case NeighborhoodFunction::AvBackward: make_av_backward(random, maker, made, shape); break;
+    }
     return made;
 }
 

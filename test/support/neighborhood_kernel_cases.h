@@ -1,7 +1,7 @@
 // Random problems for the kernels of neighborhood attention, with data on the host and what the formula says of it.
 #pragma once
 
-#include "kernels/neighborhood.h"
+#include "kernels/neighborhood_forms.h"
 #include "support/neighborhood_formula.h"
 
 #include <cstddef>
@@ -21,9 +21,10 @@ inline constexpr int kNeighborhoodFunctions = 6;
 struct NeighborhoodData {
     std::string name;
     kernels::Operand operand;
-    std::size_t start = 0;         // of its first element, in bytes
-    std::vector<std::byte> bytes;  // NaN where it is written
-    std::vector<double> expected;  // of what is written, in the order of the dims
+    std::size_t start = 0;                  // of its first element, in bytes
+    std::vector<std::byte> bytes;           // NaN where it is written
+    std::vector<double> expected;           // of what is written, in the order of the dims
+    cudnn_frontend::DataType_t rounded_to;  // on the way to what is written
 };
 
 // A kernel, and which of the case's tensors it takes.
@@ -37,7 +38,7 @@ struct NeighborhoodCase {
     std::vector<NeighborhoodData> data;
     std::vector<NeighborhoodStep> steps;
 
-    bool allows_tiles() const;
+    bool allows(kernels::NeighborhoodForm form, kernels::DeviceFacts const& device) const;
     std::string text() const;
 };
 
@@ -45,7 +46,9 @@ struct NeighborhoodSizes {
     std::int64_t tokens, columns, batch_heads;  // at most
 };
 
-NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes const& sizes);
+// With the steps by which the form computes it, which may not allow it.
+NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes const& sizes,
+                                          kernels::NeighborhoodForm form);
 
 // What is wrong with the bytes after a run; empty where nothing is.
 std::string fault_of(NeighborhoodCase const& before, std::vector<std::vector<std::byte>> const& after);

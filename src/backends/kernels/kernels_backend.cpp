@@ -22,23 +22,22 @@ Result<std::shared_ptr<plan::PackLayout const>> layout_of(nodes::ValidatedGraph 
     return std::shared_ptr<plan::PackLayout const>(std::move(layout));
 }
 
-// Those of both forms; or the one of a stored plan.
+// Those of all forms; or the one of a stored plan.
 Result<plan::Loaded> propose_engines(plan::PlanningInput const& input, Devices const& devices,
                                      plan::Stored const* stored) {
-    auto steps = neighborhood_steps(input.graph);
-    if (steps.is_bad()) return steps.error();
     auto device = devices.find(input.target, input.settings);
     if (device.is_bad()) return device.error();
     auto const layout = layout_of(input.graph);
     if (layout.is_bad()) return layout.error();
-    auto const shared = std::make_shared<NeighborhoodSteps const>(std::move(steps).value());
     plan::Engines engines;
     for (NeighborhoodForm const form : kForms) {
         if (stored != nullptr && stored->engine != engine_name(form)) continue;
+        auto steps = neighborhood_steps(input.graph, form);
+        if (steps.is_bad()) return steps.error();
         std::optional<std::string> code;
         if (stored != nullptr) code = stored->bytes;
-        engines.push_back(
-            std::make_shared<NeighborhoodEngine>(form, shared, device.value(), layout.value(), std::move(code)));
+        engines.push_back(std::make_shared<NeighborhoodEngine>(std::move(steps).value(), device.value(), layout.value(),
+                                                               std::move(code)));
     }
     if (engines.empty()) {
         return error_t(error_code_t::GRAPH_NOT_SUPPORTED,

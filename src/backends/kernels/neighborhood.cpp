@@ -2,6 +2,7 @@
 
 #include "core/data_type.h"
 #include "kernels/code_kernel.h"
+#include "kernels/neighborhood_forms.h"
 #include "kernels/neighborhood_launch.h"
 
 #include <algorithm>
@@ -32,6 +33,14 @@ Use use_of(NeighborhoodWork work) {
         case NeighborhoodWork::BiasGradient:
             return {
                 {kQueries, kKeys, kValues, kBias, kStats, kOutputGradient, kDelta, kBiasGradient}, {}, {kBiasGradient}};
+        case NeighborhoodWork::GradientStart:
+            return {{kOutput, kOutputGradient, kDelta, kQuerySums}, {}, {kDelta, kQuerySums}};
+        case NeighborhoodWork::Gradients:
+            return {
+                {kQueries, kKeys, kValues, kStats, kOutputGradient, kDelta, kQuerySums, kKeyGradient, kValueGradient},
+                {},
+                {kQuerySums, kKeyGradient, kValueGradient}};
+        case NeighborhoodWork::GradientEnd: return {{kQuerySums, kQueryGradient}, {}, {kQueryGradient}};
         case NeighborhoodWork::WindowSlots: return {{kQueries, kKeys, kSlots}, {kBias}, {kSlots}};
         case NeighborhoodWork::WindowQueries: return {{kQueries, kKeys, kSlots}, {}, {kQueries}};
         case NeighborhoodWork::WindowKeys: return {{kQueries, kKeys, kSlots}, {}, {kKeys}};
@@ -48,9 +57,12 @@ error_t wrong(std::string const& what, std::string const& found, std::string con
     return {error_code_t::INVALID_VALUE, "neighborhood: " + what + " has " + found + "; needed " + needed};
 }
 
-// Every kernel has one of these, and all of its tensors their type.
-Operand const& example_of(NeighborhoodProblem const& problem) {
-    return problem.operand(problem.operands[kSlots] ? kSlots : kQueries);
+// Rows as the others are; null where there are none.
+Operand const* rows_of(NeighborhoodProblem const& problem) {
+    for (NeighborhoodTensor const tensor : {kQueries, kOutput, kQueryGradient}) {
+        if (problem.operands[tensor]) return &problem.operand(tensor);
+    }
+    return nullptr;
 }
 
 std::int64_t slots_of(NeighborhoodProblem const& problem) {
@@ -59,9 +71,9 @@ std::int64_t slots_of(NeighborhoodProblem const& problem) {
     return count;
 }
 
-// Batches and heads are the example's, and columns that of the queries.
+// Batches and heads are the example's.
 Dims needed_dims(NeighborhoodProblem const& problem, NeighborhoodTensor tensor) {
-    Dims const& example = example_of(problem).dims;
+    Dims const& example = problem.example().dims;
     Dims dims;
     if (tensor == kBias || tensor == kBiasGradient) {
         dims = {example[1]};
@@ -73,7 +85,7 @@ Dims needed_dims(NeighborhoodProblem const& problem, NeighborhoodTensor tensor) 
     if (tensor == kStats || tensor == kDelta) {
         dims.push_back(1);
     } else {
-        dims.push_back(tensor == kSlots ? slots_of(problem) : problem.operand(kQueries).dims.back());
+        dims.push_back(tensor == kSlots ? slots_of(problem) : problem.columns());
     }
     return dims;
 }
@@ -94,8 +106,8 @@ error_t check_axes(NeighborhoodProblem const& problem) {
 error_t check_operand(NeighborhoodProblem const& problem, NeighborhoodTensor tensor, bool is_written) {
     Operand const& operand = problem.operand(tensor);
     std::string const name = to_string(tensor);
-    bool const is_statistic = tensor == kStats || tensor == kDelta;
-    DataType_t const type = is_statistic ? DataType_t::FLOAT : example_of(problem).type;
+    bool const is_of_sums = tensor == kStats || tensor == kDelta || tensor == kQuerySums;
+    DataType_t const type = is_of_sums ? DataType_t::FLOAT : problem.example().type;
     if (operand.type != type) {
         return wrong(name, std::string("type ") + cudnn_frontend::to_string(operand.type),
                      std::string("is ") + cudnn_frontend::to_string(type));
@@ -123,7 +135,7 @@ error_t check_type(DataType_t type) {
 // A warp for each token, or for each entry of the bias, and slots, are counted in 31 bits.
 error_t check_counts(NeighborhoodProblem const& problem) {
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-    Dims const& example = example_of(problem).dims;
+    Dims const& example = problem.example().dims;
     Dims const tokens(example.begin(), example.end() - 1);
     Dims entries = needed_dims(problem, kBias);
     for (Dims const& counted : {tokens, entries}) {
@@ -156,10 +168,9 @@ class NeighborhoodKernel final : public CodeKernel<NeighborhoodArguments> {
     NeighborhoodLaunch launch_;
 };
 
-error_t check_form(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+error_t check_form(NeighborhoodProblem const& problem, NeighborhoodForm form, DeviceFacts const& device) {
     SDPA_GRAPH_TRY(check(problem));
-    if (form == NeighborhoodForm::Tokens) return {};
-    std::string const reason = reason_against_tiles(problem);
+    std::string const reason = reason_against(problem, form, device);
     return reason.empty() ? error_t() : error_t(error_code_t::GRAPH_NOT_SUPPORTED, "neighborhood: " + reason);
 }
 
@@ -176,10 +187,17 @@ KernelPointer make_kernel(NeighborhoodProblem const& problem, NeighborhoodForm f
 
 }  // namespace
 
+Operand const& NeighborhoodProblem::example() const { return operands[kSlots] ? operand(kSlots) : *rows_of(*this); }
+
+std::int64_t NeighborhoodProblem::columns() const {
+    Operand const* const rows = rows_of(*this);
+    return rows != nullptr ? rows->dims.back() : 0;
+}
+
 char const* to_string(NeighborhoodTensor tensor) {
     constexpr char const* kNames[kNeighborhoodTensors] = {
-        "queries",         "keys",  "values",         "bias",         "slots",          "output",       "stats",
-        "output gradient", "delta", "query gradient", "key gradient", "value gradient", "bias gradient"};
+        "queries",         "keys",  "values",         "bias",       "slots",        "output",         "stats",
+        "output gradient", "delta", "query gradient", "query sums", "key gradient", "value gradient", "bias gradient"};
     return kNames[tensor];
 }
 
@@ -194,7 +212,7 @@ error_t check(NeighborhoodProblem const& problem) {
         if (!is_there || contains(use.needed, tensor) || contains(use.optional, tensor)) continue;
         return wrong("the problem", std::string(to_string(tensor)), "is none");
     }
-    Operand const& example = example_of(problem);
+    Operand const& example = problem.example();
     SDPA_GRAPH_TRY(check_type(example.type));
     if (example.dims.size() != problem.axes.size() + 3) {
         return wrong("the problem", "dims " + core::to_string(example.dims), "are batches, heads, space and columns");
@@ -210,7 +228,7 @@ error_t check(NeighborhoodProblem const& problem) {
 Result<KernelPointer> compile_neighborhood(NeighborhoodProblem const& problem, NeighborhoodForm form,
                                            DeviceFacts const& device) {
     SDPA_GRAPH_TRY(check_device("neighborhood", device));
-    SDPA_GRAPH_TRY(check_form(problem, form));
+    SDPA_GRAPH_TRY(check_form(problem, form, device));
     auto code = find_code(neighborhood_code(problem, form, device.compute_capability));
     if (code.is_bad()) return code.error();
     return make_kernel(problem, form, std::move(code).value());
@@ -218,9 +236,11 @@ Result<KernelPointer> compile_neighborhood(NeighborhoodProblem const& problem, N
 
 Result<KernelPointer> load_neighborhood(NeighborhoodProblem const& problem, NeighborhoodForm form,
                                         DeviceFacts const& device, std::string_view stored) {
-    SDPA_GRAPH_TRY(check_form(problem, form));
+    SDPA_GRAPH_TRY(check(problem));
+    // Before the form, since it tells code of another device by name.
     auto code = stored_code(neighborhood_code(problem, form, device.compute_capability), stored);
     if (code.is_bad()) return code.error();
+    SDPA_GRAPH_TRY(check_form(problem, form, device));
     return make_kernel(problem, form, std::move(code).value());
 }
 

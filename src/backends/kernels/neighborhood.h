@@ -16,19 +16,27 @@ namespace cudnn_frontend::kernels {
 // perhaps Stats. QueryGradients writes Delta, the products of rows of Output and OutputGradient, and QueryGradient;
 // KeyGradients and BiasGradient read Delta. Three others relate Slots to Queries and Keys: each writes the tensor of
 // its name, and reads the other two; WindowSlots adds Bias. WindowBias sums Slots for BiasGradient.
+//
+// Without a bias, three others give all gradients in one pass over queries and keys: GradientStart writes Delta, and 0
+// to QuerySums; Gradients writes KeyGradient and ValueGradient, and adds to QuerySums in any order; GradientEnd makes
+// QueryGradient of QuerySums.
 enum class NeighborhoodWork {
     Forward,
     QueryGradients,
     KeyGradients,
     BiasGradient,
+    GradientStart,
+    Gradients,
+    GradientEnd,
     WindowSlots,
     WindowQueries,
     WindowKeys,
     WindowBias
 };
 
-// A warp for each token, whatever the tensors are; or blocks for tiles of tokens, on matrix units.
-enum class NeighborhoodForm { Tokens, Tiles };
+// A warp for each token, whatever the tensors are; blocks for tiles of tokens, on matrix units; or blocks of warpgroups
+// for larger tiles, on those of compute capability 9.0.
+enum class NeighborhoodForm { Tokens, Tiles, WarpGroups };
 
 struct NeighborhoodProblem {
     NeighborhoodWork work;
@@ -36,21 +44,20 @@ struct NeighborhoodProblem {
     float scale = 1;                       // of products of queries and keys
     float without_key = 0;                 // what WindowSlots writes where a slot has no key
     // {batches, heads, space..., columns}, with the slots of a window as columns of Slots, and one column in Stats and
-    // Delta, which are FLOAT; {heads, 2 * kernel - 1...} for the bias. The others have one type.
+    // Delta, which are FLOAT, as QuerySums are; {heads, 2 * kernel - 1...} for the bias. The others have one type.
     std::array<std::optional<Operand>, kNeighborhoodTensors> operands;
 
     Operand const& operand(NeighborhoodTensor tensor) const { return *operands[static_cast<std::size_t>(tensor)]; }
+    // What gives the others their dims and their type. Every kernel has one.
+    Operand const& example() const;
+    std::int64_t columns() const;  // of rows; 0 where there are none
 };
 
 char const* to_string(NeighborhoodTensor tensor);
 
-// Of a problem that passes, every kernel by tokens computes what it says.
+// Of a problem that passes, the kernels compute what it says, in each form that has no reason against it
+// (neighborhood_forms.h).
 error_t check(NeighborhoodProblem const& problem);
-// Why it cannot be computed by tiles; empty where it can. Of a problem that passes check().
-std::string reason_against_tiles(NeighborhoodProblem const& problem);
-
-// What each pointer must be a multiple of, in bytes: of the operands that there are, in order.
-std::vector<std::size_t> alignments_of(NeighborhoodProblem const& problem, NeighborhoodForm form);
 
 // Launches take a pointer for each operand that there is, in order.
 Result<KernelPointer> compile_neighborhood(NeighborhoodProblem const& problem, NeighborhoodForm form,

@@ -1,6 +1,7 @@
 #include "kernels/neighborhood_engine.h"
 
 #include "cuda/cuda_graph.h"
+#include "kernels/neighborhood_forms.h"
 #include "plan/blob.h"
 
 #include <algorithm>
@@ -13,7 +14,13 @@ namespace {
 struct Source {
     bool is_in_workspace;
     std::size_t slot;
+    std::int64_t offset;  // in the workspace
 };
+
+void* pointer_of(Source const& source, plan::Launch const& launch) {
+    if (!source.is_in_workspace) return launch.pointers[source.slot];
+    return static_cast<std::byte*>(launch.workspace) + source.offset;
+}
 
 struct BoundKernel {
     KernelPointer kernel;
@@ -78,8 +85,7 @@ class NeighborhoodExecutable final : public plan::Executable {
         for (BoundKernel const& bound : kernels_) {
             plan::PointerList pointers(bound.sources.size());
             for (std::size_t i = 0; i < bound.sources.size(); ++i) {
-                Source const& source = bound.sources[i];
-                pointers.all()[i] = source.is_in_workspace ? launch.workspace : launch.pointers[source.slot];
+                pointers.all()[i] = pointer_of(bound.sources[i], launch);
             }
             SDPA_GRAPH_TRY(run(*bound.kernel, pointers.all()));
         }
@@ -104,46 +110,45 @@ Result<std::vector<std::string>> read_codes(std::string const& stored, std::size
 
 }  // namespace
 
-char const* engine_name(NeighborhoodForm form) {
-    return form == NeighborhoodForm::Tiles ? "neighborhood_tiles" : "neighborhood_tokens";
-}
+std::string engine_name(NeighborhoodForm form) { return std::string("neighborhood_") + to_string(form); }
 
-NeighborhoodEngine::NeighborhoodEngine(NeighborhoodForm form, std::shared_ptr<NeighborhoodSteps const> steps,
-                                       QueueDevice device, std::shared_ptr<plan::PackLayout const> layout,
+NeighborhoodEngine::NeighborhoodEngine(NeighborhoodSteps steps, QueueDevice device,
+                                       std::shared_ptr<plan::PackLayout const> layout,
                                        std::optional<std::string> stored)
-    : form_(form),
-      steps_(std::move(steps)),
+    : steps_(std::move(steps)),
       device_(std::move(device)),
       layout_(std::move(layout)),
       stored_(std::move(stored)),
-      info_{.name = engine_name(form),
+      info_{.name = engine_name(steps_.form),
             .behavior_notes = {BehaviorNote_t::RUNTIME_COMPILATION, BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API},
-            .workspace_bytes = steps_->workspace_bytes} {}
-
-std::string NeighborhoodEngine::reason_against() const {
-    return form_ == NeighborhoodForm::Tiles ? steps_->reason_against_tiles() : std::string();
+            .workspace_bytes = steps_.workspace_bytes,
+            .is_deterministic = steps_.is_deterministic()} {
+    if (!info_.is_deterministic) info_.numerical_notes = {NumericalNote_t::NONDETERMINISTIC};
 }
 
+std::string NeighborhoodEngine::reason_against() const { return steps_.reason_against(device_.facts); }
+
 Result<KernelPointer> NeighborhoodEngine::make_kernel(NeighborhoodProblem const& problem, std::string_view code) const {
-    if (stored_) return load_neighborhood(problem, form_, device_.facts, code);
-    return compile_neighborhood(problem, form_, device_.facts);
+    if (stored_) return load_neighborhood(problem, steps_.form, device_.facts, code);
+    return compile_neighborhood(problem, steps_.form, device_.facts);
 }
 
 Result<std::shared_ptr<plan::Executable const>> NeighborhoodEngine::build() {
-    std::vector<std::string> codes(steps_->steps.size());
+    std::vector<std::string> codes(steps_.steps.size());
     if (stored_) SDPA_GRAPH_TRY(read_codes(*stored_, codes.size()).move_to(codes));
     std::vector<BoundKernel> kernels;
-    for (NeighborhoodStep const& step : steps_->steps) {
+    for (NeighborhoodStep const& step : steps_.steps) {
         BoundKernel bound;
         SDPA_GRAPH_TRY(make_kernel(step.problem, codes[kernels.size()]).move_to(bound.kernel));
         for (NeighborhoodPlace const& place : step.places) {
             auto const slot = std::ranges::find(layout_->slots, place.uid, &plan::Slot::uid);
-            bound.sources.push_back({place.is_in_workspace, static_cast<std::size_t>(slot - layout_->slots.begin())});
+            auto const number = static_cast<std::size_t>(slot - layout_->slots.begin());
+            bound.sources.push_back({place.is_in_workspace, number, place.offset});
         }
         kernels.push_back(std::move(bound));
     }
     return std::shared_ptr<plan::Executable const>(
-        std::make_shared<NeighborhoodExecutable>(std::move(kernels), device_, steps_->workspace_bytes));
+        std::make_shared<NeighborhoodExecutable>(std::move(kernels), device_, steps_.workspace_bytes));
 }
 
 }  // namespace cudnn_frontend::kernels

@@ -13,13 +13,13 @@
 namespace cudnn_frontend::kernels {
 
 // The name by which plans are stored.
-char const* engine_name(NeighborhoodForm form);
+std::string engine_name(NeighborhoodForm form);
 
 class NeighborhoodEngine final : public plan::Engine {
    public:
     // `stored` is what an executable of the same graph serialized, if there is one: else the kernels are compiled.
-    NeighborhoodEngine(NeighborhoodForm form, std::shared_ptr<NeighborhoodSteps const> steps, QueueDevice device,
-                       std::shared_ptr<plan::PackLayout const> layout, std::optional<std::string> stored);
+    NeighborhoodEngine(NeighborhoodSteps steps, QueueDevice device, std::shared_ptr<plan::PackLayout const> layout,
+                       std::optional<std::string> stored);
 
     plan::EngineInfo const& info() const override { return info_; }
     std::string reason_against() const override;
@@ -28,8 +28,7 @@ class NeighborhoodEngine final : public plan::Engine {
    private:
     Result<KernelPointer> make_kernel(NeighborhoodProblem const& problem, std::string_view code) const;
 
-    NeighborhoodForm form_;
-    std::shared_ptr<NeighborhoodSteps const> steps_;
+    NeighborhoodSteps steps_;
     QueueDevice device_;
     std::shared_ptr<plan::PackLayout const> layout_;
     std::optional<std::string> stored_;

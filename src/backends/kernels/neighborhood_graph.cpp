@@ -1,11 +1,13 @@
 #include "kernels/neighborhood_graph.h"
 
 #include "core/data_type.h"
+#include "kernels/neighborhood_forms.h"
 #include "nodes/neighborhood/neighborhood_schema.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -16,7 +18,7 @@ namespace port = nodes::neighborhood;
 using nodes::NodeKind;
 using nodes::TensorSpec;
 
-constexpr std::int64_t kRowAlignment = 16;  // of tiles, in bytes
+constexpr std::int64_t kPartAlignment = 256;  // of the workspace, in bytes
 
 error_t not_supported(std::string const& what) { return {error_code_t::GRAPH_NOT_SUPPORTED, what}; }
 
@@ -26,8 +28,11 @@ using Links = std::vector<std::pair<NeighborhoodTensor, int>>;
 
 class Builder {
    public:
-    explicit Builder(nodes::ValidatedGraph const& graph)
-        : graph_(graph.spec()), node_(graph_.nodes.front()), has_heads_last_(nodes::has_heads_last(node_)) {
+    Builder(nodes::ValidatedGraph const& graph, NeighborhoodForm form)
+        : graph_(graph.spec()),
+          node_(graph_.nodes.front()),
+          has_heads_last_(nodes::has_heads_last(node_)),
+          steps_{.form = form} {
         space_ = rows(*graph_.tensor(node_, nodes::leading_port(node_))).dims;
         space_.erase(space_.begin(), space_.begin() + 2);
         columns_ = space_.back();
@@ -53,7 +58,9 @@ class Builder {
         TensorSpec const* const tensor = graph_.tensor(node_, at);
         return tensor != nullptr && !tensor->is_virtual;
     }
+    bool has_bias() const { return graph_.tensor(node_, port::Rel_pos_bias) != nullptr; }
     NodeKind kind() const { return node_.kind(); }
+    NeighborhoodForm form() const { return steps_.form; }
     NeighborhoodSteps take() { return std::move(steps_); }
 
    private:
@@ -87,8 +94,8 @@ class Builder {
     error_t connect(NeighborhoodStep& step, NeighborhoodTensor tensor, int at) {
         auto& operand = step.problem.operands[static_cast<std::size_t>(tensor)];
         if (at == kWorkspace) {
-            operand = delta();
-            step.places.push_back({true, 0});
+            operand = in_workspace(tensor);
+            step.places.push_back(place_of(tensor, *operand));
             return {};
         }
         TensorSpec const* const spec = graph_.tensor(node_, at);
@@ -101,17 +108,24 @@ class Builder {
         bool const is_bias = tensor == kBias || tensor == kBiasGradient;
         if (is_bias) operand = Operand{spec->data_type, spec->dim, spec->stride};
         else operand = tensor == kStats ? statistics(*spec) : rows(*spec);
-        if (!is_bias && tensor != kStats && spec->alignment < kRowAlignment) steps_.has_unaligned_rows = true;
-        step.places.push_back({false, spec->uid.value_or(0)});
+        if (!is_bias && tensor != kStats && spec->alignment < kVectorBytes) steps_.has_unaligned_rows = true;
+        step.places.push_back({.uid = spec->uid.value_or(0)});
         return {};
     }
 
-    Operand delta() {
+    // Delta, with one column for each token, or sums for the queries.
+    Operand in_workspace(NeighborhoodTensor tensor) const {
         core::Dims dims = rows(*graph_.tensor(node_, port::Q)).dims;
-        dims.back() = 1;
-        Operand operand{DataType_t::FLOAT, dims, core::packed_strides(dims)};
-        steps_.workspace_bytes = *core::volume(operand.dims) * core::size_of(DataType_t::FLOAT);
-        return operand;
+        if (tensor == kDelta) dims.back() = 1;
+        core::Dims strides = core::packed_strides(dims);
+        return {DataType_t::FLOAT, std::move(dims), std::move(strides)};
+    }
+    // One for all kernels that take the tensor.
+    NeighborhoodPlace place_of(NeighborhoodTensor tensor, Operand const& operand) {
+        std::int64_t const next = (steps_.workspace_bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+        auto const [known, is_new] = offsets_.try_emplace(tensor, next);
+        if (is_new) steps_.workspace_bytes = next + *core::volume(operand.dims) * core::size_of(operand.type);
+        return {.is_in_workspace = true, .offset = known->second};
     }
 
     nodes::GraphSpec const& graph_;
@@ -120,6 +134,7 @@ class Builder {
     core::Dims space_;
     std::int64_t columns_ = 0;
     NeighborhoodSteps steps_;
+    std::map<NeighborhoodTensor, std::int64_t> offsets_;  // in the workspace
 };
 
 error_t add_forward(Builder& builder) {
@@ -129,7 +144,25 @@ error_t add_forward(Builder& builder) {
     return builder.add(NeighborhoodWork::Forward, links);
 }
 
+error_t add_backward_in_one_pass(Builder& builder) {
+    SDPA_GRAPH_TRY(
+        builder.add(NeighborhoodWork::GradientStart,
+                    {{kOutput, port::O}, {kOutputGradient, port::dO}, {kDelta, kWorkspace}, {kQuerySums, kWorkspace}}));
+    SDPA_GRAPH_TRY(builder.add(NeighborhoodWork::Gradients, {{kQueries, port::Q},
+                                                             {kKeys, port::K},
+                                                             {kValues, port::V},
+                                                             {kStats, port::Stats},
+                                                             {kOutputGradient, port::dO},
+                                                             {kDelta, kWorkspace},
+                                                             {kQuerySums, kWorkspace},
+                                                             {kKeyGradient, port::dK},
+                                                             {kValueGradient, port::dV}}));
+    return builder.add(NeighborhoodWork::GradientEnd, {{kQuerySums, kWorkspace}, {kQueryGradient, port::dQ}});
+}
+
 error_t add_backward(Builder& builder) {
+    // One pass takes no bias: where there is one, reason_against() refuses the steps below to warpgroups.
+    if (builder.form() == NeighborhoodForm::WarpGroups && !builder.has_bias()) return add_backward_in_one_pass(builder);
     Links const shared{
         {kQueries, port::Q},         {kKeys, port::K},      {kValues, port::V},  {kBias, port::Rel_pos_bias},
         {kOutputGradient, port::dO}, {kStats, port::Stats}, {kDelta, kWorkspace}};
@@ -177,13 +210,18 @@ error_t add_steps(Builder& builder) {
 
 }  // namespace
 
-std::string NeighborhoodSteps::reason_against_tiles() const {
-    if (has_unaligned_rows) return "tiles need tensors at multiples of 16 bytes";
+std::string NeighborhoodSteps::reason_against(DeviceFacts const& device) const {
     for (NeighborhoodStep const& step : steps) {
-        std::string reason = kernels::reason_against_tiles(step.problem);
+        std::string reason = kernels::reason_against(step.problem, form, device);
         if (!reason.empty()) return reason;
     }
-    return "";
+    if (!has_unaligned_rows || form == NeighborhoodForm::Tokens) return "";
+    return std::string(to_string(form)) + " need tensors at multiples of " + std::to_string(kVectorBytes) + " bytes";
+}
+
+bool NeighborhoodSteps::is_deterministic() const {
+    return std::ranges::all_of(
+        steps, [](NeighborhoodStep const& step) { return kernels::is_deterministic(step.problem.work); });
 }
 
 bool is_neighborhood(nodes::ValidatedGraph const& graph) {
@@ -191,8 +229,8 @@ bool is_neighborhood(nodes::ValidatedGraph const& graph) {
     return nodes.size() == 1 && nodes::neighborhood_fields(nodes.front()) != nullptr;
 }
 
-Result<NeighborhoodSteps> neighborhood_steps(nodes::ValidatedGraph const& graph) {
-    Builder builder(graph);
+Result<NeighborhoodSteps> neighborhood_steps(nodes::ValidatedGraph const& graph, NeighborhoodForm form) {
+    Builder builder(graph, form);
     SDPA_GRAPH_TRY(add_steps(builder));
     return builder.take();
 }

@@ -13,6 +13,7 @@ namespace cudnn_frontend::kernels {
 struct NeighborhoodPlace {
     bool is_in_workspace = false;
     std::int64_t uid = 0;
+    std::int64_t offset = 0;  // in the workspace, in bytes
 };
 
 struct NeighborhoodStep {
@@ -21,17 +22,20 @@ struct NeighborhoodStep {
 };
 
 struct NeighborhoodSteps {
+    NeighborhoodForm form;
     std::vector<NeighborhoodStep> steps;
     std::int64_t workspace_bytes = 0;
     bool has_unaligned_rows = false;  // tensors that need not begin at multiples of 16 bytes
 
-    // Why they cannot run by tiles; empty where they can.
-    std::string reason_against_tiles() const;
+    // Why they cannot run in their form; empty where they can.
+    std::string reason_against(DeviceFacts const& device) const;
+    // Whether the bits are the same in every run.
+    bool is_deterministic() const;
 };
 
 bool is_neighborhood(nodes::ValidatedGraph const& graph);
 
 // Of such a graph. An error where no kernel computes what it says.
-Result<NeighborhoodSteps> neighborhood_steps(nodes::ValidatedGraph const& graph);
+Result<NeighborhoodSteps> neighborhood_steps(nodes::ValidatedGraph const& graph, NeighborhoodForm form);
 
 }  // namespace cudnn_frontend::kernels

@@ -1,57 +1,18 @@
 #include "kernels/neighborhood_launch.h"
 
-#include "core/data_type.h"
+#include "kernels/neighborhood_forms.h"
+#include "kernels/neighborhood_tiling.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <limits>
 
 namespace cudnn_frontend::kernels {
 namespace {
 
-using neighborhood::Axis;
-
-constexpr std::int64_t kVectorBytes = 16;
-constexpr int kTileBits = std::countr_zero(static_cast<unsigned>(kTileTokens));
 constexpr unsigned kLanes = 32, kTokenWarps = 4;  // as in the kernels
 
-bool is_rows(int tensor) {
-    return tensor != kBias && tensor != kSlots && tensor != kStats && tensor != kDelta && tensor != kBiasGradient;
-}
-
-std::int64_t columns_of(NeighborhoodProblem const& problem) {
-    return problem.operands[kQueries] ? problem.operand(kQueries).dims.back() : 0;
-}
-
-DataType_t type_of(NeighborhoodProblem const& problem) {
-    return problem.operand(problem.operands[kSlots] ? kSlots : kQueries).type;
-}
-
-// The first axes have length 1 where space has fewer than the kernels.
-std::array<Axis, kMostAxes> axes_of(NeighborhoodProblem const& problem) {
-    std::array<Axis, kMostAxes> axes;
-    std::ranges::copy_backward(problem.axes, axes.end());
-    return axes;
-}
-
-// Whether all rows have their columns in turn, and begin at a multiple of 16 bytes where the first one does.
-bool has_aligned_rows(NeighborhoodProblem const& problem) {
-    std::int64_t const element = core::size_of(type_of(problem));
-    if (columns_of(problem) * element % kVectorBytes != 0) return false;
-    for (int tensor = 0; tensor < kNeighborhoodTensors; ++tensor) {
-        auto const& operand = problem.operands[static_cast<std::size_t>(tensor)];
-        if (!operand || !is_rows(tensor)) continue;
-        if (operand->strides.back() != 1) return false;
-        for (std::size_t i = 0; i + 1 < operand->dims.size(); ++i) {
-            if (operand->dims[i] > 1 && operand->strides[i] * element % kVectorBytes != 0) return false;
-        }
-    }
-    return true;
-}
-
-NeighborhoodAccess access_of(Operand const& operand, std::array<Axis, kMostAxes> const& axes, std::size_t rank,
-                             bool is_bias) {
+NeighborhoodAccess access_of(Operand const& operand, SpaceAxes const& axes, std::size_t rank, bool is_bias) {
     NeighborhoodAccess access{};
     core::Dims const& strides = operand.strides;
     std::size_t next = 0;
@@ -66,10 +27,10 @@ NeighborhoodAccess access_of(Operand const& operand, std::array<Axis, kMostAxes>
 NeighborhoodArguments arguments_of(NeighborhoodProblem const& problem) {
     NeighborhoodArguments arguments{};
     std::ranges::copy(axes_of(problem), arguments.axes);
-    core::Dims const& example = problem.operand(problem.operands[kSlots] ? kSlots : kQueries).dims;
+    core::Dims const& example = problem.example().dims;
     arguments.batches = example[0];
     arguments.heads = example[1];
-    arguments.columns = static_cast<int>(columns_of(problem));
+    arguments.columns = static_cast<int>(problem.columns());
     arguments.by_vectors = has_aligned_rows(problem);
     arguments.scale = problem.scale;
     arguments.without_key = problem.without_key;
@@ -83,75 +44,49 @@ NeighborhoodArguments arguments_of(NeighborhoodProblem const& problem) {
 
 // --- Tiles
 
-std::int64_t longest_group(Axis const& axis) { return (axis.length + axis.dilation - 1) / axis.dilation; }
-
-std::int64_t tiles_along(Axis const& axis, int bits) {
-    return (longest_group(axis) + (std::int64_t{1} << bits) - 1) >> bits;
-}
-
-// Stages of rows that all tiles go through, and one for what each does before and after.
-double cost_of_tiles(std::array<Axis, kMostAxes> const& axes, std::array<int, kMostAxes> const& bits) {
-    double tiles = 1, met = 1;
-    for (std::size_t axis = 0; axis < kMostAxes; ++axis) {
-        std::int64_t const reach = (std::int64_t{1} << bits[axis]) + axes[axis].kernel - 1;
-        tiles *= static_cast<double>(tiles_along(axes[axis], bits[axis]) * axes[axis].dilation);
-        met *= static_cast<double>(std::min(reach, longest_group(axes[axis])));
-    }
-    return tiles * (met / kTileTokens + 1);
-}
-
-std::array<int, kMostAxes> bits_of_tiles(std::array<Axis, kMostAxes> const& axes) {
-    std::array<int, kMostAxes> best{0, 0, kTileBits};
-    for (int first = 0; first <= kTileBits; ++first) {
-        for (int second = 0; first + second <= kTileBits; ++second) {
-            std::array<int, kMostAxes> const bits{first, second, kTileBits - first - second};
-            if (cost_of_tiles(axes, bits) < cost_of_tiles(axes, best)) best = bits;
-        }
-    }
-    return best;
-}
-
-// Of a place in a group, and of one past its end.
-int place_bits(Axis const& axis) {
-    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(longest_group(axis))));
-}
-
-NeighborhoodTiles tiles_of(std::array<Axis, kMostAxes> const& axes) {
-    NeighborhoodTiles tiles{};
-    std::ranges::copy(bits_of_tiles(axes), tiles.bits);
-    int shift = 0;
-    for (std::size_t axis = kMostAxes; axis-- > 0;) {
-        int const bits = place_bits(axes[axis]);
-        tiles.tiles[axis] = static_cast<int>(tiles_along(axes[axis], tiles.bits[axis]));
-        tiles.shifts[axis] = shift;
-        tiles.guards |= 1u << (shift + bits);
-        tiles.nowhere = ((1u << bits) - 1) << shift;
-        shift += bits + 1;
-    }
-    return tiles;
-}
-
-std::int64_t tile_count(NeighborhoodProblem const& problem) {
-    auto const axes = axes_of(problem);
-    NeighborhoodTiles const tiles = tiles_of(axes);
-    core::Dims const& dims = problem.operand(kQueries).dims;
-    std::int64_t count = dims[0] * dims[1];
-    for (std::size_t axis = 0; axis < kMostAxes; ++axis) count *= tiles.tiles[axis] * axes[axis].dilation;
-    return count;
-}
-
 int tile_columns(NeighborhoodProblem const& problem) {
-    return static_cast<int>((columns_of(problem) + kTileColumns - 1) / kTileColumns * kTileColumns);
+    return static_cast<int>((problem.columns() + kTileColumns - 1) / kTileColumns * kTileColumns);
 }
 
 NeighborhoodLaunch launch_by_tiles(NeighborhoodProblem const& problem) {
     NeighborhoodLaunch launch;
     launch.arguments = arguments_of(problem);
-    launch.arguments.tiles = tiles_of(axes_of(problem));
-    launch.blocks = static_cast<unsigned>(tile_count(problem));
+    launch.arguments.tiles = tiles_of(problem, NeighborhoodForm::Tiles);
+    launch.blocks = static_cast<unsigned>(tile_count(problem, NeighborhoodForm::Tiles));
     launch.threads = kLanes * kTileWarps;
     launch.shared_bytes =
         static_cast<unsigned>(shared_bytes(tile_columns(problem), problem.work == NeighborhoodWork::KeyGradients));
+    return launch;
+}
+
+// --- Warpgroups
+
+int group_columns(NeighborhoodProblem const& problem) { return problem.columns() <= 64 ? 64 : 128; }
+
+// A thread for some columns of a row.
+unsigned blocks_of_rows(NeighborhoodProblem const& problem) {
+    constexpr int kColumns = 8;
+    core::Dims const& dims = problem.example().dims;
+    std::int64_t const rows = *core::volume(core::Dims(dims.begin(), dims.end() - 1));
+    std::int64_t const threads = rows * (group_columns(problem) / kColumns);
+    return static_cast<unsigned>((threads + kGroupTileThreads - 1) / kGroupTileThreads);
+}
+
+NeighborhoodLaunch launch_by_warpgroups(NeighborhoodProblem const& problem) {
+    constexpr auto kForm = NeighborhoodForm::WarpGroups;
+    NeighborhoodLaunch launch;
+    launch.arguments = arguments_of(problem);
+    launch.threads = kGroupTileThreads;
+    bool const is_of_rows =
+        problem.work == NeighborhoodWork::GradientStart || problem.work == NeighborhoodWork::GradientEnd;
+    if (is_of_rows) {
+        launch.blocks = blocks_of_rows(problem);
+        return launch;
+    }
+    launch.arguments.tiles = tiles_of(problem, kForm);
+    launch.blocks = static_cast<unsigned>(tile_count(problem, kForm));
+    launch.shared_bytes =
+        static_cast<unsigned>(group_shared_bytes(group_columns(problem), problem.work == NeighborhoodWork::Gradients));
     return launch;
 }
 
@@ -175,7 +110,7 @@ NeighborhoodLaunch launch_by_tokens(NeighborhoodProblem const& problem) {
 // A power of 2: how many columns of a row each lane sums at a time.
 std::int64_t lane_columns(NeighborhoodProblem const& problem) {
     constexpr std::int64_t kMost = 8;
-    std::int64_t const needed = (columns_of(problem) + kLanes - 1) / kLanes;
+    std::int64_t const needed = (problem.columns() + kLanes - 1) / kLanes;
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(needed))), 1,
                                     kMost);
 }
@@ -185,70 +120,66 @@ struct Source {
     std::vector<std::string> functions;
 };
 
-Source source_of(NeighborhoodWork work, NeighborhoodForm form, bool has_bias) {
-    bool const by_tiles = form == NeighborhoodForm::Tiles;
+bool is_forward(NeighborhoodWork work) { return work == NeighborhoodWork::Forward; }
+
+Source source_by_tokens(NeighborhoodWork work, bool has_bias) {
     switch (work) {
-        case NeighborhoodWork::Forward: {
-            char const* const name = by_tiles ? "neighborhood_forward_tiles" : "neighborhood_forward";
-            return {name, {name}};
-        }
-        case NeighborhoodWork::QueryGradients:
-        case NeighborhoodWork::KeyGradients:
-        case NeighborhoodWork::BiasGradient:
-            if (!by_tiles) {
-                Source source{"neighborhood_backward", {"neighborhood_query_gradients", "neighborhood_key_gradients"}};
-                if (has_bias) source.functions.push_back("neighborhood_bias_gradients");
-                return source;
-            }
-            return {"neighborhood_backward_tiles",
-                    {"neighborhood_query_gradient_tiles", "neighborhood_key_gradient_tiles"}};
+        case NeighborhoodWork::Forward: return {"neighborhood_forward", {"neighborhood_forward"}};
         case NeighborhoodWork::WindowBias: return {"neighborhood_bias", {"neighborhood_bias"}};
-        default:
+        case NeighborhoodWork::WindowSlots:
+        case NeighborhoodWork::WindowQueries:
+        case NeighborhoodWork::WindowKeys:
             return {"neighborhood_windows",
                     {"neighborhood_window_slots", "neighborhood_window_queries", "neighborhood_window_keys"}};
+        default: {
+            Source source{"neighborhood_backward", {"neighborhood_query_gradients", "neighborhood_key_gradients"}};
+            if (has_bias) source.functions.push_back("neighborhood_bias_gradients");
+            return source;
+        }
     }
+}
+
+Source source_by_tiles(NeighborhoodWork work) {
+    if (is_forward(work)) return {"neighborhood_forward_tiles", {"neighborhood_forward_tiles"}};
+    return {"neighborhood_backward_tiles", {"neighborhood_query_gradient_tiles", "neighborhood_key_gradient_tiles"}};
+}
+
+Source source_by_warpgroups(NeighborhoodWork work) {
+    if (is_forward(work)) return {"neighborhood_forward_warpgroups", {"neighborhood_forward_warpgroups"}};
+    return {"neighborhood_backward_warpgroups",
+            {"neighborhood_gradient_start", "neighborhood_gradients", "neighborhood_gradient_end"}};
+}
+
+Source source_of(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+    switch (form) {
+        case NeighborhoodForm::Tokens: return source_by_tokens(problem.work, problem.operands[kBias].has_value());
+        case NeighborhoodForm::Tiles: return source_by_tiles(problem.work);
+        default: return source_by_warpgroups(problem.work);
+    }
+}
+
+std::string define_of_columns(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+    switch (form) {
+        case NeighborhoodForm::Tokens: return "LANE_COLUMNS=" + std::to_string(lane_columns(problem));
+        case NeighborhoodForm::Tiles: return "TILE_COLUMNS=" + std::to_string(tile_columns(problem));
+        default: return "GROUP_COLUMNS=" + std::to_string(group_columns(problem));
+    }
+}
+
+// Forward by tokens asks for the bias at run time, and backward by tiles takes none.
+bool is_compiled_for_bias(NeighborhoodWork work, NeighborhoodForm form) {
+    if (is_forward(work)) return form == NeighborhoodForm::Tiles;
+    return form == NeighborhoodForm::Tokens && work < NeighborhoodWork::WindowSlots;
 }
 
 }  // namespace
 
-std::string reason_against_tiles(NeighborhoodProblem const& problem) {
-    if (problem.work > NeighborhoodWork::BiasGradient) return "functions that are not fused have no matrix products";
-    if (problem.work != NeighborhoodWork::Forward && problem.operands[kBias])
-        return "tiles compute no gradients beside a bias";
-    if (type_of(problem) == DataType_t::FLOAT) return "tiles need BFLOAT16 or HALF";
-    if (columns_of(problem) > kMostTileColumns || !has_aligned_rows(problem)) {
-        return "tiles need rows of a multiple of 8 columns, at most " + std::to_string(kMostTileColumns) +
-               ", which begin at multiples of 16 bytes";
-    }
-    int bits = 0;
-    double met = 1;
-    for (Axis const& axis : axes_of(problem)) {
-        bits += place_bits(axis) + 1;
-        met *= static_cast<double>(std::min<std::int64_t>(axis.kernel + 2 * kTileTokens, longest_group(axis)));
-    }
-    constexpr double kMost = std::numeric_limits<std::int32_t>::max();
-    double const bias_span =
-        problem.operands[kBias]
-            ? static_cast<double>(*core::span_of(problem.operand(kBias).dims, problem.operand(kBias).strides))
-            : 0;
-    if (bits > 32 || met > kMost || bias_span > kMost)
-        return "tiles need axes, windows and a bias that are counted in 32 bits";
-    return tile_count(problem) <= std::numeric_limits<std::int32_t>::max() ? "" : "there are more than 2^31 tiles";
-}
-
-std::vector<std::size_t> alignments_of(NeighborhoodProblem const& problem, NeighborhoodForm form) {
-    std::vector<std::size_t> alignments;
-    for (int tensor = 0; tensor < kNeighborhoodTensors; ++tensor) {
-        auto const& operand = problem.operands[static_cast<std::size_t>(tensor)];
-        if (!operand) continue;
-        bool const needs_vectors = form == NeighborhoodForm::Tiles && is_rows(tensor);
-        alignments.push_back(static_cast<std::size_t>(needs_vectors ? kVectorBytes : core::size_of(operand->type)));
-    }
-    return alignments;
-}
-
 NeighborhoodLaunch neighborhood_launch(NeighborhoodProblem const& problem, NeighborhoodForm form) {
-    return form == NeighborhoodForm::Tiles ? launch_by_tiles(problem) : launch_by_tokens(problem);
+    switch (form) {
+        case NeighborhoodForm::Tokens: return launch_by_tokens(problem);
+        case NeighborhoodForm::Tiles: return launch_by_tiles(problem);
+        default: return launch_by_warpgroups(problem);
+    }
 }
 
 void bind(NeighborhoodProblem const& problem, NeighborhoodArguments& arguments, Pointers pointers) {
@@ -257,33 +188,30 @@ void bind(NeighborhoodProblem const& problem, NeighborhoodArguments& arguments, 
         if (!problem.operands[static_cast<std::size_t>(tensor)]) continue;
         void* const pointer = pointers[next++];
         arguments.tensors[tensor].start = pointer;
-        if (is_rows(tensor) && std::bit_cast<std::uintptr_t>(pointer) % kVectorBytes != 0) arguments.by_vectors = 0;
+        if (is_rows(static_cast<NeighborhoodTensor>(tensor)) &&
+            std::bit_cast<std::uintptr_t>(pointer) % kVectorBytes != 0)
+            arguments.by_vectors = 0;
     }
 }
 
 CodeName neighborhood_code(NeighborhoodProblem const& problem, NeighborhoodForm form, int compute_capability) {
-    Source source = source_of(problem.work, form, problem.operands[kBias].has_value());
-    std::vector<std::string> defines{std::string("X=") + element_name(type_of(problem))};
-    if (form == NeighborhoodForm::Tokens) {
-        defines.push_back("LANE_COLUMNS=" + std::to_string(lane_columns(problem)));
-    } else {
-        defines.push_back("TILE_COLUMNS=" + std::to_string(tile_columns(problem)));
-    }
-    bool const is_forward = problem.work == NeighborhoodWork::Forward;
-    bool const is_fused = problem.work <= NeighborhoodWork::BiasGradient;
-    // Forward by tokens asks for the bias at run time, and backward by tiles takes none.
-    bool const is_compiled_for_bias = form == (is_forward ? NeighborhoodForm::Tiles : NeighborhoodForm::Tokens);
-    if (is_fused && is_compiled_for_bias) {
+    Source source = source_of(problem, form);
+    std::vector<std::string> defines{std::string("X=") + element_name(problem.example().type),
+                                     define_of_columns(problem, form)};
+    if (is_compiled_for_bias(problem.work, form)) {
         defines.push_back(std::string("HAS_BIAS=") + (problem.operands[kBias] ? "true" : "false"));
     }
-    return {source.file, std::move(source.functions), std::move(defines), {compute_capability}};
+    bool const is_of_one_architecture = form == NeighborhoodForm::WarpGroups;
+    return {source.file, std::move(source.functions), std::move(defines), {compute_capability, is_of_one_architecture}};
 }
 
 std::size_t neighborhood_function(NeighborhoodWork work) {
     switch (work) {
         case NeighborhoodWork::KeyGradients:
+        case NeighborhoodWork::Gradients:
         case NeighborhoodWork::WindowQueries: return 1;
         case NeighborhoodWork::BiasGradient:
+        case NeighborhoodWork::GradientEnd:
         case NeighborhoodWork::WindowKeys: return 2;
         default: return 0;
     }

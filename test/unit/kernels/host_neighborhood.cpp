@@ -46,6 +46,7 @@ Thread token_thread(NeighborhoodWork work, bool has_bias) {
         case NeighborhoodWork::WindowQueries: return window_queries<Element, COLUMNS>;
         case NeighborhoodWork::WindowKeys: return window_keys<Element, COLUMNS>;
         case NeighborhoodWork::WindowBias: return neighborhood_bias<Element>;
+        default: break;
     }
     throw std::logic_error("no such kernel");
 }

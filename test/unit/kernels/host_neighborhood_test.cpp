@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kTokenCases = 72, kTileCases = 36;
 constexpr NeighborhoodSizes kSmall{90, 136, 2};
+constexpr kernels::DeviceFacts kH200{90, 132};
 
 using Memory = std::vector<std::vector<std::byte>>;
 
@@ -58,7 +59,7 @@ Memory run_case(NeighborhoodCase const& made, NeighborhoodForm form) {
 
 void check_case(NeighborhoodCase const& made, NeighborhoodForm form) {
     std::string const fault = fault_of(made, run_case(made, form));
-    INFO((form == NeighborhoodForm::Tiles ? "tiles: " : "tokens: ") << fault);
+    INFO(kernels::to_string(form) << ": " << fault);
     CHECK(fault.empty());
 }
 
@@ -66,7 +67,7 @@ void check_case(NeighborhoodCase const& made, NeighborhoodForm form) {
 
 TEST_CASE("neighborhood attention by tokens computes what the formula says") {
     for (std::uint64_t seed = 0; seed < kTokenCases; ++seed) {
-        NeighborhoodCase const made = random_neighborhood_case(seed, kSmall);
+        NeighborhoodCase const made = random_neighborhood_case(seed, kSmall, NeighborhoodForm::Tokens);
         INFO("case " << seed << ": " << made.text());
         for (NeighborhoodStep const& step : made.steps) REQUIRE(kernels::check(step.problem).err_msg == "");
         check_case(made, NeighborhoodForm::Tokens);
@@ -76,8 +77,8 @@ TEST_CASE("neighborhood attention by tokens computes what the formula says") {
 TEST_CASE("neighborhood attention by tiles computes what the formula says") {
     std::uint64_t checked = 0;
     for (std::uint64_t seed = 0; checked < kTileCases; ++seed) {
-        NeighborhoodCase const made = random_neighborhood_case(seed, kSmall);
-        if (!made.allows_tiles()) continue;
+        NeighborhoodCase const made = random_neighborhood_case(seed, kSmall, NeighborhoodForm::Tiles);
+        if (!made.allows(NeighborhoodForm::Tiles, kH200)) continue;
         INFO("case " << seed << ": " << made.text());
         check_case(made, NeighborhoodForm::Tiles);
         ++checked;
@@ -88,10 +89,11 @@ TEST_CASE("a window that is too small, a stray write and a changed input are fou
     std::uint64_t seed = 0;
     auto const needs_more = [](NeighborhoodCase const& made) {
         kernels::NeighborhoodProblem const& problem = made.steps.front().problem;
-        return !made.allows_tiles() || problem.operands[kernels::kBias] || problem.axes.back().kernel < 3;
+        return !made.allows(NeighborhoodForm::Tiles, kH200) || problem.operands[kernels::kBias] ||
+               problem.axes.back().kernel < 3;
     };
-    NeighborhoodCase made = random_neighborhood_case(seed, kSmall);
-    while (needs_more(made)) made = random_neighborhood_case(++seed, kSmall);
+    NeighborhoodCase made = random_neighborhood_case(seed, kSmall, NeighborhoodForm::Tiles);
+    while (needs_more(made)) made = random_neighborhood_case(++seed, kSmall, NeighborhoodForm::Tiles);
     INFO("case " << seed << ": " << made.text());
     NeighborhoodCase smaller = made;
     for (NeighborhoodStep& step : smaller.steps) step.problem.axes.back().kernel -= 1;

@@ -25,6 +25,7 @@ enum NeighborhoodTensor : int {
     kOutputGradient,
     kDelta,
     kQueryGradient,
+    kQuerySums,
     kKeyGradient,
     kValueGradient,
     kBiasGradient,
@@ -77,6 +78,22 @@ constexpr int shared_bytes(int columns, bool of_keys) {
     int const row_bytes = (columns + kRowGap) * 2;
     int const of_row = of_keys ? 40 : 24;  // offsets, place and bias; four offsets and the ends of a window
     return 4 * rows * row_bytes + 3 * rows * of_row + (of_keys ? 4 * rows * 4 + 2 * kTileTokens * row_bytes : 0);
+}
+
+// --- Kernels by warpgroups
+
+inline constexpr int kGroupTokens = 64;  // a row of a warpgroup's matrices each
+inline constexpr int kGroupTileTokens = 128, kGroupTileThreads = 256;
+inline constexpr int kGroupStageRows = 64;  // how many of those that a tile meets are in shared memory at a time
+
+// Two matrices of elements twice, and what is known of rows three times; for gradients the tile's own two, and the
+// gradients of scores, too.
+constexpr int group_shared_bytes(int columns, bool of_gradients) {
+    constexpr int kAlignment = 1024;  // of matrices, and so of all
+    int const row_bytes = columns * 2, of_row = of_gradients ? 3 * 40 + 4 * 4 : 3 * 16;
+    int const own = of_gradients ? 2 * kGroupTileTokens * row_bytes + kGroupTileTokens * kGroupStageRows * 2 : 0;
+    int const bytes = own + kGroupStageRows * (4 * row_bytes + of_row);
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 }  // namespace cudnn_frontend::kernels

@@ -1,0 +1,30 @@
+// Which forms of kernels compute a problem of neighborhood attention.
+#pragma once
+
+#include "kernels/neighborhood.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::kernels {
+
+char const* to_string(NeighborhoodForm form);  // such as tiles
+
+// Why the problem, which passes check(), cannot be computed in the form; empty where it can.
+std::string reason_against(NeighborhoodProblem const& problem, NeighborhoodForm form, DeviceFacts const& device);
+
+// Whether the bits are the same in every run.
+bool is_deterministic(NeighborhoodWork work);
+
+// Whether the tensor has a row for each token, with the columns of all.
+bool is_rows(NeighborhoodTensor tensor);
+// Whether all rows have their columns in turn, and begin at a multiple of 16 bytes where the first one does.
+bool has_aligned_rows(NeighborhoodProblem const& problem);
+
+inline constexpr std::int64_t kVectorBytes = 16;
+
+// What each pointer must be a multiple of, in bytes: of the operands that there are, in order.
+std::vector<std::size_t> alignments_of(NeighborhoodProblem const& problem, NeighborhoodForm form);
+
+}  // namespace cudnn_frontend::kernels

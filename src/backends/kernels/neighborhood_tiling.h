@@ -1,0 +1,28 @@
+// How the tokens of neighborhood attention make tiles.
+#pragma once
+
+#include "kernels/neighborhood.h"
+
+#include <array>
+#include <cstdint>
+
+namespace cudnn_frontend::kernels {
+
+using SpaceAxes = std::array<neighborhood::Axis, kMostAxes>;
+
+// The first axes have length 1 where space has fewer than the kernels.
+SpaceAxes axes_of(NeighborhoodProblem const& problem);
+
+// How many positions the largest group of the dilation has.
+std::int64_t longest_group(neighborhood::Axis const& axis);
+
+// Of a packed place, with its guards.
+int packed_bits(SpaceAxes const& axes);
+
+// For kernels by tiles or by warpgroups, of which only the former pack places.
+NeighborhoodTiles tiles_of(NeighborhoodProblem const& problem, NeighborhoodForm form);
+
+// Of all heads; some may be empty.
+std::int64_t tile_count(NeighborhoodProblem const& problem, NeighborhoodForm form);
+
+}  // namespace cudnn_frontend::kernels

@@ -1,0 +1,235 @@
+// Which forms of kernels compute a problem of neighborhood attention, and how they are launched.
+#include "kernels/neighborhood_forms.h"
+
+#include "kernels/neighborhood_launch.h"
+#include "support/catch.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace cudnn_frontend;
+using kernels::NeighborhoodForm;
+using kernels::NeighborhoodProblem;
+using kernels::NeighborhoodTensor;
+using kernels::NeighborhoodWork;
+using kernels::Operand;
+using neighborhood::Axis;
+
+namespace {
+
+constexpr kernels::DeviceFacts kH200{90, 132};
+constexpr std::int64_t kBatches = 2, kHeads = 3;
+std::vector<Axis> const kImage{{.length = 64, .kernel = 7}, {.length = 64, .kernel = 7}};
+
+Operand packed(DataType_t type, core::Dims dims) {
+    core::Dims strides = core::packed_strides(dims);
+    return {type, std::move(dims), std::move(strides)};
+}
+
+struct Sizes {
+    std::vector<Axis> axes = kImage;
+    std::int64_t columns = 64;
+    DataType_t type = DataType_t::BFLOAT16;
+};
+
+NeighborhoodProblem problem_of(NeighborhoodWork work, std::vector<NeighborhoodTensor> const& tensors,
+                               Sizes const& sizes = {}) {
+    NeighborhoodProblem problem{.work = work, .axes = sizes.axes, .operands = {}};
+    core::Dims rows{kBatches, kHeads};
+    for (Axis const& axis : sizes.axes) rows.push_back(axis.length);
+    core::Dims statistics = rows;
+    rows.push_back(sizes.columns);
+    statistics.push_back(1);
+    for (NeighborhoodTensor const tensor : tensors) {
+        bool const is_statistic = tensor == kernels::kStats || tensor == kernels::kDelta;
+        bool const is_float = is_statistic || tensor == kernels::kQuerySums;
+        problem.operands[tensor] = packed(is_float ? DataType_t::FLOAT : sizes.type, is_statistic ? statistics : rows);
+    }
+    return problem;
+}
+
+NeighborhoodProblem forward(Sizes const& sizes = {}) {
+    return problem_of(NeighborhoodWork::Forward,
+                      {kernels::kQueries, kernels::kKeys, kernels::kValues, kernels::kOutput, kernels::kStats}, sizes);
+}
+
+NeighborhoodProblem gradient_start(Sizes const& sizes = {}) {
+    return problem_of(NeighborhoodWork::GradientStart,
+                      {kernels::kOutput, kernels::kOutputGradient, kernels::kDelta, kernels::kQuerySums}, sizes);
+}
+
+NeighborhoodProblem gradients(Sizes const& sizes = {}) {
+    return problem_of(NeighborhoodWork::Gradients,
+                      {kernels::kQueries, kernels::kKeys, kernels::kValues, kernels::kStats, kernels::kOutputGradient,
+                       kernels::kDelta, kernels::kQuerySums, kernels::kKeyGradient, kernels::kValueGradient},
+                      sizes);
+}
+
+NeighborhoodProblem gradient_end(Sizes const& sizes = {}) {
+    return problem_of(NeighborhoodWork::GradientEnd, {kernels::kQuerySums, kernels::kQueryGradient}, sizes);
+}
+
+NeighborhoodProblem query_gradients() {
+    return problem_of(NeighborhoodWork::QueryGradients,
+                      {kernels::kQueries, kernels::kKeys, kernels::kValues, kernels::kOutput, kernels::kStats,
+                       kernels::kOutputGradient, kernels::kDelta, kernels::kQueryGradient});
+}
+
+NeighborhoodProblem with_bias(NeighborhoodProblem problem) {
+    problem.operands[kernels::kBias] = packed(problem.example().type, {kHeads, 13, 13});
+    return problem;
+}
+
+std::string reason(NeighborhoodProblem const& problem, NeighborhoodForm form, kernels::DeviceFacts device = kH200) {
+    REQUIRE(kernels::check(problem).err_msg == "");
+    return kernels::reason_against(problem, form, device);
+}
+
+kernels::NeighborhoodLaunch launch_of(NeighborhoodProblem const& problem) {
+    REQUIRE(reason(problem, NeighborhoodForm::WarpGroups) == "");
+    return kernels::neighborhood_launch(problem, NeighborhoodForm::WarpGroups);
+}
+
+using Bits = std::array<int, kernels::kMostAxes>;
+
+Bits bits_of(std::vector<Axis> const& axes) {
+    Bits bits{};
+    std::ranges::copy(launch_of(forward({.axes = axes})).arguments.tiles.bits, bits.begin());
+    return bits;
+}
+
+std::string code_of(NeighborhoodProblem const& problem) {
+    std::string const text = kernels::neighborhood_code(problem, NeighborhoodForm::WarpGroups, 90).text();
+    return text.substr(0, text.rfind(' '));  // without the digest
+}
+
+}  // namespace
+
+TEST_CASE("warpgroups compute fused attention on 9.0 alone") {
+    constexpr auto kForm = NeighborhoodForm::WarpGroups;
+    CHECK(reason(forward(), kForm) == "");
+    CHECK(reason(forward({.columns = 128, .type = DataType_t::HALF}), kForm) == "");
+    for (NeighborhoodProblem const& problem : {gradient_start(), gradients(), gradient_end()}) {
+        CHECK(reason(problem, kForm) == "");
+        for (NeighborhoodForm const other : {NeighborhoodForm::Tokens, NeighborhoodForm::Tiles}) {
+            CHECK(reason(problem, other) == "gradients in one pass are computed by warpgroups");
+        }
+    }
+    for (int const capability : {80, 89, 100, 120}) {
+        CHECK(reason(forward(), kForm, {capability, 132}) == "warpgroups need compute capability 9.0");
+        CHECK(reason(forward(), NeighborhoodForm::Tiles, {capability, 132}) == "");
+    }
+}
+
+TEST_CASE("what warpgroups do not compute is told") {
+    constexpr auto kForm = NeighborhoodForm::WarpGroups;
+    CHECK(reason(with_bias(forward()), kForm) == "warpgroups take no bias");
+    CHECK(reason(with_bias(query_gradients()), kForm) == "warpgroups take no bias");
+    CHECK(reason(query_gradients(), kForm) == "warpgroups compute all gradients in one pass");
+    CHECK(reason(forward({.type = DataType_t::FLOAT}), kForm) == "warpgroups need BFLOAT16 or HALF");
+    std::string const rows =
+        "warpgroups need rows of a multiple of 8 columns, at most 128, which begin at multiples of 16 bytes";
+    CHECK(reason(forward({.columns = 136}), kForm) == rows);
+    CHECK(reason(gradient_end({.columns = 12}), kForm) == rows);
+    NeighborhoodProblem scattered = gradients();
+    scattered.operands[kernels::kKeyGradient]->strides[1] += 4;
+    scattered.operands[kernels::kKeyGradient]->strides[0] += 12;
+    CHECK(reason(scattered, kForm) == rows);
+    NeighborhoodProblem product = problem_of(NeighborhoodWork::WindowQueries, {kernels::kQueries, kernels::kKeys});
+    core::Dims slots = product.operand(kernels::kQueries).dims;
+    slots.back() = 49;
+    product.operands[kernels::kSlots] = packed(DataType_t::BFLOAT16, slots);
+    CHECK(reason(product, kForm) == "functions that are not fused have no matrix products");
+    // Places along such axes do not fit one word, which warpgroups do not need.
+    std::vector<Axis> const wide{{.length = 1 << 15, .kernel = 3}, {.length = 1 << 11, .kernel = 3}, {.length = 2}};
+    CHECK(reason(forward({.axes = wide}), kForm) == "");
+    CHECK(reason(forward({.axes = wide}), NeighborhoodForm::Tiles) ==
+          "tiles need axes, windows and a bias that are counted in 32 bits");
+}
+
+TEST_CASE("sums for the queries are FLOAT, with the dims of the queries") {
+    NeighborhoodProblem problem = gradients();
+    problem.operands[kernels::kQuerySums]->type = DataType_t::BFLOAT16;
+    CHECK(kernels::check(problem).err_msg == "neighborhood: query sums has type BFLOAT16; needed is FLOAT");
+    problem = gradient_end();
+    problem.operands[kernels::kQuerySums] = packed(DataType_t::FLOAT, {kBatches, kHeads, 64, 64, 72});
+    CHECK(kernels::check(problem).err_msg ==
+          "neighborhood: query sums has dims [2, 3, 64, 64, 72]; needed are positive ones, [2, 3, 64, 64, 64]");
+    problem = gradient_start();
+    problem.operands[kernels::kQuerySums].reset();
+    CHECK(kernels::check(problem).err_msg == "neighborhood: the problem has no query sums; needed is one");
+    problem = with_bias(gradients());
+    CHECK(kernels::check(problem).err_msg == "neighborhood: the problem has bias; needed is none");
+}
+
+TEST_CASE("a tile of warpgroups is two tiles of 64 tokens along the first axis that has neighbours") {
+    for (std::vector<Axis> const& axes :
+         {kImage, std::vector<Axis>{{.length = 4096, .kernel = 65}},
+          std::vector<Axis>{{.length = 16, .kernel = 7}, {.length = 32, .kernel = 7}, {.length = 32, .kernel = 7}},
+          std::vector<Axis>{{.length = 1}, {.length = 40, .kernel = 5, .dilation = 8}, {.length = 40, .kernel = 5}}}) {
+        NeighborhoodProblem const problem = forward({.axes = axes});
+        auto const tiles = kernels::neighborhood_launch(problem, NeighborhoodForm::Tiles).arguments.tiles;
+        Bits expected{};
+        std::ranges::copy(tiles.bits, expected.begin());
+        std::size_t doubled = kernels::kMostAxes - axes.size();
+        while (axes[doubled + axes.size() - kernels::kMostAxes].length == 1) ++doubled;
+        ++expected[doubled];
+        CHECK(bits_of(axes) == expected);
+    }
+    CHECK(bits_of(kImage) == Bits{0, 4, 3});
+    CHECK(bits_of({{.length = 1}}) == Bits{0, 0, 7});
+}
+
+TEST_CASE("warpgroups are launched a block for each tile, and a thread for eight columns before and after") {
+    constexpr unsigned kTiles = kBatches * kHeads * 4 * 8, kRows = kBatches * kHeads * 64 * 64;
+    for (bool const is_wide : {false, true}) {
+        Sizes const sizes{.columns = is_wide ? 72 : 40};
+        int const columns = is_wide ? 128 : 64;
+        for (NeighborhoodProblem const& problem : {forward(sizes), gradients(sizes)}) {
+            auto const launch = launch_of(problem);
+            CHECK(launch.blocks == kTiles);
+            CHECK(launch.threads == kernels::kGroupTileThreads);
+            bool const of_gradients = problem.work == NeighborhoodWork::Gradients;
+            CHECK(launch.shared_bytes == static_cast<unsigned>(kernels::group_shared_bytes(columns, of_gradients)));
+        }
+        for (NeighborhoodProblem const& problem : {gradient_start(sizes), gradient_end(sizes)}) {
+            auto const launch = launch_of(problem);
+            CHECK(launch.blocks == kRows * static_cast<unsigned>(columns) / 8 / kernels::kGroupTileThreads);
+            CHECK(launch.threads == kernels::kGroupTileThreads);
+            CHECK(launch.shared_bytes == 0);
+            CHECK(launch.arguments.columns == sizes.columns);
+        }
+    }
+    Sizes const few{.axes = {{.length = 5, .kernel = 3}}, .columns = 8};
+    CHECK(launch_of(gradient_start(few)).blocks == 1);
+}
+
+TEST_CASE("code of warpgroups is compiled for 9.0's own features, by type and 64 or 128 columns") {
+    CHECK(code_of(forward({.columns = 8})) == "neighborhood_forward_warpgroups X=bfloat16 GROUP_COLUMNS=64 sm_90a");
+    CHECK(code_of(forward({.columns = 72, .type = DataType_t::HALF})) ==
+          "neighborhood_forward_warpgroups X=half GROUP_COLUMNS=128 sm_90a");
+    std::string const backward = "neighborhood_backward_warpgroups X=bfloat16 GROUP_COLUMNS=64 sm_90a";
+    std::vector<std::string> functions;
+    for (NeighborhoodProblem const& problem : {gradient_start(), gradients(), gradient_end()}) {
+        CHECK(code_of(problem) == backward);
+        auto const code = kernels::neighborhood_code(problem, NeighborhoodForm::WarpGroups, 90);
+        functions.push_back(code.functions.at(kernels::neighborhood_function(problem.work)));
+    }
+    CHECK(functions == std::vector<std::string>{"neighborhood_gradient_start", "neighborhood_gradients",
+                                                "neighborhood_gradient_end"});
+}
+
+TEST_CASE("rows of warpgroups begin at multiples of 16 bytes, and only sums in any order may differ between runs") {
+    using Alignments = std::vector<std::size_t>;
+    CHECK(kernels::alignments_of(gradient_start(), NeighborhoodForm::WarpGroups) == Alignments{16, 16, 4, 16});
+    CHECK(kernels::alignments_of(gradient_end(), NeighborhoodForm::WarpGroups) == Alignments{16, 16});
+    CHECK_FALSE(kernels::is_deterministic(NeighborhoodWork::Gradients));
+    for (NeighborhoodWork const work : {NeighborhoodWork::Forward, NeighborhoodWork::QueryGradients,
+                                        NeighborhoodWork::GradientStart, NeighborhoodWork::GradientEnd}) {
+        CHECK(kernels::is_deterministic(work));
+    }
+}
