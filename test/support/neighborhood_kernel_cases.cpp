@@ -290,6 +290,7 @@ BackwardPlaces add_backward_places(Random& random, Maker& maker, NeighborhoodCas
     if (!has_bias && form == NeighborhoodForm::WarpGroups) {
         places.q_sums = maker.add("q_sums", DataType_t::FLOAT, shape.rows(shape.columns));
         made.data[*places.q_sums].rounded_to = shape.type;
+        made.data[*places.q_sums].factor = shape.scale;
     }
     if (!has_bias) return places;
     places.bias = maker.add("bias", shape.type, shape.bias());
@@ -451,7 +452,7 @@ double tolerance_of(NeighborhoodData const& data) {
     for (double const number : data.expected) {
         if (std::isfinite(number)) largest = std::max(largest, std::abs(number));
     }
-    return 3 * rounding_of(data.rounded_to) * largest + 1e-6;
+    return 3 * rounding_of(data.rounded_to) * largest + 1e-6 / std::abs(data.factor);
 }
 
 std::string fault_of_output(NeighborhoodData const& before, std::vector<std::byte> after) {

@@ -25,6 +25,7 @@ struct NeighborhoodData {
     std::vector<std::byte> bytes;           // NaN where it is written
     std::vector<double> expected;           // of what is written, in the order of the dims
     cudnn_frontend::DataType_t rounded_to;  // on the way to what is written
+    double factor = 1;                      // that it still lacks
 };
 
 // A kernel, and which of the case's tensors it takes.

@@ -7,22 +7,26 @@
 #define X half
 #define LANE_COLUMNS 1
 #define TILE_COLUMNS 16
+#define GROUP_COLUMNS 64
 #define HAS_BIAS false
 #include "kernels/device/neighborhood_backward.cu"
 #include "kernels/device/neighborhood_bias.cu"
 #include "kernels/device/neighborhood_forward.cu"
 #include "kernels/device/neighborhood_windows.cu"
-// Both forms have names of their own in the sources, where they do not meet.
+// All forms have names of their own in the sources, where they do not meet.
 #include "kernels/device/neighborhood_backward_tiles.cu"
+#include "kernels/device/neighborhood_backward_warpgroups.cu"
 #include "kernels/device/neighborhood_forward_tiles.cu"
+#include "kernels/device/neighborhood_forward_warpgroups.cu"
 #undef X
 #undef LANE_COLUMNS
 #undef TILE_COLUMNS
+#undef GROUP_COLUMNS
 #undef HAS_BIAS
 
 #include <stdexcept>
 
-alignas(16) unsigned char shared_memory[128 << 10];
+alignas(kPanelAlignment) unsigned char shared_memory[192 << 10];
 
 namespace sdpa_test {
 namespace {
@@ -63,6 +67,17 @@ Thread tile_thread(NeighborhoodWork work, bool has_bias) {
     }
 }
 
+template <class Element, int COLUMNS>
+Thread group_thread(NeighborhoodWork work) {
+    switch (work) {
+        case NeighborhoodWork::Forward: return neighborhood_forward_warpgroups<Element, COLUMNS>;
+        case NeighborhoodWork::GradientStart: return gradient_start<Element, COLUMNS>;
+        case NeighborhoodWork::Gradients: return gradients<Element, COLUMNS>;
+        case NeighborhoodWork::GradientEnd: return gradient_end<Element, COLUMNS>;
+        default: throw std::logic_error("no such kernel");
+    }
+}
+
 // The columns that the kernel is compiled for.
 int columns_of(CodeName const& name) { return std::stoi(name.defines[1].substr(name.defines[1].find('=') + 1)); }
 
@@ -88,6 +103,11 @@ Thread tile_thread(NeighborhoodWork work, bool has_bias, int columns) {
     }
 }
 
+template <class Element>
+Thread group_thread(NeighborhoodWork work, int columns) {
+    return columns == 64 ? group_thread<Element, 64>(work) : group_thread<Element, 128>(work);
+}
+
 Thread thread_of(kernels::NeighborhoodProblem const& problem, NeighborhoodForm form) {
     CodeName const name = kernels::neighborhood_code(problem, form, 90);
     int const columns = columns_of(name);
@@ -96,6 +116,9 @@ Thread thread_of(kernels::NeighborhoodProblem const& problem, NeighborhoodForm f
     if (form == NeighborhoodForm::Tiles) {
         return is_half ? tile_thread<half>(problem.work, has_bias, columns)
                        : tile_thread<bfloat16>(problem.work, has_bias, columns);
+    }
+    if (form == NeighborhoodForm::WarpGroups) {
+        return is_half ? group_thread<half>(problem.work, columns) : group_thread<bfloat16>(problem.work, columns);
     }
     if (name.defines[0] == "X=float") return token_thread<float>(problem.work, has_bias, columns);
     return is_half ? token_thread<half>(problem.work, has_bias, columns)

@@ -11,8 +11,8 @@ using kernels::NeighborhoodForm;
 
 namespace {
 
-constexpr std::uint64_t kTokenCases = 72, kTileCases = 36;
-constexpr NeighborhoodSizes kSmall{90, 136, 2};
+constexpr std::uint64_t kTokenCases = 72, kTileCases = 36, kGroupCases = 36, kLargeCases = 12;
+constexpr NeighborhoodSizes kSmall{90, 136, 2}, kLarge{600, 136, 1};
 constexpr kernels::DeviceFacts kH200{90, 132};
 
 using Memory = std::vector<std::vector<std::byte>>;
@@ -63,6 +63,27 @@ void check_case(NeighborhoodCase const& made, NeighborhoodForm form) {
     CHECK(fault.empty());
 }
 
+void check_cases(NeighborhoodForm form, std::uint64_t count, NeighborhoodSizes const& sizes) {
+    std::uint64_t checked = 0;
+    for (std::uint64_t seed = 0; checked < count; ++seed) {
+        NeighborhoodCase const made = random_neighborhood_case(seed, sizes, form);
+        if (!made.allows(form, kH200)) continue;
+        INFO("case " << seed << ": " << made.text());
+        check_case(made, form);
+        ++checked;
+    }
+}
+
+// The first one whose windows may be made smaller without a change of the bias.
+NeighborhoodCase case_of_large_windows(NeighborhoodForm form) {
+    for (std::uint64_t seed = 0;; ++seed) {
+        NeighborhoodCase made = random_neighborhood_case(seed, kSmall, form);
+        kernels::NeighborhoodProblem const& problem = made.steps.front().problem;
+        bool const is_large = problem.axes.back().kernel >= 3 && !problem.operands[kernels::kBias];
+        if (is_large && made.allows(form, kH200)) return made;
+    }
+}
+
 }  // namespace
 
 TEST_CASE("neighborhood attention by tokens computes what the formula says") {
@@ -75,36 +96,33 @@ TEST_CASE("neighborhood attention by tokens computes what the formula says") {
 }
 
 TEST_CASE("neighborhood attention by tiles computes what the formula says") {
-    std::uint64_t checked = 0;
-    for (std::uint64_t seed = 0; checked < kTileCases; ++seed) {
-        NeighborhoodCase const made = random_neighborhood_case(seed, kSmall, NeighborhoodForm::Tiles);
-        if (!made.allows(NeighborhoodForm::Tiles, kH200)) continue;
-        INFO("case " << seed << ": " << made.text());
-        check_case(made, NeighborhoodForm::Tiles);
-        ++checked;
-    }
+    check_cases(NeighborhoodForm::Tiles, kTileCases, kSmall);
+}
+
+TEST_CASE("neighborhood attention by warpgroups computes what the formula says") {
+    check_cases(NeighborhoodForm::WarpGroups, kGroupCases, kSmall);
+}
+
+// Whose tokens are several tiles of 128, and whose tiles meet several stages.
+TEST_CASE("neighborhood attention by warpgroups computes what the formula says of more tokens") {
+    check_cases(NeighborhoodForm::WarpGroups, kLargeCases, kLarge);
 }
 
 TEST_CASE("a window that is too small, a stray write and a changed input are found") {
-    std::uint64_t seed = 0;
-    auto const needs_more = [](NeighborhoodCase const& made) {
-        kernels::NeighborhoodProblem const& problem = made.steps.front().problem;
-        return !made.allows(NeighborhoodForm::Tiles, kH200) || problem.operands[kernels::kBias] ||
-               problem.axes.back().kernel < 3;
-    };
-    NeighborhoodCase made = random_neighborhood_case(seed, kSmall, NeighborhoodForm::Tiles);
-    while (needs_more(made)) made = random_neighborhood_case(++seed, kSmall, NeighborhoodForm::Tiles);
-    INFO("case " << seed << ": " << made.text());
-    NeighborhoodCase smaller = made;
-    for (NeighborhoodStep& step : smaller.steps) step.problem.axes.back().kernel -= 1;
-    CHECK(fault_of(made, run_case(smaller, NeighborhoodForm::Tiles)).find("] is ") != std::string::npos);
-    CHECK(fault_of(made, run_case(smaller, NeighborhoodForm::Tokens)).find("] is ") != std::string::npos);
-    Memory after = run_case(made, NeighborhoodForm::Tiles);
-    REQUIRE(fault_of(made, after).empty());
-    std::size_t written = 0;
-    while (made.data[written].expected.empty()) ++written;
-    after[written].front() ^= std::byte{1};
-    CHECK(fault_of(made, after) == made.data[written].name + ": bytes changed outside the elements");
-    after[0].front() ^= std::byte{1};
-    CHECK(fault_of(made, after) == made.data[0].name + " changed, which is not written");
+    for (NeighborhoodForm const form :
+         {NeighborhoodForm::Tokens, NeighborhoodForm::Tiles, NeighborhoodForm::WarpGroups}) {
+        NeighborhoodCase const made = case_of_large_windows(form);
+        INFO(kernels::to_string(form) << ": " << made.text());
+        NeighborhoodCase smaller = made;
+        for (NeighborhoodStep& step : smaller.steps) step.problem.axes.back().kernel -= 1;
+        CHECK(fault_of(made, run_case(smaller, form)).find("] is ") != std::string::npos);
+        Memory after = run_case(made, form);
+        REQUIRE(fault_of(made, after).empty());
+        std::size_t written = 0;
+        while (made.data[written].expected.empty()) ++written;
+        after[written].front() ^= std::byte{1};
+        CHECK(fault_of(made, after) == made.data[written].name + ": bytes changed outside the elements");
+        after[0].front() ^= std::byte{1};
+        CHECK(fault_of(made, after) == made.data[0].name + " changed, which is not written");
+    }
 }

@@ -6,6 +6,7 @@ constexpr unsigned kAllLanes = 0xffffffffu;
 inline int lane_index() { return static_cast<int>(threadIdx.x % 32); }
 inline unsigned ballot(bool vote) { return __ballot_sync(kAllLanes, vote); }
 inline float from_lane(float x, int lane) { return __shfl_sync(kAllLanes, x, lane); }
+inline unsigned from_lane(unsigned x, int lane) { return __shfl_sync(kAllLanes, x, lane); }
 inline long long from_lane(long long x, int lane) { return __shfl_sync(kAllLanes, x, lane); }
 // Of the lane whose number differs in these bits.
 inline float from_lane_across(float x, int bits) { return __shfl_xor_sync(kAllLanes, x, bits); }

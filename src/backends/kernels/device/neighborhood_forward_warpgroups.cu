@@ -1,0 +1,140 @@
+// Neighborhood attention, a block of two warpgroups for each tile of queries; tensors: Queries, Keys, Values, Output,
+// Stats, which may be missing. Options define X, the type of the elements, and GROUP_COLUMNS, their number rounded up.
+#include <neighborhood_warpgroups.cuh>
+
+template <class Element, int COLUMNS>
+struct GroupKeyStages {
+    Panels<Element, kGroupStageRows, COLUMNS> keys[2], values[2];
+    RowTable<2> tables[3];
+};
+
+// Attention of the warpgroup's queries over the keys so far.
+template <class Element, int COLUMNS>
+struct GroupAttention {
+    float scale;                                    // of scores, which then count in powers of 2; above 0
+    float largest[2] = {-infinity(), -infinity()};  // score of each of the lane's rows
+    float sum[2] = {};                              // of the lane's weights
+    GroupSums<Element, COLUMNS> output;
+
+    // Scores become weights, and what was summed before is scaled to the new largest score.
+    void weigh(float (&scores)[8][4], Seen const& seen) {
+        if (!seen.all) {
+            for (int i = 0; i < 8; ++i) {
+                for (int j = 0; j < 4; ++j) scores[i][j] = seen.has(i, j) ? scores[i][j] : -infinity();
+            }
+        }
+        float factors[2], bases[2];
+        for (int half = 0; half < 2; ++half) {
+            float found = largest[half];
+            for (auto const& score : scores) found = fmaxf(found, fmaxf(score[2 * half], score[2 * half + 1]));
+            found = fmaxf(found, from_lane_across(found, 1));
+            found = fmaxf(found, from_lane_across(found, 2));
+            bases[half] = found == -infinity() ? 0.0f : found * scale;
+            factors[half] = power_of_2(largest[half] * scale - bases[half]);
+            largest[half] = found;
+            sum[half] *= factors[half];
+        }
+        if (ballot(factors[0] != 1 || factors[1] != 1) != 0) {
+            for (auto& panel : output.panels) {
+                for (auto& columns : panel) {
+                    for (int j = 0; j < 4; ++j) columns[j] *= factors[j / 2];
+                }
+            }
+        }
+        for (auto& score : scores) {
+            for (int j = 0; j < 4; ++j) {
+                score[j] = power_of_2(score[j] * scale - bases[j / 2]);
+                sum[j / 2] += score[j];
+            }
+        }
+    }
+
+    // Adds up what lanes with the same rows have.
+    void finish() {
+        for (float& of_row : sum) {
+            of_row += from_lane_across(of_row, 1);
+            of_row += from_lane_across(of_row, 2);
+        }
+    }
+};
+
+// Calls use(stage, its keys, its values) for all keys that the tile's queries see.
+template <class Element, int COLUMNS, class Use>
+inline void for_each_group_key_stage(NeighborhoodArguments const& arguments, Tile const& tile, Box const& box,
+                                     Use const& use) {
+    using Stages = GroupKeyStages<Element, COLUMNS>;
+    static_assert(sizeof(Stages) == group_shared_bytes(COLUMNS, false));
+    extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
+    Stages& shared = *reinterpret_cast<Stages*>(shared_memory);
+    NeighborhoodAccess const* const tensors = arguments.tensors;
+    auto const look_up = [&](int stage) {
+        shared.tables[stage % 3].fill(arguments, tile, box, stage, {kKeys, kValues});
+    };
+    auto const start_copies = [&](int stage) {
+        auto const& offsets = shared.tables[stage % 3].offsets;
+        stage_rows(shared.keys[stage % 2], tensors[kKeys], offsets[0], arguments.columns);
+        stage_rows(shared.values[stage % 2], tensors[kValues], offsets[1], arguments.columns);
+    };
+    for_each_stage<kGroupStageRows>(box.count(), look_up, start_copies,
+                                    [&](int stage) { use(stage, shared.keys[stage % 2], shared.values[stage % 2]); });
+}
+
+// Multiplied by the sign of the scale, so that a larger score stands for a larger weight; by 0 they are equal.
+template <class Element, int COLUMNS>
+inline void turn(RowsInRegisters<Element, COLUMNS>& queries, float scale) {
+    constexpr unsigned kSigns = 0x80008000;
+    for (Block& block : queries.blocks) {
+        for (unsigned& word : block.words) word = scale == 0 ? 0 : word ^ (scale < 0 ? kSigns : 0);
+    }
+}
+
+template <class Element, int COLUMNS>
+inline void neighborhood_forward_warpgroups(NeighborhoodArguments const& arguments) {
+    Tile const tile(arguments);
+    if (tile.is_empty()) return;
+    NeighborhoodAccess const* const tensors = arguments.tensors;
+    GroupRows rows(tile, [&](Box const& queries) { return tile.keys_of(queries); });
+    RowsInRegisters<Element, COLUMNS> queries;
+    bool is_there[2];
+    Coordinates const places[2] = {place_of_half(tile, 0, is_there[0]), place_of_half(tile, 1, is_there[1])};
+    queries.load(tensors[kQueries],
+                 {tile.offset_of(tensors[kQueries], places[0]), tile.offset_of(tensors[kQueries], places[1])},
+                 arguments.columns);
+    turn(queries, arguments.scale);
+    GroupAttention<Element, COLUMNS> attention{arguments.scale == 0 ? 1.0f : fabsf(arguments.scale) * kLog2OfE};
+    for_each_group_key_stage<Element, COLUMNS>(arguments, tile, rows.all(),
+                                               [&](int stage, Panels<Element, kGroupStageRows, COLUMNS> const& keys,
+                                                   Panels<Element, kGroupStageRows, COLUMNS> const& values) {
+                                                   if (!rows.meet(group_index(), stage)) return;
+                                                   float scores[8][4];
+                                                   begin_products();
+                                                   start_products_of_rows(scores, queries, keys);
+                                                   end_products();
+                                                   Seen const seen = rows.seen(stage);
+                                                   wait_for_products<0>();
+                                                   hold(scores);
+                                                   attention.weigh(scores, seen);
+                                                   Weights const weights = Weights::of(scores, Element());
+                                                   begin_products();
+                                                   attention.output.start_adding(weights, values);
+                                                   end_products();
+                                                   wait_for_products<0>();
+                                                   attention.output.finish();
+                                               });
+    attention.finish();
+    for (int half = 0; half < 2; ++half) {
+        if (!is_there[half]) continue;
+        attention.output.store(tensors[kOutput], half, tile.offset_of(tensors[kOutput], places[half]),
+                               arguments.columns, inverse_of_sum(attention.sum[half]));
+        if (tensors[kStats].start == nullptr || lane_index() % 4 != 0) continue;
+        static_cast<float*>(tensors[kStats].start)[tile.offset_of(tensors[kStats], places[half])] =
+            kLnOf2 * (attention.largest[half] * attention.scale + log2f(attention.sum[half]));
+    }
+}
+
+constexpr int kForwardBlocks = GROUP_COLUMNS <= 64 ? 2 : 1;  // of a multiprocessor, at least
+
+extern "C" __global__ void __launch_bounds__(kGroupTileThreads, kForwardBlocks)
+    neighborhood_forward_warpgroups(__grid_constant__ NeighborhoodArguments const arguments) {
+    neighborhood_forward_warpgroups<X, GROUP_COLUMNS>(arguments);
+}

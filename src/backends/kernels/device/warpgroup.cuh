@@ -1,0 +1,102 @@
+// Matrix products of a warpgroup: four warps, the first of whose numbers is a multiple of four, on units that read
+// their factors from shared memory by themselves. By instructions of compute capability 9.0, which others lack.
+#pragma once
+
+#include <tensor_core.cuh>
+
+constexpr int kPanelColumns = 64;
+constexpr int kPanelRowBytes = 2 * kPanelColumns, kPanelAlignment = 8 * kPanelRowBytes;
+
+// 64 columns of a matrix. Of the 8 pieces of a row, 16 bytes each, the one at column 8 * i lies at place i ^ row % 8,
+// so that neighbouring rows have theirs in different banks.
+template <class Element, int ROWS>
+struct alignas(kPanelAlignment) Panel {
+    Element elements[ROWS][kPanelColumns];
+
+    Element* piece(int row, int column) { return &elements[row][((column / 8) ^ (row % 8)) * 8]; }
+};
+
+// A part of a panel as a factor, from that row and column on. The units find the pieces by their addresses.
+struct Factor {
+    unsigned long long words;
+
+    // Beginning at a multiple of 8 rows and of 16 columns.
+    template <class Element, int ROWS>
+    Factor(Panel<Element, ROWS> const& panel, int row, int column) {
+        constexpr unsigned long long kGroup = kPanelAlignment / 16, kPiecesOfRowsMoved = 1ull << 62;
+        unsigned const start = shared_address(&panel.elements[row][column]);
+        words = (start & 0x3ffff) / 16 | kGroup << 16 | kGroup << 32 | kPiecesOfRowsMoved;
+    }
+};
+
+#define SUM_PLACES_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define SUM_PLACES_32 SUM_PLACES_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define FOUR_SUMS(sums) "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+#define SUMS_16(sums) FOUR_SUMS(sums[0]), FOUR_SUMS(sums[1]), FOUR_SUMS(sums[2]), FOUR_SUMS(sums[3])
+#define SUMS_32(sums) SUMS_16(sums), FOUR_SUMS(sums[4]), FOUR_SUMS(sums[5]), FOUR_SUMS(sums[6]), FOUR_SUMS(sums[7])
+
+// Starts to add the product of 64 x 16 and 16 x 64 elements to the sums, which may be read after wait_for_products();
+// without `adds` they are forgotten first. A warp has 16 rows of the sums, and a lane the columns that it has of a
+// Block. A is given by rows of the result or, transposed, by its columns, and so is B.
+#define DEFINE_START_PRODUCT(Element, type)                                                                            \
+    template <bool TRANSPOSED_A, bool TRANSPOSED_B>                                                                    \
+    inline void start_product(float(&sums)[8][4], Factor a, Factor b, bool adds, Element) {                            \
+        asm volatile("{ .reg .pred adds; setp.ne.b32 adds, %34, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32." type   \
+                     "." type " {" SUM_PLACES_32 "}, %32, %33, adds, 1, 1, %35, %36; }"                                \
+                     : SUMS_32(sums)                                                                                   \
+                     : "l"(a.words), "l"(b.words), "r"(static_cast<int>(adds)), "n"(TRANSPOSED_A), "n"(TRANSPOSED_B)); \
+    }                                                                                                                  \
+    template <bool TRANSPOSED_A, bool TRANSPOSED_B>                                                                    \
+    inline void start_product(float(&sums)[4][4], Factor a, Factor b, bool adds, Element) {                            \
+        asm volatile("{ .reg .pred adds; setp.ne.b32 adds, %18, 0; wgmma.mma_async.sync.aligned.m64n32k16.f32." type   \
+                     "." type " {" SUM_PLACES_16 "}, %16, %17, adds, 1, 1, %19, %20; }"                                \
+                     : SUMS_16(sums)                                                                                   \
+                     : "l"(a.words), "l"(b.words), "r"(static_cast<int>(adds)), "n"(TRANSPOSED_A), "n"(TRANSPOSED_B)); \
+    }                                                                                                                  \
+    template <bool TRANSPOSED_B>                                                                                       \
+    inline void start_product(float(&sums)[8][4], Block const& a, Factor b, bool adds, Element) {                      \
+        asm volatile("{ .reg .pred adds; setp.ne.b32 adds, %37, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32." type   \
+                     "." type " {" SUM_PLACES_32 "}, {%32, %33, %34, %35}, %36, adds, 1, 1, %38; }"                    \
+                     : SUMS_32(sums)                                                                                   \
+                     : "r"(a.words[0]), "r"(a.words[1]), "r"(a.words[2]), "r"(a.words[3]), "l"(b.words),               \
+                       "r"(static_cast<int>(adds)), "n"(TRANSPOSED_B));                                                \
+    }
+DEFINE_START_PRODUCT(bfloat16, "bf16")
+DEFINE_START_PRODUCT(half, "f16")
+#undef DEFINE_START_PRODUCT
+#undef SUMS_32
+#undef SUMS_16
+#undef FOUR_SUMS
+#undef SUM_PLACES_32
+#undef SUM_PLACES_16
+
+// Before the first product, and where registers of products were written since.
+inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+// Products that were started since the last call become a group.
+inline void end_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+// For all groups but the last ones.
+template <int ALL_BUT>
+inline void wait_for_products() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(ALL_BUT) : "memory");
+}
+// Sums may be read only behind it, as the compiler should know.
+template <int COUNT>
+inline void hold(float (&sums)[COUNT][4]) {
+    for (auto& four : sums) {
+        for (float& sum : four) asm volatile("" : "+f"(sum)::"memory");
+    }
+}
+
+// The reverse of load_block().
+inline void store_block(void* row, Block const& block) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)),
+                 "r"(block.words[0]), "r"(block.words[1]), "r"(block.words[2]), "r"(block.words[3])
+                 : "memory");
+}
+
+// What this thread wrote to shared memory is there for products that start behind the next barrier.
+inline void show_to_products() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+inline void add_to_memory(float* to, float first, float second) {
+    asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(first), "f"(second) : "memory");
+}
