@@ -142,9 +142,9 @@ TEST_CASE("lines of both 16-bit types, causal, and with groups of two lengths ru
 TEST_CASE("AUTO keeps the library's kernels where a band does not pay, and where nothing is known", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     for (bool const is_backward : {false, true}) {
-        CHECK(plan_of({2, 16, 16384, 64, 7}, is_backward) == "neighborhood_tiles");
+        CHECK(plan_of({2, 16, 16384, 64, 7}, is_backward) == "neighborhood_warpgroups");
     }
-    CHECK(plan_of({1, 4, 1024, 64, 33}, false) == "neighborhood_tiles");
+    CHECK(plan_of({1, 4, 1024, 64, 33}, false) == "neighborhood_warpgroups");
     CHECK(plan_of({2, 16, 16384, 64, 257, 1, false, DataType_t::FLOAT}, false) == "neighborhood_tokens");
     LineGraph elsewhere(kSpeech, false);
     std::string name;
@@ -153,13 +153,13 @@ TEST_CASE("AUTO keeps the library's kernels where a band does not pay, and where
     CHECK(name == "neighborhood_tiles");
     LineGraph off(kSpeech, true);
     off.graph.set_rewrites(RewritePolicy_t::OFF);
-    CHECK(off.plan() == "neighborhood_tiles");
+    CHECK(off.plan() == "neighborhood_warpgroups");
 }
 
 TEST_CASE("a listed band is tried where it is not expected to pay, and refused to what it is not for", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     CHECK(are_of_cudnn(engines_of(band_of({1, 4, 1024, 64, 33}, true))));
-    CHECK(band_of({1, 4, 1024, 64, 1}, true) == "neighborhood_tiles");
+    CHECK(band_of({1, 4, 1024, 64, 1}, true) == "neighborhood_warpgroups");
 }
 
 TEST_CASE("a stored band is loaded for a GPU of the kind", "[offline]") {
@@ -183,5 +183,5 @@ TEST_CASE("cuDNN refuses the parts of a band with a scale below 0, and the libra
     if (!sdpa_test::has_cudnn()) return;
     Line negative = kSpeech;
     negative.scale = -0.125f;
-    for (bool const is_backward : {false, true}) CHECK(plan_of(negative, is_backward) == "neighborhood_tiles");
+    for (bool const is_backward : {false, true}) CHECK(plan_of(negative, is_backward) == "neighborhood_warpgroups");
 }

@@ -57,7 +57,7 @@ Graph backward_graph(DataType_t type, bool has_bias = false) {
     return graph;
 }
 
-std::vector<std::string> names_of(Graph& graph) {
+std::vector<std::string> names_of(Graph graph) {
     CHECK(graph.build_operation_graph(Target::offline("h200")).get_message() == "");
     CHECK(graph.create_execution_plans({HeurMode_t::A}).get_message() == "");
     std::vector<std::string> names(static_cast<std::size_t>(graph.get_execution_plan_count()));
@@ -67,26 +67,41 @@ std::vector<std::string> names_of(Graph& graph) {
     return names;
 }
 
-void check_stored(Graph graph) {
-    REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
+std::string name_of(Graph const& graph) {
     std::string name;
-    REQUIRE(graph.get_plan_name(name).is_good());
+    CHECK(graph.get_plan_name(name).get_message() == "");
+    return name;
+}
+
+std::string candidates_of(Graph const& graph) {
+    std::string candidates;
+    CHECK(graph.print_candidates(candidates).get_message() == "");
+    return candidates;
+}
+
+// Planned for an H200.
+Graph built(Graph graph) {
+    REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
+    return graph;
+}
+
+void check_stored(Graph graph, std::string const& engine, std::string const& architecture) {
+    REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
+    CHECK(name_of(graph) == engine);
     std::vector<std::uint8_t> bytes;
     REQUIRE(graph.serialize(bytes).get_message() == "");
     Graph loaded;
     loaded.set_device_properties(std::make_shared<DeviceProperties const>(DeviceProperties::named("h200")));
     REQUIRE(loaded.deserialize(nullptr, bytes).get_message() == "");
-    std::string loaded_name;
-    REQUIRE(loaded.get_plan_name(loaded_name).is_good());
-    CHECK(loaded_name == name);
+    CHECK(name_of(loaded) == engine);
     std::int64_t workspace = -1;
     std::int64_t const before = graph.get_workspace_size();
     REQUIRE(loaded.get_workspace_size(workspace).is_good());
     CHECK(workspace == before);
     std::vector<std::uint8_t> again;
     REQUIRE(loaded.serialize(again).get_message() == "");
-    auto const has_code = [](std::vector<std::uint8_t> const& stored) {
-        return std::string(stored.begin(), stored.end()).find(" sm_90 ") != std::string::npos;
+    auto const has_code = [&](std::vector<std::uint8_t> const& stored) {
+        return std::string(stored.begin(), stored.end()).find(" " + architecture + " ") != std::string::npos;
     };
     CHECK(has_code(bytes));
     CHECK(has_code(again));
@@ -100,48 +115,91 @@ void check_stored(Graph graph) {
 
 }  // namespace
 
-TEST_CASE("kernels for neighborhood attention are engines, the one by tiles first", "[offline]") {
+TEST_CASE("kernels for neighborhood attention are engines, those by warpgroups first", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
-    Graph forward = forward_graph(DataType_t::BFLOAT16);
-    CHECK(names_of(forward) == std::vector<std::string>{"neighborhood_tiles", "neighborhood_tokens"});
-    Graph backward = backward_graph(DataType_t::HALF);
-    CHECK(names_of(backward) == std::vector<std::string>{"neighborhood_tiles", "neighborhood_tokens"});
+    std::vector<std::string> const all{"neighborhood_warpgroups", "neighborhood_tiles", "neighborhood_tokens"};
+    CHECK(names_of(forward_graph(DataType_t::BFLOAT16)) == all);
+    CHECK(names_of(backward_graph(DataType_t::HALF)) == all);
+}
+
+TEST_CASE("warpgroups are for 9.0 alone, and other GPUs take tiles", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    for (char const* const device : {"h200", "a100", "b200"}) {
+        bool const is_hopper = device == std::string("h200");
+        for (Graph graph : {forward_graph(DataType_t::BFLOAT16), backward_graph(DataType_t::HALF)}) {
+            REQUIRE(graph.build(Target::offline(device)).get_message() == "");
+            CHECK(name_of(graph) == (is_hopper ? "neighborhood_warpgroups" : "neighborhood_tiles"));
+            std::string const candidates = candidates_of(graph);
+            INFO(candidates);
+            bool const is_refused = candidates.find("warpgroups need compute capability 9.0") != candidates.npos;
+            CHECK(is_refused == !is_hopper);
+        }
+    }
 }
 
 TEST_CASE("a plan of neighborhood attention runs by tokens where tiles cannot", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
-    Graph graph = forward_graph(DataType_t::FLOAT);
-    REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
-    std::string name;
-    REQUIRE(graph.get_plan_name(name).is_good());
-    CHECK(name == "neighborhood_tokens");
+    CHECK(name_of(built(forward_graph(DataType_t::FLOAT))) == "neighborhood_tokens");
 }
 
 TEST_CASE("gradients beside a relative position bias are computed by tokens", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
-    Graph graph = backward_graph(DataType_t::BFLOAT16, true);
-    REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
-    std::string name, candidates;
-    REQUIRE(graph.get_plan_name(name).is_good());
-    CHECK(name == "neighborhood_tokens");
-    REQUIRE(graph.print_candidates(candidates).is_good());
+    Graph const graph = built(backward_graph(DataType_t::BFLOAT16, true));
+    CHECK(name_of(graph) == "neighborhood_tokens");
+    std::string const candidates = candidates_of(graph);
     INFO(candidates);
+    CHECK(candidates.find("warpgroups take no bias") != candidates.npos);
     CHECK(candidates.find("tiles compute no gradients beside a bias") != candidates.npos);
 }
 
 TEST_CASE("plans of neighborhood attention are stored with their code", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
-    check_stored(forward_graph(DataType_t::BFLOAT16));
-    check_stored(backward_graph(DataType_t::BFLOAT16));
-    check_stored(backward_graph(DataType_t::FLOAT));
-    check_stored(backward_graph(DataType_t::HALF, true));
+    check_stored(forward_graph(DataType_t::BFLOAT16), "neighborhood_warpgroups", "sm_90a");
+    check_stored(backward_graph(DataType_t::BFLOAT16), "neighborhood_warpgroups", "sm_90a");
+    Graph by_tiles = backward_graph(DataType_t::BFLOAT16);
+    by_tiles.deselect_engines({"neighborhood_warpgroups"});
+    check_stored(std::move(by_tiles), "neighborhood_tiles", "sm_90");
+    check_stored(backward_graph(DataType_t::FLOAT), "neighborhood_tokens", "sm_90");
+    check_stored(backward_graph(DataType_t::HALF, true), "neighborhood_tokens", "sm_90");
 }
 
-TEST_CASE("backward keeps a number for each token in its workspace", "[offline]") {
+TEST_CASE("a plan by warpgroups is refused where it is stored for another GPU", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
-    Graph forward = forward_graph(DataType_t::BFLOAT16), backward = backward_graph(DataType_t::BFLOAT16);
-    REQUIRE(forward.build(Target::offline("h200")).get_message() == "");
-    REQUIRE(backward.build(Target::offline("h200")).get_message() == "");
-    CHECK(forward.get_workspace_size() == 0);
-    CHECK(backward.get_workspace_size() == kBatches * 24 * 24 * kHeads * 4);
+    std::vector<std::uint8_t> bytes;
+    REQUIRE(built(forward_graph(DataType_t::BFLOAT16)).serialize(bytes).get_message() == "");
+    Graph elsewhere;
+    elsewhere.set_device_properties(std::make_shared<DeviceProperties const>(DeviceProperties::named("b200")));
+    std::string const refusal = elsewhere.deserialize(nullptr, bytes).get_message();
+    INFO(refusal);
+    CHECK(refusal.find("the stored plan is of the engine 'neighborhood_warpgroups', but warpgroups need compute "
+                       "capability 9.0; plan the graph again and store that plan") != refusal.npos);
+}
+
+TEST_CASE("backward keeps a number for each token in its workspace, and sums for each query by warpgroups",
+          "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    constexpr std::int64_t kRows = kBatches * 24 * 24 * kHeads;
+    static_assert(kRows * 4 % 256 == 0);  // where the sums begin
+    CHECK(built(forward_graph(DataType_t::BFLOAT16)).get_workspace_size() == 0);
+    CHECK(built(backward_graph(DataType_t::BFLOAT16)).get_workspace_size() == kRows * 4 * (1 + kColumns));
+    CHECK(built(backward_graph(DataType_t::FLOAT)).get_workspace_size() == kRows * 4);
+}
+
+TEST_CASE("gradients that shall have the same bits in every run are not computed by warpgroups", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const is_deterministic = [](Graph const& graph) {
+        bool answer = false;
+        CHECK(graph.get_is_deterministic(answer).get_message() == "");
+        return answer;
+    };
+    CHECK(is_deterministic(built(forward_graph(DataType_t::BFLOAT16))));
+    CHECK_FALSE(is_deterministic(built(backward_graph(DataType_t::BFLOAT16))));
+    Graph graph = backward_graph(DataType_t::BFLOAT16);
+    graph.deselect_numeric_notes({NumericalNote_t::NONDETERMINISTIC});
+    graph = built(std::move(graph));
+    CHECK(name_of(graph) == "neighborhood_tiles");
+    CHECK(is_deterministic(graph));
+    graph = forward_graph(DataType_t::BFLOAT16);
+    graph.deselect_numeric_notes({NumericalNote_t::NONDETERMINISTIC});
+    CHECK(name_of(built(std::move(graph))) == "neighborhood_warpgroups");
 }

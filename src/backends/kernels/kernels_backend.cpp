@@ -12,7 +12,7 @@ namespace cudnn_frontend::kernels {
 namespace {
 
 // Best first.
-constexpr std::array kForms = {NeighborhoodForm::Tiles, NeighborhoodForm::Tokens};
+constexpr std::array kForms = {NeighborhoodForm::WarpGroups, NeighborhoodForm::Tiles, NeighborhoodForm::Tokens};
 
 Result<std::shared_ptr<plan::PackLayout const>> layout_of(nodes::ValidatedGraph const& graph) {
     auto const op_graph = expand::expand(graph, {});
@@ -20,6 +20,13 @@ Result<std::shared_ptr<plan::PackLayout const>> layout_of(nodes::ValidatedGraph 
     auto layout = std::make_shared<plan::PackLayout>(plan::make_pack_layout(graph.spec(), op_graph.value()));
     layout->host_memory = plan::HostMemory::ScalarsByValue;
     return std::shared_ptr<plan::PackLayout const>(std::move(layout));
+}
+
+error_t check_stored(plan::Stored const& stored, NeighborhoodSteps const& steps, cuda::DeviceFacts const& device) {
+    std::string const reason = steps.reason_against(device);
+    if (reason.empty()) return {};
+    return {error_code_t::GRAPH_NOT_SUPPORTED, "the stored plan is of the engine '" + stored.engine + "', but " +
+                                                   reason + "; plan the graph again and store that plan"};
 }
 
 // Those of all forms; or the one of a stored plan.
@@ -34,6 +41,7 @@ Result<plan::Loaded> propose_engines(plan::PlanningInput const& input, Devices c
         if (stored != nullptr && stored->engine != engine_name(form)) continue;
         auto steps = neighborhood_steps(input.graph, form);
         if (steps.is_bad()) return steps.error();
+        if (stored != nullptr) SDPA_GRAPH_TRY(check_stored(*stored, steps.value(), device.value().facts));
         std::optional<std::string> code;
         if (stored != nullptr) code = stored->bytes;
         engines.push_back(std::make_shared<NeighborhoodEngine>(std::move(steps).value(), device.value(), layout.value(),

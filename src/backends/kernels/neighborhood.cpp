@@ -236,11 +236,9 @@ Result<KernelPointer> compile_neighborhood(NeighborhoodProblem const& problem, N
 
 Result<KernelPointer> load_neighborhood(NeighborhoodProblem const& problem, NeighborhoodForm form,
                                         DeviceFacts const& device, std::string_view stored) {
-    SDPA_GRAPH_TRY(check(problem));
-    // Before the form, since it tells code of another device by name.
+    SDPA_GRAPH_TRY(check_form(problem, form, device));
     auto code = stored_code(neighborhood_code(problem, form, device.compute_capability), stored);
     if (code.is_bad()) return code.error();
-    SDPA_GRAPH_TRY(check_form(problem, form, device));
     return make_kernel(problem, form, std::move(code).value());
 }
 
