@@ -1,9 +1,11 @@
 // The library's own kernels on the GPU:
-//   gpu_kernels [cases]   random cases, strides and counts past 2^31, and the bandwidth beside that of a copy
+//   gpu_kernels [cases]   random cases, of neighborhoods in every form, strides and counts past 2^31, and the bandwidth
+//                         beside that of a copy
 //   gpu_kernels small     few random cases, for a sanitizer
 #include "gpu/kernel_bandwidth.h"
 #include "gpu/kernel_runs.h"
 #include "gpu/large_kernels.h"
+#include "gpu/neighborhood_kernel_runs.h"
 
 #include <cuda_runtime_api.h>
 
@@ -17,6 +19,7 @@ using namespace sdpa_test;
 using cudnn_frontend::cuda::DeviceFacts;
 
 constexpr std::uint64_t kCases = 600, kSmallCases = 60;
+constexpr std::uint64_t kNeighborhoods = 240, kSmallNeighborhoods = 24;
 
 // Half of the cases are shared out as on a GPU that so small problems keep busy: a thread then has two vectors.
 int check_random_cases(std::uint64_t count, DeviceFacts const& device) {
@@ -49,8 +52,13 @@ int main(int argc, char** argv) {
         return 1;
     }
     std::string const choice = argc > 1 ? argv[1] : std::to_string(kCases);
-    if (choice == "small") return check_random_cases(kSmallCases, device.value()) == 0 ? 0 : 1;
+    if (choice == "small") {
+        int const failures = check_random_cases(kSmallCases, device.value()) +
+                             check_neighborhood_kernels(kSmallNeighborhoods, device.value());
+        return failures == 0 ? 0 : 1;
+    }
     int failures = check_random_cases(std::strtoull(choice.c_str(), nullptr, 10), device.value());
+    failures += check_neighborhood_kernels(kNeighborhoods, device.value());
     failures += check_large_kernels(device.value());
     failures += measure_kernels(device.value());
     std::printf("%d failures\n", failures);

@@ -1,6 +1,8 @@
 #include "gpu/neighborhood_runs.h"
 
 #include "gpu/device_mirror.h"
+#include "gpu/neighborhood_engines.h"
+#include "gpu/this_gpu.h"
 #include "reference/neighborhood_case.h"
 
 #include <algorithm>
@@ -70,16 +72,16 @@ void bound_slots(NeighborhoodCase& made) {
     }
 }
 
-// Who plans a case: AUTO alone would leave most to one engine.
-enum class Way { Auto, Rewritten, Kernels, Tokens };
-constexpr int kWays = 4;
+// Who runs a case: AUTO alone would leave most to one engine.
+enum class Way { Auto, Rewritten, Kernels };
+constexpr int kWays = 3;
 
 Way way_of(std::uint64_t seed) { return static_cast<Way>(seed / kFunctions.size() % kWays); }
 
-void choose(Way way, Graph& graph) {
+void choose(Way way, std::vector<std::string> const& barred, Graph& graph) {
     if (way == Way::Rewritten) graph.set_rewrites({Rewrite_t::NEIGHBORHOOD_BAND});
-    if (way >= Way::Kernels) graph.set_rewrites(RewritePolicy_t::OFF);
-    if (way == Way::Tokens) graph.deselect_engines({"neighborhood_tiles"});
+    if (way == Way::Kernels) graph.set_rewrites(RewritePolicy_t::OFF);
+    graph.deselect_engines(barred);
 }
 
 // Which is rewritten where its type and width are cuDNN's.
@@ -136,26 +138,41 @@ struct Progress {
     int wrong = 0;
 };
 
-void check_case(std::uint64_t seed, GpuStream const& gpu, Progress& progress) {
-    Test const test = test_of(seed);
-    std::string plan = "no plan";
+constexpr char const* kNoPlan = "no plan";
+
+// By the first engine that is not barred, which is returned.
+std::string check_plan(Test const& test, Way way, std::vector<std::string> const& barred, GpuStream const& gpu,
+                       Progress& progress) {
+    std::string plan = kNoPlan;
     auto const runner = [&](Graph& graph, GraphTensors const& tensors) {
-        choose(way_of(seed), graph);
+        choose(way, barred, graph);
         std::string fault = run_twice(graph, tensors, gpu);
         static_cast<void>(graph.get_plan_name(plan));
         return fault;
     };
-    NeighborhoodError error = way_of(seed) == Way::Rewritten ? kErrorOfPrograms : kError;
+    NeighborhoodError error = way == Way::Rewritten ? kErrorOfPrograms : kError;
     if (has_one_key(test.made)) error.absolute = error_of_equal_sums(test.made);
     std::string const fault = check_neighborhood(test.function, test.made, runner, error);
     std::lock_guard const lock(progress.mutex);
     if (fault.empty()) {
         ++progress.right[plan];
-        return;
+        return plan;
     }
-    if (++progress.wrong > kMostFaultsPrinted) return;
+    if (++progress.wrong > kMostFaultsPrinted) return plan;
     std::printf("function %d by %s: %s\n  %s\n", static_cast<int>(test.function), plan.c_str(), fault.c_str(),
                 test.made.text().c_str());
+    return plan;
+}
+
+// By all engines of kernels, one after the other, where these are to run it.
+void check_case(std::uint64_t seed, GpuStream const& gpu, Progress& progress) {
+    Test const test = test_of(seed);
+    std::vector<std::string> barred;
+    std::string plan;
+    do {
+        plan = check_plan(test, way_of(seed), barred, gpu, progress);
+        barred.push_back(plan);
+    } while (way_of(seed) == Way::Kernels && plan != kNeighborhoodEngines.back() && plan != kNoPlan);
 }
 
 void check_some(std::uint64_t cases, Progress& progress) {
@@ -198,9 +215,10 @@ void print_differences(Results const& found, Results const& wanted) {
 bool print_variant(char const* name, Test const& test, GpuStream const& gpu) {
     std::map<Way, Results> results;
     std::map<Way, std::string> faults, plans;
-    for (Way const way : {Way::Rewritten, Way::Tokens}) {
+    for (Way const way : {Way::Rewritten, Way::Kernels}) {
+        auto const barred = neighborhood_engines_but(kNeighborhoodEngines.back());
         auto const runner = [&](Graph& graph, GraphTensors const& tensors) {
-            choose(way, graph);
+            choose(way, barred, graph);
             std::string text = graph.build(Target::cuda(gpu.handle())).err_msg;
             if (text.empty()) text = run_once(graph, tensors, gpu);
             static_cast<void>(graph.get_plan_name(plans[way]));
@@ -211,7 +229,7 @@ bool print_variant(char const* name, Test const& test, GpuStream const& gpu) {
     }
     std::string const& fault = faults[Way::Rewritten];
     std::printf("  %s, %s: %s\n", name, plans[Way::Rewritten].c_str(), fault.empty() ? "right" : fault.c_str());
-    print_differences(results[Way::Rewritten], results[Way::Tokens]);
+    print_differences(results[Way::Rewritten], results[Way::Kernels]);
     return fault.empty();
 }
 
@@ -248,10 +266,12 @@ int check_neighborhoods_on_gpu(std::uint64_t cases) {
         right += count;
         has_programs = has_programs || plan.starts_with("program ");
     }
-    std::printf("%llu random cases of neighborhood attention: %llu right, %d wrong\n",
+    std::printf("%llu random cases of neighborhood attention: %llu runs right, %d wrong\n",
                 static_cast<unsigned long long>(cases), static_cast<unsigned long long>(right), progress.wrong);
-    bool const is_by_all =
-        progress.right.contains("neighborhood_tiles") && progress.right.contains("neighborhood_tokens") && has_programs;
+    bool const is_by_all = has_programs && std::ranges::all_of(kNeighborhoodEngines, [&](std::string const& engine) {
+                               bool const is_here = engine != kOfHopper || compute_capability() == 90;
+                               return !is_here || progress.right.contains(engine);
+                           });
     return progress.wrong + !is_by_all;
 }
 

@@ -2,6 +2,7 @@
 
 #include "gpu/device_bytes.h"
 #include "gpu/device_mirror.h"
+#include "gpu/neighborhood_engines.h"
 
 #include <cudnn_frontend/graph.h>
 
@@ -219,18 +220,22 @@ std::string share_of_roofline(double flops, double bytes, double microseconds) {
 
 // --- Rows of the table
 
-enum class Engines { All, Kernels, Tokens };
+// Who runs a row: the first engine of all, the first one that is a kernel of the library's, or a named one of these.
+struct Choice {
+    bool is_program = true;
+    std::string engine = {};
 
-void choose(Engines engines, Graph& graph) {
-    if (engines != Engines::All) graph.set_rewrites(fe::RewritePolicy_t::OFF);
-    if (engines == Engines::Tokens) graph.deselect_engines({"neighborhood_tiles"});
-}
+    void apply(Graph& graph) const {
+        if (!is_program) graph.set_rewrites(fe::RewritePolicy_t::OFF);
+        if (!engine.empty()) graph.deselect_engines(neighborhood_engines_but(engine));
+    }
+};
 
-fe::error_t measure(Shape const& shape, bool is_backward, Engines engines, Tensors const& tensors,
+fe::error_t measure(Shape const& shape, bool is_backward, Choice const& choice, Tensors const& tensors,
                     GpuStream const& gpu) {
     FusedGraph made(shape, is_backward);
     Graph& graph = made.graph();
-    choose(engines, graph);
+    choice.apply(graph);
     std::string plan;
     if (auto const error = graph.build(Target::cuda(gpu.handle())); error.is_bad()) return error;
     if (auto const error = graph.get_plan_name(plan); error.is_bad()) return error;
@@ -252,10 +257,10 @@ fe::error_t measure(Shape const& shape, bool is_backward, Engines engines, Tenso
 }
 
 // Forward and backward; says how many could not be run.
-int measure_both(Shape const& shape, Engines engines, Tensors const& tensors, GpuStream const& gpu) {
+int measure_both(Shape const& shape, Choice const& choice, Tensors const& tensors, GpuStream const& gpu) {
     int failures = 0;
     for (bool const is_backward : {false, true}) {
-        fe::error_t const error = measure(shape, is_backward, engines, tensors, gpu);
+        fe::error_t const error = measure(shape, is_backward, choice, tensors, gpu);
         if (error.is_good()) continue;
         std::printf("%-32s %s: %s\n", shape.name, is_backward ? "backward" : "forward", error.err_msg.c_str());
         ++failures;
@@ -265,7 +270,7 @@ int measure_both(Shape const& shape, Engines engines, Tensors const& tensors, Gp
 
 }  // namespace
 
-int measure_neighborhoods() {
+int measure_neighborhoods(std::string const& engine) {
     GpuStream const gpu;
     if (gpu.status().is_bad()) {
         std::puts(gpu.status().err_msg.c_str());
@@ -274,11 +279,10 @@ int measure_neighborhoods() {
     int failures = 0;
     for (Shape const& shape : shapes()) {
         Tensors const tensors(shape);
-        failures += measure_both(shape, Engines::All, tensors, gpu);
-        bool const may_be_band = shape.space.size() == 1;
-        if (may_be_band) failures += measure_both(shape, Engines::Kernels, tensors, gpu);
-        if (shape.name == std::string_view("2d 64x64 k=7 d=64"))
-            failures += measure_both(shape, Engines::Tokens, tensors, gpu);
+        failures += measure_both(shape, {}, tensors, gpu);
+        bool const may_be_program = shape.space.size() == 1;
+        if (may_be_program) failures += measure_both(shape, {.is_program = false}, tensors, gpu);
+        if (!engine.empty()) failures += measure_both(shape, {false, engine}, tensors, gpu);
     }
     return failures;
 }

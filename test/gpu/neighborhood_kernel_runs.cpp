@@ -1,0 +1,88 @@
+#include "gpu/neighborhood_kernel_runs.h"
+
+#include "gpu/device_bytes.h"
+#include "support/neighborhood_kernel_cases.h"
+
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sdpa_test {
+namespace {
+
+using kernels::NeighborhoodForm;
+
+constexpr NeighborhoodSizes kSizes{800, 300, 3};
+
+std::string problem(cudaError_t status) { return status == cudaSuccess ? "" : cudaGetErrorString(status); }
+
+// A case's tensors on the GPU.
+class DeviceTensors {
+   public:
+    explicit DeviceTensors(NeighborhoodCase const& made) {
+        for (NeighborhoodData const& data : made.data) {
+            memory_.push_back(std::make_unique<DeviceBytes>(data.bytes.size()));
+            cudaMemcpy(memory_.back()->get(), data.bytes.data(), data.bytes.size(), cudaMemcpyHostToDevice);
+        }
+    }
+    std::vector<void*> pointers(NeighborhoodCase const& made, NeighborhoodStep const& step) const {
+        std::vector<void*> pointers;
+        for (std::size_t const data : step.data) pointers.push_back(memory_[data]->get() + made.data[data].start);
+        return pointers;
+    }
+    std::vector<std::vector<std::byte>> bytes(NeighborhoodCase const& made) const {
+        std::vector<std::vector<std::byte>> all;
+        for (NeighborhoodData const& data : made.data) {
+            std::vector<std::byte>& bytes = all.emplace_back(data.bytes.size());
+            cudaMemcpy(bytes.data(), memory_[all.size() - 1]->get(), bytes.size(), cudaMemcpyDeviceToHost);
+        }
+        return all;
+    }
+
+   private:
+    std::vector<std::unique_ptr<DeviceBytes>> memory_;
+};
+
+std::string fault_on_gpu(NeighborhoodCase const& made, NeighborhoodForm form, kernels::DeviceFacts const& device) {
+    DeviceTensors const tensors(made);
+    for (NeighborhoodStep const& step : made.steps) {
+        auto const kernel = kernels::compile_neighborhood(step.problem, form, device);
+        if (kernel.is_bad()) return kernel.error().err_msg;
+        auto const error = kernel.value()->launch(nullptr, tensors.pointers(made, step));
+        if (error.is_bad()) return error.err_msg;
+    }
+    std::string const text = problem(cudaDeviceSynchronize());
+    return text.empty() ? fault_of(made, tensors.bytes(made)) : text;
+}
+
+int check_form(NeighborhoodForm form, std::uint64_t cases, kernels::DeviceFacts const& device) {
+    int run = 0, wrong = 0;
+    for (std::uint64_t seed = 0; seed < cases; ++seed) {
+        NeighborhoodCase const made = random_neighborhood_case(seed, kSizes, form);
+        if (!made.allows(form, device)) continue;
+        ++run;
+        std::string const fault = fault_on_gpu(made, form, device);
+        if (fault.empty()) continue;
+        ++wrong;
+        std::printf("neighborhood case %llu by %s: %s\n  %s\n", static_cast<unsigned long long>(seed),
+                    kernels::to_string(form), fault.c_str(), made.text().c_str());
+    }
+    std::printf("%d random cases of neighborhoods by %s: %d wrong\n", run, kernels::to_string(form), wrong);
+    bool const must_run = form != NeighborhoodForm::WarpGroups || device.compute_capability == 90;
+    return wrong + (must_run && run == 0 ? 1 : 0);
+}
+
+}  // namespace
+
+int check_neighborhood_kernels(std::uint64_t cases, cudnn_frontend::cuda::DeviceFacts const& device) {
+    int failures = 0;
+    for (NeighborhoodForm const form :
+         {NeighborhoodForm::Tokens, NeighborhoodForm::Tiles, NeighborhoodForm::WarpGroups}) {
+        failures += check_form(form, cases, device);
+    }
+    return failures;
+}
+
+}  // namespace sdpa_test
