@@ -61,8 +61,6 @@ NeighborhoodLaunch launch_by_tiles(NeighborhoodProblem const& problem) {
 
 // --- Warpgroups
 
-int group_columns(NeighborhoodProblem const& problem) { return problem.columns() <= 64 ? 64 : 128; }
-
 // A thread for some columns of a row.
 unsigned blocks_of_rows(NeighborhoodProblem const& problem) {
     constexpr int kColumns = 8;

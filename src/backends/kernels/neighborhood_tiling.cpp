@@ -38,12 +38,17 @@ Bits cheapest_bits(SpaceAxes const& axes) {
     return best;
 }
 
-// A tile of two warpgroups is a tile of one and its neighbour along the first axis that has neighbours. A warpgroup
-// leaves out stages that only the other one meets, so that each costs what a tile of its own would.
-static_assert(kGroupTileTokens == 2 * kTileTokens);
-Bits bits_of(SpaceAxes const& axes, NeighborhoodForm form) {
+// A warpgroup's matrices have as many rows as a tile has tokens. Where its tile has two of them, the second is the first
+// one's neighbour along the first axis that has neighbours: stages that only one of the two meets are left out for the
+// other, so that each costs what a tile of its own would.
+static_assert(kGroupRows == kTileTokens);
+Bits bits_of(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+    SpaceAxes const axes = axes_of(problem);
     Bits bits = cheapest_bits(axes);
-    if (form != NeighborhoodForm::WarpGroups) return bits;
+    bool const of_gradients = problem.work == NeighborhoodWork::Gradients;
+    bool const has_two = form == NeighborhoodForm::WarpGroups &&
+                         group_tile_tokens(group_columns(problem), of_gradients) == 2 * kTileTokens;
+    if (!has_two) return bits;
     std::size_t first = 0;
     while (first + 1 < kMostAxes && longest_group(axes[first]) == 1) ++first;
     ++bits[first];
@@ -76,6 +81,11 @@ SpaceAxes axes_of(NeighborhoodProblem const& problem) {
 
 std::int64_t longest_group(Axis const& axis) { return (axis.length + axis.dilation - 1) / axis.dilation; }
 
+int group_columns(NeighborhoodProblem const& problem) {
+    constexpr int kOfPanel = 64;
+    return (static_cast<int>(problem.columns()) + kOfPanel - 1) / kOfPanel * kOfPanel;
+}
+
 int packed_bits(SpaceAxes const& axes) {
     int bits = 0;
     for (Axis const& axis : axes) bits += place_bits(axis) + 1;
@@ -85,7 +95,7 @@ int packed_bits(SpaceAxes const& axes) {
 NeighborhoodTiles tiles_of(NeighborhoodProblem const& problem, NeighborhoodForm form) {
     SpaceAxes const axes = axes_of(problem);
     NeighborhoodTiles tiles{};
-    std::ranges::copy(bits_of(axes, form), tiles.bits);
+    std::ranges::copy(bits_of(problem, form), tiles.bits);
     for (std::size_t axis = 0; axis < kMostAxes; ++axis) {
         tiles.tiles[axis] = static_cast<int>(tiles_along(axes[axis], tiles.bits[axis]));
     }

@@ -19,6 +19,9 @@ std::int64_t longest_group(neighborhood::Axis const& axis);
 // Of a packed place, with its guards.
 int packed_bits(SpaceAxes const& axes);
 
+// Those of a problem for warpgroups, rounded up to whole panels of their matrices.
+int group_columns(NeighborhoodProblem const& problem);
+
 // For kernels by tiles or by warpgroups, of which only the former pack places.
 NeighborhoodTiles tiles_of(NeighborhoodProblem const& problem, NeighborhoodForm form);
 

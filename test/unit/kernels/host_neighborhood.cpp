@@ -26,7 +26,7 @@
 
 #include <stdexcept>
 
-alignas(kPanelAlignment) unsigned char shared_memory[192 << 10];
+alignas(kPanelAlignment) unsigned char shared_memory[208 << 10];
 
 namespace sdpa_test {
 namespace {

@@ -82,18 +82,26 @@ constexpr int shared_bytes(int columns, bool of_keys) {
 
 // --- Kernels by warpgroups
 
-inline constexpr int kGroupTokens = 64;  // a row of a warpgroup's matrices each
-inline constexpr int kGroupTileTokens = 128, kGroupTileThreads = 256;
-inline constexpr int kGroupStageRows = 64;  // how many of those that a tile meets are in shared memory at a time
+inline constexpr int kGroupRows = 64;  // of a warpgroup's matrices, and of those of a stage
+inline constexpr int kGroups = 2, kGroupTileThreads = 128 * kGroups;
+inline constexpr int kSumGap = 8;  // between rows of sums, so that four neighbours lie in different banks
 
-// Two matrices of elements twice, and what is known of rows three times; for gradients the tile's own two, and the
-// gradients of scores, too.
+// Queries are shared among the warpgroups; keys, for gradients, are the same for all: as many as there are registers for.
+constexpr int group_tile_tokens(int columns, bool of_gradients) {
+    return of_gradients && columns > 64 ? kGroupRows : 2 * kGroupRows;
+}
+
+// What the kernels have in shared memory; matrices begin at multiples of 1024 bytes.
 constexpr int group_shared_bytes(int columns, bool of_gradients) {
-    constexpr int kAlignment = 1024;  // of matrices, and so of all
-    int const row_bytes = columns * 2, of_row = of_gradients ? 3 * 40 + 4 * 4 : 3 * 16;
-    int const own = of_gradients ? 2 * kGroupTileTokens * row_bytes + kGroupTileTokens * kGroupStageRows * 2 : 0;
-    int const bytes = own + kGroupStageRows * (4 * row_bytes + of_row);
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    constexpr int kAlignment = 1024;
+    int const row_bytes = columns * 2, tokens = group_tile_tokens(columns, of_gradients);
+    auto const aligned = [](int bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; };
+    // The tile's queries; keys and values twice, and where they are.
+    if (!of_gradients) return aligned(tokens * row_bytes + kGroupRows * (4 * row_bytes + 3 * 2 * 8));
+    // The tile's keys and values; for each warpgroup queries and output gradients, or sums in their place, twice,
+    // gradients of scores, Stats and Delta, and where they are.
+    int const staged = kGroupRows * (columns + kSumGap) * 4;
+    return 2 * tokens * row_bytes + kGroups * aligned(2 * staged + kGroupRows * (tokens * 2 + 2 * 2 * 4 + 3 * 5 * 8));
 }
 
 }  // namespace cudnn_frontend::kernels

@@ -185,7 +185,7 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
         start_copy_of_4_bytes(&(is_stats ? shared.stats : shared.delta)[stage % 2][row],
                               offset >= 0 ? start + offset : start, offset >= 0);
     };
-    for_each_stage<Stages::kRows>(count, look_up, start_copies,
+    for_each_stage<Stages::kRows>(count, look_up, start_copies, wait_for_copies,
                                   [&](int stage) { use(stage % 2, shared.tables[stage % 3]); });
 }
 

@@ -85,62 +85,54 @@ inline void gradient_end(NeighborhoodArguments const& arguments) {
 // Of which a stage has rows.
 enum { kStagedQueries, kStagedGradients, kStagedStats, kStagedDelta, kStagedSums, kStagedTensors };
 
+// A stage's rows; and in their place, once they have been used, the sums that they get.
 template <class Element, int COLUMNS>
+union StagedQueries {
+    struct {
+        Panels<Element, kGroupRows, COLUMNS> queries, output_gradients;
+    } rows;
+    float sums[kGroupRows][COLUMNS + kSumGap];
+};
+
+// A warpgroup's own.
+template <class Element, int KEYS, int COLUMNS>
 struct GroupQueryStages {
-    Panels<Element, kGroupTileTokens, COLUMNS> own_keys, own_values;
-    Panels<Element, kGroupStageRows, COLUMNS> queries[2], output_gradients[2];
-    Panel<Element, kGroupTileTokens> score_gradients;  // of a key in each row
-    float statistics[2][2][kGroupStageRows];           // Stats, and Delta
+    StagedQueries<Element, COLUMNS> staged[2];
+    Panel<Element, KEYS> score_gradients;  // of a key in each row
+    float statistics[2][2][kGroupRows];    // Stats, and Delta
     RowTable<kStagedTensors> tables[3];
 };
 
-// Copies the tile's keys and values, and then goes through the queries that see any of them: calls use(number of the
-// stage).
-template <class Element, int COLUMNS, class Use>
-inline void for_each_group_query_stage(NeighborhoodArguments const& arguments, Tile const& tile, Box const& box,
-                                       GroupQueryStages<Element, COLUMNS>& shared, Use const& use) {
-    NeighborhoodAccess const* const tensors = arguments.tensors;
-    auto const look_up = [&](int stage) {
-        shared.tables[stage % 3].fill(arguments, tile, box, stage,
-                                      {kQueries, kOutputGradient, kStats, kDelta, kQuerySums});
-    };
-    auto const start_copies = [&](int stage) {
-        auto const& offsets = shared.tables[stage % 3].offsets;
-        stage_rows(shared.queries[stage % 2], tensors[kQueries], offsets[kStagedQueries], arguments.columns);
-        stage_rows(shared.output_gradients[stage % 2], tensors[kOutputGradient], offsets[kStagedGradients],
-                   arguments.columns);
-        int const row = threadIdx.x % kGroupStageRows, statistic = threadIdx.x / kGroupStageRows;
-        if (statistic >= 2) return;
-        long long const offset = offsets[kStagedStats + statistic][row];
-        float const* const start = static_cast<float const*>(tensors[statistic == 0 ? kStats : kDelta].start);
-        start_copy_of_4_bytes(&shared.statistics[stage % 2][statistic][row], offset >= 0 ? start + offset : start,
-                              offset >= 0);
-    };
-    for_each_stage<kGroupStageRows>(box.count(), look_up, start_copies, use);
-}
-
 template <class Element, int COLUMNS>
-inline void start_own_copies(NeighborhoodArguments const& arguments, Tile const& tile,
-                             GroupQueryStages<Element, COLUMNS>& shared) {
+struct GradientMemory {
+    static constexpr int kKeys = group_tile_tokens(COLUMNS, true);
+
+    Panels<Element, kKeys, COLUMNS> keys, values;
+    GroupQueryStages<Element, kKeys, COLUMNS> groups[kGroups];
+};
+
+template <class Element, int KEYS, int COLUMNS>
+inline void start_copying(NeighborhoodArguments const& arguments, Tile const& tile,
+                          Panels<Element, KEYS, COLUMNS>& keys, Panels<Element, KEYS, COLUMNS>& values) {
     constexpr int kPieces = COLUMNS / 8;
-    for (int i = threadIdx.x; i < kGroupTileTokens * kPieces; i += kGroupTileThreads) {
+    for (int i = threadIdx.x; i < KEYS * kPieces; i += kGroupTileThreads) {
         int const row = i / kPieces, column = i % kPieces * 8;
         bool is_there;
         Coordinates const place = tile.place_of(row, is_there);
-        auto const copy = [&](Panels<Element, kGroupTileTokens, COLUMNS>& to, NeighborhoodAccess const& tensor) {
+        auto const copy = [&](Panels<Element, KEYS, COLUMNS>& to, NeighborhoodAccess const& tensor) {
             Element const* const start = static_cast<Element const*>(tensor.start);
             bool const has_column = column < arguments.columns;
             start_copy_of_16_bytes(to.piece(row, column),
                                    has_column ? start + tile.offset_of(tensor, place) + column : start, has_column);
         };
-        copy(shared.own_keys, arguments.tensors[kKeys]);
-        copy(shared.own_values, arguments.tensors[kValues]);
+        copy(keys, arguments.tensors[kKeys]);
+        copy(values, arguments.tensors[kValues]);
     }
 }
 
 // Scores and products of output gradients with values become weights and gradients of scores.
 inline void weigh(float (&scores)[8][4], float (&products)[8][4], Seen const& seen, float scale,
-                  float const (&statistics)[2][kGroupStageRows]) {
+                  float const (&statistics)[2][kGroupRows]) {
     for (int i = 0; i < 8; ++i) {
         for (int j = 0; j < 4; ++j) {
             int const query = 8 * i + 2 * (lane_index() % 4) + j % 2;
@@ -151,99 +143,209 @@ inline void weigh(float (&scores)[8][4], float (&products)[8][4], Seen const& se
     }
 }
 
-// The warpgroup's rows of a matrix with a row for each key and a column for each query of a stage.
-template <class Element>
-inline void write(Panel<Element, kGroupTileTokens>& to, Weights const& weights) {
-    int const row = static_cast<int>(threadIdx.x) / 32 * 16 + lane_index() % 16, column = lane_index() / 16 * 8;
-    for (int i = 0; i < kGroupStageRows / 16; ++i) store_block(to.piece(row, 16 * i + column), weights.blocks[i]);
-}
-
-// The gradients of a stage's queries that come of the tile's keys: each warpgroup has half the columns.
+// A warpgroup's part of the gradients of all keys of the tile: every second stage of queries, from its own on.
 template <class Element, int COLUMNS>
-struct QuerySums {
-    static constexpr int kColumns = COLUMNS / kGroups;
+class KeyGradients {
+   public:
+    using Memory = GradientMemory<Element, COLUMNS>;
+    static constexpr int kBlocks = Memory::kKeys / kGroupRows;
 
-    float sums[kColumns / 8][4];
+    KeyGradients(NeighborhoodArguments const& arguments, Tile const& tile, Memory& shared)
+        : arguments_(arguments), tile_(tile), shared_(shared), own_(shared.groups[group_index()]) {}
 
-    void start(GroupQueryStages<Element, COLUMNS> const& shared) {
-        int const column = group_index() * kColumns;
+    template <class Rows>
+    void add_all(Rows& rows) {
+        Box const& box = rows.all();
+        int const stages = (box.count() + kGroupRows - 1) / kGroupRows;
+        int const first = group_index();
+        look_up(box, first);
+        look_up(box, first + kGroups);
+        wait_for_rows();  // the tile's own
+        __syncthreads();
+        if (first < stages) start_copies(first);
+        for (int stage = first; stage < stages; stage += kGroups) {
+            wait_for_rows();
+            wait_for_warpgroup();
+            look_up(box, stage + 2 * kGroups);
+            add(rows, stage);
+            show_to_products();
+            wait_until_read();
+            wait_for_warpgroup();
+            if (stage + kGroups < stages) start_copies(stage + kGroups);
+            add_to_queries(stage);
+        }
+        wait_until_read();
+    }
+
+    // Of each block of keys.
+    GroupSums<Element, COLUMNS> keys[kBlocks], values[kBlocks];
+
+   private:
+    static int turn_of(int stage) { return stage / kGroups; }
+    RowTable<kStagedTensors>& table(int stage) { return own_.tables[turn_of(stage) % 3]; }
+    StagedQueries<Element, COLUMNS>& staged(int stage) { return own_.staged[turn_of(stage) % 2]; }
+    static int thread() { return static_cast<int>(threadIdx.x) % kGroupThreads; }
+
+    void look_up(Box const& box, int stage) {
+        table(stage).template fill<kGroupThreads>(thread(), arguments_, tile_, box, stage,
+                                                  {kQueries, kOutputGradient, kStats, kDelta, kQuerySums});
+    }
+
+    void start_copies(int stage) {
+        auto const& offsets = table(stage).offsets;
+        NeighborhoodAccess const* const tensors = arguments_.tensors;
+        auto& rows = staged(stage).rows;
+        stage_rows<kGroupThreads>(thread(), rows.queries, tensors[kQueries], offsets[kStagedQueries],
+                                  arguments_.columns);
+        stage_rows<kGroupThreads>(thread(), rows.output_gradients, tensors[kOutputGradient], offsets[kStagedGradients],
+                                  arguments_.columns);
+        int const row = thread() % kGroupRows, statistic = thread() / kGroupRows;
+        long long const offset = offsets[kStagedStats + statistic][row];
+        float const* const start = static_cast<float const*>(tensors[statistic == 0 ? kStats : kDelta].start);
+        start_copy_of_4_bytes(&own_.statistics[turn_of(stage) % 2][statistic][row],
+                              offset >= 0 ? start + offset : start, offset >= 0);
+    }
+
+    // What the stage's queries add to the gradients of keys and values; leaves the gradients of scores.
+    template <class Rows>
+    void add(Rows& rows, int stage) {
+        auto const& staged_rows = staged(stage).rows;
+        rows.look_at(stage);
 #pragma unroll
-        for (int key = 0; key < kGroupTileTokens; key += 16) {
-            start_product<true, true>(
-                sums, Factor(shared.score_gradients, key, 0),
-                Factor(shared.own_keys.panels[column / kPanelColumns], key, column % kPanelColumns), key > 0,
-                Element());
-        }
-    }
-    void add(NeighborhoodAccess const& to, long long const* rows, int columns) const {
-        for (int half = 0; half < 2; ++half) {
-            long long const row =
-                rows[static_cast<int>(threadIdx.x) % kGroupThreads / 32 * 16 + lane_index() / 4 + 8 * half];
-            if (row < 0) continue;
-            int const first = group_index() * kColumns;
-            float* const at = static_cast<float*>(to.start) + row + first + 2 * (lane_index() % 4);
-            for (int i = 0; i < kColumns / 8; ++i) {
-                if (first + 8 * i < columns) add_to_memory(at + 8 * i, sums[i][2 * half], sums[i][2 * half + 1]);
+        for (int block = 0; block < kBlocks; ++block) {
+            if (!rows.meet(block, stage)) {
+                write({}, block);
+                continue;
             }
-        }
-    }
-};
-
-template <class Element, int COLUMNS>
-inline void gradients(NeighborhoodArguments const& arguments) {
-    using Stages = GroupQueryStages<Element, COLUMNS>;
-    static_assert(sizeof(Stages) == group_shared_bytes(COLUMNS, true));
-    extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
-    Stages& shared = *reinterpret_cast<Stages*>(shared_memory);
-    Tile const tile(arguments);
-    if (tile.is_empty()) return;
-    GroupRows rows(tile, [&](Box const& keys) { return tile.queries_of(keys); });
-    int const first_row = group_index() * kGroupTokens;
-    GroupSums<Element, COLUMNS> key_gradient, value_gradient;
-    start_own_copies<Element, COLUMNS>(arguments, tile, shared);
-    for_each_group_query_stage<Element, COLUMNS>(arguments, tile, rows.all(), shared, [&](int stage) {
-        auto const& queries = shared.queries[stage % 2];
-        auto const& output_gradients = shared.output_gradients[stage % 2];
-        Weights weights, gradients{};
-        if (rows.meet(group_index(), stage)) {
             float scores[8][4], products[8][4];
             begin_products();
-            start_products_of_rows(scores, shared.own_keys, first_row, queries);
-            start_products_of_rows(products, shared.own_values, first_row, output_gradients);
+            start_products_of_rows(scores, shared_.keys, block * kGroupRows, staged_rows.queries);
+            start_products_of_rows(products, shared_.values, block * kGroupRows, staged_rows.output_gradients);
             end_products();
-            Seen const seen = rows.seen(stage);
+            Seen const seen = rows.seen(block);
             wait_for_products<0>();
             hold(scores);
             hold(products);
-            weigh(scores, products, seen, arguments.scale * kLog2OfE, shared.statistics[stage % 2]);
-            weights = Weights::of(scores, Element());
-            gradients = Weights::of(products, Element());
+            weigh(scores, products, seen, arguments_.scale * kLog2OfE, own_.statistics[turn_of(stage) % 2]);
+            Weights const weights(scores, Element()), gradients(products, Element());
             begin_products();
-            value_gradient.start_adding(weights, output_gradients);
-            key_gradient.start_adding(gradients, queries);
+            values[block].start_adding(weights, staged_rows.output_gradients);
+            keys[block].start_adding(gradients, staged_rows.queries);
             end_products();
+            write(gradients, block);
+            wait_for_products<0>();
+            keys[block].finish();
+            values[block].finish();
         }
-        write(shared.score_gradients, gradients);
-        show_to_products();
-        __syncthreads();
-        QuerySums<Element, COLUMNS> sums;
+    }
+
+    void write(Weights const& gradients, int block) {
+        int const row = block * kGroupRows + warp_in_group() * 16 + lane_index() % 16, column = lane_index() / 16 * 8;
+        for (int i = 0; i < kGroupRows / 16; ++i) {
+            store_block(own_.score_gradients.piece(row, 16 * i + column), gradients.blocks[i]);
+        }
+    }
+
+    // What the tile's keys add to the gradients of the stage's queries.
+    void add_to_queries(int stage) {
+        constexpr int kPanels = COLUMNS / kPanelColumns;
+        float sums[kPanels][8][4];
         begin_products();
-        sums.start(shared);
+#pragma unroll
+        for (int key = 0; key < Memory::kKeys; key += 16) {
+#pragma unroll
+            for (int panel = 0; panel < kPanels; ++panel) {
+                start_product<true, true>(sums[panel], Factor(own_.score_gradients, key, 0),
+                                          Factor(shared_.keys.panels[panel], key, 0), key > 0, Element());
+            }
+        }
         end_products();
         wait_for_products<0>();
-        hold(sums.sums);
-        key_gradient.finish();
-        value_gradient.finish();
-        sums.add(arguments.tensors[kQuerySums], shared.tables[stage % 3].offsets[kStagedSums], arguments.columns);
-    });
-    NeighborhoodAccess const& of_keys = arguments.tensors[kKeyGradient];
-    NeighborhoodAccess const& of_values = arguments.tensors[kValueGradient];
-    for (int half = 0; half < 2; ++half) {
-        bool is_there;
-        Coordinates const place = place_of_half(tile, half, is_there);
-        if (!is_there) continue;
-        key_gradient.store(of_keys, half, tile.offset_of(of_keys, place), arguments.columns, arguments.scale);
-        value_gradient.store(of_values, half, tile.offset_of(of_values, place), arguments.columns, 1);
+        for (auto& panel : sums) hold(panel);
+        wait_for_warpgroup();  // which has used the stage's rows
+        auto& memory = staged(stage).sums;
+        int const row = warp_in_group() * 16 + lane_index() / 4, column = 2 * (lane_index() % 4);
+        for (int panel = 0; panel < kPanels; ++panel) {
+            for (int i = 0; i < 8; ++i) {
+                for (int half = 0; half < 2; ++half) {
+                    float const* const two = &sums[panel][i][2 * half];
+                    *reinterpret_cast<uint2*>(&memory[row + 8 * half][panel * kPanelColumns + 8 * i + column]) = {
+                        to_bits<float>(two[0]), to_bits<float>(two[1])};
+                }
+            }
+        }
+        show_to_products();
+        wait_for_warp();
+        add_rows(memory, table(stage).offsets[kStagedSums]);
+    }
+
+    // Those that the warp wrote.
+    void add_rows(float const (&sums)[kGroupRows][COLUMNS + kSumGap], long long const* offsets) {
+        if (lane_index() >= 16) return;
+        int const row = warp_in_group() * 16 + lane_index();
+        if (offsets[row] < 0) return;
+        start_adding(static_cast<float*>(arguments_.tensors[kQuerySums].start) + offsets[row], sums[row],
+                     arguments_.columns);
+    }
+
+    NeighborhoodArguments const& arguments_;
+    Tile const& tile_;
+    Memory& shared_;
+    GroupQueryStages<Element, Memory::kKeys, COLUMNS>& own_;
+};
+
+// Adds up what the warpgroups have, through shared memory: the first one then has the sums of keys, the other one those
+// of values.
+template <class Element, int COLUMNS, int BLOCKS>
+inline void exchange(GroupSums<Element, COLUMNS> (&keys)[BLOCKS], GroupSums<Element, COLUMNS> (&values)[BLOCKS],
+                     float* memory) {
+    constexpr int kSums = BLOCKS * COLUMNS / 2;  // of a thread
+    auto const for_each = [&](GroupSums<Element, COLUMNS>(&sums)[BLOCKS], auto const& visit) {
+#pragma unroll
+        for (int i = 0; i < kSums; ++i) {
+            int const of_block = i % (COLUMNS / 2);
+            visit(sums[i / (COLUMNS / 2)].panels[of_block / 32][of_block % 32 / 4][of_block % 4], i);
+        }
+    };
+    int const thread = static_cast<int>(threadIdx.x) % kGroupThreads;
+    auto const place = [&](int group, int i) -> float& { return memory[(group * kSums + i) * kGroupThreads + thread]; };
+    if (group_index() == 0) for_each(values, [&](float& sum, int i) { place(0, i) = sum; });
+    else for_each(keys, [&](float& sum, int i) { place(1, i) = sum; });
+    __syncthreads();
+    if (group_index() == 0) for_each(keys, [&](float& sum, int i) { sum += place(1, i); });
+    else for_each(values, [&](float& sum, int i) { sum += place(0, i); });
+}
+
+template <class Element, int COLUMNS>
+inline void gradients(NeighborhoodArguments const& arguments) {
+    using Gradients = KeyGradients<Element, COLUMNS>;
+    using Memory = typename Gradients::Memory;
+    static_assert(sizeof(Memory) == group_shared_bytes(COLUMNS, true));
+    extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
+    Memory& shared = *reinterpret_cast<Memory*>(shared_memory);
+    Tile const tile(arguments);
+    if (tile.is_empty()) return;
+    start_copying(arguments, tile, shared.keys, shared.values);
+    auto const met_by = [&](Box const& keys) { return tile.queries_of(keys); };
+    GroupRows<Gradients::kBlocks, decltype(met_by)> rows(tile, met_by, 0);
+    Gradients made(arguments, tile, shared);
+    made.add_all(rows);
+    __syncthreads();
+    exchange(made.keys, made.values, reinterpret_cast<float*>(shared_memory));
+    bool const has_keys = group_index() == 0;
+    NeighborhoodAccess const& result = arguments.tensors[has_keys ? kKeyGradient : kValueGradient];
+    float const factor = has_keys ? arguments.scale : 1.0f;
+#pragma unroll
+    for (int block = 0; block < Gradients::kBlocks; ++block) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            bool is_there;
+            Coordinates const place = place_of_half(tile, block * kGroupRows, half, is_there);
+            long long const offset = tile.offset_of(result, place);
+            if (!is_there) continue;
+            if (has_keys) made.keys[block].store(result, half, offset, arguments.columns, factor);
+            else made.values[block].store(result, half, offset, arguments.columns, factor);
+        }
     }
 }
 

@@ -2,9 +2,12 @@
 // Stats, which may be missing. Options define X, the type of the elements, and GROUP_COLUMNS, their number rounded up.
 #include <neighborhood_warpgroups.cuh>
 
+constexpr int kForwardTokens = kGroups * kGroupRows;
+
 template <class Element, int COLUMNS>
 struct GroupKeyStages {
-    Panels<Element, kGroupStageRows, COLUMNS> keys[2], values[2];
+    Panels<Element, kForwardTokens, COLUMNS> queries;
+    Panels<Element, kGroupRows, COLUMNS> keys[2], values[2];
     RowTable<2> tables[3];
 };
 
@@ -58,76 +61,90 @@ struct GroupAttention {
     }
 };
 
-// Calls use(stage, its keys, its values) for all keys that the tile's queries see.
+// Copies the tile's queries, multiplied by the sign of the scale, so that a larger score stands for a larger weight;
+// with 0 in place of them all weights are equal.
+template <class Element, int COLUMNS>
+inline void copy_queries(NeighborhoodArguments const& arguments, Tile const& tile,
+                         Panels<Element, kForwardTokens, COLUMNS>& to) {
+    constexpr int kPieces = COLUMNS / 8;
+    constexpr unsigned kSigns = 0x80008000;
+    NeighborhoodAccess const& tensor = arguments.tensors[kQueries];
+    unsigned const turned = arguments.scale < 0 ? kSigns : 0;
+    for (int i = threadIdx.x; i < kForwardTokens * kPieces; i += kGroupTileThreads) {
+        int const row = i / kPieces, column = i % kPieces * 8;
+        bool is_there;
+        Coordinates const place = tile.place_of(row, is_there);
+        uint4 piece{};
+        if (column < arguments.columns && arguments.scale != 0) {
+            Element const* const from = static_cast<Element const*>(tensor.start) + tile.offset_of(tensor, place);
+            uint4 const found = *reinterpret_cast<uint4 const*>(from + column);
+            piece = {found.x ^ turned, found.y ^ turned, found.z ^ turned, found.w ^ turned};
+        }
+        *reinterpret_cast<uint4*>(to.piece(row, column)) = piece;
+    }
+    show_to_products();
+}
+
+// Calls use(stage) for all keys that the tile's queries see, and which are then in shared memory.
 template <class Element, int COLUMNS, class Use>
 inline void for_each_group_key_stage(NeighborhoodArguments const& arguments, Tile const& tile, Box const& box,
-                                     Use const& use) {
-    using Stages = GroupKeyStages<Element, COLUMNS>;
-    static_assert(sizeof(Stages) == group_shared_bytes(COLUMNS, false));
-    extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
-    Stages& shared = *reinterpret_cast<Stages*>(shared_memory);
+                                     GroupKeyStages<Element, COLUMNS>& shared, Use const& use) {
     NeighborhoodAccess const* const tensors = arguments.tensors;
+    int const thread = threadIdx.x;
     auto const look_up = [&](int stage) {
-        shared.tables[stage % 3].fill(arguments, tile, box, stage, {kKeys, kValues});
+        shared.tables[stage % 3].template fill<kGroupTileThreads>(thread, arguments, tile, box, stage,
+                                                                  {kKeys, kValues});
     };
     auto const start_copies = [&](int stage) {
         auto const& offsets = shared.tables[stage % 3].offsets;
-        stage_rows(shared.keys[stage % 2], tensors[kKeys], offsets[0], arguments.columns);
-        stage_rows(shared.values[stage % 2], tensors[kValues], offsets[1], arguments.columns);
+        stage_rows<kGroupTileThreads>(thread, shared.keys[stage % 2], tensors[kKeys], offsets[0], arguments.columns);
+        stage_rows<kGroupTileThreads>(thread, shared.values[stage % 2], tensors[kValues], offsets[1],
+                                      arguments.columns);
     };
-    for_each_stage<kGroupStageRows>(box.count(), look_up, start_copies,
-                                    [&](int stage) { use(stage, shared.keys[stage % 2], shared.values[stage % 2]); });
-}
-
-// Multiplied by the sign of the scale, so that a larger score stands for a larger weight; by 0 they are equal.
-template <class Element, int COLUMNS>
-inline void turn(RowsInRegisters<Element, COLUMNS>& queries, float scale) {
-    constexpr unsigned kSigns = 0x80008000;
-    for (Block& block : queries.blocks) {
-        for (unsigned& word : block.words) word = scale == 0 ? 0 : word ^ (scale < 0 ? kSigns : 0);
-    }
+    for_each_stage<kGroupRows>(box.count(), look_up, start_copies, wait_for_rows, use);
 }
 
 template <class Element, int COLUMNS>
 inline void neighborhood_forward_warpgroups(NeighborhoodArguments const& arguments) {
+    using Stages = GroupKeyStages<Element, COLUMNS>;
+    static_assert(sizeof(Stages) == group_shared_bytes(COLUMNS, false));
+    extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
+    Stages& shared = *reinterpret_cast<Stages*>(shared_memory);
     Tile const tile(arguments);
     if (tile.is_empty()) return;
     NeighborhoodAccess const* const tensors = arguments.tensors;
-    GroupRows rows(tile, [&](Box const& queries) { return tile.keys_of(queries); });
-    RowsInRegisters<Element, COLUMNS> queries;
-    bool is_there[2];
-    Coordinates const places[2] = {place_of_half(tile, 0, is_there[0]), place_of_half(tile, 1, is_there[1])};
-    queries.load(tensors[kQueries],
-                 {tile.offset_of(tensors[kQueries], places[0]), tile.offset_of(tensors[kQueries], places[1])},
-                 arguments.columns);
-    turn(queries, arguments.scale);
+    int const first_row = group_index() * kGroupRows;
+    auto const met_by = [&](Box const& queries) { return tile.keys_of(queries); };
+    GroupRows<1, decltype(met_by)> rows(tile, met_by, first_row);
     GroupAttention<Element, COLUMNS> attention{arguments.scale == 0 ? 1.0f : fabsf(arguments.scale) * kLog2OfE};
-    for_each_group_key_stage<Element, COLUMNS>(arguments, tile, rows.all(),
-                                               [&](int stage, Panels<Element, kGroupStageRows, COLUMNS> const& keys,
-                                                   Panels<Element, kGroupStageRows, COLUMNS> const& values) {
-                                                   if (!rows.meet(group_index(), stage)) return;
-                                                   float scores[8][4];
-                                                   begin_products();
-                                                   start_products_of_rows(scores, queries, keys);
-                                                   end_products();
-                                                   Seen const seen = rows.seen(stage);
-                                                   wait_for_products<0>();
-                                                   hold(scores);
-                                                   attention.weigh(scores, seen);
-                                                   Weights const weights = Weights::of(scores, Element());
-                                                   begin_products();
-                                                   attention.output.start_adding(weights, values);
-                                                   end_products();
-                                                   wait_for_products<0>();
-                                                   attention.output.finish();
-                                               });
+    copy_queries<Element, COLUMNS>(arguments, tile, shared.queries);
+    for_each_group_key_stage<Element, COLUMNS>(arguments, tile, rows.all(), shared, [&](int stage) {
+        if (!rows.meet(0, stage)) return;
+        float scores[8][4];
+        begin_products();
+        start_products_of_rows(scores, shared.queries, first_row, shared.keys[stage % 2]);
+        end_products();
+        rows.look_at(stage);
+        Seen const seen = rows.seen(0);
+        wait_for_products<0>();
+        hold(scores);
+        attention.weigh(scores, seen);
+        Weights const weights(scores, Element());
+        begin_products();
+        attention.output.start_adding(weights, shared.values[stage % 2]);
+        end_products();
+        wait_for_products<0>();
+        attention.output.finish();
+    });
     attention.finish();
     for (int half = 0; half < 2; ++half) {
-        if (!is_there[half]) continue;
-        attention.output.store(tensors[kOutput], half, tile.offset_of(tensors[kOutput], places[half]),
-                               arguments.columns, inverse_of_sum(attention.sum[half]));
+        bool is_there;
+        Coordinates const place = place_of_half(tile, first_row, half, is_there);
+        if (!is_there) continue;
+        attention.output.store(tensors[kOutput], half, tile.offset_of(tensors[kOutput], place), arguments.columns,
+                               inverse_of_sum(attention.sum[half]));
         if (tensors[kStats].start == nullptr || lane_index() % 4 != 0) continue;
-        static_cast<float*>(tensors[kStats].start)[tile.offset_of(tensors[kStats], places[half])] =
+        static_cast<float*>(tensors[kStats].start)[tile.offset_of(tensors[kStats], place)] =
             kLnOf2 * (attention.largest[half] * attention.scale + log2f(attention.sum[half]));
     }
 }

@@ -180,16 +180,17 @@ inline void store_row(NeighborhoodAccess const& tensor, long long offset, int co
 }
 
 // Goes through stages of that many rows: calls look_up(stage) two stages ahead, start_copies(stage) for what was looked
-// up one stage ahead, and use(stage) for what has been copied.
-template <int ROWS, class LookUp, class StartCopies, class Use>
-inline void for_each_stage(int rows, LookUp const& look_up, StartCopies const& start_copies, Use const& use) {
+// up one stage ahead, wait() for these copies, and use(stage) for what has been copied.
+template <int ROWS, class LookUp, class StartCopies, class Wait, class Use>
+inline void for_each_stage(int rows, LookUp const& look_up, StartCopies const& start_copies, Wait const& wait,
+                           Use const& use) {
     int const stages = (rows + ROWS - 1) / ROWS;
     look_up(0);
     if (stages > 1) look_up(1);
     __syncthreads();
     start_copies(0);
     for (int stage = 0; stage < stages; ++stage) {
-        wait_for_copies();
+        wait();
         __syncthreads();
         if (stage + 1 < stages) start_copies(stage + 1);
         if (stage + 2 < stages) look_up(stage + 2);

@@ -208,7 +208,7 @@ inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile cons
         stage_rows<Stages::kRows, COLUMNS>(shared.keys[stage % 2], table.keys, of_keys.start, arguments.columns);
         stage_rows<Stages::kRows, COLUMNS>(shared.values[stage % 2], table.values, of_values.start, arguments.columns);
     };
-    for_each_stage<Stages::kRows>(count, look_up, start_copies, [&](int stage) {
+    for_each_stage<Stages::kRows>(count, look_up, start_copies, wait_for_copies, [&](int stage) {
         use(shared.keys[stage % 2], shared.values[stage % 2], shared.tables[stage % 3]);
     });
 }

@@ -1,15 +1,15 @@
-// Neighborhood attention with a block of two warpgroups for each tile of tokens: each has 64 of the tile's rows. What
-// the tile's tokens meet is gone through in stages of 64 rows, which both warpgroups multiply with theirs, as far as
-// any of these meets any of those. Which tokens a row meets are runs of bits, one for each line of the box.
+// Neighborhood attention with a block of two warpgroups for each tile of tokens. What the tile's tokens meet is gone
+// through in stages of 64 rows, which are multiplied with blocks of 64 of the tile's rows, as far as any of these meets
+// any of those. Which staged rows a row meets are runs of bits, one for each line of the box.
 #pragma once
 
 #include <neighborhood_tile.cuh>
 #include <warpgroup.cuh>
 
-constexpr int kGroups = kGroupTileTokens / kGroupTokens;
 constexpr int kGroupThreads = kGroupTileThreads / kGroups;
 
 inline int group_index() { return static_cast<int>(threadIdx.x) / kGroupThreads; }
+inline int warp_in_group() { return static_cast<int>(threadIdx.x) % kGroupThreads / 32; }
 
 // --- Who meets whom
 
@@ -65,7 +65,7 @@ struct Seen {
 struct Numbers {
     int first, last;
 
-    bool meet(int stage) const { return first < (stage + 1) * kGroupStageRows && last >= stage * kGroupStageRows; }
+    bool meet(int stage) const { return first < (stage + 1) * kGroupRows && last >= stage * kGroupRows; }
 };
 
 inline int number_in(Box const& box, Coordinates const& place) {
@@ -76,57 +76,69 @@ inline int number_in(Box const& box, Coordinates const& place) {
     return number;
 }
 
-// A tile's rows and all that they meet, which met_by(box of tokens) tells.
-template <class MetBy>
+// Some blocks of a tile's rows, from the first one on, and what they meet, which met_by(box of tokens) tells. A lane
+// looks up as many halves of a stage as there are blocks: all lanes together two for each of the warp's rows.
+template <int BLOCKS, class MetBy>
 class GroupRows {
    public:
-    GroupRows(Tile const& tile, MetBy const& met_by) : all_(met_by(tile.tokens())), met_(met_of_thread(tile, met_by)) {
-        for (int group = 0; group < kGroups; ++group) {
+    GroupRows(Tile const& tile, MetBy const& met_by, int first_row)
+        : all_(met_by(tile.tokens())), met_(met_of_lane(tile, met_by, first_row)) {
+        for (int block = 0; block < BLOCKS; ++block) {
             bool has_tokens, unused;
             Box tokens;
-            tokens.first = tile.place_of(group * kGroupTokens, has_tokens);
-            tokens.last = tile.place_of((group + 1) * kGroupTokens - 1, unused);
+            tokens.first = tile.place_of(first_row + block * kGroupRows, has_tokens);
+            tokens.last = tile.place_of(first_row + (block + 1) * kGroupRows - 1, unused);
             Box const met = met_by(tokens);
-            numbers_[group] =
+            numbers_[block] =
                 has_tokens ? Numbers{number_in(all_, met.first), number_in(all_, met.last)} : Numbers{all_.count(), -1};
         }
     }
 
     Box const& all() const { return all_; }
-    // Whether any row of the group meets any of the stage.
-    bool meet(int group, int stage) const { return group == 0 ? numbers_[0].meet(stage) : numbers_[1].meet(stage); }
+    // Whether any row of the block meets any of the stage.
+    bool meet(int block, int stage) const { return numbers_[block].meet(stage); }
 
-    // For stages in order, of which some may be left out.
-    Seen seen(int stage) {
-        unsigned const mine = met_.from(stage * kGroupStageRows + threadIdx.x % 2 * 32);
+    // Before the next calls of seen(). Stages come in order; some may be left out.
+    void look_at(int stage) {
+        for (int i = 0; i < BLOCKS; ++i) {
+            mine_[i] = met_.from(stage * kGroupRows + (lane_index() * BLOCKS + i) % 2 * 32);
+        }
+    }
+    Seen seen(int block) const {
+        constexpr unsigned kOfBlock = BLOCKS == 1 ? kAllLanes : 0xffff;
+        bool sees_all = true;
+        for (unsigned const word : mine_) sees_all = sees_all && word == ~0u;
         Seen seen;
-        seen.all = ballot(mine != ~0u) == 0;
+        seen.all = (ballot(sees_all) >> (32 / BLOCKS * block) & kOfBlock) == kOfBlock;
         for (int row = 0; row < 2; ++row) {
             for (int half = 0; half < 2; ++half) {
-                seen.bits[row][half] = from_lane(mine, lane_index() / 4 * 2 + 16 * row + half) >> lane_index() % 4 * 2;
+                int const number = (16 * block + lane_index() / 4 + 8 * row) * 2 + half;
+                seen.bits[row][half] = from_lane(mine_[half % BLOCKS], number / BLOCKS) >> lane_index() % 4 * 2;
             }
         }
         return seen;
     }
 
    private:
-    // A thread tells of half a stage for a row: two threads for each row of their warp.
-    MetPlaces met_of_thread(Tile const& tile, MetBy const& met_by) const {
+    static_assert(BLOCKS == 1 || BLOCKS == 2);
+
+    MetPlaces met_of_lane(Tile const& tile, MetBy const& met_by, int first_row) const {
+        int const row = lane_index() * BLOCKS / 2;  // of the warp's
         bool is_there;
-        Coordinates const place = tile.place_of(static_cast<int>(threadIdx.x) / 2, is_there);
+        Coordinates const place =
+            tile.place_of(first_row + row / 16 * kGroupRows + warp_in_group() * 16 + row % 16, is_there);
         return {all_, met_by(Box{place, place}), is_there};
     }
 
     Box all_;
-    Numbers numbers_[kGroups];
+    Numbers numbers_[BLOCKS];
     MetPlaces met_;
+    unsigned mine_[BLOCKS];
 };
-template <class MetBy>
-GroupRows(Tile const&, MetBy const&) -> GroupRows<MetBy>;
 
-// The place of the lane's first row, or of its second.
-inline Coordinates place_of_half(Tile const& tile, int half, bool& is_there) {
-    return tile.place_of(static_cast<int>(threadIdx.x) / 32 * 16 + lane_index() / 4 + 8 * half, is_there);
+// The place of the lane's first row in a block, or of its second.
+inline Coordinates place_of_half(Tile const& tile, int first_row, int half, bool& is_there) {
+    return tile.place_of(first_row + warp_in_group() * 16 + lane_index() / 4 + 8 * half, is_there);
 }
 
 // --- Matrices
@@ -141,43 +153,50 @@ struct Panels {
 // Where the rows of a stage are in some tensors, in elements; below 0 past the last row.
 template <int TENSORS>
 struct RowTable {
-    long long offsets[TENSORS][kGroupStageRows];
+    long long offsets[TENSORS][kGroupRows];
 
-    // By all threads, which share the work.
-    void fill(NeighborhoodArguments const& arguments, Tile const& tile, Box const& box, int stage,
+    // By so many threads, of which this is one.
+    template <int THREADS>
+    void fill(int thread, NeighborhoodArguments const& arguments, Tile const& tile, Box const& box, int stage,
               NeighborhoodTensor const (&tensors)[TENSORS]) {
-        constexpr int kShares = kGroupTileThreads / kGroupStageRows;
-        int const row = static_cast<int>(threadIdx.x) % kGroupStageRows, number = stage * kGroupStageRows + row;
+        constexpr int kShares = THREADS / kGroupRows;
+        int const row = thread % kGroupRows, number = stage * kGroupRows + row;
         bool const is_there = number < box.count();
         Coordinates const place = box[number];
 #pragma unroll
         for (int i = 0; i < TENSORS; ++i) {
-            if (i % kShares != static_cast<int>(threadIdx.x) / kGroupStageRows) continue;
+            if (i % kShares != thread / kGroupRows) continue;
             offsets[i][row] = is_there ? tile.offset_of(arguments.tensors[tensors[i]], place) : -1;
         }
     }
 };
 
-// Starts copying rows, of zeros where an offset is below 0.
-template <class Element, int ROWS, int COLUMNS>
-inline void stage_rows(Panels<Element, ROWS, COLUMNS>& to, NeighborhoodAccess const& tensor, long long const* offsets,
-                       int columns) {
-    constexpr int kPieces = COLUMNS / 8, kRowsAtOnce = kGroupTileThreads / kPieces;
-    static_assert(ROWS % kRowsAtOnce == 0);
+// Starts copying rows, of zeros where an offset is below 0, by so many threads, of which this is one.
+template <int THREADS, class Element, int COLUMNS>
+inline void stage_rows(int thread, Panels<Element, kGroupRows, COLUMNS>& to, NeighborhoodAccess const& tensor,
+                       long long const* offsets, int columns) {
+    constexpr int kPieces = COLUMNS / 8, kRowsAtOnce = THREADS / kPieces;
+    static_assert(kGroupRows % kRowsAtOnce == 0);
     Element const* const start = static_cast<Element const*>(tensor.start);
-    int const first = static_cast<int>(threadIdx.x) / kPieces, column = static_cast<int>(threadIdx.x) % kPieces * 8;
+    int const first = thread / kPieces, column = thread % kPieces * 8;
 #pragma unroll
-    for (int i = 0; i < ROWS / kRowsAtOnce; ++i) {
+    for (int i = 0; i < kGroupRows / kRowsAtOnce; ++i) {
         int const row = first + i * kRowsAtOnce;
         bool const is_there = offsets[row] >= 0 && column < columns;
         start_copy_of_16_bytes(to.piece(row, column), is_there ? start + offsets[row] + column : start, is_there);
     }
 }
 
+// Copies that this thread started are there for products behind the next barrier.
+inline void wait_for_rows() {
+    wait_for_copies();
+    show_to_products();
+}
+
 // Starts the products of 64 rows, from that one on, with staged ones.
 template <class Element, int ROWS, int COLUMNS>
 inline void start_products_of_rows(float (&products)[8][4], Panels<Element, ROWS, COLUMNS> const& rows, int first_row,
-                                   Panels<Element, kGroupStageRows, COLUMNS> const& staged) {
+                                   Panels<Element, kGroupRows, COLUMNS> const& staged) {
 #pragma unroll
     for (int k = 0; k < COLUMNS / 16; ++k) {
         int const panel = 16 * k / kPanelColumns, column = 16 * k % kPanelColumns;
@@ -185,28 +204,15 @@ inline void start_products_of_rows(float (&products)[8][4], Panels<Element, ROWS
                                     Factor(staged.panels[panel], 0, column), k > 0, Element());
     }
 }
-template <class Element, int COLUMNS>
-inline void start_products_of_rows(float (&products)[8][4], RowsInRegisters<Element, COLUMNS> const& rows,
-                                   Panels<Element, kGroupStageRows, COLUMNS> const& staged) {
-#pragma unroll
-    for (int k = 0; k < COLUMNS / 16; ++k) {
-        start_product<false>(products, rows.block(k),
-                             Factor(staged.panels[16 * k / kPanelColumns], 0, 16 * k % kPanelColumns), k > 0,
-                             Element());
-    }
-}
 
 // A warpgroup's weights of 64 staged rows.
 struct Weights {
-    Block blocks[kGroupStageRows / 16];
+    Block blocks[kGroupRows / 16] = {};
 
+    Weights() = default;
     template <class Element>
-    static Weights of(float const (&weights)[8][4], Element) {
-        Weights result;
-        for (int i = 0; i < kGroupStageRows / 16; ++i) {
-            result.blocks[i] = weights_of<Element>(weights[2 * i], weights[2 * i + 1]);
-        }
-        return result;
+    Weights(float const (&weights)[8][4], Element) {
+        for (int i = 0; i < kGroupRows / 16; ++i) blocks[i] = weights_of<Element>(weights[2 * i], weights[2 * i + 1]);
     }
 };
 
@@ -215,9 +221,9 @@ template <class Element, int COLUMNS>
 struct GroupSums {
     float panels[COLUMNS / kPanelColumns][kPanelColumns / 8][4] = {};
 
-    void start_adding(Weights const& weights, Panels<Element, kGroupStageRows, COLUMNS> const& staged) {
+    void start_adding(Weights const& weights, Panels<Element, kGroupRows, COLUMNS> const& staged) {
 #pragma unroll
-        for (int k = 0; k < kGroupStageRows / 16; ++k) {
+        for (int k = 0; k < kGroupRows / 16; ++k) {
 #pragma unroll
             for (int panel = 0; panel < COLUMNS / kPanelColumns; ++panel) {
                 start_product<true>(panels[panel], weights.blocks[k], Factor(staged.panels[panel], 16 * k, 0), true,

@@ -11,4 +11,5 @@ inline long long from_lane(long long x, int lane) { return __shfl_sync(kAllLanes
 // Of the lane whose number differs in these bits.
 inline float from_lane_across(float x, int bits) { return __shfl_xor_sync(kAllLanes, x, bits); }
 inline unsigned from_lane_across(unsigned x, int bits) { return __shfl_xor_sync(kAllLanes, x, bits); }
+inline void wait_for_warp() { __syncwarp(); }
 inline int lowest_bit(unsigned word) { return __ffs(static_cast<int>(word)) - 1; }

@@ -87,6 +87,11 @@ inline void hold(float (&sums)[COUNT][4]) {
     }
 }
 
+// Waits until all threads of the warpgroup are here.
+inline void wait_for_warpgroup() {
+    asm volatile("bar.sync %0, 128;" ::"r"(1 + threadIdx.x / 128) : "memory");  // 0 is __syncthreads()
+}
+
 // The reverse of load_block().
 inline void store_block(void* row, Block const& block) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)),
@@ -97,6 +102,14 @@ inline void store_block(void* row, Block const& block) {
 // What this thread wrote to shared memory is there for products that start behind the next barrier.
 inline void show_to_products() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-inline void add_to_memory(float* to, float first, float second) {
-    asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(first), "f"(second) : "memory");
+// Starts to add numbers from shared memory, once show_to_products() and a barrier are behind them, to memory; both
+// begin at multiples of 16 bytes, and so many bytes they have.
+inline void start_adding(float* to, float const* from, int count) {
+    asm volatile(
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2; cp.async.bulk.commit_group;" ::"l"(
+            to),
+        "r"(shared_address(from)), "r"(4 * count)
+        : "memory");
 }
+// Of what this thread started to add: the numbers may be overwritten.
+inline void wait_until_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }

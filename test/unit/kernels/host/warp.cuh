@@ -23,5 +23,6 @@ template <class T>
 T from_lane_across(T x, int bits) {
     return sdpa_test::of_all_lanes(x)[static_cast<unsigned>(lane_index() ^ bits)];
 }
+inline void wait_for_warp() { ballot(true); }
 inline int lowest_bit(unsigned word) { return std::countr_zero(word); }
 inline void __syncthreads() { sdpa_test::wait_for_block(); }

@@ -75,6 +75,8 @@ template <int ALL_BUT>
 void wait_for_products() {}
 template <int COUNT>
 void hold(float (&)[COUNT][4]) {}
+inline void wait_for_warpgroup() { sdpa_test::wait_for_warpgroup(); }
+
 // As load_block() has them.
 inline void store_block(void* row, Block const& block) {
     auto const rows = sdpa_test::of_all_lanes(static_cast<unsigned char*>(row));
@@ -85,7 +87,7 @@ inline void store_block(void* row, Block const& block) {
 }
 inline void show_to_products() {}
 
-inline void add_to_memory(float* to, float first, float second) {
-    to[0] += first;
-    to[1] += second;
+inline void start_adding(float* to, float const* from, int count) {
+    for (int i = 0; i < count; ++i) to[i] += from[i];
 }
+inline void wait_until_read() {}
