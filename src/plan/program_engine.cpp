@@ -269,7 +269,8 @@ std::shared_ptr<EngineInfo const> ProgramEngine::info_of(Executable const& execu
     return std::make_shared<EngineInfo const>(describe(engines));
 }
 
-// A note of one attention is the program's, but for one that promises something: all of them must.
+// A note of one attention is the program's, but for one that promises something: all of them must. That bits may differ
+// between runs is a note too, of whatever this comes: cuDNN's engines have none where it is the graph's doing.
 EngineInfo ProgramEngine::describe(std::vector<EngineInfo> const& attends) const {
     constexpr auto kPromise = BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API;
     EngineInfo whole{.name = kPrefix + program_->name + ":"};
@@ -283,6 +284,7 @@ EngineInfo ProgramEngine::describe(std::vector<EngineInfo> const& attends) const
         add_missing(whole.behavior_notes, attend.behavior_notes);
         add_missing(whole.numerical_notes, attend.numerical_notes);
     }
+    if (!whole.is_deterministic) add_missing(whole.numerical_notes, {NumericalNote_t::NONDETERMINISTIC});
     if (!is_promised) std::erase(whole.behavior_notes, kPromise);
     if (rewrite::has_joints(*program_)) add_missing(whole.behavior_notes, notes_of_joints(backends_, target_));
     whole.workspace_bytes = workspace_of(attends);

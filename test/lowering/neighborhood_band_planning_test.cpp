@@ -156,6 +156,20 @@ TEST_CASE("AUTO keeps the library's kernels where a band does not pay, and where
     CHECK(off.plan() == "neighborhood_warpgroups");
 }
 
+TEST_CASE("a band whose bits may differ between runs is left to the library's kernels on request", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    for (bool const is_backward : {false, true}) {
+        LineGraph line(kSpeech, is_backward);
+        line.graph.deselect_numeric_notes({NumericalNote_t::NONDETERMINISTIC});
+        std::string const plan = line.plan();
+        CHECK(are_of_cudnn(engines_of(plan)) == !is_backward);
+        if (is_backward) CHECK(plan == "neighborhood_tiles");
+        bool is_deterministic = false;
+        REQUIRE(line.graph.get_is_deterministic(is_deterministic).is_good());
+        CHECK(is_deterministic);
+    }
+}
+
 TEST_CASE("a listed band is tried where it is not expected to pay, and refused to what it is not for", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     CHECK(are_of_cudnn(engines_of(band_of({1, 4, 1024, 64, 33}, true))));
