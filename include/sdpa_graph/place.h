@@ -1,4 +1,4 @@
-// Where the functions over tensor views run, and where memory comes from that a call is not given.
+// Where and how the functions over tensor views run, and where memory comes from that a call is not given.
 #pragma once
 
 #include "tensor_view.h"
@@ -26,6 +26,7 @@ struct Place {
     std::optional<cudnn_frontend::Target> target;
     CUstream_st* stream = nullptr;
     Allocator allocator;
+    bool is_deterministic = false;  // neighborhood attention gives the same bits in every run
 };
 
 }  // namespace sdpa_graph

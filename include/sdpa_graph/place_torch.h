@@ -3,6 +3,7 @@
 
 #include "place.h"
 
+#include <ATen/Context.h>
 #include <ATen/Functions.h>
 #include <ATen/core/Tensor.h>
 #include <c10/core/DeviceGuard.h>
@@ -80,6 +81,7 @@ class Call {
         place_.allocator.allocate = [](void* context, char const* name, Tensor_view const& wanted) -> void* {
             return static_cast<Call*>(context)->make(name, wanted);
         };
+        place_.is_deterministic = at::globalContext().deterministicAlgorithms();
         if (like.is_cuda())
             place_.stream = handle_of(c10::impl::VirtualGuardImpl(at::kCUDA).getStream(like.device()), 0);
     }

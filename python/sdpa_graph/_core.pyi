@@ -527,6 +527,7 @@ def _neighborhood(
     dilation: list[int],
     is_causal: list[bool],
     scale: float,
+    is_deterministic: bool,
     workspace: Callable[[list[int]], Any],
 ) -> None: ...
 def backend_version() -> int: ...

@@ -63,9 +63,10 @@ fe::error_t run(std::string const& function, Tensors const& t, Window const& win
 
 void neighborhood(std::string const& function, py::dict const& tensors, std::vector<int> const& kernel_size,
                   std::vector<int> const& dilation, std::vector<bool> const& is_causal, float scale,
-                  py::function const& workspace) {
+                  bool is_deterministic, py::function const& workspace) {
     Window const window{kernel_size, dilation, is_causal};
-    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place const& place) {
+    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place place) {
+        place.is_deterministic = is_deterministic;
         return kernel_size.size() == 1   ? run<1>(function, t, window, scale, place)
                : kernel_size.size() == 2 ? run<2>(function, t, window, scale, place)
                                          : run<3>(function, t, window, scale, place);
@@ -76,7 +77,8 @@ void neighborhood(std::string const& function, py::dict const& tensors, std::vec
 
 void bind_neighborhood(py::module_& module) {
     module.def("_neighborhood", &neighborhood, py::arg("function"), py::arg("tensors"), py::arg("kernel_size"),
-               py::arg("dilation"), py::arg("is_causal"), py::arg("scale"), py::arg("workspace"));
+               py::arg("dilation"), py::arg("is_causal"), py::arg("scale"), py::arg("is_deterministic"),
+               py::arg("workspace"));
 }
 
 }  // namespace binding

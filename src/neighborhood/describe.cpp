@@ -95,6 +95,7 @@ void describe(Shapes const& shapes, fe::graph::Graph& graph) {
         .set_intermediate_data_type(DataType_t::FLOAT)
         .set_compute_data_type(DataType_t::FLOAT)
         .set_name("neighborhood attention");
+    if (shapes.is_deterministic) graph.deselect_numeric_notes({fe::NumericalNote_t::NONDETERMINISTIC});
     Builder build(shapes, graph);
     switch (shapes.function) {
         case Function::Forward: return describe_forward(build, shapes, graph);

@@ -22,6 +22,7 @@ Shapes shapes_of(Call const& call, fe::Target const& target) {
     shapes.options = call.options;
     shapes.scale = call.attn_scale;
     shapes.type = call.leading().type;
+    shapes.is_deterministic = call.place->is_deterministic;
     for (auto const& row : fe::neighborhood::kOperands) {
         if (Tensor_view const* const view = call.at(row.port))
             shapes.tensors[row.port] = {view->dim, view->stride, alignment_of(*view)};

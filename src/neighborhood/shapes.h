@@ -22,6 +22,7 @@ struct Shapes {
     fe::core::NeighborhoodOptions options;
     float scale = 1.0f;
     DataType_t type = DataType_t::NOT_SET;
+    bool is_deterministic = false;
     fe::neighborhood::OfPorts<Layout> tensors;
 
     // The target, as far as plans differ by it.

@@ -205,6 +205,21 @@ def test_operators_are_sound(natten):
     torch.library.opcheck(operators.qk, (*heads_first, None, [3], [1], [False]))
 
 
+def test_calls_are_deterministic_where_torch_is(natten, monkeypatch):
+    from sdpa_graph.natten import operators
+
+    asked, run = [], operators.torch_streams.run
+    monkeypatch.setattr(operators.torch_streams, "run", lambda *given: asked.append(given[-1]) or run(*given))
+    q, k, v = tokens(CASES[1][0])
+    natten.functional.na1d(q, k, v, 3)
+    torch.use_deterministic_algorithms(True)
+    try:
+        natten.functional.na1d(q, k, v, 3).sum().backward()
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert asked == [False, True, True]
+
+
 def test_autocast(natten):
     q, k, v = tokens(CASES[1][0])
     with torch.autocast("cpu", torch.bfloat16):

@@ -71,8 +71,16 @@ def test_a_call_is_captured_into_a_cuda_graph(natten):
     torch.testing.assert_close(out, expected, atol=0, rtol=0)
 
 
-def test_gradients_are_the_same_bits_each_time(natten):
-    q, k, v = (torch.randn(2, 24, 24, 4, 64, device="cuda", dtype=torch.half, requires_grad=True) for _ in range(3))
-    runs = [torch.autograd.grad(natten.na2d(q, k, v, 7).sum(), (q, k, v)) for _ in range(3)]
+@pytest.fixture
+def deterministic():
+    torch.use_deterministic_algorithms(True)
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+@pytest.mark.parametrize("name, space, kernel", [("na1d", (16384,), 257), ("na2d", (24, 24), 7), ("na3d", (8, 9, 10), 5)])
+def test_deterministic_gradients_are_the_same_bits_each_time(natten, deterministic, name, space, kernel):
+    q, k, v = (torch.randn(2, *space, 4, 64, device="cuda", dtype=torch.half, requires_grad=True) for _ in range(3))
+    runs = [torch.autograd.grad(getattr(natten, name)(q, k, v, kernel).sum(), (q, k, v)) for _ in range(3)]
     for run in runs[1:]:
         assert all(torch.equal(one, other) for one, other in zip(run, runs[0]))

@@ -17,7 +17,9 @@ Tensor = torch.Tensor
 def _call(function: str, tensors: dict[str, Any], window: tuple[Any, ...], scale: float = 1.0) -> None:
     kernel_size, dilation, is_causal = window
     device = next(iter(tensors.values())).device
-    torch_streams.run(device, _core._neighborhood, function, tensors, kernel_size, dilation, is_causal, scale)
+    is_deterministic = torch.are_deterministic_algorithms_enabled()
+    options = (kernel_size, dilation, is_causal, scale, is_deterministic)
+    torch_streams.run(device, _core._neighborhood, function, tensors, *options)
 
 
 def _like(*tensors: Tensor) -> tuple[Tensor, ...]:
