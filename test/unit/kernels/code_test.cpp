@@ -48,6 +48,20 @@ void check_code(CodeName const& name, std::size_t forms = 3) {
     CHECK(std::ranges::max(registers) <= kMostRegisters);
 }
 
+std::string log_of(CodeName const& name) {
+    auto const log = kernels::compiler_log(name);
+    INFO(name.text() << ": " << (log.is_good() ? log.value() : log.error().err_msg));
+    REQUIRE(log.is_good());
+    return log.value();
+}
+
+void check_no_spills(std::string const& log) {
+    INFO(log);
+    std::vector<int> const spilled = numbers(log, "(\\d+) bytes spill stores");
+    CHECK_FALSE(spilled.empty());
+    for (int const bytes : spilled) CHECK(bytes == 0);
+}
+
 kernels::SumProblem sum_of(std::int64_t columns) {
     return {{DataType_t::HALF, {2, columns}, {columns, 1}}, {DataType_t::FLOAT, {columns}, {1}}};
 }
@@ -70,22 +84,33 @@ TEST_CASE("every kernel compiles for 8.0, 9.0 and 10.0, without a spilled regist
 
 TEST_CASE("kernels of neighborhood attention compile for 8.0, 9.0 and 10.0, without a spilled register") {
     if (!has_compiler()) return;
-    auto const spills = [](std::string const& source, std::vector<std::string> const& defines, int capability) {
-        CodeName const name{source, {}, defines, {capability}};
-        auto const log = kernels::compiler_log(name);
-        INFO(name.text() << ": " << (log.is_good() ? log.value() : log.error().err_msg));
-        REQUIRE(log.is_good());
-        for (int const bytes : numbers(log.value(), "(\\d+) bytes spill stores")) CHECK(bytes == 0);
-    };
     for (int const capability : kCapabilities) {
         for (std::string const source : {"forward", "backward", "windows", "bias"}) {
-            spills("neighborhood_" + source, {"X=float", "LANE_COLUMNS=4", "HAS_BIAS=false"}, capability);
+            check_no_spills(
+                log_of({"neighborhood_" + source, {}, {"X=float", "LANE_COLUMNS=4", "HAS_BIAS=false"}, {capability}}));
         }
-        spills("neighborhood_backward", {"X=float", "LANE_COLUMNS=4", "HAS_BIAS=true"}, capability);
-        spills("neighborhood_forward_tiles", {"X=bfloat16", "TILE_COLUMNS=128", "HAS_BIAS=true"}, capability);
-        spills("neighborhood_backward_tiles", {"X=half", "TILE_COLUMNS=64"}, capability);
+        check_no_spills(
+            log_of({"neighborhood_backward", {}, {"X=float", "LANE_COLUMNS=4", "HAS_BIAS=true"}, {capability}}));
+        check_no_spills(log_of(
+            {"neighborhood_forward_tiles", {}, {"X=bfloat16", "TILE_COLUMNS=128", "HAS_BIAS=true"}, {capability}}));
+        check_no_spills(log_of({"neighborhood_backward_tiles", {}, {"X=half", "TILE_COLUMNS=64"}, {capability}}));
     }
-    spills("neighborhood_backward_tiles", {"X=bfloat16", "TILE_COLUMNS=128"}, 90);
+    check_no_spills(log_of({"neighborhood_backward_tiles", {}, {"X=bfloat16", "TILE_COLUMNS=128"}, {90}}));
+}
+
+TEST_CASE("kernels by warpgroups compile for 9.0's own features, with products that do not wait for each other") {
+    if (!has_compiler()) return;
+    for (std::string const type : {"X=bfloat16", "X=half"}) {
+        for (std::string const columns : {"GROUP_COLUMNS=64", "GROUP_COLUMNS=128"}) {
+            std::string const forward = log_of({"neighborhood_forward_warpgroups", {}, {type, columns}, {90, true}});
+            check_no_spills(forward);
+            std::string const backward = log_of({"neighborhood_backward_warpgroups", {}, {type, columns}, {90, true}});
+            for (std::string const& log : {forward, backward}) {
+                INFO(log);
+                CHECK(log.find("serialized") == std::string::npos);
+            }
+        }
+    }
 }
 
 TEST_CASE("code is compiled once for all shapes, and again for other types and devices") {
