@@ -45,7 +45,8 @@ std::string reason_against_tiles(NeighborhoodProblem const& problem) {
     if (std::string reason = reason_against_operands(problem, kForm); !reason.empty()) return reason;
     double met = 1;
     for (neighborhood::Axis const& axis : axes_of(problem)) {
-        met *= static_cast<double>(std::min<std::int64_t>(axis.kernel + 2 * kTileTokens, longest_group(axis)));
+        met *= static_cast<double>(
+            std::min<std::int64_t>(axis.kernel + std::int64_t{2} * kTileTokens, longest_group(axis)));
     }
     constexpr double kMost = std::numeric_limits<std::int32_t>::max();
     double const bias_span =
