@@ -96,9 +96,9 @@ kernels::NeighborhoodLaunch launch_of(NeighborhoodProblem const& problem) {
 
 using Bits = std::array<int, kernels::kMostAxes>;
 
-Bits bits_of(std::vector<Axis> const& axes) {
+Bits bits_of(NeighborhoodProblem const& problem, NeighborhoodForm form = NeighborhoodForm::WarpGroups) {
     Bits bits{};
-    std::ranges::copy(launch_of(forward({.axes = axes})).arguments.tiles.bits, bits.begin());
+    std::ranges::copy(kernels::neighborhood_launch(problem, form).arguments.tiles.bits, bits.begin());
     return bits;
 }
 
@@ -171,29 +171,31 @@ TEST_CASE("a tile of warpgroups is two tiles of 64 tokens along the first axis t
          {kImage, std::vector<Axis>{{.length = 4096, .kernel = 65}},
           std::vector<Axis>{{.length = 16, .kernel = 7}, {.length = 32, .kernel = 7}, {.length = 32, .kernel = 7}},
           std::vector<Axis>{{.length = 1}, {.length = 40, .kernel = 5, .dilation = 8}, {.length = 40, .kernel = 5}}}) {
-        NeighborhoodProblem const problem = forward({.axes = axes});
-        auto const tiles = kernels::neighborhood_launch(problem, NeighborhoodForm::Tiles).arguments.tiles;
-        Bits expected{};
-        std::ranges::copy(tiles.bits, expected.begin());
+        Bits const single = bits_of(forward({.axes = axes}), NeighborhoodForm::Tiles);
+        Bits two = single;
         std::size_t doubled = kernels::kMostAxes - axes.size();
         while (axes[doubled + axes.size() - kernels::kMostAxes].length == 1) ++doubled;
-        ++expected[doubled];
-        CHECK(bits_of(axes) == expected);
+        ++two[doubled];
+        for (std::int64_t const columns : {64, 128}) {
+            CHECK(bits_of(forward({.axes = axes, .columns = columns})) == two);
+            CHECK(bits_of(gradients({.axes = axes, .columns = columns})) == (columns == 64 ? two : single));
+        }
     }
-    CHECK(bits_of(kImage) == Bits{0, 4, 3});
-    CHECK(bits_of({{.length = 1}}) == Bits{0, 0, 7});
+    CHECK(bits_of(forward()) == Bits{0, 4, 3});
+    CHECK(bits_of(forward({.axes = {{.length = 1}}})) == Bits{0, 0, 7});
 }
 
 TEST_CASE("warpgroups are launched a block for each tile, and a thread for eight columns before and after") {
-    constexpr unsigned kTiles = kBatches * kHeads * 4 * 8, kRows = kBatches * kHeads * 64 * 64;
+    constexpr unsigned kTiles = kBatches * kHeads * 4 * 8;  // of 128 tokens
+    constexpr unsigned kRows = kBatches * kHeads * 64 * 64;
     for (bool const is_wide : {false, true}) {
         Sizes const sizes{.columns = is_wide ? 72 : 40};
         int const columns = is_wide ? 128 : 64;
         for (NeighborhoodProblem const& problem : {forward(sizes), gradients(sizes)}) {
             auto const launch = launch_of(problem);
-            CHECK(launch.blocks == kTiles);
-            CHECK(launch.threads == kernels::kGroupTileThreads);
             bool const of_gradients = problem.work == NeighborhoodWork::Gradients;
+            CHECK(launch.blocks == (of_gradients && is_wide ? 2 * kTiles : kTiles));
+            CHECK(launch.threads == kernels::kGroupTileThreads);
             CHECK(launch.shared_bytes == static_cast<unsigned>(kernels::group_shared_bytes(columns, of_gradients)));
         }
         for (NeighborhoodProblem const& problem : {gradient_start(sizes), gradient_end(sizes)}) {
