@@ -25,6 +25,7 @@ using neighborhood_formula::Head;
 using neighborhood_formula::Numbers;
 
 constexpr std::size_t kGuard = 64;
+constexpr double kLog2OfE = 1.4426950408889634;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -111,12 +112,21 @@ class Maker {
     Maker(Random& random, NeighborhoodCase& made) : random_(random), made_(made), is_friendly_(random.chance(0.8)) {}
 
     std::size_t add(std::string name, DataType_t type, Dims dims) {
-        NeighborhoodData data;
         Dims strides = random_strides(random_, dims, is_friendly_);
+        return add(std::move(name), {type, std::move(dims), std::move(strides)});
+    }
+    std::size_t add_packed(std::string name, DataType_t type, Dims dims) {
+        Dims strides = core::packed_strides(dims);
+        return add(std::move(name), {type, std::move(dims), std::move(strides)});
+    }
+
+   private:
+    std::size_t add(std::string name, Operand operand) {
+        NeighborhoodData data;
         data.name = std::move(name);
-        data.operand = {type, std::move(dims), std::move(strides)};
-        data.rounded_to = type;
-        auto const element = at(core::size_of(type));
+        data.operand = std::move(operand);
+        data.rounded_to = data.operand.type;
+        auto const element = at(core::size_of(data.operand.type));
         data.start = kGuard + (is_friendly_ ? 0 : element * at(random_.between(0, 7)));
         data.bytes.assign(data.start + at(*core::span_of(data.operand.dims, data.operand.strides)) * element + kGuard,
                           std::byte{0xff});
@@ -124,7 +134,6 @@ class Maker {
         return made_.data.size() - 1;
     }
 
-   private:
     Random& random_;
     NeighborhoodCase& made_;
     bool is_friendly_;
@@ -273,22 +282,32 @@ Numbers scaled(Numbers numbers, double scale) {
     return numbers;
 }
 
+Numbers pairs_of(Numbers const& first, Numbers const& second) {
+    Numbers pairs;
+    for (std::size_t i = 0; i < first.size(); ++i) pairs.insert(pairs.end(), {first[i], second[i]});
+    return pairs;
+}
+
 // What backward reads and writes beside its inputs; the bias and its gradient may be missing.
 struct BackwardPlaces {
-    std::size_t o, d_o, stats, delta, d_q, d_k, d_v;
+    std::size_t o, d_o, stats, d_q, d_k, d_v;
     std::optional<std::size_t> bias, d_bias;
-    std::optional<std::size_t> q_sums;  // of one pass
+    std::optional<std::size_t> delta;                 // of two passes
+    std::optional<std::size_t> q_statistics, q_sums;  // of one pass
 };
 
 BackwardPlaces add_backward_places(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape,
                                    NeighborhoodForm form) {
     auto const rows = [&](char const* name) { return maker.add(name, shape.type, shape.rows(shape.columns)); };
     auto const numbers = [&](char const* name) { return maker.add(name, DataType_t::FLOAT, shape.rows(1)); };
-    BackwardPlaces places{
-        rows("o"), rows("d_o"), numbers("stats"), numbers("delta"), rows("d_q"), rows("d_k"), rows("d_v"), {}, {}, {}};
+    BackwardPlaces places{rows("o"), rows("d_o"), numbers("stats"), rows("d_q"), rows("d_k"), rows("d_v"), {}, {}, {},
+                          {},        {}};
     bool const has_bias = random.flip();
-    if (!has_bias && form == NeighborhoodForm::WarpGroups) {
-        places.q_sums = maker.add("q_sums", DataType_t::FLOAT, shape.rows(shape.columns));
+    bool const is_one_pass = !has_bias && form == NeighborhoodForm::WarpGroups;
+    if (!is_one_pass) places.delta = numbers("delta");
+    if (is_one_pass) {
+        places.q_statistics = maker.add_packed("q_statistics", DataType_t::FLOAT, shape.rows(2));
+        places.q_sums = maker.add_packed("q_sums", DataType_t::FLOAT, shape.rows(shape.columns));
         made.data[*places.q_sums].rounded_to = shape.type;
         made.data[*places.q_sums].factor = shape.scale;
     }
@@ -302,15 +321,15 @@ void add_one_pass_steps(NeighborhoodCase& made, Shape const& shape, Inputs const
     add_step(made, shape, NeighborhoodWork::GradientStart, shape.scale,
              {{kernels::kOutput, places.o},
               {kernels::kOutputGradient, places.d_o},
-              {kernels::kDelta, places.delta},
+              {kernels::kStats, places.stats},
+              {kernels::kQueryStatistics, *places.q_statistics},
               {kernels::kQuerySums, *places.q_sums}});
     add_step(made, shape, NeighborhoodWork::Gradients, shape.scale,
              {{kernels::kQueries, in.q},
               {kernels::kKeys, in.k},
               {kernels::kValues, in.v},
-              {kernels::kStats, places.stats},
               {kernels::kOutputGradient, places.d_o},
-              {kernels::kDelta, places.delta},
+              {kernels::kQueryStatistics, *places.q_statistics},
               {kernels::kQuerySums, *places.q_sums},
               {kernels::kKeyGradient, places.d_k},
               {kernels::kValueGradient, places.d_v}});
@@ -322,7 +341,7 @@ void add_backward_steps(NeighborhoodCase& made, Shape const& shape, Inputs const
     if (places.q_sums) return add_one_pass_steps(made, shape, in, places);
     Links shared{{kernels::kQueries, in.q},       {kernels::kKeys, in.k},
                  {kernels::kValues, in.v},        {kernels::kOutputGradient, places.d_o},
-                 {kernels::kStats, places.stats}, {kernels::kDelta, places.delta}};
+                 {kernels::kStats, places.stats}, {kernels::kDelta, *places.delta}};
     if (places.bias) shared.push_back({kernels::kBias, *places.bias});
     auto const add = [&](NeighborhoodWork work, Links const& more) {
         Links links = shared;
@@ -349,6 +368,7 @@ void make_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shape c
     Numbers const of_d_o = set_random(random, made.data[places.d_o]);
     if (places.d_bias) made.data[*places.d_bias].expected.assign(of_bias.size(), 0.0);
     std::int64_t const count = shape.batches * shape.heads;
+    Numbers deltas;
     for_each_head(shape, in.of_q, in.of_k, in.of_v, of_bias, [&](std::int64_t number, Head const& head) {
         Numbers const o_part = part_of(of_o, number, count), d_o_part = part_of(of_d_o, number, count);
         auto const results =
@@ -356,9 +376,11 @@ void make_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shape c
         append(made.data[places.d_q].expected, results.q);
         append(made.data[places.d_k].expected, results.k);
         append(made.data[places.d_v].expected, results.v);
-        append_row_dots(made.data[places.delta].expected, o_part, d_o_part, shape.columns);
+        append_row_dots(deltas, o_part, d_o_part, shape.columns);
         if (places.d_bias) add_to_head(made.data[*places.d_bias].expected, number % shape.heads, results.bias);
     });
+    if (places.delta) made.data[*places.delta].expected = deltas;
+    if (places.q_statistics) made.data[*places.q_statistics].expected = pairs_of(scaled(of_stats, kLog2OfE), deltas);
     if (places.q_sums) made.data[*places.q_sums].expected = scaled(made.data[places.d_q].expected, 1 / shape.scale);
     add_backward_steps(made, shape, in, places);
 }

@@ -34,10 +34,11 @@ Use use_of(NeighborhoodWork work) {
             return {
                 {kQueries, kKeys, kValues, kBias, kStats, kOutputGradient, kDelta, kBiasGradient}, {}, {kBiasGradient}};
         case NeighborhoodWork::GradientStart:
-            return {{kOutput, kOutputGradient, kDelta, kQuerySums}, {}, {kDelta, kQuerySums}};
+            return {
+                {kOutput, kOutputGradient, kStats, kQueryStatistics, kQuerySums}, {}, {kQueryStatistics, kQuerySums}};
         case NeighborhoodWork::Gradients:
             return {
-                {kQueries, kKeys, kValues, kStats, kOutputGradient, kDelta, kQuerySums, kKeyGradient, kValueGradient},
+                {kQueries, kKeys, kValues, kOutputGradient, kQueryStatistics, kQuerySums, kKeyGradient, kValueGradient},
                 {},
                 {kQuerySums, kKeyGradient, kValueGradient}};
         case NeighborhoodWork::GradientEnd: return {{kQuerySums, kQueryGradient}, {}, {kQueryGradient}};
@@ -71,6 +72,16 @@ std::int64_t slots_of(NeighborhoodProblem const& problem) {
     return count;
 }
 
+std::int64_t columns_of(NeighborhoodProblem const& problem, NeighborhoodTensor tensor) {
+    switch (tensor) {
+        case kStats:
+        case kDelta: return 1;
+        case kQueryStatistics: return 2;
+        case kSlots: return slots_of(problem);
+        default: return problem.columns();
+    }
+}
+
 // Batches and heads are the example's.
 Dims needed_dims(NeighborhoodProblem const& problem, NeighborhoodTensor tensor) {
     Dims const& example = problem.example().dims;
@@ -82,11 +93,7 @@ Dims needed_dims(NeighborhoodProblem const& problem, NeighborhoodTensor tensor) 
     }
     dims = {example[0], example[1]};
     for (neighborhood::Axis const& axis : problem.axes) dims.push_back(axis.length);
-    if (tensor == kStats || tensor == kDelta) {
-        dims.push_back(1);
-    } else {
-        dims.push_back(tensor == kSlots ? slots_of(problem) : problem.columns());
-    }
+    dims.push_back(columns_of(problem, tensor));
     return dims;
 }
 
@@ -106,7 +113,7 @@ error_t check_axes(NeighborhoodProblem const& problem) {
 error_t check_operand(NeighborhoodProblem const& problem, NeighborhoodTensor tensor, bool is_written) {
     Operand const& operand = problem.operand(tensor);
     std::string const name = to_string(tensor);
-    bool const is_of_sums = tensor == kStats || tensor == kDelta || tensor == kQuerySums;
+    bool const is_of_sums = tensor == kStats || tensor == kDelta || tensor == kQueryStatistics || tensor == kQuerySums;
     DataType_t const type = is_of_sums ? DataType_t::FLOAT : problem.example().type;
     if (operand.type != type) {
         return wrong(name, std::string("type ") + cudnn_frontend::to_string(operand.type),
@@ -125,6 +132,22 @@ error_t check_operand(NeighborhoodProblem const& problem, NeighborhoodTensor ten
     if (!is_written || !core::overlaps_itself(operand.dims, operand.strides)) return {};
     return wrong(name, "strides " + core::to_string(operand.strides),
                  "are those of an output whose elements do not share memory");
+}
+
+// The kernels know where a row of one is by where that of the other is.
+error_t check_query_rows(NeighborhoodProblem const& problem) {
+    if (!problem.operands[kQueryStatistics]) return {};
+    core::Dims const& of_sums = problem.operand(kQuerySums).strides;
+    core::Dims const& of_statistics = problem.operand(kQueryStatistics).strides;
+    bool is_right = of_statistics.back() == 1 && of_sums.back() == 1;
+    for (std::size_t dim = 0; dim + 1 < of_statistics.size(); ++dim) {
+        is_right =
+            is_right && of_statistics[dim] % 2 == 0 && of_sums[dim] == of_statistics[dim] / 2 * problem.columns();
+    }
+    if (is_right) return {};
+    return wrong(to_string(kQuerySums), "strides " + core::to_string(of_sums),
+                 "are " + std::to_string(problem.columns()) + " / 2 times those of " + to_string(kQueryStatistics) +
+                     ", " + core::to_string(of_statistics) + ", which are even, but for the last ones, which are 1");
 }
 
 error_t check_type(DataType_t type) {
@@ -196,8 +219,9 @@ std::int64_t NeighborhoodProblem::columns() const {
 
 char const* to_string(NeighborhoodTensor tensor) {
     constexpr char const* kNames[kNeighborhoodTensors] = {
-        "queries",         "keys",  "values",         "bias",       "slots",        "output",         "stats",
-        "output gradient", "delta", "query gradient", "query sums", "key gradient", "value gradient", "bias gradient"};
+        "queries",        "keys",       "values",          "bias",           "slots",
+        "output",         "stats",      "output gradient", "delta",          "query statistics",
+        "query gradient", "query sums", "key gradient",    "value gradient", "bias gradient"};
     return kNames[tensor];
 }
 
@@ -222,6 +246,7 @@ error_t check(NeighborhoodProblem const& problem) {
         if (!problem.operands[static_cast<std::size_t>(i)]) continue;
         SDPA_GRAPH_TRY(check_operand(problem, tensor, contains(use.written, tensor)));
     }
+    SDPA_GRAPH_TRY(check_query_rows(problem));
     return check_counts(problem);
 }
 

@@ -17,9 +17,9 @@ namespace cudnn_frontend::kernels {
 // KeyGradients and BiasGradient read Delta. Three others relate Slots to Queries and Keys: each writes the tensor of
 // its name, and reads the other two; WindowSlots adds Bias. WindowBias sums Slots for BiasGradient.
 //
-// Without a bias, three others give all gradients in one pass over queries and keys: GradientStart writes Delta, and 0
-// to QuerySums; Gradients writes KeyGradient and ValueGradient, and adds to QuerySums in any order; GradientEnd makes
-// QueryGradient of QuerySums.
+// Without a bias, three others give all gradients in one pass over queries and keys: GradientStart writes
+// QueryStatistics, which are Stats times log2(e) and Delta, and 0 to QuerySums; Gradients writes KeyGradient and
+// ValueGradient, and adds to QuerySums in any order; GradientEnd makes QueryGradient of QuerySums.
 enum class NeighborhoodWork {
     Forward,
     QueryGradients,
@@ -43,8 +43,10 @@ struct NeighborhoodProblem {
     std::vector<neighborhood::Axis> axes;  // of space
     float scale = 1;                       // of products of queries and keys
     float without_key = 0;                 // what WindowSlots writes where a slot has no key
-    // {batches, heads, space..., columns}, with the slots of a window as columns of Slots, and one column in Stats and
-    // Delta, which are FLOAT, as QuerySums are; {heads, 2 * kernel - 1...} for the bias. The others have one type.
+    // {batches, heads, space..., columns}, with the slots of a window as columns of Slots, one column in Stats and
+    // Delta and two in QueryStatistics, which are FLOAT, as QuerySums are; {heads, 2 * kernel - 1...} for the bias. The
+    // others have one type. Where a row of QueryStatistics lies tells where that of QuerySums does: strides of the
+    // former, times columns / 2, are those of the latter, but for the last ones, which are 1.
     std::array<std::optional<Operand>, kNeighborhoodTensors> operands;
 
     Operand const& operand(NeighborhoodTensor tensor) const { return *operands[static_cast<std::size_t>(tensor)]; }

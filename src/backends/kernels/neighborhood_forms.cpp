@@ -84,7 +84,15 @@ std::string reason_against(NeighborhoodProblem const& problem, NeighborhoodForm 
 bool is_deterministic(NeighborhoodWork work) { return work != NeighborhoodWork::Gradients; }
 
 bool is_rows(NeighborhoodTensor tensor) {
-    return tensor != kBias && tensor != kSlots && tensor != kStats && tensor != kDelta && tensor != kBiasGradient;
+    switch (tensor) {
+        case kBias:
+        case kSlots:
+        case kStats:
+        case kDelta:
+        case kQueryStatistics:
+        case kBiasGradient: return false;
+        default: return true;
+    }
 }
 
 bool has_aligned_rows(NeighborhoodProblem const& problem) {
@@ -106,7 +114,8 @@ std::vector<std::size_t> alignments_of(NeighborhoodProblem const& problem, Neigh
     for (int i = 0; i < kNeighborhoodTensors; ++i) {
         auto const& operand = problem.operands[static_cast<std::size_t>(i)];
         if (!operand) continue;
-        bool const needs_vectors = form != NeighborhoodForm::Tokens && is_rows(static_cast<NeighborhoodTensor>(i));
+        bool const is_of_vectors = is_rows(static_cast<NeighborhoodTensor>(i)) || i == kQueryStatistics;
+        bool const needs_vectors = form != NeighborhoodForm::Tokens && is_of_vectors;
         alignments.push_back(static_cast<std::size_t>(needs_vectors ? kVectorBytes : core::size_of(operand->type)));
     }
     return alignments;

@@ -113,10 +113,11 @@ class Builder {
         return {};
     }
 
-    // Delta, with one column for each token, or sums for the queries.
+    // With the columns of the queries, but for what is known of each.
     Operand in_workspace(NeighborhoodTensor tensor) const {
         core::Dims dims = rows(*graph_.tensor(node_, port::Q)).dims;
         if (tensor == kDelta) dims.back() = 1;
+        if (tensor == kQueryStatistics) dims.back() = 2;
         core::Dims strides = core::packed_strides(dims);
         return {DataType_t::FLOAT, std::move(dims), std::move(strides)};
     }
@@ -145,15 +146,16 @@ error_t add_forward(Builder& builder) {
 }
 
 error_t add_backward_in_one_pass(Builder& builder) {
-    SDPA_GRAPH_TRY(
-        builder.add(NeighborhoodWork::GradientStart,
-                    {{kOutput, port::O}, {kOutputGradient, port::dO}, {kDelta, kWorkspace}, {kQuerySums, kWorkspace}}));
+    SDPA_GRAPH_TRY(builder.add(NeighborhoodWork::GradientStart, {{kOutput, port::O},
+                                                                 {kOutputGradient, port::dO},
+                                                                 {kStats, port::Stats},
+                                                                 {kQueryStatistics, kWorkspace},
+                                                                 {kQuerySums, kWorkspace}}));
     SDPA_GRAPH_TRY(builder.add(NeighborhoodWork::Gradients, {{kQueries, port::Q},
                                                              {kKeys, port::K},
                                                              {kValues, port::V},
-                                                             {kStats, port::Stats},
                                                              {kOutputGradient, port::dO},
-                                                             {kDelta, kWorkspace},
+                                                             {kQueryStatistics, kWorkspace},
                                                              {kQuerySums, kWorkspace},
                                                              {kKeyGradient, port::dK},
                                                              {kValueGradient, port::dV}}));

@@ -38,9 +38,9 @@ Bits cheapest_bits(SpaceAxes const& axes) {
     return best;
 }
 
-// A warpgroup's matrices have as many rows as a tile has tokens. Where its tile has two of them, the second is the first
-// one's neighbour along the first axis that has neighbours: stages that only one of the two meets are left out for the
-// other, so that each costs what a tile of its own would.
+// A warpgroup's matrices have as many rows as a tile has tokens. Where its tile has two of them, the second is the
+// first one's neighbour along the first axis that has neighbours: stages that only one of the two meets are left out
+// for the other, so that each costs what a tile of its own would.
 static_assert(kGroupRows == kTileTokens);
 Bits bits_of(NeighborhoodProblem const& problem, NeighborhoodForm form) {
     SpaceAxes const axes = axes_of(problem);

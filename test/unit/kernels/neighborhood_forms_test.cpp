@@ -39,15 +39,15 @@ struct Sizes {
 NeighborhoodProblem problem_of(NeighborhoodWork work, std::vector<NeighborhoodTensor> const& tensors,
                                Sizes const& sizes = {}) {
     NeighborhoodProblem problem{.work = work, .axes = sizes.axes, .operands = {}};
-    core::Dims rows{kBatches, kHeads};
-    for (Axis const& axis : sizes.axes) rows.push_back(axis.length);
-    core::Dims statistics = rows;
-    rows.push_back(sizes.columns);
-    statistics.push_back(1);
+    core::Dims tokens{kBatches, kHeads};
+    for (Axis const& axis : sizes.axes) tokens.push_back(axis.length);
     for (NeighborhoodTensor const tensor : tensors) {
         bool const is_statistic = tensor == kernels::kStats || tensor == kernels::kDelta;
-        bool const is_float = is_statistic || tensor == kernels::kQuerySums;
-        problem.operands[tensor] = packed(is_float ? DataType_t::FLOAT : sizes.type, is_statistic ? statistics : rows);
+        bool const is_pair = tensor == kernels::kQueryStatistics;
+        bool const is_float = is_statistic || is_pair || tensor == kernels::kQuerySums;
+        core::Dims dims = tokens;
+        dims.push_back(is_statistic ? 1 : is_pair ? 2 : sizes.columns);
+        problem.operands[tensor] = packed(is_float ? DataType_t::FLOAT : sizes.type, dims);
     }
     return problem;
 }
@@ -58,14 +58,16 @@ NeighborhoodProblem forward(Sizes const& sizes = {}) {
 }
 
 NeighborhoodProblem gradient_start(Sizes const& sizes = {}) {
-    return problem_of(NeighborhoodWork::GradientStart,
-                      {kernels::kOutput, kernels::kOutputGradient, kernels::kDelta, kernels::kQuerySums}, sizes);
+    return problem_of(
+        NeighborhoodWork::GradientStart,
+        {kernels::kOutput, kernels::kStats, kernels::kOutputGradient, kernels::kQueryStatistics, kernels::kQuerySums},
+        sizes);
 }
 
 NeighborhoodProblem gradients(Sizes const& sizes = {}) {
     return problem_of(NeighborhoodWork::Gradients,
-                      {kernels::kQueries, kernels::kKeys, kernels::kValues, kernels::kStats, kernels::kOutputGradient,
-                       kernels::kDelta, kernels::kQuerySums, kernels::kKeyGradient, kernels::kValueGradient},
+                      {kernels::kQueries, kernels::kKeys, kernels::kValues, kernels::kOutputGradient,
+                       kernels::kQueryStatistics, kernels::kQuerySums, kernels::kKeyGradient, kernels::kValueGradient},
                       sizes);
 }
 
@@ -151,7 +153,7 @@ TEST_CASE("what warpgroups do not compute is told") {
           "tiles need axes, windows and a bias that are counted in 32 bits");
 }
 
-TEST_CASE("sums for the queries are FLOAT, with the dims of the queries") {
+TEST_CASE("sums for the queries are FLOAT, with the dims of the queries and the order of their statistics") {
     NeighborhoodProblem problem = gradients();
     problem.operands[kernels::kQuerySums]->type = DataType_t::BFLOAT16;
     CHECK(kernels::check(problem).err_msg == "neighborhood: query sums has type BFLOAT16; needed is FLOAT");
@@ -162,6 +164,15 @@ TEST_CASE("sums for the queries are FLOAT, with the dims of the queries") {
     problem = gradient_start();
     problem.operands[kernels::kQuerySums].reset();
     CHECK(kernels::check(problem).err_msg == "neighborhood: the problem has no query sums; needed is one");
+    for (NeighborhoodProblem moved : {gradient_start(), gradients()}) {
+        moved.operands[kernels::kQuerySums]->strides[0] += 64;
+        CHECK(kernels::check(moved).err_msg ==
+              "neighborhood: query sums has strides [786496, 262144, 4096, 64, 1]; needed are 64 / 2 times those of "
+              "query "
+              "statistics, [24576, 8192, 128, 2, 1], which are even, but for the last ones, which are 1");
+        moved.operands[kernels::kQueryStatistics]->strides[0] += 2;
+        CHECK(kernels::check(moved).err_msg == "");
+    }
     problem = with_bias(gradients());
     CHECK(kernels::check(problem).err_msg == "neighborhood: the problem has bias; needed is none");
 }
@@ -227,7 +238,7 @@ TEST_CASE("code of warpgroups is compiled for 9.0's own features, by type and 64
 
 TEST_CASE("rows of warpgroups begin at multiples of 16 bytes, and only sums in any order may differ between runs") {
     using Alignments = std::vector<std::size_t>;
-    CHECK(kernels::alignments_of(gradient_start(), NeighborhoodForm::WarpGroups) == Alignments{16, 16, 4, 16});
+    CHECK(kernels::alignments_of(gradient_start(), NeighborhoodForm::WarpGroups) == Alignments{16, 4, 16, 16, 16});
     CHECK(kernels::alignments_of(gradient_end(), NeighborhoodForm::WarpGroups) == Alignments{16, 16});
     CHECK_FALSE(kernels::is_deterministic(NeighborhoodWork::Gradients));
     for (NeighborhoodWork const work : {NeighborhoodWork::Forward, NeighborhoodWork::QueryGradients,

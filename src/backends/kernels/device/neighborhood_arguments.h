@@ -24,6 +24,7 @@ enum NeighborhoodTensor : int {
     kStats,
     kOutputGradient,
     kDelta,
+    kQueryStatistics,
     kQueryGradient,
     kQuerySums,
     kKeyGradient,

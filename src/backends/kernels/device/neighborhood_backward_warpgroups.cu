@@ -1,6 +1,6 @@
 // The gradients of neighborhood attention in one pass: a block of two warpgroups for each tile of keys, whose queries'
 // gradients it adds to sums in memory; passes over rows before and after it. Tensors: Queries, Keys, Values, Output,
-// Stats, OutputGradient; Delta and QuerySums, which are in between; QueryGradient, KeyGradient, ValueGradient. Options
+// Stats, OutputGradient; QueryStatistics and QuerySums, which are in between; QueryGradient, KeyGradient, ValueGradient. Options
 // define X, the type of the elements, and GROUP_COLUMNS, their number rounded up.
 #include <neighborhood_warpgroups.cuh>
 
@@ -42,7 +42,7 @@ class RowPart {
     unsigned batch_, head_, space_[kMostAxes];
 };
 
-// Delta, and sums of 0.
+// Stats times log2(e) and Delta, and sums of 0.
 template <class Element, int COLUMNS>
 inline void gradient_start(NeighborhoodArguments const& arguments) {
     NeighborhoodAccess const* const tensors = arguments.tensors;
@@ -59,7 +59,11 @@ inline void gradient_start(NeighborhoodArguments const& arguments) {
     }
     for (int bits = RowPart<COLUMNS>::kThreads / 2; bits > 0; bits /= 2) delta += from_lane_across(delta, bits);
     if (part.is_there && part.column == 0) {
-        static_cast<float*>(tensors[kDelta].start)[part.offset_of(tensors[kDelta])] = delta;
+        float const stats = static_cast<float const*>(tensors[kStats].start)[part.offset_of(tensors[kStats])];
+        float* const pair =
+            static_cast<float*>(tensors[kQueryStatistics].start) + part.offset_of(tensors[kQueryStatistics]);
+        pair[0] = kLog2OfE * stats;
+        pair[1] = delta;
     }
 }
 
@@ -99,7 +103,7 @@ template <class Element, int KEYS, int COLUMNS>
 struct GroupQueryStages {
     StagedQueries<Element, COLUMNS> staged[2];
     Panel<Element, KEYS> score_gradients;  // of a key in each row
-    float statistics[2][2][kGroupRows];    // Stats, and Delta
+    float statistics[2][2][kGroupRows];    // Stats times log2(e), and Delta
     RowTable<kStagedTensors> tables[3];
 };
 
@@ -136,7 +140,7 @@ inline void weigh(float (&scores)[8][4], float (&products)[8][4], Seen const& se
     for (int i = 0; i < 8; ++i) {
         for (int j = 0; j < 4; ++j) {
             int const query = 8 * i + 2 * (lane_index() % 4) + j % 2;
-            float const weight = power_of_2(scores[i][j] * scale - kLog2OfE * statistics[0][query]);
+            float const weight = power_of_2(scores[i][j] * scale - statistics[0][query]);
             scores[i][j] = seen.all | seen.has(i, j) ? weight : 0.0f;
             products[i][j] = scores[i][j] * (products[i][j] - statistics[1][query]);
         }
@@ -188,7 +192,7 @@ class KeyGradients {
 
     void look_up(Box const& box, int stage) {
         table(stage).template fill<kGroupThreads>(thread(), arguments_, tile_, box, stage,
-                                                  {kQueries, kOutputGradient, kStats, kDelta, kQuerySums});
+                                                  {kQueries, kOutputGradient, kQueryStatistics, kQueryStatistics, kQuerySums});
     }
 
     void start_copies(int stage) {
@@ -201,7 +205,7 @@ class KeyGradients {
                                   arguments_.columns);
         int const row = thread() % kGroupRows, statistic = thread() / kGroupRows;
         long long const offset = offsets[kStagedStats + statistic][row];
-        float const* const start = static_cast<float const*>(tensors[statistic == 0 ? kStats : kDelta].start);
+        float const* const start = static_cast<float const*>(tensors[kQueryStatistics].start) + statistic;
         start_copy_of_4_bytes(&own_.statistics[turn_of(stage) % 2][statistic][row],
                               offset >= 0 ? start + offset : start, offset >= 0);
     }
