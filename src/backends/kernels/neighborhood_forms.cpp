@@ -58,10 +58,15 @@ std::string reason_against_tiles(NeighborhoodProblem const& problem) {
     return reason_against_count(problem, kForm);
 }
 
+constexpr std::int64_t kMostForwardColumns = 64;  // by warpgroups
+
 // Of rows, which check() counts, a tile meets fewer than 2^31.
 std::string reason_against_warpgroups(NeighborhoodProblem const& problem) {
     constexpr auto kForm = NeighborhoodForm::WarpGroups;
     if (std::string reason = reason_against_operands(problem, kForm); !reason.empty()) return reason;
+    // Measured on an H200 (docs/performance.md).
+    if (problem.work == NeighborhoodWork::Forward && problem.columns() > kMostForwardColumns)
+        return "forward of more than " + std::to_string(kMostForwardColumns) + " columns is faster by tiles";
     return reason_against_count(problem, kForm);
 }
 

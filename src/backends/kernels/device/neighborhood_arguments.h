@@ -85,9 +85,9 @@ constexpr int shared_bytes(int columns, bool of_keys) {
 
 inline constexpr int kGroupRows = 64;  // of a warpgroup's matrices, and of those of a stage
 inline constexpr int kGroups = 2, kGroupTileThreads = 128 * kGroups;
-inline constexpr int kSumGap = 8;  // between rows of sums, so that four neighbours lie in different banks
 
-// Queries are shared among the warpgroups; keys, for gradients, are the same for all: as many as there are registers for.
+// Forward has a warpgroup for each 64 of them. For gradients all warpgroups have all: as many as there are registers
+// for.
 constexpr int group_tile_tokens(int columns, bool of_gradients) {
     return of_gradients && columns > 64 ? kGroupRows : 2 * kGroupRows;
 }
@@ -97,12 +97,13 @@ constexpr int group_shared_bytes(int columns, bool of_gradients) {
     constexpr int kAlignment = 1024;
     int const row_bytes = columns * 2, tokens = group_tile_tokens(columns, of_gradients);
     auto const aligned = [](int bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; };
-    // The tile's queries; keys and values twice, and where they are.
-    if (!of_gradients) return aligned(tokens * row_bytes + kGroupRows * (4 * row_bytes + 3 * 2 * 8));
+    // The tile's queries; keys and values twice, and where all of these are.
+    if (!of_gradients) return aligned(tokens * (row_bytes + 8) + kGroupRows * (4 * row_bytes + 3 * 2 * 8));
     // The tile's keys and values; for each warpgroup queries and output gradients, or sums in their place, twice,
-    // gradients of scores, Stats and Delta, and where they are.
-    int const staged = kGroupRows * (columns + kSumGap) * 4;
-    return 2 * tokens * row_bytes + kGroups * aligned(2 * staged + kGroupRows * (tokens * 2 + 2 * 2 * 4 + 3 * 5 * 8));
+    // gradients of scores, statistics, and where they are.
+    int const staged = kGroupRows * columns * 4;
+    int const of_group = aligned(2 * staged + kGroupRows * (tokens * 2 + 2 * 8 + 3 * 3 * 8) + 3 * 8);
+    return 2 * tokens * row_bytes + kGroups * of_group + aligned(2 * tokens * 8);
 }
 
 }  // namespace cudnn_frontend::kernels

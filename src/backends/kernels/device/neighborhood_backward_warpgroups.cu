@@ -1,7 +1,7 @@
 // The gradients of neighborhood attention in one pass: a block of two warpgroups for each tile of keys, whose queries'
 // gradients it adds to sums in memory; passes over rows before and after it. Tensors: Queries, Keys, Values, Output,
-// Stats, OutputGradient; QueryStatistics and QuerySums, which are in between; QueryGradient, KeyGradient, ValueGradient. Options
-// define X, the type of the elements, and GROUP_COLUMNS, their number rounded up.
+// Stats, OutputGradient; QueryStatistics and QuerySums, which are in between; QueryGradient, KeyGradient,
+// ValueGradient. Options define X, the type of the elements, and GROUP_COLUMNS, their number rounded up.
 #include <neighborhood_warpgroups.cuh>
 
 // --- Rows
@@ -22,12 +22,13 @@ class RowPart {
         batch_ = index;
     }
 
-    // Of its first column.
-    long long offset_of(NeighborhoodAccess const& tensor) const {
+    // Of the row, and of its first column.
+    long long row_of(NeighborhoodAccess const& tensor) const {
         long long offset = batch_ * tensor.batch + head_ * tensor.head;
         for (int axis = 0; axis < kMostAxes; ++axis) offset += space_[axis] * tensor.space[axis];
-        return offset + column;
+        return offset;
     }
+    long long offset_of(NeighborhoodAccess const& tensor) const { return row_of(tensor) + column; }
 
     int column;
     bool is_there;
@@ -42,7 +43,7 @@ class RowPart {
     unsigned batch_, head_, space_[kMostAxes];
 };
 
-// Stats times log2(e) and Delta, and sums of 0.
+// Statistics, and sums of 0.
 template <class Element, int COLUMNS>
 inline void gradient_start(NeighborhoodArguments const& arguments) {
     NeighborhoodAccess const* const tensors = arguments.tensors;
@@ -58,13 +59,11 @@ inline void gradient_start(NeighborhoodArguments const& arguments) {
         reinterpret_cast<uint4*>(sums)[0] = reinterpret_cast<uint4*>(sums)[1] = uint4{};
     }
     for (int bits = RowPart<COLUMNS>::kThreads / 2; bits > 0; bits /= 2) delta += from_lane_across(delta, bits);
-    if (part.is_there && part.column == 0) {
-        float const stats = static_cast<float const*>(tensors[kStats].start)[part.offset_of(tensors[kStats])];
-        float* const pair =
-            static_cast<float*>(tensors[kQueryStatistics].start) + part.offset_of(tensors[kQueryStatistics]);
-        pair[0] = kLog2OfE * stats;
-        pair[1] = delta;
-    }
+    if (!part.is_there || part.column != 0) return;
+    float const stats = static_cast<float const*>(tensors[kStats].start)[part.row_of(tensors[kStats])];
+    auto* const statistics = static_cast<float*>(tensors[kQueryStatistics].start);
+    *reinterpret_cast<uint2*>(statistics + part.row_of(tensors[kQueryStatistics])) = {to_bits<float>(stats * kLog2OfE),
+                                                                                      to_bits<float>(delta)};
 }
 
 template <class Element, int COLUMNS>
@@ -86,16 +85,18 @@ inline void gradient_end(NeighborhoodArguments const& arguments) {
 
 // --- Products
 
-// Of which a stage has rows.
-enum { kStagedQueries, kStagedGradients, kStagedStats, kStagedDelta, kStagedSums, kStagedTensors };
-
 // A stage's rows; and in their place, once they have been used, the sums that they get.
 template <class Element, int COLUMNS>
 union StagedQueries {
     struct {
         Panels<Element, kGroupRows, COLUMNS> queries, output_gradients;
     } rows;
-    float sums[kGroupRows][COLUMNS + kSumGap];
+    float sums[kGroupRows][COLUMNS];
+};
+
+// Of a query; Stats count in powers of 2.
+struct alignas(8) Statistics {
+    float stats, delta;
 };
 
 // A warpgroup's own.
@@ -103,8 +104,11 @@ template <class Element, int KEYS, int COLUMNS>
 struct GroupQueryStages {
     StagedQueries<Element, COLUMNS> staged[2];
     Panel<Element, KEYS> score_gradients;  // of a key in each row
-    float statistics[2][2][kGroupRows];    // Stats times log2(e), and Delta
-    RowTable<kStagedTensors> tables[3];
+    Statistics statistics[2][kGroupRows];
+    Element const* rows[3][2][kGroupRows];  // of queries and output gradients; null past the last one
+    long long queries[3][kGroupRows];       // their numbers in memory; below 0 past the last one
+    Element const* first_rows[2];           // of the box, in the same tensors
+    long long first_query;
 };
 
 template <class Element, int COLUMNS>
@@ -113,37 +117,32 @@ struct GradientMemory {
 
     Panels<Element, kKeys, COLUMNS> keys, values;
     GroupQueryStages<Element, kKeys, COLUMNS> groups[kGroups];
+    alignas(kPanelAlignment) Element const* own_rows[2][kKeys];  // of keys and values
 };
 
-template <class Element, int KEYS, int COLUMNS>
-inline void start_copying(NeighborhoodArguments const& arguments, Tile const& tile,
-                          Panels<Element, KEYS, COLUMNS>& keys, Panels<Element, KEYS, COLUMNS>& values) {
-    constexpr int kPieces = COLUMNS / 8;
-    for (int i = threadIdx.x; i < KEYS * kPieces; i += kGroupTileThreads) {
-        int const row = i / kPieces, column = i % kPieces * 8;
-        bool is_there;
-        Coordinates const place = tile.place_of(row, is_there);
-        auto const copy = [&](Panels<Element, KEYS, COLUMNS>& to, NeighborhoodAccess const& tensor) {
-            Element const* const start = static_cast<Element const*>(tensor.start);
-            bool const has_column = column < arguments.columns;
-            start_copy_of_16_bytes(to.piece(row, column),
-                                   has_column ? start + tile.offset_of(tensor, place) + column : start, has_column);
-        };
-        copy(keys, arguments.tensors[kKeys]);
-        copy(values, arguments.tensors[kValues]);
-    }
+// Those of two queries, of which the lane has a column each of a product.
+struct alignas(16) TwoStatistics {
+    Statistics of[2];
+};
+inline TwoStatistics two_of(Statistics const* statistics, int i) {
+    return reinterpret_cast<TwoStatistics const*>(statistics)[4 * i + lane_index() % 4];
 }
 
 // Scores and products of output gradients with values become weights and gradients of scores.
 inline void weigh(float (&scores)[8][4], float (&products)[8][4], Seen const& seen, float scale,
-                  float const (&statistics)[2][kGroupRows]) {
+                  Statistics const* statistics) {
     for (int i = 0; i < 8; ++i) {
-        for (int j = 0; j < 4; ++j) {
-            int const query = 8 * i + 2 * (lane_index() % 4) + j % 2;
-            float const weight = power_of_2(scores[i][j] * scale - statistics[0][query]);
-            scores[i][j] = seen.all | seen.has(i, j) ? weight : 0.0f;
-            products[i][j] = scores[i][j] * (products[i][j] - statistics[1][query]);
+        TwoStatistics const two = two_of(statistics, i);
+        for (int j = 0; j < 4; ++j) scores[i][j] = power_of_2(scores[i][j] * scale - two.of[j % 2].stats);
+    }
+    if (!seen.all) {
+        for (int i = 0; i < 8; ++i) {
+            for (int j = 0; j < 4; ++j) scores[i][j] = seen.has(i, j) ? scores[i][j] : 0.0f;
         }
+    }
+    for (int i = 0; i < 8; ++i) {
+        TwoStatistics const two = two_of(statistics, i);
+        for (int j = 0; j < 4; ++j) products[i][j] = scores[i][j] * (products[i][j] - two.of[j % 2].delta);
     }
 }
 
@@ -154,23 +153,28 @@ class KeyGradients {
     using Memory = GradientMemory<Element, COLUMNS>;
     static constexpr int kBlocks = Memory::kKeys / kGroupRows;
 
-    KeyGradients(NeighborhoodArguments const& arguments, Tile const& tile, Memory& shared)
-        : arguments_(arguments), tile_(tile), shared_(shared), own_(shared.groups[group_index()]) {}
+    KeyGradients(NeighborhoodArguments const& arguments, Tile const& tile, Box const& box, Memory& shared)
+        : arguments_(arguments), box_(box), shared_(shared), own_(shared.groups[group_index()]) {
+        if (thread() % kGroupRows != 0) return;
+        own_.first_rows[staged_number()] =
+            static_cast<Element const*>(staged_tensor().start) + tile.offset_of(staged_tensor(), box.first);
+        own_.first_query = tile.offset_of(arguments.tensors[kQueryStatistics], box.first) / 2;
+    }
 
     template <class Rows>
     void add_all(Rows& rows) {
-        Box const& box = rows.all();
-        int const stages = (box.count() + kGroupRows - 1) / kGroupRows;
+        int const stages = (box_.count() + kGroupRows - 1) / kGroupRows;
         int const first = group_index();
-        look_up(box, first);
-        look_up(box, first + kGroups);
+        __syncthreads();
+        look_up(first);
+        look_up(first + kGroups);
         wait_for_rows();  // the tile's own
         __syncthreads();
         if (first < stages) start_copies(first);
         for (int stage = first; stage < stages; stage += kGroups) {
             wait_for_rows();
             wait_for_warpgroup();
-            look_up(box, stage + 2 * kGroups);
+            look_up(stage + 2 * kGroups);
             add(rows, stage);
             show_to_products();
             wait_until_read();
@@ -186,28 +190,35 @@ class KeyGradients {
 
    private:
     static int turn_of(int stage) { return stage / kGroups; }
-    RowTable<kStagedTensors>& table(int stage) { return own_.tables[turn_of(stage) % 3]; }
     StagedQueries<Element, COLUMNS>& staged(int stage) { return own_.staged[turn_of(stage) % 2]; }
     static int thread() { return static_cast<int>(threadIdx.x) % kGroupThreads; }
+    // Of the two tensors whose rows are staged, the one whose rows the thread looks up.
+    static int staged_number() { return thread() / kGroupRows; }
+    NeighborhoodAccess const& staged_tensor() const {
+        return arguments_.tensors[staged_number() == 0 ? kQueries : kOutputGradient];
+    }
 
-    void look_up(Box const& box, int stage) {
-        table(stage).template fill<kGroupThreads>(thread(), arguments_, tile_, box, stage,
-                                                  {kQueries, kOutputGradient, kQueryStatistics, kQueryStatistics, kQuerySums});
+    void look_up(int stage) {
+        int const table = turn_of(stage) % 3, row = thread() % kGroupRows, number = stage * kGroupRows + row;
+        bool const is_there = number < box_.count();
+        Coordinates const place = place_in(box_, number);
+        own_.rows[table][staged_number()][row] =
+            is_there ? own_.first_rows[staged_number()] + Tile::offset_from_first(staged_tensor(), place) : nullptr;
+        if (staged_number() != 0) return;
+        long long const query = Tile::offset_from_first(arguments_.tensors[kQueryStatistics], place) / 2;
+        own_.queries[table][row] = is_there ? own_.first_query + query : -1;
     }
 
     void start_copies(int stage) {
-        auto const& offsets = table(stage).offsets;
-        NeighborhoodAccess const* const tensors = arguments_.tensors;
-        auto& rows = staged(stage).rows;
-        stage_rows<kGroupThreads>(thread(), rows.queries, tensors[kQueries], offsets[kStagedQueries],
-                                  arguments_.columns);
-        stage_rows<kGroupThreads>(thread(), rows.output_gradients, tensors[kOutputGradient], offsets[kStagedGradients],
-                                  arguments_.columns);
-        int const row = thread() % kGroupRows, statistic = thread() / kGroupRows;
-        long long const offset = offsets[kStagedStats + statistic][row];
-        float const* const start = static_cast<float const*>(tensors[kQueryStatistics].start) + statistic;
-        start_copy_of_4_bytes(&own_.statistics[turn_of(stage) % 2][statistic][row],
-                              offset >= 0 ? start + offset : start, offset >= 0);
+        int const table = turn_of(stage) % 3;
+        auto& to = staged(stage).rows;
+        int const number = computed_here(thread());
+        stage_rows<kGroupThreads>(number, to.queries, own_.rows[table][0], arguments_.columns);
+        stage_rows<kGroupThreads>(number, to.output_gradients, own_.rows[table][1], arguments_.columns);
+        if (staged_number() != 0) return;
+        long long const query = own_.queries[table][thread()];
+        auto const* const from = static_cast<Statistics const*>(arguments_.tensors[kQueryStatistics].start);
+        start_copy_of_8_bytes(&own_.statistics[turn_of(stage) % 2][thread()], from + query, query >= 0);
     }
 
     // What the stage's queries add to the gradients of keys and values; leaves the gradients of scores.
@@ -244,7 +255,8 @@ class KeyGradients {
     }
 
     void write(Weights const& gradients, int block) {
-        int const row = block * kGroupRows + warp_in_group() * 16 + lane_index() % 16, column = lane_index() / 16 * 8;
+        int const lane = computed_here(lane_index());
+        int const row = block * kGroupRows + warp_in_group() * 16 + lane % 16, column = lane / 16 * 8;
         for (int i = 0; i < kGroupRows / 16; ++i) {
             store_block(own_.score_gradients.piece(row, 16 * i + column), gradients.blocks[i]);
         }
@@ -280,20 +292,22 @@ class KeyGradients {
         }
         show_to_products();
         wait_for_warp();
-        add_rows(memory, table(stage).offsets[kStagedSums]);
+        add_rows(memory, own_.queries[turn_of(stage) % 3]);
     }
 
-    // Those that the warp wrote.
-    void add_rows(float const (&sums)[kGroupRows][COLUMNS + kSumGap], long long const* offsets) {
-        if (lane_index() >= 16) return;
-        int const row = warp_in_group() * 16 + lane_index();
-        if (offsets[row] < 0) return;
-        start_adding(static_cast<float*>(arguments_.tensors[kQuerySums].start) + offsets[row], sums[row],
-                     arguments_.columns);
+    // Those that the warp wrote: at once where they follow each other in memory.
+    void add_rows(float const (&sums)[kGroupRows][COLUMNS], long long const* queries) {
+        int const first = warp_in_group() * 16, number = lane_index() % 16;
+        long long const query = queries[first + number];
+        bool const follow = query >= 0 && query == queries[first] + number;
+        bool const at_once = ballot(!follow) == 0 && arguments_.columns == COLUMNS;
+        if (lane_index() >= (at_once ? 1 : 16) || query < 0) return;
+        start_adding(static_cast<float*>(arguments_.tensors[kQuerySums].start) + query * arguments_.columns,
+                     sums[first + number], (at_once ? 16 : 1) * arguments_.columns);
     }
 
     NeighborhoodArguments const& arguments_;
-    Tile const& tile_;
+    Box const& box_;
     Memory& shared_;
     GroupQueryStages<Element, Memory::kKeys, COLUMNS>& own_;
 };
@@ -302,40 +316,38 @@ class KeyGradients {
 // of values.
 template <class Element, int COLUMNS, int BLOCKS>
 inline void exchange(GroupSums<Element, COLUMNS> (&keys)[BLOCKS], GroupSums<Element, COLUMNS> (&values)[BLOCKS],
-                     float* memory) {
-    constexpr int kSums = BLOCKS * COLUMNS / 2;  // of a thread
-    auto const for_each = [&](GroupSums<Element, COLUMNS>(&sums)[BLOCKS], auto const& visit) {
+                     uint4* memory) {
+    constexpr int kFours = BLOCKS * COLUMNS / 8;  // of a thread
+    auto const for_each_four = [&](GroupSums<Element, COLUMNS>(&sums)[BLOCKS], auto const& visit) {
 #pragma unroll
-        for (int i = 0; i < kSums; ++i) {
-            int const of_block = i % (COLUMNS / 2);
-            visit(sums[i / (COLUMNS / 2)].panels[of_block / 32][of_block % 32 / 4][of_block % 4], i);
+        for (int i = 0; i < kFours; ++i) {
+            int const of_block = i % (COLUMNS / 8);
+            visit(sums[i / (COLUMNS / 8)].panels[of_block / 8][of_block % 8], i);
         }
     };
     int const thread = static_cast<int>(threadIdx.x) % kGroupThreads;
-    auto const place = [&](int group, int i) -> float& { return memory[(group * kSums + i) * kGroupThreads + thread]; };
-    if (group_index() == 0) for_each(values, [&](float& sum, int i) { place(0, i) = sum; });
-    else for_each(keys, [&](float& sum, int i) { place(1, i) = sum; });
+    auto const place = [&](int group, int i) { return memory + (group * kFours + i) * kGroupThreads + thread; };
+    auto const write = [&](int group, float(&four)[4], int i) {
+        *place(group, i) = {to_bits<float>(four[0]), to_bits<float>(four[1]), to_bits<float>(four[2]),
+                            to_bits<float>(four[3])};
+    };
+    auto const add = [&](int group, float(&four)[4], int i) {
+        uint4 const found = *place(group, i);
+        four[0] += to_float<float>(found.x);
+        four[1] += to_float<float>(found.y);
+        four[2] += to_float<float>(found.z);
+        four[3] += to_float<float>(found.w);
+    };
+    if (group_index() == 0) for_each_four(values, [&](float(&four)[4], int i) { write(0, four, i); });
+    else for_each_four(keys, [&](float(&four)[4], int i) { write(1, four, i); });
     __syncthreads();
-    if (group_index() == 0) for_each(keys, [&](float& sum, int i) { sum += place(1, i); });
-    else for_each(values, [&](float& sum, int i) { sum += place(0, i); });
+    if (group_index() == 0) for_each_four(keys, [&](float(&four)[4], int i) { add(1, four, i); });
+    else for_each_four(values, [&](float(&four)[4], int i) { add(0, four, i); });
 }
 
-template <class Element, int COLUMNS>
-inline void gradients(NeighborhoodArguments const& arguments) {
-    using Gradients = KeyGradients<Element, COLUMNS>;
-    using Memory = typename Gradients::Memory;
-    static_assert(sizeof(Memory) == group_shared_bytes(COLUMNS, true));
-    extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
-    Memory& shared = *reinterpret_cast<Memory*>(shared_memory);
-    Tile const tile(arguments);
-    if (tile.is_empty()) return;
-    start_copying(arguments, tile, shared.keys, shared.values);
-    auto const met_by = [&](Box const& keys) { return tile.queries_of(keys); };
-    GroupRows<Gradients::kBlocks, decltype(met_by)> rows(tile, met_by, 0);
-    Gradients made(arguments, tile, shared);
-    made.add_all(rows);
-    __syncthreads();
-    exchange(made.keys, made.values, reinterpret_cast<float*>(shared_memory));
+// Of keys by the first warpgroup, and of values by the other one.
+template <class Gradients>
+inline void store(NeighborhoodArguments const& arguments, Tile const& tile, Gradients const& made) {
     bool const has_keys = group_index() == 0;
     NeighborhoodAccess const& result = arguments.tensors[has_keys ? kKeyGradient : kValueGradient];
     float const factor = has_keys ? arguments.scale : 1.0f;
@@ -351,6 +363,28 @@ inline void gradients(NeighborhoodArguments const& arguments) {
             else made.values[block].store(result, half, offset, arguments.columns, factor);
         }
     }
+}
+
+template <class Element, int COLUMNS>
+inline void gradients(NeighborhoodArguments const& arguments) {
+    using Gradients = KeyGradients<Element, COLUMNS>;
+    using Memory = typename Gradients::Memory;
+    static_assert(sizeof(Memory) == group_shared_bytes(COLUMNS, true));
+    extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
+    Memory& shared = *reinterpret_cast<Memory*>(shared_memory);
+    Tile const tile(arguments);
+    if (tile.is_empty()) return;
+    look_up_own(arguments, tile, shared.own_rows, kKeys);
+    __syncthreads();
+    stage_rows<kGroupTileThreads>(threadIdx.x, shared.keys, shared.own_rows[0], arguments.columns);
+    stage_rows<kGroupTileThreads>(threadIdx.x, shared.values, shared.own_rows[1], arguments.columns);
+    auto const met_by = [&](Box const& keys) { return tile.queries_of(keys); };
+    GroupRows<Gradients::kBlocks, decltype(met_by)> rows(tile, met_by, 0);
+    Gradients made(arguments, tile, rows.all(), shared);
+    made.add_all(rows);
+    __syncthreads();
+    exchange(made.keys, made.values, reinterpret_cast<uint4*>(shared_memory));
+    store(arguments, tile, made);
 }
 
 extern "C" __global__ void __launch_bounds__(kGroupTileThreads)

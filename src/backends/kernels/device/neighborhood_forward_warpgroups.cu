@@ -8,7 +8,8 @@ template <class Element, int COLUMNS>
 struct GroupKeyStages {
     Panels<Element, kForwardTokens, COLUMNS> queries;
     Panels<Element, kGroupRows, COLUMNS> keys[2], values[2];
-    RowTable<2> tables[3];
+    Element const* rows[3][2][kGroupRows];  // of keys and values; null past the last one
+    Element const* own_rows[1][kForwardTokens];
 };
 
 // Attention of the warpgroup's queries over the keys so far.
@@ -65,22 +66,20 @@ struct GroupAttention {
 // with 0 in place of them all weights are equal.
 template <class Element, int COLUMNS>
 inline void copy_queries(NeighborhoodArguments const& arguments, Tile const& tile,
-                         Panels<Element, kForwardTokens, COLUMNS>& to) {
-    constexpr int kPieces = COLUMNS / 8;
+                         GroupKeyStages<Element, COLUMNS>& shared) {
+    constexpr int kPieces = COLUMNS / 8, kRowsAtOnce = kGroupTileThreads / kPieces;
     constexpr unsigned kSigns = 0x80008000;
-    NeighborhoodAccess const& tensor = arguments.tensors[kQueries];
+    look_up_own(arguments, tile, shared.own_rows, kQueries);
+    __syncthreads();
+    int const first = static_cast<int>(threadIdx.x) / kPieces, column = static_cast<int>(threadIdx.x) % kPieces * 8;
+    bool const is_there = column < arguments.columns && arguments.scale != 0;
     unsigned const turned = arguments.scale < 0 ? kSigns : 0;
-    for (int i = threadIdx.x; i < kForwardTokens * kPieces; i += kGroupTileThreads) {
-        int const row = i / kPieces, column = i % kPieces * 8;
-        bool is_there;
-        Coordinates const place = tile.place_of(row, is_there);
+#pragma unroll
+    for (int row = 0; row < kForwardTokens; row += kRowsAtOnce) {
         uint4 piece{};
-        if (column < arguments.columns && arguments.scale != 0) {
-            Element const* const from = static_cast<Element const*>(tensor.start) + tile.offset_of(tensor, place);
-            uint4 const found = *reinterpret_cast<uint4 const*>(from + column);
-            piece = {found.x ^ turned, found.y ^ turned, found.z ^ turned, found.w ^ turned};
-        }
-        *reinterpret_cast<uint4*>(to.piece(row, column)) = piece;
+        if (is_there) piece = *reinterpret_cast<uint4 const*>(shared.own_rows[0][first + row] + column);
+        *reinterpret_cast<uint4*>(shared.queries.piece(first + row, column)) = {piece.x ^ turned, piece.y ^ turned,
+                                                                                piece.z ^ turned, piece.w ^ turned};
     }
     show_to_products();
 }
@@ -89,17 +88,19 @@ inline void copy_queries(NeighborhoodArguments const& arguments, Tile const& til
 template <class Element, int COLUMNS, class Use>
 inline void for_each_group_key_stage(NeighborhoodArguments const& arguments, Tile const& tile, Box const& box,
                                      GroupKeyStages<Element, COLUMNS>& shared, Use const& use) {
-    NeighborhoodAccess const* const tensors = arguments.tensors;
-    int const thread = threadIdx.x;
+    int const thread = threadIdx.x, row = thread % kGroupRows, which = thread / kGroupRows % 2;
+    NeighborhoodAccess const& tensor = arguments.tensors[which == 0 ? kKeys : kValues];
+    Element const* const first = static_cast<Element const*>(tensor.start) + tile.offset_of(tensor, box.first);
     auto const look_up = [&](int stage) {
-        shared.tables[stage % 3].template fill<kGroupTileThreads>(thread, arguments, tile, box, stage,
-                                                                  {kKeys, kValues});
+        if (thread >= 2 * kGroupRows) return;
+        int const number = stage * kGroupRows + row;
+        shared.rows[stage % 3][which][row] =
+            number < box.count() ? first + Tile::offset_from_first(tensor, place_in(box, number)) : nullptr;
     };
     auto const start_copies = [&](int stage) {
-        auto const& offsets = shared.tables[stage % 3].offsets;
-        stage_rows<kGroupTileThreads>(thread, shared.keys[stage % 2], tensors[kKeys], offsets[0], arguments.columns);
-        stage_rows<kGroupTileThreads>(thread, shared.values[stage % 2], tensors[kValues], offsets[1],
-                                      arguments.columns);
+        auto const& rows = shared.rows[stage % 3];
+        stage_rows<kGroupTileThreads>(thread, shared.keys[stage % 2], rows[0], arguments.columns);
+        stage_rows<kGroupTileThreads>(thread, shared.values[stage % 2], rows[1], arguments.columns);
     };
     for_each_stage<kGroupRows>(box.count(), look_up, start_copies, wait_for_rows, use);
 }
@@ -117,7 +118,7 @@ inline void neighborhood_forward_warpgroups(NeighborhoodArguments const& argumen
     auto const met_by = [&](Box const& queries) { return tile.keys_of(queries); };
     GroupRows<1, decltype(met_by)> rows(tile, met_by, first_row);
     GroupAttention<Element, COLUMNS> attention{arguments.scale == 0 ? 1.0f : fabsf(arguments.scale) * kLog2OfE};
-    copy_queries<Element, COLUMNS>(arguments, tile, shared.queries);
+    copy_queries(arguments, tile, shared);
     for_each_group_key_stage<Element, COLUMNS>(arguments, tile, rows.all(), shared, [&](int stage) {
         if (!rows.meet(0, stage)) return;
         float scores[8][4];

@@ -8,7 +8,8 @@
 
 constexpr int kGroupThreads = kGroupTileThreads / kGroups;
 
-inline int group_index() { return static_cast<int>(threadIdx.x) / kGroupThreads; }
+// Asked of one lane, so that the compiler knows it to be the same for the warp, as factors need.
+inline int group_index() { return static_cast<int>(from_lane(threadIdx.x / kGroupThreads, 0)); }
 inline int warp_in_group() { return static_cast<int>(threadIdx.x) % kGroupThreads / 32; }
 
 // --- Who meets whom
@@ -150,40 +151,37 @@ struct Panels {
     Element* piece(int row, int column) { return panels[column / kPanelColumns].piece(row, column % kPanelColumns); }
 };
 
-// Where the rows of a stage are in some tensors, in elements; below 0 past the last row.
-template <int TENSORS>
-struct RowTable {
-    long long offsets[TENSORS][kGroupRows];
+// Places from the first one of a box on, by their numbers in it.
+inline Coordinates place_in(Box const& box, int number) {
+    if (box.extent(0) == 1 && box.extent(1) == 1) return {{0, 0, number}};
+    int const lines = static_cast<int>(static_cast<unsigned>(number) / static_cast<unsigned>(box.extent(2)));
+    int const planes = static_cast<int>(static_cast<unsigned>(lines) / static_cast<unsigned>(box.extent(1)));
+    return {{planes, lines - planes * box.extent(1), number - lines * box.extent(2)}};
+}
 
-    // By so many threads, of which this is one.
-    template <int THREADS>
-    void fill(int thread, NeighborhoodArguments const& arguments, Tile const& tile, Box const& box, int stage,
-              NeighborhoodTensor const (&tensors)[TENSORS]) {
-        constexpr int kShares = THREADS / kGroupRows;
-        int const row = thread % kGroupRows, number = stage * kGroupRows + row;
-        bool const is_there = number < box.count();
-        Coordinates const place = box[number];
-#pragma unroll
-        for (int i = 0; i < TENSORS; ++i) {
-            if (i % kShares != thread / kGroupRows) continue;
-            offsets[i][row] = is_there ? tile.offset_of(arguments.tensors[tensors[i]], place) : -1;
-        }
-    }
-};
+// Where rows of the tile are in some tensors, by all threads, which share the work.
+template <class Element, int TENSORS, int ROWS>
+inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile, Element const* (&rows)[TENSORS][ROWS],
+                        NeighborhoodTensor first) {
+    int const row = static_cast<int>(threadIdx.x) % ROWS, number = static_cast<int>(threadIdx.x) / ROWS;
+    if (number >= TENSORS) return;
+    bool is_there;
+    NeighborhoodAccess const& tensor = arguments.tensors[first + number];
+    rows[number][row] =
+        static_cast<Element const*>(tensor.start) + tile.offset_of(tensor, tile.place_of(row, is_there));
+}
 
-// Starts copying rows, of zeros where an offset is below 0, by so many threads, of which this is one.
-template <int THREADS, class Element, int COLUMNS>
-inline void stage_rows(int thread, Panels<Element, kGroupRows, COLUMNS>& to, NeighborhoodAccess const& tensor,
-                       long long const* offsets, int columns) {
+// Starts copying rows, of zeros for null, by so many threads, of which this is one.
+template <int THREADS, class Element, int ROWS, int COLUMNS>
+inline void stage_rows(int thread, Panels<Element, ROWS, COLUMNS>& to, Element const* const* rows, int columns) {
     constexpr int kPieces = COLUMNS / 8, kRowsAtOnce = THREADS / kPieces;
-    static_assert(kGroupRows % kRowsAtOnce == 0);
-    Element const* const start = static_cast<Element const*>(tensor.start);
+    static_assert(ROWS % kRowsAtOnce == 0);
     int const first = thread / kPieces, column = thread % kPieces * 8;
 #pragma unroll
-    for (int i = 0; i < kGroupRows / kRowsAtOnce; ++i) {
-        int const row = first + i * kRowsAtOnce;
-        bool const is_there = offsets[row] >= 0 && column < columns;
-        start_copy_of_16_bytes(to.piece(row, column), is_there ? start + offsets[row] + column : start, is_there);
+    for (int i = 0; i < ROWS / kRowsAtOnce; ++i) {
+        Element const* const row = rows[first + i * kRowsAtOnce];
+        start_copy_of_16_bytes(to.piece(first + i * kRowsAtOnce, column), row + column,
+                               row != nullptr && column < columns);
     }
 }
 

@@ -13,3 +13,10 @@ inline float from_lane_across(float x, int bits) { return __shfl_xor_sync(kAllLa
 inline unsigned from_lane_across(unsigned x, int bits) { return __shfl_xor_sync(kAllLanes, x, bits); }
 inline void wait_for_warp() { __syncwarp(); }
 inline int lowest_bit(unsigned word) { return __ffs(static_cast<int>(word)) - 1; }
+
+// What is computed from it is computed where it is used: a compiler that computes it ahead of a loop would keep it in
+// registers, of which there are too few.
+inline int computed_here(int x) {
+    asm volatile("" : "+r"(x));
+    return x;
+}

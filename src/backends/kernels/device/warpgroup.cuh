@@ -16,59 +16,57 @@ struct alignas(kPanelAlignment) Panel {
     Element* piece(int row, int column) { return &elements[row][((column / 8) ^ (row % 8)) * 8]; }
 };
 
-// A part of a panel as a factor, from that row and column on. The units find the pieces by their addresses.
+// A part of a panel as a factor, from that row and column on: multiples of 8 and of 16. The units find pieces by their
+// addresses.
 struct Factor {
-    unsigned long long words;
+    unsigned place;  // beside kPanels, which is the same for all
 
-    // Beginning at a multiple of 8 rows and of 16 columns.
     template <class Element, int ROWS>
-    Factor(Panel<Element, ROWS> const& panel, int row, int column) {
-        constexpr unsigned long long kGroup = kPanelAlignment / 16, kPiecesOfRowsMoved = 1ull << 62;
-        unsigned const start = shared_address(&panel.elements[row][column]);
-        words = (start & 0x3ffff) / 16 | kGroup << 16 | kGroup << 32 | kPiecesOfRowsMoved;
-    }
+    Factor(Panel<Element, ROWS> const& panel, int row, int column)
+        : place((shared_address(&panel) & 0x3ffff) / 16 + (row * kPanelRowBytes + 2 * column) / 16) {}
+
+    // Pieces moved in their rows, and groups of 8 rows that follow each other.
+    static constexpr unsigned kPanels = 1u << 30 | kPanelAlignment / 16;
 };
 
-#define SUM_PLACES_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-#define SUM_PLACES_32 SUM_PLACES_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define SUM_PLACES_32                                                                                                \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
+    "%24, %25, %26, %27, %28, %29, %30, %31"
 #define FOUR_SUMS(sums) "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-#define SUMS_16(sums) FOUR_SUMS(sums[0]), FOUR_SUMS(sums[1]), FOUR_SUMS(sums[2]), FOUR_SUMS(sums[3])
-#define SUMS_32(sums) SUMS_16(sums), FOUR_SUMS(sums[4]), FOUR_SUMS(sums[5]), FOUR_SUMS(sums[6]), FOUR_SUMS(sums[7])
+#define SUMS_32(sums)                                                                                   \
+    FOUR_SUMS(sums[0]), FOUR_SUMS(sums[1]), FOUR_SUMS(sums[2]), FOUR_SUMS(sums[3]), FOUR_SUMS(sums[4]), \
+        FOUR_SUMS(sums[5]), FOUR_SUMS(sums[6]), FOUR_SUMS(sums[7])
 
 // Starts to add the product of 64 x 16 and 16 x 64 elements to the sums, which may be read after wait_for_products();
 // without `adds` they are forgotten first. A warp has 16 rows of the sums, and a lane the columns that it has of a
-// Block. A is given by rows of the result or, transposed, by its columns, and so is B.
-#define DEFINE_START_PRODUCT(Element, type)                                                                            \
-    template <bool TRANSPOSED_A, bool TRANSPOSED_B>                                                                    \
-    inline void start_product(float(&sums)[8][4], Factor a, Factor b, bool adds, Element) {                            \
-        asm volatile("{ .reg .pred adds; setp.ne.b32 adds, %34, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32." type   \
-                     "." type " {" SUM_PLACES_32 "}, %32, %33, adds, 1, 1, %35, %36; }"                                \
-                     : SUMS_32(sums)                                                                                   \
-                     : "l"(a.words), "l"(b.words), "r"(static_cast<int>(adds)), "n"(TRANSPOSED_A), "n"(TRANSPOSED_B)); \
-    }                                                                                                                  \
-    template <bool TRANSPOSED_A, bool TRANSPOSED_B>                                                                    \
-    inline void start_product(float(&sums)[4][4], Factor a, Factor b, bool adds, Element) {                            \
-        asm volatile("{ .reg .pred adds; setp.ne.b32 adds, %18, 0; wgmma.mma_async.sync.aligned.m64n32k16.f32." type   \
-                     "." type " {" SUM_PLACES_16 "}, %16, %17, adds, 1, 1, %19, %20; }"                                \
-                     : SUMS_16(sums)                                                                                   \
-                     : "l"(a.words), "l"(b.words), "r"(static_cast<int>(adds)), "n"(TRANSPOSED_A), "n"(TRANSPOSED_B)); \
-    }                                                                                                                  \
-    template <bool TRANSPOSED_B>                                                                                       \
-    inline void start_product(float(&sums)[8][4], Block const& a, Factor b, bool adds, Element) {                      \
-        asm volatile("{ .reg .pred adds; setp.ne.b32 adds, %37, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32." type   \
-                     "." type " {" SUM_PLACES_32 "}, {%32, %33, %34, %35}, %36, adds, 1, 1, %38; }"                    \
-                     : SUMS_32(sums)                                                                                   \
-                     : "r"(a.words[0]), "r"(a.words[1]), "r"(a.words[2]), "r"(a.words[3]), "l"(b.words),               \
-                       "r"(static_cast<int>(adds)), "n"(TRANSPOSED_B));                                                \
+// Block. A factor has the rows of A, or the columns of B, as rows of its panel; transposed, as columns.
+#define DEFINE_START_PRODUCT(Element, type)                                                                       \
+    template <bool TRANSPOSED_A, bool TRANSPOSED_B>                                                               \
+    inline void start_product(float(&sums)[8][4], Factor a, Factor b, bool adds, Element) {                       \
+        asm volatile(                                                                                             \
+            "{ .reg .pred adds; .reg .b64 a, b; setp.ne.b32 adds, %34, 0; mov.b64 a, {%32, %37}; "                \
+            "mov.b64 b, {%33, %37}; wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" SUM_PLACES_32 \
+            "}, a, b, adds, 1, 1, %35, %36; }"                                                                    \
+            : SUMS_32(sums)                                                                                       \
+            : "r"(a.place), "r"(b.place), "r"(static_cast<int>(adds)), "n"(TRANSPOSED_A), "n"(TRANSPOSED_B),      \
+              "n"(Factor::kPanels));                                                                              \
+    }                                                                                                             \
+    template <bool TRANSPOSED_B>                                                                                  \
+    inline void start_product(float(&sums)[8][4], Block const& a, Factor b, bool adds, Element) {                 \
+        asm volatile(                                                                                             \
+            "{ .reg .pred adds; .reg .b64 b; setp.ne.b32 adds, %37, 0; mov.b64 b, {%36, %39}; "                   \
+            "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" SUM_PLACES_32                        \
+            "}, {%32, %33, %34, %35}, b, adds, 1, 1, %38; }"                                                      \
+            : SUMS_32(sums)                                                                                       \
+            : "r"(a.words[0]), "r"(a.words[1]), "r"(a.words[2]), "r"(a.words[3]), "r"(b.place),                   \
+              "r"(static_cast<int>(adds)), "n"(TRANSPOSED_B), "n"(Factor::kPanels));                              \
     }
 DEFINE_START_PRODUCT(bfloat16, "bf16")
 DEFINE_START_PRODUCT(half, "f16")
 #undef DEFINE_START_PRODUCT
 #undef SUMS_32
-#undef SUMS_16
 #undef FOUR_SUMS
 #undef SUM_PLACES_32
-#undef SUM_PLACES_16
 
 // Before the first product, and where registers of products were written since.
 inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }

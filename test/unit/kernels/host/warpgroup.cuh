@@ -38,9 +38,9 @@ struct Factor {
 namespace host_matrix {
 
 // of_a(i, k): of row lane / 4 + 8 * i of the warp.
-template <class Element, int COUNT, class OfA>
-void add_product(float (&sums)[COUNT][4], OfA const& of_a, Factor b, bool is_transposed, bool adds) {
-    for (int i = 0; i < COUNT; ++i) {
+template <class Element, class OfA>
+void add_product(float (&sums)[8][4], OfA const& of_a, Factor b, bool is_transposed, bool adds) {
+    for (int i = 0; i < 8; ++i) {
         for (int j = 0; j < 4; ++j) {
             int const column = 8 * i + 2 * static_cast<int>(threadIdx.x % 4) + j % 2;
             float sum = adds ? sums[i][j] : 0;
@@ -52,8 +52,8 @@ void add_product(float (&sums)[COUNT][4], OfA const& of_a, Factor b, bool is_tra
 
 }  // namespace host_matrix
 
-template <bool TRANSPOSED_A, bool TRANSPOSED_B, class Element, int COUNT>
-void start_product(float (&sums)[COUNT][4], Factor a, Factor b, bool adds, Element) {
+template <bool TRANSPOSED_A, bool TRANSPOSED_B, class Element>
+void start_product(float (&sums)[8][4], Factor a, Factor b, bool adds, Element) {
     int const row = static_cast<int>(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4);
     host_matrix::add_product<Element>(
         sums, [&](int i, int k) { return a.at<Element>(row + 8 * i, k, TRANSPOSED_A); }, b, TRANSPOSED_B, adds);
