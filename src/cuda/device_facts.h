@@ -1,13 +1,16 @@
-// What kernels are compiled for, and launched by, as a value: of a GPU that is here, or of a named one.
+// What kernels are compiled for, launched by and compared by, as a value: of a GPU that is here, or of a named one.
 #pragma once
 
 #include "core/result.h"
+
+#include <string_view>
 
 namespace cudnn_frontend::cuda {
 
 struct DeviceFacts {
     int compute_capability = 0;  // 90 for 9.0
     int multiprocessors = 0;
+    std::string_view rates = {};  // what it was measured to take (rates.h); empty where it was not
 };
 
 Result<DeviceFacts> device_facts(int ordinal);

@@ -168,7 +168,7 @@ class Backend {
     virtual bool takes(nodes::ValidatedGraph const&) const { return true; }
     // An error if the backend cannot run the graph.
     virtual Result<std::shared_ptr<Proposal const>> propose(PlanningInput const& input) const = 0;
-    // What its engines, and joints, are expected to cost on a target; null where no figures are known.
+    // What its engines, and its joints, are expected to cost on a target; null where no figures are known.
     virtual std::unique_ptr<rewrite::Costs const> costs(Target const&, Settings const&) const { return nullptr; }
     // What joins the partial results of a program: its launches get a pointer for each of places_of(), and the stream.
     // Of a target that the backend joins for. `stored` is what the executable for the same joint serialized, if there

@@ -1,6 +1,7 @@
 #include "plan/programs.h"
 
 #include "core/logging.h"
+#include "plan/costs.h"
 #include "plan/program_engine.h"
 #include "plan/program_executable.h"
 
@@ -52,20 +53,12 @@ static void log(PlanningInput const& input, std::vector<std::string> const& rema
     for (std::string const& remark : remarks) core::log_line("graph '" + input.graph.spec().name + "': " + remark);
 }
 
-// Of the first backend that has figures for the target.
-static std::unique_ptr<rewrite::Costs const> costs_for(PlanningInput const& input, Backends const& backends) {
-    for (Backend const* const backend : backends) {
-        if (!backend->serves(input.target)) continue;
-        if (auto costs = backend->costs(input.target, input.settings)) return costs;
-    }
-    return nullptr;
-}
-
 std::vector<std::string> add_programs(PlanningInput const& input, Backends const& backends,
                                       Planner::Proposals& proposals) {
     Settings const& settings = input.settings;
-    rewrite::Offers offers = rewrite::offers_for(
-        input.graph, {settings.rewrites, settings.slices_for_workspace, [&] { return costs_for(input, backends); }});
+    Costs const costs(input.target, settings, backends);
+    rewrite::Offers offers =
+        rewrite::offers_for(input.graph, {settings.rewrites, settings.slices_for_workspace, costs});
     keep_joinable(input, backends, offers);
     log(input, offers.remarks);
     if (offers.preferred.empty() && offers.spare.empty()) return offers.remarks;

@@ -6,6 +6,7 @@
 #include <cudnn_frontend/planning.h>
 #include <cudnn_frontend/types.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -33,5 +34,10 @@ struct Settings {
     rewrite::Wishes rewrites;
     bool slices_for_workspace = false;  // rather than exceed the filter's limit
 };
+
+// How many of a device's multiprocessors plans are made for.
+inline int multiprocessors_of(int device, Settings const& settings) {
+    return settings.sm_count > 0 ? std::min(device, settings.sm_count) : device;
+}
 
 }  // namespace cudnn_frontend::plan

@@ -31,11 +31,8 @@ double bytes_moved(Joint const& joint) {
 std::optional<double> cost_of(Program const& program, Costs const& costs) {
     double all = 0.0;
     for (Step const& step : program.steps) {
-        if (auto const* joint = std::get_if<Joint>(&step)) {
-            all += costs.of(*joint);
-            continue;
-        }
-        auto const cost = costs.of(std::get<Attend>(step).graph->spec());
+        auto const* const joint = std::get_if<Joint>(&step);
+        auto const cost = joint != nullptr ? costs.of(*joint) : costs.of(*std::get<Attend>(step).graph);
         if (!cost) return {};
         all += *cost;
     }

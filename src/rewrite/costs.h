@@ -7,14 +7,13 @@
 
 namespace cudnn_frontend::rewrite {
 
-// In microseconds.
+// In microseconds; nothing for what others run, and where nothing is known.
 class Costs {
    public:
     virtual ~Costs() = default;
 
-    // Nothing for graphs of which nothing is known.
-    virtual std::optional<double> of(nodes::GraphSpec const& graph) const = 0;
-    virtual double of(Joint const& joint) const = 0;
+    virtual std::optional<double> of(nodes::ValidatedGraph const& graph) const = 0;
+    virtual std::optional<double> of(Joint const& joint) const = 0;
 };
 
 // The sum over all steps; nothing where one is not known.

@@ -54,9 +54,8 @@ std::vector<Program> list_of(Result<Program> program) {
 
 class Collector {
    public:
-    // Costs are asked for once they are needed.
-    Collector(nodes::ValidatedGraph const& graph, FindCosts const& find_costs)
-        : graph_(graph), attention_(Attention::of(graph)), find_costs_(find_costs) {}
+    Collector(nodes::ValidatedGraph const& graph, Costs const& costs)
+        : graph_(graph), attention_(Attention::of(graph)), costs_(costs) {}
 
     // One that the user listed, expected to be faster or not.
     void add(Rewrite_t rewrite) {
@@ -77,13 +76,12 @@ class Collector {
     // The fastest, if it is expected to be clearly faster than the graph as given.
     void add_what_pays() {
         std::vector<Program> programs = programs_for_speed();
-        auto const costs = programs.empty() ? nullptr : find_costs_();
-        auto const given = costs == nullptr ? std::nullopt : costs->of(graph_.spec());
+        auto const given = programs.empty() ? std::nullopt : costs_.of(graph_);
         if (!given) return;
         std::optional<Program> best;
         double least = *given * kLargestShare;
         for (Program& program : programs) {
-            auto const cost = cost_of(program, *costs);
+            auto const cost = cost_of(program, costs_);
             if (!cost) continue;
             offers_.remarks.push_back(program.name + ": " + text(*cost) + ", as given: " + text(*given));
             if (*cost < least) least = *cost, best = std::move(program);
@@ -115,11 +113,9 @@ class Collector {
     void add_few_queries() {
         auto programs = all_few_queries(*attention_);
         if (programs.is_bad()) return add(programs.error());
-        auto const costs = find_costs_();
         std::string const usual = "few_queries(" + std::to_string(usual_splits(*attention_)) + ")";
         auto const cost = [&](Program const& program) {
-            auto const known = costs == nullptr ? std::nullopt : cost_of(program, *costs);
-            return known.value_or(program.name == usual ? 0.0 : 1.0);
+            return cost_of(program, costs_).value_or(program.name == usual ? 0.0 : 1.0);
         };
         std::ranges::stable_sort(programs.value(), {}, cost);
         for (Program& program : programs.value()) offers_.preferred.push_back(std::move(program));
@@ -147,7 +143,7 @@ class Collector {
 
     nodes::ValidatedGraph const& graph_;
     std::optional<Attention> attention_;
-    FindCosts const& find_costs_;
+    Costs const& costs_;
     Offers offers_;
 };
 
@@ -165,7 +161,7 @@ std::optional<std::int64_t> parameter_of(std::string const& name, std::string co
 Offers offers_for(nodes::ValidatedGraph const& graph, Circumstances const& circumstances) {
     Wishes const& wishes = circumstances.wishes;
     if (!wishes.listed && wishes.policy == RewritePolicy_t::OFF) return {};
-    Collector collector(graph, circumstances.find_costs);
+    Collector collector(graph, circumstances.costs);
     if (wishes.listed) {
         for (Rewrite_t const rewrite : *wishes.listed) collector.add(rewrite);
         return collector.take();

@@ -6,7 +6,6 @@
 
 #include <cudnn_frontend/types.h>
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,14 +28,11 @@ struct Offers {
     std::vector<std::string> remarks;  // what was expected of programs, and why one that was asked for is not there
 };
 
-// Null where none are known: then AUTO offers nothing for speed.
-using FindCosts = std::function<std::unique_ptr<Costs const>()>;
-
 // What offers depend on beside the graph.
 struct Circumstances {
     Wishes const& wishes;
     bool is_workspace_limited;  // a limit stands that the graph as it is may not keep to
-    FindCosts const& find_costs;
+    Costs const& costs;         // of what they do not know AUTO offers nothing for speed
 };
 
 Offers offers_for(nodes::ValidatedGraph const& graph, Circumstances const& circumstances);

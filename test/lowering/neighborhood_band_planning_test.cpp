@@ -5,6 +5,7 @@
 #include <cudnn_frontend/graph.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -105,20 +106,50 @@ bool are_of_cudnn(std::vector<std::string> const& engines) {
 
 Line const kSpeech{2, 16, 16384, 64, 257};
 
+// In microseconds, as the report of candidates has it.
+struct Expected {
+    double band, given;
+};
+
+Expected expected_of(LineGraph const& line) {
+    std::string text;
+    REQUIRE(line.graph.print_candidates(text).is_good());
+    CAPTURE(text);
+    Expected expected{};
+    std::size_t const start = text.find("neighborhood_band: about ");
+    REQUIRE(start != text.npos);
+    REQUIRE(std::sscanf(text.c_str() + start, "neighborhood_band: about %lf us, as given: about %lf us", &expected.band,
+                        &expected.given) == 2);
+    return expected;
+}
+
 }  // namespace
 
-TEST_CASE("AUTO takes cuDNN's engines for long lines with windows of many keys", "[offline]") {
+TEST_CASE("AUTO takes cuDNN's engines for long lines whose rows are too wide for kernels on matrix units",
+          "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
-    Line wide = kSpeech, dilated = kSpeech;
-    wide.kernel = 2049;
+    Line wide = kSpeech;
+    wide.columns = 136;
+    auto const engines = engines_of(plan_of(wide, false));
+    CAPTURE(engines);
+    CHECK(engines.size() == 2);  // both borders are one attention
+    CHECK(are_of_cudnn(engines));
+}
+
+TEST_CASE("AUTO chooses between cuDNN's engines and the library's kernels by what either are expected to take",
+          "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Line large = kSpeech, dilated = kSpeech;
+    large.kernel = 2049;
     dilated.dilation = 8;
-    for (Line const& line : {kSpeech, wide, dilated}) {
+    for (Line const& line : {kSpeech, large, dilated}) {
         for (bool const is_backward : {false, true}) {
             CAPTURE(line.kernel, line.dilation, is_backward);
-            auto const engines = engines_of(plan_of(line, is_backward));
-            CAPTURE(engines);
-            CHECK(engines.size() == (is_backward ? 3 : 2));  // in forward both borders are one attention
-            CHECK(are_of_cudnn(engines));
+            LineGraph planned(line, is_backward);
+            std::string const name = planned.plan();
+            auto const [band, given] = expected_of(planned);
+            CAPTURE(name, band, given);
+            CHECK(are_of_cudnn(engines_of(name)) == band < 0.85 * given);
         }
     }
 }
@@ -180,7 +211,9 @@ TEST_CASE("a stored band is loaded for a GPU of the kind", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     for (bool const is_backward : {false, true}) {
         LineGraph line(kSpeech, is_backward);
+        line.graph.set_rewrites({Rewrite_t::NEIGHBORHOOD_BAND});
         std::string const planned = line.plan();
+        CHECK(are_of_cudnn(engines_of(planned)));
         std::vector<std::uint8_t> bytes;
         REQUIRE(line.graph.serialize(bytes).get_message() == "");
         Graph loaded;

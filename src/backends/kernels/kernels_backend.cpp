@@ -1,18 +1,16 @@
 #include "kernels/kernels_backend.h"
 
 #include "expand/expand.h"
+#include "kernels/costs.h"
 #include "kernels/joint.h"
 #include "kernels/neighborhood_engine.h"
+#include "kernels/neighborhood_forms.h"
 
-#include <array>
 #include <string>
 #include <utility>
 
 namespace cudnn_frontend::kernels {
 namespace {
-
-// Best first.
-constexpr std::array kForms = {NeighborhoodForm::WarpGroups, NeighborhoodForm::Tiles, NeighborhoodForm::Tokens};
 
 Result<std::shared_ptr<plan::PackLayout const>> layout_of(nodes::ValidatedGraph const& graph) {
     auto const op_graph = expand::expand(graph, {});
@@ -37,7 +35,7 @@ Result<plan::Loaded> propose_engines(plan::PlanningInput const& input, Devices c
     auto const layout = layout_of(input.graph);
     if (layout.is_bad()) return layout.error();
     plan::Engines engines;
-    for (NeighborhoodForm const form : kForms) {
+    for (NeighborhoodForm const form : kNeighborhoodForms) {
         if (stored != nullptr && stored->engine != engine_name(form)) continue;
         auto steps = neighborhood_steps(input.graph, form);
         if (steps.is_bad()) return steps.error();
@@ -78,6 +76,15 @@ std::optional<std::string> Backend::circumstances(Target const& target, plan::Se
     auto identity = devices_.identity(target, settings);
     if (identity.is_bad()) return std::nullopt;
     return std::move(identity).value();
+}
+
+std::unique_ptr<rewrite::Costs const> Backend::costs(Target const& target, plan::Settings const& settings) const {
+    auto const device = devices_.find(target, settings);
+    if (device.is_bad()) return nullptr;
+    cuda::DeviceFacts const& facts = device.value().facts;
+    auto const rates = read_rates(facts.rates);
+    if (!rates) return nullptr;
+    return std::make_unique<Costs>(*rates, facts, plan::multiprocessors_of(facts.multiprocessors, settings));
 }
 
 bool Backend::joins(Target const& target) const { return serves(target); }

@@ -16,6 +16,7 @@ class Backend final : public plan::Backend {
     Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const& input) const override;
     Result<plan::Loaded> load(plan::PlanningInput const& input, plan::Stored const& stored) const override;
     std::optional<std::string> circumstances(Target const& target, plan::Settings const& settings) const override;
+    std::unique_ptr<rewrite::Costs const> costs(Target const& target, plan::Settings const& settings) const override;
     bool joins(Target const& target) const override;
     error_t check_joints() const override;
     std::vector<BehaviorNote_t> notes_of_joints() const override { return {BehaviorNote_t::RUNTIME_COMPILATION}; }

@@ -12,8 +12,6 @@ namespace {
 
 constexpr int kHopper = 90;  // the one compute capability whose matrix units multiply by warpgroups
 
-bool is_fused(NeighborhoodWork work) { return work < NeighborhoodWork::WindowSlots; }
-
 bool is_of_one_pass(NeighborhoodWork work) { return is_fused(work) && work >= NeighborhoodWork::GradientStart; }
 
 std::string reason_against_work(NeighborhoodWork work, NeighborhoodForm form) {
@@ -84,6 +82,12 @@ std::string reason_against(NeighborhoodProblem const& problem, NeighborhoodForm 
     std::string reason = reason_against_work(problem.work, form);
     if (!reason.empty() || form == NeighborhoodForm::Tokens) return reason;
     return is_by_groups ? reason_against_warpgroups(problem) : reason_against_tiles(problem);
+}
+
+bool is_fused(NeighborhoodWork work) { return work < NeighborhoodWork::WindowSlots; }
+
+bool is_of_rows(NeighborhoodWork work) {
+    return work == NeighborhoodWork::GradientStart || work == NeighborhoodWork::GradientEnd;
 }
 
 bool is_deterministic(NeighborhoodWork work) { return work != NeighborhoodWork::Gradients; }

@@ -3,6 +3,7 @@
 
 #include "kernels/neighborhood.h"
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -11,9 +12,17 @@ namespace cudnn_frontend::kernels {
 
 char const* to_string(NeighborhoodForm form);  // such as tiles
 
+// Of which a graph is offered engines, best first.
+inline constexpr std::array kNeighborhoodForms = {NeighborhoodForm::WarpGroups, NeighborhoodForm::Tiles,
+                                                  NeighborhoodForm::Tokens};
+
 // Why the problem, which passes check(), cannot be computed in the form; empty where it can.
 std::string reason_against(NeighborhoodProblem const& problem, NeighborhoodForm form, DeviceFacts const& device);
 
+// Whether it is part of attention, or of its gradients, as one function.
+bool is_fused(NeighborhoodWork work);
+// Whether it goes over the rows of tensors once, in no tiles.
+bool is_of_rows(NeighborhoodWork work);
 // Whether the bits are the same in every run.
 bool is_deterministic(NeighborhoodWork work);
 

@@ -75,9 +75,7 @@ NeighborhoodLaunch launch_by_warpgroups(NeighborhoodProblem const& problem) {
     NeighborhoodLaunch launch;
     launch.arguments = arguments_of(problem);
     launch.threads = kGroupTileThreads;
-    bool const is_of_rows =
-        problem.work == NeighborhoodWork::GradientStart || problem.work == NeighborhoodWork::GradientEnd;
-    if (is_of_rows) {
+    if (is_of_rows(problem.work)) {
         launch.blocks = blocks_of_rows(problem);
         return launch;
     }

@@ -1,7 +1,6 @@
 #include "cudnn/planning/cost.h"
 
 #include "core/data_type.h"
-#include "cudnn/planning/neighborhood_cost.h"
 
 #include <algorithm>
 #include <cmath>
@@ -107,16 +106,12 @@ bool is_plain(nodes::GraphSpec const& graph) {
 
 }  // namespace
 
-std::optional<double> Costs::of(nodes::GraphSpec const& graph) const {
-    if (auto const neighborhood = neighborhood_cost(graph, rates_, multiprocessors_)) return neighborhood;
+std::optional<double> Costs::of(nodes::ValidatedGraph const& validated) const {
+    nodes::GraphSpec const& graph = validated.spec();
     if (!is_plain(graph)) return {};
     Sizes const sizes(graph);
     bool const is_backward = graph.nodes.front().kind() == nodes::NodeKind::SdpaBackward;
     return is_backward ? backward(sizes, rates_, multiprocessors_) : forward(sizes, rates_, multiprocessors_);
-}
-
-double Costs::of(rewrite::Joint const& joint) const {
-    return rates_.start + rewrite::bytes_moved(joint) / rates_.bandwidth;
 }
 
 }  // namespace cudnn_frontend::cudnn

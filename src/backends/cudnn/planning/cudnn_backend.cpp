@@ -7,8 +7,6 @@
 #include "cudnn/planning/proposal.h"
 #include "cudnn/planning/stored_plan.h"
 
-#include <algorithm>
-
 namespace cudnn_frontend::cudnn {
 
 bool Backend::serves(Target const& target) const {
@@ -38,10 +36,9 @@ std::unique_ptr<rewrite::Costs const> Backend::costs(Target const& target, plan:
     if (found.is_bad()) return nullptr;
     auto const facts = facts_of(*found.value().device);
     if (facts.is_bad()) return nullptr;
-    auto const rates = rates_of(found.value().device->name());
+    auto const rates = read_rates(facts.value().rates);
     if (!rates) return nullptr;
-    int const all = facts.value().multiprocessors;
-    return std::make_unique<Costs>(*rates, settings.sm_count > 0 ? std::min(all, settings.sm_count) : all);
+    return std::make_unique<Costs>(*rates, plan::multiprocessors_of(facts.value().multiprocessors, settings));
 }
 
 void Backend::keep_at_most(std::size_t most) const { GraphCache::of_process().keep_at_most(most); }

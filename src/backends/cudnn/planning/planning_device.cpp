@@ -1,6 +1,7 @@
 #include "cudnn/planning/planning_device.h"
 
 #include "cuda/driver.h"
+#include "cuda/rates.h"
 #include "cudnn/library/device_text.h"
 #include "cudnn/library/library.h"
 #include "cudnn/offline/null_driver.h"
@@ -79,7 +80,7 @@ static bool is_of_only_gpu(Target const& target, DeviceProperties const* propert
 
 Result<cuda::DeviceFacts> facts_of(Device const& device) {
     std::string_view const count = device_member(device.json(), "multiProcessorCount");
-    cuda::DeviceFacts facts{device.sm(), 0};
+    cuda::DeviceFacts facts{device.sm(), 0, cuda::rates_of_model(offline::model_of(device.name()))};
     std::from_chars(count.data(), count.data() + count.size(), facts.multiprocessors);
     if (facts.multiprocessors > 0) return facts;
     return error_t(error_code_t::INVALID_VALUE,

@@ -20,7 +20,7 @@ struct PlanningDevice {
 // The device of a target; for Target::cuda(nullptr) that of the properties, or the first one where there are none.
 Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperties const* properties);
 
-// What kernels are compiled for.
+// What kernels are compiled for, and compared by.
 Result<cuda::DeviceFacts> facts_of(Device const& device);
 
 // A text that tells the device of a target from others. cuDNN is called only where several GPUs leave a doubt.

@@ -1,0 +1,63 @@
+#include "kernels/neighborhood_cost.h"
+
+#include "core/data_type.h"
+#include "kernels/neighborhood_forms.h"
+#include "kernels/neighborhood_tiling.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cudnn_frontend::kernels {
+namespace {
+
+// By tokens, where rows do not fit the tiles, the same work takes so many times as long.
+constexpr double kByTokens = 13.0;
+
+// Of rows that a tile of kTileTokens meets. By warpgroups two of these are one, each with the stages of its own.
+double stages_of_tile(NeighborhoodProblem const& problem) {
+    SpaceAxes const axes = axes_of(problem);
+    NeighborhoodTiles const tiles = tiles_of(problem, NeighborhoodForm::Tiles);
+    double met = 1.0;
+    for (std::size_t axis = 0; axis < kMostAxes; ++axis) {
+        std::int64_t const reach = (std::int64_t{1} << tiles.bits[axis]) + axes[axis].kernel - 1;
+        met *= static_cast<double>(std::min(reach, longest_group(axes[axis])));
+    }
+    return std::ceil(met / kTileTokens);
+}
+
+// Blocks run side by side on all multiprocessors, round by round.
+double cost_of_tiles(NeighborhoodProblem const& problem, NeighborhoodForm form, PassRates const& rates,
+                     int multiprocessors) {
+    double const rounds = std::ceil(static_cast<double>(tile_count(problem, form)) / multiprocessors);
+    double const stage = rates.stage + rates.width * static_cast<double>(problem.columns());
+    return rounds * (rates.extra + stages_of_tile(problem)) * stage;
+}
+
+// What passes over rows read and write, beside the tiles.
+double bytes_of_passes(NeighborhoodSteps const& steps) {
+    double bytes = 0.0;
+    for (NeighborhoodStep const& step : steps.steps) {
+        if (!is_of_rows(step.problem.work)) continue;
+        for (auto const& operand : step.problem.operands) {
+            if (operand) bytes += static_cast<double>(*core::volume(operand->dims) * core::size_of(operand->type));
+        }
+    }
+    return bytes;
+}
+
+}  // namespace
+
+std::optional<double> neighborhood_cost(NeighborhoodSteps const& steps, Rates const& rates, int multiprocessors) {
+    NeighborhoodProblem const& problem = steps.steps.front().problem;
+    if (!is_fused(problem.work) || !core::is_half(problem.example().type)) return {};
+    bool const is_by_groups = steps.form == NeighborhoodForm::WarpGroups;
+    auto const& measured = is_by_groups ? rates.warpgroups : rates.tiles;
+    if (!measured) return {};
+    PassRates const& pass = problem.work == NeighborhoodWork::Forward ? measured->forward : measured->backward;
+    auto const tiles = is_by_groups ? NeighborhoodForm::WarpGroups : NeighborhoodForm::Tiles;
+    double const times = steps.form == NeighborhoodForm::Tokens ? kByTokens : 1.0;
+    return static_cast<double>(steps.steps.size()) * rates.start +
+           times * cost_of_tiles(problem, tiles, pass, multiprocessors) + bytes_of_passes(steps) / rates.bandwidth;
+}
+
+}  // namespace cudnn_frontend::kernels
