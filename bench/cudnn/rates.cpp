@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 namespace {
@@ -68,26 +69,103 @@ double start_of_kernels(Gpu const& gpu) {
     return 2.0 * once - time_of(gpu, {"start", fe::Rewrite_t::FEW_QUERIES, 1, 8, 8, 128, 2 * kKeys, 128});
 }
 
-// Of the library's own kernels: what more tiles of a block take, where all have tokens enough.
-double neighborhood_tile(Gpu const& gpu, bool is_forward, std::int64_t d, int multiprocessors) {
-    constexpr std::int64_t kHeads = 32, kTokens = 8192, kTile = 64, kFewer = 4, kMore = 16;
-    auto const time = [&](std::int64_t tiles) {
-        return time_of(gpu, neighborhood_row("neighborhood", is_forward, {1, kHeads, kTokens, d}, tiles * kTile + 1));
-    };
-    double const rounds = std::ceil(static_cast<double>(kHeads * kTokens / kTile) / multiprocessors);
-    return (time(kMore) - time(kFewer)) / (rounds * static_cast<double>(kMore - kFewer));
+// What is measured first, and taken away from further times.
+struct Basics {
+    double start, bandwidth;
+    int multiprocessors;
+};
+
+// Kernels of the library's own for neighborhood attention. A block has a tile of so many tokens. Backward has so many
+// kernels, of which some pass over rows and move so many bytes of each column of a token.
+struct Form {
+    char const* engine;
+    std::int64_t tokens;
+    double backward_kernels, backward_bytes;
+};
+constexpr Form kForms[] = {{"neighborhood_tiles", 64, 2.0, 0.0}, {"neighborhood_warpgroups", 128, 3.0, 14.0}};
+
+// Its index among the candidates; nothing where the GPU does not have the engine.
+std::optional<std::int64_t> index_of(fe::graph::Graph const& graph, std::string const& engine) {
+    for (std::int64_t i = 0; i < graph.get_execution_plan_count(); ++i) {
+        std::string name;
+        if (good(graph.get_plan_name_at_index(i, name), "name") && name == engine) return i;
+    }
+    return std::nullopt;
 }
 
-void print_neighborhood(Gpu const& gpu, char const* pass, bool is_forward, int multiprocessors) {
-    print_tiles(pass, neighborhood_tile(gpu, is_forward, 64, multiprocessors),
-                neighborhood_tile(gpu, is_forward, 128, multiprocessors));
+bool plan(Gpu const& gpu, fe::graph::Graph& graph, std::string const& engine) {
+    bool const has_candidates = good(graph.validate(), "graph") &&
+                                good(graph.build_operation_graph(gpu.target()), "operation graph") &&
+                                good(graph.create_execution_plans({fe::HeurMode_t::A}), "candidates");
+    if (!has_candidates) return false;
+    auto const index = index_of(graph, engine);
+    return index && good(graph.build_plan_at_index(*index), engine.c_str());
 }
+
+// One pass of a form, along lines with tokens enough for all multiprocessors.
+class NeighborhoodPass {
+   public:
+    NeighborhoodPass(Gpu const& gpu, Basics const& basics, Form const& form, bool is_forward)
+        : gpu_(gpu), basics_(basics), form_(form), is_forward_(is_forward) {}
+
+    // Nothing where the GPU does not run it.
+    void print() const {
+        Stage const narrow = stage_of(64), wide = stage_of(128);
+        if (narrow.time <= 0.0 || wide.time <= 0.0) return;
+        std::string const name = std::string(form_.engine) + (is_forward_ ? "_forward" : "_backward");
+        double const width = (wide.time - narrow.time) / 64.0;
+        std::printf("%s_stage %.4g\n", name.c_str(), narrow.time - 64.0 * width);
+        std::printf("%s_width %.4g\n", name.c_str(), width);
+        // Figures are numbers above 0, and times err.
+        std::printf("%s_extra %.3g\n", name.c_str(), std::max(0.1, (narrow.extra + wide.extra) / 2.0));
+    }
+
+   private:
+    // Its time on a multiprocessor, and as how many more stages the rest of a block counts.
+    struct Stage {
+        double time, extra;
+    };
+
+    // By what more stages take; what few take beyond their own time is the rest.
+    Stage stage_of(std::int64_t d) const {
+        constexpr std::int64_t kFewer = 5, kMore = 17;
+        double const few = time_of_stages(d, kFewer), many = time_of_stages(d, kMore);
+        if (few <= 0.0 || many <= 0.0) return {};
+        double const rounds = std::ceil(static_cast<double>(kHeads * kTokens / form_.tokens) / basics_.multiprocessors);
+        double const time = (many - few) / (rounds * static_cast<double>(kMore - kFewer));
+        return {time, (few - time_beside_tiles(d)) / (rounds * time) - static_cast<double>(kFewer)};
+    }
+
+    // 64 tokens see as many stages of 64 rows.
+    double time_of_stages(std::int64_t d, std::int64_t stages) const {
+        Row const row = neighborhood_row(form_.engine, is_forward_, {1, kHeads, kTokens, d}, (stages - 1) * 64 + 1);
+        Buffers const buffers(row);
+        if (!is_forward_ && !gpu_.prepare_backward(row, buffers.pack())) return 0.0;
+        fe::graph::Graph graph;
+        describe(row, graph);
+        graph.set_rewrites(fe::RewritePolicy_t::OFF);
+        return plan(gpu_, graph, form_.engine) ? gpu_.time(graph, buffers.pack()) : 0.0;
+    }
+
+    double time_beside_tiles(std::int64_t d) const {
+        if (is_forward_) return basics_.start;
+        double const moved = form_.backward_bytes * static_cast<double>(kHeads * kTokens * d);
+        return form_.backward_kernels * basics_.start + moved / basics_.bandwidth;
+    }
+
+    static constexpr std::int64_t kHeads = 32, kTokens = 8192;
+
+    Gpu const& gpu_;
+    Basics basics_;
+    Form form_;
+    bool is_forward_;
+};
 
 // How often decode reads the keys of 128 query heads that share one.
-double decode_heads(Gpu const& gpu, double bandwidth, double start) {
+double decode_heads(Gpu const& gpu, Basics const& basics) {
     constexpr double kBytes = 2.0 * 128 * 4096 * 256;
     double const time = time_of(gpu, {"decode", fe::Rewrite_t::FEW_QUERIES, 128, 128, 1, 1, 4096, 128});
-    return std::round(128.0 / std::max(1.0, (time - start) * bandwidth / kBytes));
+    return std::round(128.0 / std::max(1.0, (time - basics.start) * basics.bandwidth / kBytes));
 }
 
 }  // namespace
@@ -98,21 +176,20 @@ int main() {
     Gpu const gpu;
     // Clocks rise under load: the first figure would be that of an idle GPU.
     backward_tile(gpu, 64, device.multiProcessorCount);
-    double const start = start_of_kernels(gpu);
-    double const bandwidth = copy_rate();
+    Basics const basics{start_of_kernels(gpu), copy_rate(), device.multiProcessorCount};
     std::size_t const version = fe::runtime::cudnn_version();
     std::printf(
         "# What attention costs on this GPU, for the choice of rewrites. ./run rates prints such a file.\n"
         "# %s, cuDNN %zu.%zu.%zu.\n"
-        "# Times in microseconds, sizes in bytes; a tile has 128 queries and 128 keys, of neighborhoods 64 of each, "
-        "and its\n"
-        "# width is the mean of the head dims of Q and V.\n",
+        "# Times in microseconds, sizes in bytes. A tile has 128 queries and 128 keys; its width is the mean of the\n"
+        "# head dims of Q and V. A stage of neighborhoods has 64 rows, and the extra is counted in stages.\n",
         device.name, version / 10000, version / 100 % 100, version % 100);
-    std::printf("start %.3g\nbandwidth %.3g\n", start, bandwidth);
-    print_tiles("forward", forward_tile(gpu, 64, start), forward_tile(gpu, 128, start));
+    std::printf("start %.3g\nbandwidth %.3g\n", basics.start, basics.bandwidth);
+    print_tiles("forward", forward_tile(gpu, 64, basics.start), forward_tile(gpu, 128, basics.start));
     print_tiles("backward", backward_tile(gpu, 64, device.multiProcessorCount),
                 backward_tile(gpu, 128, device.multiProcessorCount));
-    std::printf("decode_heads %.0f\n", decode_heads(gpu, bandwidth, start));
-    print_neighborhood(gpu, "neighborhood_forward", true, device.multiProcessorCount);
-    print_neighborhood(gpu, "neighborhood_backward", false, device.multiProcessorCount);
+    std::printf("decode_heads %.0f\n", decode_heads(gpu, basics));
+    for (Form const& form : kForms) {
+        for (bool const is_forward : {true, false}) NeighborhoodPass(gpu, basics, form, is_forward).print();
+    }
 }
