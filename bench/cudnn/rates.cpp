@@ -111,13 +111,17 @@ class NeighborhoodPass {
     // Nothing where the GPU does not run it.
     void print() const {
         Stage const narrow = stage_of(64), wide = stage_of(128);
-        if (narrow.time <= 0.0 || wide.time <= 0.0) return;
+        if (narrow.time <= 0.0) return;
         std::string const name = std::string(form_.engine) + (is_forward_ ? "_forward" : "_backward");
-        double const width = (wide.time - narrow.time) / 64.0;
-        std::printf("%s_stage %.4g\n", name.c_str(), narrow.time - 64.0 * width);
+        // Figures are numbers above 0, and times err. A form may take 64 columns alone, or twice as long for twice as
+        // many.
+        double const rise = wide.time > 0.0 ? (wide.time - narrow.time) / 64.0 : narrow.time / 64.0;
+        double const mean = wide.time > 0.0 ? (narrow.time / 64.0 + wide.time / 128.0) / 2.0 : rise;
+        double const width = std::min(rise, mean),
+                     extra = wide.time > 0.0 ? (narrow.extra + wide.extra) / 2.0 : narrow.extra;
+        std::printf("%s_stage %.4g\n", name.c_str(), std::max(1e-3, narrow.time - 64.0 * width));
         std::printf("%s_width %.4g\n", name.c_str(), width);
-        // Figures are numbers above 0, and times err.
-        std::printf("%s_extra %.3g\n", name.c_str(), std::max(0.1, (narrow.extra + wide.extra) / 2.0));
+        std::printf("%s_extra %.3g\n", name.c_str(), std::max(0.1, extra));
     }
 
    private:

@@ -19,7 +19,7 @@ using namespace sdpa_test;
 using cudnn_frontend::cuda::DeviceFacts;
 
 constexpr std::uint64_t kCases = 600, kSmallCases = 60;
-constexpr std::uint64_t kNeighborhoods = 240, kSmallNeighborhoods = 24;
+constexpr int kNeighborhoods = 100, kSmallNeighborhoods = 8;  // in each form
 
 // Half of the cases are shared out as on a GPU that so small problems keep busy: a thread then has two vectors.
 int check_random_cases(std::uint64_t count, DeviceFacts const& device) {

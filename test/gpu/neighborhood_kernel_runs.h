@@ -3,12 +3,10 @@
 
 #include "cuda/device_facts.h"
 
-#include <cstdint>
-
 namespace sdpa_test {
 
 // Random cases, in each form that a case allows; prints what is wrong, and how many ran in each form. Returns how many
 // are wrong.
-int check_neighborhood_kernels(std::uint64_t cases, cudnn_frontend::cuda::DeviceFacts const& device);
+int check_neighborhood_kernels(int cases, cudnn_frontend::cuda::DeviceFacts const& device);
 
 }  // namespace sdpa_test

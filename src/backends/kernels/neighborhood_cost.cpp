@@ -29,7 +29,8 @@ double stages_of_tile(NeighborhoodProblem const& problem) {
 double cost_of_tiles(NeighborhoodProblem const& problem, NeighborhoodForm form, PassRates const& rates,
                      int multiprocessors) {
     double const rounds = std::ceil(static_cast<double>(tile_count(problem, form)) / multiprocessors);
-    double const stage = rates.stage + rates.width * static_cast<double>(problem.columns());
+    std::int64_t const columns = form == NeighborhoodForm::WarpGroups ? group_columns(problem) : problem.columns();
+    double const stage = rates.stage + rates.width * static_cast<double>(columns);
     return rounds * (rates.extra + stages_of_tile(problem)) * stage;
 }
 

@@ -134,8 +134,8 @@ TEST_CASE("blocks by warpgroups have tiles of 128 tokens, each half of which goe
 
 TEST_CASE("backward by warpgroups has two passes over rows, too, which take what memory takes") {
     double const tokens = 2 * 16 * 16384, columns = 64;
-    double const delta = 4, start = 2 + 2 + 4, end = 4 + 2;  // bytes of O, dO, the sums; of these and dQ
-    double const moved = tokens * (delta + columns * (start + end));
+    double const stats = 4, statistics = 2 * 4, start = 2 + 2 + 4, end = 4 + 2;  // bytes: O, dO, the sums; these, dQ
+    double const moved = tokens * (stats + statistics + columns * (start + end));
     CHECK(known_cost(backward(), NeighborhoodForm::WarpGroups) ==
           Approx(3 * 5 + 32 * (1 + 5) * (0.75 + 0.01 * 64) + moved / 1e6));
 }

@@ -85,6 +85,7 @@ constexpr int shared_bytes(int columns, bool of_keys) {
 
 inline constexpr int kGroupRows = 64;  // of a warpgroup's matrices, and of those of a stage
 inline constexpr int kGroups = 2, kGroupTileThreads = 128 * kGroups;
+inline constexpr int kSumGap = 8;  // between rows of sums, so that four neighbours lie in different banks
 
 // Forward has a warpgroup for each 64 of them. For gradients all warpgroups have all: as many as there are registers
 // for.
@@ -101,7 +102,7 @@ constexpr int group_shared_bytes(int columns, bool of_gradients) {
     if (!of_gradients) return aligned(tokens * (row_bytes + 8) + kGroupRows * (4 * row_bytes + 3 * 2 * 8));
     // The tile's keys and values; for each warpgroup queries and output gradients, or sums in their place, twice,
     // gradients of scores, statistics, and where they are.
-    int const staged = kGroupRows * columns * 4;
+    int const staged = kGroupRows * (columns + kSumGap) * 4;
     int const of_group = aligned(2 * staged + kGroupRows * (tokens * 2 + 2 * 8 + 3 * 3 * 8) + 3 * 8);
     return 2 * tokens * row_bytes + kGroups * of_group + aligned(2 * tokens * 8);
 }

@@ -91,7 +91,7 @@ union StagedQueries {
     struct {
         Panels<Element, kGroupRows, COLUMNS> queries, output_gradients;
     } rows;
-    float sums[kGroupRows][COLUMNS];
+    float sums[kGroupRows][COLUMNS + kSumGap];
 };
 
 // Of a query; Stats count in powers of 2.
@@ -295,15 +295,12 @@ class KeyGradients {
         add_rows(memory, own_.queries[turn_of(stage) % 3]);
     }
 
-    // Those that the warp wrote: at once where they follow each other in memory.
-    void add_rows(float const (&sums)[kGroupRows][COLUMNS], long long const* queries) {
-        int const first = warp_in_group() * 16, number = lane_index() % 16;
-        long long const query = queries[first + number];
-        bool const follow = query >= 0 && query == queries[first] + number;
-        bool const at_once = ballot(!follow) == 0 && arguments_.columns == COLUMNS;
-        if (lane_index() >= (at_once ? 1 : 16) || query < 0) return;
-        start_adding(static_cast<float*>(arguments_.tensors[kQuerySums].start) + query * arguments_.columns,
-                     sums[first + number], (at_once ? 16 : 1) * arguments_.columns);
+    // Those that the warp wrote.
+    void add_rows(float const (&sums)[kGroupRows][COLUMNS + kSumGap], long long const* queries) {
+        int const row = warp_in_group() * 16 + lane_index();
+        if (lane_index() >= 16 || queries[row] < 0) return;
+        start_adding(static_cast<float*>(arguments_.tensors[kQuerySums].start) + queries[row] * arguments_.columns,
+                     sums[row], arguments_.columns);
     }
 
     NeighborhoodArguments const& arguments_;
