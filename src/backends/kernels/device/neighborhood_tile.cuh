@@ -98,9 +98,8 @@ class Tile {
     // The keys that a query sees, and those that any of a box of queries sees.
     Box keys_of(Coordinates const& query) const { return keys_of(Box{query, query}); }
     Box keys_of(Box const& queries) const {
-        Box box{};
+        Box box;
         for (int axis = 0; axis < kMostAxes; ++axis) {
-            if (axes_[axis].length == 1) continue;  // as the first ones of images and lines
             Positions const of_last = neighborhood::keys_of(axes_[axis], queries.last.at[axis]);
             box.first.at[axis] = static_cast<int>(neighborhood::keys_of(axes_[axis], queries.first.at[axis]).first);
             box.last.at[axis] = static_cast<int>(of_last.first + of_last.count) - 1;
@@ -109,9 +108,8 @@ class Tile {
     }
     // The queries that see any of a box of keys.
     Box queries_of(Box const& keys) const {
-        Box box{};
+        Box box;
         for (int axis = 0; axis < kMostAxes; ++axis) {
-            if (axes_[axis].length == 1) continue;  // as the first ones of images and lines
             Positions const of_last = neighborhood::queries_of(axes_[axis], keys.last.at[axis]);
             box.first.at[axis] = static_cast<int>(neighborhood::queries_of(axes_[axis], keys.first.at[axis]).first);
             box.last.at[axis] = static_cast<int>(of_last.first + of_last.count) - 1;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tensor_core.cuh>
+#include <warp.cuh>
 
 constexpr int kPanelColumns = 64;
 constexpr int kPanelRowBytes = 2 * kPanelColumns, kPanelAlignment = 8 * kPanelRowBytes;
@@ -85,9 +86,10 @@ inline void hold(float (&sums)[COUNT][4]) {
     }
 }
 
-// Waits until all threads of the warpgroup are here.
+// Waits until all threads of the warpgroup are here, of which a block has two. Barrier 0 is that of __syncthreads().
 inline void wait_for_warpgroup() {
-    asm volatile("bar.sync %0, 128;" ::"r"(1 + threadIdx.x / 128) : "memory");  // 0 is __syncthreads()
+    if (from_lane(threadIdx.x / 128, 0) == 0) asm volatile("bar.sync 1, 128;" ::: "memory");
+    else asm volatile("bar.sync 2, 128;" ::: "memory");
 }
 
 // The reverse of load_block().
