@@ -13,9 +13,9 @@ class RowPart {
     static constexpr int kThreads = COLUMNS / 8;  // of a row
 
     explicit RowPart(NeighborhoodArguments const& arguments) {
-        unsigned const thread = blockIdx.x * blockDim.x + threadIdx.x;
+        unsigned long long const thread = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
         column = static_cast<int>(thread % kThreads) * 8;
-        unsigned index = thread / kThreads;
+        auto index = static_cast<unsigned>(thread / kThreads);
         take(index, arguments.heads, head_);
         for (int axis = kMostAxes; axis-- > 0;) take(index, arguments.axes[axis].length, space_[axis]);
         is_there = index < static_cast<unsigned>(arguments.batches) && column < arguments.columns;

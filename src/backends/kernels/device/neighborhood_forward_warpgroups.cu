@@ -6,6 +6,7 @@ constexpr int kForwardTokens = kGroups * kGroupRows;
 
 template <class Element, int COLUMNS>
 struct GroupKeyStages {
+    // Not in registers, where products could read them, too: ptxas of CUDA 13.0 then gives theirs to weights.
     Panels<Element, kForwardTokens, COLUMNS> queries;
     Panels<Element, kGroupRows, COLUMNS> keys[2], values[2];
     Element const* rows[3][2][kGroupRows];  // of keys and values; null past the last one
