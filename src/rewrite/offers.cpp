@@ -74,7 +74,7 @@ class Collector {
         if (attention_) add_slices(offers_.spare);
     }
 
-    // The fastest, if it is expected to be clearly faster than the graph as given.
+    // The fastest, if it is expected to be faster than the graph as given by more than estimates err.
     void add_what_pays() {
         std::vector<Program> programs = programs_for_speed();
         auto const given = programs.empty() ? std::nullopt : costs_.of(graph_);

@@ -32,8 +32,7 @@ std::string reason_against_operands(NeighborhoodProblem const& problem, Neighbor
 }
 
 std::string reason_against_count(NeighborhoodProblem const& problem, NeighborhoodForm form) {
-    return tile_count(problem, form) <= std::numeric_limits<std::int32_t>::max() ? ""
-                                                                                 : "there are more than 2^31 tiles";
+    return tile_count(problem, form) <= std::numeric_limits<std::int32_t>::max() ? "" : "there are 2^31 tiles or more";
 }
 
 std::string reason_against_tiles(NeighborhoodProblem const& problem) {
@@ -51,7 +50,7 @@ std::string reason_against_tiles(NeighborhoodProblem const& problem) {
         problem.operands[kBias]
             ? static_cast<double>(*core::span_of(problem.operand(kBias).dims, problem.operand(kBias).strides))
             : 0;
-    if (packed_bits(axes_of(problem)) > 32 || met > kMost || bias_span > kMost)
+    if (packed_bits(axes_of(problem)) > kPackedBits || met > kMost || bias_span > kMost)
         return "tiles need axes, windows and a bias that are counted in 32 bits";
     return reason_against_count(problem, kForm);
 }

@@ -99,7 +99,8 @@ NeighborhoodTiles tiles_of(NeighborhoodProblem const& problem, NeighborhoodForm 
     for (std::size_t axis = 0; axis < kMostAxes; ++axis) {
         tiles.tiles[axis] = static_cast<int>(tiles_along(axes[axis], tiles.bits[axis]));
     }
-    if (form == NeighborhoodForm::Tiles) pack_places(tiles, axes);
+    bool const is_packed = form == NeighborhoodForm::Tiles && packed_bits(axes) <= kPackedBits;
+    if (is_packed) pack_places(tiles, axes);
     return tiles;
 }
 

@@ -16,7 +16,8 @@ SpaceAxes axes_of(NeighborhoodProblem const& problem);
 // How many positions the largest group of the dilation has.
 std::int64_t longest_group(neighborhood::Axis const& axis);
 
-// Of a packed place, with its guards.
+// Of a packed place, with its guards; of a word, which tiles need it to fit.
+inline constexpr int kPackedBits = 32;
 int packed_bits(SpaceAxes const& axes);
 
 // Those of a problem for warpgroups, rounded up to whole panels of their matrices.

@@ -3,6 +3,7 @@
 
 #include "api/graph_impl.h"
 #include "kernels/neighborhood_cost.h"
+#include "kernels/neighborhood_tiling.h"
 #include "support/catch.h"
 
 #include <cudnn_frontend/graph.h>
@@ -130,6 +131,16 @@ TEST_CASE("blocks by tiles go through the rows that 64 tokens see, in rounds ove
 TEST_CASE("blocks by warpgroups have tiles of 128 tokens, each half of which goes through what it sees itself") {
     // 4,096 tiles in 32 rounds.
     CHECK(known_cost(forward(), NeighborhoodForm::WarpGroups) == Approx(5 + 32 * (3 + 5) * (0.25 + 0.005 * 64)));
+}
+
+TEST_CASE("forms that pack no places have a cost where those of tiles do not fit a word") {
+    Sizes const large{.batches = 1, .heads = 1, .space = {65536, 4096}, .kernel = {7, 7}, .dilation = {1, 1}};
+    auto const steps = kernels::neighborhood_steps(forward(large), NeighborhoodForm::WarpGroups);
+    REQUIRE(steps.error().get_message() == "");
+    CHECK(kernels::tiles_of(steps.value().steps.front().problem, NeighborhoodForm::Tiles).guards == 0);
+    for (NeighborhoodForm const form : {NeighborhoodForm::WarpGroups, NeighborhoodForm::Tokens}) {
+        CHECK(known_cost(forward(large), form) > 0.0);
+    }
 }
 
 TEST_CASE("backward by warpgroups has two passes over rows, too, which take what memory takes") {
