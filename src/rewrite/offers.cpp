@@ -1,5 +1,6 @@
 #include "rewrite/offers.h"
 
+#include "core/names.h"
 #include "rewrite/bands.h"
 #include "rewrite/few_queries.h"
 #include "rewrite/neighborhood_band.h"
@@ -53,6 +54,10 @@ std::vector<Program> list_of(Result<Program> program) {
     return programs;
 }
 
+error_t refusal_without_attention(Rewrite_t rewrite) {
+    return refusal(core::name_of(rewrite), "\n  rewrite.c01: a graph of one node, of attention or its backward");
+}
+
 class Collector {
    public:
     Collector(nodes::ValidatedGraph const& graph, Costs const& costs)
@@ -60,7 +65,7 @@ class Collector {
 
     // One that the user listed, expected to be faster or not.
     void add(Rewrite_t rewrite) {
-        if (!attention_ && rewrite != Rewrite_t::NEIGHBORHOOD_BAND) return;
+        if (!attention_ && rewrite != Rewrite_t::NEIGHBORHOOD_BAND) return add(refusal_without_attention(rewrite));
         switch (rewrite) {
             case Rewrite_t::SLICES: return add_slices(offers_.preferred);
             case Rewrite_t::FEW_QUERIES: return add_few_queries();
