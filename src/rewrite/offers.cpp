@@ -14,9 +14,8 @@
 namespace cudnn_frontend::rewrite {
 namespace {
 
-// A program that is expected to take more than this share of the graph's time is left out: estimates err. Neighborhood
-// attention is always run by the library's own means, whose estimates are alike, so that the lesser one is taken.
-constexpr double kLargestShare = 0.85, kLargestShareOfNeighborhoods = 1.0;
+// A program that is expected to take more than this share of the graph's time is left out: estimates err.
+constexpr double kLargestShare = 0.85;
 // More queries fill GPUs by themselves.
 constexpr std::int64_t kMostQueries = 2048;
 constexpr std::int64_t kMostSplits = 128;  // as GPUs have multiprocessors, or a few more
@@ -85,7 +84,7 @@ class Collector {
         auto const given = programs.empty() ? std::nullopt : costs_.of(graph_);
         if (!given) return;
         std::optional<Program> best;
-        double least = *given * (attention_ ? kLargestShare : kLargestShareOfNeighborhoods);
+        double least = *given * kLargestShare;
         for (Program& program : programs) {
             auto const cost = cost_of(program, costs_);
             if (!cost) continue;
