@@ -1,5 +1,5 @@
-// Who sees whom along one axis of neighborhood attention. Kernels for GPUs include this file too, so it may include
-// nothing.
+// Who sees whom along one axis of neighborhood attention. Kernels for GPUs include this file, too, so that it
+// must not include any header.
 #pragma once
 
 #ifdef __CUDACC__
@@ -13,49 +13,63 @@ namespace cudnn_frontend::neighborhood {
 // Positions whose difference is no multiple of the dilation never meet. Those that do are a group, in which windows are
 // what they are without dilation: `kernel` positions around the query, fewer after it where the number is even, and
 // pushed inwards at the ends; or, where the axis is causal, the query and up to kernel - 1 before it.
-struct Axis {
-    long long length = 1;
-    long long kernel = 1;
-    long long dilation = 1;  // kernel * dilation is at most length
+//
+// Kernels count in 32 bits where these are enough.
+template <class Integer>
+struct AxisOf {
+    using Number = Integer;
+
+    Number length = 1;
+    Number kernel = 1;
+    Number dilation = 1;  // kernel * dilation is at most length
     bool is_causal = false;
 };
+using Axis = AxisOf<long long>;
 
 // first, first + dilation, ...
-struct Positions {
-    long long first = 0;
-    long long count = 0;
+template <class Number>
+struct PositionsOf {
+    Number first = 0;
+    Number count = 0;
 };
+using Positions = PositionsOf<long long>;
 
-// How many of the positions are in a group. Kernels count in 32 bits where these are enough.
+// How many of the positions are in a group.
 template <class Number>
 SDPA_GRAPH_EVERYWHERE constexpr Number group_length(Number length, Number dilation, Number group) {
     return (length - group + dilation - 1) / dilation;
 }
 // In that of this one.
-SDPA_GRAPH_EVERYWHERE constexpr long long group_length(Axis const& axis, long long position) {
+template <class Number>
+SDPA_GRAPH_EVERYWHERE constexpr Number group_length(AxisOf<Number> const& axis,
+                                                    typename AxisOf<Number>::Number position) {
     return group_length(axis.length, axis.dilation, position % axis.dilation);
 }
 
 // The keys that a query sees, in the order of their slots.
-SDPA_GRAPH_EVERYWHERE constexpr Positions keys_of(Axis const& axis, long long query) {
-    long long const group = query % axis.dilation;
-    long long const place = query / axis.dilation;
-    long long first = place - (axis.is_causal ? axis.kernel - 1 : axis.kernel / 2);
+template <class Number>
+SDPA_GRAPH_EVERYWHERE constexpr PositionsOf<Number> keys_of(AxisOf<Number> const& axis,
+                                                            typename AxisOf<Number>::Number query) {
+    Number const group = query % axis.dilation;
+    Number const place = query / axis.dilation;
+    Number first = place - (axis.is_causal ? axis.kernel - 1 : axis.kernel / 2);
     if (first < 0) first = 0;
     if (axis.is_causal) return {first * axis.dilation + group, place + 1 - first};
-    long long const last_first = group_length(axis, query) - axis.kernel;
+    Number const last_first = group_length(axis, query) - axis.kernel;
     if (first > last_first) first = last_first;
     return {first * axis.dilation + group, axis.kernel};
 }
 
 // The queries that see a key.
-SDPA_GRAPH_EVERYWHERE constexpr Positions queries_of(Axis const& axis, long long key) {
-    long long const group = key % axis.dilation;
-    long long const place = key / axis.dilation;
-    long long const length = group_length(axis, key);
-    long long first = place, end = place + axis.kernel;
+template <class Number>
+SDPA_GRAPH_EVERYWHERE constexpr PositionsOf<Number> queries_of(AxisOf<Number> const& axis,
+                                                               typename AxisOf<Number>::Number key) {
+    Number const group = key % axis.dilation;
+    Number const place = key / axis.dilation;
+    Number const length = group_length(axis, key);
+    Number first = place, end = place + axis.kernel;
     if (!axis.is_causal) {
-        long long const after = axis.kernel - 1 - axis.kernel / 2;
+        Number const after = axis.kernel - 1 - axis.kernel / 2;
         first = place < axis.kernel ? 0 : place - after;
         end = place >= length - axis.kernel ? length : place + axis.kernel / 2 + 1;
     }

@@ -59,13 +59,13 @@ std::int64_t slot_of(Axis const& axis, std::int64_t query, std::int64_t key) {
 
 template <class Visit>
 void for_each_key(Axes const& axes, Extents const& query, Visit const& visit) {
-    for_each_partner(axes, query, neighborhood::keys_of, slot_of, visit);
+    for_each_partner(axes, query, neighborhood::keys_of<long long>, slot_of, visit);
 }
 
 template <class Visit>
 void for_each_query(Axes const& axes, Extents const& key, Visit const& visit) {
     auto const slot = [](Axis const& axis, std::int64_t at, std::int64_t query) { return slot_of(axis, query, at); };
-    for_each_partner(axes, key, neighborhood::queries_of, slot, visit);
+    for_each_partner(axes, key, neighborhood::queries_of<long long>, slot, visit);
 }
 
 // Calls visit(token) for each token of the tensor.
