@@ -269,8 +269,8 @@ std::shared_ptr<EngineInfo const> ProgramEngine::info_of(Executable const& execu
     return std::make_shared<EngineInfo const>(describe(engines));
 }
 
-// A note of one attention is the program's, but for one that promises something: all of them must. That bits may differ
-// between runs is a note too, of whatever this comes: cuDNN's engines have none where it is the graph's doing.
+// The program has the notes of all its attentions, but a promise only if every one of them makes it. NONDETERMINISTIC
+// is added here: engines lack it where their graph is the reason that bits may differ between runs.
 EngineInfo ProgramEngine::describe(std::vector<EngineInfo> const& attends) const {
     constexpr auto kPromise = BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API;
     EngineInfo whole{.name = kPrefix + program_->name + ":"};
