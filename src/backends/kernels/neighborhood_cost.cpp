@@ -13,25 +13,13 @@ namespace {
 // By tokens, where rows do not fit the tiles, the same work takes so many times as long.
 constexpr double kByTokens = 13.0;
 
-// Of rows that a tile of kTileTokens meets. By warpgroups two of these are one, each with the stages of its own.
-double stages_of_tile(NeighborhoodProblem const& problem) {
-    SpaceAxes const axes = axes_of(problem);
-    NeighborhoodTiles const tiles = tiles_of(problem, NeighborhoodForm::Tiles);
-    double met = 1.0;
-    for (std::size_t axis = 0; axis < kMostAxes; ++axis) {
-        std::int64_t const reach = (std::int64_t{1} << tiles.bits[axis]) + axes[axis].kernel - 1;
-        met *= static_cast<double>(std::min(reach, longest_group(axes[axis])));
-    }
-    return std::ceil(met / kTileTokens);
-}
-
 // Blocks run side by side on all multiprocessors, round by round.
 double cost_of_tiles(NeighborhoodProblem const& problem, NeighborhoodForm form, PassRates const& rates,
                      int multiprocessors) {
     double const rounds = std::ceil(static_cast<double>(tile_count(problem, form)) / multiprocessors);
     std::int64_t const columns = form == NeighborhoodForm::WarpGroups ? group_columns(problem) : problem.columns();
     double const stage = rates.stage + rates.width * static_cast<double>(columns);
-    return rounds * (rates.extra + stages_of_tile(problem)) * stage;
+    return rounds * (rates.extra + std::ceil(seen_by_tile(problem, form) / kGroupRows)) * stage;
 }
 
 // What passes over rows read and write, beside the tiles.

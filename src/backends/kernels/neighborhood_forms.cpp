@@ -35,35 +35,39 @@ std::string reason_against_count(NeighborhoodProblem const& problem, Neighborhoo
     return tile_count(problem, form) <= std::numeric_limits<std::int32_t>::max() ? "" : "there are 2^31 tiles or more";
 }
 
+// At most so many rows does a tile meet.
+double most_met(NeighborhoodProblem const& problem) {
+    double met = 1;
+    for (neighborhood::Axis const& axis : axes_of(problem)) {
+        met *= static_cast<double>(
+            std::min<std::int64_t>(axis.kernel + std::int64_t{2} * kGroupTileTokens, longest_group(axis)));
+    }
+    return met;
+}
+
 std::string reason_against_tiles(NeighborhoodProblem const& problem) {
     constexpr auto kForm = NeighborhoodForm::Tiles;
     if (problem.work != NeighborhoodWork::Forward && problem.operands[kBias])
         return "tiles compute no gradients beside a bias";
     if (std::string reason = reason_against_operands(problem, kForm); !reason.empty()) return reason;
-    double met = 1;
-    for (neighborhood::Axis const& axis : axes_of(problem)) {
-        met *= static_cast<double>(
-            std::min<std::int64_t>(axis.kernel + std::int64_t{2} * kTileTokens, longest_group(axis)));
-    }
     constexpr double kMost = std::numeric_limits<std::int32_t>::max();
     double const bias_span =
         problem.operands[kBias]
             ? static_cast<double>(*core::span_of(problem.operand(kBias).dims, problem.operand(kBias).strides))
             : 0;
-    if (packed_bits(axes_of(problem)) > kPackedBits || met > kMost || bias_span > kMost)
+    if (packed_bits(axes_of(problem)) > kPackedBits || most_met(problem) > kMost || bias_span > kMost)
         return "tiles need axes, windows and a bias that are counted in 32 bits";
     return reason_against_count(problem, kForm);
 }
 
-constexpr std::int64_t kMostForwardColumns = 64;  // by warpgroups
-
-// Of rows, which check() counts, a tile meets fewer than 2^31.
 std::string reason_against_warpgroups(NeighborhoodProblem const& problem) {
     constexpr auto kForm = NeighborhoodForm::WarpGroups;
     if (std::string reason = reason_against_operands(problem, kForm); !reason.empty()) return reason;
-    // Measured on an H200 (docs/performance.md).
-    if (problem.work == NeighborhoodWork::Forward && problem.columns() > kMostForwardColumns)
-        return "forward of more than " + std::to_string(kMostForwardColumns) + " columns is faster by tiles";
+    constexpr std::int64_t kMost = 1 << 30;  // so that sums of two fit 32 bits, too
+    bool const are_short =
+        std::ranges::all_of(problem.axes, [](neighborhood::Axis const& axis) { return longest_group(axis) <= kMost; });
+    if (!are_short || most_met(problem) > static_cast<double>(kMost))
+        return "warpgroups need axes and windows of at most 2^30 tokens";
     return reason_against_count(problem, kForm);
 }
 

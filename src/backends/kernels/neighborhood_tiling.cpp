@@ -9,50 +9,55 @@ namespace {
 using neighborhood::Axis;
 using Bits = std::array<int, kMostAxes>;
 
-constexpr int kTileBits = std::countr_zero(static_cast<unsigned>(kTileTokens));
-
 std::int64_t tiles_along(Axis const& axis, int bits) {
     return (longest_group(axis) + (std::int64_t{1} << bits) - 1) >> bits;
 }
 
-// Stages of rows that all tiles go through, and one for what each does before and after.
-double cost_of_tiles(SpaceAxes const& axes, Bits const& bits) {
-    double tiles = 1, met = 1;
-    for (std::size_t axis = 0; axis < kMostAxes; ++axis) {
-        std::int64_t const reach = (std::int64_t{1} << bits[axis]) + axes[axis].kernel - 1;
-        tiles *= static_cast<double>(tiles_along(axes[axis], bits[axis]) * axes[axis].dilation);
-        met *= static_cast<double>(std::min(reach, longest_group(axes[axis])));
-    }
-    return tiles * (met / kTileTokens + 1);
+// Keys that a tile's queries see, on average: tiles at the ends see fewer than those in between, which see equally
+// many.
+double seen_along(Axis const& axis, int bits) {
+    Axis const group{.length = longest_group(axis), .kernel = axis.kernel, .is_causal = axis.is_causal};
+    std::int64_t const tiles = tiles_along(axis, bits);
+    auto const seen_by = [&](std::int64_t tile) {
+        std::int64_t const first = tile << bits, end = std::min((tile + 1) << bits, std::int64_t{group.length});
+        auto const of_last = neighborhood::keys_of(group, end - 1);
+        return static_cast<double>(of_last.first + of_last.count - neighborhood::keys_of(group, first).first);
+    };
+    if (tiles == 1) return seen_by(0);
+    double const count = static_cast<double>(tiles);
+    return (seen_by(0) + seen_by(tiles - 1) + (count - 2) * seen_by(tiles / 2)) / count;
 }
 
-// Of kTileTokens.
-Bits cheapest_bits(SpaceAxes const& axes) {
-    Bits best{0, 0, kTileBits};
-    for (int first = 0; first <= kTileBits; ++first) {
-        for (int second = 0; first + second <= kTileBits; ++second) {
-            Bits const bits{first, second, kTileBits - first - second};
+double seen_by_tile(SpaceAxes const& axes, Bits const& bits) {
+    double seen = 1;
+    for (std::size_t axis = 0; axis < kMostAxes; ++axis) seen *= seen_along(axes[axis], bits[axis]);
+    return seen;
+}
+
+// Stages of kTileTokens rows that all tiles go through, and one for what each does before and after.
+double cost_of_tiles(SpaceAxes const& axes, Bits const& bits) {
+    double tiles = 1;
+    for (std::size_t axis = 0; axis < kMostAxes; ++axis) {
+        tiles *= static_cast<double>(tiles_along(axes[axis], bits[axis]) * axes[axis].dilation);
+    }
+    return tiles * (seen_by_tile(axes, bits) / kTileTokens + 1);
+}
+
+int tokens_of_tile(NeighborhoodForm form) {
+    return form == NeighborhoodForm::WarpGroups ? kGroupTileTokens : kTileTokens;
+}
+
+// The cheapest ones.
+Bits bits_of(SpaceAxes const& axes, int tokens) {
+    int const sum = std::countr_zero(static_cast<unsigned>(tokens));
+    Bits best{0, 0, sum};
+    for (int first = 0; first <= sum; ++first) {
+        for (int second = 0; first + second <= sum; ++second) {
+            Bits const bits{first, second, sum - first - second};
             if (cost_of_tiles(axes, bits) < cost_of_tiles(axes, best)) best = bits;
         }
     }
     return best;
-}
-
-// A warpgroup's matrices have as many rows as a tile has tokens. Where its tile has two of them, the second is the
-// first one's neighbour along the first axis that has neighbours: stages that only one of the two meets are left out
-// for the other, so that each costs what a tile of its own would.
-static_assert(kGroupRows == kTileTokens);
-Bits bits_of(NeighborhoodProblem const& problem, NeighborhoodForm form) {
-    SpaceAxes const axes = axes_of(problem);
-    Bits bits = cheapest_bits(axes);
-    bool const of_gradients = problem.work == NeighborhoodWork::Gradients;
-    bool const has_two = form == NeighborhoodForm::WarpGroups &&
-                         group_tile_tokens(group_columns(problem), of_gradients) == 2 * kTileTokens;
-    if (!has_two) return bits;
-    std::size_t first = 0;
-    while (first + 1 < kMostAxes && longest_group(axes[first]) == 1) ++first;
-    ++bits[first];
-    return bits;
 }
 
 // Of a place in a group, and of one past its end.
@@ -95,13 +100,18 @@ int packed_bits(SpaceAxes const& axes) {
 NeighborhoodTiles tiles_of(NeighborhoodProblem const& problem, NeighborhoodForm form) {
     SpaceAxes const axes = axes_of(problem);
     NeighborhoodTiles tiles{};
-    std::ranges::copy(bits_of(problem, form), tiles.bits);
+    std::ranges::copy(bits_of(axes, tokens_of_tile(form)), tiles.bits);
     for (std::size_t axis = 0; axis < kMostAxes; ++axis) {
         tiles.tiles[axis] = static_cast<int>(tiles_along(axes[axis], tiles.bits[axis]));
     }
     bool const is_packed = form == NeighborhoodForm::Tiles && packed_bits(axes) <= kPackedBits;
     if (is_packed) pack_places(tiles, axes);
     return tiles;
+}
+
+double seen_by_tile(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+    SpaceAxes const axes = axes_of(problem);
+    return seen_by_tile(axes, bits_of(axes, tokens_of_tile(form)));
 }
 
 std::int64_t tile_count(NeighborhoodProblem const& problem, NeighborhoodForm form) {

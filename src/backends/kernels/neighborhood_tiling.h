@@ -26,6 +26,9 @@ int group_columns(NeighborhoodProblem const& problem);
 // For kernels by tiles or by warpgroups, of which only the former pack places.
 NeighborhoodTiles tiles_of(NeighborhoodProblem const& problem, NeighborhoodForm form);
 
+// How many keys the queries of a tile see, on average.
+double seen_by_tile(NeighborhoodProblem const& problem, NeighborhoodForm form);
+
 // Of all heads; some may be empty.
 std::int64_t tile_count(NeighborhoodProblem const& problem, NeighborhoodForm form);
 

@@ -26,7 +26,7 @@
 
 #include <stdexcept>
 
-alignas(kPanelAlignment) unsigned char shared_memory[208 << 10];
+alignas(kPanelAlignment) unsigned char shared_memory[227 << 10];
 
 namespace sdpa_test {
 namespace {

@@ -16,7 +16,6 @@ namespace sdpa_test {
 namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{256} << 10;
-constexpr unsigned kWarpgroup = 128;
 constexpr std::size_t kLargestExchange = 64;  // bytes of a lane
 
 struct HostThread {
@@ -43,7 +42,6 @@ struct Warp {
 struct Block {
     std::vector<HostThread> threads;
     std::vector<Warp> warps;
-    std::vector<Meeting> warpgroups;
     Meeting meeting;
     ucontext_t caller;
     std::function<void()> const* work = nullptr;
@@ -106,8 +104,7 @@ bool run_round() {
             is_running = true;
             continue;
         }
-        for (Meeting* const meeting :
-             {&block->meeting, &block->warpgroups[number / kWarpgroup], &block->warps[number / 32].meeting}) {
+        for (Meeting* const meeting : {&block->meeting, &block->warps[number / 32].meeting}) {
             if (--meeting->members == 0 || meeting->arrived < meeting->members) continue;
             meeting->arrived = 0;
             ++meeting->round;
@@ -123,8 +120,6 @@ void run_block(unsigned threads, std::function<void()> const& work) {
     Block made;
     made.threads.resize(threads);
     made.warps.resize(threads / 32);
-    made.warpgroups.resize((threads + kWarpgroup - 1) / kWarpgroup);
-    for (unsigned number = 0; number < threads; ++number) ++made.warpgroups[number / kWarpgroup].members;
     made.meeting.members = threads;
     for (Warp& warp : made.warps) warp.meeting.members = 32;
     made.work = &work;
@@ -136,7 +131,6 @@ void run_block(unsigned threads, std::function<void()> const& work) {
 }
 
 void wait_for_block() { meet(block->meeting); }
-void wait_for_warpgroup() { meet(block->warpgroups[block->running / kWarpgroup]); }
 
 std::byte const* exchange_in_warp(void const* mine, std::size_t bytes) {
     if (bytes > kLargestExchange) throw std::logic_error("the exchange is too large");

@@ -13,8 +13,6 @@ void run_block(unsigned threads, std::function<void()> const& work);
 
 // Waits until all threads of the block are here.
 void wait_for_block();
-// Of those of the thread's four warps.
-void wait_for_warpgroup();
 
 // What the lanes of the thread's warp pass in the same call, `bytes` each.
 std::byte const* exchange_in_warp(void const* mine, std::size_t bytes);

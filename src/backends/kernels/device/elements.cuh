@@ -83,9 +83,7 @@ class Vector {
         for (unsigned& word : words_) word = 0;
     }
 
-    float operator[](int i) const {
-        return to_float<Element>(words_[i / kElementsOfWord] >> i % kElementsOfWord * 16);
-    }
+    float operator[](int i) const { return to_float<Element>(words_[i / kElementsOfWord] >> i % kElementsOfWord * 16); }
     void assign(float const (&numbers)[COUNT]) {
         clear();
         for (int i = 0; i < COUNT; ++i) {

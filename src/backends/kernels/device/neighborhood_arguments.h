@@ -40,9 +40,9 @@ struct NeighborhoodAccess {
     long long steps[kMostAxes];  // between neighbours in a group of the dilation
 };
 
-// How tokens make tiles, for kernels by tiles. A tile has neighbours in their group of the dilation: 2^bits along each
-// axis, kTileTokens in all. Places in a group are packed into one word: an axis' place is shifted, and followed by a
-// guard bit above it, which is free for comparisons of all axes at once.
+// How tokens make tiles. A tile has neighbours in their group of the dilation: 2^bits along each axis, kTileTokens in
+// all, or kGroupTileTokens. Kernels by tiles pack places in a group into one word: an axis' place is shifted, and
+// followed by a guard bit above it, which is free for comparisons of all axes at once.
 struct NeighborhoodTiles {
     int bits[kMostAxes];
     int tiles[kMostAxes];  // in the longest group
@@ -83,28 +83,26 @@ constexpr int shared_bytes(int columns, bool of_keys) {
 
 // --- Kernels by warpgroups
 
-inline constexpr int kGroupRows = 64;  // of a warpgroup's matrices, and of those of a stage
-inline constexpr int kGroups = 2, kGroupTileThreads = 128 * kGroups;
-inline constexpr int kSumGap = 8;  // between rows of sums, so that four neighbours lie in different banks
-
-// Forward has a warpgroup for each 64 of them. For gradients all warpgroups have all: as many as there are registers
-// for.
-constexpr int group_tile_tokens(int columns, bool of_gradients) {
-    return of_gradients && columns > 64 ? kGroupRows : 2 * kGroupRows;
-}
+inline constexpr int kGroupRows = 64;  // of a warpgroup's matrices
+inline constexpr int kGroups = 2, kGroupTileThreads = 128 * kGroups, kGroupTileTokens = kGroupRows * kGroups;
+inline constexpr int kStagedKeys = 128;  // of forward
 
 // What the kernels have in shared memory; matrices begin at multiples of 1024 bytes.
 constexpr int group_shared_bytes(int columns, bool of_gradients) {
     constexpr int kAlignment = 1024;
-    int const row_bytes = columns * 2, tokens = group_tile_tokens(columns, of_gradients);
-    auto const aligned = [](int bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; };
-    // The tile's queries; keys and values twice, and where all of these are.
-    if (!of_gradients) return aligned(tokens * (row_bytes + 8) + kGroupRows * (4 * row_bytes + 3 * 2 * 8));
-    // The tile's keys and values; for each warpgroup queries and output gradients, or sums in their place, twice,
-    // gradients of scores, statistics, and where they are.
-    int const staged = kGroupRows * (columns + kSumGap) * 4;
-    int const of_group = aligned(2 * staged + kGroupRows * (tokens * 2 + 2 * 8 + 3 * 3 * 8) + 3 * 8);
-    return 2 * tokens * row_bytes + kGroups * of_group + aligned(2 * tokens * 8);
+    int const row_bytes = columns * 2;
+    int bytes = 0;
+    if (of_gradients) {
+        // The tile's keys and values, and where these and their gradients are; queries and output gradients, where they
+        // are, and statistics, three times; where these are, four times; gradients of scores twice.
+        int const of_staged = 3 * (2 * row_bytes + 8 + 2 * 8) + 4 * 8 + 2 * kGroupTileTokens * 2;
+        bytes = kGroupTileTokens * (2 * row_bytes + 4 * 8) + kGroupRows * of_staged;
+    } else {
+        // The tile's queries, where they, their output and Stats are; keys and values twice, where they are three
+        // times.
+        bytes = kGroupTileTokens * (row_bytes + 3 * 8) + kStagedKeys * (4 * row_bytes + 3 * 2 * 8);
+    }
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 }  // namespace cudnn_frontend::kernels

@@ -73,51 +73,37 @@ inline void gradient_end(NeighborhoodArguments const& arguments) {
     if (!part.is_there) return;
     Run<float, 8> sums;
     sums.load(static_cast<float const*>(tensors[kQuerySums].start) + part.offset_of(tensors[kQuerySums]));
-    uint4 gradient;
     unsigned words[4];
     for (int i = 0; i < 4; ++i) {
         words[i] = pack(sums.elements[2 * i] * arguments.scale, sums.elements[2 * i + 1] * arguments.scale, Element());
     }
-    gradient = {words[0], words[1], words[2], words[3]};
-    *reinterpret_cast<uint4*>(static_cast<Element*>(tensors[kQueryGradient].start) +
-                              part.offset_of(tensors[kQueryGradient])) = gradient;
+    auto* const gradient =
+        static_cast<Element*>(tensors[kQueryGradient].start) + part.offset_of(tensors[kQueryGradient]);
+    *reinterpret_cast<uint4*>(gradient) = {words[0], words[1], words[2], words[3]};
 }
 
 // --- Products
-
-// A stage's rows; and in their place, once they have been used, the sums that they get.
-template <class Element, int COLUMNS>
-union StagedQueries {
-    struct {
-        Panels<Element, kGroupRows, COLUMNS> queries, output_gradients;
-    } rows;
-    float sums[kGroupRows][COLUMNS + kSumGap];
-};
 
 // Of a query; Stats count in powers of 2.
 struct alignas(8) Statistics {
     float stats, delta;
 };
 
-// A warpgroup's own.
-template <class Element, int KEYS, int COLUMNS>
-struct GroupQueryStages {
-    StagedQueries<Element, COLUMNS> staged[2];
-    Panel<Element, KEYS> score_gradients;  // of a key in each row
-    Statistics statistics[2][kGroupRows];
-    Element const* rows[3][2][kGroupRows];  // of queries and output gradients; null past the last one
-    long long queries[3][kGroupRows];       // their numbers in memory; below 0 past the last one
-    Element const* first_rows[2];           // of the box, in the same tensors
-    long long first_query;
+template <class Element, int COLUMNS>
+struct StagedQueries {
+    Panels<Element, kGroupRows, COLUMNS> queries, output_gradients;
 };
 
 template <class Element, int COLUMNS>
 struct GradientMemory {
-    static constexpr int kKeys = group_tile_tokens(COLUMNS, true);
-
-    Panels<Element, kKeys, COLUMNS> keys, values;
-    GroupQueryStages<Element, kKeys, COLUMNS> groups[kGroups];
-    alignas(kPanelAlignment) Element const* own_rows[2][kKeys];  // of keys and values
+    Panels<Element, kGroupTileTokens, COLUMNS> keys, values;
+    StagedQueries<Element, COLUMNS> staged[3];
+    Panel<Element, kGroupTileTokens> score_gradients[2];  // of a key in each row
+    Statistics statistics[3][kGroupRows];
+    Element const* rows[3][2][kGroupRows];  // of queries and output gradients
+    long long statistics_rows[4][kGroupRows];
+    Element const* own_rows[2][kGroupTileTokens];  // of keys and values
+    long long result_rows[2][kGroupTileTokens];    // of their gradients; below 0 past the last one
 };
 
 // Those of two queries, of which the lane has a column each of a product.
@@ -146,242 +132,217 @@ inline void weigh(float (&scores)[8][4], float (&products)[8][4], Seen const& se
     }
 }
 
-// A warpgroup's part of the gradients of all keys of the tile: every second stage of queries, from its own on.
+// The gradients of the warpgroup's keys, and what the tile adds to those of queries, of which a warpgroup has half of
+// the columns. Where there are enough registers, products of a stage go on while the next one's weights are computed.
 template <class Element, int COLUMNS>
 class KeyGradients {
    public:
     using Memory = GradientMemory<Element, COLUMNS>;
-    static constexpr int kBlocks = Memory::kKeys / kGroupRows;
 
     KeyGradients(NeighborhoodArguments const& arguments, Tile const& tile, Box const& box, Memory& shared)
-        : arguments_(arguments), box_(box), shared_(shared), own_(shared.groups[group_index()]) {
-        if (thread() % kGroupRows != 0) return;
-        own_.first_rows[staged_number()] =
-            static_cast<Element const*>(staged_tensor().start) + tile.offset_of(staged_tensor(), box.first);
-        own_.first_query = tile.offset_of(arguments.tensors[kQueryStatistics], box.first) / 2;
+        : arguments_(arguments),
+          box_(box),
+          shared_(shared),
+          stages_((box.count() + kGroupRows - 1) / kGroupRows),
+          first_row_(tile.offset_of(tensor_to_look_up(), box.first)) {
+        look_up_own(arguments, tile, {kKeys, kValues}, shared.own_rows, {kKeyGradient, kValueGradient},
+                    shared.result_rows);
+        for (int stage = 0; stage < 3; ++stage) look_up(stage);
+        __syncthreads();
+        stage_rows(shared.keys, shared.own_rows[0], arguments.columns);
+        stage_rows(shared.values, shared.own_rows[1], arguments.columns);
+        start_copies(0);
     }
 
-    template <class Rows>
-    void add_all(Rows& rows) {
-        int const stages = (box_.count() + kGroupRows - 1) / kGroupRows;
-        int const first = group_index();
+    void add_all(GroupRows& rows) {
+        wait_for_rows();
         __syncthreads();
-        look_up(first);
-        look_up(first + kGroups);
-        wait_for_rows();  // the tile's own
-        __syncthreads();
-        if (first < stages) start_copies(first);
-        for (int stage = first; stage < stages; stage += kGroups) {
+        start_copies(1);
+        start_scores(0);
+        wait_for_products<0>();
+        weigh_stage(rows, 0);
+        for (int stage = 0; stage < stages_; ++stage) {
+            write_gradients(stage);
             wait_for_rows();
-            wait_for_warpgroup();
-            look_up(stage + 2 * kGroups);
-            add(rows, stage);
-            show_to_products();
-            wait_until_read();
-            wait_for_warpgroup();
-            if (stage + kGroups < stages) start_copies(stage + kGroups);
-            add_to_queries(stage);
+            __syncthreads();
+            if (kOverlaps) {
+                fetch_after(stage);
+                start_scores(stage + 1);
+                start_sums(stage);
+                wait_for_products<2>();
+                if (stage + 1 < stages_) weigh_stage(rows, stage + 1);
+                finish_sums(stage);
+            } else {
+                start_sums(stage);
+                fetch_after(stage);
+                finish_sums(stage);
+                if (stage + 1 == stages_) break;
+                start_scores(stage + 1);
+                wait_for_products<0>();
+                weigh_stage(rows, stage + 1);
+            }
         }
-        wait_until_read();
     }
 
-    // Of each block of keys.
-    GroupSums<Element, COLUMNS> keys[kBlocks], values[kBlocks];
+    GroupSums<Element, COLUMNS> keys, values;
 
    private:
-    static int turn_of(int stage) { return stage / kGroups; }
-    StagedQueries<Element, COLUMNS>& staged(int stage) { return own_.staged[turn_of(stage) % 2]; }
-    static int thread() { return static_cast<int>(threadIdx.x) % kGroupThreads; }
-    // Of the two tensors whose rows are staged, the one whose rows the thread looks up.
-    static int staged_number() { return thread() / kGroupRows; }
-    NeighborhoodAccess const& staged_tensor() const {
-        return arguments_.tensors[staged_number() == 0 ? kQueries : kOutputGradient];
-    }
+    static constexpr bool kOverlaps = COLUMNS <= 64;
+    static constexpr int kSumColumns = 32, kParts = COLUMNS / kGroups / kSumColumns;  // of gradients of queries
 
+    StagedQueries<Element, COLUMNS>& staged(int stage) { return shared_.staged[stage % 3]; }
+    Statistics* statistics(int stage) { return shared_.statistics[stage % 3]; }
+
+    // --- Rows
+
+    // A thread looks up rows of one tensor; some threads have none.
+    static int looked_up() { return static_cast<int>(threadIdx.x) / kGroupRows; }
+    NeighborhoodAccess const& tensor_to_look_up() const {
+        return arguments_.tensors[looked_up() == 0 ? kQueries : looked_up() == 1 ? kOutputGradient : kQueryStatistics];
+    }
     void look_up(int stage) {
-        int const table = turn_of(stage) % 3, row = thread() % kGroupRows, number = stage * kGroupRows + row;
-        bool const is_there = number < box_.count();
-        Coordinates const place = place_in(box_, number);
-        own_.rows[table][staged_number()][row] =
-            is_there ? own_.first_rows[staged_number()] + Tile::offset_from_first(staged_tensor(), place) : nullptr;
-        if (staged_number() != 0) return;
-        long long const query = Tile::offset_from_first(arguments_.tensors[kQueryStatistics], place) / 2;
-        own_.queries[table][row] = is_there ? own_.first_query + query : -1;
+        if (looked_up() >= 3) return;
+        int const row = static_cast<int>(threadIdx.x) % kGroupRows;
+        NeighborhoodAccess const& tensor = tensor_to_look_up();
+        long long const offset = first_row_ + offset_in(box_, tensor, stage * kGroupRows + row);
+        if (looked_up() == 2) shared_.statistics_rows[stage % 4][row] = offset;
+        else shared_.rows[stage % 3][looked_up()][row] = static_cast<Element const*>(tensor.start) + offset;
     }
 
     void start_copies(int stage) {
-        int const table = turn_of(stage) % 3;
-        auto& to = staged(stage).rows;
-        int const number = computed_here(thread());
-        stage_rows<kGroupThreads>(number, to.queries, own_.rows[table][0], arguments_.columns);
-        stage_rows<kGroupThreads>(number, to.output_gradients, own_.rows[table][1], arguments_.columns);
-        if (staged_number() != 0) return;
-        long long const query = own_.queries[table][thread()];
-        auto const* const from = static_cast<Statistics const*>(arguments_.tensors[kQueryStatistics].start);
-        start_copy_of_8_bytes(&own_.statistics[turn_of(stage) % 2][thread()], from + query, query >= 0);
+        if (stage >= stages_) return;
+        auto const& rows = shared_.rows[stage % 3];
+        auto& to = staged(stage);
+        stage_rows(to.queries, rows[0], arguments_.columns);
+        stage_rows(to.output_gradients, rows[1], arguments_.columns);
+        auto const row = static_cast<int>(threadIdx.x);
+        if (row >= kGroupRows) return;
+        auto const* const from = static_cast<float const*>(arguments_.tensors[kQueryStatistics].start);
+        start_copy_of_8_bytes(&statistics(stage)[row], from + shared_.statistics_rows[stage % 4][row], true);
     }
 
-    // What the stage's queries add to the gradients of keys and values; leaves the gradients of scores.
-    template <class Rows>
-    void add(Rows& rows, int stage) {
-        auto const& staged_rows = staged(stage).rows;
-        rows.look_at(stage);
-#pragma unroll
-        for (int block = 0; block < kBlocks; ++block) {
-            if (!rows.meet(block, stage)) {
-                write({}, block);
-                continue;
-            }
-            float scores[8][4], products[8][4];
-            begin_products();
-            start_products_of_rows(scores, shared_.keys, block * kGroupRows, staged_rows.queries);
-            start_products_of_rows(products, shared_.values, block * kGroupRows, staged_rows.output_gradients);
-            end_products();
-            Seen const seen = rows.seen(block);
-            wait_for_products<0>();
-            hold(scores);
-            hold(products);
-            weigh(scores, products, seen, arguments_.scale * kLog2OfE, own_.statistics[turn_of(stage) % 2]);
-            Weights const weights(scores, Element()), gradients(products, Element());
-            begin_products();
-            values[block].start_adding(weights, staged_rows.output_gradients);
-            keys[block].start_adding(gradients, staged_rows.queries);
-            end_products();
-            write(gradients, block);
-            wait_for_products<0>();
-            keys[block].finish();
-            values[block].finish();
-        }
+    // A stage's rows are copied two stages ahead, and looked up three.
+    void fetch_after(int stage) {
+        start_copies(stage + 2);
+        look_up(stage + 3);
     }
 
-    void write(Weights const& gradients, int block) {
-        int const lane = computed_here(lane_index());
-        int const row = block * kGroupRows + warp_in_group() * 16 + lane % 16, column = lane / 16 * 8;
-        for (int i = 0; i < kGroupRows / 16; ++i) {
-            store_block(own_.score_gradients.piece(row, 16 * i + column), gradients.blocks[i]);
-        }
-    }
+    // --- Products
 
-    // What the tile's keys add to the gradients of the stage's queries.
-    void add_to_queries(int stage) {
-        constexpr int kPanels = COLUMNS / kPanelColumns;
-        float sums[kPanels][8][4];
+    void start_scores(int stage) {
         begin_products();
+        start_products_of_rows(scores_, shared_.keys, staged(stage).queries, 0);
+        start_products_of_rows(products_, shared_.values, staged(stage).output_gradients, 0);
+        end_products();
+    }
+
+    void weigh_stage(GroupRows& rows, int stage) {
+        hold(scores_);
+        hold(products_);
+        weigh(scores_, products_, rows.seen(stage), arguments_.scale * kLog2OfE, statistics(stage));
+        hold(scores_);
+        hold(products_);
+    }
+
+    void start_sums(int stage) {
+        weights_.hold_all();
+        gradients_.hold_all();
+        begin_products();
+        values.start_adding(weights_, staged(stage).output_gradients, 0);
+        keys.start_adding(gradients_, staged(stage).queries, 0);
+        end_products();
 #pragma unroll
-        for (int key = 0; key < Memory::kKeys; key += 16) {
+        for (int key = 0; key < kGroupTileTokens; key += 16) {
 #pragma unroll
-            for (int panel = 0; panel < kPanels; ++panel) {
-                start_product<true, true>(sums[panel], Factor(own_.score_gradients, key, 0),
-                                          Factor(shared_.keys.panels[panel], key, 0), key > 0, Element());
+            for (int part = 0; part < kParts; ++part) {
+                int const column = first_column(part);
+                Factor const of_keys(shared_.keys.panels[column / kPanelColumns], key, column % kPanelColumns);
+                start_product<true, true>(sums_[part], Factor(shared_.score_gradients[stage % 2], key, 0), of_keys,
+                                          key > 0, Element());
             }
         }
         end_products();
-        wait_for_products<0>();
-        for (auto& panel : sums) hold(panel);
-        wait_for_warpgroup();  // which has used the stage's rows
-        auto& memory = staged(stage).sums;
-        int const row = warp_in_group() * 16 + lane_index() / 4, column = 2 * (lane_index() % 4);
-        for (int panel = 0; panel < kPanels; ++panel) {
-            for (int i = 0; i < 8; ++i) {
-                for (int half = 0; half < 2; ++half) {
-                    float const* const two = &sums[panel][i][2 * half];
-                    *reinterpret_cast<uint2*>(&memory[row + 8 * half][panel * kPanelColumns + 8 * i + column]) = {
-                        to_bits<float>(two[0]), to_bits<float>(two[1])};
-                }
-            }
-        }
-        show_to_products();
-        wait_for_warp();
-        add_rows(memory, own_.queries[turn_of(stage) % 3]);
     }
 
-    // Those that the warp wrote.
-    void add_rows(float const (&sums)[kGroupRows][COLUMNS + kSumGap], long long const* queries) {
-        int const row = warp_in_group() * 16 + lane_index();
-        if (lane_index() >= 16 || queries[row] < 0) return;
-        start_adding(static_cast<float*>(arguments_.tensors[kQuerySums].start) + queries[row] * arguments_.columns,
-                     sums[row], arguments_.columns);
+    void finish_sums(int stage) {
+        wait_for_products<0>();
+        weights_.hold_all();
+        gradients_.hold_all();
+        keys.hold_all();
+        values.hold_all();
+        for (auto& part : sums_) {
+            hold(part);
+            for (auto& four : part) make_neighbours(four);
+        }
+        add_to_queries(stage);
+    }
+
+    // Of its two rows a lane keeps one, for which the next lane, or the one before, has two of four columns.
+    static void make_neighbours(float (&sums)[4]) {
+        bool const keeps_second = lane_index() % 2 != 0;
+        for (int j = 0; j < 2; ++j) {
+            float const other = from_lane_across(keeps_second ? sums[j] : sums[2 + j], 1);
+            float const kept = keeps_second ? sums[2 + j] : sums[j];
+            sums[j] = keeps_second ? other : kept;
+            sums[2 + j] = keeps_second ? kept : other;
+        }
+    }
+
+    void write_gradients(int stage) {
+        weights_ = Weights(scores_, Element());
+        gradients_ = Weights(products_, Element());
+        int const lane = computed_here(lane_index());
+        auto& panel = shared_.score_gradients[stage % 2];
+        for (int i = 0; i < kGroupRows / 16; ++i) {
+            store_block(panel.piece(first_row_of_warp() + lane % 16, 16 * i + lane / 16 * 8), gradients_.blocks[i]);
+        }
+    }
+
+    // --- Gradients of queries
+
+    static int first_column(int part) { return (group_index() * kParts + part) * kSumColumns; }
+
+    void add_to_queries(int stage) {
+        int const lane = computed_here(lane_index());
+        int const row = first_row_of_warp() % kGroupRows + lane / 4 + lane % 2 * 8;
+        int const column = first_column(0) + lane % 4 / 2 * 4;
+        if (stage * kGroupRows + row >= box_.count()) return;
+        long long const query = shared_.statistics_rows[stage % 4][row] / 2;
+        auto* const to = static_cast<float*>(arguments_.tensors[kQuerySums].start) + query * arguments_.columns;
+#pragma unroll
+        for (int i = 0; i < kParts * kSumColumns / 8; ++i) {
+            if (column + 8 * i < arguments_.columns) add_four(to + column + 8 * i, sums_[i / 4][i % 4]);
+        }
     }
 
     NeighborhoodArguments const& arguments_;
     Box const& box_;
     Memory& shared_;
-    GroupQueryStages<Element, Memory::kKeys, COLUMNS>& own_;
+    int stages_;
+    long long first_row_;                  // that this thread looks up, of the box
+    float scores_[8][4], products_[8][4];  // of keys with queries; of values with output gradients
+    Weights weights_, gradients_;          // of the stage whose products go on
+    float sums_[kParts][4][4];
 };
-
-// Adds up what the warpgroups have, through shared memory: the first one then has the sums of keys, the other one those
-// of values.
-template <class Element, int COLUMNS, int BLOCKS>
-inline void exchange(GroupSums<Element, COLUMNS> (&keys)[BLOCKS], GroupSums<Element, COLUMNS> (&values)[BLOCKS],
-                     uint4* memory) {
-    constexpr int kFours = BLOCKS * COLUMNS / 8;  // of a thread
-    auto const for_each_four = [&](GroupSums<Element, COLUMNS>(&sums)[BLOCKS], auto const& visit) {
-#pragma unroll
-        for (int i = 0; i < kFours; ++i) {
-            int const of_block = i % (COLUMNS / 8);
-            visit(sums[i / (COLUMNS / 8)].panels[of_block / 8][of_block % 8], i);
-        }
-    };
-    int const thread = static_cast<int>(threadIdx.x) % kGroupThreads;
-    auto const place = [&](int group, int i) { return memory + (group * kFours + i) * kGroupThreads + thread; };
-    auto const write = [&](int group, float(&four)[4], int i) {
-        *place(group, i) = {to_bits<float>(four[0]), to_bits<float>(four[1]), to_bits<float>(four[2]),
-                            to_bits<float>(four[3])};
-    };
-    auto const add = [&](int group, float(&four)[4], int i) {
-        uint4 const found = *place(group, i);
-        four[0] += to_float<float>(found.x);
-        four[1] += to_float<float>(found.y);
-        four[2] += to_float<float>(found.z);
-        four[3] += to_float<float>(found.w);
-    };
-    if (group_index() == 0) for_each_four(values, [&](float(&four)[4], int i) { write(0, four, i); });
-    else for_each_four(keys, [&](float(&four)[4], int i) { write(1, four, i); });
-    __syncthreads();
-    if (group_index() == 0) for_each_four(keys, [&](float(&four)[4], int i) { add(1, four, i); });
-    else for_each_four(values, [&](float(&four)[4], int i) { add(0, four, i); });
-}
-
-// Of keys by the first warpgroup, and of values by the other one.
-template <class Gradients>
-inline void store(NeighborhoodArguments const& arguments, Tile const& tile, Gradients const& made) {
-    bool const has_keys = group_index() == 0;
-    NeighborhoodAccess const& result = arguments.tensors[has_keys ? kKeyGradient : kValueGradient];
-    float const factor = has_keys ? arguments.scale : 1.0f;
-#pragma unroll
-    for (int block = 0; block < Gradients::kBlocks; ++block) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            bool is_there;
-            Coordinates const place = place_of_half(tile, block * kGroupRows, half, is_there);
-            long long const offset = tile.offset_of(result, place);
-            if (!is_there) continue;
-            if (has_keys) made.keys[block].store(result, half, offset, arguments.columns, factor);
-            else made.values[block].store(result, half, offset, arguments.columns, factor);
-        }
-    }
-}
 
 template <class Element, int COLUMNS>
 inline void gradients(NeighborhoodArguments const& arguments) {
-    using Gradients = KeyGradients<Element, COLUMNS>;
-    using Memory = typename Gradients::Memory;
+    using Memory = GradientMemory<Element, COLUMNS>;
     static_assert(sizeof(Memory) == group_shared_bytes(COLUMNS, true));
     extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
     Memory& shared = *reinterpret_cast<Memory*>(shared_memory);
     Tile const tile(arguments);
     if (tile.is_empty()) return;
-    look_up_own(arguments, tile, shared.own_rows, kKeys);
-    __syncthreads();
-    stage_rows<kGroupTileThreads>(threadIdx.x, shared.keys, shared.own_rows[0], arguments.columns);
-    stage_rows<kGroupTileThreads>(threadIdx.x, shared.values, shared.own_rows[1], arguments.columns);
     auto const met_by = [&](Box const& keys) { return tile.queries_of(keys); };
-    GroupRows<Gradients::kBlocks, decltype(met_by)> rows(tile, met_by, 0);
-    Gradients made(arguments, tile, rows.all(), shared);
+    Box const all = met_by(tile.tokens());
+    KeyGradients<Element, COLUMNS> made(arguments, tile, all, shared);
+    GroupRows rows(tile, all, met_by);
     made.add_all(rows);
     __syncthreads();
-    exchange(made.keys, made.values, reinterpret_cast<uint4*>(shared_memory));
-    store(arguments, tile, made);
+    made.keys.store(arguments.tensors[kKeyGradient], shared.result_rows[0], arguments.columns,
+                    {arguments.scale, arguments.scale}, shared.keys);
+    made.values.store(arguments.tensors[kValueGradient], shared.result_rows[1], arguments.columns, {1, 1},
+                      shared.values);
 }
 
 extern "C" __global__ void __launch_bounds__(kGroupTileThreads)

@@ -9,8 +9,6 @@
 
 using namespace cudnn_frontend::kernels;
 namespace neighborhood = cudnn_frontend::neighborhood;
-using neighborhood::Axis;
-using neighborhood::Positions;
 
 constexpr float kLog2OfE = 1.44269504f, kLnOf2 = 0.693147181f;
 
@@ -24,6 +22,7 @@ struct Box {
 
     int extent(int axis) const { return last.at[axis] - first.at[axis] + 1; }
     int count() const { return extent(0) * extent(1) * extent(2); }
+    bool is_line() const { return extent(0) == 1 && extent(1) == 1; }
     Coordinates operator[](unsigned number) const {
         unsigned const rows = number / static_cast<unsigned>(extent(2));
         unsigned const planes = rows / static_cast<unsigned>(extent(1));
@@ -38,7 +37,11 @@ class Tile {
     explicit Tile(NeighborhoodArguments const& arguments) : arguments_(arguments) {
         unsigned index = blockIdx.x;
         for (int axis = kMostAxes; axis-- > 0;) {
-            Axis const& whole = arguments.axes[axis];
+            neighborhood::Axis const& whole = arguments.axes[axis];
+            groups_[axis] = 0;
+            axes_[axis] = {};
+            tokens_.first.at[axis] = tokens_.last.at[axis] = 0;
+            if (whole.length == 1) continue;  // saves divisions
             auto const tiles = static_cast<unsigned>(arguments.tiles.tiles[axis]);
             auto const dilation = static_cast<unsigned>(whole.dilation);
             unsigned const rest = index / (tiles * dilation), at = index - rest * tiles * dilation;
@@ -46,7 +49,7 @@ class Tile {
             groups_[axis] = at / tiles;
             unsigned const length =
                 neighborhood::group_length(static_cast<unsigned>(whole.length), dilation, groups_[axis]);
-            axes_[axis] = {length, whole.kernel, 1, whole.is_causal};
+            axes_[axis] = {static_cast<int>(length), static_cast<int>(whole.kernel), 1, whole.is_causal};
             tokens_.first.at[axis] = static_cast<int>(at - groups_[axis] * tiles) << arguments.tiles.bits[axis];
             int const end = tokens_.first.at[axis] + (1 << arguments.tiles.bits[axis]);
             tokens_.last.at[axis] = (end < static_cast<int>(length) ? end : static_cast<int>(length)) - 1;
@@ -100,9 +103,9 @@ class Tile {
     Box keys_of(Box const& queries) const {
         Box box;
         for (int axis = 0; axis < kMostAxes; ++axis) {
-            Positions const of_last = neighborhood::keys_of(axes_[axis], queries.last.at[axis]);
-            box.first.at[axis] = static_cast<int>(neighborhood::keys_of(axes_[axis], queries.first.at[axis]).first);
-            box.last.at[axis] = static_cast<int>(of_last.first + of_last.count) - 1;
+            auto const of_last = neighborhood::keys_of(axes_[axis], queries.last.at[axis]);
+            box.first.at[axis] = neighborhood::keys_of(axes_[axis], queries.first.at[axis]).first;
+            box.last.at[axis] = of_last.first + of_last.count - 1;
         }
         return box;
     }
@@ -110,9 +113,9 @@ class Tile {
     Box queries_of(Box const& keys) const {
         Box box;
         for (int axis = 0; axis < kMostAxes; ++axis) {
-            Positions const of_last = neighborhood::queries_of(axes_[axis], keys.last.at[axis]);
-            box.first.at[axis] = static_cast<int>(neighborhood::queries_of(axes_[axis], keys.first.at[axis]).first);
-            box.last.at[axis] = static_cast<int>(of_last.first + of_last.count) - 1;
+            auto const of_last = neighborhood::queries_of(axes_[axis], keys.last.at[axis]);
+            box.first.at[axis] = neighborhood::queries_of(axes_[axis], keys.first.at[axis]).first;
+            box.last.at[axis] = of_last.first + of_last.count - 1;
         }
         return box;
     }
@@ -136,7 +139,7 @@ class Tile {
 
    private:
     NeighborhoodArguments const& arguments_;
-    Axis axes_[kMostAxes];
+    neighborhood::AxisOf<int> axes_[kMostAxes];
     unsigned groups_[kMostAxes];
     Box tokens_;
     unsigned batch_, head_;

@@ -1,6 +1,6 @@
 // Neighborhood attention with a block of two warpgroups for each tile of tokens. What the tile's tokens meet is gone
-// through in stages of 64 rows, which are multiplied with blocks of 64 of the tile's rows, as far as any of these meets
-// any of those. Which staged rows a row meets are runs of bits, one for each line of the box.
+// through in stages of 64 rows, which each warpgroup multiplies with 64 of the tile's rows, if any of these meets any
+// of those. Which staged rows a row meets are runs of bits, one for each line of the box.
 #pragma once
 
 #include <neighborhood_tile.cuh>
@@ -10,7 +10,8 @@ constexpr int kGroupThreads = kGroupTileThreads / kGroups;
 
 // Asked of one lane, so that the compiler knows it to be the same for the warp, as factors need.
 inline int group_index() { return static_cast<int>(from_lane(threadIdx.x / kGroupThreads, 0)); }
-inline int warp_in_group() { return static_cast<int>(threadIdx.x) % kGroupThreads / 32; }
+// A warp has 16 rows of its warpgroup's.
+inline int first_row_of_warp() { return static_cast<int>(threadIdx.x) / 32 * 16; }
 
 // --- Who meets whom
 
@@ -64,9 +65,10 @@ struct Seen {
 
 // Numbers of places, both ends included.
 struct Numbers {
-    int first, last;
+    int first = 0, last = -1;
 
     bool meet(int stage) const { return first < (stage + 1) * kGroupRows && last >= stage * kGroupRows; }
+    bool have_all(int stage) const { return first <= stage * kGroupRows && last >= (stage + 1) * kGroupRows - 1; }
 };
 
 inline int number_in(Box const& box, Coordinates const& place) {
@@ -76,71 +78,54 @@ inline int number_in(Box const& box, Coordinates const& place) {
     }
     return number;
 }
+inline Numbers numbers_in(Box const& box, Box const& part) {
+    return {number_in(box, part.first), number_in(box, part.last)};
+}
 
-// Some blocks of a tile's rows, from the first one on, and what they meet, which met_by(box of tokens) tells. A lane
-// looks up as many halves of a stage as there are blocks: all lanes together two for each of the warp's rows.
-template <int BLOCKS, class MetBy>
+// The warpgroup's rows of a tile, and what they meet of a box, which met_by(box of tokens) tells.
 class GroupRows {
    public:
-    GroupRows(Tile const& tile, MetBy const& met_by, int first_row)
-        : all_(met_by(tile.tokens())), met_(met_of_lane(tile, met_by, first_row)) {
-        for (int block = 0; block < BLOCKS; ++block) {
-            bool has_tokens, unused;
-            Box tokens;
-            tokens.first = tile.place_of(first_row + block * kGroupRows, has_tokens);
-            tokens.last = tile.place_of(first_row + (block + 1) * kGroupRows - 1, unused);
-            Box const met = met_by(tokens);
-            numbers_[block] =
-                has_tokens ? Numbers{number_in(all_, met.first), number_in(all_, met.last)} : Numbers{all_.count(), -1};
-        }
+    template <class MetBy>
+    GroupRows(Tile const& tile, Box const& all, MetBy const& met_by) : places_(places_of_lane(tile, all, met_by)) {
+        bool has_first, has_last;
+        Coordinates const first = tile.place_of(group_index() * kGroupRows, has_first);
+        Coordinates const last = tile.place_of((group_index() + 1) * kGroupRows - 1, has_last);
+        if (has_first) met_ = numbers_in(all, met_by(Box{first, last}));
+        if (!has_last || !all.is_line()) return;
+        Box const of_first = met_by(Box{first, first}), of_last = met_by(Box{last, last});
+        met_by_all_ = numbers_in(all, Box{of_last.first, of_first.last});
     }
 
-    Box const& all() const { return all_; }
-    // Whether any row of the block meets any of the stage.
-    bool meet(int block, int stage) const { return numbers_[block].meet(stage); }
+    // Whether any row meets any of the stage.
+    bool meet(int stage) const { return met_.meet(stage); }
 
-    // Before the next calls of seen(). Stages come in order; some may be left out.
-    void look_at(int stage) {
-        for (int i = 0; i < BLOCKS; ++i) {
-            mine_[i] = met_.from(stage * kGroupRows + (lane_index() * BLOCKS + i) % 2 * 32);
-        }
-    }
-    Seen seen(int block) const {
-        constexpr unsigned kOfBlock = BLOCKS == 1 ? kAllLanes : 0xffff;
-        bool sees_all = true;
-        for (unsigned const word : mine_) sees_all = sees_all && word == ~0u;
-        Seen seen;
-        seen.all = (ballot(sees_all) >> (32 / BLOCKS * block) & kOfBlock) == kOfBlock;
+    // Stages come in order; some may be left out.
+    Seen seen(int stage) {
+        Seen seen{{}, met_by_all_.have_all(stage)};
+        if (seen.all) return seen;
+        unsigned const mine = places_.from(stage * kGroupRows + lane_index() % 2 * 32);
+        seen.all = ballot(mine == ~0u) == kAllLanes;
         for (int row = 0; row < 2; ++row) {
             for (int half = 0; half < 2; ++half) {
-                int const number = (16 * block + lane_index() / 4 + 8 * row) * 2 + half;
-                seen.bits[row][half] = from_lane(mine_[half % BLOCKS], number / BLOCKS) >> lane_index() % 4 * 2;
+                int const lane = (lane_index() / 4 + 8 * row) * 2 + half;
+                seen.bits[row][half] = from_lane(mine, lane) >> lane_index() % 4 * 2;
             }
         }
         return seen;
     }
 
    private:
-    static_assert(BLOCKS == 1 || BLOCKS == 2);
-
-    MetPlaces met_of_lane(Tile const& tile, MetBy const& met_by, int first_row) const {
-        int const row = lane_index() * BLOCKS / 2;  // of the warp's
+    // Each lane looks up one half of the stages for one of the warp's rows.
+    template <class MetBy>
+    static MetPlaces places_of_lane(Tile const& tile, Box const& all, MetBy const& met_by) {
         bool is_there;
-        Coordinates const place =
-            tile.place_of(first_row + row / 16 * kGroupRows + warp_in_group() * 16 + row % 16, is_there);
-        return {all_, met_by(Box{place, place}), is_there};
+        Coordinates const place = tile.place_of(first_row_of_warp() + lane_index() / 2, is_there);
+        return {all, met_by(Box{place, place}), is_there};
     }
 
-    Box all_;
-    Numbers numbers_[BLOCKS];
-    MetPlaces met_;
-    unsigned mine_[BLOCKS];
+    Numbers met_, met_by_all_;
+    MetPlaces places_;
 };
-
-// The place of the lane's first row in a block, or of its second.
-inline Coordinates place_of_half(Tile const& tile, int first_row, int half, bool& is_there) {
-    return tile.place_of(first_row + warp_in_group() * 16 + lane_index() / 4 + 8 * half, is_there);
-}
 
 // --- Matrices
 
@@ -151,38 +136,61 @@ struct Panels {
     Element* piece(int row, int column) { return panels[column / kPanelColumns].piece(row, column % kPanelColumns); }
 };
 
-// Places from the first one of a box on, by their numbers in it.
-inline Coordinates place_in(Box const& box, int number) {
-    if (box.extent(0) == 1 && box.extent(1) == 1) return {{0, 0, number}};
+// Where the tile's rows are, by all threads, which share the work: in tensors that are read, where rows past the last
+// one repeat it, and in results, below 0 past the last one.
+template <class Element, int READ, int WRITTEN>
+inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile,
+                        NeighborhoodTensor const (&read)[READ], Element const* (&rows)[READ][kGroupTileTokens],
+                        NeighborhoodTensor const (&written)[WRITTEN],
+                        long long (&result_rows)[WRITTEN][kGroupTileTokens]) {
+    int const row = static_cast<int>(threadIdx.x) % kGroupTileTokens;
+    int const half = static_cast<int>(threadIdx.x) / kGroupTileTokens;
+    bool is_there;
+    Coordinates const place = tile.place_of(row, is_there);
+    auto const offset = [&](NeighborhoodTensor tensor) { return tile.offset_of(arguments.tensors[tensor], place); };
+#pragma unroll
+    for (int i = 0; i < READ; ++i) {
+        auto const* const start = static_cast<Element const*>(arguments.tensors[read[i]].start);
+        if (i % 2 == half) rows[i][row] = start + offset(read[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < WRITTEN; ++i) {
+        if ((READ + i) % 2 == half) result_rows[i][row] = is_there ? offset(written[i]) : -1;
+    }
+}
+
+// From the first place of a box on to one of that number, or to the last one.
+inline long long offset_in(Box const& box, NeighborhoodAccess const& tensor, int number) {
+    if (number >= box.count()) number = box.count() - 1;
+    if (box.is_line()) return number * tensor.steps[kMostAxes - 1];
     int const lines = static_cast<int>(static_cast<unsigned>(number) / static_cast<unsigned>(box.extent(2)));
     int const planes = static_cast<int>(static_cast<unsigned>(lines) / static_cast<unsigned>(box.extent(1)));
-    return {{planes, lines - planes * box.extent(1), number - lines * box.extent(2)}};
+    return Tile::offset_from_first(tensor, {{planes, lines - planes * box.extent(1), number - lines * box.extent(2)}});
 }
 
-// Where rows of the tile are in some tensors, by all threads, which share the work.
-template <class Element, int TENSORS, int ROWS>
-inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile, Element const* (&rows)[TENSORS][ROWS],
-                        NeighborhoodTensor first) {
-    int const row = static_cast<int>(threadIdx.x) % ROWS, number = static_cast<int>(threadIdx.x) / ROWS;
-    if (number >= TENSORS) return;
-    bool is_there;
-    NeighborhoodAccess const& tensor = arguments.tensors[first + number];
-    rows[number][row] =
-        static_cast<Element const*>(tensor.start) + tile.offset_of(tensor, tile.place_of(row, is_there));
-}
-
-// Starts copying rows, of zeros for null, by so many threads, of which this is one.
-template <int THREADS, class Element, int ROWS, int COLUMNS>
-inline void stage_rows(int thread, Panels<Element, ROWS, COLUMNS>& to, Element const* const* rows, int columns) {
-    constexpr int kPieces = COLUMNS / 8, kRowsAtOnce = THREADS / kPieces;
-    static_assert(ROWS % kRowsAtOnce == 0);
-    int const first = thread / kPieces, column = thread % kPieces * 8;
+// Calls visit(i, row, column, piece) for the pieces of 16 bytes that are this thread's of all threads'.
+template <class Element, int ROWS, int COLUMNS, class Visit>
+inline void for_each_own_piece(Panels<Element, ROWS, COLUMNS>& panels, Visit const& visit) {
+    constexpr unsigned kPieces = COLUMNS / 8, kRowsAtOnce = kGroupTileThreads / kPieces;
+    static_assert(ROWS % kRowsAtOnce == 0 && kRowsAtOnce % 8 == 0);
+    auto const thread = static_cast<unsigned>(computed_here(static_cast<int>(threadIdx.x)));
+    unsigned const first = thread / kPieces, column = thread % kPieces * 8;
+    Element* const piece = panels.piece(first, column);
 #pragma unroll
-    for (int i = 0; i < ROWS / kRowsAtOnce; ++i) {
-        Element const* const row = rows[first + i * kRowsAtOnce];
-        start_copy_of_16_bytes(to.piece(first + i * kRowsAtOnce, column), row + column,
-                               row != nullptr && column < columns);
+    for (unsigned i = 0; i < ROWS / kRowsAtOnce; ++i) {
+        visit(i, first + i * kRowsAtOnce, column, piece + i * kRowsAtOnce * kPanelColumns);
     }
+}
+
+// Starts copying rows by all threads.
+template <class Element, int ROWS, int COLUMNS>
+inline void stage_rows(Panels<Element, ROWS, COLUMNS>& to, Element const* const* rows, int columns) {
+    Element const* from[ROWS * COLUMNS / 8 / kGroupTileThreads];  // all are known before the first copy starts
+    for_each_own_piece(to, [&](unsigned i, unsigned row, unsigned, Element*) { from[i] = rows[row]; });
+    for_each_own_piece(to, [&](unsigned i, unsigned, unsigned column, Element* piece) {
+        bool const is_there = column < static_cast<unsigned>(columns);
+        start_copy_of_16_bytes(piece, from[i] + (is_there ? column : 0), is_there);
+    });
 }
 
 // Copies that this thread started are there for products behind the next barrier.
@@ -191,15 +199,15 @@ inline void wait_for_rows() {
     show_to_products();
 }
 
-// Starts the products of 64 rows, from that one on, with staged ones.
+// Starts the products of the warpgroup's rows with 64 staged ones, from that one on.
 template <class Element, int ROWS, int COLUMNS>
-inline void start_products_of_rows(float (&products)[8][4], Panels<Element, ROWS, COLUMNS> const& rows, int first_row,
-                                   Panels<Element, kGroupRows, COLUMNS> const& staged) {
+inline void start_products_of_rows(float (&products)[8][4], Panels<Element, kGroupTileTokens, COLUMNS> const& rows,
+                                   Panels<Element, ROWS, COLUMNS> const& staged, int first) {
 #pragma unroll
     for (int k = 0; k < COLUMNS / 16; ++k) {
         int const panel = 16 * k / kPanelColumns, column = 16 * k % kPanelColumns;
-        start_product<false, false>(products, Factor(rows.panels[panel], first_row, column),
-                                    Factor(staged.panels[panel], 0, column), k > 0, Element());
+        start_product<false, false>(products, Factor(rows.panels[panel], group_index() * kGroupRows, column),
+                                    Factor(staged.panels[panel], first, column), k > 0, Element());
     }
 }
 
@@ -212,6 +220,10 @@ struct Weights {
     Weights(float const (&weights)[8][4], Element) {
         for (int i = 0; i < kGroupRows / 16; ++i) blocks[i] = weights_of<Element>(weights[2 * i], weights[2 * i + 1]);
     }
+
+    void hold_all() {
+        for (Block& block : blocks) hold(block);
+    }
 };
 
 // Sums of staged rows, for each of the warpgroup's rows.
@@ -219,26 +231,50 @@ template <class Element, int COLUMNS>
 struct GroupSums {
     float panels[COLUMNS / kPanelColumns][kPanelColumns / 8][4] = {};
 
-    void start_adding(Weights const& weights, Panels<Element, kGroupRows, COLUMNS> const& staged) {
+    template <int ROWS>
+    void start_adding(Weights const& weights, Panels<Element, ROWS, COLUMNS> const& staged, int first) {
 #pragma unroll
         for (int k = 0; k < kGroupRows / 16; ++k) {
 #pragma unroll
             for (int panel = 0; panel < COLUMNS / kPanelColumns; ++panel) {
-                start_product<true>(panels[panel], weights.blocks[k], Factor(staged.panels[panel], 16 * k, 0), true,
-                                    Element());
+                start_product<true>(panels[panel], weights.blocks[k], Factor(staged.panels[panel], first + 16 * k, 0),
+                                    true, Element());
             }
         }
     }
 
-    // Once wait_for_products() has waited for all.
-    void finish() {
+    void hold_all() {
         for (auto& panel : panels) hold(panel);
     }
 
-    void store(NeighborhoodAccess const& tensor, int half, long long offset, int columns, float factor) const {
+    // The warp's rows, by way of the tile's matrix, which no product reads any more.
+    void store(NeighborhoodAccess const& tensor, long long const* rows, int columns, float const (&factors)[2],
+               Panels<Element, kGroupTileTokens, COLUMNS>& memory) const {
+        int const lane = lane_index(), first = first_row_of_warp();
         for (int panel = 0; panel < COLUMNS / kPanelColumns; ++panel) {
-            int const first = panel * kPanelColumns;
-            store_row<Element>(tensor, offset + first, columns - first, panels[panel], half, factor);
+            for (int i = 0; i < kPanelColumns / 16; ++i) {
+                Block const block = block_of(panels[panel][2 * i], panels[panel][2 * i + 1], factors);
+                store_block(memory.piece(first + lane % 16, panel * kPanelColumns + 16 * i + lane / 16 * 8), block);
+            }
         }
+        wait_for_warp();
+        constexpr int kPieces = COLUMNS / 8, kRowsAtOnce = 32 / kPieces;
+        int const column = lane % kPieces * 8;
+        for (int i = 0; i < 16; i += kRowsAtOnce) {
+            int const row = first + i + lane / kPieces;
+            if (rows[row] < 0 || column >= columns) continue;
+            *reinterpret_cast<uint4*>(static_cast<Element*>(tensor.start) + rows[row] + column) =
+                *reinterpret_cast<uint4 const*>(memory.piece(row, column));
+        }
+    }
+
+   private:
+    static Block block_of(float const (&left)[4], float const (&right)[4], float const (&factors)[2]) {
+        float products[2][4];
+        for (int j = 0; j < 4; ++j) {
+            products[0][j] = left[j] * factors[j / 2];
+            products[1][j] = right[j] * factors[j / 2];
+        }
+        return weights_of<Element>(products[0], products[1]);
     }
 };

@@ -30,17 +30,18 @@ struct Factor {
     static constexpr unsigned kPanels = 1u << 30 | kPanelAlignment / 16;
 };
 
+#define SUM_PLACES_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define SUM_PLACES_32                                                                                                \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
     "%24, %25, %26, %27, %28, %29, %30, %31"
 #define FOUR_SUMS(sums) "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-#define SUMS_32(sums)                                                                                   \
-    FOUR_SUMS(sums[0]), FOUR_SUMS(sums[1]), FOUR_SUMS(sums[2]), FOUR_SUMS(sums[3]), FOUR_SUMS(sums[4]), \
-        FOUR_SUMS(sums[5]), FOUR_SUMS(sums[6]), FOUR_SUMS(sums[7])
+#define SUMS_16(sums) FOUR_SUMS(sums[0]), FOUR_SUMS(sums[1]), FOUR_SUMS(sums[2]), FOUR_SUMS(sums[3])
+#define SUMS_32(sums) SUMS_16(sums), FOUR_SUMS(sums[4]), FOUR_SUMS(sums[5]), FOUR_SUMS(sums[6]), FOUR_SUMS(sums[7])
 
-// Starts to add the product of 64 x 16 and 16 x 64 elements to the sums, which may be read after wait_for_products();
-// without `adds` they are forgotten first. A warp has 16 rows of the sums, and a lane the columns that it has of a
-// Block. A factor has the rows of A, or the columns of B, as rows of its panel; transposed, as columns.
+// Starts to add the product of 64 x 16 and 16 x 64 elements, or 16 x 32, to the sums, which may be read after
+// wait_for_products(); without `adds` they are forgotten first. A warp has 16 rows of the sums, and a lane the columns
+// that it has of a Block. A factor has the rows of A, or the columns of B, as rows of its panel; transposed, as
+// columns.
 #define DEFINE_START_PRODUCT(Element, type)                                                                       \
     template <bool TRANSPOSED_A, bool TRANSPOSED_B>                                                               \
     inline void start_product(float(&sums)[8][4], Factor a, Factor b, bool adds, Element) {                       \
@@ -49,6 +50,16 @@ struct Factor {
             "mov.b64 b, {%33, %37}; wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" SUM_PLACES_32 \
             "}, a, b, adds, 1, 1, %35, %36; }"                                                                    \
             : SUMS_32(sums)                                                                                       \
+            : "r"(a.place), "r"(b.place), "r"(static_cast<int>(adds)), "n"(TRANSPOSED_A), "n"(TRANSPOSED_B),      \
+              "n"(Factor::kPanels));                                                                              \
+    }                                                                                                             \
+    template <bool TRANSPOSED_A, bool TRANSPOSED_B>                                                               \
+    inline void start_product(float(&sums)[4][4], Factor a, Factor b, bool adds, Element) {                       \
+        asm volatile(                                                                                             \
+            "{ .reg .pred adds; .reg .b64 a, b; setp.ne.b32 adds, %18, 0; mov.b64 a, {%16, %21}; "                \
+            "mov.b64 b, {%17, %21}; wgmma.mma_async.sync.aligned.m64n32k16.f32." type "." type " {" SUM_PLACES_16 \
+            "}, a, b, adds, 1, 1, %19, %20; }"                                                                    \
+            : SUMS_16(sums)                                                                                       \
             : "r"(a.place), "r"(b.place), "r"(static_cast<int>(adds)), "n"(TRANSPOSED_A), "n"(TRANSPOSED_B),      \
               "n"(Factor::kPanels));                                                                              \
     }                                                                                                             \
@@ -66,8 +77,10 @@ DEFINE_START_PRODUCT(bfloat16, "bf16")
 DEFINE_START_PRODUCT(half, "f16")
 #undef DEFINE_START_PRODUCT
 #undef SUMS_32
+#undef SUMS_16
 #undef FOUR_SUMS
 #undef SUM_PLACES_32
+#undef SUM_PLACES_16
 
 // Before the first product, and where registers of products were written since.
 inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
@@ -78,18 +91,16 @@ template <int ALL_BUT>
 inline void wait_for_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(ALL_BUT) : "memory");
 }
-// Sums may be read only behind it, as the compiler should know.
+// The compiler should know that products which go on write sums, and read the words of a Block: they are written
+// before it and read behind it.
 template <int COUNT>
 inline void hold(float (&sums)[COUNT][4]) {
     for (auto& four : sums) {
         for (float& sum : four) asm volatile("" : "+f"(sum)::"memory");
     }
 }
-
-// Waits until all threads of the warpgroup are here, of which a block has two. Barrier 0 is that of __syncthreads().
-inline void wait_for_warpgroup() {
-    if (from_lane(threadIdx.x / 128, 0) == 0) asm volatile("bar.sync 1, 128;" ::: "memory");
-    else asm volatile("bar.sync 2, 128;" ::: "memory");
+inline void hold(Block& block) {
+    for (unsigned& word : block.words) asm volatile("" : "+r"(word)::"memory");
 }
 
 // The reverse of load_block().
@@ -102,14 +113,9 @@ inline void store_block(void* row, Block const& block) {
 // What this thread wrote to shared memory is there for products that start behind the next barrier.
 inline void show_to_products() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-// Starts to add numbers from shared memory, once show_to_products() and a barrier are behind them, to memory; both
-// begin at multiples of 16 bytes, and so many bytes they have.
-inline void start_adding(float* to, float const* from, int count) {
-    asm volatile(
-        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2; cp.async.bulk.commit_group;" ::"l"(
-            to),
-        "r"(shared_address(from)), "r"(4 * count)
-        : "memory");
+// Adds four numbers to memory, which begins at a multiple of 16 bytes, in any order with others.
+inline void add_four(float* to, float const (&numbers)[4]) {
+    asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(numbers[0]),
+                 "f"(numbers[1]), "f"(numbers[2]), "f"(numbers[3])
+                 : "memory");
 }
-// Of what this thread started to add: the numbers may be overwritten.
-inline void wait_until_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }

@@ -38,9 +38,9 @@ struct Factor {
 namespace host_matrix {
 
 // of_a(i, k): of row lane / 4 + 8 * i of the warp.
-template <class Element, class OfA>
-void add_product(float (&sums)[8][4], OfA const& of_a, Factor b, bool is_transposed, bool adds) {
-    for (int i = 0; i < 8; ++i) {
+template <class Element, int EIGHTS, class OfA>
+void add_product(float (&sums)[EIGHTS][4], OfA const& of_a, Factor b, bool is_transposed, bool adds) {
+    for (int i = 0; i < EIGHTS; ++i) {
         for (int j = 0; j < 4; ++j) {
             int const column = 8 * i + 2 * static_cast<int>(threadIdx.x % 4) + j % 2;
             float sum = adds ? sums[i][j] : 0;
@@ -52,8 +52,8 @@ void add_product(float (&sums)[8][4], OfA const& of_a, Factor b, bool is_transpo
 
 }  // namespace host_matrix
 
-template <bool TRANSPOSED_A, bool TRANSPOSED_B, class Element>
-void start_product(float (&sums)[8][4], Factor a, Factor b, bool adds, Element) {
+template <bool TRANSPOSED_A, bool TRANSPOSED_B, int EIGHTS, class Element>
+void start_product(float (&sums)[EIGHTS][4], Factor a, Factor b, bool adds, Element) {
     int const row = static_cast<int>(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4);
     host_matrix::add_product<Element>(
         sums, [&](int i, int k) { return a.at<Element>(row + 8 * i, k, TRANSPOSED_A); }, b, TRANSPOSED_B, adds);
@@ -75,7 +75,7 @@ template <int ALL_BUT>
 void wait_for_products() {}
 template <int COUNT>
 void hold(float (&)[COUNT][4]) {}
-inline void wait_for_warpgroup() { sdpa_test::wait_for_warpgroup(); }
+inline void hold(Block&) {}
 
 // As load_block() has them.
 inline void store_block(void* row, Block const& block) {
@@ -87,7 +87,6 @@ inline void store_block(void* row, Block const& block) {
 }
 inline void show_to_products() {}
 
-inline void start_adding(float* to, float const* from, int count) {
-    for (int i = 0; i < count; ++i) to[i] += from[i];
+inline void add_four(float* to, float const (&numbers)[4]) {
+    for (int i = 0; i < 4; ++i) to[i] += numbers[i];
 }
-inline void wait_until_read() {}
