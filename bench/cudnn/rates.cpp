@@ -111,14 +111,12 @@ class NeighborhoodPass {
     // Nothing where the GPU does not run it.
     void print() const {
         Stage const narrow = stage_of(64), wide = stage_of(128);
-        if (narrow.time <= 0.0) return;
+        if (narrow.time <= 0.0 || wide.time <= 0.0) return;
         std::string const name = std::string(form_.engine) + (is_forward_ ? "_forward" : "_backward");
-        // Figures are numbers above 0, and times err. A form may take 64 columns alone, or twice as long for twice as
-        // many.
-        double const rise = wide.time > 0.0 ? (wide.time - narrow.time) / 64.0 : narrow.time / 64.0;
-        double const mean = wide.time > 0.0 ? (narrow.time / 64.0 + wide.time / 128.0) / 2.0 : rise;
-        double const width = std::min(rise, mean),
-                     extra = wide.time > 0.0 ? (narrow.extra + wide.extra) / 2.0 : narrow.extra;
+        // Figures are numbers above 0, and times err: a form may take more than twice as long for twice the columns.
+        double const rise = (wide.time - narrow.time) / 64.0;
+        double const mean = (narrow.time / 64.0 + wide.time / 128.0) / 2.0;
+        double const width = std::min(rise, mean), extra = (narrow.extra + wide.extra) / 2.0;
         std::printf("%s_stage %.4g\n", name.c_str(), std::max(1e-3, narrow.time - 64.0 * width));
         std::printf("%s_width %.4g\n", name.c_str(), width);
         std::printf("%s_extra %.3g\n", name.c_str(), std::max(0.1, extra));
@@ -140,9 +138,10 @@ class NeighborhoodPass {
         return {time, (few - time_beside_tiles(d)) / (rounds * time) - static_cast<double>(kFewer)};
     }
 
-    // 64 tokens see as many stages of 64 rows.
+    // A tile sees as many stages of 64 rows.
     double time_of_stages(std::int64_t d, std::int64_t stages) const {
-        Row const row = neighborhood_row(form_.engine, is_forward_, {1, kHeads, kTokens, d}, (stages - 1) * 64 + 1);
+        std::int64_t const kernel = stages * 64 - form_.tokens + 1;
+        Row const row = neighborhood_row(form_.engine, is_forward_, {1, kHeads, kTokens, d}, kernel);
         Buffers const buffers(row);
         if (!is_forward_ && !gpu_.prepare_backward(row, buffers.pack())) return 0.0;
         fe::graph::Graph graph;
