@@ -134,7 +134,7 @@ void run_on_host(kernels::NeighborhoodProblem const& problem, NeighborhoodForm f
     blockDim.x = launch.threads;
     for (blockIdx.x = 0; blockIdx.x < launch.blocks; ++blockIdx.x) {
         std::memset(shared_memory, 0xff, sizeof(shared_memory));  // NaN: what no copy wrote must not count
-        run_block(launch.threads, [&] { thread(launch.arguments); });
+        run_block(launch.threads, blockIdx.x, [&] { thread(launch.arguments); });
     }
 }
 

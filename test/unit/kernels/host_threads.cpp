@@ -5,6 +5,7 @@
 #include <ucontext.h>
 
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct Meeting {
 
 // Two sets, so that a thread may begin the next exchange while others still read.
 struct Warp {
+    bool is_slow = false;
     Meeting meeting;
     std::array<std::array<std::byte, 32 * kLargestExchange>, 2> sets;
 };
@@ -44,6 +46,7 @@ struct Block {
     std::vector<Warp> warps;
     Meeting meeting;
     ucontext_t caller;
+    std::minstd_rand random;
     std::function<void()> const* work = nullptr;
     unsigned running = 0;
 #if defined(__SANITIZE_THREAD__)
@@ -97,8 +100,14 @@ void start(HostThread& thread) {
 // Threads that ended no longer meet anyone, as on a GPU.
 bool run_round() {
     bool is_running = false;
+    bool has_turn = true;
     for (unsigned number = 0; number < block->threads.size(); ++number) {
+        if (number % 32 == 0) has_turn = block->warps[number / 32].is_slow ? block->random() % 8 == 0 : true;
         if (block->threads[number].has_ended) continue;
+        if (!has_turn) {
+            is_running = true;
+            continue;
+        }
         take_turn(number);
         if (!block->threads[number].has_ended) {
             is_running = true;
@@ -115,7 +124,7 @@ bool run_round() {
 
 }  // namespace
 
-void run_block(unsigned threads, std::function<void()> const& work) {
+void run_block(unsigned threads, unsigned seed, std::function<void()> const& work) {
     if (threads % 32 != 0) throw std::logic_error("blocks have whole warps");
     Block made;
     made.threads.resize(threads);
@@ -125,10 +134,17 @@ void run_block(unsigned threads, std::function<void()> const& work) {
     made.work = &work;
     block = &made;
     for (HostThread& thread : made.threads) start(thread);
+    made.random.seed(seed + 1);
+    // Four warps at a time, since kernels give them work of one kind.
+    for (std::size_t warp = 0; warp < made.warps.size(); ++warp) {
+        made.warps[warp].is_slow = warp % 4 == 0 ? made.random() % 2 == 0 : made.warps[warp - 1].is_slow;
+    }
     while (run_round()) {
     }
     block = nullptr;
 }
+
+void let_others_run() { give_turn_back(); }
 
 void wait_for_block() { meet(block->meeting); }
 

@@ -8,11 +8,15 @@
 
 namespace sdpa_test {
 
-// Runs the work of every thread of a block, of whole warps, with threadIdx set.
-void run_block(unsigned threads, std::function<void()> const& work);
+// Runs the work of every thread of a block, of whole warps, with threadIdx set. Which warps fall behind others, as they
+// may on a GPU, is drawn from the seed.
+void run_block(unsigned threads, unsigned seed, std::function<void()> const& work);
 
 // Waits until all threads of the block are here.
 void wait_for_block();
+
+// For a thread that waits for what another one does.
+void let_others_run();
 
 // What the lanes of the thread's warp pass in the same call, `bytes` each.
 std::byte const* exchange_in_warp(void const* mine, std::size_t bytes);

@@ -3,6 +3,9 @@
 #pragma once
 
 #include "tensor_core.cuh"
+#include "warp.cuh"
+
+#include <stdexcept>
 
 constexpr int kPanelColumns = 64;
 constexpr int kPanelRowBytes = 2 * kPanelColumns, kPanelAlignment = 8 * kPanelRowBytes;
@@ -90,3 +93,35 @@ inline void show_to_products() {}
 inline void add_four(float* to, float const (&numbers)[4]) {
     for (int i = 0; i < 4; ++i) to[i] += numbers[i];
 }
+
+class alignas(8) Arrivals {
+   public:
+    void make(int warps) {
+        warps_ = static_cast<unsigned short>(warps);
+        arrived_ = 0;
+        ended_ = 0;
+    }
+    void arrive() {
+        wait_for_warp();
+        if (lane_index() != 0 || ++arrived_ < warps_) return;
+        arrived_ = 0;
+        ++ended_;
+    }
+    bool have_ended(int round) const {
+        // The instruction knows odd rounds from even ones, no more.
+        if (ended_ < round || ended_ > round + 1) throw std::logic_error("a warp waits for a round of another time");
+        return ended_ > round;
+    }
+    void wait_for(int round) {
+        while (!have_ended(round)) sdpa_test::let_others_run();
+    }
+
+   private:
+    unsigned short warps_, arrived_;
+    int ended_;
+};
+
+template <int COUNT>
+void take_registers() {}
+template <int COUNT>
+void leave_registers() {}
