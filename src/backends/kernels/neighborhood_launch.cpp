@@ -79,10 +79,12 @@ NeighborhoodLaunch launch_by_warpgroups(NeighborhoodProblem const& problem) {
         launch.blocks = blocks_of_rows(problem);
         return launch;
     }
+    int const columns = group_columns(problem);
+    bool const of_gradients = problem.work == NeighborhoodWork::Gradients;
+    if (of_gradients) launch.threads = gradient_threads(columns);
     launch.arguments.tiles = tiles_of(problem, kForm);
     launch.blocks = static_cast<unsigned>(tile_count(problem, kForm));
-    launch.shared_bytes =
-        static_cast<unsigned>(group_shared_bytes(group_columns(problem), problem.work == NeighborhoodWork::Gradients));
+    launch.shared_bytes = static_cast<unsigned>(group_shared_bytes(columns, of_gradients));
     return launch;
 }
 

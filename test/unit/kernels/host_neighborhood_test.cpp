@@ -4,6 +4,7 @@
 #include "support/catch.h"
 #include "support/neighborhood_kernel_cases.h"
 
+#include <array>
 #include <cstring>
 
 using namespace sdpa_test;
@@ -12,7 +13,7 @@ using kernels::NeighborhoodForm;
 namespace {
 
 constexpr std::uint64_t kTokenCases = 72, kTileCases = 36, kGroupCases = 36, kLargeCases = 12;
-constexpr NeighborhoodSizes kSmall{90, 136, 2}, kLarge{600, 136, 1};
+constexpr NeighborhoodSizes kSmall{90, 136, 2}, kLarge{600, 136, 1}, kManyStages{700, 136, 1};
 constexpr kernels::DeviceFacts kH200{90, 132};
 
 using Memory = std::vector<std::vector<std::byte>>;
@@ -106,6 +107,24 @@ TEST_CASE("neighborhood attention by warpgroups computes what the formula says")
 // Whose tokens are several tiles of 128, and whose tiles meet several stages.
 TEST_CASE("neighborhood attention by warpgroups computes what the formula says of more tokens") {
     check_cases(NeighborhoodForm::WarpGroups, kLargeCases, kLarge);
+}
+
+// So many that shared memory is used again and again, while some warps fall behind others.
+TEST_CASE("gradients by warpgroups are what the formula says where tiles meet many stages") {
+    constexpr auto kForm = NeighborhoodForm::WarpGroups;
+    std::array<int, 2> wanted{2, 1};  // of up to 64 columns, and of more
+    for (std::uint64_t seed = 0; wanted != std::array{0, 0}; ++seed) {
+        NeighborhoodCase const made = random_neighborhood_case(seed, kManyStages, kForm);
+        kernels::NeighborhoodProblem const& problem = made.steps.front().problem;
+        std::int64_t seen = 1;
+        for (auto const& axis : problem.axes) seen *= axis.kernel;
+        int& count = wanted[problem.columns() > 64 ? 1 : 0];
+        bool const is_wanted = count > 0 && made.function == NeighborhoodFunction::Backward && seen >= 300;
+        if (!is_wanted || !made.allows(kForm, kH200)) continue;
+        --count;
+        INFO("case " << seed << ": " << made.text());
+        check_case(made, kForm);
+    }
 }
 
 TEST_CASE("a window that is too small, a stray write and a changed input are found") {

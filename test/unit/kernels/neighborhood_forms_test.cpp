@@ -214,7 +214,8 @@ TEST_CASE("warpgroups are launched a block for each tile, and a thread for eight
             auto const launch = launch_of(problem);
             bool const of_gradients = problem.work == NeighborhoodWork::Gradients;
             CHECK(launch.blocks == kTiles);
-            CHECK(launch.threads == kernels::kGroupTileThreads);
+            int const threads = of_gradients ? kernels::gradient_threads(columns) : kernels::kGroupTileThreads;
+            CHECK(launch.threads == static_cast<unsigned>(threads));
             CHECK(launch.shared_bytes == static_cast<unsigned>(kernels::group_shared_bytes(columns, of_gradients)));
         }
         for (NeighborhoodProblem const& problem : {gradient_start(sizes), gradient_end(sizes)}) {

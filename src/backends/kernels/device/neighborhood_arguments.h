@@ -84,7 +84,16 @@ constexpr int shared_bytes(int columns, bool of_keys) {
 // --- Kernels by warpgroups
 
 inline constexpr int kGroupRows = 64;  // of a warpgroup's matrices
-inline constexpr int kGroups = 2, kGroupTileThreads = 128 * kGroups, kGroupTileTokens = kGroupRows * kGroups;
+inline constexpr int kGroupThreads = 128;
+inline constexpr int kGroups = 2, kGroupTileThreads = kGroupThreads * kGroups, kGroupTileTokens = kGroupRows * kGroups;
+
+// Gradients of queries are added up by a warpgroup of its own where there are few columns. Else there are not enough
+// registers for one, and those that have keys do it.
+constexpr bool has_adders(int columns) { return columns <= 64; }
+// One more warpgroup fetches queries.
+constexpr int gradient_threads(int columns) {
+    return kGroupTileThreads + (has_adders(columns) ? 2 : 1) * kGroupThreads;
+}
 inline constexpr int kStagedKeys = 128;  // of forward
 
 // What the kernels have in shared memory; matrices begin at multiples of 1024 bytes.
@@ -93,10 +102,12 @@ constexpr int group_shared_bytes(int columns, bool of_gradients) {
     int const row_bytes = columns * 2;
     int bytes = 0;
     if (of_gradients) {
-        // The tile's keys and values, and where these and their gradients are; queries and output gradients, where they
-        // are, and statistics, three times; where these are, four times; gradients of scores twice.
-        int const of_staged = 3 * (2 * row_bytes + 8 + 2 * 8) + 4 * 8 + 2 * kGroupTileTokens * 2;
-        bytes = kGroupTileTokens * (2 * row_bytes + 4 * 8) + kGroupRows * of_staged;
+        // The tile's keys and values, and where these and their gradients are; queries and output gradients with
+        // statistics three times, and where the latter are five times; where the next ones are; gradients of scores
+        // twice; 11 numbers of each thread that has keys, and one of all; what warpgroups wait for.
+        int const of_staged = 3 * (2 * row_bytes + 8) + 5 * 8 + 2 * 8 + 2 * kGroupTileTokens * 2;
+        bytes = kGroupTileTokens * (2 * row_bytes + 4 * 8) + kGroupRows * of_staged + kGroupTileThreads * 11 * 4 + 8 +
+                (3 + 2 + 2) * 8;
     } else {
         // The tile's queries, where they, their output and Stats are; keys and values twice, where they are three
         // times.

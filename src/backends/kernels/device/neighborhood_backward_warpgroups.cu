@@ -1,8 +1,8 @@
-// The gradients of neighborhood attention in one pass: a block of two warpgroups for each tile of keys, whose queries'
-// gradients it adds to sums in memory; passes over rows before and after it. Tensors: Queries, Keys, Values, Output,
-// Stats, OutputGradient; QueryStatistics and QuerySums, which are in between; QueryGradient, KeyGradient,
-// ValueGradient. Options define X, the type of the elements, and GROUP_COLUMNS, their number rounded up.
-#include <neighborhood_warpgroups.cuh>
+// The gradients of neighborhood attention in one pass: a block for each tile of keys, whose queries' gradients it adds
+// to sums in memory; passes over rows before and after it. Tensors: Queries, Keys, Values, Output, Stats,
+// OutputGradient; QueryStatistics and QuerySums, which are in between; QueryGradient, KeyGradient, ValueGradient.
+// Options define X, the type of the elements, and GROUP_COLUMNS, their number rounded up.
+#include <neighborhood_queries.cuh>
 
 // --- Rows
 
@@ -82,164 +82,125 @@ inline void gradient_end(NeighborhoodArguments const& arguments) {
     *reinterpret_cast<uint4*>(gradient) = {words[0], words[1], words[2], words[3]};
 }
 
-// --- Products
+// --- Gradients of keys and values
 
-// Of a query; Stats count in powers of 2.
-struct alignas(8) Statistics {
-    float stats, delta;
-};
+// Of the queries whose columns of a product the lane has.
+class LaneStatistics {
+   public:
+    explicit LaneStatistics(float const (&of_stage)[kGroupRows]) {
+        auto const* const twos = reinterpret_cast<Two const*>(of_stage);
+        for (int i = 0; i < 8; ++i) twos_[i] = twos[4 * i + lane_index() % 4];
+    }
+    float of(int i, int j) const { return twos_[i].of[j % 2]; }
 
-template <class Element, int COLUMNS>
-struct StagedQueries {
-    Panels<Element, kGroupRows, COLUMNS> queries, output_gradients;
-};
+   private:
+    struct alignas(8) Two {
+        float of[2];
+    };
 
-template <class Element, int COLUMNS>
-struct GradientMemory {
-    Panels<Element, kGroupTileTokens, COLUMNS> keys, values;
-    StagedQueries<Element, COLUMNS> staged[3];
-    Panel<Element, kGroupTileTokens> score_gradients[2];  // of a key in each row
-    Statistics statistics[3][kGroupRows];
-    Element const* rows[3][2][kGroupRows];  // of queries and output gradients
-    long long statistics_rows[4][kGroupRows];
-    Element const* own_rows[2][kGroupTileTokens];  // of keys and values
-    long long result_rows[2][kGroupTileTokens];    // of their gradients; below 0 past the last one
+    Two twos_[8];
 };
-
-// Those of two queries, of which the lane has a column each of a product.
-struct alignas(16) TwoStatistics {
-    Statistics of[2];
-};
-inline TwoStatistics two_of(Statistics const* statistics, int i) {
-    return reinterpret_cast<TwoStatistics const*>(statistics)[4 * i + lane_index() % 4];
-}
 
 // Scores and products of output gradients with values become weights and gradients of scores.
 inline void weigh(float (&scores)[8][4], float (&products)[8][4], Seen const& seen, float scale,
-                  Statistics const* statistics) {
+                  LaneStatistics const& stats, StagedStatistics const& statistics) {
     for (int i = 0; i < 8; ++i) {
-        TwoStatistics const two = two_of(statistics, i);
-        for (int j = 0; j < 4; ++j) scores[i][j] = power_of_2(scores[i][j] * scale - two.of[j % 2].stats);
+        for (int j = 0; j < 4; ++j) scores[i][j] = power_of_2(scores[i][j] * scale - stats.of(i, j));
     }
     if (!seen.all) {
         for (int i = 0; i < 8; ++i) {
             for (int j = 0; j < 4; ++j) scores[i][j] = seen.has(i, j) ? scores[i][j] : 0.0f;
         }
     }
+    LaneStatistics const deltas(statistics.deltas);
     for (int i = 0; i < 8; ++i) {
-        TwoStatistics const two = two_of(statistics, i);
-        for (int j = 0; j < 4; ++j) products[i][j] = scores[i][j] * (products[i][j] - two.of[j % 2].delta);
+        for (int j = 0; j < 4; ++j) products[i][j] = scores[i][j] * (products[i][j] - deltas.of(i, j));
     }
 }
 
-// The gradients of the warpgroup's keys, and what the tile adds to those of queries, of which a warpgroup has half of
-// the columns. Where there are enough registers, products of a stage go on while the next one's weights are computed.
+// Those of the warpgroup's keys.
 template <class Element, int COLUMNS>
 class KeyGradients {
    public:
-    using Memory = GradientMemory<Element, COLUMNS>;
+    KeyGradients(NeighborhoodArguments const& arguments, GradientMemory<Element, COLUMNS>& shared)
+        : shared_(shared),
+          group_(group_index()),
+          scale_(arguments.scale * kLog2OfE),
+          query_sums_(arguments, shared, group_) {}
 
-    KeyGradients(NeighborhoodArguments const& arguments, Tile const& tile, Box const& box, Memory& shared)
-        : arguments_(arguments),
-          box_(box),
-          shared_(shared),
-          stages_((box.count() + kGroupRows - 1) / kGroupRows),
-          first_row_(tile.offset_of(tensor_to_look_up(), box.first)) {
-        look_up_own(arguments, tile, {kKeys, kValues}, shared.own_rows, {kKeyGradient, kValueGradient},
-                    shared.result_rows);
-        for (int stage = 0; stage < 3; ++stage) look_up(stage);
-        __syncthreads();
-        stage_rows(shared.keys, shared.own_rows[0], arguments.columns);
-        stage_rows(shared.values, shared.own_rows[1], arguments.columns);
-        start_copies(0);
-    }
-
-    void add_all(GroupRows& rows) {
-        wait_for_rows();
-        __syncthreads();
-        start_copies(1);
-        start_scores(0);
-        wait_for_products<0>();
-        weigh_stage(rows, 0);
-        for (int stage = 0; stage < stages_; ++stage) {
-            write_gradients(stage);
-            wait_for_rows();
-            __syncthreads();
-            if (kOverlaps) {
-                fetch_after(stage);
-                start_scores(stage + 1);
-                start_sums(stage);
-                wait_for_products<2>();
-                if (stage + 1 < stages_) weigh_stage(rows, stage + 1);
-                finish_sums(stage);
-            } else {
-                start_sums(stage);
-                fetch_after(stage);
-                finish_sums(stage);
-                if (stage + 1 == stages_) break;
-                start_scores(stage + 1);
-                wait_for_products<0>();
-                weigh_stage(rows, stage + 1);
-            }
-        }
+    // Of the stages that the keys meet; in others gradients of scores are 0.
+    void add_all(GroupRows<MetPlacesInMemory>& rows) {
+        StageRange const met = rows.met_stages();
+        for (int stage = 0; stage < met.first; ++stage) write_no_gradients(stage);
+        if (met.first < met.end) add(met, rows);
+        int const stages = shared_.stages();
+        for (int stage = met.end; stage < stages; ++stage) write_no_gradients(stage);
+        wait_until_used(stages - 1);
     }
 
     GroupSums<Element, COLUMNS> keys, values;
 
    private:
-    static constexpr bool kOverlaps = COLUMNS <= 64;
-    static constexpr int kSumColumns = 32, kParts = COLUMNS / kGroups / kSumColumns;  // of gradients of queries
+    static constexpr bool kAddsToQueries = !has_adders(COLUMNS);
 
     StagedQueries<Element, COLUMNS>& staged(int stage) { return shared_.staged[stage % 3]; }
-    Statistics* statistics(int stage) { return shared_.statistics[stage % 3]; }
 
-    // --- Rows
-
-    // A thread looks up rows of one tensor; some threads have none.
-    static int looked_up() { return static_cast<int>(threadIdx.x) / kGroupRows; }
-    NeighborhoodAccess const& tensor_to_look_up() const {
-        return arguments_.tensors[looked_up() == 0 ? kQueries : looked_up() == 1 ? kOutputGradient : kQueryStatistics];
+    // Where there are enough registers, products of a stage go on while the next one's weights are computed.
+    void add(StageRange const& met, GroupRows<MetPlacesInMemory>& rows) {
+        if (kAddsToQueries) add_one_by_one(met, rows);
+        else add_with_overlap(met, rows);
     }
-    void look_up(int stage) {
-        if (looked_up() >= 3) return;
-        int const row = static_cast<int>(threadIdx.x) % kGroupRows;
-        NeighborhoodAccess const& tensor = tensor_to_look_up();
-        long long const offset = first_row_ + offset_in(box_, tensor, stage * kGroupRows + row);
-        if (looked_up() == 2) shared_.statistics_rows[stage % 4][row] = offset;
-        else shared_.rows[stage % 3][looked_up()][row] = static_cast<Element const*>(tensor.start) + offset;
+    void add_one_by_one(StageRange const& met, GroupRows<MetPlacesInMemory>& rows) {
+        for (int stage = met.first; stage < met.end; ++stage) {
+            wait_until_staged(stage);
+            start_scores(stage);
+            finish_scores<0>(rows, stage, stats_of(stage));
+            write_gradients(stage);
+            start_sums(stage);
+            finish_sums(stage);
+        }
     }
-
-    void start_copies(int stage) {
-        if (stage >= stages_) return;
-        auto const& rows = shared_.rows[stage % 3];
-        auto& to = staged(stage);
-        stage_rows(to.queries, rows[0], arguments_.columns);
-        stage_rows(to.output_gradients, rows[1], arguments_.columns);
-        auto const row = static_cast<int>(threadIdx.x);
-        if (row >= kGroupRows) return;
-        auto const* const from = static_cast<float const*>(arguments_.tensors[kQueryStatistics].start);
-        start_copy_of_8_bytes(&statistics(stage)[row], from + shared_.statistics_rows[stage % 4][row], true);
-    }
-
-    // A stage's rows are copied two stages ahead, and looked up three.
-    void fetch_after(int stage) {
-        start_copies(stage + 2);
-        look_up(stage + 3);
+    void add_with_overlap(StageRange const& met, GroupRows<MetPlacesInMemory>& rows) {
+        int const last = met.end - 1;
+        wait_until_staged(met.first);
+        start_scores(met.first);
+        finish_scores<0>(rows, met.first, stats_of(met.first));
+        for (int stage = met.first; stage < last; ++stage) {
+            bool const are_staged = have_been_staged(stage + 1);  // asked early, since the answer takes a while
+            write_gradients(stage);
+            if (!are_staged) wait_until_staged(stage + 1);
+            start_scores(stage + 1);
+            LaneStatistics const stats = stats_of(stage + 1);
+            start_sums(stage);
+            finish_scores<1>(rows, stage + 1, stats);
+            finish_sums(stage);
+        }
+        write_gradients(last);
+        start_sums(last);
+        finish_sums(last);
     }
 
     // --- Products
 
+    bool have_been_staged(int stage) { return shared_.are_staged[stage % 3].have_ended(stage / 3); }
+    void wait_until_staged(int stage) { shared_.are_staged[stage % 3].wait_for(stage / 3); }
+
     void start_scores(int stage) {
         begin_products();
-        start_products_of_rows(scores_, shared_.keys, staged(stage).queries, 0);
-        start_products_of_rows(products_, shared_.values, staged(stage).output_gradients, 0);
+        start_products_of_rows(scores_, shared_.keys, group_ * kGroupRows, staged(stage).queries, 0);
+        start_products_of_rows(products_, shared_.values, group_ * kGroupRows, staged(stage).output_gradients, 0);
         end_products();
     }
 
-    void weigh_stage(GroupRows& rows, int stage) {
+    LaneStatistics stats_of(int stage) const { return LaneStatistics(shared_.statistics[stage % 3].stats); }
+
+    // Beside so many groups of products that go on.
+    template <int OTHERS>
+    void finish_scores(GroupRows<MetPlacesInMemory>& rows, int stage, LaneStatistics const& stats) {
+        wait_for_products<OTHERS>();
         hold(scores_);
         hold(products_);
-        weigh(scores_, products_, rows.seen(stage), arguments_.scale * kLog2OfE, statistics(stage));
+        weigh(scores_, products_, rows.seen(stage), scale_, stats, shared_.statistics[stage % 3]);
         hold(scores_);
         hold(products_);
     }
@@ -251,79 +212,122 @@ class KeyGradients {
         values.start_adding(weights_, staged(stage).output_gradients, 0);
         keys.start_adding(gradients_, staged(stage).queries, 0);
         end_products();
-#pragma unroll
-        for (int key = 0; key < kGroupTileTokens; key += 16) {
-#pragma unroll
-            for (int part = 0; part < kParts; ++part) {
-                int const column = first_column(part);
-                Factor const of_keys(shared_.keys.panels[column / kPanelColumns], key, column % kPanelColumns);
-                start_product<true, true>(sums_[part], Factor(shared_.score_gradients[stage % 2], key, 0), of_keys,
-                                          key > 0, Element());
-            }
-        }
-        end_products();
+        if (kAddsToQueries) query_sums_.start(stage);
     }
 
     void finish_sums(int stage) {
-        wait_for_products<0>();
+        if (kAddsToQueries) query_sums_.finish(stage);
+        else wait_for_products<0>();
         weights_.hold_all();
         gradients_.hold_all();
         keys.hold_all();
         values.hold_all();
-        for (auto& part : sums_) {
-            hold(part);
-            for (auto& four : part) make_neighbours(four);
-        }
-        add_to_queries(stage);
+        if (kAddsToQueries) query_sums_.add(stage);
     }
 
-    // Of its two rows a lane keeps one, for which the next lane, or the one before, has two of four columns.
-    static void make_neighbours(float (&sums)[4]) {
-        bool const keeps_second = lane_index() % 2 != 0;
-        for (int j = 0; j < 2; ++j) {
-            float const other = from_lane_across(keeps_second ? sums[j] : sums[2 + j], 1);
-            float const kept = keeps_second ? sums[2 + j] : sums[j];
-            sums[j] = keeps_second ? other : kept;
-            sums[2 + j] = keeps_second ? kept : other;
-        }
-    }
+    // --- Gradients of scores
 
     void write_gradients(int stage) {
         weights_ = Weights(scores_, Element());
         gradients_ = Weights(products_, Element());
+        write(stage, gradients_);
+    }
+    void write_no_gradients(int stage) {
+        wait_until_staged(stage);  // so that whoever waits for gradients finds where queries are
+        write(stage, Weights());
+        if (!kAddsToQueries) return;
+        query_sums_.start(stage);
+        query_sums_.finish(stage);
+        query_sums_.add(stage);
+    }
+
+    void write(int stage, Weights const& gradients) {
+        wait_until_used(stage - 2);
         int const lane = computed_here(lane_index());
         auto& panel = shared_.score_gradients[stage % 2];
         for (int i = 0; i < kGroupRows / 16; ++i) {
-            store_block(panel.piece(first_row_of_warp() + lane % 16, 16 * i + lane / 16 * 8), gradients_.blocks[i]);
+            store_block(panel.piece(first_row_of_warp() + lane % 16, 16 * i + lane / 16 * 8), gradients.blocks[i]);
         }
+        shared_.are_written[stage % 2].arrive();
     }
 
-    // --- Gradients of queries
-
-    static int first_column(int part) { return (group_index() * kParts + part) * kSumColumns; }
-
-    void add_to_queries(int stage) {
-        int const lane = computed_here(lane_index());
-        int const row = first_row_of_warp() % kGroupRows + lane / 4 + lane % 2 * 8;
-        int const column = first_column(0) + lane % 4 / 2 * 4;
-        if (stage * kGroupRows + row >= box_.count()) return;
-        long long const query = shared_.statistics_rows[stage % 4][row] / 2;
-        auto* const to = static_cast<float*>(arguments_.tensors[kQuerySums].start) + query * arguments_.columns;
-#pragma unroll
-        for (int i = 0; i < kParts * kSumColumns / 8; ++i) {
-            if (column + 8 * i < arguments_.columns) add_four(to + column + 8 * i, sums_[i / 4][i % 4]);
-        }
+    void wait_until_used(int stage) {
+        if (stage >= 0) shared_.are_used[stage % 2].wait_for(stage / 2);
     }
 
-    NeighborhoodArguments const& arguments_;
-    Box const& box_;
-    Memory& shared_;
-    int stages_;
-    long long first_row_;                  // that this thread looks up, of the box
+    GradientMemory<Element, COLUMNS>& shared_;
+    int group_;
+    float scale_;
+    QuerySums<Element, COLUMNS> query_sums_;
     float scores_[8][4], products_[8][4];  // of keys with queries; of values with output gradients
     Weights weights_, gradients_;          // of the stage whose products go on
-    float sums_[kParts][4][4];
 };
+
+// --- A block
+
+// Where the keys and values of a warp and their gradients are, rows past the last of which repeat it. Half of the lanes
+// look up keys, and half of them values.
+template <class Element, int COLUMNS>
+inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile,
+                        GradientMemory<Element, COLUMNS>& shared) {
+    int const row = first_row_of_warp() + lane_index() % 16, half = lane_index() / 16;
+    bool is_there;
+    Coordinates const place = tile.place_of(row, is_there);
+    NeighborhoodAccess const& read = arguments.tensors[half == 0 ? kKeys : kValues];
+    NeighborhoodAccess const& written = arguments.tensors[half == 0 ? kKeyGradient : kValueGradient];
+    shared.own_rows[half][row] = static_cast<Element const*>(read.start) + tile.offset_of(read, place);
+    shared.result_rows[half][row] = is_there ? tile.offset_of(written, place) : -1;
+}
+
+template <class Element, int COLUMNS>
+inline void run_key_group(NeighborhoodArguments const& arguments, Tile const& tile, Box const& all,
+                          GradientMemory<Element, COLUMNS>& shared) {
+    look_up_own(arguments, tile, shared);
+    wait_for_warp();
+    stage_own_rows(shared.keys, shared.own_rows[0], arguments.columns);
+    stage_own_rows(shared.values, shared.own_rows[1], arguments.columns);
+    GroupRows<MetPlacesInMemory> rows(
+        tile, all, [&](Box const& keys) { return tile.queries_of(keys); }, MetPlacesInMemory(shared.places));
+    KeyGradients<Element, COLUMNS> made(arguments, shared);
+    wait_for_rows();
+    __syncthreads();
+    made.add_all(rows);
+    made.keys.store(arguments.tensors[kKeyGradient], shared.result_rows[0], arguments.columns,
+                    {arguments.scale, arguments.scale}, shared.keys);
+    made.values.store(arguments.tensors[kValueGradient], shared.result_rows[1], arguments.columns, {1, 1},
+                      shared.values);
+}
+
+template <class Element, int COLUMNS>
+inline void run_fetchers(NeighborhoodArguments const& arguments, Tile const& tile, Box const& all,
+                         GradientMemory<Element, COLUMNS>& shared) {
+    QueryFetcher<Element, COLUMNS> fetcher(arguments, tile, all, shared);
+    int const stages = static_cast<int>((all.count() + kGroupRows - 1) / kGroupRows);
+    fetcher.look_up(0);
+    fetcher.start_copies(0);
+    if (stages > 1) fetcher.look_up(1);
+    __syncthreads();
+    fetcher.finish_copies(0);
+    for (int stage = 1; stage < stages; ++stage) {
+        // Then no product needs the rows of the stage before that.
+        if (stage >= 3) shared.are_written[stage % 2].wait_for((stage - 2) / 2);
+        fetcher.start_copies(stage);
+        if (stage + 1 < stages) fetcher.look_up(stage + 1);
+        fetcher.finish_copies(stage);
+    }
+}
+
+template <class Element, int COLUMNS>
+inline void run_adders(NeighborhoodArguments const& arguments, GradientMemory<Element, COLUMNS>& shared) {
+    QuerySums<Element, COLUMNS> sums(arguments, shared, 0);
+    __syncthreads();
+    int const stages = shared.stages();
+    for (int stage = 0; stage < stages; ++stage) {
+        sums.start(stage);
+        sums.finish(stage);
+        sums.add(stage);
+    }
+}
 
 template <class Element, int COLUMNS>
 inline void gradients(NeighborhoodArguments const& arguments) {
@@ -331,25 +335,31 @@ inline void gradients(NeighborhoodArguments const& arguments) {
     static_assert(sizeof(Memory) == group_shared_bytes(COLUMNS, true));
     extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
     Memory& shared = *reinterpret_cast<Memory*>(shared_memory);
+    int const group = group_index();
+    if (has_adders(COLUMNS) && group > kGroups) {
+        leave_registers<64>();
+        run_adders<Element, COLUMNS>(arguments, shared);
+        return;
+    }
     Tile const tile(arguments);
-    if (tile.is_empty()) return;
-    auto const met_by = [&](Box const& keys) { return tile.queries_of(keys); };
-    Box const all = met_by(tile.tokens());
-    KeyGradients<Element, COLUMNS> made(arguments, tile, all, shared);
-    GroupRows rows(tile, all, met_by);
-    made.add_all(rows);
-    __syncthreads();
-    made.keys.store(arguments.tensors[kKeyGradient], shared.result_rows[0], arguments.columns,
-                    {arguments.scale, arguments.scale}, shared.keys);
-    made.values.store(arguments.tensors[kValueGradient], shared.result_rows[1], arguments.columns, {1, 1},
-                      shared.values);
+    Box const all = tile.queries_of(tile.tokens());
+    if (threadIdx.x == 0) shared.prepare(tile.is_empty() ? 0 : all.count());
+    if (tile.is_empty()) {
+        __syncthreads();  // for those that add
+    } else if (group < kGroups) {
+        take_registers<has_adders(COLUMNS) ? 208 : 232>();
+        run_key_group<Element, COLUMNS>(arguments, tile, all, shared);
+    } else {
+        leave_registers<has_adders(COLUMNS) ? 32 : 40>();
+        run_fetchers<Element, COLUMNS>(arguments, tile, all, shared);
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(kGroupTileThreads)
     neighborhood_gradient_start(__grid_constant__ NeighborhoodArguments const arguments) {
     gradient_start<X, GROUP_COLUMNS>(arguments);
 }
-extern "C" __global__ void __launch_bounds__(kGroupTileThreads, 1)
+extern "C" __global__ void __launch_bounds__(gradient_threads(GROUP_COLUMNS), 1)
     neighborhood_gradients(__grid_constant__ NeighborhoodArguments const arguments) {
     gradients<X, GROUP_COLUMNS>(arguments);
 }

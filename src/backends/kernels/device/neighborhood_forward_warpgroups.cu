@@ -8,7 +8,7 @@ struct GroupKeyStages {
     Panels<Element, kGroupTileTokens, COLUMNS> queries;
     Panels<Element, kStagedKeys, COLUMNS> keys[2], values[2];
     Element const* rows[3][2][kStagedKeys];  // of keys and values
-    Element const* own_rows[1][kGroupTileTokens];
+    Element const* own_rows[kGroupTileTokens];
     long long result_rows[2][kGroupTileTokens];  // of output and Stats; below 0 past the last one
 };
 
@@ -68,6 +68,22 @@ struct GroupAttention {
     }
 };
 
+// Where the tile's queries are, rows past the last of which repeat it, and where output and Stats go, by all threads.
+template <class Element, int COLUMNS>
+inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile,
+                        GroupKeyStages<Element, COLUMNS>& shared) {
+    int const row = static_cast<int>(threadIdx.x) % kGroupTileTokens;
+    bool is_there;
+    Coordinates const place = tile.place_of(row, is_there);
+    auto const offset = [&](NeighborhoodTensor tensor) { return tile.offset_of(arguments.tensors[tensor], place); };
+    if (static_cast<int>(threadIdx.x) < kGroupTileTokens) {
+        shared.own_rows[row] = static_cast<Element const*>(arguments.tensors[kQueries].start) + offset(kQueries);
+        shared.result_rows[1][row] = is_there ? offset(kStats) : -1;
+    } else {
+        shared.result_rows[0][row] = is_there ? offset(kOutput) : -1;
+    }
+}
+
 // Multiplies the tile's queries, of which this thread copied some, by the sign of the scale, so that a larger score
 // stands for a larger weight; with 0 in place of them all weights are equal.
 template <class Element, int COLUMNS>
@@ -75,10 +91,11 @@ inline void turn_queries(Panels<Element, kGroupTileTokens, COLUMNS>& queries, fl
     if (scale > 0) return;
     wait_for_copies();
     auto const turn = [&](unsigned two) { return scale < 0 ? two ^ 0x80008000 : 0; };
-    for_each_own_piece(queries, [&](unsigned, unsigned, unsigned, Element* piece) {
-        uint4& four = *reinterpret_cast<uint4*>(piece);
-        four = {turn(four.x), turn(four.y), turn(four.z), turn(four.w)};
-    });
+    for_each_own_piece<kGroupTileTokens, kGroupTileThreads>(
+        queries, 0, threadIdx.x, [&](unsigned, unsigned, unsigned, Element* piece) {
+            uint4& four = *reinterpret_cast<uint4*>(piece);
+            four = {turn(four.x), turn(four.y), turn(four.z), turn(four.w)};
+        });
 }
 
 // Calls use(stage, first) for all keys that the tile's queries see: 64 of a stage, which is in shared memory, from that
@@ -95,13 +112,14 @@ inline void for_each_group_key_stage(NeighborhoodArguments const& arguments, Til
     };
     auto const start_copies = [&](int stage) {
         auto const& rows = shared.rows[stage % 3];
-        stage_rows(shared.keys[stage % 2], rows[0], arguments.columns);
-        stage_rows(shared.values[stage % 2], rows[1], arguments.columns);
+        auto const number = static_cast<unsigned>(computed_here(thread));
+        stage_rows<kStagedKeys, kGroupTileThreads>(shared.keys[stage % 2], 0, number, rows[0], arguments.columns);
+        stage_rows<kStagedKeys, kGroupTileThreads>(shared.values[stage % 2], 0, number, rows[1], arguments.columns);
         if (stage > 0) return;
-        stage_rows(shared.queries, shared.own_rows[0], arguments.columns);
+        stage_rows<kGroupTileTokens, kGroupTileThreads>(shared.queries, 0, number, shared.own_rows, arguments.columns);
         turn_queries(shared.queries, arguments.scale);
     };
-    look_up_own(arguments, tile, {kQueries}, shared.own_rows, {kOutput, kStats}, shared.result_rows);
+    look_up_own(arguments, tile, shared);
     for_each_stage<kStagedKeys>(box.count(), look_up, start_copies, wait_for_rows, [&](int stage) {
 #pragma unroll
         for (int first = 0; first < kStagedKeys; first += kGroupRows) use(stage, first);
@@ -119,14 +137,14 @@ inline void neighborhood_forward_warpgroups(NeighborhoodArguments const& argumen
     NeighborhoodAccess const* const tensors = arguments.tensors;
     auto const met_by = [&](Box const& queries) { return tile.keys_of(queries); };
     Box const all = met_by(tile.tokens());
-    GroupRows rows(tile, all, met_by);
+    GroupRows<MetPlaces> rows(tile, all, met_by, {});
     GroupAttention<Element, COLUMNS> attention{arguments.scale == 0 ? 1.0f : fabsf(arguments.scale) * kLog2OfE};
     for_each_group_key_stage<Element, COLUMNS>(arguments, tile, all, shared, [&](int stage, int first) {
         int const part = (stage * kStagedKeys + first) / kGroupRows;
         if (!rows.meet(part)) return;
         float scores[8][4];
         begin_products();
-        start_products_of_rows(scores, shared.queries, shared.keys[stage % 2], first);
+        start_products_of_rows(scores, shared.queries, group_index() * kGroupRows, shared.keys[stage % 2], first);
         end_products();
         Seen const seen = rows.seen(part);
         wait_for_products<0>();

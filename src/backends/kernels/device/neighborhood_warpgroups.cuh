@@ -6,8 +6,6 @@
 #include <neighborhood_tile.cuh>
 #include <warpgroup.cuh>
 
-constexpr int kGroupThreads = kGroupTileThreads / kGroups;
-
 // Asked of one lane, so that the compiler knows it to be the same for the warp, as factors need.
 inline int group_index() { return static_cast<int>(from_lane(threadIdx.x / kGroupThreads, 0)); }
 // A warp has 16 rows of its warpgroup's.
@@ -18,6 +16,7 @@ inline int first_row_of_warp() { return static_cast<int>(threadIdx.x) / 32 * 16;
 // The places that a row meets among all of a box.
 class MetPlaces {
    public:
+    MetPlaces() = default;
     MetPlaces(Box const& all, Box const& met, bool is_there) : line_length_(all.extent(2)), lines_(all.extent(1)) {
         for (int axis = 0; axis < kMostAxes; ++axis) {
             first_.at[axis] = met.first.at[axis] - all.first.at[axis];
@@ -71,6 +70,14 @@ struct Numbers {
     bool have_all(int stage) const { return first <= stage * kGroupRows && last >= (stage + 1) * kGroupRows - 1; }
 };
 
+// Stages that have some of these numbers.
+struct StageRange {
+    int first, end;
+
+    explicit StageRange(Numbers const& numbers)
+        : first(numbers.first / kGroupRows), end((numbers.last + kGroupRows) / kGroupRows) {}
+};
+
 inline int number_in(Box const& box, Coordinates const& place) {
     int number = 0;
     for (int axis = 0; axis < kMostAxes; ++axis) {
@@ -82,15 +89,45 @@ inline Numbers numbers_in(Box const& box, Box const& part) {
     return {number_in(box, part.first), number_in(box, part.last)};
 }
 
-// The warpgroup's rows of a tile, and what they meet of a box, which met_by(box of tokens) tells.
+// What any row of a warpgroup meets of a box; met_by(box of tokens) tells it.
+template <class MetBy>
+inline Numbers numbers_met(Tile const& tile, Box const& all, MetBy const& met_by, int group) {
+    bool is_there, has_last;
+    Coordinates const first = tile.place_of(group * kGroupRows, is_there);
+    Coordinates const last = tile.place_of((group + 1) * kGroupRows - 1, has_last);
+    return is_there ? numbers_in(all, met_by(Box{first, last})) : Numbers{};
+}
+
+// Where registers are few: those of each thread of the block, read when asked.
+class MetPlacesInMemory {
+   public:
+    explicit MetPlacesInMemory(MetPlaces* of_threads) : of_threads_(of_threads) {}
+    void operator=(MetPlaces const& places) { own() = places; }
+
+    unsigned from(int number) {
+        MetPlaces places = own();
+        unsigned const bits = places.from(number);
+        own() = places;
+        return bits;
+    }
+
+   private:
+    MetPlaces& own() { return of_threads_[computed_here(static_cast<int>(threadIdx.x))]; }
+
+    MetPlaces* of_threads_;
+};
+
+// The warpgroup's rows of a tile, and what they meet of a box. Places are those that one of the lane's rows meets.
+template <class Places>
 class GroupRows {
    public:
     template <class MetBy>
-    GroupRows(Tile const& tile, Box const& all, MetBy const& met_by) : places_(places_of_lane(tile, all, met_by)) {
+    GroupRows(Tile const& tile, Box const& all, MetBy const& met_by, Places places)
+        : met_(numbers_met(tile, all, met_by, group_index())), places_(places) {
+        places_ = places_of_lane(tile, all, met_by);
         bool has_first, has_last;
         Coordinates const first = tile.place_of(group_index() * kGroupRows, has_first);
         Coordinates const last = tile.place_of((group_index() + 1) * kGroupRows - 1, has_last);
-        if (has_first) met_ = numbers_in(all, met_by(Box{first, last}));
         if (!has_last || !all.is_line()) return;
         Box const of_first = met_by(Box{first, first}), of_last = met_by(Box{last, last});
         met_by_all_ = numbers_in(all, Box{of_last.first, of_first.last});
@@ -98,6 +135,7 @@ class GroupRows {
 
     // Whether any row meets any of the stage.
     bool meet(int stage) const { return met_.meet(stage); }
+    StageRange met_stages() const { return StageRange(met_); }
 
     // Stages come in order; some may be left out.
     Seen seen(int stage) {
@@ -123,74 +161,70 @@ class GroupRows {
         return {all, met_by(Box{place, place}), is_there};
     }
 
-    Numbers met_, met_by_all_;
-    MetPlaces places_;
+    Numbers met_;
+    Numbers met_by_all_;
+    Places places_;
 };
 
 // --- Matrices
 
 template <class Element, int ROWS, int COLUMNS>
 struct Panels {
+    static constexpr int kColumns = COLUMNS;
+
     Panel<Element, ROWS> panels[COLUMNS / kPanelColumns];
 
     Element* piece(int row, int column) { return panels[column / kPanelColumns].piece(row, column % kPanelColumns); }
 };
 
-// Where the tile's rows are, by all threads, which share the work: in tensors that are read, where rows past the last
-// one repeat it, and in results, below 0 past the last one.
-template <class Element, int READ, int WRITTEN>
-inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile,
-                        NeighborhoodTensor const (&read)[READ], Element const* (&rows)[READ][kGroupTileTokens],
-                        NeighborhoodTensor const (&written)[WRITTEN],
-                        long long (&result_rows)[WRITTEN][kGroupTileTokens]) {
-    int const row = static_cast<int>(threadIdx.x) % kGroupTileTokens;
-    int const half = static_cast<int>(threadIdx.x) / kGroupTileTokens;
-    bool is_there;
-    Coordinates const place = tile.place_of(row, is_there);
-    auto const offset = [&](NeighborhoodTensor tensor) { return tile.offset_of(arguments.tensors[tensor], place); };
-#pragma unroll
-    for (int i = 0; i < READ; ++i) {
-        auto const* const start = static_cast<Element const*>(arguments.tensors[read[i]].start);
-        if (i % 2 == half) rows[i][row] = start + offset(read[i]);
-    }
-#pragma unroll
-    for (int i = 0; i < WRITTEN; ++i) {
-        if ((READ + i) % 2 == half) result_rows[i][row] = is_there ? offset(written[i]) : -1;
-    }
+// The place of that number in a box, from its first one on.
+inline Coordinates place_in(Box const& box, int number) {
+    int const lines = static_cast<int>(static_cast<unsigned>(number) / static_cast<unsigned>(box.extent(2)));
+    int const planes = static_cast<int>(static_cast<unsigned>(lines) / static_cast<unsigned>(box.extent(1)));
+    return {{planes, lines - planes * box.extent(1), number - lines * box.extent(2)}};
 }
 
 // From the first place of a box on to one of that number, or to the last one.
 inline long long offset_in(Box const& box, NeighborhoodAccess const& tensor, int number) {
     if (number >= box.count()) number = box.count() - 1;
     if (box.is_line()) return number * tensor.steps[kMostAxes - 1];
-    int const lines = static_cast<int>(static_cast<unsigned>(number) / static_cast<unsigned>(box.extent(2)));
-    int const planes = static_cast<int>(static_cast<unsigned>(lines) / static_cast<unsigned>(box.extent(1)));
-    return Tile::offset_from_first(tensor, {{planes, lines - planes * box.extent(1), number - lines * box.extent(2)}});
+    return Tile::offset_from_first(tensor, place_in(box, number));
 }
 
-// Calls visit(i, row, column, piece) for the pieces of 16 bytes that are this thread's of all threads'.
-template <class Element, int ROWS, int COLUMNS, class Visit>
-inline void for_each_own_piece(Panels<Element, ROWS, COLUMNS>& panels, Visit const& visit) {
-    constexpr unsigned kPieces = COLUMNS / 8, kRowsAtOnce = kGroupTileThreads / kPieces;
-    static_assert(ROWS % kRowsAtOnce == 0 && kRowsAtOnce % 8 == 0);
-    auto const thread = static_cast<unsigned>(computed_here(static_cast<int>(threadIdx.x)));
-    unsigned const first = thread / kPieces, column = thread % kPieces * 8;
-    Element* const piece = panels.piece(first, column);
+// Calls visit(i, row, column, piece) for the pieces of 16 bytes that are this thread's of so many threads', which share
+// those of ROWS rows.
+template <int ROWS, int THREADS, class AllPanels, class Visit>
+inline void for_each_own_piece(AllPanels& panels, int first_row, unsigned thread, Visit const& visit) {
+    constexpr unsigned kPieces = AllPanels::kColumns / 8, kRowsAtOnce = THREADS / kPieces;
+    static_assert(ROWS % kRowsAtOnce == 0);
+    unsigned const first = first_row + thread / kPieces, column = thread % kPieces * 8;
+    auto* const piece = panels.piece(first, column);
 #pragma unroll
     for (unsigned i = 0; i < ROWS / kRowsAtOnce; ++i) {
-        visit(i, first + i * kRowsAtOnce, column, piece + i * kRowsAtOnce * kPanelColumns);
+        unsigned const row = first + i * kRowsAtOnce;
+        // Every eighth row has its pieces at the same places.
+        bool const is_below = kRowsAtOnce % 8 == 0;
+        visit(i, row, column, is_below ? piece + i * kRowsAtOnce * kPanelColumns : panels.piece(row, column));
     }
 }
 
-// Starts copying rows by all threads.
-template <class Element, int ROWS, int COLUMNS>
-inline void stage_rows(Panels<Element, ROWS, COLUMNS>& to, Element const* const* rows, int columns) {
-    Element const* from[ROWS * COLUMNS / 8 / kGroupTileThreads];  // all are known before the first copy starts
-    for_each_own_piece(to, [&](unsigned i, unsigned row, unsigned, Element*) { from[i] = rows[row]; });
-    for_each_own_piece(to, [&](unsigned i, unsigned, unsigned column, Element* piece) {
-        bool const is_there = column < static_cast<unsigned>(columns);
-        start_copy_of_16_bytes(piece, from[i] + (is_there ? column : 0), is_there);
-    });
+// Starts copying ROWS rows, from that one on, by so many threads.
+template <int ROWS, int THREADS, class AllPanels, class Element>
+inline void stage_rows(AllPanels& to, int first_row, unsigned thread, Element const* const* rows, int columns) {
+    Element const* from[ROWS * AllPanels::kColumns / 8 / THREADS];  // all are known before the first copy starts
+    for_each_own_piece<ROWS, THREADS>(to, first_row, thread,
+                                      [&](unsigned i, unsigned row, unsigned, Element*) { from[i] = rows[row]; });
+    for_each_own_piece<ROWS, THREADS>(to, first_row, thread,
+                                      [&](unsigned i, unsigned, unsigned column, Element* piece) {
+                                          bool const is_there = column < static_cast<unsigned>(columns);
+                                          start_copy_of_16_bytes(piece, from[i] + (is_there ? column : 0), is_there);
+                                      });
+}
+
+// Of the tile's rows, those of the warp, by its lanes.
+template <class AllPanels, class Element>
+inline void stage_own_rows(AllPanels& to, Element const* const* rows, int columns) {
+    stage_rows<16, 32>(to, first_row_of_warp(), static_cast<unsigned>(computed_here(lane_index())), rows, columns);
 }
 
 // Copies that this thread started are there for products behind the next barrier.
@@ -199,14 +233,14 @@ inline void wait_for_rows() {
     show_to_products();
 }
 
-// Starts the products of the warpgroup's rows with 64 staged ones, from that one on.
+// Starts the products of 64 of the tile's rows, from that one on, with 64 staged ones.
 template <class Element, int ROWS, int COLUMNS>
 inline void start_products_of_rows(float (&products)[8][4], Panels<Element, kGroupTileTokens, COLUMNS> const& rows,
-                                   Panels<Element, ROWS, COLUMNS> const& staged, int first) {
+                                   int first_row, Panels<Element, ROWS, COLUMNS> const& staged, int first) {
 #pragma unroll
     for (int k = 0; k < COLUMNS / 16; ++k) {
         int const panel = 16 * k / kPanelColumns, column = 16 * k % kPanelColumns;
-        start_product<false, false>(products, Factor(rows.panels[panel], group_index() * kGroupRows, column),
+        start_product<false, false>(products, Factor(rows.panels[panel], first_row, column),
                                     Factor(staged.panels[panel], first, column), k > 0, Element());
     }
 }
@@ -250,7 +284,7 @@ struct GroupSums {
     // The warp's rows, by way of the tile's matrix, which no product reads any more.
     void store(NeighborhoodAccess const& tensor, long long const* rows, int columns, float const (&factors)[2],
                Panels<Element, kGroupTileTokens, COLUMNS>& memory) const {
-        int const lane = lane_index(), first = first_row_of_warp();
+        int const lane = computed_here(lane_index()), first = computed_here(first_row_of_warp());
         for (int panel = 0; panel < COLUMNS / kPanelColumns; ++panel) {
             for (int i = 0; i < kPanelColumns / 16; ++i) {
                 Block const block = block_of(panels[panel][2 * i], panels[panel][2 * i + 1], factors);

@@ -110,7 +110,8 @@ inline void store_block(void* row, Block const& block) {
                  : "memory");
 }
 
-// What this thread wrote to shared memory is there for products that start behind the next barrier.
+// What was written to shared memory before, by this thread or by others that it waited for, is there for products that
+// start behind it, or behind the next barrier or the arrival of this thread.
 inline void show_to_products() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // Adds four numbers to memory, which begins at a multiple of 16 bytes, in any order with others.
@@ -118,4 +119,47 @@ inline void add_four(float* to, float const (&numbers)[4]) {
     asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(numbers[0]),
                  "f"(numbers[1]), "f"(numbers[2]), "f"(numbers[3])
                  : "memory");
+}
+
+// Warps wait at it for others: a round ends when so many of them have arrived, and the next one begins. What they wrote
+// before is there for those that waited. A warp arrives once a round, and no round ends before all have waited for the
+// one before the last.
+class Arrivals {
+   public:
+    void make(int warps) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(this)), "r"(warps) : "memory");
+    }
+    void arrive() {
+        wait_for_warp();
+        if (lane_index() != 0) return;
+        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
+    }
+    // Whether a round, the first of which is 0, has ended.
+    bool have_ended(int round) {
+        int ended;
+        asm volatile(
+            "{ .reg .pred has_ended; mbarrier.try_wait.parity.shared::cta.b64 has_ended, [%1], %2; "
+            "selp.b32 %0, 1, 0, has_ended; }"
+            : "=r"(ended)
+            : "r"(shared_address(this)), "r"(round % 2)
+            : "memory");
+        return ended != 0;
+    }
+    void wait_for(int round) {
+        while (!have_ended(round)) {
+        }
+    }
+
+   private:
+    unsigned long long state_;
+};
+
+// Registers of a thread, which all of a warpgroup ask for at once: a multiple of 8. Others must have left so many.
+template <int COUNT>
+inline void take_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));
+}
+template <int COUNT>
+inline void leave_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
 }
