@@ -2,6 +2,7 @@
 //   gpu_kernels [cases]   random cases, of neighborhoods in every form, strides and counts past 2^31, and the bandwidth
 //                         beside that of a copy
 //   gpu_kernels small     few random cases, for a sanitizer
+//   gpu_kernels racecheck the same for compute-sanitizer's racecheck, without what it does not know
 #include "gpu/kernel_bandwidth.h"
 #include "gpu/kernel_runs.h"
 #include "gpu/large_kernels.h"
@@ -52,13 +53,14 @@ int main(int argc, char** argv) {
         return 1;
     }
     std::string const choice = argc > 1 ? argv[1] : std::to_string(kCases);
-    if (choice == "small") {
+    if (choice == "small" || choice == "racecheck") {
+        auto const which = choice == "small" ? NeighborhoodKernels::All : NeighborhoodKernels::ThatRacecheckKnows;
         int const failures = check_random_cases(kSmallCases, device.value()) +
-                             check_neighborhood_kernels(kSmallNeighborhoods, device.value());
+                             check_neighborhood_kernels(which, kSmallNeighborhoods, device.value());
         return failures == 0 ? 0 : 1;
     }
     int failures = check_random_cases(std::strtoull(choice.c_str(), nullptr, 10), device.value());
-    failures += check_neighborhood_kernels(kNeighborhoods, device.value());
+    failures += check_neighborhood_kernels(NeighborhoodKernels::All, kNeighborhoods, device.value());
     failures += check_large_kernels(device.value());
     failures += measure_kernels(device.value());
     std::printf("%d failures\n", failures);

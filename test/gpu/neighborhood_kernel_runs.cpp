@@ -57,13 +57,18 @@ std::string fault_on_gpu(NeighborhoodCase const& made, NeighborhoodForm form, ke
     return text.empty() ? fault_of(made, tensors.bytes(made)) : text;
 }
 
+bool is_among(NeighborhoodCase const& made, NeighborhoodForm form, NeighborhoodKernels which) {
+    bool const are_gradients = form == NeighborhoodForm::WarpGroups && made.function == NeighborhoodFunction::Backward;
+    return which == NeighborhoodKernels::All || !are_gradients;
+}
+
 // So many that the form allows, or a GPU without it none.
-int check_form(NeighborhoodForm form, int cases, kernels::DeviceFacts const& device) {
+int check_form(NeighborhoodKernels which, NeighborhoodForm form, int cases, kernels::DeviceFacts const& device) {
     int run = 0, wrong = 0;
     bool const is_here = form != NeighborhoodForm::WarpGroups || device.compute_capability == 90;
     for (std::uint64_t seed = 0; is_here && run < cases; ++seed) {
         NeighborhoodCase const made = random_neighborhood_case(seed, kSizes, form);
-        if (!made.allows(form, device)) continue;
+        if (!made.allows(form, device) || !is_among(made, form, which)) continue;
         ++run;
         std::string const fault = fault_on_gpu(made, form, device);
         if (fault.empty()) continue;
@@ -77,11 +82,11 @@ int check_form(NeighborhoodForm form, int cases, kernels::DeviceFacts const& dev
 
 }  // namespace
 
-int check_neighborhood_kernels(int cases, cudnn_frontend::cuda::DeviceFacts const& device) {
+int check_neighborhood_kernels(NeighborhoodKernels which, int cases, cudnn_frontend::cuda::DeviceFacts const& device) {
     int failures = 0;
     for (NeighborhoodForm const form :
          {NeighborhoodForm::Tokens, NeighborhoodForm::Tiles, NeighborhoodForm::WarpGroups}) {
-        failures += check_form(form, cases, device);
+        failures += check_form(which, form, cases, device);
     }
     return failures;
 }
