@@ -5,8 +5,8 @@
 
 namespace sdpa_test {
 
-// Gradients by warpgroups are left out for racecheck. It takes a lane's arrival at an mbarrier for that of this lane's
-// accesses alone, where the arrival follows a __syncwarp() and so stands for the warp's.
+// ThatRacecheckKnows leaves out gradients by warpgroups. In them one lane arrives at an mbarrier for its warp, after a
+// __syncwarp(). racecheck takes this to order that lane's accesses only, and reports races on the other lanes'.
 enum class NeighborhoodKernels { All, ThatRacecheckKnows };
 
 // Random cases, in each form that a case allows; prints what is wrong, and how many ran in each form. Returns how many

@@ -8,17 +8,17 @@
 
 namespace sdpa_test {
 
-// Runs the work of every thread of a block, of whole warps, with threadIdx set. Which warps fall behind others, as they
-// may on a GPU, is drawn from the seed.
+// Runs `work` in every thread of a block, with threadIdx set. `threads` is a multiple of 32. The seed chooses which
+// groups of four warps run slower than the others, as warps may on a GPU.
 void run_block(unsigned threads, unsigned seed, std::function<void()> const& work);
 
 // Waits until all threads of the block are here.
 void wait_for_block();
 
-// For a thread that waits for what another one does.
+// Gives up the turn. For loops in which a thread waits for another one.
 void let_others_run();
 
-// What the lanes of the thread's warp pass in the same call, `bytes` each.
+// Gives the lane's `bytes` bytes to its warp, waits for all lanes, and returns the bytes of all 32 in order of lanes.
 std::byte const* exchange_in_warp(void const* mine, std::size_t bytes);
 
 template <class T>

@@ -147,7 +147,7 @@ class KeyGradients {
 
     // Where there are enough registers, products of a stage go on while the next one's weights are computed.
     void add(StageRange const& met, GroupRows<MetPlacesInMemory>& rows) {
-        if (kAddsToQueries) add_one_by_one(met, rows);
+        if constexpr (kAddsToQueries) add_one_by_one(met, rows);
         else add_with_overlap(met, rows);
     }
     void add_one_by_one(StageRange const& met, GroupRows<MetPlacesInMemory>& rows) {
@@ -212,17 +212,17 @@ class KeyGradients {
         values.start_adding(weights_, staged(stage).output_gradients, 0);
         keys.start_adding(gradients_, staged(stage).queries, 0);
         end_products();
-        if (kAddsToQueries) query_sums_.start(stage);
+        if constexpr (kAddsToQueries) query_sums_.start(stage);
     }
 
     void finish_sums(int stage) {
-        if (kAddsToQueries) query_sums_.finish(stage);
+        if constexpr (kAddsToQueries) query_sums_.finish(stage);
         else wait_for_products<0>();
         weights_.hold_all();
         gradients_.hold_all();
         keys.hold_all();
         values.hold_all();
-        if (kAddsToQueries) query_sums_.add(stage);
+        if constexpr (kAddsToQueries) query_sums_.add(stage);
     }
 
     // --- Gradients of scores
@@ -235,10 +235,11 @@ class KeyGradients {
     void write_no_gradients(int stage) {
         wait_until_staged(stage);  // so that whoever waits for gradients finds where queries are
         write(stage, Weights());
-        if (!kAddsToQueries) return;
-        query_sums_.start(stage);
-        query_sums_.finish(stage);
-        query_sums_.add(stage);
+        if constexpr (kAddsToQueries) {
+            query_sums_.start(stage);
+            query_sums_.finish(stage);
+            query_sums_.add(stage);
+        }
     }
 
     void write(int stage, Weights const& gradients) {
@@ -264,6 +265,12 @@ class KeyGradients {
 };
 
 // --- A block
+
+// Of the tile's rows, those of the warp, by its lanes.
+template <class AllPanels, class Element>
+inline void stage_own_rows(AllPanels& to, Element const* const* rows, int columns) {
+    stage_rows<16, 32>(to, first_row_of_warp(), static_cast<unsigned>(computed_here(lane_index())), rows, columns);
+}
 
 // Where the keys and values of a warp and their gradients are, rows past the last of which repeat it. Half of the lanes
 // look up keys, and half of them values.
@@ -302,14 +309,15 @@ template <class Element, int COLUMNS>
 inline void run_fetchers(NeighborhoodArguments const& arguments, Tile const& tile, Box const& all,
                          GradientMemory<Element, COLUMNS>& shared) {
     QueryFetcher<Element, COLUMNS> fetcher(arguments, tile, all, shared);
-    int const stages = static_cast<int>((all.count() + kGroupRows - 1) / kGroupRows);
+    int const stages = (all.count() + kGroupRows - 1) / kGroupRows;
     fetcher.look_up(0);
     fetcher.start_copies(0);
     if (stages > 1) fetcher.look_up(1);
     __syncthreads();
     fetcher.finish_copies(0);
     for (int stage = 1; stage < stages; ++stage) {
-        // Then no product needs the rows of the stage before that.
+        // Then no product needs the rows of the stage before that. Warps write stages in order, so that the round
+        // before this one has ended, too.
         if (stage >= 3) shared.are_written[stage % 2].wait_for((stage - 2) / 2);
         fetcher.start_copies(stage);
         if (stage + 1 < stages) fetcher.look_up(stage + 1);

@@ -68,6 +68,13 @@ struct GroupAttention {
     }
 };
 
+// From the first place of a box on to one of that number, or to the last one.
+inline long long offset_in(Box const& box, NeighborhoodAccess const& tensor, int number) {
+    if (number >= box.count()) number = box.count() - 1;
+    if (box.is_line()) return number * tensor.steps[kMostAxes - 1];
+    return Tile::offset_from_first(tensor, place_in(box, number));
+}
+
 // Where the tile's queries are, rows past the last of which repeat it, and where output and Stats go, by all threads.
 template <class Element, int COLUMNS>
 inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile,

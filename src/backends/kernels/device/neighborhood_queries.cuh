@@ -5,6 +5,28 @@
 
 #include <neighborhood_warpgroups.cuh>
 
+// Of the 16 rows of a stage that a warp of a warpgroup has.
+inline int first_row_in_stage() { return first_row_of_warp() % kGroupRows; }
+
+// Where registers are few: those of each thread that has keys, read when asked.
+class MetPlacesInMemory {
+   public:
+    explicit MetPlacesInMemory(MetPlaces* of_threads) : of_threads_(of_threads) {}
+    void operator=(MetPlaces const& places) { own() = places; }
+
+    unsigned from(int number) {
+        MetPlaces places = own();
+        unsigned const bits = places.from(number);
+        own() = places;
+        return bits;
+    }
+
+   private:
+    MetPlaces& own() { return of_threads_[computed_here(static_cast<int>(threadIdx.x))]; }
+
+    MetPlaces* of_threads_;
+};
+
 template <class Element, int COLUMNS>
 struct StagedQueries {
     Panels<Element, kGroupRows, COLUMNS> queries, output_gradients;
@@ -20,22 +42,24 @@ struct alignas(16) QueryPointers {
     Element const *query, *output_gradient;
 };
 
-// Stages take turns at their places, and each turn is a round for those that wait.
+// Shared memory of a block. An array of n buffers has stage s at s % n; an array of n Arrivals has it as round s / n.
 template <class Element, int COLUMNS>
 struct GradientMemory {
     Panels<Element, kGroupTileTokens, COLUMNS> keys, values;
     StagedQueries<Element, COLUMNS> staged[3];
     Panel<Element, kGroupTileTokens> score_gradients[2];  // of a key in each row
     StagedStatistics statistics[3];
-    long long statistics_rows[5][kGroupRows];      // longer than the rest: sums of queries are at the same places
+    // Sums of queries, which are added later than other rows are read, are at half of these places. When a stage is
+    // looked up, gradients of scores have been used of the fifth stage before it, not yet of the fourth.
+    long long statistics_rows[5][kGroupRows];
     QueryPointers<Element> rows[kGroupRows];       // of the stage that is fetched
     Element const* own_rows[2][kGroupTileTokens];  // of keys and values
     long long result_rows[2][kGroupTileTokens];    // of their gradients; below 0 past the last one
     MetPlaces places[kGroupTileThreads];
     long long met;            // how many queries the tile's keys meet
-    Arrivals are_staged[3];   // queries, for products
-    Arrivals are_written[2];  // gradients of scores, by warps that need the stage before no more
-    Arrivals are_used[2];     // gradients of scores
+    Arrivals are_staged[3];   // queries are in shared memory
+    Arrivals are_written[2];  // gradients of scores are written; their writers no longer read the stage before
+    Arrivals are_used[2];     // gradients of scores may be overwritten
 
     void prepare(int met_queries) {
         met = met_queries;
@@ -47,8 +71,8 @@ struct GradientMemory {
     int stages() const { return static_cast<int>((met + kGroupRows - 1) / kGroupRows); }
 };
 
-// Copies queries, and what belongs to them, to shared memory. Each warp has 16 rows of a stage, and needs no other one
-// for them.
+// Copies queries, output gradients and their statistics to shared memory. Each warp copies 16 rows of a stage, and
+// looks them up itself, so that it need not wait for other warps.
 template <class Element, int COLUMNS>
 class QueryFetcher {
    public:
@@ -64,7 +88,7 @@ class QueryFetcher {
 
     void look_up(int stage) {
         wait_for_warp();
-        int const row = first_row() + lane_index() % 16;
+        int const row = first_row_in_stage() + lane_index() % 16;
         int number = stage * kGroupRows + row;
         if (number >= box_.count()) number = box_.count() - 1;
         bool const is_line = box_.is_line();
@@ -81,7 +105,7 @@ class QueryFetcher {
         if (box_.is_line()) start_copies_of_line(to, stage, lane);
         else start_copies_of_rows(to, lane);
         if (lane >= 16) return;
-        int const row = first_row() + lane;
+        int const row = first_row_in_stage() + lane;
         float const* const from =
             static_cast<float const*>(tensors_[kQueryStatistics].start) + shared_.statistics_rows[stage % 5][row];
         start_copy_of_4_bytes(&shared_.statistics[stage % 3].stats[row], from, true);
@@ -96,9 +120,7 @@ class QueryFetcher {
    private:
     static constexpr int kPieces = COLUMNS / 8, kRowsAtOnce = 32 / kPieces;
 
-    static int first_row() { return first_row_of_warp() % kGroupRows; }
-
-    // From the box's first statistics on.
+    // Offset from the statistics of the box's first query.
     long long look_up_on_line(int number) const { return number * tensors_[kQueryStatistics].steps[kMostAxes - 1]; }
     // Half of the lanes look up queries, and half of them output gradients.
     long long look_up_in_box(int row, int number) const {
@@ -114,7 +136,7 @@ class QueryFetcher {
 
     // Along a line rows are at equal distances.
     void start_copies_of_line(StagedQueries<Element, COLUMNS>& to, int stage, int lane) {
-        int const first = first_row() + lane / kPieces, column = lane % kPieces * 8;
+        int const first = first_row_in_stage() + lane / kPieces, column = lane % kPieces * 8;
         long long const number = stage * kGroupRows + first;
         auto const start_of = [&](NeighborhoodTensor tensor, long long offset) {
             offset += number * tensors_[tensor].steps[kMostAxes - 1] + column;
@@ -133,13 +155,14 @@ class QueryFetcher {
     }
 
     void start_copies_of_rows(StagedQueries<Element, COLUMNS>& to, int lane) {
-        constexpr int kRows = 8, kParts = kRows / kRowsAtOnce;  // that many are known before their first copy starts
+        constexpr int kRows = 8,
+                      kParts = kRows / kRowsAtOnce;  // addresses of kRows rows are loaded before the first copy starts
         int const column = lane % kPieces * 8;
         bool const is_there = column < columns_;
         int const offset = is_there ? column : 0;
 #pragma unroll 1
         for (int some = 0; some < 16; some += kRows) {
-            int const first = first_row() + some + lane / kPieces;
+            int const first = first_row_in_stage() + some + lane / kPieces;
             QueryPointers<Element> rows[kParts];
 #pragma unroll
             for (int i = 0; i < kParts; ++i) rows[i] = shared_.rows[first + i * kRowsAtOnce];
@@ -162,7 +185,7 @@ class QueryFetcher {
 
 // --- Gradients of queries
 
-// What the tile adds to a panel of them.
+// The tile's part of the gradients of a stage's queries, for one panel of columns.
 template <class Element, int COLUMNS>
 class QuerySums {
    public:
@@ -201,7 +224,8 @@ class QuerySums {
     }
 
    private:
-    // Of its two rows a lane keeps one, for which the next lane, or the one before, has two of four columns.
+    // A lane has two columns of each of two rows. Lanes 2n and 2n + 1 exchange numbers, so that each has four
+    // neighbouring columns of one row.
     static void make_neighbours(float (&sums)[4]) {
         bool const keeps_second = lane_index() % 2 != 0;
         for (int j = 0; j < 2; ++j) {
@@ -212,10 +236,10 @@ class QuerySums {
         }
     }
 
-    // That the lane keeps.
+    // The row that the lane keeps after make_neighbours().
     static int row() {
         int const lane = computed_here(lane_index());
-        return first_row_of_warp() % kGroupRows + lane / 4 + lane % 2 * 8;
+        return first_row_in_stage() + lane / 4 + lane % 2 * 8;
     }
 
     NeighborhoodArguments const& arguments_;

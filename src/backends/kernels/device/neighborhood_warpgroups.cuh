@@ -1,6 +1,6 @@
-// Neighborhood attention with a block of two warpgroups for each tile of tokens. What the tile's tokens meet is gone
-// through in stages of 64 rows, which each warpgroup multiplies with 64 of the tile's rows, if any of these meets any
-// of those. Which staged rows a row meets are runs of bits, one for each line of the box.
+// Neighborhood attention by warpgroups: a block for each tile of 128 tokens, two of whose warpgroups have 64 each. What
+// the tile's tokens meet is gone through in stages of 64 rows, which a warpgroup multiplies with its own, if any of
+// these meets any of those. Which staged rows a row meets are runs of bits, one for each line of the box.
 #pragma once
 
 #include <neighborhood_tile.cuh>
@@ -8,7 +8,7 @@
 
 // Asked of one lane, so that the compiler knows it to be the same for the warp, as factors need.
 inline int group_index() { return static_cast<int>(from_lane(threadIdx.x / kGroupThreads, 0)); }
-// A warp has 16 rows of its warpgroup's.
+// A warp has 16 rows of the tile.
 inline int first_row_of_warp() { return static_cast<int>(threadIdx.x) / 32 * 16; }
 
 // --- Who meets whom
@@ -98,25 +98,6 @@ inline Numbers numbers_met(Tile const& tile, Box const& all, MetBy const& met_by
     return is_there ? numbers_in(all, met_by(Box{first, last})) : Numbers{};
 }
 
-// Where registers are few: those of each thread of the block, read when asked.
-class MetPlacesInMemory {
-   public:
-    explicit MetPlacesInMemory(MetPlaces* of_threads) : of_threads_(of_threads) {}
-    void operator=(MetPlaces const& places) { own() = places; }
-
-    unsigned from(int number) {
-        MetPlaces places = own();
-        unsigned const bits = places.from(number);
-        own() = places;
-        return bits;
-    }
-
-   private:
-    MetPlaces& own() { return of_threads_[computed_here(static_cast<int>(threadIdx.x))]; }
-
-    MetPlaces* of_threads_;
-};
-
 // The warpgroup's rows of a tile, and what they meet of a box. Places are those that one of the lane's rows meets.
 template <class Places>
 class GroupRows {
@@ -184,13 +165,6 @@ inline Coordinates place_in(Box const& box, int number) {
     return {{planes, lines - planes * box.extent(1), number - lines * box.extent(2)}};
 }
 
-// From the first place of a box on to one of that number, or to the last one.
-inline long long offset_in(Box const& box, NeighborhoodAccess const& tensor, int number) {
-    if (number >= box.count()) number = box.count() - 1;
-    if (box.is_line()) return number * tensor.steps[kMostAxes - 1];
-    return Tile::offset_from_first(tensor, place_in(box, number));
-}
-
 // Calls visit(i, row, column, piece) for the pieces of 16 bytes that are this thread's of so many threads', which share
 // those of ROWS rows.
 template <int ROWS, int THREADS, class AllPanels, class Visit>
@@ -219,12 +193,6 @@ inline void stage_rows(AllPanels& to, int first_row, unsigned thread, Element co
                                           bool const is_there = column < static_cast<unsigned>(columns);
                                           start_copy_of_16_bytes(piece, from[i] + (is_there ? column : 0), is_there);
                                       });
-}
-
-// Of the tile's rows, those of the warp, by its lanes.
-template <class AllPanels, class Element>
-inline void stage_own_rows(AllPanels& to, Element const* const* rows, int columns) {
-    stage_rows<16, 32>(to, first_row_of_warp(), static_cast<unsigned>(computed_here(lane_index())), rows, columns);
 }
 
 // Copies that this thread started are there for products behind the next barrier.

@@ -66,11 +66,6 @@ inline void start_copy_of_4_bytes(void* to, void const* from, bool is_there) {
                  "r"(is_there ? 4 : 0)
                  : "memory");
 }
-inline void start_copy_of_8_bytes(void* to, void const* from, bool is_there) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared_address(to)), "l"(from),
-                 "r"(is_there ? 8 : 0)
-                 : "memory");
-}
 // For those of this thread.
 inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 

@@ -30,15 +30,15 @@ struct Factor {
     static constexpr unsigned kPanels = 1u << 30 | kPanelAlignment / 16;
 };
 
-#define SUM_PLACES_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define SUM_PLACES_32                                                                                                \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
     "%24, %25, %26, %27, %28, %29, %30, %31"
 #define FOUR_SUMS(sums) "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-#define SUMS_16(sums) FOUR_SUMS(sums[0]), FOUR_SUMS(sums[1]), FOUR_SUMS(sums[2]), FOUR_SUMS(sums[3])
-#define SUMS_32(sums) SUMS_16(sums), FOUR_SUMS(sums[4]), FOUR_SUMS(sums[5]), FOUR_SUMS(sums[6]), FOUR_SUMS(sums[7])
+#define SUMS_32(sums)                                                                                   \
+    FOUR_SUMS(sums[0]), FOUR_SUMS(sums[1]), FOUR_SUMS(sums[2]), FOUR_SUMS(sums[3]), FOUR_SUMS(sums[4]), \
+        FOUR_SUMS(sums[5]), FOUR_SUMS(sums[6]), FOUR_SUMS(sums[7])
 
-// Starts to add the product of 64 x 16 and 16 x 64 elements, or 16 x 32, to the sums, which may be read after
+// Starts to add the product of 64 x 16 and 16 x 64 elements to the sums, which may be read after
 // wait_for_products(); without `adds` they are forgotten first. A warp has 16 rows of the sums, and a lane the columns
 // that it has of a Block. A factor has the rows of A, or the columns of B, as rows of its panel; transposed, as
 // columns.
@@ -50,16 +50,6 @@ struct Factor {
             "mov.b64 b, {%33, %37}; wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" SUM_PLACES_32 \
             "}, a, b, adds, 1, 1, %35, %36; }"                                                                    \
             : SUMS_32(sums)                                                                                       \
-            : "r"(a.place), "r"(b.place), "r"(static_cast<int>(adds)), "n"(TRANSPOSED_A), "n"(TRANSPOSED_B),      \
-              "n"(Factor::kPanels));                                                                              \
-    }                                                                                                             \
-    template <bool TRANSPOSED_A, bool TRANSPOSED_B>                                                               \
-    inline void start_product(float(&sums)[4][4], Factor a, Factor b, bool adds, Element) {                       \
-        asm volatile(                                                                                             \
-            "{ .reg .pred adds; .reg .b64 a, b; setp.ne.b32 adds, %18, 0; mov.b64 a, {%16, %21}; "                \
-            "mov.b64 b, {%17, %21}; wgmma.mma_async.sync.aligned.m64n32k16.f32." type "." type " {" SUM_PLACES_16 \
-            "}, a, b, adds, 1, 1, %19, %20; }"                                                                    \
-            : SUMS_16(sums)                                                                                       \
             : "r"(a.place), "r"(b.place), "r"(static_cast<int>(adds)), "n"(TRANSPOSED_A), "n"(TRANSPOSED_B),      \
               "n"(Factor::kPanels));                                                                              \
     }                                                                                                             \
@@ -77,10 +67,8 @@ DEFINE_START_PRODUCT(bfloat16, "bf16")
 DEFINE_START_PRODUCT(half, "f16")
 #undef DEFINE_START_PRODUCT
 #undef SUMS_32
-#undef SUMS_16
 #undef FOUR_SUMS
 #undef SUM_PLACES_32
-#undef SUM_PLACES_16
 
 // Before the first product, and where registers of products were written since.
 inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
@@ -110,8 +98,8 @@ inline void store_block(void* row, Block const& block) {
                  : "memory");
 }
 
-// What was written to shared memory before, by this thread or by others that it waited for, is there for products that
-// start behind it, or behind the next barrier or the arrival of this thread.
+// Makes earlier writes to shared memory, by this thread or by threads that it waited for, visible to later products:
+// its own, and those of threads that wait for its next barrier or arrival.
 inline void show_to_products() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // Adds four numbers to memory, which begins at a multiple of 16 bytes, in any order with others.
@@ -121,9 +109,9 @@ inline void add_four(float* to, float const (&numbers)[4]) {
                  : "memory");
 }
 
-// Warps wait at it for others: a round ends when so many of them have arrived, and the next one begins. What they wrote
-// before is there for those that waited. A warp arrives once a round, and no round ends before all have waited for the
-// one before the last.
+// An mbarrier. A round ends when the number of warps given to make() have arrived, one arrival each, and the next round
+// begins. What they wrote before is visible to those that waited. A wait tests only whether a round is odd or even: no
+// one may ask for a round while the one before it goes on, nor after the next one has ended.
 class Arrivals {
    public:
     void make(int warps) {
@@ -154,7 +142,8 @@ class Arrivals {
     unsigned long long state_;
 };
 
-// Registers of a thread, which all of a warpgroup ask for at once: a multiple of 8. Others must have left so many.
+// Sets the number of registers of a thread, a multiple of 8. All warps of a warpgroup must call it. take_registers()
+// waits until other warpgroups have released enough by leave_registers().
 template <int COUNT>
 inline void take_registers() {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));

@@ -74,10 +74,6 @@ inline void start_copy_of_4_bytes(void* to, void const* from, bool is_there) {
     if (is_there) std::memcpy(to, from, 4);
     else std::memset(to, 0, 4);
 }
-inline void start_copy_of_8_bytes(void* to, void const* from, bool is_there) {
-    if (is_there) std::memcpy(to, from, 8);
-    else std::memset(to, 0, 8);
-}
 inline void wait_for_copies() {}
 
 inline float power_of_2(float x) { return std::exp2(x); }
