@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import pathlib
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,16 +20,39 @@ class Picture(str):
 
 
 def picture(width: float, height: float, parts: Iterable[str]) -> Picture:
-    """Of elements that svg() made."""
+    """Elements that svg() made, on white, so that they can be read on a dark page too."""
     view = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
-    font = 'font-family="sans-serif" font-size="12"'
-    return Picture(f'<svg xmlns="http://www.w3.org/2000/svg" {view} {font}>\n' + "\n".join(parts) + "\n</svg>")
+    font = 'font-family="monospace" font-size="12"'
+    white = svg("rect", width=f"{width:g}", height=f"{height:g}", fill="#ffffff")
+    body = "\n".join([white, *parts])
+    return Picture(f'<svg xmlns="http://www.w3.org/2000/svg" {view} {font}>\n{body}\n</svg>')
 
 
 def svg(kind: str, content: str = "", **attributes: Any) -> str:
     """An element; underscores in the names of attributes stand for hyphens."""
-    named = " ".join(f'{name.replace("_", "-")}="{html.escape(str(value))}"' for name, value in attributes.items())
+    named = _named(attributes)
     return f"<{kind} {named}>{html.escape(content)}</{kind}>" if content else f"<{kind} {named}/>"
+
+
+def group(parts: Iterable[str], **attributes: Any) -> str:
+    return f"<g {_named(attributes)}>\n" + "\n".join(parts) + "\n</g>"
+
+
+def _named(attributes: dict[str, Any]) -> str:
+    return " ".join(f'{name.replace("_", "-")}="{html.escape(str(value))}"' for name, value in attributes.items())
+
+
+def width_of(text: str, size: float) -> float:
+    """An upper bound for the width of a text in the pictures' font."""
+    return 0.62 * size * sum(2 if unicodedata.east_asian_width(glyph) in "WF" else 1 for glyph in text)
+
+
+def tick_step(count: int, most: int) -> int:
+    """The smallest of 1, 2, 5, 10, 20, ... by which at most so many ticks mark `count` positions."""
+    step = 1
+    while (count - 1) // step + 1 > most:
+        step = step * 5 // 2 if str(step).startswith("2") else step * 2
+    return step
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
