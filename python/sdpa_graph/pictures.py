@@ -12,6 +12,9 @@ from typing import Any
 class Picture(str):
     """SVG text that a notebook shows as a picture."""
 
+    def __repr__(self) -> str:
+        return f"a picture as SVG, {len(self)} characters; save(path) writes it to a file"
+
     def _repr_svg_(self) -> str:
         return str(self)
 
