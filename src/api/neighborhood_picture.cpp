@@ -20,14 +20,23 @@ enum class Mark { Unseen, Key, Query };
 // Planes of rows of positions: a picture is one plane, and a line one row of it.
 class Window {
    public:
-    Window(std::vector<Axis> axes, core::Dims query) : axes_(std::move(axes)), query_(std::move(query)) {
+    Window(std::vector<Axis> axes, core::Dims query)
+        : axes_of_space_(axes.size()), axes_(std::move(axes)), query_(std::move(query)) {
         axes_.insert(axes_.begin(), nodes::kMostAxes - axes_.size(), Axis());
         query_.insert(query_.begin(), nodes::kMostAxes - query_.size(), 0);
     }
 
+    bool has_planes() const { return axes_of_space_ == 3; }
+    bool has_rows() const { return axes_of_space_ >= 2; }
     std::int64_t planes() const { return axes_[0].length; }
     std::int64_t rows() const { return axes_[1].length; }
     std::int64_t columns() const { return axes_[2].length; }
+
+    std::int64_t visible_keys() const {
+        std::int64_t count = 1;
+        for (std::size_t a = 0; a < axes_.size(); ++a) count *= neighborhood::keys_of(axes_[a], query_[a]).count;
+        return count;
+    }
 
     Mark at(core::Dims const& key) const {
         if (key == query_) return Mark::Query;
@@ -41,15 +50,53 @@ class Window {
     }
 
    private:
+    std::size_t axes_of_space_;
     std::vector<Axis> axes_;
     core::Dims query_;
 };
 
-std::string to_text(Window const& window) {
+using Lines = std::vector<std::string>;
+
+Lines caption_of(Window const& window, core::NeighborhoodOptions const& options, core::Dims const& query) {
+    std::int64_t const keys = window.planes() * window.rows() * window.columns();
+    std::string set = core::text("kernel_size ", options.kernel_size);
+    if (!options.dilation.empty()) set += core::text(", dilation ", options.dilation);
+    if (!options.is_causal.empty()) set += core::text(", is_causal ", options.is_causal);
+    return {core::text("the query at ", query, " sees ", window.visible_keys(), " of ", keys, " keys"), set};
+}
+
+// Every so many columns have their number above them, so that numbers do not touch.
+std::int64_t tick_step(Window const& window) { return window.columns() > 1000 ? 10 : 5; }
+
+std::string right_aligned(std::int64_t number, std::size_t width) {
+    std::string const text = std::to_string(number);
+    return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+// The width of the numbers of rows, at the left of them.
+std::size_t row_digits(Window const& window) {
+    return window.has_rows() ? std::to_string(window.rows() - 1).size() : 0;
+}
+
+std::string column_numbers(Window const& window) {
+    std::string line(window.has_rows() ? row_digits(window) + 1 : 0, ' ');
+    std::size_t const margin = line.size();
+    for (std::int64_t column = 0; column < window.columns(); column += tick_step(window)) {
+        line.resize(margin + static_cast<std::size_t>(column), ' ');
+        line += std::to_string(column);
+    }
+    return line + "\n";
+}
+
+std::string to_text(Window const& window, Lines const& caption) {
     std::string text;
+    for (std::string const& line : caption) text += line + "\n";
     for (std::int64_t plane = 0; plane < window.planes(); ++plane) {
         if (plane > 0) text += "\n";
+        if (window.has_planes()) text += core::text("plane ", plane, "\n");
+        text += column_numbers(window);
         for (std::int64_t row = 0; row < window.rows(); ++row) {
+            if (window.has_rows()) text += right_aligned(row, row_digits(window)) + " ";
             for (std::int64_t column = 0; column < window.columns(); ++column) {
                 Mark const mark = window.at({plane, row, column});
                 text += mark == Mark::Query ? "◆" : mark == Mark::Key ? "█" : "·";
@@ -60,30 +107,68 @@ std::string to_text(Window const& window) {
     return text;
 }
 
-std::string square(Mark mark, std::int64_t x, std::int64_t y) {
-    char const* const kind = mark == Mark::Query ? "query" : mark == Mark::Key ? "key" : "unseen";
-    return core::text("  <rect x='", x, "' y='", y, "' width='10' height='10' class='", kind, "'/>\n");
-}
+class Svg {
+   public:
+    Svg(Window const& window, Lines const& caption)
+        : window_(window), left_(kMargin + static_cast<std::int64_t>(row_digits(window)) * kTickGlyph) {
+        for (std::string const& line : caption) {
+            text(kMargin, y_ + kLine - 4, "caption", line);
+            width_ = std::max(width_, static_cast<std::int64_t>(line.size()) * kGlyph);
+            y_ += kLine;
+        }
+        for (std::int64_t plane = 0; plane < window.planes(); ++plane) draw_plane(plane);
+        width_ = std::max(width_, left_ - kMargin + window.columns() * kStep + kTickGlyph * 2);
+    }
 
-std::string to_svg(Window const& window) {
-    constexpr std::int64_t kMargin = 12, kStep = 12;
-    std::string squares;
-    std::int64_t y = kMargin;
-    for (std::int64_t plane = 0; plane < window.planes(); ++plane, y += kMargin) {
-        for (std::int64_t row = 0; row < window.rows(); ++row, y += kStep) {
-            for (std::int64_t column = 0; column < window.columns(); ++column) {
-                squares += square(window.at({plane, row, column}), kMargin + column * kStep, y);
+    std::string run() && {
+        return core::text(
+            "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 ", width_ + 2 * kMargin, " ", y_ + kMargin,
+            "' font-family='monospace'>\n",
+            "  <style>\n"
+            "    text { fill: #1f2328 } .caption { font-size: 12px } .tick { font-size: 8px }\n"
+            "    .unseen { fill: none; stroke: #c8d1da } .key { fill: #0969da } .query { fill: #cf222e }\n"
+            "    @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .unseen { stroke: #3d444d } }\n"
+            "  </style>\n",
+            body_, "</svg>\n");
+    }
+
+   private:
+    // Pixels; glyphs are those of captions and of ticks in a monospaced font.
+    static constexpr std::int64_t kMargin = 12, kStep = 12, kLine = 18, kGlyph = 8, kTickGlyph = 6;
+
+    void text(std::int64_t x, std::int64_t y, char const* kind, std::string const& words,
+              char const* anchor = "start") {
+        body_ += core::text("  <text x='", x, "' y='", y, "' class='", kind, "' text-anchor='", anchor, "'>", words,
+                            "</text>\n");
+    }
+
+    void draw_plane(std::int64_t plane) {
+        if (window_.has_planes()) {
+            text(kMargin, y_ + kLine - 4, "caption", core::text("plane ", plane));
+            y_ += kLine;
+        }
+        y_ += kStep;
+        for (std::int64_t column = 0; column < window_.columns(); column += tick_step(window_)) {
+            text(left_ + column * kStep + 5, y_ - 3, "tick", std::to_string(column), "middle");
+        }
+        for (std::int64_t row = 0; row < window_.rows(); ++row, y_ += kStep) {
+            if (window_.has_rows()) text(left_ - 3, y_ + 8, "tick", std::to_string(row), "end");
+            for (std::int64_t column = 0; column < window_.columns(); ++column) {
+                square(window_.at({plane, row, column}), left_ + column * kStep);
             }
         }
     }
-    return core::text("<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 ", 2 * kMargin + window.columns() * kStep,
-                      " ", y, "'>\n",
-                      "  <style>\n"
-                      "    .unseen { fill: none; stroke: #c8d1da } .key { fill: #0969da } .query { fill: #cf222e }\n"
-                      "    @media (prefers-color-scheme: dark) { .unseen { stroke: #3d444d } }\n"
-                      "  </style>\n",
-                      squares, "</svg>\n");
-}
+
+    void square(Mark mark, std::int64_t x) {
+        char const* const kind = mark == Mark::Query ? "query" : mark == Mark::Key ? "key" : "unseen";
+        body_ += core::text("  <rect x='", x, "' y='", y_, "' width='10' height='10' class='", kind, "'/>\n");
+    }
+
+    Window const& window_;
+    std::int64_t left_;
+    std::int64_t width_ = 0, y_ = 0;
+    std::string body_;
+};
 
 error_t check_query(core::Dims const& query, core::Dims const& space) {
     bool fits = query.size() == space.size();
@@ -119,8 +204,10 @@ error_t draw_window(Graph const& graph, std::vector<std::int64_t> const& query, 
         core::Dims const space = nodes::neighborhood_sizes(spec, *node)->space;
         SDPA_GRAPH_TRY(check_query(query, space));
         SDPA_GRAPH_TRY(check_size(space));
-        Window const window(core::axes_of(*nodes::neighborhood_fields(*node), space), query);
-        picture = format == WindowPicture::SVG ? to_svg(window) : to_text(window);
+        core::NeighborhoodOptions const& options = *nodes::neighborhood_fields(*node);
+        Window const window(core::axes_of(options, space), query);
+        Lines const caption = caption_of(window, options, query);
+        picture = format == WindowPicture::SVG ? Svg(window, caption).run() : to_text(window, caption);
         return {};
     });
 }

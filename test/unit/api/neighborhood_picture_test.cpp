@@ -27,24 +27,45 @@ std::string drawn(Graph const& graph, Dims const& query, WindowPicture format = 
 
 }  // namespace
 
-TEST_CASE("a picture shows the keys that a query sees, along the axes that there are") {
-    CHECK(drawn(graph_of({1, 9, 1, 4}, Neighborhood_attributes().set_kernel_size({4})), {3}) == "·██◆█····\n");
+TEST_CASE("a picture shows the keys that a query sees, along the axes that there are, with ticks and the options") {
+    CHECK(drawn(graph_of({1, 9, 1, 4}, Neighborhood_attributes().set_kernel_size({4})), {3}) ==
+          "the query at [3] sees 4 of 9 keys\n"
+          "kernel_size [4]\n"
+          "0    5\n"
+          "·██◆█····\n");
     CHECK(drawn(graph_of({1, 9, 1, 4}, Neighborhood_attributes().set_kernel_size({3}).set_is_causal({true})), {1}) ==
+          "the query at [1] sees 2 of 9 keys\n"
+          "kernel_size [3], is_causal [true]\n"
+          "0    5\n"
           "█◆·······\n");
     auto const plane = Neighborhood_attributes().set_kernel_size({3, 3}).set_dilation({1, 2});
     CHECK(drawn(graph_of({1, 4, 7, 1, 4}, plane), {0, 3}) ==
-          "·█·◆·█·\n"
-          "·█·█·█·\n"
-          "·█·█·█·\n"
-          "·······\n");
+          "the query at [0, 3] sees 9 of 28 keys\n"
+          "kernel_size [3, 3], dilation [1, 2]\n"
+          "  0    5\n"
+          "0 ·█·◆·█·\n"
+          "1 ·█·█·█·\n"
+          "2 ·█·█·█·\n"
+          "3 ·······\n");
     auto const volume = Neighborhood_attributes().set_kernel_size({2, 1, 2});
     CHECK(drawn(graph_of({1, 3, 2, 3, 1, 4}, volume), {1, 1, 1}) ==
-          "···\n██·\n\n"
-          "···\n█◆·\n\n"
-          "···\n···\n");
+          "the query at [1, 1, 1] sees 4 of 18 keys\n"
+          "kernel_size [2, 1, 2]\n"
+          "plane 0\n  0\n0 ···\n1 ██·\n\n"
+          "plane 1\n  0\n0 ···\n1 █◆·\n\n"
+          "plane 2\n  0\n0 ···\n1 ···\n");
 }
 
-TEST_CASE("a picture as SVG has a square for each position") {
+TEST_CASE("numbers of rows and columns in a picture stay in line") {
+    auto const plane = Neighborhood_attributes().set_kernel_size({1, 1});
+    std::string const picture = drawn(graph_of({1, 11, 12, 1, 4}, plane), {10, 11});
+    CHECK(picture.find("\n   0    5    10\n 0 ····") != std::string::npos);
+    CHECK(picture.find("\n10 ···········◆\n") != std::string::npos);
+    auto const line = Neighborhood_attributes().set_kernel_size({3});
+    CHECK(drawn(graph_of({1, 1200, 1, 4}, line), {0}).find(" 1000      1010      ") != std::string::npos);
+}
+
+TEST_CASE("a picture as SVG has a square for each position, numbers beside them and the options above") {
     auto const plane = Neighborhood_attributes().set_kernel_size({3, 3});
     std::string const picture = drawn(graph_of({1, 4, 7, 1, 4}, plane), {1, 1}, WindowPicture::SVG);
     auto const count = [&](std::string const& part) {
@@ -52,10 +73,14 @@ TEST_CASE("a picture as SVG has a square for each position") {
         for (std::size_t at = picture.find(part); at != std::string::npos; at = picture.find(part, at + 1)) ++found;
         return found;
     };
-    CHECK(picture.starts_with("<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 108 72'>\n"));
+    CHECK(picture.starts_with("<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 "));
     CHECK(count("class='query'") == 1);
     CHECK(count("class='key'") == 8);
     CHECK(count("class='unseen'") == 4 * 7 - 9);
+    CHECK(count(">the query at [1, 1] sees 9 of 28 keys</text>") == 1);
+    CHECK(count(">kernel_size [3, 3]</text>") == 1);
+    CHECK(count("class='tick' text-anchor='end'>") == 4);     // 0 to 3
+    CHECK(count("class='tick' text-anchor='middle'>") == 2);  // 0 and 5
 }
 
 TEST_CASE("a picture needs a valid graph with windows, a place in its space, and one that can be shown") {
