@@ -1,8 +1,9 @@
-"""The notebooks of samples/python. What they claim is asserted in their cells; what their cells show is stored with them,
-and has to be what they show now."""
+"""The notebooks of samples/python and the program in README.md. What the notebooks claim is asserted in their cells; what
+their cells show is stored with them, and has to be what they show now."""
 
 import json
 import pathlib
+import re
 import sys
 
 import pytest
@@ -31,3 +32,10 @@ def test_there_are_notebooks_with_pictures_and_small():
     shown = [output for path in NOTEBOOKS for output in run_notebooks.comparable(json.loads(path.read_text("utf-8")))]
     assert sum("image/svg+xml" in output for output in shown) == 3
     assert sum("text/html" in output for output in shown) == 3
+
+
+def test_the_program_in_the_readme(capsys):
+    programs = re.findall(r"\n```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert len(programs) == 1
+    exec(compile(programs[0], "README.md", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out == "(2, 8, 128, 64) True\n"
