@@ -1,4 +1,5 @@
-// The space of neighborhood attention in blocks: boxes of tokens of one dilation group, and who sees whom among them.
+// The space of neighborhood attention in blocks: boxes of tokens of one dilation group, and which keys are visible to
+// which queries.
 #pragma once
 
 #include "cpu/attention_kernels.h"

@@ -31,7 +31,7 @@ Extents slot_strides(Axes const& axes) {
     return strides;
 }
 
-// Calls visit(token, slot) for each token that meets this one: as a key that it sees, or as a query that sees it.
+// Calls visit(token, slot) for each key that is visible to the token, or for each query to which it is visible.
 template <class PositionsOf, class SlotAlong, class Visit>
 void for_each_partner(Axes const& axes, Extents const& token, PositionsOf const& positions_of,
                       SlotAlong const& slot_along, Visit const& visit) {

@@ -13,7 +13,7 @@ namespace cudnn_frontend::kernels {
 
 char const* to_string(NeighborhoodForm form);  // such as tiles
 
-// Of which a graph is offered engines, best first.
+// The forms in which a graph gets engines, best first.
 inline constexpr std::array kNeighborhoodForms = {NeighborhoodForm::WarpGroups, NeighborhoodForm::Tiles,
                                                   NeighborhoodForm::Tokens};
 

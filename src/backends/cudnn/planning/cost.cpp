@@ -68,7 +68,7 @@ double decode(Sizes const& s, Rates const& rates) {
     return rates.start + s.key_bytes() * passes / rates.bandwidth;
 }
 
-// Of a window blocks may see few tiles, but the next round waits for as long as so many take.
+// With a window a block may have few visible tiles, but a later round takes at least as long as this many.
 double fewest_tiles(Sizes const& s) { return s.fields.left_bound ? 6.0 : 0.0; }
 
 double forward(Sizes const& s, Rates const& rates, int multiprocessors) {

@@ -46,7 +46,7 @@ error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std
     return {};
 }
 
-// What planning here would refuse: whoever stored the plan may have known less of cuDNN's faults, or ignored them.
+// Refuses plans that planning here would not make. The version that stored one may have known fewer quirks.
 error_t check_stored_support(nodes::ValidatedGraph const& graph, StoredPlan const& stored,
                              PlanningDevice const& device) {
     SDPA_GRAPH_TRY(check_limits(graph, device, stored.dynamic_shapes));
