@@ -1,4 +1,4 @@
-"""Places for boxes in rows, and paths between them that cross no box."""
+"""Places for boxes in rows, and paths between them that cross no box, in pictures that are not huge."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 _COLUMN_GAP, _ROW_GAP, _LINE_WIDTH, _SWEEPS = 24.0, 56.0, 16.0, 8
+_MOST_POINTS = 3000  # of a picture in which paths go around boxes; more would take long and be illegible
 
 
 @dataclass(eq=False)
@@ -39,7 +40,8 @@ def arrange(boxes: Sequence[Box], edges: Sequence[Edge]) -> tuple[float, float]:
     rows: list[list[Box]] = [[] for _ in range(1 + max((box.row for box in boxes), default=0))]
     for box in boxes:
         rows[box.row].append(box)
-    chains = [_chain(edge, rows) for edge in edges]
+    goes_around = sum(edge.lower.row - edge.upper.row for edge in edges) <= _MOST_POINTS
+    chains = [_chain(edge, rows, goes_around) for edge in edges]
     height = _place_rows(rows)
     _place_columns(rows)
     everything = [box for row in rows for box in row]
@@ -50,9 +52,9 @@ def arrange(boxes: Sequence[Box], edges: Sequence[Edge]) -> tuple[float, float]:
     return max((box.x + box.width / 2 for box in everything), default=0.0), height
 
 
-def _chain(edge: Edge, rows: list[list[Box]]) -> list[Box]:
-    """The boxes at the ends of an edge, and between them a point in each row that it passes."""
-    points = [Box(row, _LINE_WIDTH, 0.0) for row in range(edge.upper.row + 1, edge.lower.row)]
+def _chain(edge: Edge, rows: list[list[Box]], goes_around: bool) -> list[Box]:
+    """The boxes at the ends of an edge, and between them a point in each row where it has to go around boxes."""
+    points = [Box(row, _LINE_WIDTH, 0.0) for row in range(edge.upper.row + 1, edge.lower.row) if goes_around]
     for point in points:
         rows[point.row].append(point)
     chain = [edge.upper, *points, edge.lower]

@@ -142,6 +142,15 @@ def test_paths_cross_no_box_and_packed_tensors_have_their_offsets():
     assert len(dashed) == 4  # from the offsets to q, k, v and O
 
 
+def test_huge_graphs_are_drawn_in_reasonable_time_and_size():
+    graph = cudnn.pygraph(io_data_type=cudnn.data_type.FLOAT, target="cpu")
+    x = result = graph.tensor([4, 4], [4, 1], name="x")
+    for _ in range(250):
+        result = graph.add(graph.neg(result), x)
+    picture = graph.plot()
+    assert texts(picture).count("ADD") == 250 and len(picture) < 2_000_000
+
+
 PACKED = [(3, "offsets"), (2, "seq_len_q"), (2, "seq_len_kv")]
 
 
