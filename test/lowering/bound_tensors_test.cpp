@@ -14,7 +14,7 @@ namespace {
 bool offers_a_plan_that_fails() {
     if (!has_cudnn()) return false;
     bool const offers = cudnn_frontend::runtime::cudnn_version() < 92000;
-    if (!offers) SDPA_TEST_SKIP("this cuDNN offers no candidate that does not compile");
+    if (!offers) sdpa_test::skip("this cuDNN offers no candidate that does not compile");
     return offers;
 }
 

@@ -14,7 +14,7 @@ inline bool has_cudnn() {
         static_cast<void>(test::small_graph().graph.build(cudnn_frontend::Target::offline("h200")));
         return cudnn_frontend::runtime::cudnn_version() > 0;
     }();
-    if (!is_found) SDPA_TEST_SKIP("there is no cuDNN library here");
+    if (!is_found) sdpa_test::skip("there is no cuDNN library here");
     return is_found;
 }
 

@@ -264,7 +264,7 @@ TEST_CASE("on other architectures groups are refused where the support matrix sa
     if (!has_cudnn()) return;
     std::size_t const version = cudnn_frontend::runtime::cudnn_version();
     if (!SupportMatrixColumn::find(version, 80)) {
-        SDPA_TEST_SKIP("docs/ has no support matrix of this cuDNN");
+        sdpa_test::skip("docs/ has no support matrix of this cuDNN");
         return;
     }
     std::vector<CaseGroup> const groups = groups_of_this_release();

@@ -67,7 +67,7 @@ TEST_CASE("every 8-bit number reads as its definition says and returns to its bi
 
 TEST_CASE("8-bit numbers are read and written alike where the process flushes small numbers to zero") {
     if (!sdpa_test::FlushToZero::kIsHere) {
-        SDPA_TEST_SKIP("no way is known to make this machine flush");
+        sdpa_test::skip("no way is known to make this machine flush");
         return;
     }
     for (Format const& format : kFormats) {

@@ -44,7 +44,7 @@ TEST_CASE("every half reads as its definition says and returns to its bits") {
 
 TEST_CASE("halves are read and written alike where the process flushes small numbers to zero") {
     if (!sdpa_test::FlushToZero::kIsHere) {
-        SDPA_TEST_SKIP("no way is known to make this machine flush");
+        sdpa_test::skip("no way is known to make this machine flush");
         return;
     }
     std::vector<std::uint32_t> read;

@@ -19,7 +19,7 @@ std::vector<Condition> all_rules() {
 }
 
 std::string page() {
-    std::ifstream file(std::string(SDPA_SOURCE_DIR) + "/docs/flash.md");
+    std::ifstream file(SDPA_SOURCE_DIR "/docs/flash.md");
     return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -185,7 +185,7 @@ TEST_CASE("DOT has boxes for operations, ellipses for values outside of them, an
 
 TEST_CASE("Graphviz reads the DOT text, where it is installed") {
     if (std::system("dot -V >/dev/null 2>&1") != 0) {
-        SDPA_TEST_SKIP("there is no Graphviz here");
+        sdpa_test::skip("there is no Graphviz here");
         return;
     }
     std::string const path = "print_test_graph.dot";

@@ -73,7 +73,7 @@ TEST_CASE("json: every float of a spread reads back exactly") {
 
 TEST_CASE("json: floats below the normal range are kept where the process flushes such to zero") {
     if (!sdpa_test::FlushToZero::kIsHere) {
-        SDPA_TEST_SKIP("no way is known to make this machine flush");
+        sdpa_test::skip("no way is known to make this machine flush");
         return;
     }
     for (std::uint32_t const bits : {0x2cau, 0x1u, 0x80000001u, 0x7fffffu, 0x800000u, 0x0u, 0x80000000u}) {

@@ -8,7 +8,7 @@ namespace sdpa_test {
 
 inline bool has_compiler() {
     auto const error = cudnn_frontend::kernels::check_compiler();
-    if (error.is_bad()) SDPA_TEST_SKIP(error.err_msg);
+    if (error.is_bad()) sdpa_test::skip(error.err_msg);
     return error.is_good();
 }
 

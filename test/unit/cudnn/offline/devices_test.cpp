@@ -7,7 +7,7 @@
 using namespace cudnn_frontend;
 
 static std::string file_text(std::string const& name) {
-    std::ifstream file(std::string(SDPA_SOURCE_DIR) + "/" + name);
+    std::ifstream file(SDPA_SOURCE_DIR "/" + name);
     REQUIRE(file.good());
     return {std::istreambuf_iterator<char>(file), {}};
 }

@@ -45,7 +45,7 @@ cudnn::Api const* offline_cudnn() {
     INFO(loaded.err_msg);
     REQUIRE(loaded.is_good());
     cudnn::Library const& library = cudnn::library();
-    if (library.api == nullptr) SDPA_TEST_SKIP(library.error.err_msg);
+    if (library.api == nullptr) sdpa_test::skip(library.error.err_msg);
     return library.api;
 }
 

@@ -309,7 +309,7 @@ TEST_CASE("the text of a plan is refused where it was cut, and changed it never 
 TEST_CASE("plans are built at once where that is asked for, and one after the other elsewhere") {
     CHECK(most_builds_at_once(false, std::chrono::seconds(0)) == 1);
     if (std::thread::hardware_concurrency() < 2) {
-        SDPA_TEST_SKIP("there is one core, for which plans are built one after the other");
+        sdpa_test::skip("there is one core, for which plans are built one after the other");
         return;
     }
     CHECK(most_builds_at_once(true, std::chrono::seconds(60)) == 2);
