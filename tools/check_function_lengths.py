@@ -59,7 +59,7 @@ def name_of(heading):
 
 def main():
     found, faults = [], []
-    for path in sorted(p for folder in FOLDERS for p in (ROOT / folder).rglob("*") if p.suffix in (".h", ".cpp")):
+    for path in sorted(p for folder in FOLDERS for p in (ROOT / folder).rglob("*") if p.suffix in (".h", ".cpp", ".cu", ".cuh")):
         text = path.read_text()
         place = path.relative_to(ROOT)
         if text.count("\n") > FILE_LIMIT:

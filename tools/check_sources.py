@@ -8,7 +8,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CODE = ("include", "src", "python", "samples", "test", "bench")
 TEXT = ("docs", "cmake", "tools")
-CODE_SUFFIXES = (".h", ".cpp")
+CODE_SUFFIXES = (".h", ".cpp", ".cu", ".cuh")
 TEXT_SUFFIXES = (".md", ".cmake", ".in", ".py", ".sh", ".txt")
 
 # (what must not be found, where it is looked for, where it is allowed, why)
