@@ -9,6 +9,7 @@ from __future__ import annotations
 from . import datatypes, experimental
 from ._core import (
     __version__,
+    _set_package_folders,
     attention_implementation,
     backend_version,
     backend_version_string,
@@ -39,9 +40,12 @@ from ._core import (
 )
 from .handles import create_handle, destroy_handle, get_stream, set_stream
 from .helpers import graph, graph_cache, jit
+from .packages import package_folders
 from .pygraph import pygraph
 from .targets import default_target, set_default_target
 from .wrapper import Graph
+
+_set_package_folders(package_folders())
 
 __all__ = [
     "__version__",

@@ -1,4 +1,4 @@
-"""Which package serves the module name `cudnn`: python -m sdpa_graph.which"""
+"""Which package serves the module name `cudnn`, and which libraries of NVIDIA's are in use: python -m sdpa_graph.which"""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import importlib.metadata
 import sys
 
 import sdpa_graph
+
+from ._core import describe_runtime
+from .packages import package_folders
+
+__all__ = ["libraries", "use_as_cudnn", "which"]
 
 EXISTING = "nvidia-cudnn-frontend"
 OURS = "sdpa-graph-cudnn"
@@ -43,5 +48,18 @@ def which() -> str:
     return f"{answer} To use sdpa_graph, uninstall {EXISTING} or call sdpa_graph.which.use_as_cudnn() first."
 
 
+def libraries() -> str:
+    """Which cuDNN and NVRTC this process uses, why these, and how to choose others. Opens them."""
+    folders = ", ".join(package_folders())
+    order = (
+        f"This Python's packages are searched first, in {folders}."
+        if folders
+        else "This Python has no packages of NVIDIA's, which would be searched first."
+    )
+    choice = "SDPA_GRAPH_CUDNN_PATH and SDPA_GRAPH_NVRTC_PATH choose others, by their folders."
+    return f"{describe_runtime()}{order} {choice}"
+
+
 if __name__ == "__main__":
     print(which())
+    print(libraries())

@@ -70,7 +70,11 @@ void bind_runtime(py::module_& module) {
     module.def("backend_version_string", &version_text);
     module.def("get_last_error_string", &fe::runtime::last_error);
     module.def("describe_runtime", &fe::runtime::describe,
-               "Which cuDNN and CUDA libraries are in use, and what is missing.");
+               "Which cuDNN and CUDA libraries are in use and why these, and what is missing.");
+    module.def(
+        "_set_package_folders",
+        [](std::vector<std::string> const& folders) { check(fe::runtime::set_package_folders(folders)); },
+        py::arg("folders"));
     module.def("create_handle", &create_handle);
     module.def(
         "destroy_handle", [](std::intptr_t handle) { check(fe::runtime::destroy_handle(handle_of(handle))); },

@@ -33,4 +33,11 @@ void set_ignores_limits(bool is_on) { core::process::ignores_limits.set(is_on); 
 bool checks_indices() { return core::process::checks_indices.get(); }
 void set_checks_indices(bool is_on) { core::process::checks_indices.set(is_on); }
 
+error_t set_package_folders(std::vector<std::string> const& folders) {
+    return core::guarded([&]() -> error_t {
+        core::process::set_package_folders(folders);
+        return {};
+    });
+}
+
 }  // namespace cudnn_frontend::runtime

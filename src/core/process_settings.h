@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstddef>
+#include <string>
+#include <vector>
 
 namespace cudnn_frontend::core::process {
 
@@ -35,5 +37,9 @@ class Setting {
 extern Setting<std::size_t> kept_graphs;
 extern Setting<bool> ignores_limits;
 extern Setting<bool> checks_indices;
+
+// The folders of runtime::set_package_folders(), of which there are none at first.
+std::vector<std::string> package_folders();
+void set_package_folders(std::vector<std::string> const& folders);
 
 }  // namespace cudnn_frontend::core::process

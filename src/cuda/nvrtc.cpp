@@ -55,20 +55,29 @@ std::vector<LibraryName> names() {
     return names;
 }
 
-SharedObject open_first(SearchPlan const& plan, std::string& tried) {
+// With the reason why it was taken, or with the text of what was tried.
+SharedObject open_first(SearchPlan const& plan, std::string& reason, std::string& tried) {
     if (plan.use_loaded) {
         for (LibraryName const& name : names()) {
+            reason = "loaded by the program";
             if (SharedObject object = loaded_object(name.file.c_str())) return object;
         }
     }
-    for (std::string const& file : plan.files) {
+    for (auto const& [file, why] : plan.files) {
         SharedObject object = open_object(file);
+        reason = why;
         if (object) return object;
         std::error_code ignored;
         bool const is_absent = file.find('/') != std::string::npos && !std::filesystem::exists(file, ignored);
         tried += (tried.empty() ? "tried " : ", ") + file + " (" + (is_absent ? "not there" : object.problem) + ")";
     }
     return {};
+}
+
+void append(SearchPlan& plan, SearchPlan more) {
+    plan.use_loaded = more.use_loaded;
+    plan.chosen_by = more.chosen_by;
+    for (PlannedFile& file : more.files) plan.add(std::move(file));
 }
 
 std::string advice(SearchPlan const& plan) {
@@ -85,11 +94,13 @@ std::string capability_text(int capability) {
     return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
 }
 
-std::string version_text(Nvrtc const& nvrtc) {
+std::string number_text(Nvrtc const& nvrtc) {
     int major = 0, minor = 0;
     nvrtc.version(&major, &minor);
-    return "NVRTC " + std::to_string(major) + "." + std::to_string(minor) + ", " + nvrtc.path + ",";
+    return "NVRTC " + std::to_string(major) + "." + std::to_string(minor);
 }
+
+std::string version_text(Nvrtc const& nvrtc) { return number_text(nvrtc) + ", " + nvrtc.path + ","; }
 
 error_t check_capability(Nvrtc const& nvrtc, int wanted) {
     int count = 0;
@@ -152,22 +163,18 @@ SearchPlan nvrtc_search_plan() {
     SearchFolders folders = usual_folders();
     folders.chosen = {core::environment::chosen_nvrtc(), kChoosingVariable};
     SearchPlan plan;
-    for (LibraryName const& name : names()) {
-        SearchPlan of_name = make_search_plan(name, folders);
-        plan.use_loaded = of_name.use_loaded;
-        plan.chosen_by = of_name.chosen_by;
-        for (std::string& file : of_name.files) {
-            if (std::ranges::find(plan.files, file) == plan.files.end()) plan.files.push_back(std::move(file));
-        }
-    }
+    // The program's own packages first, with the compiler of either CUDA, unless the driver takes only one of them.
+    if (folders.chosen.path.empty() && !driver_is_for_cuda_12())
+        for (LibraryName const& name : names()) append(plan, plan_of_packages(name, folders));
+    for (LibraryName const& name : names()) append(plan, make_search_plan(name, folders));
     return plan;
 }
 
 Result<Nvrtc> open_nvrtc(SearchPlan const& plan) {
     std::string tried;
-    SharedObject const object = open_first(plan, tried);
-    if (!object) return failed("NVRTC, which compiles CUDA kernels, was not found: " + tried + "; " + advice(plan));
     Nvrtc nvrtc;
+    SharedObject const object = open_first(plan, nvrtc.why, tried);
+    if (!object) return failed("NVRTC, which compiles CUDA kernels, was not found: " + tried + "; " + advice(plan));
     nvrtc.path = object.path();
     std::string const missing = fill(nvrtc, object);
     if (missing.empty()) return nvrtc;
@@ -180,6 +187,13 @@ Result<Nvrtc const*> nvrtc() {
     static Result<Nvrtc> const& opened = *new Result<Nvrtc>(open_nvrtc(nvrtc_search_plan()));
     if (opened.is_bad()) return opened.error();
     return &opened.value();
+}
+
+std::string describe_nvrtc() {
+    Result<Nvrtc const*> const found = nvrtc();
+    if (found.is_bad()) return found.error().get_message();
+    return number_text(*found.value()) + ", for kernels of the library's own: " + found.value()->path + ", " +
+           found.value()->why;
 }
 
 std::string Architecture::name() const {

@@ -29,12 +29,16 @@ struct Nvrtc {
     int (*code)(Program, char*) = nullptr;
 
     std::string path;
+    std::string why;  // this one was taken, as the end of a sentence about it
 };
 
 Result<Nvrtc> open_nvrtc(SearchPlan const& plan);
 
 // What the user chose, a copy that the program has loaded, else what is found as cuDNN is.
 SearchPlan nvrtc_search_plan();
+
+// A line that says which was taken and why, or why there is none. Opens it.
+std::string describe_nvrtc();
 
 // Opens it on the first call; later calls return the same result. It is never closed.
 Result<Nvrtc const*> nvrtc();

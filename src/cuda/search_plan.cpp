@@ -1,6 +1,7 @@
 #include "cuda/search_plan.h"
 
 #include "core/environment.h"
+#include "core/process_settings.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -38,38 +39,32 @@ std::vector<std::string> folders_in(std::string const& parent, std::string_view 
     return found;
 }
 
-class FileList {
-   public:
-    void add(std::string file) {
-        if (std::find(files_.begin(), files_.end(), file) == files_.end()) files_.push_back(std::move(file));
-    }
-    void add_if_there(std::string file) {
-        if (is_there(file)) add(std::move(file));
-    }
-    std::vector<std::string> take() { return std::move(files_); }
-
-   private:
-    std::vector<std::string> files_;
-};
-
-// An installation has its libraries in one of a few folders; if it has none of them, the report names the usual one.
-void add_installation(std::string const& prefix, LibraryName const& library, FileList& files) {
-    for (char const* folder : {"/lib64/", "/lib/", "/targets/x86_64-linux/lib/", "/"}) {
-        if (is_there(prefix + folder + library.file)) return files.add(prefix + folder + library.file);
-    }
-    files.add(prefix + "/lib/" + library.file);
+void add_if_there(SearchPlan& plan, std::string path, std::string const& why) {
+    if (is_there(path)) plan.add({std::move(path), why});
 }
 
-void add_python_packages(std::string const& prefix, LibraryName const& library, FileList& files) {
+// An installation has its libraries in one of a few folders; if it has none of them, the report names the usual one.
+void add_installation(std::string const& prefix, LibraryName const& library, std::string const& why, SearchPlan& plan) {
+    for (char const* folder : {"/lib64/", "/lib/", "/targets/x86_64-linux/lib/", "/"}) {
+        if (is_there(prefix + folder + library.file)) return plan.add({prefix + folder + library.file, why});
+    }
+    plan.add({prefix + "/lib/" + library.file, why});
+}
+
+void add_packages(std::string const& folder, LibraryName const& library, std::string const& why, SearchPlan& plan) {
+    add_if_there(plan, folder + "/" + library.python_folder + "/" + library.file, why);
+}
+
+void add_python(std::string const& prefix, LibraryName const& library, SearchPlan& plan) {
+    std::string const why = "a package of the Python in " + prefix;
     for (char const* libraries : {"/lib", "/lib64"}) {
         for (std::string const& python : folders_in(prefix + libraries, "python3")) {
-            for (char const* packages : {"/site-packages/", "/dist-packages/"}) {
-                files.add_if_there(python + packages + library.python_folder + "/" + library.file);
-            }
+            for (char const* packages : {"/site-packages", "/dist-packages"})
+                add_packages(python + packages, library, why, plan);
         }
     }
     bool const is_conda = is_folder(prefix + "/conda-meta");
-    if (is_conda) files.add_if_there(prefix + "/lib/" + library.file);
+    if (is_conda) add_if_there(plan, prefix + "/lib/" + library.file, why);
 }
 
 // Absolute, since the loader searches for a name without a slash elsewhere.
@@ -81,9 +76,14 @@ std::string chosen_file(std::string const& file_or_folder, LibraryName const& li
 
 }  // namespace
 
+void SearchPlan::add(PlannedFile file) {
+    if (std::ranges::find(files, file.path, &PlannedFile::path) == files.end()) files.push_back(std::move(file));
+}
+
 SearchFolders usual_folders() {
     namespace environment = core::environment;
     SearchFolders folders;
+    folders.packages = core::process::package_folders();
     folders.python = environment::python_prefixes();
     if (std::string const home = environment::home(); !home.empty()) folders.python.push_back(home + "/.local");
     for (char const* prefix : {"/usr/local", "/usr"}) folders.python.emplace_back(prefix);
@@ -93,15 +93,25 @@ SearchFolders usual_folders() {
     return folders;
 }
 
+SearchPlan plan_of_packages(LibraryName const& library, SearchFolders const& folders) {
+    SearchPlan plan;
+    for (std::string const& folder : folders.packages)
+        add_packages(folder, library, "of the packages in " + folder + ", which the program named", plan);
+    return plan;
+}
+
 SearchPlan make_search_plan(LibraryName const& library, SearchFolders const& folders) {
     Choice const& chosen = folders.chosen;
-    if (!chosen.path.empty()) return {false, {chosen_file(chosen.path, library)}, chosen.variable};
-    FileList files;
-    for (std::string const& prefix : folders.installations) add_installation(prefix, library, files);
-    for (std::string const& prefix : folders.python) add_python_packages(prefix, library, files);
-    for (std::string const& prefix : folders.toolkit) add_installation(prefix, library, files);
-    files.add(library.file);  // as the loader finds it: LD_LIBRARY_PATH, the system's folders
-    return {true, files.take(), ""};
+    if (!chosen.path.empty())
+        return {false, {{chosen_file(chosen.path, library), "chosen by " + chosen.variable}}, chosen.variable};
+    SearchPlan plan = plan_of_packages(library, folders);
+    for (std::string const& prefix : folders.installations)
+        add_installation(prefix, library, "of the installation that CUDNN_PATH or CUDNN_HOME names", plan);
+    for (std::string const& prefix : folders.python) add_python(prefix, library, plan);
+    for (std::string const& prefix : folders.toolkit)
+        add_installation(prefix, library, "of the CUDA toolkit in " + prefix, plan);
+    plan.add({library.file, "found by the system's loader: LD_LIBRARY_PATH, then the system's folders"});
+    return plan;
 }
 
 }  // namespace cudnn_frontend::cuda

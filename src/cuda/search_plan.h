@@ -11,12 +11,22 @@ struct LibraryName {
     std::string python_folder;  // where NVIDIA's Python package has it, below site-packages: nvidia/cudnn/lib
 };
 
+struct PlannedFile {
+    std::string path;
+    std::string why;  // it is in the plan, as the end of a sentence about the file
+
+    friend bool operator==(PlannedFile const&, PlannedFile const&) = default;
+};
+
 // Files are tried in order. The first that can be opened is taken, even if it is unusable: another one would be a
 // second copy in the process.
 struct SearchPlan {
     bool use_loaded = true;  // try a copy that the process has already loaded first
-    std::vector<std::string> files;
+    std::vector<PlannedFile> files;
     std::string chosen_by;  // the variable by which the user chose the only file; else empty
+
+    // At the end, unless the plan has the path already.
+    void add(PlannedFile file);
 };
 
 // What the user chose: a file or its folder. Nothing where the path is empty.
@@ -30,11 +40,15 @@ struct SearchFolders {
     std::vector<std::string> installations;  // of this library alone
     std::vector<std::string> python;         // prefixes of Python: pip packages, conda packages
     std::vector<std::string> toolkit;        // installations of CUDA
+    std::vector<std::string> packages;       // that the program said, which come before all others
 };
 
-// Of Python and CUDA: the environment's folders, then the usual ones.
+// Of Python and CUDA: the environment's folders, then the usual ones; and what the program said.
 SearchFolders usual_folders();
 
 SearchPlan make_search_plan(LibraryName const& library, SearchFolders const& folders);
+
+// The part of such a plan that looks into the folders of packages that the program said.
+SearchPlan plan_of_packages(LibraryName const& library, SearchFolders const& folders);
 
 }  // namespace cudnn_frontend::cuda

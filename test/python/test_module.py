@@ -2,7 +2,9 @@
 
 import inspect
 import os
+import pathlib
 import pickle
+import re
 import subprocess
 import sys
 
@@ -125,3 +127,45 @@ def test_what_cannot_be_pickled_says_so(make, text):
 
 def test_enumerators_are_pickled():
     assert pickle.loads(pickle.dumps(cudnn.heur_mode.FALLBACK)) is cudnn.heur_mode.FALLBACK
+
+
+def without_choices():
+    return {name: "" for name in ("SDPA_GRAPH_CUDNN_PATH", "SDPA_GRAPH_NVRTC_PATH")}
+
+
+def has_cudnn_target():
+    return "no cuDNN target" not in run("import sdpa_graph; print(sdpa_graph.describe_runtime())").stdout
+
+
+def test_libraries_of_the_running_interpreter_come_first(tmp_path):
+    if not has_cudnn_target():
+        pytest.skip("this build has no cuDNN target")
+    # A file that no loader opens: the report says that it was tried, and then what came next.
+    file = tmp_path / "nvidia" / "cudnn" / "lib" / "libcudnn.so.9"
+    file.parent.mkdir(parents=True)
+    file.write_text("no library")
+    elsewhere = {"VIRTUAL_ENV": "/nowhere/venv", "CUDNN_PATH": "/nowhere/cudnn", **without_choices()}
+    done = run("import sdpa_graph.which as which; print(which.libraries())", folder=tmp_path, **elsewhere)
+    assert f"tried {file}: file too short" in done.stdout or f"tried {file}: it is" in done.stdout
+    assert f"This Python's packages are searched first, in {tmp_path}" in done.stdout
+    chosen = run("import sdpa_graph; print(sdpa_graph.describe_runtime())", tmp_path, SDPA_GRAPH_CUDNN_PATH="/nowhere")
+    assert str(file) not in chosen.stdout
+
+
+def test_which_says_what_was_taken_and_why(tmp_path):
+    if not has_cudnn_target():
+        pytest.skip("this build has no cuDNN target")
+    found = re.search(r"^cuDNN \S+: (\S+?), ", run("import sdpa_graph as s; print(s.describe_runtime())").stdout, re.M)
+    if not found:
+        pytest.skip("no cuDNN is installed")
+    folder = tmp_path / "nvidia" / "cudnn" / "lib"
+    folder.mkdir(parents=True)
+    for part in pathlib.Path(found.group(1)).parent.glob("libcudnn*.so.9"):
+        (folder / part.name).symlink_to(part)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-m", "sdpa_graph.which"]
+    text = subprocess.run(command, capture_output=True, text=True, env=environment | without_choices()).stdout
+    assert text.startswith("'import cudnn' gives") or text.startswith("Nothing is called 'cudnn'")
+    assert re.search(rf"^cuDNN \S+: {folder}/\S+, of the packages in {tmp_path}, which the program named$", text, re.M)
+    assert re.search(r"^NVRTC", text, re.M)
+    assert "SDPA_GRAPH_CUDNN_PATH and SDPA_GRAPH_NVRTC_PATH choose others" in text

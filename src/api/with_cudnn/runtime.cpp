@@ -1,6 +1,7 @@
 #include <cudnn_frontend/runtime.h>
 
 #include "core/guard.h"
+#include "cuda/nvrtc.h"
 #include "cudnn/library/library.h"
 #include "cudnn/library/status.h"
 
@@ -21,7 +22,11 @@ error_t with_api(char const* what, Call call) {
 
 }  // namespace
 
-std::string describe() { return cudnn::full_report(cudnn::library()).to_text(); }
+std::string describe() {
+    // NVRTC first: the report opens the one of cuDNN, which would then be the one that the program has loaded.
+    std::string const compiler = cuda::describe_nvrtc() + "\n";
+    return cudnn::full_report(cudnn::library()).to_text() + compiler;
+}
 
 std::size_t cudnn_version() {
     cudnn::Library const& library = cudnn::library();

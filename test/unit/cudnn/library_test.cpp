@@ -27,7 +27,11 @@ std::string const kAdvice =
 
 std::string fake(std::string const& folder) { return kFakes + "/" + folder + "/libcudnn.so.9"; }
 
-cudnn::Library open_files(std::vector<std::string> files) { return cudnn::open_library({false, std::move(files), ""}); }
+cudnn::Library open_files(std::vector<std::string> const& files) {
+    cuda::SearchPlan plan{false, {}, ""};
+    for (std::string const& file : files) plan.add({file, ""});
+    return cudnn::open_library(plan);
+}
 
 std::string content_of(std::string const& path) {
     std::ifstream file(path, std::ios::binary);
@@ -158,14 +162,20 @@ TEST_CASE("a part from another folder is a note") {
 TEST_CASE("a copy that the process has loaded comes first") {
     CHECK(in_own_process([] {
               cuda::open_object(fake("good"));
-              return answer(cudnn::open_library({true, {fake("other_good")}, ""}));
+              return answer(cudnn::open_library({true, {{fake("other_good"), ""}}, ""}));
           }) == "cuDNN 9.99.0: " + fake("good") + ", loaded by the program\n");
     CHECK(in_own_process([] {
               cuda::open_object(fake("old"));
-              return answer(cudnn::open_library({true, {fake("good")}, ""}));
+              return answer(cudnn::open_library({true, {{fake("good"), ""}}, ""}));
           }) == "no usable cuDNN library: " + fake("old") +
                     ": too old: found 9.8.0, needed 9.10.0 or newer; the program loads this library itself: give it "
                     "cuDNN 9.10.0 or newer");
+}
+
+TEST_CASE("the report says why a library was taken") {
+    CHECK(in_own_process([] {
+              return answer(cudnn::open_library({false, {{fake("good"), "of the packages in /x"}}, ""}));
+          }) == "cuDNN 9.99.0: " + fake("good") + ", of the packages in /x\n");
 }
 
 TEST_CASE("two copies in one process are refused with both paths") {
@@ -195,7 +205,7 @@ TEST_CASE("many threads get the same library") {
               for (auto& thread : threads) thread.join();
               bool const is_one = std::set(answers.begin(), answers.end()).size() == 1;
               return (is_one ? "one " : "several ") + answer(*answers[0]);
-          }) == "one cuDNN 9.99.0: " + fake("good") + "\n");
+          }) == "one cuDNN 9.99.0: " + fake("good") + ", chosen by SDPA_GRAPH_CUDNN_PATH\n");
 }
 
 TEST_CASE("the full report tells of NVRTC for the CUDA that cuDNN was built for, and of the driver") {

@@ -3,6 +3,8 @@
 #include "own_process.h"
 #include "support/catch.h"
 
+#include <cudnn_frontend/runtime.h>
+
 #include <unistd.h>
 
 #include <cstdlib>
@@ -33,6 +35,12 @@ struct TemporaryFolder {
     std::string path;
 };
 
+std::vector<std::string> paths_of(cuda::SearchPlan const& plan) {
+    std::vector<std::string> paths;
+    for (cuda::PlannedFile const& file : plan.files) paths.push_back(file.path);
+    return paths;
+}
+
 }  // namespace
 
 TEST_CASE("a chosen file or folder is the only place") {
@@ -40,7 +48,7 @@ TEST_CASE("a chosen file or folder is the only place") {
     std::string const file = folder.add("libcudnn.so.9");
     for (std::string const& chosen : {file, folder.path}) {
         auto const plan = cudnn::make_search_plan({{chosen, "SDPA_GRAPH_CUDNN_PATH"}, {"/a"}, {"/b"}, {"/c"}});
-        CHECK(plan.files == std::vector<std::string>{file});
+        CHECK(paths_of(plan) == std::vector<std::string>{file});
         CHECK_FALSE(plan.use_loaded);
         CHECK(plan.chosen_by == "SDPA_GRAPH_CUDNN_PATH");
     }
@@ -48,7 +56,7 @@ TEST_CASE("a chosen file or folder is the only place") {
 
 TEST_CASE("a chosen name without a slash is a file of the working folder, not of the loader's") {
     auto const plan = cudnn::make_search_plan({{"libcudnn.so.9", "SDPA_GRAPH_CUDNN_PATH"}, {}, {}, {}});
-    CHECK(plan.files == std::vector<std::string>{(fs::current_path() / "libcudnn.so.9").string()});
+    CHECK(paths_of(plan) == std::vector<std::string>{(fs::current_path() / "libcudnn.so.9").string()});
 }
 
 TEST_CASE("places come in order: installation, Python packages, toolkit, system") {
@@ -68,7 +76,7 @@ TEST_CASE("places come in order: installation, Python packages, toolkit, system"
     std::string const& root = folder.path;
     auto const plan = cudnn::make_search_plan(
         {{}, {root + "/absent", root + "/cudnn"}, {root + "/venv", root + "/usr", root + "/venv"}, {root + "/cuda"}});
-    CHECK(plan.files == expected);
+    CHECK(paths_of(plan) == expected);
     CHECK(plan.use_loaded);
     CHECK(plan.chosen_by.empty());
 }
@@ -79,14 +87,45 @@ TEST_CASE("a conda environment has libraries in its lib folder, another prefix o
     folder.add("conda/conda-meta/history");
     folder.add("venv/lib/libcudnn.so.9");
     auto const plan = cudnn::make_search_plan({{}, {}, {folder.path + "/venv", folder.path + "/conda"}, {}});
-    CHECK(plan.files == std::vector<std::string>{conda, "libcudnn.so.9"});
+    CHECK(paths_of(plan) == std::vector<std::string>{conda, "libcudnn.so.9"});
+}
+
+TEST_CASE("packages that the program named come before all other places, and each file says why it is in the plan") {
+    TemporaryFolder const folder;
+    std::string const own = folder.add("packages/nvidia/cudnn/lib/libcudnn.so.9");
+    std::string const toolkit = folder.add("cuda/lib64/libcudnn.so.9");
+    std::string const of_python = folder.add("venv/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9");
+    std::string const installed = folder.add("cudnn/lib/libcudnn.so.9"), &root = folder.path;
+    std::vector<cuda::PlannedFile> const expected = {
+        {own, "of the packages in " + root + "/packages, which the program named"},
+        {installed, "of the installation that CUDNN_PATH or CUDNN_HOME names"},
+        {of_python, "a package of the Python in " + root + "/venv"},
+        {toolkit, "of the CUDA toolkit in " + root + "/cuda"},
+        {"libcudnn.so.9", "found by the system's loader: LD_LIBRARY_PATH, then the system's folders"},
+    };
+    cuda::SearchFolders folders{{}, {root + "/cudnn"}, {root + "/venv"}, {root + "/cuda"}};
+    folders.packages = {root + "/no_such_packages", root + "/packages"};
+    CHECK(cudnn::make_search_plan(folders).files == expected);
+    folders.chosen = {own, "SDPA_GRAPH_CUDNN_PATH"};
+    CHECK(cudnn::make_search_plan(folders).files ==
+          std::vector<cuda::PlannedFile>{{own, "chosen by SDPA_GRAPH_CUDNN_PATH"}});
+}
+
+TEST_CASE("the folders of packages are those that the program said last") {
+    CHECK(in_own_process([] {
+              static_cast<void>(runtime::set_package_folders({"/first"}));
+              static_cast<void>(runtime::set_package_folders({"/second", "/third"}));
+              std::string text;
+              for (auto const& folder : cudnn::search_folders().packages) text += folder + " ";
+              return text;
+          }) == "/second /third ");
 }
 
 TEST_CASE("folders that cannot be read are passed over") {
     TemporaryFolder const folder;
     folder.add("venv/lib");  // a file where a folder is expected
     auto const plan = cudnn::make_search_plan({{}, {}, {folder.path + "/venv", "/nowhere"}, {}});
-    CHECK(plan.files == std::vector<std::string>{"libcudnn.so.9"});
+    CHECK(paths_of(plan) == std::vector<std::string>{"libcudnn.so.9"});
 }
 
 TEST_CASE("the environment's folders come before the usual ones, and an empty variable counts as not set") {

@@ -82,13 +82,13 @@ bool is_there(std::string const& file) {
 cuda::SharedObject open_first(cuda::SearchPlan const& plan, std::vector<Attempt>& attempts) {
     if (plan.use_loaded) {
         if (cuda::SharedObject object = cuda::loaded_object(kLibraryName)) {
-            attempts.push_back({object.path(), "", true, true});
+            attempts.push_back({object.path(), "loaded by the program", "", true, true});
             return object;
         }
     }
-    for (std::string const& file : plan.files) {
+    for (auto const& [file, why] : plan.files) {
         cuda::SharedObject object = cuda::open_object(file);
-        attempts.push_back({object ? object.path() : file, object.problem, is_there(file)});
+        attempts.push_back({object ? object.path() : file, why, object.problem, is_there(file)});
         if (object) return object;
     }
     return {};
@@ -173,9 +173,9 @@ LibraryReport full_report(Library const& library) {
 
 std::string LibraryReport::to_text() const {
     std::string text = "cuDNN: none that can be used\n";
-    bool const was_loaded = !attempts.empty() && attempts.back().was_loaded;
     if (!path.empty()) {
-        text = "cuDNN " + version_text(version) + ": " + path + (was_loaded ? ", loaded by the program\n" : "\n");
+        std::string const why = attempts.empty() || attempts.back().why.empty() ? "" : ", " + attempts.back().why;
+        text = "cuDNN " + version_text(version) + ": " + path + why + "\n";
     }
     for (std::string const& note : notes) text += "  " + note + "\n";
     std::string absent;
