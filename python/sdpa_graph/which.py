@@ -9,6 +9,7 @@ import sdpa_graph
 
 from ._core import describe_runtime
 from .packages import package_folders
+from .second_name import use_as_cudnn
 
 __all__ = ["libraries", "use_as_cudnn", "which"]
 
@@ -21,12 +22,6 @@ def _version(distribution: str) -> str | None:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def use_as_cudnn() -> None:
-    """Makes `import cudnn` give this package in this process, whatever is installed. Call it before that import."""
-    for name in ("", ".datatypes", ".experimental", ".experimental.ops", ".experimental.ops.sdpa"):
-        sys.modules["cudnn" + name] = sys.modules["sdpa_graph" + name]
 
 
 def which() -> str:

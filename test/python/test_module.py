@@ -129,6 +129,42 @@ def test_enumerators_are_pickled():
     assert pickle.loads(pickle.dumps(cudnn.heur_mode.FALLBACK)) is cudnn.heur_mode.FALLBACK
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from cudnn.wrapper import Graph; assert Graph is cudnn.Graph",
+        "from cudnn.graph import graph, jit, graph_cache; assert graph is cudnn.graph and jit is cudnn.jit",
+        "from cudnn.datatypes import _library_type; assert _library_type is sdpa_graph.datatypes._library_type",
+        "import cudnn.experimental.ops.sdpa as ops; assert ops is sdpa_graph.experimental.ops.sdpa",
+        "import cudnn.masks; assert cudnn.masks is sdpa_graph.masks and sys.modules['cudnn.masks'] is sdpa_graph.masks",
+        "import cudnn._core; assert cudnn._core is sdpa_graph._core",
+        "import cudnn.natten.modules",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "import cudnn; "])
+def test_submodules_are_imported_once(statement, before):
+    if "natten" in statement:
+        pytest.importorskip("torch", reason="torch is not installed")
+    check = "assert callable(cudnn.graph) and sys.modules['cudnn._core'] is sys.modules['sdpa_graph._core']"
+    rest, _, asserted = statement.partition("; ")
+    program = f"import sys; {before}{rest}; import cudnn, sdpa_graph; {asserted or 'pass'}; {check}; print('good')"
+    done = run(program)
+    assert done.stdout == "good\n", done.stderr
+
+
+def test_a_module_that_is_neither_ours_nor_theirs():
+    done = run("import cudnn.no_such_module")
+    assert "ModuleNotFoundError: No module named 'cudnn.no_such_module'" in done.stderr
+
+
+def test_submodules_of_an_existing_package_stay_its_own(tmp_path):
+    (tmp_path / "cudnn").mkdir()
+    (tmp_path / "cudnn" / "__init__.py").write_text("")
+    (tmp_path / "cudnn" / "wrapper.py").write_text("mark = 'existing'\n")
+    program = "import sdpa_graph.which, cudnn.wrapper; print(cudnn.wrapper.mark)"
+    assert run(program, folder=tmp_path).stdout == "existing\n"
+
+
 def without_choices():
     return {name: "" for name in ("SDPA_GRAPH_CUDNN_PATH", "SDPA_GRAPH_NVRTC_PATH")}
 
