@@ -6,7 +6,11 @@ from typing import Any, overload
 
 class cudnnGraphNotSupportedError(Exception): ...
 
-class data_type(Enum):
+class _Numbered(Enum):
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+
+class data_type(_Numbered):
     NOT_SET = 0
     FLOAT = 1
     DOUBLE = 2
@@ -29,32 +33,32 @@ class data_type(Enum):
     COMPLEX_FP32 = 19
     COMPLEX_FP64 = 20
 
-class heur_mode(Enum):
+class heur_mode(_Numbered):
     A = 0
     B = 1
     FALLBACK = 2
     OPENSOURCE = 3
 
-class build_plan_policy(Enum):
+class build_plan_policy(_Numbered):
     HEURISTICS_CHOICE = 0
     ALL = 1
 
-class diagonal_alignment(Enum):
+class diagonal_alignment(_Numbered):
     TOP_LEFT = 0
     BOTTOM_RIGHT = 1
 
-class attention_implementation(Enum):
+class attention_implementation(_Numbered):
     AUTO = 0
     COMPOSITE = 1
     UNIFIED = 2
 
-class tensor_reordering(Enum):
+class tensor_reordering(_Numbered):
     NONE = 0
     INT8x32 = 1
     F16x16 = 2
     F8_128x4 = 3
 
-class behavior_note(Enum):
+class behavior_note(_Numbered):
     NOT_SET = 0
     RUNTIME_COMPILATION = 1
     REQUIRES_FILTER_INT8x32_REORDER = 2
@@ -62,7 +66,7 @@ class behavior_note(Enum):
     SUPPORTS_CUDA_GRAPH_NATIVE_API = 4
     CUBLASLT_DEPENDENCY = 5
 
-class numerical_note(Enum):
+class numerical_note(_Numbered):
     NOT_SET = 0
     TENSOR_CORE = 1
     DOWN_CONVERT_INPUTS = 2
@@ -75,7 +79,7 @@ class numerical_note(Enum):
     WINOGRAD_TILE_13x13 = 9
     STRICT_NAN_PROP = 10
 
-class reduction_mode(Enum):
+class reduction_mode(_Numbered):
     NOT_SET = 0
     ADD = 1
     MUL = 2
@@ -87,12 +91,12 @@ class reduction_mode(Enum):
     NORM2 = 8
     MUL_NO_ZEROS = 9
 
-class reshape_mode(Enum):
+class reshape_mode(_Numbered):
     NOT_SET = 0
     VIEW_ONLY = 1
     LOGICAL = 2
 
-class pointwise_mode(Enum):
+class pointwise_mode(_Numbered):
     NOT_SET = 0
     ADD = 1
     MUL = 2
@@ -145,7 +149,7 @@ class pointwise_mode(Enum):
     LOGICAL_OR = 49
     RECIPROCAL = 50
 
-class knob_type(Enum):
+class knob_type(_Numbered):
     NOT_SET = 0
     SWIZZLE = 1
     TILE_SIZE = 2
@@ -179,20 +183,25 @@ class knob_type(Enum):
     INPUT_TMA_ENABLE = 30
     OUTPUT_TMA_ENABLE = 31
 
-class scalar_type(Enum):
+class scalar_type(_Numbered):
     RUNTIME_PARAM = 0
     COMPILE_TIME_CONST = 1
 
-class norm_forward_phase(Enum):
+class norm_forward_phase(_Numbered):
     NOT_SET = 0
     INFERENCE = 1
     TRAINING = 2
 
-class moe_grouped_matmul_mode(Enum):
+class moe_grouped_matmul_mode(_Numbered):
     NOT_SET = 0
     NONE = 1
     GATHER = 2
     SCATTER = 3
+    COMBINE = 4
+
+class cuda_graph_retention(_Numbered):
+    PER_GRAPH = 0
+    NONE = 1
 
 # Under other names, for the classes below that have members called so.
 _DataType = data_type
@@ -208,13 +217,14 @@ class tensor:
     def get_is_pass_by_value(self) -> bool: ...
     def get_is_virtual(self) -> bool: ...
     def get_name(self) -> str: ...
+    def get_ragged_offset_multiplier(self) -> int: ...
     def get_reordering_type(self) -> tensor_reordering: ...
     def get_stride(self) -> list[int]: ...
     def get_uid(self) -> int: ...
     def get_vector_count(self) -> int: ...
     def get_vector_dimension(self) -> int: ...
     def set_alignment(self, alignment: int) -> tensor: ...
-    def set_data_type(self, data_type: Any) -> tensor: ...
+    def set_data_type(self, data_type: Any = ...) -> tensor: ...
     def set_dim(self, dim: Sequence[int]) -> tensor: ...
     def set_is_pass_by_value(self, is_pass_by_value: bool) -> tensor: ...
     def set_is_virtual(self, is_virtual: bool) -> tensor: ...
@@ -303,12 +313,14 @@ class Graph_base:
     def add_square(self, input0: _Tensor, input1: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def _advice(self) -> tuple[str, str]: ...
     def _check(self) -> tuple[str, str]: ...
-    def autotune(self, variant_pack: Mapping[Any, Any], workspace: Any = None, handle: int | None = None) -> None: ...
+    def autotune(
+        self, tensor_to_device_buffer: Mapping[Any, Any] | Sequence[Any], workspace: Any = None, handle: int | None = None
+    ) -> None: ...
     def bias(self, input: _Tensor, bias: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def binary_select(
         self, input0: _Tensor, input1: _Tensor, mask: _Tensor, compute_data_type: Any = ..., name: str = ""
     ) -> _Tensor: ...
-    def build(self, modes: Sequence[heur_mode] | None = None) -> None: ...
+    def build(self, heuristics: Sequence[heur_mode] | None = None) -> None: ...
     def build_operation_graph(self) -> None: ...
     def build_plan_at_index(self, index: int) -> None: ...
     def build_plans(self, policy: build_plan_policy = ...) -> None: ...
@@ -321,16 +333,16 @@ class Graph_base:
     def cmp_lt(self, input: _Tensor, comparison: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def cmp_neq(self, input: _Tensor, comparison: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def cos(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
-    def create_execution_plan(self, engine_id: int, knobs: Mapping[knob_type, int]) -> None: ...
-    def create_execution_plans(self, modes: Sequence[heur_mode]) -> None: ...
+    def create_execution_plan(self, engine_id: int, knobs: Mapping[knob_type, int] | None = None) -> None: ...
+    def create_execution_plans(self, heuristics: Sequence[heur_mode]) -> None: ...
     def deselect_behavior_notes(self, notes: Sequence[behavior_note]) -> None: ...
     def deselect_engines(self, engine_names: Sequence[str]) -> None: ...
     def deselect_numeric_notes(self, notes: Sequence[numerical_note]) -> None: ...
-    def deselect_workspace_greater_than(self, workspace: int) -> None: ...
+    def deselect_workspace_greater_than(self, workspace_limit: int) -> None: ...
     @overload
-    def deserialize(self, data: Any) -> None: ...
+    def deserialize(self, pyobj: Any) -> None: ...
     @overload
-    def deserialize(self, handle: int, data: Any) -> None: ...
+    def deserialize(self, handle_: int, pyobj: Any) -> None: ...
     @overload
     def div(self, a: _Tensor, b: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     @overload
@@ -340,22 +352,24 @@ class Graph_base:
     def erf(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def execute(
         self,
-        variant_pack: dict,
+        tensor_to_device_buffer: Mapping[Any, Any] | Sequence[Any],
         workspace: Any = None,
         handle: int | None = None,
         override_uids: Sequence[int] | None = None,
         override_shapes: Sequence[Sequence[int]] | None = None,
         override_strides: Sequence[Sequence[int]] | None = None,
+        tensor_uids: Sequence[int] | None = None,
     ) -> None: ...
     def execute_plan_at_index(
         self,
-        variant_pack: dict,
-        workspace: Any,
-        index: int,
+        tensor_to_device_buffer: Mapping[Any, Any] | Sequence[Any],
+        workspace: Any = None,
+        index: int = 0,
         handle: int | None = None,
         override_uids: Sequence[int] | None = None,
         override_shapes: Sequence[Sequence[int]] | None = None,
         override_strides: Sequence[Sequence[int]] | None = None,
+        tensor_uids: Sequence[int] | None = None,
     ) -> None: ...
     def exp(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def floor(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
@@ -383,6 +397,9 @@ class Graph_base:
         negative_slope: float,
         compute_data_type: Any = ...,
         name: str = "",
+    ) -> _Tensor: ...
+    def leaky_relu_backward(
+        self, loss: _Tensor, input: _Tensor, negative_slope: float, compute_data_type: Any = ..., name: str = ""
     ) -> _Tensor: ...
     def log(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     @overload
@@ -413,7 +430,7 @@ class Graph_base:
     def mul(self, input0: _Tensor, input1: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def neg(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def populate_cuda_graph(
-        self, handle: int, device_ptrs: Mapping[int, int], workspace_ptr: int, cuda_graph: int
+        self, handle: int, variant_pack: Mapping[int, int], workspace: int, cuda_graph: int
     ) -> None: ...
     def pow(self, input0: _Tensor, input1: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def query_tensor_attributes_of_uid(self, uid: int) -> _Tensor: ...
@@ -430,20 +447,29 @@ class Graph_base:
         compute_data_type: Any = ...,
         name: str = "",
     ) -> _Tensor: ...
-    def relu_backward(self, loss: _Tensor, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
-    def reshape(self, input: _Tensor, reshape_mode: _ReshapeMode = ..., name: str = "") -> _Tensor: ...
+    def relu_backward(
+        self,
+        loss: _Tensor,
+        input: _Tensor,
+        negative_slope: float | None = None,
+        lower_clip: float | None = None,
+        upper_clip: float | None = None,
+        compute_data_type: Any = ...,
+        name: str = "",
+    ) -> _Tensor: ...
+    def reshape(self, input: _Tensor, name: str = "", reshape_mode: _ReshapeMode = ...) -> _Tensor: ...
     def rsqrt(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def scale(self, input: _Tensor, scale: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def select_behavior_notes(self, notes: Sequence[behavior_note]) -> None: ...
     def select_numeric_notes(self, notes: Sequence[numerical_note]) -> None: ...
-    def serialize(self) -> list[int]: ...
+    def serialize(self, *, as_bytes: bool = False, include_kernels: bool = True) -> list[int] | bytes: ...
     def sigmoid(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def sigmoid_backward(
         self, loss: _Tensor, input: _Tensor, compute_data_type: Any = ..., name: str = ""
     ) -> _Tensor: ...
     def sin(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def slice(
-        self, input: _Tensor, slices: Sequence[slice], compute_data_type: Any = ..., name: str = ""
+        self, input: _Tensor, slices: Sequence[slice] = ..., compute_data_type: Any = ..., name: str = ""
     ) -> _Tensor: ...
     def softplus(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def softplus_backward(
@@ -462,7 +488,12 @@ class Graph_base:
         name: str = "",
     ) -> _Tensor: ...
     def swish_backward(
-        self, loss: _Tensor, input: _Tensor, compute_data_type: Any = ..., name: str = ""
+        self,
+        loss: _Tensor,
+        input: _Tensor,
+        compute_data_type: Any = ...,
+        swish_beta: float | None = None,
+        name: str = "",
     ) -> _Tensor: ...
     def tan(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def tanh(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
@@ -470,26 +501,28 @@ class Graph_base:
     def tensor(
         self,
         dim: Sequence[int],
-        stride: Sequence[int],
+        stride: Sequence[int] | None = None,
         data_type: Any = ...,
         is_virtual: bool = False,
         is_pass_by_value: bool = False,
         ragged_offset: _Tensor | None = None,
-        reordering_type: tensor_reordering = ...,
+        reordering_type: tensor_reordering | None = ...,
         name: str = "",
-        uid: int = -1,
+        uid: int | None = -1,
+        ragged_offset_multiplier: int = 1,
+        alignment_value: int = 1,
     ) -> _Tensor: ...
     @overload
-    def tensor_like(self, cudnn_tensor: _Tensor, name: str = "") -> _Tensor: ...
+    def tensor_like(self, input: _Tensor, name: str = "") -> _Tensor: ...
     @overload
     def tensor_like(self, pyobj: Any, name: str = "") -> _Tensor: ...
-    def tensor_scalar(self, value: float, scalar_type: scalar_type = ...) -> _Tensor: ...
+    def tensor_scalar(self, value: float, scalar_type: scalar_type = ..., name: str = "") -> _Tensor: ...
     def to_json(self) -> str: ...
     def transpose(
         self, input: _Tensor, permutation: Sequence[int], compute_data_type: Any = ..., name: str = ""
     ) -> _Tensor: ...
     def update_cuda_graph(
-        self, handle: int, device_ptrs: Mapping[int, int], workspace_ptr: int, cuda_graph: int
+        self, handle: int, variant_pack: Mapping[int, int], workspace: int, cuda_graph: int
     ) -> None: ...
     def validate(self) -> None: ...
 

@@ -20,10 +20,11 @@ def graph(
     io_data_type: Any = data_type.HALF,
     intermediate_data_type: Any = data_type.FLOAT,
     compute_data_type: Any = data_type.FLOAT,
+    **settings: Any,
 ) -> Iterator[tuple[pygraph, list[tensor]]]:
-    """A new graph, and a list for the tensors that its function returns."""
+    """A new graph, and a list for the tensors that its function returns. `settings` are further ones of pygraph."""
     io, intermediate, compute = map(_library_type, (io_data_type, intermediate_data_type, compute_data_type))
-    yield pygraph(name, io, intermediate, compute, handle=handle), []
+    yield pygraph(name, io, intermediate, compute, handle=handle, **settings), []
 
 
 def jit(heur_modes: Any = heur_mode.A) -> Callable[..., Any]:

@@ -13,13 +13,13 @@ def softcap(cap: float) -> tuple[ScoreModifier, ScoreModifier]:
     before_tanh: list[tensor] = []
 
     def forward(graph: Any, score: tensor) -> tensor:
-        number = graph.tensor_scalar(cap)
+        number = graph.tensor_scalar(float(cap))
         before_tanh.append(graph.div(score, number))
         capped: tensor = graph.mul(graph.tanh(before_tanh[-1]), number)
         return capped
 
     def backward(graph: Any, gradient: tensor) -> tensor:
-        number = graph.tensor_scalar(cap)
+        number = graph.tensor_scalar(float(cap))
         scaled = graph.mul(gradient, number)
         result: tensor = graph.div(graph.tanh_backward(scaled, before_tanh.pop()), number)
         return result

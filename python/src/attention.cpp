@@ -45,19 +45,23 @@ py::list sdpa_backward(py::object const& self, Tensors const& inputs, py::dict c
 // Nine tensors, or six with scales for blocks of 32 numbers.
 py::list sdpa_fp8(py::object const& self, Tensors const& inputs, py::dict const& options) {
     auto& graph = self.cast<Graph&>();
-    SDPA_attributes const attributes = read_options<SDPA_attributes>({"sdpa_fp8", self, graph}, options);
+    bool const has_blocks = inputs.size() == 6;
+    char const* const method = has_blocks ? "sdpa_mxfp8" : "sdpa_fp8";
+    SDPA_attributes const attributes = read_options<SDPA_attributes>({method, self, graph}, options);
     auto const call = [&](auto const&... in) { return results(graph, graph.inner.sdpa_fp8(in..., attributes)); };
-    return inputs.size() == 6 ? spread<6>(inputs, call) : spread<9>(inputs, call);
+    return has_blocks ? spread<6>(inputs, call) : spread<9>(inputs, call);
 }
 
 // Eighteen tensors, or seventeen with scales for blocks.
 py::list sdpa_fp8_backward(py::object const& self, Tensors const& inputs, py::dict const& options) {
     auto& graph = self.cast<Graph&>();
-    auto const attributes = read_options<SDPA_fp8_backward_attributes>({"sdpa_fp8_backward", self, graph}, options);
+    bool const has_blocks = inputs.size() == 17;
+    char const* const method = has_blocks ? "sdpa_mxfp8_backward" : "sdpa_fp8_backward";
+    auto const attributes = read_options<SDPA_fp8_backward_attributes>({method, self, graph}, options);
     auto const call = [&](auto const&... in) {
         return results(graph, graph.inner.sdpa_fp8_backward(in..., attributes));
     };
-    return inputs.size() == 17 ? spread<17>(inputs, call) : spread<18>(inputs, call);
+    return has_blocks ? spread<17>(inputs, call) : spread<18>(inputs, call);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "enums.h"
 
+#include <pybind11/eval.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,13 +9,36 @@
 namespace binding {
 namespace {
 
-template <class Enum>
-void bind_enum(py::module_& module, char const* name, std::vector<std::string> const& enumerators) {
+// The base of all enumerations: int() of an enumerator is its number. It equals no number, as in the existing package,
+// where those of enum.IntEnum would.
+constexpr char const* kNumbered = R"(
+import enum
+
+class _Numbered(enum.Enum):
+    def __int__(self):
+        return self.value
+
+    __index__ = __int__
+)";
+
+void bind_base(py::module_& module) {
+    py::dict scope;
+    scope["__name__"] = "sdpa_graph._core";
+    py::exec(kNumbered, scope);
+    module.attr("_Numbered") = scope["_Numbered"];
+}
+
+py::object bind_names(py::module_& module, char const* name, std::vector<std::string> const& enumerators) {
     py::list members;
     for (std::size_t i = 0; i < enumerators.size(); ++i) members.append(py::make_tuple(enumerators[i], i));
-    py::object made = py::module_::import("enum").attr("Enum")(name, members, py::arg("module") = "sdpa_graph");
+    py::object made = module.attr("_Numbered")(name, members, py::arg("module") = "sdpa_graph");
     module.attr(name) = made;
-    enum_class<Enum> = made.release().ptr();
+    return made;
+}
+
+template <class Enum>
+void bind_enum(py::module_& module, char const* name, std::vector<std::string> const& enumerators) {
+    enum_class<Enum> = bind_names(module, name, enumerators).release().ptr();
 }
 
 // Enumerators come from the library's own table of names, so that none is left out here.
@@ -60,6 +85,7 @@ fe::DataType_t data_type_of(py::handle object) {
 }
 
 void bind_enums(py::module_& module) {
+    bind_base(module);
     bind_enum<fe::DataType_t>(module, "data_type");
     bind_enum<fe::HeurMode_t>(module, "heur_mode");
     bind_enum<fe::BuildPlanPolicy_t>(module, "build_plan_policy");
@@ -74,8 +100,9 @@ void bind_enums(py::module_& module) {
     bind_enum<fe::KnobType_t>(module, "knob_type");
     bind_enum<fe::graph::ScalarType>(module, "scalar_type", {"RUNTIME_PARAM", "COMPILE_TIME_CONST"});
     // Of operations that this library does not have: programs copy the names on import.
-    bind_enum<fe::NormFwdPhase_t>(module, "norm_forward_phase", {"NOT_SET", "INFERENCE", "TRAINING"});
-    bind_enum<fe::MoeGroupedMatmulMode_t>(module, "moe_grouped_matmul_mode", {"NOT_SET", "NONE", "GATHER", "SCATTER"});
+    bind_names(module, "norm_forward_phase", {"NOT_SET", "INFERENCE", "TRAINING"});
+    bind_names(module, "moe_grouped_matmul_mode", {"NOT_SET", "NONE", "GATHER", "SCATTER", "COMBINE"});
+    bind_names(module, "cuda_graph_retention", {"PER_GRAPH", "NONE"});
     module.def(
         "_data_type_of", [](py::handle object) { return data_type_of(object); }, py::arg("dtype").none(true));
 }

@@ -131,16 +131,37 @@ void check_memory(Graph const& graph, Place& place, Need const& need, Memory con
     if (need.is_output && memory.view.is_read_only) refuse(need, "memory that can only be read", "the graph writes it");
 }
 
+// What the tensor of that name needs.
+Need const& need_of_name(std::vector<Need> const& needs, std::string const& name) {
+    Need const* found = nullptr;
+    std::string names;
+    for (Need const& need : needs) {
+        if (!need.name.empty()) names += (names.empty() ? "'" : ", '") + need.name + "'";
+        if (need.name != name) continue;
+        if (found != nullptr)
+            throw py::value_error("two tensors of the graph are called '" + name + "': give them by tensor or by uid");
+        found = &need;
+    }
+    if (found == nullptr || name.empty())
+        throw py::value_error("the pack has memory for '" + name + "', and no tensor that needs some is called so: " +
+                              (names.empty() ? "none has a name" : "those that do are " + names));
+    return *found;
+}
+
 // The uid of a pack's key; false for None, and for a tensor that no node uses.
-bool read_key(py::handle key, std::int64_t& uid) {
+bool read_key(std::vector<Need> const& needs, py::handle key, std::int64_t& uid) {
     if (key.is_none()) return false;
+    if (PyUnicode_Check(key.ptr()) != 0) {
+        uid = need_of_name(needs, key.cast<std::string>()).uid;
+        return true;
+    }
     if (PyLong_Check(key.ptr()) != 0) {
         uid = key.cast<std::int64_t>();
         return true;
     }
     if (!py::isinstance<fe::graph::Tensor_attributes>(key))
         throw py::type_error(std::string("a pack's key is a ") + Py_TYPE(key.ptr())->tp_name +
-                             ": a tensor of the graph or a uid is needed");
+                             ": a tensor of the graph, its uid or its name is needed");
     auto const& tensor = key.cast<fe::graph::Tensor_attributes const&>();
     uid = tensor.get_uid();
     return tensor.has_uid() != 0;
@@ -156,6 +177,30 @@ void* address_of(Graph const& graph, Place& place, Need const* need, std::int64_
     return memory->view.data;
 }
 
+// A list of memory belongs to the tensors of these uids, without which to all that the graph needs, by ascending uid.
+py::dict as_dictionary(Graph& graph, py::handle given, std::optional<Sizes> const& uids) {
+    if (PyDict_Check(given.ptr()) != 0) {
+        if (uids) throw py::type_error("tensor_uids belong to a list of memory: a dictionary has keys of its own");
+        return py::reinterpret_borrow<py::dict>(given);
+    }
+    if (py::hasattr(given, "keys")) return py::dict(py::reinterpret_borrow<py::object>(given));
+    if (!py::isinstance<py::list>(given) && !py::isinstance<py::tuple>(given))
+        throw py::type_error(std::string("the pack is a ") + Py_TYPE(given.ptr())->tp_name +
+                             ": a dictionary of memory by tensor, uid or name, or a list, is needed");
+    auto const values = py::reinterpret_borrow<py::sequence>(given);
+    Sizes const keys = uids ? *uids : graph.inner.get_variant_pack_uids_sorted();
+    if (keys.size() != values.size())
+        throw py::value_error("a list of " + std::to_string(values.size()) + " for " + std::to_string(keys.size()) +
+                              (uids ? " tensor_uids" : " tensors that the graph needs, by ascending uid"));
+    py::dict pack;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        py::int_ const key(keys[i]);
+        if (pack.contains(key)) throw py::value_error("tensor_uids has " + std::to_string(keys[i]) + " twice");
+        pack[key] = values[i];
+    }
+    return pack;
+}
+
 Pack read_pack(Graph& graph, Place& place, py::dict const& given, bool has_overrides) {
     Pack pack;
     auto const& needs = graph.needs();
@@ -164,7 +209,7 @@ Pack read_pack(Graph& graph, Place& place, py::dict const& given, bool has_overr
     pack.in_order.resize(needs.size());
     for (auto const& [key, value] : given) {
         std::int64_t uid = 0;
-        if (!read_key(key, uid)) continue;
+        if (!read_key(needs, key, uid)) continue;
         auto const need = std::ranges::lower_bound(needs, uid, {}, &Need::uid);
         bool const is_needed = need != needs.end() && need->uid == uid;
         // An address says nothing that could be checked, and keeps nothing alive.
@@ -250,27 +295,29 @@ void execute_on(Graph& graph, py::dict const& pack, py::handle workspace, Size c
 
 using Shapes = std::optional<std::vector<Sizes>>;
 
-void execute(Graph& graph, py::dict const& pack, py::handle workspace, std::optional<std::intptr_t> handle,
-             std::optional<Sizes> const& uids, Shapes const& shapes, Shapes const& strides) {
+void execute(Graph& graph, py::handle pack, py::handle workspace, std::optional<std::intptr_t> handle,
+             std::optional<Sizes> const& uids, Shapes const& shapes, Shapes const& strides,
+             std::optional<Sizes> const& tensor_uids) {
     execute_on(
-        graph, pack, workspace, [&] { return graph.inner.get_workspace_size(); }, handle, {uids, shapes, strides},
-        [&](auto const&... given) { return graph.inner.execute(given...); });
+        graph, as_dictionary(graph, pack, tensor_uids), workspace, [&] { return graph.inner.get_workspace_size(); },
+        handle, {uids, shapes, strides}, [&](auto const&... given) { return graph.inner.execute(given...); });
 }
 
-void execute_plan_at_index(Graph& graph, py::dict const& pack, py::handle workspace, std::int64_t index,
+void execute_plan_at_index(Graph& graph, py::handle pack, py::handle workspace, std::int64_t index,
                            std::optional<std::intptr_t> handle, std::optional<Sizes> const& uids, Shapes const& shapes,
-                           Shapes const& strides) {
+                           Shapes const& strides, std::optional<Sizes> const& tensor_uids) {
     execute_on(
-        graph, pack, workspace, [&] { return graph.inner.get_workspace_size_plan_at_index(index); }, handle,
-        {uids, shapes, strides},
+        graph, as_dictionary(graph, pack, tensor_uids), workspace,
+        [&] { return graph.inner.get_workspace_size_plan_at_index(index); }, handle, {uids, shapes, strides},
         [&](cudnnHandle_t cudnn, Pointers const& pointers, void* memory, auto const&... other) {
             return graph.inner.execute_plan_at_index(cudnn, pointers, memory, index, other...);
         });
 }
 
-void autotune(Graph& graph, py::dict const& pack, py::handle workspace, std::optional<std::intptr_t> handle) {
+void autotune(Graph& graph, py::handle pack, py::handle workspace, std::optional<std::intptr_t> handle) {
     execute_on(
-        graph, pack, workspace, [&] { return graph.inner.get_autotune_workspace_size(); }, handle, {},
+        graph, as_dictionary(graph, pack, std::nullopt), workspace,
+        [&] { return graph.inner.get_autotune_workspace_size(); }, handle, {},
         [&](cudnnHandle_t cudnn, Pointers const& pointers, void* memory, auto const&...) {
             return graph.inner.autotune(cudnn, pointers, memory);
         });
@@ -307,7 +354,7 @@ void bind_cuda_graph(Graph_class& graph, char const* name) {
         [](Graph& self, std::intptr_t handle, std::unordered_map<std::int64_t, std::uintptr_t> const& pack,
            std::uintptr_t workspace,
            std::uintptr_t cuda_graph) { fill_cuda_graph(self, handle, pack, workspace, cuda_graph, kIsUpdate); },
-        py::arg("handle"), py::arg("device_ptrs"), py::arg("workspace_ptr"), py::arg("cuda_graph"));
+        py::arg("handle"), py::arg("variant_pack"), py::arg("workspace"), py::arg("cuda_graph"));
 }
 
 }  // namespace
@@ -318,12 +365,14 @@ void bind_execution(Graph_class& graph) {
     auto const uids = py::arg("override_uids").none(true) = unset;
     auto const shapes = py::arg("override_shapes").none(true) = unset;
     auto const strides = py::arg("override_strides").none(true) = unset;
+    auto const tensor_uids = py::arg("tensor_uids").none(true) = unset;
+    auto const pack = py::arg("tensor_to_device_buffer");
     graph
-        .def("execute", &execute, py::arg("variant_pack"), py::arg("workspace").none(true) = unset, handle, uids,
-             shapes, strides)
-        .def("execute_plan_at_index", &execute_plan_at_index, py::arg("variant_pack"), py::arg("workspace").none(true),
-             py::arg("index"), handle, uids, shapes, strides)
-        .def("autotune", &autotune, py::arg("variant_pack"), py::arg("workspace").none(true) = unset, handle,
+        .def("execute", &execute, pack, py::arg("workspace").none(true) = unset, handle, uids, shapes, strides,
+             tensor_uids)
+        .def("execute_plan_at_index", &execute_plan_at_index, pack, py::arg("workspace").none(true) = unset,
+             py::arg("index") = 0, handle, uids, shapes, strides, tensor_uids)
+        .def("autotune", &autotune, pack, py::arg("workspace").none(true) = unset, handle,
              "Times every built plan on the pack's memory; execute() runs the fastest from then on.")
         .def("get_autotune_workspace_size", [](Graph const& self) { return self.inner.get_autotune_workspace_size(); })
         .def("_execute_with_ptrs", &execute_with_pointers, py::arg("ptrs"), py::arg("workspace_ptr") = 0, handle)

@@ -49,12 +49,10 @@ constexpr Operation kOperations[] = {
     {"sigmoid", PointwiseMode_t::SIGMOID_FWD},
     {"tanh", PointwiseMode_t::TANH_FWD},
     {"logical_not", PointwiseMode_t::LOGICAL_NOT},
-    {"relu_backward", PointwiseMode_t::RELU_BWD, "loss", "input"},
     {"elu_backward", PointwiseMode_t::ELU_BWD, "loss", "input"},
     {"gelu_backward", PointwiseMode_t::GELU_BWD, "loss", "input"},
     {"gelu_approx_tanh_backward", PointwiseMode_t::GELU_APPROX_TANH_BWD, "loss", "input"},
     {"softplus_backward", PointwiseMode_t::SOFTPLUS_BWD, "loss", "input"},
-    {"swish_backward", PointwiseMode_t::SWISH_BWD, "loss", "input"},
     {"sigmoid_backward", PointwiseMode_t::SIGMOID_BWD, "loss", "input"},
     {"tanh_backward", PointwiseMode_t::TANH_BWD, "loss", "input"},
     {"cmp_eq", PointwiseMode_t::CMP_EQ, "input", "comparison"},
@@ -96,25 +94,44 @@ void bind_operation(Graph_class& graph, Operation const& operation) {
     if (std::string_view(operation.first) == "a") bind("input0", "input1");
 }
 
-using Slope = std::optional<float>;
+using Number = std::optional<float>;
 
-Tensor_ptr relu(Graph& graph, Tensor_ptr const& in, Slope negative_slope, Slope lower, Slope upper, py::handle type,
-                std::string const& name) {
-    Pointwise_attributes attributes = options(PointwiseMode_t::RELU_FWD, type, name);
+Pointwise_attributes relu_options(PointwiseMode_t mode, Number negative_slope, Number lower, Number upper,
+                                  py::handle type, std::string const& name) {
+    Pointwise_attributes attributes = options(mode, type, name);
     if (negative_slope) attributes.set_relu_lower_clip_slope(*negative_slope);
     if (lower) attributes.set_relu_lower_clip(*lower);
     if (upper) attributes.set_relu_upper_clip(*upper);
-    return graph.writes(graph.inner.pointwise(in, attributes));
+    return attributes;
 }
 
-// Those with settings of their own.
-void bind_special_operations(Graph_class& graph) {
+Pointwise_attributes swish_options(PointwiseMode_t mode, Number beta, py::handle type, std::string const& name) {
+    Pointwise_attributes attributes = options(mode, type, name);
+    if (beta) attributes.set_swish_beta(*beta);
+    return attributes;
+}
+
+Tensor_ptr relu(Graph& graph, Tensor_ptr const& in, Number negative_slope, Number lower, Number upper, py::handle type,
+                std::string const& name) {
+    return graph.writes(
+        graph.inner.pointwise(in, relu_options(PointwiseMode_t::RELU_FWD, negative_slope, lower, upper, type, name)));
+}
+
+Tensor_ptr relu_backward(Graph& graph, Tensor_ptr const& loss, Tensor_ptr const& in, Number negative_slope,
+                         Number lower, Number upper, py::handle type, std::string const& name) {
+    return graph.writes(graph.inner.pointwise(
+        loss, in, relu_options(PointwiseMode_t::RELU_BWD, negative_slope, lower, upper, type, name)));
+}
+
+// Activations with settings of their own, and their gradients.
+void bind_activations(Graph_class& graph) {
     auto const compute = py::arg("compute_data_type") = fe::DataType_t::NOT_SET;
     auto const named = py::arg("name") = "";
-    auto const input = py::arg("input").none(false);
-    auto const unset = py::none();
-    graph.def("relu", &relu, input, py::arg("negative_slope").none(true) = unset,
-              py::arg("lower_clip").none(true) = unset, py::arg("upper_clip").none(true) = unset, compute, named);
+    auto const input = py::arg("input").none(false), loss = py::arg("loss").none(false);
+    auto const unset = [](char const* name) { return py::arg(name).none(true) = py::none(); };
+    graph.def("relu", &relu, input, unset("negative_slope"), unset("lower_clip"), unset("upper_clip"), compute, named);
+    graph.def("relu_backward", &relu_backward, loss, input, unset("negative_slope"), unset("lower_clip"),
+              unset("upper_clip"), compute, named);
     graph.def(
         "leaky_relu",
         [](Graph& self, Tensor_ptr const& in, float slope, py::handle type, std::string const& name) {
@@ -122,13 +139,33 @@ void bind_special_operations(Graph_class& graph) {
         },
         input, py::arg("negative_slope"), compute, named);
     graph.def(
-        "swish",
-        [](Graph& self, Tensor_ptr const& in, Slope beta, py::handle type, std::string const& name) {
-            Pointwise_attributes attributes = options(PointwiseMode_t::SWISH_FWD, type, name);
-            if (beta) attributes.set_swish_beta(*beta);
-            return self.writes(self.inner.pointwise(in, attributes));
+        "leaky_relu_backward",
+        [](Graph& self, Tensor_ptr const& gradient, Tensor_ptr const& in, float slope, py::handle type,
+           std::string const& name) {
+            return relu_backward(self, gradient, in, slope, std::nullopt, std::nullopt, type, name);
         },
-        input, py::arg("swish_beta").none(true) = unset, compute, named);
+        loss, input, py::arg("negative_slope"), compute, named);
+    graph.def(
+        "swish",
+        [](Graph& self, Tensor_ptr const& in, Number beta, py::handle type, std::string const& name) {
+            return self.writes(self.inner.pointwise(in, swish_options(PointwiseMode_t::SWISH_FWD, beta, type, name)));
+        },
+        input, unset("swish_beta"), compute, named);
+    graph.def(
+        "swish_backward",
+        [](Graph& self, Tensor_ptr const& gradient, Tensor_ptr const& in, py::handle type, Number beta,
+           std::string const& name) {
+            return self.writes(
+                self.inner.pointwise(gradient, in, swish_options(PointwiseMode_t::SWISH_BWD, beta, type, name)));
+        },
+        loss, input, compute, unset("swish_beta"), named);
+}
+
+// Those with operands or settings of their own.
+void bind_special_operations(Graph_class& graph) {
+    auto const compute = py::arg("compute_data_type") = fe::DataType_t::NOT_SET;
+    auto const named = py::arg("name") = "";
+    auto const input = py::arg("input").none(false);
     graph.def(
         "gen_index",
         [](Graph& self, Tensor_ptr const& in, std::int64_t axis, py::handle type, std::string const& name) {
@@ -166,11 +203,11 @@ void bind_other_nodes(Graph_class& graph) {
         py::arg("input").none(false), py::arg("mode"), compute, named);
     graph.def(
         "reshape",
-        [](Graph& self, Tensor_ptr const& in, fe::ReshapeMode_t mode, std::string const& name) {
+        [](Graph& self, Tensor_ptr const& in, std::string const& name, fe::ReshapeMode_t mode) {
             return self.writes(
                 self.inner.reshape(in, fe::graph::Reshape_attributes().set_reshape_mode(mode).set_name(name)));
         },
-        py::arg("input").none(false), py::arg("reshape_mode") = fe::ReshapeMode_t::VIEW_ONLY, named);
+        py::arg("input").none(false), named, py::arg("reshape_mode") = fe::ReshapeMode_t::VIEW_ONLY);
     graph.def(
         "transpose",
         [](Graph& self, Tensor_ptr const& in, std::vector<std::int64_t> const& permutation, py::handle type,
@@ -196,13 +233,14 @@ void bind_other_nodes(Graph_class& graph) {
             auto attributes = fe::graph::Slice_attributes().set_slices(ranges).set_strides(steps).set_name(name);
             return self.writes(self.inner.slice(in, attributes.set_compute_data_type(data_type_of(type))));
         },
-        py::arg("input").none(false), py::arg("slices"), compute, named);
+        py::arg("input").none(false), py::arg("slices") = py::list(), compute, named);
 }
 
 }  // namespace
 
 void bind_primitives(Graph_class& graph) {
     for (Operation const& operation : kOperations) bind_operation(graph, operation);
+    bind_activations(graph);
     bind_special_operations(graph);
     bind_other_nodes(graph);
 }

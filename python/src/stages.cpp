@@ -10,6 +10,7 @@ namespace {
 using fe::graph::Tensor_attributes;
 using Sizes = std::vector<std::int64_t>;
 using Modes = std::vector<fe::HeurMode_t>;
+using Knobs = std::map<fe::KnobType_t, std::int64_t>;
 
 std::shared_ptr<Graph> make_graph(std::string const& target, std::string const& name, py::handle io,
                                   py::handle intermediate, py::handle compute, std::optional<std::intptr_t> handle) {
@@ -22,15 +23,37 @@ std::shared_ptr<Graph> make_graph(std::string const& target, std::string const& 
     return graph;
 }
 
-Tensor_ptr make_tensor(Graph& graph, Sizes const& dim, Sizes const& stride, py::handle data_type, bool is_virtual,
-                       bool is_pass_by_value, Tensor_ptr const& ragged_offset, fe::TensorReordering_t reordering,
-                       std::string const& name, std::int64_t uid) {
+// Wraps where a tensor would be larger than memory, which a rule of graphs refuses by its dims.
+Sizes row_major(Sizes const& dim) {
+    Sizes stride(dim.size());
+    std::uint64_t step = 1;
+    for (std::size_t i = dim.size(); i-- > 0; step *= static_cast<std::uint64_t>(dim[i]))
+        stride[i] = static_cast<std::int64_t>(step);
+    return stride;
+}
+
+// Row-major without strides. The last argument, by which the existing package picks kernels, says of what all values
+// are multiples.
+Tensor_ptr make_tensor(Graph& graph, Sizes const& dim, std::optional<Sizes> const& stride, py::handle data_type,
+                       bool is_virtual, bool is_pass_by_value, Tensor_ptr const& ragged_offset,
+                       std::optional<fe::TensorReordering_t> reordering, std::string const& name,
+                       std::optional<std::int64_t> uid, std::int64_t ragged_offset_multiplier, std::int64_t) {
     Tensor_attributes tensor;
-    tensor.set_dim(dim).set_stride(stride).set_data_type(data_type_of(data_type)).set_is_virtual(is_virtual);
-    tensor.set_is_pass_by_value(is_pass_by_value).set_reordering_type(reordering).set_name(name);
+    tensor.set_dim(dim).set_data_type(data_type_of(data_type)).set_is_virtual(is_virtual).set_name(name);
+    tensor.set_stride(stride ? *stride : row_major(dim));
+    tensor.set_is_pass_by_value(is_pass_by_value);
+    tensor.set_reordering_type(reordering.value_or(fe::TensorReordering_t::NONE));
     if (ragged_offset) tensor.set_ragged_offset(ragged_offset);
-    if (uid >= 0) tensor.set_uid(uid);
+    if (ragged_offset_multiplier != 1) tensor.set_ragged_offset_multiplier(ragged_offset_multiplier);
+    if (uid.value_or(-1) >= 0) tensor.set_uid(*uid);
     return graph.inner.tensor(tensor);
+}
+
+// Of INT32 for an integer, else of FLOAT.
+Tensor_ptr make_scalar(Graph& graph, py::handle value, fe::graph::ScalarType kind, std::string const& name) {
+    Tensor_attributes tensor = PyLong_Check(value.ptr()) != 0 ? Tensor_attributes(value.cast<std::int32_t>(), kind)
+                                                              : Tensor_attributes(value.cast<float>(), kind);
+    return graph.inner.tensor(tensor.set_name(name));
 }
 
 // Programs give dropout's seed and offset as host tensors of one element and mean them by value. Where all memory is
@@ -108,10 +131,11 @@ std::string to_json(Graph const& graph) {
     return json;
 }
 
-std::vector<std::uint8_t> serialize(Graph const& graph) {
+py::object serialize(Graph const& graph, bool as_bytes, bool) {
     std::vector<std::uint8_t> bytes;
     check(graph.inner.serialize(bytes));
-    return bytes;
+    if (as_bytes) return py::bytes(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+    return py::cast(bytes);
 }
 
 // Text is a graph, bytes (or a list of them, as serialize() gives it) a graph with its plan.
@@ -135,23 +159,20 @@ std::pair<std::string, std::string> texts_of(Report const& report) {
 
 void bind_tensors(Graph_class& graph) {
     graph
-        .def("tensor", &make_tensor, py::arg("dim"), py::arg("stride"), py::arg("data_type") = fe::DataType_t::NOT_SET,
-             py::arg("is_virtual") = false, py::arg("is_pass_by_value") = false,
-             py::arg("ragged_offset").none(true) = Tensor_ptr(),
-             py::arg("reordering_type") = fe::TensorReordering_t::NONE, py::arg("name") = "", py::arg("uid") = -1)
+        .def("tensor", &make_tensor, py::arg("dim"), py::arg("stride").none(true) = py::none(),
+             py::arg("data_type") = fe::DataType_t::NOT_SET, py::arg("is_virtual") = false,
+             py::arg("is_pass_by_value") = false, py::arg("ragged_offset").none(true) = Tensor_ptr(),
+             py::arg("reordering_type").none(true) = fe::TensorReordering_t::NONE, py::arg("name") = "",
+             py::arg("uid").none(true) = -1, py::arg("ragged_offset_multiplier") = 1, py::arg("alignment_value") = 1)
         .def(
             "tensor_like",
             [](Graph& self, Tensor_ptr const& other, std::string const& name) {
                 return self.inner.tensor_like(other, name);
             },
-            py::arg("cudnn_tensor").none(false), py::arg("name") = "")
+            py::arg("input").none(false), py::arg("name") = "")
         .def("tensor_like", &make_tensor_like_memory, py::arg("pyobj"), py::arg("name") = "")
-        .def(
-            "tensor_scalar",
-            [](Graph& self, float value, fe::graph::ScalarType kind) {
-                return self.inner.tensor(Tensor_attributes(value, kind));
-            },
-            py::arg("value"), py::arg("scalar_type") = fe::graph::ScalarType::RUNTIME_PARAM)
+        .def("tensor_scalar", &make_scalar, py::arg("value"),
+             py::arg("scalar_type") = fe::graph::ScalarType::RUNTIME_PARAM, py::arg("name") = "")
         .def("query_tensor_attributes_of_uid", &query, py::arg("uid"));
 }
 
@@ -163,13 +184,13 @@ void bind_build(Graph_class& graph) {
             [](Graph& self, Modes const& modes) {
                 run_stage(self, [&] { return self.inner.create_execution_plans(modes); });
             },
-            py::arg("modes"))
+            py::arg("heuristics"))
         .def(
             "create_execution_plan",
-            [](Graph& self, std::int64_t engine, std::map<fe::KnobType_t, std::int64_t> const& knobs) {
-                run_stage(self, [&] { return self.inner.create_execution_plan(engine, knobs); });
+            [](Graph& self, std::int64_t engine, std::optional<Knobs> const& knobs) {
+                run_stage(self, [&] { return self.inner.create_execution_plan(engine, knobs.value_or(Knobs())); });
             },
-            py::arg("engine_id"), py::arg("knobs"))
+            py::arg("engine_id"), py::arg("knobs").none(true) = py::none())
         .def("check_support", [](Graph& self) { run_stage(self, [&] { return self.inner.check_support(); }); })
         .def("build_plans", &build_plans, py::arg("policy") = fe::BuildPlanPolicy_t::HEURISTICS_CHOICE)
         .def(
@@ -178,7 +199,7 @@ void bind_build(Graph_class& graph) {
                 run_stage(self, [&] { return self.inner.build_plan_at_index(index); });
             },
             py::arg("index"))
-        .def("build", &build, py::arg("modes").none(true) = py::none())
+        .def("build", &build, py::arg("heuristics").none(true) = py::none())
         .def("_check", [](Graph const& self) { return texts_of(self.inner.check()); })
         .def("_advice", [](Graph const& self) { return texts_of(self.inner.advice()); });
 }
@@ -220,7 +241,7 @@ void bind_filters(Graph_class& graph) {
         .def(
             "deselect_workspace_greater_than",
             [](Graph& self, std::int64_t bytes) { self.inner.deselect_workspace_greater_than(bytes); },
-            py::arg("workspace"))
+            py::arg("workspace_limit"))
         .def(
             "select_behavior_notes",
             [](Graph& self, Behavior const& notes) { self.inner.select_behavior_notes(notes); }, py::arg("notes"))
@@ -260,16 +281,18 @@ void bind_stages(Graph_class& graph) {
     bind_plans(graph);
     bind_filters(graph);
     bind_settings(graph);
-    graph.def("serialize", &serialize, "The graph with its plan, as a list of bytes.")
+    graph
+        .def("serialize", &serialize, py::kw_only(), py::arg("as_bytes") = false, py::arg("include_kernels") = true,
+             "The graph with its plan, as a list of bytes, or as an object of that type. Kernels are always included.")
         .def("to_json", &to_json, "The graph as JSON text, docs/json.md.")
-        .def("deserialize", &deserialize, py::arg("data"))
+        .def("deserialize", &deserialize, py::arg("pyobj"))
         .def(
             "deserialize",
             [](Graph& self, std::intptr_t handle, py::handle data) {
                 self.set_handle(handle);
                 deserialize(self, data);
             },
-            py::arg("handle"), py::arg("data"))
+            py::arg("handle_"), py::arg("pyobj"))
         .def("key", [](Graph& self) { return self.inner.key(); })
         .def("__repr__", &to_json);
 }

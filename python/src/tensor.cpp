@@ -36,7 +36,7 @@ void bind_tensor(py::module_& module) {
         .def(
             "set_data_type",
             [](Tensor& tensor, py::handle type) -> Tensor& { return tensor.set_data_type(data_type_of(type)); }, self,
-            py::arg("data_type"))
+            py::arg("data_type") = fe::DataType_t::NOT_SET)
         .def("get_dim", &Tensor::get_dim)
         .def("set_dim", &Tensor::set_dim, self, py::arg("dim"))
         .def("get_stride", &Tensor::get_stride)
@@ -58,6 +58,7 @@ void bind_tensor(py::module_& module) {
         .def("set_vector_count_and_dimension", &Tensor::set_vector_count_and_dimension, self, py::arg("count"),
              py::arg("dimension"))
         .def("set_ragged_offset", &Tensor::set_ragged_offset, self, py::arg("ragged_offset"))
+        .def("get_ragged_offset_multiplier", &Tensor::get_ragged_offset_multiplier)
         .def("set_ragged_offset_multiplier", &Tensor::set_ragged_offset_multiplier, self, py::arg("elements"))
         .def("__repr__", &describe);
 }

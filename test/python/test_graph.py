@@ -273,3 +273,129 @@ def test_an_unknown_gpu_is_named():
     q, k, v = qkv((2, 3, 128, 64), np.float16)
     with pytest.raises((ValueError, RuntimeError, cudnn.cudnnGraphNotSupportedError), match="h1000"):
         Forward(q, k, v, "offline:h1000").build()
+
+
+def named_graph():
+    """Of three inputs with names and uids, and the arrays for all tensors by uid."""
+    arrays = qkv()
+    graph = cudnn.pygraph(
+        io_data_type=np.float32,
+        compute_data_type=np.float32,
+        target="cpu",
+        cuda_graph_retention=cudnn.cuda_graph_retention.NONE,
+        is_cuda_graph_replay_expected=True,
+    )
+    inputs = [graph.tensor(x.shape, name=name, uid=uid) for x, name, uid in zip(arrays, "qkv", (7, 3, 5))]
+    o, _ = graph.sdpa(*inputs, is_inference=True, attn_scale=0.25)
+    o.set_output(True).set_uid(1).set_name("o")
+    graph.build([cudnn.heur_mode.A])
+    return graph, dict(zip((7, 3, 5, 1), (*arrays, np.zeros_like(arrays[0]))))
+
+
+@pytest.mark.parametrize("run", ["execute", "execute_plan_at_index", "autotune"])
+def test_packs_by_name_and_as_lists(run):
+    graph, arrays = named_graph()
+    expected, _ = attention(*(arrays[uid] for uid in (7, 3, 5)), 0.25)
+    packs = [
+        {"q": arrays[7], "k": arrays[3], 5: arrays[5], "o": arrays[1]},
+        [arrays[uid] for uid in (1, 3, 5, 7)],
+        tuple(arrays[uid] for uid in sorted(arrays)),
+    ]
+    for pack in packs:
+        arrays[1][:] = 0
+        getattr(graph, run)(pack)
+        np.testing.assert_allclose(arrays[1], expected, atol=tolerance(np.float32, 40))
+
+
+def test_lists_with_uids():
+    graph, arrays = named_graph()
+    order = [5, 7, 1, 3]
+    graph.execute([arrays[uid] for uid in order], tensor_uids=order)
+    expected, _ = attention(*(arrays[uid] for uid in (7, 3, 5)), 0.25)
+    np.testing.assert_allclose(arrays[1], expected, atol=tolerance(np.float32, 40))
+
+
+@pytest.mark.parametrize(
+    "change, error, text",
+    [
+        (lambda a: {"x": a[7]}, ValueError, "memory for 'x'.*those that do are 'o', 'k', 'v', 'q'"),
+        (lambda a: {"": a[7]}, ValueError, "memory for ''"),
+        (lambda a: [a[7]], ValueError, "a list of 1 for 4 tensors that the graph needs, by ascending uid"),
+        (lambda a: a[7], TypeError, "the pack is a numpy.ndarray: a dictionary of memory by tensor, uid or name"),
+        (lambda a: {1.5: a[7]}, TypeError, "a pack's key is a float: a tensor of the graph, its uid or its name"),
+        (lambda a: 3, TypeError, "the pack is a int"),
+    ],
+)
+def test_faulty_names_and_lists(change, error, text):
+    graph, arrays = named_graph()
+    with pytest.raises(error, match=text):
+        graph.execute(change(arrays))
+
+
+def test_faulty_uids_of_lists():
+    graph, arrays = named_graph()
+    with pytest.raises(ValueError, match="a list of 2 for 1 tensor_uids"):
+        graph.execute([arrays[7], arrays[3]], tensor_uids=[7])
+    with pytest.raises(ValueError, match="tensor_uids has 7 twice"):
+        graph.execute([arrays[7], arrays[3]], tensor_uids=[7, 7])
+    with pytest.raises(TypeError, match="tensor_uids belong to a list of memory"):
+        graph.execute(arrays, tensor_uids=[7, 3, 5, 1])
+
+
+def test_two_tensors_of_one_name():
+    q, k, v = qkv()
+    graph = cudnn.pygraph(io_data_type=np.float32, compute_data_type=np.float32, target="cpu")
+    inputs = [graph.tensor(x.shape, name="x") for x in (q, k, v)]
+    o, _ = graph.sdpa(*inputs, is_inference=True)
+    o.set_output(True)
+    graph.build([cudnn.heur_mode.A])
+    with pytest.raises(ValueError, match="two tensors of the graph are called 'x': give them by tensor or by uid"):
+        graph.execute({"x": q})
+
+
+def test_a_tensor_without_strides_is_row_major():
+    graph = cudnn.pygraph(io_data_type=np.float32, compute_data_type=np.float32, target="cpu")
+    inputs = [graph.tensor((2, 3, 40, 16), ragged_offset_multiplier=1, alignment_value=8) for _ in range(3)]
+    graph.sdpa(*inputs, is_inference=True)[0].set_output(True)
+    graph.validate()
+    assert inputs[0].get_stride() == [1920, 640, 16, 1]
+
+
+def test_stored_plans_as_bytes():
+    graph, _ = named_graph()
+    stored = graph.serialize(as_bytes=True, include_kernels=True)
+    assert type(stored) is bytes and list(stored) == graph.serialize()
+    again = cudnn.pygraph(target="cpu")
+    again.deserialize(stored)
+    assert again.get_execution_plan_count() == graph.get_execution_plan_count()
+
+
+@pytest.mark.parametrize("value, kind", [(3, cudnn.data_type.INT32), (0.5, cudnn.data_type.FLOAT)])
+def test_scalars_have_the_type_of_the_number(value, kind):
+    graph = cudnn.pygraph(target="cpu")
+    scalar = graph.tensor_scalar(value, cudnn.scalar_type.RUNTIME_PARAM, name="n")
+    assert (scalar.get_data_type(), scalar.get_name()) == (kind, "n")
+
+
+@pytest.mark.parametrize(
+    "call, slope",
+    [
+        (lambda g, dy, x: g.relu_backward(dy, x, 0.25), lambda x: np.where(x > 0, 1, 0.25)),
+        (lambda g, dy, x: g.leaky_relu_backward(dy, x, 0.5), lambda x: np.where(x > 0, 1, 0.5)),
+        (lambda g, dy, x: g.relu_backward(dy, x, upper_clip=1.0), lambda x: ((x > 0) & (x < 1)).astype(float)),
+        (
+            lambda g, dy, x: g.swish_backward(dy, x, swish_beta=2.0),
+            lambda x: (1 + np.exp(-2 * x) + 2 * x * np.exp(-2 * x)) / (1 + np.exp(-2 * x)) ** 2,
+        ),
+    ],
+)
+def test_gradients_of_activations_with_settings(call, slope):
+    x, dy = random((1, 2, 8, 16), seed=1), random((1, 2, 8, 16), seed=2)
+    graph = cudnn.pygraph(io_data_type=np.float32, compute_data_type=np.float32, target="reference")
+    given = graph.tensor_like(dy), graph.tensor_like(x)
+    result = call(graph, *given)
+    result.set_output(True)
+    graph.build([cudnn.heur_mode.A])
+    found = np.empty_like(x)
+    graph.execute({given[0]: dy, given[1]: x, result: found})
+    np.testing.assert_allclose(found, dy * slope(x.astype(float)), atol=1e-6)

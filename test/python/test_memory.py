@@ -123,8 +123,8 @@ def test_missing_and_odd_values(forward):
         forward.graph.execute({forward.q: qkv()[0]})
     refused(forward, "is a NoneType: an address, or an object with __dlpack__", k=None)
     refused(forward, "is a str: an address", k="memory")
-    with pytest.raises(TypeError, match="a pack's key is a str"):
-        forward.graph.execute({"q": qkv()[0]})
+    with pytest.raises(TypeError, match="a pack's key is a bytes"):
+        forward.graph.execute({b"q": qkv()[0]})
 
 
 def test_null_address(forward):

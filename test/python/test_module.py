@@ -1,6 +1,7 @@
 """The module: names, enumerations, which package serves the name, and what importing costs."""
 
 import inspect
+import operator
 import os
 import pathlib
 import pickle
@@ -127,6 +128,12 @@ def test_what_cannot_be_pickled_says_so(make, text):
 
 def test_enumerators_are_pickled():
     assert pickle.loads(pickle.dumps(cudnn.heur_mode.FALLBACK)) is cudnn.heur_mode.FALLBACK
+
+
+def test_numbers_of_enumerators():
+    assert int(cudnn.data_type.HALF) == operator.index(cudnn.data_type.HALF) == 3
+    assert cudnn.data_type.HALF != 3 and repr(cudnn.data_type.HALF) == "<data_type.HALF: 3>"
+    assert [int(kind) for kind in cudnn.cuda_graph_retention] == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -40,5 +40,5 @@ def test_members_of_classes():
 def test_values_of_enumerators():
     for node in STUB.body:
         if isinstance(node, ast.ClassDef) and issubclass(getattr(_core, node.name), enum.Enum):
-            values = {part.targets[0].id: part.value.value for part in node.body}
+            values = {part.targets[0].id: part.value.value for part in node.body if isinstance(part, ast.Assign)}
             assert values == {member.name: member.value for member in getattr(_core, node.name)}
