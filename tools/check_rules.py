@@ -88,6 +88,18 @@ def check_neighborhood_functions(tests):
     return check_functions("na", "src/neighborhood", "docs/neighborhood-functions.md", tests)
 
 
+def check_python(_):
+    """What the Python package finds by itself."""
+
+    def of_python(paths):
+        return {rule for rule in ids_in(RULE_ID, map(strings_of, paths)) if rule.startswith("python.")}
+
+    rules = of_python([*(ROOT / "python").rglob("*.py"), *(ROOT / "python").rglob("*.cpp")])
+    page = {rule for rule in ids_in(RULE_ID, [(ROOT / "docs/python.md").read_text()]) if rule.startswith("python.")}
+    tests = of_python((ROOT / "test/python").glob("test_*.py"))
+    return rules, compare("python", rules, [("docs/python.md", page), ("any test", tests)])
+
+
 def check_advice(tests):
     advice = ids_in(ADVICE_ID, map(strings_of, (ROOT / "src/nodes").rglob("*.cpp")))
     spec = ids_in(ADVICE_ID, [(ROOT / "docs/spec.md").read_text()])
@@ -115,7 +127,7 @@ def check_quirks(tests):
 def main():
     tests = test_strings()
     rules, faults = check_nodes(tests)
-    for check in (check_rewrites, check_runs, check_flash, check_neighborhood_functions, check_advice):
+    for check in (check_rewrites, check_runs, check_flash, check_neighborhood_functions, check_python, check_advice):
         others, more = check(tests)
         faults += more
         rules |= others

@@ -6,15 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from ._core import (
-    Graph_base,
     attention_implementation,
+    cuda_graph_retention,
     data_type,
     device_properties,
     diagonal_alignment,
     kernel_cache,
     tensor,
 )
+from .attention_options import check_stats, options_of
+from .fp8_methods import Fp8_methods
 from .graph_picture import graph_picture
+from .missing_nodes import Missing_nodes
 from .pictures import Picture
 from .report import Report
 from .targets import default_target
@@ -24,8 +27,10 @@ NOT_SET = data_type.NOT_SET
 ScoreModifier = Callable[[Any, tensor], tensor]
 
 
-class pygraph(Graph_base):
-    """A graph of tensors and nodes. `target` is "cuda", "cpu", "cpu:4" (threads), "reference" or "offline:h100"."""
+class pygraph(Fp8_methods, Missing_nodes):
+    """A graph of tensors and nodes. `target` is "cuda", "cpu", "cpu:4" (threads), "reference" or "offline:h100".
+    cuda_graph_retention and is_cuda_graph_replay_expected are arguments of the existing package that change no results,
+    and nothing here."""
 
     def __init__(
         self,
@@ -40,7 +45,9 @@ class pygraph(Graph_base):
         device_property: device_properties | None = None,
         is_dynamic_shape_enabled: bool = False,
         is_override_shape_enabled: bool = False,
+        cuda_graph_retention: cuda_graph_retention | None = None,
         *,
+        is_cuda_graph_replay_expected: bool = False,
         target: str | None = None,
     ) -> None:
         target = target or default_target()
@@ -121,14 +128,17 @@ class pygraph(Graph_base):
         score_sum_exp: tensor | None = None,
         sink_token: tensor | None = None,
         unfuse_fma: bool = False,
-        **more: Any,
+        *,
+        max_total_seq_len_q: int | None = None,
+        max_total_seq_len_kv: int | None = None,
+        cu_seq_len_q: tensor | None = None,
+        cu_seq_len_kv: tensor | None = None,
+        stats_use_log2: bool = False,
     ) -> list[tensor | None]:
-        """Attention forward: [O, Stats], where Stats is None unless it was asked for. `more` are options that the
-        existing package does not have: cu_seq_len_q, cu_seq_len_kv, stats_use_log2, max_total_seq_len_q and _kv."""
-        options = _options(locals(), "q", "k", "v")
-        if (is_inference is None) == (generate_stats is None):
-            raise RuntimeError("sdpa: exactly one of generate_stats and is_inference is needed")
-        return self._sdpa([q, k, v], options)
+        """Attention forward: [O, Stats], where Stats is None unless it was asked for."""
+        given = locals()
+        check_stats("sdpa", is_inference, generate_stats)
+        return self._sdpa([q, k, v], options_of(given, ("q", "k", "v"), "sdpa"))
 
     def sdpa_backward(
         self,
@@ -162,61 +172,15 @@ class pygraph(Graph_base):
         score_mod_bprop: ScoreModifier | None = None,
         sink_token: tensor | None = None,
         dSink_token: tensor | None = None,
-        **more: Any,
+        *,
+        cu_seq_len_q: tensor | None = None,
+        cu_seq_len_kv: tensor | None = None,
+        stats_use_log2: bool = False,
     ) -> list[tensor]:
-        """Attention backward: [dQ, dK, dV]. `more` as in sdpa()."""
-        return self._sdpa_backward([q, k, v, o, dO, stats], _options(locals(), "q", "k", "v", "o", "dO", "stats"))
+        """Attention backward: [dQ, dK, dV]."""
+        options = options_of(locals(), ("q", "k", "v", "o", "dO", "stats"), "sdpa_backward")
+        return self._sdpa_backward([q, k, v, o, dO, stats], options)
 
-    def sdpa_fp8(
-        self,
-        q: tensor,
-        k: tensor,
-        v: tensor,
-        descale_q: tensor,
-        descale_k: tensor,
-        descale_v: tensor,
-        descale_s: tensor | None = None,
-        scale_s: tensor | None = None,
-        scale_o: tensor | None = None,
-        **options: Any,
-    ) -> list[tensor | None]:
-        """Attention on 8-bit tensors: [O, Stats, Amax_S, Amax_O]. Without descale_s, scale_s and scale_o the others are
-        scales for blocks of 32 numbers (MXFP8), and the result is [O, Stats, Amax_O]. Options are those of sdpa()."""
-        inputs = [q, k, v, descale_q, descale_k, descale_v]
-        per_tensor = [descale_s, scale_s, scale_o]
-        given = [scale for scale in per_tensor if scale is not None]
-        if given and len(given) < len(per_tensor):
-            raise RuntimeError("sdpa_fp8: descale_s, scale_s and scale_o are needed together, or none of them")
-        return self._sdpa_fp8(inputs + given, _options(options))
-
-    def sdpa_fp8_backward(self, *inputs: tensor, **options: Any) -> list[tensor]:
-        """The gradient of sdpa_fp8(): q, k, v, o, dO, stats, then descale_q, _k, _v, _o, _dO, _s, _dP, scale_s, _dQ,
-        _dK, _dV, _dP, which gives [dQ, dK, dV, Amax_dQ, Amax_dK, Amax_dV, Amax_dP]. With scales for blocks: q, q_T, k,
-        k_T, v, o_f16, dO_f16, dO, dO_T, stats, descale_q, _q_T, _k, _k_T, _v, _dO, _dO_T, which gives the same without
-        Amax_dP."""
-        if len(inputs) not in (17, 18):
-            raise TypeError(f"sdpa_fp8_backward: {len(inputs)} tensors: 18 are needed, or 17 with scales for blocks")
-        return self._sdpa_fp8_backward(list(inputs), _options(options))
-
-
-def _options(given: dict[str, Any], *others: str) -> dict[str, Any]:
-    """The options of a call by name: its local names, but for the graph itself and what is no option."""
-    options = {**given, **given.get("more", {})}
-    for name in ("self", "more", *others):
-        options.pop(name, None)
-    _check_bounds(options)
-    # In the library an alignment that is set counts, and here the default would undo what a mask says.
-    if options.get("diagonal_alignment") == diagonal_alignment.TOP_LEFT:
-        del options["diagonal_alignment"]
-    return options
-
-
-def _check_bounds(options: dict[str, Any]) -> None:
-    """Options that the existing package refuses together. The library takes them as shorthands of one another."""
-    is_causal = options.get("use_causal_mask"), options.get("use_causal_mask_bottom_right")
-    if all(is_causal):
-        raise RuntimeError("sdpa: use_causal_mask and use_causal_mask_bottom_right are two masks; set one of them")
-    if any(is_causal) and options.get("diagonal_band_right_bound") is not None:
-        raise RuntimeError("sdpa: a causal mask is a right bound of 0; set either it or diagonal_band_right_bound")
-    if options.get("sliding_window_length") is not None and options.get("diagonal_band_left_bound") is not None:
-        raise RuntimeError("sdpa: sliding_window_length is the left bound; set either it or diagonal_band_left_bound")
+    # Older names.
+    scaled_dot_product_flash_attention = sdpa
+    scaled_dot_product_flash_attention_backward = sdpa_backward

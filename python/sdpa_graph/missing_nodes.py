@@ -1,0 +1,48 @@
+"""Nodes that graphs of the existing package have around attention, and this library has not."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ._core import cudnnGraphNotSupportedError, data_type, tensor
+
+NOT_SET = data_type.NOT_SET
+
+
+class Missing_nodes:
+    """Methods that refuse as a graph without engines is refused, so that programs fall back to another way."""
+
+    def block_scale_quantize(
+        self,
+        input: tensor,
+        block_size: int,
+        axis: int | None = None,
+        transpose: bool = False,
+        compute_data_type: Any = NOT_SET,
+        name: str = "",
+    ) -> list[tensor]:
+        """Refused: python.c01."""
+        _refuse("block_scale_quantize", "quantize the numbers before the run, and give sdpa_mxfp8() both as tensors")
+
+    def block_scale_dequantize(
+        self,
+        input: tensor,
+        descale: tensor,
+        block_size: list[int],
+        is_negative_scale: bool = False,
+        compute_data_type: Any = NOT_SET,
+        name: str = "",
+    ) -> tensor:
+        """Refused: python.c01."""
+        _refuse("block_scale_dequantize", "sdpa_mxfp8() and its backward take numbers with their scales as they are")
+
+    def concatenate(self, inputs: list[tensor], axis: int, in_place_index: int | None = None, name: str = "") -> tensor:
+        """Refused: python.c01."""
+        _refuse("concatenate", "give the nodes whose results are concatenated outputs in slices of one array")
+
+
+def _refuse(method: str, advice: str) -> NoReturn:
+    text = f"[python.c01] {method}: the library has no such node, on any target; {advice}"
+    error = cudnnGraphNotSupportedError(text)
+    error.rule, error.code, error.node, error.tensor = "python.c01", "GRAPH_NOT_SUPPORTED", "", ""  # type: ignore[attr-defined]
+    raise error
