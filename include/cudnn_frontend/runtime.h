@@ -11,9 +11,9 @@ namespace runtime {
 // Which libraries were loaded from where and why these, what is missing and how to install it: some lines of text.
 SDPA_GRAPH_API std::string describe();
 
-// Folders of packages, such as the site-packages of a Python, in which NVIDIA's libraries are searched for before any
-// other place, but for those that SDPA_GRAPH_CUDNN_PATH and SDPA_GRAPH_NVRTC_PATH choose. Counts for libraries that are
-// not open yet: they are opened when a graph first needs them.
+// Folders of packages, such as the site-packages of a Python or the lib of a conda environment, in which NVIDIA's
+// libraries are searched for before any other place, but for those that SDPA_GRAPH_CUDNN_PATH and SDPA_GRAPH_NVRTC_PATH
+// choose. Counts for libraries that are not open yet: they are opened when a graph first needs them.
 SDPA_GRAPH_API error_t set_package_folders(std::vector<std::string> const& folders);
 
 // cuDNN's version number, 91900 for 9.19.0; 0 where there is no usable library.

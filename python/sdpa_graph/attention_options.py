@@ -7,6 +7,7 @@ from typing import Any
 
 from ._core import diagonal_alignment
 
+
 def options_of(given: Mapping[str, Any], inputs: tuple[str, ...], method: str) -> dict[str, Any]:
     """The options among the local names of a method."""
     options = {name: value for name, value in given.items() if name not in ("self", *inputs)}

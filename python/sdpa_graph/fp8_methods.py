@@ -1,4 +1,4 @@
-"""Attention on 8-bit tensors: the methods of graphs with a scale for each tensor (FP8), or for each 32 numbers (MXFP8)."""
+"""Attention on 8-bit tensors: methods of graphs, with a scale for each tensor (FP8) or for each 32 numbers (MXFP8)."""
 
 from __future__ import annotations
 

@@ -7,7 +7,9 @@ import sys
 
 
 def package_folders() -> list[str]:
-    """The folders of sys.path with packages of NVIDIA's, in order. They are searched before all other places, as torch
-    does: a process that holds a second cuDNN beside torch's cannot use both."""
-    folders = filter(os.path.isabs, sys.path)
-    return [folder for folder in folders if os.path.isdir(os.path.join(folder, "nvidia"))]
+    """The folders of sys.path with packages of NVIDIA's, in order, and where a conda environment has its libraries.
+    They are searched before all other places, as torch does: a process that holds a second cuDNN beside torch's cannot
+    use both."""
+    folders = [folder for folder in filter(os.path.isabs, sys.path) if os.path.isdir(os.path.join(folder, "nvidia"))]
+    is_conda = os.path.isdir(os.path.join(sys.prefix, "conda-meta"))
+    return [*folders, os.path.join(sys.prefix, "lib")] if is_conda else folders

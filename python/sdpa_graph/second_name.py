@@ -42,7 +42,7 @@ class _Finder:
 def use_as_cudnn() -> None:
     """Makes `import cudnn` give this package in this process, whatever is installed. Call it before that import."""
     if _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Finder)
     loaded = {name: module for name, module in sys.modules.items() if name.split(".")[0] == OURS}
     for name, module in loaded.items():
         sys.modules[SECOND + name.removeprefix(OURS)] = module

@@ -1,4 +1,4 @@
-"""Which package serves the module name `cudnn`, and which libraries of NVIDIA's are in use: python -m sdpa_graph.which"""
+"""Which package serves the module name `cudnn`, and which cuDNN and NVRTC are in use: python -m sdpa_graph.which"""
 
 from __future__ import annotations
 

@@ -95,8 +95,11 @@ SearchFolders usual_folders() {
 
 SearchPlan plan_of_packages(LibraryName const& library, SearchFolders const& folders) {
     SearchPlan plan;
-    for (std::string const& folder : folders.packages)
-        add_packages(folder, library, "of the packages in " + folder + ", which the program named", plan);
+    for (std::string const& folder : folders.packages) {
+        std::string const why = "of the packages in " + folder + ", which the program named";
+        add_packages(folder, library, why, plan);
+        add_if_there(plan, folder + "/" + library.file, why);
+    }
     return plan;
 }
 

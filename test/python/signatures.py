@@ -1,5 +1,5 @@
-"""The signatures of a module `cudnn`, as its functions show them: by inspect, and by the first lines of docstrings, where
-compiled modules have them. As a program, it prints those of the installed package of that name as JSON, for
+"""The signatures of a module `cudnn`, as its functions show them: by inspect, and by the first lines of docstrings,
+where compiled modules have them. As a program, it prints those of the installed package of that name as JSON, for
 existing_package.json: <python> test/python/signatures.py"""
 
 import enum
@@ -46,7 +46,7 @@ def as_text(default):
 
 
 def parameter(text):
-    """"name" or "name=default"; "" where there is no name."""
+    """As name or name=default; empty where there is no name."""
     left, _, default = text.partition(" = ")
     name = left.partition(":")[0].strip()
     if re.fullmatch(r"arg\d*", name):
@@ -59,7 +59,8 @@ def parameter(text):
 def of_docstring(function):
     heads = filter(None, map(HEAD.match, (function.__doc__ or "").splitlines()))
     texts = [head.group(1) for head in heads if head.group(1) != "*args, **kwargs"]
-    return [[parameter(part) for part in split(text) if part != "/" and not re.match(r"self\b", part)] for text in texts]
+    parts = [[part for part in split(text) if part != "/" and not re.match(r"self\b", part)] for text in texts]
+    return [list(map(parameter, overload)) for overload in parts]
 
 
 def of_inspect(function):
@@ -75,7 +76,7 @@ def of_inspect(function):
 
 
 def signatures(function, fallback=None):
-    """Of each overload the parameters. `fallback` is asked where the function takes anything."""
+    """The parameters of each overload. `fallback` is asked where the function takes anything."""
     try:
         found = of_inspect(function)
     except (TypeError, ValueError):

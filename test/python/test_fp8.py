@@ -1,5 +1,5 @@
-"""Attention on 8-bit tensors, forward and backward, with a scale for each tensor or for each 32 numbers: keywords of the
-existing package, and numbers."""
+"""Attention on 8-bit tensors, forward and backward, with a scale for each tensor or for each 32 numbers: the existing
+package's keywords, and numbers."""
 
 import cudnn
 import numpy as np
@@ -28,7 +28,8 @@ class Program:
         self.pack = {}
 
     def give(self, array, kind, **more):
-        tensor = self.graph.tensor(array.shape, data_type=kind, **more)
+        strides = [step // array.itemsize for step in array.strides]
+        tensor = self.graph.tensor(array.shape, strides, data_type=kind, **more)
         self.pack[tensor] = array
         return tensor
 
@@ -123,9 +124,10 @@ def test_backward_by_keyword():
 
 
 def block_scales(program, exponent, axis):
-    """Scales of SHAPE that are all 2**exponent, so that their order does not show."""
-    size = [2, 2, 128, 4] if axis == 3 else [2, 2, 4, 128]
-    array = np.full(size, 127 + exponent, np.uint8)
+    """Scales of SHAPE that are all 2**exponent, so that their order does not show. Programs of the existing package
+    give the axis of the blocks a stride of 1."""
+    array = np.full([2, 2, 128, 4], 127 + exponent, np.uint8)
+    array = array if axis == 3 else array.transpose(0, 1, 3, 2)
     reordering = cudnn.tensor_reordering.F8_128x4
     return program.give(array, cudnn.data_type.FP8_E8M0, reordering_type=reordering)
 
@@ -156,10 +158,11 @@ def test_block_scales_backward():
     q, k, v, dO = numbers = [decoded(x) for x in codes_of.values()]
     o, stats = attention(q, k, v, SCALE)
     program = Program()
-    given = {name: program.give(codes_of[name.removesuffix("_T")], FP8) for name in ("q", "q_T", "k", "k_T", "v", "dO", "dO_T")}
+    names = ("q", "q_T", "k", "k_T", "v", "dO", "dO_T")
+    given = {name: program.give(codes_of[name.removesuffix("_T")], FP8) for name in names}
     given |= {name: program.give(x.astype(np.float16), HALF) for name, x in (("o_f16", o), ("dO_f16", dO))}
     given["stats"] = program.give(stats.astype(np.float32), FLOAT)
-    for name in ("q", "q_T", "k", "k_T", "v", "dO", "dO_T"):
+    for name in names:
         given[f"descale_{name}"] = block_scales(program, 0, 2 if name.endswith("_T") else 3)
     results = program.graph.sdpa_mxfp8_backward(**given, attn_scale=SCALE, use_deterministic_algorithm=True)
     assert len(results) == 6
@@ -183,7 +186,7 @@ def test_whether_there_are_stats_is_said_once(method, count):
 @pytest.mark.parametrize(
     "options, text",
     [
-        ({"use_causal_mask": True, "right_bound": 1}, "a causal mask is a right bound of 0; set either it or right_bound"),
+        ({"use_causal_mask": True, "right_bound": 1}, "a right bound of 0; set either it or right_bound"),
         ({"sliding_window": 3, "left_bound": 3}, "sliding_window is the left bound; set either it or left_bound"),
         ({"use_causal_mask": True, "use_causal_mask_bottom_right": True}, "are two masks; set one of them"),
         ({"fn": 3}, "fn is a int: a callable"),
@@ -206,7 +209,8 @@ def test_options_that_exclude_each_other(options, text):
 )
 def test_nodes_that_are_missing_say_so(call, advice):
     graph = cudnn.pygraph(target="cpu")
-    with pytest.raises(cudnn.cudnnGraphNotSupportedError, match=r"\[python\.c01\] .* has no such node.*" + advice) as error:
+    text = r"\[python\.c01\] .* has no such node.*" + advice
+    with pytest.raises(cudnn.cudnnGraphNotSupportedError, match=text) as error:
         call(graph, graph.tensor((1, 1, 32, 32)))
     assert (error.value.rule, error.value.code) == ("python.c01", "GRAPH_NOT_SUPPORTED")
 

@@ -14,6 +14,7 @@ import pytest
 import sdpa_graph
 from attention import qkv
 from sdpa_graph import which
+from sdpa_graph.packages import package_folders
 
 
 def run(program, folder="", **environment):
@@ -212,3 +213,12 @@ def test_which_says_what_was_taken_and_why(tmp_path):
     assert re.search(rf"^cuDNN \S+: {folder}/\S+, of the packages in {tmp_path}, which the program named$", text, re.M)
     assert re.search(r"^NVRTC", text, re.M)
     assert "SDPA_GRAPH_CUDNN_PATH and SDPA_GRAPH_NVRTC_PATH choose others" in text
+
+
+def test_a_conda_environment_has_libraries_in_its_lib_folder(tmp_path, monkeypatch):
+    (tmp_path / "site-packages" / "nvidia").mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", ["", str(tmp_path / "site-packages"), str(tmp_path), "relative"])
+    assert package_folders() == [str(tmp_path / "site-packages")]
+    (tmp_path / "conda-meta").mkdir()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert package_folders() == [str(tmp_path / "site-packages"), str(tmp_path / "lib")]

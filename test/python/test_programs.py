@@ -113,6 +113,65 @@ def test_training_step(handle):
         close(gradient, wanted, 4)
 
 
+def fp8_factors(graph, **values):
+    """Tensors of one number each, and their memory."""
+    one = {"dim": [1] * 4, "stride": [1] * 4, "data_type": cudnn.data_type.FLOAT}
+    tensors = {name: graph.tensor(name=name, **one) for name in values}
+    return tensors, {tensors[name]: torch.full([1] * 4, x, device=DEVICE) for name, x in values.items()}
+
+
+def fp8_results(graph, results, kinds, like):
+    """The memory of results; amaxes are one number each."""
+    pack = {}
+    for result, kind in zip(results, kinds):
+        result.set_output(True).set_data_type(kind)
+        shape = like if kind != torch.float32 else [1] * 4
+        if kind == torch.float32 and result is results[1] and len(results) == 4:
+            shape = (B, H, S, 1)
+        result.set_dim(shape).set_stride(torch.empty(shape).stride())
+        pack[result] = torch.empty(shape, device=DEVICE, dtype=kind)
+    return pack
+
+
+def test_training_step_on_8_bits(handle):
+    """As the existing package's programs call it: tensors and factors by keyword. Hopper's backward takes heads of 128."""
+    fp8, shape = torch.float8_e4m3fn, (B, H, S, 128)
+    exact = [random(*shape).to(fp8).float().requires_grad_() for _ in range(3)]
+    dO = random(*shape).to(fp8)
+    q, k, v = (x.detach().to(fp8) for x in exact)
+    settings = {"intermediate_data_type": cudnn.data_type.FLOAT, "compute_data_type": cudnn.data_type.FLOAT}
+
+    def graph_of(**arrays):
+        graph = cudnn.pygraph(io_data_type=cudnn.data_type.FP8_E4M3, handle=handle, **settings)
+        kinds = {name: cudnn.datatypes._library_type(x.dtype) for name, x in arrays.items()}
+        tensors = {name: graph.tensor(x.shape, x.stride(), kinds[name], name=name) for name, x in arrays.items()}
+        return graph, tensors, {tensors[name]: x for name, x in arrays.items()}
+
+    forward, given, pack = graph_of(q=q, k=k, v=v)
+    forward_factors = dict.fromkeys(("descale_q", "descale_k", "descale_v", "scale_o"), 1.0)
+    factors, more = fp8_factors(forward, **forward_factors, descale_s=1 / 256, scale_s=256.0)
+    results = forward.sdpa_fp8(**given, **factors, attn_scale=SCALE, right_bound=0, generate_stats=True)
+    made = fp8_results(forward, results, (fp8, torch.float32, torch.float32, torch.float32), shape)
+    workspace = build(forward)
+    forward.execute({**pack, **more, **made}, workspace, handle=handle)
+    o, stats, _, amax = made.values()
+    wanted = torch.nn.functional.scaled_dot_product_attention(*exact, is_causal=True, scale=SCALE)
+    assert (o.float() - wanted).abs().max() < 0.1 * wanted.abs().max()
+    assert abs(amax.item() - wanted.abs().max()) < 0.1 * wanted.abs().max()
+
+    backward, given, pack = graph_of(q=q, k=k, v=v, o=o, dO=dO, stats=stats)
+    names = ("descale_q", "descale_k", "descale_v", "descale_o", "descale_dO", "scale_dQ", "scale_dK", "scale_dV")
+    factors, more = fp8_factors(
+        backward, **dict.fromkeys(names, 1.0), descale_s=1 / 256, scale_s=256.0, descale_dP=1 / 8, scale_dP=8.0
+    )
+    results = backward.sdpa_fp8_backward(**given, **factors, attn_scale=SCALE, right_bound=0)
+    made = fp8_results(backward, results, (fp8,) * 3 + (torch.float32,) * 4, shape)
+    workspace = build(backward)
+    backward.execute({**pack, **more, **made}, workspace, handle=handle)
+    for found, right in zip(made.values(), torch.autograd.grad(wanted, exact, dO.float())):
+        assert (found.float() - right).abs().max() < 0.15 * right.abs().max()
+
+
 PAGE = 64
 
 

@@ -159,7 +159,7 @@ def existing_python():
     try:
         importlib.metadata.version("nvidia-cudnn-frontend")
     except importlib.metadata.PackageNotFoundError:
-        pytest.skip("the existing package is not installed here, and SDPA_GRAPH_EXISTING_PYTHON names no Python with it")
+        pytest.skip("the existing package is not here, and SDPA_GRAPH_EXISTING_PYTHON names no Python that has it")
     return sys.executable
 
 

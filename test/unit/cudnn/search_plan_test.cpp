@@ -106,6 +106,9 @@ TEST_CASE("packages that the program named come before all other places, and eac
     cuda::SearchFolders folders{{}, {root + "/cudnn"}, {root + "/venv"}, {root + "/cuda"}};
     folders.packages = {root + "/no_such_packages", root + "/packages"};
     CHECK(cudnn::make_search_plan(folders).files == expected);
+    std::string const flat = folder.add("conda/lib/libcudnn.so.9");
+    folders.packages = {root + "/conda/lib"};
+    CHECK(paths_of(cudnn::make_search_plan(folders)).front() == flat);
     folders.chosen = {own, "SDPA_GRAPH_CUDNN_PATH"};
     CHECK(cudnn::make_search_plan(folders).files ==
           std::vector<cuda::PlannedFile>{{own, "chosen by SDPA_GRAPH_CUDNN_PATH"}});
