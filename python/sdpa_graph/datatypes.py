@@ -52,6 +52,10 @@ def _torch_to_cudnn_data_type(dtype: object) -> data_type | None:
         return None
 
 
+# Under its public name in newer releases of the existing package.
+torch_to_cudnn_data_type = _torch_to_cudnn_data_type
+
+
 def _cudnn_to_torch_data_type(kind: data_type) -> object | None:
     import torch
 

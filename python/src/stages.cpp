@@ -181,10 +181,11 @@ void bind_build(Graph_class& graph) {
         .def("build_operation_graph", &build_operation_graph)
         .def(
             "create_execution_plans",
-            [](Graph& self, Modes const& modes) {
+            [](Graph& self, std::optional<Modes> const& given) {
+                Modes const modes = given.value_or(Modes{fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK});
                 run_stage(self, [&] { return self.inner.create_execution_plans(modes); });
             },
-            py::arg("heuristics"))
+            py::arg("heuristics").none(true) = py::none())
         .def(
             "create_execution_plan",
             [](Graph& self, std::int64_t engine, std::optional<Knobs> const& knobs) {

@@ -361,6 +361,18 @@ def test_a_tensor_without_strides_is_row_major():
     assert inputs[0].get_stride() == [1920, 640, 16, 1]
 
 
+def test_plans_without_modes():
+    q, k, v = qkv()
+    forward = Forward(q, k, v, attn_scale=0.25)
+    graph = forward.graph
+    graph.validate()
+    graph.build_operation_graph()
+    graph.create_execution_plans()
+    graph.check_support()
+    graph.build_plans()
+    np.testing.assert_allclose(forward.run(), attention(q, k, v, 0.25)[0], atol=tolerance(np.float32, 40))
+
+
 def test_stored_plans_as_bytes():
     graph, _ = named_graph()
     stored = graph.serialize(as_bytes=True, include_kernels=True)

@@ -142,6 +142,7 @@ def test_numbers_of_enumerators():
     [
         "from cudnn.wrapper import Graph; assert Graph is cudnn.Graph",
         "from cudnn.graph import graph, jit, graph_cache; assert graph is cudnn.graph and jit is cudnn.jit",
+        "from cudnn.datatypes import torch_to_cudnn_data_type; assert torch_to_cudnn_data_type('float') is None",
         "from cudnn.datatypes import _library_type; assert _library_type is sdpa_graph.datatypes._library_type",
         "import cudnn.experimental.ops.sdpa as ops; assert ops is sdpa_graph.experimental.ops.sdpa",
         "import cudnn.masks; assert cudnn.masks is sdpa_graph.masks and sys.modules['cudnn.masks'] is sdpa_graph.masks",

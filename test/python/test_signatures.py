@@ -92,7 +92,9 @@ def takes(overload, wanted, left_out, in_order):
 def same(theirs, own):
     """A default may be there in place of none; a newer None stands for what an older release names."""
     name, _, default = theirs.partition("=")
-    return own == theirs or (name == name_of(own) and (default in ("", "None")))
+    if name != name_of(own) or not default:
+        return name == name_of(own)
+    return own != name if default == "None" else own == theirs
 
 
 def check(version, kind, name, wanted):
