@@ -101,8 +101,8 @@ else()
   cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL message NOTICE "${notice}")
 endif()
 
-# Says at the end of building the target if it has no cuDNN. pip shows nothing that a successful build prints: the terminal
-# is told directly, where there is one.
+# Says at the end of building the target if it has no cuDNN. pip hides the output of a successful build, so the notice goes
+# to the terminal directly, if there is one.
 function(sdpa_say_if_without_cudnn target)
   if(SDPA_GRAPH_HAS_CUDNN)
     return()

@@ -89,7 +89,7 @@ def check_neighborhood_functions(tests):
 
 
 def check_python(_):
-    """What the Python package finds by itself."""
+    """The rules of the Python package."""
 
     def of_python(paths):
         return {rule for rule in ids_in(RULE_ID, map(strings_of, paths)) if rule.startswith("python.")}

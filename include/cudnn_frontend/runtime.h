@@ -8,12 +8,12 @@ struct CUstream_st;
 namespace cudnn_frontend {
 namespace runtime {
 
-// Which libraries were loaded from where and why these, what is missing and how to install it: some lines of text.
+// Which libraries were loaded from where and why, what is missing and how to install it: some lines of text.
 SDPA_GRAPH_API std::string describe();
 
 // Folders of packages, such as the site-packages of a Python or the lib of a conda environment, in which NVIDIA's
-// libraries are searched for before any other place, but for those that SDPA_GRAPH_CUDNN_PATH and SDPA_GRAPH_NVRTC_PATH
-// choose. Counts for libraries that are not open yet: they are opened when a graph first needs them.
+// libraries are searched for before any other place, except those that SDPA_GRAPH_CUDNN_PATH and SDPA_GRAPH_NVRTC_PATH
+// choose. The call has no effect on libraries that are open already: a library is opened when a graph first needs it.
 SDPA_GRAPH_API error_t set_package_folders(std::vector<std::string> const& folders);
 
 // cuDNN's version number, 91900 for 9.19.0; 0 where there is no usable library.

@@ -1,4 +1,4 @@
-"""Nodes that graphs of the existing package have around attention, and this library has not."""
+"""Nodes of the existing package's graphs that this library lacks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NOT_SET = data_type.NOT_SET
 
 
 class Missing_nodes:
-    """Methods that refuse as a graph without engines is refused, so that programs fall back to another way."""
+    """Methods that raise the error of a graph without engines, which programs catch to use another way."""
 
     def block_scale_quantize(
         self,

@@ -29,8 +29,7 @@ ScoreModifier = Callable[[Any, tensor], tensor]
 
 class pygraph(Fp8_methods, Missing_nodes):
     """A graph of tensors and nodes. `target` is "cuda", "cpu", "cpu:4" (threads), "reference" or "offline:h100".
-    cuda_graph_retention and is_cuda_graph_replay_expected are arguments of the existing package that change no results,
-    and nothing here."""
+    cuda_graph_retention and is_cuda_graph_replay_expected are the existing package's; they have no effect here."""
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ _OTHER_NAMES = {"graph": "helpers"}
 
 
 class _Loader:
-    """Loads a module under its own name, and makes it the one of the second name."""
+    """Loads a module under its own name, and enters it under the second name too."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -46,6 +46,6 @@ def use_as_cudnn() -> None:
     loaded = {name: module for name, module in sys.modules.items() if name.split(".")[0] == OURS}
     for name, module in loaded.items():
         sys.modules[SECOND + name.removeprefix(OURS)] = module
-    # At once, since importing them sets them as attributes, where this package has functions of these names.
+    # Python would import these later as attributes of the package, in place of its functions of the same names.
     for name, own in _OTHER_NAMES.items():
         sys.modules[f"{SECOND}.{name}"] = sys.modules[f"{OURS}.{own}"]

@@ -44,7 +44,7 @@ def which() -> str:
 
 
 def libraries() -> str:
-    """Which cuDNN and NVRTC this process uses, why these, and how to choose others. Opens them."""
+    """Which cuDNN and NVRTC this process uses and why, and how to choose others. Opens both."""
     folders = ", ".join(package_folders())
     order = (
         f"This Python's packages are searched first, in {folders}."

@@ -153,7 +153,7 @@ Options<A> common_options() {
         row<A, &A::set_max_total_seq_len_kv>("max_total_seq_len_kv"),
         output_row<A, &A::set_rng_dump>("rng_dump"),
         modifier_row<A, &A::set_score_mod>("score_mod"),
-        // What the methods for 8-bit tensors call them.
+        // Names that the methods for 8-bit tensors have for options above.
         row<A, &A::set_diagonal_band_left_bound>("left_bound"),
         row<A, &A::set_diagonal_band_right_bound>("right_bound"),
         row<A, &A::set_sliding_window_length>("sliding_window"),

@@ -9,8 +9,8 @@
 namespace binding {
 namespace {
 
-// The base of all enumerations: int() of an enumerator is its number. It equals no number, as in the existing package,
-// where those of enum.IntEnum would.
+// The base of all enumerations: int() of an enumerator is its number. An enumerator equals no number, as in the
+// existing package; one of enum.IntEnum would.
 constexpr char const* kNumbered = R"(
 import enum
 

@@ -131,7 +131,7 @@ void check_memory(Graph const& graph, Place& place, Need const& need, Memory con
     if (need.is_output && memory.view.is_read_only) refuse(need, "memory that can only be read", "the graph writes it");
 }
 
-// What the tensor of that name needs.
+// The needs of the tensor of that name.
 Need const& need_of_name(std::vector<Need> const& needs, std::string const& name) {
     Need const* found = nullptr;
     std::string names;
@@ -177,7 +177,8 @@ void* address_of(Graph const& graph, Place& place, Need const* need, std::int64_
     return memory->view.data;
 }
 
-// A list of memory belongs to the tensors of these uids, without which to all that the graph needs, by ascending uid.
+// A list of memory belongs to the tensors of these uids; without uids to all tensors that need memory, by ascending
+// uid.
 py::dict as_dictionary(Graph& graph, py::handle given, std::optional<Sizes> const& uids) {
     if (PyDict_Check(given.ptr()) != 0) {
         if (uids) throw py::type_error("tensor_uids belong to a list of memory: a dictionary has keys of its own");

@@ -23,7 +23,7 @@ std::shared_ptr<Graph> make_graph(std::string const& target, std::string const& 
     return graph;
 }
 
-// Wraps where a tensor would be larger than memory, which a rule of graphs refuses by its dims.
+// The product wraps for a tensor larger than memory, which a rule of graphs refuses.
 Sizes row_major(Sizes const& dim) {
     Sizes stride(dim.size());
     std::uint64_t step = 1;
@@ -32,8 +32,8 @@ Sizes row_major(Sizes const& dim) {
     return stride;
 }
 
-// Row-major without strides. The last argument, by which the existing package picks kernels, says of what all values
-// are multiples.
+// Without strides the tensor is row-major. The last argument is a number of which all values are multiples; only the
+// existing package uses it, to choose kernels.
 Tensor_ptr make_tensor(Graph& graph, Sizes const& dim, std::optional<Sizes> const& stride, py::handle data_type,
                        bool is_virtual, bool is_pass_by_value, Tensor_ptr const& ragged_offset,
                        std::optional<fe::TensorReordering_t> reordering, std::string const& name,
@@ -49,7 +49,7 @@ Tensor_ptr make_tensor(Graph& graph, Sizes const& dim, std::optional<Sizes> cons
     return graph.inner.tensor(tensor);
 }
 
-// Of INT32 for an integer, else of FLOAT.
+// A scalar of INT32 for an integer, else of FLOAT.
 Tensor_ptr make_scalar(Graph& graph, py::handle value, fe::graph::ScalarType kind, std::string const& name) {
     Tensor_attributes tensor = PyLong_Check(value.ptr()) != 0 ? Tensor_attributes(value.cast<std::int32_t>(), kind)
                                                               : Tensor_attributes(value.cast<float>(), kind);

@@ -38,7 +38,7 @@ extern Setting<std::size_t> kept_graphs;
 extern Setting<bool> ignores_limits;
 extern Setting<bool> checks_indices;
 
-// The folders of runtime::set_package_folders(), of which there are none at first.
+// The folders of runtime::set_package_folders(); none until it is called.
 std::vector<std::string> package_folders();
 void set_package_folders(std::vector<std::string> const& folders);
 

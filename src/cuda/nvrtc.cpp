@@ -55,7 +55,7 @@ std::vector<LibraryName> names() {
     return names;
 }
 
-// With the reason why it was taken, or with the text of what was tried.
+// Sets the reason for the library that it returns, or else the text about the files that it tried.
 SharedObject open_first(SearchPlan const& plan, std::string& reason, std::string& tried) {
     if (plan.use_loaded) {
         for (LibraryName const& name : names()) {
@@ -163,7 +163,7 @@ SearchPlan nvrtc_search_plan() {
     SearchFolders folders = usual_folders();
     folders.chosen = {core::environment::chosen_nvrtc(), kChoosingVariable};
     SearchPlan plan;
-    // The program's own packages first, with the compiler of either CUDA, unless the driver takes only one of them.
+    // The program's own packages come first, with the compiler of CUDA 12 or 13, unless the driver accepts only one.
     if (folders.chosen.path.empty() && !driver_is_for_cuda_12())
         for (LibraryName const& name : names()) append(plan, plan_of_packages(name, folders));
     for (LibraryName const& name : names()) append(plan, make_search_plan(name, folders));

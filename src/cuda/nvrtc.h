@@ -29,7 +29,7 @@ struct Nvrtc {
     int (*code)(Program, char*) = nullptr;
 
     std::string path;
-    std::string why;  // this one was taken, as the end of a sentence about it
+    std::string why;  // the reason for this one, as a phrase that follows the path in a report
 };
 
 Result<Nvrtc> open_nvrtc(SearchPlan const& plan);
@@ -37,7 +37,7 @@ Result<Nvrtc> open_nvrtc(SearchPlan const& plan);
 // What the user chose, a copy that the program has loaded, else what is found as cuDNN is.
 SearchPlan nvrtc_search_plan();
 
-// A line that says which was taken and why, or why there is none. Opens it.
+// A line with the one that is used and the reason for it, or with the reason why there is none. Opens it.
 std::string describe_nvrtc();
 
 // Opens it on the first call; later calls return the same result. It is never closed.

@@ -56,7 +56,7 @@ void add_packages(std::string const& folder, LibraryName const& library, std::st
 }
 
 void add_python(std::string const& prefix, LibraryName const& library, SearchPlan& plan) {
-    std::string const why = "a package of the Python in " + prefix;
+    std::string const why = "from a package of the Python in " + prefix;
     for (char const* libraries : {"/lib", "/lib64"}) {
         for (std::string const& python : folders_in(prefix + libraries, "python3")) {
             for (char const* packages : {"/site-packages", "/dist-packages"})
@@ -96,7 +96,7 @@ SearchFolders usual_folders() {
 SearchPlan plan_of_packages(LibraryName const& library, SearchFolders const& folders) {
     SearchPlan plan;
     for (std::string const& folder : folders.packages) {
-        std::string const why = "of the packages in " + folder + ", which the program named";
+        std::string const why = "from the packages in " + folder + ", which the program named";
         add_packages(folder, library, why, plan);
         add_if_there(plan, folder + "/" + library.file, why);
     }
@@ -109,10 +109,10 @@ SearchPlan make_search_plan(LibraryName const& library, SearchFolders const& fol
         return {false, {{chosen_file(chosen.path, library), "chosen by " + chosen.variable}}, chosen.variable};
     SearchPlan plan = plan_of_packages(library, folders);
     for (std::string const& prefix : folders.installations)
-        add_installation(prefix, library, "of the installation that CUDNN_PATH or CUDNN_HOME names", plan);
+        add_installation(prefix, library, "from the installation that CUDNN_PATH or CUDNN_HOME names", plan);
     for (std::string const& prefix : folders.python) add_python(prefix, library, plan);
     for (std::string const& prefix : folders.toolkit)
-        add_installation(prefix, library, "of the CUDA toolkit in " + prefix, plan);
+        add_installation(prefix, library, "from the CUDA toolkit in " + prefix, plan);
     plan.add({library.file, "found by the system's loader: LD_LIBRARY_PATH, then the system's folders"});
     return plan;
 }

@@ -13,7 +13,7 @@ struct LibraryName {
 
 struct PlannedFile {
     std::string path;
-    std::string why;  // it is in the plan, as the end of a sentence about the file
+    std::string why;  // the reason why it is in the plan, as a phrase that follows the path in a report
 
     friend bool operator==(PlannedFile const&, PlannedFile const&) = default;
 };
@@ -40,15 +40,15 @@ struct SearchFolders {
     std::vector<std::string> installations;  // of this library alone
     std::vector<std::string> python;         // prefixes of Python: pip packages, conda packages
     std::vector<std::string> toolkit;        // installations of CUDA
-    std::vector<std::string> packages;       // that the program said, which come before all others
+    std::vector<std::string> packages;       // folders of packages that the program named, before all others
 };
 
-// Of Python and CUDA: the environment's folders, then the usual ones; and what the program said.
+// For Python and CUDA the environment's folders, then the usual ones; and the folders that the program named.
 SearchFolders usual_folders();
 
 SearchPlan make_search_plan(LibraryName const& library, SearchFolders const& folders);
 
-// The part of such a plan that looks into the folders of packages that the program said.
+// The part of such a plan for the folders of packages that the program named.
 SearchPlan plan_of_packages(LibraryName const& library, SearchFolders const& folders);
 
 }  // namespace cudnn_frontend::cuda

@@ -197,7 +197,7 @@ def test_libraries_of_the_running_interpreter_come_first(tmp_path):
     assert str(file) not in chosen.stdout
 
 
-def test_which_says_what_was_taken_and_why(tmp_path):
+def test_which_says_what_is_used_and_why(tmp_path):
     if not has_cudnn_target():
         pytest.skip("this build has no cuDNN target")
     found = re.search(r"^cuDNN \S+: (\S+?), ", run("import sdpa_graph as s; print(s.describe_runtime())").stdout, re.M)
@@ -211,7 +211,7 @@ def test_which_says_what_was_taken_and_why(tmp_path):
     command = [sys.executable, "-m", "sdpa_graph.which"]
     text = subprocess.run(command, capture_output=True, text=True, env=environment | without_choices()).stdout
     assert text.startswith("'import cudnn' gives") or text.startswith("Nothing is called 'cudnn'")
-    assert re.search(rf"^cuDNN \S+: {folder}/\S+, of the packages in {tmp_path}, which the program named$", text, re.M)
+    assert re.search(rf"^cuDNN \S+: {folder}/\S+, from the packages in {tmp_path}, which the program named$", text, re.M)
     assert re.search(r"^NVRTC", text, re.M)
     assert "SDPA_GRAPH_CUDNN_PATH and SDPA_GRAPH_NVRTC_PATH choose others" in text
 

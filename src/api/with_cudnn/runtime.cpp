@@ -23,7 +23,7 @@ error_t with_api(char const* what, Call call) {
 }  // namespace
 
 std::string describe() {
-    // NVRTC first: the report opens the one of cuDNN, which would then be the one that the program has loaded.
+    // NVRTC comes first: the report opens cuDNN's, which would then count as loaded by the program.
     std::string const compiler = cuda::describe_nvrtc() + "\n";
     return cudnn::full_report(cudnn::library()).to_text() + compiler;
 }

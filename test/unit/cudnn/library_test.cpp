@@ -172,10 +172,10 @@ TEST_CASE("a copy that the process has loaded comes first") {
                     "cuDNN 9.10.0 or newer");
 }
 
-TEST_CASE("the report says why a library was taken") {
+TEST_CASE("the report says why a library was chosen") {
     CHECK(in_own_process([] {
-              return answer(cudnn::open_library({false, {{fake("good"), "of the packages in /x"}}, ""}));
-          }) == "cuDNN 9.99.0: " + fake("good") + ", of the packages in /x\n");
+              return answer(cudnn::open_library({false, {{fake("good"), "from the packages in /x"}}, ""}));
+          }) == "cuDNN 9.99.0: " + fake("good") + ", from the packages in /x\n");
 }
 
 TEST_CASE("two copies in one process are refused with both paths") {

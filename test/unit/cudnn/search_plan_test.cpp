@@ -97,10 +97,10 @@ TEST_CASE("packages that the program named come before all other places, and eac
     std::string const of_python = folder.add("venv/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9");
     std::string const installed = folder.add("cudnn/lib/libcudnn.so.9"), &root = folder.path;
     std::vector<cuda::PlannedFile> const expected = {
-        {own, "of the packages in " + root + "/packages, which the program named"},
-        {installed, "of the installation that CUDNN_PATH or CUDNN_HOME names"},
-        {of_python, "a package of the Python in " + root + "/venv"},
-        {toolkit, "of the CUDA toolkit in " + root + "/cuda"},
+        {own, "from the packages in " + root + "/packages, which the program named"},
+        {installed, "from the installation that CUDNN_PATH or CUDNN_HOME names"},
+        {of_python, "from a package of the Python in " + root + "/venv"},
+        {toolkit, "from the CUDA toolkit in " + root + "/cuda"},
         {"libcudnn.so.9", "found by the system's loader: LD_LIBRARY_PATH, then the system's folders"},
     };
     cuda::SearchFolders folders{{}, {root + "/cudnn"}, {root + "/venv"}, {root + "/cuda"}};
@@ -114,7 +114,7 @@ TEST_CASE("packages that the program named come before all other places, and eac
           std::vector<cuda::PlannedFile>{{own, "chosen by SDPA_GRAPH_CUDNN_PATH"}});
 }
 
-TEST_CASE("the folders of packages are those that the program said last") {
+TEST_CASE("the folders of packages are those that the program named last") {
     CHECK(in_own_process([] {
               static_cast<void>(runtime::set_package_folders({"/first"}));
               static_cast<void>(runtime::set_package_folders({"/second", "/third"}));

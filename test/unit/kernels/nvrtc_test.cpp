@@ -72,7 +72,7 @@ TEST_CASE("NVRTC in the packages that the program named comes first, of either C
         auto const plan = cudnn_frontend::cuda::nvrtc_search_plan();
         return plan.files.front().path + ", " + plan.files.front().why;
     });
-    CHECK(first == older + ", of the packages in " + packages.string() + ", which the program named");
+    CHECK(first == older + ", from the packages in " + packages.string() + ", which the program named");
     std::string const chosen = in_own_process([&] {
         static_cast<void>(cudnn_frontend::runtime::set_package_folders({packages}));
         setenv("SDPA_GRAPH_NVRTC_PATH", "/chosen/libnvrtc.so.13", 1);
@@ -82,7 +82,7 @@ TEST_CASE("NVRTC in the packages that the program named comes first, of either C
     fs::remove_all(packages);
 }
 
-TEST_CASE("a report says which NVRTC was taken and why, or why there is none") {
+TEST_CASE("a report says which NVRTC is used and why, or why there is none") {
     std::string const none = in_own_process([] {
         setenv("SDPA_GRAPH_NVRTC_PATH", "/nowhere/libnvrtc.so.13", 1);
         return cudnn_frontend::cuda::describe_nvrtc();

@@ -20,7 +20,7 @@ cuda::SearchPlan make_search_plan(cuda::SearchFolders const& folders);
 // One file that was tried.
 struct Attempt {
     std::string path;
-    std::string why;      // it was tried
+    std::string why;      // the reason why it was tried
     std::string problem;  // empty if it is usable
     bool is_there = true;
     bool was_loaded = false;  // already, by the program
