@@ -1,4 +1,5 @@
 #include "bindings.h"
+#include "pack_keys.h"
 #include "streams.h"
 
 #include <cudnn_frontend/backend_helpers.h>
@@ -131,42 +132,6 @@ void check_memory(Graph const& graph, Place& place, Need const& need, Memory con
     if (need.is_output && memory.view.is_read_only) refuse(need, "memory that can only be read", "the graph writes it");
 }
 
-// The needs of the tensor of that name.
-Need const& need_of_name(std::vector<Need> const& needs, std::string const& name) {
-    Need const* found = nullptr;
-    std::string names;
-    for (Need const& need : needs) {
-        if (!need.name.empty()) names += (names.empty() ? "'" : ", '") + need.name + "'";
-        if (need.name != name) continue;
-        if (found != nullptr)
-            throw py::value_error("two tensors of the graph are called '" + name + "': give them by tensor or by uid");
-        found = &need;
-    }
-    if (found == nullptr || name.empty())
-        throw py::value_error("the pack has memory for '" + name + "', and no tensor that needs some is called so: " +
-                              (names.empty() ? "none has a name" : "those that do are " + names));
-    return *found;
-}
-
-// The uid of a pack's key; false for None, and for a tensor that no node uses.
-bool read_key(std::vector<Need> const& needs, py::handle key, std::int64_t& uid) {
-    if (key.is_none()) return false;
-    if (PyUnicode_Check(key.ptr()) != 0) {
-        uid = need_of_name(needs, key.cast<std::string>()).uid;
-        return true;
-    }
-    if (PyLong_Check(key.ptr()) != 0) {
-        uid = key.cast<std::int64_t>();
-        return true;
-    }
-    if (!py::isinstance<fe::graph::Tensor_attributes>(key))
-        throw py::type_error(std::string("a pack's key is a ") + Py_TYPE(key.ptr())->tp_name +
-                             ": a tensor of the graph, its uid or its name is needed");
-    auto const& tensor = key.cast<fe::graph::Tensor_attributes const&>();
-    uid = tensor.get_uid();
-    return tensor.has_uid() != 0;
-}
-
 void* address_of(Graph const& graph, Place& place, Need const* need, std::int64_t uid, py::handle value, Pack& pack) {
     std::optional<Memory> const memory = memory_of(value, need == nullptr ? 0 : need->bytes);
     if (!memory)
@@ -175,31 +140,6 @@ void* address_of(Graph const& graph, Place& place, Need const* need, std::int64_
     if (need != nullptr) check_memory(graph, place, *need, *memory);
     (place.has_to_keep(*memory) ? pack.on_gpu : pack.held).push_back(py::reinterpret_borrow<py::object>(value));
     return memory->view.data;
-}
-
-// A list of memory belongs to the tensors of these uids; without uids to all tensors that need memory, by ascending
-// uid.
-py::dict as_dictionary(Graph& graph, py::handle given, std::optional<Sizes> const& uids) {
-    if (PyDict_Check(given.ptr()) != 0) {
-        if (uids) throw py::type_error("tensor_uids belong to a list of memory: a dictionary has keys of its own");
-        return py::reinterpret_borrow<py::dict>(given);
-    }
-    if (py::hasattr(given, "keys")) return py::dict(py::reinterpret_borrow<py::object>(given));
-    if (!py::isinstance<py::list>(given) && !py::isinstance<py::tuple>(given))
-        throw py::type_error(std::string("the pack is a ") + Py_TYPE(given.ptr())->tp_name +
-                             ": a dictionary of memory by tensor, uid or name, or a list, is needed");
-    auto const values = py::reinterpret_borrow<py::sequence>(given);
-    Sizes const keys = uids ? *uids : graph.inner.get_variant_pack_uids_sorted();
-    if (keys.size() != values.size())
-        throw py::value_error("a list of " + std::to_string(values.size()) + " for " + std::to_string(keys.size()) +
-                              (uids ? " tensor_uids" : " tensors that the graph needs, by ascending uid"));
-    py::dict pack;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        py::int_ const key(keys[i]);
-        if (pack.contains(key)) throw py::value_error("tensor_uids has " + std::to_string(keys[i]) + " twice");
-        pack[key] = values[i];
-    }
-    return pack;
 }
 
 Pack read_pack(Graph& graph, Place& place, py::dict const& given, bool has_overrides) {

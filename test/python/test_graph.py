@@ -318,7 +318,7 @@ def test_lists_with_uids():
 @pytest.mark.parametrize(
     "change, error, text",
     [
-        (lambda a: {"x": a[7]}, ValueError, "memory for 'x'.*those that do are 'o', 'k', 'v', 'q'"),
+        (lambda a: {"x": a[7]}, ValueError, "memory for 'x', which names no tensor.*the names are 'o', 'k', 'v', 'q'"),
         (lambda a: {"": a[7]}, ValueError, "memory for ''"),
         (lambda a: [a[7]], ValueError, "a list of 1 for 4 tensors that the graph needs, by ascending uid"),
         (lambda a: a[7], TypeError, "the pack is a numpy.ndarray: a dictionary of memory by tensor, uid or name"),
