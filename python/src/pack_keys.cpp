@@ -31,7 +31,10 @@ bool read_key(std::vector<Need> const& needs, py::handle key, std::int64_t& uid)
         return true;
     }
     if (PyLong_Check(key.ptr()) != 0) {
-        uid = key.cast<std::int64_t>();
+        int is_too_large = 0;
+        uid = PyLong_AsLongLongAndOverflow(key.ptr(), &is_too_large);
+        if (is_too_large != 0)
+            throw py::value_error("a pack's key is " + std::string(py::str(key)) + ": a uid has 64 bits");
         return true;
     }
     if (!py::isinstance<fe::graph::Tensor_attributes>(key))

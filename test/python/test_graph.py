@@ -324,6 +324,7 @@ def test_lists_with_uids():
         (lambda a: a[7], TypeError, "the pack is a numpy.ndarray: a dictionary of memory by tensor, uid or name"),
         (lambda a: {1.5: a[7]}, TypeError, "a pack's key is a float: a tensor of the graph, its uid or its name"),
         (lambda a: 3, TypeError, "the pack is a int"),
+        (lambda a: {2**70: a[7]}, ValueError, "a pack's key is 1180591620717411303424: a uid has 64 bits"),
     ],
 )
 def test_faulty_names_and_lists(change, error, text):
