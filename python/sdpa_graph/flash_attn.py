@@ -12,6 +12,7 @@ import torch
 
 from . import _core, torch_streams
 from .flash_cache import append, has_whole_pages, in_pages, pages_of, rotated
+from .torch_arguments import check_tensors, int32
 
 __all__ = [
     "flash_attn_func",
@@ -41,18 +42,19 @@ def flash_attn_func(
     return_attn_probs: bool = False,
 ) -> Any:
     """Attention of (batch, tokens, heads, head dim). With return_attn_probs also the log-sum-exp and the probabilities."""
+    check_tensors({"q": q, "k": k, "v": v}, alibi_slopes=alibi_slopes)
     numbers = _numbers(q, dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
     return _attend(q, k, v, {"alibi_slopes": alibi_slopes}, numbers, return_attn_probs)
 
 
 def flash_attn_kvpacked_func(q: Tensor, kv: Tensor, *args: Any, **options: Any) -> Any:
     """flash_attn_func with k and v as kv[:, :, 0] and kv[:, :, 1]."""
-    return flash_attn_func(q, *kv.unbind(-3), *args, **options)
+    return flash_attn_func(q, *_parts("kv", kv), *args, **options)
 
 
 def flash_attn_qkvpacked_func(qkv: Tensor, *args: Any, **options: Any) -> Any:
     """flash_attn_func with q, k and v as qkv[:, :, 0], qkv[:, :, 1] and qkv[:, :, 2]."""
-    return flash_attn_func(*qkv.unbind(-3), *args, **options)
+    return flash_attn_func(*_parts("qkv", qkv), *args, **options)
 
 
 def flash_attn_varlen_func(
@@ -75,7 +77,9 @@ def flash_attn_varlen_func(
 ) -> Any:
     """Attention of sequences one after the other, (tokens, heads, head dim); k and v may lie in pages."""
     others: Tensors = {"alibi_slopes": alibi_slopes, "block_table": block_table}
-    others.update(cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
+    ends = {"cu_seqlens_q": cu_seqlens_q, "cu_seqlens_k": cu_seqlens_k}
+    check_tensors({"q": q, "k": k, "v": v, **ends}, **others)
+    others.update(ends)
     options = (dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
     numbers = _numbers(q, *options, (int(max_seqlen_q), int(max_seqlen_k)))
     return _attend(q, k, v, others, numbers, return_attn_probs)
@@ -83,7 +87,7 @@ def flash_attn_varlen_func(
 
 def flash_attn_varlen_kvpacked_func(q: Tensor, kv: Tensor, *args: Any, **options: Any) -> Any:
     """flash_attn_varlen_func with k and v as kv[:, 0] and kv[:, 1]."""
-    return flash_attn_varlen_func(q, *kv.unbind(-3), *args, **options)
+    return flash_attn_varlen_func(q, *_parts("kv", kv), *args, **options)
 
 
 def flash_attn_varlen_qkvpacked_func(
@@ -91,7 +95,7 @@ def flash_attn_varlen_qkvpacked_func(
 ) -> Any:
     """flash_attn_varlen_func with q, k and v as qkv[:, 0], qkv[:, 1] and qkv[:, 2]."""
     lengths = (cu_seqlens, cu_seqlens, max_seqlen, max_seqlen)
-    return flash_attn_varlen_func(*qkv.unbind(-3), *lengths, *args, **options)
+    return flash_attn_varlen_func(*_parts("qkv", qkv), *lengths, *args, **options)
 
 
 def flash_attn_with_kvcache(
@@ -119,6 +123,9 @@ def flash_attn_with_kvcache(
 
     cache_seqlens counts the tokens that were there before; num_splits is the library's to choose and is not read.
     """
+    check_tensors({"q": q, "k_cache": k_cache, "v_cache": v_cache}, k=k, v=v, block_table=block_table)
+    check_tensors({}, rotary_cos=rotary_cos, rotary_sin=rotary_sin, alibi_slopes=alibi_slopes)
+    check_tensors({}, cache_batch_idx=cache_batch_idx, cache_leftpad=cache_leftpad)
     batch, queries, heads, width = q.shape
     capacity = k_cache.shape[1] * (1 if block_table is None else block_table.shape[1])
     lengths = _lengths(cache_seqlens, batch, capacity, q)
@@ -153,10 +160,18 @@ def flash_attn_with_kvcache(
     return (out, log_sums.reshape(heads, batch, queries).transpose(0, 1)) if return_softmax_lse else out
 
 
+def _parts(name: str, packed: Tensor) -> tuple[Tensor, ...]:
+    """Of q, k and v side by side."""
+    check_tensors({name: packed})
+    return packed.unbind(-3)
+
+
 def _lengths(given: int | Tensor | None, batch: int, capacity: int, q: Tensor) -> Tensor:
     """Of the sequences of a cache; all of it where none are given."""
     if isinstance(given, Tensor):
-        return given.to(torch.int32)
+        lengths = int32("cache_seqlens", given)
+        assert lengths is not None
+        return lengths
     return torch.full((batch,), capacity if given is None else given, dtype=torch.int32, device=q.device)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from ..torch_arguments import check_tensors
 from . import operators
 
 __all__ = ["na1d", "na1d_av", "na1d_qk", "na2d", "na2d_av", "na2d_qk", "na3d", "na3d_av", "na3d_qk"]
@@ -169,6 +170,8 @@ def _attend(
     additional_keys: Tensor | None,
     additional_values: Tensor | None,
 ) -> Tensor:
+    check_tensors({"query": query, "key": key, "value": value}, rpb=rpb)
+    check_tensors({}, additional_keys=additional_keys, additional_values=additional_values)
     if (additional_keys is None) != (additional_values is None):
         raise ValueError("one of additional_keys and additional_values is given; needed are both, or none")
     query, key, value, additional_keys, additional_values = _autocast(
@@ -208,6 +211,7 @@ def _autocast(*tensors: Tensor | None) -> list[Any]:
 
 
 def _qk(query: Tensor, key: Tensor, window: Window, additional_keys: Tensor | None, rpb: Tensor | None) -> Tensor:
+    check_tensors({"query": query, "key": key}, additional_keys=additional_keys, rpb=rpb)
     query, key, additional_keys = _autocast(query, key, additional_keys)
     attn: Tensor = operators.qk(query, key, None if rpb is None else rpb.to(query.dtype), *window)
     if additional_keys is None:
@@ -217,6 +221,7 @@ def _qk(query: Tensor, key: Tensor, window: Window, additional_keys: Tensor | No
 
 
 def _av(attn: Tensor, value: Tensor, window: Window, additional_values: Tensor | None) -> Tensor:
+    check_tensors({"attn": attn, "value": value}, additional_values=additional_values)
     attn, value, additional_values = _autocast(attn, value, additional_values)
     if additional_values is None:
         output: Tensor = operators.av(attn, value, *window)

@@ -1,0 +1,42 @@
+"""Arguments of functions over tensors of torch: which are taken, and integers as graphs have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from . import call_checks
+
+_NEEDED = "a tensor of torch is needed; torch.from_numpy makes one of an array, and sdpa_graph.numpy takes arrays"
+_INTEGERS = (torch.int32, torch.int64, torch.int16, torch.int8, torch.uint8)
+
+
+def check_tensors(required: Mapping[str, Any], **optional: Any) -> None:
+    call_checks.check_kinds(torch.Tensor, _NEEDED, required, optional)
+
+
+def numbers_of(tensor: torch.Tensor) -> list[int]:
+    """Waits for a GPU where the tensor is on one."""
+    numbers: list[int] = tensor.tolist()
+    return numbers
+
+
+def int32(name: str, tensor: torch.Tensor | None) -> torch.Tensor | None:
+    """Of 32 bits. What is on a GPU is not read."""
+    if tensor is None or tensor.dtype == torch.int32:
+        return tensor
+    if tensor.dtype not in _INTEGERS:
+        call_checks.refuse_numbers(name, tensor.dtype)
+    if tensor.device.type == "cpu" and tensor.numel() > 0:
+        call_checks.check_range(name, (tensor.min(), tensor.max()))
+    return tensor.int()
+
+
+def checked_ends(side: str, tensor: torch.Tensor | None, tokens: int, longest: int | None) -> torch.Tensor | None:
+    """Where packed sequences end; read and checked on the host alone, as in the functions of flash_attn."""
+    ends = int32(f"cu_seqlens_{side}", tensor)
+    if ends is not None and ends.device.type == "cpu":
+        call_checks.check_ends(side, numbers_of(ends), tokens, longest)
+    return ends
