@@ -114,17 +114,30 @@ std::vector<std::uint8_t> serialize(Graph const& graph) {
     return bytes;
 }
 
+// What the nodes write, as far as it has uids.
+Sizes written_uids(Graph const& graph) {
+    py::dict const description = py::module_::import("json").attr("loads")(to_json(graph));
+    py::dict const tensors = description["tensors"];
+    Sizes uids;
+    for (py::handle const node : description["nodes"])
+        for (auto const& [port, name] : node["outputs"].cast<py::dict>())
+            if (py::dict const tensor = tensors[name]; tensor.contains("uid"))
+                uids.push_back(tensor["uid"].cast<std::int64_t>());
+    return uids;
+}
+
 // Text is a graph, bytes (or a list of them, as serialize() gives it) a graph with its plan.
 void deserialize(Graph& graph, py::handle data) {
     graph.forget_needs();
     if (py::isinstance<py::str>(data)) {
         check(graph.inner.deserialize(data.cast<std::string>()));
-        return;
+    } else {
+        auto const text = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(data.ptr()));
+        if (!text) throw py::error_already_set();
+        std::string_view const view = text;
+        check(graph.inner.deserialize(graph.handle(), std::vector<std::uint8_t>(view.begin(), view.end())));
     }
-    auto const text = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(data.ptr()));
-    if (!text) throw py::error_already_set();
-    std::string_view const view = text;
-    check(graph.inner.deserialize(graph.handle(), std::vector<std::uint8_t>(view.begin(), view.end())));
+    graph.writes_only(written_uids(graph));
 }
 
 // As text and as JSON.
