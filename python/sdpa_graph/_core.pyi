@@ -520,6 +520,7 @@ def _flash_backward(
 def _flash_forward(
     tensors: Mapping[str, Any], numbers: _Flash_numbers, workspace: Callable[[list[int]], Any]
 ) -> None: ...
+def _in_python(text: str) -> str: ...
 def _neighborhood(
     function: str,
     tensors: Mapping[str, Any],

@@ -1,4 +1,5 @@
 #include "bindings.h"
+#include "words.h"
 
 #include <pybind11/stl.h>
 
@@ -140,10 +141,10 @@ void deserialize(Graph& graph, py::handle data) {
     graph.writes_only(written_uids(graph));
 }
 
-// As text and as JSON.
+// As text, and as JSON in the library's words.
 template <class Report>
 std::pair<std::string, std::string> texts_of(Report const& report) {
-    return {report.to_text(), report.to_json()};
+    return {in_python(report.to_text()), report.to_json()};
 }
 
 void bind_tensors(Graph_class& graph) {
