@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ._core import (
-    Graph_base,
     attention_implementation,
     data_type,
     device_properties,
@@ -14,6 +13,7 @@ from ._core import (
     kernel_cache,
     tensor,
 )
+from .drawn_graph import Drawn_graph
 from .graph_picture import graph_picture
 from .pictures import Picture
 from .report import Report
@@ -24,7 +24,7 @@ NOT_SET = data_type.NOT_SET
 ScoreModifier = Callable[[Any, tensor], tensor]
 
 
-class pygraph(Graph_base):
+class pygraph(Drawn_graph):
     """A graph of tensors and nodes. `target` is "cuda", "cpu", "cpu:4" (threads), "reference" or "offline:h100"."""
 
     def __init__(

@@ -28,6 +28,10 @@ _FORWARDED = (
     "advice",
     "plans",
     "plot",
+    "draw_plan",
+    "print_candidates",
+    "set_rewrites",
+    "set_workspace_limit",
 )
 _BLOCKED = (
     "build",
