@@ -289,6 +289,7 @@ class Graph_base:
     ) -> None: ...
     def __repr__(self) -> str: ...
     def _draw_plan(self, is_svg: bool) -> str: ...
+    def _draw_window(self, query: Sequence[int], is_svg: bool) -> str: ...
     def _execute_with_ptrs(self, ptrs: Sequence[int], workspace_ptr: int = 0, handle: int | None = None) -> None: ...
     def _get_variant_pack_uids_sorted(self) -> list[int]: ...
     def _prepare_variant_pack_template(self) -> None: ...
@@ -424,6 +425,81 @@ class Graph_base:
     @overload
     def mul(self, input0: _Tensor, input1: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def neg(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
+    def neighborhood_attention(
+        self,
+        q: _Tensor,
+        k: _Tensor,
+        v: _Tensor,
+        kernel_size: Sequence[int],
+        dilation: Sequence[int] | None = None,
+        is_causal: Sequence[bool] | None = None,
+        attn_scale: float | None = None,
+        rel_pos_bias: _Tensor | None = None,
+        generate_stats: bool = False,
+        compute_data_type: Any = ...,
+        name: str = "",
+    ) -> list[_Tensor | None]: ...
+    def neighborhood_attention_backward(
+        self,
+        q: _Tensor,
+        k: _Tensor,
+        v: _Tensor,
+        o: _Tensor,
+        dO: _Tensor,
+        stats: _Tensor,
+        kernel_size: Sequence[int],
+        dilation: Sequence[int] | None = None,
+        is_causal: Sequence[bool] | None = None,
+        attn_scale: float | None = None,
+        rel_pos_bias: _Tensor | None = None,
+        dRel_pos_bias: _Tensor | None = None,
+        compute_data_type: Any = ...,
+        name: str = "",
+    ) -> list[_Tensor]: ...
+    def neighborhood_av(
+        self,
+        attn: _Tensor,
+        v: _Tensor,
+        kernel_size: Sequence[int],
+        dilation: Sequence[int] | None = None,
+        is_causal: Sequence[bool] | None = None,
+        compute_data_type: Any = ...,
+        name: str = "",
+    ) -> _Tensor: ...
+    def neighborhood_av_backward(
+        self,
+        dO: _Tensor,
+        attn: _Tensor,
+        v: _Tensor,
+        kernel_size: Sequence[int],
+        dilation: Sequence[int] | None = None,
+        is_causal: Sequence[bool] | None = None,
+        compute_data_type: Any = ...,
+        name: str = "",
+    ) -> list[_Tensor]: ...
+    def neighborhood_qk(
+        self,
+        q: _Tensor,
+        k: _Tensor,
+        kernel_size: Sequence[int],
+        dilation: Sequence[int] | None = None,
+        is_causal: Sequence[bool] | None = None,
+        rel_pos_bias: _Tensor | None = None,
+        compute_data_type: Any = ...,
+        name: str = "",
+    ) -> _Tensor: ...
+    def neighborhood_qk_backward(
+        self,
+        dAttn: _Tensor,
+        q: _Tensor,
+        k: _Tensor,
+        kernel_size: Sequence[int],
+        dilation: Sequence[int] | None = None,
+        is_causal: Sequence[bool] | None = None,
+        dRel_pos_bias: _Tensor | None = None,
+        compute_data_type: Any = ...,
+        name: str = "",
+    ) -> list[_Tensor]: ...
     def populate_cuda_graph(
         self, handle: int, device_ptrs: Mapping[int, int], workspace_ptr: int, cuda_graph: int
     ) -> None: ...

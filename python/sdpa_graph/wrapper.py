@@ -29,6 +29,7 @@ _FORWARDED = (
     "plans",
     "plot",
     "draw_plan",
+    "draw_window",
     "print_candidates",
     "set_rewrites",
     "set_workspace_limit",

@@ -16,5 +16,6 @@ void bind_attention(Graph_class& graph);
 void bind_primitives(Graph_class& graph);
 void bind_execution(Graph_class& graph);
 void bind_planning(Graph_class& graph);
+void bind_neighborhood_nodes(Graph_class& graph);
 
 }  // namespace binding

@@ -19,4 +19,5 @@ PYBIND11_MODULE(_core, module) {
     bind_primitives(graph);
     bind_execution(graph);
     bind_planning(graph);
+    bind_neighborhood_nodes(graph);
 }
