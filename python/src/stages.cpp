@@ -276,7 +276,9 @@ void bind_stages(Graph_class& graph) {
     bind_settings(graph);
     graph.def("serialize", &serialize, "The graph with its plan, as a list of bytes.")
         .def("to_json", &to_json, "The graph as JSON text, docs/json.md.")
-        .def("deserialize", &deserialize, py::arg("data"))
+        .def("deserialize", &deserialize, py::arg("data"),
+             "Replaces the graph by what serialize() gave, which can be executed at once, or by JSON text as to_json() "
+             "gives it, which is a graph without a plan.")
         .def(
             "deserialize",
             [](Graph& self, std::intptr_t handle, py::handle data) {

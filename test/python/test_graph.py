@@ -108,8 +108,17 @@ def test_a_stored_graph_runs_with_its_plan():
     uids = [tensor.get_uid() for tensor in (forward.q, forward.k, forward.v, forward.o)]
     restored.execute(dict(zip(uids, (q, k, v, result))))
     np.testing.assert_array_equal(result, forward.run())
+
+
+def test_text_is_a_graph_without_a_plan():
+    forward = Forward(*qkv(), attn_scale=0.25).build()
     same = cudnn.pygraph(target="cpu")
+    same.neg(same.tensor([1], [1], name="gone"))
     same.deserialize(forward.graph.to_json())
+    assert same.key() == forward.graph.key() and same.get_execution_plan_count() == 0 and "gone" not in same.to_json()
+    assert "as to_json() gives it" in cudnn.pygraph.deserialize.__doc__
+    with pytest.raises(cudnn.cudnnGraphNotSupportedError, match="the JSON text is not a graph"):
+        same.deserialize("no graph")
     assert same.key() == forward.graph.key()
 
 
