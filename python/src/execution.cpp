@@ -24,7 +24,7 @@ fe::error_t run_unlocked(Run const& run) {
 }
 
 cudnnHandle_t handle_for(Graph& graph, std::optional<std::intptr_t> handle) {
-    return handle && *handle != 0 ? reinterpret_cast<cudnnHandle_t>(*handle) : graph.handle();
+    return handle && *handle != 0 ? handle_of(*handle) : graph.handle();
 }
 
 // On the host a workspace may be left out.
@@ -125,7 +125,7 @@ void fill_cuda_graph(Graph& graph, std::intptr_t handle, std::unordered_map<std:
                      std::uintptr_t workspace, std::uintptr_t cuda_graph, bool is_update) {
     Pointers pointers;
     for (auto const& [uid, address] : pack) pointers.emplace(uid, reinterpret_cast<void*>(address));
-    auto* const cudnn = reinterpret_cast<cudnnHandle_t>(handle);
+    cudnnHandle_t const cudnn = handle_of(handle);
     auto* const nodes = reinterpret_cast<CUgraph_st*>(cuda_graph);
     auto* const memory = reinterpret_cast<void*>(workspace);
     check(is_update ? graph.inner.update_cuda_graph(cudnn, pointers, memory, nodes)

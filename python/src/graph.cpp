@@ -7,6 +7,13 @@
 
 namespace binding {
 
+cudnnHandle_t handle_of(std::intptr_t number) {
+    auto* const handle = reinterpret_cast<cudnnHandle_t>(number);
+    if (number != 0 && !may_be_address(handle))
+        throw py::value_error(std::to_string(number) + " is no handle: one of create_handle() is needed");
+    return handle;
+}
+
 std::int64_t bits_of(fe::DataType_t type) {
     return static_cast<std::int64_t>(fe::detail::get_element_size_in_bits(type));
 }

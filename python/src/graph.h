@@ -29,6 +29,9 @@ struct Need {
     std::int64_t offset_multiplier = 1;  // the elements that it counts as one
 };
 
+// Raises ValueError for a number that no memory has as its address: it would end the process in cuDNN.
+cudnnHandle_t handle_of(std::intptr_t number);
+
 std::int64_t bits_of(fe::DataType_t type);
 // That its dims and strides span.
 std::int64_t bytes_of(Need const& need);
@@ -46,7 +49,7 @@ class Graph {
     bool runs_on_host() const;
     // The one that was given; else one of its own, made when it is first needed.
     cudnnHandle_t handle();
-    void set_handle(std::intptr_t handle) { given_ = reinterpret_cast<cudnnHandle_t>(handle); }
+    void set_handle(std::intptr_t handle) { given_ = handle_of(handle); }
     // The target, with the handle where that belongs to it.
     fe::Target planning_target();
 

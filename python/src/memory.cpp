@@ -160,6 +160,11 @@ void* read_address(py::handle integer) {
     return address;
 }
 
+bool may_be_address(void const* address) {
+    constexpr std::intptr_t kPage = 4096;
+    return reinterpret_cast<std::intptr_t>(address) >= kPage;
+}
+
 bool is_of_program(void const* address) {
     constexpr std::uintptr_t kLowest = std::uintptr_t(1) << 32;
     return reinterpret_cast<std::uintptr_t>(address) >= kLowest;

@@ -34,6 +34,9 @@ bool is_integer(fe::DataType_t type);
 // Of a Python integer.
 void* read_address(py::handle integer);
 
+// False for the first page and for negative numbers, where no process has memory.
+bool may_be_address(void const* address);
+
 // Lower addresses are no memory of a program's: a view of storage that was freed has its offset as an address.
 bool is_of_program(void const* address);
 

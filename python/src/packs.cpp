@@ -81,7 +81,10 @@ void check_memory(Graph const& graph, Place& place, Need const& need, Memory con
 bool read_key(py::handle key, std::int64_t& uid) {
     if (key.is_none()) return false;
     if (PyLong_Check(key.ptr()) != 0) {
-        uid = key.cast<std::int64_t>();
+        int is_too_large = 0;
+        uid = PyLong_AsLongLongAndOverflow(key.ptr(), &is_too_large);
+        if (is_too_large != 0)
+            throw py::value_error("a pack's key is " + std::string(py::str(key)) + ": a uid has 64 bits");
         return true;
     }
     if (!py::isinstance<fe::graph::Tensor_attributes>(key))
@@ -92,8 +95,18 @@ bool read_key(py::handle key, std::int64_t& uid) {
     return tensor.has_uid() != 0;
 }
 
+// Null stands for no memory, which the library refuses.
+void* plain_address(py::handle value, std::int64_t uid) {
+    void* const address = read_address(value);
+    if (address != nullptr && !may_be_address(address))
+        throw py::value_error("the pack gives " + std::string(py::str(value)) + " for uid " + std::to_string(uid) +
+                              ": the address of memory is needed");
+    return address;
+}
+
 void* address_of(Graph const& graph, Place& place, Need const* need, std::int64_t uid, py::handle value, Pack& pack,
                  std::int64_t& bytes) {
+    if (PyLong_Check(value.ptr()) != 0) return plain_address(value, uid);
     std::optional<Memory> memory = memory_of(value, need == nullptr ? 0 : need->bytes);
     if (!memory)
         refuse_object(value, "what the pack gives for tensor '" + (need == nullptr ? std::string() : need->name) +
@@ -200,7 +213,7 @@ Pack read_pack(Graph& graph, Place& place, py::dict const& given, Overrides cons
         auto const place_in_order = static_cast<std::size_t>(need - needs.begin());
         std::int64_t size = -1;
         void* const address = PyLong_CheckExact(value.ptr()) != 0
-                                  ? read_address(value)
+                                  ? plain_address(value, uid)
                                   : address_of(graph, place, is_needed ? &*need : nullptr, uid, value, pack, size);
         pack.entries.emplace_back(uid, address);
         if (!is_needed) continue;

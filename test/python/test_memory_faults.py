@@ -298,3 +298,27 @@ def test_workspaces_are_writable():
     workspace = constant(((forward.graph.get_workspace_size() + 3) // 4,))
     with pytest.raises(ValueError, match="the workspace can only be read: a plan writes it"):
         forward.graph.execute({**forward.given, forward.o: np.empty_like(qkv()[0])}, workspace)
+
+
+@pytest.mark.parametrize("address", [8, 4095, -1, True])
+def test_addresses_that_no_memory_has(forward, address):
+    with pytest.raises(ValueError, match=f"the pack gives {address} for uid [0-9]+: the address of memory is needed"):
+        forward.graph.execute({**forward.given, forward.q: address, forward.o: np.empty_like(qkv()[0])})
+
+
+def test_uids_have_64_bits(forward):
+    with pytest.raises(ValueError, match="a pack's key is 1180591620717411303424: a uid has 64 bits"):
+        forward.graph.execute({2**70: qkv()[0]})
+
+
+@pytest.mark.parametrize("handle", [3, -1])
+def test_numbers_that_are_no_handles(forward, handle):
+    for call in (
+        lambda: forward.graph.execute({}, handle=handle),
+        lambda: cudnn.pygraph(target="cuda", handle=handle),
+        lambda: cudnn._core.set_stream(handle, 0),
+        lambda: cudnn._core.get_stream(handle),
+        lambda: cudnn._core.destroy_handle(handle),
+    ):
+        with pytest.raises(ValueError, match=rf"{handle} is no handle: one of create_handle\(\) is needed"):
+            call()
