@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,12 +12,34 @@ _FORMS = {3: "(tokens, heads, head dim)", 4: "(batch, heads, tokens, head dim)"}
 
 def check_kinds(kind: type, needed: str, required: Mapping[str, Any], optional: Mapping[str, Any] = {}) -> None:
     """`needed` says what `kind` is, and what takes other arrays."""
-    given = {name: array for name, array in optional.items() if array is not None}
-    for name, array in {**required, **given}.items():
+    for name, array in required.items():
         if not isinstance(array, kind):
-            module = type(array).__module__.split(".")[0]
-            found = type(array).__name__ if module == "builtins" else f"{module}.{type(array).__name__}"
-            raise TypeError(f"{name} is a {found}: {needed}")
+            raise _other_kind(name, array, needed)
+    for name, array in optional.items():
+        if array is not None and not isinstance(array, kind):
+            raise _other_kind(name, array, needed)
+
+
+def _other_kind(name: str, array: Any, needed: str) -> TypeError:
+    module = type(array).__module__.split(".")[0]
+    found = type(array).__name__ if module == "builtins" else f"{module}.{type(array).__name__}"
+    return TypeError(f"{name} is a {found}: {needed}")
+
+
+def check_dims(shapes: Mapping[str, Shape], dims: int, form: str) -> None:
+    for name, shape in shapes.items():
+        if len(shape) != dims:
+            raise ValueError(f"{name} has {len(shape)} dims: {dims} are needed, {form}")
+
+
+def check_integer(name: str, number: Any, least: int = -(2**31)) -> int:
+    """Within 32 bits, as the library's functions have them."""
+    if isinstance(number, float) or not hasattr(number, "__index__"):
+        raise TypeError(f"{name} is a {type(number).__name__}: an integer is needed")
+    found = operator.index(number)
+    if not least <= found < 2**31:
+        raise ValueError(f"{name} is {found}: a number from {least} to {2**31 - 1} is needed")
+    return found
 
 
 def check_shapes(shapes: Mapping[str, Shape], enable_gqa: bool, is_packed_q: bool, is_packed_kv: bool) -> None:
@@ -39,7 +62,7 @@ def check_lengths_are_said_once(side: str, ends: Any, **others: Any) -> None:
     """Beside cu_seqlens, which say the lengths."""
     for name, other in others.items():
         if ends is not None and other is not None:
-            raise ValueError(f"cu_seqlens_{side} and {name} are given: packed sequences have their lengths in cu_seqlens")
+            raise ValueError(f"cu_seqlens_{side} and {name} are given: cu_seqlens say the lengths of packed sequences")
 
 
 def check_result_shapes(query: Shape, value: Shape, results: Mapping[str, Shape]) -> None:
@@ -51,8 +74,7 @@ def check_result_shapes(query: Shape, value: Shape, results: Mapping[str, Shape]
 
 
 def check_table(shape: Shape) -> None:
-    if len(shape) != 2:
-        raise ValueError(f"page_table has {len(shape)} dims: 2 are needed, (batch, pages)")
+    check_dims({"page_table": shape}, 2, "(batch, pages)")
 
 
 def check_ends_shape(side: str, shape: Shape) -> None:
@@ -89,8 +111,7 @@ def check_longest(side: str, longest: int | None, is_counted: bool) -> None:
     if not is_counted:
         pages = " or page_table" if side == "kv" else ""
         raise ValueError(f"{name} is given without cu_seqlens_{side}{pages}: it has no meaning then")
-    if longest < 0:
-        raise ValueError(f"{name} is {longest}: the most tokens of a sequence are needed")
+    check_integer(name, longest, least=0)
 
 
 def longest_of(ends: Sequence[int]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 from . import plans
@@ -47,7 +48,9 @@ class Call:
     """Arrays by the names of the graph's tensors, with their layouts, which `layout_of` makes of an array and its name.
     What is None is left out."""
 
-    def __init__(self, layout_of: Callable[[Any, str], Layout], packed: dict[str, Packed | None], **arrays: Any) -> None:
+    def __init__(
+        self, layout_of: Callable[[Any, str], Layout], packed: dict[str, Packed | None], **arrays: Any
+    ) -> None:
         self._layout_of = layout_of
         self._packed = packed
         self.arrays = {name: array for name, array in arrays.items() if array is not None}
@@ -103,6 +106,8 @@ def softcap_of(cap: float | None) -> float | None:
     """None where it is off, as 0 is in the functions of flash_attn."""
     if cap is None or cap == 0:
         return None
+    if not isinstance(cap, Real):
+        raise TypeError(f"softcap is a {type(cap).__name__}: a number is needed")
     if not 0 < cap < math.inf:
         raise ValueError(f"softcap is {cap}: a finite number above 0 is needed; 0 or None leaves scores as they are")
     return float(cap)

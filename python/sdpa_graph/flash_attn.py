@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
-from . import _core, torch_streams
+from . import _core, call_checks, torch_streams
 from .flash_cache import append, has_whole_pages, in_pages, pages_of, rotated
-from .torch_arguments import check_tensors, int32
+from .torch_arguments import check_dims, check_tensors, int32
 
 __all__ = [
     "flash_attn_func",
@@ -43,18 +43,19 @@ def flash_attn_func(
 ) -> Any:
     """Attention of (batch, tokens, heads, head dim). With return_attn_probs also the log-sum-exp and the probabilities."""
     check_tensors({"q": q, "k": k, "v": v}, alibi_slopes=alibi_slopes)
+    check_dims(4, "(batch, tokens, heads, head dim)", q=q, k=k, v=v)
     numbers = _numbers(q, dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
     return _attend(q, k, v, {"alibi_slopes": alibi_slopes}, numbers, return_attn_probs)
 
 
 def flash_attn_kvpacked_func(q: Tensor, kv: Tensor, *args: Any, **options: Any) -> Any:
     """flash_attn_func with k and v as kv[:, :, 0] and kv[:, :, 1]."""
-    return flash_attn_func(q, *_parts("kv", kv), *args, **options)
+    return flash_attn_func(q, *_parts("kv", kv, 2), *args, **options)
 
 
 def flash_attn_qkvpacked_func(qkv: Tensor, *args: Any, **options: Any) -> Any:
     """flash_attn_func with q, k and v as qkv[:, :, 0], qkv[:, :, 1] and qkv[:, :, 2]."""
-    return flash_attn_func(*_parts("qkv", qkv), *args, **options)
+    return flash_attn_func(*_parts("qkv", qkv, 3), *args, **options)
 
 
 def flash_attn_varlen_func(
@@ -79,15 +80,19 @@ def flash_attn_varlen_func(
     others: Tensors = {"alibi_slopes": alibi_slopes, "block_table": block_table}
     ends = {"cu_seqlens_q": cu_seqlens_q, "cu_seqlens_k": cu_seqlens_k}
     check_tensors({"q": q, "k": k, "v": v, **ends}, **others)
+    check_dims(3, "(tokens, heads, head dim)", q=q)
+    check_dims(1, "where each sequence starts, and the end of the last one", **ends)
+    bounds = {"max_seqlen_q": max_seqlen_q, "max_seqlen_k": max_seqlen_k}
+    longest = tuple(call_checks.check_integer(name, bound) for name, bound in bounds.items())
     others.update(ends)
     options = (dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
-    numbers = _numbers(q, *options, (int(max_seqlen_q), int(max_seqlen_k)))
+    numbers = _numbers(q, *options, longest)
     return _attend(q, k, v, others, numbers, return_attn_probs)
 
 
 def flash_attn_varlen_kvpacked_func(q: Tensor, kv: Tensor, *args: Any, **options: Any) -> Any:
     """flash_attn_varlen_func with k and v as kv[:, 0] and kv[:, 1]."""
-    return flash_attn_varlen_func(q, *_parts("kv", kv), *args, **options)
+    return flash_attn_varlen_func(q, *_parts("kv", kv, 2), *args, **options)
 
 
 def flash_attn_varlen_qkvpacked_func(
@@ -95,7 +100,7 @@ def flash_attn_varlen_qkvpacked_func(
 ) -> Any:
     """flash_attn_varlen_func with q, k and v as qkv[:, 0], qkv[:, 1] and qkv[:, 2]."""
     lengths = (cu_seqlens, cu_seqlens, max_seqlen, max_seqlen)
-    return flash_attn_varlen_func(*_parts("qkv", qkv), *lengths, *args, **options)
+    return flash_attn_varlen_func(*_parts("qkv", qkv, 3), *lengths, *args, **options)
 
 
 def flash_attn_with_kvcache(
@@ -126,9 +131,14 @@ def flash_attn_with_kvcache(
     check_tensors({"q": q, "k_cache": k_cache, "v_cache": v_cache}, k=k, v=v, block_table=block_table)
     check_tensors({}, rotary_cos=rotary_cos, rotary_sin=rotary_sin, alibi_slopes=alibi_slopes)
     check_tensors({}, cache_batch_idx=cache_batch_idx, cache_leftpad=cache_leftpad)
+    check_dims(4, "(batch, tokens, heads, head dim)", q=q, k_cache=k_cache, v_cache=v_cache, k=k, v=v)
+    check_dims(2, "(batch, blocks)", block_table=block_table)
+    for given, other, names in ((k, v, "k and v"), (rotary_cos, rotary_sin, "rotary_cos and rotary_sin")):
+        if (given is None) != (other is None):
+            raise ValueError(f"one of {names} is given: both are needed, or none")
     batch, queries, heads, width = q.shape
     capacity = k_cache.shape[1] * (1 if block_table is None else block_table.shape[1])
-    lengths = _lengths(cache_seqlens, batch, capacity, q)
+    lengths = _lengths(cache_seqlens, batch, capacity, 0 if k is None else k.shape[1], q)
     if rotary_cos is not None and k is None:
         raise ValueError("rotary_cos is given without k: the rotation is that of tokens that are added to the cache")
     if cache_leftpad is not None and block_table is not None:
@@ -160,19 +170,35 @@ def flash_attn_with_kvcache(
     return (out, log_sums.reshape(heads, batch, queries).transpose(0, 1)) if return_softmax_lse else out
 
 
-def _parts(name: str, packed: Tensor) -> tuple[Tensor, ...]:
+def _parts(name: str, packed: Tensor, count: int) -> tuple[Tensor, ...]:
     """Of q, k and v side by side."""
     check_tensors({name: packed})
+    if packed.dim() < 4 or packed.shape[-3] != count:
+        form = f"(..., {count}, heads, head dim)"
+        raise ValueError(f"{name} has shape {tuple(packed.shape)}: {form} is needed, {', '.join(name)} side by side")
     return packed.unbind(-3)
 
 
-def _lengths(given: int | Tensor | None, batch: int, capacity: int, q: Tensor) -> Tensor:
-    """Of the sequences of a cache; all of it where none are given."""
-    if isinstance(given, Tensor):
-        lengths = int32("cache_seqlens", given)
-        assert lengths is not None
-        return lengths
-    return torch.full((batch,), capacity if given is None else given, dtype=torch.int32, device=q.device)
+def _lengths(given: int | Tensor | None, batch: int, capacity: int, added: int, q: Tensor) -> Tensor:
+    """Of the sequences of a cache, before so many tokens are added; all of it where none are given."""
+    if not isinstance(given, Tensor):
+        length = capacity if given is None else call_checks.check_integer("cache_seqlens", given)
+        _check_lengths([length], capacity, added)
+        return torch.full((batch,), length, dtype=torch.int32, device=q.device)
+    lengths = int32("cache_seqlens", given)
+    assert lengths is not None
+    check_dims(1, "a length for each entry", cache_seqlens=lengths)
+    if lengths.device.type == "cpu":
+        _check_lengths(lengths.tolist(), capacity, added)
+    return lengths
+
+
+def _check_lengths(lengths: list[int], capacity: int, added: int) -> None:
+    """Torch would take negative ones for places from the end of the cache on."""
+    for length in lengths:
+        if not 0 <= length <= capacity - added:
+            rows = f"the {capacity} rows of the cache" + (f" less the {added} tokens that are added" if added else "")
+            raise ValueError(f"cache_seqlens has {length}: a number from 0 to {capacity - added} is needed, {rows}")
 
 
 def _starts(q: Tensor, batch: int, rows: int) -> Tensor:
@@ -191,10 +217,12 @@ def _numbers(
     softcap: float,
     deterministic: bool,
     returns_softmax: bool,
-    longest: tuple[int, int] = (0, 0),
+    longest: tuple[int, ...] = (0, 0),
 ) -> _core._Flash_numbers:
     scale = 1.0 / math.sqrt(q.shape[-1]) if softmax_scale is None else float(softmax_scale)
-    windows = int(window_size[0]), int(window_size[1])
+    if not isinstance(window_size, (tuple, list)) or len(window_size) != 2:
+        raise TypeError(f"window_size is {window_size!r}: a pair of integers is needed, -1 for no bound")
+    windows = [call_checks.check_integer(f"window_size[{side}]", window_size[side]) for side in (0, 1)]
     returns = bool(returns_softmax) and dropout_p > 0.0
     return _core._Flash_numbers(
         *longest, float(dropout_p), scale, bool(causal), *windows, float(softcap), bool(deterministic), returns

@@ -143,6 +143,8 @@ def _prepare(given: SimpleNamespace, **more: np.ndarray) -> tuple[calls.Call, pl
 def _check(given: SimpleNamespace) -> None:
     arrays = {"query": given.query, "key": given.key, "value": given.value}
     call_checks.check_kinds(np.ndarray, _NEEDED, arrays, {"attn_mask": given.attn_mask})
+    if given.sink is not None and np.iscomplexobj(given.sink):
+        raise TypeError("sink has complex numbers: real ones are needed")
     ends_q, ends_kv = given.cu_seqlens_q, given.cu_seqlens_kv
     shapes = {name: array.shape for name, array in arrays.items()}
     call_checks.check_shapes(shapes, given.enable_gqa, ends_q is not None, ends_kv is not None)
@@ -176,6 +178,8 @@ def _bias(mask: np.ndarray | None) -> np.ndarray | None:
         return None
     if mask.dtype == bool:
         mask = np.where(mask, np.float32(0), np.float32(-np.inf))
+    elif mask.dtype.kind not in "fiu":
+        raise TypeError(f"attn_mask is an array of {mask.dtype}: truth values or numbers are needed")
     elif mask.dtype not in (np.float16, np.float32):
         mask = mask.astype(np.float32)
     return mask.reshape((1,) * (4 - mask.ndim) + mask.shape)

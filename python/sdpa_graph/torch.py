@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from . import call_checks, calls, operators
-from .torch_arguments import check_tensors, numbers_of
+from .torch_arguments import check_real, check_strided, check_tensors, numbers_of
 
 __all__ = ["scaled_dot_product_attention"]
 
@@ -41,6 +41,8 @@ def scaled_dot_product_attention(
     """torch.nn.functional.scaled_dot_product_attention, and what graphs have beside it: docs/python.md."""
     arrays = {"query": query, "key": key, "value": value}
     check_tensors(arrays, attn_mask=attn_mask, sink=sink)
+    if attn_mask is not None or sink is not None:
+        check_real(attn_mask=attn_mask, sink=sink)
     if query.is_nested or key.is_nested or value.is_nested:
         given = {name: given for name, given in locals().items() if name not in ("query", "key", "value", "arrays")}
         return _of_nested(query, key, value, given)
@@ -73,14 +75,17 @@ def _check(
     seq_lens: tuple[torch.Tensor | None, torch.Tensor | None],
     page_table: torch.Tensor | None,
 ) -> None:
-    ends = {"q": cu_seqlens[0], "kv": cu_seqlens[1]}
-    check_tensors({}, **{f"cu_seqlens_{side}": tensor for side, tensor in ends.items()})
-    check_tensors({}, seq_len_q=seq_lens[0], seq_len_kv=seq_lens[1], page_table=page_table)
+    check_strided(arrays)
     shapes = {name: array.shape for name, array in arrays.items()}
     call_checks.check_shapes(shapes, enable_gqa, *(tensor is not None for tensor in cu_seqlens))
-    call_checks.check_lengths_are_said_once("q", ends["q"], seq_len_q=seq_lens[0])
-    call_checks.check_lengths_are_said_once("kv", ends["kv"], seq_len_kv=seq_lens[1], page_table=page_table)
-    for side, tensor in ends.items():
+    lengths = (*cu_seqlens, *seq_lens, page_table)
+    if all(given is None for given in lengths):
+        return
+    names = ("cu_seqlens_q", "cu_seqlens_kv", "seq_len_q", "seq_len_kv", "page_table")
+    check_tensors({}, **dict(zip(names, lengths)))
+    call_checks.check_lengths_are_said_once("q", cu_seqlens[0], seq_len_q=seq_lens[0])
+    call_checks.check_lengths_are_said_once("kv", cu_seqlens[1], seq_len_kv=seq_lens[1], page_table=page_table)
+    for side, tensor in zip(("q", "kv"), cu_seqlens):
         if tensor is not None:
             call_checks.check_ends_shape(side, tensor.shape)
     if page_table is not None:

@@ -17,6 +17,25 @@ def check_tensors(required: Mapping[str, Any], **optional: Any) -> None:
     call_checks.check_kinds(torch.Tensor, _NEEDED, required, optional)
 
 
+def check_dims(dims: int, form: str, **tensors: torch.Tensor | None) -> None:
+    given = {name: tensor.shape for name, tensor in tensors.items() if tensor is not None}
+    call_checks.check_dims(given, dims, form)
+
+
+def check_strided(tensors: Mapping[str, torch.Tensor]) -> None:
+    """On a host or a GPU, and not sparse."""
+    for name, tensor in tensors.items():
+        if tensor.layout is not torch.strided or not (tensor.is_cpu or tensor.is_cuda):
+            found = f"a {tensor.layout} tensor on {tensor.device}"
+            raise ValueError(f"{name} is {found}: a dense one on cpu or cuda is needed")
+
+
+def check_real(**tensors: torch.Tensor | None) -> None:
+    for name, tensor in tensors.items():
+        if tensor is not None and tensor.is_complex():
+            raise TypeError(f"{name} is a tensor of {tensor.dtype}: real numbers are needed")
+
+
 def numbers_of(tensor: torch.Tensor) -> list[int]:
     """Waits for a GPU where the tensor is on one."""
     numbers: list[int] = tensor.tolist()
@@ -36,6 +55,8 @@ def int32(name: str, tensor: torch.Tensor | None) -> torch.Tensor | None:
 
 def checked_ends(side: str, tensor: torch.Tensor | None, tokens: int, longest: int | None) -> torch.Tensor | None:
     """Where packed sequences end; read and checked on the host alone, as in the functions of flash_attn."""
+    if tensor is None:
+        return None
     ends = int32(f"cu_seqlens_{side}", tensor)
     if ends is not None and ends.device.type == "cpu":
         call_checks.check_ends(side, numbers_of(ends), tokens, longest)

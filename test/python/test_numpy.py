@@ -143,3 +143,15 @@ def test_types_that_the_library_does_not_have(dtype):
 def test_seeds_are_integers(seed, error, text):
     with pytest.raises(error, match=text):
         scaled_dot_product_attention(*qkv(), dropout_p=0.5, seed=seed)
+
+
+def test_numbers_are_real():
+    q, k, v = qkv()
+    for given, text in (
+        ({"attn_mask": np.zeros((40, 40), complex)}, "attn_mask is an array of complex128: truth values or numbers"),
+        ({"attn_mask": np.full((40, 40), "a")}, "attn_mask is an array of <U1: truth values or numbers are needed"),
+        ({"sink": np.zeros(3, complex)}, "sink has complex numbers: real ones are needed"),
+        ({"softcap": "2"}, "softcap is a str: a number is needed"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            scaled_dot_product_attention(q, k, v, **given)

@@ -47,8 +47,9 @@ def test_sequences_are_not_longer_than_is_said(attend):
     options = {"cu_seqlens_q": ends, "cu_seqlens_kv": ends}
     with pytest.raises(ValueError, match="a sequence of cu_seqlens_q has 12 tokens: at most 11 are needed, which max"):
         attend(*packed(), **options, max_seqlen_q=11)
-    with pytest.raises(ValueError, match="max_seqlen_kv is -1: the most tokens of a sequence are needed"):
-        attend(*packed(), **options, max_seqlen_kv=-1)
+    for given, error, text in ((-1, ValueError, "is -1: a number from 0 to"), (12.5, TypeError, "is a float: an integer")):
+        with pytest.raises(error, match="max_seqlen_kv " + text):
+            attend(*packed(), **options, max_seqlen_kv=given)
     padded = [x.reshape(1, TOKENS, HEADS, SIZE).transpose(1, 2) for x in packed()]
     with pytest.raises(ValueError, match="max_seqlen_q is given without cu_seqlens_q: it has no meaning then"):
         attend(*padded, max_seqlen_q=11)
@@ -114,7 +115,7 @@ ARRAYS = [np.zeros((2, 8, 2, SIZE), np.float32), [[1.0]], None]
 def test_arrays_of_other_libraries(attend, given, place):
     from sdpa_graph import flash_attn, natten
 
-    tensor = torch.zeros(2, 8, 2, SIZE, dtype=torch.bfloat16)
+    tensor = torch.zeros(2, 2, 2, SIZE, dtype=torch.bfloat16)
     window, ends = {"kernel_size": 3}, torch.tensor([0, 16], dtype=torch.int32)
     for function, count, more, options in (
         (attend, 3, (), {}),
@@ -131,6 +132,70 @@ def test_arrays_of_other_libraries(attend, given, place):
             arguments = [given if index == place else tensor for index in range(count)]
             with pytest.raises(TypeError, match=" is a (numpy.ndarray|list|NoneType): a tensor of torch is needed"):
                 function(*arguments, *more, **options)
+
+
+def test_tensors_without_dense_memory(attend):
+    q, k, v = (torch.from_numpy(random((2, 2, 8, SIZE), seed=seed)) for seed in (1, 2, 3))
+    for given, text in ((q.to("meta"), "torch.strided tensor on meta"), (q.to_sparse(), "torch.sparse_coo tensor on")):
+        with pytest.raises(ValueError, match=f"query is a {text}.*: a dense one on cpu or cuda is needed"):
+            attend(given, k, v)
+    for name, shape in (("attn_mask", (8, 8)), ("sink", (2,))):
+        with pytest.raises(TypeError, match=f"{name} is a tensor of torch.complex64: real numbers are needed"):
+            attend(q, k, v, **{name: torch.zeros(shape, dtype=torch.complex64)})
+
+
+ROWS = torch.zeros(2, 8, 2, SIZE, dtype=torch.bfloat16)
+ENDS = torch.tensor([0, 16], dtype=torch.int32)
+PACKED = ROWS.reshape(16, 2, SIZE)
+FLASH_FAULTS = {
+    "few dims": ("func", (ROWS[0, 0, 0], ROWS, ROWS), {}, ValueError, r"q has 1 dims: 4 are needed, \(batch, tokens,"),
+    "packed dims": ("varlen_func", (ROWS, PACKED, PACKED, ENDS, ENDS, 8, 8), {}, ValueError, "q has 4 dims: 3 are"),
+    "ends": ("varlen_func", (PACKED, PACKED, PACKED, ENDS[0], ENDS, 8, 8), {}, ValueError, "cu_seqlens_q has 0 dims: 1"),
+    "longest": ("varlen_func", (PACKED,) * 3 + (ENDS, ENDS, 2**40, 8), {}, ValueError, "max_seqlen_q is 1099511627776"),
+    "parts": ("kvpacked_func", (ROWS, ROWS), {}, ValueError, r"kv has shape \(2, 8, 2, 16\): \(..., 2, heads, head dim\)"),
+    "no parts": ("qkvpacked_func", (ROWS[0, 0],), {}, ValueError, "qkv has shape .2, 16.: "),
+    "window": ("func", (ROWS,) * 3, {"window_size": 3}, TypeError, "window_size is 3: a pair of integers is needed"),
+    "bound": ("func", (ROWS,) * 3, {"window_size": (2**40, 0)}, ValueError, r"window_size\[0\] is 1099511627776"),
+    "cache dims": ("with_kvcache", (ROWS, ROWS[0], ROWS[0]), {}, ValueError, "k_cache has 3 dims: 4 are needed"),
+    "no values": ("with_kvcache", (ROWS,) * 3, {"k": ROWS}, ValueError, "one of k and v is given: both are needed"),
+    "no sines": ("with_kvcache", (ROWS,) * 5, {"rotary_cos": ENDS}, ValueError, "one of rotary_cos and rotary_sin is"),
+}
+
+
+@pytest.mark.parametrize("name", FLASH_FAULTS)
+def test_calls_of_flash_attn(name):
+    from sdpa_graph import flash_attn
+
+    function, arguments, options, error, text = FLASH_FAULTS[name]
+    with pytest.raises(error, match=text):
+        getattr(flash_attn, "flash_attn_" + function)(*arguments, **options)
+
+
+def test_calls_of_natten():
+    from sdpa_graph import natten
+
+    tokens, more = torch.zeros(2, 8, 2, SIZE), {"additional_keys": ROWS[0, 0], "additional_values": ROWS[0, 0]}
+    for call, error, text in (
+        (lambda: natten.na1d(tokens[0, 0, 0, 0], tokens, tokens, 3), ValueError, "query has 0 dims: 4 are needed"),
+        (lambda: natten.na2d(tokens, tokens, tokens, 3), ValueError, r"5 are needed, \(batch, height, width, heads, head"),
+        (lambda: natten.na1d(tokens, tokens, tokens, 3.5), TypeError, "kernel_size is a float: an integer is needed"),
+        (lambda: natten.na1d(tokens, tokens, tokens, 2**40), ValueError, "kernel_size is 1099511627776: a number from"),
+        (lambda: natten.na1d(tokens, tokens, tokens, 3, **more), ValueError, "additional_keys has 2 dims: 4 are needed"),
+        (lambda: natten.functional.na1d_qk(tokens[0], tokens, 3), ValueError, r"\(batch, heads, tokens, head dim\)"),
+        (lambda: natten.functional.na1d_av(tokens, tokens[0], 3), ValueError, "value has 3 dims: 4 are needed"),
+    ):
+        with pytest.raises(error, match=text):
+            call()
+
+
+@pytest.mark.parametrize("lengths", [torch.tensor([-1, 2]), torch.tensor([8, 2]), 8, -1, None])
+def test_tokens_are_added_within_a_cache(lengths):
+    from sdpa_graph.flash_attn import flash_attn_with_kvcache
+
+    q, caches = ROWS[:, :1], [ROWS.clone(), ROWS.clone()]
+    with pytest.raises(ValueError, match="cache_seqlens has (8|-1): a number from 0 to 7 is needed, the 8 rows of the"):
+        flash_attn_with_kvcache(q, *caches, q + 1, q + 1, cache_seqlens=lengths)
+    assert not caches[0].any() and not caches[1].any()
 
 
 def test_lengths_of_a_cache_are_not_cut():
