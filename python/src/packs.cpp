@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <sstream>
 
 namespace binding {
@@ -104,10 +105,16 @@ void* plain_address(py::handle value, std::int64_t uid) {
     return address;
 }
 
+// The bytes that have to be counted of a tensor's storage: all of it where packed sequences end where they like.
+std::int64_t enough_for(Graph const& graph, Need const& need) {
+    bool const is_open = need.offset && graph.runs_on_host();
+    return is_open ? std::numeric_limits<std::int64_t>::max() : need.bytes;
+}
+
 void* address_of(Graph const& graph, Place& place, Need const* need, std::int64_t uid, py::handle value, Pack& pack,
                  std::int64_t& bytes) {
     if (PyLong_Check(value.ptr()) != 0) return plain_address(value, uid);
-    std::optional<Memory> memory = memory_of(value, need == nullptr ? 0 : need->bytes);
+    std::optional<Memory> memory = memory_of(value, need == nullptr ? 0 : enough_for(graph, *need));
     if (!memory)
         refuse_object(value, "what the pack gives for tensor '" + (need == nullptr ? std::string() : need->name) +
                                  "' (uid " + std::to_string(uid) + ")");

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from attention import random
 from test_bounds import FAULTY_ENDS, HEADS, SIZE, TOKENS
+from test_memory_faults import packed_graph
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytestmark = pytest.mark.torch
@@ -95,6 +96,18 @@ def test_softcaps(attend):
     for cap in (-1.0, float("inf"), float("nan")):
         with pytest.raises(ValueError, match=f"softcap is {cap}: a finite number above 0 is needed"):
             attend(q, k, v, softcap=cap)
+
+
+def test_packed_sequences_end_within_their_storage():
+    """Of which a program may hand over any tensor that begins at the same place."""
+    graph, pack, o = packed_graph(20, [0, 8, 20])
+    pack = {tensor: torch.from_numpy(x) for tensor, x in pack.items()}
+    results = [torch.empty(20, HEADS, SIZE), torch.empty(25, HEADS, SIZE)]
+    for result in (results[0], results[1][:1]):
+        graph.execute({**pack, o: result})
+    assert torch.equal(results[0], results[1][:20])
+    with pytest.raises(ValueError, match="2432 bytes of memory: its ragged offset 'starts' ends at 640"):
+        graph.execute({**pack, o: torch.empty(19, HEADS, SIZE)})
 
 
 def test_nested_tensors_come_together(attend):
