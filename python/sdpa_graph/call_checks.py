@@ -1,4 +1,4 @@
-"""What calls of attention as functions are refused for, in words of their arguments: what graphs would not see."""
+"""Checks of functions' arguments for what a graph would not see. Each raises an exception that names the argument."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FORMS = {3: "(tokens, heads, head dim)", 4: "(batch, heads, tokens, head dim)"}
 
 
 def check_kinds(kind: type, needed: str, required: Mapping[str, Any], optional: Mapping[str, Any] = {}) -> None:
-    """`needed` says what `kind` is, and what takes other arrays."""
+    """`needed` says which arrays the function takes, and which function takes the others."""
     for name, array in required.items():
         if not isinstance(array, kind):
             raise _other_kind(name, array, needed)
@@ -33,7 +33,7 @@ def check_dims(shapes: Mapping[str, Shape], dims: int, form: str) -> None:
 
 
 def check_integer(name: str, number: Any, least: int = -(2**31)) -> int:
-    """Within 32 bits, as the library's functions have them."""
+    """The number, which has to fit into 32 bits."""
     if isinstance(number, float) or not hasattr(number, "__index__"):
         raise TypeError(f"{name} is a {type(number).__name__}: an integer is needed")
     found = operator.index(number)
@@ -43,8 +43,8 @@ def check_integer(name: str, number: Any, least: int = -(2**31)) -> int:
 
 
 def check_shapes(shapes: Mapping[str, Shape], enable_gqa: bool, is_packed_q: bool, is_packed_kv: bool) -> None:
-    """Of query, key and value: what the graph would take and torch's function does not, and what it could not make a
-    graph of."""
+    """Refuses shapes of query, key and value that make no graph, and those that a graph would take although torch's
+    function does not."""
     for name, shape in shapes.items():
         is_packed = is_packed_q if name == "query" else is_packed_kv
         dims, switch = (3, "with") if is_packed else (4, "without")
@@ -59,14 +59,14 @@ def check_shapes(shapes: Mapping[str, Shape], enable_gqa: bool, is_packed_q: boo
 
 
 def check_lengths_are_said_once(side: str, ends: Any, **others: Any) -> None:
-    """Beside cu_seqlens, which say the lengths."""
+    """cu_seqlens contain the lengths, so that no other argument may give them."""
     for name, other in others.items():
         if ends is not None and other is not None:
             raise ValueError(f"cu_seqlens_{side} and {name} are given: cu_seqlens say the lengths of packed sequences")
 
 
 def check_result_shapes(query: Shape, value: Shape, results: Mapping[str, Shape]) -> None:
-    """Of what backward reads of forward: shapes of packed arrays are none that a graph sees."""
+    """Compares what backward reads of forward. A graph does not see the shapes of packed arrays."""
     for name, shape in results.items():
         needed = (*query[:-1], 1 if name == "stats" else value[-1])
         if tuple(shape) != needed:
@@ -85,7 +85,7 @@ def check_ends_shape(side: str, shape: Shape) -> None:
 
 
 def check_ends(side: str, ends: Sequence[int], tokens: int, longest: int | None = None) -> None:
-    """Nothing behind the arrays may be read or written."""
+    """Refuses ends for which something outside of the arrays would be read or written."""
     name, arrays = f"cu_seqlens_{side}", "query has" if side == "q" else "key and value have"
     least = 0
     for index, end in enumerate(ends):
@@ -104,7 +104,7 @@ def check_ends(side: str, ends: Sequence[int], tokens: int, longest: int | None 
 
 
 def check_longest(side: str, longest: int | None, is_counted: bool) -> None:
-    """`is_counted` where there is something that it counts the most tokens of."""
+    """`is_counted` says whether there are sequences that it is the longest length of."""
     name = f"max_seqlen_{side}"
     if longest is None:
         return
@@ -119,7 +119,7 @@ def longest_of(ends: Sequence[int]) -> int:
 
 
 def check_range(name: str, numbers: Iterable[Any]) -> None:
-    """Of integers that graphs have in 32 bits."""
+    """Graphs hold these integers in 32 bits."""
     for number in numbers:
         if not -(2**31) <= int(number) < 2**31:
             raise ValueError(f"{name} has an entry of {int(number)}: integers of 32 bits are needed")

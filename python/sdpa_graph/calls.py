@@ -45,8 +45,8 @@ class Packed:
 
 
 class Call:
-    """Arrays by the names of the graph's tensors, with their layouts, which `layout_of` makes of an array and its name.
-    What is None is left out."""
+    """Arrays by the names of the graph's tensors, with their layouts. `layout_of` makes the layout of an array and its
+    name. Arrays that are None are left out."""
 
     def __init__(
         self, layout_of: Callable[[Any, str], Layout], packed: dict[str, Packed | None], **arrays: Any
@@ -103,7 +103,7 @@ def scale_of(scale: float | None, head_dim: int) -> float:
 
 
 def softcap_of(cap: float | None) -> float | None:
-    """None where it is off, as 0 is in the functions of flash_attn."""
+    """The cap as the graph needs it: None for a cap of 0, which means no cap in flash_attn's functions too."""
     if cap is None or cap == 0:
         return None
     if not isinstance(cap, Real):

@@ -82,11 +82,11 @@ def flash_attn_varlen_func(
     check_tensors({"q": q, "k": k, "v": v, **ends}, **others)
     check_dims(3, "(tokens, heads, head dim)", q=q)
     check_dims(1, "where each sequence starts, and the end of the last one", **ends)
-    bounds = {"max_seqlen_q": max_seqlen_q, "max_seqlen_k": max_seqlen_k}
-    longest = tuple(call_checks.check_integer(name, bound) for name, bound in bounds.items())
+    longest_q = call_checks.check_integer("max_seqlen_q", max_seqlen_q)
+    longest_k = call_checks.check_integer("max_seqlen_k", max_seqlen_k)
     others.update(ends)
     options = (dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
-    numbers = _numbers(q, *options, longest)
+    numbers = _numbers(q, *options, (longest_q, longest_k))
     return _attend(q, k, v, others, numbers, return_attn_probs)
 
 
@@ -171,7 +171,7 @@ def flash_attn_with_kvcache(
 
 
 def _parts(name: str, packed: Tensor, count: int) -> tuple[Tensor, ...]:
-    """Of q, k and v side by side."""
+    """Splits q, k and v, or k and v, which lie side by side."""
     check_tensors({name: packed})
     if packed.dim() < 4 or packed.shape[-3] != count:
         form = f"(..., {count}, heads, head dim)"
@@ -180,7 +180,7 @@ def _parts(name: str, packed: Tensor, count: int) -> tuple[Tensor, ...]:
 
 
 def _lengths(given: int | Tensor | None, batch: int, capacity: int, added: int, q: Tensor) -> Tensor:
-    """Of the sequences of a cache, before so many tokens are added; all of it where none are given."""
+    """Lengths of the sequences in a cache, before `added` tokens are written; its capacity where none are given."""
     if not isinstance(given, Tensor):
         length = capacity if given is None else call_checks.check_integer("cache_seqlens", given)
         _check_lengths([length], capacity, added)
@@ -194,7 +194,7 @@ def _lengths(given: int | Tensor | None, batch: int, capacity: int, added: int, 
 
 
 def _check_lengths(lengths: list[int], capacity: int, added: int) -> None:
-    """Torch would take negative ones for places from the end of the cache on."""
+    """torch's indexing would count a negative length from the end of the cache."""
     for length in lengths:
         if not 0 <= length <= capacity - added:
             rows = f"the {capacity} rows of the cache" + (f" less the {added} tokens that are added" if added else "")
@@ -217,15 +217,15 @@ def _numbers(
     softcap: float,
     deterministic: bool,
     returns_softmax: bool,
-    longest: tuple[int, ...] = (0, 0),
+    longest: tuple[int, int] = (0, 0),
 ) -> _core._Flash_numbers:
     scale = 1.0 / math.sqrt(q.shape[-1]) if softmax_scale is None else float(softmax_scale)
     if not isinstance(window_size, (tuple, list)) or len(window_size) != 2:
         raise TypeError(f"window_size is {window_size!r}: a pair of integers is needed, -1 for no bound")
-    windows = [call_checks.check_integer(f"window_size[{side}]", window_size[side]) for side in (0, 1)]
+    left, right = (call_checks.check_integer(f"window_size[{side}]", window_size[side]) for side in (0, 1))
     returns = bool(returns_softmax) and dropout_p > 0.0
     return _core._Flash_numbers(
-        *longest, float(dropout_p), scale, bool(causal), *windows, float(softcap), bool(deterministic), returns
+        *longest, float(dropout_p), scale, bool(causal), left, right, float(softcap), bool(deterministic), returns
     )
 
 

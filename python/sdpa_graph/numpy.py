@@ -135,9 +135,16 @@ def _prepare(given: SimpleNamespace, **more: np.ndarray) -> tuple[calls.Call, pl
         **_seed(given.dropout_p, given.seed),
         **more,
     )
-    rest = given.bottom_right, given.alibi, calls.softcap_of(given.softcap), given.dropout_p
-    scale = calls.scale_of(given.scale, query.shape[-1])
-    return call, plans.Options(scale, *bounds, *rest, longest_kv=None if table is None else keys)
+    options = plans.Options(
+        calls.scale_of(given.scale, query.shape[-1]),
+        *bounds,
+        given.bottom_right,
+        given.alibi,
+        calls.softcap_of(given.softcap),
+        given.dropout_p,
+        longest_kv=None if table is None else keys,
+    )
+    return call, options
 
 
 def _check(given: SimpleNamespace) -> None:
@@ -153,7 +160,7 @@ def _check(given: SimpleNamespace) -> None:
 
 
 def _integers(name: str, given: Any) -> np.ndarray:
-    """Of 32 bits, as graphs have them."""
+    """The numbers in 32 bits, as graphs hold them."""
     numbers = np.asarray(given)
     if numbers.dtype.kind not in "iu":
         call_checks.refuse_numbers(name, numbers.dtype)

@@ -16,8 +16,8 @@ KEPT_GRAPHS = 256
 
 
 class Starts(NamedTuple):
-    """Which array says where the packed sequences of another one start: those of queries or of keys ("q" or "kv"), in
-    steps of so many elements, in 64 bits or in 32."""
+    """Identifies an array of the places where packed sequences start: those of queries or of keys ("q" or "kv"). The
+    array counts tokens of `step` elements each, and has 64 bits where `is_wide`, else 32."""
 
     side: str
     step: int
@@ -188,7 +188,7 @@ def backward(place: Place, layouts: Layouts, options: Options, results: Layouts)
 
 
 def layout_of(array: Any, name: str) -> Layout:
-    """Of an array of the host; `name` is that of the argument, for errors."""
+    """The layout of an array in host memory; errors call it by `name`."""
     view = memory(array)
     if view.data_type is data_type.NOT_SET:
         raise TypeError(f"{name} is an array of {array.dtype}, which the library does not have: convert it to float32")

@@ -126,7 +126,7 @@ def _seed(query: torch.Tensor, dropout_p: float) -> torch.Tensor | None:
 
 
 def _longest(side: str, ends: torch.Tensor | None, longest: int | None, tokens: int) -> int | None:
-    """The longest length, which is read from the tensor where the caller does not say it, and then checked."""
+    """The longest length. Where the caller does not give it, the ends are read for it, and checked."""
     if ends is None or longest is not None:
         return longest
     numbers = numbers_of(ends)

@@ -1,4 +1,4 @@
-"""Arguments of functions over tensors of torch: which are taken, and integers as graphs have them."""
+"""Checks of tensors that are arguments of functions, and integers in the form that graphs hold."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_dims(dims: int, form: str, **tensors: torch.Tensor | None) -> None:
 
 
 def check_strided(tensors: Mapping[str, torch.Tensor]) -> None:
-    """On a host or a GPU, and not sparse."""
+    """Refuses sparse tensors, and those on a device that is neither the CPU nor a GPU."""
     for name, tensor in tensors.items():
         if tensor.layout is not torch.strided or not (tensor.is_cpu or tensor.is_cuda):
             found = f"a {tensor.layout} tensor on {tensor.device}"
@@ -37,13 +37,13 @@ def check_real(**tensors: torch.Tensor | None) -> None:
 
 
 def numbers_of(tensor: torch.Tensor) -> list[int]:
-    """Waits for a GPU where the tensor is on one."""
+    """The tensor's numbers. For a tensor on a GPU this waits until the GPU has computed them."""
     numbers: list[int] = tensor.tolist()
     return numbers
 
 
 def int32(name: str, tensor: torch.Tensor | None) -> torch.Tensor | None:
-    """Of 32 bits. What is on a GPU is not read."""
+    """The numbers in 32 bits. Numbers on a GPU are converted unread."""
     if tensor is None or tensor.dtype == torch.int32:
         return tensor
     if tensor.dtype not in _INTEGERS:
@@ -54,7 +54,7 @@ def int32(name: str, tensor: torch.Tensor | None) -> torch.Tensor | None:
 
 
 def checked_ends(side: str, tensor: torch.Tensor | None, tokens: int, longest: int | None) -> torch.Tensor | None:
-    """Where packed sequences end; read and checked on the host alone, as in the functions of flash_attn."""
+    """Where packed sequences end, in 32 bits. Only ends in host memory are read and checked, as in flash_attn."""
     if tensor is None:
         return None
     ends = int32(f"cu_seqlens_{side}", tensor)

@@ -43,7 +43,7 @@ std::string text_of(Sizes const& sizes) {
     return "(" + text + ")";
 }
 
-// A field of packed records may have strides that count no whole number of its elements.
+// Refuses fields of packed records, whose strides are no multiples of their size.
 void set_layout(Memory& memory, Sizes byte_strides) {
     std::int64_t const element = std::max<std::int64_t>(memory.element_bytes, 1);
     for (std::size_t i = 0; i < byte_strides.size(); ++i) {
@@ -57,7 +57,7 @@ void set_layout(Memory& memory, Sizes byte_strides) {
     set_bytes(memory);
 }
 
-// Without gaps. What overflows is too far in set_bytes() as well: these strides are computed as unsigned numbers.
+// Strides without gaps. Where the product wraps, set_bytes() finds that the array is too large.
 Sizes row_major_bytes(Memory const& memory) {
     Sizes strides(memory.view.dim.size());
     auto step = static_cast<std::uint64_t>(memory.element_bytes);
@@ -66,7 +66,7 @@ Sizes row_major_bytes(Memory const& memory) {
     return strides;
 }
 
-// Entries of an interface's dictionary, with what is wrong with them as ValueErrors.
+// The entries of an interface's dictionary. A faulty entry raises a ValueError that says what is wrong with it.
 class Interface {
    public:
     Interface(py::handle object, char const* name) : owner_(object), name_(name) {
@@ -110,7 +110,7 @@ class Interface {
     py::dict entries_;
 };
 
-// Such as "<f4": order, kind, bytes.
+// Reads a type such as "<f4", which is byte order, kind and bytes.
 void read_type(Interface const& interface, Memory& memory) {
     auto const text = interface.get<std::string>("typestr");
     std::size_t digits = 2;

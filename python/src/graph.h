@@ -33,7 +33,7 @@ struct Need {
 cudnnHandle_t handle_of(std::intptr_t number);
 
 std::int64_t bits_of(fe::DataType_t type);
-// That its dims and strides span.
+// The bytes that its dims and strides span.
 std::int64_t bytes_of(Need const& need);
 
 class Graph {
@@ -55,10 +55,10 @@ class Graph {
 
     // Marks what a node writes: memory that cannot be written is refused for it.
     Tensor_ptr const& writes(Tensor_ptr const& tensor);
-    // The same of a graph that was read and not made here.
+    // Marks what the nodes of a graph write that was read from text or bytes.
     void writes_only(std::vector<std::int64_t> uids);
-    // In the order of uids, asked of the graph when they are first needed after a change. Who holds them keeps them:
-    // reading a pack calls methods of Python objects, which may change the graph.
+    // In the order of uids; computed when they are first needed after a change. They are shared, since reading a pack
+    // calls methods of Python objects, which may change the graph.
     std::shared_ptr<std::vector<Need> const> needs();
     void forget_needs() { needs_.reset(); }
 

@@ -25,10 +25,10 @@ struct Memory {
     bool is_raw = false;             // integers, which programs also use to carry bits of types that a library lacks
     bool has_exact_strides = false;  // an array of the host, where other strides than the graph's are a mistake
     bool is_of_torch = false;        // whose allocator orders memory by the current stream
-    py::object owner;                // what was exported for this view, and has to live as long as the memory is used
+    py::object owner;  // keeps the export that the view describes; it has to live as long as the memory is used
 };
 
-// Whether programs may carry the bits of other types in it.
+// Whether it is a type of integers, in which programs may carry the bits of other types.
 bool is_integer(fe::DataType_t type);
 
 // Of a Python integer.

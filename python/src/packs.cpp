@@ -96,7 +96,7 @@ bool read_key(py::handle key, std::int64_t& uid) {
     return tensor.has_uid() != 0;
 }
 
-// Null stands for no memory, which the library refuses.
+// The address that a number gives. The library itself refuses null.
 void* plain_address(py::handle value, std::int64_t uid) {
     void* const address = read_address(value);
     if (address != nullptr && !may_be_address(address))
@@ -105,7 +105,7 @@ void* plain_address(py::handle value, std::int64_t uid) {
     return address;
 }
 
-// The bytes that have to be counted of a tensor's storage: all of it where packed sequences end where they like.
+// The bytes of a tensor's storage that have to be counted: for packed sequences all of them.
 std::int64_t enough_for(Graph const& graph, Need const& need) {
     bool const is_open = need.offset && graph.runs_on_host();
     return is_open ? std::numeric_limits<std::int64_t>::max() : need.bytes;
@@ -126,7 +126,7 @@ void* address_of(Graph const& graph, Place& place, Need const* need, std::int64_
     return memory->view.data;
 }
 
-// As the run will see the graph. Lists that do not fit are the library's to refuse.
+// The needs with the dims and strides of the run. Lists of other lengths are refused by the library.
 std::vector<Need> overridden(std::vector<Need> needs, Overrides const& other) {
     for (std::size_t i = 0; i < other.uids->size(); ++i) {
         auto const need = std::ranges::lower_bound(needs, (*other.uids)[i], {}, &Need::uid);
@@ -138,7 +138,7 @@ std::vector<Need> overridden(std::vector<Need> needs, Overrides const& other) {
     return needs;
 }
 
-// The last of an offset's numbers; nothing for one of another type.
+// The last number of a ragged offset; nothing where its type is not one of integers.
 std::optional<std::int64_t> last_of(Need const& offset, void const* data) {
     std::int64_t at = 0;
     for (std::size_t i = 0; i < offset.dim.size(); ++i) at += (offset.dim[i] - 1) * offset.stride[i];
@@ -160,7 +160,7 @@ std::int64_t gap_of(Need const& need) {
     return std::max<std::int64_t>(need.stride[2] - sdpa_graph::span_of(row, need.stride), 0);
 }
 
-// Packed sequences end where their offset says, which only a run on the host can see.
+// Refuses memory that is shorter than the end of its packed sequences, which only a run on the host can read.
 void check_ends(std::vector<Need> const& needs, std::vector<void*> const& pointers, Sizes const& bytes) {
     for (std::size_t i = 0; i < needs.size(); ++i) {
         Need const& need = needs[i];

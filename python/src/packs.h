@@ -1,4 +1,4 @@
-// What a run is given: memory for each tensor, checked against what the graph says of it.
+// The memory that a run gets for each tensor, checked against what the graph says about it.
 #pragma once
 
 #include "graph.h"

@@ -115,7 +115,7 @@ std::vector<std::uint8_t> serialize(Graph const& graph) {
     return bytes;
 }
 
-// What the nodes write, as far as it has uids.
+// The uids of the tensors that the nodes write.
 Sizes written_uids(Graph const& graph) {
     py::dict const description = py::module_::import("json").attr("loads")(to_json(graph));
     py::dict const tensors = description["tensors"];
@@ -141,7 +141,7 @@ void deserialize(Graph& graph, py::handle data) {
     graph.writes_only(written_uids(graph));
 }
 
-// As text, and as JSON in the library's words.
+// A report as text in Python's words, and as JSON in those of C++.
 template <class Report>
 std::pair<std::string, std::string> texts_of(Report const& report) {
     return {in_python(report.to_text()), report.to_json()};

@@ -9,14 +9,14 @@ namespace {
 
 using Word = std::pair<std::string_view, std::string_view>;
 
-// Setters that Python has as well, of tensors and graphs.
+// Setters of tensors and graphs that Python has too.
 constexpr std::string_view kMethods[] = {
     "set_alignment", "set_data_type", "set_dim",           "set_is_pass_by_value",           "set_is_virtual",
     "set_name",      "set_output",    "set_ragged_offset", "set_ragged_offset_multiplier",   "set_reordering_type",
     "set_rewrites",  "set_stride",    "set_uid",           "set_vector_count_and_dimension", "set_workspace_limit",
 };
 
-// What the setter of an option sets, where the argument has another name than the setter behind "set_".
+// The arguments whose names are not those of their setters without "set_".
 constexpr Word kArguments[] = {
     {"set_alibi_mask", "use_alibi_mask"},
     {"set_causal_mask", "use_causal_mask"},
@@ -32,7 +32,7 @@ constexpr Word kArguments[] = {
     {"set_strides", "the steps of slices"},
 };
 
-// Scopes, and the whole of what Python writes in another form.
+// Scopes and phrases that have another form in Python.
 constexpr Word kPhrases[] = {
     {"{HeurMode_t::A, HeurMode_t::FALLBACK}", "[heur_mode.A, heur_mode.FALLBACK]"},
     {" or offline()", " or 'offline:h200'"},
@@ -76,7 +76,7 @@ std::string argument_of(std::string_view setter) {
     return std::string(setter.substr(4));
 }
 
-// Numbers, enumerators and lists as Python writes them.
+// The arguments of a setter as Python writes them.
 std::string values_in_python(std::string_view values) {
     if (values == "true") return "True";
     if (values == "false") return "False";
@@ -87,7 +87,7 @@ std::string values_in_python(std::string_view values) {
     return text;
 }
 
-// A target as the text that Python has for it, and how long it is in C++; empty where the text begins with none.
+// A target in Python's form, and the length of its form in C++; empty where the text begins with no target.
 std::pair<std::string, std::size_t> target_in_python(std::string_view text) {
     constexpr std::string_view kScope = "Target::";
     std::size_t const open = text.find('('), close = text.find(')');

@@ -1,4 +1,4 @@
-// The library's texts name what programs in C++ call; Python's programs call the same by other names.
+// Translates the library's texts, which name methods of C++, into the names that Python has.
 #pragma once
 
 #include <string>

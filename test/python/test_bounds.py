@@ -10,7 +10,7 @@ TOKENS, HEADS, SIZE, GUARD = 20, 2, 16, 9
 
 
 def guarded(seed):
-    """A packed array, and all of the memory around it: what follows the array is a number that nothing computes."""
+    """A packed array, and the longer array that it begins. The rest holds a number that nothing computes."""
     whole = np.full((TOKENS + GUARD, HEADS, SIZE), 2.0**40, np.float32)
     whole[:TOKENS] = random((TOKENS, HEADS, SIZE), seed=seed)
     return whole[:TOKENS], whole
@@ -18,7 +18,7 @@ def guarded(seed):
 
 @pytest.fixture
 def results(monkeypatch):
-    """The memory of all results, which gets guards behind it."""
+    """Collects the memory of all results, with rows behind it that nothing may write."""
     made = []
     own = allocation._numpy_array
 
@@ -50,7 +50,7 @@ def test_sequences_within_the_arrays_leave_the_rest_alone(results):
     check_guards(results, all_q, all_k, all_v)
 
 
-# Each with what is said behind the name of the argument.
+# Ends, and the message behind the name of the argument.
 FAULTY_ENDS = {
     "behind the arrays": ([0, 8, TOKENS + 1], r"\[2\] is 21: a number from 8 to 20 is needed, the tokens that"),
     "far behind the arrays": ([0, 2**31 - 1], r"\[1\] is 2147483647: a number from 0 to 20 is needed"),

@@ -218,7 +218,7 @@ def test_memory_stays_until_its_stream_is_done(qkv, side_stream):
 
 
 class Temporary:
-    """Exports a copy, which nothing but the capsule keeps."""
+    """An object that exports a copy, which only the capsule keeps alive."""
 
     def __init__(self, tensor):
         self.tensor = tensor

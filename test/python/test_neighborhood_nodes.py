@@ -33,7 +33,7 @@ def along(length, kernel, dilation, is_causal):
 
 
 def windows(kernel_size, dilation=(1, 1), is_causal=(False, False)):
-    """(tokens, slots): the keys of each query of the flattened space, and -1."""
+    """The keys of each query in the flattened space as (tokens, slots); -1 for slots without a key."""
     rows, columns = (along(*axis) for axis in zip(SPACE, kernel_size, dilation, is_causal))
     keys = rows[:, None, :, None] * SPACE[1] + columns[None, :, None, :]
     is_there = (rows[:, None, :, None] >= 0) & (columns[None, :, None, :] >= 0)
@@ -45,7 +45,7 @@ def tokens(seed, *, heads_first=False):
 
 
 def flat(given):
-    """(batch, heads, tokens, head dim), in double."""
+    """The array as (batch, heads, tokens, head dim) in double."""
     return given.reshape(B, -1, H, D).transpose(0, 2, 1, 3).astype(np.float64)
 
 
@@ -54,13 +54,13 @@ def unflat(given):
 
 
 def products(q, k, keys):
-    """Of each query and the keys of its window; -infinity where there is none."""
+    """Products of each query and the keys of its window; -infinity where there is no key."""
     found = np.einsum("bhqd,bhqsd->bhqs", q, k[:, :, keys])
     return np.where(keys >= 0, found, -np.inf)
 
 
 def run(make, target="cpu", **arrays):
-    """`make` gives the results of the graph's tensors, which become outputs; in the order of these."""
+    """Runs a graph whose results `make` returns, and returns their arrays in the same order."""
     graph = cudnn.pygraph("neighborhood", FLOAT, FLOAT, FLOAT, target=target)
     tensors = {name: graph.tensor_like(array, name) for name, array in arrays.items()}
     results = [result.set_output(True) for result in make(graph, tensors)]

@@ -116,7 +116,7 @@ def test_a_softcap_of_0_is_off():
 
 
 class Tensor:
-    """Of another library."""
+    """An array of another library."""
 
     shape = (2, 3, 40, 16)
 

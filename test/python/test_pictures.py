@@ -55,7 +55,7 @@ def test_plans_that_are_not_built():
     plans = graph.plans()
     assert plans[0].workspace_bytes is None
     assert repr(plans).splitlines()[1].split() == ["0", "cpu", "not", "built"]
-    assert "<td style=\"text-align:left\">not built</td>" in plans._repr_html_()
+    assert '<td style="text-align:left">not built</td>' in plans._repr_html_()
     graph.build_plans()
     assert graph.plans()[0].workspace_bytes == graph.get_workspace_size()
 

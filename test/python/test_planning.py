@@ -67,7 +67,9 @@ def test_a_limit_of_workspace_bars_what_needs_more():
 
 
 def test_the_wrapper_has_them():
-    with cudnn.Graph(io_data_type=cudnn.data_type.FLOAT, compute_data_type=cudnn.data_type.FLOAT, target="cpu") as graph:
+    with cudnn.Graph(
+        io_data_type=cudnn.data_type.FLOAT, compute_data_type=cudnn.data_type.FLOAT, target="cpu"
+    ) as graph:
         o, _ = graph.sdpa(*few_queries(), is_inference=True, attn_scale=0.25)
         o.set_output(True)
         graph.set_rewrites([FEW])

@@ -48,7 +48,10 @@ def test_sequences_are_not_longer_than_is_said(attend):
     options = {"cu_seqlens_q": ends, "cu_seqlens_kv": ends}
     with pytest.raises(ValueError, match="a sequence of cu_seqlens_q has 12 tokens: at most 11 are needed, which max"):
         attend(*packed(), **options, max_seqlen_q=11)
-    for given, error, text in ((-1, ValueError, "is -1: a number from 0 to"), (12.5, TypeError, "is a float: an integer")):
+    for given, error, text in (
+        (-1, ValueError, "is -1: a number from 0 to"),
+        (12.5, TypeError, "is a float: an integer"),
+    ):
         with pytest.raises(error, match="max_seqlen_kv " + text):
             attend(*packed(), **options, max_seqlen_kv=given)
     padded = [x.reshape(1, TOKENS, HEADS, SIZE).transpose(1, 2) for x in packed()]
@@ -99,7 +102,7 @@ def test_softcaps(attend):
 
 
 def test_packed_sequences_end_within_their_storage():
-    """Of which a program may hand over any tensor that begins at the same place."""
+    """A program may pass any tensor that begins where the storage does."""
     graph, pack, o = packed_graph(20, [0, 8, 20])
     pack = {tensor: torch.from_numpy(x) for tensor, x in pack.items()}
     results = [torch.empty(20, HEADS, SIZE), torch.empty(25, HEADS, SIZE)]
@@ -163,9 +166,21 @@ PACKED = ROWS.reshape(16, 2, SIZE)
 FLASH_FAULTS = {
     "few dims": ("func", (ROWS[0, 0, 0], ROWS, ROWS), {}, ValueError, r"q has 1 dims: 4 are needed, \(batch, tokens,"),
     "packed dims": ("varlen_func", (ROWS, PACKED, PACKED, ENDS, ENDS, 8, 8), {}, ValueError, "q has 4 dims: 3 are"),
-    "ends": ("varlen_func", (PACKED, PACKED, PACKED, ENDS[0], ENDS, 8, 8), {}, ValueError, "cu_seqlens_q has 0 dims: 1"),
+    "ends": (
+        "varlen_func",
+        (PACKED, PACKED, PACKED, ENDS[0], ENDS, 8, 8),
+        {},
+        ValueError,
+        "cu_seqlens_q has 0 dims: 1",
+    ),
     "longest": ("varlen_func", (PACKED,) * 3 + (ENDS, ENDS, 2**40, 8), {}, ValueError, "max_seqlen_q is 1099511627776"),
-    "parts": ("kvpacked_func", (ROWS, ROWS), {}, ValueError, r"kv has shape \(2, 8, 2, 16\): \(..., 2, heads, head dim\)"),
+    "parts": (
+        "kvpacked_func",
+        (ROWS, ROWS),
+        {},
+        ValueError,
+        r"kv has shape \(2, 8, 2, 16\): \(..., 2, heads, head dim\)",
+    ),
     "no parts": ("qkvpacked_func", (ROWS[0, 0],), {}, ValueError, "qkv has shape .2, 16.: "),
     "window": ("func", (ROWS,) * 3, {"window_size": 3}, TypeError, "window_size is 3: a pair of integers is needed"),
     "bound": ("func", (ROWS,) * 3, {"window_size": (2**40, 0)}, ValueError, r"window_size\[0\] is 1099511627776"),
@@ -190,10 +205,18 @@ def test_calls_of_natten():
     tokens, more = torch.zeros(2, 8, 2, SIZE), {"additional_keys": ROWS[0, 0], "additional_values": ROWS[0, 0]}
     for call, error, text in (
         (lambda: natten.na1d(tokens[0, 0, 0, 0], tokens, tokens, 3), ValueError, "query has 0 dims: 4 are needed"),
-        (lambda: natten.na2d(tokens, tokens, tokens, 3), ValueError, r"5 are needed, \(batch, height, width, heads, head"),
+        (
+            lambda: natten.na2d(tokens, tokens, tokens, 3),
+            ValueError,
+            r"5 are needed, \(batch, height, width, heads, head",
+        ),
         (lambda: natten.na1d(tokens, tokens, tokens, 3.5), TypeError, "kernel_size is a float: an integer is needed"),
         (lambda: natten.na1d(tokens, tokens, tokens, 2**40), ValueError, "kernel_size is 1099511627776: a number from"),
-        (lambda: natten.na1d(tokens, tokens, tokens, 3, **more), ValueError, "additional_keys has 2 dims: 4 are needed"),
+        (
+            lambda: natten.na1d(tokens, tokens, tokens, 3, **more),
+            ValueError,
+            "additional_keys has 2 dims: 4 are needed",
+        ),
         (lambda: natten.functional.na1d_qk(tokens[0], tokens, 3), ValueError, r"\(batch, heads, tokens, head dim\)"),
         (lambda: natten.functional.na1d_av(tokens, tokens[0], 3), ValueError, "value has 3 dims: 4 are needed"),
     ):

@@ -147,7 +147,7 @@ def na3d_av(
 
 
 Window = tuple[list[int], list[int], list[bool]]
-# Of space, by their number.
+# What the axes of space are called, by their number.
 _AXES = {1: "tokens", 2: "height, width", 3: "depth, height, width"}
 
 
