@@ -282,3 +282,21 @@ def test_an_unknown_gpu_is_named():
     q, k, v = qkv((2, 3, 128, 64), np.float16)
     with pytest.raises((ValueError, RuntimeError, cudnn.cudnnGraphNotSupportedError), match="h1000"):
         Forward(q, k, v, "offline:h1000").build()
+
+
+def test_arrays_are_no_tensors_of_the_graph():
+    array, graph = qkv()[0], cudnn.pygraph(target="cpu")
+    tensor = graph.tensor_like(array)
+    for call in (
+        lambda: graph.sdpa(array, tensor, tensor, generate_stats=False),
+        lambda: graph.sdpa(tensor, tensor, array, generate_stats=False),
+        lambda: graph.sdpa(tensor, tensor, tensor, generate_stats=False, bias=array),
+        lambda: graph.neg(array),
+        lambda: graph.add(tensor, array),
+        lambda: graph.matmul(A=tensor, B=array),
+        lambda: graph.neighborhood_qk(tensor, array, [3]),
+        lambda: tensor.set_ragged_offset(array),
+    ):
+        with pytest.raises(TypeError, match=r"a numpy.ndarray is given for a tensor of the graph: tensor_like\(array\)"):
+            call()
+    assert graph.tensor_like(array).get_dim() == list(array.shape)
