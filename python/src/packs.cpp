@@ -126,14 +126,35 @@ void* address_of(Graph const& graph, Place& place, Need const* need, std::int64_
     return memory->view.data;
 }
 
-// The needs with the dims and strides of the run. Lists of other lengths are refused by the library.
+// Whether the dims and strides are those of memory whose size can be computed.
+bool has_size(Need const& need) {
+    if (need.dim.size() != need.stride.size()) return false;
+    std::int64_t last = 1, reach = 0;
+    for (std::size_t i = 0; i < need.dim.size(); ++i) {
+        bool const is_counted = need.dim[i] > 0 && need.stride[i] >= 0 &&
+                                !__builtin_mul_overflow(need.dim[i] - 1, need.stride[i], &reach) &&
+                                !__builtin_add_overflow(last, reach, &last);
+        if (!is_counted) return false;
+    }
+    return !__builtin_mul_overflow(last, std::max<std::int64_t>(bits_of(need.type), 1), &reach);
+}
+
+// An empty list leaves a tensor as it is.
+void set_unless_empty(Sizes& sizes, Sizes const& others) {
+    if (!others.empty()) sizes = others;
+}
+
+// The needs with the dims and strides of the run. Those that make no sense are left out: the library refuses them.
 std::vector<Need> overridden(std::vector<Need> needs, Overrides const& other) {
     for (std::size_t i = 0; i < other.uids->size(); ++i) {
         auto const need = std::ranges::lower_bound(needs, (*other.uids)[i], {}, &Need::uid);
         if (need == needs.end() || need->uid != (*other.uids)[i]) continue;
-        if (other.shapes && i < other.shapes->size()) need->dim = (*other.shapes)[i];
-        if (other.strides && i < other.strides->size()) need->stride = (*other.strides)[i];
-        if (need->bytes > 0) need->bytes = bytes_of(*need);
+        Need changed = *need;
+        if (other.shapes && i < other.shapes->size()) set_unless_empty(changed.dim, (*other.shapes)[i]);
+        if (other.strides && i < other.strides->size()) set_unless_empty(changed.stride, (*other.strides)[i]);
+        if (!has_size(changed)) continue;
+        if (changed.bytes > 0) changed.bytes = bytes_of(changed);
+        *need = std::move(changed);
     }
     return needs;
 }

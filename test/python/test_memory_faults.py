@@ -279,6 +279,31 @@ def test_other_shapes_stay_within_their_memory():
     np.testing.assert_allclose(result, attention(*arrays, 0.25)[0], atol=tolerance(np.float32, 48))
 
 
+@pytest.mark.parametrize(
+    "shapes, strides",
+    [
+        ([[2]], [[1]]),
+        ([[2, 3, 40, 16]], [[1]]),
+        ([[2]], [[1920, 640, 16, 1]]),
+        ([[2, 3, -40, 16]], [[1920, 640, 16, 1]]),
+        ([[2, 3, 40, 16]], [[1920, 640, -16, 1]]),
+        ([[2**62] * 4], [[2**62] * 4]),
+    ],
+)
+def test_shapes_that_make_no_sense(shapes, strides):
+    q, k, v = qkv()
+    forward = Forward(q, k, v, settings={"is_override_shape_enabled": True}, attn_scale=0.25).build()
+    result = np.full(q.shape, 7.0, np.float32)
+    for tensor in (forward.q, forward.o):
+        with pytest.raises((ValueError, RuntimeError, cudnn.cudnnGraphNotSupportedError)):
+            pack = {**forward.given, forward.o: result}
+            forward.graph.execute(pack, None, None, [tensor.get_uid()], shapes, strides)
+    assert (result == 7.0).all()
+    with pytest.raises(ValueError, match="7680 bytes of memory"):  # empty lists are no other shapes
+        forward.graph.execute({**forward.given, forward.o: result[:1]}, None, None, [forward.o.get_uid()], [[]], [[]])
+    assert (result == 7.0).all()
+
+
 def constant(shape):
     return np.frombuffer(mmap.mmap(-1, 4 * int(np.prod(shape)), prot=mmap.PROT_READ), np.float32).reshape(shape)
 
