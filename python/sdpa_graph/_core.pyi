@@ -96,6 +96,16 @@ class reshape_mode(_Numbered):
     VIEW_ONLY = 1
     LOGICAL = 2
 
+class rewrite_policy(_Numbered):
+    AUTO = 0
+    OFF = 1
+
+class rewrite(_Numbered):
+    SLICES = 0
+    FEW_QUERIES = 1
+    BANDS = 2
+    NEIGHBORHOOD_BAND = 3
+
 class pointwise_mode(_Numbered):
     NOT_SET = 0
     ADD = 1
@@ -288,6 +298,8 @@ class Graph_base:
         handle: int | None,
     ) -> None: ...
     def __repr__(self) -> str: ...
+    def _draw_plan(self, is_svg: bool) -> str: ...
+    def _draw_window(self, query: Sequence[int], is_svg: bool) -> str: ...
     def _execute_with_ptrs(self, ptrs: Sequence[int], workspace_ptr: int = 0, handle: int | None = None) -> None: ...
     def _get_variant_pack_uids_sorted(self) -> list[int]: ...
     def _prepare_variant_pack_template(self) -> None: ...
@@ -302,6 +314,7 @@ class Graph_base:
     def _set_override_shape_enabled(self, arg0: bool) -> None: ...
     def _set_sm_count(self, arg0: int) -> None: ...
     def _set_sm_version(self, arg0: int) -> None: ...
+    def _workspace_if_built(self, index: int) -> int | None: ...
     def abs(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     @overload
     def add(self, a: _Tensor, b: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
@@ -432,10 +445,86 @@ class Graph_base:
     @overload
     def mul(self, input0: _Tensor, input1: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def neg(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
+    def neighborhood_attention(
+        self,
+        q: _Tensor,
+        k: _Tensor,
+        v: _Tensor,
+        kernel_size: Sequence[int],
+        dilation: Sequence[int] | None = None,
+        is_causal: Sequence[bool] | None = None,
+        attn_scale: float | None = None,
+        rel_pos_bias: _Tensor | None = None,
+        generate_stats: bool = False,
+        compute_data_type: Any = ...,
+        name: str = "",
+    ) -> list[_Tensor | None]: ...
+    def neighborhood_attention_backward(
+        self,
+        q: _Tensor,
+        k: _Tensor,
+        v: _Tensor,
+        o: _Tensor,
+        dO: _Tensor,
+        stats: _Tensor,
+        kernel_size: Sequence[int],
+        dilation: Sequence[int] | None = None,
+        is_causal: Sequence[bool] | None = None,
+        attn_scale: float | None = None,
+        rel_pos_bias: _Tensor | None = None,
+        dRel_pos_bias: _Tensor | None = None,
+        compute_data_type: Any = ...,
+        name: str = "",
+    ) -> list[_Tensor]: ...
+    def neighborhood_av(
+        self,
+        attn: _Tensor,
+        v: _Tensor,
+        kernel_size: Sequence[int],
+        dilation: Sequence[int] | None = None,
+        is_causal: Sequence[bool] | None = None,
+        compute_data_type: Any = ...,
+        name: str = "",
+    ) -> _Tensor: ...
+    def neighborhood_av_backward(
+        self,
+        dO: _Tensor,
+        attn: _Tensor,
+        v: _Tensor,
+        kernel_size: Sequence[int],
+        dilation: Sequence[int] | None = None,
+        is_causal: Sequence[bool] | None = None,
+        compute_data_type: Any = ...,
+        name: str = "",
+    ) -> list[_Tensor]: ...
+    def neighborhood_qk(
+        self,
+        q: _Tensor,
+        k: _Tensor,
+        kernel_size: Sequence[int],
+        dilation: Sequence[int] | None = None,
+        is_causal: Sequence[bool] | None = None,
+        rel_pos_bias: _Tensor | None = None,
+        compute_data_type: Any = ...,
+        name: str = "",
+    ) -> _Tensor: ...
+    def neighborhood_qk_backward(
+        self,
+        dAttn: _Tensor,
+        q: _Tensor,
+        k: _Tensor,
+        kernel_size: Sequence[int],
+        dilation: Sequence[int] | None = None,
+        is_causal: Sequence[bool] | None = None,
+        dRel_pos_bias: _Tensor | None = None,
+        compute_data_type: Any = ...,
+        name: str = "",
+    ) -> list[_Tensor]: ...
     def populate_cuda_graph(
         self, handle: int, variant_pack: Mapping[int, int], workspace: int, cuda_graph: int
     ) -> None: ...
     def pow(self, input0: _Tensor, input1: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
+    def print_candidates(self) -> str: ...
     def query_tensor_attributes_of_uid(self, uid: int) -> _Tensor: ...
     def reciprocal(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def reduction(
@@ -466,6 +555,8 @@ class Graph_base:
     def select_behavior_notes(self, notes: Sequence[behavior_note]) -> None: ...
     def select_numeric_notes(self, notes: Sequence[numerical_note]) -> None: ...
     def serialize(self, *, as_bytes: bool = False, include_kernels: bool = True) -> list[int] | bytes: ...
+    def set_rewrites(self, rewrites: rewrite_policy | Sequence[rewrite]) -> None: ...
+    def set_workspace_limit(self, bytes: int) -> None: ...
     def sigmoid(self, input: _Tensor, compute_data_type: Any = ..., name: str = "") -> _Tensor: ...
     def sigmoid_backward(
         self, loss: _Tensor, input: _Tensor, compute_data_type: Any = ..., name: str = ""
@@ -556,6 +647,7 @@ def _flash_backward(
 def _flash_forward(
     tensors: Mapping[str, Any], numbers: _Flash_numbers, workspace: Callable[[list[int]], Any]
 ) -> None: ...
+def _in_python(text: str) -> str: ...
 def _set_package_folders(folders: Sequence[str]) -> None: ...
 def _neighborhood(
     function: str,

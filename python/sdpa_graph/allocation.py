@@ -32,13 +32,22 @@ def allocate(examples: Iterable[Any], on_host: bool, dim: Sequence[int], stride:
         import torch
 
         device = tensor.device if tensor is not None else "cuda"
-        return torch.empty_strided(tuple(dim), tuple(stride), device=device, dtype=_cudnn_to_torch_data_type(kind))
+        dtype = _cudnn_to_torch_data_type(kind)
+        if dtype is None:
+            raise _no_type("torch", kind)
+        return torch.empty_strided(tuple(dim), tuple(stride), device=device, dtype=dtype)
     return _numpy_array(dim, stride, kind)
+
+
+def _no_type(library: str, kind: data_type) -> TypeError:
+    return TypeError(f"{library} has no type for a result of {kind.name}: pass memory for it, or set another data type")
 
 
 def _numpy_array(dim: Sequence[int], stride: Sequence[int], kind: data_type) -> Any:
     import numpy
 
+    if kind not in _NUMPY_NAMES:
+        raise _no_type("NumPy", kind)
     span = 1 + sum((size - 1) * step for size, step in zip(dim, stride))
     memory = numpy.empty(span if 0 not in dim else 0, dtype=_NUMPY_NAMES[kind])
     steps = tuple(step * memory.itemsize for step in stride)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 from . import plans
 from ._core import data_type
-from .plans import Layout, Layouts, Options, Place
+from .plans import Layout, Layouts, Options, Place, Starts
 
 # Whose rows an array has: those of queries or of keys.
 _SIDES = {**dict.fromkeys(("q", "o", "dO", "stats", "dQ"), "q"), **dict.fromkeys(("k", "v", "dK", "dV"), "kv")}
@@ -17,9 +18,10 @@ _SIDES = {**dict.fromkeys(("q", "o", "dO", "stats", "dQ"), "q"), **dict.fromkeys
 class Packed:
     """Sequences one after the other: arrays of (tokens, heads, size), and where each sequence ends, after a 0."""
 
-    def __init__(self, ends: Any, longest: int, widen: Callable[[Any], Any]) -> None:
+    def __init__(self, side: str, ends: Any, longest: int, widen: Callable[[Any], Any]) -> None:
         self.ends = ends
-        self.longest = longest
+        self._side = side
+        self._longest = max(longest, 1)  # graphs have no dims of 0: the lengths say that there is nothing
         self._widen = widen
 
     @property
@@ -29,25 +31,26 @@ class Packed:
     def lengths(self) -> Any:
         return (self.ends[1:] - self.ends[:-1]).reshape(-1, 1, 1, 1)
 
-    def layout(self, layout: Layout, side: str) -> Layout:
+    def layout(self, layout: Layout) -> Layout:
         """As the graph sees such an array: a batch of sequences of the longest length."""
         tokens, heads, size = layout.dim
         step, head_step, _ = layout.stride
-        width = 32 if tokens * step < 2**31 else 64
-        dim, stride = (self.count, heads, self.longest, size), (self.longest * step, head_step, step, 1)
-        return Layout(dim, stride, layout.kind, f"{side} starts of {step} in {width}")
+        dim, stride = (self.count, heads, self._longest, size), (self._longest * step, head_step, step, 1)
+        return Layout(dim, stride, layout.kind, Starts(self._side, step, is_wide=tokens * step >= 2**31))
 
-    def starts(self, name: str) -> tuple[Any, Layout]:
-        """The array that a layout names, in elements."""
-        _, _, _, step, _, width = name.split()
-        ends, kind = (self.ends, data_type.INT32) if width == "32" else (self._widen(self.ends), data_type.INT64)
-        return ends * int(step), Layout((self.count + 1, 1, 1, 1), (1, 1, 1, 1), kind)
+    def starts(self, wanted: Starts) -> tuple[Any, Layout]:
+        """The array that a layout asks for, in elements."""
+        ends, kind = (self._widen(self.ends), data_type.INT64) if wanted.is_wide else (self.ends, data_type.INT32)
+        return ends * wanted.step, Layout((self.count + 1, 1, 1, 1), (1, 1, 1, 1), kind)
 
 
 class Call:
-    """Arrays by the names of the graph's tensors, with their layouts. What is None is left out."""
+    """Arrays by the names of the graph's tensors, with their layouts. `layout_of` makes the layout of an array and its
+    name. Arrays that are None are left out."""
 
-    def __init__(self, layout_of: Callable[[Any], Layout], packed: dict[str, Packed | None], **arrays: Any) -> None:
+    def __init__(
+        self, layout_of: Callable[[Any, str], Layout], packed: dict[str, Packed | None], **arrays: Any
+    ) -> None:
         self._layout_of = layout_of
         self._packed = packed
         self.arrays = {name: array for name, array in arrays.items() if array is not None}
@@ -62,19 +65,19 @@ class Call:
         return plans.backward(place, tuple(self._layouts.items()), options, made)
 
     def _layout(self, name: str, array: Any) -> Layout:
-        layout, side = self._layout_of(array), _SIDES.get(name)
+        layout, side = self._layout_of(array, name), _SIDES.get(name)
         packed = self._packed.get(side) if side else None
-        return packed.layout(layout, side) if packed and side else layout
+        return packed.layout(layout) if packed else layout
 
     def _take_results(self, results: dict[str, Any]) -> Layouts:
         """Their layouts; and takes the starts of packed sequences among the arrays, now that all layouts are known."""
         given = {name: array for name, array in results.items() if array is not None}
         made = {name: self._layout(name, array) for name, array in given.items()}
-        for layout in (*self._layouts.values(), *made.values()):
-            if layout.starts and layout.starts not in self._layouts:
-                packed = self._packed[layout.starts.split()[0]]
-                assert packed is not None
-                self.arrays[layout.starts], self._layouts[layout.starts] = packed.starts(layout.starts)
+        layouts = (*self._layouts.values(), *made.values())
+        for starts in dict.fromkeys(layout.starts for layout in layouts if layout.starts):
+            packed = self._packed[starts.side]
+            assert packed is not None
+            self.arrays[starts.name], self._layouts[starts.name] = packed.starts(starts)
         self.arrays.update(given)
         return tuple(made.items())
 
@@ -88,21 +91,6 @@ def gradient_layout(layout: Layout) -> Layout:
     return Layout.packed(layout.dim, layout.kind, layout.stride)
 
 
-def check_shapes(shapes: Mapping[str, Sequence[int]], enable_gqa: bool, is_packed_q: bool, is_packed_kv: bool) -> None:
-    """What the graph would take and torch's function does not, and what it could not make a graph of."""
-    for name, shape in shapes.items():
-        if is_packed_q if name == "query" else is_packed_kv:
-            dims, form, switch = 3, "(tokens, heads, head dim)", "with"
-        else:
-            dims, form, switch = 4, "(batch, heads, tokens, head dim)", "without"
-        if len(shape) != dims:
-            raise ValueError(f"{name} has {len(shape)} dims: {dims} are needed {switch} cu_seqlens, {form}")
-    query, key, value = shapes.values()
-    if not enable_gqa and not query[1] == key[1] == value[1]:
-        heads = f"{query[1]}, {key[1]} and {value[1]} heads"
-        raise ValueError(f"query, key and value have {heads}: enable_gqa=True lets several query heads share one")
-
-
 def bounds(is_causal: bool, left_bound: int | None, right_bound: int | None) -> tuple[int | None, int | None]:
     """As the graph counts them; a causal mask is a right bound of 0."""
     if is_causal and right_bound not in (None, 0):
@@ -112,3 +100,14 @@ def bounds(is_causal: bool, left_bound: int | None, right_bound: int | None) -> 
 
 def scale_of(scale: float | None, head_dim: int) -> float:
     return 1.0 / math.sqrt(head_dim) if scale is None else float(scale)
+
+
+def softcap_of(cap: float | None) -> float | None:
+    """The cap as the graph needs it: None for a cap of 0, which means no cap in flash_attn's functions too."""
+    if cap is None or cap == 0:
+        return None
+    if not isinstance(cap, Real):
+        raise TypeError(f"softcap is a {type(cap).__name__}: a number is needed")
+    if not 0 < cap < math.inf:
+        raise ValueError(f"softcap is {cap}: a finite number above 0 is needed; 0 or None leaves scores as they are")
+    return float(cap)

@@ -10,8 +10,9 @@ from typing import Any
 
 import torch
 
-from . import _core, torch_streams
+from . import _core, call_checks, torch_streams
 from .flash_cache import append, has_whole_pages, in_pages, pages_of, rotated
+from .torch_arguments import check_dims, check_tensors, int32
 
 __all__ = [
     "flash_attn_func",
@@ -41,18 +42,20 @@ def flash_attn_func(
     return_attn_probs: bool = False,
 ) -> Any:
     """Attention of (batch, tokens, heads, head dim). With return_attn_probs also the log-sum-exp and the probabilities."""
+    check_tensors({"q": q, "k": k, "v": v}, alibi_slopes=alibi_slopes)
+    check_dims(4, "(batch, tokens, heads, head dim)", q=q, k=k, v=v)
     numbers = _numbers(q, dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
     return _attend(q, k, v, {"alibi_slopes": alibi_slopes}, numbers, return_attn_probs)
 
 
 def flash_attn_kvpacked_func(q: Tensor, kv: Tensor, *args: Any, **options: Any) -> Any:
     """flash_attn_func with k and v as kv[:, :, 0] and kv[:, :, 1]."""
-    return flash_attn_func(q, *kv.unbind(-3), *args, **options)
+    return flash_attn_func(q, *_parts("kv", kv, 2), *args, **options)
 
 
 def flash_attn_qkvpacked_func(qkv: Tensor, *args: Any, **options: Any) -> Any:
     """flash_attn_func with q, k and v as qkv[:, :, 0], qkv[:, :, 1] and qkv[:, :, 2]."""
-    return flash_attn_func(*qkv.unbind(-3), *args, **options)
+    return flash_attn_func(*_parts("qkv", qkv, 3), *args, **options)
 
 
 def flash_attn_varlen_func(
@@ -75,15 +78,21 @@ def flash_attn_varlen_func(
 ) -> Any:
     """Attention of sequences one after the other, (tokens, heads, head dim); k and v may lie in pages."""
     others: Tensors = {"alibi_slopes": alibi_slopes, "block_table": block_table}
-    others.update(cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
+    ends = {"cu_seqlens_q": cu_seqlens_q, "cu_seqlens_k": cu_seqlens_k}
+    check_tensors({"q": q, "k": k, "v": v, **ends}, **others)
+    check_dims(3, "(tokens, heads, head dim)", q=q)
+    check_dims(1, "where each sequence starts, and the end of the last one", **ends)
+    longest_q = call_checks.check_integer("max_seqlen_q", max_seqlen_q)
+    longest_k = call_checks.check_integer("max_seqlen_k", max_seqlen_k)
+    others.update(ends)
     options = (dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
-    numbers = _numbers(q, *options, (int(max_seqlen_q), int(max_seqlen_k)))
+    numbers = _numbers(q, *options, (longest_q, longest_k))
     return _attend(q, k, v, others, numbers, return_attn_probs)
 
 
 def flash_attn_varlen_kvpacked_func(q: Tensor, kv: Tensor, *args: Any, **options: Any) -> Any:
     """flash_attn_varlen_func with k and v as kv[:, 0] and kv[:, 1]."""
-    return flash_attn_varlen_func(q, *kv.unbind(-3), *args, **options)
+    return flash_attn_varlen_func(q, *_parts("kv", kv, 2), *args, **options)
 
 
 def flash_attn_varlen_qkvpacked_func(
@@ -91,7 +100,7 @@ def flash_attn_varlen_qkvpacked_func(
 ) -> Any:
     """flash_attn_varlen_func with q, k and v as qkv[:, 0], qkv[:, 1] and qkv[:, 2]."""
     lengths = (cu_seqlens, cu_seqlens, max_seqlen, max_seqlen)
-    return flash_attn_varlen_func(*qkv.unbind(-3), *lengths, *args, **options)
+    return flash_attn_varlen_func(*_parts("qkv", qkv, 3), *lengths, *args, **options)
 
 
 def flash_attn_with_kvcache(
@@ -119,9 +128,17 @@ def flash_attn_with_kvcache(
 
     cache_seqlens counts the tokens that were there before; num_splits is the library's to choose and is not read.
     """
+    check_tensors({"q": q, "k_cache": k_cache, "v_cache": v_cache}, k=k, v=v, block_table=block_table)
+    check_tensors({}, rotary_cos=rotary_cos, rotary_sin=rotary_sin, alibi_slopes=alibi_slopes)
+    check_tensors({}, cache_batch_idx=cache_batch_idx, cache_leftpad=cache_leftpad)
+    check_dims(4, "(batch, tokens, heads, head dim)", q=q, k_cache=k_cache, v_cache=v_cache, k=k, v=v)
+    check_dims(2, "(batch, blocks)", block_table=block_table)
+    for given, other, names in ((k, v, "k and v"), (rotary_cos, rotary_sin, "rotary_cos and rotary_sin")):
+        if (given is None) != (other is None):
+            raise ValueError(f"one of {names} is given: both are needed, or none")
     batch, queries, heads, width = q.shape
     capacity = k_cache.shape[1] * (1 if block_table is None else block_table.shape[1])
-    lengths = _lengths(cache_seqlens, batch, capacity, q)
+    lengths = _lengths(cache_seqlens, batch, capacity, 0 if k is None else k.shape[1], q)
     if rotary_cos is not None and k is None:
         raise ValueError("rotary_cos is given without k: the rotation is that of tokens that are added to the cache")
     if cache_leftpad is not None and block_table is not None:
@@ -153,11 +170,35 @@ def flash_attn_with_kvcache(
     return (out, log_sums.reshape(heads, batch, queries).transpose(0, 1)) if return_softmax_lse else out
 
 
-def _lengths(given: int | Tensor | None, batch: int, capacity: int, q: Tensor) -> Tensor:
-    """Of the sequences of a cache; all of it where none are given."""
-    if isinstance(given, Tensor):
-        return given.to(torch.int32)
-    return torch.full((batch,), capacity if given is None else given, dtype=torch.int32, device=q.device)
+def _parts(name: str, packed: Tensor, count: int) -> tuple[Tensor, ...]:
+    """Splits q, k and v, or k and v, which lie side by side."""
+    check_tensors({name: packed})
+    if packed.dim() < 4 or packed.shape[-3] != count:
+        form = f"(..., {count}, heads, head dim)"
+        raise ValueError(f"{name} has shape {tuple(packed.shape)}: {form} is needed, {', '.join(name)} side by side")
+    return packed.unbind(-3)
+
+
+def _lengths(given: int | Tensor | None, batch: int, capacity: int, added: int, q: Tensor) -> Tensor:
+    """Lengths of the sequences in a cache, before `added` tokens are written; its capacity where none are given."""
+    if not isinstance(given, Tensor):
+        length = capacity if given is None else call_checks.check_integer("cache_seqlens", given)
+        _check_lengths([length], capacity, added)
+        return torch.full((batch,), length, dtype=torch.int32, device=q.device)
+    lengths = int32("cache_seqlens", given)
+    assert lengths is not None
+    check_dims(1, "a length for each entry", cache_seqlens=lengths)
+    if lengths.device.type == "cpu":
+        _check_lengths(lengths.tolist(), capacity, added)
+    return lengths
+
+
+def _check_lengths(lengths: list[int], capacity: int, added: int) -> None:
+    """torch's indexing would count a negative length from the end of the cache."""
+    for length in lengths:
+        if not 0 <= length <= capacity - added:
+            rows = f"the {capacity} rows of the cache" + (f" less the {added} tokens that are added" if added else "")
+            raise ValueError(f"cache_seqlens has {length}: a number from 0 to {capacity - added} is needed, {rows}")
 
 
 def _starts(q: Tensor, batch: int, rows: int) -> Tensor:
@@ -179,10 +220,12 @@ def _numbers(
     longest: tuple[int, int] = (0, 0),
 ) -> _core._Flash_numbers:
     scale = 1.0 / math.sqrt(q.shape[-1]) if softmax_scale is None else float(softmax_scale)
-    windows = int(window_size[0]), int(window_size[1])
+    if not isinstance(window_size, (tuple, list)) or len(window_size) != 2:
+        raise TypeError(f"window_size is {window_size!r}: a pair of integers is needed, -1 for no bound")
+    left, right = (call_checks.check_integer(f"window_size[{side}]", window_size[side]) for side in (0, 1))
     returns = bool(returns_softmax) and dropout_p > 0.0
     return _core._Flash_numbers(
-        *longest, float(dropout_p), scale, bool(causal), *windows, float(softcap), bool(deterministic), returns
+        *longest, float(dropout_p), scale, bool(causal), left, right, float(softcap), bool(deterministic), returns
     )
 
 

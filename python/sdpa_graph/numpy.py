@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import calls, plans
+from . import call_checks, calls, plans
 from ._core import data_type
 from .allocation import allocate
 
@@ -54,7 +55,7 @@ def scaled_dot_product_attention(
     "cpu:4" (threads) or "reference" (double precision in between). dropout_p needs a seed.
     """
     call, options = _prepare(SimpleNamespace(**locals()))
-    o = _empty(calls.output_layout(plans.layout_of(query), plans.layout_of(value)))
+    o = _empty(calls.output_layout(plans.layout_of(query, "query"), plans.layout_of(value, "value")))
     stats = _empty(plans.Layout.packed((*o.shape[:-1], 1), data_type.FLOAT)) if return_stats else None
     call.forward(plans.Place(target), options, o=o, stats=stats).run(call.arrays)
     return (o, stats) if return_stats else o
@@ -77,8 +78,14 @@ def scaled_dot_product_attention_backward(
     if unknown := options.keys() - _OPTIONS.keys():
         raise TypeError(f"{', '.join(sorted(unknown))}: scaled_dot_product_attention() has no such option")
     given = SimpleNamespace(query=query, key=key, value=value, attn_mask=attn_mask, **{**_OPTIONS, **options})
+    read = {"grad": grad, "output": output, "stats": stats}
+    if given.page_table is not None:
+        raise ValueError("page_table is given: keys in pages have no gradient")
+    call_checks.check_kinds(np.ndarray, _NEEDED, {"query": query, "value": value, **read})
+    call_checks.check_result_shapes(query.shape, value.shape, {name: array.shape for name, array in read.items()})
     call, chosen = _prepare(given, o=output, dO=_last_dim_packed(grad), stats=stats)
-    made = [_empty(calls.gradient_layout(plans.layout_of(array))) for array in (query, key, value)]
+    layouts = [plans.layout_of(array, name) for name, array in (("query", query), ("key", key), ("value", value))]
+    made = [_empty(calls.gradient_layout(layout)) for layout in layouts]
     bias, sink = call.arrays.get("bias"), call.arrays.get("sink_token")
     is_differentiable = attn_mask is not None and attn_mask.dtype != bool
     mask_gradient = np.empty_like(bias, order="C") if is_differentiable else None
@@ -98,18 +105,23 @@ _OPTIONS = {
     for name, parameter in inspect.signature(scaled_dot_product_attention).parameters.items()
     if name not in ("query", "key", "value", "attn_mask", "return_stats", "target")
 }
+_NEEDED = "an array of NumPy is needed; sdpa_graph.torch has the function for tensors of torch"
 
 
 def _prepare(given: SimpleNamespace, **more: np.ndarray) -> tuple[calls.Call, plans.Options]:
     """Of the function's arguments, and more arrays by the names of the graph's tensors."""
+    _check(given)
     query, key, table = given.query, given.key, given.page_table
-    packed = {"q": _packed(given.cu_seqlens_q), "kv": _packed(given.cu_seqlens_kv)}
-    shapes = {"query": query.shape, "key": key.shape, "value": given.value.shape}
-    calls.check_shapes(shapes, given.enable_gqa, packed["q"] is not None, packed["kv"] is not None)
     bounds = calls.bounds(given.is_causal, given.left_bound, given.right_bound)
-    if given.dropout_p and given.seed is None:
-        raise ValueError(f"dropout_p is {given.dropout_p}, and there is no seed: the same one in forward and backward")
-    keys = key.shape[2] if table is None else key.shape[2] * table.shape[1]
+    packed = {
+        "q": _packed("q", given.cu_seqlens_q, query.shape[0]),
+        "kv": _packed("kv", given.cu_seqlens_kv, key.shape[0]),
+    }
+    table = None if table is None else _integers("page_table", table)
+    keys = 0 if packed["kv"] else key.shape[2]
+    if table is not None:
+        call_checks.check_table(table.shape)
+        keys *= table.shape[1]
     call = calls.Call(
         plans.layout_of,
         packed,
@@ -123,16 +135,48 @@ def _prepare(given: SimpleNamespace, **more: np.ndarray) -> tuple[calls.Call, pl
         **_seed(given.dropout_p, given.seed),
         **more,
     )
-    rest = given.bottom_right, given.alibi, given.softcap, given.dropout_p
-    scale = calls.scale_of(given.scale, query.shape[-1])
-    return call, plans.Options(scale, *bounds, *rest, longest_kv=None if table is None else keys)
+    options = plans.Options(
+        calls.scale_of(given.scale, query.shape[-1]),
+        *bounds,
+        given.bottom_right,
+        given.alibi,
+        calls.softcap_of(given.softcap),
+        given.dropout_p,
+        longest_kv=None if table is None else keys,
+    )
+    return call, options
 
 
-def _packed(ends: np.ndarray | None) -> calls.Packed | None:
-    if ends is None:
+def _check(given: SimpleNamespace) -> None:
+    arrays = {"query": given.query, "key": given.key, "value": given.value}
+    call_checks.check_kinds(np.ndarray, _NEEDED, arrays, {"attn_mask": given.attn_mask})
+    if given.sink is not None and np.iscomplexobj(given.sink):
+        raise TypeError("sink has complex numbers: real ones are needed")
+    ends_q, ends_kv = given.cu_seqlens_q, given.cu_seqlens_kv
+    shapes = {name: array.shape for name, array in arrays.items()}
+    call_checks.check_shapes(shapes, given.enable_gqa, ends_q is not None, ends_kv is not None)
+    call_checks.check_lengths_are_said_once("q", ends_q, seq_len_q=given.seq_len_q)
+    call_checks.check_lengths_are_said_once("kv", ends_kv, seq_len_kv=given.seq_len_kv, page_table=given.page_table)
+
+
+def _integers(name: str, given: Any) -> np.ndarray:
+    """The numbers in 32 bits, as graphs hold them."""
+    numbers = np.asarray(given)
+    if numbers.dtype.kind not in "iu":
+        call_checks.refuse_numbers(name, numbers.dtype)
+    if numbers.size:
+        call_checks.check_range(name, (numbers.min(), numbers.max()))
+    return numbers.astype(np.int32)
+
+
+def _packed(side: str, given: Any, tokens: int) -> calls.Packed | None:
+    if given is None:
         return None
-    ends = np.asarray(ends, np.int32)
-    return calls.Packed(ends, int(np.diff(ends).max()), lambda array: array.astype(np.int64))
+    ends = _integers(f"cu_seqlens_{side}", given)
+    call_checks.check_ends_shape(side, ends.shape)
+    numbers = ends.tolist()
+    call_checks.check_ends(side, numbers, tokens)
+    return calls.Packed(side, ends, call_checks.longest_of(numbers), lambda array: array.astype(np.int64))
 
 
 def _bias(mask: np.ndarray | None) -> np.ndarray | None:
@@ -141,6 +185,8 @@ def _bias(mask: np.ndarray | None) -> np.ndarray | None:
         return None
     if mask.dtype == bool:
         mask = np.where(mask, np.float32(0), np.float32(-np.inf))
+    elif mask.dtype.kind not in "fiu":
+        raise TypeError(f"attn_mask is an array of {mask.dtype}: truth values or numbers are needed")
     elif mask.dtype not in (np.float16, np.float32):
         mask = mask.astype(np.float32)
     return mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
@@ -153,26 +199,30 @@ def _lengths(
     if q is None and kv is None and not any(packed.values()):
         return {}
     batch = packed["q"].count if packed["q"] else query.shape[0]
-    given = {"q": (q, query.shape[2]), "kv": (kv, keys)}
     lengths = {}
-    for side, (length, full) in given.items():
-        ends = packed[side]
-        chosen = ends.lengths() if ends else np.full(batch, full) if length is None else np.asarray(length)
-        lengths["seq_len_" + side] = chosen.astype(np.int32).reshape(-1, 1, 1, 1)
+    for side, length, full in (("q", q, query.shape[2]), ("kv", kv, keys)):
+        ends, name = packed[side], "seq_len_" + side
+        chosen = ends.lengths() if ends else np.full(batch, full) if length is None else length
+        lengths[name] = _integers(name, chosen).reshape(-1, 1, 1, 1)
     return lengths
 
 
 def _pages(table: np.ndarray | None) -> dict[str, np.ndarray]:
     if table is None:
         return {}
-    entries = np.asarray(table, np.int32)[:, None, :, None]
+    entries = table[:, None, :, None]
     return {"paged_attention_k_table": entries, "paged_attention_v_table": entries}
 
 
-def _seed(dropout_p: float, seed: int | None) -> dict[str, np.ndarray]:
+def _seed(dropout_p: float, seed: Any) -> dict[str, np.ndarray]:
     if not dropout_p:
         return {}
-    return {"seed": np.full((1, 1, 1, 1), seed, np.int64), "offset": np.zeros((1, 1, 1, 1), np.int64)}
+    if seed is None:
+        raise ValueError(f"dropout_p is {dropout_p}, and there is no seed: the same one in forward and backward")
+    number = operator.index(seed)
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"seed is {number}: an integer of 64 bits is needed")
+    return {"seed": np.full((1, 1, 1, 1), number, np.int64), "offset": np.zeros((1, 1, 1, 1), np.int64)}
 
 
 def _last_dim_packed(array: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from torch.autograd.function import once_differentiable
 
 from . import _core, calls, plans
 from .datatypes import _cudnn_to_torch_data_type, _torch_to_cudnn_data_type
+from .torch_arguments import checked_ends, int32
 
 _kinds: dict[torch.dtype, _core.data_type] = {}
 
@@ -21,15 +22,15 @@ def _with_last_dim_packed(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
 
 
-def _layout(tensor: torch.Tensor) -> plans.Layout:
-    kind = _kinds.get(tensor.dtype) or _kind(tensor.dtype)
+def _layout(tensor: torch.Tensor, name: str) -> plans.Layout:
+    kind = _kinds.get(tensor.dtype) or _kind(tensor.dtype, name)
     return plans.Layout(tuple(tensor.shape), tensor.stride(), kind)
 
 
-def _kind(dtype: torch.dtype) -> _core.data_type:
+def _kind(dtype: torch.dtype, name: str) -> _core.data_type:
     kind = _torch_to_cudnn_data_type(dtype)
     if kind is None:
-        raise TypeError(f"a tensor of {dtype}: the library has no such type")
+        raise TypeError(f"{name} is a tensor of {dtype}, which the library does not have: convert it to torch.float32")
     _kinds[dtype] = kind
     return kind
 
@@ -43,7 +44,7 @@ def _empty(layout: plans.Layout, like: torch.Tensor) -> torch.Tensor:
 
 def _outputs(query: torch.Tensor, value: torch.Tensor, needs_stats: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """O and Stats; an operator returns tensors, so what is not wanted is an empty one."""
-    o = _empty(calls.output_layout(_layout(query), _layout(value)), query)
+    o = _empty(calls.output_layout(_layout(query, "query"), _layout(value, "value")), query)
     shape = (*query.shape[:-1], 1) if needs_stats else (0,)
     return o, query.new_empty(shape, dtype=torch.float32)
 
@@ -52,15 +53,17 @@ def _gradients(
     tensors: list[torch.Tensor], bias: torch.Tensor | None, sink: torch.Tensor | None, needs: tuple[bool, bool]
 ) -> tuple[torch.Tensor, ...]:
     """Those of Q, K and V, and of the bias and the sink, which are empty where they are not needed."""
-    made = [_empty(calls.gradient_layout(_layout(tensor)), tensor) for tensor in tensors]
+    named = zip(("query", "key", "value"), tensors)
+    made = [_empty(calls.gradient_layout(_layout(tensor, name)), tensor) for name, tensor in named]
     for extra, is_needed in zip((bias, sink), needs):
         shape = extra.shape if extra is not None and is_needed else (0,)
         made.append(tensors[0].new_empty(shape, dtype=torch.float32 if extra is None else extra.dtype))
     return tuple(made)
 
 
-def _packed(ends: torch.Tensor | None, longest: int | None) -> calls.Packed | None:
-    return None if ends is None else calls.Packed(ends, int(longest or 0), torch.Tensor.long)
+def _packed(side: str, ends: torch.Tensor | None, tokens: int, longest: int | None) -> calls.Packed | None:
+    ends = checked_ends(side, ends, tokens, longest)
+    return None if ends is None else calls.Packed(side, ends, int(longest or 0), torch.Tensor.long)
 
 
 def _call(
@@ -76,8 +79,12 @@ def _call(
     longest_q: int | None,
     longest_kv: int | None,
 ) -> calls.Call:
-    packed = {"q": _packed(cu_seqlens_q, longest_q), "kv": _packed(cu_seqlens_kv, longest_kv)}
-    lengths = {"q": seq_len_q, "kv": seq_len_kv}
+    packed = {
+        "q": _packed("q", cu_seqlens_q, inputs["q"].shape[0], longest_q),
+        "kv": _packed("kv", cu_seqlens_kv, inputs["k"].shape[0], longest_kv),
+    }
+    lengths = {"q": int32("seq_len_q", seq_len_q), "kv": int32("seq_len_kv", seq_len_kv)}
+    page_table = int32("page_table", page_table)
     return calls.Call(
         _layout,
         packed,

@@ -15,13 +15,26 @@ from .score_modifiers import softcap
 KEPT_GRAPHS = 256
 
 
+class Starts(NamedTuple):
+    """Identifies an array of the places where packed sequences start: those of queries or of keys ("q" or "kv"). The
+    array counts tokens of `step` elements each, and has 64 bits where `is_wide`, else 32."""
+
+    side: str
+    step: int
+    is_wide: bool
+
+    @property
+    def name(self) -> str:
+        return f"starts_{self.side}_{self.step}_{64 if self.is_wide else 32}"
+
+
 class Layout(NamedTuple):
-    """What a graph knows of an array. `starts` names the array that says where each packed sequence starts."""
+    """What a graph knows of an array."""
 
     dim: tuple[int, ...]
     stride: tuple[int, ...]
     kind: data_type
-    starts: str | None = None
+    starts: Starts | None = None
 
     @classmethod
     def packed(cls, dim: Sequence[int], kind: data_type, like: Sequence[int] | None = None) -> Layout:
@@ -121,14 +134,14 @@ def _start(place: Place, io: data_type, layouts: Mapping[str, Layout]) -> tuple[
     }
     for name, layout in layouts.items():
         if layout.starts:
-            tensors[name].set_ragged_offset(tensors[layout.starts])
+            tensors[name].set_ragged_offset(tensors[layout.starts.name])
     return graph, tensors
 
 
 def _finish(result: tensor | None, layout: Layout, tensors: Mapping[str, tensor]) -> tensor:
     assert result is not None
     result.set_output(True).set_dim(layout.dim).set_stride(layout.stride).set_data_type(layout.kind)
-    return result.set_ragged_offset(tensors[layout.starts]) if layout.starts else result
+    return result.set_ragged_offset(tensors[layout.starts.name]) if layout.starts else result
 
 
 def _node_options(options: Options, tensors: Mapping[str, tensor]) -> dict[str, Any]:
@@ -174,7 +187,9 @@ def backward(place: Place, layouts: Layouts, options: Options, results: Layouts)
     return Plan(graph, tensors)
 
 
-def layout_of(array: Any) -> Layout:
-    """Of an array of the host."""
+def layout_of(array: Any, name: str) -> Layout:
+    """The layout of an array in host memory; errors call it by `name`."""
     view = memory(array)
+    if view.data_type is data_type.NOT_SET:
+        raise TypeError(f"{name} is an array of {array.dtype}, which the library does not have: convert it to float32")
     return Layout(tuple(view.dim), tuple(view.stride), view.data_type)

@@ -15,6 +15,7 @@ from ._core import (
     tensor,
 )
 from .attention_options import check_stats, options_of
+from .drawn_graph import Drawn_graph
 from .fp8_methods import Fp8_methods
 from .graph_picture import graph_picture
 from .missing_nodes import Missing_nodes
@@ -27,7 +28,7 @@ NOT_SET = data_type.NOT_SET
 ScoreModifier = Callable[[Any, tensor], tensor]
 
 
-class pygraph(Fp8_methods, Missing_nodes):
+class pygraph(Drawn_graph, Fp8_methods, Missing_nodes):
     """A graph of tensors and nodes. `target` is "cuda", "cpu", "cpu:4" (threads), "reference" or "offline:h100".
     cuda_graph_retention and is_cuda_graph_replay_expected are the existing package's; they have no effect here."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ._core import _in_python
 from .pictures import html_table
 
 
@@ -15,7 +16,10 @@ class Report(str):
 
     def __new__(cls, text: str, findings: str) -> Report:
         report = super().__new__(cls, text)
-        report.findings = json.loads(findings)
+        report.findings = [
+            {part: _in_python(said) if isinstance(said, str) else said for part, said in finding.items()}
+            for finding in json.loads(findings)
+        ]
         return report
 
     def _repr_html_(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ._core import tensor
@@ -10,6 +11,8 @@ from .pygraph import ScoreModifier
 
 def softcap(cap: float) -> tuple[ScoreModifier, ScoreModifier]:
     """cap tanh(score / cap), and its gradient. The two are of one node: backward uses a tensor that forward made."""
+    if not 0 < cap < math.inf:
+        raise ValueError(f"the cap is {cap}: a finite number above 0 is needed")
     before_tanh: list[tensor] = []
 
     def forward(graph: Any, score: tensor) -> tensor:

@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from . import calls, operators
+from . import call_checks, calls, operators
+from .torch_arguments import check_real, check_strided, check_tensors, numbers_of
 
 __all__ = ["scaled_dot_product_attention"]
 
@@ -38,32 +39,57 @@ def scaled_dot_product_attention(
     deterministic: bool = False,
 ) -> torch.Tensor:
     """torch.nn.functional.scaled_dot_product_attention, and what graphs have beside it: docs/python.md."""
-    if query.is_nested:
-        given = {name: given for name, given in locals().items() if name not in ("query", "key", "value")}
+    arrays = {"query": query, "key": key, "value": value}
+    check_tensors(arrays, attn_mask=attn_mask, sink=sink)
+    if attn_mask is not None or sink is not None:
+        check_real(attn_mask=attn_mask, sink=sink)
+    if query.is_nested or key.is_nested or value.is_nested:
+        given = {name: given for name, given in locals().items() if name not in ("query", "key", "value", "arrays")}
         return _of_nested(query, key, value, given)
-    calls.check_shapes(
-        {"query": query.shape, "key": key.shape, "value": value.shape},
-        enable_gqa,
-        cu_seqlens_q is not None,
-        cu_seqlens_kv is not None,
-    )
+    _check(arrays, enable_gqa, (cu_seqlens_q, cu_seqlens_kv), (seq_len_q, seq_len_kv), page_table)
+    call_checks.check_longest("q", max_seqlen_q, cu_seqlens_q is not None)
+    call_checks.check_longest("kv", max_seqlen_kv, cu_seqlens_kv is not None or page_table is not None)
     left_bound, right_bound = calls.bounds(is_causal, left_bound, right_bound)
     query, key, value = _autocast(query, key, value)
-    cu_q, longest_q = _packed(cu_seqlens_q, max_seqlen_q)
-    cu_kv, longest_kv = _packed(cu_seqlens_kv, max_seqlen_kv)
+    longest_q = _longest("q", cu_seqlens_q, max_seqlen_q, query.shape[0])
+    longest_kv = _longest("kv", cu_seqlens_kv, max_seqlen_kv, key.shape[0])
     keys = key.shape[-2]
     if page_table is not None:
-        keys = longest_kv = max_seqlen_kv or keys * page_table.shape[1]
-        page_table = page_table.int()[:, None, :, None]
-    lengths = _lengths(query, keys, seq_len_q, seq_len_kv, cu_q, cu_kv)
+        keys = longest_kv = longest_kv or keys * page_table.shape[1]
+        page_table = page_table[:, None, :, None]
+    lengths = _lengths(query, keys, seq_len_q, seq_len_kv, cu_seqlens_q, cu_seqlens_kv)
     bias, sink = _bias(attn_mask, query, keys), None if sink is None else sink.float().reshape(1, -1, 1, 1)
     differentiable = (tensor for tensor in (query, key, value, bias, sink) if tensor is not None)
     needs_stats = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in differentiable)
     return operators.attend(
-        query, key, value, bias, sink, *lengths, cu_q, cu_kv, page_table, _seed(query, dropout_p),
+        query, key, value, bias, sink, *lengths, cu_seqlens_q, cu_seqlens_kv, page_table, _seed(query, dropout_p),
         longest_q, longest_kv, calls.scale_of(scale, query.shape[-1]), left_bound, right_bound, bottom_right, alibi,
-        softcap, dropout_p, deterministic, needs_stats,
+        calls.softcap_of(softcap), dropout_p, deterministic, needs_stats,
     )  # fmt: skip
+
+
+def _check(
+    arrays: dict[str, torch.Tensor],
+    enable_gqa: bool,
+    cu_seqlens: tuple[torch.Tensor | None, torch.Tensor | None],
+    seq_lens: tuple[torch.Tensor | None, torch.Tensor | None],
+    page_table: torch.Tensor | None,
+) -> None:
+    check_strided(arrays)
+    shapes = {name: array.shape for name, array in arrays.items()}
+    call_checks.check_shapes(shapes, enable_gqa, *(tensor is not None for tensor in cu_seqlens))
+    lengths = (*cu_seqlens, *seq_lens, page_table)
+    if all(given is None for given in lengths):
+        return
+    names = ("cu_seqlens_q", "cu_seqlens_kv", "seq_len_q", "seq_len_kv", "page_table")
+    check_tensors({}, **dict(zip(names, lengths)))
+    call_checks.check_lengths_are_said_once("q", cu_seqlens[0], seq_len_q=seq_lens[0])
+    call_checks.check_lengths_are_said_once("kv", cu_seqlens[1], seq_len_kv=seq_lens[1], page_table=page_table)
+    for side, tensor in zip(("q", "kv"), cu_seqlens):
+        if tensor is not None:
+            call_checks.check_ends_shape(side, tensor.shape)
+    if page_table is not None:
+        call_checks.check_table(page_table.shape)
 
 
 def _autocast(*tensors: torch.Tensor) -> list[torch.Tensor]:
@@ -99,11 +125,13 @@ def _seed(query: torch.Tensor, dropout_p: float) -> torch.Tensor | None:
     return torch.randint(2**62, (1, 1, 1, 1), dtype=torch.int64, device=query.device)
 
 
-def _packed(ends: torch.Tensor | None, longest: int | None) -> tuple[torch.Tensor | None, int | None]:
-    """Where sequences end and the longest length, which is read from the tensor where the caller does not say it."""
-    if ends is None:
-        return None, None
-    return ends.int(), int((ends[1:] - ends[:-1]).max()) if longest is None else longest
+def _longest(side: str, ends: torch.Tensor | None, longest: int | None, tokens: int) -> int | None:
+    """The longest length. Where the caller does not give it, the ends are read for it, and checked."""
+    if ends is None or longest is not None:
+        return longest
+    numbers = numbers_of(ends)
+    call_checks.check_ends(side, numbers, tokens)
+    return call_checks.longest_of(numbers)
 
 
 def _lengths(
@@ -122,14 +150,18 @@ def _lengths(
     def length(given: torch.Tensor | None, ends: torch.Tensor | None, full: int) -> torch.Tensor | None:
         if ends is not None:
             return None
-        chosen = torch.full((batch,), full) if given is None else given
-        return chosen.to(device=query.device, dtype=torch.int32).reshape(-1, 1, 1, 1)
+        chosen = torch.full((batch,), full, dtype=torch.int32) if given is None else given
+        return chosen.to(query.device).reshape(-1, 1, 1, 1)
 
     return length(q, cu_q, query.shape[-2]), length(kv, cu_kv, keys)
 
 
 def _of_nested(query: Any, key: Any, value: Any, given: dict[str, Any]) -> torch.Tensor:
     """Nested tensors of the layout jagged, (batch, heads, tokens, head dim): their values are packed sequences."""
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        if not tensor.is_nested or tensor.layout != torch.jagged:
+            found = f"a nested tensor of the layout {tensor.layout}" if tensor.is_nested else "no nested tensor"
+            raise ValueError(f"{name} is {found}: query, key and value are needed as nested ones of the layout jagged")
     tensors = [tensor.transpose(1, 2) for tensor in (query, key, value)]
     ends = [tensors[0].offsets(), tensors[1].offsets()]
     given.update(cu_seqlens_q=ends[0], cu_seqlens_kv=ends[1])

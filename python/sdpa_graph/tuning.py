@@ -17,28 +17,32 @@ Progress = Callable[[int, int, str], None]
 class PlanRow(NamedTuple):
     plan_index: int
     name: str
-    workspace_bytes: int
+    workspace_bytes: int | None  # None before the plan is built
     notes: str
+
+    def cells(self) -> tuple[Any, ...]:
+        workspace = "not built" if self.workspace_bytes is None else self.workspace_bytes
+        return (self.plan_index, self.name, workspace, self.notes)
 
 
 class Plans(list[PlanRow]):
     """Candidates in the order in which the planner prefers them, shown as a table."""
 
     def _repr_html_(self) -> str:
-        return html_table(PlanRow._fields, self)
+        return html_table(PlanRow._fields, [row.cells() for row in self])
 
     def __repr__(self) -> str:
-        return text_table(PlanRow._fields, self)
+        return text_table(PlanRow._fields, [row.cells() for row in self])
 
 
 def plans_of(graph: Graph_base) -> Plans:
-    """Workspace and notes are those of candidates that are built; of others they are empty."""
+    """Candidates that are not built have no workspace yet, and no notes."""
     return Plans(_row(graph, index) for index in range(graph.get_execution_plan_count()))
 
 
 def _row(graph: Graph_base, index: int) -> PlanRow:
     notes = ", ".join(note.name for note in graph.get_behavior_notes_for_plan_at_index(index))
-    return PlanRow(index, graph.get_plan_name_at_index(index), graph.get_workspace_size_plan_at_index(index), notes)
+    return PlanRow(index, graph.get_plan_name_at_index(index), graph._workspace_if_built(index), notes)
 
 
 def build_all(graph: Graph_base, progress: Progress | None = None) -> dict[int, str]:

@@ -28,6 +28,11 @@ _FORWARDED = (
     "advice",
     "plans",
     "plot",
+    "draw_plan",
+    "draw_window",
+    "print_candidates",
+    "set_rewrites",
+    "set_workspace_limit",
 )
 _BLOCKED = (
     "build",

@@ -15,5 +15,7 @@ void bind_stages(Graph_class& graph);
 void bind_attention(Graph_class& graph);
 void bind_primitives(Graph_class& graph);
 void bind_execution(Graph_class& graph);
+void bind_planning(Graph_class& graph);
+void bind_neighborhood_nodes(Graph_class& graph);
 
 }  // namespace binding

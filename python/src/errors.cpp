@@ -1,5 +1,7 @@
 #include "errors.h"
 
+#include "words.h"
+
 namespace binding {
 namespace {
 
@@ -27,7 +29,7 @@ PyObject* exception_of(fe::error_code_t code) {
 void check(fe::error_t const& error) {
     if (error.is_good()) return;
     PyObject* const kind = exception_of(error.code);
-    py::object const exception = py::reinterpret_borrow<py::object>(kind)(error.get_message());
+    py::object const exception = py::reinterpret_borrow<py::object>(kind)(in_python(error.get_message()));
     exception.attr("code") = fe::to_string(error.code);
     exception.attr("rule") = error.where.rule;
     exception.attr("node") = error.where.node;
@@ -41,6 +43,9 @@ void bind_errors(py::module_& module) {
                                               "No engine of the target takes the graph.", PyExc_Exception, nullptr);
     if (not_supported == nullptr) throw py::error_already_set();
     module.attr("cudnnGraphNotSupportedError") = py::reinterpret_borrow<py::object>(not_supported);
+    module.def(
+        "_in_python", [](std::string const& text) { return in_python(text); }, py::arg("text"),
+        "A text of the library with the names that Python has for what C++ calls.");
 }
 
 }  // namespace binding

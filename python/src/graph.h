@@ -7,6 +7,8 @@
 
 #include <cudnn_frontend/graph.h>
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,14 +18,23 @@ using Tensor_ptr = std::shared_ptr<fe::graph::Tensor_attributes>;
 
 // What a pack has to give for a tensor.
 struct Need {
-    std::int64_t uid;
-    fe::DataType_t type;
+    std::int64_t uid = 0;
+    fe::DataType_t type = fe::DataType_t::NOT_SET;
     std::string name;
     std::vector<std::int64_t> dim, stride;
-    std::int64_t bytes;  // from the first element to the end of the last one; 0 where only a run knows
-    bool is_by_value;
-    bool is_output;
+    std::int64_t bytes = 0;  // from the first element to the end of the last one; 0 where only a run knows
+    bool is_by_value = false;
+    bool is_output = false;
+    std::optional<std::int64_t> offset;  // the uid of what says where its packed sequences start
+    std::int64_t offset_multiplier = 1;  // the elements that it counts as one
 };
+
+// Raises ValueError for a number that no memory has as its address: it would end the process in cuDNN.
+cudnnHandle_t handle_of(std::intptr_t number);
+
+std::int64_t bits_of(fe::DataType_t type);
+// The bytes that its dims and strides span.
+std::int64_t bytes_of(Need const& need);
 
 class Graph {
    public:
@@ -38,15 +49,18 @@ class Graph {
     bool runs_on_host() const;
     // The one that was given; else one of its own, made when it is first needed.
     cudnnHandle_t handle();
-    void set_handle(std::intptr_t handle) { given_ = reinterpret_cast<cudnnHandle_t>(handle); }
+    void set_handle(std::intptr_t handle) { given_ = handle_of(handle); }
     // The target, with the handle where that belongs to it.
     fe::Target planning_target();
 
     // Marks what a node writes: memory that cannot be written is refused for it.
     Tensor_ptr const& writes(Tensor_ptr const& tensor);
-    // In the order of uids, asked of the graph when they are first needed after a change.
-    std::vector<Need> const& needs();
-    void forget_needs() { needs_.clear(); }
+    // Marks what the nodes of a graph write that was read from text or bytes.
+    void writes_only(std::vector<std::int64_t> uids);
+    // In the order of uids; computed when they are first needed after a change. They are shared, since reading a pack
+    // calls methods of Python objects, which may change the graph.
+    std::shared_ptr<std::vector<Need> const> needs();
+    void forget_needs() { needs_.reset(); }
 
     // What a score modifier raised, which the library cannot carry through.
     std::exception_ptr modifier_failure;
@@ -55,8 +69,11 @@ class Graph {
     fe::Target target_;
     cudnnHandle_t given_ = nullptr;
     cudnnHandle_t own_ = nullptr;
+    bool is_written(std::int64_t uid) const;
+
     std::vector<Tensor_ptr> outputs_;
-    std::vector<Need> needs_;
+    std::vector<std::int64_t> written_;
+    std::shared_ptr<std::vector<Need> const> needs_;
 };
 
 using Graph_class = py::class_<Graph, std::shared_ptr<Graph>>;

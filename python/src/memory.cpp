@@ -1,103 +1,21 @@
 #include "memory.h"
 
+#include "buffers.h"
 #include "enums.h"
 #include "errors.h"
 #include "exchange.h"
 
 #include <cudnn_frontend/backend_helpers.h>
 
-#include <algorithm>
-#include <cstring>
-#include <memory>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace binding {
 namespace {
 
 using sdpa_graph::Device_kind;
 using sdpa_graph::Tensor_view;
-
-bool is_integer(fe::DataType_t type) {
-    using enum fe::DataType_t;
-    return type == INT8 || type == UINT8 || type == INT32 || type == INT64 || type == BOOLEAN;
-}
-
-// The letters of Python's struct module; NOT_SET for what the library has no type for.
-fe::DataType_t type_of_format(char letter, py::ssize_t bytes) {
-    using enum fe::DataType_t;
-    switch (letter) {
-        case 'e': return HALF;
-        case 'f': return FLOAT;
-        case 'd': return DOUBLE;
-        case '?': return BOOLEAN;
-        case 'b': return INT8;
-        case 'B': return UINT8;
-        case 'i':
-        case 'l':
-        case 'q': return bytes == 4 ? INT32 : bytes == 8 ? INT64 : NOT_SET;
-        default: return NOT_SET;
-    }
-}
-
-void set_layout(Memory& memory, std::vector<std::int64_t> byte_strides) {
-    for (std::int64_t& stride : byte_strides) stride /= std::max<std::int64_t>(memory.element_bytes, 1);
-    memory.view.stride = std::move(byte_strides);
-    memory.bytes = sdpa_graph::span_of(memory.view.dim, memory.view.stride) * memory.element_bytes;
-}
-
-struct Release {
-    void operator()(Py_buffer* buffer) const {
-        PyBuffer_Release(buffer);
-        delete buffer;
-    }
-};
-
-// Arrays of NumPy, bytes, array.array and memoryview; false where the object has a type that buffers cannot name.
-bool read_buffer(py::handle object, Memory& memory) {
-    std::unique_ptr<Py_buffer, Release> buffer(new Py_buffer());
-    if (PyObject_GetBuffer(object.ptr(), buffer.get(), PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
-        bool const is_closed = PyErr_ExceptionMatches(PyExc_ValueError) && PyMemoryView_Check(object.ptr());
-        if (is_closed) throw py::error_already_set();
-        PyErr_Clear();
-        return false;
-    }
-    std::size_t const place = std::strspn(buffer->format == nullptr ? "B" : buffer->format, "@=<");
-    char const letter = buffer->format == nullptr ? 'B' : buffer->format[place];
-    memory.view.data = buffer->buf;
-    memory.view.dim.assign(buffer->shape, buffer->shape + buffer->ndim);
-    memory.view.type = type_of_format(letter, buffer->itemsize);
-    memory.view.device = Device_kind::CPU;
-    memory.view.is_read_only = buffer->readonly != 0;
-    memory.element_bytes = buffer->itemsize;
-    memory.is_raw = letter == 'h' || letter == 'H' || letter == 'I' || letter == 'L' || letter == 'Q' ||
-                    is_integer(memory.view.type);
-    memory.has_exact_strides = true;
-    set_layout(memory, {buffer->strides, buffer->strides + buffer->ndim});
-    return true;
-}
-
-// The dictionaries of __array_interface__ and __cuda_array_interface__.
-void read_interface(py::dict const& interface, Memory& memory) {
-    auto const data = interface["data"].cast<py::tuple>();
-    auto const type = interface["typestr"].cast<std::string>();
-    memory.view.data = reinterpret_cast<void*>(data[0].cast<std::uintptr_t>());
-    memory.view.is_read_only = data[1].cast<bool>();
-    for (py::handle const dim : interface["shape"].cast<py::tuple>())
-        memory.view.dim.push_back(dim.cast<std::int64_t>());
-    memory.element_bytes = std::stoll(type.substr(2));
-    memory.is_raw = type[1] == 'V' || type[1] == 'i' || type[1] == 'u' || type[1] == 'b';
-    char const kind = type[1] == 'f' ? "??e?f???d"[std::min<std::int64_t>(memory.element_bytes, 8)] : '\0';
-    memory.view.type = type_of_format(kind == '?' ? '\0' : kind, memory.element_bytes);
-    std::vector<std::int64_t> strides;
-    if (interface.contains("strides") && !interface["strides"].is_none())
-        for (py::handle const stride : interface["strides"].cast<py::tuple>())
-            strides.push_back(stride.cast<std::int64_t>());
-    else
-        for (std::int64_t const stride : sdpa_graph::row_major(memory.view.dim))
-            strides.push_back(stride * memory.element_bytes);
-    set_layout(memory, std::move(strides));
-}
 
 // torch's dtypes are there once each, and as long as the process.
 fe::DataType_t torch_type(py::handle dtype) {
@@ -197,23 +115,54 @@ void read_torch(py::handle tensor, Memory& memory, std::int64_t enough) {
     memory.is_of_torch = true;
 }
 
+// The tensor of a capsule of either form, and whether it may only be read.
+std::pair<sdpa_graph::dlpack::Tensor const*, bool> tensor_of(py::handle capsule) {
+    using namespace sdpa_graph::dlpack;
+    constexpr std::uint32_t kMajor = 1;
+    if (PyCapsule_IsValid(capsule.ptr(), "dltensor") != 0) {
+        auto const* const managed = static_cast<Managed_tensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+        return {&managed->tensor, false};
+    }
+    if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0) {
+        auto const* const managed =
+            static_cast<Managed_tensor_versioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
+        if (managed->major == kMajor) return {&managed->tensor, (managed->flags & 1) != 0};
+    }
+    return {nullptr, false};
+}
+
+// The capsule is the memory's owner: some objects export memory that ends with it.
 void read_dlpack(py::handle object, Memory& memory) {
-    py::object const capsule = object.attr("__dlpack__")();
-    void* const managed = PyCapsule_GetPointer(capsule.ptr(), "dltensor");
-    if (managed == nullptr) throw py::error_already_set();
-    sdpa_graph::dlpack::Tensor const& tensor = static_cast<sdpa_graph::dlpack::Managed_tensor*>(managed)->tensor;
-    check(sdpa_graph::make_view(tensor, memory.view));
-    memory.element_bytes = tensor.type.bits / 8;
+    py::object capsule = object.attr("__dlpack__")();
+    auto const [tensor, is_read_only] = tensor_of(capsule);
+    if (tensor == nullptr)
+        throw py::value_error(std::string("the __dlpack__() of a ") + Py_TYPE(object.ptr())->tp_name + " gives a " +
+                              Py_TYPE(capsule.ptr())->tp_name +
+                              " that is no unused tensor: a capsule of DLPack 1 or older is needed");
+    check(sdpa_graph::make_view(*tensor, memory.view));
+    memory.view.is_read_only = is_read_only;
+    memory.element_bytes = tensor->type.bits / 8;
     memory.is_raw = is_integer(memory.view.type);
-    memory.bytes = sdpa_graph::span_of(memory.view.dim, memory.view.stride) * memory.element_bytes;
+    memory.owner = std::move(capsule);
+    set_bytes(memory);
 }
 
 }  // namespace
+
+bool is_integer(fe::DataType_t type) {
+    using enum fe::DataType_t;
+    return type == INT8 || type == UINT8 || type == INT32 || type == INT64 || type == BOOLEAN;
+}
 
 void* read_address(py::handle integer) {
     void* const address = PyLong_AsVoidPtr(integer.ptr());
     if (address == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
     return address;
+}
+
+bool may_be_address(void const* address) {
+    constexpr std::intptr_t kPage = 4096;
+    return reinterpret_cast<std::intptr_t>(address) >= kPage;
 }
 
 bool is_of_program(void const* address) {
@@ -228,12 +177,12 @@ std::optional<Memory> memory_of(py::handle object, std::int64_t enough) {
     } else if (is_of_torch(object)) {
         read_torch(object, memory, enough);
     } else if (py::hasattr(object, "__cuda_array_interface__")) {
-        read_interface(object.attr("__cuda_array_interface__"), memory);
+        read_interface(object, "__cuda_array_interface__", memory);
         memory.view.device = Device_kind::CUDA;
         memory.view.device_index = kUnknownDevice;
     } else if (PyObject_CheckBuffer(object.ptr()) && read_buffer(object, memory)) {
     } else if (py::hasattr(object, "__array_interface__")) {
-        read_interface(object.attr("__array_interface__"), memory);
+        read_interface(object, "__array_interface__", memory);
         memory.view.device = Device_kind::CPU;
         memory.has_exact_strides = true;
     } else if (py::hasattr(object, "__dlpack__")) {
@@ -258,7 +207,7 @@ std::uintptr_t stream_of_torch(std::int32_t device_index) {
 // NumPy exports arrays that cannot be written as buffers alone.
 Tensor_view view_of(py::handle object) {
     Memory memory;
-    bool const is_buffer = PyObject_CheckBuffer(object.ptr()) && read_buffer(object, memory);
+    bool const is_buffer = PyObject_CheckBuffer(object.ptr()) != 0 && read_buffer(object, memory);
     if (!is_buffer || memory.view.type == fe::DataType_t::NOT_SET) read_dlpack(object, memory);
     return memory.view;
 }

@@ -13,6 +13,7 @@
 namespace binding {
 
 namespace py = pybind11;
+namespace fe = cudnn_frontend;
 
 // The index of a GPU that nobody said.
 constexpr std::int32_t kUnknownDevice = -1;
@@ -24,10 +25,17 @@ struct Memory {
     bool is_raw = false;             // integers, which programs also use to carry bits of types that a library lacks
     bool has_exact_strides = false;  // an array of the host, where other strides than the graph's are a mistake
     bool is_of_torch = false;        // whose allocator orders memory by the current stream
+    py::object owner;  // keeps the export that the view describes; it has to live as long as the memory is used
 };
+
+// Whether it is a type of integers, in which programs may carry the bits of other types.
+bool is_integer(fe::DataType_t type);
 
 // Of a Python integer.
 void* read_address(py::handle integer);
+
+// False for the first page and for negative numbers, where no process has memory.
+bool may_be_address(void const* address);
 
 // Lower addresses are no memory of a program's: a view of storage that was freed has its offset as an address.
 bool is_of_program(void const* address);
@@ -40,7 +48,7 @@ std::optional<Memory> memory_of(py::handle object, std::int64_t enough = std::nu
 // torch's current stream on the GPU, as an address; torch has to be imported.
 std::uintptr_t stream_of_torch(std::int32_t device_index);
 
-// Shape, strides, type and device, of an object with __dlpack__.
+// Shape, strides, type and device, of an object with __dlpack__. Its memory may be gone when this returns.
 sdpa_graph::Tensor_view view_of(py::handle object);
 
 }  // namespace binding

@@ -18,4 +18,6 @@ PYBIND11_MODULE(_core, module) {
     bind_attention(graph);
     bind_primitives(graph);
     bind_execution(graph);
+    bind_planning(graph);
+    bind_neighborhood_nodes(graph);
 }

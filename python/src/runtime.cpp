@@ -7,8 +7,6 @@
 namespace binding {
 namespace {
 
-cudnnHandle_t handle_of(std::intptr_t number) { return reinterpret_cast<cudnnHandle_t>(number); }
-
 std::intptr_t create_handle() {
     cudnnHandle_t handle = nullptr;
     check(fe::runtime::create_handle(&handle));

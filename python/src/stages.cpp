@@ -1,4 +1,5 @@
 #include "bindings.h"
+#include "words.h"
 
 #include <pybind11/stl.h>
 
@@ -138,23 +139,36 @@ py::object serialize(Graph const& graph, bool as_bytes, bool) {
     return py::cast(bytes);
 }
 
+// The uids of the tensors that the nodes write.
+Sizes written_uids(Graph const& graph) {
+    py::dict const description = py::module_::import("json").attr("loads")(to_json(graph));
+    py::dict const tensors = description["tensors"];
+    Sizes uids;
+    for (py::handle const node : description["nodes"])
+        for (auto const& [port, name] : node["outputs"].cast<py::dict>())
+            if (py::dict const tensor = tensors[name]; tensor.contains("uid"))
+                uids.push_back(tensor["uid"].cast<std::int64_t>());
+    return uids;
+}
+
 // Text is a graph, bytes (or a list of them, as serialize() gives it) a graph with its plan.
 void deserialize(Graph& graph, py::handle data) {
     graph.forget_needs();
     if (py::isinstance<py::str>(data)) {
         check(graph.inner.deserialize(data.cast<std::string>()));
-        return;
+    } else {
+        auto const text = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(data.ptr()));
+        if (!text) throw py::error_already_set();
+        std::string_view const view = text;
+        check(graph.inner.deserialize(graph.handle(), std::vector<std::uint8_t>(view.begin(), view.end())));
     }
-    auto const text = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(data.ptr()));
-    if (!text) throw py::error_already_set();
-    std::string_view const view = text;
-    check(graph.inner.deserialize(graph.handle(), std::vector<std::uint8_t>(view.begin(), view.end())));
+    graph.writes_only(written_uids(graph));
 }
 
-// As text and as JSON.
+// A report as text in Python's words, and as JSON in those of C++.
 template <class Report>
 std::pair<std::string, std::string> texts_of(Report const& report) {
-    return {report.to_text(), report.to_json()};
+    return {in_python(report.to_text()), report.to_json()};
 }
 
 void bind_tensors(Graph_class& graph) {
@@ -286,7 +300,9 @@ void bind_stages(Graph_class& graph) {
         .def("serialize", &serialize, py::kw_only(), py::arg("as_bytes") = false, py::arg("include_kernels") = true,
              "The graph with its plan, as a list of bytes, or as an object of that type. Kernels are always included.")
         .def("to_json", &to_json, "The graph as JSON text, docs/json.md.")
-        .def("deserialize", &deserialize, py::arg("pyobj"))
+        .def("deserialize", &deserialize, py::arg("pyobj"),
+             "Replaces the graph by what serialize() gave, which can be executed at once, or by JSON text as to_json() "
+             "gives it, which is a graph without a plan.")
         .def(
             "deserialize",
             [](Graph& self, std::intptr_t handle, py::handle data) {

@@ -23,6 +23,15 @@ std::string describe(Tensor const& tensor) {
     return py::str(py::module_::import("json").attr("dumps")(fields));
 }
 
+// pybind11 calls this to convert what a program passes for a tensor, in every method that takes one. Arrays get a text
+// that says what to do with them.
+PyObject* refuse_array(PyObject* object, PyTypeObject*) {
+    if (!py::hasattr(object, "__dlpack__")) return nullptr;
+    throw py::type_error(std::string("a ") + Py_TYPE(object)->tp_name +
+                         " is given for a tensor of the graph: tensor_like(array) makes one, execute() takes the "
+                         "array, and cudnn.Graph does both");
+}
+
 }  // namespace
 
 void bind_tensor(py::module_& module) {
@@ -61,6 +70,7 @@ void bind_tensor(py::module_& module) {
         .def("get_ragged_offset_multiplier", &Tensor::get_ragged_offset_multiplier)
         .def("set_ragged_offset_multiplier", &Tensor::set_ragged_offset_multiplier, self, py::arg("elements"))
         .def("__repr__", &describe);
+    py::detail::get_type_info(typeid(Tensor))->implicit_conversions.push_back(&refuse_array);
 }
 
 }  // namespace binding

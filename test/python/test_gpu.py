@@ -217,6 +217,33 @@ def test_memory_stays_until_its_stream_is_done(qkv, side_stream):
     assert all((x == 7.0).all() for x in others)
 
 
+class Temporary:
+    """An object that exports a copy, which only the capsule keeps alive."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __dlpack__(self):
+        return self.tensor.clone().__dlpack__()
+
+
+def test_what_capsules_hold_stays_until_its_stream_is_done(qkv, side_stream):
+    stream, handle = side_stream
+    graph, tensors, o = plain_graph(qkv, handle)
+    expected = torch.nn.functional.scaled_dot_product_attention(*qkv)
+    result = torch.empty_like(qkv[0])
+    workspace = torch.empty(graph.get_workspace_size(), device="cuda", dtype=torch.uint8)
+    pack = {**{tensor: Temporary(x) for tensor, x in zip(tensors, qkv)}, o: result}
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):  # long enough for the copies, which are made on the default stream
+        torch.cuda._sleep(200_000_000)
+    graph.execute(pack, workspace, handle=handle)
+    others = [torch.full_like(x, 7.0) for x in qkv]
+    torch.cuda.synchronize()
+    close(result, expected)
+    assert all((x == 7.0).all() for x in others)
+
+
 class OfAnotherGpu:
     """A tensor that says it is on the second GPU."""
 

@@ -108,8 +108,17 @@ def test_a_stored_graph_runs_with_its_plan():
     uids = [tensor.get_uid() for tensor in (forward.q, forward.k, forward.v, forward.o)]
     restored.execute(dict(zip(uids, (q, k, v, result))))
     np.testing.assert_array_equal(result, forward.run())
+
+
+def test_text_is_a_graph_without_a_plan():
+    forward = Forward(*qkv(), attn_scale=0.25).build()
     same = cudnn.pygraph(target="cpu")
+    same.neg(same.tensor([1], [1], name="gone"))
     same.deserialize(forward.graph.to_json())
+    assert same.key() == forward.graph.key() and same.get_execution_plan_count() == 0 and "gone" not in same.to_json()
+    assert "as to_json() gives it" in cudnn.pygraph.deserialize.__doc__
+    with pytest.raises(cudnn.cudnnGraphNotSupportedError, match="the JSON text is not a graph"):
+        same.deserialize("no graph")
     assert same.key() == forward.graph.key()
 
 
@@ -412,3 +421,21 @@ def test_gradients_of_activations_with_settings(call, slope):
     found = np.empty_like(x)
     graph.execute({given[0]: dy, given[1]: x, result: found})
     np.testing.assert_allclose(found, dy * slope(x.astype(float)), atol=1e-6)
+
+
+def test_arrays_are_no_tensors_of_the_graph():
+    array, graph = qkv()[0], cudnn.pygraph(target="cpu")
+    tensor = graph.tensor_like(array)
+    for call in (
+        lambda: graph.sdpa(array, tensor, tensor, generate_stats=False),
+        lambda: graph.sdpa(tensor, tensor, array, generate_stats=False),
+        lambda: graph.sdpa(tensor, tensor, tensor, generate_stats=False, bias=array),
+        lambda: graph.neg(array),
+        lambda: graph.add(tensor, array),
+        lambda: graph.matmul(A=tensor, B=array),
+        lambda: graph.neighborhood_qk(tensor, array, [3]),
+        lambda: tensor.set_ragged_offset(array),
+    ):
+        with pytest.raises(TypeError, match=r"a numpy.ndarray is given for a tensor of the graph: tensor_like\(array\)"):
+            call()
+    assert graph.tensor_like(array).get_dim() == list(array.shape)

@@ -6,6 +6,7 @@ import pytest
 from attention import attention, causal, qkv, random, tolerance
 from sdpa_graph import plans
 from sdpa_graph.numpy import scaled_dot_product_attention, scaled_dot_product_attention_backward
+from sdpa_graph.score_modifiers import softcap
 
 SCALE = 1 / 4
 
@@ -97,3 +98,60 @@ def test_faults():
     with pytest.raises((ValueError, RuntimeError)) as error:
         scaled_dot_product_attention(q, k[..., :8], v)
     assert error.value.rule in str(error.value)
+
+
+@pytest.mark.parametrize("cap", [-1.0, np.inf, np.nan])
+def test_softcaps_are_finite(cap):
+    with pytest.raises(ValueError, match=f"softcap is {cap}: a finite number above 0 is needed"):
+        scaled_dot_product_attention(*qkv(), softcap=cap)
+    with pytest.raises(ValueError, match=f"the cap is {cap}: a finite number above 0 is needed"):
+        softcap(cap)
+
+
+def test_a_softcap_of_0_is_off():
+    q, k, v = qkv()
+    found = scaled_dot_product_attention(q, k, v, softcap=0.0)
+    np.testing.assert_array_equal(found, scaled_dot_product_attention(q, k, v))
+    assert np.abs(found - scaled_dot_product_attention(q, k, v, softcap=0.5)).max() > 0.01
+
+
+class Tensor:
+    """An array of another library."""
+
+    shape = (2, 3, 40, 16)
+
+
+@pytest.mark.parametrize("given", [Tensor(), [[1.0]], None])
+@pytest.mark.parametrize("name", ["query", "key", "value", "attn_mask"])
+def test_arrays_of_other_libraries(name, given):
+    if name == "attn_mask" and given is None:
+        given = 3  # None is no mask
+    arrays = {**dict(zip(("query", "key", "value"), qkv())), name: given}
+    kind = {"Tensor": "test_numpy.Tensor"}.get(type(given).__name__, type(given).__name__)
+    with pytest.raises(TypeError, match=f"{name} is a {kind}: an array of NumPy is needed; sdpa_graph.torch has"):
+        scaled_dot_product_attention(**arrays)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.uint16, "M8[s]", object])
+def test_types_that_the_library_does_not_have(dtype):
+    q, k, v = qkv()
+    with pytest.raises(TypeError, match="q is an array of .*, which the library does not have: convert it to float32"):
+        scaled_dot_product_attention(np.zeros(q.shape, dtype), k, v)
+
+
+@pytest.mark.parametrize("seed, error, text", [(1.5, TypeError, "float"), (2**63, ValueError, "an integer of 64 bits")])
+def test_seeds_are_integers(seed, error, text):
+    with pytest.raises(error, match=text):
+        scaled_dot_product_attention(*qkv(), dropout_p=0.5, seed=seed)
+
+
+def test_numbers_are_real():
+    q, k, v = qkv()
+    for given, text in (
+        ({"attn_mask": np.zeros((40, 40), complex)}, "attn_mask is an array of complex128: truth values or numbers"),
+        ({"attn_mask": np.full((40, 40), "a")}, "attn_mask is an array of <U1: truth values or numbers are needed"),
+        ({"sink": np.zeros(3, complex)}, "sink has complex numbers: real ones are needed"),
+        ({"softcap": "2"}, "softcap is a str: a number is needed"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            scaled_dot_product_attention(q, k, v, **given)

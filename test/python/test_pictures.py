@@ -170,6 +170,35 @@ def test_plans():
     assert "<td" in plans._repr_html_() and graph.get_plan_name_at_index(0) in plans._repr_html_()
 
 
+def test_plans_that_are_not_built():
+    graph = Forward(*qkv(), attn_scale=0.25).graph
+    graph.validate()
+    graph.build_operation_graph()
+    graph.create_execution_plans([cudnn.heur_mode.A])
+    plans = graph.plans()
+    assert plans[0].workspace_bytes is None
+    assert repr(plans).splitlines()[1].split() == ["0", "cpu", "not", "built"]
+    assert '<td style="text-align:left">not built</td>' in plans._repr_html_()
+    graph.build_plans()
+    assert graph.plans()[0].workspace_bytes == graph.get_workspace_size()
+
+
+def test_the_plan_is_a_picture():
+    graph = Forward(*qkv(), attn_scale=0.25).build().graph
+    picture = graph.draw_plan()
+    assert {"1. the graph as given", "reads  q, Q: [2, 3, 40, 16] FLOAT"} <= set(texts(picture))
+    assert picture._repr_svg_() == picture and graph.draw_plan("dot").startswith("digraph")
+    with pytest.raises(ValueError, match="format is 'text': 'svg' or 'dot' is needed"):
+        graph.draw_plan("text")
+    with pytest.raises(RuntimeError, match="build"):
+        Forward(*qkv()).graph.draw_plan()
+
+
+def test_candidates_are_printed():
+    graph = Forward(*qkv(), attn_scale=0.25).build().graph
+    assert graph.print_candidates().split() == ["candidates:", "cpu", "runs"]
+
+
 def test_the_wrapper_shows_its_graph():
     with cudnn.Graph(
         io_data_type=cudnn.data_type.FLOAT, compute_data_type=cudnn.data_type.FLOAT, target="cpu"

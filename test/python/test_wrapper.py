@@ -147,3 +147,11 @@ def test_data_types():
     assert cudnn.datatypes._library_type(cudnn.data_type.HALF) is cudnn.data_type.HALF
     with pytest.raises(Exception, match="No data type of the library stands for 'x'"):
         cudnn.datatypes._library_type("x")
+
+
+@pytest.mark.parametrize("kind", [cudnn.data_type.FP4_E2M1, cudnn.data_type.NOT_SET])
+def test_results_of_types_that_numpy_does_not_have(kind):
+    from sdpa_graph.allocation import allocate
+
+    with pytest.raises(TypeError, match=f"NumPy has no type for a result of {kind.name}: pass memory for it"):
+        allocate((), True, [2], [1], kind)

@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from .. import call_checks
+from ..torch_arguments import check_dims, check_tensors
 from . import operators
 
 __all__ = ["na1d", "na1d_av", "na1d_qk", "na2d", "na2d_av", "na2d_qk", "na3d", "na3d_av", "na3d_qk"]
@@ -145,6 +147,8 @@ def na3d_av(
 
 
 Window = tuple[list[int], list[int], list[bool]]
+# What the axes of space are called, by their number.
+_AXES = {1: "tokens", 2: "height, width", 3: "depth, height, width"}
 
 
 def _window(rank: int, kernel_size: Sizes, dilation: Sizes, is_causal: Flags) -> Window:
@@ -153,10 +157,10 @@ def _window(rank: int, kernel_size: Sizes, dilation: Sizes, is_causal: Flags) ->
 
 
 def _entries(rank: int, name: str, given: Any) -> list[Any]:
-    entries = [given] * rank if isinstance(given, (int, bool)) else list(given)
+    entries = list(given) if isinstance(given, (tuple, list)) else [given] * rank
     if len(entries) != rank:
         raise ValueError(f"{name} is {given}; needed is one number, or {rank}, one for each axis of space")
-    return entries
+    return [entry if isinstance(entry, bool) else call_checks.check_integer(name, entry) for entry in entries]
 
 
 def _attend(
@@ -169,8 +173,14 @@ def _attend(
     additional_keys: Tensor | None,
     additional_values: Tensor | None,
 ) -> Tensor:
+    check_tensors({"query": query, "key": key, "value": value}, rpb=rpb)
+    check_tensors({}, additional_keys=additional_keys, additional_values=additional_values)
     if (additional_keys is None) != (additional_values is None):
         raise ValueError("one of additional_keys and additional_values is given; needed are both, or none")
+    rank = len(window[0])
+    check_dims(rank + 3, f"(batch, {_AXES[rank]}, heads, head dim)", query=query, key=key, value=value)
+    form = "(batch, tokens, heads, head dim)"
+    check_dims(4, form, additional_keys=additional_keys, additional_values=additional_values)
     query, key, value, additional_keys, additional_values = _autocast(
         query, key, value, additional_keys, additional_values
     )
@@ -208,6 +218,10 @@ def _autocast(*tensors: Tensor | None) -> list[Any]:
 
 
 def _qk(query: Tensor, key: Tensor, window: Window, additional_keys: Tensor | None, rpb: Tensor | None) -> Tensor:
+    check_tensors({"query": query, "key": key}, additional_keys=additional_keys, rpb=rpb)
+    rank = len(window[0])
+    check_dims(rank + 3, f"(batch, heads, {_AXES[rank]}, head dim)", query=query, key=key)
+    check_dims(4, "(batch, heads, tokens, head dim)", additional_keys=additional_keys)
     query, key, additional_keys = _autocast(query, key, additional_keys)
     attn: Tensor = operators.qk(query, key, None if rpb is None else rpb.to(query.dtype), *window)
     if additional_keys is None:
@@ -217,6 +231,10 @@ def _qk(query: Tensor, key: Tensor, window: Window, additional_keys: Tensor | No
 
 
 def _av(attn: Tensor, value: Tensor, window: Window, additional_values: Tensor | None) -> Tensor:
+    check_tensors({"attn": attn, "value": value}, additional_values=additional_values)
+    rank = len(window[0])
+    check_dims(rank + 3, f"(batch, heads, {_AXES[rank]}, slots or head dim)", attn=attn, value=value)
+    check_dims(4, "(batch, heads, tokens, head dim)", additional_values=additional_values)
     attn, value, additional_values = _autocast(attn, value, additional_values)
     if additional_values is None:
         output: Tensor = operators.av(attn, value, *window)

@@ -1,0 +1,55 @@
+// Settings of which plans a graph may have, and the planner's texts about them.
+#include "bindings.h"
+#include "words.h"
+
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <variant>
+
+namespace binding {
+namespace {
+
+using Rewrites = std::variant<fe::RewritePolicy_t, std::vector<fe::Rewrite_t>>;
+
+void set_rewrites(Graph& graph, Rewrites const& rewrites) {
+    std::visit([&](auto const& chosen) { graph.inner.set_rewrites(chosen); }, rewrites);
+}
+
+std::string candidates(Graph const& graph) {
+    std::string text;
+    check(graph.inner.print_candidates(text));
+    return in_python(text);
+}
+
+std::string draw_plan(Graph const& graph, bool is_svg) {
+    using enum fe::graph::PictureFormat;
+    std::string picture;
+    check(graph.inner.draw_plan(picture, is_svg ? SVG : DOT));
+    return picture;
+}
+
+// The workspace of a candidate; nothing where it is not built.
+std::optional<std::int64_t> workspace_if_built(Graph const& graph, std::int64_t index) {
+    std::int64_t bytes = 0;
+    return graph.inner.get_workspace_size_plan_at_index(index, bytes).is_good() ? std::optional(bytes) : std::nullopt;
+}
+
+}  // namespace
+
+void bind_planning(Graph_class& graph) {
+    graph
+        .def("set_rewrites", &set_rewrites, py::arg("rewrites"),
+             "Which rewrites of the graph may stand in for it: a policy, or a list of those to try before the graph as "
+             "it is.")
+        .def(
+            "set_workspace_limit", [](Graph& self, std::int64_t bytes) { self.inner.set_workspace_limit(bytes); },
+            py::arg("bytes"),
+            "Keeps the workspace to so many bytes: deselects engines that need more, and offers backward in slices.")
+        .def("print_candidates", &candidates,
+             "A line for each candidate, with what is against it, then one for each backend that has none.")
+        .def("_draw_plan", &draw_plan, py::arg("is_svg"))
+        .def("_workspace_if_built", &workspace_if_built, py::arg("index"));
+}
+
+}  // namespace binding

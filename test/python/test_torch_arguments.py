@@ -1,0 +1,244 @@
+"""Arguments that functions over tensors of torch refuse, on the host. Needs torch."""
+
+import numpy as np
+import pytest
+from attention import random
+from test_bounds import FAULTY_ENDS, HEADS, SIZE, TOKENS
+from test_memory_faults import packed_graph
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+pytestmark = pytest.mark.torch
+
+
+@pytest.fixture
+def attend():
+    from sdpa_graph.torch import scaled_dot_product_attention
+
+    return scaled_dot_product_attention
+
+
+def packed():
+    return [torch.from_numpy(random((TOKENS, HEADS, SIZE), seed=seed)) for seed in (1, 2, 3)]
+
+
+def compiled(function):
+    return torch.compile(function, fullgraph=True, backend="aot_eager")
+
+
+@pytest.mark.parametrize("side", ["q", "kv"])
+@pytest.mark.parametrize("name", FAULTY_ENDS)
+@pytest.mark.parametrize("longest", [{}, {"max_seqlen_q": 2**20, "max_seqlen_kv": 2**20}])
+def test_ends_are_refused(attend, side, name, longest):
+    numbers, text = FAULTY_ENDS[name]
+    text = rf"({text}|\[1\] is 4294967316)"  # which is read, and so checked, before it becomes 32 bits
+    ends = {"cu_seqlens_q": torch.tensor([0, 8, TOKENS]), "cu_seqlens_kv": torch.tensor([0, 8, TOKENS])}
+    with pytest.raises(ValueError, match=f"cu_seqlens_{side}{text}"):
+        attend(*packed(), **{**ends, "cu_seqlens_" + side: torch.tensor(numbers)}, **longest)
+
+
+def test_ends_are_refused_under_compile(attend):
+    ends = torch.tensor([0, 8, TOKENS + 1], dtype=torch.int32)
+    options = {"cu_seqlens_q": ends, "cu_seqlens_kv": ends, "max_seqlen_q": TOKENS, "max_seqlen_kv": TOKENS}
+    with pytest.raises(ValueError, match=r"cu_seqlens_q\[2\] is 21: a number from 8 to 20 is needed"):
+        compiled(attend)(*packed(), **options)
+
+
+def test_sequences_are_not_longer_than_is_said(attend):
+    ends = torch.tensor([0, 8, TOKENS])
+    options = {"cu_seqlens_q": ends, "cu_seqlens_kv": ends}
+    with pytest.raises(ValueError, match="a sequence of cu_seqlens_q has 12 tokens: at most 11 are needed, which max"):
+        attend(*packed(), **options, max_seqlen_q=11)
+    for given, error, text in (
+        (-1, ValueError, "is -1: a number from 0 to"),
+        (12.5, TypeError, "is a float: an integer"),
+    ):
+        with pytest.raises(error, match="max_seqlen_kv " + text):
+            attend(*packed(), **options, max_seqlen_kv=given)
+    padded = [x.reshape(1, TOKENS, HEADS, SIZE).transpose(1, 2) for x in packed()]
+    with pytest.raises(ValueError, match="max_seqlen_q is given without cu_seqlens_q: it has no meaning then"):
+        attend(*padded, max_seqlen_q=11)
+
+
+@pytest.mark.parametrize("name", ["seq_len_q", "seq_len_kv"])
+@pytest.mark.parametrize(
+    "lengths, error, text",
+    [
+        (torch.tensor([7.5, 8.0]), TypeError, " has numbers of type torch.float32: integers are needed"),
+        (torch.tensor([True, False]), TypeError, " has numbers of type torch.bool: integers are needed"),
+        (torch.tensor([7, 2**32 + 8]), ValueError, " has an entry of 4294967304: integers of 32 bits are needed"),
+        (torch.tensor([7, 9]), RuntimeError, "run.r01"),
+        ([7, 8], TypeError, " is a list: a tensor of torch is needed; torch.from_numpy makes one"),
+    ],
+)
+def test_lengths_are_refused(attend, name, lengths, error, text):
+    q, k, v = (torch.from_numpy(random((2, 2, 8, SIZE), seed=seed)) for seed in (1, 2, 3))
+    attend(q, k, v, **{name: torch.tensor([7, 8], dtype=torch.int16)})
+    with pytest.raises(error, match=text if text.startswith("run") else name + text):
+        attend(q, k, v, **{name: lengths})
+
+
+def test_pages_are_refused(attend):
+    q = torch.from_numpy(random((2, 2, 8, SIZE)))
+    k, v = (torch.from_numpy(random((4, 2, 4, SIZE), seed=seed)) for seed in (2, 3))
+    table, lengths = torch.tensor([[3, 0], [1, 2]]), torch.tensor([7, 8])
+    attend(q, k, v, page_table=table, seq_len_kv=lengths)
+    for faulty, error, text in (
+        (table.double(), TypeError, "page_table has numbers of type torch.float64"),
+        (table + 2**32, ValueError, "page_table has an entry of 429496729[0-9]: integers of 32 bits"),
+        (table + 1, RuntimeError, "run.r04"),
+        (table[0], ValueError, "page_table has 1 dims: 2 are needed"),
+        (table.numpy(), TypeError, "page_table is a numpy.ndarray: a tensor of torch is needed"),
+    ):
+        with pytest.raises(error, match=text):
+            attend(q, k, v, page_table=faulty, seq_len_kv=lengths)
+
+
+def test_softcaps(attend):
+    q, k, v = (torch.from_numpy(random((2, 2, 8, SIZE), seed=seed)) for seed in (1, 2, 3))
+    assert torch.equal(attend(q, k, v, softcap=0.0), attend(q, k, v))
+    for cap in (-1.0, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match=f"softcap is {cap}: a finite number above 0 is needed"):
+            attend(q, k, v, softcap=cap)
+
+
+def test_packed_sequences_end_within_their_storage():
+    """A program may pass any tensor that begins where the storage does."""
+    graph, pack, o = packed_graph(20, [0, 8, 20])
+    pack = {tensor: torch.from_numpy(x) for tensor, x in pack.items()}
+    results = [torch.empty(20, HEADS, SIZE), torch.empty(25, HEADS, SIZE)]
+    for result in (results[0], results[1][:1]):
+        graph.execute({**pack, o: result})
+    assert torch.equal(results[0], results[1][:20])
+    with pytest.raises(ValueError, match="2432 bytes of memory: its ragged offset 'starts' ends at 640"):
+        graph.execute({**pack, o: torch.empty(19, HEADS, SIZE)})
+
+
+def test_nested_tensors_come_together(attend):
+    ends = torch.tensor([0, 8, TOKENS])
+    nested = [torch.nested.nested_tensor_from_jagged(x, ends).transpose(1, 2) for x in packed()]
+    plain = torch.from_numpy(random((2, HEADS, 12, SIZE)))
+    with pytest.raises(ValueError, match="key is no nested tensor: query, key and value are needed as nested ones"):
+        attend(nested[0], plain, nested[2])
+    with pytest.raises(ValueError, match="query is no nested tensor"):
+        attend(plain, nested[1], nested[2])
+
+
+ARRAYS = [np.zeros((2, 8, 2, SIZE), np.float32), [[1.0]], None]
+
+
+@pytest.mark.parametrize("given", ARRAYS, ids=lambda given: type(given).__name__)
+@pytest.mark.parametrize("place", range(3))
+def test_arrays_of_other_libraries(attend, given, place):
+    from sdpa_graph import flash_attn, natten
+
+    tensor = torch.zeros(2, 2, 2, SIZE, dtype=torch.bfloat16)
+    window, ends = {"kernel_size": 3}, torch.tensor([0, 16], dtype=torch.int32)
+    for function, count, more, options in (
+        (attend, 3, (), {}),
+        (flash_attn.flash_attn_func, 3, (), {}),
+        (flash_attn.flash_attn_varlen_func, 3, (ends, ends, 16, 16), {}),
+        (flash_attn.flash_attn_with_kvcache, 3, (), {}),
+        (flash_attn.flash_attn_qkvpacked_func, 1, (), {}),
+        (flash_attn.flash_attn_kvpacked_func, 2, (), {}),
+        (natten.na1d, 3, (), window),
+        (natten.functional.na1d_qk, 2, (), window),
+        (natten.functional.na1d_av, 2, (), window),
+    ):
+        if place < count:
+            arguments = [given if index == place else tensor for index in range(count)]
+            with pytest.raises(TypeError, match=" is a (numpy.ndarray|list|NoneType): a tensor of torch is needed"):
+                function(*arguments, *more, **options)
+
+
+def test_tensors_without_dense_memory(attend):
+    q, k, v = (torch.from_numpy(random((2, 2, 8, SIZE), seed=seed)) for seed in (1, 2, 3))
+    for given, text in ((q.to("meta"), "torch.strided tensor on meta"), (q.to_sparse(), "torch.sparse_coo tensor on")):
+        with pytest.raises(ValueError, match=f"query is a {text}.*: a dense one on cpu or cuda is needed"):
+            attend(given, k, v)
+    for name, shape in (("attn_mask", (8, 8)), ("sink", (2,))):
+        with pytest.raises(TypeError, match=f"{name} is a tensor of torch.complex64: real numbers are needed"):
+            attend(q, k, v, **{name: torch.zeros(shape, dtype=torch.complex64)})
+
+
+ROWS = torch.zeros(2, 8, 2, SIZE, dtype=torch.bfloat16)
+ENDS = torch.tensor([0, 16], dtype=torch.int32)
+PACKED = ROWS.reshape(16, 2, SIZE)
+FLASH_FAULTS = {
+    "few dims": ("func", (ROWS[0, 0, 0], ROWS, ROWS), {}, ValueError, r"q has 1 dims: 4 are needed, \(batch, tokens,"),
+    "packed dims": ("varlen_func", (ROWS, PACKED, PACKED, ENDS, ENDS, 8, 8), {}, ValueError, "q has 4 dims: 3 are"),
+    "ends": (
+        "varlen_func",
+        (PACKED, PACKED, PACKED, ENDS[0], ENDS, 8, 8),
+        {},
+        ValueError,
+        "cu_seqlens_q has 0 dims: 1",
+    ),
+    "longest": ("varlen_func", (PACKED,) * 3 + (ENDS, ENDS, 2**40, 8), {}, ValueError, "max_seqlen_q is 1099511627776"),
+    "parts": (
+        "kvpacked_func",
+        (ROWS, ROWS),
+        {},
+        ValueError,
+        r"kv has shape \(2, 8, 2, 16\): \(..., 2, heads, head dim\)",
+    ),
+    "no parts": ("qkvpacked_func", (ROWS[0, 0],), {}, ValueError, "qkv has shape .2, 16.: "),
+    "window": ("func", (ROWS,) * 3, {"window_size": 3}, TypeError, "window_size is 3: a pair of integers is needed"),
+    "bound": ("func", (ROWS,) * 3, {"window_size": (2**40, 0)}, ValueError, r"window_size\[0\] is 1099511627776"),
+    "cache dims": ("with_kvcache", (ROWS, ROWS[0], ROWS[0]), {}, ValueError, "k_cache has 3 dims: 4 are needed"),
+    "no values": ("with_kvcache", (ROWS,) * 3, {"k": ROWS}, ValueError, "one of k and v is given: both are needed"),
+    "no sines": ("with_kvcache", (ROWS,) * 5, {"rotary_cos": ENDS}, ValueError, "one of rotary_cos and rotary_sin is"),
+}
+
+
+@pytest.mark.parametrize("name", FLASH_FAULTS)
+def test_calls_of_flash_attn(name):
+    from sdpa_graph import flash_attn
+
+    function, arguments, options, error, text = FLASH_FAULTS[name]
+    with pytest.raises(error, match=text):
+        getattr(flash_attn, "flash_attn_" + function)(*arguments, **options)
+
+
+def test_calls_of_natten():
+    from sdpa_graph import natten
+
+    tokens, more = torch.zeros(2, 8, 2, SIZE), {"additional_keys": ROWS[0, 0], "additional_values": ROWS[0, 0]}
+    for call, error, text in (
+        (lambda: natten.na1d(tokens[0, 0, 0, 0], tokens, tokens, 3), ValueError, "query has 0 dims: 4 are needed"),
+        (
+            lambda: natten.na2d(tokens, tokens, tokens, 3),
+            ValueError,
+            r"5 are needed, \(batch, height, width, heads, head",
+        ),
+        (lambda: natten.na1d(tokens, tokens, tokens, 3.5), TypeError, "kernel_size is a float: an integer is needed"),
+        (lambda: natten.na1d(tokens, tokens, tokens, 2**40), ValueError, "kernel_size is 1099511627776: a number from"),
+        (
+            lambda: natten.na1d(tokens, tokens, tokens, 3, **more),
+            ValueError,
+            "additional_keys has 2 dims: 4 are needed",
+        ),
+        (lambda: natten.functional.na1d_qk(tokens[0], tokens, 3), ValueError, r"\(batch, heads, tokens, head dim\)"),
+        (lambda: natten.functional.na1d_av(tokens, tokens[0], 3), ValueError, "value has 3 dims: 4 are needed"),
+    ):
+        with pytest.raises(error, match=text):
+            call()
+
+
+@pytest.mark.parametrize("lengths", [torch.tensor([-1, 2]), torch.tensor([8, 2]), 8, -1, None])
+def test_tokens_are_added_within_a_cache(lengths):
+    from sdpa_graph.flash_attn import flash_attn_with_kvcache
+
+    q, caches = ROWS[:, :1], [ROWS.clone(), ROWS.clone()]
+    with pytest.raises(ValueError, match="cache_seqlens has (8|-1): a number from 0 to 7 is needed, the 8 rows of the"):
+        flash_attn_with_kvcache(q, *caches, q + 1, q + 1, cache_seqlens=lengths)
+    assert not caches[0].any() and not caches[1].any()
+
+
+def test_lengths_of_a_cache_are_not_cut():
+    from sdpa_graph.flash_attn import flash_attn_with_kvcache
+
+    q, cache = torch.zeros(2, 1, 2, SIZE, dtype=torch.bfloat16), torch.zeros(2, 8, 2, SIZE, dtype=torch.bfloat16)
+    with pytest.raises(TypeError, match="cache_seqlens has numbers of type torch.float32"):
+        flash_attn_with_kvcache(q, cache, cache, cache_seqlens=torch.tensor([1.5, 2.0]))
+    with pytest.raises(ValueError, match="cache_seqlens has an entry of 4294967297"):
+        flash_attn_with_kvcache(q, cache, cache, cache_seqlens=torch.tensor([1, 2**32 + 1]))
