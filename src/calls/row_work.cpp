@@ -23,6 +23,8 @@ static int threads_of(fe::Target const& target) {
 }
 
 fe::error_t work_on_rows(Site const& site, rows::Work const& work) {
+    bool const is_nothing = std::visit([](auto const& part) { return part.threads() == 0; }, work);
+    if (is_nothing) return {};
     fe::Target const& target = site.lease.target;
     if (site.tensor.device == Device_kind::CPU) return rows::HostWorker(site.tensor.type, threads_of(target)).run(work);
     CUstream_st* stream = site.place.stream;
