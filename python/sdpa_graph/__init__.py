@@ -34,6 +34,7 @@ from ._core import (
     reduction_mode,
     reshape_mode,
     scalar_type,
+    stored_plan,
     tensor,
     tensor_reordering,
 )
@@ -83,6 +84,7 @@ __all__ = [
     "scalar_type",
     "set_default_target",
     "set_stream",
+    "stored_plan",
     "tensor",
     "tensor_reordering",
 ]

@@ -4,6 +4,9 @@
 #include "support/dynamic_shapes.h"
 #include "support/program_graphs.h"
 
+#include <cudnn_frontend/runtime.h>
+#include <cudnn_frontend/stored_plan.h>
+
 #include <algorithm>
 #include <map>
 
@@ -253,4 +256,44 @@ TEST_CASE("the deterministic program keeps to limits of workspace, and is stored
     REQUIRE(limited.graph.build(Target::offline("h100")).get_message() == "");
     CHECK_FALSE(name_of(limited.graph).starts_with("program"));
     CHECK(limited.graph.get_workspace_size() <= std::int64_t{200} << 20);
+}
+
+namespace {
+
+// Read in the process that planned it, which has no GPU.
+Stored_plan stored(ProgramGraph& all, char const* device) {
+    REQUIRE(all.graph.build(Target::offline(device)).get_message() == "");
+    Bytes bytes;
+    REQUIRE(all.graph.serialize(bytes).get_message() == "");
+    Stored_plan plan;
+    REQUIRE(read_stored_plan(bytes, plan).get_message() == "");
+    CHECK(plan.target == Target::Kind::OFFLINE);
+    CHECK(plan.cudnn_version == runtime::cudnn_version());
+    CHECK(plan.name == name_of(all.graph));
+    CHECK(plan.workspace_bytes == all.graph.get_workspace_size());
+    return plan;
+}
+
+}  // namespace
+
+TEST_CASE("a stored plan tells its device, cuDNN, engine, workspace and kernels", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph backward = test::backward_graph(128, 128);
+    Stored_plan const plan = stored(backward, "h200");
+    CHECK(plan.device == "NVIDIA H200");
+    CHECK(plan.workspace_bytes > 0);
+    REQUIRE(!plan.kernels.empty());
+    CHECK(plan.kernels.front().find("sm90") != std::string::npos);
+    CHECK(plan.to_text().find("\n  kernel " + plan.kernels.front() + "\n") != std::string::npos);
+}
+
+TEST_CASE("a stored program tells the kernels of all its steps, in their order", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph all = few_queries_graph(kType, 65536);
+    Stored_plan const plan = stored(all, "h100");
+    CHECK(plan.name.starts_with("program few_queries("));
+    CHECK(plan.device.find("H100") != std::string::npos);
+    REQUIRE(plan.kernels.size() >= 2);
+    CHECK(plan.kernels.front().find("sm90") != std::string::npos);
+    CHECK(plan.kernels.back() == "merge");
 }
