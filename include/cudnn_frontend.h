@@ -59,6 +59,7 @@
 #include "cudnn_frontend/pass_by_value.h"
 #include "cudnn_frontend/process.h"
 #include "cudnn_frontend/score_modifiers.h"
+#include "cudnn_frontend/stored_plan.h"
 
 #if defined(NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING)
 namespace cudnn_frontend {

@@ -29,8 +29,10 @@ Dims dims_of(Row const& row, Uid uid) {
     if (row.kernel > 0 && uid == kStats) return {row.b, row.s_q, row.h_q};
     if (row.kernel > 0) return {row.b, row.s_q, row.h_q, row.d};
     bool const has_keys = uid == kK || uid == kV || uid == kDK || uid == kDV;
+    bool const has_values = uid == kV || uid == kO || uid == kDO || uid == kDV;
     if (uid == kStats) return {row.b, row.h_q, row.s_q, 1};
-    return {row.b, has_keys ? row.h_k : row.h_q, has_keys ? row.s_kv : row.s_q, row.d};
+    return {row.b, has_keys ? row.h_k : row.h_q, has_keys ? row.s_kv : row.s_q,
+            has_values && row.d_v > 0 ? row.d_v : row.d};
 }
 
 Dims strides_of(Row const& row, Uid uid) {

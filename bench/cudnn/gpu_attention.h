@@ -25,6 +25,7 @@ struct Row {
     bool lengths = false;                   // of each sequence, all of them whole
     std::int64_t kernel = 0, dilation = 1;  // neighborhood attention from 1 on, its heads behind its tokens
     bool is_forward_neighborhood = false;
+    std::int64_t d_v = 0;  // the head dim of V and O from 1 on, where it is not d
 
     bool is_forward() const { return rewrite == fe::Rewrite_t::FEW_QUERIES || is_forward_neighborhood; }
 };

@@ -75,6 +75,19 @@ struct Basics {
     int multiprocessors;
 };
 
+// Backward with head dims of 192 and 128, which has engines of its own, as is or by the deterministic algorithm: what a
+// tile takes beyond the starts of kernels and what moves tensors. With scores in memory dQ is not accumulated there.
+double backward_192_128_tile(Gpu const& gpu, Basics const& basics, bool is_deterministic) {
+    constexpr std::int64_t kBatches = 4, kHeads = 16, kRows = 2048,
+                           kTiles = kBatches * kHeads * (kRows / 128) * (kRows / 128);
+    fe::Rewrite_t const rewrite = is_deterministic ? fe::Rewrite_t::SLICES : fe::Rewrite_t::BANDS;
+    Row row{"backward 192, 128", rewrite, kBatches, kHeads, kHeads, kRows, kRows, 192};
+    row.d_v = 128;
+    double const pair = 2.0 * kBatches * kHeads * kRows * (192 + 128), moved = (is_deterministic ? 4.0 : 8.0) * pair;
+    double const rounds = std::ceil(static_cast<double>(kTiles) / basics.multiprocessors);
+    return (time_of(gpu, row) - 3.0 * basics.start - moved / basics.bandwidth) / rounds;
+}
+
 // Kernels of the library's own for neighborhood attention. A block has a tile of so many tokens. Backward has so many
 // kernels, of which some pass over rows and move so many bytes of each column of a token.
 struct Form {
@@ -191,6 +204,8 @@ int main() {
     print_tiles("forward", forward_tile(gpu, 64, basics.start), forward_tile(gpu, 128, basics.start));
     print_tiles("backward", backward_tile(gpu, 64, device.multiProcessorCount),
                 backward_tile(gpu, 128, device.multiProcessorCount));
+    std::printf("backward_192_128_tile %.4g\n", backward_192_128_tile(gpu, basics, false));
+    std::printf("backward_192_128_deterministic_tile %.4g\n", backward_192_128_tile(gpu, basics, true));
     std::printf("decode_heads %.0f\n", decode_heads(gpu, basics));
     for (Form const& form : kForms) {
         for (bool const is_forward : {true, false}) NeighborhoodPass(gpu, basics, form, is_forward).print();

@@ -93,23 +93,36 @@ inline Device_kind kind_of(Device device) {
 
 }  // namespace dlpack
 
+namespace detail {
+
+constexpr std::int64_t most_elements = INT64_MAX;
+
+// Of numbers of which neither is negative: the greatest number there is where the result would be greater.
+inline std::int64_t product(std::int64_t a, std::int64_t b) {
+    return a > 0 && b > most_elements / a ? most_elements : a * b;
+}
+inline std::int64_t sum(std::int64_t a, std::int64_t b) { return b > most_elements - a ? most_elements : a + b; }
+
+}  // namespace detail
+
 // Packed strides of a row-major tensor.
 inline std::vector<std::int64_t> row_major(std::vector<std::int64_t> const& dim) {
     std::vector<std::int64_t> stride(dim.size(), 1);
-    for (std::size_t i = dim.size(); i-- > 1;) stride[i - 1] = stride[i] * dim[i];
+    for (std::size_t i = dim.size(); i-- > 1;) stride[i - 1] = detail::product(stride[i], dim[i] < 0 ? 0 : dim[i]);
     return stride;
 }
 
-// The elements from the first one to the last one in memory; 0 where a dim is. Negative strides reach before the first
-// and do not count. Without strides the tensor is row-major.
+// The elements from the first one to the last one in memory; 0 where a dim is 0 or less, and the greatest number there
+// is where they are more. Negative strides reach before the first and do not count. Without strides the tensor is
+// row-major.
 inline std::int64_t span_of(std::size_t rank, std::int64_t const* dim, std::int64_t const* stride) {
     std::int64_t last = 0, elements = 1;
-    for (std::size_t i = rank; i-- > 0; elements *= dim[i]) {
-        if (dim[i] == 0) return 0;
+    for (std::size_t i = rank; i-- > 0; elements = detail::product(elements, dim[i])) {
+        if (dim[i] <= 0) return 0;
         std::int64_t const step = stride == nullptr ? elements : stride[i];
-        if (step > 0) last += (dim[i] - 1) * step;
+        if (step > 0) last = detail::sum(last, detail::product(dim[i] - 1, step));
     }
-    return last + 1;
+    return detail::sum(last, 1);
 }
 inline std::int64_t span_of(std::vector<std::int64_t> const& dim, std::vector<std::int64_t> const& stride) {
     return span_of(dim.size() < stride.size() ? dim.size() : stride.size(), dim.data(), stride.data());

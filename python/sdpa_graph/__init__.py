@@ -38,6 +38,7 @@ from ._core import (
     rewrite,
     rewrite_policy,
     scalar_type,
+    stored_plan,
     tensor,
     tensor_reordering,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "scalar_type",
     "set_default_target",
     "set_stream",
+    "stored_plan",
     "tensor",
     "tensor_reordering",
 ]

@@ -1,6 +1,7 @@
 #include "bindings.h"
 
 #include <cudnn_frontend/runtime.h>
+#include <cudnn_frontend/stored_plan.h>
 
 #include <pybind11/stl.h>
 
@@ -38,6 +39,30 @@ std::shared_ptr<fe::DeviceProperties> device_properties(std::variant<std::int32_
     return properties;
 }
 
+// Of bytes, or a list of them, as a graph's serialize() gives it.
+fe::Stored_plan read_stored_plan(py::handle data) {
+    auto const text = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(data.ptr()));
+    if (!text) throw py::error_already_set();
+    std::string_view const view = text;
+    fe::Stored_plan plan;
+    check(fe::read_stored_plan({view.begin(), view.end()}, plan));
+    return plan;
+}
+
+void bind_stored_plan(py::module_& module) {
+    py::class_<fe::Stored_plan>(module, "stored_plan", "What a stored plan is, read without a GPU and without cuDNN.")
+        .def(py::init(&read_stored_plan), py::arg("data"))
+        .def_property_readonly("target",
+                               [](fe::Stored_plan const& self) { return std::string(fe::to_string(self.target)); })
+        .def_readonly("device", &fe::Stored_plan::device)
+        .def_readonly("cudnn_version", &fe::Stored_plan::cudnn_version)
+        .def_readonly("name", &fe::Stored_plan::name)
+        .def_readonly("workspace_size", &fe::Stored_plan::workspace_bytes)
+        .def_readonly("kernels", &fe::Stored_plan::kernels)
+        .def_readonly("graph", &fe::Stored_plan::graph)
+        .def("__str__", &fe::Stored_plan::to_text);
+}
+
 void bind_objects(py::module_& module) {
     py::class_<fe::KernelCache, std::shared_ptr<fe::KernelCache>>(module, "kernel_cache")
         .def("serialize",
@@ -64,6 +89,7 @@ void bind_objects(py::module_& module) {
 
 void bind_runtime(py::module_& module) {
     bind_objects(module);
+    bind_stored_plan(module);
     module.def("backend_version", &fe::runtime::cudnn_version, "91400 for cuDNN 9.14.0; 0 where there is none.");
     module.def("backend_version_string", &version_text);
     module.def("get_last_error_string", &fe::runtime::last_error);

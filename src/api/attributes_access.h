@@ -1,6 +1,7 @@
 // Access of the setters and the graph to the node inside an attributes object.
 #pragma once
 
+#include "core/immortal.h"
 #include "nodes/schema/draft.h"
 
 #include <cudnn_frontend/attributes.h>
@@ -39,8 +40,8 @@ Fields& fields_of(nodes::Draft& draft) {
 // The same, read-only, for a draft that may be null.
 template <class Fields>
 Fields const& fields_of(nodes::Draft const* draft) {
-    static Fields const kLost;
-    return draft == nullptr ? kLost : std::get<Fields>(draft->fields);
+    static core::Immortal<Fields> const lost;
+    return draft == nullptr ? *lost : std::get<Fields>(draft->fields);
 }
 
 inline void connect(nodes::Draft& draft, int port, Tensor_ptr tensor) {

@@ -34,11 +34,16 @@ error_t Graph::serialize(std::vector<std::uint8_t>& bytes) const {
         if (!is_built) {
             return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "serialize to bytes", "build_plans");
         }
-        auto plan = impl_->planner->plan()->serialize();
+        plan::Plan const& built = *impl_->planner->plan();
+        auto plan = built.serialize();
         if (plan.is_bad()) return plan.error();
+        auto facts = built.executable()->facts();
+        if (facts.is_bad()) return facts.error();
         bytes = plan::write_container({.target = impl_->planned_for,
                                        .graph_json = json::write_graph(impl_->planned->graph.spec()),
-                                       .plan = std::move(plan).value()});
+                                       .plan = std::move(plan).value(),
+                                       .workspace_bytes = built.workspace_size(),
+                                       .facts = std::move(facts).value()});
         return {};
     });
 }

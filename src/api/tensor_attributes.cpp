@@ -3,6 +3,7 @@
 #include "api/tensor_access.h"
 #include "core/data_type.h"
 #include "core/dims.h"
+#include "core/immortal.h"
 
 #include <initializer_list>
 #include <new>
@@ -156,10 +157,13 @@ std::shared_ptr<graph::Tensor_attributes> Tensor_access::chained_copy(graph::Ten
     return copy;
 }
 
-static core::Dims const kNoDims;
+static core::Dims const& no_dims() {
+    static core::Immortal<core::Dims> const none;
+    return *none;
+}
 
 core::Dims const& Tensor_access::described_dim(graph::Tensor_attributes const& tensor) {
-    return tensor.inferred_dim_ ? kNoDims : tensor.dim_;
+    return tensor.inferred_dim_ ? no_dims() : tensor.dim_;
 }
 
 void Tensor_access::describe(graph::Tensor_attributes const& tensor, nodes::TensorSpec& spec) {
@@ -170,7 +174,7 @@ void Tensor_access::describe(graph::Tensor_attributes const& tensor, nodes::Tens
     spec.automatic_uid = if_so(tensor.has_automatic_uid_, tensor.uid_);
     spec.data_type = tensor.inferred_type_ ? DataType_t::NOT_SET : tensor.data_type_;
     spec.dim = described_dim(tensor);
-    spec.stride = tensor.inferred_stride_ ? kNoDims : tensor.stride_;
+    spec.stride = tensor.inferred_stride_ ? no_dims() : tensor.stride_;
     spec.is_virtual = tensor.is_virtual_;
     spec.is_by_value = tensor.is_by_value_;
     spec.value = if_so(tensor.scalar_.type != DataType_t::NOT_SET, tensor.scalar_);

@@ -1,9 +1,7 @@
 #include "calls/memory.h"
 
 #include "calls/views.h"
-#include "core/data_type.h"
-
-#include <cstring>
+#include "core/dims.h"
 
 namespace sdpa_graph::calls {
 namespace {
@@ -18,14 +16,11 @@ error_t no_memory(Asker const& asker, char const* name, Tensor_view const& wante
     return std::move(findings).to_error();
 }
 
-void fill_zeros(std::byte* first, Tensor_view const& view, std::size_t dim, std::size_t bytes) {
-    auto const count = static_cast<std::size_t>(view.dim[dim]);
-    if (dim + 1 == view.dim.size()) {
-        std::memset(first, 0, count * bytes);
-        return;
-    }
-    for (std::size_t i = 0; i < count; ++i)
-        fill_zeros(first + i * static_cast<std::size_t>(view.stride[dim]) * bytes, view, dim + 1, bytes);
+error_t more_than_memory(Asker const& asker, char const* name, Tensor_view const& wanted) {
+    Findings findings(asker.function);
+    findings.report(asker.condition, name, text("dims ", wanted.dim), "at most 2^48 elements, as memory has",
+                    "pass lengths and sizes as they are: these follow from them");
+    return std::move(findings).to_error();
 }
 
 }  // namespace
@@ -33,7 +28,7 @@ void fill_zeros(std::byte* first, Tensor_view const& view, std::size_t dim, std:
 Tensor_view view_beside(Tensor_view const& tensor, std::span<std::int64_t const> dim, fe::DataType_t type) {
     Tensor_view view;
     view.dim.assign(dim.begin(), dim.end());
-    view.stride = row_major(view.dim);
+    view.stride = fe::core::packed_strides(view.dim);
     view.type = type;
     view.device = tensor.device;
     view.device_index = tensor.device_index;
@@ -42,7 +37,8 @@ Tensor_view view_beside(Tensor_view const& tensor, std::span<std::int64_t const>
 
 error_t allocate(Asker const& asker, char const* name, Tensor_view& wanted) {
     Allocator const& allocator = asker.place.allocator;
-    if (elements_of(wanted) == 0) return {};
+    if (is_empty(wanted)) return {};
+    if (!is_sound(wanted)) return more_than_memory(asker, name, wanted);
     if (allocator.allocate != nullptr) wanted.data = allocator.allocate(allocator.context, name, wanted);
     return wanted.data == nullptr ? no_memory(asker, name, wanted) : error_t();
 }
@@ -58,11 +54,6 @@ fe::Result<Workspace> Workspace::make(Asker const& asker, Tensor_view const& bes
     if (error_t failure = allocate(asker, "workspace", wanted); failure.is_bad()) return failure;
     workspace.data_ = wanted.data;
     return workspace;
-}
-
-void fill_zeros(Tensor_view const& view) {
-    if (view.data == nullptr || is_empty(view)) return;
-    fill_zeros(static_cast<std::byte*>(view.data), view, 0, static_cast<std::size_t>(fe::core::size_of(view.type)));
 }
 
 }  // namespace sdpa_graph::calls

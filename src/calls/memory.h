@@ -43,7 +43,4 @@ std::unique_ptr<T[]> scratch(std::int64_t elements) {
     return std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(elements));
 }
 
-// In host memory.
-void fill_zeros(Tensor_view const& view);
-
 }  // namespace sdpa_graph::calls

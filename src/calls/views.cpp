@@ -1,6 +1,7 @@
 #include "calls/views.h"
 
 #include "core/dims.h"
+#include "core/saturating.h"
 #include "core/text.h"
 
 #include <algorithm>
@@ -24,8 +25,20 @@ bool is_contiguous(Tensor_view const& view) {
 }
 
 bool is_sound(Tensor_view const& view) {
-    return std::ranges::all_of(view.dim, [](std::int64_t size) { return size >= 0; }) &&
-           cudnn_frontend::core::volume(view.dim).has_value() && view.stride.size() == view.dim.size();
+    using cudnn_frontend::core::saturating_add;
+    using cudnn_frontend::core::saturating_multiply;
+    constexpr std::int64_t kMost = std::int64_t{1} << 48;
+    if (view.stride.size() != view.dim.size()) return false;
+    std::int64_t elements = 1, reach = 0;
+    for (std::size_t i = 0; i < view.dim.size(); ++i) {
+        std::int64_t const size = view.dim[i], stride = view.stride[i];
+        if (size < 0 || size > kMost) return false;
+        elements = saturating_multiply(elements, std::max<std::int64_t>(size, 1));
+        if (size <= 1) continue;                                        // the stride says nothing
+        std::int64_t const step = stride < 0 ? -(stride + 1) : stride;  // of the least number, too, it is one
+        reach = saturating_add(reach, saturating_multiply(size - 1, step));
+    }
+    return elements <= kMost && (reach <= kMost || is_empty(view));
 }
 
 std::string device_text(Tensor_view const& view) {

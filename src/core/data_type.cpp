@@ -3,6 +3,7 @@
 #include "core/block_scale.h"
 #include "core/fp8.h"
 #include "core/half.h"
+#include "core/subnormal.h"
 
 #include <cudnn_frontend/backend_helpers.h>
 #include <cudnn_frontend/fp8.h>
@@ -60,7 +61,8 @@ T to_integer_type(double value) {
 }
 
 double widen(float16 value) { return half_to_float(value.bits); }
-double widen(bfloat16 value) { return bfloat16_to_float(value.bits); }
+double widen(bfloat16 value) { return widened(bfloat16_to_float(value.bits)); }
+double widen(float value) { return widened(value); }
 double widen(fp8_e4m3 value) { return e4m3_to_float(value.bits); }
 double widen(fp8_e5m2 value) { return e5m2_to_float(value.bits); }
 double widen(fp8_e8m0 value) { return e8m0_to_double(value.bits); }
@@ -83,7 +85,7 @@ T narrow(double value) {
     else if constexpr (std::is_same_v<T, double>) return value;
     else if constexpr (std::is_same_v<T, fp8_e4m3> || std::is_same_v<T, fp8_e5m2>) return to_eight_bits<T>(value);
     else if constexpr (std::is_same_v<T, fp8_e8m0>) return T{double_to_e8m0(value)};
-    else return T(static_cast<float>(value));
+    else return T(narrowed(value));
 }
 
 }  // namespace

@@ -1,17 +1,17 @@
 // Numbers as the shortest text that reads back as the same number, such as 0.1.
 #pragma once
 
-#include <array>
-#include <charconv>
+#include <concepts>
 #include <string>
 
 namespace cudnn_frontend::core {
 
-template <class Number>
+std::string shortest_text(float value);
+std::string shortest_text(double value);
+
+template <std::integral Number>
 std::string shortest_text(Number value) {
-    std::array<char, 32> text{};
-    auto const end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-    return {text.data(), end};
+    return std::to_string(value);
 }
 
 }  // namespace cudnn_frontend::core

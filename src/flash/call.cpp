@@ -29,8 +29,16 @@ Sizes sizes_of(Call const& call) {
     if (!call.is_packed) return {q[0], q[1], k[1], q[2], k[2], q[3], q[0] * q[1], k[0] * k[1]};
     std::int64_t const batches = call.at(Argument::CU_SEQLENS_Q)->dim[0] - 1;
     std::size_t const heads = call.has_pages() ? 2 : 1;
-    std::int64_t const total_k = call.has_pages() ? k[0] * k[1] * call.at(Argument::BLOCK_TABLE)->dim[1] : k[0];
+    std::int64_t const columns = call.has_pages() ? call.at(Argument::BLOCK_TABLE)->dim[1] : 0;
+    std::int64_t const total_k = !call.has_pages() ? k[0] : columns == 0 ? 0 : k[0] * k[1];
     return {batches, call.max_seqlen_q, call.max_seqlen_k, q[1], k[heads], q[2], q[0], total_k};
+}
+
+Sizes Sizes::of_rows_there() const {
+    Sizes sizes = *this;
+    if (has_no_queries()) sizes.queries = 0;
+    if (has_no_keys()) sizes.keys = 0;
+    return sizes;
 }
 
 Few_dims wanted_dims(Call const& call, Sizes const& n, Argument argument) {

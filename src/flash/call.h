@@ -77,6 +77,11 @@ struct Sizes {
     std::int64_t batches, queries, keys;  // queries and keys: the longest of a sequence
     std::int64_t heads, key_heads, width;
     std::int64_t total_q, total_k;  // rows of packed q and k; with pages, 0 where there is no key to see
+
+    bool has_no_queries() const { return queries == 0 || total_q == 0; }
+    bool has_no_keys() const { return keys == 0 || total_k == 0; }
+    // With 0 as the longest where no sequence has a row, whatever was said.
+    Sizes of_rows_there() const;
 };
 
 // Of a call whose q, k and cu_seqlens have as many dims as they need.

@@ -25,7 +25,7 @@ void check_totals(Scope const& scope, Argument argument, std::int64_t rows) {
     }
 }
 
-void check_lengths(Scope const& scope, Argument argument, char const* bound, std::span<std::int32_t const> lengths,
+void check_lengths(Scope const& scope, Argument argument, char const* bound, std::span<std::int64_t const> lengths,
                    std::int64_t most) {
     for (std::size_t n = 0; n < lengths.size(); ++n) {
         if (lengths[n] <= most) continue;
@@ -54,7 +54,7 @@ void used_keys_are_there(Scope const& scope) {
     auto const used = integers_of(*scope.call().at(SEQUSED_K));
     auto const totals = integers_of(*scope.call().at(CU_SEQLENS_K));
     for (std::size_t n = 0; n < used.size(); ++n) {
-        std::int64_t const most = scope.call().has_pages() ? INT32_MAX : totals[n + 1] - totals[n];
+        std::int64_t const most = scope.call().has_pages() ? INT32_MAX : std::int64_t{totals[n + 1]} - totals[n];
         if (used[n] >= 0 && used[n] <= most) continue;
         return scope.report(SEQUSED_K, element("seqused_k", n, used[n]),
                             text("a number from 0 to ", most, ", the keys of the sequence"),
@@ -67,7 +67,7 @@ void blocks_are_there(Scope const& scope) {
     if (!call.has_pages()) return;
     Tensor_view const &table = *call.at(BLOCK_TABLE), &k = *call.at(K);
     auto const* const entries = static_cast<std::int32_t const*>(table.data);
-    std::vector<std::int32_t> const lengths = lengths_of(call).k;
+    std::vector<std::int64_t> const lengths = lengths_of(call).k;
     for (std::size_t n = 0; n < lengths.size(); ++n) {
         std::int64_t const needed = (lengths[n] + k.dim[1] - 1) / k.dim[1];
         if (needed > table.dim[1]) {

@@ -1,6 +1,7 @@
 #include "flash/describe.h"
 
 #include "core/dims.h"
+#include "core/saturating.h"
 #include "flash/score_terms.h"
 
 #include <algorithm>
@@ -88,7 +89,8 @@ class Builder {
 // Packed: a row holds all heads, as the graph needs it.
 Attributes Builder::log_sums_like() {
     std::int64_t const heads = shapes_.heads, queries = shapes_.queries;
-    Dims const stride = shapes_.is_packed ? Dims{heads * queries, 1, heads, 1} : Dims{heads * queries, queries, 1, 1};
+    std::int64_t const entry = fe::core::saturating_multiply(heads, queries);
+    Dims const stride = shapes_.is_packed ? Dims{entry, 1, heads, 1} : Dims{entry, queries, 1, 1};
     return packed(tensor(name_of(SOFTMAX_LSE), static_cast<int>(SOFTMAX_LSE), DataType_t::FLOAT,
                          {shapes_.batches, heads, queries, 1}, stride),
                   SOFTMAX_LSE);

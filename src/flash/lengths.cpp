@@ -3,9 +3,9 @@
 namespace sdpa_graph::flash {
 namespace {
 
-std::vector<std::int32_t> differences(std::span<std::int32_t const> totals) {
-    std::vector<std::int32_t> lengths;
-    for (std::size_t n = 1; n < totals.size(); ++n) lengths.push_back(totals[n] - totals[n - 1]);
+std::vector<std::int64_t> differences(std::span<std::int32_t const> totals) {
+    std::vector<std::int64_t> lengths;
+    for (std::size_t n = 1; n < totals.size(); ++n) lengths.push_back(std::int64_t{totals[n]} - totals[n - 1]);
     return lengths;
 }
 

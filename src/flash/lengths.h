@@ -13,7 +13,7 @@ inline std::span<std::int32_t const> integers_of(Tensor_view const& view) {
 }
 
 struct Lengths {
-    std::vector<std::int32_t> q, k;
+    std::vector<std::int64_t> q, k;
 };
 
 // What cu_seqlens and seqused_k say, whether or not it makes sense.

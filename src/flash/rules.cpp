@@ -1,5 +1,6 @@
 #include "flash/rules.h"
 
+#include "calls/views.h"
 #include "flash/checks.h"
 
 #include <utility>
@@ -11,7 +12,11 @@ using enum fe::error_code_t;
 
 constexpr Rule kArgumentRules[] = {
     {{"flash.c01", "Every tensor that has elements has memory.", ATTRIBUTE_NOT_SET}, checks::tensors_have_memory},
-    {{"flash.c02", "Tensors have as many dims as the function takes, and a stride for each.", INVALID_VALUE},
+    {{"flash.c02",
+      "Tensors have as many dims as the function takes, a stride for each, and at most 2^48 elements between the first "
+      "and "
+      "the last.",
+      INVALID_VALUE},
      checks::tensors_have_ranks},
     {{"flash.c03", "All tensors are on one device, a CPU or a GPU.", INVALID_VALUE}, checks::one_device},
     {{"flash.c04", "The target runs where the tensors are.", INVALID_VALUE}, checks::target_fits},
@@ -59,7 +64,7 @@ constexpr calls::Condition kMemoryRule = {"flash.c31", "The allocator gives memo
                                           GRAPH_EXECUTION_FAILED};
 
 bool has_rank(Tensor_view const* view, std::size_t rank) {
-    return view != nullptr && view->dim.size() == rank && view->stride.size() == rank;
+    return view != nullptr && view->dim.size() == rank && calls::is_sound(*view);
 }
 
 std::optional<Sizes> known_sizes(Call const& call) {

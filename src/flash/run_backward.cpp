@@ -30,7 +30,7 @@ void take_results(Call const& call, Backward_results& results) {
 
 error_t fill_results(Call const& call, calls::Lease const& lease) {
     for (Argument const argument : {DQ, DK, DV, SOFTMAX_D}) {
-        if (call.has(argument)) SDPA_GRAPH_TRY(work(call, lease, fill(*call.at(argument), 0.0f)));
+        if (call.has(argument)) SDPA_GRAPH_TRY(work(call, lease, calls::fill(*call.at(argument), 0.0f)));
     }
     return {};
 }
@@ -76,13 +76,20 @@ error_t differentiate(Call const& call, Sizes const& sizes, calls::Lease const& 
     return wants_softmax_d(call) ? work(call, lease, write_softmax_d(run)) : error_t();
 }
 
+// No query sees a key.
+error_t see_nothing(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
+    SDPA_GRAPH_TRY(work(call, lease, write_gradients_of_nothing(call, sizes)));
+    return call.has(SOFTMAX_D) ? work(call, lease, calls::fill(*call.at(SOFTMAX_D), 0.0f)) : error_t();
+}
+
 error_t run(Call const& call, Sizes const& sizes) {
     if (sizes.batches == 0) return {};
     auto const lease = calls::lease_target(*call.place, *call.at(Q));
     if (lease.is_bad()) return lease.error();
-    bool const is_empty = sizes.queries == 0 || sizes.total_q == 0 || sizes.keys == 0 || sizes.total_k == 0;
-    if (is_empty || call.zero_tensors) SDPA_GRAPH_TRY(fill_results(call, lease.value()));
-    return is_empty ? error_t() : differentiate(call, sizes, lease.value());
+    if (call.zero_tensors) SDPA_GRAPH_TRY(fill_results(call, lease.value()));
+    bool const is_empty = sizes.has_no_queries() || sizes.has_no_keys();
+    return is_empty ? see_nothing(call, sizes.of_rows_there(), lease.value())
+                    : differentiate(call, sizes, lease.value());
 }
 
 }  // namespace

@@ -25,10 +25,20 @@ void take_results(Call const& call, Forward_results& results) {
     results.rng_state = call.has_dropout() ? *call.at(SEED) : Tensor_view();
 }
 
-error_t fill_results(Call const& call, calls::Lease const& lease, float log_sum) {
-    SDPA_GRAPH_TRY(work(call, lease, fill(*call.at(OUT), 0.0f)));
-    SDPA_GRAPH_TRY(work(call, lease, fill(*call.at(SOFTMAX_LSE), log_sum)));
-    return call.return_softmax ? work(call, lease, fill(*call.at(P), 0.0f)) : error_t();
+error_t fill_probabilities(Call const& call, calls::Lease const& lease) {
+    return call.return_softmax ? work(call, lease, calls::fill(*call.at(P), 0.0f)) : error_t();
+}
+
+error_t fill_results(Call const& call, calls::Lease const& lease) {
+    SDPA_GRAPH_TRY(work(call, lease, calls::fill(*call.at(OUT), 0.0f)));
+    SDPA_GRAPH_TRY(work(call, lease, calls::fill(*call.at(SOFTMAX_LSE), -kInfinity)));
+    return fill_probabilities(call, lease);
+}
+
+// No query sees a key.
+error_t see_nothing(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
+    SDPA_GRAPH_TRY(work(call, lease, write_unseeing_rows(call, sizes)));
+    return fill_probabilities(call, lease);
 }
 
 error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
@@ -50,12 +60,12 @@ error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) 
 }
 
 error_t run(Call const& call, Sizes const& sizes) {
-    if (sizes.batches == 0 || sizes.queries == 0 || sizes.total_q == 0) return {};
+    if (sizes.batches == 0) return {};
     auto const lease = calls::lease_target(*call.place, *call.at(Q));
     if (lease.is_bad()) return lease.error();
-    if (call.zero_tensors) SDPA_GRAPH_TRY(fill_results(call, lease.value(), -kInfinity));
-    bool const has_keys = sizes.keys > 0 && sizes.total_k > 0;
-    return has_keys ? attend(call, sizes, lease.value()) : fill_results(call, lease.value(), kInfinity);
+    if (call.zero_tensors) SDPA_GRAPH_TRY(fill_results(call, lease.value()));
+    bool const is_empty = sizes.has_no_queries() || sizes.has_no_keys();
+    return is_empty ? see_nothing(call, sizes.of_rows_there(), lease.value()) : attend(call, sizes, lease.value());
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include "calls/memory.h"
 #include "flash/shapes.h"
 
+#include <initializer_list>
+
 namespace sdpa_graph::flash {
 
 class Scratch {
@@ -26,7 +28,8 @@ class Scratch {
 
    private:
     void* at(std::int64_t offset) const { return static_cast<std::byte*>(memory_.data()) + offset; }
-    std::int64_t add(std::int64_t bytes);
+    // The product of the factors as bytes; where they begin.
+    std::int64_t add(std::initializer_list<std::int64_t> factors);
 
     calls::Workspace memory_;
     std::int64_t bytes_ = 0;

@@ -1,16 +1,16 @@
 #include "flash/shapes.h"
 
-#include "core/dims.h"
+#include "core/saturating.h"
 #include "flash/lengths.h"
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 namespace sdpa_graph::flash {
 namespace {
 
 using enum Argument;
+using fe::core::saturating_multiply;
 
 // The bound of the class that a length belongs to: at most an eighth more, or 64.
 std::int64_t bound_of(std::int64_t length) {
@@ -24,11 +24,14 @@ Alibi alibi_of(Call const& call, Band const& band) {
     return band.is_causal() ? Alibi::BY_KEY : Alibi::BY_DISTANCE;
 }
 
-// The stride of a dim; that of a dim of 1 says nothing, and is as without gaps.
+// The stride of a dim; that of a dim of 1 says nothing, and is as if more followed behind the dims within.
 std::int64_t step_of(Tensor_view const& view, std::size_t dim) {
     if (view.dim[dim] > 1) return view.stride[dim];
     std::int64_t step = 1;
-    for (std::size_t inner = dim + 1; inner < view.dim.size(); ++inner) step *= view.dim[inner];
+    for (std::size_t inner = view.dim.size(); inner-- > dim + 1;) {
+        std::int64_t const own = view.dim[inner] > 1 ? view.stride[inner] : step;
+        step = std::max(step, saturating_multiply(view.dim[inner], own));
+    }
     return step;
 }
 
@@ -43,9 +46,8 @@ Strides strides_of(Call const& call, Shapes const& shapes, Argument argument) {
     }
     if (!call.is_packed) return {step_of(view, 0), step_of(view, 1), step_of(view, 2)};
     if (shapes.gathers_queries) return {shapes.heads * shapes.width, shapes.heads * shapes.width, shapes.width};
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     std::int64_t const rows = is_of_keys ? shapes.keys : shapes.queries, row = step_of(view, 0);
-    return {fe::core::volume({rows, row}).value_or(kMost), row, step_of(view, 1)};
+    return {saturating_multiply(rows, row), row, step_of(view, 1)};
 }
 
 // Whether rows can be copied in chunks of 16 bytes.
@@ -66,7 +68,7 @@ void set_pages(Shapes& shapes, Call const& call) {
     shapes.has_pages = true;
     shapes.pages = pages.count;
     shapes.page_rows = pages.rows;
-    shapes.keys = std::min(shapes.keys, pages.columns * pages.parts * pages.rows);
+    shapes.keys = std::min(shapes.keys, saturating_multiply(pages.columns, pages.parts * pages.rows));
     // What changes scores by heads is not right for one query over pages (cudnn.s89).
     shapes.gathers_queries = call.max_seqlen_q == 1 && !call.has(ALIBI_SLOPES) && call.is_on_gpu() &&
                              has_whole_chunks(*call.at(Q)) && has_whole_chunks(*call.at(OUT));
@@ -86,7 +88,7 @@ void set_options(Shapes& shapes, Call const& call, Sizes const& sizes) {
     shapes.alibi = alibi_of(call, shapes.band);
     if (shapes.alibi != Alibi::NONE) {
         Tensor_view const& slopes = *call.at(ALIBI_SLOPES);
-        shapes.slope_stride = slopes.dim.size() == 2 ? slopes.stride[0] : 0;
+        shapes.slope_stride = slopes.dim.size() == 2 && slopes.dim[0] > 1 ? slopes.stride[0] : 0;
     }
     shapes.scale = call.softmax_scale;
     shapes.softcap = call.has_softcap() ? call.softcap : 0.0f;

@@ -73,8 +73,7 @@ void tensors_have_ranks(Scope const& scope) {
         bool const fits = is_either ? rank == 1 || rank == 2 : rank == wanted;
         if (fits && calls::is_sound(view)) return;
         scope.report(argument, text("dims ", view.dim, " and strides ", view.stride),
-                     is_either ? std::string("1 or 2 dims, with a stride for each")
-                               : text(wanted, " dims, with a stride for each"),
+                     text(is_either ? std::string("1 or 2") : std::to_string(wanted), calls::kSoundDims),
                      "look at the shapes of docs/flash.md");
     });
 }
@@ -134,7 +133,7 @@ void whole_tensors_are_contiguous(Scope const& scope) {
 void rows_hold_all_heads(Scope const& scope) {
     if (!scope.call().is_packed) return;
     auto const check = [&](Argument argument, Tensor_view const& view) {
-        if (view.dim.size() != 3 || view.stride.size() != 3 || view.dim[0] <= 1 || is_empty(view)) return;
+        if (view.dim.size() != 3 || !calls::is_sound(view) || view.dim[0] <= 1 || is_empty(view)) return;
         std::int64_t const span = (view.dim[1] - 1) * view.stride[1] + view.dim[2];
         if (view.stride[0] >= span) return;
         scope.report(argument, text("strides ", view.stride, " of dims ", view.dim),

@@ -1,10 +1,8 @@
 #include "flash/works.h"
 
-#include "calls/views.h"
 #include "flash/lengths.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace sdpa_graph::flash {
 namespace {
@@ -65,16 +63,23 @@ rows::Pages pages_of(Run const& run) {
             run.shapes.page_columns()};
 }
 
-rows::Sequences sequences_of(Run const& run) {
-    Call const& call = run.call;
+// Without a window.
+rows::Sequences sequences_of(Call const& call, Sizes const& sizes) {
     rows::Sequences all{};
     if (call.is_packed) {
         all.totals_q = integers(call, CU_SEQLENS_Q);
         all.totals_k = integers(call, CU_SEQLENS_K);
         all.used_k = integers(call, SEQUSED_K);
     }
-    all.batches = run.sizes.batches;
-    all.queries = run.sizes.queries;
+    all.batches = sizes.batches;
+    all.queries = sizes.queries;
+    all.keys = sizes.keys;
+    all.left = all.right = bound_of(std::nullopt);
+    return all;
+}
+
+rows::Sequences sequences_of(Run const& run) {
+    rows::Sequences all = sequences_of(run.call, run.sizes);
     all.keys = std::min(run.sizes.keys, run.shapes.keys);
     all.left = bound_of(run.shapes.band.left);
     all.right = bound_of(run.shapes.band.right);
@@ -181,18 +186,22 @@ rows::Work write_softmax_d(Run const& run) {
                            1.0f - run.call.p_dropout};
 }
 
-rows::Work fill(Tensor_view const& view, float value) {
-    rows::Fill work{};
-    work.start = view.data;
-    work.count = calls::elements_of(view);
-    std::fill(std::begin(work.sizes), std::end(work.sizes), 1);
-    for (std::size_t dim = 0; dim < view.dim.size(); ++dim) {
-        work.sizes[dim] = view.dim[view.dim.size() - 1 - dim];
-        work.strides[dim] = view.stride[view.dim.size() - 1 - dim];
-    }
-    work.bits = std::bit_cast<unsigned>(value);
-    work.has_four_bytes = view.type == DataType_t::FLOAT;
-    return work;
+rows::Work write_unseeing_rows(Call const& call, Sizes const& sizes) {
+    return rows::Forward_end{{{sequences_of(call, sizes), sizes.total_q, sizes.heads, sizes.width, Access{},
+                               log_sums_of(call), rows_of(call, OUT)},
+                              {}}};
+}
+
+rows::Work write_gradients_of_nothing(Call const& call, Sizes const& sizes) {
+    rows::Sequences const sequences = sequences_of(call, sizes);
+    return rows::Backward_end{
+        {{sequences, sizes.total_q, sizes.heads, sizes.width, rows_of(call, DQ)},
+         {sequences, sizes.total_k, sizes.key_heads, sizes.width, rows_of(call, DK), rows_of(call, DV)}}};
+}
+
+error_t work(Call const& call, calls::Lease const& lease, rows::Work const& work) {
+    if (call.worker != nullptr) return call.worker->run(work);
+    return calls::work_on_rows({*call.place, lease, *call.at(Q)}, work);
 }
 
 }  // namespace sdpa_graph::flash

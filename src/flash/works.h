@@ -1,7 +1,7 @@
 // The work on rows that a call has beside its plan.
 #pragma once
 
-#include "calls/lease.h"
+#include "calls/row_work.h"
 #include "flash/scratch.h"
 
 namespace sdpa_graph::flash {
@@ -26,8 +26,9 @@ fe::rows::Work start_backward(Run const& run);
 fe::rows::Work end_backward(Run const& run);
 fe::rows::Work write_softmax_d(Run const& run);
 
-// All elements get the value, which is 0 where they have 16 bits.
-fe::rows::Work fill(Tensor_view const& view, float value);
+// The results of queries that have no keys, and of keys that have no queries, in a call where there is nothing else.
+fe::rows::Work write_unseeing_rows(Call const& call, Sizes const& sizes);
+fe::rows::Work write_gradients_of_nothing(Call const& call, Sizes const& sizes);
 
 // Has it done by whoever the call names, else by a host or a GPU, wherever the tensors are.
 error_t work(Call const& call, calls::Lease const& lease, fe::rows::Work const& work);

@@ -1,3 +1,4 @@
+#include "core/immortal.h"
 #include "json/document.h"
 #include "json/field_json.h"
 #include "json/graph_json.h"
@@ -20,9 +21,9 @@ void append_fields(Json& members, std::span<nodes::Field const> fields, void con
 }
 
 Json tensor_to_json(nodes::TensorSpec const& tensor) {
-    static nodes::TensorSpec const defaults;
+    static core::Immortal<nodes::TensorSpec> const defaults;
     Json members = Json::object();
-    append_fields(members, nodes::tensor_fields(), &tensor, &defaults);
+    append_fields(members, nodes::tensor_fields(), &tensor, &*defaults);
     if (tensor.ragged_offset != nodes::kNoTensor) {
         members.append(key::kRaggedOffset, tensor_id(static_cast<std::size_t>(tensor.ragged_offset)));
     }

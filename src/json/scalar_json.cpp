@@ -18,8 +18,7 @@ double shortest_double(float value) {
     std::string const text = core::shortest_text(value);
     double nearest = 0.0;
     std::from_chars(text.data(), text.data() + text.size(), nearest);
-    // Reading rounds twice, text to double to float, which in rare cases gives the adjacent float; and where the
-    // process flushes subnormals to zero, so does their text.
+    // Reading rounds twice, text to double to float, which in rare cases gives the adjacent float.
     bool const reads_back =
         std::bit_cast<std::uint32_t>(core::narrowed(nearest)) == std::bit_cast<std::uint32_t>(value);
     return reads_back ? nearest : core::widened(value);

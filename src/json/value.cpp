@@ -1,5 +1,7 @@
 #include "json/value.h"
 
+#include "core/immortal.h"
+
 #include <algorithm>
 
 namespace cudnn_frontend::json {
@@ -32,15 +34,15 @@ Json Json::object(std::initializer_list<Member> members) {
 }
 
 Json::List const& Json::elements() const {
-    static List const kNone;
+    static core::Immortal<List> const none;
     auto const* const list = std::get_if<List>(&value_);
-    return list == nullptr ? kNone : *list;
+    return list == nullptr ? *none : *list;
 }
 
 Json::Object const& Json::members() const {
-    static Object const kNone;
+    static core::Immortal<Object> const none;
     auto const* const object = std::get_if<Object>(&value_);
-    return object == nullptr ? kNone : *object;
+    return object == nullptr ? *none : *object;
 }
 
 Json const* Json::find(std::string_view name) const {

@@ -1,8 +1,9 @@
 #include <sdpa_graph/neighborhood.h>
 
-#include "calls/lease.h"
 #include "calls/memory.h"
 #include "calls/plan.h"
+#include "calls/row_work.h"
+#include "calls/views.h"
 #include "core/guard.h"
 #include "neighborhood/rules.h"
 #include "neighborhood/shapes.h"
@@ -38,9 +39,18 @@ void add_hint(Call& call, char const* name, Tuple<Rank> const& sizes) {
     call.hints.push_back({name, {sizes.begin(), sizes.end()}});
 }
 
+// Without tokens all results are empty, but for a gradient that is summed over them.
+error_t sum_nothing(Call const& call) {
+    if (!call.has(dRel_pos_bias) || calls::is_empty(*call.at(dRel_pos_bias))) return {};
+    auto const lease = calls::lease_target(*call.place, call.leading());
+    if (lease.is_bad()) return lease.error();
+    return calls::work_on_rows({*call.place, lease.value(), call.leading()},
+                               calls::fill(*call.at(dRel_pos_bias), 0.0f));
+}
+
 error_t run(Call const& call) {
     SDPA_GRAPH_TRY(check(call));
-    if (Sizes const sizes = *sizes_of(call); sizes.batches == 0 || sizes.heads == 0) return {};
+    if (Sizes const sizes = *sizes_of(call); sizes.batches == 0 || sizes.heads == 0) return sum_nothing(call);
     auto const lease = calls::lease_target(*call.place, call.leading());
     if (lease.is_bad()) return lease.error();
     auto const plan = calls::Plan<Shapes>::find(shapes_of(call, lease.value().target), lease.value().target);

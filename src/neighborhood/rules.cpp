@@ -11,7 +11,11 @@ using enum fe::error_code_t;
 
 constexpr Rule kRules[] = {
     {{"na.c01", "Every tensor that has elements has memory.", ATTRIBUTE_NOT_SET}, checks::tensors_have_memory},
-    {{"na.c02", "Tensors have as many dims as the function takes, and a stride for each.", INVALID_VALUE},
+    {{"na.c02",
+      "Tensors have as many dims as the function takes, a stride for each, and at most 2^48 elements between the first "
+      "and "
+      "the last.",
+      INVALID_VALUE},
      checks::tensors_have_ranks},
     {{"na.c03", "All tensors are on one device, a CPU or a GPU.", INVALID_VALUE}, checks::one_device},
     {{"na.c04", "The target runs where the tensors are.", INVALID_VALUE}, checks::target_fits},

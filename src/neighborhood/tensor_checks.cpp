@@ -45,7 +45,7 @@ void tensors_have_ranks(Scope const& scope) {
         std::size_t const count = dims_count(scope.call, port);
         if (view.dim.size() == count && calls::is_sound(view)) return;
         scope.report(name_of(scope.call, port), text("dims ", view.dim, " and strides ", view.stride),
-                     text(count, " dims, with a stride for each"), "look at the shapes of docs/neighborhood-functions.md");
+                     text(count, calls::kSoundDims), "look at the shapes of docs/neighborhood-functions.md");
     });
 }
 

@@ -75,6 +75,15 @@ class RecordedSteps {
     virtual error_t update(Record const& record, rewrite::Lane lane) = 0;
 };
 
+// What a stored executable tells whoever cannot load it.
+struct ExecutableFacts {
+    std::string device = {};           // that it was built for; empty for a host
+    std::int64_t library_version = 0;  // of the library whose kernels run; 0 for this one's own
+    std::vector<std::string> kernels = {};
+
+    friend bool operator==(ExecutableFacts const&, ExecutableFacts const&) = default;
+};
+
 // What an engine builds. Immutable: many threads may run it at once.
 class Executable {
    public:
@@ -99,6 +108,8 @@ class Executable {
     virtual Result<std::unique_ptr<Stopwatch>> stopwatch(Queue queue) const;
     // Everything that Backend::load() needs besides the graph.
     virtual Result<std::string> serialize() const = 0;
+    // What is stored beside it for people.
+    virtual Result<ExecutableFacts> facts() const { return ExecutableFacts(); }
 };
 
 // One way in which a backend can run the graph.

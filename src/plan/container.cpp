@@ -6,8 +6,9 @@ namespace cudnn_frontend::plan {
 namespace {
 
 constexpr std::string_view kMagic = "sdpaplan";
-// 1 had a plan's knobs only in its engine's name, 2 no engine for backends to know their own plans by.
-constexpr std::int64_t kFormat = 3;
+// 1 had a plan's knobs only in its engine's name, 2 no engine for backends to know their own plans by, 3 nothing for
+// whoever cannot load the plan.
+constexpr std::int64_t kFormat = 4;
 constexpr std::size_t kHeaderBytes = kMagic.size() + 16;  // magic, format, checksum of what follows
 
 error_t invalid(std::string const& found) {
@@ -20,12 +21,28 @@ error_t wrong_format(std::int64_t format) {
     return invalid("they have the format " + std::to_string(format) + whose + "; needed is " + std::to_string(kFormat));
 }
 
+void write(ExecutableFacts const& facts, BlobWriter& writer) {
+    writer.text(facts.device);
+    writer.number(facts.library_version);
+    writer.number(static_cast<std::int64_t>(facts.kernels.size()));
+    for (std::string const& kernel : facts.kernels) writer.text(kernel);
+}
+
+ExecutableFacts read_facts(BlobReader& reader) {
+    constexpr std::size_t kNumber = 8;  // bytes; a text has one before it
+    ExecutableFacts facts{.device = std::string(reader.text()), .library_version = reader.number()};
+    for (std::size_t left = reader.count(kNumber); left > 0; --left) facts.kernels.emplace_back(reader.text());
+    return facts;
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> write_container(PlanContainer const& container) {
     BlobWriter body;
     body.number(static_cast<std::int64_t>(container.target));
     body.text(container.graph_json);
+    write(container.facts, body);
+    body.number(container.workspace_bytes);
     body.text(container.plan.engine);
     body.text(container.plan.bytes);
     std::string const bytes = body.take();
@@ -53,10 +70,13 @@ Result<PlanContainer> read_container(std::vector<std::uint8_t> const& bytes) {
     std::int64_t const target = reader.number();
     container.target = static_cast<Target::Kind>(target);
     container.graph_json = reader.text();
+    container.facts = read_facts(reader);
+    container.workspace_bytes = reader.number();
     container.plan.engine = reader.text();
     container.plan.bytes = reader.text();
     bool const is_target = target >= 0 && target <= static_cast<std::int64_t>(Target::Kind::OFFLINE);
-    if (!reader.is_done() || !is_target) return invalid("their parts do not fit together");
+    if (!reader.is_done() || !is_target || container.workspace_bytes < 0)
+        return invalid("their parts do not fit together");
     return container;
 }
 

@@ -16,6 +16,8 @@ struct PlanContainer {
     Target::Kind target = Target::Kind::CPU;
     std::string graph_json;
     Stored plan;
+    std::int64_t workspace_bytes = 0;
+    ExecutableFacts facts = {};
 };
 
 std::vector<std::uint8_t> write_container(PlanContainer const& container);

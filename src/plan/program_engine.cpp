@@ -18,7 +18,7 @@ void add_missing(std::vector<Item>& all, std::vector<Item> const& more) {
 
 // The attentions of a program are not rewritten again.
 Settings settings_of_parts(Settings settings) {
-    settings.rewrites = rewrite::kNoRewrites;
+    settings.rewrites = rewrite::no_rewrites();
     settings.filters = {};
     return settings;
 }

@@ -99,6 +99,21 @@ Result<std::string> ProgramExecutable::serialize() const {
     return all.take();
 }
 
+Result<ExecutableFacts> ProgramExecutable::facts() const {
+    ExecutableFacts whole;
+    for (ProgramStep const& step : steps_) {
+        auto const read = step.executable->facts();
+        if (read.is_bad()) return read.error();
+        ExecutableFacts const& of_step = read.value();
+        if (whole.device.empty()) whole.device = of_step.device;
+        whole.library_version = std::max(whole.library_version, of_step.library_version);
+        for (std::string const& kernel : of_step.kernels) {
+            if (std::ranges::find(whole.kernels, kernel) == whole.kernels.end()) whole.kernels.push_back(kernel);
+        }
+    }
+    return whole;
+}
+
 Result<StoredProgram> read_stored_program(std::string_view bytes) {
     constexpr std::size_t kNumber = 8;  // bytes; a text has one before it
     BlobReader reader(bytes);

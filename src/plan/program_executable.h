@@ -51,6 +51,7 @@ class ProgramExecutable final : public Executable {
     error_t warm_up(Queue queue) const override;
     Result<std::unique_ptr<Stopwatch>> stopwatch(Queue queue) const override { return leader().stopwatch(queue); }
     Result<std::string> serialize() const override;
+    Result<ExecutableFacts> facts() const override;
 
    private:
     Executable const& leader() const { return *attends_.front().executable; }

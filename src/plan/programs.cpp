@@ -81,7 +81,7 @@ Result<Loaded> load_program(PlanningInput const& input, Backends const& backends
     auto program = rewrite::program_named(input.graph, read.value().program);
     if (program.is_bad()) return program.error();
     KeptInput as_given(input);
-    as_given.settings.rewrites = rewrite::kNoRewrites;
+    as_given.settings.rewrites = rewrite::no_rewrites();
     auto const planner = Planner::propose(as_given.input(), backends);
     if (planner.is_bad()) return planner.error();
     auto const layout = std::make_shared<PackLayout const>(planner.value()->layout());

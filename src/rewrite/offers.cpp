@@ -2,6 +2,7 @@
 
 #include "core/names.h"
 #include "rewrite/bands.h"
+#include "rewrite/deterministic.h"
 #include "rewrite/few_queries.h"
 #include "rewrite/neighborhood_band.h"
 #include "rewrite/slices.h"
@@ -14,8 +15,9 @@
 namespace cudnn_frontend::rewrite {
 namespace {
 
-// A program that is expected to take more than this share of the graph's time is left out: estimates err.
-constexpr double kLargestShare = 0.85;
+// A program that is expected to take more than this share of the graph's time is left out: estimates err. They err less
+// where the program and the graph were measured as they are.
+constexpr double kLargestShare = 0.85, kLargestShareOfMeasured = 0.95;
 // More queries fill GPUs by themselves.
 constexpr std::int64_t kMostQueries = 2048;
 constexpr std::int64_t kMostSplits = 128;  // as GPUs have multiprocessors, or a few more
@@ -47,10 +49,14 @@ std::int64_t usual_splits(Attention const& a) {
 
 std::string text(double microseconds) { return "about " + std::to_string(std::lround(microseconds)) + " us"; }
 
-std::vector<Program> list_of(Result<Program> program) {
-    std::vector<Program> programs;
-    if (program.is_good()) programs.push_back(std::move(program).value());
-    return programs;
+// A program that may be faster than the graph as given, and at most by which share of its time it is offered.
+struct Option {
+    Program program;
+    double largest_share = kLargestShare;
+};
+
+void add_if_there(std::vector<Option>& options, Result<Program> program, double largest_share = kLargestShare) {
+    if (program.is_good()) options.push_back({std::move(program).value(), largest_share});
 }
 
 error_t refusal_without_attention(Rewrite_t rewrite) {
@@ -80,16 +86,16 @@ class Collector {
 
     // The fastest, if it is expected to be faster than the graph as given by more than estimates err.
     void add_what_pays() {
-        std::vector<Program> programs = programs_for_speed();
-        auto const given = programs.empty() ? std::nullopt : costs_.of(graph_);
+        std::vector<Option> options = options_for_speed();
+        auto const given = options.empty() ? std::nullopt : costs_.of(graph_);
         if (!given) return;
         std::optional<Program> best;
-        double least = *given * kLargestShare;
-        for (Program& program : programs) {
+        double least = *given;
+        for (auto& [program, largest_share] : options) {
             auto const cost = cost_of(program, costs_);
             if (!cost) continue;
             offers_.remarks.push_back(program.name + ": " + text(*cost) + ", as given: " + text(*given));
-            if (*cost < least) least = *cost, best = std::move(program);
+            if (*cost < least && *cost < largest_share * *given) least = *cost, best = std::move(program);
         }
         if (best) offers_.preferred.push_back(std::move(*best));
     }
@@ -138,12 +144,19 @@ class Collector {
         return given < kMostSplits || a.batches * a.key_heads * tiles(a.group() * a.queries) < given;
     }
 
-    std::vector<Program> programs_for_speed() const {
-        if (!attention_) return list_of(neighborhood_band(graph_));
-        if (attention_->is_backward()) return list_of(bands(*attention_));
-        if (!may_pay_in_few_queries()) return {};
-        auto all = all_few_queries(*attention_);
-        return all.is_good() ? std::move(all).value() : std::vector<Program>();
+    std::vector<Option> options_for_speed() const {
+        std::vector<Option> options;
+        if (!attention_) {
+            add_if_there(options, neighborhood_band(graph_));
+        } else if (attention_->is_backward()) {
+            add_if_there(options, bands(*attention_));
+            add_if_there(options, deterministic(*attention_), kLargestShareOfMeasured);
+        } else if (may_pay_in_few_queries()) {
+            auto all = all_few_queries(*attention_);
+            if (all.is_bad()) return {};
+            for (Program& program : all.value()) options.push_back({std::move(program)});
+        }
+        return options;
     }
 
     nodes::ValidatedGraph const& graph_;
@@ -180,6 +193,7 @@ Result<Program> program_named(nodes::ValidatedGraph const& graph, std::string co
     if (name == "neighborhood_band") return neighborhood_band(graph);
     if (auto const attention = Attention::of(graph)) {
         if (name == "bands") return bands(*attention);
+        if (name == "deterministic") return deterministic(*attention);
         if (auto const splits = parameter_of(name, "few_queries")) return few_queries(*attention, *splits);
         if (auto const count = parameter_of(name, "slices")) return slices(*attention, *count);
     }

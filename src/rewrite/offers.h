@@ -20,7 +20,7 @@ struct Wishes {
     friend bool operator==(Wishes const&, Wishes const&) = default;
 };
 
-inline Wishes const kNoRewrites{.policy = RewritePolicy_t::OFF};
+inline Wishes no_rewrites() { return {.policy = RewritePolicy_t::OFF}; }
 
 struct Offers {
     std::vector<Program> preferred;    // before the graph as it is

@@ -23,6 +23,7 @@ AttentionCase feature_case();
 
 // feature_numbers.cpp
 void check_determinism(GpuStream const& gpu);
+void check_deterministic_program(GpuStream const& gpu);
 void check_dropout_replay(GpuStream const& gpu);
 void check_dropout_offsets(GpuStream const& gpu);
 void check_indices(GpuStream const& gpu);

@@ -209,6 +209,28 @@ void check_determinism(GpuStream const& gpu) {
     std::printf("  in 20 runs O has %zu different bits, Stats %zu\n", of_one_query[0], of_one_query[1]);
 }
 
+// Where the GPU's figures say that the deterministic algorithm is the faster one, it runs without being asked for.
+void check_deterministic_program(GpuStream const& gpu) {
+    AttentionCase c = large_case();
+    head_dims(192, 128)(c);
+    c.b = 1, c.h_q = c.h_k = c.h_v = 8, c.s_q = c.s_kv = 1024, c.right.reset();
+    Inputs const in = make_inputs(c);
+    BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(c, in, {})));
+    BackwardOutputs const out = make_backward_outputs(c), wanted = make_backward_outputs(c);
+    Session session(c, in, more, out), on_cpu(c, in, more, wanted);
+    if (!expect_plan(session.build(Target::cuda(gpu.handle())), "backward of 192 and 128 columns")) return;
+    std::string name, candidates;
+    expect_good(session.graph().get_plan_name(name), "its name");
+    expect_good(session.graph().print_candidates(candidates), "its candidates");
+    bool const is_measured = candidates.find("\n  deterministic: about ") != std::string::npos;
+    expect(name.starts_with("program deterministic: ") == is_measured, "its plan is " + name + " of\n" + candidates);
+    expect_good(execute_on_gpu(session, gpu), "its run");
+    expect_good(on_cpu.run(Target::cpu()), "its run on the CPU");
+    expect_near(out.d_q, wanted.d_q, "its dQ");
+    expect_near(out.d_k, wanted.d_k, "its dK");
+    expect_near(out.d_v, wanted.d_v, "its dV");
+}
+
 // What the GPU's generator kept, dumped and given to the CPU targets as a mask, gives the GPU's numbers there.
 void check_replay(AttentionCase drawn, std::string const& name, GpuStream const& gpu) {
     dropout(drawn), drawn.alibi = false;

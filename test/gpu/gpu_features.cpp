@@ -416,6 +416,7 @@ int main() {
     check_kernel_cache(gpu);
     check_shape_overrides(gpu);
     check_determinism(gpu);
+    check_deterministic_program(gpu);
     check_dropout_replay(gpu);
     check_dropout_offsets(gpu);
     check_indices(gpu);

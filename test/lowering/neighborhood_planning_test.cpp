@@ -3,6 +3,7 @@
 #include "support/catch.h"
 
 #include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/stored_plan.h>
 
 #include <string>
 #include <vector>
@@ -105,6 +106,15 @@ void check_stored(Graph graph, std::string const& engine, std::string const& arc
     };
     CHECK(has_code(bytes));
     CHECK(has_code(again));
+
+    Stored_plan plan;
+    REQUIRE(read_stored_plan(bytes, plan).get_message() == "");
+    CHECK(plan.device == "NVIDIA H200");
+    CHECK(plan.cudnn_version == 0);
+    CHECK(plan.name == engine);
+    CHECK(plan.workspace_bytes == before);
+    REQUIRE(!plan.kernels.empty());
+    for (std::string const& kernel : plan.kernels) CHECK(kernel.starts_with("neighborhood_"));
 
     Graph elsewhere;
     elsewhere.set_device_properties(std::make_shared<DeviceProperties const>(DeviceProperties::named("a100")));

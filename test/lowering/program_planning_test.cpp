@@ -4,6 +4,9 @@
 #include "support/dynamic_shapes.h"
 #include "support/program_graphs.h"
 
+#include <cudnn_frontend/runtime.h>
+#include <cudnn_frontend/stored_plan.h>
+
 #include <algorithm>
 #include <map>
 
@@ -182,4 +185,115 @@ TEST_CASE("slices are planned of tensors beyond 2^31 elements", "[offline]") {
     REQUIRE(all.graph.build(Target::offline("h200")).get_message() == "");
     CHECK(name_of(all.graph).starts_with("program slices(2): eng"));
     REQUIRE(all.graph.build_plan_at_index(index_of(all.graph, "program slices(8): ")).get_message() == "");
+}
+
+namespace {
+
+// The names of the candidates, in their order; with AUTO unless told.
+std::vector<std::string> candidates_on(ProgramGraph& all, char const* device) {
+    REQUIRE(all.graph.build_operation_graph(Target::offline(device)).get_message() == "");
+    REQUIRE(all.graph.create_execution_plans({HeurMode_t::A}).get_message() == "");
+    return names_of(all.graph);
+}
+
+bool is_deterministic_program(std::string const& name) { return name.starts_with("program deterministic: "); }
+
+}  // namespace
+
+TEST_CASE("backward of 192 and 128 columns is offered by the deterministic algorithm where that was measured as faster",
+          "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    for (char const* const device : {"h100", "h200"}) {
+        CAPTURE(device);
+        ProgramGraph all = test::backward_graph(192, 128), given = test::backward_graph(192, 128);
+        auto const names = candidates_on(all, device);
+        given.graph.set_rewrites(RewritePolicy_t::OFF);
+        auto const as_given = candidates_on(given, device);
+        REQUIRE(names.size() == as_given.size() + 1);
+        CHECK(is_deterministic_program(names.front()));
+        CHECK(std::equal(as_given.begin(), as_given.end(), names.begin() + 1));
+        std::string text;
+        REQUIRE(all.graph.print_candidates(text).is_good());
+        INFO(text);
+        CHECK(text.find("\n  deterministic: about ") != std::string::npos);
+    }
+    // As measured on an H100, which the estimates give back.
+    ProgramGraph all = test::backward_graph(192, 128);
+    static_cast<void>(candidates_on(all, "h100"));
+    std::string text;
+    REQUIRE(all.graph.print_candidates(text).is_good());
+    CHECK(text.find("deterministic: about 1830 us, as given: about 2100 us") != std::string::npos);
+}
+
+TEST_CASE("backward is left as given where the deterministic algorithm was not measured, or needs too much memory",
+          "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph equal = test::backward_graph(128, 128), asked = test::backward_graph(192, 128, true);
+    ProgramGraph unknown = test::backward_graph(192, 128), longer = test::backward_graph(192, 128, false, 4096);
+    CHECK_FALSE(is_deterministic_program(candidates_on(equal, "h100").front()));
+    CHECK_FALSE(is_deterministic_program(candidates_on(asked, "h100").front()));
+    CHECK_FALSE(is_deterministic_program(candidates_on(unknown, "b200").front()));
+    CHECK_FALSE(is_deterministic_program(candidates_on(longer, "h100").front()));
+}
+
+TEST_CASE("the deterministic program keeps to limits of workspace, and is stored and loaded", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph all = test::backward_graph(192, 128), limited = test::backward_graph(192, 128);
+    REQUIRE(all.graph.build(Target::offline("h100")).get_message() == "");
+    CHECK(is_deterministic_program(name_of(all.graph)));
+    bool is_deterministic = false;
+    REQUIRE(all.graph.get_is_deterministic(is_deterministic).is_good());
+    CHECK(is_deterministic);
+    CHECK(all.graph.get_workspace_size() >= std::int64_t{512} << 20);
+    Bytes bytes;
+    REQUIRE(all.graph.serialize(bytes).get_message() == "");
+    Graph loaded;
+    loaded.set_device_properties(std::make_shared<DeviceProperties const>(DeviceProperties::named("h100")));
+    REQUIRE(loaded.deserialize(nullptr, bytes).get_message() == "");
+    CHECK(name_of(loaded) == name_of(all.graph));
+    CHECK(loaded.get_workspace_size() == all.graph.get_workspace_size());
+    limited.graph.set_workspace_limit(std::int64_t{200} << 20);
+    REQUIRE(limited.graph.build(Target::offline("h100")).get_message() == "");
+    CHECK_FALSE(name_of(limited.graph).starts_with("program"));
+    CHECK(limited.graph.get_workspace_size() <= std::int64_t{200} << 20);
+}
+
+namespace {
+
+// Read in the process that planned it, which has no GPU.
+Stored_plan stored(ProgramGraph& all, char const* device) {
+    REQUIRE(all.graph.build(Target::offline(device)).get_message() == "");
+    Bytes bytes;
+    REQUIRE(all.graph.serialize(bytes).get_message() == "");
+    Stored_plan plan;
+    REQUIRE(read_stored_plan(bytes, plan).get_message() == "");
+    CHECK(plan.target == Target::Kind::OFFLINE);
+    CHECK(plan.cudnn_version == runtime::cudnn_version());
+    CHECK(plan.name == name_of(all.graph));
+    CHECK(plan.workspace_bytes == all.graph.get_workspace_size());
+    return plan;
+}
+
+}  // namespace
+
+TEST_CASE("a stored plan tells its device, cuDNN, engine, workspace and kernels", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph backward = test::backward_graph(128, 128);
+    Stored_plan const plan = stored(backward, "h200");
+    CHECK(plan.device == "NVIDIA H200");
+    CHECK(plan.workspace_bytes > 0);
+    REQUIRE(!plan.kernels.empty());
+    CHECK(plan.kernels.front().find("sm90") != std::string::npos);
+    CHECK(plan.to_text().find("\n  kernel " + plan.kernels.front() + "\n") != std::string::npos);
+}
+
+TEST_CASE("a stored program tells the kernels of all its steps, in their order", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph all = few_queries_graph(kType, 65536);
+    Stored_plan const plan = stored(all, "h100");
+    CHECK(plan.name.starts_with("program few_queries("));
+    CHECK(plan.device.find("H100") != std::string::npos);
+    REQUIRE(plan.kernels.size() >= 2);
+    CHECK(plan.kernels.front().find("sm90") != std::string::npos);
+    CHECK(plan.kernels.back() == "merge");
 }

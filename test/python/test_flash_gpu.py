@@ -241,3 +241,27 @@ def test_a_training_step_is_captured(flash):
     torch.cuda.synchronize()
     for found, expected in zip(gradients, wanted):
         torch.testing.assert_close(found, expected, atol=2e-2, rtol=0)
+
+
+def test_one_packed_token_of_a_fused_projection_with_a_gap_between_heads(flash):
+    torch.manual_seed(3)
+    projection = torch.randn(1, 4, 3, 64, device="cuda", dtype=torch.half)
+    totals = torch.tensor([0, 1], dtype=torch.int32, device="cuda")
+    parts = [projection[:, :, part].detach().requires_grad_() for part in range(3)]
+    assert parts[0].stride(1) == 192
+    out = flash.flash_attn_varlen_func(*parts, totals, totals, 1, 1)
+    dout = torch.randn_like(out)
+    torch.testing.assert_close(out, parts[2].detach(), atol=1e-3, rtol=1e-3)
+    gradient = torch.autograd.grad(out, parts, dout)[2]
+    torch.testing.assert_close(gradient, dout, atol=1e-3, rtol=1e-3)
+
+
+def test_sequences_of_which_none_has_a_key(flash):
+    q = torch.randn(5, 4, 64, device="cuda", dtype=torch.half, requires_grad=True)
+    k, v = (torch.randn(3, 2, 64, device="cuda", dtype=torch.half, requires_grad=True) for _ in range(2))
+    totals_q, totals_k = (torch.tensor(x, dtype=torch.int32, device="cuda") for x in ([0, 2, 5], [0, 0, 0]))
+    out, log_sums, _ = flash.flash_attn_varlen_func(q, k, v, totals_q, totals_k, 3, 0, return_attn_probs=True)
+    assert not out.any()
+    assert (log_sums == float("inf")).all()
+    (gradient,) = torch.autograd.grad(out, q, torch.ones_like(out))
+    assert not gradient.any()

@@ -122,6 +122,22 @@ def test_text_is_a_graph_without_a_plan():
     assert same.key() == forward.graph.key()
 
 
+def test_a_stored_plan_is_told_without_loading_it():
+    graph = Forward(*qkv(), attn_scale=0.25).build().graph
+    for data in (graph.serialize(), bytes(graph.serialize())):
+        plan = cudnn.stored_plan(data)
+        assert (plan.target, plan.device, plan.cudnn_version, plan.kernels) == ("cpu", "", 0, [])
+        assert plan.workspace_size == graph.get_workspace_size()
+        assert str(plan).startswith(f"plan {plan.name}\n  target cpu\n")
+        same = cudnn.pygraph(target="cpu")
+        same.deserialize(plan.graph)
+        same.validate()
+    with pytest.raises(Exception, match="the bytes are no stored plan that this library can read"):
+        cudnn.stored_plan(bytes(graph.serialize())[:-1])
+    with pytest.raises(TypeError):
+        cudnn.stored_plan(7.5)
+
+
 def test_a_run_with_other_shapes():
     q, k, v = qkv()
     forward = Forward(q, k, v, settings={"is_override_shape_enabled": True}, attn_scale=0.25).build()

@@ -59,6 +59,15 @@ def test_products_and_their_gradients_are_those_of_the_host(natten, dtype):
         close(found, expected)
 
 
+@pytest.mark.parametrize("dtype", [torch.half, torch.bfloat16, torch.float])
+def test_a_bias_has_a_gradient_of_zeros_without_batch_entries(natten, dtype):
+    torch.full((4096,), 7.0, device="cuda")  # what is allocated next had better be written
+    q, k = (torch.randn(0, 3, 13, 21, 32, device="cuda", dtype=dtype, requires_grad=True) for _ in range(2))
+    rpb = torch.randn(3, 9, 13, device="cuda", dtype=dtype, requires_grad=True)
+    (gradient,) = torch.autograd.grad(natten.na2d_qk(q, k, (5, 7), (1, 3), rpb=rpb).sum(), rpb)
+    assert not gradient.any()
+
+
 def test_a_call_is_captured_into_a_cuda_graph(natten):
     q, k, v = (torch.randn(1, 16, 16, 2, 64, device="cuda", dtype=torch.half) for _ in range(3))
     expected = natten.na2d(q, k, v, 5)

@@ -115,4 +115,24 @@ inline ProgramGraph slices_graph(DataType_t type = DataType_t::FLOAT, std::int64
     return all;
 }
 
+// Backward of 4 entries with 16 heads and 2,048 tokens.
+inline ProgramGraph backward_graph(std::int64_t columns, std::int64_t columns_of_v, bool is_deterministic = false,
+                                   std::int64_t length = 2048) {
+    ProgramGraph all(DataType_t::BFLOAT16);
+    ProgramGraph::Sizes const wide = {4, 16, length, columns}, narrow = {4, 16, length, columns_of_v};
+    auto const q = all.input("Q", wide), k = all.input("K", wide), v = all.input("V", narrow);
+    auto const o = all.input("O", narrow), d_o = all.input("dO", narrow),
+               stats = all.input("Stats", {4, 16, length, 1});
+    stats->set_data_type(DataType_t::FLOAT);
+    auto const options = cudnn_frontend::graph::SDPA_backward_attributes()
+                             .set_name("attention")
+                             .set_attn_scale(0.125f)
+                             .set_deterministic_algorithm(is_deterministic);
+    auto const gradients = all.graph.sdpa_backward(q, k, v, o, d_o, stats, options);
+    all.output(gradients[0], wide);
+    all.output(gradients[1], wide);
+    all.output(gradients[2], narrow);
+    return all;
+}
+
 }  // namespace test

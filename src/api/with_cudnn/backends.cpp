@@ -15,10 +15,10 @@ static Result<kernels::QueueDevice> find_device(Target const& target, plan::Sett
     auto const device = std::move(found).value();
     auto const facts = cudnn::facts_of(*device.device);
     if (facts.is_bad()) return facts.error();
-    return kernels::QueueDevice{facts.value(),
-                                [device](plan::Queue queue) { return cudnn::check_queue(device, queue); },
-                                [device](plan::Queue queue) { return cudnn::stream_of(device, queue); },
-                                [device](plan::Queue queue) { return cudnn::stopwatch_of(device, queue); }};
+    return kernels::QueueDevice{
+        facts.value(), [device](plan::Queue queue) { return cudnn::check_queue(device, queue); },
+        [device](plan::Queue queue) { return cudnn::stream_of(device, queue); },
+        [device](plan::Queue queue) { return cudnn::stopwatch_of(device, queue); }, device.device->name()};
 }
 
 static Result<std::string> identity_of_device(Target const& target, plan::Settings const& settings) {

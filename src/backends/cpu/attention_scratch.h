@@ -1,20 +1,14 @@
 // How fused attention divides its workspace.
 #pragma once
 
+#include "core/saturating.h"
+
 #include <cstdint>
-#include <limits>
 
 namespace cudnn_frontend::cpu {
 
-inline std::int64_t saturating_multiply(std::int64_t a, std::int64_t b) {
-    std::int64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max() : product;
-}
-
-inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
-    std::int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
-}
+using core::saturating_add;
+using core::saturating_multiply;
 
 inline std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 

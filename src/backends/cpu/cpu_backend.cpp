@@ -1,5 +1,6 @@
 #include "cpu/cpu_backend.h"
 
+#include "core/immortal.h"
 #include "cpu/join.h"
 #include "cpu/program.h"
 #include "expand/expand.h"
@@ -111,8 +112,8 @@ class HostBackend final : public plan::Backend {
 }  // namespace
 
 plan::Backend const& backend() {
-    static HostBackend const backend;
-    return backend;
+    static core::Immortal<HostBackend> const backend;
+    return *backend;
 }
 
 }  // namespace cudnn_frontend::cpu

@@ -1,12 +1,23 @@
 #include "cpu/tensor.h"
 
 #include "core/data_type.h"
+#include "core/subnormal.h"
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace cudnn_frontend::cpu {
 namespace {
+
+double widened(double value) { return value; }
+double widened(float value) { return core::widened(value); }
+
+template <class T>
+T narrowed(double value) {
+    if constexpr (std::is_same_v<T, float>) return core::narrowed(value);
+    else return value;
+}
 
 // Pointers of the caller's may be unaligned, so elements are copied.
 template <class T>
@@ -15,7 +26,7 @@ void load_as(void const* data, std::int64_t offset, std::int64_t stride, std::in
     for (std::int64_t i = 0; i < count; ++i) {
         T element;
         std::memcpy(&element, bytes + (offset + i * stride) * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
-        row[i] = static_cast<double>(element);
+        row[i] = widened(element);
     }
 }
 
@@ -23,7 +34,7 @@ template <class T>
 void store_as(void* data, std::int64_t offset, std::int64_t stride, std::int64_t count, double const* row) {
     auto* bytes = static_cast<char*>(data);
     for (std::int64_t i = 0; i < count; ++i) {
-        T const element = static_cast<T>(row[i]);
+        T const element = narrowed<T>(row[i]);
         std::memcpy(bytes + (offset + i * stride) * static_cast<std::int64_t>(sizeof(T)), &element, sizeof(T));
     }
 }

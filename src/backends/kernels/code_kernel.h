@@ -59,6 +59,7 @@ class CodeKernel : public Kernel {
     }
 
     std::string serialize() const override { return to_store(*code_); }
+    std::string name() const override { return code_->name().source; }
 
    protected:
     // A launch with its pointers; the call points into it.

@@ -32,6 +32,8 @@ class KernelExecutable final : public plan::Executable {
 
     error_t warm_up(plan::Queue) const override { return kernel_->load(); }
     Result<std::string> serialize() const override { return kernel_->serialize(); }
+    // The device is told by the attentions that it joins.
+    Result<plan::ExecutableFacts> facts() const override { return plan::ExecutableFacts{.kernels = {kernel_->name()}}; }
 
    private:
     template <class Call>

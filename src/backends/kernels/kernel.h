@@ -50,6 +50,8 @@ class Kernel {
 
     // The compiled code, from which load_merge() and its like make the kernel again without a compiler.
     virtual std::string serialize() const = 0;
+    // Of its source, whose functions differ by the work or by addresses.
+    virtual std::string name() const = 0;
 };
 using KernelPointer = std::shared_ptr<Kernel const>;
 

@@ -78,6 +78,14 @@ class NeighborhoodExecutable final : public plan::Executable {
         for (BoundKernel const& bound : kernels_) all.text(bound.kernel->serialize());
         return all.take();
     }
+    Result<plan::ExecutableFacts> facts() const override {
+        plan::ExecutableFacts facts{.device = device_.name};
+        for (BoundKernel const& bound : kernels_) {
+            std::string name = bound.kernel->name();
+            if (std::ranges::find(facts.kernels, name) == facts.kernels.end()) facts.kernels.push_back(std::move(name));
+        }
+        return facts;
+    }
 
    private:
     template <class Run>

@@ -15,6 +15,7 @@ struct QueueDevice {
     std::function<error_t(plan::Queue)> check_queue;
     std::function<Result<plan::Stream>(plan::Queue)> stream_of;
     std::function<Result<std::unique_ptr<plan::Stopwatch>>(plan::Queue)> stopwatch_of;
+    std::string name;
 };
 
 // How targets become devices is cuDNN's business, which makes the queues.

@@ -1,15 +1,18 @@
 #include "nodes/schema/settings_text.h"
 
 #include "core/data_type.h"
+#include "core/exact.h"
 #include "core/number_text.h"
+#include "core/subnormal.h"
 
 namespace cudnn_frontend::nodes {
 namespace {
 
 // A value that a float holds prints as that float.
 std::string number(double value) {
-    auto const narrow = static_cast<float>(value);
-    return static_cast<double>(narrow) == value ? core::shortest_text(narrow) : core::shortest_text(value);
+    float const narrow = core::narrowed(value);
+    bool const is_float = core::Exact(core::widened(narrow)) == core::Exact(value);
+    return is_float ? core::shortest_text(narrow) : core::shortest_text(value);
 }
 
 struct ToText {

@@ -6,6 +6,7 @@
 #include "fuzz/graphs/runs.h"
 
 #include <cudnn_frontend/planning.h>
+#include <cudnn_frontend/stored_plan.h>
 
 #include <algorithm>
 
@@ -55,9 +56,12 @@ std::string check_document(std::string const& text) {
 std::string check_plan(std::string const& text) {
     Graph graph = some_graph();
     std::string const before = written(graph);
+    cudnn_frontend::Stored_plan told;
+    bool const is_told = cudnn_frontend::read_stored_plan({text.begin(), text.end()}, told).is_good();
     if (error_t const error = graph.deserialize(nullptr, {text.begin(), text.end()}); error.is_bad()) {
         return refusal_fault(error, before, graph);
     }
+    if (!is_told || told.to_text().empty()) return "a plan that loads is not told";
     ++figures().valid;
     GraphCase const c{Json::parse(written(graph)), 1, {}, {}};
     if (auto const places = places_of(graph, c)) {

@@ -3,6 +3,8 @@
 #include "core/names.h"
 
 #include "support/catch.h"
+#include "support/flush_to_zero.h"
+#include "support/skip.h"
 
 #include <cudnn_frontend/backend_helpers.h>
 
@@ -11,6 +13,7 @@
 #include <iterator>
 #include <limits>
 #include <utility>
+#include <vector>
 
 using namespace cudnn_frontend;
 
@@ -43,6 +46,36 @@ TEST_CASE("each host type stores and loads its values") {
         for (std::int64_t i = 0; i < 64; ++i) {
             if (i < 2 * size || i >= 3 * size) REQUIRE(memory[i] == 0xab);
         }
+    }
+}
+
+TEST_CASE("elements keep their bits where the process flushes small numbers to zero") {
+    if (!sdpa_test::FlushToZero::kIsHere) {
+        SDPA_TEST_SKIP("no way is known to make this machine flush");
+        return;
+    }
+    // All that the type has, and of 32 bits those around zero and the smallest normal number.
+    struct Row {
+        DataType_t type;
+        std::uint32_t patterns, step;
+    };
+    for (Row const& row : {Row{DataType_t::HALF, 65536, 1}, Row{DataType_t::BFLOAT16, 65536, 1},
+                           Row{DataType_t::FP8_E4M3, 256, 1}, Row{DataType_t::FP8_E5M2, 256, 1},
+                           Row{DataType_t::FP8_E8M0, 256, 1}, Row{DataType_t::FLOAT, 0x01000000u, 4093}}) {
+        CAPTURE(core::name_of(row.type));
+        std::int64_t changed = 0;
+        for (std::uint32_t pattern = 0; pattern < row.patterns; pattern += row.step) {
+            std::uint32_t after = 0;
+            double value = 0.0;
+            {
+                sdpa_test::FlushToZero const flush;
+                value = core::load(row.type, &pattern, 0);
+                core::store(row.type, &after, 0, value);
+            }
+            if (std::isfinite(value) && after != pattern) ++changed;  // 8 bits saturate
+            if (core::load(row.type, &pattern, 0) != value && !std::isnan(value)) ++changed;
+        }
+        CHECK(changed == 0);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "flash/lengths.h"
 #include "support/catch.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -15,13 +16,51 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-bool is_all(Tensor_view const& view, double wanted) {
+template <class Condition>
+std::int64_t count(Tensor_view const& view, Condition const& condition) {
+    if (std::ranges::count(view.dim, 0) > 0) return 0;
+    std::int64_t found = 0;
     Dims index(view.dim.size(), 0);
     for (std::size_t d = 0; d < index.size();) {
-        if (value_at(view, index) != wanted) return false;
+        if (condition(value_at(view, index))) ++found;
         for (d = 0; d < index.size() && ++index[d] == view.dim[d]; ++d) index[d] = 0;
     }
-    return true;
+    return found;
+}
+
+bool is_all(Tensor_view const& view, double wanted) {
+    return count(view, [&](double value) { return value != wanted; }) == 0;
+}
+
+// Memory that nothing wrote is NaN.
+std::int64_t unwritten(Tensor_view const& view) {
+    return count(view, [](double value) { return std::isnan(value); });
+}
+
+// Packed sequences of which none has a query, or none a key.
+struct Nothing {
+    char const* what;
+    std::int64_t rows_of_q, rows_of_k;
+    int most_q, most_k;
+    std::vector<std::int32_t> totals_q, totals_k;
+};
+
+constexpr std::int64_t kHeads = 2, kWidth = 8;
+
+Packed call_of(Nothing const& nothing) {
+    Packed call;
+    for (Buffer* const buffer : {&call.q, &call.dout, &call.out}) buffer->view().dim[0] = nothing.rows_of_q;
+    for (Buffer* const buffer : {&call.k, &call.v}) buffer->view().dim[0] = nothing.rows_of_k;
+    call.log_sums = Buffer::floats(std::vector<float>(static_cast<std::size_t>(kHeads * nothing.rows_of_q)),
+                                   {kHeads, nothing.rows_of_q});
+    call.totals_q = Buffer::integers(nothing.totals_q);
+    call.totals_k = Buffer::integers(nothing.totals_k);
+    call.most_q = nothing.most_q;
+    call.most_k = nothing.most_k;
+    call.p_dropout = 0.5f;
+    call.return_softmax = true;
+    call.generator_ = call.seed = call.generator.view();
+    return call;
 }
 
 }  // namespace
@@ -103,6 +142,70 @@ TEST_CASE("flash results: no batch entries, no queries, no keys") {
     REQUIRE(no_keys.backward().is_good());
     CHECK(is_all(no_keys.backward_results.dq, 0.0));
     CHECK(is_all(no_keys.backward_results.softmax_d, 0.0));
+}
+
+TEST_CASE(
+    "flash results: where no sequence has a query, or none a key, rows of sequences are written, and all on request") {
+    Nothing const cases[] = {
+        {"longest of no query", 5, 5, 0, 4, {0, 0, 0}, {0, 4, 5}},  {"no row of q", 0, 5, 3, 4, {0, 0, 0}, {0, 4, 5}},
+        {"longest of no key", 5, 5, 3, 0, {0, 2, 5}, {0, 0, 0}},    {"no row of k", 5, 0, 3, 4, {0, 2, 5}, {0, 0, 0}},
+        {"a row of no sequence", 5, 0, 3, 4, {0, 2, 4}, {0, 0, 0}}, {"no row at all", 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}},
+    };
+    for (Nothing const& nothing : cases) {
+        for (bool const zero_tensors : {false, true}) {
+            CAPTURE(nothing.what, zero_tensors);
+            Packed call = call_of(nothing);
+            call.zero_tensors = zero_tensors;
+            REQUIRE(call.forward().get_message() == "");
+            REQUIRE(call.backward().get_message() == "");
+            auto const left = [&](std::int64_t rows, std::int32_t in_sequences) {
+                return zero_tensors ? 0 : kHeads * (rows - in_sequences);
+            };
+            std::int64_t const of_q = left(nothing.rows_of_q, nothing.totals_q.back());
+            std::int64_t const of_k = left(nothing.rows_of_k, nothing.totals_k.back());
+            CHECK(unwritten(call.forward_results.out) == of_q * kWidth);
+            CHECK(unwritten(call.forward_results.softmax_lse) == of_q);
+            CHECK(unwritten(call.forward_results.p) == 0);
+            CHECK(unwritten(call.backward_results.dq) == of_q * kWidth);
+            CHECK(unwritten(call.backward_results.dk) == of_k * kWidth);
+            CHECK(unwritten(call.backward_results.dv) == of_k * kWidth);
+            CHECK(unwritten(call.backward_results.softmax_d) == 0);
+            bool const is_seen = nothing.totals_q.back() > 0;
+            if (is_seen) CHECK(value_at(call.forward_results.softmax_lse, {1, 0}) == kInfinity);
+            else if (zero_tensors) CHECK(is_all(call.forward_results.softmax_lse, -kInfinity));
+        }
+    }
+}
+
+TEST_CASE("flash results: one packed row may have gaps between its heads") {
+    Packed call;
+    call.q = Buffer(DataType_t::HALF, {1, 2, 8}, {48, 24, 1});
+    for (Buffer* const buffer : {&call.k, &call.v, &call.out, &call.dout}) *buffer = call.q;
+    call.log_sums = Buffer::floats({0, 0}, {2, 1});
+    sdpa_test::Random random(3);
+    Buffer const projection = Buffer::random(random, DataType_t::HALF, {1, 2, 3, 8}, {48, 24, 8, 1});
+    Packed apart;
+    Buffer* const parts[] = {&call.q, &call.k, &call.v};
+    Buffer* const parts_apart[] = {&apart.q, &apart.k, &apart.v};
+    for (std::int64_t part = 0; part < 3; ++part) {
+        Tensor_view& view = parts[part]->view();
+        view.data = static_cast<std::uint16_t*>(projection.view().data) + 8 * part;
+        view.stride[0] = part == 1 ? 0 : 48;  // says nothing of one row
+        *parts_apart[part] = Buffer(DataType_t::HALF, {1, 2, 8});
+        for (std::int64_t head = 0; head < 2; ++head)
+            std::copy_n(static_cast<std::uint16_t const*>(view.data) + 24 * head, 8,
+                        static_cast<std::uint16_t*>(parts_apart[part]->view().data) + 8 * head);
+    }
+    for (Packed* const one : {&call, &apart}) {
+        one->totals_q = one->totals_k = Buffer::integers({0, 1});
+        one->most_q = one->most_k = 1;
+        REQUIRE(one->forward().get_message() == "");
+    }
+    for (std::int64_t head = 0; head < 2; ++head) {
+        for (std::int64_t column = 0; column < 8; ++column)
+            CHECK(value_at(call.forward_results.out, {0, head, column}) ==
+                  value_at(apart.forward_results.out, {0, head, column}));
+    }
 }
 
 TEST_CASE("flash results: a table without blocks, for sequences without keys") {

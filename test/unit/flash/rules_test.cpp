@@ -90,6 +90,39 @@ TEST_CASE("flash.c02: tensors have as many dims as the function takes, and a str
     check(padded([](Padded& c) { c.k.view().dim[1] = -4; }), {"flash.c02", "k", "dims [2, -4, 2, 8]"});
 }
 
+TEST_CASE("flash.c02: dims and strides that no memory has are refused before anything is computed with them") {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max(), least = -most - 1;
+    for (std::int64_t const size : {most, std::int64_t{1} << 62, std::int64_t{1} << 49}) {
+        CAPTURE(size);
+        for (std::size_t const dim : {0u, 1u, 2u, 3u}) {
+            check(padded([&](Padded& c) { c.q.view().dim[dim] = size; }), {"flash.c02", "q", "dims ["});
+            check(padded([&](Padded& c) { c.k.view().dim[dim] = size; }), {"flash.c02", "k", "dims ["});
+        }
+        check(padded([&](Padded& c) { c.q.view().dim = {size, size, 0, 8}; }), {"flash.c02", "q", "dims ["});
+        check(packed([&](Packed& c) { c.totals_q.view().dim[0] = size; }), {"flash.c02", "cu_seqlens_q", "dims ["});
+        check(packed([&](Packed& c) {
+                  c.use_pages(3, {2, 0});
+                  c.table_->dim[1] = size;
+              }),
+              {"flash.c02", "block_table", "dims ["});
+    }
+    for (std::int64_t const stride : {most, least, std::int64_t{1} << 48}) {
+        CAPTURE(stride);
+        check(packed([&](Packed& c) { c.q.view().stride[0] = stride; }), {"flash.c02", "q", "dims ["});
+        check(packed([&](Packed& c) { c.v.view().stride[1] = stride; }), {"flash.c02", "v", "dims ["});
+        check(packed([&](Packed& c) {
+                  c.use_pages(3, {2, 0});
+                  c.k.view().stride[1] = stride;
+              }),
+              {"flash.c02", "k", "dims ["});
+        CHECK(packed([&](Packed& c) {
+                  c.q.view().dim[0] = 1;
+                  c.q.view().stride[0] = stride;  // says nothing
+                  c.totals_q = c.totals_k = Buffer::integers({0, 1});
+              }).get_message() == "");
+    }
+}
+
 TEST_CASE("flash.c03: all tensors are on one device") {
     using sdpa_graph::Device_kind;
     check(padded([](Padded& c) { c.k.view().device = Device_kind::CUDA; }), {"flash.c03", "k", "GPU 0"});
@@ -369,6 +402,20 @@ TEST_CASE("flash.c27: cu_seqlens start at 0 or later, do not decrease, and end w
           {"flash.c27", "cu_seqlens_k", "cu_seqlens_k[2] of 6; needed a number from 4 to 5"});
 }
 
+TEST_CASE("flash.c27: lengths of cu_seqlens that 32 bits do not hold are no other lengths") {
+    constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max(), least = -most - 1;
+    auto const message = packed([](Packed& c) {
+                             c.totals_q = Buffer::integers({least, most, 5});
+                             c.totals_k = Buffer::integers({least, most, 5});
+                             c.used_ = kept(c, Buffer::integers({1, 1}));
+                         }).get_message();
+    INFO(message);
+    CHECK(message.find("flash.c27") != std::string::npos);
+    CHECK(message.find("sequence 0 with a length of 4294967295") != std::string::npos);
+    CHECK(message.find("seqused_k[1]") != std::string::npos);
+    CHECK(message.find("seqused_k[0]") == std::string::npos);
+}
+
 TEST_CASE("flash.c28: no sequence is longer than max_seqlen_q or max_seqlen_k") {
     check(packed([](Packed& c) { c.most_q = 2; }),
           {"flash.c28", "cu_seqlens_q", "sequence 1 with a length of 3; needed at most 2, which max_seqlen_q says"});
@@ -409,6 +456,16 @@ TEST_CASE("flash.c31: the allocator gives memory for what is not passed") {
               c.dq_ = c.q.view();
           }),
           {"flash.c31", "dk", "no memory from the allocator"});
+}
+
+TEST_CASE("flash.c31: results that no memory holds are not asked for") {
+    Packed call;
+    call.p_dropout = 0.5f;
+    call.return_softmax = true;
+    call.generator_ = call.generator.view();
+    call.most_q = call.most_k = std::numeric_limits<int>::max();
+    check(call.forward(), {"flash.c31", "p", "dims [2, 2, 2147483648, 2147483648]"});
+    CHECK(call.arena.names == std::vector<std::string>{"out", "softmax_lse"});
 }
 
 TEST_CASE("flash rules: all that is wrong is said at once, and nothing is written") {

@@ -6,7 +6,9 @@
 
 #include <bit>
 #include <limits>
+#include <optional>
 #include <string>
+#include <vector>
 
 using namespace cudnn_frontend;
 using namespace cudnn_frontend::nodes;
@@ -22,6 +24,29 @@ std::string scale_text(float value) {
     std::string const name = "\"attn_scale\": ";
     std::size_t const start = text.find(name) + name.size();
     return text.substr(start, text.find('\n', start) - start);
+}
+
+// Nothing where it is 0, which is what a product has without it.
+std::string padding_text(double value) {
+    GraphSpec spec;
+    MatmulFields fields;
+    fields.padding_value = value;
+    spec.nodes.push_back({{.fields = fields}, std::vector<TensorId>(matmul::kPorts, kNoTensor)});
+    std::string const text = json::write_graph(spec);
+    std::string const name = "\"padding_value\": ";
+    std::size_t const start = text.find(name);
+    if (start == std::string::npos) return {};
+    std::size_t const number = start + name.size();
+    return text.substr(number, text.find('\n', number) - number);
+}
+
+std::optional<std::uint64_t> bits_of_padding(std::string const& text) {
+    if (text.empty()) return 0;
+    auto const spec = json::read_graph(R"({"format": "sdpa-graph", "version": 1, "tensors": {}, "nodes": [
+        {"tag": "MATMUL", "fields": {"padding_value": )" +
+                                       text + "}}]}");
+    if (spec.is_bad()) return std::nullopt;
+    return std::bit_cast<std::uint64_t>(std::get<MatmulFields>(spec.value().nodes[0].fields).padding_value.value);
 }
 
 std::string scalar_text(DataType_t type, std::uint64_t bits) {
@@ -92,6 +117,33 @@ TEST_CASE("json: floats below the normal range are kept where the process flushe
         CHECK(std::bit_cast<std::uint32_t>(*elsewhere) == bits);
     }
     CHECK(scale_text(std::bit_cast<float>(0x2cau)) == "1e-42");
+}
+
+TEST_CASE("json: doubles below the normal range are kept where the process flushes such to zero") {
+    if (!sdpa_test::FlushToZero::kIsHere) {
+        SDPA_TEST_SKIP("no way is known to make this machine flush");
+        return;
+    }
+    constexpr std::uint64_t sign = std::uint64_t{1} << 63, normal = std::uint64_t{1} << 52;
+    std::vector<std::uint64_t> patterns{0, sign, 1, sign | 1, normal - 1, normal, normal + 1};
+    for (std::uint64_t bits = 1; bits < normal; bits = 3 * bits + 1) patterns.push_back(bits);
+    for (std::uint64_t const bits : patterns) {
+        std::string written, scalar;
+        std::optional<std::uint64_t> read;
+        {
+            sdpa_test::FlushToZero const flush;
+            written = padding_text(std::bit_cast<double>(bits));
+            read = bits_of_padding(written);
+            scalar = scalar_text(DataType_t::DOUBLE, bits);
+        }
+        CAPTURE(bits, written);
+        CHECK(read == bits);
+        CHECK(bits_of_padding(written) == bits);
+        CHECK(written == padding_text(std::bit_cast<double>(bits)));
+        CHECK(scalar == scalar_text(DataType_t::DOUBLE, bits));
+    }
+    sdpa_test::FlushToZero const flush;
+    CHECK(padding_text(1e-310) == "1e-310");
 }
 
 TEST_CASE("json: integers are numbers too, and numbers beyond float are refused") {

@@ -241,8 +241,58 @@ TEST_CASE("neighborhood results: threads may call at once") {
     }
 }
 
-TEST_CASE("neighborhood results: without batch entries or heads there is nothing to do") {
-    Example<1> call;
-    for (Buffer* const buffer : {&call.q, &call.k, &call.v, &call.out, &call.lse}) buffer->view().dim[0] = 0;
+namespace {
+
+// Without batch entries, or without heads.
+template <std::size_t Rank>
+Example<Rank> without(std::size_t fused_dim, std::size_t product_dim) {
+    Example<Rank> call;
+    call.has_bias = true;
+    for (Buffer* const buffer :
+         {&call.q, &call.k, &call.v, &call.dout, &call.out, &call.dq, &call.dk, &call.dv, &call.lse})
+        buffer->view().dim[fused_dim] = 0;
+    for (Buffer* const buffer :
+         {&call.product_q, &call.product_k, &call.product_v, &call.product_dout, &call.product_out, &call.product_dq,
+          &call.product_dk, &call.product_dv, &call.attn, &call.dattn})
+        buffer->view().dim[product_dim] = 0;
+    return call;
+}
+
+template <std::size_t Rank>
+void check_that_all_run(Example<Rank>& call) {
     CHECK(call.forward().get_message() == "");
+    CHECK(call.backward().get_message() == "");
+    CHECK(call.qk().get_message() == "");
+    CHECK(call.qk_backward().get_message() == "");
+    CHECK(call.av().get_message() == "");
+    CHECK(call.av_backward().get_message() == "");
+}
+
+template <std::size_t Rank>
+void check_sums_of_nothing(DataType_t type) {
+    auto no_entries = without<Rank>(0, 0), no_heads = without<Rank>(Rank + 1, 1);
+    no_entries.type = type;
+    for (Buffer* const buffer : {&no_entries.product_q, &no_entries.product_k, &no_entries.product_dq,
+                                 &no_entries.product_dk, &no_entries.dattn})
+        buffer->view().type = type;
+    no_entries.dbias = Buffer(type, no_entries.dbias.view().dim);
+    CHECK(no_entries.qk_backward().get_message() == "");
+    for (std::int64_t h = 0; h < 2; ++h) {
+        Numbers const sums = bias_of(no_entries.dbias.view(), h);
+        CHECK(sums == Numbers(sums.size(), 0.0));
+    }
+    no_heads.bias.view().dim[0] = no_heads.dbias.view().dim[0] = 0;
+    check_that_all_run(no_heads);
+}
+
+}  // namespace
+
+TEST_CASE("neighborhood results: without batch entries or heads there is nothing to do, but to write sums of nothing") {
+    auto call = without<2>(0, 0);
+    check_that_all_run(call);
+    for (DataType_t const type : {DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16}) {
+        check_sums_of_nothing<1>(type);
+        check_sums_of_nothing<2>(type);
+        check_sums_of_nothing<3>(type);
+    }
 }

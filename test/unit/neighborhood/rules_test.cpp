@@ -59,6 +59,8 @@ TEST_CASE("na.c02: tensors have as many dims as the function takes") {
     check(forward([](auto& c) { c.out.view().stride.clear(); }),
           {"na.c02", "output", "dims [2, 5, 6, 2, 8] and strides []"});
     check(forward([](auto& c) { c.q.view().dim = {LLONG_MAX, LLONG_MAX, 6, 2, 8}; }), {"na.c02", "query", "dims ["});
+    check(forward([](auto& c) { c.k.view().dim = {LLONG_MAX, LLONG_MAX, 6, 0, 8}; }), {"na.c02", "key", "dims ["});
+    check(forward([](auto& c) { c.v.view().stride[0] = LLONG_MIN; }), {"na.c02", "value", "dims ["});
 }
 
 TEST_CASE("na.c03: all tensors are on one device") {

@@ -17,7 +17,11 @@ constexpr std::size_t kHeaderBytes = 24;  // name, format, checksum
 
 PlanContainer container() {
     sdpa_test::Random random(23);
-    PlanContainer made{Target::Kind::OFFLINE, R"({"nodes":[{"tag":"SDPA_FWD"}]})", {"eng4_k24=7", ""}};
+    PlanContainer made{Target::Kind::OFFLINE,
+                       R"({"nodes":[{"tag":"SDPA_FWD"}]})",
+                       {"eng4_k24=7", ""},
+                       4096,
+                       {.device = "a GPU", .library_version = 91900, .kernels = {"first", "second"}}};
     for (int i = 0; i < 300; ++i) made.plan.bytes += static_cast<char>(random.between(0, 255));
     return made;
 }
@@ -59,6 +63,8 @@ TEST_CASE("a container comes back as it was written") {
         CHECK(read.value().target == target);
         CHECK(read.value().graph_json == written.graph_json);
         CHECK(read.value().plan == written.plan);
+        CHECK(read.value().workspace_bytes == written.workspace_bytes);
+        CHECK(read.value().facts == written.facts);
     }
 }
 
@@ -79,12 +85,12 @@ TEST_CASE("a container of another format is refused with what to do") {
         return plan::read_container(bytes).error().get_message();
     };
     std::string const start = "the bytes are no stored plan that this library can read: they have the format ";
-    std::string const end = "; needed is 3; store the plan again with serialize()";
-    CHECK(answer_to(1) == start + "1, which an older version wrote" + end);
-    CHECK(answer_to(2) == start + "2, which an older version wrote" + end);
-    CHECK(answer_to(4) == start + "4" + end);
+    std::string const end = "; needed is 4; store the plan again with serialize()";
+    for (char const* const older : {"1", "2", "3"})
+        CHECK(answer_to(older[0] - '0') == start + older + ", which an older version wrote" + end);
+    CHECK(answer_to(5) == start + "5" + end);
     CHECK(answer_to(0) == start + "0" + end);
-    CHECK(answer_to(3) == "");
+    CHECK(answer_to(4) == "");
 }
 
 TEST_CASE("every cut of a container is noticed, and bytes too many") {
@@ -98,6 +104,12 @@ TEST_CASE("every cut of a container is noticed, and bytes too many") {
     longer.push_back(0);
     check_refused(longer);
     check_refused(with_checksum(longer));
+}
+
+TEST_CASE("a container with a workspace below 0 is refused") {
+    PlanContainer written = container();
+    written.workspace_bytes = -1;
+    check_refused(plan::write_container(written));
 }
 
 TEST_CASE("a container with a checksum that fits is refused for its parts, or holds others") {

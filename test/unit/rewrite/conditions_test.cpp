@@ -1,5 +1,6 @@
 // What keeps a rewrite away from a graph: an id and a sentence for each condition.
 #include "rewrite/bands.h"
+#include "rewrite/deterministic.h"
 #include "rewrite/few_queries.h"
 #include "rewrite/slices.h"
 #include "unit/rewrite/attention_graphs.h"
@@ -23,6 +24,17 @@ std::string few_queries_of(TestGraph const& graph) {
 std::string bands_of(TestGraph const& graph) {
     Rewritable const rewritable(graph);
     return rewritable.text(rewrite::bands(*rewritable));
+}
+
+std::string deterministic_of(TestGraph const& graph) {
+    Rewritable const rewritable(graph);
+    return rewritable.text(rewrite::deterministic(*rewritable));
+}
+
+// With as many heads of keys as of queries.
+TestGraph equal_heads(Problem sizes = {}) {
+    sizes.key_heads = sizes.heads;
+    return backward_graph(sizes);
 }
 
 std::string slices_of(TestGraph const& graph) {
@@ -241,4 +253,63 @@ TEST_CASE("a graph of several nodes is not rewritten") {
     Validation const validation = validate(chain_graph());
     REQUIRE(validation.graph);
     CHECK_FALSE(rewrite::Attention::of(*validation.graph));
+}
+
+TEST_CASE("deterministic.c01: forward, and backward that asks for it") {
+    char const* const needed =
+        "deterministic.c01: backward attention that does not ask for the deterministic algorithm";
+    CHECK(deterministic_of(forward_graph({.key_heads = 4})) ==
+          refusal("deterministic", {needed,
+                                    "deterministic.c02: memory for dQ, dK and dV, and no operands but these, "
+                                    "Q, K, V, O, dO, Stats and attn_scale"}));
+    TestGraph graph = equal_heads();
+    CHECK(deterministic_of(graph).starts_with("program deterministic\n1. SDPA_BACKWARD deterministic=true\n"));
+    graph.fields<SdpaBackwardFields>().deterministic = true;
+    CHECK(deterministic_of(graph) == refusal("deterministic", {needed}));
+}
+
+TEST_CASE("deterministic.c02: a bias") {
+    CHECK(deterministic_of(with_operand(equal_heads(), Bias, {1, 1, 2, 8}, DataType_t::HALF)) ==
+          refusal("deterministic", {"deterministic.c02: memory for dQ, dK and dV, and no operands but these, Q, K, V, "
+                                    "O, dO, Stats and attn_scale"}));
+}
+
+TEST_CASE("deterministic.c02: gradients that are left out") {
+    for (int const port : {dQ, dK, dV}) {
+        TestGraph graph = equal_heads();
+        graph.at(port).is_virtual = true;
+        graph.at(port).data_type = DataType_t::HALF;
+        CHECK(deterministic_of(graph) ==
+              refusal("deterministic", {"deterministic.c02: memory for dQ, dK and dV, and no operands but these, Q, "
+                                        "K, V, O, dO, Stats and attn_scale"}));
+    }
+}
+
+TEST_CASE("deterministic.c03: Q packed by lengths") {
+    CHECK(deterministic_of(packed(equal_heads()))
+              .find("\n  deterministic.c03: tensors that are neither packed by lengths nor in blocks") !=
+          std::string::npos);
+}
+
+TEST_CASE("deterministic.c04: masks and ALiBi") {
+    std::string const refused = refusal("deterministic", {"deterministic.c04: no mask, no ALiBi and no dropout"});
+    TestGraph graph = equal_heads();
+    graph.attention_options().right_bound = 0;
+    CHECK(deterministic_of(graph) == refused);
+    graph.attention_options().alibi_mask = true;
+    CHECK(deterministic_of(graph) == refused);
+    graph = equal_heads();
+    graph.attention_options().left_bound = 3;
+    CHECK(deterministic_of(graph) == refused);
+}
+
+TEST_CASE("deterministic.c05: heads of keys that query heads share") {
+    CHECK(deterministic_of(backward_graph({})) ==
+          refusal("deterministic", {"deterministic.c05: as many heads of K and of V as of Q"}));
+}
+
+TEST_CASE("deterministic.c06: scores of more than 1 GiB") {
+    CHECK(deterministic_of(equal_heads({.heads = 8, .queries = 8192, .keys = 8192})).starts_with("program"));
+    CHECK(deterministic_of(equal_heads({.heads = 8, .queries = 8192, .keys = 8193})) ==
+          refusal("deterministic", {"deterministic.c06: scores that fit into 1 GiB with 2 bytes each"}));
 }

@@ -87,3 +87,17 @@ TEST_CASE("tensor view: spans of empty, single and reversed dims, and without st
     CHECK(sdpa_graph::span_of(3, dim, nullptr) == 24);
     CHECK(sdpa_graph::row_major({2, 3, 4}) == std::vector<std::int64_t>{12, 4, 1});
 }
+
+TEST_CASE("tensor view: sizes that no memory has give the greatest numbers, not others") {
+    constexpr std::int64_t most = INT64_MAX;
+    using Dims = std::vector<std::int64_t>;
+    CHECK(sdpa_graph::row_major({2, most, most, 3}) == Dims{most, most, 3, 1});
+    CHECK(sdpa_graph::row_major({2, 0, most, 3}) == Dims{0, most, 3, 1});
+    CHECK(sdpa_graph::row_major({2, -3, 4}) == Dims{0, 4, 1});
+    CHECK(sdpa_graph::span_of(Dims{most, most}, Dims{most, 1}) == most);
+    CHECK(sdpa_graph::span_of(Dims{3, 2}, Dims{most / 2, most}) == most);
+    CHECK(sdpa_graph::span_of(Dims{most}, Dims{1}) == most);
+    CHECK(sdpa_graph::span_of(Dims{3, -2}, Dims{2, 1}) == 0);
+    Dims const dim{4, most, most};
+    CHECK(sdpa_graph::span_of(dim.size(), dim.data(), nullptr) == most);
+}

@@ -1,5 +1,7 @@
 #include "cudnn/offline/devices.h"
 
+#include "core/immortal.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -25,8 +27,8 @@ bool is_same(std::string_view a, std::string_view b) { return std::ranges::equal
 }  // namespace
 
 std::span<DeviceDescription const> known_devices() {
-    static std::vector<DeviceDescription> const devices = read_known_devices();
-    return devices;
+    static core::Immortal<std::vector<DeviceDescription>> const devices(read_known_devices());
+    return *devices;
 }
 
 Result<DeviceDescription> find_device(std::string_view name) {

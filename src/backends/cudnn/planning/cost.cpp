@@ -28,6 +28,9 @@ struct Sizes {
         nodes::TensorSpec const* const pages = graph.tensor(graph.nodes.front(), Port::Page_table_k);
         if (pages != nullptr) keys *= static_cast<double>(pages->dim[2]);
         columns = static_cast<double>(q[3] + v[3]);
+        is_of_192_and_128 = q[3] == 192 && v[3] == 128;
+        auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&graph.nodes.front().fields);
+        is_deterministic = backward != nullptr && backward->deterministic;
     }
 
     double width() const { return columns / 2.0; }
@@ -39,6 +42,7 @@ struct Sizes {
 
     nodes::AttentionFields const& fields;
     double batches = 0, query_heads = 0, key_heads = 0, queries = 0, keys = 0, columns = 0;
+    bool is_of_192_and_128 = false, is_deterministic = false;
 };
 
 // Tiles of keys that a tile of queries sees: the mean of all tiles of queries, of which the masks leave out some.
@@ -84,17 +88,26 @@ double forward(Sizes const& s, Rates const& rates, int multiprocessors) {
 // Engines leave out tiles only where the diagonal starts in the first element and nothing right of it is seen.
 bool skips_tiles(Sizes const& s) { return s.fields.right_bound == 0 && s.shift() == 0.0; }
 
-// Each tensor once, and dQ in FLOAT too, which is cleared, added to, which reads and writes it, and read.
-double backward_bytes(Sizes const& s) {
-    double const tensors = 2.0 * s.key_bytes() + 2.0 * s.query_bytes(), passes = 4.0;
+// Of head dims that have engines of their own, where these were measured.
+std::optional<double> measured_tile(Sizes const& s, Rates const& rates) {
+    if (!s.is_of_192_and_128) return {};
+    return s.is_deterministic ? rates.backward_192_128_deterministic_tile : rates.backward_192_128_tile;
+}
+
+// Each tensor once, and dQ in FLOAT too, which is cleared, added to, which reads and writes it, and read. The
+// deterministic algorithm has scores in memory instead, whose time is in that of its measured tiles.
+double backward_bytes(Sizes const& s, bool accumulates) {
+    double const tensors = 2.0 * s.key_bytes() + 2.0 * s.query_bytes(), passes = accumulates ? 4.0 : 0.0;
     return tensors + passes * s.query_bytes();
 }
 
 double backward(Sizes const& s, Rates const& rates, int multiprocessors) {
     double const of_row = skips_tiles(s) ? tiles_of_row(s) : tiles(s.keys);
     double const all = s.batches * s.query_heads * tiles(s.queries) * of_row;
-    double const tile = rates.backward_tile + rates.backward_width * s.width();
-    return 3.0 * rates.start + std::ceil(all / multiprocessors) * tile + backward_bytes(s) / rates.bandwidth;
+    auto const measured = measured_tile(s, rates);
+    double const tile = measured.value_or(rates.backward_tile + rates.backward_width * s.width());
+    double const bytes = backward_bytes(s, !(measured && s.is_deterministic));
+    return 3.0 * rates.start + std::ceil(all / multiprocessors) * tile + bytes / rates.bandwidth;
 }
 
 bool is_plain(nodes::GraphSpec const& graph) {

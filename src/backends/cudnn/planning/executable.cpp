@@ -118,4 +118,12 @@ Result<std::string> Executable::serialize() const {
                        .engine_plan = plan.value()});
 }
 
+Result<plan::ExecutableFacts> Executable::facts() const {
+    auto const plan = engine_->serialize();
+    if (plan.is_bad()) return plan.error();
+    return plan::ExecutableFacts{.device = context_->device.device->name(),
+                                 .library_version = static_cast<std::int64_t>(context_->device.api->get_version()),
+                                 .kernels = kernels_in(plan.value())};
+}
+
 }  // namespace cudnn_frontend::cudnn

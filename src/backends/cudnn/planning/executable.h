@@ -40,6 +40,7 @@ class Executable final : public plan::Executable {
     std::shared_ptr<plan::Executable const> twin() const override;
     Result<std::unique_ptr<plan::Stopwatch>> stopwatch(plan::Queue queue) const override;
     Result<std::string> serialize() const override;
+    Result<plan::ExecutableFacts> facts() const override;
 
    private:
     RunMemory memory_of(plan::Launch const& launch) const;

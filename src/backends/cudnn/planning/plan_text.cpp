@@ -2,6 +2,8 @@
 
 #include "plan/blob.h"
 
+#include <algorithm>
+
 namespace cudnn_frontend::cudnn {
 namespace {
 
@@ -102,6 +104,17 @@ Result<StoredPlan> read_plan(std::string_view text) {
     for (BoundTensor const& tensor : plan.bindings.tensors) is_good = is_good && fits(tensor, plan.bindings);
     if (is_good) return plan;
     return error_t(error_code_t::UNSUPPORTED_GRAPH_FORMAT, "the stored plan's parts do not fit together");
+}
+
+std::vector<std::string> kernels_in(std::string_view engine_plan) {
+    constexpr std::string_view kMember = R"("kernelName":")";
+    std::vector<std::string> kernels;
+    for (std::size_t at = engine_plan.find(kMember); at != engine_plan.npos; at = engine_plan.find(kMember, at)) {
+        at += kMember.size();
+        std::string name(engine_plan.substr(at, engine_plan.substr(at).find('"')));
+        if (std::ranges::find(kernels, name) == kernels.end()) kernels.push_back(std::move(name));
+    }
+    return kernels;
 }
 
 }  // namespace cudnn_frontend::cudnn

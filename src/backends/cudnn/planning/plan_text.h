@@ -6,6 +6,8 @@
 #include "cudnn/library/lowered_graph.h"
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace cudnn_frontend::cudnn {
 
@@ -20,5 +22,8 @@ struct StoredPlan {
 
 std::string write_plan(StoredPlan const& plan);
 Result<StoredPlan> read_plan(std::string_view text);
+
+// The names of the kernels that cuDNN's form of a plan tells, each once. Any text does no harm.
+std::vector<std::string> kernels_in(std::string_view engine_plan);
 
 }  // namespace cudnn_frontend::cudnn

@@ -27,6 +27,8 @@ std::optional<Rates> read_rates(std::string_view text) {
         if (!value) return {};
         rates.*figure.value = *value;
     }
+    rates.backward_192_128_tile = cuda::read_rate(text, "backward_192_128_tile");
+    rates.backward_192_128_deterministic_tile = cuda::read_rate(text, "backward_192_128_deterministic_tile");
     return rates;
 }
 

@@ -1,3 +1,4 @@
+#include "core/immortal.h"
 #include "cudnn/quirks/engine_bars.h"
 #include "cudnn/quirks/limit_lists.h"
 #include "cudnn/quirks/rewrites.h"
@@ -20,8 +21,8 @@ static std::vector<Quirk> make_table() {
 }
 
 std::span<Quirk const> quirks() {
-    static std::vector<Quirk> const table = make_table();
-    return table;
+    static core::Immortal<std::vector<Quirk>> const table(make_table());
+    return *table;
 }
 
 bool is_fatal_to_ask(Quirk const& quirk) {

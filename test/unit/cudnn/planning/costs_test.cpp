@@ -62,13 +62,30 @@ TEST_CASE("the files of devices/rates have the figures of all backends, and of a
     for (char const* const model : {"h100", "h200"}) {
         CAPTURE(model);
         std::string_view const text = cuda::rates_of_model(model);
-        CHECK(cudnn::read_rates(text));
+        auto const of_cudnn = cudnn::read_rates(text);
+        REQUIRE(of_cudnn);
+        CHECK(of_cudnn->backward_192_128_tile);
+        CHECK(of_cudnn->backward_192_128_deterministic_tile);
         auto const of_kernels = kernels::read_rates(text);
         REQUIRE(of_kernels);
         CHECK(of_kernels->tiles);
         CHECK(of_kernels->warpgroups);
     }
     CHECK(cuda::rates_of_model("abacus").empty());
+}
+
+TEST_CASE("head dims of 192 and 128 have tiles of their own in backward, where they were measured") {
+    auto const cost = [](std::string const& rates, std::int64_t columns, std::int64_t of_v, bool is_deterministic) {
+        auto backward = test::backward_graph(columns, of_v, is_deterministic);
+        return cudnn::Costs(*cudnn::read_rates(rates), 132).of(validated(backward.graph)).value();
+    };
+    std::string const measured =
+        std::string(kText) + "backward_192_128_tile 20\nbackward_192_128_deterministic_tile 10\n";
+    CHECK(cost(measured, 192, 128, true) < cost(measured, 192, 128, false));
+    CHECK(cost(measured, 192, 128, false) > cost(kText, 192, 128, false));
+    CHECK(cost(kText, 192, 128, true) == cost(kText, 192, 128, false));
+    CHECK(cost(measured, 128, 128, true) == cost(measured, 128, 128, false));
+    CHECK(cost(measured, 128, 192, true) == cost(kText, 128, 192, false));
 }
 
 TEST_CASE("cuDNN knows what attention costs; of what others run it says nothing") {

@@ -91,6 +91,21 @@ bool points_inside(cudnn::Bindings const& bindings) {
     });
 }
 
+}  // namespace
+
+TEST_CASE("kernels are named once each, in any text") {
+    using Names = std::vector<std::string>;
+    CHECK(cudnn::kernels_in("") == Names());
+    CHECK(cudnn::kernels_in(
+              R"({"engine":{"payload":{"kernels":[{"kernelName":"b"},{"kernelName":"a"},{"kernelName":"b"}]}}})") ==
+          Names{"b", "a"});
+    CHECK(cudnn::kernels_in(R"({"kernelName":"cut)") == Names{"cut"});
+    CHECK(cudnn::kernels_in(R"({"kernelName":")") == Names{""});
+    CHECK(cudnn::kernels_in(R"({"kernelName":7})") == Names());
+}
+
+namespace {
+
 // How many threads build at once. The first to come waits for a second one as long as it is told to.
 class Meeting {
    public:

@@ -1,0 +1,13 @@
+#include "calls/gpu_rows.h"
+
+namespace sdpa_graph::calls {
+
+namespace fe = cudnn_frontend;
+
+fe::error_t work_on_gpu(fe::rows::Work const&, Tensor_view const&, CUstream_st*) {
+    return {fe::error_code_t::GRAPH_NOT_SUPPORTED,
+            "found tensors on a GPU; this library was built without cuDNN, and needs tensors on a CPU: copy them, or "
+            "build the library where cuDNN's headers are"};
+}
+
+}  // namespace sdpa_graph::calls
