@@ -51,7 +51,7 @@ TEST_CASE("each host type stores and loads its values") {
 
 TEST_CASE("elements keep their bits where the process flushes small numbers to zero") {
     if (!sdpa_test::FlushToZero::kIsHere) {
-        SDPA_TEST_SKIP("no way is known to make this machine flush");
+        sdpa_test::skip("no way is known to make this machine flush");
         return;
     }
     // All that the type has, and of 32 bits those around zero and the smallest normal number.

@@ -39,7 +39,7 @@ TEST_CASE("numbers print with as few digits as name them") {
 
 TEST_CASE("subnormal numbers have their text where the process flushes them to zero, which it does afterwards too") {
     if (!sdpa_test::FlushToZero::kIsHere) {
-        SDPA_TEST_SKIP("no way is known to make this machine flush");
+        sdpa_test::skip("no way is known to make this machine flush");
         return;
     }
     std::string of_double, of_float, of_least;

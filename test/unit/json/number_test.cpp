@@ -121,7 +121,7 @@ TEST_CASE("json: floats below the normal range are kept where the process flushe
 
 TEST_CASE("json: doubles below the normal range are kept where the process flushes such to zero") {
     if (!sdpa_test::FlushToZero::kIsHere) {
-        SDPA_TEST_SKIP("no way is known to make this machine flush");
+        sdpa_test::skip("no way is known to make this machine flush");
         return;
     }
     constexpr std::uint64_t sign = std::uint64_t{1} << 63, normal = std::uint64_t{1} << 52;
