@@ -1,4 +1,4 @@
-// Where to look for one of NVIDIA's libraries, apart from the driver's.
+// Where to look for one of NVIDIA's libraries, except the driver's.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@ struct LibraryName {
     std::string python_folder;  // where NVIDIA's Python package has it, below site-packages: nvidia/cudnn/lib
 };
 
-// Files are tried in order. The first that can be opened is taken, even if it is unusable: another one would be a
-// second copy in the process.
+// Files are tried in order. The first that can be opened is used, even if it is unusable: another one would be a second
+// copy in the process.
 struct SearchPlan {
     bool use_loaded = true;  // try a copy that the process has already loaded first
     std::vector<std::string> files;
     std::string chosen_by;  // the variable by which the user chose the only file; else empty
 };
 
-// What the user chose: a file or its folder. Nothing where the path is empty.
+// The user's choice: a file or its folder. Nothing where the path is empty.
 struct Choice {
     std::string path, variable;
 };
@@ -32,7 +32,7 @@ struct SearchFolders {
     std::vector<std::string> toolkit;        // installations of CUDA
 };
 
-// Of Python and CUDA: the environment's folders, then the usual ones.
+// The folders of Python and CUDA: the environment's, then the usual ones.
 SearchFolders usual_folders();
 
 SearchPlan make_search_plan(LibraryName const& library, SearchFolders const& folders);
