@@ -14,7 +14,7 @@ constexpr double kTile = 128.0;
 
 double tiles(double rows) { return std::ceil(rows / kTile); }
 
-// The sizes of an attention, as numbers to reckon with. Sequences count as having all their rows.
+// The sizes of an attention, as numbers to calculate with. Sequences count as having all their rows.
 struct Sizes {
     explicit Sizes(nodes::GraphSpec const& graph) : fields(*nodes::attention_fields(graph.nodes.front())) {
         core::Dims const& q = graph.tensor(graph.nodes.front(), Port::Q)->dim;
@@ -41,7 +41,8 @@ struct Sizes {
     double batches = 0, query_heads = 0, key_heads = 0, queries = 0, keys = 0, columns = 0;
 };
 
-// Tiles of keys that a tile of queries sees: the mean of all tiles of queries, of which the masks leave out some.
+// The number of tiles of keys that are visible to a tile of queries: the mean over all tiles of queries, some of whose
+// keys the masks hide.
 double tiles_of_row(Sizes const& s) {
     double seen = 0.0;
     double const rows = tiles(s.queries);
@@ -81,10 +82,10 @@ double forward(Sizes const& s, Rates const& rates, int multiprocessors) {
     return rates.start + std::max(computing, moving);
 }
 
-// Engines leave out tiles only where the diagonal starts in the first element and nothing right of it is seen.
+// Engines skip tiles only where the diagonal starts in the first element and nothing right of it is visible.
 bool skips_tiles(Sizes const& s) { return s.fields.right_bound == 0 && s.shift() == 0.0; }
 
-// Each tensor once, and dQ in FLOAT too, which is cleared, added to, which reads and writes it, and read.
+// Each tensor counts once. So does dQ in FLOAT, which is cleared, added to (a read and a write), and read.
 double backward_bytes(Sizes const& s) {
     double const tensors = 2.0 * s.key_bytes() + 2.0 * s.query_bytes(), passes = 4.0;
     return tensors + passes * s.query_bytes();

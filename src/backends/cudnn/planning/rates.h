@@ -1,4 +1,4 @@
-// What attention by cuDNN's engines costs on a GPU: its figures in devices/rates.
+// The costs of attention by cuDNN's engines on a GPU: its figures in devices/rates.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct Rates {
     double decode_heads = 0.0;  // query heads of one head of keys that decode serves by reading the keys once
 };
 
-// From the text of a file; nothing where it lacks a figure.
+// Reads the text of a file; nothing where it lacks a figure.
 std::optional<Rates> read_rates(std::string_view text);
 
 }  // namespace cudnn_frontend::cudnn
