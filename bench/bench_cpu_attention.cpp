@@ -1,4 +1,4 @@
-// Fused attention on the CPU: its throughput beside that of a plain matrix product, and its memory.
+// Fused attention on the CPU: its throughput compared with that of a plain matrix product, and its memory.
 //
 //     bench_cpu_attention [threads] [--cpu-time] [--quick]
 //

@@ -1,5 +1,4 @@
-// What execute() costs beside the work itself, on an engine that does nothing: nanoseconds, and how they divide over
-// the forms of a pack.
+// The overhead of execute(), on an engine that does nothing: nanoseconds, and how they divide over the forms of a pack.
 //
 //     bench_execute [rounds]
 //

@@ -1,11 +1,11 @@
-// What building a graph costs that the process has built before, for the CPU and for an H200 that is not there:
+// The cost of building a graph that the process has built before, for the CPU and for an H200 that is not there:
 //
 //     bench_known_graphs [rounds [mebibytes]]
 //
 // Medians in microseconds. "describe" is the calls that describe the graph, "build" all from there to a plan: in a
 // loop, after other work on so many MiB of memory, and after cuDNN compiled the plan of another graph, which leaves the
 // caches as a program's other work does. Then the staged calls, in a loop. A graph under a new name is validated,
-// expanded and compared with what was lowered before.
+// expanded and compared with the graphs that were lowered before.
 #include <cudnn_frontend/runtime.h>
 
 #include "attention_graph.h"
@@ -60,7 +60,7 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-// What is measured: the graph, and other work before each build.
+// The subject of a measurement: the graph, and other work before each build.
 struct Subject {
     bool is_backward, is_renamed;
     fe::Target target;
@@ -76,7 +76,7 @@ void write_memory(std::vector<char>& memory) {
     for (std::size_t i = 0; i < memory.size(); i += 64) ++memory[i];
 }
 
-// Of other rows each time: what is known would not be compiled.
+// Each call has another number of rows, since a known graph would not be compiled.
 void compile_another_plan(std::vector<char>&) {
     static std::int64_t rows = 0;
     fe::graph::Graph graph;

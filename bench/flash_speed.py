@@ -19,7 +19,7 @@ FORWARD, BACKWARD = torch.ops.aten._flash_attention_forward, torch.ops.aten._fla
 
 
 def host_time(call):
-    """Of the calling thread."""
+    """The time of the calling thread."""
     times = []
     for index in range(500):
         begin = time.perf_counter()

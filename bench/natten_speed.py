@@ -75,7 +75,7 @@ def tile_order(shape, device):
 
 
 def coordinates(axes, place):
-    """Of the token at that place of the order, axis by axis as they come. Shifts are cheaper on a GPU than divisions."""
+    """The coordinates of the token at that place of the order, axis by axis. Shifts are cheaper than divisions on GPUs."""
     found = []
     rest, tile_number = place, place >> 7
     for length, tile in axes:
@@ -86,7 +86,7 @@ def coordinates(axes, place):
 
 
 def window_mask(shape):
-    """Along each axis k tokens of the query's dilation group, around the query but for borders."""
+    """Along each axis k tokens of the query's dilation group, around the query except at borders."""
     kernel, dilation, shift = shape.kernel, shape.dilation, shape.dilation.bit_length() - 1
     axes = list(zip(shape.space, TILES[len(shape.space)]))[::-1]  # the innermost first
 
@@ -157,7 +157,7 @@ def difference(found, expected):
 
 
 def differences(ours, flex, with_gradients):
-    """Of the output; and the largest of those of the gradients."""
+    """The difference of the output, and the largest of those of the gradients."""
     found = [difference(ours.forward(), flex.restored(flex.forward()))]
     if with_gradients:
         found.append(max(difference(a, flex.restored(b)) for a, b in zip(ours.both(), flex.both())))

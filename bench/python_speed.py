@@ -31,7 +31,7 @@ def wait():
 
 
 def call_time(call, rounds=ROUNDS):
-    """Of the calling thread, while the GPU's queue is neither empty nor full."""
+    """The time of the calling thread, while the GPU's queue is neither empty nor full."""
     times = []
     for index in range(rounds * CALLS_OF_ROUND):
         begin = time.perf_counter()
@@ -58,7 +58,7 @@ def built_graph(tokens, handle):
 
 
 def execute_times():
-    """Of the package `cudnn` that this process imported, by the form of the call."""
+    """Times of the package `cudnn` that this process imported, by the form of the call."""
     tokens = 128 if ON_GPU else 1
     handle = cudnn.create_handle() if ON_GPU else None
     if ON_GPU:

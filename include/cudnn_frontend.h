@@ -1,9 +1,9 @@
-// The whole API, and what programs written for it rely on: cuDNN's and CUDA's own headers where they are installed, and
-// the standard headers that came with it.
+// The whole API, and the headers that programs written for it rely on: cuDNN's and CUDA's own headers where they are
+// installed, and the standard headers that came with it.
 #pragma once
 
 #if defined(__has_include)
-#if __has_include(<cudnn.h>) && __has_include(<cuda_runtime_api.h>)  // which it includes
+#if __has_include(<cudnn.h>) && __has_include(<cuda_runtime_api.h>)  // cudnn.h includes it
 #include <cudnn.h>
 #define SDPA_GRAPH_HAS_CUDNN_HEADER
 #endif

@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
     std::printf("01_forward: b=%d h=%d s=%d d=%d, bfloat16, on target %s\n", int(b), int(h), int(s), int(d),
                 fe::to_string(target.kind()));
 
-    // The graph: tensors are described, not allocated. A tensor without a data type takes the graph's default.
+    // The graph: tensors are described, not allocated. A tensor without a data type gets the graph's default.
     fe::graph::Graph graph;
     graph.set_name("forward")
         .set_io_data_type(fe::DataType_t::BFLOAT16)

@@ -20,7 +20,7 @@ constexpr auto kFloat = fe::DataType_t::FLOAT;
 using Half = fe::float16;
 using Halves = std::vector<Half>;
 
-constexpr std::int64_t kOffsetsOfRun = 32 * kHeads;  // that a GPU's generator consumes for one batch entry
+constexpr std::int64_t kOffsetsOfRun = 32 * kHeads;  // a GPU's generator consumes this many for one batch entry
 
 enum Uid : Index { kQ, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV, kSeed, kOffset, kDump, kMask, kMaskScale };
 

@@ -1,5 +1,5 @@
-// Decode with a paged KV cache: a sequence takes a free page when it needs one, in any order.
-// A page table says which page holds what. One graph serves every step.
+// Decode with a paged KV cache: a sequence takes a free page when it needs one, in any order. A page table says which
+// page holds which keys. One graph serves every step.
 //   ./run sample 21_paged_decode [--target cpu|reference|cuda]
 #include "support.h"
 

@@ -13,7 +13,7 @@ using Doubles = std::vector<double>;
 
 namespace {
 
-constexpr Index kHeads = 2, kRows = 64, kDepth = 128;  // Hopper's backward takes heads of 128
+constexpr Index kHeads = 2, kRows = 64, kDepth = 128;  // Hopper's backward needs heads of 128
 constexpr float kScale = 0.088388f;
 samples::Layout const kLayout = samples::bshd(1, kHeads, kRows, kDepth), kOfStats = samples::bhsd(1, kHeads, kRows, 1);
 

@@ -32,7 +32,7 @@ Tensor_view tokens(std::vector<fe::bfloat16>& memory) {
     return view_of(memory, {static_cast<Index>(memory.size()) / kRow, kHeads, kDepth}, fe::DataType_t::BFLOAT16);
 }
 
-// Memory for what the functions return; it lives as long as this object.
+// Memory for the results of the functions; it lives as long as this object.
 struct Memory {
     std::deque<std::vector<char>> blocks;
 

@@ -1,4 +1,4 @@
-// This library beside the existing frontend and the bare backend, in one run on one GPU:
+// Compares this library with the existing frontend and the bare backend, in one run on one GPU:
 //   bench_cudnn_compare <folder of the side_*.so modules>
 //   bench_cudnn_compare <folder> options [part]               the second table alone, or its rows whose names have that
 //                                                             part; fails where an option is slower

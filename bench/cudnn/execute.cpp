@@ -1,5 +1,5 @@
-// The time that one call of graph.execute() takes on the CPU, with a map of pointers; bench/python_speed.py sets the
-// same call from Python beside it.
+// The time that one call of graph.execute() takes on the CPU, with a map of pointers; bench/python_speed.py compares it
+// with the same call from Python.
 //   bench_cudnn_execute [cpu]     on a GPU, or on the CPU target, whose time includes computing one query with one key
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/runtime.h>
@@ -20,7 +20,7 @@ namespace {
 namespace fe = cudnn_frontend;
 using Pack = std::unordered_map<std::int64_t, void*>;
 
-constexpr int kRounds = 200, kCallsOfRound = 20;  // after which the GPU's queue is emptied
+constexpr int kRounds = 200, kCallsOfRound = 20;  // the GPU's queue is emptied after each round
 
 bool good(fe::error_t const& error) {
     if (error.is_bad()) std::fprintf(stderr, "%s\n", error.get_message().c_str());

@@ -1,6 +1,6 @@
-// The time that one call of the flash-attention functions takes on the CPU, once its class is known; on a GPU beside it
-// what is not the library's: cuDNN's execution of the call's engine alone, on a ready pack, and the launches of the
-// library's own kernels.
+// The time that one call of the flash-attention functions takes on the CPU, once its class is known; on a GPU also the
+// time of the parts that are not the library's: cuDNN's execution of the call's engine alone, on a ready pack, and the
+// launches of the library's own kernels.
 //   bench_cudnn_flash_calls [cpu]     on a GPU, or on the CPU target, whose time includes computing one query with one
 //   key
 #include <sdpa_graph/flash.h>
@@ -22,7 +22,7 @@ namespace flash = sdpa_graph::flash;
 namespace fe = cudnn_frontend;
 using sdpa_graph::Tensor_view;
 
-constexpr int kRounds = 200, kCallsOfRound = 20;  // after which the GPU's queue is emptied
+constexpr int kRounds = 200, kCallsOfRound = 20;  // the GPU's queue is emptied after each round
 constexpr float kScale = 0.125f;
 
 bool good(fe::error_t const& error) {
@@ -30,7 +30,7 @@ bool good(fe::error_t const& error) {
     return error.is_good();
 }
 
-// Memory that is handed out and never freed but all at once, as that of a pool in a training loop.
+// Memory that is handed out piece by piece and freed all at once, as that of a pool in a training loop.
 class Memory {
    public:
     explicit Memory(bool is_on_gpu) : is_on_gpu_(is_on_gpu) {
@@ -80,8 +80,8 @@ class Memory {
 
 // Microseconds, one for each call.
 struct Times {
-    std::vector<double> whole, engine, launches;  // engine and launches: of the whole
-    std::vector<double> alone;                    // the engine, with nothing around it
+    std::vector<double> whole, engine, launches;  // engine and launches are parts of the whole
+    std::vector<double> alone;                    // the engine on its own
 };
 
 double median(std::vector<double> values) {
@@ -117,7 +117,7 @@ bool time_calls(Run const& run, Meter* meter, Times& times) {
     return true;
 }
 
-// What the GPU is given by a call: kernels, and memory that is set.
+// The work that a call gives the GPU: kernels, and memory that is set.
 template <class Call>
 std::size_t steps_of(Call const& call, flash::Place place) {
     cudaStreamCreateWithFlags(&place.stream, cudaStreamNonBlocking);

@@ -16,13 +16,13 @@ using Dims = std::vector<std::int64_t>;
 
 struct Row {
     char const* name;
-    fe::Rewrite_t rewrite;  // of forward, FEW_QUERIES; of backward, the others
+    fe::Rewrite_t rewrite;  // FEW_QUERIES is for forward, the others are for backward
     std::int64_t b, h_q, h_k, s_q, s_kv, d;
     bool rows_first = false;  // BSHD in place of BHSD
     bool causal = false;
     std::int64_t left = 0, right = -1;      // a band from 1 on
     std::int64_t workspace = 0;             // the limit, for slices
-    bool lengths = false;                   // of each sequence, all of them whole
+    bool lengths = false;                   // with the lengths of the sequences, all of them full
     std::int64_t kernel = 0, dilation = 1;  // neighborhood attention from 1 on, its heads behind its tokens
     bool is_forward_neighborhood = false;
     std::int64_t d_v = 0;  // the head dim of V and O from 1 on, where it is not d
@@ -36,7 +36,7 @@ Row neighborhood_row(char const* name, bool is_forward, Dims const& sizes, std::
 enum Uid : std::int64_t { kQ = 1, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV, kQueryLengths, kKeyLengths };
 using Pack = std::map<std::int64_t, void*>;
 
-// Prints what failed.
+// Prints the error, if there is one.
 bool good(fe::error_t const& error, char const* where);
 bool good(cudaError_t status, char const* call = "CUDA");
 
@@ -71,7 +71,7 @@ class Buffers {
     Pack pack_;
 };
 
-// How long each timing takes, in milliseconds; how many there are, of which the median counts.
+// The duration of a timing in milliseconds, and the number of timings, of which the median counts.
 struct Care {
     float milliseconds = 5.0f;
     int times = 6;

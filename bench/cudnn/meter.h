@@ -1,4 +1,4 @@
-// Counts and times what the library asks of cuDNN and of the driver while it runs.
+// Counts and times the library's calls of cuDNN and of the driver.
 #pragma once
 
 #include "cuda/driver_table.h"
@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-// Stands between the library and its tables of functions from the first use on, for one thread.
+// Wraps the library's tables of functions from the first use on, for one thread.
 class Meter {
    public:
     static Meter& installed() {
@@ -17,7 +17,7 @@ class Meter {
     int launches() const { return launches_; }
     double launch_microseconds() const { return launch_microseconds_; }
     double engine_microseconds() const { return engine_microseconds_; }
-    // The engine that ran last, with nothing around it.
+    // Runs the last engine again, on its own.
     bool execute_again() const { return execute_(handle_, plan_, pack_) == CUDNN_STATUS_SUCCESS; }
 
    private:

@@ -64,7 +64,7 @@ class Steps {
     TensorPtr score_;
 };
 
-// With its gradient if the attributes take one.
+// Sets the modifier, and its gradient if the attributes have a setter for it.
 template <class Attributes>
 void softcap(Attributes& options) {
     auto const before = std::make_shared<TensorPtr>();

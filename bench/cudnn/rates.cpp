@@ -1,5 +1,5 @@
-// What attention costs on the GPU that is here, as the lines of a file of devices/rates; docs/performance.md says how
-// they are used. Each figure is a time of a graph whose number of tiles is known.
+// Prints the costs of attention on this GPU, as the lines of a file of devices/rates; docs/performance.md says how they
+// are used. Each figure is a time of a graph whose number of tiles is known.
 #include "gpu_attention.h"
 
 #include <cudnn_frontend/runtime.h>
@@ -49,27 +49,27 @@ void print_tiles(char const* pass, double at_64, double at_128) {
     std::printf("%s_tile %.4g\n%s_width %.4g\n", pass, at_64 - 64.0 * width, pass, width);
 }
 
-// One block for each of a few heads, which has the keys one tile after the other.
+// One block for each of a few heads, which processes the tiles of keys one after the other.
 double forward_tile(Gpu const& gpu, std::int64_t d, double start) {
     constexpr std::int64_t kKeys = 65536;
     return (time_of(gpu, {"forward", fe::Rewrite_t::FEW_QUERIES, 1, 8, 8, 128, kKeys, d}) - start) / (kKeys / 128.0);
 }
 
-// Enough tiles for all multiprocessors, with a band's mask, of which engines leave out nothing.
+// Enough tiles for all multiprocessors, with the mask of a band, in which engines skip no tiles.
 double backward_tile(Gpu const& gpu, std::int64_t d, int multiprocessors) {
     constexpr std::int64_t kHeads = 64, kRows = 8192, kTiles = kHeads * (kRows / 128) * (kRows / 128);
     Row const row{"backward", fe::Rewrite_t::BANDS, 1, kHeads, kHeads, kRows, kRows, d, false, false, 65, 64};
     return time_of(gpu, row) / std::ceil(static_cast<double>(kTiles) / multiprocessors);
 }
 
-// What is left of a kernel's time when that of its tiles is taken away: twice the tiles take less than twice the time.
+// A kernel's time without that of its tiles: twice as many tiles take less than twice the time.
 double start_of_kernels(Gpu const& gpu) {
     constexpr std::int64_t kKeys = 4096;
     double const once = time_of(gpu, {"start", fe::Rewrite_t::FEW_QUERIES, 1, 8, 8, 128, kKeys, 128});
     return 2.0 * once - time_of(gpu, {"start", fe::Rewrite_t::FEW_QUERIES, 1, 8, 8, 128, 2 * kKeys, 128});
 }
 
-// What is measured first, and taken away from further times.
+// Costs that are measured first, and subtracted from further times.
 struct Basics {
     double start, bandwidth;
     int multiprocessors;
@@ -88,8 +88,8 @@ double backward_192_128_tile(Gpu const& gpu, Basics const& basics, bool is_deter
     return (time_of(gpu, row) - 3.0 * basics.start - moved / basics.bandwidth) / rounds;
 }
 
-// Kernels of the library's own for neighborhood attention. A block has a tile of so many tokens. Backward has so many
-// kernels, of which some pass over rows and move so many bytes of each column of a token.
+// The library's own kernels for neighborhood attention. A block has a tile of this many tokens. Backward has this many
+// kernels, some of which pass over rows and move this many bytes for each column of a token.
 struct Form {
     char const* engine;
     std::int64_t tokens;
@@ -97,7 +97,7 @@ struct Form {
 };
 constexpr Form kForms[] = {{"neighborhood_tiles", 64, 2.0, 0.0}, {"neighborhood_warpgroups", 128, 3.0, 14.0}};
 
-// Its index among the candidates; nothing where the GPU does not have the engine.
+// The engine's index among the candidates; nothing where the GPU does not have the engine.
 std::optional<std::int64_t> index_of(fe::graph::Graph const& graph, std::string const& engine) {
     for (std::int64_t i = 0; i < graph.get_execution_plan_count(); ++i) {
         std::string name;
@@ -115,18 +115,19 @@ bool plan(Gpu const& gpu, fe::graph::Graph& graph, std::string const& engine) {
     return index && good(graph.build_plan_at_index(*index), engine.c_str());
 }
 
-// One pass of a form, along lines with tokens enough for all multiprocessors.
+// One pass of a form, along lines with enough tokens for all multiprocessors.
 class NeighborhoodPass {
    public:
     NeighborhoodPass(Gpu const& gpu, Basics const& basics, Form const& form, bool is_forward)
         : gpu_(gpu), basics_(basics), form_(form), is_forward_(is_forward) {}
 
-    // Nothing where the GPU does not run it.
+    // Prints nothing where the GPU does not run it.
     void print() const {
         Stage const narrow = stage_of(64), wide = stage_of(128);
         if (narrow.time <= 0.0 || wide.time <= 0.0) return;
         std::string const name = std::string(form_.engine) + (is_forward_ ? "_forward" : "_backward");
-        // Figures are numbers above 0, and times err: a form may take more than twice as long for twice the columns.
+        // Figures must be above 0, and times are inexact: a form may take more than twice as long for twice the
+        // columns.
         double const rise = (wide.time - narrow.time) / 64.0;
         double const mean = (narrow.time / 64.0 + wide.time / 128.0) / 2.0;
         double const width = std::min(rise, mean), extra = (narrow.extra + wide.extra) / 2.0;
@@ -136,12 +137,12 @@ class NeighborhoodPass {
     }
 
    private:
-    // Its time on a multiprocessor, and as how many more stages the rest of a block counts.
+    // A stage's time on a multiprocessor, and the time of the rest of a block as a number of stages.
     struct Stage {
         double time, extra;
     };
 
-    // By what more stages take; what few take beyond their own time is the rest.
+    // Additional stages give the time of one. The time of a few, minus the stages' own, is the rest.
     Stage stage_of(std::int64_t d) const {
         constexpr std::int64_t kFewer = 5, kMore = 17;
         double const few = time_of_stages(d, kFewer), many = time_of_stages(d, kMore);
@@ -151,7 +152,7 @@ class NeighborhoodPass {
         return {time, (few - time_beside_tiles(d)) / (rounds * time) - static_cast<double>(kFewer)};
     }
 
-    // A tile sees as many stages of 64 rows.
+    // The time with a kernel size at which this many stages of 64 rows are visible to a tile.
     double time_of_stages(std::int64_t d, std::int64_t stages) const {
         std::int64_t const kernel = stages * 64 - form_.tokens + 1;
         Row const row = neighborhood_row(form_.engine, is_forward_, {1, kHeads, kTokens, d}, kernel);

@@ -35,7 +35,7 @@ std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
     return nodes;
 }
 
-// Copies of the graphs of a program's steps; none where one cannot be had. What belongs to a node is neither
+// Copies of the graphs of a program's steps; none where one cannot be had. A graph that belongs to a node is neither
 // instantiated nor added to another graph.
 std::vector<CudaGraph> copies_of_steps(cudaGraph_t program) {
     std::vector<CudaGraph> copies;
@@ -105,7 +105,7 @@ std::optional<double> time_launches(cudaGraph_t graph, cudaStream_t stream) {
     return median(std::move(times));
 }
 
-// Of a step's kernels behind others: what a chain of the step that is twice as long takes more.
+// The time of a step's kernels behind others: how much longer a chain takes with the step twice.
 std::optional<double> time_step(cudaGraph_t step, cudaStream_t stream) {
     constexpr double kMicrosecondsOfChain = 300.0;
     auto const alone = time_launches(step, stream);
@@ -160,7 +160,7 @@ CudaGraph captured(Gpu const& gpu, fe::graph::Graph& graph, Pack const& pack, vo
     return cuda_graph;
 }
 
-// What few_queries(1) makes of the row, as a graph of its own in the same memory.
+// The graph that few_queries(1) makes of the row, on its own and in the same memory.
 bool build_packed(Gpu const& gpu, Row row, fe::graph::Graph& graph) {
     row.s_q *= row.h_q / row.h_k;
     row.h_q = row.h_k;
@@ -169,7 +169,7 @@ bool build_packed(Gpu const& gpu, Row row, fe::graph::Graph& graph) {
     return good(graph.build(gpu.target()), "packed");
 }
 
-// The replay beside the program's steps; false where that cannot be told.
+// Compares the replay with the program's steps; false where it cannot be measured.
 bool time_replay(Gpu const& gpu, cudaGraph_t program, Replay& replay) {
     std::vector<CudaGraph> const steps = copies_of_steps(program);
     std::vector<cudaGraph_t> in_order;

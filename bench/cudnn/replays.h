@@ -16,17 +16,17 @@ struct Replay {
     double sum_of_steps = 0.0;               // on the GPU, each step alone
     double time_in_order = 0.0, time = 0.0;  // a chain of the steps, and the program's own CUDA graph
     double call_of_given = 0.0, call = 0.0;  // on the CPU: execute() of the graph as given, and of the program
-    double call_of_part = 0.0;               // of a program of one step: of that attention as a graph of its own,
-    std::string part = {};                   // which has this plan
+    double call_of_part = 0.0;               // for a program of one step: its attention as a graph of its own
+    std::string part = {};                   // the plan of that graph
 
     // At most 1.1 of the steps' sum.
     bool is_fast() const;
-    // At most as many times a call of the graph as given as there are steps. Where engines differ in what their calls
-    // cost, at most 1.1 of a call of the program's only part.
+    // At most as many times a call of the graph as given as there are steps. Where engines differ in the cost of their
+    // calls, at most 1.1 of a call of the program's only part.
     bool is_called_fast() const;
 };
 
-// Prints what it measures, or what fails.
+// Prints the measurements, or the failure.
 std::optional<Replay> measure_replay(Gpu const& gpu, Row const& row, fe::graph::Graph& given,
                                      fe::graph::Graph& program);
 void print_replay_heading();

@@ -1,12 +1,12 @@
-// Graphs as they are given beside the same graphs rewritten as programs: the GPU's time of each, and how far their
-// results differ.
+// Compares graphs as they are given with the same graphs rewritten as programs: the GPU's time of each, and how far
+// their results differ.
 //   bench_cudnn_rewrites [part of a row's name]
 //   bench_cudnn_rewrites --offline <device>   plans only, without a GPU
 //   bench_cudnn_rewrites --auto <count> [first]   random shapes: as given, as AUTO chooses, and the best of all
 //   programs
-//   bench_cudnn_rewrites --auto-neighborhoods <count> [first]   the same of neighborhood attention along a line
-//   bench_cudnn_rewrites --replay [part of a row's name]   replays as CUDA graphs beside their kernels, and calls on
-//   the CPU, step by step
+//   bench_cudnn_rewrites --auto-neighborhoods <count> [first]   the same for neighborhood attention along a line
+//   bench_cudnn_rewrites --replay [part of a row's name]   replays as CUDA graphs compared with their kernels, and
+//   calls on the CPU, step by step
 // The two take turns; medians. Times include merges, sums and borders.
 #include "gpu_attention.h"
 #include "replays.h"
@@ -143,7 +143,7 @@ void compare(Gpu const& gpu, Row const& row) {
     if (runs[1]) report(row, graphs[1], times[0], times[1], difference(results[0], results[1]));
 }
 
-// Whether programs meet what is asked of their replays and calls, which the last lines tell.
+// Whether replays and calls of programs are as fast as required; the last lines say so.
 bool compare_replays(Gpu const& gpu, char const* part) {
     print_replay_heading();
     std::vector<Replay> replays;
@@ -253,12 +253,12 @@ Row random_neighborhood(std::mt19937& random, unsigned) {
                             {b, h, n, random() % 2 == 0 ? 64 : 128}, kernel, dilation);
 }
 
-// Two thirds of few queries.
+// Two thirds of the rows have few queries.
 Row random_attention(std::mt19937& random, unsigned index) {
     return index % 3 == 2 ? random_band(random) : random_few(random);
 }
 
-// How AUTO does on random shapes.
+// Compares AUTO's choices with the best ones on random shapes.
 void compare_choices(Gpu const& gpu, int count, unsigned first, Row (*make)(std::mt19937&, unsigned)) {
     int worse = 0, far = 0, faster = 0, timed = 0;
     for (unsigned index = first; index < first + static_cast<unsigned>(count); ++index) {

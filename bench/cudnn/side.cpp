@@ -345,7 +345,7 @@ void make_ready(Memory const& memory) {
         switch (tensor.source) {
             case Source::Caller: pointers.push_back(memory.tensors[caller_uids[at]]); break;
             case Source::Number: pointers.push_back(&bindings.numbers[at]); break;
-            case Source::Table: pointers.push_back(memory.tensors[kScratchTable]); break;  // as large
+            case Source::Table: pointers.push_back(memory.tensors[kScratchTable]); break;  // it is as large
             case Source::Workspace: pointers.push_back(static_cast<char*>(memory.workspace) + at); break;
         }
     }

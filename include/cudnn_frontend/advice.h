@@ -1,4 +1,4 @@
-// Graph::advice(): what is legal in a graph but probably not meant.
+// Graph::advice(): properties of a graph that are legal but probably not meant.
 #pragma once
 
 #include "report.h"
@@ -8,9 +8,9 @@ namespace cudnn_frontend {
 struct Remark {
     error_location where;             // id of the advice, as in docs/spec.md, node, tensor
     std::vector<std::string> others;  // names of further tensors to which the same applies
-    std::string found;                // what the graph holds
+    std::string found;                // the property that the advice is about
     std::string effect;               // its consequence
-    std::string fix;                  // what to do if it is not meant
+    std::string fix;                  // the remedy if it is not meant
 };
 
 class SDPA_GRAPH_API Advice {

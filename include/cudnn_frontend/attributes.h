@@ -19,8 +19,8 @@ struct Attributes_access;
 struct Optionals;
 
 // Name and compute type of every node. Holds the node's ports and fields as a value: a copy is independent, and a move
-// is a copy, so that no object is ever left empty. Nothing here throws: if memory runs out, the graph that takes the
-// attributes reports it.
+// is a copy, so that no object is ever left empty. Nothing here throws: if memory runs out, the graph to which they are
+// passed reports it.
 class SDPA_GRAPH_API Attributes {
    public:
     std::string name;
@@ -42,7 +42,7 @@ class SDPA_GRAPH_API Attributes {
     friend struct Attributes_access;
 };
 
-// What all nodes have.
+// The settings that all nodes have.
 template <class Derived>
 class SDPA_GRAPH_API Node_attributes : public Attributes {
    public:
@@ -76,9 +76,9 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
     Derived& set_sink_token(Tensor_ptr const& sink) noexcept;
 
     // The modifier gets the graph and the scaled scores, adds nodes that compute new scores from them, and returns
-    // these: they replace the scores before bias and masks. It is called once, when the graph takes these attributes,
-    // and must not keep the graph. The last one that is set counts. score_modifiers.h has ready ones, and chain() for
-    // several.
+    // these: they replace the scores before bias and masks. It is called once, when these attributes are passed to the
+    // graph, and must not keep the graph. The last one that is set counts. score_modifiers.h has ready ones, and
+    // chain() for several.
     Derived& set_score_mod(Score_modifier modifier) noexcept;
 
     // Keeps scores of row i and column j with i < seq_len_q[b] and j < seq_len_kv[b].
@@ -120,8 +120,9 @@ template <class Derived>
 class SDPA_GRAPH_API Attention_backward_attributes : public Attention_attributes<Derived> {
    public:
     Derived& set_dsink_token(Tensor_ptr const& dsink) noexcept;
-    // Computes the gradient of the scores from the gradient of what set_score_mod()'s modifier returned. Without it the
-    // two are taken as equal, which is right for modifiers that add to scores or mask them.
+    // Computes the gradient of the scores from the gradient of the modified scores, which set_score_mod()'s modifier
+    // returned. Without it the two gradients are assumed to be equal, which is right for modifiers that add to scores
+    // or mask them.
     Derived& set_score_mod_bprop(Score_modifier modifier) noexcept;
     Derived& set_deterministic_algorithm(bool const enabled) noexcept;
 
@@ -132,12 +133,12 @@ class SDPA_GRAPH_API Attention_backward_attributes : public Attention_attributes
     using Attention_attributes<Derived>::Attention_attributes;
 };
 
-// Which keys a query sees, in all functions of neighborhood attention: an entry for each axis of space.
+// The keys that are visible to a query, in all functions of neighborhood attention: an entry for each axis of space.
 template <class Derived>
 class SDPA_GRAPH_API Neighborhood_window_attributes : public Node_attributes<Derived> {
    public:
-    // Keys of a window, which is centered on the query and pushed inwards at the ends. Of an even number, one more
-    // comes before the query than after it.
+    // The number of keys of a window, which is centered on the query and pushed inwards at the ends. A window of an
+    // even number has one more key before the query than after it.
     Derived& set_kernel_size(std::vector<std::int64_t> const& sizes) noexcept;
     // The distance of these keys; 1 along each axis by default.
     Derived& set_dilation(std::vector<std::int64_t> const& distances) noexcept;
@@ -339,7 +340,7 @@ class SDPA_GRAPH_API Reshape_attributes : public detail::Node_attributes<Reshape
     ReshapeMode_t get_reshape_mode() const;
 };
 
-// Dim d of the result is dim permutation[d] of the operand; strides that are not set are permuted likewise.
+// Dim d of the result is dim permutation[d] of the operand; strides that are not set are permuted in the same way.
 class SDPA_GRAPH_API Transpose_attributes : public detail::Node_attributes<Transpose_attributes> {
    public:
     Transpose_attributes() noexcept;
@@ -353,8 +354,8 @@ class SDPA_GRAPH_API Neighborhood_attributes : public detail::Neighborhood_windo
     Neighborhood_attributes() noexcept;
 
     Neighborhood_attributes& set_attn_scale(float const scale) noexcept;  // 1 / sqrt(D) by default
-    // {H, 2 k - 1 for each kernel size k}: what is added to a scaled score, by head and by the distance from the query
-    // to the key in dilations, which starts at 1 - k.
+    // {H, 2 k - 1 for each kernel size k}: the addend of a scaled score, by head and by the distance from the query to
+    // the key in dilations, which starts at 1 - k.
     Neighborhood_attributes& set_rel_pos_bias(detail::Tensor_ptr const& bias) noexcept;
     Neighborhood_attributes& set_generate_stats(bool const enabled) noexcept;
 };

@@ -48,7 +48,7 @@ class SDPA_GRAPH_API Graph {
     Graph& set_compute_data_type(DataType_t const type);
     Graph& set_name(std::string const& name);
 
-    // What plans are made for, where the target does not say it: the device if there is no handle, a number of its
+    // Settings of planning that the target does not hold: the device if there is no handle, a number of its
     // multiprocessors, kernels that serve many shapes.
     Graph& set_device_properties(std::shared_ptr<DeviceProperties const> properties);
     Graph& set_sm_count(std::int32_t count);
@@ -57,7 +57,7 @@ class SDPA_GRAPH_API Graph {
     Graph& set_kernel_cache(std::shared_ptr<KernelCache> cache);
     Graph& set_override_shape_enabled(bool is_enabled);
 
-    // Which rewrites of the graph may stand in for it: a policy, or those to try, before the graph as it is.
+    // The rewrites that may replace the graph: a policy, or a list of those to try before the graph as it is.
     Graph& set_rewrites(RewritePolicy_t const policy);
     Graph& set_rewrites(std::vector<Rewrite_t> const& rewrites);
     // Keeps the workspace to so many bytes: deselects engines that need more, and offers backward in slices instead.
@@ -164,8 +164,8 @@ class SDPA_GRAPH_API Graph {
     std::shared_ptr<Tensor_attributes> transpose(std::shared_ptr<Tensor_attributes> const& x,
                                                  Transpose_attributes const& attributes) noexcept;
 
-    // Attention in which each query sees a window of keys around it. Tokens are {B, space, H, D}, with one to three
-    // axes of space. {O, Stats}; Stats {B, space, H} is null unless set_generate_stats(true) is set.
+    // Attention in which a window of keys around each query is visible to it. Tokens are {B, space, H, D}, with one to
+    // three axes of space. {O, Stats}; Stats {B, space, H} is null unless set_generate_stats(true) is set.
     std::array<std::shared_ptr<Tensor_attributes>, 2> neighborhood_attention(
         std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
         std::shared_ptr<Tensor_attributes> const& v, Neighborhood_attributes const& attributes) noexcept;
@@ -193,8 +193,8 @@ class SDPA_GRAPH_API Graph {
 
     // All findings of all rules. Depends on the graph alone and changes nothing.
     Report check() const;
-    // What is legal in the graph but probably not meant; empty if the graph is not valid. Each build also writes it to
-    // the log.
+    // Properties of the graph that are legal but probably not meant; empty if the graph is not valid. Each build also
+    // writes it to the log.
     Advice advice() const;
     // The findings as an error. On success, writes inferred values into the tensors where the user left them empty.
     error_t validate() noexcept;
@@ -237,7 +237,8 @@ class SDPA_GRAPH_API Graph {
     std::int64_t get_execution_plan_count() const;
     error_t get_plan_name(std::string& name) const;
     error_t get_plan_name_at_index(std::int64_t const index, std::string& name) const;
-    // A line for each candidate, with what is against it, then one for each backend that has none, with its reason.
+    // A line for each candidate, with the reason if it cannot be used, then one for each backend that has none, with
+    // its reason.
     error_t print_candidates(std::string& text) const;
     // The engine and knobs of a candidate; create_execution_plan() makes the same candidate for another graph from
     // them. Knobs: a map from KnobType_t to std::int64_t.
@@ -265,7 +266,7 @@ class SDPA_GRAPH_API Graph {
     error_t prepare_variant_pack_template();
 
     // Runs the plan on a map from uids, or from tensors, to pointers. Entries that the plan does not need are ignored;
-    // only memory for a virtual result is an error. CPU targets take host pointers and ignore the handle.
+    // only memory for a virtual result is an error. CPU targets accept host pointers and ignore the handle.
     template <class Map>
     error_t execute(cudnnHandle_t handle, Map const& pack, void* workspace) const {
         return run(handle, Variant_pack::of(pack), workspace, -1);
@@ -287,8 +288,8 @@ class SDPA_GRAPH_API Graph {
                                   std::int64_t const index) const {
         return run_sorted(handle, pointers, count, workspace, index);
     }
-    // With other dims and strides for the tensors of these uids; needs set_override_shape_enabled(true). A new shape is
-    // planned at its first run, which takes as long as a build.
+    // The same with other dims and strides for the tensors of these uids; needs set_override_shape_enabled(true). A new
+    // shape is planned at its first run, which takes as long as a build.
     template <class Map>
     error_t execute(cudnnHandle_t handle, Map const& pack, void* workspace, std::vector<std::int64_t> const& uids,
                     std::vector<std::vector<std::int64_t>> const& dims,
@@ -322,7 +323,7 @@ class SDPA_GRAPH_API Graph {
     error_t autotune(cudnnHandle_t handle, Map const& pack, void* workspace, void* = nullptr) {
         return tune(handle, Variant_pack::of(pack), workspace);
     }
-    // Loads what the first execute() would load.
+    // Loads everything that the first execute() would load.
     error_t warmup(cudnnHandle_t handle);
 
     // Adds the plan to an empty CUDA graph; update binds such a graph to the memory of another pack.

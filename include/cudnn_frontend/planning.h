@@ -78,9 +78,9 @@ class SDPA_GRAPH_API KernelCache {
     bool is_finalized() const;  // whether it has content: from a graph that used it, or from from_json()
     error_t status() const { return {}; }
 
-    // What cuDNN keeps of each graph, as text for the same version of cuDNN; call it while no graph with this cache is
-    // being built. Reading replaces the content, or leaves it unchanged if the text is faulty. cuDNN 9.19 accepts its
-    // text but compiles again all the same: Graph::serialize() stores plans that load in milliseconds.
+    // The data that cuDNN keeps for each graph, as text for the same version of cuDNN; call it while no graph with this
+    // cache is being built. Reading replaces the content, or leaves it unchanged if the text is faulty. cuDNN 9.19
+    // accepts its text but compiles again all the same: Graph::serialize() stores plans that load in milliseconds.
     error_t to_json(std::string& json) const;
     error_t from_json(std::string const& json);
 

@@ -1,5 +1,5 @@
-// Settings of the whole process. Until a program says one here, its environment variable says it, as it is when the
-// setting is first needed; what is said here counts from then on. Any thread may call, at any time.
+// Settings of the whole process. Until a program sets one here, it has the value of its environment variable at the
+// time when the setting is first needed. Any thread may call, at any time.
 #pragma once
 
 #include "export.h"

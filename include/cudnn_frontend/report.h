@@ -11,8 +11,8 @@ namespace cudnn_frontend {
 struct Finding {
     error_code_t code = error_code_t::INVALID_VALUE;
     error_location where;                  // rule id, node, tensor
-    std::string found;                     // what the graph holds
-    std::string needed;                    // what the rule needs
+    std::string found;                     // the value in the graph
+    std::string needed;                    // the values that the rule allows
     std::string fix;                       // the nearest change that satisfies the rule
     std::vector<std::string> others = {};  // names of further tensors with the same fault
 };

@@ -14,8 +14,8 @@ namespace score_modifiers {
 using Graph_ptr = std::shared_ptr<Graph>;
 using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
 
-// To be passed to set_score_mod() as they are. They leave the gradient unchanged and need no set_score_mod_bprop(). For
-// a null tensor, one of other dims, or a number out of range they return null, and validation reports it.
+// These are passed to set_score_mod() as they are. They leave the gradient unchanged and need no set_score_mod_bprop().
+// For a null tensor, one of other dims, or a number out of range they return null, and validation reports it.
 
 // Adds slopes[h] (j - i) to the score of head h, query i and key j; slopes are {1, Hq, 1, 1}.
 SDPA_GRAPH_API detail::Score_modifier alibi(Tensor_ptr slopes);

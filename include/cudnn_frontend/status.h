@@ -1,4 +1,4 @@
-// The only error channel of the library: nothing throws or aborts, and nothing is printed but the log, if enabled.
+// The only error channel of the library: nothing throws or aborts, and nothing is printed except the log, if enabled.
 #pragma once
 
 #include "enum_text.h"

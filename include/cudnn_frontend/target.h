@@ -1,4 +1,4 @@
-// Where a graph is planned for.
+// The target for which a graph is planned.
 #pragma once
 
 #include "planning.h"
@@ -11,7 +11,7 @@ class SDPA_GRAPH_API Target {
 
     // Fused attention on host memory: O(S) memory, fp32 accumulation. 0 threads means one for each core.
     static Target cpu(int threads = 0);
-    // Op by op on host memory with fp64 intermediates: slow and plain, what the others are compared with.
+    // Op by op on host memory with fp64 intermediates: slow and plain; the other targets are compared with it.
     static Target reference();
     // cuDNN on the device of the handle.
     static Target cuda(cudnnHandle_t handle);

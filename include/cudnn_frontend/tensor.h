@@ -66,7 +66,7 @@ class Tensor_fields {
     bool has_uid_ = false;
     bool has_automatic_uid_ = false;
     bool is_incomplete_ = false;  // memory ran out in a setter
-    // What validation filled in, so that a later validation infers it again.
+    // The values that validation filled in, so that a later validation infers them again.
     detail::Inferred_mark inferred_type_;
     detail::Inferred_mark inferred_dim_;
     detail::Inferred_mark inferred_stride_;
@@ -96,9 +96,9 @@ namespace graph {
 
 enum class ScalarType { RUNTIME_PARAM, COMPILE_TIME_CONST };
 
-// Name, type and layout of one tensor. Setters return the object, so that calls chain. Validation fills in what is left
-// empty and can be inferred; the library never changes an explicit value. No setter throws: if memory runs out, the
-// graph that takes the tensor reports it. None is overloaded: programs take pointers to them.
+// Name, type and layout of one tensor. Setters return the object, so that calls chain. Validation fills in values that
+// are empty and can be inferred; the library never changes an explicit value. No setter throws: if memory runs out, the
+// graph to which it is passed reports it. None is overloaded: programs form pointers to them.
 class SDPA_GRAPH_API Tensor_attributes : private detail::Tensor_fields {
    public:
     using uid_t = std::int64_t;

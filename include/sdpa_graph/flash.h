@@ -20,7 +20,7 @@ using sdpa_graph::Place;
 struct Forward_results {
     Tensor_view out;
     // FLOAT {b, h, seqlen_q}, packed {h, total_q}, also by rows, with strides {1, h}, which is fastest: natural; +inf
-    // where a query sees no key.
+    // where no key is visible to a query.
     Tensor_view softmax_lse;
     Tensor_view rng_state;  // the generator that was passed; empty without dropout
     Tensor_view p;          // with return_softmax: the probabilities before dropout, negative where dropped
@@ -32,7 +32,7 @@ struct Backward_results {
 };
 
 // A generator is {seed, offset}: two INT64 where the other tensors are. Dropout needs it, and backward gets the same
-// tensor as philox_seed, or the two numbers apart. A view without data stands for a tensor that is not there.
+// tensor as philox_seed, or the two numbers as separate arguments. A view without data is a tensor that is not there.
 
 // q {b, seqlen_q, h, d}; k and v {b, seqlen_k, h_k, d}; out like q. Slopes are FLOAT {h} or {b, h}. A negative window
 // is unbounded; causal and windows are aligned at the bottom right.

@@ -85,7 +85,7 @@ inline Backward backward_results(Call const& call, flash::Backward_results const
             call.result("softmax_d", results.softmax_d, softmax_d)};
 }
 
-// On a GPU softmax_d is written where there is memory for it. Nothing is where q has not the dims that it needs.
+// On a GPU softmax_d is written if there is memory for it. The function makes none if q does not have that many dims.
 inline std::optional<at::Tensor> softmax_d_of(at::Tensor const& q, std::int64_t dims, std::int64_t sequences) {
     constexpr std::int64_t rows = 128;
     if (!q.is_cuda() || q.dim() != dims) return std::nullopt;
@@ -96,8 +96,8 @@ inline std::optional<at::Tensor> softmax_d_of(at::Tensor const& q, std::int64_t 
 
 }  // namespace detail
 
-// Arguments and results as in PyTorch's flash_api.h. rng_state is {seed, offset} of type kLong, which backward takes as
-// philox_seed; the tensors returned second to fourth are q, k and v.
+// Arguments and results as in PyTorch's flash_api.h. rng_state is {seed, offset} of type kLong, which backward accepts
+// as philox_seed; the tensors returned second to fourth are q, k and v.
 
 inline detail::Forward mha_fwd(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
                                std::optional<at::Tensor>& out_, std::optional<at::Tensor>& alibi_slopes_,

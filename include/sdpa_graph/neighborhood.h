@@ -1,6 +1,6 @@
 // Neighborhood attention as functions over tensors of any library: each query attends to a window of keys around it.
-// Names, order and meaning of the arguments are those of NATTEN 0.17's C++ functions; docs/neighborhood-functions.md has the
-// formulas, the rules, and what differs.
+// Names, order and meaning of the arguments are those of NATTEN 0.17's C++ functions; docs/neighborhood-functions.md
+// has the formulas, the rules, and what differs.
 #pragma once
 
 #include "place.h"
@@ -20,8 +20,8 @@ using Tuple = std::array<int, Rank>;
 template <std::size_t Rank>
 using Boolean_tuple = std::array<bool, Rank>;
 
-// All results are tensors that the caller passes, without memory of their own. Of a place's allocator only scratch
-// memory on a GPU comes, under the name "workspace".
+// All results are tensors that the caller passes, without memory of their own. A place's allocator is asked for scratch
+// memory on a GPU alone, under the name "workspace".
 
 // Heads last: output, query, key and value are {b, *space, h, d}, logsumexp is FLOAT {b, *space, h}. A relative
 // position bias is {h, 2 k - 1 for each kernel size k}. The tile sizes and the splits say how other kernels would

@@ -1,5 +1,6 @@
 // The functions of neighborhood.h on at::Tensor, for programs that call NATTEN's C++ functions on PyTorch's tensors:
-// names, arguments and types are theirs. What the library refuses is a c10::Error, whose text names the rule.
+// names, arguments and types are theirs. A call that the library refuses throws a c10::Error, whose text names the
+// rule.
 #pragma once
 
 #include "neighborhood.h"

@@ -1,4 +1,4 @@
-// Where and how the functions over tensor views run, and where memory comes from that a call is not given.
+// Where and how the functions over tensor views run, and the allocator of memory that the caller does not pass.
 #pragma once
 
 #include "tensor_view.h"
@@ -11,9 +11,9 @@ struct CUstream_st;
 
 namespace sdpa_graph {
 
-// Where results that are not given, and scratch memory, come from. The view says all but the address; the name is that
-// of the result, or "workspace". Null means that there is no memory. The memory is the caller's; it is used until the
-// call, on a GPU the work that it started, is done, and has to start at a multiple of 16 bytes.
+// Where results that are not given, and scratch memory, come from. The view says everything except the address; the
+// name is that of the result, or "workspace". Null means that there is no memory. The memory is the caller's; it is
+// used until the call, on a GPU the work that it started, is done, and has to start at a multiple of 16 bytes.
 struct Allocator {
     void* (*allocate)(void* context, char const* name, Tensor_view const& wanted) = nullptr;
     void* context = nullptr;
@@ -21,7 +21,7 @@ struct Allocator {
 
 // Where a call runs. Without a target, tensors on a CPU run on Target::cpu(), and those on a GPU with the engines of
 // Target::cuda(), on the stream and the current device, with a handle that the library keeps for it. A handle that is
-// given as a target has a stream of its own, and the one here does not count.
+// given as a target has a stream of its own, and the one here is ignored.
 struct Place {
     std::optional<cudnn_frontend::Target> target;
     CUstream_st* stream = nullptr;

@@ -1,4 +1,4 @@
-// What the functions on at::Tensor share: views of tensors, and where calls run.
+// Shared by the functions on at::Tensor: views of tensors, and where calls run.
 #pragma once
 
 #include "place.h"
@@ -33,7 +33,7 @@ inline cudnn_frontend::DataType_t type_of(at::ScalarType type) {
     }
 }
 
-// Of the types that the functions ask memory for.
+// PyTorch's type for those in which the functions ask for memory; bytes for all others.
 inline at::ScalarType type_of(cudnn_frontend::DataType_t type) {
     using cudnn_frontend::DataType_t;
     switch (type) {
@@ -62,7 +62,7 @@ inline std::optional<Tensor_view> view_of(std::optional<at::Tensor> const& tenso
     return view_of(*tensor);
 }
 
-// c10::Stream tells its handle since PyTorch 2.11.
+// c10::Stream has a function that returns its handle since PyTorch 2.11.
 template <class Stream>
 auto handle_of(Stream const& stream, int) -> decltype(static_cast<CUstream_st*>(stream.native_handle())) {
     return static_cast<CUstream_st*>(stream.native_handle());
@@ -101,7 +101,7 @@ class Call {
     at::Tensor empty(Tensor_view const& wanted) const {
         return at::empty(wanted.dim, like_.options().dtype(type_of(wanted.type)));
     }
-    // Exceptions must not pass through the library: what cannot be made is null, and an error of the call.
+    // Exceptions must not pass through the library: memory that cannot be made is null, and an error of the call.
     void* make(char const* name, Tensor_view const& wanted) noexcept {
         try {
             return (made_[name] = empty(wanted)).data_ptr();

@@ -1,6 +1,6 @@
 // Memory of another library as it describes it: where it lies, its shape, its type and its device. Made from DLPack,
-// the exchange format of Python's array libraries (https://dmlc.github.io/dlpack), whose structures stand here in own
-// words.
+// the exchange format of Python's array libraries (https://dmlc.github.io/dlpack), whose structures are declared here
+// anew.
 #pragma once
 
 #include <cudnn_frontend/status.h>
@@ -48,7 +48,7 @@ struct Tensor {
     std::uint64_t byte_offset;
 };
 
-// What a producer hands out, and what it wants called when the consumer is done.
+// The structure that a producer hands out, with the function that it wants called when the consumer is done.
 struct Managed_tensor {
     Tensor tensor;
     void* context;
@@ -84,7 +84,7 @@ inline cudnn_frontend::DataType_t type_of(Type type) {
     return DataType_t::NOT_SET;
 }
 
-// Pinned memory is the host's. Managed memory is reached from everywhere, so that nothing can be said against it.
+// Pinned memory is the host's. Managed memory is accessible from everywhere, so no device is wrong for it.
 inline Device_kind kind_of(Device device) {
     constexpr std::int32_t cpu = 1, cuda = 2, cuda_host = 3;
     if (device.kind == cpu || device.kind == cuda_host) return Device_kind::CPU;

@@ -50,7 +50,7 @@ class RunningModifier {
 
 }  // namespace
 
-// What the modifier returns; null, with a fault, if it throws.
+// Returns the modifier's result; null, with a fault, if it throws.
 static Tensor_ptr call_modifier(Graph& graph, Graph::Impl& impl, detail::Score_modifier const& modifier,
                                 Tensor_ptr const& scores) {
     std::shared_ptr<Graph> const borrowed(std::shared_ptr<Graph>(), &graph);

@@ -44,7 +44,7 @@ void Description::describe(std::size_t id, nodes::TensorSpec& spec) const {
     spec.is_foreign = owner != 0 && owner != graph_.id;
 }
 
-// Tensors' dims tell most graphs of a program apart.
+// The dims of the tensors already distinguish most graphs of a program.
 std::size_t Description::quick_key() const {
     std::uint64_t key = graph_.nodes.size();
     for (graph::Tensor_attributes const* const tensor : tensors_) {

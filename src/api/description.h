@@ -1,4 +1,4 @@
-// A graph as its user described it, read where it is: whether it is known shows without a copy of it.
+// A graph as its user described it, read in place: no copy is needed to find out whether it is known.
 #pragma once
 
 #include "api/graph_impl.h"
@@ -8,14 +8,14 @@
 
 namespace cudnn_frontend::api {
 
-// Of a graph whose tensors stay as they are meanwhile: make and use it with their mutex held.
+// The tensors of the graph must not change meanwhile: make and use the description with their mutex held.
 class Description {
    public:
-    // Throws what a builder call kept.
+    // Throws the exception that a builder call kept.
     explicit Description(graph::Graph::Impl const& graph);
 
-    // Behind each TensorId. They are counted in the order in which they are met: those of the graph, and then the
-    // others, which are few: those of its nodes' ports and the offsets of ragged ones.
+    // The tensor of each TensorId. First come those of the graph, then the others, which are few: those of its nodes'
+    // ports and the offsets of ragged ones.
     std::vector<graph::Tensor_attributes*> const& tensors() const { return tensors_; }
 
     // Equal descriptions have equal keys. Not the canonical key: this one is for finding a graph again, and quick.
@@ -29,7 +29,7 @@ class Description {
     // The list's size where the tensor is not in it.
     std::size_t place_of(graph::Tensor_attributes const& tensor) const;
     nodes::TensorId id_of(graph::Tensor_ptr const& tensor) const;
-    // Replaces the spec, of which the memory serves again.
+    // Replaces the spec, reusing its memory.
     void describe(std::size_t id, nodes::TensorSpec& spec) const;
     bool is_node(nodes::Draft const& draft, nodes::Node const& node) const;
 

@@ -34,7 +34,7 @@ Result<Found<CheckedGraph const>> check(Graph::Impl const& graph, Description co
     return KnownGraphs::of_process().check(described);
 }
 
-// On success also fills what was inferred into the user's tensors.
+// On success also fills inferred values into the user's tensors.
 Result<Found<CheckedGraph const>> check_and_fill(Graph::Impl& graph) {
     std::lock_guard const lock(*graph.tensors_mutex);
     Description const described(graph);
@@ -48,7 +48,7 @@ Result<Found<CheckedGraph const>> check_and_fill(Graph::Impl& graph) {
     return checked;
 }
 
-// For the log.
+// A remark for the log.
 std::string remark_on(bool is_known) { return is_known ? ", known" : ""; }
 
 error_t no_operation_graph(char const* call) {
@@ -73,7 +73,7 @@ std::string plan_text(Graph const& graph) {
     return ", " + name + ", workspace of " + std::to_string(bytes) + " bytes";
 }
 
-// A line for each remark. What memory is lacking for is left out.
+// A line for each remark. A remark for which memory is lacking is left out.
 [[gnu::cold]] void log_advice(nodes::ValidatedGraph const& graph) {
     static_cast<void>(guarded([&]() -> error_t {
         for (Remark const& remark : nodes::advise(graph).remarks()) {
@@ -91,7 +91,7 @@ bool has_candidates(Graph::Impl const* impl) { return has_planner(impl) && impl-
 
 std::string no_details() { return {}; }
 
-// Runs a stage and logs what came of it. The log's line has the graph's name apart from the error.
+// Runs a stage and logs its result. The log's line has the graph's name separate from the error.
 template <class Body, class Details = std::string (*)()>
 error_t run_stage(char const* stage, Graph::Impl const* impl, Body const& body,
                   Details const& details = no_details) noexcept {
@@ -103,14 +103,14 @@ error_t run_stage(char const* stage, Graph::Impl const* impl, Body const& body,
     });
 }
 
-// What is known of a graph without a plan may be at fault.
+// If no plan can be built, the data kept about the graph may be the cause, so it is dropped.
 error_t build_or_forget(Graph::Impl& impl, BuildPlanPolicy_t policy, bool in_parallel) {
     error_t failure = impl.planner->build(policy, in_parallel, impl.settings.filters);
     if (failure.is_bad()) KnownGraphs::of_process().forget(*impl.planned);
     return failure;
 }
 
-// Puts the result of a stage in place of what the stage started from.
+// Replaces the input of a stage by its result.
 error_t advance(std::shared_ptr<Planner>& planner, Result<std::shared_ptr<Planner>> next) {
     return std::move(next).move_to(planner);
 }

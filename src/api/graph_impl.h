@@ -1,4 +1,4 @@
-// What a Graph holds, and the snapshot of it that the stages work on.
+// The content of a Graph, and the snapshot of it that the stages work on.
 #pragma once
 
 #include "nodes/schema/draft.h"
@@ -26,23 +26,23 @@ namespace graph {
 using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
 
 struct Graph::Impl : nodes::GraphHead {
-    std::uint64_t id;                 // tells this graph's tensors from others'
+    std::uint64_t id;                 // distinguishes this graph's tensors from others
     std::vector<Tensor_ptr> tensors;  // registered: made by tensor() or returned by a node
     std::vector<nodes::Draft> nodes;
     plan::Settings settings;
-    std::shared_ptr<plan::CheckedGraph const> checked;  // what validation made of the description when it was last seen
-    std::shared_ptr<plan::Planner> planner;             // what the build stages made
-    // What planner was made from; and its plans for other shapes, where they may be overridden.
+    std::shared_ptr<plan::CheckedGraph const> checked;  // the result of the last validation of the description
+    std::shared_ptr<plan::Planner> planner;             // the result of the build stages
+    // The graph from which planner was made, and its plans for other shapes, where they may be overridden.
     std::shared_ptr<plan::CheckedGraph const> planned;
     Target::Kind planned_for = Target::Kind::CUDA;
     std::shared_ptr<plan::ShapePlans> shape_plans;
     int running_modifiers = 0;                          // score modifiers that are being called, one within another
     std::vector<nodes::ModifierFault> modifier_faults;  // of the innermost of them
-    // What a builder call threw, for the stages to report, and the tensor that it returned then.
+    // The exception of a builder call, for the stages to report, and the tensor that the call returned.
     std::exception_ptr failure;
     Tensor_ptr stand_in = std::make_shared<Tensor_attributes>();
 
-    // Copies of a graph share its tensors: who reads them for a snapshot, or fills in what was inferred, holds this.
+    // Copies of a graph share its tensors. Hold this to read them for a snapshot, or to fill in inferred values.
     std::shared_ptr<std::mutex> tensors_mutex = std::make_shared<std::mutex>();
 
     Impl();
@@ -50,20 +50,20 @@ struct Graph::Impl : nodes::GraphHead {
     // Registers a tensor.
     void own(Tensor_ptr const& tensor);
 
-    // Takes what a build stage made of a graph for a target.
+    // Keeps the planner that a build stage made of a graph for a target.
     void take(std::shared_ptr<plan::Planner> made, std::shared_ptr<plan::CheckedGraph const> graph,
               Target const& target);
 
-    // While a score modifier runs, the call that runs it works on these parts: who would replace or take them is
-    // refused, and the modifier has a fault.
+    // While a score modifier runs, the call that runs it works on these parts: a call that would replace or move them
+    // is refused, and the modifier has a fault.
     static bool refuses_to_go(Impl* const& impl) noexcept;
     // The parts, which the owner loses; null where there are none to take.
     static Impl* take(Impl*& impl) noexcept;
 
-    // Calls a setter's body, and keeps what it throws; false where it did.
+    // Calls a setter's body and keeps its exception; false if there was one.
     template <class Body>
     static bool completes(Impl* const& impl, Body const& body) noexcept;
-    // The same of a builder, which returns tensors.
+    // The same for a builder, which returns tensors.
     template <class Body>
     static auto guarded(Impl* const& impl, Body const& body) noexcept -> decltype(body());
 };
@@ -109,7 +109,7 @@ struct Snapshot {
 
 namespace detail {
 
-// How the other layers reach into a Graph.
+// Access of the other layers to a Graph.
 struct Graph_access {
     static graph::Graph::Impl* parts(graph::Graph const& graph) { return graph.impl_; }
     static graph::Snapshot snapshot(graph::Graph const& graph);
@@ -117,7 +117,7 @@ struct Graph_access {
     static bool copy_of_uid(graph::Graph const& graph, std::int64_t uid, graph::Tensor_attributes& copy);
     // Replaces the description by the spec's; the plan is dropped.
     static void assign(graph::Graph& graph, nodes::GraphSpec const& spec);
-    // For a score modifier that can make nothing of what it was given.
+    // Adds the fault of a score modifier that cannot use its arguments.
     static void refuse_modifier(graph::Graph& graph, std::string found, std::string needed);
     static bool owns(graph::Graph const& graph, graph::Tensor_attributes const& tensor);
 };

@@ -1,4 +1,4 @@
-// Graph's questions about its plans.
+// Graph's queries of its plans.
 #include "api/graph_impl.h"
 #include "api/graph_name.h"
 #include "api/stages.h"
@@ -39,7 +39,7 @@ Result<Plan const*> built_plan(Graph::Impl const* impl, char const* call, std::i
     return planner->plan_at(index);
 }
 
-// Reads something off the plan that was built.
+// Reads a property of the plan that was built.
 template <class Read>
 error_t ask_plan(Graph::Impl const* impl, char const* call, Read const& read) {
     return guarded_in(impl, [&]() -> error_t {
@@ -50,7 +50,7 @@ error_t ask_plan(Graph::Impl const* impl, char const* call, Read const& read) {
     });
 }
 
-// The same of what is known of a candidate.
+// Reads a property of a candidate.
 template <class Read>
 error_t ask_candidate(Graph::Impl const* impl, char const* call, std::int64_t index, Read const& read) {
     return guarded_in(impl, [&] {

@@ -1,4 +1,4 @@
-// What a graph asks of its plans.
+// A graph's settings for its plans.
 #include "api/graph_impl.h"
 
 #include <utility>

@@ -31,7 +31,7 @@ std::size_t Graph::key() {
                       [&] { return canonical_key(detail::Graph_access::snapshot(*this).spec); });
 }
 
-// With what validation infers, where the graph is valid.
+// The description with the values that validation infers, where the graph is valid.
 static nodes::GraphSpec complete_description(Graph const& graph) {
     nodes::GraphSpec spec = detail::Graph_access::snapshot(graph).spec;
     nodes::Validation const validation = nodes::validate(spec);

@@ -1,4 +1,4 @@
-// A hash of what a graph computes.
+// A hash of a graph's computation.
 #pragma once
 
 #include "nodes/schema/graph_spec.h"

@@ -1,4 +1,4 @@
-// The forms in which callers hand over a pack, as the planner takes them.
+// The forms of a caller's pack, as the planner reads them.
 #pragma once
 
 #include "plan/pack.h"
@@ -19,7 +19,7 @@ class UserPack final : public plan::PackSource {
     std::uint64_t graph_id_;
 };
 
-// A pack whose pointers stand in the order of the slots.
+// A pack whose pointers are in the order of the slots.
 class SortedPack {
    public:
     SortedPack(std::vector<plan::Slot> const& slots, void* const* pointers) : slots_(slots), pointers_(pointers) {}

@@ -7,7 +7,7 @@
 
 namespace cudnn_frontend::graph {
 
-// A line for each tensor and node: what is set, through the schema tables.
+// A line for each tensor and node: the values that are set, through the schema tables.
 std::string to_text(nodes::GraphSpec const& spec);
 
 }  // namespace cudnn_frontend::graph

@@ -9,8 +9,8 @@
 
 namespace cudnn_frontend::runtime {
 
-// Those of the backends last: what is kept of whole graphs refers to them. Where memory is lacking for the places that
-// keep graphs, they are not there yet.
+// The backends' graphs are dropped last, since known graphs refer to them. Without memory for these caches there is
+// nothing to drop.
 static void keep_at_most(std::size_t most) {
     static_cast<void>(core::guarded([&]() -> error_t {
         api::KnownGraphs::of_process().keep_at_most(most);

@@ -18,10 +18,10 @@ Tensor_ptr refuse(Graph_ptr const& graph, std::string found, std::string needed)
     return nullptr;
 }
 
-// What a modifier requires of a tensor: dims of 1 where it must broadcast over the scores.
+// The form that a modifier requires of a tensor: dims of 1 where it must broadcast over the scores.
 struct Wanted {
     char const* what;  // "alibi()'s slopes"
-    char const* form;  // what is needed
+    char const* form;  // the form as text
     std::initializer_list<std::size_t> single;
     bool is_integer;
 };
@@ -221,7 +221,7 @@ Tensor_ptr Softcap::forward(Graph_ptr graph, Tensor_ptr score, Tensor_ptr cap) {
 }
 
 Tensor_ptr Softcap::backward(Graph_ptr graph, Tensor_ptr gradient, Tensor_ptr cap) {
-    Tensor_ptr const before_tanh = std::exchange(before_tanh_, nullptr);  // which is of this node alone
+    Tensor_ptr const before_tanh = std::exchange(before_tanh_, nullptr);  // it belongs to this node alone
     if (!before_tanh || !detail::Graph_access::owns(*graph, *before_tanh)) {
         return refuse(graph, "softcap's backward, whose forward this node has not called",
                       "forward and backward of one softcap() on the same node of a graph");
@@ -253,7 +253,7 @@ detail::Score_modifier relative_bias(float factor) {
 detail::Score_modifier document_mask(Tensor_ptr documents_of_queries, Tensor_ptr documents_of_keys) {
     return [of_queries = std::move(documents_of_queries), of_keys = std::move(documents_of_keys)](
                Graph_ptr const& graph, Tensor_ptr const& score) {
-        if (of_queries && of_queries == of_keys) {  // which would mask nothing
+        if (of_queries && of_queries == of_keys) {  // it would mask nothing
             return refuse(graph, "document_mask() with one tensor for queries and keys",
                           "two tensors, which may point to the same numbers when the graph runs");
         }

@@ -20,7 +20,7 @@ class StageLog {
         if (is_on_) begin_ = Clock::now();
     }
 
-    // Details: what else to log if the stage succeeded.
+    // Details: further text for the log if the stage succeeded.
     template <class Details>
     void result(error_t const& error, Details const& details) const {
         // If memory runs out, there is no line.

@@ -1,4 +1,4 @@
-// What the stages of Graph say when one before them is missing.
+// The errors of Graph's stages when an earlier one is missing.
 #pragma once
 
 #include <cudnn_frontend/status.h>

@@ -44,7 +44,7 @@ Tensor_attributes& Tensor_attributes::embed(detail::Scalar const& value, ScalarT
     scalar_ = value;
     is_constant_ = kind == ScalarType::COMPILE_TIME_CONST;
     is_by_value_ = !is_constant_;
-    // The setters take vectors, which cannot be made here: nothing may throw.
+    // The setters accept vectors, which cannot be made here: nothing may throw.
     std::initializer_list<std::int64_t> const one = {1};
     detail::Tensor_access::assign(*this, dim_, one);
     detail::Tensor_access::assign(*this, stride_, one);

@@ -27,7 +27,7 @@ consteval bool has_each_name_once() {
 }
 static_assert(has_each_name_once());
 
-// Of what backward reads. Forward has none.
+// Whether the row is the gradient of a tensor that backward reads. Forward has no gradients.
 constexpr bool is_gradient_sound(Operand const& row) {
     return row.gradient_of == kPorts || (row.forward == Use::None && reads(operand(row.gradient_of).backward));
 }

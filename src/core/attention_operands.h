@@ -1,5 +1,5 @@
-// Attention's operands: one table of what more than one layer needs to know of them. Nodes take their ports, inference
-// and checks from it, the op graph the operands of attention as one operation, and backends the tensors of that one.
+// Attention's operands: one table of the facts that more than one layer needs. Nodes get their ports, inference and
+// checks from it, the op graph the operands of attention as one operation, and backends the tensors of that one.
 #pragma once
 
 #include "core/dims.h"
@@ -9,8 +9,8 @@
 
 namespace cudnn_frontend::core::attention {
 
-// Of forward and backward together, so that what both share is written once. Append, and never reorder: graphs number
-// tensors in this order.
+// The ports of forward and backward together, so that those of both are written once. Append, and never reorder: graphs
+// number tensors in this order.
 enum Port : int {
     Q,
     K,
@@ -81,7 +81,7 @@ struct LengthPorts {
 inline constexpr LengthPorts kQueryLengths{Seq_len_q, Cu_seq_len_q};
 inline constexpr LengthPorts kKeyLengths{Seq_len_kv, Cu_seq_len_kv};
 
-// What forward or backward does with an operand.
+// The use of an operand in forward or backward.
 enum class Use { None, Reads, MayRead, Makes, MayMake };
 
 constexpr bool is_used(Use use) { return use != Use::None; }
@@ -89,7 +89,7 @@ constexpr bool reads(Use use) { return use == Use::Reads || use == Use::MayRead;
 constexpr bool makes(Use use) { return use == Use::Makes || use == Use::MayMake; }
 constexpr bool is_required(Use use) { return use == Use::Reads || use == Use::Makes; }
 
-// The size of a dim, by what it counts. Hk, Hv and Dqk are what the tensor itself says.
+// The size of a dim, by the things it counts. Hk, Hv and Dqk are read from the tensor itself.
 enum class Size { One, B, Hq, Hk, Hv, Sq, Skv, Dqk, Dv, Ends, QueryTiles, KeyTileBytes, Pages, Blocks };
 
 struct Shape {
@@ -146,7 +146,7 @@ struct Operand {
     Shape shape;
     TypeClass type;
     char const* summary;
-    Port gradient_of = kPorts;  // kPorts: of nothing
+    Port gradient_of = kPorts;  // kPorts: it is no gradient
     Part part = Part::Any;
     int round = kOwnRound;                // of scores that a modifier changes; see nodes/schema/schema.h
     char const* other_summary = nullptr;  // in backward, where it differs
@@ -176,7 +176,7 @@ using enum Use;
 using enum TypeClass;
 using namespace shapes;
 
-// In the order of documents and listings, which is not that of Port.
+// The operands in the order of documents and listings, which is not that of Port.
 // clang-format off
 inline constexpr std::array<Operand, kPorts> kOperands = {
     Operand{Q, "Q", "q", Reads, Reads, kQueries, Io, "queries {B, Hq, Sq, Dqk}"},
@@ -313,13 +313,13 @@ constexpr bool has_query_rows(Operand const& row) {
 }
 constexpr bool has_key_rows(Operand const& row) { return row.shape.sizes[2] == Size::Skv; }
 constexpr bool is_page_table(Operand const& row) { return row.shape == shapes::kPages; }
-// As they are or as sums.
+// Whether the operand is lengths, as they are or as sums.
 constexpr bool is_length(Operand const& row) { return row.shape == shapes::kLengths || row.shape == shapes::kEnds; }
 // Rows of elements of a head: Q, K, V, O and their gradients.
 constexpr bool has_vectors(Operand const& row) {
     return row.shape.sizes[3] == Size::Dqk || row.shape.sizes[3] == Size::Dv;
 }
-// Whether no other tensor, but for what it is the gradient of, says all sizes.
+// Whether no other tensor, except the one whose gradient it is, says all sizes.
 constexpr bool has_own_sizes(Operand const& row) {
     for (Size const size : row.shape.sizes) {
         if (size == Size::Hk || size == Size::Hv || size == Size::Dqk) return true;
@@ -334,7 +334,7 @@ constexpr bool may_be_ragged(Operand const& row) {
 
 inline constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min();
 
-// Sizes of an attention. Any other number may be what a user passed.
+// Sizes of an attention. Any other number may come from the user.
 struct Sizes {
     std::int64_t batches = kUnknown, heads = kUnknown, queries = kUnknown, keys = kUnknown, value_width = kUnknown;
 };

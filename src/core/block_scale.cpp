@@ -46,7 +46,7 @@ Dims padded_block_dims(Dims const& dim, std::size_t axis) {
     return scales;
 }
 
-// A tile is 32 groups of 16 bytes: rows 32 apart lie beside each other in a group, each with its 4 blocks.
+// A tile is 32 groups of 16 bytes: rows 32 apart are adjacent in a group, each with its 4 blocks.
 std::int64_t index_128x4(std::int64_t row, std::int64_t block, std::int64_t blocks) {
     std::int64_t const tile = row / kTileRows * (blocks / kTileColumns) + block / kTileColumns;
     return tile * kTileRows * kTileColumns + row % 32 * 16 + row % kTileRows / 32 * 4 + block % kTileColumns;

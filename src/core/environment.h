@@ -1,5 +1,5 @@
-// Every environment variable that the library reads. What is set but empty counts as not set. core/process_settings.h
-// asks for those that a program can outrank.
+// Every environment variable that the library reads. A variable that is set but empty counts as not set.
+// core/process_settings.h reads those that a program can override.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// A number that equals another only where all its bits do: -0 is not 0, not even where a process takes subnormal
-// numbers for 0, and NaN is itself. So values that hold one can be compared to find out whether they are the same.
+// A number that equals another only where all its bits do: -0 is not 0, not even where a process treats subnormal
+// numbers as 0, and NaN is itself. So values that hold one can be compared to find out whether they are the same.
 #pragma once
 
 #include <bit>

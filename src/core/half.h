@@ -19,7 +19,7 @@ inline std::uint16_t float_to_bfloat16(float value) {
 inline float half_to_float(std::uint16_t bits) {
     std::uint32_t const sign = std::uint32_t{bits & 0x8000u} << 16;
     std::uint32_t const magnitude = std::uint32_t{bits & 0x7fffu} << 13;
-    // Subnormals: with the exponent of the smallest normal half the mantissa has a leading 1, which is taken off.
+    // Subnormals: with the exponent of the smallest normal half the mantissa has a leading 1, which is subtracted.
     float const subnormal = std::bit_cast<float>(magnitude + 0x38800000u) - 0x1p-14f;
     std::uint32_t const normal = magnitude + 0x38000000u;  // * 2^112
     std::uint32_t const finite = magnitude < 0x00800000u ? std::bit_cast<std::uint32_t>(subnormal) : normal;

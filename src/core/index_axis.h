@@ -16,7 +16,7 @@ struct PointwiseStep {
     Id first{}, second{};
 };
 
-constexpr int kMostIndexSums = 6;  // that are followed: each doubles the paths
+constexpr int kMostIndexSums = 6;  // only so many are followed: each doubles the paths
 
 // The axis of the index that the value holds, to which anything but another index may have been added; -1 for all other
 // values. step_of(value) gives the step that writes a value.

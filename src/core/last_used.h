@@ -11,8 +11,8 @@
 
 namespace cudnn_frontend::core {
 
-// Equal objects have equal keys, by which most of the others are passed over without a look at them. What falls out is
-// destroyed once the lock is released: its destructor may take long.
+// Equal objects have equal keys, by which most of the others are skipped without a comparison. Objects that fall out
+// are destroyed once the lock is released: their destructors may take long.
 template <class T>
 class LastUsed {
    public:

@@ -1,5 +1,5 @@
-// Who sees whom along one axis of neighborhood attention. Kernels for GPUs include this file, too, so that it
-// must not include any header.
+// Which keys are visible to which queries along one axis of neighborhood attention. Kernels for GPUs include this file,
+// too, so that it must not include any header.
 #pragma once
 
 #ifdef __CUDACC__
@@ -10,9 +10,10 @@
 
 namespace cudnn_frontend::neighborhood {
 
-// Positions whose difference is no multiple of the dilation never meet. Those that do are a group, in which windows are
-// what they are without dilation: `kernel` positions around the query, fewer after it where the number is even, and
-// pushed inwards at the ends; or, where the axis is causal, the query and up to kernel - 1 before it.
+// Positions whose difference is no multiple of the dilation are never visible to each other. The others form a group,
+// in which windows are as they would be without dilation: `kernel` positions around the query, fewer after it where the
+// number is even, and pushed inwards at the ends; or, where the axis is causal, the query and up to kernel - 1 before
+// it.
 //
 // Kernels count in 32 bits where these are enough.
 template <class Integer>
@@ -34,19 +35,19 @@ struct PositionsOf {
 };
 using Positions = PositionsOf<long long>;
 
-// How many of the positions are in a group.
+// The number of positions in a group.
 template <class Number>
 SDPA_GRAPH_EVERYWHERE constexpr Number group_length(Number length, Number dilation, Number group) {
     return (length - group + dilation - 1) / dilation;
 }
-// In that of this one.
+// The number of positions in the group of this one.
 template <class Number>
 SDPA_GRAPH_EVERYWHERE constexpr Number group_length(AxisOf<Number> const& axis,
                                                     typename AxisOf<Number>::Number position) {
     return group_length(axis.length, axis.dilation, position % axis.dilation);
 }
 
-// The keys that a query sees, in the order of their slots.
+// The keys that are visible to a query, in the order of their slots.
 template <class Number>
 SDPA_GRAPH_EVERYWHERE constexpr PositionsOf<Number> keys_of(AxisOf<Number> const& axis,
                                                             typename AxisOf<Number>::Number query) {
@@ -60,7 +61,7 @@ SDPA_GRAPH_EVERYWHERE constexpr PositionsOf<Number> keys_of(AxisOf<Number> const
     return {first * axis.dilation + group, axis.kernel};
 }
 
-// The queries that see a key.
+// The queries to which a key is visible.
 template <class Number>
 SDPA_GRAPH_EVERYWHERE constexpr PositionsOf<Number> queries_of(AxisOf<Number> const& axis,
                                                                typename AxisOf<Number>::Number key) {
@@ -77,7 +78,8 @@ SDPA_GRAPH_EVERYWHERE constexpr PositionsOf<Number> queries_of(AxisOf<Number> co
     return {first * axis.dilation + group, end - first};
 }
 
-// What a relative position bias of 2 * kernel - 1 entries has for the first slot of a query; the next slots follow.
+// The index, in a relative position bias of 2 * kernel - 1 entries, for the first slot of a query; the next slots
+// follow.
 SDPA_GRAPH_EVERYWHERE constexpr long long first_bias_of(Axis const& axis, long long query) {
     return (keys_of(axis, query).first - query) / axis.dilation + axis.kernel - 1;
 }

@@ -7,7 +7,7 @@ namespace {
 
 using core::Dims;
 
-// Tokens, or what each has in place of its vector: with a width of 0, nothing.
+// The dims of tokens, or of one number for each token where the width is 0.
 Dims token_dims(Sizes const& sizes, bool heads_last, std::int64_t width) {
     Dims dim = sizes.space;
     dim.insert(heads_last ? dim.end() : dim.begin(), sizes.heads);

@@ -30,7 +30,7 @@ class OfPorts {
     std::array<T, kPorts> values_{};
 };
 
-// What a function does with the tensor at a port.
+// The use of the tensor at a port in a function.
 enum class Use { None, Reads, MayRead, Makes, MayMake };
 
 struct Operand {
@@ -64,7 +64,7 @@ inline constexpr Operand kOperands[] = {
 };
 // clang-format on
 
-// Of tokens {B, space, H, D} in the fused functions, {B, H, space, D} in the two products.
+// The sizes of tokens {B, space, H, D} in the fused functions, {B, H, space, D} in the two products.
 struct Sizes {
     std::int64_t batches, heads, width;
     core::Dims space;
@@ -81,7 +81,7 @@ constexpr Port leading_port(Function function) {
     return function == Function::Av || function == Function::AvBackward ? V : Q;
 }
 
-// From the dims at the leading port, which are four to six.
+// Reads them from the dims at the leading port, which are four to six.
 Sizes sizes_of(Function function, core::Dims const& leading);
 
 // The dims of the tensor at a port; empty where they have the kernel's sizes and these are none, or too large.

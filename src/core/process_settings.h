@@ -8,8 +8,8 @@
 
 namespace cudnn_frontend::core::process {
 
-// What the program said, else what the environment said when it was first needed: a known graph is built in so little
-// time that searching the environment would show.
+// The program's setting, else the environment's at the time when it was first needed: building a known graph is so fast
+// that searching the environment each time would show.
 template <class T>
 class Setting {
    public:

@@ -9,7 +9,7 @@
 
 namespace cudnn_frontend::core {
 
-// Of at most kMost elements, which its owner sees to.
+// A list of at most kMost elements; its owner keeps to the limit.
 template <class T, std::size_t kMost>
 class ShortList {
    public:

@@ -24,7 +24,7 @@ struct CudaGraph {
 Result<std::shared_ptr<CudaGraph const>> make_cuda_graph();
 
 Result<std::size_t> node_count(CUgraph graph);
-// An error if the graph has nodes: what is recorded must find it empty.
+// An error if the graph has nodes: recording needs an empty one.
 error_t check_is_empty(CUgraph graph);
 
 // The nodes that come after another one, or first of all for null.

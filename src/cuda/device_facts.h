@@ -1,4 +1,5 @@
-// What kernels are compiled for, launched by and compared by, as a value: of a GPU that is here, or of a named one.
+// The facts for which kernels are compiled, with which they are launched and by which they are compared, as a value: of
+// a GPU that is here, or of a named one.
 #pragma once
 
 #include "core/result.h"
@@ -10,7 +11,7 @@ namespace cudnn_frontend::cuda {
 struct DeviceFacts {
     int compute_capability = 0;  // 90 for 9.0
     int multiprocessors = 0;
-    std::string_view rates = {};  // what it was measured to take (rates.h); empty where it was not
+    std::string_view rates = {};  // its measured times (rates.h); empty where it was not measured
 };
 
 Result<DeviceFacts> device_facts(int ordinal);

@@ -21,7 +21,7 @@ void release(Call const& call) {
 
 }  // namespace
 
-// Once the driver has started, it sees the same GPUs to the end of the process.
+// Once the driver has started, it reports the same GPUs to the end of the process.
 Result<int> device_count() {
     static std::atomic<int> seen{0};
     if (seen > 0) return seen.load();

@@ -1,4 +1,4 @@
-// What this library uses the CUDA driver for: memory for tables, and timing. Kernels are in module.h, CUDA graphs in
+// The library's uses of the CUDA driver: memory for tables, and timing. Kernels are in module.h, CUDA graphs in
 // cuda_graph.h; cuDNN does the rest.
 #pragma once
 

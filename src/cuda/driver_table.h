@@ -75,7 +75,7 @@ Result<Driver const*> driver();
 // Success if the result is; else "<what> failed: CUDA_ERROR_X: <explanation>".
 error_t driver_error(Driver const& driver, CUresult result, std::string const& what);
 
-// Calls the driver, if there is one; the call takes the table and gives its result.
+// Calls the driver, if there is one; the callable gets the table, and its result is returned.
 template <class Call>
 error_t ask(char const* what, Call const& call) {
     auto const found = driver();

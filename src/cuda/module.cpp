@@ -5,13 +5,13 @@
 namespace cudnn_frontend::cuda {
 namespace {
 
-// Pointers to the arguments, as the driver takes them.
+// Pointers to the arguments, as the driver needs them.
 struct Arguments {
     explicit Arguments(KernelCall const& call) : first{const_cast<void*>(call.argument)} {}  // the driver reads only
     void* first[1];
 };
 
-// What a kernel gets beyond this it has to be allowed, on each device.
+// A kernel has this much shared memory on every device. More must be allowed first, on each device.
 constexpr unsigned kSharedBytesOfAll = 48 << 10;
 
 error_t allow_shared_memory(KernelCall const& call) {
@@ -63,7 +63,7 @@ error_t load_here(CUkernel kernel) {
                [&](Driver const& cuda) { return cuda.function_of_kernel(&function, kernel); });
 }
 
-// The driver takes kernels of libraries as functions, too.
+// The driver accepts kernels of libraries as functions, too.
 error_t launch(KernelCall const& call, CUstream stream) {
     SDPA_GRAPH_TRY(allow_shared_memory(call));
     Arguments arguments(call);

@@ -1,4 +1,4 @@
-// Compiled kernels on the GPU: loading them, launching them, and having them as nodes of CUDA graphs.
+// Compiled kernels on the GPU: loading them, launching them, and adding them to CUDA graphs as nodes.
 #pragma once
 
 #include "core/result.h"
@@ -27,22 +27,22 @@ class Module {
     CUlibrary library_;
 };
 
-// A launch but for its stream. Kernels take one argument, a struct, by value.
+// A launch without its stream. Kernels have one argument, a struct, by value.
 struct KernelCall {
     CUkernel kernel = nullptr;
     unsigned blocks = 0, threads = 0, shared_bytes = 0;
     void const* argument = nullptr;
 };
 
-// Loads into the thread's current context what the first launch there would load.
+// Loads into the thread's current context everything that the first launch there would load.
 error_t load_here(CUkernel kernel);
 
-// In the stream's context; on the default stream in the thread's.
+// Launches in the stream's context; on the default stream in the thread's.
 error_t launch(KernelCall const& call, CUstream stream);
 
 // Adds the call to a graph, after other nodes.
 Result<CUgraphNode> add_node(KernelCall const& call, CUgraph graph, std::span<CUgraphNode const> after);
-// Puts the call in the place of the node's, in its graph or in a graph that was instantiated from it.
+// Replaces the node's call by this one, in its graph or in a graph that was instantiated from it.
 error_t set_node(KernelCall const& call, CUgraphNode node);
 error_t set_node(KernelCall const& call, CUgraphNode node, CUgraphExec instance);
 

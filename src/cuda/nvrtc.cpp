@@ -39,8 +39,8 @@ std::string fill(Nvrtc& nvrtc, SharedObject const& object) {
     return missing;
 }
 
-// A driver for CUDA 12 does not load what a later compiler makes. Asks only a driver that the process has loaded
-// already, beside which offline planning does not work.
+// A driver for CUDA 12 cannot load the code of a later compiler. Asks only a driver that the process has loaded
+// already; then offline planning does not work anyway.
 bool driver_is_for_cuda_12() {
     SharedObject const driver = loaded_object("libcuda.so.1");
     auto const get_version = driver ? driver.find<int (*)(int*)>("cuDriverGetVersion") : nullptr;

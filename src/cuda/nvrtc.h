@@ -34,7 +34,7 @@ struct Nvrtc {
 
 Result<Nvrtc> open_nvrtc(SearchPlan const& plan);
 
-// What the user chose, a copy that the program has loaded, else what is found as cuDNN is.
+// The user's choice, a copy that the program has loaded, else NVRTC in the places where cuDNN is searched for.
 SearchPlan nvrtc_search_plan();
 
 // A line with the one that is used and the reason for it, or with the reason why there is none. Opens it.
@@ -54,10 +54,10 @@ struct CompiledCode {
     std::string log;  // of each kernel the registers and the bytes that it spills
 };
 
-// What code is compiled for.
+// The architecture for which code is compiled.
 struct Architecture {
     int compute_capability;                // 90 for 9.0
-    bool has_features_of_its_own = false;  // which no other has, such as wgmma of 9.0
+    bool has_features_of_its_own = false;  // features that no other has, such as wgmma of 9.0
 
     std::string name() const;  // such as sm_90, or sm_90a with features of its own
 };

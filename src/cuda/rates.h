@@ -1,5 +1,5 @@
-// What GPUs were measured to take, by which plans are compared: a text for each model, devices/rates. Each backend
-// reads the figures of its own.
+// Measured times of GPUs, by which plans are compared: a text for each model, devices/rates. Each backend reads the
+// figures of its own.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace cudnn_frontend::cuda {
 
-// Of a model such as h200; empty where it was not measured.
+// The text of a model such as h200; empty where it was not measured.
 std::string_view rates_of_model(std::string_view model);
 
 // The number behind the name in a line "name number"; nothing where there is none, or none above 0.

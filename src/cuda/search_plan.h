@@ -1,4 +1,4 @@
-// Where to look for one of NVIDIA's libraries, apart from the driver's.
+// Where to look for one of NVIDIA's libraries, except the driver's.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct PlannedFile {
     friend bool operator==(PlannedFile const&, PlannedFile const&) = default;
 };
 
-// Files are tried in order. The first that can be opened is taken, even if it is unusable: another one would be a
-// second copy in the process.
+// Files are tried in order. The first that can be opened is used, even if it is unusable: another one would be a second
+// copy in the process.
 struct SearchPlan {
     bool use_loaded = true;  // try a copy that the process has already loaded first
     std::vector<PlannedFile> files;
@@ -29,7 +29,7 @@ struct SearchPlan {
     void add(PlannedFile file);
 };
 
-// What the user chose: a file or its folder. Nothing where the path is empty.
+// The user's choice: a file or its folder. Nothing where the path is empty.
 struct Choice {
     std::string path, variable;
 };
@@ -43,7 +43,7 @@ struct SearchFolders {
     std::vector<std::string> packages;       // folders of packages that the program named, before all others
 };
 
-// For Python and CUDA the environment's folders, then the usual ones; and the folders that the program named.
+// The folders of Python and CUDA: the environment's, then the usual ones; and the folders that the program named.
 SearchFolders usual_folders();
 
 SearchPlan make_search_plan(LibraryName const& library, SearchFolders const& folders);

@@ -48,7 +48,7 @@ std::string first_found(std::string const& file) {
 }  // namespace
 
 // NOW: a library with missing symbols then fails here, with a message; with lazy binding it would end the program.
-// LOCAL: all symbols are looked up through handles, apart from the program's own and another copy's.
+// LOCAL: all symbols are looked up through handles, separate from the program's own and another copy's.
 SharedObject open_object(std::string const& file) {
     if (SharedObject loaded = loaded_object(file.c_str())) return loaded;
     if (std::string problem = problem_of_object_file(first_found(file)); !problem.empty()) return {nullptr, problem};

@@ -33,7 +33,7 @@ ValueId AttentionScope::port(int port) const {
     return NodeScope::port(port, has_key_rows(row) ? key_rows() : query_rows());
 }
 
-// Backward alone is told of a bound.
+// Only backward gets a bound.
 std::int64_t AttentionScope::most_rows(std::optional<std::int64_t> const& bound) const {
     return is_backward() ? bound.value_or(0) : 0;
 }

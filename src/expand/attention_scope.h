@@ -23,7 +23,7 @@ class AttentionScope : public NodeScope {
     std::int64_t queries() const { return score_dim_[2]; }
     std::int64_t keys() const { return score_dim_[3]; }
     bool is_fp8() const { return nodes::is_fp8(node()); }
-    // 8-bit with a factor for each tensor, which is what operations multiply by; block scales come with the operands.
+    // 8-bit with a factor for each tensor, by which operations multiply; block scales come with the operands.
     bool has_factors() const { return is_fp8() && !is_block_scaled(); }
     bool is_block_scaled() const { return nodes::is_block_scaled(node()); }
     bool is_backward() const { return node().kind() == nodes::NodeKind::SdpaBackward; }
@@ -55,13 +55,13 @@ class AttentionScope : public NodeScope {
     }
     // Backward's Stats as natural logarithms, whatever their base.
     ir::ValueId natural_stats();
-    // What the modifier made of the tensor at the one port, which is made now; s itself without a modifier.
+    // The modifier's result for the tensor at the one port, which is made now; s itself without a modifier.
     ir::ValueId modified(ir::ValueId s, int given, int returned);
 
    private:
     ir::ValueId lengths(nodes::attention::LengthPorts const& ports);
 
-    // Of packed sequences, where the user bounds them; 0 otherwise.
+    // The bound on the rows of packed sequences, where the user sets one; 0 otherwise.
     std::int64_t most_rows(std::optional<std::int64_t> const& bound) const;
     RaggedRows query_rows() const;
     RaggedRows key_rows() const;

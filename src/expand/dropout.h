@@ -1,4 +1,4 @@
-// Dropout: which probabilities are kept, and what makes up for the others.
+// Dropout: the mask of kept probabilities, and the factor that makes up for the others.
 #pragma once
 
 #include "expand/attention_scope.h"
@@ -11,7 +11,7 @@ struct Dropout {
     ir::ValueId scale = ir::kNoValue;  // 1 / (chance to keep)
 };
 
-// mask[b,h,i,j] is drawn by position, so that backward draws what forward drew.
+// mask[b,h,i,j] is drawn by position, so that backward draws the mask of forward.
 Dropout make_dropout(AttentionScope& at);
 
 }  // namespace cudnn_frontend::expand

@@ -26,7 +26,7 @@ static constexpr bool lacks_place(core::attention::Operand const& row) {
     return !is_of_operation(row) && !is_length(row) && row.port != Port::Dropout_scale_inv;
 }
 
-// Whether attention as one operation has a place for all that the node asks for.
+// Whether attention as one operation has a place for everything that the node asks for.
 static bool has_fused_form(AttentionScope const& at) {
     return std::ranges::none_of(core::attention::kPortsWhere<lacks_place>,
                                 [&](int port) { return at.is_connected(port); });

@@ -6,7 +6,7 @@
 
 namespace cudnn_frontend::expand {
 
-// What the op graph is made for.
+// The abilities of the target of the op graph.
 struct Capabilities {
     // Attention as one operation: not at all, for nodes that ask for it, or wherever the node leaves the choice.
     enum class Fused { Never, OnRequest, Preferred };

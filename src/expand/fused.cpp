@@ -19,7 +19,8 @@ static ir::AttentionOptions options_of(AttentionScope const& at) {
     return options;
 }
 
-// Whether the node's options, as they are set, use what is connected. What no operation reads needs no pointer.
+// Whether the node's options, as they are set, use the tensor that is connected. A tensor that no operation reads needs
+// no pointer.
 static bool uses(AttentionScope const& at, Port port) {
     switch (port) {
         case Port::Attn_scale: return !at.fields().attn_scale;

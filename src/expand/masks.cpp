@@ -9,7 +9,7 @@ using enum PointwiseMode_t;
 
 namespace {
 
-// The indices i and j of each score. Every mask has its own pair, and so stands by itself.
+// The indices i and j of each score. Every mask has its own pair, and so is independent of the others.
 struct Indices {
     ValueId row, column;
 };
@@ -32,7 +32,7 @@ bool shifts_diagonal(AttentionScope const& at) {
     return at.fields().padding_mask || at.queries() != at.keys();
 }
 
-// How many queries and keys there are: in each sequence where they have lengths.
+// The numbers of queries and keys: those of each sequence where they have lengths.
 struct Counts {
     ValueId queries, keys;
 };

@@ -1,4 +1,4 @@
-// Masks of the scores: what a query must not see becomes -inf.
+// Masks of the scores: the scores of keys that are not visible to a query become -inf.
 #pragma once
 
 #include "expand/attention_scope.h"

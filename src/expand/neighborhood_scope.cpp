@@ -27,7 +27,7 @@ core::Dims NeighborhoodScope::rows(std::int64_t columns) const {
     return dim;
 }
 
-// Of tensors of that many dims: batch, heads and space become batch, space and heads.
+// For tensors of that many dims: batch, heads and space become batch, space and heads.
 static core::Dims to_heads_last(std::size_t rank, std::size_t axes) {
     core::Dims order(rank);
     std::iota(order.begin(), order.end(), 0);

@@ -9,8 +9,8 @@ namespace cudnn_frontend::expand {
 
 using ir::ValueId;
 
-// In comments: b batch entry, h head, i query and w slot of its window, in which it sees key k(i,w); j key, d element
-// of a head. Every value has b and h too.
+// In comments: b batch entry, h head, i query and w slot of its window, in which key k(i,w) is visible to it; j key, d
+// element of a head. Every value has b and h too.
 class NeighborhoodScope : public NodeScope {
    public:
     explicit NeighborhoodScope(NodeScope const& at);
@@ -25,7 +25,7 @@ class NeighborhoodScope : public NodeScope {
 
     // The user's tokens {B, H, space, D}, wherever their heads are.
     ValueId tokens(int port, std::string const& name);
-    // Where a result of such tokens is made, which store() then brings to the user's tensor.
+    // The value where a result of such tokens is made, which store() then brings to the user's tensor.
     ValueId result(int port, std::string const& name);
     void store(ValueId result, int port);
     // Stats as {B, H, space, 1}.

@@ -21,7 +21,7 @@ nodes::BlockScaled const* blocks_of(AttentionScope const& at, int port) {
 
 std::string name_of(AttentionScope const& at, int port) { return nodes::port_name(at.node().kind(), port); }
 
-// Without gaps and repetitions, in the order in which x has rows and columns.
+// Strides without gaps and repetitions, in the order in which x has rows and columns.
 core::Dims dense_strides(ir::Value const& x) {
     core::Dims dim = x.dim;
     bool const is_transposed = x.stride[2] < x.stride[3];

@@ -8,7 +8,7 @@
 
 namespace cudnn_frontend::expand {
 
-// The tensor at the port as a product takes it: in block-scaled attention times its scales.
+// The tensor at the port as a product needs it: in block-scaled attention times its scales.
 ir::ValueId operand(AttentionScope& at, int port);
 ir::ValueId transposed_operand(AttentionScope& at, int port);
 
@@ -16,8 +16,8 @@ ir::ValueId transposed_operand(AttentionScope& at, int port);
 // is not block-scaled.
 ir::ValueId requantized(AttentionScope& at, ir::ValueId x, DataType_t type, std::int64_t axis, std::string const& name);
 
-// x times the factors at these ports, one after the other: of wider numbers, named <name>_by_<port>. x itself in
-// attention that is not 8-bit.
+// x times the factors at these ports, one after the other. The results have a wider type and are named
+// <name>_by_<port>. x itself in attention that is not 8-bit.
 ir::ValueId descaled(AttentionScope& at, ir::ValueId x, std::initializer_list<int> ports, std::string const& name);
 
 // Where a result's greatest magnitude goes, if anywhere, and its factor before it is stored.

@@ -1,4 +1,4 @@
-// What the expansion of a node works with: the graph under construction, the node, and its tensors as values.
+// The tools of a node's expansion: the graph under construction, the node, and its tensors as values.
 #pragma once
 
 #include "expand/user_tensors.h"
@@ -28,9 +28,9 @@ class NodeScope {
     ir::ValueId add(ir::Value value) { return builder_.add(std::move(value)); }
     void add(ir::Op op) { builder_.add(std::move(op)); }
 
-    // What floating-point operations of the node compute in.
+    // The compute type of the node's floating-point operations.
     DataType_t compute_type() const { return compute_type_; }
-    // What an operation with results of that type computes in: integers and predicates as such.
+    // The compute type of an operation with results of that type: integers and predicates are computed as such.
     DataType_t compute_type_for(DataType_t result) const;
 
     // The node as one operation, under its name.
@@ -44,13 +44,13 @@ class NodeScope {
     // Packed numbers that the graph itself holds.
     ir::ValueId add_table(std::string const& name, core::Dims dim, std::vector<double> table,
                           DataType_t type = DataType_t::FLOAT);
-    // The lengths that these sums are of.
+    // The lengths whose sums these are.
     ir::ValueId add_steps(ir::ValueId sums);
     ir::ValueId transposed(ir::ValueId matrices) { return builder_.transposed(matrices, 2, 3); }
 
     // Operations, named after their result, which they return. Integers and predicates are computed as such.
     ir::ValueId pointwise(PointwiseMode_t mode, std::initializer_list<ir::ValueId> in, ir::ValueId out);
-    // One whose operands say which pairs are masked or dropped.
+    // An operation whose operands say which pairs are masked or dropped.
     ir::ValueId masked(PointwiseMode_t mode, std::initializer_list<ir::ValueId> in, ir::ValueId out, ir::MaskedBy by);
     ir::ValueId index(ir::ValueId shape, std::int64_t axis, ir::ValueId out);
     ir::ValueId matmul(ir::MatmulOp const& op);
@@ -68,7 +68,7 @@ class NodeScope {
     ir::ValueId window_bias_sum(ir::WindowBiasSumOp const& op);
 
    protected:
-    // Packed where it has no strides.
+    // Adds the value, packed where it has no strides.
     ir::ValueId add_value(ir::Value value);
     ir::ValueId emit(ir::OpBody const& body, ir::ValueId out);
     std::string path(std::string const& step) const { return name() + "::" + step; }

@@ -17,7 +17,7 @@ ValueId attention_scale(AttentionScope& at) {
     return at.port(Port::Attn_scale);
 }
 
-// s[b,h,i,j] = sum_d q[b,h,i,d] k[b,h,j,d]. The lengths stand here, where nothing is read beyond them, and at the
+// s[b,h,i,j] = sum_d q[b,h,i,d] k[b,h,j,d]. The lengths are used here, so that nothing is read beyond them, and in the
 // padding mask, without which padded keys would be part of the softmax.
 static ValueId product(AttentionScope& at, ValueId k_transposed, ValueId s) {
     return at.matmul({.a = operand(at, Port::Q),
@@ -46,7 +46,7 @@ static ValueId add_alibi(AttentionScope& at, ValueId s) {
 
 struct Factor {
     ValueId value;
-    char const* name;  // of the scores times it
+    char const* name;  // the name of the scores times it
 };
 
 static std::vector<Factor> factors_of_product(AttentionScope& at, ValueId scale) {
@@ -59,7 +59,7 @@ static std::vector<Factor> factors_of_product(AttentionScope& at, ValueId scale)
     return factors;
 }
 
-// The last result is what a modifier is shown.
+// The modifier is shown the last result.
 static ValueId scaled_product(AttentionScope& at, ValueId k_transposed, ValueId scale) {
     std::vector<Factor> const factors = factors_of_product(at, scale);
     auto const result = [&](std::size_t made, char const* name) {

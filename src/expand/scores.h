@@ -1,4 +1,4 @@
-// The scores of attention before the softmax: what forward computes first, and backward computes again.
+// The scores of attention before the softmax, which forward computes first and backward computes again.
 #pragma once
 
 #include "expand/attention_scope.h"

@@ -15,7 +15,7 @@ using enum PointwiseMode_t;
 
 namespace {
 
-// What one block of the expansion leaves for the next.
+// The results that one block of the expansion leaves for the next.
 struct Shared {
     ValueId k_transposed, v_transposed, scale;
     Dropout dropout;
@@ -25,8 +25,8 @@ bool is_deterministic(AttentionScope const& at) {
     return std::get<nodes::SdpaBackwardFields>(at.node().fields).deterministic;
 }
 
-// dsink[h] = -sum_b,i exp(sink[h] - stats[b,h,i]) dot[b,h,i]: the sink's probability times minus what the row's output
-// weighs in the loss.
+// dsink[h] = -sum_b,i exp(sink[h] - stats[b,h,i]) dot[b,h,i]: the sink's probability times minus the weight of the
+// row's output in the loss.
 void gradient_of_sink(AttentionScope& at, ValueId dot) {
     ValueId const sink = at.port(Port::Sink_token), stats = at.natural_stats();
     ValueId const shifted = at.masked(SUB, {sink, stats}, at.add_row("shifted_sink"), MaskedBy::Either);
@@ -74,7 +74,7 @@ ValueId transpose(AttentionScope& at, ValueId x, char const* name) {
     return at.reshape(x, at.add_virtual(name, {s[0], s[1], s[3], s[2]}, stride, type));
 }
 
-// How the gradient of queries, keys or values comes out of its product in 8-bit attention.
+// How the gradient of queries, keys or values is narrowed after its product in 8-bit attention.
 struct Narrowing {
     int factor_of_a, factor_of_b;  // ports: of the product's operands
     Quantization how;
@@ -89,7 +89,7 @@ constexpr Gradient kOfQueries{Port::dQ, "dQ", {Port::Descale_dP, Port::Descale_k
 constexpr Gradient kOfKeys{Port::dK, "dK", {Port::Descale_dP, Port::Descale_q, {Port::Amax_dK, Port::Scale_dK}}};
 constexpr Gradient kOfValues{Port::dV, "dV", {Port::Descale_s, Port::Descale_dO, {Port::Amax_dV, Port::Scale_dV}}};
 
-// Where the sum that makes the gradient goes: of 8-bit attention not to the gradient itself.
+// The result of the sum that makes the gradient; in 8-bit attention it is not the gradient itself.
 ValueId add_sum(AttentionScope& at, Gradient const& gradient) {
     ValueId const result = at.port(gradient.port);
     if (!at.has_factors()) return result;
@@ -109,7 +109,7 @@ void store(AttentionScope& at, ValueId sum, Gradient const& gradient) {
     quantized(at, wide, narrowing.how, at.port(gradient.port));
 }
 
-// Of each query head, before heads that share keys or values are summed.
+// The gradient of each query head, before heads that share keys or values are summed.
 ValueId add_gradient_of_heads(AttentionScope& at, core::Dims const& dim, char const* gradient) {
     DataType_t const type = at.is_fp8() ? DataType_t::FLOAT : at.io_type();
     return at.add_virtual(std::string(gradient) + "_of_query_heads", dim, type);
@@ -157,8 +157,8 @@ ValueId gradient_of_probabilities(AttentionScope& at, Shared const& shared) {
     return drop(at, kept, shared.dropout.scale, "dropped_probability_gradients", MaskedBy::Second);
 }
 
-// ds[b,h,i,j] = p[b,h,i,j] (dp[b,h,i,j] - r[b,h,i]): of the softmax's input, thus of the bias too. Times the scale it
-// is the gradient of the product q k^T.
+// ds[b,h,i,j] = p[b,h,i,j] (dp[b,h,i,j] - r[b,h,i]), the gradient of the softmax's input, thus of the bias too. Times
+// the scale it is the gradient of the product q k^T.
 ValueId gradient_of_scores(AttentionScope& at, Shared const& shared, ValueId p, ValueId r) {
     ValueId ds = gradient_of_probabilities(at, shared);
     ds = at.pointwise(SUB, {ds, r}, at.add_score("centered_gradients"));

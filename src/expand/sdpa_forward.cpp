@@ -43,7 +43,7 @@ static void log_sum_exp(AttentionScope& at, ValueId max, ValueId sum) {
     at.pointwise(MUL, {stats, at.add_number("per_ln_2", std::numbers::log2e)}, at.port(Port::Stats));
 }
 
-// The last value before the second product has the type of q and v: a product takes both factors in one type. 8-bit
+// The last value before the second product has the type of q and v: a product needs both factors in one type. 8-bit
 // probabilities are narrowed in a step of their own.
 static DataType_t probability_type(AttentionScope const& at) { return at.is_fp8() ? DataType_t::FLOAT : at.io_type(); }
 

@@ -15,7 +15,8 @@ struct RaggedRows {
     std::int64_t most = 0;
 };
 
-// A tensor becomes a value when an operation first asks for it: what no operation touches needs no pointer at run time.
+// A tensor becomes a value when an operation first asks for it: a tensor that no operation touches needs no pointer at
+// run time.
 class UserTensors {
    public:
     UserTensors(nodes::GraphSpec const& spec, ir::Builder& builder);

@@ -27,7 +27,7 @@ static bool makes(Node const& node, TensorId tensor) {
     return is_made;
 }
 
-// Whether the tensor, made by the node's own modifiers, waits for what another node makes on its way.
+// Whether the tensor, made by the node's own modifiers, waits for an intermediate result of another node.
 bool WaitingNodes::is_missing_elsewhere(TensorId tensor, Node const& node) const {
     std::set<TensorId> seen{tensor};
     std::vector<TensorId> open{tensor};
@@ -94,7 +94,7 @@ std::set<std::size_t>::iterator WaitingNodes::find_ready() {
 
 void WaitingNodes::release(TensorId tensor) {
     mark_made(tensor);
-    // An expansion can release others in turn: what is ready is looked for anew after each.
+    // An expansion can release others in turn: ready nodes are looked for anew after each.
     for (auto ready = find_ready(); ready != complete_.end(); ready = find_ready()) {
         Node const& node = *kept_[*ready].node;
         complete_.erase(ready);

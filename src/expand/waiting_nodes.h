@@ -1,4 +1,4 @@
-// Nodes that read a result which attention makes on its way: they become operations in the middle of attention's own.
+// Nodes that read an intermediate result of attention: they become operations in the middle of attention's own.
 #pragma once
 
 #include "nodes/schema/graph_spec.h"
@@ -17,9 +17,9 @@ class WaitingNodes {
     using Expand = std::function<error_t(nodes::Node const&)>;
     WaitingNodes(nodes::GraphSpec const& spec, Expand expand);
 
-    // Whether the node reads, directly or not, what is not made yet; it is kept if so.
+    // Whether the node reads, directly or not, a tensor that is not made yet; it is kept if so.
     bool keeps(nodes::Node const& node);
-    // The tensor is made: expands what waited for nothing else.
+    // The tensor is made: expands the nodes that waited for nothing else.
     void release(nodes::TensorId tensor);
     // The first error of an expansion.
     error_t const& status() const { return status_; }
@@ -27,7 +27,7 @@ class WaitingNodes {
    private:
     struct Kept {
         nodes::Node const* node;
-        std::size_t missing;  // inputs, but for what the node's own modifiers return
+        std::size_t missing;  // inputs, except those that the node's own modifiers return
     };
 
     std::size_t count_missing(nodes::Node const& node) const;

@@ -1,4 +1,4 @@
-// Builds an op graph op by op. Each call adds one operation and returns its result, a virtual value unless told
+// Builds an op graph op by op. Each call adds one operation and returns its result, a virtual value unless stated
 // otherwise.
 #pragma once
 

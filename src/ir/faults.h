@@ -1,4 +1,4 @@
-// What is wrong with an op graph, collected so that one error names everything.
+// The faults of an op graph, collected so that one error names all of them.
 #pragma once
 
 #include "ir/op_graph.h"
@@ -28,7 +28,7 @@ bool is_in_range(OpGraph const& graph, ValueId id);
 // "%3 Q", or "%3" for a value without a name.
 std::string label_of(OpGraph const& graph, ValueId id);
 
-// What holds for one operation alone: operands that are needed, and dims that fit each other.
+// Conditions on one operation alone: needed operands, and dims that fit each other.
 void check_operands(OpGraph const& graph, std::size_t op_index, Faults& faults);
 
 }  // namespace cudnn_frontend::ir

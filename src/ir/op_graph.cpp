@@ -17,7 +17,7 @@ std::vector<Operand> connected(Body const& body, std::span<Port<Body> const> por
     return operands;
 }
 
-// Of an operation whose operands have a table of their own.
+// The connected operands of an operation that has a table of them.
 template <class Op, class IsUsedSo>
 std::vector<Operand> connected_in_table(Op const& op, IsUsedSo is_used_so) {
     std::vector<Operand> operands;

@@ -1,5 +1,5 @@
-// The op graph: mathematics as values and primitive operations. Expansion makes it and the CPU targets interpret it;
-// what another backend takes in other forms alone, its own passes change.
+// The op graph: mathematics as values and primitive operations. Expansion makes it and the CPU targets interpret it. A
+// backend that accepts only other forms changes it in its own passes.
 #pragma once
 
 #include "core/attention_operands.h"
@@ -35,9 +35,9 @@ enum class Role {
 struct Ragged {
     ValueId offset = kNoValue;  // {B + 1, 1, 1, 1}: elements to the start of each entry; last, where the last one ends
     ValueId length = kNoValue;  // {B, 1, 1, 1}: rows of each entry; there is no memory for more
-    std::int64_t rows_together = 1;  // this many of the length's rows are one of the tensor's: of a page table
+    std::int64_t rows_together = 1;  // for a page table: this many of the length's rows are one of its own
     std::int64_t multiplier = 1;     // elements that the offset counts as one
-    std::int64_t most_rows = 0;      // up to the end of the last sequence; 0: nobody said
+    std::int64_t most_rows = 0;      // up to the end of the last sequence; 0: no bound is set
 
     explicit operator bool() const { return offset != kNoValue; }
 
@@ -54,7 +54,7 @@ struct Value {
     detail::Scalar constant;    // of a Constant of one element
     std::vector<double> table;  // of a Constant of several elements, row-major; the executor uploads it
     Ragged ragged;              // the first stride then fits a dense copy
-    // Of lengths {B, 1, 1, 1}: entry b is that input's entry b + 1 less its entry b. Known before operations run.
+    // For lengths {B, 1, 1, 1}: entry b is that input's entry b + 1 less its entry b. Known before operations run.
     ValueId steps_of = kNoValue;
     ValueId view_of = kNoValue;  // the same elements as that value under other dims and strides
     TensorReordering_t reordering = TensorReordering_t::NONE;  // of block scales: strides then mean nothing
@@ -67,15 +67,15 @@ struct MatmulOp {
     // Lengths {B,1,1,1}: rows and columns of C from there on hold `padding`, and the sum over K stops there.
     ValueId m_override = kNoValue, n_override = kNoValue, k_override = kNoValue;
     double padding = 0.0;
-    // A 0 in A stands for a pair that is masked or dropped: it adds nothing, whatever B holds.
+    // A 0 in A stands for a pair that is masked or dropped: it adds nothing, whatever number is in B.
     bool a_masks = false;
     bool is_deterministic = false;  // the sum has one order, the same in each run
 
     friend bool operator==(MatmulOp const&, MatmulOp const&) = default;
 };
 
-// Which operands of an operation say of a pair that it is masked or dropped: of a difference by -inf, of a product and
-// a quotient by 0. The result then says so too, whatever the other operand is.
+// The operands of an operation that mark a pair as masked or dropped: in a difference by -inf, in a product and a
+// quotient by 0. The result then marks it too, whatever the other operand is.
 enum class MaskedBy { Neither, First, Second, Either };
 
 // Up to three inputs, broadcast to the output's dims. BINARY_SELECT(if true, if false, predicate); backward modes (dy,
@@ -94,7 +94,7 @@ struct PointwiseOp {
     friend bool operator==(PointwiseOp const&, PointwiseOp const&) = default;
 };
 
-// Reduces each dim where y is smaller than x, in groups of x / y neighbours.
+// Reduces each dim where y is smaller than x, in groups of x / y neighbors.
 struct ReductionOp {
     ReductionMode_t mode = ReductionMode_t::NOT_SET;
     ValueId x = kNoValue, y = kNoValue;
@@ -123,7 +123,7 @@ struct ReshapeOp {
 };
 
 // Sequences of the pages that a table names: y[b,h,s,d] = container[table[b,0,s / n,0], h, s mod n, d] with n the
-// container's third dim, the rows of a page. Of each entry the rows up to its length are read; y has zeros beyond.
+// container's third dim, the rows of a page. The rows of each entry up to its length are read; y has zeros beyond.
 struct PagedLoadOp {
     ValueId container = kNoValue, table = kNoValue, length = kNoValue, y = kNoValue;
 
@@ -137,7 +137,7 @@ struct BlockMaskOp {
     friend bool operator==(BlockMaskOp const&, BlockMaskOp const&) = default;
 };
 
-// y = x times the scale of its block: 32 neighbours along the axis, one of the last two of four. Scales that are
+// y = x times the scale of its block: 32 neighbors along the axis, one of the last two of four. Scales that are
 // reordered are padded to whole tiles (core/block_scale.h).
 struct BlockDequantizeOp {
     ValueId x = kNoValue, scale = kNoValue, y = kNoValue;
@@ -171,7 +171,7 @@ struct TransposeOp {
 };
 
 // Windows relate three tensors: slots {B, H, space, W}, and queries and keys {B, H, space, D}. With k(i, w) the key
-// that query i sees in slot w, in sums over what the result lacks:
+// that is visible to query i in slot w, in sums over the indices that the result lacks:
 //   slots[b,h,i,w] = sum_d queries[b,h,i,d] keys[b,h,k(i,w),d]    queries[b,h,i,d] = sum_w slots[b,h,i,w]
 //   keys[b,h,k(i,w),d] keys[b,h,j,d] = sum over i and w with k(i,w) = j of slots[b,h,i,w] queries[b,h,i,d]
 enum class WindowPart { Slots, Queries, Keys };
@@ -181,7 +181,7 @@ struct WindowProductOp {
     core::NeighborhoodOptions options;
     WindowPart part = WindowPart::Slots;
     ValueId a = kNoValue, b = kNoValue, y = kNoValue;
-    double without_key = 0.0;  // what y has in slots that have no key, where it is the slots
+    double without_key = 0.0;  // the value of y in slots that have no key, where y is the slots
 
     friend bool operator==(WindowProductOp const&, WindowProductOp const&) = default;
 };
@@ -278,7 +278,7 @@ struct Binding {
     ValueId value;
 };
 
-// Immutable once built; operations stand in an order in which they can run.
+// Immutable once built; operations are in an order in which they can run.
 class OpGraph {
    public:
     std::vector<Value> const& values() const { return values_; }
@@ -305,7 +305,7 @@ std::int64_t key_count(OpGraph const& graph, PagedLoadOp const& op);
 // are written, two values with one uid. An expansion that passes can be lowered and interpreted.
 error_t verify(OpGraph const& graph);
 
-// Whether both compute the same from pointers of the same uids: all counts but names.
+// Whether both compute the same from pointers of the same uids: everything counts except names.
 bool same_work(Value const& a, Value const& b);
 bool same_work(Op const& a, Op const& b);
 bool same_work(OpGraph const& a, OpGraph const& b);

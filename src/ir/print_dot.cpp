@@ -54,7 +54,7 @@ class Dot {
         }
     }
 
-    // A real value stands for itself even where an operation wrote it; a virtual one is the edge from its writer.
+    // A real value is a node of its own even where an operation wrote it; a virtual one is the edge from its writer.
     std::string source_of(ValueId id) const {
         ValueId const storage = graph_.storage_of(id);
         bool const is_virtual = graph_.value(storage).role == Role::Virtual;

@@ -101,7 +101,7 @@ class OperandCheck {
         }
     }
 
-    // One dims list against what it has to be.
+    // Compares a list of dims with the expected one.
     void check_dims(char const* label, ValueId id, core::Dims const& needed) {
         if (id != kNoValue && dim(id) != needed) fail("has " + show(label, id) + "; needs " + core::to_string(needed));
     }
@@ -378,7 +378,7 @@ void OperandCheck::check_keys_and_values(Operands const& operands, std::int64_t 
     }
 }
 
-// What the table says of an operand that is there. Dims of K, V and page tables are checked together.
+// Checks an operand that is there against the table. Dims of K, V and page tables are checked together.
 void OperandCheck::check_operand(attention::Operand const& row, Operands const& operands,
                                  attention::Sizes const& sizes) {
     ValueId const id = operands[row.port];

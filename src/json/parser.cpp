@@ -152,7 +152,7 @@ Json parse(std::string_view text, Problems& problems) {
         problems.add("", std::to_string(text.size()) + " bytes", "at most " + std::to_string(kMaxBytes));
         return {};
     }
-    // The library takes a zero byte for the end and ignores what follows.
+    // The library would treat a zero byte as the end and ignore the rest.
     if (auto const zero = text.find('\0'); zero != std::string_view::npos) {
         problems.add(line_and_column(text, zero), "a zero byte", "JSON text");
         return {};

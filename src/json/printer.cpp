@@ -69,7 +69,7 @@ class Printer {
         close(']');
     }
 
-    // On one line, or filling lines.
+    // Prints the list on one line, or fills lines.
     void print_plain_list(Json::List const& list) {
         std::string line = "[";
         for (Json const& element : list) line += (line.size() > 1 ? ", " : "") + plain_text(element);

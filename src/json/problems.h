@@ -35,7 +35,7 @@ class Place {
 
 class Problems {
    public:
-    // What the document should be.
+    // The subject is the expected kind of document.
     explicit Problems(std::string subject = "a graph") : subject_(std::move(subject)) {}
 
     void add(std::string const& where, std::string const& found, std::string const& needed,

@@ -1,4 +1,4 @@
-// A call of one of the functions as a value: what was passed, under one name for all of them.
+// A call of one of the functions as a value: its arguments, under one name for all of them.
 #pragma once
 
 #include <sdpa_graph/neighborhood.h>
@@ -48,7 +48,7 @@ struct Call {
 // The name in the function's signature.
 char const* name_of(Call const& call, Port port);
 
-// Empty where the leading tensor has other dims than the function takes.
+// Empty where the leading tensor has other dims than the function needs.
 std::optional<Sizes> sizes_of(Call const& call);
 
 std::size_t dims_count(Call const& call, Port port);

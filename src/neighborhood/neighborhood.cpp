@@ -89,7 +89,7 @@ error_t na_forward(Tensor_view const& output, Tensor_view const& query, Tensor_v
     });
 }
 
-// Who computes the sums of grad_output * output changes nothing here.
+// How the sums of grad_output * output are computed changes nothing here.
 template <std::size_t Rank>
 error_t na_backward(Tensor_view const& grad_query, Tensor_view const& grad_key, Tensor_view const& grad_value,
                     Tensor_view const& query, Tensor_view const& key, Tensor_view const& value,

@@ -1,4 +1,5 @@
-// What every call is checked for before anything runs. docs/neighborhood-functions.md lists the rules; tests assert their ids.
+// The checks of every call before anything runs. docs/neighborhood-functions.md lists the rules; tests assert their
+// ids.
 #pragma once
 
 #include "calls/checks.h"
@@ -12,10 +13,10 @@ namespace sdpa_graph::neighborhood {
 
 using calls::text;
 
-// What a check sees, and where it reports.
+// The input of a check, and the place of its reports.
 struct Scope {
     Call const& call;
-    std::optional<Sizes> const& sizes;  // empty where the leading tensor has not the dims that it needs
+    std::optional<Sizes> const& sizes;  // empty where the leading tensor does not have the dims that it needs
     calls::Reporter reporter;
 
     void report(std::string argument, std::string found, std::string needed, std::string fix) const {
@@ -28,7 +29,7 @@ struct Rule : calls::Condition {
 };
 
 std::span<Rule const> rules();
-// Of scratch memory that the call asks for.
+// The rule about scratch memory that the call asks for.
 calls::Condition const& memory_rule();
 
 // All findings as one error.

@@ -34,7 +34,7 @@ Shapes shapes_of(Call const& call, fe::Target const& target) {
     return shapes;
 }
 
-// The sizes tell most classes apart; the rest is compared.
+// The sizes distinguish most classes; the rest is compared.
 std::size_t hash_of(Shapes const& shapes) {
     std::size_t hash = static_cast<std::size_t>(shapes.function);
     Layout const& leading = shapes.tensors[fe::neighborhood::leading_port(shapes.function)];

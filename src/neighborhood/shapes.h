@@ -1,4 +1,4 @@
-// The class of a call: what a plan depends on.
+// The class of a call: the properties that a plan depends on.
 #pragma once
 
 #include "neighborhood/call.h"

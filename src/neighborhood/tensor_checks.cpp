@@ -18,7 +18,7 @@ void for_all(Call const& call, Visit const& visit) {
     }
 }
 
-// Those that the condition holds for.
+// The tensors for which the condition holds.
 template <class Condition>
 std::vector<calls::Named> passed(Scope const& scope, Condition const& condition) {
     std::vector<calls::Named> tensors;

@@ -1,5 +1,5 @@
-// The interface between planning and the backends. No type of cuDNN or CUDA occurs here: what only one backend
-// understands is passed as an opaque pointer. docs/adding-a-backend.md walks through it.
+// The interface between planning and the backends. No type of cuDNN or CUDA occurs here: objects that only one backend
+// understands are passed as opaque pointers. docs/adding-a-backend.md walks through it.
 #pragma once
 
 #include "core/result.h"
@@ -28,7 +28,8 @@ namespace cudnn_frontend::plan {
 using Queue = void*;
 // Records work in place of running it: a CUDA graph.
 using Recording = void*;
-// Where a queue's work goes, for whoever adds to it what the queue itself does not take: a CUDA stream.
+// The stream to which a queue's work goes, for callers that add work that the queue itself does not accept: a CUDA
+// stream.
 using Stream = void*;
 
 using KnobChoices = std::vector<std::pair<KnobType_t, std::int64_t>>;
@@ -40,17 +41,17 @@ struct PlanningInput {
     Settings const& settings;
 };
 
-// What is known about an engine before it is built.
+// The facts about an engine that are known before it is built.
 struct EngineInfo {
     std::string name;
-    std::optional<std::int64_t> number;  // what create_execution_plan() takes
+    std::optional<std::int64_t> number;  // the number that create_execution_plan() accepts
     KnobChoices knobs;                   // NOT_SET: a knob without a name in this library
     std::vector<BehaviorNote_t> behavior_notes;
     std::vector<NumericalNote_t> numerical_notes;
     std::int64_t workspace_bytes = 0;  // an estimate; the executable has the exact size
     std::int64_t shared_memory_bytes = 0;
     bool is_deterministic = true;
-    std::shared_ptr<rewrite::Program const> program = {};  // what it runs; null: the graph as given
+    std::shared_ptr<rewrite::Program const> program = {};  // the program that it runs; null: the graph as given
 };
 
 // One run, after the checks that every pack goes through.
@@ -69,13 +70,13 @@ class RecordedSteps {
 
     virtual ~RecordedSteps() = default;
 
-    // Has a step recorded into an empty recording, and puts that behind those that it waits for.
+    // Has a step recorded into an empty recording, and puts that behind the steps that it waits for.
     virtual error_t add(Record const& record, rewrite::Lane lane) = 0;
     // Goes on to the next step that was added, and hands out its recording.
     virtual error_t update(Record const& record, rewrite::Lane lane) = 0;
 };
 
-// What a stored executable tells whoever cannot load it.
+// The facts about a stored executable that can be read without loading it.
 struct ExecutableFacts {
     std::string device = {};           // that it was built for; empty for a host
     std::int64_t library_version = 0;  // of the library whose kernels run; 0 for this one's own
@@ -84,7 +85,7 @@ struct ExecutableFacts {
     friend bool operator==(ExecutableFacts const&, ExecutableFacts const&) = default;
 };
 
-// What an engine builds. Immutable: many threads may run it at once.
+// The result of building an engine. Immutable: many threads may run it at once.
 class Executable {
    public:
     virtual ~Executable() = default;
@@ -92,7 +93,7 @@ class Executable {
     virtual std::int64_t workspace_size() const = 0;
     // An error if it cannot run on that queue, found before the pack is checked.
     virtual error_t check_queue(Queue) const { return {}; }
-    // Also readies the thread for what it adds there.
+    // Also prepares the thread for work that it adds there.
     virtual Result<Stream> stream(Queue) const { return Stream(nullptr); }
     virtual error_t launch(Launch const& launch) const = 0;
     // Adds the work to an empty recording, or updates the addresses in one that has it.
@@ -100,9 +101,10 @@ class Executable {
     virtual error_t update(Launch const& launch, Recording recording) const;
     // How a program that starts with this executable is recorded: into an empty recording, or in one that has it.
     virtual Result<std::unique_ptr<RecordedSteps>> steps_of(Recording recording) const;
-    // Loads what the first run would load; computes nothing.
+    // Loads everything that the first run would load; computes nothing.
     virtual error_t warm_up(Queue) const { return {}; }
-    // The same work for another step of a program, with its own of what is kept from run to run; null where nothing is.
+    // The same work for another step of a program, with its own data that is kept from run to run; null where there is
+    // none.
     virtual std::shared_ptr<Executable const> twin() const { return nullptr; }
     // Times work on the queue; by the host's clock unless overridden.
     virtual Result<std::unique_ptr<Stopwatch>> stopwatch(Queue queue) const;
@@ -120,16 +122,16 @@ class Engine {
     virtual EngineInfo const& info() const = 0;
     // The same once it is built, where only that decides it.
     virtual std::shared_ptr<EngineInfo const> info_of(Executable const&) const { return nullptr; }
-    // Why it must not be used; empty if nothing is known against it.
+    // The reason why it must not be used; empty if there is none.
     virtual std::string reason_against() const { return {}; }
-    // From many threads at once: graphs that are the same share their engines.
+    // May be called from many threads at once: graphs that are the same share their engines.
     virtual Result<std::shared_ptr<Executable const>> build() = 0;
 };
 using Engines = std::vector<std::shared_ptr<Engine>>;
 
-// A backend's answer to a graph: what its runs need of a pack, and its engines. Whoever has a fixed list of engines
-// hands it over; what depends on heuristics, or takes engines by number, overrides. Immutable to its callers, who may
-// be many threads.
+// A backend's answer to a graph: the requirements of its runs on a pack, and its engines. A backend with a fixed list
+// of engines passes it; one that depends on heuristics, or accepts engines by number, overrides. Immutable to its
+// callers, who may be many threads.
 class Proposal {
    public:
     Proposal(std::shared_ptr<PackLayout const> layout, Engines engines)
@@ -146,7 +148,7 @@ class Proposal {
     virtual Result<std::vector<Knob>> knobs_of_engine(std::int64_t number) const;
     virtual Result<std::shared_ptr<Engine>> engine(std::int64_t number, KnobChoices const& knobs) const;
 
-    // Called when no engine could be built: drops what was cached for the graph, which may be the cause.
+    // Called when no engine could be built: drops the data cached for the graph, which may be the cause.
     virtual void forget() const {}
 
    private:
@@ -162,7 +164,7 @@ struct Loaded {
     std::shared_ptr<Engine> engine;
 };
 
-// A built plan as bytes: the name of its engine, and what its executable serialized.
+// A built plan as bytes: the name of its engine, and the result of serialize() by its executable.
 struct Stored {
     std::string engine, bytes;
 
@@ -175,29 +177,31 @@ class Backend {
 
     virtual char const* name() const = 0;
     virtual bool serves(Target const& target) const = 0;
-    // Whether graphs of this kind are its business: what it need not refuse, users need not read.
+    // Whether the backend is for graphs of this kind: users need not read its refusals of others.
     virtual bool takes(nodes::ValidatedGraph const&) const { return true; }
     // An error if the backend cannot run the graph.
     virtual Result<std::shared_ptr<Proposal const>> propose(PlanningInput const& input) const = 0;
-    // What its engines, and its joints, are expected to cost on a target; null where no figures are known.
+    // The expected costs of its engines, and its joints, on a target; null where no figures are known.
     virtual std::unique_ptr<rewrite::Costs const> costs(Target const&, Settings const&) const { return nullptr; }
-    // What joins the partial results of a program: its launches get a pointer for each of places_of(), and the stream.
-    // Of a target that the backend joins for. `stored` is what the executable for the same joint serialized, if there
-    // is one.
+    // The executable that combines the partial results of a program: its launches get a pointer for each of
+    // places_of(), and the stream. The target is one for which the backend joins. `stored` is the result of serialize()
+    // by the executable for the same joint, if there is one.
     virtual bool joins(Target const&) const { return false; }
-    // Why no joint can be made here, though what is stored can be loaded; programs that need one are then not offered.
+    // The reason why no joint can be made here, though stored ones can be loaded; programs that need one are then not
+    // offered.
     virtual error_t check_joints() const { return {}; }
     virtual std::vector<BehaviorNote_t> notes_of_joints() const { return {}; }
     virtual Result<std::shared_ptr<Executable const>> join(rewrite::Joint const& joint, Target const& target,
                                                            Settings const& settings,
                                                            std::optional<std::string_view> stored) const;
-    // All that a proposal depends on beside the graph: it serves a graph that is built again where this is equal.
-    // Nothing where a proposal is good for one graph alone.
+    // Everything besides the graph that a proposal depends on: the proposal serves a graph that is built again where
+    // this is equal. Nothing where a proposal is good for one graph alone.
     virtual std::optional<std::string> circumstances(Target const&, Settings const&) const { return std::nullopt; }
-    // Of what the backend itself keeps for graphs that are built again, lets go of all but what was used last.
+    // Drops all graphs that the backend itself keeps for being built again, except those used last.
     virtual void keep_at_most(std::size_t) const {}
-    // From Executable::serialize() for the same graph. Every backend that serves the target is asked in turn: an error
-    // for what another one stored. Unless overridden, the engine of that name, from the graph alone.
+    // Loads the result of Executable::serialize() for the same graph. Every backend that serves the target is asked in
+    // turn: an error for a plan of another one. Unless overridden, it builds the engine of that name from the graph
+    // alone.
     virtual Result<Loaded> load(PlanningInput const& input, Stored const& stored) const;
 };
 

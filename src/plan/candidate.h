@@ -14,7 +14,7 @@ class Candidate {
         : proposal_(std::move(proposal)), engine_(std::move(engine)) {}
 
     EngineInfo const& info() const { return engine_->info(); }
-    // The plan's, with the workspace that it needs, where there is one.
+    // The plan's facts, with the workspace that it needs, where there is one.
     EngineInfo known_info() const;
     std::string reason_against() const { return engine_->reason_against(); }
 

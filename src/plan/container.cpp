@@ -6,10 +6,10 @@ namespace cudnn_frontend::plan {
 namespace {
 
 constexpr std::string_view kMagic = "sdpaplan";
-// 1 had a plan's knobs only in its engine's name, 2 no engine for backends to know their own plans by, 3 nothing for
-// whoever cannot load the plan.
+// 1 had a plan's knobs only in its engine's name, 2 no engine for backends to know their own plans by, 3 no facts that can be
+// read without loading the plan.
 constexpr std::int64_t kFormat = 4;
-constexpr std::size_t kHeaderBytes = kMagic.size() + 16;  // magic, format, checksum of what follows
+constexpr std::size_t kHeaderBytes = kMagic.size() + 16;  // magic, format, checksum of the rest
 
 error_t invalid(std::string const& found) {
     return {error_code_t::UNSUPPORTED_GRAPH_FORMAT, "the bytes are no stored plan that this library can read: " +

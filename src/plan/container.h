@@ -1,4 +1,4 @@
-// What Graph::serialize() writes for a built graph: the graph, the target, and the plan in its backend's form.
+// The output of Graph::serialize() for a built graph: the graph, the target, and the plan in its backend's form.
 #pragma once
 
 #include "core/result.h"

@@ -1,15 +1,15 @@
-// What graphs and joints are expected to cost on a target, as the backends that run them say.
+// The expected costs of graphs and joints on a target, as the backends that run them say.
 #pragma once
 
 #include "plan/backend.h"
 
 namespace cudnn_frontend::plan {
 
-// Of the backends that take a graph, or that join, the first one that knows the cost tells it: its engines come first.
-// Each looks for its figures when it is first asked, which may take calls of a library. For one thread.
+// Among the backends that support a graph, or that join, the first one that knows the cost gives it: its engines come
+// first. Each looks for its figures when it is first asked, which may need calls of a library. For one thread.
 class Costs final : public rewrite::Costs {
    public:
-    // They outlive it.
+    // The arguments outlive it.
     Costs(Target const& target, Settings const& settings, Backends const& backends)
         : target_(target), settings_(settings), backends_(backends), figures_(backends.size()) {}
 

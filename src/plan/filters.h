@@ -8,7 +8,7 @@
 
 namespace cudnn_frontend::plan {
 
-// Why the filters bar an engine; empty if they do not.
+// The reason why the filters bar an engine; empty if they do not.
 std::string reason_to_bar(EngineInfo const& engine, std::int64_t workspace_bytes, Filters const& filters);
 
 }  // namespace cudnn_frontend::plan

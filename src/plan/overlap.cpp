@@ -167,7 +167,7 @@ Slot sequence_slot(Slot const& ragged, std::int64_t rows) {
     return slot;
 }
 
-// Both lists are in order: the piece that ends first meets none of those after the other piece.
+// Both lists are in order: the piece that ends first overlaps none of those after the other piece.
 bool share_memory(Placed const& a, Placed const& b) {
     std::vector<Piece> const in_a = pieces_of(a), in_b = pieces_of(b);
     for (std::size_t i = 0, j = 0; i < in_a.size() && j < in_b.size(); in_a[i].end() < in_b[j].end() ? ++i : ++j) {

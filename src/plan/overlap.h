@@ -13,8 +13,8 @@ namespace cudnn_frontend::plan {
 
 // Exact for tensors that start at the same pointer, that have no gaps, or that have equal strides (such as Q, K and V
 // interleaved in one buffer). Interleaved tensors of different strides count as sharing memory unless they use
-// different parts of a common period (such as O and Stats side by side in each row of a buffer). So no sharing is
-// missed, but some interleavings without such a period are refused.
+// different parts of a common period (such as O next to Stats in each row of a buffer). So no sharing is missed, but
+// some interleavings without such a period are refused.
 bool share_memory(Slot const& a, void const* a_data, Slot const& b, void const* b_data);
 
 // A tensor in memory; a ragged one as its sequences, in order and disjoint.
@@ -34,7 +34,8 @@ struct Extent {
 Extent extent_of(Slot const& slot, void const* data);  // for a ragged tensor: of a sequence at its start
 Extent extent_of(Placed const& tensor);
 
-// Calls visit(a, b) once for each pair of slots whose extents meet and of which at least one is written, in any order.
+// Calls visit(a, b) once for each pair of slots whose extents overlap and of which at least one is written, in any
+// order.
 template <class Visit>
 void for_each_meeting(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit);
 
@@ -52,8 +53,8 @@ void compare_pairs(std::vector<Slot> const& slots, std::span<Extent const> exten
     }
 }
 
-// Of the extents that are open at an address, written ones and inputs are kept apart, so that inputs that share memory
-// with each other cost nothing.
+// Among the extents that are open at an address, written ones and inputs are kept in separate lists, so that inputs
+// that share memory with each other cost nothing.
 template <class Visit>
 void sweep(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit) {
     SlotList<std::size_t> orders(slots.size()), open_written(slots.size()), open_others(slots.size());

@@ -153,7 +153,7 @@ error_t check_factors(PackLayout const& layout, std::span<void* const> pointers)
 
 namespace {
 
-// Calls share(i, j) for each pair of tensors whose extents meet and of which i is written; reports those that share
+// Calls share(i, j) for each pair of tensors whose extents overlap and of which i is written; reports those that share
 // memory.
 template <class Share>
 error_t check_pairs(std::vector<Slot> const& slots, std::span<Extent const> extents, Share const& share) {

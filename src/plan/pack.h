@@ -1,4 +1,4 @@
-// From the caller's pack to the pointers that a plan runs on, with every check that can be made before running.
+// Resolves the caller's pack to the pointers that a plan runs on, with every check that can be made before running.
 #pragma once
 
 #include "ir/op_graph.h"
@@ -26,7 +26,7 @@ struct Slot {
     std::int64_t span;          // bytes from the first to past the last element
     core::Dims dim, stride;
     bool is_factor = false;  // an FP8 scale or descale: one FLOAT, finite and above 0
-    // Of a ragged tensor: the slot of its offsets, which determine its extent, and the bytes of one unit of them.
+    // For a ragged tensor: the slot of its offsets, which determine its extent, and the bytes of one unit of them.
     std::size_t offset_slot = kNoSlot;
     std::int64_t offset_unit = 0;
 
@@ -44,7 +44,7 @@ struct VirtualTensor {
 // Which slots' memory the host may read: all, or only by-value scalars'.
 enum class HostMemory { All, ScalarsByValue };
 
-// What packs are checked against.
+// The data against which packs are checked.
 struct PackLayout {
     std::vector<Slot> slots;                     // one for each binding of the op graph, in the same order
     std::vector<VirtualTensor> virtual_tensors;  // by uid
@@ -132,7 +132,7 @@ error_t resolve(PackSource const& pack, PackLayout const& layout, std::span<void
 error_t check_alignment(std::vector<Slot> const& slots, std::span<void* const> pointers);
 // FP8 factors that the host may read are finite and above 0.
 error_t check_factors(PackLayout const& layout, std::span<void* const> pointers);
-// No output shares memory with another tensor. Of ragged tensors this only compares where two with the same offsets
+// No output shares memory with another tensor. For ragged tensors this only compares where two with the same offsets
 // start: their extents depend on the offsets, which may be in GPU memory.
 error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers);
 // The same for pairs with a ragged tensor, exactly: the places of its sequences are given for each slot.

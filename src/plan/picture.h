@@ -29,7 +29,7 @@ struct Picture {
     std::vector<Step> steps;
 };
 
-// `graph` is what was planned: its tensors give the names.
+// `graph` is the graph that was planned: its tensors give the names.
 Picture picture_of(Plan const& plan, nodes::GraphSpec const& graph);
 
 // A step's number, heading and how often it runs.

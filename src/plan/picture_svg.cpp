@@ -1,4 +1,4 @@
-// Steps from top to bottom, each a box that lists what it reads and writes.
+// Steps from top to bottom, each a box that lists its inputs and outputs.
 #include "plan/picture.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The result of a build: an executable, and what each run's arguments are checked against. Immutable; many threads may
-// run it at once.
+// The result of a build: an executable, and the data against which each run's arguments are checked. Immutable; many
+// threads may run it at once.
 #pragma once
 
 #include "plan/backend.h"
@@ -20,7 +20,7 @@ struct Run {
 
 class Plan {
    public:
-    // Of an engine of the proposal: what is known of it, and what it built.
+    // A plan of the proposal's engine: the facts about it, and its executable.
     Plan(std::shared_ptr<Proposal const> proposal, std::shared_ptr<EngineInfo const> info,
          std::shared_ptr<Executable const> executable);
 

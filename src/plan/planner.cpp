@@ -40,7 +40,7 @@ std::string reason_to_bar(Plan const& plan, Filters const& filters) {
     return reason_to_bar(plan.info(), plan.workspace_size(), filters);
 }
 
-// Builds the candidate if the filters allow it. Empty, or why there is no plan.
+// Builds the candidate if the filters allow it. Empty, or the reason why there is no plan.
 std::string try_candidate(Candidate& candidate, Filters const& filters) {
     if (std::string reason = reason_to_bar(candidate, filters); !reason.empty()) return reason;
     auto const plan = candidate.build();
@@ -145,7 +145,7 @@ Result<std::int64_t> Planner::engine_count() const {
     return all;
 }
 
-// A number out of range goes to the last proposal with numbers, whose error says what numbers there are.
+// A number out of range goes to the last proposal with numbers, whose error says which numbers there are.
 Result<Planner::Numbered> Planner::find_engine(std::int64_t engine) const {
     std::int64_t number = engine;
     Numbered last{nullptr, engine};

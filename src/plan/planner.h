@@ -16,12 +16,12 @@ namespace cudnn_frontend::plan {
 // planner. Many threads may build and read at once.
 class Planner {
    public:
-    // A backend that serves the target, and what it has for the graph.
+    // A backend that serves the target, and its proposal for the graph.
     struct Proposed {
         std::string backend;
         std::shared_ptr<Proposal const> proposal;
     };
-    // One that has nothing, and why.
+    // A backend that has none, and the reason.
     struct Refusal {
         std::string backend;
         error_t error;
@@ -31,7 +31,7 @@ class Planner {
     struct Answers {
         Proposals proposals;
         Refusals refusals;
-        std::vector<std::string> remarks;  // on programs: what was expected of them, why one is not there
+        std::vector<std::string> remarks;  // on programs: their expected costs, the reason why one is missing
     };
     using Candidates = std::vector<std::shared_ptr<Candidate>>;
 
@@ -41,7 +41,7 @@ class Planner {
 
     // Collects the proposals of the backends that serve the target; no candidates yet. An error if there is none.
     static Result<std::shared_ptr<Planner>> propose(PlanningInput const& input, Backends const& backends);
-    // From Plan::serialize() for the same graph: one candidate, built.
+    // Loads the result of Plan::serialize() for the same graph: one candidate, built.
     static Result<std::shared_ptr<Planner>> load(PlanningInput const& input, Backends const& backends,
                                                  Stored const& stored);
 
@@ -54,7 +54,7 @@ class Planner {
     // Shares the plans, but has its own choice of one.
     std::shared_ptr<Planner> copy() const;
 
-    // What packs of the graph are checked against.
+    // The layout against which packs of the graph are checked.
     PackLayout const& layout() const { return answers_->proposals.front().proposal->layout(); }
 
     // Engines by number: those of the first proposal, then those of the next.
@@ -64,7 +64,7 @@ class Planner {
     std::int64_t candidate_count() const { return static_cast<std::int64_t>(candidates_.size()); }
     Result<EngineInfo> candidate(std::int64_t index) const;
 
-    // For people: a line for each candidate, with what is against it, then one for each backend that has none.
+    // For people: a line for each candidate, with the reason against it, then one for each backend that has none.
     std::string candidates_text(Filters const& filters) const;
 
     // The index of the first candidate that passes the filters, as far as is known before it is built.
@@ -94,7 +94,7 @@ class Planner {
     error_t no_plan_of_any(std::string const& reasons, Filters const& filters) const;
     // A line for each, behind the reasons against candidates.
     std::string refusals_text() const;
-    // Which candidate a higher limit of workspace would let pass first; empty if the limit bars none.
+    // The candidate that a higher limit of workspace would let pass first; empty if the limit bars none.
     std::string least_workspace(Filters filters) const;
 
     std::shared_ptr<Answers const> answers_;

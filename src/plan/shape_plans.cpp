@@ -17,7 +17,7 @@ std::vector<std::int64_t> key_of(ShapeOverride const& shapes) {
     return key;
 }
 
-// Why this uid is an error, given those before it; empty if it is not.
+// The reason why this uid is an error, given those before it; empty if it is not.
 std::string fault_of(std::vector<std::int64_t> const& uids, std::size_t at, bool is_known) {
     auto const end = uids.begin() + static_cast<std::ptrdiff_t>(at);
     bool const is_repeated = std::find(uids.begin(), end, uids[at]) != end;
@@ -43,7 +43,8 @@ error_t apply(ShapeOverride const& shapes, nodes::GraphSpec& spec) {
     return {error_code_t::INVALID_VALUE, std::move(faults)};
 }
 
-// Adds whose dims the error is about, and what to do in place of calling the setters that messages of a build name.
+// Adds the uids whose dims the error is about, and the remedy in place of calling the setters that messages of a build
+// name.
 error_t under(ShapeOverride const& shapes, error_t error) {
     error.err_msg = "with the shapes that this call gives for the uids " + core::to_string(shapes.uids) +
                     ", where other tensors keep the dims and strides that were set on them (name such a tensor's uid "

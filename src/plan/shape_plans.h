@@ -15,7 +15,7 @@ struct ShapeOverride {
     std::vector<core::Dims> const& strides;
 };
 
-// A graph as it was described, and what validation made of it.
+// A graph as it was described, and the result of its validation.
 struct CheckedGraph {
     nodes::GraphSpec described;
     nodes::ValidatedGraph graph;
@@ -23,7 +23,7 @@ struct CheckedGraph {
 
 class ShapePlans {
    public:
-    // What was inferred in the graph follows from other shapes again.
+    // Inferred values of the graph are inferred again from other shapes.
     ShapePlans(std::shared_ptr<CheckedGraph const> graph, Target target, Settings settings, Backends const& backends);
 
     // With a plan that keeps to the caller's workspace, where there is one. May be called from many threads at once.

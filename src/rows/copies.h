@@ -6,7 +6,7 @@
 namespace cudnn_frontend::rows {
 
 // Queries, or their outputs, from one layout to another, in chunks of 16 bytes, to which the rows of both are aligned;
-// zeros where a query sees no key, whatever was there.
+// zeros where no key is visible to a query, whatever was there.
 struct Copy {
     struct alignas(16) Chunk {
         unsigned words[4];

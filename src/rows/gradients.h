@@ -1,11 +1,11 @@
-// What backward writes beside its graph.
+// The gradients that backward writes in addition to its graph.
 #pragma once
 
 #include "rows/log_sums.h"
 
 namespace cudnn_frontend::rows {
 
-// Gradients of 0 for queries that see no key, whatever the graph wrote there.
+// Gradients of 0 for queries to which no key is visible, whatever the graph wrote there.
 struct Unseeing_queries {
     Sequences sequences;
     long long rows, heads, width;
@@ -14,7 +14,7 @@ struct Unseeing_queries {
     long long threads() const { return rows * heads; }
 };
 
-// The same for keys that no query sees.
+// The same for keys that are visible to no query.
 struct Unseen_keys {
     Sequences sequences;
     long long rows, heads, width;

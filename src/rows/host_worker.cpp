@@ -10,7 +10,7 @@
 namespace cudnn_frontend::rows {
 namespace {
 
-// What CUDA C++ has by other names.
+// Names that differ in CUDA C++.
 struct Half {
     std::uint16_t bits;
 };

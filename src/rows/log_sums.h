@@ -1,12 +1,12 @@
-// Log-sum-exps, and rows that see nothing. A log-sum-exp passes as its bits: none is computed with.
+// Log-sum-exps, and rows without visible keys. A log-sum-exp passes as its bits: none is computed with.
 #pragma once
 
 #include "rows/sequences.h"
 
 namespace cudnn_frontend::rows {
 
-// The log-sum-exps of the graph in the caller's order, and for a query that sees no key +infinity, and an output of 0,
-// whatever the graph wrote there.
+// The log-sum-exps of the graph in the caller's order. A query to which no key is visible gets +infinity, and an output
+// of 0, whatever the graph wrote there.
 struct Log_sums_out {
     Sequences sequences;
     long long rows, heads, width;

@@ -1,4 +1,4 @@
-// What a pass does beside its graph, in one launch before it and one after it.
+// The work of a pass in addition to its graph, in one launch before it and one after it.
 #pragma once
 
 #include "rows/copies.h"
@@ -8,7 +8,7 @@
 
 namespace cudnn_frontend::rows {
 
-// Two works at once: neither reads what the other writes. One without rows is left out.
+// Two works at once: neither reads the results of the other. One without rows is left out.
 template <class First, class Second>
 struct Both {
     First first;
@@ -24,7 +24,7 @@ void work_on(Both<First, Second> const& t, long long thread) {
     else work_on(t.second, thread - of_first);
 }
 
-// Of packed sequences; queries that are gathered are copied.
+// For packed sequences; queries that are gathered are copied.
 struct Forward_start : Both<Tables, Copy> {
     static constexpr char const* kName = "forward_start";
 };
@@ -33,7 +33,7 @@ struct Forward_end : Both<Log_sums_out, Copy> {
     static constexpr char const* kName = "forward_end";
 };
 
-// Of packed sequences.
+// For packed sequences.
 struct Backward_start : Both<Tables, Log_sums_in> {
     static constexpr char const* kName = "backward_start";
 };

@@ -1,9 +1,9 @@
-// The probabilities of a call, for looking at what is dropped.
+// The probabilities of a call, for finding out which are dropped.
 #pragma once
 
 #include "rows/sequences.h"
 
-#if !defined(__CUDACC_RTC__)  // which knows expf() by itself
+#if !defined(__CUDACC_RTC__)  // it knows expf() by itself
 #include <cmath>
 #endif
 

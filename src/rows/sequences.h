@@ -1,10 +1,10 @@
-// Which row of a tensor is of which sequence, and which rows see each other. Like all headers of this layer but
-// worker.h and host_worker.h this is C++ and CUDA C++ alike, so that hosts and GPUs run one source.
+// Which row of a tensor belongs to which sequence, and which keys are visible to which queries. Like all headers of
+// this layer except worker.h and host_worker.h this is C++ and CUDA C++ alike, so that hosts and GPUs run one source.
 #pragma once
 
 namespace cudnn_frontend::rows {
 
-// Packed sequences are told by totals: the first row of each, and the end of the last one. Padded ones are all as long
+// Packed sequences are given by totals: the first row of each, and the end of the last one. Padded ones are all as long
 // as the longest.
 struct Sequences {
     int const *totals_q, *totals_k;    // null where padded
@@ -18,7 +18,7 @@ struct Row {
     long long sequence, row, position;
 };
 
-// A tensor's elements by row and head; where the rows of a sequence start is in one of the first two strides.
+// Access to a tensor's elements by row and head. The start of a sequence's rows is in one of the first two strides.
 struct Access {
     void* start;
     long long by_sequence, by_row, by_position, by_head;

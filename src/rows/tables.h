@@ -1,4 +1,4 @@
-// What a graph of packed sequences reads beside the caller's tensors, from what the caller passes.
+// The tables that a graph of packed sequences reads besides the caller's tensors, computed from the caller's arguments.
 #pragma once
 
 #include "rows/sequences.h"
@@ -7,14 +7,14 @@ namespace cudnn_frontend::rows {
 
 inline constexpr int kMostOffsets = 9;  // one for each tensor with rows
 
-// Where sequences start in tensors whose rows lie so many elements apart.
+// The starts of sequences in tensors whose rows have this distance in elements.
 struct Offsets {
     long long* result;  // one more than there are sequences
     long long row;
     bool is_of_keys;
 };
 
-// A page of the caller's is so many pages of the graph, of which the caller's next one starts `step` further.
+// A page of the caller's is this many pages of the graph, of which the caller's next one starts `step` further.
 struct Pages {
     int const* table;   // null without pages
     long long columns;  // from one sequence of the table to the next

@@ -1,4 +1,4 @@
-// Who does the work on rows: a host, or a GPU.
+// The worker on rows: a host, or a GPU.
 #pragma once
 
 #include "core/result.h"

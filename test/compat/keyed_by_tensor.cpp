@@ -1,4 +1,4 @@
-// A transformer library: packs keyed by tensors without uids, tuples of tensors kept beside the graph and passed on
+// A transformer library: packs keyed by tensors without uids, tuples of tensors kept next to the graph and passed on
 // with std::apply, options assigned from a chain of temporaries, both causal setters in a row, sequence lengths.
 #include <cudnn_frontend.h>
 #include <cudnn_frontend_utils.h>

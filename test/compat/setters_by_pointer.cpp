@@ -11,7 +11,7 @@ using fe::graph::Graph;
 using fe::graph::SDPA_attributes;
 using fe::graph::Tensor_attributes;
 
-// A setter as a binding generator sees it: its class, and the type to which the other language's value is converted.
+// A setter in a binding generator: its class, and the type to which the other language's value is converted.
 template <class Class, class Argument>
 struct Setter {
     Class& (Class::*member)(Argument);

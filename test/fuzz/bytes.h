@@ -1,5 +1,5 @@
 // Decisions made from bytes. The same bytes give the same decisions, and changing few bytes changes few of them, which
-// libFuzzer needs in order to learn from what it tries. Once the bytes are used up, every decision is the first choice.
+// libFuzzer needs in order to learn from its attempts. Once the bytes are used up, every decision is the first choice.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <new>
 
-// Where the program's own code lies; the linker says.
+// The bounds of the program's own code, from the linker.
 extern "C" char __executable_start, etext;
 
 namespace {

@@ -3,7 +3,7 @@
 
 namespace sdpa_test {
 
-// Of this thread, since it started.
+// The allocations of this thread, since it started.
 long allocations();
 
 }  // namespace sdpa_test

@@ -1,4 +1,4 @@
-// Takes the place of src/api/with_cudnn/backends.cpp in the programs that it is linked to.
+// Replaces src/api/with_cudnn/backends.cpp in the programs that it is linked to.
 #include "gpu/backends_without_pass.h"
 
 #include "api/backends.h"

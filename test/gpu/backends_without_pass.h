@@ -5,7 +5,8 @@
 
 namespace sdpa_test {
 
-// Before the first graph is planned. It is for the whole process: graphs that differ in nothing else share their plans.
+// Call it before the first graph is planned. It applies to the whole process: graphs that differ in nothing else share
+// their plans.
 void leave_out_pass_of(std::string const& quirk);
 
 }  // namespace sdpa_test

@@ -54,8 +54,8 @@ ProcessEnd run_command(std::string const& command) {
     return {std::move(text), output == nullptr ? -1 : pclose(output)};
 }
 
-// The case behind the last line ended the process, unless that ended well or was stopped; cases behind it run in
-// another one.
+// The case behind the last line ended the process, unless that ended well or was stopped; later cases run in another
+// one.
 void collect_batch(MakeCommand const& command, CaseGroup const& group, Batch batch, OnOutcome const& on_outcome) {
     while (batch.count > 0 && !is_stopped) {
         ProcessEnd const process = run_command(command(batch));

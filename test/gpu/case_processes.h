@@ -1,4 +1,4 @@
-// Cases of the GPU suite in processes of their own, some at a time: a kernel that faults takes no other cases with it.
+// Cases of the GPU suite in processes of their own, some at a time: a kernel that faults ends no other cases.
 #pragma once
 
 #include "gpu/gpu_cases.h"
@@ -8,13 +8,13 @@
 
 namespace sdpa_test {
 
-// Some cases of a group: what one process runs.
+// Some cases of a group, which one process runs.
 struct Batch {
     std::size_t group, first, count;
 };
 std::vector<Batch> batches_of(std::vector<CaseGroup> const& groups, std::size_t size);
 
-// In the process of a batch: a line for each case, up to one after which the GPU answers nothing any more.
+// Runs in the process of a batch. It prints a line for each case, up to one after which the GPU no longer answers.
 void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch);
 
 using MakeCommand = std::function<std::string(Batch const& batch)>;
@@ -25,8 +25,8 @@ using OnOutcome = std::function<void(CaseGroup const& group, AttentionCase const
 // return.
 void stop_on_signals();
 
-// Runs command(batch), which leads to run_batch() in another process, for all of them; once more for what is left of
-// one whose process ended early. How many cases have no outcome since a signal came.
+// Runs command(batch), which leads to run_batch() in another process, for all of them, and again for the rest of a
+// batch whose process ended early. Returns how many cases have no outcome since a signal came.
 std::size_t run_in_processes(std::vector<CaseGroup> const& groups, std::vector<Batch> const& batches,
                              MakeCommand const& command, OnOutcome const& on_outcome);
 

@@ -35,7 +35,7 @@ class GpuStream {
 class DeviceMirror {
    public:
     ~DeviceMirror();
-    // Where an address of the memory is on the GPU; copies the memory there when it is first met. Null on failure.
+    // The address on the GPU of an address of the memory; copies the memory there the first time. Null on failure.
     void* address(HostTensor const& tensor);
     void* address(HostMemory const& memory);
     error_t copy_back();
@@ -53,11 +53,11 @@ class DeviceMirror {
     error_t status_;
 };
 
-// Every tensor of a session on the GPU, as the pack that its graph wants.
+// Every tensor of a session on the GPU, as the pack that its graph needs.
 std::map<std::int64_t, void*> device_pack(Session const& session, DeviceMirror& mirror);
 
-// Runs a built graph on what the mirror holds, with a workspace of exactly the promised size between guards, and brings
-// the results back.
+// Runs a built graph on the content of the mirror, with a workspace of exactly the promised size between guards, and
+// brings the results back.
 error_t execute_in_mirror(Graph const& graph, std::map<std::int64_t, void*> const& pack, DeviceMirror& mirror,
                           GpuStream const& gpu);
 // Runs a built session.

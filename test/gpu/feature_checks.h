@@ -1,4 +1,4 @@
-// What the parts of gpu_features share: expectations that are printed and counted, and the case that they start from.
+// Shared by the parts of gpu_features: expectations that are printed and counted, and the case that they start from.
 #pragma once
 
 #include "gpu/device_mirror.h"
@@ -12,7 +12,7 @@ using Error = cudnn_frontend::error_object;
 void expect(bool holds, std::string const& what);
 void expect_good(Error const& error, std::string const& what);
 // Whether there is a plan. Limits of the support table may refuse it without fault, but not on compute capability 9.0,
-// where all that is checked here has plans.
+// where all graphs that are checked here have plans.
 bool expect_plan(Error const& error, std::string const& what);
 void expect_bad(Error const& error, char const* part, std::string const& what);
 void expect_near(HostTensor const& actual, HostTensor const& wanted, std::string const& name);

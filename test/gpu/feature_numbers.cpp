@@ -1,5 +1,5 @@
-// What results promise beside being right: the same bits in each run, dropout that can be replayed, and no reading of
-// lengths, offsets and pages that lead elsewhere.
+// Promises about results besides being right: the same bits in each run, dropout that can be replayed, and no reading
+// of lengths, offsets and pages that lead elsewhere.
 #include "gpu/case_changes.h"
 #include "gpu/feature_checks.h"
 #include "reference/check_case.h"
@@ -18,7 +18,7 @@ namespace {
 using cudnn_frontend::Rewrite_t;
 using Bits = std::set<std::string>;
 
-// Many heads and rows at once, so that what is added up in any order would show.
+// Many heads and rows at once, so that a sum in any order would show.
 AttentionCase large_case() {
     AttentionCase c = feature_case();
     c.b = 4, c.h_q = 8, c.s_q = c.s_kv = 320, c.alibi = false;
@@ -26,7 +26,7 @@ AttentionCase large_case() {
     return c;
 }
 
-// How many different bits each tensor had in so many runs of a session; empty where one failed.
+// The number of different bit patterns of each tensor in so many runs of a session; empty where one failed.
 std::vector<std::size_t> different_bits(Session& session, std::vector<HostTensor const*> const& tensors,
                                         GpuStream const& gpu, int runs) {
     std::vector<Bits> bits(tensors.size());
@@ -64,12 +64,12 @@ void expect_answer(Session const& session, bool is_deterministic) {
            is_deterministic ? "it says that it is deterministic" : "it does not say that it is deterministic");
 }
 
-// Of dQ, dK, dV, dBias and dSink; empty where there is no plan.
+// The differences of dQ, dK, dV, dBias and dSink; empty where there is no plan.
 std::vector<std::size_t> different_gradients(AttentionCase const& c, GpuStream const& gpu, int runs,
                                              bool wants_determinism, std::string const& name,
                                              Rewritten rewritten = {}) {
     Inputs const in = make_inputs(c);
-    AttentionCase undropped = c;  // what the GPU would drop is not known, nor needed
+    AttentionCase undropped = c;  // the GPU's mask is not known, nor needed
     undropped.dropout = Dropout::None;
     BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(undropped, in, {})));
     BackwardOutputs const out = make_backward_outputs(c);
@@ -79,7 +79,7 @@ std::vector<std::size_t> different_gradients(AttentionCase const& c, GpuStream c
     return different_bits(session, {&out.d_q, &out.d_k, &out.d_v, &out.d_bias, &out.d_sink}, gpu, runs);
 }
 
-// Of O, Stats, the dump and the magnitudes of FP8; empty where there is no plan.
+// The differences of O, Stats, the dump and the magnitudes of FP8; empty where there is no plan.
 std::vector<std::size_t> different_results(AttentionCase const& c, GpuStream const& gpu, int runs,
                                            bool wants_determinism, std::string const& name, Rewritten rewritten = {}) {
     Inputs const in = make_inputs(c);
@@ -177,7 +177,7 @@ void check_no_look_under_capture(Session const& session, GpuStream const& gpu) {
 }  // namespace
 
 static void expect_same_bits(std::vector<std::size_t> const& counts, std::string const& what) {
-    if (counts.empty()) return;  // which was said
+    if (counts.empty()) return;  // the failure was reported before
     std::size_t const most = std::ranges::max(counts);
     expect(most == 1, what + " the same bits in 20 runs: " + std::to_string(most));
 }
@@ -195,7 +195,7 @@ void check_determinism(GpuStream const& gpu) {
         kind.change(c);
         expect_same_bits(different_results(c, gpu, kRuns, true, kind.name, kind.rewritten), "its results have");
     }
-    // Where nothing is promised.
+    // A case for which nothing is promised.
     AttentionCase c = large_case();
     c.b = 1, c.s_q = c.s_kv = 2048, c.sink = DataType_t::FLOAT, c.d_sink = true;
     auto const counts = different_gradients(c, gpu, kRuns, false, "in any order, with dSink");
@@ -231,7 +231,7 @@ void check_deterministic_program(GpuStream const& gpu) {
     expect_near(out.d_v, wanted.d_v, "its dV");
 }
 
-// What the GPU's generator kept, dumped and given to the CPU targets as a mask, gives the GPU's numbers there.
+// The mask of the GPU's generator, dumped and given to the CPU targets, gives the GPU's numbers there.
 void check_replay(AttentionCase drawn, std::string const& name, GpuStream const& gpu) {
     dropout(drawn), drawn.alibi = false;
     Inputs const in = make_inputs(drawn);
@@ -274,7 +274,7 @@ void check_dropout_replay(GpuStream const& gpu) {
     check_replay(half, "a window, bottom right", gpu);
 }
 
-// docs/guide.md tells programs how far to go on with the offset: a head takes 32.
+// docs/guide.md says how far programs advance the offset: by 32 for each head.
 void check_dropout_offsets(GpuStream const& gpu) {
     AttentionCase c = feature_case();
     c.alibi = false, c.right.reset();

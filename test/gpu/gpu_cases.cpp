@@ -28,7 +28,7 @@ std::vector<CaseGroup> mask_groups() {
     };
 }
 
-// Bands beside what else changes scores or probabilities.
+// Bands with other options that change scores or probabilities.
 std::vector<CaseGroup> band_groups() {
     auto const corner = [](Change const& change) {
         return [=](AttentionCase& c) { c.right = 0, bottom_right(c), change(c); };
@@ -109,7 +109,7 @@ std::vector<CaseGroup> score_groups() {
     };
 }
 
-// With other dims than the bias.
+// Bias gradients with other dims than the bias.
 std::vector<CaseGroup> bias_gradient_groups() {
     auto const summed = [](Change const& bias, bool b, bool h) {
         return [=](AttentionCase& c) { bias(c), c.d_bias_dim = Index4{b ? c.b : 1, h ? c.h_q : 1, c.s_q, c.s_kv}; };
@@ -226,7 +226,7 @@ std::vector<CaseGroup> shape_groups() {
     };
 }
 
-// Where backward is told how many rows there are.
+// Backward with the number of rows.
 std::vector<CaseGroup> bounded_groups() {
     auto const bounded = [](Change const& change) {
         return [=](AttentionCase& c) { packed(c), c.bounds_rows = true, change(c); };
@@ -456,7 +456,7 @@ std::vector<CaseGroup> wide_head_groups() {
     };
 }
 
-// Forward alone.
+// Cases of forward alone.
 std::vector<CaseGroup> float_groups() {
     auto const floats = [](std::string const& name, Change const& change, std::string limit = {}) {
         auto const with_floats = [&](AttentionCase& c) {
@@ -488,7 +488,7 @@ std::vector<CaseGroup> float_groups() {
     };
 }
 
-// Forward alone.
+// Cases of forward alone.
 std::vector<CaseGroup> dynamic_groups() {
     auto const dynamic = [](std::string const& name, Change const& change) {
         auto const with_dynamic_shapes = [&](AttentionCase& c) { c.dynamic_shapes = true, change(c); };

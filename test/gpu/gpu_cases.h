@@ -1,4 +1,4 @@
-// The cases of the GPU suite: groups of options at shapes that tensor cores take.
+// The cases of the GPU suite: groups of options at shapes that tensor cores support.
 #pragma once
 
 #include "support/attention_case.h"
@@ -17,15 +17,15 @@ struct CaseGroup {
     std::string limit = {};  // of the support table: it refuses the last cases on compute capability 9.0. Other
                              // architectures have the support matrix (support_matrix_file.h)
     std::string backward_limit = {};                        // one that refuses their backward pass alone there
-    std::optional<cudnn_frontend::Rewrite_t> rewrite = {};  // which their graphs ask for; none: they are not rewritten
+    std::optional<cudnn_frontend::Rewrite_t> rewrite = {};  // their graphs ask for it; none: they are not rewritten
 };
 
 std::vector<CaseGroup> gpu_case_groups();
-// Those of one query and those of 8 bits among them.
+// The groups of one query, with those of 8 bits among them.
 std::vector<CaseGroup> one_query_groups();
 std::vector<CaseGroup> fp8_option_groups();
 std::vector<CaseGroup> fp8_shape_groups();
-// They violate a limit, on some architecture at least.
+// Groups that violate a limit, on some architecture at least.
 std::vector<CaseGroup> groups_at_limits();
 
 }  // namespace sdpa_test

@@ -1,4 +1,4 @@
-// What the GPU suite rests on, tested without a GPU.
+// The foundations of the GPU suite, tested without a GPU.
 #include "gpu/rewritten_gpu_case.h"
 #include "gpu/support_matrix_file.h"
 

@@ -20,7 +20,7 @@ using cudnn_frontend::HeurMode_t;
 using cudnn_frontend::Rewrite_t;
 using Rewrites = std::vector<Rewrite_t>;
 
-// What these tensors hold now; they are poisoned for the next run.
+// The present content of these tensors; they are poisoned for the next run.
 std::vector<std::byte> take(std::vector<HostTensor> const& results, DeviceMirror& mirror) {
     static_cast<void>(cudaDeviceSynchronize());
     static_cast<void>(mirror.copy_back());
@@ -39,7 +39,7 @@ class Place {
     explicit Place(GpuStream const& gpu, AttentionCase const& c = feature_case(), Rewrites const& rewrites = {})
         : case_(c) {
         expect_good(gpu.status(), "a handle");
-        session_.graph().set_rewrites(rewrites).deselect_engines({"few_queries(1)"});  // which merges nothing
+        session_.graph().set_rewrites(rewrites).deselect_engines({"few_queries(1)"});  // it merges nothing
         expect_good(session_.build(Target::cuda(gpu.handle())), "the plan");
         pack_ = device_pack(session_, mirror_);
     }
@@ -85,7 +85,7 @@ void check_forms(Place& place, GpuStream const& gpu, std::vector<std::byte> cons
     expect_good(place.graph().warmup(gpu.handle()), "warm-up");
 }
 
-// A graph that is built again takes the plan of the first, whose graph is gone, and has its own memory.
+// A graph that is built again uses the plan of the first, whose graph is gone, and has its own memory.
 void check_kept_graphs(GpuStream const& gpu, std::vector<std::byte> const& wanted) {
     auto const milliseconds_of_build = [&] {
         auto const start = std::chrono::steady_clock::now();
@@ -100,7 +100,7 @@ void check_kept_graphs(GpuStream const& gpu, std::vector<std::byte> const& wante
     expect(kept.take_result() == wanted, "a kept plan gives the same bits");
 }
 
-// With a scale that the host passes, and with a number, where cuDNN's pack of the last run is kept.
+// Runs with a scale that the host passes, and with a number, where cuDNN's pack of the last run is kept.
 void check_allocations(GpuStream const& gpu) {
     for (Scale const scale : {Scale::ByValue, Scale::Number}) {
         AttentionCase c = feature_case();
@@ -135,7 +135,7 @@ void check_captured_backward(GpuStream const& gpu, AttentionCase c, Rewrites con
     BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(c, in, {})));
     BackwardOutputs const out = make_backward_outputs(c);
     Session session(c, in, more, out);
-    session.graph().set_rewrites(rewrites).deselect_engines({"slices(2)", "slices(4)"});  // which sum nothing
+    session.graph().set_rewrites(rewrites).deselect_engines({"slices(2)", "slices(4)"});  // they sum nothing
     expect_good(session.build(Target::cuda(gpu.handle())), "a backward plan with full lengths");
     expect_program(session.graph(), !rewrites.empty());
     DeviceMirror mirror;
@@ -194,7 +194,7 @@ void check_programs(GpuStream const& gpu) {
     check_cuda_graph(place, other, gpu, wanted);
 }
 
-// The last keys of a causal mask, and the borders of bands, beside the other steps.
+// The last keys of a causal mask, and the borders of bands, at the same time as the other steps.
 void check_lanes(GpuStream const& gpu) {
     AttentionCase c = feature_case();
     c.alibi = false;
@@ -281,7 +281,7 @@ void check_kernel_cache(GpuStream const& gpu) {
     expect(cache->describe() == "kernel cache of 6 graphs", cache->describe());
 }
 
-// What a graph of other sizes gives is what a graph gives whose shapes are overridden by its own.
+// A graph of other sizes gives the same results as a graph whose shapes are overridden by these.
 void check_override(Session const& built, Session const& wanted, std::vector<HostTensor> const& results,
                     GpuStream const& gpu, std::string const& name) {
     expect_good(execute_on_gpu(wanted, gpu), name + " of its own shapes");
@@ -369,7 +369,7 @@ void check_bad_workspaces(GpuStream const& gpu) {
     expect_good(gpu.wait(), "its run");
 }
 
-// Its Stats are computed, and stay in the graph.
+// The graph's Stats are computed, and stay in it.
 void check_virtual_results(GpuStream const& gpu) {
     AttentionCase const c = feature_case();
     Inputs const in = make_inputs(c);

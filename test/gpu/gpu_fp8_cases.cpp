@@ -6,7 +6,7 @@
 namespace sdpa_test {
 namespace {
 
-// 8-bit attention takes heads of 128 in both directions, and backward queries in multiples of 16.
+// 8-bit attention supports heads of 128 in both directions, and backward queries in multiples of 16.
 constexpr Shape kFp8Shapes[] = {{2, 2, 2, 2, 128, 128, 128, 128},
                                 {2, 4, 2, 2, 80, 131, 128, 128},
                                 {1, 2, 1, 1, 272, 321, 128, 128},

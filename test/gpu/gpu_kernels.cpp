@@ -1,8 +1,8 @@
 // The library's own kernels on the GPU:
 //   gpu_kernels [cases]   random cases, of neighborhoods in every form, strides and counts past 2^31, and the bandwidth
-//                         beside that of a copy
+//                         next to that of a copy
 //   gpu_kernels small     few random cases, for a sanitizer
-//   gpu_kernels racecheck the same for compute-sanitizer's racecheck, without what it does not know
+//   gpu_kernels racecheck the same for compute-sanitizer's racecheck, without kernels that it does not understand
 #include "gpu/kernel_bandwidth.h"
 #include "gpu/kernel_runs.h"
 #include "gpu/large_kernels.h"
@@ -22,7 +22,7 @@ using cudnn_frontend::cuda::DeviceFacts;
 constexpr std::uint64_t kCases = 600, kSmallCases = 60;
 constexpr int kNeighborhoods = 100, kSmallNeighborhoods = 8;  // in each form
 
-// Half of the cases are shared out as on a GPU that so small problems keep busy: a thread then has two vectors.
+// Half of the cases are divided as on a GPU that so small problems keep busy: a thread then has two vectors.
 int check_random_cases(std::uint64_t count, DeviceFacts const& device) {
     DeviceFacts const small{device.compute_capability, 0};
     int failures = 0;

@@ -162,7 +162,7 @@ std::vector<CaseGroup> fp8_at_limits() {
     };
 }
 
-// Their numbers lie two elements apart.
+// Their numbers have a distance of two elements.
 Change apart(Change const& change) {
     return [=](AttentionCase& c) { c.numbers_apart = true, change(c); };
 }

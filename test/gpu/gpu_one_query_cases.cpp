@@ -13,7 +13,7 @@ void alibi(AttentionCase& c) { c.alibi = true; }
 void with_bias_of_heads(AttentionCase& c) { c.bias = of_heads(c); }
 void max_and_sum(AttentionCase& c) { c.generate_stats = false, c.logit_max = c.score_sum_exp = true; }
 
-// Far enough to see several of the parts into which kernels split the keys.
+// A window that reaches over several of the parts into which kernels split the keys.
 Change reaching(Modify modifier) {
     return [=](AttentionCase& c) { modified(modifier)(c), c.modifier_reach = 280; };
 }
@@ -25,7 +25,7 @@ struct Option {
     Change change;
 };
 
-// Of what reads positions, and of what differs between heads.
+// Options that read positions, and options that differ between heads.
 std::vector<Option> positions_and_heads() {
     return {
         {"alibi", alibi},

@@ -1,4 +1,4 @@
-// What cuDNN makes, on this GPU, of graphs without one of its legalization passes: for each, the cases of the suite
+// cuDNN's results, on this GPU, for graphs without one of its legalization passes: for each, the cases of the suite
 // that the pass changes run without it, and a table says how many results are right, wrong and refused. A pass all of
 // whose cases are right is not needed by them. Leaves with 77 where there is no GPU.
 //   gpu_passes [random cases [id...]]   300: the first 300 random ones; 1000-2000: from 1000 up to 1999; cudnn.w06: of
@@ -18,7 +18,7 @@ namespace {
 using namespace sdpa_test;
 using cudnn_frontend::quirks::Quirk;
 
-// What one process runs.
+// The number of cases that one process runs.
 constexpr std::size_t kBatchSize = 24;
 constexpr std::size_t kExamples = 5;
 
@@ -26,12 +26,12 @@ struct Counts {
     int right = 0, wrong = 0, refused = 0;
 };
 
-// Of one pass.
+// The table of one pass.
 class TrialTable {
    public:
     void add(TriedCase const& tried, AttentionCase const& c, Outcome const& outcome) {
         if (tried.forward) add(forward_, "forward", c, outcome.forward);
-        // Of a process that ended, which is told of forward alone, both are at fault.
+        // If the process ended and only forward reports it, both are at fault.
         bool const has_ended = !outcome.forward.ran && !outcome.forward.faults.empty();
         if (tried.backward) add(backward_, "backward", c, has_ended ? outcome.forward : outcome.backward);
     }
@@ -97,7 +97,7 @@ std::size_t run_trial(PassTrial const& trial, std::vector<AttentionCase> const& 
     return left;
 }
 
-// An id that no pass in force here has is a mistake of the caller's.
+// An id that no pass in force here has is an error of the caller's.
 bool run_trials(std::string const& program, std::string const& range, std::vector<std::string> const& ids) {
     auto const cases = suite_cases(case_range(range).value());
     auto const trials = pass_trials(

@@ -1,5 +1,5 @@
 // Plans that were built offline, run on the GPU. Processes of their own, since offline planning and a GPU do not mix:
-//   gpu_plans device <folder>   writes down the GPU of this machine
+//   gpu_plans device <folder>   stores the description of this machine's GPU
 //   gpu_plans store <folder>    plans the cases offline for it, and for each device of its kind that the library
 //                               describes, as for an H100 and an H200 on either; stores the plans
 //   gpu_plans run <folder>      loads, runs and checks them, and compares their engines and numbers with those of live
@@ -223,7 +223,7 @@ class StoredRun {
 
     Error operator()(Session const& session) {
         files::path const& path = paths_[is_backward_ ? 1 : 0];
-        is_backward_ = true;  // which comes second
+        is_backward_ = true;  // backward comes second
         Graph stored, live(session.graph());
         if (Error const error = stored.deserialize(gpu_.handle(), read(path)); error.is_bad()) return error;
         ++counts_.runs;
@@ -258,7 +258,7 @@ class StoredRun {
         return false;
     }
 
-    // Where sums are added up in any order the bits of two runs differ: those numbers are the oracle's to check.
+    // Sums in any order make the bits of two runs differ: the oracle checks those numbers.
     void compare_bits(files::path const& path, Session const& session, Bits const& wanted) {
         bool is_deterministic = false;
         static_cast<void>(session.graph().get_is_deterministic(is_deterministic));
@@ -294,7 +294,7 @@ Counts run_case(AttentionCase const& c, files::path const& folder, std::size_t i
     return counts;
 }
 
-// The plans of a folder: whether all are right.
+// Runs the plans of a folder; returns whether all are right.
 bool run_those_for(files::path const& folder) {
     Counts counts;
     std::mutex mutex;

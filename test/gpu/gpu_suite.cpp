@@ -1,14 +1,14 @@
 // Every option forward and backward on the GPU against the oracle, as a table. Leaves with 77 where there is no GPU.
 //   gpu_suite [random cases [part of a group's name]]   300: the first 300 random ones; 1000-2000: from 1000 up to 1999
-//   gpu_suite limits [random cases [part]]              then runs what limits refused in spite of them, and says what
-//                                                       came of it
+//   gpu_suite limits [random cases [part]]              then runs the cases that limits refused in spite of them,
+//                                                       and prints the results
 //   gpu_suite case <number>...                          these of the random cases alone, each with its faults
 //   gpu_suite gpu                                       says which GPU and which cuDNN would be tested
-// Groups of graphs that are rewritten are named "rewritten ..."; every second number stands for a case of each. Only
-// runs of programs count as right in them, and nine in ten of the cases have to be such. Which groups limits refuse on
-// this GPU is compared with the support matrix in docs/, where it knows the GPU's architecture and this cuDNN. Stopped
-// by SIGTERM or SIGINT, it says what came of the cases until then, and fails. SDPA_GRAPH_GPU_RECORD: a file to whose
-// end each group's numbers of right passes go, for docs/h200-runs.txt.
+// Groups of graphs that are rewritten are named "rewritten ..."; every second number is also that of a case of each.
+// Only runs of programs count as right in them, and nine in ten of the cases have to be such. Which groups limits
+// refuse on this GPU is compared with the support matrix in docs/, where it knows the GPU's architecture and this
+// cuDNN. Stopped by SIGTERM or SIGINT, it prints the results of the cases until then, and fails. SDPA_GRAPH_GPU_RECORD:
+// a file to whose end each group's numbers of right passes go, for docs/h200-runs.txt.
 #include "gpu/case_processes.h"
 #include "gpu/random_gpu_case.h"
 #include "gpu/rewritten_gpu_case.h"
@@ -44,12 +44,12 @@ struct Row {
     std::vector<std::string> failures;            // all of them
     std::map<std::string, std::string> refusals;  // a case for each kind
 
-    // Of the two passes of a case, a rewrite is of one.
+    // A case has two passes, of which a rewrite belongs to one.
     int programs() const { return forward.passed + backward.passed; }
     bool has_few_programs() const { return is_rewritten && programs() * 10 < cases * 9; }
 };
 
-// What two faults have in common: the text without its numbers.
+// The common part of faults of one kind: the text without its numbers.
 std::string kind_of(std::string const& faults) {
     std::string kind;
     for (char const c : faults.substr(0, 160)) {
@@ -158,7 +158,7 @@ class Table {
     std::map<std::string, Row> rows_;
 };
 
-// What the support matrix says about the groups, beside what limits refused here.
+// The support matrix's statements about the groups, compared with the refusals of limits here.
 class Expectations {
    public:
     Expectations()
@@ -233,7 +233,7 @@ class LimitTable {
     std::map<std::string, Row> rows_;
 };
 
-// What one process runs.
+// The number of cases that one process runs.
 constexpr std::size_t kBatchSize = 24;
 
 std::vector<CaseGroup> single_cases(std::vector<std::string> const& numbers) {
@@ -282,7 +282,7 @@ class Commands {
                std::to_string(batch.count) + arguments_;
     }
 
-    // Takes the batch off the arguments, if they have one.
+    // Removes the batch from the arguments, if they have one.
     static std::optional<Batch> batch_of(std::vector<std::string>& arguments) {
         if (arguments.size() < 4 || arguments[0] != "batch") return std::nullopt;
         auto const number = [&](std::size_t i) { return std::strtoull(arguments[i].c_str(), nullptr, 10); };
@@ -321,7 +321,7 @@ std::vector<Batch> batches_of(Refusals const& refused) {
     return batches;
 }
 
-// Runs them in processes that ignore limits; how many did not.
+// Runs the refused cases in processes that ignore limits; returns how many did not run.
 std::size_t run_refused(std::vector<CaseGroup> const& groups, Refusals const& refused, Commands const& commands) {
     LimitTable table;
     std::size_t const left = run_in_processes(
@@ -336,7 +336,7 @@ std::size_t run_refused(std::vector<CaseGroup> const& groups, Refusals const& re
     return left;
 }
 
-// Whether all is as it should be.
+// Returns whether everything is as expected.
 bool run_all(std::vector<CaseGroup> const& groups, std::vector<std::string> const& arguments,
              Commands const& commands) {
     Table table;

@@ -38,7 +38,7 @@ double microseconds(std::function<void()> const& work) {
     return double{milliseconds} * 1000 / kRunsOfRound;
 }
 
-// The best rounds of both, which take turns.
+// The best rounds of both, which run in turn.
 std::pair<double, double> time_both(std::function<void()> const& first, std::function<void()> const& second) {
     std::pair<double, double> best{1e30, 1e30};
     for (int round = 0; round < kRounds; ++round) {
@@ -85,7 +85,7 @@ Row sum_row(char const* what, std::size_t bytes, DataType_t from, DataType_t to,
             true};
 }
 
-// Columns apart in the sum: no vectors.
+// Columns that are not adjacent in the sum: no vectors.
 Row transposed_row(char const* what, std::size_t bytes) {
     Row row = sum_row(what, bytes, DataType_t::BFLOAT16, DataType_t::BFLOAT16, 8);
     Operand& y = std::get<kernels::SumProblem>(row.problem).y;
@@ -110,7 +110,7 @@ std::vector<Row> rows_of(std::size_t bytes) {
             transposed_row("sum, 8 parts, bf16, transposed", bytes)};
 }
 
-// Memory for an operand, as often as turns are taken: what one run leaves in the GPU's cache must not help the next.
+// Memory for an operand, once for each run of a cycle: the GPU's cache after one run must not help the next.
 class TurningMemory {
    public:
     TurningMemory(std::size_t bytes, std::size_t turns)

@@ -1,4 +1,4 @@
-// How fast the library's own kernels move their bytes, beside a copy by the driver.
+// How fast the library's own kernels move their bytes, compared with a copy by the driver.
 #pragma once
 
 #include "cuda/device_facts.h"

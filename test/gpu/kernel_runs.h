@@ -11,7 +11,7 @@ namespace sdpa_test {
 enum class WayToRun { Launch, CapturedLaunch, Node, UpdatedNode, UpdatedInstance };
 inline constexpr int kWaysToRun = 5;
 
-// What went wrong; empty where nothing did. Updates come from other buffers, which must stay as they were.
+// The first fault; empty where there is none. Updates come from other buffers, which must stay as they were.
 std::string fault_on_gpu(KernelCase const& made, kernels::DeviceFacts const& device, WayToRun way);
 
 }  // namespace sdpa_test

@@ -5,7 +5,7 @@
 
 namespace sdpa_test {
 
-// How many failed; prints what. Needs 13 GiB of GPU memory.
+// Returns how many failed and prints them. Needs 13 GiB of GPU memory.
 int check_large_kernels(cudnn_frontend::cuda::DeviceFacts const& device);
 
 }  // namespace sdpa_test

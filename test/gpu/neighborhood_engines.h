@@ -8,7 +8,7 @@
 
 namespace sdpa_test {
 
-// The first one to compute a graph is taken; the last one computes all.
+// The first one that computes a graph is used; the last one computes all.
 inline constexpr std::array kNeighborhoodEngines = {"neighborhood_warpgroups", "neighborhood_tiles",
                                                     "neighborhood_tokens"};
 
@@ -18,7 +18,7 @@ inline bool is_neighborhood_engine(std::string const& name) {
     return std::ranges::find(kNeighborhoodEngines, name) != kNeighborhoodEngines.end();
 }
 
-// What a graph deselects that shall run by this one.
+// The engines that a graph deselects so that this one runs.
 inline std::vector<std::string> neighborhood_engines_but(std::string const& name) {
     std::vector<std::string> others;
     for (std::string const engine : kNeighborhoodEngines) {

@@ -62,7 +62,7 @@ bool is_among(NeighborhoodCase const& made, NeighborhoodForm form, NeighborhoodK
     return which == NeighborhoodKernels::All || !are_gradients;
 }
 
-// So many that the form allows, or a GPU without it none.
+// Checks this many cases that the form allows; none on a GPU without it.
 int check_form(NeighborhoodKernels which, NeighborhoodForm form, int cases, kernels::DeviceFacts const& device) {
     int run = 0, wrong = 0;
     bool const is_here = form != NeighborhoodForm::WarpGroups || device.compute_capability == 90;

@@ -25,7 +25,7 @@ using cudnn_frontend::RewritePolicy_t;
 
 constexpr int kMostFaultsPrinted = 20;
 // Results are computed from weights that were rounded, and rounded once more; sums of single precision are of about 1.
-// Of a program two parts are rounded before they are added up, each no more than twice the sum.
+// In a program two parts are rounded before they are added up, each no more than twice the sum.
 constexpr NeighborhoodError kError{.absolute = 1e-6, .roundings = 3.0},
     kErrorOfPrograms{.absolute = 1e-6, .roundings = 7.0};
 
@@ -33,15 +33,15 @@ bool has_one_key(NeighborhoodCase const& made) {
     return std::ranges::all_of(made.axes, [](neighborhood_formula::Axis const& axis) { return axis.kernel == 1; });
 }
 
-// Of gradients that are 0 where each window has one key: they are differences of two equal sums over the width, which a
-// bias adds up over tokens.
+// The error of gradients that are 0 where each window has one key: they are differences of two equal sums over the
+// width, which a bias adds up over tokens.
 double error_of_equal_sums(NeighborhoodCase const& made) {
     auto tokens = static_cast<double>(made.batches);
     for (neighborhood_formula::Axis const& axis : made.axes) tokens *= static_cast<double>(axis.length);
     return 0x1p-24 * static_cast<double>(made.width) * std::sqrt(tokens);
 }
 
-// Few widths, rounded up to those that kernels are compiled for: compiling takes long. Tiles take most of them.
+// Few widths, rounded up to those that kernels are compiled for: compiling takes long. Tiles support most of them.
 NeighborhoodSizes const& sizes() {
     static NeighborhoodSizes const all{{1200, 35, 11},
                                        {8, 16, 40, 64, 120, 128, 8, 16, 40, 64, 120, 128, 1, 33, 136, 300}};
@@ -72,7 +72,7 @@ void bound_slots(NeighborhoodCase& made) {
     }
 }
 
-// Who runs a case: AUTO alone would leave most to one engine.
+// The engines that run a case: AUTO alone would leave most to one.
 enum class Way { Auto, Rewritten, Kernels };
 constexpr int kWays = 3;
 
@@ -84,7 +84,7 @@ void choose(Way way, std::vector<std::string> const& barred, Graph& graph) {
     graph.deselect_engines(barred);
 }
 
-// Which is rewritten where its type and width are cuDNN's.
+// Makes a line, which is rewritten where its type and width are cuDNN's.
 void make_line(NeighborhoodCase& made) {
     made.axes.resize(1);
     made.has_bias = false;
@@ -130,17 +130,17 @@ std::string run_twice(Graph& graph, GraphTensors const& tensors, GpuStream const
     return !is_deterministic || bytes_of(tensors) == first ? "" : "another run gave other bits";
 }
 
-// What the threads share.
+// The state that the threads share.
 struct Progress {
     std::atomic<std::uint64_t> next{0};
-    std::mutex mutex;                            // of what follows, and of printing
+    std::mutex mutex;                            // for the following members, and for printing
     std::map<std::string, std::uint64_t> right;  // by plan
     int wrong = 0;
 };
 
 constexpr char const* kNoPlan = "no plan";
 
-// By the first engine that is not barred, which is returned.
+// Checks the first engine that is not barred, and returns it.
 std::string check_plan(Test const& test, Way way, std::vector<std::string> const& barred, GpuStream const& gpu,
                        Progress& progress) {
     std::string plan = kNoPlan;
@@ -164,7 +164,7 @@ std::string check_plan(Test const& test, Way way, std::vector<std::string> const
     return plan;
 }
 
-// By all engines of kernels, one after the other, where these are to run it.
+// Checks all engines of kernels, one after the other, where these are to run it.
 void check_case(std::uint64_t seed, GpuStream const& gpu, Progress& progress) {
     Test const test = test_of(seed);
     std::vector<std::string> barred;
@@ -181,7 +181,7 @@ void check_some(std::uint64_t cases, Progress& progress) {
     for (std::uint64_t seed = progress.next++; seed < cases; seed = progress.next++) check_case(seed, gpu, progress);
 }
 
-// What results hold in memory, by uid.
+// The content of results in memory, by uid.
 using Results = std::map<std::int64_t, std::vector<double>>;
 
 Results results_of(GraphTensors const& tensors) {
@@ -193,7 +193,7 @@ Results results_of(GraphTensors const& tensors) {
     return results;
 }
 
-// Where a result is not what it should be, whose gaps hold the same.
+// Prints where a result is wrong. The gaps of both have equal contents.
 void print_differences(Results const& found, Results const& wanted) {
     constexpr double kClear = 0.02;
     for (auto const& [uid, numbers] : wanted) {
@@ -211,7 +211,7 @@ void print_differences(Results const& found, Results const& wanted) {
     }
 }
 
-// As a program, beside the kernels by tokens.
+// Runs it as a program, and by the kernels by tokens.
 bool print_variant(char const* name, Test const& test, GpuStream const& gpu) {
     std::map<Way, Results> results;
     std::map<Way, std::string> faults, plans;
@@ -233,7 +233,7 @@ bool print_variant(char const* name, Test const& test, GpuStream const& gpu) {
     return fault.empty();
 }
 
-// What of a case a fault may come from.
+// A property of a case from which a fault may come.
 struct Variant {
     char const* name;
     void (*change)(NeighborhoodCase& made);

@@ -5,9 +5,9 @@
 
 namespace sdpa_test {
 
-// Prints what is wrong, and which engines ran how many cases right; returns how many are not. Each case is planned on
-// the GPU as a program would: by any engine, as a program of several attentions, or by all kernels of the library's
-// that take it. It runs twice, which must give the same bits where the plan says so.
+// Prints the faults, and which engines ran how many cases right; returns how many are not right. Each case is planned
+// on the GPU as a program would: by any engine, as a program of several attentions, or by all of the library's kernels
+// that support it. It runs twice, which must give the same bits where the plan says so.
 int check_neighborhoods_on_gpu(std::uint64_t cases);
 
 // Runs the line of a seed as a program, as it is and with one thing or another changed, and prints where results are

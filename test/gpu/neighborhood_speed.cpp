@@ -33,7 +33,7 @@ struct Shape {
     Dims space, kernel;
     std::int64_t dilation = 1;  // along each axis
 
-    // Of all batch entries and heads.
+    // The rows of all batch entries and heads.
     double rows() const {
         auto count = static_cast<double>(batches * heads);
         for (std::int64_t const length : space) count *= static_cast<double>(length);
@@ -69,7 +69,7 @@ std::vector<Shape> const& shapes() {
 
 enum Place { kQ, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV, kPlaces };
 
-// Backward reads what forward wrote.
+// Backward reads forward's results.
 class Tensors {
    public:
     explicit Tensors(Shape const& shape) {
@@ -125,7 +125,7 @@ class FusedGraph {
         for (Place const place : places_) pack[place] = tensors.at(place);
         return pack;
     }
-    // What has to be read or written.
+    // The bytes that have to be read or written.
     double bytes() const {
         double sum = 0;
         for (Place const place : places_) sum += static_cast<double>(Tensors::bytes_of(shape_, place));
@@ -177,7 +177,7 @@ class FusedGraph {
 
 // --- Times
 
-// Of rounds that each run the work once.
+// The time over rounds that each run the work once.
 template <class Work>
 double median_microseconds(cudaStream_t stream, Work const& work) {
     std::vector<float> times;
@@ -199,14 +199,14 @@ double median_microseconds(cudaStream_t stream, Work const& work) {
     return double{times[kRounds / 2]} * 1000;
 }
 
-// By the vendor: dense products of BFLOAT16, and memory.
+// The vendor's figures: dense products of BFLOAT16, and memory.
 struct Peaks {
     std::string_view part_of_name;
     double tera_flops, tera_bytes;
 };
 constexpr std::array kPeaks = {Peaks{"H200", 989, 4.8}, Peaks{"H100", 989, 3.35}};
 
-// The least time that the GPU could take, as text beside the time that it took; empty where its peaks are not known.
+// The least time that the GPU could take, as text next to the measured time; empty where its peaks are not known.
 std::string share_of_roofline(double flops, double bytes, double microseconds) {
     cudaDeviceProp properties{};
     cudaGetDeviceProperties(&properties, 0);
@@ -220,7 +220,8 @@ std::string share_of_roofline(double flops, double bytes, double microseconds) {
 
 // --- Rows of the table
 
-// Who runs a row: the first engine of all, the first one that is a kernel of the library's, or a named one of these.
+// The engine that runs a row: the first one of all, the first one that is a kernel of the library's, or a named one of
+// these.
 struct Choice {
     bool is_program = true;
     std::string engine = {};

@@ -15,7 +15,7 @@ using namespace cudnn_frontend;
 using quirks::Evidence;
 using quirks::Quirk;
 
-// What no engine takes is asked without a GPU, and what is slower is known to be right.
+// A form that no engine accepts is tested without a GPU, and a form that is slower is known to be right.
 bool needs_gpu(Quirk const& quirk) {
     return quirk.evidence != Evidence::NoEngine && quirk.evidence != Evidence::Slower;
 }
@@ -24,7 +24,7 @@ bool is_tried(Quirk const& quirk, std::vector<std::string> const& ids) {
     return ids.empty() ? needs_gpu(quirk) : std::ranges::count(ids, std::string(quirk.id)) > 0;
 }
 
-// By quirk, which of the case's graphs its pass changes.
+// The case's graphs that the pass changes, by quirk.
 std::map<Quirk const*, TriedCase> tried(AttentionCase const& c, std::size_t number, core::Capabilities const& here) {
     std::map<Quirk const*, TriedCase> changed;
     Graphs const graphs(c);

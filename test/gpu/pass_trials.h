@@ -1,5 +1,5 @@
-// For a rewrite of the table of quirks, the cases whose graphs its pass changes: what a GPU runs without that pass, to
-// see whether engines take and compute right the form that the graph had before.
+// For a rewrite of the table of quirks, the cases whose graphs its pass changes. A GPU runs them without that pass, to
+// show whether engines accept and compute right the form that the graph had before.
 #pragma once
 
 #include "cudnn/quirks/quirk.h"
@@ -12,7 +12,7 @@
 
 namespace sdpa_test {
 
-// The graphs of a case that the pass changes, but for those that limits refuse.
+// The graphs of a case that the pass changes, except those that limits refuse.
 struct TriedCase {
     std::size_t number;  // in suite_cases()
     bool forward, backward;
@@ -23,10 +23,10 @@ struct PassTrial {
     std::vector<TriedCase> cases;
 };
 
-// Of all groups of the suite, and random ones behind them.
+// The cases of all groups of the suite, then random ones.
 std::vector<AttentionCase> suite_cases(CaseRange const& random);
 
-// Of these ids; of none, of all whose pass is there for what only a GPU shows.
+// The trials of these ids; without ids, of all whose reason only a GPU shows.
 std::vector<PassTrial> pass_trials(std::vector<AttentionCase> const& cases, std::vector<std::string> const& ids,
                                    cudnn_frontend::core::Capabilities const& here);
 

@@ -1,4 +1,4 @@
-// What the runs without a pass rest on, tested without a GPU.
+// The foundations of the runs without a pass, tested without a GPU.
 #include "gpu/pass_trials.h"
 #include "gpu/backends_without_pass.h"
 #include "lowering/has_cudnn.h"
@@ -21,7 +21,7 @@ std::vector<AttentionCase> some_cases() {
     return cases;
 }
 
-// Those that no GPU ran in the other form, and of them those that cases are changed by.
+// The rewrites that no GPU ran in the other form; with has_cases only those that change some case.
 std::set<std::string> untried(std::vector<PassTrial> const& trials, bool has_cases) {
     std::set<std::string> ids;
     for (PassTrial const& trial : trials) {
@@ -43,7 +43,7 @@ TEST_CASE("the suite has cases for each pass that was never tried without, but f
         CHECK(wanted.count("cudnn.w21") == (here.sm == 100 ? 1 : 0));
         wanted.erase("cudnn.w22");
         CHECK(untried(trials, true) == wanted);
-        // What no engine takes is asked offline.
+        // A form that no engine accepts is tested offline.
         for (PassTrial const& trial : trials) CHECK(trial.quirk->evidence != quirks::Evidence::NoEngine);
     }
 }
@@ -66,7 +66,7 @@ TEST_CASE("a pass is tried with the graphs that it changes", "[gpu]") {
 }
 
 TEST_CASE("a program leaves out the pass that it names", "[gpu]") {
-    leave_out_pass_of("cudnn.w02");  // no engine takes softmax without the logarithm that the pass adds
+    leave_out_pass_of("cudnn.w02");  // no engine accepts softmax without the logarithm that the pass adds
     if (!has_cudnn()) return;
     graph::Graph graph = test::small_graph().graph;
     graph.set_io_data_type(DataType_t::HALF);

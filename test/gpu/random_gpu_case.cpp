@@ -13,8 +13,8 @@ namespace sdpa_test {
 
 namespace {
 
-// With a generator of their own, which leaves all other draws as they are. Mostly without what the unified operation
-// has no place for.
+// Draws with a generator of its own, which leaves all other draws as they are. Mostly without options that the unified
+// operation has no place for.
 void choose_form(AttentionCase& c, std::uint64_t index) {
     Random random(80000 + index);
     c.dynamic_shapes = random.chance(0.06);  // backward: cudnn.s84
@@ -43,7 +43,7 @@ bool masks_by_documents(AttentionCase const& c) {
 std::optional<CaseRange> case_range(std::string const& text) {
     auto const dash = text.find('-');
     auto const first = number_of(dash == text.npos ? "0" : std::string_view(text).substr(0, dash));
-    auto const end = number_of(std::string_view(text).substr(dash + 1));  // behind no dash: the whole
+    auto const end = number_of(std::string_view(text).substr(dash + 1));  // without a dash: the whole text
     if (!first || !end || *first > *end) return std::nullopt;
     return CaseRange{*first, *end};
 }
@@ -63,7 +63,7 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     if (!has_ragged_results) c.output_layout = output;
     c.scale_value = static_cast<float>(random.real(0.5, 2.0) / std::sqrt(static_cast<double>(c.d_qk)));
     if (c.scale == Scale::None) c.scale = Scale::Number;
-    // What such biases and documents mask whole, backward gets wrong; no limit can see it.
+    // Backward is wrong where such biases and documents mask whole rows or tiles; no limit can detect it.
     if (c.bias && (*c.bias)[3] == 1 && c.bias_type != c.type) c.bias_infinities = Infinities::None;
     if (c.s_kv == 1) c.bias_infinities = Infinities::None;
     bool const keeps_one_key = c.s_kv == 1 || (c.right == 0 && c.alignment == DiagonalAlignment_t::TOP_LEFT);
@@ -80,7 +80,7 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     return c;
 }
 
-// What 8-bit kernels of Hopper take, in any combination.
+// Options that 8-bit kernels of Hopper support, in any combination.
 AttentionCase random_fp8_gpu_case(std::uint64_t index) {
     constexpr DataType_t kTypes[] = {DataType_t::FP8_E4M3, DataType_t::FP8_E5M2};
     constexpr std::int64_t kForwardHeadDims[] = {64, 128, 192, 256};

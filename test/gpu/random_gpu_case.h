@@ -9,17 +9,17 @@
 
 namespace sdpa_test {
 
-// From the first one up to the one before the end.
+// The numbers from the first one up to the one before the end.
 struct CaseRange {
     std::uint64_t first, end;
 };
-// Of "300", the first so many, or of "1000-2000", in which 2000 is not; nothing where the text is neither.
+// The range of "300", the first 300, or of "1000-2000", in which 2000 is not; nothing where the text is neither.
 std::optional<CaseRange> case_range(std::string const& text);
 
 // The same number gives the same case, always.
 AttentionCase random_gpu_case(std::uint64_t number);
 AttentionCase random_fp8_gpu_case(std::uint64_t number);
-// Those of the range, and those of FP8, for which every fifth number stands.
+// The cases of the range, and those of FP8, for which every fifth number is used.
 std::vector<CaseGroup> random_gpu_groups(CaseRange const& range);
 
 }  // namespace sdpa_test

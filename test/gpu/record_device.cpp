@@ -1,4 +1,4 @@
-// Describes the GPU that is here, as cuDNN tells it, in a file for devices/:
+// Stores cuDNN's description of this machine's GPU in a file for devices/:
 //   record_device <folder> [name]   without a name by that of its model, as h100
 #include "cudnn/library/device_text.h"
 #include "cudnn/library/status.h"
@@ -30,8 +30,7 @@ Result<DeviceDescription> recorded(std::string const& name) {
     return offline::recorded_device(properties.value(), name, cudnn::version_text(runtime::cudnn_version()));
 }
 
-// Two models may go by one name, as H100 boards of 132 and 114 multiprocessors do. A name that was given replaces what
-// stands there.
+// Two models may have one name, as H100 boards of 132 and 114 multiprocessors do. A given name replaces the file.
 error_object check_name(DeviceDescription const& device, bool is_name_given) {
     auto const known = offline::find_device(device.name);
     if (known.is_bad()) return {};

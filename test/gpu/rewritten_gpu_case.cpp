@@ -11,7 +11,7 @@ namespace {
 
 using cudnn_frontend::Rewrite_t;
 
-// All lengths and bounds alike, so that the rewrite goes on to apply.
+// Multiplies all lengths and bounds by the factor, so that the rewrite still applies.
 void lengthen(AttentionCase& c, std::int64_t factor) {
     c.s_q *= factor, c.s_kv *= factor;
     for (auto* const lengths : {&c.len_q, &c.len_kv}) {

@@ -1,4 +1,4 @@
-// The GPU that is here.
+// This machine's GPU.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 namespace sdpa_test {
 
 int gpu_count();
-int compute_capability();    // of the one that programs use: 90 for 9.0
+int compute_capability();    // of the GPU that programs use: 90 for 9.0
 std::string describe_gpu();  // "NVIDIA H200 (9.0), cuDNN 9.19.0"
 
 }  // namespace sdpa_test

@@ -1,4 +1,4 @@
-// What the cuDNN that is here says of block-scaled attention for Blackwell: a plan, or a limit that says why not.
+// The answers of this cuDNN to block-scaled attention for Blackwell: a plan, or a limit with the reason.
 #include "lowering/block_scale_graphs.h"
 #include "lowering/has_cudnn.h"
 #include "support/catch.h"

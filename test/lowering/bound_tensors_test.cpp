@@ -1,4 +1,4 @@
-// The kernels of a plan bind the tensors that an option is about: what a stored plan says of them, with no GPU.
+// The kernels of a plan bind the tensors that an option is about, according to the stored plan, with no GPU.
 #include "gpu/gpu_cases.h"
 #include "lowering/case_graphs.h"
 
@@ -10,7 +10,7 @@ using namespace sdpa_test;
 
 namespace {
 
-// The tests of what cuDNN below 9.20 does with a graph whose first candidate does not compile.
+// Whether this cuDNN is below 9.20, which offers plans whose first candidate does not compile.
 bool offers_a_plan_that_fails() {
     if (!has_cudnn()) return false;
     bool const offers = cudnn_frontend::runtime::cudnn_version() < 92000;
@@ -20,7 +20,7 @@ bool offers_a_plan_that_fails() {
 
 using Uids = std::set<std::int64_t>;
 
-// What a plan binds: its text lists a kernel's parameters with the uid of each.
+// The uids that a plan binds: its text lists a kernel's parameters with the uid of each.
 Uids bound_uids(Graph& graph) {
     std::vector<std::uint8_t> bytes;
     REQUIRE(graph.serialize(bytes).get_message() == "");

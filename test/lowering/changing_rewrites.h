@@ -8,7 +8,7 @@
 
 namespace sdpa_test {
 
-// Those in force there without whose pass something else reaches the library.
+// The quirks in force there without whose pass the library gets something else.
 std::vector<cudnn_frontend::quirks::Quirk const*> changing_rewrites(cudnn_frontend::nodes::ValidatedGraph const& graph,
                                                                     cudnn_frontend::core::Capabilities const& here);
 

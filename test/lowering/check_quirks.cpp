@@ -138,7 +138,7 @@ char const* text_of(Standing standing) {
     return "not asked";
 }
 
-// Those in force there, of these ids or of all.
+// The quirks in force there, of these ids or of all.
 std::vector<Quirk const*> chosen_quirks(std::vector<std::string> const& ids, std::size_t cudnn_version) {
     std::vector<Quirk const*> chosen;
     for (Quirk const& quirk : quirks::quirks()) {
@@ -148,7 +148,7 @@ std::vector<Quirk const*> chosen_quirks(std::vector<std::string> const& ids, std
     return chosen;
 }
 
-// What NVIDIA tells is not for a run to verify.
+// NVIDIA's own statements are not for a run to verify.
 bool was_last_seen_before(Quirk const& quirk, std::size_t cudnn_version) {
     return quirk.cudnn.contain(cudnn_version) && quirk.evidence != Evidence::ToldByNvidia &&
            quirk.verified.cudnn_version < cudnn_version;

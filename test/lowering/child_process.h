@@ -7,7 +7,7 @@
 
 namespace sdpa_test {
 
-// Where a child process puts its answers, one by one, so that they are not lost where it ends.
+// The place where a child process puts its answers, one by one, so that they are not lost where it ends.
 class AnswerPipe {
    public:
     AnswerPipe(int pipe, unsigned seconds);

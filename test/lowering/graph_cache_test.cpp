@@ -1,4 +1,4 @@
-// Graphs that are built again share what was lowered and compiled for the first of them.
+// Graphs that are built again share the lowered graph and the compiled plans of the first of them.
 #include "cudnn/planning/graph_cache.h"
 #include "api/graph_impl.h"
 #include "cudnn/library/library.h"

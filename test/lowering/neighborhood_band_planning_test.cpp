@@ -33,7 +33,7 @@ class LineGraph {
         else add_forward();
     }
 
-    // The name of what is planned first.
+    // The name of the first plan.
     std::string plan() {
         std::string name;
         REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
@@ -81,7 +81,7 @@ class LineGraph {
 
 std::string plan_of(Line const& line, bool is_backward) { return LineGraph(line, is_backward).plan(); }
 
-// Where it need not pay.
+// The plan of a line as a band, also where that is not faster.
 std::string band_of(Line const& line, bool is_backward) {
     LineGraph all(line, is_backward);
     all.graph.set_rewrites({Rewrite_t::NEIGHBORHOOD_BAND});
@@ -106,7 +106,7 @@ bool are_of_cudnn(std::vector<std::string> const& engines) {
 
 Line const kSpeech{2, 16, 16384, 64, 257};
 
-// In microseconds, as the report of candidates has it.
+// Times in microseconds, as the report of candidates has them.
 struct Expected {
     double band, given;
 };

@@ -80,7 +80,7 @@ std::string candidates_of(Graph const& graph) {
     return candidates;
 }
 
-// Planned for an H200.
+// The graph, planned for an H200.
 Graph built(Graph graph) {
     REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
     return graph;
@@ -188,7 +188,7 @@ TEST_CASE("a plan by warpgroups is refused where it is stored for another GPU", 
 TEST_CASE("backward keeps a number for each token in its workspace, and by warpgroups two, and sums", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     constexpr std::int64_t kRows = kBatches * 24 * 24 * kHeads;
-    static_assert(kRows * 8 % 256 == 0);  // where the sums begin
+    static_assert(kRows * 8 % 256 == 0);  // the sums begin there
     CHECK(built(forward_graph(DataType_t::BFLOAT16)).get_workspace_size() == 0);
     CHECK(built(backward_graph(DataType_t::BFLOAT16)).get_workspace_size() == kRows * 4 * (2 + kColumns));
     CHECK(built(backward_graph(DataType_t::FLOAT)).get_workspace_size() == kRows * 4);

@@ -1,5 +1,5 @@
-// Every option's graphs are taken by the engines of the real cuDNN, with no GPU; their plans store, load and notice
-// every change of a byte.
+// The engines of the real cuDNN accept every option's graphs, with no GPU; their plans store, load and notice every
+// change of a byte.
 #include "gpu/gpu_cases.h"
 #include "gpu/support_matrix_file.h"
 #include "lowering/case_graphs.h"
@@ -29,7 +29,7 @@ Error find_engines(Graph& graph, char const* device = "h200") {
     return error;
 }
 
-// What cuDNN's own text of a plan says of the kernel's parameters; it names the uids that the kernel is told.
+// The kernel's parameters in cuDNN's own text of a plan, with the uids that the kernel gets.
 std::string kernel_parameters(Bytes const& plan) {
     std::string const text(plan.begin(), plan.end());
     std::size_t const begin = text.find("\"kernelParams\""), end = text.find("\"rawData\"", begin);
@@ -54,7 +54,7 @@ std::shared_ptr<DeviceProperties const> device(char const* name) {
     return std::make_shared<DeviceProperties const>(DeviceProperties::named(name));
 }
 
-// Some releases alone take dynamic shapes.
+// Only some releases support dynamic shapes.
 std::vector<CaseGroup> groups_of_this_release() {
     std::vector<CaseGroup> groups = gpu_case_groups();
     bool const takes_dynamic_shapes = test::takes_dynamic_shapes();
@@ -74,7 +74,7 @@ TEST_CASE("engines take every option, forward and backward", "[offline]") {
         if (group.limit.empty()) {
             CHECK(forward == "");
         } else {
-            // The limits of the cases are those of 9.19; newer releases take some of them.
+            // The limits of the cases are those of 9.19; newer releases support some of them.
             bool const is_lifted = forward.empty() && cudnn_frontend::runtime::cudnn_version() >= 92000;
             CHECK((is_lifted || forward.find(group.limit) != forward.npos));
             continue;
@@ -136,7 +136,7 @@ TEST_CASE("a plan stores and loads, and notices changed bytes, other devices and
         Bytes const cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
         CHECK(loaded.deserialize(nullptr, cut).is_bad());
     }
-    CHECK(loaded.get_workspace_size() == graph.get_workspace_size());  // what failed to load changed nothing
+    CHECK(loaded.get_workspace_size() == graph.get_workspace_size());  // the failure changed nothing
 
     Graph elsewhere;
     elsewhere.set_device_properties(device("a100"));
@@ -349,7 +349,7 @@ TEST_CASE("a sink of one query bars the kernels that split its keys", "[offline]
     CHECK(chosen != first(graph));
     CHECK(graph.build_plan_at_index(0).get_message().find(first(graph) + " may be a split-KV kernel") !=
           std::string::npos);
-    // The reason stands before the user's own.
+    // The reason comes before the user's own.
     Graphs barred(c);
     barred.forward.graph().deselect_engines({"eng"});
     std::string const refusal = barred.forward.graph().build(Target::offline("h200")).get_message();
@@ -424,7 +424,7 @@ TEST_CASE("backward of packed sequences needs less memory where their rows are b
 TEST_CASE("limits can be ignored, and then cuDNN answers for itself", "[offline]") {
     if (!has_cudnn()) return;
     AttentionCase c = gpu_case_groups().front().cases[3];
-    c.sink = DataType_t::BFLOAT16;  // cudnn.s37: engines take it, and compute it wrong
+    c.sink = DataType_t::BFLOAT16;  // cudnn.s37: engines accept it, and compute it wrong
     auto const build = [&] { return Graphs(c).backward.build(Target::offline("h200")).get_message(); };
     CHECK(build().find("[cudnn.s37]") != std::string::npos);
     cudnn_frontend::runtime::set_ignores_limits(true);
@@ -439,7 +439,7 @@ TEST_CASE("limits can be ignored, and then cuDNN answers for itself", "[offline]
     CHECK(loaded.deserialize(nullptr, bytes).get_message().find("[cudnn.s37]") == 0);
     cudnn_frontend::runtime::set_ignores_limits(true);
     c.sink.reset();
-    c.d_qk = c.d_v = 20;  // cudnn.s04: no engine takes it
+    c.d_qk = c.d_v = 20;  // cudnn.s04: no engine accepts it
     std::string const answer = build();
     CHECK(answer != "");
     CHECK(answer.find("cudnn.s") == std::string::npos);
@@ -447,7 +447,7 @@ TEST_CASE("limits can be ignored, and then cuDNN answers for itself", "[offline]
     CHECK(build().find("[cudnn.s04]") != std::string::npos);
 }
 
-// Told of it as it is written, cuDNN ends the process.
+// cuDNN ends the process if it gets the graph as it is written.
 TEST_CASE("two attention nodes in one graph have no engine, which a limit says", "[offline]") {
     if (!has_cudnn()) return;
     auto const build = [] {

@@ -14,14 +14,14 @@ namespace sdpa_test {
 
 struct OptionRow {
     std::string name;
-    // None: the option is forward's alone.
+    // None: only forward has the option.
     std::function<std::optional<cudnn_frontend::graph::Graph>(bool is_backward)> graph;
     cudnn_frontend::quirks::Settings settings = {};
 };
 
 std::vector<OptionRow> option_rows();
 
-// The graph as limits see it; ends the program where the graph's own rules refuse it.
+// The graph in the form that limits get; ends the program where the graph's own rules refuse it.
 cudnn_frontend::nodes::ValidatedGraph validated(cudnn_frontend::nodes::GraphSpec spec);
 cudnn_frontend::nodes::GraphSpec spec_of(cudnn_frontend::graph::Graph const& graph);
 

@@ -15,7 +15,7 @@ namespace {
 using namespace cudnn_frontend;
 namespace Port = nodes::attention;
 
-// Few are enough to see whether a quirk holds; each takes up to some seconds.
+// Few are enough to find out whether a quirk holds; each takes up to some seconds.
 constexpr std::size_t kGraphsOnDevice = 3;
 
 struct AskedGraph {
@@ -30,7 +30,7 @@ AskedGraph asked(std::string name, nodes::GraphSpec spec, quirks::Settings const
 
 AttentionCase plain_case() { return gpu_case_groups()[0].cases[3]; }
 
-// Those of no option's row.
+// A graph without a row of options.
 AskedGraph causal_stats_in_base_2() {
     AttentionCase c = plain_case();
     c.stats_use_log2 = true, c.right = 0;
@@ -48,7 +48,7 @@ AskedGraph transposed_bias_gradient() {
     return asked("dBias with gaps, backward", std::move(spec));
 }
 
-// In rows of 24, so that strides are multiples of 16 bytes.
+// The graph has rows of 24, so that strides are multiples of 16 bytes.
 AskedGraph heads_of_20() {
     AttentionCase c = plain_case();
     c.d_qk = c.d_v = 24;
@@ -120,14 +120,14 @@ quirks::Quirk const* asked_limit(std::vector<quirks::Violated> const& found) {
     return fatal == found.end() ? nullptr : fatal->quirk;
 }
 
-// The form that no engine takes can be asked about without a GPU.
+// A form that no engine accepts can be tried without a GPU.
 std::vector<quirks::Quirk const*> asked_rewrites(AskedGraph const& asked, core::Capabilities const& here) {
     auto rewrites = changing_rewrites(*asked.graph, here);
     std::erase_if(rewrites, [](auto const* quirk) { return quirk->evidence != quirks::Evidence::NoEngine; });
     return rewrites;
 }
 
-// What an answer about the graph is about.
+// The quirks that an answer about the graph is about.
 std::vector<quirks::Quirk const*> asked_quirks(AskedGraph const& asked, core::Capabilities const& here) {
     auto const limits = quirks::violations(*asked.graph, here, asked.settings);
     if (limits.empty()) return asked_rewrites(asked, here);

@@ -1,5 +1,5 @@
-// Graphs that run into one quirk and no other limit: what a cuDNN library is asked to find out whether the quirk still
-// holds.
+// Graphs that run into one quirk and no other limit: a cuDNN library is asked about them to find out whether the quirk
+// still holds.
 #pragma once
 
 #include "cudnn/offline/devices.h"

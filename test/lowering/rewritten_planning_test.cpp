@@ -1,4 +1,4 @@
-// cuDNN's engines take the parts of rewritten graphs, with no GPU.
+// cuDNN's engines accept the parts of rewritten graphs, with no GPU.
 #include "gpu/rewritten_gpu_case.h"
 #include "lowering/case_graphs.h"
 #include "reference/rewrite_case.h"
@@ -9,7 +9,7 @@ using namespace sdpa_test;
 
 namespace {
 
-// The first candidate's name, or why there is none.
+// The first candidate's name, or the reason why there is none.
 std::string first_plan(Graph& graph) {
     std::string name;
     cudnn_frontend::error_object error = graph.build_operation_graph(Target::offline("h200"));

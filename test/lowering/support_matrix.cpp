@@ -1,8 +1,8 @@
-// What the table of limits says beside what the real cuDNN says, for several architectures, with no GPU:
+// Compares the table of limits with the answers of the real cuDNN, for several architectures, with no GPU:
 //   support_matrix                 prints docs/support-matrix.md
 //   support_matrix rows <part>     prints the rows whose names have this part
-//   support_matrix --check <file>  compares with the file, the table with the library, and what is allowed with what
-//   ran
+//   support_matrix --check <file>  compares with the file, the table with the library, and the allowed cells with
+//   the runs
 // Leaves with 77 where there is no cuDNN, or another version than the file's.
 #include "cudnn/library/library.h"
 #include "cudnn/library/status.h"
@@ -30,7 +30,7 @@ using Error = cudnn_frontend::error_object;
 struct Column {
     char const* title;
     char const* device;
-    char const* runs = nullptr;  // where gpu_suite's record of it stands
+    char const* runs = nullptr;  // the place of gpu_suite's record of it
 };
 constexpr Column kColumns[] = {
     {"8.0", "a100"}, {"8.9", "l40s"}, {"9.0", "h200", SDPA_TEST_H200_RUNS}, {"10.0", "b200"}, {"12.0", "rtx5090"}};
@@ -40,9 +40,9 @@ struct Cell {
     std::string limits;             // ids of those that the table names
     bool may_have_engines = false;  // whether one of them is about runs, not about engines
     bool is_asked = true;           // whether the library can be asked at all
-    bool is_there = true;           // whether there is such a graph: some options are forward's alone
+    bool is_there = true;           // whether there is such a graph: only forward has some options
     bool has_run = false;           // whether all shapes of the row ran right on a device of the column
-    std::string refusal;            // the library's; empty where it takes the graph
+    std::string refusal;            // the library's; empty where it accepts the graph
 
     bool agrees() const {
         return !is_asked || limits.empty() == refusal.empty() || (may_have_engines && refusal.empty());
@@ -77,7 +77,7 @@ Cell ask(cudnn::Api const& api, OptionRow const& row, bool is_backward, cudnn::D
         cell.may_have_engines |= quirks::may_have_engines(*quirk);
         cell.is_asked &= quirk->evidence != quirks::Evidence::AskedOffline && !quirks::is_fatal_to_ask(*quirk);
     }
-    // Engines may be named that do not compile, which is what some limits are about.
+    // Engines may be named that do not compile; some limits are about these.
     bool const is_about_engines = !cell.limits.empty() && !cell.may_have_engines;
     OfflineQuestion const question{graph, row.settings, builds_plan || is_about_engines};
     if (cell.is_asked) cell.refusal = refusal_of(api, question, device);

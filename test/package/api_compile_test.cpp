@@ -1,5 +1,5 @@
-// What programs written for the existing frontend say, in the ways in which they say it. Most of it only has to
-// compile; main() runs the part that needs no target.
+// The code of programs written for the existing frontend, in its various forms. Most of it only has to compile; main()
+// runs the part that needs no target.
 #include <cudnn_frontend.h>
 #include <cudnn_frontend_utils.h>
 #include <cudnn_frontend_version.h>
@@ -41,7 +41,7 @@ using Tensors = std::unordered_map<Tensor, void*>;
 
 namespace {
 
-// What shared headers lean on.
+// Names that shared headers rely on.
 #if !defined(CUDNN_FRONTEND_SKIP_JSON_LIB) && __has_include(<nlohmann/json.hpp>)
 static_assert(std::is_same_v<::json, nlohmann::json>);
 #endif
@@ -64,7 +64,7 @@ static_assert(int(fe::error_code_t::OK) == 0 && int(fe::error_code_t::INVALID_VA
 static_assert(int(fe::error_code_t::GRAPH_NOT_SUPPORTED) == 5 && int(fe::error_code_t::HANDLE_ERROR) == 13);
 static_assert(int(fe::error_code_t::INVALID_VALUE) == 14 && int(fe::error_code_t::NVRTC_COMPILATION_FAILED) == 15);
 
-// Graph: how it is held, and what its members return.
+// Graph: how it is held, and the return types of its members.
 static_assert(std::is_default_constructible_v<Graph> && std::is_copy_constructible_v<Graph>);
 static_assert(std::is_nothrow_move_constructible_v<Graph> && std::is_nothrow_move_assignable_v<Graph>);
 static_assert(std::has_virtual_destructor_v<Graph> && !std::is_final_v<Graph>);
@@ -88,7 +88,7 @@ static_assert(std::is_same_v<Fp8_backward<Tensor, Tensor, Tensor, Tensor, Tensor
                                           Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor,
                                           fe::graph::SDPA_fp8_backward_attributes>,
                              std::array<Tensor, 7>>);
-// With block scales.
+// The overloads with block scales.
 static_assert(
     std::is_same_v<Fp8<Tensor&, Tensor, Tensor const&, Tensor, Tensor, Tensor, fe::graph::SDPA_fp8_attributes>,
                    std::array<Tensor, 3>>);
@@ -310,7 +310,7 @@ fe::error_t stages(Graph& graph, cudnnHandle_t handle) {
     return status;
 }
 
-// Which plans, in the words of programs that choose them.
+// The choice of plans, in the words of programs that make it.
 static_assert(std::is_same_v<decltype(fe::Knob::type), fe::KnobType_t>);
 static_assert(std::is_constructible_v<fe::Knob, fe::KnobType_t, std::int64_t, std::int64_t, std::int64_t>);
 static_assert(std::is_default_constructible_v<fe::KernelCache> && !std::is_copy_constructible_v<fe::KernelCache>);

@@ -1,4 +1,4 @@
-// What programs for the existing frontend write around the API: their own text functions beside the library's, checks
+// Idioms of programs for the existing frontend around the API: their own text functions next to the library's, checks
 // by macros, the log, strides by order.
 #include <cudnn_frontend.h>
 

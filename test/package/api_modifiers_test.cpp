@@ -26,7 +26,7 @@ struct Doubles {
     }
 };
 
-// Score modifiers: what std::bind gives, lambdas, functions in a std::function and objects.
+// Score modifiers: results of std::bind, lambdas, functions in a std::function and objects.
 void check_score_modifiers() {
     using namespace std::placeholders;
     Graph graph;

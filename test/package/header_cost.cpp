@@ -1,4 +1,4 @@
-// What a user's file costs to compile: the graph API and one attention graph.
+// The compile-time cost of a user's file: the graph API and one attention graph.
 #include <cudnn_frontend/graph.h>
 
 namespace fe = cudnn_frontend;

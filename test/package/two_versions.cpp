@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-using Answers = std::pair<std::string, std::string>;  // a type's name, and what the library says
+using Answers = std::pair<std::string, std::string>;  // a type's name, and the library's answer
 
 #if defined(SDPA_TEST_VERSION)
 

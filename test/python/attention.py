@@ -43,7 +43,7 @@ def qkv(shape=(2, 3, 40, 16), dtype=np.float32):
 
 
 def tolerance(dtype, terms):
-    """Of a sum of so many products of numbers about 1 in float, and its rounding to dtype."""
+    """The tolerance of a sum of so many products of numbers about 1 in float, and its rounding to dtype."""
     return 8 * float(np.finfo(dtype).eps) + terms * float(np.finfo(np.float32).eps)
 
 

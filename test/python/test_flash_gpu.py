@@ -87,7 +87,7 @@ def test_soft_caps_and_slopes(flash, softcap, with_slopes):
 
 
 def assert_as_in_formula(call, out, log_sums, q, sequences):
-    """Of packed results, beside the formula for each sequence's queries, keys and values."""
+    """Compares packed results with the formula for each sequence's queries, keys and values."""
     start = 0
     for queries, k, v in sequences:
         rows = slice(start, start + queries)
@@ -152,7 +152,7 @@ def test_new_totals_do_not_plan_again(flash):
 
 
 def test_dropout_is_replayed(flash):
-    """Of values that are all 1, a row's output is its kept probabilities' sum; backward of the sum drops the same."""
+    """With values that are all 1, a row's output is its kept probabilities' sum; backward of the sum drops the same."""
     p_dropout = 0.25
     q = torch.randn(2, 256, 4, 64, device="cuda", dtype=torch.half) * 0.5
     v = torch.ones_like(q, requires_grad=True)

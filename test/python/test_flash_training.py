@@ -58,7 +58,7 @@ class Model(torch.nn.Module):
 
 
 def losses(attend, device, steps, width, heads, blocks, batch, tokens, seed=1):
-    """Of each step, in bfloat16 with weights in FLOAT. The seed is that of the weights and of the order of the text."""
+    """The loss of each step, in bfloat16 with weights in FLOAT. The seed is for the weights and the order of the text."""
     torch.manual_seed(seed)
     model = Model(width, heads, blocks, tokens, attend).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)

@@ -49,7 +49,7 @@ def gradients(name, target="cpu", **changes):
 
 
 def slope(name, operand, direction, step):
-    """Of the loss sum(grad * output) where the operand moves along the direction."""
+    """The slope of the loss sum(grad * output) where the operand moves along the direction."""
     *inputs, grad = arrays(name)
     given = {**dict(zip(("query", "key", "value"), inputs)), **CASES[name]}
 

@@ -229,7 +229,7 @@ except RuntimeError as error:
 
 
 def test_offline_planning_or_its_reason():
-    """In a process of its own: beside a driver of CUDA there is no planning without one."""
+    """Runs in a process of its own: with a driver of CUDA loaded there is no planning without one."""
     command = [sys.executable, "-c", OFFLINE]
     result = subprocess.run(command, cwd=os.path.dirname(__file__), capture_output=True, text=True, timeout=300)
     if result.stderr.startswith("no cuDNN to plan with"):

@@ -43,7 +43,7 @@ def along(length, kernel, dilation, is_causal):
 
 
 def pairs(case):
-    """Of all axes together."""
+    """The pairs of all axes together."""
     space, kernel, dilation, causal = case
     rank = len(space)
     sees, entry = torch.ones(1, 1, dtype=torch.bool), torch.zeros(1, 1, dtype=torch.long)

@@ -72,7 +72,7 @@ def test_exit_with_plans_alive(ending):
 
 
 def resident_kib():
-    """Of this process now, not at its peak."""
+    """The memory of this process now, not at its peak."""
     gc.collect()
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))

@@ -11,7 +11,7 @@ STUB = ast.parse((pathlib.Path(sdpa_graph.__file__).parent / "_core.pyi").read_t
 
 
 def defined(nodes):
-    """The names that a module or class defines, but for aliases."""
+    """The names that a module or class defines, except aliases."""
     kinds = (ast.ClassDef, ast.FunctionDef)
     names = {node.name for node in nodes if isinstance(node, kinds)}
     names |= {node.target.id for node in nodes if isinstance(node, ast.AnnAssign)}

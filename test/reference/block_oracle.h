@@ -16,7 +16,8 @@ Array quantized_in_blocks(Array const& x, std::size_t axis, Fp8 format);
 Backward backward_in_blocks(Problem const& problem, Array const& o, Array const& stats, Array const& d_o,
                             Fp8 of_probabilities, Fp8 of_gradients);
 
-// Where the scales of a matrix of `rows` rows and `blocks` blocks of columns are: by (row, block), in the padded order.
+// The places of the scales of a matrix of `rows` rows and `blocks` blocks of columns: by (row, block), in the padded
+// order.
 class TileOrder {
    public:
     TileOrder(std::int64_t rows, std::int64_t blocks);

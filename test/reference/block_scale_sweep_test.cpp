@@ -22,7 +22,7 @@ using Pack = std::unordered_map<TensorPtr, void*>;
 namespace {
 
 struct Case {
-    oracle::Problem problem;  // of the dequantized tensors
+    oracle::Problem problem;  // it has the dequantized tensors
     Array d_o;
     DataType_t type = DataType_t::FP8_E4M3, gradient_type = DataType_t::FP8_E4M3, result_type = DataType_t::BFLOAT16;
 };

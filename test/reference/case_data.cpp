@@ -77,8 +77,8 @@ HostTensor make_ragged(DataType_t type, Index4 const& dim, std::vector<std::int6
     return tensor;
 }
 
-// Packs tensors of equal lengths into one buffer: their rows side by side, or their heads, which then are equal in
-// number and size.
+// Packs tensors of equal lengths into one buffer: with their rows next to each other, or their heads, which then are
+// equal in number and size.
 void pack_ragged(std::initializer_list<HostTensor*> group, bool by_head, AttentionCase const& c) {
     std::int64_t width = 0, count = 0;
     for (HostTensor const* tensor : group) width += tensor->dim[1] * tensor->dim[3], ++count;
@@ -123,7 +123,7 @@ void lower_scores(Inputs const& in) {
     }
 }
 
-// All heads of all tensors at one position side by side. The tensors agree in batch and length.
+// All heads of all tensors at one position are next to each other. The tensors agree in batch and length.
 void pack_rows(DataType_t type, std::initializer_list<HostTensor*> group) {
     std::int64_t width = 0;
     for (HostTensor const* tensor : group) width += tensor->dim[1] * tensor->dim[3];
@@ -332,7 +332,7 @@ HostTensor make_amax(AttentionCase const& c) {
 
 }  // namespace
 
-// From estimates of the results' magnitudes: if one is too low, numbers saturate.
+// The factors come from estimates of the results' magnitudes: if one is too low, numbers saturate.
 Factors make_factors(AttentionCase const& c) {
     if (!is_fp8(c.type)) return {};
     Random random(c.seed + 0xf8);

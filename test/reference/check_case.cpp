@@ -112,7 +112,7 @@ ForwardCheck check_forward(AttentionCase const& c, Inputs const& in, Rig const& 
     ForwardOutputs const out = make_forward_outputs(c);
     Session session(c, in, out);
     if (!run_watched(session, rig, in.all(), out.all(), outcome)) {
-        // What the target would have dropped is not known.
+        // The target's dropout mask is not known.
         return c.dropout == Dropout::Probability ? ForwardCheck() : expect_forward(c, in, {}, rig);
     }
     if (!rig.dumps_masked_elements && out.rng_dump) {

@@ -8,7 +8,7 @@
 
 namespace sdpa_test {
 
-// Where cases run, and what is guaranteed there.
+// The target of cases, and the guarantees there.
 struct Rig {
     explicit Rig(Target const& where) : target(where) {}
 

@@ -477,7 +477,7 @@ void check_factors(Session const& session, Inputs const& in, std::vector<HostTen
     HostMemory const workspace(session.graph().get_workspace_size());
     for (HostTensor const& factor : in.factors.all()) {
         TensorPtr const tensor = session.tensor_of(factor);
-        if (tensor == nullptr) continue;  // of the other direction
+        if (tensor == nullptr) continue;  // only the other direction has it
         double const old = factor.get({});
         factor.set({}, static_cast<double>(number));
         MemorySnapshot const before(all);

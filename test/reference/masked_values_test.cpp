@@ -161,7 +161,7 @@ TEST_CASE("a value that a query does not see does not reach its row of O") {
 TEST_CASE("a row that is masked whole is 0, whatever the values are") {
     AttentionCase c = causal_case();
     c.alignment = cudnn_frontend::DiagonalAlignment_t::BOTTOM_RIGHT;
-    c.s_kv = 100;  // queries 0 to 27 see nothing
+    c.s_kv = 100;  // no key is visible to queries 0 to 27
     on_both_targets([&](Target const& target) {
         Inputs const in = make_inputs(c);
         in.v.fill([](Index4 const&) { return kNan; });

@@ -13,7 +13,7 @@ namespace {
 
 using namespace sdpa_test;
 
-constexpr std::uint64_t kFirstCase = 1'000'000;  // apart from the sweep's
+constexpr std::uint64_t kFirstCase = 1'000'000;  // other numbers than the sweep's
 
 AttentionCase case_with_stats(std::uint64_t index) {
     AttentionCase c = random_case(kFirstCase + index);
@@ -63,7 +63,7 @@ TEST_CASE("the fused and the composite form agree with the oracle and so with ea
             AttentionCase c = case_with_stats(index);
             c.implementation = form;
             c.modifier = oracle::Modify::Nothing;  // has no fused form
-            if (is_fp8(c.type)) continue;          // nor has it
+            if (is_fp8(c.type)) continue;          // it has none either
             INFO(describe(c));
             CHECK(check_case(c, Target::cpu()) == "");
         }

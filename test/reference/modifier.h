@@ -1,4 +1,4 @@
-// Score modifiers by their definition, as the rest of the oracle is.
+// Score modifiers by their definition, like the rest of the oracle.
 #pragma once
 
 #include "reference/array.h"

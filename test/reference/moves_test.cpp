@@ -36,7 +36,7 @@ Tensor input(Graph& graph, Dims const& dim, Dims const& stride, DataType_t type)
     return graph.tensor(fe::graph::Tensor_attributes().set_uid(1).set_dim(dim).set_stride(stride).set_data_type(type));
 }
 
-// From tensor 1 to tensor 2.
+// Moves the elements of tensor 1 to tensor 2.
 template <class T>
 std::vector<T> run(fe::Target const& target, Graph& graph, Tensor const& y, std::vector<T> x, std::size_t count) {
     y->set_output(true).set_uid(2);
@@ -50,7 +50,7 @@ std::vector<T> run(fe::Target const& target, Graph& graph, Tensor const& y, std:
     return result;
 }
 
-// On both targets, which must give the same bits.
+// Runs on both targets, which must give the same bits.
 template <class T>
 std::vector<T> run(Graph& graph, Tensor const& y, std::vector<T> const& x, std::size_t count) {
     auto const result = run(fe::Target::reference(), graph, y, x, count);

@@ -24,14 +24,14 @@ GraphRunner runner_of_bands(Target const& target, std::uint64_t& programs) {
     };
 }
 
-// Forward and backward; returns how many of the two were programs.
+// Checks forward and backward; returns how many of the two were programs.
 std::uint64_t check(NeighborhoodCase const& test, bool on_reference) {
     INFO(test.text());
     std::uint64_t programs = 0;
     auto const run = runner_of_bands(on_reference ? Target::reference() : Target::cpu(1), programs);
     NeighborhoodError error = error_of_sums(test, on_reference ? kDouble : kSingle);
     CHECK(check_neighborhood(NeighborhoodFunction::Forward, test, run, error) == "");
-    error.roundings = 4.0;  // of two parts, no more than twice their sum, before they are added up
+    error.roundings = 4.0;  // two parts, no more than twice their sum, are rounded before they are added up
     CHECK(check_neighborhood(NeighborhoodFunction::Backward, test, run, error) == "");
     return programs;
 }
@@ -63,7 +63,7 @@ TEST_CASE("a band and its borders are neighborhood attention, in random cases") 
     constexpr std::uint64_t kCases = 1000;
     std::uint64_t programs = 0;
     for (std::uint64_t seed = 1; seed <= kCases; ++seed) programs += check(random_line(seed), seed % 4 == 0);
-    CHECK(programs >= 2 * kCases * 9 / 10);  // in the others a dilation's groups are no heads
+    CHECK(programs >= 2 * kCases * 9 / 10);  // in the others a dilation's groups are not heads
 }
 
 TEST_CASE("bands of every length, even and odd, up to a window of all tokens") {

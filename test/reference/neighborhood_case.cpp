@@ -19,8 +19,7 @@ using formula::Numbers;
 using TensorPtr = std::shared_ptr<fe::graph::Tensor_attributes>;
 using Dims = std::vector<std::int64_t>;
 
-// A tensor of the caller's as heads see it: the numbers of a batch entry and head, in row-major order of all other
-// dims.
+// A caller's tensor by heads: the numbers of a batch entry and head, in row-major order of all other dims.
 class Rows {
    public:
     // Without a batch dim, all entries share the numbers.
@@ -57,7 +56,7 @@ class Rows {
         }
     }
 
-    // Whether what lies between the elements is still the NaN that all memory starts as.
+    // Whether the memory between the elements is still the NaN that all memory starts as.
     bool has_untouched_gaps() const {
         std::vector<bool> is_element(static_cast<std::size_t>(memory_.dim[3]));
         std::int64_t const batches = places_.batch ? dim_[*places_.batch] : 1;
@@ -75,7 +74,7 @@ class Rows {
     }
 
    private:
-    // The innermost last.
+    // The dims from the outermost to the innermost.
     static std::vector<std::size_t> order_in_memory(std::size_t rank, NeighborhoodLayout layout) {
         std::vector<std::size_t> order(rank);
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -194,7 +193,7 @@ class Program {
         return Attributes().set_name("neighbors").set_kernel_size(kernel).set_dilation(dilation).set_is_causal(causal);
     }
 
-    // What went wrong; empty if nothing did.
+    // The first fault; empty if there is none.
     std::string run(GraphRunner const& runner) {
         std::vector<HostTensor> all, results;
         for (auto const& [uid, tensor] : tensors_.inputs) all.push_back(tensor);
@@ -216,12 +215,12 @@ class Program {
     GraphTensors tensors_;
 };
 
-// Of numbers as results have them; sums of single precision come in any order.
+// The rounding of numbers of the results' type; sums of single precision come in any order.
 double rounding_of(DataType_t type) {
     return type == DataType_t::BFLOAT16 ? 0x1p-8 : type == DataType_t::HALF ? 0x1p-11 : 0x1p-19;
 }
 
-// Collects what results should be, and says where they are not.
+// Collects the expected results, and the places where the actual ones differ.
 class Comparison {
    public:
     explicit Comparison(NeighborhoodError const& error) : error_(error) {}
@@ -234,7 +233,7 @@ class Comparison {
         parts_.push_back({name, &rows, batch, head, wanted});
     }
 
-    // Of the first difference; empty if there is none.
+    // The text of the first difference; empty if there is none.
     std::string fault() const {
         for (Part const& part : parts_) {
             std::string text = fault_of(part);

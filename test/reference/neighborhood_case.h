@@ -1,5 +1,5 @@
-// Neighborhood attention as a user's program runs it: graphs of its functions over tensors in host memory, and what
-// their results should be by the formula.
+// Neighborhood attention as a user's program runs it: graphs of its functions over tensors in host memory, and the
+// expected results by the formula.
 #pragma once
 
 #include "support/host_tensor.h"
@@ -24,7 +24,7 @@ struct NeighborhoodCase {
     std::int64_t batches = 1, heads = 1, width = 4;
     std::vector<neighborhood_formula::Axis> axes;
     bool has_bias = false;
-    bool masks_first_head = false;  // by the bias
+    bool masks_first_head = false;  // the bias masks it
     bool generates_stats = true;
     std::optional<float> scale;  // of the fused functions; none: their default
     DataType_t type = DataType_t::FLOAT;
@@ -39,7 +39,7 @@ struct NeighborhoodSizes {
     std::vector<std::int64_t> widths{1, 2, 3, 4, 5, 6, 7, 8, 9};
 };
 
-// Any function that the rules allow takes these: the products are for odd kernels alone, and so is the bias.
+// A case that any function supports if the rules allow it: the products are for odd kernels alone, and so is the bias.
 NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes const& sizes = {});
 
 enum class NeighborhoodFunction { Forward, Backward, Qk, QkBackward, Av, AvBackward };
@@ -50,16 +50,16 @@ bool takes(NeighborhoodFunction function, NeighborhoodCase const& test);
 struct GraphTensors {
     std::map<std::int64_t, HostTensor> inputs, outputs;
 };
-// Builds a graph and runs it over the tensors; says what went wrong, and nothing if nothing did.
+// Builds a graph and runs it over the tensors; returns the fault, which is empty if there is none.
 using GraphRunner = std::function<std::string(cudnn_frontend::graph::Graph&, GraphTensors const&)>;
 GraphRunner runner_on_host(cudnn_frontend::Target const& target);
 
-// How far a result may be from the formula's, beside rounding it to its type.
+// How far a result may be from the formula's, in addition to rounding it to its type.
 struct NeighborhoodError {
     double absolute = 0.0;
     double roundings = 0.0;  // of the tensor's largest number, where weights are rounded before they are multiplied
 };
-// `unit` for each unit of what results are summed up from.
+// `unit` for each unit of the sums that make results.
 NeighborhoodError error_of_sums(NeighborhoodCase const& test, double unit);
 
 // Runs the function, and compares all results with the formula. Describes the first that is wrong; empty if none is.

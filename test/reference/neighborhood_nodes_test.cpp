@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kSingle = 0x1p-24, kDouble = 0x1p-53;
 
-// Every function that takes the case, on both targets.
+// Checks every function that supports the case, on both targets.
 void check(NeighborhoodCase const& test) {
     INFO(test.text());
     for (int i = 0; i < kNeighborhoodFunctions; ++i) {

@@ -70,8 +70,8 @@ double greatest_magnitude(Array const& array);
 double product_gradient(Problem const& problem, double probability, Array const& o, Array const& d_o,
                         std::array<std::int64_t, 4> const& at);
 
-// A factor of 0 skips the product, also with infinity and NaN, if it means that a pair is masked or dropped: a
-// probability, the gradient of a score, and dropout's factor of the gradient of a probability.
+// A factor of 0 skips the product, also with infinity and NaN, if it marks a pair as masked or dropped: a probability,
+// the gradient of a score, and dropout's factor of the gradient of a probability.
 
 // {B,Hq,Sq,Skv}: scaled, biased, masked with -inf. Masked elements of Q, K and V are never read.
 Array scores(Problem const& problem);

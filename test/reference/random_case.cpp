@@ -123,7 +123,7 @@ void choose_modifier(AttentionCase& c, std::uint64_t index) {
     c.modifier_step = static_cast<std::int32_t>(random.between(1, 3));
 }
 
-// For cases with lengths; has its own generator too.
+// Changes cases with lengths; has its own generator too.
 void choose_paging(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 104729 * index);
     if (!c.len_kv || !random.chance(0.25)) return;

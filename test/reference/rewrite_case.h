@@ -11,7 +11,7 @@ AttentionCase few_queries_case(std::uint64_t index);
 AttentionCase bands_case(std::uint64_t index);
 AttentionCase slices_case(std::uint64_t index);
 
-// Asks for the rewrite alone. Of slices, half of the cases do not take the fewest.
+// Asks for the rewrite alone. Half of the cases with slices do not use the fewest.
 void ask_for(cudnn_frontend::Rewrite_t rewrite, AttentionCase const& c, cudnn_frontend::graph::Graph& graph);
 
 }  // namespace sdpa_test

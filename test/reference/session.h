@@ -25,7 +25,7 @@ class Session {
     Session(AttentionCase const& c, Inputs const& inputs, BackwardInputs const& more, BackwardOutputs const& outputs);
 
     error_t build(Target const& target) { return graph_.build(target); }
-    // With its own workspace, whose bounds are checked.
+    // Runs with its own workspace, whose bounds are checked.
     error_t execute() const;
     error_t run(Target const& target);
     // The same, with the graph written to JSON and read back.

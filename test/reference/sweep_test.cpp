@@ -60,7 +60,7 @@ void check_frequent(std::map<std::string, std::function<bool(AttentionCase const
 
 }  // namespace
 
-// One test for each part, so that they run side by side.
+// One test for each part, so that they run in parallel.
 TEST_CASE("sweep part 1 of 8") { sweep(0); }
 TEST_CASE("sweep part 2 of 8") { sweep(1); }
 TEST_CASE("sweep part 3 of 8") { sweep(2); }

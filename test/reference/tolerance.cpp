@@ -190,7 +190,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             double const d_score = weight * difference;
             double const d_score_error = d_score * (relative + precision.sum_unit(p.v.dim[3] + 4)) +
                                          (smallest + factor_floor) * difference + flushed;
-            // P and dP are each rounded once, and dS after it has the scale, which is taken back.
+            // P and dP are each rounded once, and dS after it has the scale, which is divided out again.
             if (p.bias)
                 allowed.d_bias.at(b, h, i, j) += d_score_error + d_score * (unit + factor_unit) * rows_per_bias +
                                                  2.0 * dropped_floor + dropped_floor / std::min(1.0, std::abs(p.scale));

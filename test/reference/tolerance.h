@@ -9,7 +9,7 @@
 //   where an implementation rounds intermediate results to the inputs' type: that roundoff more for each,
 //   whatever is computed from those by their sum of effects, plus (n + 4) u of its own sum,
 //   and a stored element by half an ulp of its type.
-// Where the problem narrows numbers to 8 bits, an implementation that rounds the same numbers may end at a neighbour
+// Where the problem narrows numbers to 8 bits, an implementation that rounds the same numbers may end at a neighbor
 // where its number and the exact one lie on two sides of a boundary, and nowhere else. Where a probability or a product
 // falls below the smallest normal number it may be flushed to zero. Constants that a graph carries (slopes, dropout's
 // 1/(1-p)) are single precision whatever the arithmetic.
@@ -24,22 +24,23 @@ namespace oracle {
 struct Precision {
     double unit;                          // roundoff of the arithmetic
     cudnn_frontend::DataType_t io, bias;  // how O and the gradients, and dBias, are stored
-    // Roundoff, and half the spacing of the smallest numbers: of probabilities and dS before a product, of
-    // probabilities before dS is computed from them, of query heads' gradients before those that share a key head are
-    // added, and of sums of dBias.
+    // Roundoff, and half the spacing of the smallest numbers: for probabilities and dS before a product, for
+    // probabilities before dS is computed from them, for query heads' gradients before those that share a key head are
+    // added, and for sums of dBias.
     double factor_unit = 0.0, factor_floor = 0.0;
     double gradient_unit = 0.0, gradient_floor = 0.0;  // of dS; FP8 attention has other types and scales there
-    // Of sums of products that tensor cores accumulate with fewer bits than the arithmetic, relative to the sum of
-    // their magnitudes.
+    // The unit of sums of products that tensor cores accumulate with fewer bits than the arithmetic, relative to the
+    // sum of their magnitudes.
     double product_unit = 0.0;
-    // Of the maximum and the sum of a row if they are outputs: probabilities are computed from the stored values.
+    // The unit of the maximum and the sum of a row if they are outputs: probabilities are computed from the stored
+    // values.
     double row_unit = 0.0;
     double stats_unit = 0.0;  // of the factor between Stats of another base and natural ones
 
     static constexpr double kSingle = 0x1p-24;
     static constexpr double kDouble = 0x1p-53;
 
-    // Of a sum of so many products.
+    // The unit of a sum of so many products.
     double sum_unit(std::int64_t terms) const { return unit * static_cast<double>(terms + 4) + product_unit; }
     double smallest() const { return unit == kSingle ? 0x1p-126 : 0x1p-1022; }  // normal number
 };

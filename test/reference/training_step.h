@@ -17,7 +17,7 @@ struct TrainingStep {
 // The case must generate stats.
 TrainingStep training_step(AttentionCase const& c, Inputs const& inputs, Target const& target);
 TrainingStep training_step(AttentionCase const& c, Target const& target);
-// With both graphs written to JSON and read back.
+// The same step with both graphs written to JSON and read back.
 TrainingStep restored_training_step(AttentionCase const& c, Target const& target);
 
 bool same_bits(TrainingStep const& a, TrainingStep const& b);

@@ -17,13 +17,13 @@ using cudnn_frontend::AttentionImplementation_t;
 using cudnn_frontend::DiagonalAlignment_t;
 
 // Memory order of a {B,H,S,D} tensor. Packed: the tensors of a group (Q, K, V; or their gradients) lie in one buffer,
-// row by row beside each other. Gaps: unused elements behind each row, head and batch entry; WideGaps: so many that
-// rows start at multiples of 16 bytes. Shared (of inputs): the batch entries are one and the same, by a stride of 0.
+// next to each other in each row. Gaps: unused elements behind each row, head and batch entry; WideGaps: so many that
+// rows start at multiples of 16 bytes. Shared (for inputs): the batch entries are one and the same, by a stride of 0.
 // Ragged: sequences of their true lengths, one after the other, by offsets, for which the case needs lengths;
-// RaggedGaps: with some unused rows behind each sequence; RaggedPacked: with the tensors of a group in one buffer, row
-// by row beside each other; RaggedHeads: head by head beside each other; RaggedSlots (of inputs; outputs are Ragged):
-// as in BHSD, with room for the longest sequence in each batch entry. Transposed (of a bias and a dropout mask): column
-// by column.
+// RaggedGaps: with some unused rows behind each sequence; RaggedPacked: with the tensors of a group in one buffer, next
+// to each other in each row; RaggedHeads: next to each other in each head; RaggedSlots (for inputs; outputs are
+// Ragged): as in BHSD, with room for the longest sequence in each batch entry. Transposed (for a bias and a dropout
+// mask): column by column.
 enum class Layout {
     BHSD,
     BSHD,
@@ -86,7 +86,7 @@ struct AttentionCase {
     float scale_value = 1.0f;
 
     std::optional<Index4> bias;                // its dims
-    DataType_t bias_type = DataType_t::FLOAT;  // and of its gradient
+    DataType_t bias_type = DataType_t::FLOAT;  // of the bias and its gradient
     Infinities bias_infinities = Infinities::None;
     double bias_shift = 0.0;
     bool d_bias = false;

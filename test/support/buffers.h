@@ -38,7 +38,7 @@ class Buffer {
 
 double value_at(Tensor_view const& view, Dims const& index);
 
-// Gives memory that outlives the calls, and remembers what was asked for.
+// Gives memory that outlives the calls, and remembers the requests.
 struct Arena {
     std::vector<Buffer> buffers;
     std::vector<std::string> names;

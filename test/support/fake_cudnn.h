@@ -31,8 +31,8 @@ class FakeCudnn {
     // Sets the backend's message about its last failure.
     void set_last_error(std::string text) { last_error_ = std::move(text); }
     std::int64_t workspace_bytes = 128;  // of plans
-    bool has_one_engine = false;         // which every query names; else each query names two of its own
-    // What engine configs tell.
+    bool has_one_engine = false;         // every query names it; else each query names two of its own
+    // The answers of engine configs.
     std::int64_t config_workspace_bytes = 0;
     std::int32_t shared_memory_bytes = 0;
     cudnnBackendKnobType_t knob = CUDNN_KNOB_TYPE_TILE_SIZE;  // the only one

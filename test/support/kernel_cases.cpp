@@ -95,7 +95,7 @@ kernels::SumProblem random_sum(Random& random) {
             random_operand(random, dims, random.pick(kTypes), is_friendly && random.chance(0.8))};
 }
 
-// One length for all chunks, as programs have it, or any.
+// One length for all chunks, as in programs, or any.
 kernels::SplitLengthsProblem random_split_lengths(Random& random) {
     Dims const dims{random.between(1, 70), random.pick({1, 2, 8, 33})};
     auto const lengths = [&] { return random_operand(random, dims, DataType_t::INT32, random.flip()); };
@@ -140,7 +140,7 @@ void fill(Random& random, Operand const& operand, KernelBuffer& buffer, double r
     });
 }
 
-// Statistics of rows: near each other or far apart, with parts and whole rows that saw no key.
+// Statistics of rows: near each other or far apart, with parts and whole rows without visible keys.
 void fill_stats(Random& random, Operand const& operand, KernelBuffer& buffer) {
     double const range = random.pick({1.0, 20.0, 300.0});
     double const unseen = random.pick({0.0, 0.3, 1.0});
@@ -155,7 +155,7 @@ void fill_stats(Random& random, Operand const& operand, KernelBuffer& buffer) {
 
 constexpr std::size_t kPartialStats = 1;
 
-// Some are 0.
+// Fills lengths, some of them 0.
 void fill_lengths(Random& random, Operand const& operand, KernelBuffer& buffer) {
     for_each_index(operand.dims, [&](Dims const& index) {
         std::int64_t const length = random.chance(0.3) ? 0 : random.between(1, 9000);
@@ -171,7 +171,7 @@ void fill(Random& random, NamedOperand const& named, KernelBuffer& buffer, doubl
     }
 }
 
-// A part's log-sum-exp as a merge is to see it.
+// A part's log-sum-exp as the input of a merge.
 double stats_of_part(kernels::MergeProblem const& merge, KernelBuffers const& buffers, Dims const& row) {
     bool const has_keys = !merge.partial_lengths || core::load_integer(DataType_t::INT32, buffers.back().data(),
                                                                        offset_of(*merge.partial_lengths, row)) > 0;
@@ -179,7 +179,7 @@ double stats_of_part(kernels::MergeProblem const& merge, KernelBuffers const& bu
     return core::load(DataType_t::FLOAT, buffers[kPartialStats].data(), offset_of(merge.partial_stats, row));
 }
 
-// NaN where a part saw no key of the row: what a kernel left there does not matter.
+// Writes NaN where no key of a part was visible to the row: a kernel's output there does not matter.
 void spoil_unseen(kernels::MergeProblem const& merge, KernelBuffers& buffers) {
     for_each_index(merge.partial_o.dims, [&](Dims const& index) {
         Dims row = index;
@@ -189,7 +189,7 @@ void spoil_unseen(kernels::MergeProblem const& merge, KernelBuffers& buffers) {
     });
 }
 
-// --- What must come out
+// --- The expected results
 
 struct Expected {
     double number, tolerance;
@@ -199,7 +199,7 @@ double rounding_of(DataType_t type) {
     return type == DataType_t::BFLOAT16 ? 0x1p-8 : type == DataType_t::HALF ? 0x1p-11 : kFloatRounding;
 }
 
-// Of a number that was computed with that error, and rounded.
+// A number that was computed with that error, and rounded.
 Expected rounded(double number, double error, DataType_t type) {
     return {number, error + rounding_of(type) * (std::abs(number) + error) + 0x1p-24 * (type == DataType_t::HALF)};
 }

@@ -1,4 +1,4 @@
-// Random problems for the library's own kernels, with data on the host and an fp64 formula for what must come out.
+// Random problems for the library's own kernels, with data on the host and an fp64 formula for the expected results.
 #pragma once
 
 #include "kernels/problems.h"
@@ -32,11 +32,11 @@ struct KernelCase {
     std::string text() const;  // dims, strides, types
 };
 
-// Some have rows that no part saw, parts that saw no key, or have none, beside NaN, and NaN that must show in the
-// result.
+// Some have rows without visible keys in any part, or parts without visible keys or without keys, next to NaN, and NaN
+// that must show in the result.
 KernelCase random_kernel_case(std::uint64_t seed);
 
-// What is wrong with the buffers after a run; empty where nothing is.
+// The fault in the buffers after a run; empty where there is none.
 std::string fault_of(KernelCase const& before, KernelBuffers const& after);
 
 }  // namespace sdpa_test

@@ -9,7 +9,7 @@ namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// Told from the key's side, as the inverse of the window that the library starts from.
+// Computed from the key's side, as the inverse of the window that the library starts from.
 bool sees(Axis const& axis, std::int64_t query, std::int64_t key) {
     std::int64_t const span = axis.kernel * axis.dilation;
     if ((query - key) % axis.dilation != 0) return false;

@@ -1,4 +1,5 @@
-// Neighborhood attention of one head of one batch entry by its formulas, in double and written apart from the library.
+// Neighborhood attention of one head of one batch entry by its formulas, in double and written independently of the
+// library.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct Head {
     std::int64_t bias_entries() const;
 };
 
-// A key that a query sees.
+// A key that is visible to a query.
 struct Seen {
     std::int64_t key, slot, bias;
 };

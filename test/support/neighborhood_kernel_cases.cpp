@@ -148,7 +148,7 @@ void for_each_element(Operand const& operand, Visit const& visit) {
     }
 }
 
-// Stores the numbers, and says what was stored after rounding.
+// Stores the numbers, and returns them as they were stored, rounded.
 Numbers set(NeighborhoodData& data, Numbers const& numbers) {
     Numbers rounded;
     std::byte* const start = data.bytes.data() + data.start;
@@ -165,7 +165,7 @@ Numbers set_random(Random& random, NeighborhoodData& data) {
     return set(data, numbers);
 }
 
-// Sometimes with some entries that mask, or all of the first head, which leaves its queries no key.
+// Sometimes with some entries that mask, or all of the first head, so that no key is visible to its queries.
 Numbers set_random_bias(Random& random, NeighborhoodData& data) {
     Numbers numbers = set_random(random, data);
     double const of_first_head = random.chance(0.2) ? 1.0 : 0.0, of_any = random.chance(0.3) ? 0.3 : 0.0;
@@ -288,7 +288,7 @@ Numbers pairs_of(Numbers const& first, Numbers const& second) {
     return pairs;
 }
 
-// What backward reads and writes beside its inputs; the bias and its gradient may be missing.
+// The inputs and outputs of backward in addition to forward's inputs; the bias and its gradient may be missing.
 struct BackwardPlaces {
     std::size_t o, d_o, stats, d_q, d_k, d_v;
     std::optional<std::size_t> bias, d_bias;
@@ -467,8 +467,8 @@ double rounding_of(DataType_t type) {
     return type == DataType_t::BFLOAT16 ? 0x1p-8 : type == DataType_t::HALF ? 0x1p-11 : 0x1p-19;
 }
 
-// Weights are rounded to the elements' type before they are multiplied, and results once more. What is summed may be
-// larger than its sum, so that the largest number of the tensor counts.
+// Weights are rounded to the elements' type before they are multiplied, and results once more. The terms may be larger
+// than their sum, so that the largest number of the tensor counts.
 double tolerance_of(NeighborhoodData const& data) {
     double largest = 0;
     for (double const number : data.expected) {

@@ -1,4 +1,4 @@
-// Random problems for the kernels of neighborhood attention, with data on the host and what the formula says of it.
+// Random problems for the kernels of neighborhood attention, with data on the host and the formula's results.
 #pragma once
 
 #include "kernels/neighborhood_forms.h"
@@ -23,12 +23,12 @@ struct NeighborhoodData {
     kernels::Operand operand;
     std::size_t start = 0;                  // of its first element, in bytes
     std::vector<std::byte> bytes;           // NaN where it is written
-    std::vector<double> expected;           // of what is written, in the order of the dims
-    cudnn_frontend::DataType_t rounded_to;  // on the way to what is written
-    double factor = 1;                      // that it still lacks
+    std::vector<double> expected;           // of the outputs, in the order of the dims
+    cudnn_frontend::DataType_t rounded_to;  // on the way to the outputs
+    double factor = 1;                      // a factor that it still lacks
 };
 
-// A kernel, and which of the case's tensors it takes.
+// A kernel, and the case's tensors that it uses.
 struct NeighborhoodStep {
     kernels::NeighborhoodProblem problem;
     std::vector<std::size_t> data;  // by operand that there is
@@ -47,11 +47,11 @@ struct NeighborhoodSizes {
     std::int64_t tokens, columns, batch_heads;  // at most
 };
 
-// With the steps by which the form computes it, which may not allow it.
+// A case with the steps by which the form computes it, which may not allow it.
 NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes const& sizes,
                                           kernels::NeighborhoodForm form);
 
-// What is wrong with the bytes after a run; empty where nothing is.
+// The fault in the bytes after a run; empty where there is none.
 std::string fault_of(NeighborhoodCase const& before, std::vector<std::vector<std::byte>> const& after);
 
 }  // namespace sdpa_test

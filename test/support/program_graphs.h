@@ -1,4 +1,4 @@
-// Graphs that rewrites take, small enough for the reference target and such that engines of cuDNN take them.
+// Graphs to which rewrites apply, small enough for the reference target and such that engines of cuDNN support them.
 #pragma once
 
 #include <cudnn_frontend/graph.h>
@@ -39,7 +39,7 @@ class ProgramGraph {
         bound_.push_back({tensor, dim[0] * dim[1] * dim[2] * dim[3], true, {}});
     }
 
-    // After the build, which gives tensors their uids.
+    // Call it after the build, which gives tensors their uids.
     std::map<std::int64_t, void*> pack() {
         std::map<std::int64_t, void*> all;
         float step = 0.0f;
@@ -50,7 +50,7 @@ class ProgramGraph {
         }
         return all;
     }
-    // What a run wrote, one output after the other, which are emptied for the next run.
+    // A run's outputs, one after the other, which are emptied for the next run.
     std::vector<float> take_outputs() {
         std::vector<float> all;
         for (Bound& each : bound_) {

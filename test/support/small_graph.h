@@ -43,7 +43,7 @@ inline SmallGraph small_graph(SDPA_attributes const& attributes = SDPA_attribute
     return small;
 }
 
-// As much as the built graph's plan needs, and somewhat more.
+// A workspace that is somewhat larger than the built graph's plan needs.
 inline std::vector<double> workspace_of(Graph const& graph) {
     return std::vector<double>(static_cast<std::size_t>(graph.get_workspace_size()) / sizeof(double) + 2);
 }

@@ -1,4 +1,4 @@
-// A training step of small attention graphs, for tests of one option: what it does to the results and to the gradients.
+// A training step of small attention graphs, for tests of one option: its effects on the results and on the gradients.
 #pragma once
 
 #include "support/catch.h"
@@ -33,7 +33,7 @@ inline Numbers some_numbers(std::size_t seed) {
 
 class Step {
    public:
-    // `extra` is what the option's tensor holds.
+    // `extra` is the content of the option's tensor.
     Step(fe::Target const& target, Numbers extra) : target_(target) {
         for (Uid const uid : {Q, K, V, dO}) memory_[uid] = some_numbers(5 + 2 * static_cast<std::size_t>(uid));
         for (Uid const uid : {O, Stats, dQ, dK, dV}) memory_[uid] = Numbers(kCount);

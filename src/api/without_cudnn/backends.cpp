@@ -6,7 +6,7 @@
 namespace cudnn_frontend::api {
 namespace {
 
-// Takes cuDNN's place and reports why it is missing.
+// Replaces cuDNN and reports why it is missing.
 class NoCudnn final : public plan::Backend {
    public:
     char const* name() const override { return "cuDNN"; }

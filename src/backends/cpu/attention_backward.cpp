@@ -53,8 +53,8 @@ struct Plan {
 
 bool any(Wanted const& wanted) { return wanted.d_q || wanted.d_k || wanted.d_v || wanted.d_bias; }
 
-// One pass for all three takes 5 matrix products, but only units are independent; separate passes take 3 and 4 and
-// spread over any number of threads.
+// One pass for all three computes 5 matrix products, but only units are independent; separate passes compute 3 and 4
+// and spread over any number of threads.
 bool takes_one_pass(Shape const& shape, int threads) {
     std::int64_t const rounds = (units(shape) + threads - 1) / threads;
     return 5 * rounds * threads <= 7 * units(shape);

@@ -27,7 +27,7 @@ struct Region {
     std::int64_t b;
     Range heads, queries, keys;
     Wanted wanted;
-    bool is_careful = false;  // masked pairs contribute nothing, even beside NaN and infinity
+    bool is_careful = false;  // masked pairs contribute nothing, even with NaN and infinity
 };
 
 struct Backward {

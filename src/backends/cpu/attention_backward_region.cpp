@@ -146,7 +146,7 @@ void add_bias_gradients(Step const& step, Place const& place) {
     }
 }
 
-// Takes one panel through one tile of keys.
+// Processes one panel against one tile of keys.
 void visit_tile(Step const& step, std::int64_t p, Range tile) {
     Range const visible = step.sequence.keys_of(step.panel(p));
     Range const keys{tile.begin, std::min(tile.end, visible.end)};
@@ -282,8 +282,9 @@ bool sum_region(Backward const& run, Problem const& problem, Region const& regio
 
 }  // namespace
 
-// NaN can come from 0 times infinity or NaN of a query and a key that do not see each other. That is rare: only then
-// the region is computed again, skipping zeros, which leaves all other sums as they are. dBias is no sum of products.
+// NaN can come from 0 times infinity or NaN of a pair of a query and a key that is not visible to it. That is rare;
+// only then is the region computed again, skipping zeros, which leaves all other sums as they are. dBias is no sum of
+// products.
 void walk_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch) {
     if (sum_region(run, problem, region, scratch)) {
         Region again = region;

@@ -1,4 +1,4 @@
-// Forward attention: workers take blocks of queries through all keys with an online softmax.
+// Forward attention: workers process blocks of queries against all keys with an online softmax.
 #include "core/threads.h"
 #include "cpu/attention_problem.h"
 #include "cpu/attention_scores.h"
@@ -135,7 +135,7 @@ void apply_dropout(Task const& task, Place const& place) {
         scores[i] = scores[i] == 0.0f ? 0.0f : scores[i] * mask[i];
 }
 
-// Takes one panel through one tile of keys.
+// Processes one panel against one tile of keys.
 void attend(Task const& task, std::int64_t p, Range tile) {
     Forward const& run = task.run;
     Scratch const& scratch = task.scratch;
@@ -170,7 +170,7 @@ void store_rows(Task const& task, std::int64_t p, View const& view, float* numbe
     store_tile({numbers, 1, rows, 1}, slice_of(view, task.b, task.h, first, 0));
 }
 
-// Queries that saw no key, such as those past the sequence's length, still have the initial maximum and sum.
+// Queries without visible keys, such as those past the sequence's length, still have the initial maximum and sum.
 void store_softmax(Task const& task, std::int64_t p) {
     AttentionTensors const& tensors = task.run.tensors;
     float* const max = task.scratch.running_max + p * task.run.lanes();
@@ -185,12 +185,12 @@ void store_softmax(Task const& task, std::int64_t p) {
     store_rows(task, p, tensors[Port::Stats], stats.data());
 }
 
-// Queries past the sequence's length and queries that saw no key get O = 0.
+// Queries past the sequence's length and queries without visible keys get O = 0.
 void store_panel(Task const& task, std::int64_t p) {
     AttentionTensors const& tensors = task.run.tensors;
     std::int64_t const lanes = task.run.lanes(), first = task.queries.begin + p * lanes;
     std::int64_t const present = task.panel(p).size(), all = std::min(lanes, task.queries.end - first);
-    // Beside an infinite sink no key has any probability, whatever the sum is.
+    // With an infinite sink no key has any probability, whatever the sum is.
     bool const has_infinite_sink = task.problem.sink_of(task.h) == kInfinity;
     std::array<float, kMaxLanes> factors{};
     for (std::int64_t lane = 0; lane < present; ++lane) {
@@ -205,7 +205,7 @@ void store_panel(Task const& task, std::int64_t p) {
     store_softmax(task, p);
 }
 
-// Takes the block through all keys that it sees.
+// Processes the block against all keys that are visible to it.
 void attend_to_keys(Task const& task) {
     Forward const& run = task.run;
     std::fill(task.scratch.o, task.scratch.o + run.block * run.value_stride, 0.0f);
@@ -221,8 +221,8 @@ void attend_to_keys(Task const& task) {
     }
 }
 
-// NaN in O can come from 0 times infinity or NaN of a value that the query does not see. That is rare: only then the
-// block is computed again, skipping zeros, which leaves all other sums as they are.
+// NaN in O can come from 0 times infinity or NaN of a value that is not visible to the query. That is rare; only then
+// is the block computed again, skipping zeros, which leaves all other sums as they are.
 void run_task(Task task) {
     attend_to_keys(task);
     if (task.run.kernels.holds_nan(task.scratch.o, task.run.block * task.run.value_stride)) {
@@ -249,7 +249,7 @@ error_t attention_forward(AttentionTensors const& tensors, ir::AttentionOptions 
     std::int64_t const bytes = scratch_bytes(run);
     core::parallel_for(threads, run.tasks(), [&](int worker, std::int64_t index) {
         Arena arena(workspace, worker * bytes);
-        // Under a causal mask the last queries see the most keys: they go first, which balances the threads.
+        // Under a causal mask the most keys are visible to the last queries: they go first, which balances the threads.
         std::int64_t const begin = (run.blocks() - 1 - index % run.blocks()) * run.block;
         std::int64_t const head = index / run.blocks();
         std::int64_t const b = head / run.shape.heads;

@@ -26,7 +26,7 @@ struct Product {
     bool leaves_out_zeros = false;
 };
 
-// What score_gradients() needs besides the tiles.
+// The inputs of score_gradients() besides the tiles.
 struct GradientTerms {
     float const* dropout_mask;  // a tile, or null
     float dropout_scale;

@@ -150,7 +150,7 @@ void softmax_step(float* tile, std::int64_t keys, float* running_max, float* run
     for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
         Vector const old_top = read(running_max + lane);
         Vector const top = maximum(tile + lane, keys, old_top);
-        // A query that has seen only masked keys: exp(-inf - 0) is 0, but exp(-inf - -inf) would be NaN.
+        // A query whose keys so far were all masked: exp(-inf - 0) is 0, but exp(-inf - -inf) would be NaN.
         Vector const anchor = top == -kInfinity ? Vector{} : top;
         Vector sum{};
         for (std::int64_t key = 0; key < keys; ++key) {
@@ -162,7 +162,7 @@ void softmax_step(float* tile, std::int64_t keys, float* running_max, float* run
         Vector const factor = exponential(old_top - anchor);
         write(running_max + lane, top);
         write(running_sum + lane, read(running_sum + lane) * factor + sum);
-        // Under an infinite sink exp(inf - inf) is NaN; what the keys have given stays what it was.
+        // Under an infinite sink exp(inf - inf) is NaN; the sums of the keys stay as they are.
         write(rescale + lane, top == old_top ? spread(1.0f) : factor);
     }
 }

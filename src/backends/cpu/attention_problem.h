@@ -29,12 +29,13 @@ struct Range {
     std::int64_t size() const { return end > begin ? end - begin : 0; }
 };
 
-// One batch entry: its lengths, and its band, where query i sees key j if i + shift - left < j <= i + shift + right.
+// One batch entry: its lengths, and its band, where key j is visible to query i if i + shift - left < j <= i + shift +
+// right.
 struct Sequence {
     std::int64_t queries, keys;
     std::int64_t shift, left, right;
 
-    // The range of keys that contains all that any of the queries sees.
+    // The smallest range with all keys that are visible to any of the queries.
     Range keys_of(Range query_range) const;
     bool sees_all(Range query_range, Range key_range) const;
 };

@@ -14,7 +14,8 @@ struct Place {
 // Whether a block mask hides all of it.
 bool is_hidden(Problem const& problem, Place const& place);
 
-// Adds bias and ALiBi to scaled scores and sets what band and block mask hide to -inf. `spare` has the size of a tile.
+// Adds bias and ALiBi to scaled scores and sets the scores that band and block mask hide to -inf. `spare` has the size
+// of a tile.
 void finish_scores(Problem const& problem, Sequence const& sequence, Place const& place, std::int64_t lanes,
                    float* scores, float* spare);
 

@@ -1,5 +1,5 @@
-// Copies, in the workspace, of the caller's tensors that operations do not access directly: of ragged ones, since
-// primitive operations take dense tensors only; and of outputs that another operation reads, which the copy keeps
+// Copies, in the workspace, of the caller's tensors that operations do not access directly. Ragged tensors have one,
+// since primitive operations accept dense tensors only; so do outputs that another operation reads. The copy keeps them
 // unrounded, so that no other result depends on whether this one is an output.
 #pragma once
 
@@ -9,7 +9,8 @@ namespace cudnn_frontend::cpu {
 
 // Fills the copies of inputs before operations run. Rows past the lengths are zero. Sequences: sequences_of(graph).
 void fill_copies(ir::OpGraph const& graph, Memory const& memory, std::vector<PackedSequences> const& sequences);
-// Stores the copies of outputs after them, rounded to the caller's type; of ragged ones only the sequences' rows.
+// Stores the copies of outputs after them, rounded to the caller's type. For ragged ones only the sequences' rows are
+// stored.
 void store_copies(ir::OpGraph const& graph, Memory const& memory, std::vector<PackedSequences> const& sequences);
 
 }  // namespace cudnn_frontend::cpu

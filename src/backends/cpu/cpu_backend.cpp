@@ -102,7 +102,7 @@ class HostBackend final : public plan::Backend {
         return cpu::join(joint);
     }
 
-    // Settings that it refuses come to propose() each time.
+    // A graph with settings that are refused is proposed anew each time.
     std::optional<std::string> circumstances(Target const& target, plan::Settings const& settings) const override {
         if (check_settings(settings, target).is_bad()) return std::nullopt;
         return to_string(target.kind()) + (' ' + std::to_string(target.threads()));

@@ -99,7 +99,7 @@ class MergeExecutable final : public plan::Executable {
         return is_empty ? greatest : greatest + std::log(sum);
     }
 
-    // What a part without keys of the row holds is not read.
+    // The output of a part without keys of the row is not read.
     void merge_row(plan::Launch const& launch, std::int64_t to, std::int64_t from,
                    std::vector<double> const& weights) const {
         View const& o = merge_.o;

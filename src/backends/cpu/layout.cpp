@@ -70,8 +70,8 @@ class WorkspacePlanner {
         return {};
     }
 
-    // Places copies, which live throughout a run: of ragged tensors, unless operations support offsets, and of results
-    // that operations read.
+    // Places copies, which live throughout a run. Ragged tensors have one unless operations support offsets, and so do
+    // results that operations read.
     Result<Layout> place_copies() {
         for (ir::Op const& op : graph_.ops()) {
             bool const knows_offsets = std::holds_alternative<ir::SdpaForwardOp>(op.body) ||

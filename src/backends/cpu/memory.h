@@ -14,8 +14,8 @@ struct Slot {
     enum class Where { Pointer, Workspace, Graph };
     Where where = Where::Graph;
     std::int64_t at = 0;  // number of the pointer, or byte offset in the workspace
-    // For a tensor of the caller's of which operations use a copy (cpu/copies.h): the copy's offset in the workspace;
-    // else negative.
+    // For a tensor of the caller's with a copy for operations (cpu/copies.h): the copy's offset in the workspace; else
+    // negative.
     std::int64_t copy_at = -1;
 };
 
@@ -32,7 +32,7 @@ class Memory {
 
     // For primitive operations: the copy if there is one.
     Tensor tensor(ir::ValueId id) const;
-    // For fused operations, which take ragged inputs directly. Empty for kNoValue.
+    // For fused operations, which read ragged inputs directly. Empty for kNoValue.
     View view(ir::ValueId id) const;
     // The caller's memory, even if there is a copy.
     Tensor callers_tensor(ir::ValueId id) const;

@@ -1,5 +1,5 @@
-// Fused backward: dQ by blocks of queries and the keys that they see, then dK and dV by blocks of keys and the queries
-// that see them. So each sum has one worker and one order, and no result depends on the threads.
+// Fused backward: dQ by blocks of queries and the keys visible to them, then dK and dV by blocks of keys and the
+// queries to which they are visible. So each sum has one worker and one order, and no result depends on the threads.
 #include "cpu/neighborhood_bias.h"
 #include "cpu/neighborhood_passes.h"
 #include "cpu/neighborhood_run.h"
@@ -57,7 +57,7 @@ void scale(float* data, std::int64_t count, float factor) {
     for (std::int64_t i = 0; i < count; ++i) data[i] *= factor;
 }
 
-// Queries of a panel, with what each has: stats and the sum of dO * O.
+// Queries of a panel, with their stats and sums of dO * O.
 struct Panel {
     Lanes lanes;
     std::array<float, kMaxLanes> stats{}, row_dots{};
@@ -68,7 +68,7 @@ struct Task {
     TokenView const& row_dots;
     Block const& block;
     Scratch const& scratch;
-    bool is_careful = false;  // pairs that do not see each other contribute nothing, even beside NaN or infinity
+    bool is_careful = false;  // pairs that the mask hides contribute nothing, even with NaN or infinity
 
     NeighborhoodProblem const& problem() const { return run.problem; }
 };
@@ -121,7 +121,7 @@ void find_row_dots(Task const& task, Tokens const& queries, Panel& panel) {
     store_columns(panel.row_dots.data(), kMaxLanes, task.row_dots, queries, 1);
 }
 
-// Calls visit(keys, tile) for the tiles of keys that a panel of the block sees, with dS among the gradients.
+// Calls visit(keys, tile) for the tiles of keys that are visible to a panel of the block, with dS among the gradients.
 template <class Visit>
 void for_each_key_tile(Task const& task, Panel const& panel, Visit visit) {
     Box const keys = task.block.group.keys_of(task.block.box);
@@ -136,7 +136,7 @@ void for_each_key_tile(Task const& task, Panel const& panel, Visit visit) {
     }
 }
 
-// dQ of a block of queries, without the scale. Whether it has NaN.
+// Sums dQ of a block of queries, without the scale. Returns whether it has NaN.
 bool sum_query_gradients(Task const& task, Panel const& panel) {
     NeighborhoodRun const& run = task.run;
     Scratch const& scratch = task.scratch;
@@ -149,8 +149,8 @@ bool sum_query_gradients(Task const& task, Panel const& panel) {
     return run.kernels.holds_nan(scratch.d_q, elements);
 }
 
-// NaN can come from 0 times infinity or NaN of a query and a key that do not see each other. That is rare: only then
-// the sums are made again, skipping zeros, which leaves all others as they are.
+// NaN can come from 0 times infinity or NaN of a pair of a query and a key that is not visible to it. That is rare;
+// only then are the sums computed again, skipping zeros, which leaves all others as they are.
 void differentiate_queries(Task task) {
     NeighborhoodRun const& run = task.run;
     Tokens const queries{task.block, task.block.box, 0, task.block.box.count()};
@@ -164,7 +164,7 @@ void differentiate_queries(Task task) {
     store_columns(task.scratch.d_q, run.lanes(), task.problem()[dQ], queries, run.width());
 }
 
-// dS is 0 for pairs that do not see each other, and is no sum of products.
+// dS is 0 for pairs of a query and a key that is not visible to it, and is no sum of products.
 void sum_bias_gradients(Task const& task, DistanceSums& sums) {
     Tokens const queries{task.block, task.block.box, 0, task.block.box.count()};
     Panel panel = load_panel(task, queries);
@@ -175,7 +175,7 @@ void sum_bias_gradients(Task const& task, DistanceSums& sums) {
     });
 }
 
-// One panel of the queries that see a block of keys.
+// Adds one panel of the queries to which a block of keys is visible.
 void add_key_gradients(Task const& task, Tokens const& keys, Tokens const& queries) {
     NeighborhoodRun const& run = task.run;
     NeighborhoodProblem const& problem = task.problem();
@@ -194,7 +194,7 @@ void add_key_gradients(Task const& task, Tokens const& keys, Tokens const& queri
     add_tile_times_rows(run, scratch.scores, scratch.d_o_rows, keys.count, queries.count, task.is_careful, scratch.d_v);
 }
 
-// dK and dV of a block of keys. Whether they have NaN.
+// Sums dK and dV of a block of keys. Returns whether they have NaN.
 bool sum_key_gradients(Task const& task, Tokens const& keys) {
     NeighborhoodRun const& run = task.run;
     std::int64_t const elements = kTileKeys * run.lane_padded(run.width());

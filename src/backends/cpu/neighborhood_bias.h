@@ -8,7 +8,7 @@
 
 namespace cudnn_frontend::cpu {
 
-// A head is one worker's, so that the order of its sums is one.
+// All sums of a head belong to one worker, so that they have one order.
 class DistanceSums {
    public:
     DistanceSums(NeighborhoodProblem const& problem, Arena& arena);

@@ -47,7 +47,7 @@ void load_queries(Task const& task) {
     for (std::int64_t i = 0; i < elements; ++i) task.scratch.q[i] *= task.problem().scale;
 }
 
-// Takes the panel through one tile of keys.
+// Processes the panel against one tile of keys.
 void attend(Task& task, Tokens const& keys, KeyTile const& tile, bool is_careful) {
     NeighborhoodRun const& run = task.run;
     Scratch const& scratch = task.scratch;
@@ -78,7 +78,7 @@ void attend_to_keys(Task& task, bool is_careful) {
     }
 }
 
-// Queries that saw no key but those with scores of -inf get O = 0.
+// Queries without visible keys, or only with keys of score -inf, get O = 0.
 void store(Task& task) {
     std::array<float, kMaxLanes> factors{}, stats;
     for (std::size_t lane = 0; lane < static_cast<std::size_t>(task.lanes.count); ++lane) {
@@ -90,8 +90,8 @@ void store(Task& task) {
     if (task.problem()[Stats]) store_columns(stats.data(), kMaxLanes, task.problem()[Stats], task.queries(), 1);
 }
 
-// NaN in O can come from 0 times infinity or NaN of a value that the query does not see. That is rare: only then the
-// block is computed again, skipping zeros, which leaves all other sums as they are.
+// NaN in O can come from 0 times infinity or NaN of a value that is not visible to the query. That is rare; only then
+// is the block computed again, skipping zeros, which leaves all other sums as they are.
 void run_block(Task task) {
     NeighborhoodRun const& run = task.run;
     load_queries(task);

@@ -7,7 +7,7 @@
 
 namespace cudnn_frontend::cpu {
 
-// A pass runs on threads in a workspace; its _bytes tell how large that is.
+// A pass runs on threads in a workspace; the function with _bytes in its name returns the workspace's size.
 
 // neighborhood_forward.cpp
 std::int64_t forward_bytes(NeighborhoodProblem const& problem, int threads);

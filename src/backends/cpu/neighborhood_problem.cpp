@@ -10,7 +10,7 @@ using neighborhood::Port;
 
 bool is_bias(Port port) { return port == Port::Rel_pos_bias || port == Port::dRel_pos_bias; }
 
-// Where among the tensor's dims are batch, heads and, from the first on, the axes of space.
+// The places of batch, heads and the first axis of space among the tensor's dims.
 struct Order {
     std::size_t batch, heads, space;
 };

@@ -1,4 +1,4 @@
-// The op graph's operation of neighborhood attention, as the kernels take it.
+// The op graph's operation of neighborhood attention, as an argument of the kernels.
 #pragma once
 
 #include "cpu/memory.h"
@@ -6,10 +6,10 @@
 
 namespace cudnn_frontend::cpu {
 
-// With the tensors in memory.
+// The operation with the tensors in memory.
 NeighborhoodProblem problem_of(ir::OpGraph const& graph, ir::NeighborhoodOp const& op, Memory const& memory);
 
-// Without, for what depends on sizes alone.
+// The operation without them, for functions that depend on sizes alone.
 NeighborhoodProblem problem_of(ir::OpGraph const& graph, ir::NeighborhoodOp const& op);
 
 }  // namespace cudnn_frontend::cpu

@@ -1,4 +1,4 @@
-// What the passes of neighborhood attention share: kernels, strides of packed rows, and blocks over threads.
+// Shared by the passes of neighborhood attention: kernels, strides of packed rows, and blocks over threads.
 #pragma once
 
 #include "core/threads.h"
@@ -18,7 +18,7 @@ struct NeighborhoodRun {
 
     std::int64_t lanes() const { return kernels.lanes; }
     std::int64_t width() const { return problem.width; }
-    // Of rows as the left operand of a product, and as its right one.
+    // The padded counts of rows as the left operand of a product, and as its right one.
     std::int64_t row_padded(std::int64_t count) const { return round_up(count, kernels.row_step); }
     std::int64_t lane_padded(std::int64_t count) const { return round_up(count, kernels.lanes); }
     Division blocks_of_queries() const { return {problem, lanes()}; }
@@ -52,7 +52,7 @@ inline void multiply_columns(NeighborhoodRun const& run, float const* columns, f
     run.kernels.multiply({columns, kTileKeys, panel, lanes, tile, lanes, run.row_padded(keys), lanes, run.width()});
 }
 
-// A worker's memory for one block: Scratch(run, division, arena) takes it.
+// A worker's memory for one block, which Scratch(run, division, arena) allocates.
 template <class Scratch>
 std::int64_t scratch_bytes(NeighborhoodRun const& run, Division const& division) {
     Arena arena(nullptr, 0);
@@ -60,7 +60,7 @@ std::int64_t scratch_bytes(NeighborhoodRun const& run, Division const& division)
     return arena.used();
 }
 
-// The workspace of all workers from `first` on; the end of it.
+// The workspace of all workers from `first` on. Returns its end.
 template <class Scratch>
 std::int64_t workers_bytes(NeighborhoodRun const& run, Division const& division, int threads, std::int64_t first = 0) {
     std::int64_t const workers = std::min<std::int64_t>(std::max(threads, 1), division.blocks());

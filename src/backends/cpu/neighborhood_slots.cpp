@@ -25,7 +25,7 @@ struct Scratch {
     DistanceSums d_bias;
 };
 
-// Calls visit(keys, tile) for the tiles of keys that the block's queries see.
+// Calls visit(keys, tile) for the tiles of keys that are visible to the block's queries.
 template <class Visit>
 void for_each_key_tile(Block const& block, Lanes const& lanes, LaneMask* memory, Visit visit) {
     Box const keys = block.group.keys_of(block.box);
@@ -62,7 +62,7 @@ void dot_pairs_of_block(Task const& task, TokenView const& bias, float empty) {
     });
 }
 
-// Whether the sums have NaN.
+// Returns whether the sums have NaN.
 bool sum_over_keys_of_block(Task const& task, bool is_careful) {
     NeighborhoodRun const& run = task.run;
     Scratch const& scratch = task.scratch;
@@ -108,8 +108,8 @@ void dot_pairs(SlotPass const& pass, TokenView const& bias, float empty, int thr
                             });
 }
 
-// NaN can come from 0 times infinity or NaN of a query and a key that do not see each other. That is rare: only then
-// a block's sums are made again, skipping zeros, which leaves all others as they are.
+// NaN can come from 0 times infinity or NaN of a pair of a query and a key that is not visible to it. That is rare;
+// only then are a block's sums computed again, skipping zeros, which leaves all others as they are.
 void sum_over_keys(SlotPass const& pass, int threads, void* workspace) {
     NeighborhoodRun const run(pass.problem);
     for_each_block<Scratch>(run, run.blocks_of_queries(), threads, workspace, 0,

@@ -14,7 +14,7 @@ std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by
 
 std::int64_t longest_group(neighborhood::Axis const& axis) { return divide_up(axis.length, axis.dilation); }
 
-// Keys that queries side by side see together, along one axis.
+// The number of keys, along one axis, that are visible to any of several adjacent queries.
 std::int64_t keys_together(neighborhood::Axis const& axis, std::int64_t queries) {
     return std::min<std::int64_t>(queries + axis.kernel - 1, longest_group(axis));
 }
@@ -60,7 +60,7 @@ Division::Division(NeighborhoodProblem const& problem, std::int64_t most_tokens)
                static_cast<double>(keys_together(along, shape_[axis]));
     };
     for (std::int64_t tokens = 1; 2 * tokens <= most_tokens; tokens *= 2) {
-        // Of equals the last axis, along which tokens lie together in memory.
+        // Among equal axes the last one is chosen, along which tokens are adjacent in memory.
         std::size_t best = 3;
         for (std::size_t axis = 3; axis-- > 0;) {
             if (shape_[axis] >= longest_group(problem.axes[axis])) continue;

@@ -30,7 +30,7 @@ struct Group {
         return phase[axis] + place * axes[axis].dilation;
     }
     std::int64_t length(std::size_t axis) const { return neighborhood::group_length(axes[axis], phase[axis]); }
-    // The places of the keys that a query sees, and of the queries that see a key, along an axis.
+    // The places, along an axis, of the keys that are visible to a query, and of the queries to which a key is visible.
     std::array<std::int64_t, 2> keys_of(std::size_t axis, std::int64_t query) const;
     std::array<std::int64_t, 2> queries_of(std::size_t axis, std::int64_t key) const;
     // The smallest boxes that hold those of a whole box.
@@ -45,7 +45,7 @@ struct Block {
     Box box;  // empty where the group has fewer blocks than others
 };
 
-// All batch entries, heads and groups in blocks of at most so many tokens, of the shape that sees the fewest keys.
+// All batch entries, heads and groups in blocks of at most this many tokens, of the shape with the fewest visible keys.
 class Division {
    public:
     Division(NeighborhoodProblem const& problem, std::int64_t most_tokens);
@@ -53,7 +53,7 @@ class Division {
     std::int64_t blocks() const { return problem_.batches * problem_.heads * blocks_of_head(); }
     std::int64_t blocks_of_head() const;  // of one batch entry, whose blocks follow each other
     Block block(std::int64_t index) const;
-    // The most places that a box beside a block's can have along all axes together.
+    // The most places that a box visible to a block can have along all axes together.
     std::int64_t greatest_extents() const;
 
    private:
@@ -68,13 +68,13 @@ struct Lanes {
     std::array<Place, kMaxLanes> first_keys;
 };
 
-// From the index on, as many of the box as there are lanes.
+// The lanes from the index on: as many queries of the box as there are lanes.
 Lanes lanes_of(Group const& group, Box const& queries, std::int64_t index, std::int64_t lanes);
 
 using LaneMask = std::uint32_t;  // a bit for each lane
 static_assert(kMaxLanes <= 32);
 
-// Which lanes see which keys of a box.
+// Which keys of a box are visible to which lanes.
 class Visibility {
    public:
     // The memory has room for the box's extents, one after the other.

@@ -14,7 +14,7 @@ std::int64_t token_offset(TokenView const& view, Block const& block, Place const
     return offset;
 }
 
-// Calls visit(slice, first, count) for tokens along the last axis, which are at one distance in memory.
+// Calls visit(slice, first, count) for tokens along the last axis, which have a constant distance in memory.
 template <class Visit>
 void for_each_run(TokenView const& view, Tokens const& tokens, Visit visit) {
     std::int64_t const step = view.axes[2] * tokens.block.group.axes[2].dilation;

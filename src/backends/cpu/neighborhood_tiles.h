@@ -17,7 +17,7 @@ struct Tokens {
     std::int64_t begin, count;
 };
 
-// From the index on, as many as there are rows in a tile.
+// The tokens from the index on, as many as there are rows in a tile.
 Tokens tile_of(Block const& block, Box const& keys, std::int64_t index);
 
 // The packed side has a row for each token. Elements up to the stride are set to 0.
@@ -29,10 +29,10 @@ void load_columns(TokenView const& view, Tokens const& tokens, std::int64_t widt
 void store_columns(float* columns, std::int64_t stride, TokenView const& view, Tokens const& tokens,
                    std::int64_t width);
 
-// The keys of a tile, and which lanes see each.
+// The keys of a tile, and the lanes to which each is visible.
 struct KeyTile {
     std::int64_t count;
-    bool is_seen;  // any of them by any lane
+    bool is_seen;  // any of them is visible to any lane
     std::array<Place, kTileKeys> places;
     std::array<LaneMask, kTileKeys> seen_by;
 };
@@ -47,10 +47,10 @@ void for_each_pair(KeyTile const& keys, Visit visit) {
     }
 }
 
-// Sets what belongs to no pair of query and key that sees it.
+// Sets the elements of all pairs whose key is not visible to the query.
 void fill_unseen(KeyTile const& keys, std::int64_t lanes, float value, float* tile);
 
-// Where in a tensor the element of each pair is.
+// The places of the pairs' elements in a tensor.
 struct PairOffsets {
     Place step{};  // of the key's place
     std::array<std::int64_t, kMaxLanes> origin{};
@@ -60,7 +60,7 @@ struct PairOffsets {
     }
 };
 
-// Of a tensor with a row of slots for each query, and of one with an element for each distance.
+// The offsets in a tensor with a row of slots for each query, and in one with an element for each distance.
 PairOffsets slot_offsets(TokenView const& view, Block const& block, Lanes const& lanes);
 PairOffsets distance_offsets(TokenView const& view, Block const& block, Lanes const& lanes);
 
@@ -70,7 +70,8 @@ void add_pairs(TokenView const& view, PairOffsets const& offsets, KeyTile const&
 void store_pairs(float const* tile, std::int64_t lanes, TokenView const& view, PairOffsets const& offsets,
                  KeyTile const& keys);
 
-// Sets the slots of queries from the number of keys that they see on. Only along causal axes there are any.
+// Sets the slots of each query that have no key: those from its number of visible keys on. Only causal axes leave such
+// slots.
 void fill_empty_slots(TokenView const& view, Block const& block, Lanes const& lanes, float value);
 
 }  // namespace cudnn_frontend::cpu

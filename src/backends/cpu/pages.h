@@ -8,7 +8,7 @@
 
 namespace cudnn_frontend::cpu {
 
-// The container seen as `batches` sequences of `rows` rows; the container itself if there is no table.
+// The container as `batches` sequences of `rows` rows; the container itself if there is no table.
 View paged_view(View container, View const& table, std::int64_t batches, std::int64_t rows);
 
 // Checks that a container has all pages that its table names for existing keys. Lengths are within their dims, and the

@@ -23,8 +23,8 @@ inline PhiloxBlock philox(std::uint64_t key, std::uint64_t counter_low, std::uin
     return x;
 }
 
-// Decides which probabilities of a score tensor are kept. Each group of four columns takes one block: the counter is
-// the group's number in the whole tensor and the caller's offset, the key is the seed.
+// Decides which probabilities of a score tensor are kept. Each group of four columns uses one block: the counter is the
+// group's number in the whole tensor and the caller's offset, the key is the seed.
 class DropoutMask {
    public:
     DropoutMask(std::int64_t seed, std::int64_t offset, double keep_probability, std::int64_t columns)

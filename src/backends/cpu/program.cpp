@@ -46,7 +46,7 @@ error_t check_types(ir::OpGraph const& graph) {
     return {};
 }
 
-// Views that only tell the tensors' shapes and which are connected: nothing is read through them.
+// Views that have only the tensors' shapes and whether they are connected: nothing is read through them.
 struct ShapeOf {
     ir::OpGraph const& graph;
 

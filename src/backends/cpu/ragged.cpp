@@ -25,7 +25,7 @@ std::int64_t offset_of(ir::Value const& value, Memory const& memory, ir::OpGraph
     return memory.integer(value.ragged.offset, b * graph.value(value.ragged.offset).stride[0]);
 }
 
-// In elements. Does not overflow if fault_of() found no fault.
+// The offset in elements. Does not overflow if fault_of() found no fault.
 std::int64_t start_of(ir::Value const& value, Memory const& memory, ir::OpGraph const& graph, std::int64_t b) {
     return offset_of(value, memory, graph, b) * value.ragged.multiplier;
 }

@@ -131,8 +131,8 @@ void multiply_tokens(Axes const& axes, Tensor const& queries, Tensor const& keys
     });
 }
 
-// The row of each token of y: rows of its partners, weighed by the slots in which they meet. A slot of 0 leaves its
-// partner out, also infinity and NaN.
+// The row of each token of y: rows of its partners, weighed by the slots of their pairs. A slot of 0 leaves its partner
+// out, also infinity and NaN.
 template <class ForEachTerm>
 void sum_rows(Tensor const& rows, Tensor const& y, ForEachTerm const& for_each_term) {
     for_each_token(y, [&](Extents const& token) {
@@ -162,7 +162,7 @@ void weigh_queries(Axes const& axes, Tensor const& slots, Tensor const& queries,
     });
 }
 
-// Where the bias has the entry of a query and a key that it sees.
+// The offset in the bias of the entry for a query and a visible key.
 std::int64_t bias_offset(Axes const& axes, Tensor const& bias, Extents const& query, Extents const& key) {
     std::int64_t offset = query[1] * bias.stride[0];
     for (std::size_t a = 0; a < axes.size(); ++a) {
@@ -173,7 +173,7 @@ std::int64_t bias_offset(Axes const& axes, Tensor const& bias, Extents const& qu
     return offset;
 }
 
-// The slot of the key that the query sees at these indices of the bias, if there is one.
+// The slot of the key that is visible to the query at these indices of the bias, if there is one.
 std::optional<std::int64_t> slot_at(Axes const& axes, Extents const& query, Extents const& at) {
     Extents const strides = slot_strides(axes);
     std::int64_t slot = 0;
@@ -209,7 +209,7 @@ void interpret(ir::WindowBiasOp const& op, Memory const& memory, double*) {
     });
 }
 
-// For each distance, the queries that have a key there.
+// Visits, for each distance, the queries that have a key there.
 void interpret(ir::WindowBiasSumOp const& op, Memory const& memory, double*) {
     Tensor const slots = memory.tensor(op.x), bias = memory.tensor(op.y);
     Axes const axes = axes_of(op.options, slots);

@@ -21,7 +21,7 @@ Result<cuda::CompiledCode> compile(CodeName const& name) {
     return cuda::compile(*nvrtc.value(), *source, kDeviceSources, name.defines, name.architecture);
 }
 
-// What the process has. Never emptied: there are few types, and a program's devices are of few kinds.
+// The process's compiled code. Never emptied: there are few types, and a program's devices are of few kinds.
 struct Slot {
     std::mutex mutex;  // held while the code is compiled, which others then wait for
     std::shared_ptr<Code const> code;

@@ -16,11 +16,11 @@
 
 namespace cudnn_frontend::kernels {
 
-// All that the code depends on.
+// Everything that the code depends on.
 struct CodeName {
     std::string source;                  // device/<source>.cu
-    std::vector<std::string> functions;  // that it has
-    std::vector<std::string> defines;    // that it is compiled with, such as X=half
+    std::vector<std::string> functions;  // the kernels in it
+    std::vector<std::string> defines;    // the macros it is compiled with, such as X=half
     cuda::Architecture architecture;
 
     std::string text() const;  // with a digest of the sources
@@ -35,7 +35,7 @@ class Code : public std::enable_shared_from_this<Code> {
 
     CodeName const& name() const { return name_; }
     std::string const& cubin() const { return cubin_; }
-    // By its place in the name's list. Loads the code on the first call; once it is loaded, others find it.
+    // Finds a function by its place in the name's list. Loads the code on the first call; later calls find it loaded.
     Result<CUkernel> function(std::size_t number) const;
 
    private:
@@ -46,18 +46,18 @@ class Code : public std::enable_shared_from_this<Code> {
     mutable std::vector<CUkernel> functions_;
 };
 
-// From what the process has compiled, else by NVRTC.
+// Returns code that the process has compiled, else compiles it with NVRTC.
 Result<std::shared_ptr<Code const>> find_code(CodeName const& name);
-// The same, with the cubin where there is none yet; it comes from outside, so that others find it only once it is
-// loaded.
+// The same, with this cubin if there is no code yet. The cubin comes from outside, so that others find it only once it
+// is loaded.
 std::shared_ptr<Code const> find_code(CodeName const& name, std::string_view cubin);
 
-// Code from storage, where it is told by its name.
+// Code from storage, which its name identifies.
 Result<std::shared_ptr<Code const>> stored_code(CodeName const& name, std::string_view stored);
-// What stored_code() takes.
+// The input of stored_code().
 std::string to_store(Code const& code);
 
-// What the compiler says of the code: registers, and bytes that are spilled. Compiles anew.
+// The compiler's report on the code: registers, and bytes that are spilled. Compiles anew.
 Result<std::string> compiler_log(CodeName const& name);
 
 }  // namespace cudnn_frontend::kernels

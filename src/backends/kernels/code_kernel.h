@@ -1,4 +1,4 @@
-// Kernels that launch compiled code: what they have in common, whatever their argument is.
+// Kernels that launch compiled code: their common part, whatever their argument is.
 #pragma once
 
 #include "cuda/module.h"
@@ -14,7 +14,7 @@
 
 namespace cudnn_frontend::kernels {
 
-// What errors and launches need of an operand once the problem is gone.
+// The facts about an operand that errors and launches need once the problem is gone.
 struct Parameter {
     std::string name;
     std::uintptr_t alignment;  // in bytes
@@ -68,7 +68,7 @@ class CodeKernel : public Kernel {
         unsigned blocks, threads, shared_bytes;
         Arguments arguments;
     };
-    // Of pointers that were checked.
+    // The pointers were checked before.
     virtual Result<Bound> bind(Pointers pointers) const = 0;
 
     Code const& code() const { return *code_; }

@@ -12,14 +12,14 @@ class Costs final : public rewrite::Costs {
     Costs(Rates const& rates, DeviceFacts const& device, int multiprocessors)
         : rates_(rates), device_(device), multiprocessors_(multiprocessors) {}
 
-    // Of one fused neighborhood attention of 16 bits, by the kernels that are best for it.
+    // The cost of one fused neighborhood attention of 16 bits, by the kernels that are best for it.
     std::optional<double> of(nodes::ValidatedGraph const& graph) const override;
     std::optional<double> of(rewrite::Joint const& joint) const override;
 
    private:
     Rates rates_;
     DeviceFacts device_;
-    int multiprocessors_;  // that plans are made for
+    int multiprocessors_;  // plans are made for this many
 };
 
 }  // namespace cudnn_frontend::kernels

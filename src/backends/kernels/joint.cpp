@@ -44,12 +44,12 @@ class KernelExecutable final : public plan::Executable {
     }
 
     KernelPointer kernel_;
-    bool reads_result_;  // it is an operand twice, the second time to be read
+    bool reads_result_;  // then it is an operand twice, the second time to be read
 };
 
 Operand operand(rewrite::View const& view) { return {view.type, view.dim, view.stride}; }
 
-// Compiles only what is not stored.
+// Compiles only kernels that are not stored.
 Result<KernelPointer> make_kernel(rewrite::Joint const& joint, cuda::DeviceFacts const& facts,
                                   std::optional<std::string_view> stored) {
     if (auto const* sum = std::get_if<rewrite::Sum>(&joint)) {

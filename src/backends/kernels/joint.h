@@ -1,4 +1,4 @@
-// What joins the partial results of programs on a GPU, as kernels.
+// The joints of programs on a GPU as kernels: they combine partial results.
 #pragma once
 
 #include "cuda/device_facts.h"
@@ -10,7 +10,7 @@
 
 namespace cudnn_frontend::kernels {
 
-// `stored` is what the executable of the same joint serialized, if there is one.
+// `stored` is the result of serialize() by the executable of the same joint, if there is one.
 Result<std::shared_ptr<plan::Executable const>> join(rewrite::Joint const& joint, cuda::DeviceFacts const& facts,
                                                      std::optional<std::string_view> stored);
 

@@ -17,7 +17,7 @@ namespace cudnn_frontend::kernels {
 
 using cuda::DeviceFacts;
 
-// How many dims a problem may have, apart from the parts.
+// The most dims that a problem may have, without the dim of the parts.
 inline constexpr std::size_t kMaxDims = 6;
 
 // A tensor in the GPU's memory. Strides count elements, and may be any that are not negative.
@@ -45,17 +45,18 @@ class Kernel {
     virtual error_t update_node(CUgraphNode node, Pointers pointers) const = 0;
     virtual error_t update_node(CUgraphNode node, CUgraphExec instance, Pointers pointers) const = 0;
 
-    // Loads into the thread's current context what the first launch would load.
+    // Loads into the thread's current context everything that the first launch would load.
     virtual error_t load() const = 0;
 
-    // The compiled code, from which load_merge() and its like make the kernel again without a compiler.
+    // The compiled code, from which load_merge() and similar functions make the kernel again without a compiler.
     virtual std::string serialize() const = 0;
     // Of its source, whose functions differ by the work or by addresses.
     virtual std::string name() const = 0;
 };
 using KernelPointer = std::shared_ptr<Kernel const>;
 
-// An error if kernels cannot be compiled here: NVRTC is missing. What needs one is then not offered. Opens NVRTC.
+// An error if kernels cannot be compiled here: NVRTC is missing. Engines that need one are then not offered. Opens
+// NVRTC.
 error_t check_compiler();
 
 }  // namespace cudnn_frontend::kernels

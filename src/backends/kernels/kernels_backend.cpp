@@ -27,7 +27,7 @@ error_t check_stored(plan::Stored const& stored, NeighborhoodSteps const& steps,
                                                    reason + "; plan the graph again and store that plan"};
 }
 
-// Those of all forms; or the one of a stored plan.
+// Proposes the engines of all forms, or the one of a stored plan.
 Result<plan::Loaded> propose_engines(plan::PlanningInput const& input, Devices const& devices,
                                      plan::Stored const* stored) {
     auto device = devices.find(input.target, input.settings);

@@ -33,7 +33,7 @@ Loops loops_of(Problem const& problem) {
         }
         if (loop.size > 1) loops.push_back(std::move(loop));
     }
-    // Repeated elements come last, so that neighbouring threads read neighbouring elements.
+    // Repeated elements come last, so that neighboring threads read neighboring elements.
     std::ranges::stable_sort(loops, {}, [](Loop const& loop) {
         std::int64_t const stride = loop.strides.front();
         return stride == 0 ? std::numeric_limits<std::int64_t>::max() : stride;
@@ -64,7 +64,7 @@ Loops merged(Loops const& loops) {
 
 std::int64_t vector_count(Problem const& problem) { return kVectorBytes / problem.operands.front().element_bytes(); }
 
-// In bytes; of rows a vector needs one element.
+// The alignment in bytes that vectors need. Repeated elements need that of one element.
 std::int64_t vector_alignment(Problem const& problem, NamedOperand const& named) {
     if (problem.has_rows(named)) return named.element_bytes();
     return std::min(kVectorBytes, vector_count(problem) * named.element_bytes());
@@ -97,7 +97,7 @@ std::int64_t steps_of(Loops const& loops) {
     return steps;
 }
 
-// A pair takes fewer instructions for each vector, and leaves fewer threads to wait for memory.
+// A pair needs fewer instructions for each vector, and leaves fewer threads to hide the latency of memory.
 bool allows_pairs(Loops const& vectors, int multiprocessors) {
     return vectors.front().size % 2 == 0 && steps_of(vectors) / 2 >= multiprocessors * kThreadsOfMultiprocessor;
 }
@@ -154,7 +154,7 @@ LaunchForm form_of(Problem const& problem, Loops const& loops, Share share, int 
     return form;
 }
 
-// The pair's vectors are half of the innermost loop apart, so that neighbouring threads have neighbouring vectors.
+// The pair's vectors are half of the innermost loop apart, so that neighboring threads have neighboring vectors.
 LaunchForm vectors_form(Problem const& problem, Loops const& loops, int multiprocessors) {
     Loops vectors = by_vectors(loops, vector_count(problem));
     if (!allows_pairs(vectors, multiprocessors)) return form_of(problem, vectors, Share::Vector, multiprocessors);

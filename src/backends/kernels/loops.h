@@ -11,10 +11,10 @@
 
 namespace cudnn_frontend::kernels {
 
-// What a thread has of the result.
+// A thread's share of the result.
 enum class Share { Element, Vector, PairOfVectors };
 
-// A launch but for the pointers.
+// A launch without its pointers.
 struct LaunchForm {
     Share share = Share::Element;
     unsigned blocks = 0, threads = 0;
@@ -24,7 +24,7 @@ struct LaunchForm {
 struct LaunchForms {
     LaunchForm elements;                            // a thread has one element of the result
     std::optional<LaunchForm> vectors;              // 16 bytes of the first operand or twice that, where strides allow
-    std::vector<std::uintptr_t> vector_alignments;  // what it needs of each operand's address, in bytes
+    std::vector<std::uintptr_t> vector_alignments;  // the alignment that it needs of each operand's address, in bytes
     bool is_wide = false;                           // threads, parts and places in an operand are counted in 64 bits
 };
 

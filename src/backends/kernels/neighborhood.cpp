@@ -15,7 +15,7 @@ namespace {
 using core::Dims;
 
 struct Use {
-    std::vector<NeighborhoodTensor> needed, optional, written;  // what is written is needed, or optional
+    std::vector<NeighborhoodTensor> needed, optional, written;  // tensors that are written are needed, or optional
 };
 
 Use use_of(NeighborhoodWork work) {
@@ -58,7 +58,7 @@ error_t wrong(std::string const& what, std::string const& found, std::string con
     return {error_code_t::INVALID_VALUE, "neighborhood: " + what + " has " + found + "; needed " + needed};
 }
 
-// Rows as the others are; null where there are none.
+// The operand if it has rows like the others; null if it has none.
 Operand const* rows_of(NeighborhoodProblem const& problem) {
     for (NeighborhoodTensor const tensor : {kQueries, kOutput, kQueryGradient}) {
         if (problem.operands[tensor]) return &problem.operand(tensor);
@@ -134,7 +134,7 @@ error_t check_operand(NeighborhoodProblem const& problem, NeighborhoodTensor ten
                  "are those of an output whose elements do not share memory");
 }
 
-// The kernels know where a row of one is by where that of the other is.
+// Kernels compute the place of a row of the one from that of the other.
 error_t check_query_rows(NeighborhoodProblem const& problem) {
     if (!problem.operands[kQueryStatistics]) return {};
     core::Dims const& of_sums = problem.operand(kQuerySums).strides;

@@ -12,10 +12,10 @@
 
 namespace cudnn_frontend::kernels {
 
-// Who sees whom: core/neighborhood.h. Forward reads Queries, Keys, Values and perhaps Bias, and writes Output and
-// perhaps Stats. QueryGradients writes Delta, the products of rows of Output and OutputGradient, and QueryGradient;
-// KeyGradients and BiasGradient read Delta. Three others relate Slots to Queries and Keys: each writes the tensor of
-// its name, and reads the other two; WindowSlots adds Bias. WindowBias sums Slots for BiasGradient.
+// core/neighborhood.h says which keys are visible to a query. Forward reads Queries, Keys, Values and perhaps Bias, and
+// writes Output and perhaps Stats. QueryGradients writes Delta, the products of rows of Output and OutputGradient, and
+// QueryGradient; KeyGradients and BiasGradient read Delta. Three others relate Slots to Queries and Keys: each writes
+// the tensor of its name, and reads the other two; WindowSlots adds Bias. WindowBias sums Slots for BiasGradient.
 //
 // Without a bias, three others give all gradients in one pass over queries and keys: GradientStart writes
 // QueryStatistics, which are Stats times log2(e) and Delta, and 0 to QuerySums; Gradients writes KeyGradient and
@@ -42,29 +42,29 @@ struct NeighborhoodProblem {
     NeighborhoodWork work;
     std::vector<neighborhood::Axis> axes;  // of space
     float scale = 1;                       // of products of queries and keys
-    float without_key = 0;                 // what WindowSlots writes where a slot has no key
+    float without_key = 0;                 // the value that WindowSlots writes where a slot has no key
     // {batches, heads, space..., columns}, with the slots of a window as columns of Slots, one column in Stats and
     // Delta and two in QueryStatistics, which are FLOAT, as QuerySums are; {heads, 2 * kernel - 1...} for the bias. The
-    // others have one type. Where a row of QueryStatistics lies tells where that of QuerySums does: strides of the
-    // former, times columns / 2, are those of the latter, but for the last ones, which are 1.
+    // others have one type. The place of a row of QueryStatistics gives that of the row of QuerySums: strides of the
+    // former, times columns / 2, are those of the latter, except for the last ones, which are 1.
     std::array<std::optional<Operand>, kNeighborhoodTensors> operands;
 
     Operand const& operand(NeighborhoodTensor tensor) const { return *operands[static_cast<std::size_t>(tensor)]; }
-    // What gives the others their dims and their type. Every kernel has one.
+    // The operand that gives the others their dims and their type. Every kernel has one.
     Operand const& example() const;
     std::int64_t columns() const;  // of rows; 0 where there are none
 };
 
 char const* to_string(NeighborhoodTensor tensor);
 
-// Of a problem that passes, the kernels compute what it says, in each form that has no reason against it
+// For a problem that passes, the kernels compute what it says, in each form that has no reason against it
 // (neighborhood_forms.h).
 error_t check(NeighborhoodProblem const& problem);
 
-// Launches take a pointer for each operand that there is, in order.
+// Launches need a pointer for each operand that exists, in order.
 Result<KernelPointer> compile_neighborhood(NeighborhoodProblem const& problem, NeighborhoodForm form,
                                            DeviceFacts const& device);
-// From Kernel::serialize() for the same problem, form and device.
+// Loads the result of Kernel::serialize() for the same problem, form and device.
 Result<KernelPointer> load_neighborhood(NeighborhoodProblem const& problem, NeighborhoodForm form,
                                         DeviceFacts const& device, std::string_view stored);
 

@@ -10,7 +10,7 @@
 namespace cudnn_frontend::kernels {
 namespace {
 
-// By tokens, where rows do not fit the tiles, the same work takes so many times as long.
+// By tokens, where rows do not fit the tiles, the same work takes this many times as long.
 constexpr double kByTokens = 13.0;
 
 // Blocks run side by side on all multiprocessors, round by round.
@@ -22,7 +22,7 @@ double cost_of_tiles(NeighborhoodProblem const& problem, NeighborhoodForm form, 
     return rounds * (rates.extra + std::ceil(seen_by_tile(problem, form) / kGroupRows)) * stage;
 }
 
-// What passes over rows read and write, beside the tiles.
+// The bytes that passes over rows read and write, in addition to the tiles.
 double bytes_of_passes(NeighborhoodSteps const& steps) {
     double bytes = 0.0;
     for (NeighborhoodStep const& step : steps.steps) {

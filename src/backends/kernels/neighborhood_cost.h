@@ -1,4 +1,5 @@
-// How long kernels for neighborhood attention are expected to take: what programs of other engines compete with.
+// How long kernels for neighborhood attention are expected to take: the times with which programs of other engines
+// compete.
 #pragma once
 
 #include "kernels/neighborhood_graph.h"
@@ -8,7 +9,7 @@
 
 namespace cudnn_frontend::kernels {
 
-// In microseconds; of fused attention in 16 bits, where the form was measured.
+// In microseconds, for fused attention in 16 bits where the form was measured.
 std::optional<double> neighborhood_cost(NeighborhoodSteps const& steps, Rates const& rates, int multiprocessors);
 
 }  // namespace cudnn_frontend::kernels

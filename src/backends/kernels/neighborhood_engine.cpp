@@ -10,7 +10,7 @@
 namespace cudnn_frontend::kernels {
 namespace {
 
-// Where a kernel's pointer comes from: a slot of the pack, or the workspace.
+// The source of a kernel's pointer: a slot of the pack, or the workspace.
 struct Source {
     bool is_in_workspace;
     std::size_t slot;

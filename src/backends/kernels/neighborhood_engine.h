@@ -17,7 +17,8 @@ std::string engine_name(NeighborhoodForm form);
 
 class NeighborhoodEngine final : public plan::Engine {
    public:
-    // `stored` is what an executable of the same graph serialized, if there is one: else the kernels are compiled.
+    // `stored` is the result of serialize() by an executable of the same graph, if there is one: else the kernels are
+    // compiled.
     NeighborhoodEngine(NeighborhoodSteps steps, QueueDevice device, std::shared_ptr<plan::PackLayout const> layout,
                        std::optional<std::string> stored);
 

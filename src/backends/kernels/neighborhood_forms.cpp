@@ -22,7 +22,7 @@ std::string reason_against_work(NeighborhoodWork work, NeighborhoodForm form) {
     return work != NeighborhoodWork::Forward && is_by_groups ? "warpgroups compute all gradients in one pass" : "";
 }
 
-// What the matrix products by tiles and by warpgroups need.
+// Checks what the matrix products by tiles and by warpgroups need.
 std::string reason_against_operands(NeighborhoodProblem const& problem, NeighborhoodForm form) {
     std::string const they_need = std::string(to_string(form)) + " need ";
     if (problem.example().type == DataType_t::FLOAT) return they_need + "BFLOAT16 or HALF";
@@ -35,7 +35,7 @@ std::string reason_against_count(NeighborhoodProblem const& problem, Neighborhoo
     return tile_count(problem, form) <= std::numeric_limits<std::int32_t>::max() ? "" : "there are 2^31 tiles or more";
 }
 
-// At most so many rows does a tile meet.
+// The most rows that are visible to a tile.
 double most_met(NeighborhoodProblem const& problem) {
     double met = 1;
     for (neighborhood::Axis const& axis : axes_of(problem)) {

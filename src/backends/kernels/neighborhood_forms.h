@@ -17,7 +17,7 @@ char const* to_string(NeighborhoodForm form);  // such as tiles
 inline constexpr std::array kNeighborhoodForms = {NeighborhoodForm::WarpGroups, NeighborhoodForm::Tiles,
                                                   NeighborhoodForm::Tokens};
 
-// Why the problem, which passes check(), cannot be computed in the form; empty where it can.
+// The reason why the problem, which passes check(), cannot be computed in the form; empty where it can.
 std::string reason_against(NeighborhoodProblem const& problem, NeighborhoodForm form, DeviceFacts const& device);
 
 // Whether it is part of attention, or of its gradients, as one function.
@@ -34,7 +34,7 @@ bool has_aligned_rows(NeighborhoodProblem const& problem);
 
 inline constexpr std::int64_t kVectorBytes = 16;
 
-// What each pointer must be a multiple of, in bytes: of the operands that there are, in order.
+// The alignment in bytes of each pointer: of the operands that exist, in order.
 std::vector<std::size_t> alignments_of(NeighborhoodProblem const& problem, NeighborhoodForm form);
 
 }  // namespace cudnn_frontend::kernels

@@ -22,7 +22,7 @@ constexpr std::int64_t kPartAlignment = 256;  // of the workspace, in bytes
 
 error_t not_supported(std::string const& what) { return {error_code_t::GRAPH_NOT_SUPPORTED, what}; }
 
-// Which tensor of the node each operand of a kernel is; kWorkspace is none of the user's.
+// The node's tensor of each operand of a kernel; kWorkspace is none of the user's.
 constexpr int kWorkspace = -1;
 using Links = std::vector<std::pair<NeighborhoodTensor, int>>;
 
@@ -113,7 +113,7 @@ class Builder {
         return {};
     }
 
-    // With the columns of the queries, but for what is known of each.
+    // An operand with the columns of the queries, except for Delta and the statistics.
     Operand in_workspace(NeighborhoodTensor tensor) const {
         core::Dims dims = rows(*graph_.tensor(node_, port::Q)).dims;
         if (tensor == kDelta) dims.back() = 1;
@@ -121,7 +121,7 @@ class Builder {
         core::Dims strides = core::packed_strides(dims);
         return {DataType_t::FLOAT, std::move(dims), std::move(strides)};
     }
-    // One for all kernels that take the tensor.
+    // One for all kernels that use the tensor.
     NeighborhoodPlace place_of(NeighborhoodTensor tensor, Operand const& operand) {
         std::int64_t const next = (steps_.workspace_bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
         auto const [known, is_new] = offsets_.try_emplace(tensor, next);
@@ -163,7 +163,7 @@ error_t add_backward_in_one_pass(Builder& builder) {
 }
 
 error_t add_backward(Builder& builder) {
-    // One pass takes no bias: where there is one, reason_against() refuses the steps below to warpgroups.
+    // The form with one pass has no bias: where there is one, reason_against() refuses the steps below to warpgroups.
     if (builder.form() == NeighborhoodForm::WarpGroups && !builder.has_bias()) return add_backward_in_one_pass(builder);
     Links const shared{
         {kQueries, port::Q},         {kKeys, port::K},      {kValues, port::V},  {kBias, port::Rel_pos_bias},

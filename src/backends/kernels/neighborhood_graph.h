@@ -27,7 +27,7 @@ struct NeighborhoodSteps {
     std::int64_t workspace_bytes = 0;
     bool has_unaligned_rows = false;  // tensors that need not begin at multiples of 16 bytes
 
-    // Why they cannot run in their form; empty where they can.
+    // The reason why they cannot run in their form; empty where they can.
     std::string reason_against(DeviceFacts const& device) const;
     // Whether the bits are the same in every run.
     bool is_deterministic() const;
@@ -35,7 +35,7 @@ struct NeighborhoodSteps {
 
 bool is_neighborhood(nodes::ValidatedGraph const& graph);
 
-// Of such a graph. An error where no kernel computes what it says.
+// The steps of such a graph. An error where no kernel computes what it says.
 Result<NeighborhoodSteps> neighborhood_steps(nodes::ValidatedGraph const& graph, NeighborhoodForm form);
 
 }  // namespace cudnn_frontend::kernels

@@ -90,7 +90,7 @@ NeighborhoodLaunch launch_by_warpgroups(NeighborhoodProblem const& problem) {
 
 // --- Tokens
 
-// A warp for each.
+// A warp for each token, or for each entry of the bias' gradient.
 std::int64_t warps_of(NeighborhoodProblem const& problem) {
     if (problem.operands[kBiasGradient]) return *core::volume(problem.operand(kBiasGradient).dims);
     core::Dims const& dims = problem.operand(kQueries).dims;
@@ -164,7 +164,7 @@ std::string define_of_columns(NeighborhoodProblem const& problem, NeighborhoodFo
     }
 }
 
-// Forward by tokens asks for the bias at run time, and backward by tiles takes none.
+// Forward by tokens tests for the bias at run time, and backward by tiles has none.
 bool is_compiled_for_bias(NeighborhoodWork work, NeighborhoodForm form) {
     if (is_forward(work)) return form == NeighborhoodForm::Tiles;
     return form == NeighborhoodForm::Tokens && work < NeighborhoodWork::WindowSlots;

@@ -13,8 +13,8 @@ std::int64_t tiles_along(Axis const& axis, int bits) {
     return (longest_group(axis) + (std::int64_t{1} << bits) - 1) >> bits;
 }
 
-// Keys that a tile's queries see, on average: tiles at the ends see fewer than those in between, which see equally
-// many.
+// The number of keys that are visible to a tile's queries, on average: fewer for tiles at the ends than for those in
+// between, to which equally many are visible.
 double seen_along(Axis const& axis, int bits) {
     Axis const group{.length = longest_group(axis), .kernel = axis.kernel, .is_causal = axis.is_causal};
     std::int64_t const tiles = tiles_along(axis, bits);
@@ -34,7 +34,7 @@ double seen_by_tile(SpaceAxes const& axes, Bits const& bits) {
     return seen;
 }
 
-// Stages of kTileTokens rows that all tiles go through, and one for what each does before and after.
+// Stages of kTileTokens rows that all tiles go through, and one for the work of each before and after.
 double cost_of_tiles(SpaceAxes const& axes, Bits const& bits) {
     double tiles = 1;
     for (std::size_t axis = 0; axis < kMostAxes; ++axis) {
@@ -60,7 +60,7 @@ Bits bits_of(SpaceAxes const& axes, int tokens) {
     return best;
 }
 
-// Of a place in a group, and of one past its end.
+// The bits of a place in a group, and of one past its end.
 int place_bits(Axis const& axis) {
     return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(longest_group(axis))));
 }

@@ -16,20 +16,20 @@ SpaceAxes axes_of(NeighborhoodProblem const& problem);
 // How many positions the largest group of the dilation has.
 std::int64_t longest_group(neighborhood::Axis const& axis);
 
-// Of a packed place, with its guards; of a word, which tiles need it to fit.
+// The bits of a word, which must hold a packed place; the bits of a packed place with its guards.
 inline constexpr int kPackedBits = 32;
 int packed_bits(SpaceAxes const& axes);
 
-// Those of a problem for warpgroups, rounded up to whole panels of their matrices.
+// The columns of a problem for warpgroups, rounded up to whole panels of their matrices.
 int group_columns(NeighborhoodProblem const& problem);
 
-// For kernels by tiles or by warpgroups, of which only the former pack places.
+// The tiles for kernels by tiles or by warpgroups, of which only the former pack places.
 NeighborhoodTiles tiles_of(NeighborhoodProblem const& problem, NeighborhoodForm form);
 
-// How many keys the queries of a tile see, on average.
+// The number of keys that are visible to the queries of a tile, on average.
 double seen_by_tile(NeighborhoodProblem const& problem, NeighborhoodForm form);
 
-// Of all heads; some may be empty.
+// The tiles of all heads; some may be empty.
 std::int64_t tile_count(NeighborhoodProblem const& problem, NeighborhoodForm form);
 
 }  // namespace cudnn_frontend::kernels

@@ -1,4 +1,4 @@
-// The operands of a problem, with what kernels and errors need to know of each.
+// The operands of a problem, with the facts about each that kernels and errors need.
 #pragma once
 
 #include "kernels/kernel.h"
@@ -10,8 +10,8 @@
 
 namespace cudnn_frontend::kernels {
 
-// What an operand holds: elements of 16 or 32 bits, FLOAT for each row, or INT32 for each row or, where a problem has
-// nothing else, for each element.
+// The content of an operand: elements of 16 or 32 bits, FLOAT for each row, or INT32 for each row or, where a problem
+// has nothing else, for each element.
 enum class Holds { Elements, Statistics, Lengths };
 
 struct NamedOperand {
@@ -24,7 +24,7 @@ struct NamedOperand {
 
     std::int64_t parts() const { return has_parts ? operand->dims[0] : 1; }
     std::int64_t part_stride() const { return has_parts ? operand->strides[0] : 0; }
-    // Of a dim after the parts.
+    // The stride of a dim after the parts.
     std::int64_t stride(std::size_t dim) const { return operand->strides[dim + has_parts]; }
     std::int64_t element_bytes() const;
 };
@@ -33,7 +33,7 @@ struct Problem {
     char const* kernel;  // as its source file is called
     std::vector<NamedOperand> operands;
     std::size_t result;                     // the output whose dims the others follow, by its place in the list
-    bool has_columns;                       // rows tell the last dim from the others
+    bool has_columns;                       // rows distinguish the last dim from the others
     bool has_vectors = true;                // the kernel has forms for vectors
     std::array<std::int64_t, 2> numbers{};  // of the kernel's own
 
@@ -44,7 +44,7 @@ struct Problem {
     }
 };
 
-// Of a problem that passes, strides reach no element index above 2^63, and outputs have each element once.
+// For a problem that passes, strides reach no element index above 2^63, and outputs have each element once.
 error_t check(Problem const& problem);
 
 }  // namespace cudnn_frontend::kernels

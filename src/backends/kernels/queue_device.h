@@ -1,4 +1,4 @@
-// A device that graphs are planned for, and what runs on it is ordered by.
+// A device that graphs are planned for, and the queues that order its work.
 #pragma once
 
 #include "cuda/device_facts.h"
@@ -18,10 +18,10 @@ struct QueueDevice {
     std::string name;
 };
 
-// How targets become devices is cuDNN's business, which makes the queues.
+// Only cuDNN, which makes the queues, can turn targets into devices.
 struct Devices {
     Result<QueueDevice> (*find)(Target const&, plan::Settings const&);
-    // A text that tells the device from others.
+    // A text that distinguishes the device from others.
     Result<std::string> (*identity)(Target const&, plan::Settings const&);
 };
 

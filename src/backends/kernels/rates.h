@@ -1,4 +1,4 @@
-// What the kernels take on a GPU: their figures in devices/rates.
+// The times of the kernels on a GPU: their figures in devices/rates.
 #pragma once
 
 #include <optional>
@@ -6,11 +6,11 @@
 
 namespace cudnn_frontend::kernels {
 
-// Of neighborhood attention in blocks for tiles of tokens. A stage is of 64 rows that the tokens may see, and takes
-// stage + width * columns microseconds of a multiprocessor.
+// Neighborhood attention in blocks for tiles of tokens. A stage has 64 rows that may be visible to the tokens, and
+// takes stage + width * columns microseconds of a multiprocessor.
 struct PassRates {
     double stage = 0.0, width = 0.0;
-    double extra = 0.0;  // stages that would take as long as what a block does before and after its own
+    double extra = 0.0;  // the time of a block before and after its stages, as a number of stages
 };
 struct NeighborhoodRates {
     PassRates forward, backward;
@@ -22,7 +22,7 @@ struct Rates {
     std::optional<NeighborhoodRates> tiles, warpgroups;  // by form; not every GPU has both
 };
 
-// From the text of a file; nothing where it lacks a figure that all kernels need.
+// Reads the text of a file; nothing where it lacks a figure that all kernels need.
 std::optional<Rates> read_rates(std::string_view text);
 
 }  // namespace cudnn_frontend::kernels

@@ -16,7 +16,7 @@ error_t too_many(char const* kernel, long long threads) {
                 " elements; needed are as many as 2^31 blocks of threads have; split the call"};
 }
 
-// Of each kind of work, in the order of the variant.
+// The functions of each kind of work, in the order of the variant.
 template <class... Parts>
 std::vector<std::string> functions(std::variant<Parts...> const*) {
     return {std::string("rows_") + Parts::kName...};

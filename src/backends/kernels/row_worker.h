@@ -9,7 +9,7 @@ namespace cudnn_frontend::kernels {
 // Enqueues kernels on a stream. They are compiled once in a process, for each type and kind of GPU.
 class RowWorker final : public rows::Worker {
    public:
-    // For HALF or BFLOAT16 elements, and the GPU of an ordinal.
+    // A worker for HALF or BFLOAT16 elements, and the GPU of an ordinal.
     static Result<RowWorker> make(DataType_t type, int ordinal, CUstream stream);
 
     error_t run(rows::Work const& work) const override;

@@ -16,7 +16,7 @@ struct SplitLengthsProblem {
 };
 
 Result<KernelPointer> compile_split_lengths(SplitLengthsProblem const& problem, DeviceFacts const& device);
-// From Kernel::serialize() for the same problem and device.
+// Loads the result of Kernel::serialize() for the same problem and device.
 Result<KernelPointer> load_split_lengths(SplitLengthsProblem const& problem, DeviceFacts const& device,
                                          std::string_view stored);
 

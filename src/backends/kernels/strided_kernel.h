@@ -1,4 +1,4 @@
-// Makes kernels of problems whose elements are computed one apart from the other.
+// Makes kernels of problems whose elements are computed independently of each other.
 #pragma once
 
 #include "kernels/code.h"

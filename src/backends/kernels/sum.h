@@ -7,8 +7,8 @@
 
 namespace cudnn_frontend::kernels {
 
-// y = sum over i of x_i, added up in fp32 in the order of the parts, with what y holds as the first if `accumulates`.
-// The pointer to y is then given twice: to write, and to read.
+// y = sum over i of x_i, added up in fp32 in the order of the parts, with the previous content of y as the first if
+// `accumulates`. The pointer to y is then given twice: to write, and to read.
 struct SumProblem {
     Operand x;  // {parts, ...}, up to kMaxDims after the parts
     Operand y;  // {...}
@@ -16,7 +16,7 @@ struct SumProblem {
 };
 
 Result<KernelPointer> compile_sum(SumProblem const& problem, DeviceFacts const& device);
-// From Kernel::serialize() for the same problem and device.
+// Loads the result of Kernel::serialize() for the same problem and device.
 Result<KernelPointer> load_sum(SumProblem const& problem, DeviceFacts const& device, std::string_view stored);
 
 }  // namespace cudnn_frontend::kernels

@@ -1,5 +1,5 @@
-// What of attention is legal and probably not meant. Each check is silent on what somebody may well want: advice that
-// is often wrong is not read.
+// Properties of attention that are legal and probably not meant. Each check is silent about settings that a user may
+// well want: advice that is often wrong is not read.
 #include "core/data_type.h"
 #include "nodes/attention/attention_check_tools.h"
 #include "nodes/attention/attention_schema.h"
@@ -58,8 +58,8 @@ void scale_is_below_one(RuleScope const& scope) {
                       text("call ", usual_scale(q->dim[3])));
 }
 
-// With the right bound R at the top left, no query sees the keys from Sq + R on. A few of them are what a causal mask
-// of that kind is for, where there are more keys than queries.
+// With the right bound R at the top left, the keys from Sq + R on are visible to no query. A causal mask of that kind
+// is meant to hide a few of them, where there are more keys than queries.
 void keys_are_seen(RuleScope const& scope) {
     AttentionFields const& options = fields(scope);
     TensorSpec const* const q = scope.tensor_4d(Q);
@@ -75,7 +75,7 @@ void keys_are_seen(RuleScope const& scope) {
         "the last query belongs to the last key");
 }
 
-// With lengths, these say where the diagonal is.
+// Lengths, if there are any, say where the diagonal is.
 void queries_see_keys(RuleScope const& scope) {
     AttentionFields const& options = fields(scope);
     TensorSpec const* const q = scope.tensor_4d(Q);
@@ -114,8 +114,8 @@ void alibi_looks_back(RuleScope const& scope) {
                       "call set_causal_mask(true) too; for both directions pass -slope * |row - column| as the bias");
 }
 
-// No model in wide use has many more key heads than 64 and then so few keys; rows that come first in memory also are
-// what somebody writes who takes the second dim for the length.
+// No model in wide use has many more key heads than 64 and then so few keys; rows also come first in memory if the user
+// confused the second dim with the length.
 void heads_are_no_rows(RuleScope const& scope) {
     constexpr std::int64_t kManyHeads = 64, kHeadsForARow = 4;
     for (int const port : {K, V}) {

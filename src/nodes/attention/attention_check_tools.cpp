@@ -82,7 +82,7 @@ void expect_one_element(RuleScope const& scope, int port) {
                       "call set_dim({1, 1, 1, 1})");
 }
 
-// As far as sound tensors say them.
+// The sizes, as far as sound tensors give them.
 static attention::Sizes sizes(RuleScope const& scope) {
     attention::Sizes sizes;
     if (TensorSpec const* const q = scope.tensor_4d(attention::Q)) {

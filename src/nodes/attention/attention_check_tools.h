@@ -1,4 +1,4 @@
-// What the checks of attention have in common.
+// Shared by the checks of attention.
 #pragma once
 
 #include "nodes/schema/rule.h"
@@ -9,7 +9,7 @@ namespace cudnn_frontend::nodes::attention_checks {
 char const* name(RuleScope const& scope, int port);
 AttentionFields const& fields(RuleScope const& scope);
 
-// The type of Q, which K and V follow; NOT_SET where Q is missing or of a type that attention does not take.
+// The type of Q, which K and V follow; NOT_SET where Q is missing or of a type that attention does not support.
 DataType_t io_type(RuleScope const& scope);
 
 bool is_wide(DataType_t type);  // HALF, BFLOAT16 or FLOAT
@@ -18,18 +18,19 @@ bool is_wide(DataType_t type);  // HALF, BFLOAT16 or FLOAT
 // of a page, then says nothing about keys. Backward has no pages.
 bool may_lack_table(RuleScope const& scope, int port);
 
-// Skv; 0 where no tensor tells it that can be relied on.
+// Skv; 0 where no reliable tensor gives it.
 std::int64_t key_count(RuleScope const& scope);
 
-// {B, Hq, Sq, Skv}; empty where Q or K does not say.
+// {B, Hq, Sq, Skv}; empty where Q or K does not give them.
 core::Dims score_dims(RuleScope const& scope);
 
-// Each reports the tensor of the port where it is connected and does not meet the condition.
+// Each reports the tensor of the port where it is connected and violates the condition.
 void expect_dims(RuleScope const& scope, int port, core::Dims const& wanted, std::string const& meaning);
 void expect_type(RuleScope const& scope, int port, DataType_t type);
-// One of those that `fits` takes and `types` names.
+// Expects one of the types that `fits` accepts and `types` names.
 void expect_one_of(RuleScope const& scope, int port, bool (*fits)(DataType_t type), char const* types, char const* fix);
-// Of a result, or of what is added or multiplied to scores; in FP8 attention another rule's.
+// Expects a wide type for a result, or for a tensor that is added to or multiplied by scores; in FP8 attention another
+// rule does.
 void expect_wide_type(RuleScope const& scope, int port);
 void expect_one_element(RuleScope const& scope, int port);
 

@@ -1,14 +1,13 @@
-// The checks of attention beside those of dims and types, which follow from the table of operands; each on its own.
-// src/nodes/attention/attention_rules.cpp lists them with their ids. A check
-// says nothing where another one's condition fails that it stands on: a tensor that is missing or has no four dims is
-// reported once.
+// The checks of attention besides those of dims and types, which follow from the table of operands; each on its own.
+// src/nodes/attention/attention_rules.cpp lists them with their ids. A check is silent where a condition fails that it
+// relies on and another check reports: a tensor that is missing or has no four dims is reported once.
 #pragma once
 
 #include "nodes/schema/rule.h"
 
 namespace cudnn_frontend::nodes::attention_checks {
 
-// Sizes, strides and types of what attention reads and writes: attention_tensor_checks.cpp.
+// Sizes, strides and types of attention's inputs and outputs: attention_tensor_checks.cpp.
 void has_four_dims(RuleScope const& scope);
 void head_size_is_contiguous(RuleScope const& scope);
 void batches_agree(RuleScope const& scope);

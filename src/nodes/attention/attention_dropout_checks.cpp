@@ -8,7 +8,7 @@ namespace {
 
 using namespace attention;
 
-// What a call of its own asks for. Stats are asked for by a switch; see advice.
+// Outputs that a call of its own requests. Stats are requested by a switch; see advice.
 constexpr bool is_requested(Operand const& row) {
     bool const may_be_made = row.forward == Use::MayMake || row.backward == Use::MayMake;
     return may_be_made && row.part == Part::Any && row.round == kOwnRound && row.port != Stats;

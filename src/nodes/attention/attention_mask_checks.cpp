@@ -23,7 +23,7 @@ void scale_is_given_once(RuleScope const& scope) {
                       "the scale as a tensor or as a number, not both", "leave out one set_attn_scale()");
 }
 
-// What is in memory, or comes by value with each run, is known to no rule.
+// No rule knows a scale that is in memory, or comes by value with each run.
 void scale_is_finite(RuleScope const& scope) {
     constexpr char const* kFix = "call set_attn_scale() with 1 over the square root of the head dim";
     std::optional<float> const scale = fields(scope).attn_scale;

@@ -29,7 +29,8 @@ struct AttentionRule {
 // One shape for all rows.
 // clang-format off
 constexpr AttentionRule kRules[] = {
-    // sizes and strides; programs of the existing frontend know another number of dims by the code of what is not set
+    // sizes and strides; programs of the existing frontend expect the code of a value that is not set for another
+    // number of dims
     {"sdpa_fwd.c01", "sdpa_bwd.c01",
      "Each tensor has 4 dims, except scalars, which have one element.",
      ATTRIBUTE_NOT_SET, has_four_dims},

@@ -52,13 +52,13 @@ constexpr std::array<Row, A + B> join(std::array<Row, A> const& a, std::array<Ro
     (std::make_index_sequence<A>(), std::make_index_sequence<B>());
 }
 
-// Of a packed tensor {B, H, S, D} whose rows hold all heads: how sequences of different lengths lie in one.
+// The strides of a packed tensor {B, H, S, D} whose rows hold all heads: the layout of sequences of different lengths.
 core::Dims rows_first_strides(core::Dims const& dim);
 
 // Fills an output's dims and packed strides, and its type, where they are empty; nothing where no tensor is connected.
 void infer_output(TensorSpec* tensor, core::Dims const& dim);
 void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type);
-// The same for all outputs of attention: a gradient follows what it is the gradient of, the others follow sizes.
+// The same for all outputs of attention: a gradient follows the tensor whose gradient it is, the others follow sizes.
 void infer_results(GraphSpec& graph, Node const& node);
 
 }  // namespace cudnn_frontend::nodes

@@ -1,4 +1,4 @@
-// Sizes, strides and types of what attention reads and writes.
+// Sizes, strides and types of attention's inputs and outputs.
 #include "core/data_type.h"
 #include "nodes/attention/attention_check_tools.h"
 #include "nodes/attention/attention_checks.h"
@@ -17,8 +17,8 @@ using namespace attention;
 constexpr std::int64_t kMaxLength = std::int64_t{1} << 28;
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;  // of an intermediate, 4 bytes each
 
-// What is more than one number, or may be; all of it lies in memory. Modifiers and block scales have rules of their
-// own.
+// Whether the operand has more than one number, or may have; all of these lie in memory. Modifiers and block scales
+// have rules of their own.
 constexpr bool is_tensor(Operand const& row) {
     return row.shape != shapes::kNumber && row.shape != shapes::kBlocks && row.round == kOwnRound;
 }

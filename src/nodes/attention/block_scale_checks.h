@@ -1,5 +1,6 @@
-// The checks of block-scaled attention's scales and of what only it has; src/nodes/attention/attention_rules.cpp lists
-// them with their ids. They say nothing of other attention, but that it has none of these.
+// The checks of block-scaled attention's scales and other tensors that only it has;
+// src/nodes/attention/attention_rules.cpp lists them with their ids. In other attention they only check that it has
+// none of these.
 #pragma once
 
 #include "nodes/schema/rule.h"

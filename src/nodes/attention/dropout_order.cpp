@@ -13,7 +13,7 @@ bool is_one_element(TensorSpec const& tensor) { return !tensor.dim.empty() && co
 
 bool is_scale(TensorSpec const& tensor) { return is_one_element(tensor) && tensor.data_type == DataType_t::FLOAT; }
 
-// What a rule takes as a mask, and no rule as a scale.
+// Whether a rule accepts the tensor as a mask, and no rule as a scale.
 bool is_mask_alone(TensorSpec const& tensor, core::Dims const& scores) {
     bool const is_half = core::is_half(tensor.data_type);
     if (is_one_element(tensor)) return is_half;

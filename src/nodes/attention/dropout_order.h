@@ -5,7 +5,7 @@
 
 namespace cudnn_frontend::nodes {
 
-// Exchanges a node's dropout mask and its scale where each stands in the other's place, and says whether it did. Looks
+// Exchanges a node's dropout mask and its scale where each is in the other's place, and returns whether it did. Looks
 // at types and dims, which are inferred by then.
 bool put_dropout_in_order(GraphSpec const& graph, Node& node);
 

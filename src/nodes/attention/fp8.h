@@ -1,5 +1,5 @@
-// 8-bit attention: the same node as other attention, whose tensors of 8 bits come with factors, and whose results tell
-// their greatest magnitudes. Each tensor has one factor or, in block-scaled attention, one for each 32 numbers.
+// 8-bit attention: the same node as other attention, whose tensors of 8 bits come with factors, and whose results come
+// with their greatest magnitudes. Each tensor has one factor or, in block-scaled attention, one for each 32 numbers.
 #pragma once
 
 #include "nodes/schema/node.h"

@@ -61,7 +61,7 @@ void factors_are_float(RuleScope const& scope) {
     });
 }
 
-// What is in memory, or comes by value with each run, is known to no rule.
+// No rule knows a factor that is in memory, or comes by value with each run.
 void known_factors_are_positive(RuleScope const& scope) {
     for_each_fp8_port(scope, [&](PortRow const& row, TensorSpec const* tensor) {
         if (tensor == nullptr || !tensor->value || tensor->value->type != DataType_t::FLOAT) return;

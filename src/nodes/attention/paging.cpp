@@ -24,7 +24,7 @@ std::int64_t stated_key_count(Node const& node) {
     return forward == nullptr ? 0 : std::max<std::int64_t>(forward->max_seq_len_kv.value_or(0), 0);
 }
 
-// Of paged K and V.
+// The number of keys of paged K and V.
 std::int64_t paged_key_count(GraphSpec const& graph, Node const& node) {
     if (std::int64_t const stated = stated_key_count(node); stated > 0) return stated;
     // One column would be shared by all keys.

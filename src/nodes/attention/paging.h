@@ -1,4 +1,4 @@
-// K and V in pages, and the one place that says how many keys attention has: the dims of a container do not tell.
+// K and V in pages, and the one place that says how many keys attention has: the dims of a container do not say so.
 #pragma once
 
 #include "nodes/schema/graph_spec.h"
@@ -16,8 +16,9 @@ std::int64_t page_size(GraphSpec const& graph, Node const& node, int port);
 // Pages that hold this many keys, at least one.
 std::int64_t pages_for(std::int64_t keys, std::int64_t page_size);
 
-// Skv: the length of K, or of V, whichever is not paged; where both are, in this order: what the node states, the
-// columns of the bias, those of the dump, what the tables have room for. 0 where nothing tells.
+// Skv: the length of K, or of V, whichever is not paged. Where both are, in this order: the number that the node
+// states, the columns of the bias, those of the dump, the number of keys for which the tables have room. 0 where none
+// of these is known.
 std::int64_t key_count(GraphSpec const& graph, Node const& node);
 
 // {B, Hq, Sq, Skv}; empty where Q or the key count is not known.

@@ -18,7 +18,7 @@ bool is_row_port(PortUse const& use) {
     return attention_fields(*use.node) != nullptr && attention::may_be_ragged(attention::operand(use.port->port));
 }
 
-// How many of the offset's units a row takes, as a fraction in lowest terms.
+// The number of the offset's units in a row, as a fraction in lowest terms.
 std::pair<std::int64_t, std::int64_t> counted_rows(TensorSpec const& tensor) {
     std::int64_t const unit = std::max<std::int64_t>(tensor.ragged_offset_multiplier, 1);
     std::int64_t const common = std::gcd(tensor.stride[2], unit);
@@ -31,7 +31,8 @@ std::string row_text(TensorSpec const& tensor) {
                                                 : text(elements, ", counted by ", tensor.ragged_offset_multiplier);
 }
 
-// What says how many rows the batch entries have: the tensor of lengths, and of a page table the size of a page.
+// The source of the number of rows of the batch entries: the tensor of lengths, and for a page table the size of a
+// page.
 std::pair<TensorId, std::int64_t> rows_of(GraphSpec const& graph, PortUse const& use) {
     using namespace attention;
     int const port = use.port->port;
@@ -140,7 +141,7 @@ void ragged_tensors_fit(RuleScope const& scope) {
     }
 }
 
-// Of rows with other widths an offset means other tokens, unless multipliers are in proportion to them.
+// For rows with other widths an offset means other tokens, unless multipliers are in proportion to them.
 void offsets_fit_all_rows(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
     std::map<TensorId, TensorSpec const*> first_of;

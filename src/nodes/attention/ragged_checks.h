@@ -6,7 +6,7 @@
 namespace cudnn_frontend::nodes::ragged_checks {
 
 // Whether each row holds all heads, so that sequences can follow each other. Where heads lie further apart than rows,
-// what a sequence reaches over depends on the heads as well.
+// the extent of a sequence depends on the heads as well.
 bool has_rows_of_all_heads(TensorSpec const& tensor);
 
 void offsets_are_sound(RuleScope const& scope);         // of the graph

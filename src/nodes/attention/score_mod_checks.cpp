@@ -48,7 +48,7 @@ bool is_made_of(RuleScope const& scope, TensorId made, TensorId of) {
     return false;
 }
 
-// What becomes of a gradient in an operation on scores: it stays what it is, ends, or needs the derivative.
+// The effect of an operation on scores on a gradient: it leaves it as it is, ends it, or needs the derivative.
 enum class Slope { One, None, Other };
 
 Slope slope_of(PointwiseFields const& fields, bool is_first_alone) {
@@ -69,7 +69,7 @@ Slope slope_of(PointwiseFields const& fields, bool is_first_alone) {
     }
 }
 
-// Whether the operand at one place alone, which for ADD and BINARY_SELECT may be either, comes of the scores.
+// Whether only the operand at one place, which for ADD and BINARY_SELECT may be either, comes from the scores.
 bool is_first_alone(Node const& node, std::set<TensorId> const& of_scores) {
     auto const has = [&](int port) { return of_scores.contains(node.ports[static_cast<std::size_t>(port)]); };
     bool const is_sub = std::get<PointwiseFields>(node.fields).mode == PointwiseMode_t::SUB;
@@ -91,7 +91,8 @@ std::string operation_of(Node const& node) {
     return fields == nullptr ? schema_of(node.kind()).tag : core::name_of(fields->mode);
 }
 
-// The first node between the scores and what is made of them whose derivative is not 1. Nodes may stand in any order.
+// The first node between the scores and the results made from them whose derivative is not 1. Nodes may be in any
+// order.
 Node const* first_curved_node(GraphSpec const& graph, TensorId scores) {
     std::set<TensorId> of_scores{scores};
     for (std::size_t known = 0; known != of_scores.size();) {
@@ -99,7 +100,7 @@ Node const* first_curved_node(GraphSpec const& graph, TensorId scores) {
         for (Node const& node : graph.nodes) {
             if (attention_fields(node) != nullptr || !reads_any(node, of_scores)) continue;
             auto const* const fields = std::get_if<PointwiseFields>(&node.fields);
-            if (fields == nullptr) return &node;  // what moves scores moves their gradient too
+            if (fields == nullptr) return &node;  // a node that moves scores moves their gradient too
             Slope const slope = slope_of(*fields, is_first_alone(node, of_scores));
             if (slope == Slope::Other) return &node;
             if (slope == Slope::One) of_scores.insert(node.ports[pointwise::Out_0]);

@@ -1,4 +1,4 @@
-// What a score modifier makes of the scores, and of their gradient.
+// The effects of a score modifier on the scores, and on their gradient.
 #pragma once
 
 #include "nodes/schema/rule.h"

@@ -1,4 +1,4 @@
-// The backward attention node: its ports and fields, and what follows for its outputs.
+// The backward attention node: its ports and fields, and the inference of its outputs.
 #include "nodes/attention/attention_rules.h"
 #include "nodes/attention/attention_schema.h"
 

@@ -1,4 +1,5 @@
-// Which forward attention asks for the implementation UNIFIED, and what a choice left open is made by.
+// Which forward attention asks for the implementation UNIFIED, and which properties decide where the choice is left
+// open.
 #pragma once
 
 #include "nodes/schema/graph_spec.h"
@@ -7,7 +8,7 @@ namespace cudnn_frontend::nodes {
 
 // The port of the first cumulative lengths; -1 where each sequence has a length.
 int sums_port(Node const& node);
-// That of the first tensor whose ragged offset counts several elements as one; -1 where there is none.
+// The port of the first tensor whose ragged offset counts several elements as one; -1 where there is none.
 int multiplied_port(GraphSpec const& graph, Node const& node);
 bool unfuses_multiplication(Node const& node);
 

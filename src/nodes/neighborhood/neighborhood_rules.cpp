@@ -1,5 +1,5 @@
-// The rules of neighborhood attention. All functions share one table: a check is silent where a function lacks what it
-// is about.
+// The rules of neighborhood attention. All functions share one table: a check is silent where a function lacks the
+// checked property.
 #include "nodes/attention/attention_check_tools.h"
 #include "nodes/attention/attention_checks.h"
 #include "nodes/neighborhood/neighborhood_schema.h"

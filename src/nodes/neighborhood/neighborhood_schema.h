@@ -1,5 +1,5 @@
-// What the functions of neighborhood attention have in common: their sizes, which dims these give their tensors, and
-// the rules.
+// Shared by the functions of neighborhood attention: their sizes, the dims that these give their tensors, and the
+// rules.
 #pragma once
 
 #include "nodes/schema/graph_spec.h"

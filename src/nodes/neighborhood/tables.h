@@ -1,4 +1,4 @@
-// What the tables of all functions of neighborhood attention share.
+// Shared by the tables of all functions of neighborhood attention.
 #pragma once
 
 #include "nodes/attention/attention_schema.h"

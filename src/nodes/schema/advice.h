@@ -1,4 +1,4 @@
-// Advice: what is legal in a graph but probably not meant.
+// Advice: properties of a graph that are legal but probably not meant.
 #pragma once
 
 #include "nodes/schema/rule.h"
@@ -10,8 +10,7 @@
 
 namespace cudnn_frontend::nodes {
 
-// The table of advice: rows like those of rules,
-// whose checks report what was found, its consequence and what to do.
+// The table of advice: rows like those of rules, whose checks report a property, its consequence and a remedy.
 std::span<Rule const> attention_advice();
 
 Advice advise(ValidatedGraph const& graph);

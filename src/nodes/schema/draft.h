@@ -8,8 +8,8 @@
 namespace cudnn_frontend {
 namespace nodes {
 
-// The ports beyond the last one of `ports` are not connected: attention has many, of which a graph uses few.
-// Score modifiers are called when the graph takes the node: they become nodes of the graph then.
+// The ports beyond the last one of `ports` are not connected: attention has many, of which a graph uses few. Score
+// modifiers are called when the node is added to the graph: they become nodes of the graph then.
 struct Draft : BasicNode<std::shared_ptr<graph::Tensor_attributes>> {
     detail::Score_modifier score_mod, score_mod_bprop;
 };

@@ -20,7 +20,7 @@ class StepGraph {
         for (std::size_t s = 0; s < steps_.size(); ++s) add_inputs(spec.nodes[steps_[s].node], s);
     }
 
-    // Of the ready steps the one added first goes first, which keeps the user's order wherever possible.
+    // Among the ready steps the one added first goes first, which keeps the user's order wherever possible.
     std::vector<Step> sorted() {
         std::set<std::size_t> ready;
         for (std::size_t s = 0; s < steps_.size(); ++s) {

@@ -30,7 +30,7 @@ struct Field {
     FieldType type;
     bool nullable;
     bool is_single;  // a Number stored as float: fewer digits represent it exactly
-    bool is_label;   // does not change what is computed, such as a name: not part of a graph's key
+    bool is_label;   // does not change the computation, such as a name: not part of a graph's key
     std::span<char const* const> (*enumerators)();  // null unless type is Enum
     FieldValue (*get)(void const* object);
     void (*set)(void* object, FieldValue const& value);  // the value's alternative matches the type

@@ -17,12 +17,12 @@ namespace cudnn_frontend::nodes {
 
 class FindingList {
    public:
-    // A finding about a node's port, or about the graph. In the texts kPort (wording.h) stands for the port, so that
-    // texts for several ports can be compared.
+    // A finding about a node's port, or about the graph. In the texts kPort (wording.h) is a placeholder for the port,
+    // so that texts for several ports can be compared.
     void add(Finding finding, Node const* node, std::string const& port);
 
     bool empty() const { return groups_.empty(); }
-    // In the order in which they were first found.
+    // The findings in the order in which they were first found.
     std::vector<Finding> take() const;
 
    private:

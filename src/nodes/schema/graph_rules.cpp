@@ -15,7 +15,7 @@ namespace {
 using namespace tensor_checks;
 using enum error_code_t;
 
-// Where the tensor of a required port comes from.
+// The origin of the tensor of a required port.
 std::string source_of(Node const& node, int port) {
     char const* const forward = node.kind() == NodeKind::SdpaBackward && port == attention::Stats ? "sdpa()"
                                 : node.kind() == NodeKind::NeighborhoodBackward && port == neighborhood::Stats

@@ -8,7 +8,7 @@
 
 namespace cudnn_frontend::nodes {
 
-// A graph but for its tensors and nodes.
+// A graph without its tensors and nodes.
 struct GraphHead {
     std::string name;
     DataType_t io_data_type = DataType_t::NOT_SET;

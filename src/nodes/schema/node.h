@@ -1,4 +1,4 @@
-// What a node is, as a value: its kind's fields and, for each port, a tensor.
+// A node as a value: its kind's fields and, for each port, a tensor.
 #pragma once
 
 #include "core/attention_operands.h"
@@ -17,7 +17,7 @@
 
 namespace cudnn_frontend::nodes {
 
-// Its ports and what is known of them: core/attention_operands.h.
+// Its ports and the facts about them: core/attention_operands.h.
 namespace attention = core::attention;
 
 namespace pointwise {
@@ -38,7 +38,7 @@ enum Port : int { X, Y, kPorts };
 namespace transpose {
 enum Port : int { X, Y, kPorts };
 }
-// Likewise, of all functions of neighborhood attention: core/neighborhood_operands.h.
+// The same for all functions of neighborhood attention: core/neighborhood_operands.h.
 namespace neighborhood = cudnn_frontend::neighborhood;
 
 struct NodeSchema;
@@ -58,7 +58,7 @@ struct AttentionFields {
     std::optional<std::int64_t> max_total_seq_len_q;
     std::optional<std::int64_t> max_total_seq_len_kv;
 
-    // How the options were said, for advice: no part of what the graph computes, and in no table.
+    // The form in which options were set, for advice: no part of the graph's computation, and in no table.
     struct Said {
         std::optional<DiagonalAlignment_t> alignment, earlier_alignment;  // the last one, and another before it
         bool is_window = false;                                           // the left bound, as a sliding window
@@ -134,7 +134,7 @@ struct ReshapeFields {
     static NodeSchema const schema;
 
     ReshapeMode_t mode = ReshapeMode_t::VIEW_ONLY;
-    core::Dims dim;     // of the result; empty: what the tensor says
+    core::Dims dim;     // of the result; empty: as the tensor says
     core::Dims stride;  // the same
 
     friend bool operator==(ReshapeFields const&, ReshapeFields const&) = default;
@@ -196,7 +196,7 @@ using Fields = std::variant<SdpaForwardFields, SdpaBackwardFields, PointwiseFiel
                             NeighborhoodBackwardFields, NeighborhoodQkFields, NeighborhoodQkBackwardFields,
                             NeighborhoodAvFields, NeighborhoodAvBackwardFields>;
 
-// In the order of the alternatives of Fields.
+// The kinds in the order of the alternatives of Fields.
 enum class NodeKind {
     SdpaForward,
     SdpaBackward,
@@ -214,7 +214,7 @@ enum class NodeKind {
     NeighborhoodAvBackward
 };
 
-// Why a score modifier made nothing of the tensor at a port.
+// The reason why a score modifier returned nothing for the tensor at a port.
 struct ModifierFault {
     int port;
     std::string found, needed;
@@ -222,7 +222,7 @@ struct ModifierFault {
     friend bool operator==(ModifierFault const&, ModifierFault const&) = default;
 };
 
-// A node but for its tensors.
+// A node without its tensors.
 struct NodeBody {
     std::string name;
     DataType_t compute_data_type = DataType_t::NOT_SET;
@@ -249,7 +249,7 @@ inline AttentionFields const* attention_fields(Node const& node) {
     return std::get_if<SdpaBackwardFields>(&node.fields);
 }
 
-// What all functions of neighborhood attention have; null for other nodes.
+// The fields that all functions of neighborhood attention share; null for other nodes.
 inline NeighborhoodFields const* neighborhood_fields(NodeBody const& node) {
     return std::visit(
         [](auto const& fields) -> NeighborhoodFields const* {

@@ -22,8 +22,9 @@ constexpr bool has_columns(Operand const& row) { return has_rows(row) && has_vec
 constexpr bool is_of_keys(Operand const& row) { return has_columns(row) && has_key_rows(row); }
 constexpr bool is_of_queries(Operand const& row) { return has_columns(row) && has_query_rows(row); }
 
-// What is exchanged together, in the order of trying: all tensors with heads and rows first, since a program has one
-// convention; then all but what is often made apart from them; then the sides, and single tensors.
+// The sets of tensors that are exchanged together, in the order of trying: all tensors with heads and rows first, since
+// a program has one convention; then all except those that are often made separately; then the sides, and single
+// tensors.
 constexpr auto kAll = kPortsWhere<has_rows>;
 constexpr auto kOfColumns = kPortsWhere<has_columns>;
 constexpr int kInputs[] = {Q, K, V};

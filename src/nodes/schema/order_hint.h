@@ -7,7 +7,7 @@
 
 namespace cudnn_frontend::nodes {
 
-// The hint if an invalid graph would meet every rule with dims 1 and 2 of some of attention's tensors swapped; else
+// The hint if an invalid graph would satisfy every rule with dims 1 and 2 of some of attention's tensors swapped; else
 // empty.
 std::string order_hint(GraphSpec const& described, bool (*meets_all_rules)(GraphSpec graph));
 

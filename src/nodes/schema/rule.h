@@ -1,4 +1,4 @@
-// A rule: one condition that a graph or node must meet. Ids stand in docs/spec.md, in messages and in test names.
+// A rule: one condition that a graph or node must satisfy. Ids are in docs/spec.md, in messages and in test names.
 #pragma once
 
 #include "nodes/schema/finding_list.h"
@@ -9,7 +9,7 @@
 
 namespace cudnn_frontend::nodes {
 
-// What a check sees, and where it reports. A node rule sees one node; a graph rule sees none.
+// The input of a check, and the place of its reports. A node rule sees one node; a graph rule sees none.
 class RuleScope {
    public:
     // The uses are those of the graph: listed once, because many rules need them.
@@ -30,7 +30,7 @@ class RuleScope {
     std::string label(TensorSpec const& tensor) const;
 
     // Reports a violation at a tensor, at the tensor of a port, or at the node as a whole. In the texts for a port,
-    // kPort stands for it; several ports with the same texts become one finding.
+    // kPort is its placeholder; several ports with the same texts become one finding.
     void report(TensorSpec const& tensor, std::string found, std::string needed, std::string fix) const;
     void report_port(int port, std::string found, std::string needed, std::string fix) const;
     void report_node(std::string found, std::string needed, std::string fix) const;

@@ -39,7 +39,7 @@ constexpr std::array<NodeSchema const*, sizeof...(Kinds)> schemas_of(std::varian
     return {&Kinds::schema...};
 }
 
-// In the order of NodeKind.
+// The tables in the order of NodeKind.
 constexpr auto kSchemas = schemas_of(static_cast<Fields const*>(nullptr));
 
 template <std::size_t... Index>

@@ -12,7 +12,7 @@ enum class Direction { Input, Output };
 enum class Presence { Required, Optional };
 
 // Most nodes read all inputs, then produce all outputs. Attention also exposes an intermediate result and reads back
-// what other nodes computed from it: in each round a node reads the inputs of the round and produces its outputs.
+// the results of other nodes from it: in each round a node reads the inputs of the round and produces its outputs.
 inline constexpr int kFirstRound = 0;
 inline constexpr int kLastRound = 2;
 

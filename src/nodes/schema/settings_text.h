@@ -1,4 +1,4 @@
-// What is set in an object that a schema's table describes, as text for people.
+// The settings of an object that a schema's table describes, as text for people.
 #pragma once
 
 #include "nodes/schema/field.h"

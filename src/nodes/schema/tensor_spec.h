@@ -1,4 +1,4 @@
-// What a tensor is, as a value: the snapshot of the user's Tensor_attributes.
+// A tensor as a value: the snapshot of the user's Tensor_attributes.
 #pragma once
 
 #include "nodes/schema/field.h"
@@ -17,7 +17,7 @@ inline constexpr TensorId kNoTensor = -1;
 struct TensorSpec {
     std::string name;
     std::optional<std::int64_t> uid;
-    std::optional<std::int64_t> automatic_uid;  // what this or an earlier validation assigned; never serialized
+    std::optional<std::int64_t> automatic_uid;  // assigned by this or an earlier validation; never serialized
     DataType_t data_type = DataType_t::NOT_SET;
     core::Dims dim;
     core::Dims stride;
@@ -36,12 +36,12 @@ struct TensorSpec {
     friend bool operator==(TensorSpec const&, TensorSpec const&) = default;
 };
 
-// Whether the type is set, to one that there is; a rule of its own reports others.
+// Whether the type is set, to one that exists; a rule of its own reports others.
 inline bool has_type(TensorSpec const& tensor) {
     return tensor.data_type != DataType_t::NOT_SET && core::is_known(tensor.data_type);
 }
 
-// All fields but ragged_offset, which refers to a tensor, and what is never serialized.
+// All fields except ragged_offset, which refers to a tensor, and those that are never serialized.
 std::span<Field const> tensor_fields();
 
 }  // namespace cudnn_frontend::nodes

@@ -23,7 +23,7 @@ struct TensorUses {
     bool any() const { return is_read() || !writers.empty(); }
 };
 
-// By tensor id.
+// The uses by tensor id.
 using Uses = std::vector<TensorUses>;
 Uses uses_of_tensors(GraphSpec const& graph);
 

@@ -1,4 +1,4 @@
-// GraphSpec -> ValidatedGraph: infers what was left empty, then checks every rule.
+// GraphSpec -> ValidatedGraph: infers the values that are empty, then checks every rule.
 #pragma once
 
 #include "nodes/schema/graph_spec.h"
@@ -11,14 +11,15 @@
 
 namespace cudnn_frontend::nodes {
 
-// A graph that meets every rule, complete: each tensor that a node uses has uid, type, dims and strides; the nodes are
-// ordered, producers before consumers.
+// A graph that satisfies every rule, complete: each tensor that a node uses has uid, type, dims and strides; the nodes
+// are ordered, producers before consumers.
 class ValidatedGraph {
    public:
     GraphSpec const& spec() const { return spec_; }
     // A node of the spec in messages: like rules, by its position in the user's order.
     std::string label(Node const& node) const;
-    // For the log, what was interpreted differently from its description: ", ..." for each; empty if nothing was.
+    // For the log, the values that were interpreted differently from the description: ", ..." for each; empty if there
+    // are none.
     std::string const& remarks() const { return remarks_; }
 
    private:

@@ -12,10 +12,11 @@ namespace cudnn_frontend::nodes {
 
 using core::text;
 
-// Stands for the port in the texts of a finding. A finding that several ports share names all of them there.
+// The placeholder for the port in the texts of a finding. A finding that several ports share names all of them there.
 inline constexpr std::string_view kPort = "\x01";
 
-// "Q, K and V": the parts, with the word before the last one. Of many parts the first 16, and how many more there are.
+// "Q, K and V": the parts, with the word before the last one. For many parts, the first 16 and the number of the
+// others.
 std::string listed(std::vector<std::string> const& parts, std::string_view last_word);
 
 // Results of a node without a name are called "::O", which does not count.

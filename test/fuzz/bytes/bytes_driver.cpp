@@ -1,5 +1,5 @@
-// Bytes in place of documents and stored plans: what the library writes, truncated and changed anywhere, or nothing. A
-// case is a line that names the kind, and the bytes.
+// Bytes in place of documents and stored plans: the library's own, truncated and changed anywhere, or none. A case is a
+// line that names the kind, and the bytes.
 #include "fuzz/bytes/base_bytes.h"
 #include "fuzz/driver.h"
 #include "fuzz/graphs/graph_checks.h"

@@ -46,7 +46,7 @@ void build_in_threads(Machine& m, Numbers const& n) {
     m.expect(errors[0].err_msg == errors[1].err_msg, "two threads build the same");
 }
 
-// A copy shares tensors with the graph, and is built beside it.
+// A copy shares tensors with the graph, and is built at the same time.
 void build_copy_in_thread(Machine& m, Numbers const& n) {
     Graph& graph = graph_of(m, n);
     Graph copy(graph);

@@ -1,4 +1,4 @@
-// Calls on tensors; graphs that use a tensor see the change.
+// Calls on tensors; graphs that use a tensor notice the change.
 #include "fuzz/calls/machine.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
 // A graph with its data as text: a JSON document that can be read, shortened by hand and kept.
-//   {"graph": a document as docs/json.md describes it, "seed": what inputs hold where nothing else is said,
+//   {"graph": a document as docs/json.md describes it, "seed": for the elements of inputs where nothing else is said,
 //    "integers": {"<uid>": [first elements of an integer tensor]}, "elements": [[uid, index, value], ...]}
 #pragma once
 

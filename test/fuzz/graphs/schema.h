@@ -1,4 +1,4 @@
-// What a document may contain according to docs/graph.schema.json.
+// The permitted content of a document according to docs/graph.schema.json.
 #pragma once
 
 #include "fuzz/bytes.h"

@@ -44,7 +44,7 @@ TEST_CASE("validating again gives the same, also after a change to what was infe
     std::string const first = small.graph.print();
     REQUIRE(small.graph.validate().is_good());
     CHECK(small.graph.print() == first);
-    small.o->set_uid(2);  // taken by K's automatic uid until now
+    small.o->set_uid(2);  // used as K's automatic uid until now
     small.graph.set_io_data_type(DataType_t::HALF);
     small.q->set_dim({2, 4, 7, 8}).set_stride({224, 56, 8, 1});
     REQUIRE(small.graph.validate().is_good());

@@ -30,7 +30,7 @@ nodes::FieldValue changed(nodes::Field const& field, nodes::FieldValue const& va
     return value;
 }
 
-// Every key that comes from changing one field of an object, and the number of fields that must count.
+// Collects every key that comes from changing one field of an object, and the number of fields that must count.
 void check_each_field(std::span<nodes::Field const> fields, nodes::GraphSpec& spec, void* object) {
     std::size_t const before = graph::canonical_key(spec);
     for (nodes::Field const& field : fields) {

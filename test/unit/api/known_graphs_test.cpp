@@ -1,4 +1,4 @@
-// Graphs that were built before are neither validated nor proposed again, and nobody sees a difference.
+// Graphs that were built before are neither validated nor proposed again, and users notice no difference.
 #include "api/known_graphs.h"
 
 #include "api/graph_impl.h"
@@ -66,7 +66,7 @@ struct Lookup {
     }
 };
 
-// What a user may see of a tensor.
+// A tensor's properties that a user can read.
 std::string text_of(graph::Tensor_attributes const& tensor) {
     std::string text = tensor.get_name() + " uid " + std::to_string(tensor.get_uid()) + " type " +
                        std::to_string(static_cast<int>(tensor.get_data_type()));
@@ -103,7 +103,7 @@ TEST_CASE("a known graph is validated once, and proposed once for each of its ci
     CHECK(lookup.is_known());
     CHECK(backend.proposals == 1);
     plan::Settings settings;
-    settings.filters.largest_workspace = 1;  // no part of what is proposed
+    settings.filters.largest_workspace = 1;  // no part of the proposals
     CHECK(lookup.is_known(settings));
     std::function<void(plan::Settings&)> const changes[] = {
         [](plan::Settings& changed) { changed.rewrites.policy = RewritePolicy_t::OFF; },

@@ -8,7 +8,7 @@ using graph::PictureFormat;
 
 namespace {
 
-// Of one batch entry, 2 queries and 512 keys.
+// A graph of one batch entry, 2 queries and 512 keys.
 test::SmallGraph few_queries() {
     test::SmallGraph made;
     made.graph.set_io_data_type(DataType_t::FLOAT).set_rewrites({Rewrite_t::FEW_QUERIES});
@@ -33,7 +33,7 @@ std::string picture_of(graph::Graph graph, PictureFormat format) {
     return text;
 }
 
-// How much workspace a plan needs is no business of its picture.
+// A picture does not depend on the size of the workspace, which its title names.
 std::string without_title(std::string const& dot) { return dot.substr(dot.find("  labelloc")); }
 
 std::size_t count(std::string const& text, std::string const& part) {

@@ -448,7 +448,7 @@ TEST_CASE("shapes are overridden for one call") {
 
 namespace {
 
-// A graph of one length that takes others, and what its tensors are bound to.
+// A graph of one length that runs with others, and the memory of its tensors.
 struct OverriddenGraph {
     SmallGraph small;
     Buffers buffers;
@@ -485,7 +485,7 @@ TEST_CASE("what was inferred follows from the overridden shapes") {
             auto const status = rig.run({1}, kOneQuery, kFirstOfEach);
             INFO(status.err_msg);
             REQUIRE(status.is_good());
-            // O's single rows follow each other: where they lie was not the user's word.
+            // O's single rows follow each other: the user did not set where they lie.
             for (std::size_t i = 0; i < whole.size(); ++i) {
                 CHECK(rig.buffers.o[i] == (i < 64 ? whole[i / 8 * 48 + i % 8] : -1.0f));
             }

@@ -1,4 +1,4 @@
-// The 16-bit formats against their definitions: sign, exponent and mantissa taken apart in double.
+// The 16-bit formats against their definitions: sign, exponent and mantissa extracted in double.
 #include "core/half.h"
 
 #include "support/catch.h"

@@ -23,7 +23,7 @@ std::vector<Axis> axes_up_to(long long most) {
     return axes;
 }
 
-// By its definition, one key after the other: the group's members in order, of which a window is a run.
+// Follows the definition, one key after the other: the group's members in order, of which a window is a run.
 bool sees(Axis const& axis, long long query, long long key) {
     if ((query - key) % axis.dilation != 0) return false;
     std::vector<long long> members;

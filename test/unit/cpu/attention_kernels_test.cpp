@@ -136,7 +136,7 @@ TEST_CASE("every instruction set leaves out what a 0 in the tile is multiplied w
         Floats const kept = run(wild, wild_old, true), multiplied = run(wild, wild_old, false);
         CHECK(kept[0] == run(values, old, true)[0]);  // of lane 0, whose tile has 0 at key 2
         CHECK(kept[1] == old[1] * 0.5f);              // of lane 1, whose tile has 0 throughout
-        CHECK(std::isnan(kept[2]));                   // of lane 2, which sees key 2
+        CHECK(std::isnan(kept[2]));                   // of lane 2, to which key 2 is visible
         CHECK(kept[at(1, lanes, 2)] == multiplied[at(1, lanes, 2)]);
         CHECK(std::isnan(multiplied[0]));
         CHECK(std::isnan(multiplied[1]));

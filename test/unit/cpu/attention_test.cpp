@@ -192,7 +192,7 @@ TEST_CASE("fused attention gives zeros to what sees nothing and to what lies pas
     Data const data = make_data(test);
     run_forward(test, data, 2);
     run_backward(test, data, 2);
-    // Of the 50 queries over 20 keys the last 20 see keys.
+    // Keys are visible to the last 20 of the 50 queries over 20 keys.
     for (std::int64_t const i : {0, 29, 50, 64}) {
         CHECK(data.o.at(0, 1, i, 3) == 0.0);
         CHECK(data.stats.at(0, 1, i, 0) == -std::numeric_limits<double>::infinity());

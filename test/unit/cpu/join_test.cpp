@@ -1,4 +1,4 @@
-// What joins the parts of programs on the CPU targets, where parts have no keys.
+// The joint of the parts of programs on the CPU targets, where parts have no keys.
 #include "cpu/join.h"
 #include "support/catch.h"
 

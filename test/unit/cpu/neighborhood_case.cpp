@@ -79,7 +79,7 @@ neighborhood_formula::Head head_of(Case const& test, Data const& data, std::int6
     return head;
 }
 
-// That of one batch entry comes to those of the entries before.
+// The gradient of one batch entry is added to those of the entries before.
 void set_bias_gradient(Data& data, std::int64_t h, Numbers& sums, Numbers const& terms) {
     std::transform(sums.begin(), sums.end(), terms.begin(), sums.begin(), [](double a, double b) { return a + b; });
     data.d_bias.set_rows(0, h, sums);

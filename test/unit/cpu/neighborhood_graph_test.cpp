@@ -46,7 +46,7 @@ class NodeOf {
     }
     bool is_fused() const { return test_.function == Forward || test_.function == Backward; }
 
-    // Of {B, space, H, D} or {B, H, space, D}; stats lack the last dim, a bias the first and the last.
+    // The attributes of {B, space, H, D} or {B, H, space, D}; stats lack the last dim, a bias the first and the last.
     Tensor_attributes attributes(Tensor const& tensor, Port port) {
         bool const is_bias = port == Port::Rel_pos_bias || port == Port::dRel_pos_bias;
         std::size_t const axes = test_.axes.size();

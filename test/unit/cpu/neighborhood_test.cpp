@@ -119,7 +119,7 @@ TEST_CASE("what a query of a neighborhood does not see stays out of its results,
         Case const test = case_of(function, {{40, 3, 1}});
         INFO(test.text());
         Data clean = make_data(test), wild = make_data(test);
-        // The last token's rows; queries below 38 do not see it, and it sees no key below 37.
+        // The last token's rows: it is not visible to queries below 38, and no key below 37 is visible to it.
         for (Tensor* const tensor : {&wild.q, &wild.k, &wild.v, &wild.d_o}) {
             Numbers rows = tensor->rows(0, 0);
             for (std::size_t column = 1; column <= 8; ++column) rows[rows.size() - column] = nan;

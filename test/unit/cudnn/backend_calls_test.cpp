@@ -1,4 +1,4 @@
-// What the backend is told, and what becomes of its failures, seen by a backend that records.
+// The calls that the backend gets, and the effects of its failures, with a backend that records.
 #include "cudnn/library/execution.h"
 #include "cudnn/library/heuristics.h"
 #include "cudnn/library/lower.h"
@@ -31,7 +31,7 @@ cudnn::LegalGraph legal(ir::OpGraph const& graph) {
     return cudnn::legal_graph({graph}, {.cudnn_version = 91900, .sm = 90}).value();
 }
 
-// From a device to a run, as a planner does it. Where a stage fails the ones behind it are left out.
+// From a device to a run, as a planner does it. After a stage that fails the later ones are left out.
 Error plan_and_run(FakeCudnn const& fake, ir::OpGraph const& graph) {
     auto const device = cudnn::Device::from_id(fake.api(), 0);
     if (device.is_bad()) return device.error();
@@ -50,8 +50,8 @@ Error plan_and_run(FakeCudnn const& fake, ir::OpGraph const& graph) {
     return cudnn::execute(nullptr, *plan.value(), lowered.value().bindings, run, &kept);
 }
 
-// What planners do beyond that: an engine and its knobs chosen by hand, a kernel cache, a plan stored and loaded, and
-// CUDA graphs.
+// The steps of planners beyond that: an engine and its knobs chosen by hand, a kernel cache, a plan stored and loaded,
+// and CUDA graphs.
 Error choose_load_and_fill(FakeCudnn const& fake, ir::OpGraph const& graph) {
     auto const device = cudnn::Device::from_json(fake.api(), "{}");
     if (device.is_bad()) return device.error();
@@ -79,7 +79,7 @@ Error choose_load_and_fill(FakeCudnn const& fake, ir::OpGraph const& graph) {
     return error;
 }
 
-// Runs the path once for each of its calls, which fails. A few may be made up for.
+// Runs the path once for each of its calls, which fails. The path may compensate for a few.
 template <class Path>
 void check_each_failure(Path path, ir::OpGraph const& graph, int allowed_to_succeed) {
     int calls = 0;
@@ -205,8 +205,8 @@ TEST_CASE("the backend gets the memory for packed sums that bounds on rows say, 
     auto& fields = std::get<nodes::SdpaBackwardFields>(dense.node().fields);
     fields.max_total_seq_len_q.reset(), fields.max_total_seq_len_kv.reset();
     Lowered const packed = lowered(bounded), roomy = lowered(dense);
-    // Of FLOAT: a number and an element of dQ for each of 8 rows of 4 heads, which are 2 of 6 rows without a bound. Of
-    // HALF, which takes memory with a bound alone: elements of dK and dV for 7 rows of 4 heads.
+    // For FLOAT: a number and an element of dQ for each of 8 rows of 4 heads, which are 2 of 6 rows without a bound.
+    // For HALF, which needs memory with a bound alone: elements of dK and dV for 7 rows of 4 heads.
     CHECK(packed.scratch_bytes == 8 * 4 * 4 + 128 + 8 * 4 * 16 * 4 + 2 * (7 * 4 * 16 * 2 + 128));
     CHECK(roomy.scratch_bytes == 12 * 4 * 4 + 64 + 12 * 4 * 16 * 4);
     CHECK(packed.of_queries == roomy.of_queries + 1);
@@ -320,7 +320,7 @@ TEST_CASE("a pack is made once for runs on the same memory, and anew for others"
     cudnn::RunMemory const arguments{.caller = memory, .tables = {}, .workspace = &place};
     auto const error = cudnn::execute(nullptr, *plan.value(), lowered.value().bindings, arguments, &kept);
     CHECK(error.get_code() == error_code_t::GRAPH_EXECUTION_FAILED);
-    CHECK(run(&kept) == 4);  // what failed is not used again
+    CHECK(run(&kept) == 4);  // a pack that failed is not used again
     CHECK(fake.faults().empty());
 }
 
@@ -341,7 +341,8 @@ TEST_CASE("whichever call fails: an error that names it, and nothing left behind
 TEST_CASE("the same with chosen engines, kernel caches, loaded plans and CUDA graphs") {
     for (ir::OpGraph const& graph :
          {test::composite(AttentionGraph::forward().scale(0.5f).stats()), test::composite(every_option())}) {
-        // Those, and what a loaded plan tells of its engine, for which as many choices are made as there are knobs.
+        // The same, and the answers of a loaded plan about its engine, for which as many choices are made as there are
+        // knobs.
         check_each_failure(choose_load_and_fill, graph, 16 + CUDNN_KNOB_TYPE_COUNTS);
     }
 }

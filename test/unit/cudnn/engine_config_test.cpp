@@ -42,7 +42,7 @@ TEST_CASE("from cuDNN 9.23 on STREAM_K says whether a kernel splits the keys of 
 }
 
 TEST_CASE("knobs of which nothing is known may split the keys of one query", "[cudnn]") {
-    constexpr auto kUnheardOf = CUDNN_KNOB_TYPE_COUNTS;  // the next one there will be
+    constexpr auto kUnheardOf = CUDNN_KNOB_TYPE_COUNTS;  // the next one in the future
     for (KnobChoice const more : {KnobChoice{kUnheardOf, 0}, {CUDNN_KNOB_TYPE_SPLIT_K_SLC, 1}}) {
         Knobs one = numbered(3), several = with_stream_k(0);
         one.push_back(more);
@@ -52,7 +52,7 @@ TEST_CASE("knobs of which nothing is known may split the keys of one query", "[c
         for (std::size_t const version : kWithStreamK) CHECK(may_split_keys(several, version));
     }
     for (std::int64_t const kernel : {-1, 64, 67, 100}) CHECK(may_split_keys(numbered(kernel), 91900));
-    // What is left to the engine, and what another release would say.
+    // Choices that are left to the engine, and those that another release would report.
     CHECK(may_split_keys({}, 91900));
     CHECK(may_split_keys({}, 92800));
     CHECK(may_split_keys({{CUDNN_KNOB_TYPE_TILE_SIZE, 7}}, 91900));

@@ -16,10 +16,10 @@ inline ir::OpGraph legal(AttentionGraph const& attention) { return legalized(att
 
 // The names of the values that lie in the workspace, without the node's, in alphabetical order.
 std::string names_of_scratch(cudnn::LegalGraph const& graph);
-// Of those that lie like a ragged value.
+// The names of values with the layout of a ragged value.
 std::string names_of_packed(cudnn::LegalGraph const& graph);
 
-// The steps that engines take unasked, in the order of what they read: "<read> -> <written>, ".
+// The steps that engines perform unasked, in the order of their inputs: "<read> -> <written>, ".
 std::string names_of_implied(cudnn::LegalGraph const& graph);
 
 }  // namespace test

@@ -1,4 +1,5 @@
-// Runs a function in a process of its own: what a process has loaded stays loaded, and would reach the next test.
+// Runs a function in a process of its own: libraries that a process has loaded stay loaded, and would reach the next
+// test.
 #pragma once
 
 #include <sys/wait.h>

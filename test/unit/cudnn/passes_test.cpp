@@ -1,4 +1,4 @@
-// Each pass computes what its graph computed: the interpreter runs both, over the graphs of the sweep.
+// Each pass computes the same as its graph: the interpreter runs both, over the graphs of the sweep.
 #include "cudnn/passes/passes.h"
 #include "api/graph_impl.h"
 #include "core/data_type.h"
@@ -66,7 +66,7 @@ class Subject {
    public:
     Subject(AttentionCase const& c, bool is_backward) : in_(make_inputs(c)), out_(make_forward_outputs(c)) {
         if (is_backward) {
-            AttentionCase undropped = c;  // what a generator draws is not known before a run, and does not matter
+            AttentionCase undropped = c;  // a generator's mask is not known before a run, and does not matter
             if (c.dropout == Dropout::Probability) undropped.dropout = Dropout::None;
             more_ = make_backward_inputs(c, oracle::forward(to_problem(undropped, in_, {})));
             gradients_ = make_backward_outputs(c);
@@ -79,7 +79,7 @@ class Subject {
 
     graph::Graph const& graph() const { return session_->graph(); }
 
-    // What the memory of the program holds after a run: every element that one can write.
+    // The content of the program's memory after a run: every element that one can write.
     std::vector<std::vector<std::byte>> bytes_of(ir::OpGraph const& graph) const {
         restore();
         auto const pack = session_->pack_by_uid();
@@ -127,7 +127,7 @@ class Subject {
     std::vector<std::pair<HostMemory*, std::vector<std::byte>>> before_;
 };
 
-// Up to roundings of fp64, of the greatest finite number.
+// Equal up to roundings of fp64, relative to the greatest finite number.
 bool is_near(std::vector<double> const& a, std::vector<double> const& b) {
     double greatest = 0.0;
     for (double const x : a) greatest = std::isfinite(x) ? std::max(greatest, std::abs(x)) : greatest;
@@ -172,7 +172,7 @@ void try_case(AttentionCase const& c, bool is_backward, Changes& changes) {
     try_passes(validated(subject.graph()), changes, check);
 }
 
-// What a graph of any data leaves in its memory.
+// The content of a graph's memory after a run on any data.
 std::vector<std::vector<std::byte>> results_of_any_data(ir::OpGraph const& graph) {
     std::vector<std::vector<std::byte>> memory;
     std::vector<void*> pointers;

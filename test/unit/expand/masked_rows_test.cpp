@@ -44,7 +44,7 @@ class Memory {
         REQUIRE(program.value()->run(pointers_, workspace.data()).is_good());
     }
 
-    // Element [b, 0, row, 0] and its neighbours of the last dim, of a packed tensor.
+    // Element [b, 0, row, 0] and its neighbors of the last dim, of a packed tensor.
     std::vector<double> row(std::string const& name, std::int64_t b, std::int64_t row) const {
         ir::Value const& value = find_value(graph_, name);
         std::vector<double> elements;

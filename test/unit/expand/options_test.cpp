@@ -1,4 +1,4 @@
-// What each option adds to the operations of attention without it, and nothing else.
+// Each option adds its operations to those of attention without it, and nothing else.
 #include "attention_graphs.h"
 #include "core/data_type.h"
 #include "nodes/schema/schema.h"

@@ -1,4 +1,4 @@
-// Which tensors become which values, what everything is called, and the nodes around attention.
+// Which tensors become which values, the names of everything, and the nodes around attention.
 #include "attention_graphs.h"
 #include "core/data_type.h"
 #include "nodes/schema/schema.h"

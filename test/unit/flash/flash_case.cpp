@@ -132,8 +132,8 @@ class Reader {
     std::size_t n_;
 };
 
-// The greatest error of a result beside the greatest magnitude of what it should be, or of the terms whose differences
-// it sums: those of gradients cancel where a row sees one key.
+// The greatest error of a result relative to the greatest magnitude of the expected one, or of the terms whose
+// differences it sums: those of gradients cancel where one key is visible to a row.
 class Comparison {
    public:
     Comparison(char const* name, double tolerance, double terms) : name_(name), tolerance_(tolerance), most_(terms) {}
@@ -179,10 +179,10 @@ struct Results {
     flash::Forward_results forward;
     flash::Backward_results backward;
     bool has_backward = false;
-    std::vector<std::string> works;  // beside attention, as on a GPU
+    std::vector<std::string> works;  // in addition to attention, as on a GPU
 };
 
-// A call as on a GPU, whose work beside attention a host does.
+// A call as on a GPU: a host does the work in addition to attention.
 class Emulated {
    public:
     Emulated(Case const& c, Data const& data, flash::Place const& place, bool is_backward)
@@ -328,7 +328,7 @@ struct Comparisons {
     }
 };
 
-// Sums what the query heads of a key head have in common.
+// Sums the terms of the query heads that share a key head.
 void add_to(std::vector<double>& sum, std::vector<double> const& part) {
     sum.resize(part.size());
     for (std::size_t i = 0; i < part.size(); ++i) sum[i] += part[i];

@@ -18,7 +18,7 @@ struct Sequence {
     std::int64_t queries, keys;
 };
 
-// Padded tensors have sequences of one size. Of packed ones, `used` are the keys that seqused_k names.
+// Padded tensors have sequences of one size. For packed ones, `used` are the keys that seqused_k names.
 struct Case {
     std::vector<Sequence> sequences;
     bool is_packed = false;
@@ -33,7 +33,7 @@ struct Case {
     bool zero_tensors = false, is_interleaved = false;    // q, k and v are views of one buffer, row by row
     std::optional<std::int64_t> most_queries, most_keys;  // if they are more than the longest
     std::optional<cudnn_frontend::Target> target;
-    bool is_as_on_gpu = false;       // but for attention itself
+    bool is_as_on_gpu = false;       // except attention itself
     bool has_shared_totals = false;  // cu_seqlens_q and cu_seqlens_k are one tensor
     bool has_log_sums_by_row = false;
     std::uint64_t seed = 1;
@@ -47,7 +47,7 @@ std::string faults_of(Case const& c);
 // The works on rows of a case as on a GPU, by name, or why it failed.
 std::vector<std::string> works_of(Case const& c);
 
-// Of a padded case with dropout: the share of p's entries that are negative.
+// The share of p's entries that are negative, in a padded case with dropout.
 double share_dropped(Case const& c);
 
 }  // namespace flash_test

@@ -1,4 +1,4 @@
-// Attention of one sequence by the formulas of docs/flash.md, in double, written apart from the library.
+// Attention of one sequence by the formulas of docs/flash.md, in double, written independently of the library.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace flash_test {
 
 enum class Function { MHA_FWD, MHA_VARLEN_FWD };
 
-// What decides which pairs are kept. Sizes are the padded ones, or the longest of the call.
+// The settings that decide which pairs are kept. Sizes are the padded ones, or the longest of the call.
 struct Masking {
     Function function;
     std::int64_t queries, keys;
@@ -22,7 +22,7 @@ struct Formula {
     Masking masking;
     double scale = 1.0, softcap = 0.0, p_dropout = 0.0;
     std::int64_t queries = 0, keys = 0, width = 0;  // of this sequence
-    // Of one query head: rows of q, k, v and dout.
+    // The rows of q, k, v and dout of one query head.
     std::vector<double> q, k, v, dout;
     double slope = 0.0;
     std::vector<bool> kept;  // by dropout, {queries, keys}; empty without

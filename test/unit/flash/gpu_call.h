@@ -26,7 +26,7 @@ class Gpu_call {
     template <class Example>
     void set_all(Example const& example, bool is_backward);
 
-    std::list<Tensor_view> views_;  // what the call points to
+    std::list<Tensor_view> views_;  // the call points to them
 };
 
 }  // namespace flash_test

@@ -57,11 +57,11 @@ TEST_CASE("flash works: one before the graph and one after it, where rows need t
     using Names = std::vector<std::string>;
     Case padded{.sequences = {{4, 4}}, .is_causal = true, .is_as_on_gpu = true};
     CHECK(works_of(padded) == Names{"softmax_d"});
-    padded.sequences = {{4, 3}};  // the first query sees no key
+    padded.sequences = {{4, 3}};  // no key is visible to the first query
     CHECK(works_of(padded) == Names{"forward_end", "backward_end", "softmax_d"});
     Case packed{.sequences = {{4, 4}, {3, 3}}, .is_packed = true, .is_causal = true, .is_as_on_gpu = true};
     CHECK(works_of(packed) == Names{"forward_start", "forward_end", "backward_start", "backward_end", "softmax_d"});
-    packed.has_shared_totals = true;  // every query sees the key beside it
+    packed.has_shared_totals = true;  // the key at its own position is visible to every query
     CHECK(works_of(packed) == Names{"forward_start", "forward_end", "backward_start", "softmax_d"});
     packed.has_log_sums_by_row = true;
     CHECK(works_of(packed) == Names{"forward_start", "backward_start", "softmax_d"});

@@ -1,4 +1,4 @@
-// Results of the functions beside the formulas, forward and backward, on the CPU.
+// Compares the results of the functions with the formulas, forward and backward, on the CPU.
 #include "flash_case.h"
 #include "support/catch.h"
 

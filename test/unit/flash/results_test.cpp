@@ -1,4 +1,4 @@
-// Where results are written, what nothing sees, and what calls share.
+// Where results are written, results of queries and keys without visible partners, and the objects that calls share.
 #include "calls/plan.h"
 #include "example.h"
 #include "flash/describe.h"

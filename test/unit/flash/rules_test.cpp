@@ -55,7 +55,7 @@ cudnn_frontend::error_object packed_backward(Change const& change) {
     return call.backward();
 }
 
-// As if the tensors were in a GPU's memory: rules refuse before anything reads it.
+// The call as if the tensors were in a GPU's memory: rules refuse before anything reads it.
 template <class Example>
 void move_to_gpu(Example& call) {
     for (Buffer* const buffer : {&call.q, &call.k, &call.v, &call.dout, &call.out, &call.log_sums, &call.generator})

@@ -1,4 +1,4 @@
-// The table of docs/flash.md: what the functions take, beside the original's.
+// The table of docs/flash.md: the options that the functions support, next to the original's.
 //   flash_support_table                  prints it
 //   flash_support_table --check <file>   looks for it in the file
 // A CPU target is called. For a GPU the table of cuDNN's quirks is asked, as of one release on one architecture.
@@ -120,7 +120,7 @@ std::string answer(cudnn_frontend::error_object const& error) {
     return error.is_good() ? "yes" : "`" + error.where.rule + "`";
 }
 
-// What limits the graph of the call has with cuDNN.
+// The limits that apply to the graph of the call with cuDNN.
 std::string limits_of(flash::Call const& call) {
     cudnn_frontend::graph::Graph graph;
     flash::describe(flash::shapes_of(call, flash::sizes_of(call), cudnn_frontend::Target::cpu()), graph);

@@ -1,4 +1,4 @@
-// What graphs may share plans: those that differ in names alone.
+// Graphs that may share plans: those that differ in names alone.
 #include "support/catch.h"
 #include "unit/ir/values.h"
 

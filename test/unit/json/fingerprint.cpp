@@ -79,7 +79,7 @@ template <class T>
 constexpr bool is_optional<std::optional<T>> = true;
 struct Anything {
     template <class T>
-    requires(!is_optional<T>)  // which is made of what it may hold
+    requires(!is_optional<T>)  // an optional is covered through its value
     operator T() const;
 };
 

@@ -24,7 +24,7 @@ std::string context(std::string const& value) { return document("{}", "[]", "\"c
 std::string matmul(std::string const& members) { return node(R"("tag": "MATMUL", )" + members); }
 std::string forward(std::string const& fields) { return node(R"("tag": "SDPA_FORWARD", "fields": {)" + fields + "}"); }
 
-// "needed one of a, b"; the name of each row is what name_of(row) says.
+// "needed one of a, b"; name_of(row) returns the name of each row.
 template <class Rows, class NameOf>
 std::string needed_one_of(Rows const& rows, NameOf const& name_of) {
     std::string text = "needed one of ";

@@ -6,7 +6,7 @@
 
 namespace cudnn_frontend::test {
 
-// Whether the JSON Schema refuses the document too. It cannot express that a tensor exists, and sees only valid JSON.
+// Whether the JSON Schema refuses the document too. It cannot express that a tensor exists, and gets only valid JSON.
 enum class Schema { Refuses, CannotSay };
 
 struct Malformed {

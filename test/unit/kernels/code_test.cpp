@@ -170,7 +170,7 @@ TEST_CASE("a stored kernel loads for the same code, and another one is refused b
 
 TEST_CASE("stored code that was never loaded is no other kernel's") {
     if (!has_compiler()) return;
-    CodeName const name = strided_code("sum", DataType_t::BFLOAT16, DataType_t::FLOAT, false, 80);  // of no other test
+    CodeName const name = strided_code("sum", DataType_t::BFLOAT16, DataType_t::FLOAT, false, 80);  // in no other test
     CHECK(kernels::find_code(name, "no cubin")->cubin() == "no cubin");
     auto const compiled = kernels::find_code(name);
     REQUIRE(compiled.is_good());

@@ -1,4 +1,4 @@
-// What kernels are expected to take, by figures that are easy to reckon with.
+// The expected times of kernels, by figures that are easy to calculate with.
 #include "kernels/costs.h"
 
 #include "api/graph_impl.h"
@@ -40,7 +40,7 @@ neighborhood_warpgroups_backward_extra 1
 
 kernels::Rates rates() { return *kernels::read_rates(kText); }
 
-// The text but for one line.
+// The text without one line.
 std::string text_without(std::string const& name) {
     std::string text = kText;
     std::size_t const start = text.find(name + ' ');
@@ -155,7 +155,7 @@ TEST_CASE("tokens of other groups of a dilation are in other tiles, and see no m
     Sizes dilated;
     dilated.space = {2400};
     dilated.dilation = {8};
-    // 8 groups of 300 tokens, each in 5 tiles and in 5 stages: 1,280 tiles in 10 rounds. Of 128: 768, in 6.
+    // 8 groups of 300 tokens, each in 5 tiles and in 5 stages: 1,280 tiles in 10 rounds. With 128 tokens: 768, in 6.
     CHECK(known_cost(forward(dilated), NeighborhoodForm::Tiles) == Approx(5 + 10 * (4 + 5) * (0.5 + 0.01 * 64)));
     CHECK(known_cost(forward(dilated), NeighborhoodForm::WarpGroups) == Approx(5 + 6 * (3 + 5) * (0.25 + 0.005 * 64)));
 }

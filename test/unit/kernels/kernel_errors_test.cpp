@@ -1,4 +1,4 @@
-// What is refused, and how that is said.
+// Refused calls, and the texts of their errors.
 #include "cuda/driver.h"
 #include "has_compiler.h"
 #include "own_process.h"

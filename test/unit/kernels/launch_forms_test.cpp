@@ -59,11 +59,11 @@ TEST_CASE("vectors need stride 1, and whole vectors in every row") {
     };
     auto merge = merge_of(DataType_t::FLOAT);
     CHECK(allows_vectors(merge));
-    merge.partial_o.strides[3] += 2;  // rows apart by no multiple of 16 bytes
+    merge.partial_o.strides[3] += 2;  // rows whose distance is no multiple of 16 bytes
     CHECK_FALSE(allows_vectors(merge));
     merge.partial_o.strides[3] += 2;
     CHECK(allows_vectors(merge));
-    merge.o.strides = {8 * 16 * 128, 16 * 128, 1, 16};  // columns apart
+    merge.o.strides = {8 * 16 * 128, 16 * 128, 1, 16};  // columns that are not adjacent
     CHECK_FALSE(allows_vectors(merge));
     kernels::SumProblem const odd{packed(DataType_t::BFLOAT16, {2, 3, 129}), packed(DataType_t::BFLOAT16, {3, 129})};
     CHECK_FALSE(kernels::launch_forms(kernels::operands_of(odd), 132).vectors);

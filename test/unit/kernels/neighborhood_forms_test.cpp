@@ -153,7 +153,7 @@ TEST_CASE("what warpgroups do not compute is told") {
     CHECK(reason(forward({.axes = wide}), kForm) == "");
     CHECK(reason(forward({.axes = wide}), NeighborhoodForm::Tiles) ==
           "tiles need axes, windows and a bias that are counted in 32 bits");
-    // check() lets one head have as many.
+    // check() allows one head that many.
     NeighborhoodProblem line = forward({.axes = {{.length = 8, .kernel = 3}}});
     for (long long const length : {1ll << 30, (1ll << 30) + 1}) {
         line.axes.front().length = length;
@@ -196,9 +196,9 @@ TEST_CASE("a tile of warpgroups has 128 tokens, in the shape that sees the fewes
     all_have(kImage, {0, 3, 4});
     all_have({{.length = 4096, .kernel = 65}}, {0, 0, 7});
     all_have({{.length = 1}}, {0, 0, 7});
-    // Tiles at the ends see fewer keys than those in between.
+    // Fewer keys are visible to tiles at the ends than to those in between.
     all_have({{.length = 16, .kernel = 7}, {.length = 32, .kernel = 7}, {.length = 32, .kernel = 7}}, {3, 2, 2});
-    // Along a short axis with wide windows, all tokens see all keys.
+    // Along a short axis with wide windows, all keys are visible to all tokens.
     all_have({{.length = 16, .kernel = 15}, {.length = 32, .kernel = 15}, {.length = 32, .kernel = 15}}, {4, 1, 2});
     // Five tokens of a group along the second axis.
     all_have({{.length = 1}, {.length = 40, .kernel = 5, .dilation = 8}, {.length = 40, .kernel = 5}}, {0, 3, 4});

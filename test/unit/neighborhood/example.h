@@ -38,7 +38,7 @@ struct Example {
         set_kernel(all<Rank>(3));
     }
 
-    // Makes what depends on the kernel anew.
+    // Makes the tensors anew that depend on the kernel.
     void set_kernel(na::Tuple<Rank> const& sizes) {
         Random random(7);
         kernel = sizes;

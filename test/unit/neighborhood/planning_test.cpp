@@ -18,7 +18,7 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-// Of two batch entries and four heads of 64; nothing reads the memory.
+// A view of two batch entries and four heads of 64; nothing reads the memory.
 Tensor_view view(DataType_t type, Dims const& space, bool has_columns) {
     Dims dim{2};
     dim.insert(dim.end(), space.begin(), space.end());

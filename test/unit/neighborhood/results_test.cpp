@@ -1,4 +1,4 @@
-// The functions over tensors beside the formulas.
+// Compares the functions over tensors with the formulas.
 #include "example.h"
 #include "support/catch.h"
 #include "support/neighborhood_formula.h"
@@ -78,7 +78,7 @@ void check_fused(Example<Rank>& call) {
         CHECK(are_close(head_of<Rank>(call.out.view(), true, b, h), expected.o, call.type));
         CHECK(are_close(head_of<Rank>(call.lse.view(), true, b, h), expected.stats, DataType_t::FLOAT));
     });
-    if (call.has_bias) return;  // of which fused backward has none
+    if (call.has_bias) return;  // fused backward has none
     REQUIRE(call.backward().get_message() == "");
     for_each_head([&](std::int64_t b, std::int64_t h) {
         auto const expected =

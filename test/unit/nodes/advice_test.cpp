@@ -97,7 +97,7 @@ TEST_CASE("advice.a02: the square root of the head dim as the scale") {
 TEST_CASE("advice.a03: keys that no query sees, with the diagonal at the top left") {
     TestGraph graph = scaled_graph();
     mask_behind(graph, DiagonalAlignment_t::TOP_LEFT);
-    expect_none(graph);  // 6 of 8 keys are seen
+    expect_none(graph);  // 6 of 8 keys are visible
     resize_lengths(graph, 1, 8);
     std::string const fix =
         "call set_causal_mask_bottom_right(true), or set_diagonal_alignment(DiagonalAlignment_t::BOTTOM_RIGHT), where "
@@ -130,7 +130,7 @@ TEST_CASE("advice.a04: queries that see no key, with the diagonal at the bottom 
     graph.attention_options().right_bound = 2;
     expect_none(graph);
     graph.attention_options().right_bound = 0;
-    connect_lengths(graph);  // which may be equal
+    connect_lengths(graph);  // the lengths may be equal
     expect_none(graph);
     graph = scaled_graph();
     mask_behind(graph, DiagonalAlignment_t::TOP_LEFT);

@@ -18,7 +18,7 @@ struct Family {
     std::vector<Rule> rules;
 };
 
-// Of the graph and of each kind of node; the functions of neighborhood attention share one.
+// The tables of the graph and of each kind of node; the functions of neighborhood attention share one.
 std::vector<std::span<Rule const>> tables() {
     std::vector<std::span<Rule const>> found{graph_rules()};
     for (NodeSchema const* schema : all_schemas()) {

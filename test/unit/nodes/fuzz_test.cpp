@@ -28,7 +28,7 @@ class Fuzzer {
         return spec;
     }
 
-    // A valid graph with a few fields or ports replaced by anything: nearer to the edge of what is accepted.
+    // A valid graph with a few fields or ports replaced by anything: nearer to the edge of valid graphs.
     GraphSpec nearly_valid() {
         GraphSpec spec = valid();
         auto const tensors = static_cast<std::int64_t>(spec.tensors.size());

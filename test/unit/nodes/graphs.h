@@ -62,7 +62,7 @@ TestGraph attention_graph(NodeKind kind);
 TestGraph fp8_graph(NodeKind kind);
 // The same with block scales: results and the other dO in BFLOAT16.
 TestGraph block_scaled_graph(NodeKind kind);
-TestGraph pointwise_graph(PointwiseMode_t mode);  // {2, 3, 4} and {4}, FLOAT, a second operand where the mode takes one
+TestGraph pointwise_graph(PointwiseMode_t mode);  // {2, 3, 4} and {4}, FLOAT, a second operand where the mode has one
 TestGraph matmul_graph();                         // {2, 4, 6, 16} * {2, 2, 16, 8}, FLOAT
 TestGraph reduction_graph();                      // {2, 3, 4} to {2, 1, 4}, FLOAT
 TestGraph slice_graph();                          // {4, 6, 8} from {1, 0, 2} to {3, 6, 8}, in steps of {1, 2, 3}

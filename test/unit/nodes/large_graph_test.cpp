@@ -27,8 +27,8 @@ GraphSpec long_chain() {
     return graph;
 }
 
-// A time limit that any machine meets, also with sanitizers, but quadratic work would not. Of this process's own time:
-// others may have the machine meanwhile.
+// A time limit that any machine keeps to, also with sanitizers, but quadratic work would not. It limits this process's
+// own time: others may use the machine meanwhile.
 Validation validate_in_time(GraphSpec const& graph) {
     std::clock_t const begin = std::clock();
     Validation validation = validate(graph);

@@ -1,4 +1,4 @@
-// The rules of slice, reshape and transpose, and what is inferred for their results.
+// The rules of slice, reshape and transpose, and the inference of their results.
 #include "graphs.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// The rules of neighborhood attention, and what is inferred for its results.
+// The rules of neighborhood attention, and the inference of its results.
 #include "graphs.h"
 
 #include <limits>

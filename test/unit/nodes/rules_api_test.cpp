@@ -17,7 +17,7 @@ namespace {
 
 SDPA_attributes attention() { return SDPA_attributes().set_name("attention"); }
 
-// The only finding, which is also what validate() returns.
+// The only finding, which validate() returns too.
 Finding only_finding(Graph& graph) {
     Report const report = graph.check();
     INFO(report);
@@ -122,7 +122,7 @@ TEST_CASE("API graph.c14: a ragged offset") {
     std::string const report = small.graph.check().to_text();
     CHECK(report.find("[graph.c14] tensor 'Q': found the ragged offset 'offsets' with dims [2, 1, 1, 1]") !=
           report.npos);
-    CHECK(report.find("[graph.c27]") == report.npos);  // the heads of an input may be strided apart
+    CHECK(report.find("[graph.c27]") == report.npos);  // the heads of an input may have a stride with gaps
     CHECK(report.find("[sdpa_fwd.c42] node 'attention', tensor 'Q': found a ragged offset without a padding mask") !=
           report.npos);
 }

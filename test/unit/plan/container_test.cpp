@@ -35,7 +35,7 @@ Bytes cut(Bytes const& bytes, std::size_t size) {
     return {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)};
 }
 
-// As if the bytes after the header had been written so: with the checksum that they have.
+// The bytes as if their content after the header had been written so: with the checksum that it has.
 Bytes with_checksum(Bytes bytes) {
     std::string const body(bytes.begin() + kHeaderBytes, bytes.end());
     plan::BlobWriter writer;
@@ -141,5 +141,5 @@ TEST_CASE("a stored CPU graph loads, and not with any changed byte or cut") {
         CHECK(loaded.deserialize(nullptr, cut(bytes, at)).is_bad());
     }
     std::string name;
-    CHECK(loaded.get_plan_name(name).is_good());  // what failed to load changed nothing
+    CHECK(loaded.get_plan_name(name).is_good());  // the failure changed nothing
 }

@@ -1,4 +1,4 @@
-// Which backend says what a step costs.
+// The choice of the backend that gives a step's cost.
 #include "plan/costs.h"
 
 #include "api/graph_impl.h"

@@ -124,7 +124,7 @@ TEST_CASE(
         "[run.r08] tensor 't' (uid 0) is written to memory that it shares with tensor 't' (uid 0); give each its own";
     CHECK(text(0) == shared);
     CHECK(text(4) == shared);
-    CHECK(text(8) == "");  // beside each other in rows of 4
+    CHECK(text(8) == "");  // next to each other in rows of 4
     slots[3].offset_slot = 1;
     CHECK(text(0) == "");  // other offsets may lead elsewhere
     slots[3].offset_slot = 0;
@@ -205,7 +205,7 @@ TEST_CASE("heads of different numbers interleaved in one buffer do not share mem
 
 namespace {
 
-// Some slots of a few bytes each, at random places of a buffer, told apart by their uids.
+// Some slots of a few bytes each, at random places of a buffer, distinguished by their uids.
 struct Places {
     std::vector<Slot> slots;
     std::vector<void*> pointers;

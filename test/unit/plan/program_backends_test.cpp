@@ -1,4 +1,4 @@
-// What programs ask of backends: engines of their parts, and joints.
+// The requests of programs to backends: engines of their parts, and joints.
 #include "api/graph_impl.h"
 #include "expand/expand.h"
 #include "plan/planner.h"

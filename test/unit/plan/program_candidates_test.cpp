@@ -1,4 +1,4 @@
-// What a program is to the rest of the API, on the CPU targets.
+// Programs in the rest of the API, on the CPU targets.
 #include "support/catch.h"
 #include "support/program_graphs.h"
 #include "support/small_graph.h"
@@ -30,7 +30,7 @@ std::string name_of(Graph const& graph) {
     return name;
 }
 
-// With candidates; nothing is built.
+// The graph with candidates; nothing is built.
 ProgramGraph planned(ProgramGraph described, std::vector<Rewrite_t> const& rewrites,
                      Target const& target = Target::cpu()) {
     described.graph.set_rewrites(rewrites);

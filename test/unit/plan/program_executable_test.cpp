@@ -1,4 +1,4 @@
-// Programs of steps that do nothing but tell what they were called with.
+// Programs of steps that do nothing but report their arguments.
 #include "plan/program_executable.h"
 #include "support/catch.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 Error failure() { return {error_code_t::GRAPH_EXECUTION_FAILED, "out of paper"}; }
 
-// What happened, in order: "launch b" and the like.
+// The events, in order: "launch b" and the like.
 using Diary = std::vector<std::string>;
 
 // A recording is a Diary of its own for each step, which begins with the lane where that is not the main one.
@@ -63,7 +63,7 @@ class Scribe final : public Executable {
     Result<std::string> serialize() const override { return "code of " + name_; }
 
    private:
-    // The name, where its pointers are after the base of all, and what it got besides.
+    // The name, the offsets of its pointers from the base of all, and its other arguments.
     Error write(std::string const& what, Launch const& launch, Diary& diary) const {
         if (fails_) return failure();
         std::string line = what + " " + name_;
@@ -81,7 +81,7 @@ class Scribe final : public Executable {
     bool fails_;
 };
 
-// Two attends by one executable, and what joins them. Pointers: two tensors from 0 and 100 on, a workspace from 200 on.
+// Two attends by one executable, and their joint. Pointers: two tensors from 0 and 100 on, a workspace from 200 on.
 struct Rig {
     explicit Rig(bool joint_fails = false) {
         auto const attend = std::make_shared<Scribe>("attend", diary);

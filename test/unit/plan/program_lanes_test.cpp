@@ -1,4 +1,4 @@
-// Where the steps of a program's lanes have their own workspaces, with engines that note where they were sent.
+// The workspaces of the steps of a program's lanes, with engines that note where they were sent.
 #include "api/graph_impl.h"
 #include "api/pack_source.h"
 #include "expand/expand.h"
@@ -11,7 +11,7 @@ using namespace cudnn_frontend::plan;
 
 namespace {
 
-// Of a step, from the start of the program's workspace.
+// A step's region, from the start of the program's workspace.
 struct Region {
     std::int64_t begin, bytes;
 

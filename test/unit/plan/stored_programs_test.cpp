@@ -26,7 +26,7 @@ Bytes bytes_of(Graph const& graph) {
 void check_round_trip(ProgramGraph all, char const* start_of_name) {
     Bytes const bytes = bytes_of(all.graph);
     Graph loaded;
-    loaded.set_rewrites(RewritePolicy_t::OFF);  // the plan is stored, not what led to it
+    loaded.set_rewrites(RewritePolicy_t::OFF);  // the plan is stored, not the settings that led to it
     REQUIRE(loaded.deserialize(nullptr, bytes).get_message() == "");
     std::string name, loaded_name;
     REQUIRE(all.graph.get_plan_name(name).is_good());

@@ -26,7 +26,7 @@ plan::Backends with_toy() {
     return all;
 }
 
-// A small graph, and what a planner starts from.
+// A small graph, and the input of a planner.
 struct Planned {
     test::SmallGraph small;
     Target target;

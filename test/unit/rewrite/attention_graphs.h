@@ -8,31 +8,31 @@ namespace test {
 
 namespace rewrite = cudnn_frontend::rewrite;
 
-// Of attention.
+// The sizes of an attention.
 struct Problem {
     std::int64_t batches = 1, heads = 4, key_heads = 2, queries = 2, keys = 8, columns = 16;
 };
 
-// In HALF, row-major.
+// The graphs are in HALF, row-major.
 TestGraph forward_graph(Problem const& sizes);
 TestGraph backward_graph(Problem const& sizes);
-// Of queries and keys.
+// Adds lengths of queries and keys.
 TestGraph with_lengths(TestGraph graph);
 
-// Of neighborhood attention along a line.
+// The sizes of neighborhood attention along a line.
 struct Line {
     std::int64_t batches = 1, tokens = 9, heads = 2, columns = 16, kernel = 4, dilation = 1;
     bool is_causal = false;
 };
 TestGraph line_graph(NodeKind kind, Line const& line);
 
-// A valid graph, as rewrites see it.
+// A valid graph, in the form that rewrites read.
 class Rewritable {
    public:
     explicit Rewritable(GraphSpec const& spec);
 
     rewrite::Attention const& operator*() const { return *attention_; }
-    // What rewrites made of it; in place of that, the error.
+    // The rewrites' result as text; in place of that, the error.
     std::string text(Result<rewrite::Program> const& program) const;
 
    private:

@@ -1,4 +1,4 @@
-// What keeps a rewrite away from a graph: an id and a sentence for each condition.
+// The conditions that keep a rewrite away from a graph: an id and a sentence for each.
 #include "rewrite/bands.h"
 #include "rewrite/deterministic.h"
 #include "rewrite/few_queries.h"
@@ -42,7 +42,7 @@ std::string slices_of(TestGraph const& graph) {
     return rewritable.text(rewrite::slices(*rewritable, 2));
 }
 
-// With a window of two keys to the left, the diagonal and three keys to the right.
+// A graph with a window of two keys to the left, the diagonal and three keys to the right.
 TestGraph band_graph() {
     TestGraph graph = backward_graph({.queries = 8});
     graph.attention_options().left_bound = 3;

@@ -19,7 +19,7 @@ TestGraph causal_graph(Problem const& sizes) {
     return graph;
 }
 
-// Of 16 rows in each page, and as many keys as there are pages for.
+// A graph with 16 rows in each page, and as many keys as there are pages for.
 TestGraph paged_graph(std::int64_t pages) {
     TestGraph graph = with_lengths(forward_graph({.batches = pages, .keys = 16}));  // K and V are the containers
     graph.resize(Q, {1, 4, 2, 16});

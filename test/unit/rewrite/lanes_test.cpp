@@ -36,7 +36,7 @@ void add(rewrite::View const& view, Bytes& all) {
     }
 }
 
-// Sums may read what they write, which counts as written.
+// Sums may read the tensors that they write, which count as written.
 Accesses accesses_of(rewrite::Step const& step) {
     Accesses all;
     for (rewrite::StepOperand const& operand : rewrite::operands_of(step)) {

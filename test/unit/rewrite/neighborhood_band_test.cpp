@@ -1,4 +1,4 @@
-// The programs of neighborhood attention along one axis, step by step, and what keeps the rewrite away.
+// The programs of neighborhood attention along one axis, step by step, and the conditions that keep the rewrite away.
 #include "rewrite/neighborhood_band.h"
 
 #include "rewrite/print.h"

@@ -1,4 +1,4 @@
-// What a graph is offered of rewrites that its user lists, and what is said of those that do not apply.
+// The programs that a graph is offered for rewrites that its user lists, and the remarks on those that do not apply.
 #include "rewrite/offers.h"
 
 #include "unit/rewrite/attention_graphs.h"

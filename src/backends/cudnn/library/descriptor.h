@@ -81,7 +81,7 @@ class Descriptor {
     Descriptor& set_text(cudnnBackendAttributeName_t attribute, std::string_view text) {
         return set_list(attribute, std::span<char const>(text.data(), text.size()));
     }
-    // Sets addresses of memory, which set() would take for descriptors: these are void* too.
+    // Sets addresses of memory. With set() they would count as descriptors: these are void* too.
     Descriptor& set_addresses(cudnnBackendAttributeName_t attribute, std::span<void* const> addresses) {
         return set_raw(attribute, CUDNN_TYPE_VOID_PTR, static_cast<std::int64_t>(addresses.size()), addresses.data());
     }

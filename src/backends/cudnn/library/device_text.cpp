@@ -12,7 +12,7 @@ struct Member {
 };
 
 // The properties that a compiled plan depends on: machine code, the blocks of its launches, and the registers and
-// shared memory that these take.
+// shared memory that these use.
 constexpr std::string_view kOfKernels[] = {
     "deviceVer",
     "multiProcessorCount",

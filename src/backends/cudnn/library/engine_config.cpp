@@ -16,7 +16,7 @@ auto read_notes(Descriptor const& engine, cudnnBackendAttributeName_t attribute)
     return notes;
 }
 
-// Some engines do not tell sizes before they are compiled; then only the plan does.
+// Some engines do not report sizes before they are compiled; then only the plan does.
 template <class T>
 std::int64_t read_size(Descriptor const& config, cudnnBackendAttributeName_t attribute) {
     auto const size = config.read<T>(attribute);

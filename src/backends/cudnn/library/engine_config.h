@@ -1,4 +1,4 @@
-// An engine with values for its knobs: what a plan is built from.
+// An engine with values for its knobs, from which a plan is built.
 #pragma once
 
 #include "cudnn/library/device.h"
@@ -34,8 +34,8 @@ struct EngineConfig {
     std::int64_t shared_memory_bytes = 0;
 };
 
-// Whether kernels with these knobs are split-KV kernels, or may be: if the engine chooses, or if the knobs are other
-// than those of which it is known.
+// Whether kernels with these knobs are split-KV kernels, or may be, since the engine chooses or the knobs are others
+// than the known ones.
 bool may_split_keys(std::vector<KnobChoice> const& knobs, std::size_t cudnn_version);
 
 // An engine configuration of the backend API. For one plan only: cuDNN 9.19 fails to build a second one from it.

@@ -13,7 +13,7 @@ class EnginePlan {
     // Compiles, which takes tens of milliseconds up to a second. Consumes the configuration.
     static Result<std::shared_ptr<EnginePlan const>> build(BackendConfig config, Device const* device,
                                                            Descriptor const* kernel_cache);
-    // From the text of serialize() and the choice that the plan was built from, since cuDNN's text has values for all
+    // Loads the text of serialize(), for the choice that the plan was built from, since cuDNN's text has values for all
     // knobs, also for those left to the engine.
     static Result<std::shared_ptr<EnginePlan const>> load(Api const& api, EngineChoice choice, std::string const& json,
                                                           cudnnHandle_t handle, Device const* device);

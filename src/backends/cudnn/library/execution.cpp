@@ -8,7 +8,7 @@
 namespace cudnn_frontend::cudnn {
 namespace {
 
-// Where a tensor of the engine's is in this run.
+// The address of an engine's tensor in this run.
 void* pointer_of(BoundTensor const& tensor, Bindings const& bindings, RunMemory const& memory) {
     auto const at = static_cast<std::size_t>(tensor.at);
     switch (tensor.source) {

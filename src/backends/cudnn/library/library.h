@@ -13,7 +13,7 @@ namespace cudnn_frontend::cudnn {
 
 inline constexpr char const* kLibraryName = "libcudnn.so.9";
 
-// What the user chose, else the folders of the environment and the usual ones.
+// The user's choice, else the folders of the environment and the usual ones.
 cuda::SearchFolders search_folders();
 cuda::SearchPlan make_search_plan(cuda::SearchFolders const& folders);
 
@@ -26,13 +26,13 @@ struct Attempt {
     bool was_loaded = false;  // already, by the program
 };
 
-// What was loaded, from where, what is missing and how to install it.
+// The loaded libraries with their paths, the missing ones, and how to install them.
 struct LibraryReport {
     std::string path;                // of libcudnn; empty if none is usable
     std::size_t version = 0;         // 91900 for 9.19.0
     std::size_t cuda_version = 0;    // of the CUDA that it was built for: 13000 for 13.0; 0: unknown
     std::vector<Attempt> attempts;   // in order
-    std::vector<std::string> notes;  // parts of cuDNN: what is missing and how to install it
+    std::vector<std::string> notes;  // on parts of cuDNN: which are missing and how to install them
 
     std::string to_text() const;
 };
@@ -45,7 +45,7 @@ struct Library {
 
 Library open_library(cuda::SearchPlan const& plan);
 
-// Opens what is found in search_folders() on the first call; later calls return the same result. Thread-safe.
+// Opens the library found in search_folders() on the first call; later calls return the same result. Thread-safe.
 Library const& library();
 
 // cuDNN opens and closes NVRTC for each plan that it compiles; this keeps it open from the first call on.
@@ -54,8 +54,8 @@ void keep_compiler_open();
 // Opens cuBLASLt for the engines, which end the program if they do not find it. Only the first call looks for it.
 error_t check_engines();
 
-// The report with notes on what cuDNN needs of the machine: NVRTC, cuBLASLt, the CUDA driver. Opens the first two,
-// which takes up to a tenth of a second, so that it is not part of opening cuDNN.
+// The report with notes on the parts of the machine that cuDNN needs: NVRTC, cuBLASLt, the CUDA driver. Opens the first
+// two, which takes up to a tenth of a second, so that it is not part of opening cuDNN.
 LibraryReport full_report(Library const& library);
 
 }  // namespace cudnn_frontend::cudnn

@@ -60,7 +60,7 @@ char const* cublas_name(std::size_t cuda_version) {
     return is_for_cuda_12(cuda_version) ? "libcublasLt.so.12" : "libcublasLt.so.13";
 }
 
-// Empty if it can be opened, or if there are no engines beside that libcudnn.
+// Empty if it can be opened, or if there are no engines next to that libcudnn.
 std::string problem_of_cublas(LibraryReport const& report) {
     if (!is_there(fs::path(report.path).parent_path() / kEnginesPart)) return "";
     cuda::SharedObject const object = open_as_cudnn(cublas_name(report.cuda_version));

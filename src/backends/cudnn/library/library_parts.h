@@ -1,4 +1,4 @@
-// The parts of cuDNN besides libcudnn, which opens them itself, and what it needs of the machine.
+// The parts of cuDNN besides libcudnn, which opens them itself, and the parts of the machine that cuDNN needs.
 #pragma once
 
 #include "core/result.h"
@@ -22,7 +22,7 @@ cuda::SharedObject open_graph_part(std::string const& library_path);
 std::string problem_of_versions(cuda::SharedObject const& library, cuda::SharedObject const& graph_part,
                                 std::size_t version);
 
-// Empty unless some part beside libcudnn would end the program when cuDNN opens it.
+// Empty unless some part next to libcudnn would end the program when cuDNN opens it.
 std::string problem_of_parts(std::string const& library_path);
 
 // Opens cuBLASLt, for as long as the process lives, where the engines of that cuDNN look for it: they end the program

@@ -174,7 +174,7 @@ class OperationLowering {
         return made;
     }
 
-    // Engines take loaded keys in the transposed form alone in which the product reads them.
+    // Engines accept loaded keys only in the transposed form in which the product reads them.
     Descriptor make(ir::PagedLoadOp const& op) {
         return operation(CUDNN_BACKEND_OPERATION_PAGED_CACHE_LOAD_DESCRIPTOR,
                          {{CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_CONTAINER_DESC, op.container},
@@ -216,7 +216,7 @@ class OperationLowering {
     Descriptor make(ir::WindowBiasSumOp const&) { return make_window(); }
     Descriptor make(ir::NeighborhoodOp const&) { return make_window(); }
 
-    // The operation takes cumulative lengths as they are.
+    // The operation accepts cumulative lengths as they are.
     Operand place_of(SdpaOperand const& operand, ValueId id) const {
         auto const at = [](SdpaForwardAttribute a) { return static_cast<cudnnBackendAttributeName_t>(a); };
         ValueId const sums = tensors_.sums_of(id);

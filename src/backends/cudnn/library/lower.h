@@ -8,7 +8,7 @@ namespace cudnn_frontend::cudnn {
 
 struct LoweringOptions {
     bool dynamic_shapes = false;
-    bool unfuses_multiplication = false;  // of attention as one operation, in kernels for 10.x
+    bool unfuses_multiplication = false;  // for attention as one operation, in kernels for 10.x
 };
 
 Result<LoweredGraph> lower(LegalGraph const& graph, Api const& api, LoweringOptions const& options);

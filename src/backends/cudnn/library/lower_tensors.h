@@ -18,7 +18,7 @@ class TensorLowering {
     ir::Value const& value(ir::ValueId id) const { return graph_.value(id); }
     // The value's view where it has one, itself otherwise.
     ir::ValueId view_of(ir::ValueId id) const;
-    // The sums whose steps the lengths are; kNoValue where they are no steps.
+    // The cumulative lengths from which the lengths were made; kNoValue where there are none.
     ir::ValueId sums_of(ir::ValueId lengths) const;
     // A tensor for a number that is not a value of the op graph.
     cudnnBackendDescriptor_t number(std::string const& name, float number);
@@ -27,7 +27,7 @@ class TensorLowering {
     Bindings take_bindings() { return std::move(bindings_); }
 
    private:
-    // Of the value's form, else of the memory that it lies in.
+    // The alignment of the value's form, else of the memory that it lies in.
     std::int64_t alignment_of(ir::ValueId id) const;
     Descriptor make(ir::Value const& value, ir::Ragged const& ragged, std::int64_t alignment, std::int64_t uid,
                     bool is_virtual);

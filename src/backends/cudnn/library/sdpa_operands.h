@@ -1,4 +1,4 @@
-// Where cuDNN's one operation for forward attention takes its operands.
+// The attributes of cuDNN's one operation for forward attention that hold its operands.
 #pragma once
 
 #include "core/attention_operands.h"
@@ -28,14 +28,14 @@ inline constexpr SdpaOperand kSdpaOperands[] = {
     {core::attention::Seq_len_kv, SdpaForwardAttribute::Seq_len_kv, SdpaForwardAttribute::Cu_seq_len_kv},
 };
 
-// What it has no place for. Limits refuse such graphs before they are lowered.
+// The operands for which it has no attribute. Limits refuse such graphs before they are lowered.
 inline constexpr core::attention::Port kWithoutPlace[] = {
     core::attention::Bias,       core::attention::Seed,         core::attention::Offset,
     core::attention::Rng_dump,   core::attention::Dropout_mask, core::attention::Dropout_scale,
     core::attention::Sink_token, core::attention::Max,          core::attention::Sum_exp,
 };
 
-// Whether an operand of forward attention stands in one of the two lists, once.
+// Whether an operand of forward attention is in exactly one of the two lists, once.
 constexpr bool has_one_place(core::attention::Operand const& row) {
     bool const is_operand = core::attention::is_of_operation(row) && core::attention::is_used(row.forward);
     auto const places =

@@ -90,7 +90,7 @@ Result<Json> read(std::string_view text) {
         return refused("has " + std::to_string(text.size()) + " bytes, at most " + std::to_string(kMaxBytes) +
                        " are read");
     }
-    // The parser takes a zero byte for the end and ignores what follows.
+    // The parser would treat a zero byte as the end and ignore the rest.
     if (auto const zero = text.find('\0'); zero != std::string_view::npos) {
         return refused("has a zero byte at byte " + std::to_string(zero + 1) + "; JSON text is needed");
     }

@@ -24,7 +24,7 @@ std::span<DeviceDescription const> known_devices();
 // One of these; ignores case.
 Result<DeviceDescription> find_device(std::string_view name);
 
-// Takes the text of a file of devices/, or cuDNN's own JSON. Any other text is an error, even hostile text.
+// Accepts the text of a file of devices/, or cuDNN's own JSON. Any other text is an error, even hostile text.
 Result<DeviceDescription> parse_device(std::string_view text);
 
 // A description from a device's own properties, as files of devices/ have it. The default name is that of the model.

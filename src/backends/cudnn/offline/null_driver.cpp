@@ -63,7 +63,7 @@ std::string open_from_memory() {
     if (file < 0) return system_problem("memfd_create()");
     std::string problem = write_bytes(file);
     if (problem.empty()) problem = open_library("/proc/self/fd/" + std::to_string(file));
-    // Once loaded, the file stays open: the loader would take a later library with the same number for this one.
+    // Once loaded, the file stays open: the loader would mistake a later library with the same number for this one.
     if (!problem.empty()) close(file);
     return problem;
 }

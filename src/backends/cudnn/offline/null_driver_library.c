@@ -8,7 +8,7 @@ enum { kSuccess = 0, kNoDevice = 100, kNotFound = 500 };
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Tells this library from the real one. */
+/* Distinguishes this library from the real one. */
 EXPORT int const sdpa_graph_null_driver = 1;
 
 static int object; /* what handles of modules, kernels and libraries point to */
@@ -67,7 +67,7 @@ LOADING(DEFINE_LOADING)
     EXPORT Result name(void) { return kSuccess; }
 ADJUSTING(DEFINE_ADJUSTING)
 
-/* What running would need. cuDNN looks these up by name, and prints a complaint where one is missing. */
+/* Functions that running would need. cuDNN looks these up by name, and prints a complaint where one is missing. */
 #define RUNNING(F)                                 \
     F(cuCtxCreate)                                 \
     F(cuCtxDestroy)                                \

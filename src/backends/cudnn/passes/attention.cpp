@@ -35,7 +35,8 @@ std::optional<Softmax> find_softmax(Draft const& draft) {
 
 namespace {
 
-// The places of the products before which masked pairs are 0: of values in forward, and of three gradients in backward.
+// The places of the products before which masked pairs are 0: in forward that of the values, in backward those of three
+// gradients.
 std::vector<std::size_t> products_of_masked(Draft const& draft) {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < draft.ops.size(); ++i) {
@@ -45,7 +46,7 @@ std::vector<std::size_t> products_of_masked(Draft const& draft) {
     return places;
 }
 
-// The first own difference from there on in which masked pairs are known so.
+// The first of attention's own differences from there on in which masked pairs are known as such.
 std::size_t difference_from(Draft const& draft, std::size_t at, ir::MaskedBy by) {
     while (true) {
         auto const* const step = std::get_if<PointwiseOp>(&draft.ops[at].body);
@@ -98,7 +99,7 @@ ValueId given_mask(Draft const& draft) {
     return draft.written_by<ir::RngOp>(mask) == nullptr ? mask : ir::kNoValue;
 }
 
-// A mask of a band selects by a comparison, one of padding by two of them.
+// A mask of a band selects by one comparison, a padding mask by two.
 ValueId scores_before_bands(Draft const& draft, Backward const& backward) {
     ValueId scores = step(draft, backward.shifted).in[0];
     while (is_own(draft, scores)) {

@@ -1,5 +1,5 @@
-// The parts of attention that expansion made of a node, found by their form. Its operations are known by what they say
-// of masked pairs, which those of other nodes never do, and its own values by having no uid.
+// The parts of attention that expansion made of a node, found by their form. Attention's operations are known by their
+// mark for masked pairs, which those of other nodes never have, and its own values by having no uid.
 #pragma once
 
 #include "cudnn/passes/draft.h"
@@ -44,13 +44,13 @@ ir::ValueId scores_before_bands(Draft const& draft, Backward const& backward);
 // The place of the negation whose result is the gradient of a sink; kNowhere where there is none.
 std::size_t negation_of_sink(Draft const& draft);
 
-// The place of the first step of attention's own that reads the value.
+// The place of attention's own first step that reads the value.
 std::size_t first_own_reader(Draft const& draft, ir::ValueId value);
 
-// What attention's steps compute in; nothing where there is no attention.
+// The compute type of attention's steps; nothing where there is no attention.
 std::optional<DataType_t> compute_type_of_attention(Draft const& draft);
 
-// Whether attention with that product of scores takes 8 bits, with factors or block scales.
+// Whether attention with that product of scores has 8-bit operands, with factors or block scales.
 bool is_8_bit(Draft const& draft, std::size_t scores);
 
 ir::MatmulOp& product(Draft& draft, std::size_t at);
@@ -60,7 +60,7 @@ ir::PointwiseOp const& step(Draft const& draft, std::size_t at);
 
 // Whether the expansion made the value, and no tensor of the user is behind it.
 bool is_own(Draft const& draft, ir::ValueId id);
-// Whether it is a number besides.
+// Whether it is also a number.
 bool is_own_number(Draft const& draft, ir::ValueId id);
 
 }  // namespace cudnn_frontend::cudnn::passes

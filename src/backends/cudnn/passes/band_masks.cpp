@@ -30,7 +30,7 @@ Draft mask_bands_late(Draft draft) {
 
 namespace {
 
-// As the bound of a left edge begins.
+// Whether the sum is the first step of the bound of a left edge.
 bool is_column_plus_bound(Draft const& draft, PointwiseOp const& sum) {
     PointwiseOp const* const index = draft.step(sum.in[0], GEN_INDEX);
     return sum.mode == ADD && is_own(draft, sum.out) && index != nullptr && index->axis == 3 &&
@@ -51,7 +51,7 @@ double integer_of(Draft const& draft, std::size_t at) {
     return sum.mode == SUB ? -number : number;
 }
 
-// The steps become the last of them.
+// Replaces the steps; the number comes at the place of the last of them.
 void add_as_float(Draft& draft, std::size_t first, std::size_t last, DataType_t compute_type) {
     double bound = 0.0;
     for (std::size_t at = first; at <= last; ++at) bound += integer_of(draft, at);

@@ -5,10 +5,10 @@
 
 namespace cudnn_frontend::cudnn::passes {
 
-// Backward, but of 8 bits: Stats are subtracted from the scores before the band is masked and not after it.
+// For backward that is not 8-bit: Stats are subtracted from the scores before the band is masked and not after it.
 Draft mask_bands_late(Draft draft);
 
-// Where numbers alone shift the column of a left edge, they are one number in floating point.
+// Where only numbers shift the column of a left edge, they become one number in floating point.
 Draft add_left_bounds_as_floats(Draft draft);
 
 }  // namespace cudnn_frontend::cudnn::passes

@@ -30,7 +30,7 @@ std::size_t comparison_of_inputs(Draft const& draft, ValueId predicate) {
     return are_inputs && !is_result ? draft.writer_of(predicate) : kNowhere;
 }
 
-// The steps stand in front of the selection by what is compared.
+// Puts the steps that compute the first operand in front of the selection.
 void compute_first(Draft& draft, std::size_t selection, ir::Op comparison) {
     auto& body = std::get<PointwiseOp>(comparison.body);
     ValueId const scores = step(draft, selection).in[0];

@@ -1,4 +1,4 @@
-// An op graph taken apart, which passes change and which is then put together again.
+// An op graph in its parts, which passes change and which is then put together again.
 #pragma once
 
 #include "cudnn/passes/legal_graph.h"
@@ -35,9 +35,9 @@ class Draft {
     ir::ValueId add_number(std::string name, float number);
     ir::ValueId add_table(std::string name, core::Dims dim, std::vector<double> numbers, DataType_t type);
 
-    // The place of the operation that writes the value; kNowhere for what no operation writes.
+    // The place of the operation that writes the value; kNowhere for a value that no operation writes.
     std::size_t writer_of(ir::ValueId id) const;
-    // That operation where it is of the type; null otherwise.
+    // That operation if it is of the type; null otherwise.
     template <class Body>
     Body const* written_by(ir::ValueId id) const {
         std::size_t const at = writer_of(id);
@@ -48,7 +48,7 @@ class Draft {
     void insert(std::size_t at, ir::Op op);
     void erase(std::size_t at);
 
-    // Without the values that passes left without a use.
+    // Leaves out the values that passes left without a use.
     Result<LegalGraph> finish() &&;
 
    private:
@@ -61,7 +61,7 @@ class Draft {
 void for_each_input(ir::Op& op, std::function<void(ir::ValueId&)> const& visit);
 void replace_input(ir::Op& op, ir::ValueId from, ir::ValueId to);
 
-// "attention::stats" beside "attention::scores".
+// "attention::stats" next to "attention::scores".
 std::string name_beside(std::string const& name, std::string const& step);
 
 // A pointwise operation named after its result.

@@ -28,7 +28,7 @@ std::size_t end_of_row_sum(Draft const& draft, ValueId sum) {
     return (of_sink == kNowhere ? draft.writer_of(sum) : of_sink) + 1;
 }
 
-// Multiplies the row's sum; the steps behind move on by one.
+// Multiplies the row's sum; the following steps move on by one.
 ValueId multiply_row_sum(Draft& draft, Backward const& backward, double factor) {
     ValueId const sum = step(draft, backward.centered).in[1];
     ir::Value row = draft.value(sum);

@@ -22,13 +22,14 @@ std::int64_t axis_of(Draft const& draft, ValueId value) {
     });
 }
 
-// An index of one query, such as its columns: its row, 0, and numbers from memory.
+// Whether the value is an index of one query, such as its columns, as the sum of its row, which is 0, and numbers from
+// memory.
 bool is_index_in_memory(Draft const& draft, ValueId value) {
     PointwiseOp const* const sum = draft.step(value, ADD);
     return sum != nullptr && sum->in[1] != ir::kNoValue && !draft.value(sum->in[1]).table.empty();
 }
 
-// row >= column as column <= row.
+// Writes row >= column as column <= row.
 void turn(PointwiseOp& comparison) {
     std::swap(comparison.in[0], comparison.in[1]);
     switch (comparison.mode) {
@@ -38,7 +39,7 @@ void turn(PointwiseOp& comparison) {
     }
 }
 
-// What the comparisons write that have to be turned.
+// The results of the comparisons that have to be turned.
 std::set<ValueId> comparisons_to_turn(Draft const& draft) {
     std::set<ValueId> found;
     PointwiseOp const* last_edge = nullptr;

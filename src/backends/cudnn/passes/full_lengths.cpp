@@ -65,7 +65,7 @@ void shift_by_lengths(Draft& draft, Lengths const& lengths) {
     }
 }
 
-// Adds steps at a place that moves on with them.
+// Adds steps, each behind the last one.
 class PaddingMask {
    public:
     PaddingMask(Draft& draft, ValueId scores, std::size_t at, DataType_t compute_type)

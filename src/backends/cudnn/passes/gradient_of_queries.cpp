@@ -24,7 +24,7 @@ Draft restore_keys(Draft draft) {
 
 namespace {
 
-// The sum of the scores' gradients over what a bias is broadcast to.
+// Whether the operation sums the scores' gradients over the dims along which a bias is broadcast.
 bool is_bias_gradient(Draft const& draft, ir::Op const& op) {
     auto const* const sum = std::get_if<ir::ReductionOp>(&op.body);
     if (sum == nullptr || sum->mode != ReductionMode_t::ADD || is_own(draft, sum->y)) return false;

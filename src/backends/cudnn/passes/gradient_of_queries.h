@@ -1,11 +1,11 @@
-// The gradient of queries, dQ = dS K, as engines of backward take it.
+// The gradient of queries, dQ = dS K, in the forms that engines of backward accept.
 #pragma once
 
 #include "cudnn/passes/draft.h"
 
 namespace cudnn_frontend::cudnn::passes {
 
-// K comes once more from its transpose.
+// Reads K as the transpose of its transpose.
 Draft restore_keys(Draft draft);
 
 // Blocks of keys add to an accumulator in memory in whatever order they finish, which is fastest. A fixed order, the

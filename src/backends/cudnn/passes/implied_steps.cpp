@@ -18,7 +18,7 @@ namespace {
 
 bool is_scaling(Draft const& draft, PointwiseOp const& op) { return op.mode == MUL && is_own_number(draft, op.in[1]); }
 
-// What the value is times a number of attention's own; null where that does not become of it.
+// The step that multiplies the value by one of attention's own numbers; null where there is none.
 PointwiseOp const* scaling_of(Draft const& draft, ValueId value) {
     for (ir::Op const& op : draft.ops) {
         auto const* const step = std::get_if<PointwiseOp>(&op.body);

@@ -1,4 +1,4 @@
-// An op graph in the form that cuDNN's engines take and compute right.
+// An op graph in the form that cuDNN's engines accept and compute right.
 #pragma once
 
 #include "ir/op_graph.h"
@@ -9,8 +9,8 @@ namespace cudnn_frontend::cudnn {
 
 // Memory in the plan's workspace for a value that the op graph keeps between operations.
 struct Scratch {
-    // The ragged value whose rows it lies like, with room for as many as that one has at most; kNoValue: the value has
-    // room for its own dims.
+    // The ragged value whose layout of rows it has, with room for as many rows as that one has at most; kNoValue: the
+    // value has room for its own dims.
     ir::ValueId packed_like = ir::kNoValue;
 
     friend bool operator==(Scratch const&, Scratch const&) = default;
@@ -18,7 +18,7 @@ struct Scratch {
 
 using ScratchMap = std::map<ir::ValueId, Scratch>;
 
-// Steps that engines take unasked, as what each reads and what it writes: to them these are one tensor.
+// Steps that engines perform unasked, from the input of each to its output: to engines these are one tensor.
 using ImpliedSteps = std::map<ir::ValueId, ir::ValueId>;
 
 // Bytes of which a value's address is a multiple, where they are not kAlignment.
@@ -32,7 +32,7 @@ struct LegalGraph {
     ImpliedSteps implied = {};
 };
 
-// Whether the library is told the same of both but for names.
+// Whether cuDNN gets the same from both except for names.
 inline bool same_work(LegalGraph const& a, LegalGraph const& b) {
     return ir::same_work(a.graph, b.graph) && a.alignments == b.alignments && a.scratch == b.scratch &&
            a.implied == b.implied;

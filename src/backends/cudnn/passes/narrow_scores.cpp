@@ -12,7 +12,7 @@ using ir::PointwiseOp;
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-// A scale is a number besides the factors of 8-bit tensors.
+// A scale is a number in addition to the factors of 8-bit tensors.
 bool lacks_factor(Draft const& draft, std::size_t scores) {
     if (!is_8_bit(draft, scores)) return false;
     auto const* const next = std::get_if<PointwiseOp>(&draft.ops[scores + 1].body);
@@ -28,14 +28,14 @@ ValueId add_scores(Draft& draft, ValueId like, char const* name) {
     return draft.add({.name = path, .type = DataType_t::FLOAT, .dim = draft.value(like).dim});
 }
 
-// The product writes scores of its own, and the step what the product wrote.
+// The product gets a new result, and the added step writes the product's former one.
 void multiply_scores(Draft& draft, std::size_t at, ValueId factor) {
     ValueId const scaled = product(draft, at).c;
     ValueId const scores = product(draft, at).c = add_scores(draft, scaled, "unscaled_scores");
     draft.insert(at + 1, pointwise(draft, MUL, {scores, factor}, scaled, draft.ops[at].compute_type));
 }
 
-// Before they become narrow for the products of dQ and dK.
+// The gradients before they become narrow for the products of dQ and dK.
 ValueId gradients_of_scores(Draft const& draft, Backward const& backward) {
     ValueId const narrow = product(draft, backward.d_q).a;
     auto const* const wide = draft.written_by<ir::BlockDequantizeOp>(narrow);

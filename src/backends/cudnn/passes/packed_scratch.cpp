@@ -11,7 +11,7 @@ namespace {
 
 using ir::ValueId;
 
-// Rows of more heads are as many times as long. The first stride is for the interpreter, which packs nothing.
+// Rows of more heads are that many times as long. The first stride is for the interpreter, which packs nothing.
 core::Dims strides_of(core::Dims const& dim, ir::Value const& like) {
     core::Dims stride{0, like.stride[1], like.stride[2] * (dim[1] / like.dim[1]), like.stride[3]};
     stride[0] = core::span_of(dim, stride).value_or(0);
@@ -24,7 +24,7 @@ bool fits_offsets(Draft const& draft, ir::Value const& like, std::int64_t elemen
     return !is_narrow || elements <= std::numeric_limits<std::int32_t>::max();
 }
 
-// Where nobody said how many rows there are at most, or these are no less, the value stays as it is.
+// Where no bound on the rows is set, or the bound saves nothing, the value stays as it is.
 void pack(Draft& draft, ValueId id, ValueId ragged) {
     ir::Value const& like = draft.value(ragged);
     core::Dims const& dim = draft.value(id).dim;
@@ -39,11 +39,11 @@ void pack(Draft& draft, ValueId id, ValueId ragged) {
 
 void pack_row_sums(Draft& draft, Backward const& backward) {
     ValueId stats = step(draft, backward.shifted).in[1];
-    if (is_own(draft, stats)) stats = draft.step(stats, PointwiseMode_t::MUL)->in[0];  // which were in base 2
+    if (is_own(draft, stats)) stats = draft.step(stats, PointwiseMode_t::MUL)->in[0];  // it was in base 2
     pack(draft, step(draft, backward.centered).in[1], stats);
 }
 
-// Packed, the accumulator is written as Q lies and read as dQ does.
+// Packed, the accumulator is written in the layout of Q and read in that of dQ.
 void pack_accumulator(Draft& draft, Backward const& backward) {
     ValueId const accumulator = product(draft, backward.d_q).c;
     if (!draft.scratch.contains(accumulator)) return;
@@ -60,7 +60,7 @@ void pack_gradient_of_heads(Draft& draft, std::size_t at) {
     if (sum != nullptr && sum->x == of_heads) pack(draft, of_heads, sum->y);
 }
 
-// Of other heads, columns of packed sums stay 0 from the 16th on.
+// Packed sums are right for head dims that are multiples of this; for others columns from the 16th on stay 0.
 constexpr std::int64_t kHeadsOfPackedSums = 16;
 
 bool takes_packed(Draft const& draft, Backward const& backward) {

@@ -1,4 +1,4 @@
-// Legalization: from the mathematics of an op graph to the form of it that cuDNN's engines take and compute right.
+// Legalization: from the mathematics of an op graph to a form of it that cuDNN's engines accept and compute right.
 #pragma once
 
 #include "cudnn/passes/draft.h"
@@ -9,20 +9,20 @@
 
 namespace cudnn_frontend::cudnn::passes {
 
-// A pure function. The interpreter computes the same from what it takes and from what it gives; docs/cudnn-passes.md
-// has what each is for.
+// A pure function. The interpreter computes the same from its input and from its output; docs/cudnn-passes.md says what
+// each pass is for.
 struct Pass {
     char const* name;
     char const* quirk;  // of cuDNN, which is its reason: cudnn.w01
     Draft (*run)(Draft draft);
 };
 
-// In the order in which they run: some rely on the form that others give.
+// The passes in the order in which they run: some rely on the form that earlier ones produce.
 std::span<Pass const> all();
 
 Result<LegalGraph> run(Pass const& pass, LegalGraph const& graph);
 
-// Whether the quirk of a pass stands where the graph will run; the pass is left out where it does not.
+// Whether the quirk of a pass applies where the graph will run; the pass is left out where it does not.
 using IsInForce = std::function<bool(std::string_view quirk)>;
 Result<LegalGraph> legalize(LegalGraph const& graph, IsInForce const& is_in_force);
 

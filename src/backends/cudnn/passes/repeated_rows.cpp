@@ -24,7 +24,7 @@ class RowRepetition {
         });
     }
 
-    // Of a modifier's own results none lies in memory, where rows can be repeated.
+    // None of a modifier's own results lies in memory, where rows can be repeated.
     void visit_modifier(PointwiseOp& op) {
         for_each_affected(op, [&](ValueId id, std::int64_t rows) {
             return draft_.value(id).role == ir::Role::Input ? repeat(id, rows) : id;

@@ -14,7 +14,7 @@ constexpr double kTile = 128.0;
 
 double tiles(double rows) { return std::ceil(rows / kTile); }
 
-// The sizes of an attention, as numbers to reckon with. Sequences count as having all their rows.
+// The sizes of an attention, as numbers to calculate with. Sequences count as having all their rows.
 struct Sizes {
     explicit Sizes(nodes::GraphSpec const& graph) : fields(*nodes::attention_fields(graph.nodes.front())) {
         core::Dims const& q = graph.tensor(graph.nodes.front(), Port::Q)->dim;
@@ -45,7 +45,8 @@ struct Sizes {
     bool is_of_192_and_128 = false, is_deterministic = false;
 };
 
-// Tiles of keys that a tile of queries sees: the mean of all tiles of queries, of which the masks leave out some.
+// The number of tiles of keys that are visible to a tile of queries: the mean over all tiles of queries, some of whose
+// keys the masks hide.
 double tiles_of_row(Sizes const& s) {
     double seen = 0.0;
     double const rows = tiles(s.queries);
@@ -85,16 +86,16 @@ double forward(Sizes const& s, Rates const& rates, int multiprocessors) {
     return rates.start + std::max(computing, moving);
 }
 
-// Engines leave out tiles only where the diagonal starts in the first element and nothing right of it is seen.
+// Engines skip tiles only where the diagonal starts in the first element and nothing right of it is visible.
 bool skips_tiles(Sizes const& s) { return s.fields.right_bound == 0 && s.shift() == 0.0; }
 
-// Of head dims that have engines of their own, where these were measured.
+// The measured time of a tile, for head dims that have engines of their own.
 std::optional<double> measured_tile(Sizes const& s, Rates const& rates) {
     if (!s.is_of_192_and_128) return {};
     return s.is_deterministic ? rates.backward_192_128_deterministic_tile : rates.backward_192_128_tile;
 }
 
-// Each tensor once, and dQ in FLOAT too, which is cleared, added to, which reads and writes it, and read. The
+// Each tensor counts once. So does dQ in FLOAT, which is cleared, added to (a read and a write), and read. The
 // deterministic algorithm has scores in memory instead, whose time is in that of its measured tiles.
 double backward_bytes(Sizes const& s, bool accumulates) {
     double const tensors = 2.0 * s.key_bytes() + 2.0 * s.query_bytes(), passes = accumulates ? 4.0 : 0.0;

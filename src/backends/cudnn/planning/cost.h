@@ -10,7 +10,7 @@ class Costs final : public rewrite::Costs {
    public:
     Costs(Rates const& rates, int multiprocessors) : rates_(rates), multiprocessors_(multiprocessors) {}
 
-    // Of one attention of 16 bits, without options that add to the work of a tile.
+    // The cost of one attention of 16 bits, without options that add to the work of a tile.
     std::optional<double> of(nodes::ValidatedGraph const& graph) const override;
     std::optional<double> of(rewrite::Joint const&) const override { return {}; }
 

@@ -19,7 +19,7 @@ Result<std::shared_ptr<plan::Proposal const>> Backend::propose(plan::PlanningInp
     return std::shared_ptr<plan::Proposal const>(std::make_shared<Proposal>(std::move(work).value()));
 }
 
-// Plans in a kernel cache of the user's last as long as that one.
+// Plans in a kernel cache of the user's live as long as that one.
 std::optional<std::string> Backend::circumstances(Target const& target, plan::Settings const& settings) const {
     if (settings.kernel_cache) return std::nullopt;
     auto device = identity_of_device(target, settings.device.get());

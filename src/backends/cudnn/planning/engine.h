@@ -1,4 +1,4 @@
-// An engine of cuDNN for a user's graph, as the planner sees it.
+// An engine of cuDNN for a user's graph, in the planner's form.
 #pragma once
 
 #include "cudnn/planning/executable.h"
@@ -19,7 +19,7 @@ struct Work {
     quirks::Quirk const* bar_on_split_keys = nullptr;  // null where split-KV kernels are right
 };
 
-// Why the quirk, where there is one, bars an engine; empty where nothing is known against it.
+// The reason for which the quirk, if there is one, bars an engine; empty where there is none.
 std::string reason_to_refuse(quirks::Quirk const* bar_on_split_keys, EngineChoice const& choice,
                              std::size_t cudnn_version);
 
@@ -38,7 +38,7 @@ class Engine final : public plan::Engine {
     std::string reason_against_;
 };
 
-// That of a stored plan, which was looked at when it was loaded.
+// The engine of a stored plan, which was examined when it was loaded.
 class LoadedEngine final : public plan::Engine {
    public:
     LoadedEngine(Context const& context, EngineConfig const& config, std::shared_ptr<Executable const> executable);

@@ -14,7 +14,7 @@ namespace {
 cudnnHandle_t handle_of(plan::Queue queue) { return static_cast<cudnnHandle_t>(queue); }
 CUgraph graph_of(plan::Recording recording) { return static_cast<CUgraph>(recording); }
 
-// Those in the GPU's memory too.
+// Checks factors in the GPU's memory too.
 error_t check_all_factors(plan::PackLayout const& layout, std::span<void* const> pointers) {
     plan::PackLayout readable_layout = layout;
     readable_layout.host_memory = plan::HostMemory::All;
@@ -47,7 +47,7 @@ RunMemory Executable::memory_of(plan::Launch const& launch) const {
     return memory;
 }
 
-// A stream that is captured runs nothing now that could be waited for.
+// A stream that is captured runs no work now for which this could wait.
 error_t Executable::check_contents(plan::Launch const& launch) const {
     if (!context_->checked_graph) return {};
     auto const queue = stream(launch.queue);

@@ -1,4 +1,4 @@
-// What an engine of cuDNN builds: a plan of its own, with where each of its pointers comes from.
+// An executable of cuDNN's engines: a plan of its own, with the source of each of its pointers.
 #pragma once
 
 #include "cudnn/library/engine_plan.h"
@@ -13,14 +13,14 @@
 
 namespace cudnn_frontend::cudnn {
 
-// What all executables of a graph run with.
+// The objects with which all executables of a graph run.
 struct Context {
     PlanningDevice device;
     std::shared_ptr<plan::PackLayout const> layout;
     Bindings bindings;
     bool dynamic_shapes = false;
-    bool is_deterministic = true;                      // the graph; an engine can be otherwise
-    std::shared_ptr<ir::OpGraph const> checked_graph;  // where runs look at what the memory holds first; else null
+    bool is_deterministic = true;                      // true of the graph; an engine may still differ
+    std::shared_ptr<ir::OpGraph const> checked_graph;  // for runs that first check the contents of memory; else null
     plan::CheckIndices check_indices = nullptr;
     std::shared_ptr<DeviceTables const> tables;  // null where there are none, and where the device is not there
 };
@@ -44,7 +44,7 @@ class Executable final : public plan::Executable {
 
    private:
     RunMemory memory_of(plan::Launch const& launch) const;
-    // On the host, with a copy of them.
+    // Checks a copy of the contents on the host.
     error_t check_contents(plan::Launch const& launch) const;
 
     std::shared_ptr<Context const> context_;

@@ -8,12 +8,14 @@ namespace cudnn_frontend::cudnn {
 
 class GraphCache {
    public:
-    // Never destroyed: what it holds belongs to a library that may be gone before this process's static objects are.
+    // Never destroyed: its contents belong to a library that may be gone before this process's static objects are.
     static GraphCache& of_process();
 
-    // The equal graph that is kept; else it is lowered, and kept as far as the process's settings allow.
+    // The kept graph that equals this one. If there is none, it is lowered, and kept as far as the process's settings
+    // allow.
     Result<std::shared_ptr<SharedGraph>> find_or_lower(GraphKey key);
-    // The next equal graph is lowered anew: for one that gave no plan, since the cause may pass.
+    // Drops the graph, so that the next equal one is lowered anew: for a graph that gave no plan, since the cause may
+    // be temporary.
     void forget(SharedGraph const& graph);
     void keep_at_most(std::size_t most) { graphs_.keep_at_most(most); }
 

@@ -1,4 +1,4 @@
-// The user's kernel cache as cuDNN takes it.
+// The user's kernel cache in cuDNN's form.
 #pragma once
 
 #include "cudnn/library/descriptor.h"
@@ -8,8 +8,8 @@
 
 namespace cudnn_frontend::cudnn {
 
-// The part of the cache that is the graph's: made where there is none, of what the cache has read where that is the
-// graph's.
+// The graph's part of the cache. If there is none, it is made, from the text that the cache has read if that has this
+// part.
 Result<std::shared_ptr<Descriptor const>> kernels_for(KernelCache& cache, SharedGraph const& graph);
 
 }  // namespace cudnn_frontend::cudnn

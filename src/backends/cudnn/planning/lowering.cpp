@@ -38,7 +38,7 @@ void align_matrices(std::vector<plan::Slot>& slots, ir::OpGraph const& graph) {
     }
 }
 
-// What the user says of addresses.
+// The alignments of addresses that the user guarantees.
 Alignments alignments_of(ir::OpGraph const& graph, nodes::GraphSpec const& spec) {
     Alignments alignments;
     for (nodes::TensorSpec const& tensor : spec.tensors) {
@@ -69,7 +69,7 @@ error_t check_kernel_cache(plan::Settings const& settings) {
             "set_dynamic_shape_enabled(true) alone"};
 }
 
-// Plans that are compiled into a kernel cache of the user's last as long as that one.
+// Plans that are compiled into a kernel cache of the user's live as long as that one.
 Result<std::shared_ptr<SharedGraph>> lowered_graph(GraphKey key, plan::Settings const& settings) {
     if (settings.kernel_cache) return SharedGraph::lower(std::move(key));
     return GraphCache::of_process().find_or_lower(std::move(key));
@@ -84,7 +84,7 @@ std::shared_ptr<Context const> context_of(plan::PlanningInput const& input, Shar
     return context;
 }
 
-// What they expand to are tensors of more dims than attention's, of which cuDNN's errors say less.
+// These nodes expand to tensors with more dims than attention's, for which cuDNN's errors are less clear.
 error_t check_neighborhoods(nodes::ValidatedGraph const& graph) {
     for (nodes::Node const& node : graph.spec().nodes) {
         if (nodes::neighborhood_fields(node) == nullptr) continue;

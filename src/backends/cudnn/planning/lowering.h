@@ -1,4 +1,4 @@
-// From a validated graph to what cuDNN's engines work on.
+// From a validated graph to the input of cuDNN's engines.
 #pragma once
 
 #include "core/capabilities.h"
@@ -12,7 +12,7 @@ namespace cudnn_frontend::cudnn {
 
 // How operations are chosen for cuDNN.
 expand::Capabilities expansion_for_cudnn();
-// Operations in the form that cuDNN takes on such a device, without the pass of the omitted quirk.
+// Operations in the form that cuDNN accepts on such a device, without the pass of the omitted quirk.
 Result<LegalGraph> legal_graph(LegalGraph const& graph, core::Capabilities const& device,
                                std::string_view omitted_quirk = {});
 Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device,
@@ -22,7 +22,7 @@ core::Capabilities capabilities_of(PlanningDevice const& device);
 // The table of limits; empty where the environment says that it is to be ignored.
 error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes);
 
-// What executables run with, however they were made, but for the bindings and their tables.
+// The context with which executables run, however they were made, without the bindings and their tables.
 std::shared_ptr<Context> make_context(plan::PlanningInput const& input, PlanningDevice device,
                                       ir::OpGraph const& op_graph, plan::CheckIndices check_indices);
 

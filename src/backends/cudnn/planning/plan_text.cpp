@@ -66,7 +66,7 @@ void read_bindings(plan::BlobReader& reader, Bindings& bindings) {
     }
 }
 
-// Every place that a binding points to is there.
+// Whether everything that a binding refers to exists.
 bool fits(BoundTensor const& tensor, Bindings const& bindings) {
     auto const is_below = [&](std::size_t end) { return tensor.at >= 0 && static_cast<std::size_t>(tensor.at) < end; };
     switch (tensor.source) {

@@ -1,4 +1,4 @@
-// A plan of cuDNN with everything that running it needs beside the graph.
+// A plan of cuDNN with everything that running it needs besides the graph.
 #pragma once
 
 #include "core/result.h"

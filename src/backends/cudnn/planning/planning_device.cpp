@@ -49,7 +49,7 @@ Result<PlanningDevice> described_device(DeviceProperties const& properties) {
     return PlanningDevice{api.value(), std::move(device).value(), false};
 }
 
-// Existing programs plan without a handle on machines with a GPU and without: the properties say for what.
+// Existing programs plan without a handle on machines with a GPU and without: the properties say for which device.
 Result<PlanningDevice> described_or_live_device(DeviceProperties const& properties) {
     bool const has_gpu = !offline::null_driver_is_loaded() && cuda::may_have_gpu() && cuda::check_driver().is_good();
     if (!has_gpu) return described_device(properties);
@@ -70,7 +70,7 @@ Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperti
     return live_device(target.handle(), 0);
 }
 
-// Where there is one GPU, every handle is of that one.
+// Where there is only one GPU, every handle belongs to it.
 static bool is_of_only_gpu(Target const& target, DeviceProperties const* properties) {
     bool const is_live = target.kind() == Target::Kind::CUDA && (target.handle() != nullptr || properties == nullptr);
     if (!is_live || offline::null_driver_is_loaded()) return false;

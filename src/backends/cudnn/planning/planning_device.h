@@ -1,4 +1,5 @@
-// Whom a graph is planned for: the library that plans, the device, and whether the device is there to run on.
+// The environment that a graph is planned for: the library that plans, the device, and whether the device is there to
+// run on.
 #pragma once
 
 #include "cuda/device_facts.h"
@@ -17,13 +18,14 @@ struct PlanningDevice {
     bool is_live = false;
 };
 
-// The device of a target; for Target::cuda(nullptr) that of the properties, or the first one where there are none.
+// The device of a target; for Target::cuda(nullptr) the one of the properties, or the first one if there are no
+// properties.
 Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperties const* properties);
 
-// What kernels are compiled for, and compared by.
+// The facts for which kernels are compiled, and by which they are compared.
 Result<cuda::DeviceFacts> facts_of(Device const& device);
 
-// A text that tells the device of a target from others. cuDNN is called only where several GPUs leave a doubt.
+// A text that distinguishes the device of a target from others. cuDNN is called only where there are several GPUs.
 Result<std::string> identity_of_device(Target const& target, DeviceProperties const* properties);
 
 // The JSON of a device as cuDNN words it: the handle's or the one of the ordinal; of a name; of a text that holds it.

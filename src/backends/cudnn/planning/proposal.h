@@ -1,4 +1,4 @@
-// What cuDNN has for a graph.
+// cuDNN's proposal for a graph.
 #pragma once
 
 #include "cudnn/planning/engine.h"
@@ -20,8 +20,8 @@ class Proposal final : public plan::Proposal {
     void forget() const override;
 
    private:
-    // As they were found for a list of modes: what is known of an engine is the same for every graph that is built
-    // again.
+    // The engines as they were found for a list of modes. The facts about an engine are the same for every graph that
+    // is built again.
     struct Found {
         std::vector<HeurMode_t> modes;
         plan::Engines engines;
@@ -32,7 +32,7 @@ class Proposal final : public plan::Proposal {
     mutable std::vector<Found> found_;
 };
 
-// Of a stored plan: the graph that heuristics would be asked about is not there.
+// The proposal of a stored plan: there is no graph about which heuristics could be asked.
 class LoadedProposal final : public plan::Proposal {
    public:
     explicit LoadedProposal(std::shared_ptr<plan::PackLayout const> layout);

@@ -1,4 +1,4 @@
-// cuDNN handles as queues of work: what plans of any backend run on, on a device that cuDNN plans for.
+// cuDNN handles as queues of work, on which plans of any backend run on a device that cuDNN plans for.
 #pragma once
 
 #include "cudnn/planning/planning_device.h"
@@ -12,7 +12,7 @@ namespace cudnn_frontend::cudnn {
 error_t check_queue(PlanningDevice const& device, plan::Queue queue);
 // The handle's stream. Makes the device's context current if the thread has none.
 Result<plan::Stream> stream_of(PlanningDevice const& device, plan::Queue queue);
-// By events on the handle's stream.
+// Measures by events on the handle's stream.
 Result<std::unique_ptr<plan::Stopwatch>> stopwatch_of(PlanningDevice const& device, plan::Queue queue);
 
 }  // namespace cudnn_frontend::cudnn

@@ -1,4 +1,4 @@
-// What attention by cuDNN's engines costs on a GPU: its figures in devices/rates.
+// The costs of attention by cuDNN's engines on a GPU: its figures in devices/rates.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct Rates {
     std::optional<double> backward_192_128_tile = {}, backward_192_128_deterministic_tile = {};
 };
 
-// From the text of a file; nothing where it lacks a figure that every GPU has.
+// Reads the text of a file; nothing where it lacks a figure that every GPU has.
 std::optional<Rates> read_rates(std::string_view text);
 
 }  // namespace cudnn_frontend::cudnn

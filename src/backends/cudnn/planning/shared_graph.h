@@ -1,5 +1,5 @@
-// A lowered graph and what planning learned of it: the engines that heuristics name, and what compiling them gave. It
-// knows nothing of the user's graph but what that computes, so that graphs which compute the same share it.
+// A lowered graph and the results of its planning: the engines that heuristics name, and their plans or failures. It
+// knows nothing of the user's graph except the computation, so that graphs with equal computations share it.
 #pragma once
 
 #include "cudnn/library/engine_plan.h"
@@ -39,7 +39,7 @@ using SharedEngines = std::vector<std::shared_ptr<SharedEngine>>;
 // The bindings' tables on the device; null where there are none, and where the device is not there.
 Result<std::shared_ptr<DeviceTables const>> tables_for(PlanningDevice const& device, Bindings const& bindings);
 
-// Whatever decides how a graph is lowered and planned.
+// Everything that decides how a graph is lowered and planned.
 struct GraphKey {
     LegalGraph op_graph;
     PlanningDevice device;
@@ -61,8 +61,8 @@ class SharedGraph {
     Device const* device() const { return key_.device.device.get(); }
     std::shared_ptr<DeviceTables const> const& tables() const { return tables_; }
 
-    // What the heuristics name in these modes, each queried once as long as one of the list names an engine. An engine
-    // that several modes name is one and the same.
+    // The engines that the heuristics name in these modes. Each mode is queried once as long as one of the list names
+    // an engine. An engine that several modes name is one and the same.
     Result<SharedEngines> engines(std::vector<HeurMode_t> const& modes);
     // The engine of a configuration: the one that the heuristics named, or a new one.
     std::shared_ptr<SharedEngine> engine(BackendConfig config);
@@ -73,7 +73,7 @@ class SharedGraph {
         SharedEngines engines;
         std::string reason;  // why there are none
     };
-    // With the mutex held, and until the next mode is queried.
+    // Call it with the mutex held. The answer is valid until the next mode is queried.
     Result<Answer const*> answer_of(HeurMode_t mode);
     std::shared_ptr<SharedEngine> find_or_make(BackendConfig config) const;
 

@@ -13,7 +13,7 @@
 namespace cudnn_frontend::cudnn {
 namespace {
 
-// A fleet mixes boards of one kind, which run the same kernels: what else differs is told in the log.
+// A fleet mixes boards of one kind, which run the same kernels. The log reports all other differences.
 error_t check_stored_device(std::string const& made_for, Device const& here) {
     auto const [of_kernels, of_rest] = difference_of(here.json(), made_for);
     std::string const made_for_name(device_member(made_for, "deviceName"));

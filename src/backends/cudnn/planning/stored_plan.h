@@ -1,4 +1,4 @@
-// Plans that were stored: held against the library and the GPU that are here, then opened.
+// Plans that were stored: compared with the present library and GPU, then opened.
 #pragma once
 
 #include "plan/backend.h"

@@ -1,4 +1,4 @@
-// The facts about a node that quirks are about: of attention, but for quirks of moves.
+// The facts about a node that quirks examine: an attention node, except for quirks of moves.
 #pragma once
 
 #include "core/capabilities.h"
@@ -6,7 +6,7 @@
 
 namespace cudnn_frontend::quirks {
 
-// What quirks ask of the graph's settings.
+// The graph's settings that quirks examine.
 struct Settings {
     bool dynamic_shapes = false;
 };
@@ -14,7 +14,7 @@ struct Settings {
 struct AttentionFacts {
     nodes::GraphSpec const& graph;
     nodes::Node const& node;
-    nodes::AttentionFields const& fields;  // defaults where the node is none
+    nodes::AttentionFields const& fields;  // defaults where the node is no attention
     bool is_backward;
     core::Capabilities here;
     Settings settings;

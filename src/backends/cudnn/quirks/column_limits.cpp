@@ -1,11 +1,11 @@
-// Backward's engines of 9.0, and of 10.x before 9.21.1, take four columns beside the scores, of which Stats and the row
-// sums are two; a dropout mask's counts twice. Those of 8.x and 12.x take the two alone.
+// Backward's engines of 9.0, and of 10.x before 9.21.1, accept four columns next to the scores, of which Stats and the
+// row sums are two; a dropout mask's counts twice. Those of 8.x and 12.x accept only these two.
 #include "cudnn/quirks/limit_lists.h"
 
 namespace cudnn_frontend::quirks {
 namespace {
 
-// A value for each row, as backward's engines count them; per-head values are none.
+// Whether the tensor has a value for each row, as backward's engines count columns; per-head values do not count.
 bool is_column_of_rows(core::Dims const& dim) { return dim[3] == 1 && (dim[2] > 1 || dim[0] > 1); }
 
 bool is_column_of_rows(Facts const& facts, int port) {
@@ -44,7 +44,7 @@ Found bias_column(Facts const& facts) {
 
 bool is_backward_of_one_key(Facts const& facts) { return facts.is_backward && facts.keys() == 1; }
 
-// Of one key's scores every tensor is a column.
+// With one key every tensor of scores is a column.
 Found two_columns_of_one_key(Facts const& facts) {
     bool const has_both = is_column_of_rows(facts, Port::Bias) && is_column_of_rows(facts, Port::Dropout_mask);
     if (!is_backward_of_one_key(facts) || !has_both) return {};

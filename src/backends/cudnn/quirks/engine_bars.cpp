@@ -5,7 +5,7 @@
 namespace cudnn_frontend::quirks {
 namespace {
 
-// Each part counts the sink, draws by positions of its own, and takes the values of other heads.
+// Each part counts the sink, draws by positions of its own, and reads the values of other heads.
 Found wrong_in_parts(Facts const& facts) {
     if (!is_forward_of_one_query(facts)) return {};
     if (facts.has(Port::Sink_token)) return Violation{Port::Sink_token, "a sink token"};

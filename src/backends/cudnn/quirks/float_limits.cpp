@@ -5,7 +5,7 @@
 namespace cudnn_frontend::quirks {
 namespace {
 
-// Backward takes none at all, which is another limit's.
+// Backward supports no FLOAT at all, which another limit says.
 bool are_floats(Facts const& facts) {
     return !facts.is_backward && facts.tensor(Port::Q)->data_type == DataType_t::FLOAT;
 }
@@ -26,7 +26,7 @@ Found v_dim_of_floats(Facts const& facts) {
     return are_floats(facts) ? wide_head(Port::V, facts.v_dim()) : std::nullopt;
 }
 
-// Where a multiprocessor has 100 KiB of shared memory.
+// Holds where a multiprocessor has 100 KiB of shared memory.
 Found qk_dim_of_floats(Facts const& facts) {
     bool const is_here = facts.here.sm == 86 || facts.here.sm == 89 || kConsumerBlackwell.contain(facts.here.sm);
     return is_here && are_floats(facts) ? wide_head(Port::Q, facts.qk_dim()) : std::nullopt;

@@ -12,7 +12,7 @@ namespace {
 
 Found any_attention(Facts const&) { return Violation{-1, "attention"}; }
 
-// Patterns of operations that engines know hold one attention.
+// The patterns of operations that engines know have one attention.
 Found several_attention_nodes(Facts const& facts) {
     auto const first = std::ranges::find_if(
         facts.graph.nodes, [](nodes::Node const& node) { return nodes::attention_fields(node) != nullptr; });
@@ -20,7 +20,7 @@ Found several_attention_nodes(Facts const& facts) {
     return Violation{-1, "an attention node beside '" + nodes::label(facts.graph, *first) + "'"};
 }
 
-// What comes by value with each run, or is in memory, is not seen here; the guide says so.
+// A scale that comes by value with each run, or is in memory, is not visible here; the guide says so.
 Found scale_not_above_0(Facts const& facts) {
     std::optional<float> const number = facts.fields.attn_scale;
     if (number && !(*number > 0.0f)) return Violation{-1, core::text("the attention scale ", *number)};

@@ -3,8 +3,8 @@
 namespace cudnn_frontend::quirks {
 namespace {
 
-// The library cannot pad: what lies behind a row of Q or V is the caller's, may be NaN, and behind one of O may be
-// data.
+// The library cannot pad. The memory behind a row of Q or V is the caller's and may hold NaN, that behind a row of O
+// may hold data.
 Found head_dim_multiple(Facts const& facts) {
     return wrong_at(facts, std::array{Port::Q, Port::K, Port::V}, [&](int, nodes::TensorSpec const& tensor) {
         std::int64_t const dim = tensor.dim[3], next = (dim + 7) / 8 * 8;

@@ -1,4 +1,4 @@
-// Whether a quirk stands in a place: what passes ask of the table.
+// Whether a quirk applies in a place: a query of the table by passes.
 #pragma once
 
 #include "core/capabilities.h"
@@ -7,7 +7,7 @@
 
 namespace cudnn_frontend::quirks {
 
-// Some row of that id.
+// Whether some row with that id applies.
 bool is_in_force(std::string_view id, core::Capabilities const& here);
 
 }  // namespace cudnn_frontend::quirks

@@ -12,7 +12,7 @@ std::string stride_text(nodes::TensorSpec const& tensor, std::size_t axis) {
     return "a stride of " + number(tensor.stride[axis]) + " in dim " + number(std::int64_t(axis));
 }
 
-// What is wrong with the numbers along the one dim of a tensor; empty where nothing is.
+// The fault in the strides along a tensor's one dim; empty where there is none.
 std::string gap_between_numbers(nodes::TensorSpec const& tensor, std::size_t axis) {
     if (tensor.dim[axis] == 1 || tensor.stride[axis] == 1) return {};
     return stride_text(tensor, axis);
@@ -24,8 +24,8 @@ std::string gap_between_offsets(Facts const& facts, nodes::TensorSpec const& ten
     return gap.empty() ? gap : gap + " of its ragged offsets";
 }
 
-// The dim along which cuDNN takes a tensor's numbers for neighbours, if there is one. In backward nothing but the
-// gradient reads the sink, and that by its strides; in forward Stats are written by theirs.
+// The dim along which cuDNN reads a tensor's numbers as neighbors, if there is one. In backward only the gradient reads
+// the sink, and it follows the strides; in forward Stats are written by their strides.
 std::optional<std::size_t> axis_of_neighbours(Facts const& facts, int port) {
     switch (port) {
         case Port::Seq_len_q:
@@ -48,7 +48,8 @@ std::string gap_at(Facts const& facts, int port, nodes::TensorSpec const& tensor
     return axis ? gap_between_numbers(tensor, *axis) : gap_between_offsets(facts, tensor);
 }
 
-// Of rows without gaps, whose head dim another limit refuses (cudnn.s04): what mends that mends the stride.
+// Whether the rows have no gaps and another limit refuses their head dim (cudnn.s04): its fix is also that of the
+// stride.
 bool follows_head_dim(Facts const& facts, nodes::TensorSpec const& tensor, std::size_t axis) {
     return refuses_head_dim(facts, tensor.dim[3]) && tensor.stride[axis] % tensor.dim[3] == 0;
 }
@@ -67,7 +68,7 @@ Found stride_multiple(Facts const& facts) {
     });
 }
 
-// dBias and dumps of dropout masks.
+// Holds for dBias and dumps of dropout masks.
 Found gaps_between_scores(Facts const& facts) {
     auto const gap = [](int, nodes::TensorSpec const& tensor) -> std::string {
         core::Dims const packed = core::packed_strides(tensor.dim);

@@ -1,4 +1,4 @@
-// The rows of the table that refuse graphs, by what they are about.
+// The rows of the table that refuse graphs, by subject.
 #pragma once
 
 #include "cudnn/quirks/limit_tools.h"

@@ -1,4 +1,4 @@
-// What the rows that look at graphs share: facts about a graph, and how violations are worded.
+// Shared by the rows that look at graphs: facts about a graph, and the wording of violations.
 #pragma once
 
 #include "cudnn/quirks/quirk.h"
@@ -31,7 +31,7 @@ bool has_backward_activation(Facts const& facts);
 // {1, H, 1, 1}: one value for each head.
 bool is_per_head(nodes::TensorSpec const& tensor);
 bool is_forward_of_one_query(Facts const& facts);
-// What the attention's modifiers read from memory, of 4 dims.
+// The tensors of 4 dims that the attention's modifiers read from memory.
 std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Facts const& facts);
 // The tensors with rows of queries or keys that are ragged, or that are not. Pages are neither.
 std::vector<int> row_ports(Facts const& facts, bool wants_ragged);
@@ -40,8 +40,7 @@ inline bool has_ragged_rows(Facts const& facts) { return !row_ports(facts, true)
 // One violation of all ports, with each text once; none where there are no ports.
 Found violation_at(std::vector<int> const& ports, std::vector<std::string> const& texts);
 
-// Of these ports those whose tensors are at fault: text_of(port, tensor) says what was found, nothing where all is
-// right.
+// Finds the ports whose tensors are at fault: text_of(port, tensor) says what was found, nothing where all is right.
 template <class Ports, class TextOf>
 Found wrong_at(Facts const& facts, Ports const& ports, TextOf text_of) {
     std::vector<int> at_fault;
@@ -67,7 +66,7 @@ Found wrong_in_modifier(Facts const& facts, TextOf text_of) {
     return violation_at(texts.empty() ? std::vector<int>() : std::vector<int>{Port::Score_mod}, texts);
 }
 
-// The tensors with per-head values, but for a sink token; of a modifier its port and their names.
+// The tensors with per-head values, except a sink token; for a modifier its port and the tensors' names.
 Found per_head_values(Facts const& facts);
 
 // Whether cudnn.s04 refuses heads of that size, of whatever tensor.

@@ -37,7 +37,7 @@ Found single_score(Facts const& facts) {
     return Violation{-1, "one query and one key"};
 }
 
-// The kernel takes the heads that share keys for rows.
+// The kernel reads the heads that share keys as rows.
 Found heads_of_one_query_in_pages(Facts const& facts) {
     bool const is_of_pages = is_forward_of_one_query(facts) && nodes::has_pages(facts.node);
     if (!is_of_pages || !shares_any_heads(facts)) return {};

@@ -1,4 +1,4 @@
-// Where a quirk stands: releases of cuDNN and architectures of GPUs.
+// Where a quirk applies: releases of cuDNN and architectures of GPUs.
 #pragma once
 
 #include "core/capabilities.h"
@@ -9,7 +9,8 @@ namespace cudnn_frontend::quirks {
 
 std::string version_text(std::size_t version);  // "9.19.0" for 91900
 
-// Releases from the first up to the one that ended the quirk, 91900 for 9.19.0; 0: since ever, or without an end.
+// Releases from the first up to the one that ended the quirk, 91900 for 9.19.0; 0: since the first release, or without
+// an end.
 struct Versions {
     std::size_t from = 0, until = 0;
 
@@ -36,11 +37,11 @@ class Architectures {
     unsigned families_;
 };
 
-constexpr Architectures kOlder{1};                // than 8.0
+constexpr Architectures kOlder{1};                // older than 8.0
 constexpr Architectures kAmpere{2};               // 8.x, Ada among them
 constexpr Architectures kHopper{4};               // 9.0
 constexpr Architectures kDatacenterBlackwell{8};  // 10.x and 11.x
-constexpr Architectures kConsumerBlackwell{16};   // 12.x and what follows
+constexpr Architectures kConsumerBlackwell{16};   // 12.x and later
 constexpr Architectures kEvery{31};
 
 }  // namespace cudnn_frontend::quirks

@@ -1,4 +1,4 @@
-// A fault or a limit of cuDNN as data: where it stands, how it is known, and what is done about it.
+// A fault or a limit of cuDNN as data: where it applies, how it is known, and what is done about it.
 #pragma once
 
 #include "cudnn/quirks/attention_facts.h"
@@ -18,12 +18,12 @@ namespace cudnn_frontend::quirks {
 // of src/backends/cudnn/passes gives cuDNN another form of the graph.
 enum class Verdict { Refuse, BarEngine, Rewrite };
 
-// NoEngine: no engine takes the graph, or none compiles. WrongNumbers: engines take it, and results are wrong or left
-// unwritten. Crash, Hang: the process faults or does not come back, in a run where that was seen on a GPU, in planning
-// where it was seen offline. AskedOffline: the backend's operations have no place for the option, so that engines would
-// not learn of it. ToldByNvidia: its documents or release notes say so; nothing was tried here. Slower: engines take it
-// and are right, and need more time or memory. Untried: engines take it, and no run showed it wrong; the form that
-// a pass gives ran and was right.
+// NoEngine: no engine accepts the graph, or none compiles. WrongNumbers: engines accept it, and results are wrong or
+// left unwritten. Crash, Hang: the process faults or does not come back, in a run where that was seen on a GPU, in
+// planning where it was seen offline. AskedOffline: the backend's operations have no place for the option, so that
+// engines would not learn of it. ToldByNvidia: NVIDIA's documents or release notes say so; nothing was tried here.
+// Slower: engines accept it and are right, and need more time or memory. Untried: engines accept it, and no run showed
+// it wrong; the form that a pass gives ran and was right.
 enum class Evidence { NoEngine, WrongNumbers, Crash, Hang, AskedOffline, ToldByNvidia, Slower, Untried };
 
 constexpr std::string_view kOffline = "offline", kH100 = "an H100", kH200 = "an H200";
@@ -40,26 +40,26 @@ struct Violation {
     std::vector<int> others = {};  // ports of further tensors at fault
 };
 
-// The nodes that a quirk is about: attention, of one kind or all, or what moves elements.
+// The nodes that a quirk is about: attention, of one kind or all, or nodes that move elements.
 enum class Of { All, Fp8, BlockScaled, Wider, Moves };
 
-// Rows of one id are the same quirk where it needs or says something else in another place; the first that finds
-// speaks.
+// Rows of one id are the same quirk where its requirement or text differs in another place; the first that finds a
+// violation is reported.
 struct Quirk {
     char const* id;  // cudnn.s07: a limit, cudnn.e01: engines, cudnn.w01: a workaround
     Versions cudnn = {};
     Architectures on = kEvery;
     Evidence evidence;
     Verified verified = {};
-    char const* statement;  // what is needed in that place; of the other verdicts what cuDNN does
-    char const* mend;       // what the user can do; of the other verdicts what the library does
+    char const* statement;  // the requirement in that place; for the other verdicts cuDNN's behavior
+    char const* mend;       // the user's remedy; for the other verdicts the library's action
     char const* seen = "";  // the runs behind the evidence
     // The first violation, if there is any. Passes look at the graph themselves.
     std::optional<Violation> (*check)(AttentionFacts const& facts) = nullptr;
     Of of = Of::All;
     error_code_t code = error_code_t::GRAPH_NOT_SUPPORTED;
     Verdict verdict = Verdict::Refuse;
-    char const* pass = "";  // that rewrites
+    char const* pass = "";  // the pass that rewrites
 
     bool is_in_force(core::Capabilities const& here) const {
         return cudnn.contain(here.cudnn_version) && on.contain(here.sm);

@@ -30,7 +30,7 @@ Found ragged_product_of_dq(Facts const& facts) {
     return found;
 }
 
-// Such as those of one buffer with K and V.
+// Gaps such as those of one buffer with K and V.
 Found ragged_gaps_between_rows(Facts const& facts) {
     if (!facts.is_backward) return {};
     auto const text = [](int, nodes::TensorSpec const& tensor) {

@@ -1,4 +1,4 @@
-// The rows of the table that passes answer: what cuDNN is given another form of.
+// The rows of the table that passes answer: cuDNN gets another form of these graphs.
 #pragma once
 
 #include "cudnn/quirks/quirk.h"

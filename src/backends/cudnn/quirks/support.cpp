@@ -29,7 +29,7 @@ std::string tensor_name(nodes::GraphSpec const& graph, nodes::Node const& node, 
     return {};
 }
 
-// Of the tensors behind the first one. One tensor may be connected to several ports.
+// The names of the tensors behind the first one. One tensor may be connected to several ports.
 std::vector<std::string> other_names(nodes::GraphSpec const& graph, nodes::Node const& node,
                                      Violation const& violation) {
     std::vector<std::string> names{tensor_name(graph, node, violation.port)};
@@ -131,7 +131,7 @@ bool is_in_force(std::string_view id, core::Capabilities const& here) {
 }
 
 // Forward splits the many keys of one query, and puts Stats together in the order in which the parts finish. Backward
-// adds up dQ in that order, unless it is told otherwise, and dSink in any.
+// adds up dQ in that order, unless set otherwise, and dSink in any.
 static bool has_one_order(AttentionFacts const& facts) {
     if (facts.is_backward) return is_deterministic(facts) && !facts.has(Port::dSink_token);
     return facts.queries() > 1 || !(facts.has(Port::Stats) || has_softmax_result(facts));

@@ -1,4 +1,4 @@
-// What the table of quirks says of a graph. The rules of the graph itself are in src/nodes.
+// The answers of the table of quirks for a graph. The rules of the graph itself are in src/nodes.
 #pragma once
 
 #include "cudnn/quirks/quirk.h"
@@ -15,7 +15,7 @@ struct Violated {
     Violation violation;
 };
 
-// Of the verdict Refuse, each id at most once for a node.
+// The violations with the verdict Refuse, each id at most once for a node.
 std::vector<Violated> violations(nodes::ValidatedGraph const& graph, core::Capabilities const& here,
                                  Settings const& settings = {});
 
@@ -25,7 +25,7 @@ Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& here,
 // The quirk that bars kernels which split the keys of one query; null where they are right.
 Quirk const* bar_on_split_keys(nodes::ValidatedGraph const& graph, core::Capabilities const& here);
 
-// Whether cuDNN computes the graph in one order in each run. Engines' notes do not tell.
+// Whether cuDNN computes the graph in one order in each run. Engines' notes do not say so.
 bool is_deterministic(nodes::ValidatedGraph const& graph);
 
 }  // namespace cudnn_frontend::quirks

@@ -21,7 +21,7 @@ Found without_place(Facts const& facts) {
     return {};
 }
 
-// Why the node's graph is not lowered to that operation; empty where it is.
+// The reason why the node's graph is not lowered to that operation; empty where it is.
 std::string why_not_unified(Facts const& facts) {
     auto const* const forward = std::get_if<nodes::SdpaForwardFields>(&facts.node.fields);
     if (forward == nullptr) return " in backward";
@@ -92,7 +92,7 @@ Found unfused_multiplication(Facts const& facts) {
     return Violation{-1, "set_unfuse_fma(true)"};
 }
 
-// What the unified operation has alone, in a graph that is not lowered to it.
+// An option that only the unified operation has, in a graph that is not lowered to it.
 template <Found (*find)(Facts const&)>
 Found outside_unified(Facts const& facts) {
     std::string const why = why_not_unified(facts);

@@ -1,4 +1,4 @@
-// Graphs of a libcuda.so.1 that runs nothing: nodes and what they wait for. Lists of nodes come newest first, since
+// Graphs of a libcuda.so.1 that runs nothing: nodes and their dependencies. Lists of nodes come newest first, since
 // their order means nothing.
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-/* A libcudnn_graph.so.9 that only tells its version. */
+/* A libcudnn_graph.so.9 that only reports its version. */
 #include <stddef.h>
 
 #ifndef VERSION

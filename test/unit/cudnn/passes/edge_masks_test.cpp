@@ -1,4 +1,5 @@
-// Masks of one edge, which engines know by their form and of which they apply one alone: what the backend is told.
+// Masks of one edge, which engines recognize by their form and of which they apply one alone: the forms that the
+// backend gets.
 #include "unit/cudnn/planning/recorded_planning.h"
 
 #include <cudnn_frontend/score_modifiers.h>
@@ -23,7 +24,7 @@ test::Tensor_ptr window(Graph_ptr const& graph, test::Tensor_ptr const& scores) 
     return modifiers::sliding_window_mask(graph, scores, DiagonalAlignment_t::TOP_LEFT, 4, 1, 6, 10, nullptr, nullptr);
 }
 
-// The comparisons that the backend is told of, in order, with the axes of the indices on their sides.
+// The comparisons that the backend gets, in order, with the axes of the indices on their sides.
 std::string comparisons(graph::SDPA_attributes const& options, std::int64_t queries = 6) {
     RecordedPlanning const recorded;
     test::SmallGraph small = test::small_graph(options, queries);

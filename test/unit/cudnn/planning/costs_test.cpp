@@ -1,4 +1,4 @@
-// The figures that GPUs were measured to have, and what cuDNN's engines are expected to take by them.
+// The measured figures of GPUs, and the expected times of cuDNN's engines by them.
 #include "cudnn/planning/cost.h"
 
 #include "api/graph_impl.h"

@@ -1,4 +1,4 @@
-// What a user bars, and for how much of a device plans are made, reaches the choice of engines.
+// The user's filters, and the number of multiprocessors that plans are made for, reach the choice of engines.
 #include "unit/cudnn/planning/recorded_planning.h"
 
 #include "support/catch.h"
@@ -16,8 +16,8 @@ struct Row {
     std::string reason;  // why each engine is barred; empty where they pass
 };
 
-// For engines that need 1000 bytes of workspace and 4096 of shared memory, compile at run time, use tensor cores and
-// are not deterministic.
+// The rows for engines that need 1000 bytes of workspace and 4096 of shared memory, compile at run time, use tensor
+// cores and are not deterministic.
 std::vector<Row> rows() {
     constexpr auto kCompiles = BehaviorNote_t::RUNTIME_COMPILATION;
     constexpr auto kCaptures = BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API;

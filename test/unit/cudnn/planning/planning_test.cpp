@@ -1,4 +1,4 @@
-// Planning for cuDNN seen by a backend that records: plans stored and loaded, built in threads, and with kernel caches.
+// Planning for cuDNN with a backend that records: plans stored and loaded, built in threads, and with kernel caches.
 #include "cudnn/library/status.h"
 #include "cudnn/planning/plan_text.h"
 #include "plan/container.h"
@@ -34,7 +34,7 @@ Bytes stored_plan(graph::Graph graph) {
 
 Bytes stored_plan() { return stored_plan(test::small_graph().graph); }
 
-// As long as there is one.
+// Limits are ignored as long as the object lives.
 struct IgnoredLimits {
     IgnoredLimits() { runtime::set_ignores_limits(true); }
     ~IgnoredLimits() { runtime::set_ignores_limits(false); }
@@ -45,7 +45,7 @@ Bytes stored_in_spite_of_limits(graph::Graph graph) {
     return stored_plan(std::move(graph));
 }
 
-// One query beside a sink, which kernels that split its keys compute wrong.
+// One query with a sink, which kernels that split its keys compute wrong.
 graph::Graph graph_with_sink() {
     graph::Graph graph;
     graph.set_io_data_type(DataType_t::FLOAT).set_intermediate_data_type(DataType_t::FLOAT);
@@ -66,7 +66,7 @@ plan::PlanContainer container_of(Bytes const& bytes) {
     return std::move(container).value();
 }
 
-// The answer to bytes, with a checksum that fits, of which the plan was changed.
+// The result of loading bytes with a changed plan and a checksum that fits.
 template <class Change>
 std::string answer_to_changed(Bytes const& bytes, Change change) {
     auto container = container_of(bytes);
@@ -82,7 +82,7 @@ bool points_inside(cudnn::Bindings const& bindings) {
     return std::ranges::all_of(bindings.tensors, [&](cudnn::BoundTensor const& tensor) {
         auto const is_below = [&](auto end) { return tensor.at < static_cast<std::int64_t>(end); };
         switch (tensor.source) {
-            case cudnn::Source::Caller: return tensor.at >= 0;  // its end is the graph's to tell
+            case cudnn::Source::Caller: return tensor.at >= 0;  // only the graph knows its end
             case cudnn::Source::Number: return tensor.at >= 0 && is_below(bindings.numbers.size());
             case cudnn::Source::Table: return tensor.at >= 0 && is_below(bindings.tables.size());
             case cudnn::Source::Workspace: return tensor.at >= 0 && is_below(bindings.scratch_bytes);
@@ -106,7 +106,7 @@ TEST_CASE("kernels are named once each, in any text") {
 
 namespace {
 
-// How many threads build at once. The first to come waits for a second one as long as it is told to.
+// How many threads build at once. The first to come waits for a second one as long as it is set to.
 class Meeting {
    public:
     void attend(std::chrono::seconds patience) {
@@ -137,7 +137,7 @@ int most_builds_at_once(bool in_parallel, std::chrono::seconds patience) {
     return meeting.most();
 }
 
-// With everything of planning that a kernel cache, a chosen engine and a stored plan add.
+// All steps of planning with a kernel cache, a chosen engine and a stored plan.
 error_object plan_with_cache_and_load(std::shared_ptr<KernelCache> const& cache) {
     auto small = test::small_graph();
     small.graph.set_dynamic_shape_enabled(true).set_kernel_cache(cache);
@@ -181,7 +181,7 @@ TEST_CASE("a stored plan loads with the cuDNN and the kind of GPU that it was ma
           "the stored plan was made for another GPU, Fake; here is Other, with deviceVer 890 instead of 900, "
           "multiProcessorCount 58 instead of none: build the graph again here, or offline for a description of this "
           "GPU");
-    CHECK(loaded.get_workspace_size() == 128);  // what failed to load changed nothing
+    CHECK(loaded.get_workspace_size() == 128);  // the failure changed nothing
 }
 
 TEST_CASE("a stored plan loads for another board of the same kind, and the log says what differs") {
@@ -221,7 +221,7 @@ TEST_CASE("a stored plan names its engine and knobs, and tells them again when i
     REQUIRE(small.graph.build(h200()).get_message() == "");
     Bytes bytes, again;
     REQUIRE(small.graph.serialize(bytes).get_message() == "");
-    planning.fake.knob_value = 9;  // as if cuDNN's text told others
+    planning.fake.knob_value = 9;  // as if cuDNN's text had others
     graph::Graph loaded;
     REQUIRE(load_for_h200(loaded, bytes).get_message() == "");
     std::int64_t engine = -1, loaded_engine = -2;
@@ -248,7 +248,7 @@ TEST_CASE("the backend is told the alignment that the user says of an address, i
             ++found;
         return found;
     };
-    CHECK(count("32\n") + count("32,") == 1);  // K is told as its transpose alone
+    CHECK(count("32\n") + count("32,") == 1);  // K comes only as its transpose
     CHECK(count("8\n") + count("8,") == 1);
     CHECK(count("16\n") + count("16,") > 2);
 }
@@ -433,7 +433,7 @@ TEST_CASE("whichever call fails while a graph is planned: an error that names it
         succeeded += error.is_good() ? 1 : 0;
         if (error.is_bad()) CHECK(error.get_message().find(" failed: CUDNN_STATUS_") != std::string::npos);
     }
-    // What engines tell of themselves may be unknown, and what the device's figures are.
+    // Engines' answers about themselves may be unknown, and the device's figures too.
     CHECK(succeeded <= 24 + CUDNN_KNOB_TYPE_COUNTS);
 }
 
@@ -442,7 +442,7 @@ TEST_CASE("a graph that is built again makes no call that lowers, asks or compil
     REQUIRE(plan_and_store().get_message() == "");
     int const first = planning.fake.calls();
     REQUIRE(plan_and_store("of the same work").get_message() == "");
-    CHECK(planning.fake.calls() - first < first / 4);  // what describes the device, and stores the plan
+    CHECK(planning.fake.calls() - first < first / 4);  // calls that describe the device, and store the plan
     runtime::forget_graphs();
     CHECK(planning.fake.alive() == 0);
 }

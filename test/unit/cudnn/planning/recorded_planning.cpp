@@ -17,7 +17,7 @@ bool const is_chosen = setenv("SDPA_GRAPH_CUDNN_PATH", SDPA_TEST_FORWARDING_CUDN
 
 using Table = cudnn_frontend::cudnn::Api const*;
 
-// Where the forwarding library keeps its table. As in the library itself, no other driver may come first.
+// The place of the forwarding library's table. As in the library itself, no other driver may come first.
 Table& table() {
     static Table* const found = [] {
         static_cast<void>(cudnn_frontend::offline::load_null_driver());

@@ -8,7 +8,7 @@ namespace sdpa_test {
 
 class RecordedPlanning {
    public:
-    // Ends the program where the library that stands in for cuDNN is not the one that is loaded.
+    // Ends the program where the loaded library is not the one that replaces cuDNN.
     RecordedPlanning();
     ~RecordedPlanning();
     RecordedPlanning(RecordedPlanning const&) = delete;
@@ -17,7 +17,7 @@ class RecordedPlanning {
     FakeCudnn fake;
 };
 
-// What graphs are built for, and loaded for, which needs the device said.
+// The target that graphs are built for, and loaded for, which needs the device stated.
 inline cudnn_frontend::Target h200() { return cudnn_frontend::Target::offline("h200"); }
 cudnn_frontend::error_object load_for_h200(test::Graph& graph, std::vector<std::uint8_t> const& bytes);
 

@@ -13,7 +13,7 @@ using Error = cudnn_frontend::error_t;
 
 namespace {
 
-// What a step does is known by how many nodes its graph has.
+// A step is recognized by the number of nodes in its graph.
 constexpr char kFirst = 'a';
 
 CUgraph graph_of(plan::Recording recording) { return static_cast<CUgraph>(recording); }
@@ -25,7 +25,7 @@ std::string name_of(CUgraphNode node) {
     return is_step ? name_of(cuda::child_of(node).value()) : "start";
 }
 
-// "a > b" where b waits for a, sorted; a node that waits for none stands alone.
+// "a > b" where b waits for a, sorted; a node that waits for none comes alone.
 std::string edges_of(CUgraph graph) {
     std::vector<std::string> lines;
     std::vector<CUgraphNode> open = cuda::nodes_after(graph, nullptr).value();
@@ -84,7 +84,7 @@ std::shared_ptr<cuda::CudaGraph const> make_graph() {
     return cuda::make_cuda_graph().value();
 }
 
-// Edges, and what updates find in the graph and in a copy of it.
+// Edges, and the nodes that updates find in the graph and in a copy of it.
 std::string recorded(Lanes const& lanes) {
     auto const graph = make_graph(), other = make_graph();
     std::string const errors = record(graph->graph, lanes);

@@ -1,4 +1,4 @@
-// What the tests of limits share.
+// Shared by the tests of limits.
 #pragma once
 
 #include "cudnn/quirks/support.h"
@@ -15,7 +15,7 @@ inline std::string limit_ids(AttentionGraph const& graph, cudnn_frontend::core::
     return text;
 }
 
-// Of forward or of backward.
+// A graph of forward or of backward.
 inline AttentionGraph with_head_dims(AttentionGraph graph, std::int64_t qk, std::int64_t v) {
     bool const is_backward = graph.node().kind() == cudnn_frontend::nodes::NodeKind::SdpaBackward;
     resize(graph, {Port::Q, Port::K}, 3, qk);

@@ -1,4 +1,4 @@
-// Limits of cuDNN: what violates each, and what does not, by version and architecture.
+// Limits of cuDNN: graphs that violate each, and graphs that do not, by version and architecture.
 #include "cudnn/quirks/support.h"
 #include "nodes/schema/schema.h"
 
@@ -28,7 +28,7 @@ std::string ids(AttentionGraph const& graph, core::Capabilities const& here = kH
 
 core::Capabilities version(std::size_t number) { return {.cudnn_version = number, .sm = 90}; }
 
-// The heads that Hopper's 8-bit backward takes, and a number of queries.
+// The heads that Hopper's 8-bit backward supports, and a number of queries.
 AttentionGraph fp8_backward(AttentionGraph graph, std::int64_t qk = 128, std::int64_t v = 128) {
     graph.fp8();
     resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 16);
@@ -195,7 +195,7 @@ TEST_CASE("cudnn.s94: attention scales of 0 and below", "[support]") {
     }
     auto graph = AttentionGraph::forward();
     graph.connect(Port::Attn_scale, DataType_t::FLOAT, {1, 1, 1, 1});
-    CHECK(ids(graph) == "");  // known to each run alone
+    CHECK(ids(graph) == "");  // only each run knows it
     graph.tensor(Port::Attn_scale).value = cudnn_frontend::detail::make_scalar(-0.5f);
     CHECK(ids(graph) == "cudnn.s94");
     graph.tensor(Port::Attn_scale).value = cudnn_frontend::detail::make_scalar(0.5f);
@@ -392,7 +392,7 @@ TEST_CASE("cudnn.s40 to s48: FP8 attention", "[support]") {
 
     CHECK(ids(forward(256, 160)) == "");
     CHECK(ids(forward(272, 128)) == "cudnn.s41");
-    CHECK(ids(forward(20, 20)).find("cudnn.s04") == std::string::npos);  // whose multiples of 8 would not do
+    CHECK(ids(forward(20, 20)).find("cudnn.s04") == std::string::npos);  // multiples of 8 would not do
     CHECK(ids(forward(144, 128), on(120)) == "cudnn.s41");
     CHECK(ids(backward(64, 64)) == "cudnn.s41");
     CHECK(ids(backward(64, 64), on(100)) == "");

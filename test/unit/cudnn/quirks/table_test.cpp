@@ -1,4 +1,4 @@
-// The table of quirks as data, and what messages make of it.
+// The table of quirks as data, and the messages made from it.
 #include "cudnn/quirks/in_force.h"
 #include "cudnn/quirks/support.h"
 
@@ -43,7 +43,7 @@ TEST_CASE("each row of the table of quirks is complete", "[support]") {
         CHECK((quirk.cudnn.until == 0 || quirk.cudnn.from < quirk.cudnn.until));
         char const kind = quirk.verdict == Verdict::Refuse ? 's' : is_rewrite ? 'w' : 'e';
         CHECK(std::string(quirk.id).substr(0, 7) == std::string("cudnn.") + kind);
-        // What was seen was seen in force; what NVIDIA told was not seen.
+        // A quirk that was seen was in force then; one that NVIDIA states was not seen.
         bool const was_told = quirk.evidence == Evidence::ToldByNvidia;
         bool const was_seen = quirk.verified.cudnn_version != 0;
         CHECK_FALSE((was_told && was_seen));
@@ -132,7 +132,7 @@ TEST_CASE("whether asking cuDNN ends the process, and whether engines may be fou
         CHECK_FALSE(quirks::is_fatal_to_ask(row(id, std::not_fn(from_9_21_1))));
         CHECK_FALSE(quirks::may_have_engines(row(id, from_9_21_1)));
     }
-    CHECK_FALSE(quirks::is_fatal_to_ask(row("cudnn.s22", any)));  // which faults in a run
+    CHECK_FALSE(quirks::is_fatal_to_ask(row("cudnn.s22", any)));  // it faults in a run
     CHECK(quirks::may_have_engines(row("cudnn.s22", any)));
     CHECK_FALSE(quirks::may_have_engines(row("cudnn.s04", any)));
     CHECK_FALSE(quirks::may_have_engines(row("cudnn.s11", any)));

@@ -1,4 +1,4 @@
-// Limits on what cuDNN has in its one operation for the whole of forward attention alone.
+// Limits on options that only cuDNN's one operation for the whole of forward attention has.
 #include "cudnn/quirks/support.h"
 
 #include "support/catch.h"
