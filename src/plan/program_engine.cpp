@@ -55,8 +55,14 @@ std::string name_of(rewrite::Step const& step) {
     return kJoints[std::get<Joint>(step).index()];
 }
 
-std::size_t slot_of(PackLayout const& layout, std::int64_t uid) {
-    return static_cast<std::size_t>(std::ranges::find(layout.slots, uid, &Slot::uid) - layout.slots.begin());
+// Returns where runs have the pointer to a tensor of the graph as given. They have none to a virtual tensor.
+Result<std::size_t> slot_of(PackLayout const& layout, nodes::TensorSpec const& tensor) {
+    auto const slot = std::ranges::find(layout.slots, tensor.uid, &Slot::uid);
+    if (slot != layout.slots.end()) return static_cast<std::size_t>(slot - layout.slots.begin());
+    return error_t(error_code_t::INVALID_VALUE,
+                   "the program uses tensor '" + tensor.name +
+                       "' of the graph, to which runs have no pointer; call set_output(true) on it if it is a result, "
+                       "or leave out the rewrite");
 }
 
 // The steps' own workspaces, behind the scratch. Those of a lane are one, since its steps run one after the other.
@@ -117,19 +123,15 @@ class ProgramEngine::Assembly {
         }
         auto executable = attends_[index].executable->twin();
         if (!executable) executable = attends_[index].executable;
-        std::vector<PointerSource> sources;
+        std::vector<rewrite::Place> places;
         for (Slot const& slot : planner.plan()->slots()) {
             auto const binding = std::ranges::find(attend.bindings, slot.uid, &Attend::Binding::uid);
             if (binding == attend.bindings.end()) {
                 return {error_code_t::INVALID_VALUE, "the program has no place for tensor '" + slot.name + "'"};
             }
-            sources.push_back(source_of(binding->place));
+            places.push_back(binding->place);
         }
-        add({.name = name_of(attend),
-             .executable = std::move(executable),
-             .sources = std::move(sources),
-             .lane = attend.lane});
-        return {};
+        return add({.name = name_of(attend), .executable = std::move(executable), .lane = attend.lane}, places);
     }
 
     error_t add_joint(Joint const& joint) {
@@ -138,23 +140,29 @@ class ProgramEngine::Assembly {
         ++joints_;
         auto joined = join(joint, engine_.target_, engine_.settings_, engine_.backends_, code);
         if (joined.is_bad()) return joined.error();
-        std::vector<PointerSource> sources;
-        for (rewrite::Place const& place : rewrite::places_of(joint)) sources.push_back(source_of(place));
-        add({.name = name_of(joint),
-             .executable = std::move(joined).value(),
-             .sources = std::move(sources),
-             .is_joint = true});
+        return add({.name = name_of(joint), .executable = std::move(joined).value(), .is_joint = true},
+                   rewrite::places_of(joint));
+    }
+
+    // The places are those of the executable's pointers, in their order.
+    error_t add(ProgramStep step, std::vector<rewrite::Place> const& places) {
+        for (rewrite::Place const& place : places) {
+            auto source = source_of(place);
+            if (source.is_bad()) return source.error();
+            step.sources.push_back(source.value());
+        }
+        workspaces_.add(step.lane, step.executable->workspace_size());
+        steps_.push_back(std::move(step));
         return {};
     }
 
-    void add(ProgramStep step) {
-        workspaces_.add(step.lane, step.executable->workspace_size());
-        steps_.push_back(std::move(step));
-    }
-
-    PointerSource source_of(rewrite::Place const& place) const {
-        if (place.of == rewrite::Place::Of::Scratch) return {true, 0, scratch_at_[place.index] + place.offset};
-        return {false, slot_of(engine_.layout_, engine_.graph_.tensors[place.index].uid.value()), place.offset};
+    Result<PointerSource> source_of(rewrite::Place const& place) const {
+        if (place.of == rewrite::Place::Of::Scratch) {
+            return PointerSource{true, 0, scratch_at_[place.index] + place.offset};
+        }
+        auto const slot = slot_of(engine_.layout_, engine_.graph_.tensors[place.index]);
+        if (slot.is_bad()) return slot.error();
+        return PointerSource{false, slot.value(), place.offset};
     }
 
     ProgramEngine const& engine_;

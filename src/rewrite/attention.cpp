@@ -41,4 +41,9 @@ bool has_dense_tensors(Attention const& attention) {
     });
 }
 
+bool has_gradients(Attention const& attention) {
+    constexpr int kGradients[] = {Port::dQ, Port::dK, Port::dV};
+    return !attention.is_backward() || std::ranges::all_of(kGradients, [&](int port) { return attention.has(port); });
+}
+
 }  // namespace cudnn_frontend::rewrite

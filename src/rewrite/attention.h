@@ -32,5 +32,7 @@ using Condition = ConditionOf<Attention>;
 // Conditions that several rewrites have.
 bool has_only(Attention const& attention, std::initializer_list<int> ports);
 bool has_dense_tensors(Attention const& attention);
+// Whether there is memory for dQ, dK and dV, which forward does not have.
+bool has_gradients(Attention const& attention);
 
 }  // namespace cudnn_frontend::rewrite

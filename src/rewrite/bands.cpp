@@ -48,6 +48,7 @@ constexpr std::array kConditions = {
                   auto const& fields = a.fields();
                   return !fields.alibi_mask && !fields.padding_mask && !fields.dropout_probability;
               }},
+    Condition{"bands.c07", "memory for all three gradients", has_gradients},
 };
 
 // A range of rows of a tensor.

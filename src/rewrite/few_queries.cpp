@@ -53,6 +53,7 @@ constexpr std::array kConditions = {
     Condition{
         "few_queries.c11", "beside lengths fewer than 2^31 queries for a head of keys, as lengths have 32 bits",
         [](Attention const& a) { return !a.fields().padding_mask || a.queries * a.group() < std::int64_t{1} << 31; }},
+    Condition{"few_queries.c12", "memory for O", [](Attention const& a) { return a.has(Port::O); }},
 };
 
 // Tensors of queries are seen as a grid {batch, key head, split, group, query, column} first, those of keys as one

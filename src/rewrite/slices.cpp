@@ -41,6 +41,7 @@ constexpr std::array kConditions = {
               [](Attention const& a) { return !a.fields().alibi_mask && !a.fields().dropout_probability; }},
     Condition{"slices.c06", "as many heads of K as of V, each for a whole number of heads of Q",
               [](Attention const& a) { return a.key_heads == a.value_heads && a.query_heads % a.key_heads == 0; }},
+    Condition{"slices.c07", "memory for all three gradients", has_gradients},
 };
 
 // How a graph is cut: batch entries first, then heads of keys, then the query heads that share one.

@@ -395,6 +395,10 @@ Inputs make_inputs(AttentionCase const& c) {
     return in;
 }
 
+static void leave_out(AttentionCase const& c, AttentionResult result, HostTensor& tensor) {
+    if (c.left_out.contains(result)) tensor = {};
+}
+
 ForwardOutputs make_forward_outputs(AttentionCase const& c) {
     ForwardOutputs out;
     out.o = make_rows(c, c.result_type, c.output_layout, {c.b, c.h_q, c.s_q, c.d_v}, c.len_q);
@@ -404,6 +408,8 @@ ForwardOutputs make_forward_outputs(AttentionCase const& c) {
     out.rng_dump = make_dump(c);
     out.amax_s = make_amax(c);
     out.amax_o = make_amax(c);
+    leave_out(c, AttentionResult::O, out.o);
+    leave_out(c, AttentionResult::Stats, out.stats);
     return out;
 }
 
@@ -445,6 +451,9 @@ BackwardOutputs make_backward_outputs(AttentionCase const& c) {
     if (c.d_sink) out.d_sink = make_numbers(c, DataType_t::FLOAT, {1, c.h_q, 1, 1});
     out.rng_dump = make_dump(c);
     for (HostTensor* const amax : {&out.amax_d_q, &out.amax_d_k, &out.amax_d_v, &out.amax_d_p}) *amax = make_amax(c);
+    leave_out(c, AttentionResult::dQ, out.d_q);
+    leave_out(c, AttentionResult::dK, out.d_k);
+    leave_out(c, AttentionResult::dV, out.d_v);
     return out;
 }
 

@@ -2,6 +2,7 @@
 // expected results by the formula.
 #pragma once
 
+#include "support/attention_result.h"
 #include "support/host_tensor.h"
 #include "support/neighborhood_formula.h"
 
@@ -30,6 +31,7 @@ struct NeighborhoodCase {
     DataType_t type = DataType_t::FLOAT;
     NeighborhoodLayout layout = NeighborhoodLayout::Packed;
     std::uint64_t seed = 1;
+    ResultSet left_out;  // of the fused functions: that nobody asks for
 
     std::string text() const;
 };

@@ -87,6 +87,7 @@ TensorPtr Session::factor(char const* name, HostTensor const& memory) {
 }
 
 void Session::output(TensorPtr const& tensor, HostTensor const& memory) {
+    if (!memory) return;
     tensor->set_output(true);
     declare(tensor, memory);
 }

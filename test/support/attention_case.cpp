@@ -109,6 +109,8 @@ std::string describe(AttentionCase const& c) {
     if (c.implementation == AttentionImplementation_t::UNIFIED) out << ", unified";
     if (c.deterministic) out << ", deterministic";
     if (c.dynamic_shapes) out << ", dynamic shapes";
+    constexpr char const* kResults[] = {"O", "Stats", "dQ", "dK", "dV"};
+    for (AttentionResult const result : c.left_out) out << ", without " << kResults[static_cast<int>(result)];
     if (is_fp8(c.type)) out << (c.odd_factors ? ", odd factors " : ", factors ") << text_of(c.factors);
     return out.str();
 }

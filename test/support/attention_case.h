@@ -2,6 +2,7 @@
 #pragma once
 
 #include "reference/modifier.h"
+#include "support/attention_result.h"
 #include "support/host_tensor.h"
 
 #include <cudnn_frontend/attributes.h>
@@ -129,6 +130,7 @@ struct AttentionCase {
 
     bool deterministic = false;
     bool dynamic_shapes = false;
+    ResultSet left_out;  // that nobody asks for
 
     Layout layout_of_stats() const { return stats_layout.value_or(output_layout); }
     bool has_backward() const { return !paging && !block_mask; }

@@ -3,6 +3,8 @@
 #include "api/pack_source.h"
 #include "cpu/cpu_backend.h"
 #include "plan/planner.h"
+#include "plan/program_engine.h"
+#include "rewrite/offers.h"
 #include "support/catch.h"
 #include "support/program_graphs.h"
 
@@ -138,6 +140,26 @@ TEST_CASE("a launch that fails in the middle makes the run an error") {
     CHECK(error.err_msg ==
           "step 2 of 2 of few_queries(2), merge, failed, so that the results are incomplete: the printer is on fire");
     for (float const value : planned.all.take_outputs()) REQUIRE(value == -9.0f);
+}
+
+TEST_CASE("a step that would use a tensor without memory is an error, not a wrong address") {
+    Planned planned;
+    auto program = rewrite::program_named(*planned.graph, "few_queries(2)");
+    REQUIRE(program.error().get_message() == "");
+    nodes::GraphSpec spec = planned.graph->spec();
+    auto const o = static_cast<std::size_t>(spec.nodes.front().ports[nodes::attention::O]);
+    spec.tensors[o].is_virtual = true;  // which the rewrite's conditions refuse
+    auto const without_o = nodes::validate(spec).graph;
+    REQUIRE(without_o);
+    plan::PlanningInput const input{*without_o, planned.target, planned.settings};
+    auto const proposal = cpu::backend().propose(input);
+    REQUIRE(proposal.error().get_message() == "");
+    auto const engine = plan::ProgramEngine::propose(std::move(program).value(), input, proposal.value()->layout(),
+                                                     planned.backends, {HeurMode_t::A});
+    REQUIRE(engine.error().get_message() == "");
+    CHECK(engine.value()->build().error().get_message() ==
+          "step 2 of 2 of few_queries(2), merge, cannot be built: the program uses tensor 'attention::O' of the graph, "
+          "to which runs have no pointer; call set_output(true) on it if it is a result, or leave out the rewrite");
 }
 
 TEST_CASE("a stored program loads where it is made again, and nowhere else") {

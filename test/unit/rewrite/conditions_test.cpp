@@ -64,6 +64,13 @@ TestGraph packed(TestGraph graph) {
     return graph;
 }
 
+TestGraph without_memory(TestGraph graph, int port) {
+    TensorSpec& result = graph.at(port);
+    result.is_virtual = true;
+    result.data_type = DataType_t::FLOAT;
+    return graph;
+}
+
 TestGraph with_value_heads(TestGraph graph) {
     graph.resize(V, {1, 4, 8, 16});
     return graph;
@@ -164,6 +171,14 @@ TEST_CASE("few_queries.c11: more queries of a head of keys than 32 bits count") 
     }
 }
 
+TEST_CASE("few_queries.c12: O that nobody asks for") {
+    TestGraph graph = forward_graph({});
+    graph.fields<SdpaForwardFields>().generate_stats = true;
+    graph.connect_output(Stats);
+    CHECK(few_queries_of(without_memory(graph, Stats)).find("does not apply") == std::string::npos);
+    CHECK(few_queries_of(without_memory(graph, O)) == refusal("few_queries", {"few_queries.c12: memory for O"}));
+}
+
 TEST_CASE("bands.c01: forward") {
     TestGraph graph = forward_graph({.queries = 8});
     graph.attention_options().left_bound = 3;
@@ -212,6 +227,13 @@ TEST_CASE("bands.c06: ALiBi") {
     CHECK(bands_of(graph) == refusal("bands", {"bands.c06: no ALiBi, no padding mask, no dropout"}));
 }
 
+TEST_CASE("bands.c07: a gradient that nobody asks for") {
+    for (int const port : {dQ, dK, dV}) {
+        CHECK(bands_of(without_memory(band_graph(), port)) ==
+              refusal("bands", {"bands.c07: memory for all three gradients"}));
+    }
+}
+
 TEST_CASE("slices.c01: forward") {
     CHECK(slices_of(forward_graph({})) == refusal("slices", {"slices.c01: backward attention"}));
 }
@@ -247,6 +269,13 @@ TEST_CASE("slices.c05: ALiBi") {
 TEST_CASE("slices.c06: more heads of V than of K") {
     CHECK(slices_of(with_value_heads(backward_graph({}))) ==
           refusal("slices", {"slices.c06: as many heads of K as of V, each for a whole number of heads of Q"}));
+}
+
+TEST_CASE("slices.c07: a gradient that nobody asks for") {
+    for (int const port : {dQ, dK, dV}) {
+        CHECK(slices_of(without_memory(backward_graph({}), port)) ==
+              refusal("slices", {"slices.c07: memory for all three gradients"}));
+    }
 }
 
 TEST_CASE("a graph of several nodes is not rewritten") {

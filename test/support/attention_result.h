@@ -1,0 +1,11 @@
+// The results of attention of which a graph may lack some: they are then virtual.
+#pragma once
+
+#include <set>
+
+namespace sdpa_test {
+
+enum class AttentionResult { O, Stats, dQ, dK, dV };
+using ResultSet = std::set<AttentionResult>;
+
+}  // namespace sdpa_test
