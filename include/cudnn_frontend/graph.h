@@ -81,7 +81,12 @@ class SDPA_GRAPH_API Graph {
     std::shared_ptr<Tensor_attributes> tensor_like(std::shared_ptr<Tensor_attributes> const& other,
                                                    std::string const& name = std::string()) noexcept;
 
-    // {O, Stats}; Stats is null unless set_generate_stats(true) is set.
+    // Asks for a result of a node, by set_output(true), and returns it. A null pointer, such as Stats that were not
+    // asked for, becomes a finding of validate(), where result->set_output(true) would crash; the call then returns a
+    // tensor that nothing uses.
+    std::shared_ptr<Tensor_attributes> output(std::shared_ptr<Tensor_attributes> const& result) noexcept;
+
+    // {O, Stats}. Stats is a null pointer unless set_generate_stats(true) is set: do not call set_output() on it then.
     std::array<std::shared_ptr<Tensor_attributes>, 2> sdpa(std::shared_ptr<Tensor_attributes> const& q,
                                                            std::shared_ptr<Tensor_attributes> const& k,
                                                            std::shared_ptr<Tensor_attributes> const& v,

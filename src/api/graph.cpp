@@ -100,4 +100,12 @@ Tensor_ptr Graph::tensor_like(Tensor_ptr const& other, std::string const& name) 
     });
 }
 
+Tensor_ptr Graph::output(Tensor_ptr const& result) noexcept {
+    return Impl::guarded(impl_, [&] {
+        if (result) result->set_output(true);
+        else ++impl().missing_outputs;
+        return result ? result : impl().stand_in;
+    });
+}
+
 }  // namespace cudnn_frontend::graph

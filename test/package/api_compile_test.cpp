@@ -109,6 +109,7 @@ RETURNS(Graph&, Graph&, set_compute_data_type(fe::DataType_t::FLOAT));
 RETURNS(Graph&, Graph&, set_name("graph"));
 RETURNS(Tensor, Graph&, tensor_like(Tensor()));
 RETURNS(Tensor, Graph&, tensor_like(Tensor(), "copy"));
+RETURNS(Tensor, Graph&, output(Tensor()));
 RETURNS(Tensor, Graph&, pointwise(Tensor(), fe::graph::Pointwise_attributes()));
 RETURNS(Tensor, Graph&, pointwise(Tensor(), Tensor(), fe::graph::Pointwise_attributes()));
 RETURNS(Tensor, Graph&, pointwise(Tensor(), Tensor(), Tensor(), fe::graph::Pointwise_attributes()));

@@ -128,6 +128,13 @@ void is_acyclic(RuleScope const& scope) {
                      "connect a tensor from outside the cycle to one of these nodes");
 }
 
+void outputs_exist(RuleScope const& scope) {
+    if (scope.graph().missing_outputs == 0) return;
+    scope.report_node("output() of a null pointer", "a tensor that a node returned",
+                      "call set_generate_stats(true) on the attributes of the attention if it is its Stats, which is "
+                      "null otherwise");
+}
+
 constexpr Rule kRules[] = {
     {"graph.c01", "Each required port of a node is connected.", ATTRIBUTE_NOT_SET, required_ports_are_connected},
     {"graph.c02", "A node uses tensors of its own graph only.", INVALID_VALUE, belongs_to_graph},
@@ -178,6 +185,7 @@ constexpr Rule kRules[] = {
      INVALID_VALUE, ragged_checks::uses_agree_on_rows},
     {"graph.c30", "The multiplier of a ragged offset is from 1 to 2^31, and 1 without an offset.", INVALID_VALUE,
      ragged_checks::multipliers_are_in_range},
+    {"graph.c31", "What output() is asked for is a tensor.", ATTRIBUTE_NOT_SET, outputs_exist},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ struct GraphHead {
     DataType_t io_data_type = DataType_t::NOT_SET;
     DataType_t intermediate_data_type = DataType_t::NOT_SET;
     DataType_t compute_data_type = DataType_t::NOT_SET;
+    int missing_outputs = 0;  // how often output() got a null pointer; in no table of fields
 
     friend bool operator==(GraphHead const&, GraphHead const&) = default;
 };

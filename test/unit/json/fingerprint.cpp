@@ -141,7 +141,8 @@ std::string fingerprint(TensorSpec const& tensor) {
 }
 
 std::string fingerprint(GraphSpec const& spec) {
-    auto const& [name, io, intermediate, compute] = static_cast<GraphHead const&>(spec);
+    auto const& [name, io, intermediate, compute, missing_outputs] = static_cast<GraphHead const&>(spec);
+    (void)missing_outputs;
     std::string text = lines(name, io, intermediate, compute);
     for (TensorSpec const& tensor : spec.tensors) text += "tensor\n" + fingerprint(tensor);
     for (Node const& node : spec.nodes) text += "node\n" + fingerprint(node);

@@ -165,6 +165,25 @@ TEST_CASE("API graph.c25: a bias that its own graph computes") {
     expect(small.graph, "graph.c25", INVALID_VALUE, "", "nodes that read each other's results: first <- back <- first");
 }
 
+TEST_CASE("API graph.c31: Stats that were not asked for are asked for as an output") {
+    SmallGraph small = small_graph();
+    REQUIRE(small.stats == nullptr);
+    small.graph.output(small.stats)->set_uid(7).set_dim({2, 4, 6, 1});
+    expect(small.graph, "graph.c31", ATTRIBUTE_NOT_SET, "", "output() of a null pointer");
+    CHECK(small.graph.check().to_text().find("call set_generate_stats(true) on the attributes of the attention") !=
+          std::string::npos);
+    Graph const copy = small.graph;
+    CHECK(copy.check().findings().size() == 1);
+}
+
+TEST_CASE("output() asks for a result and returns it") {
+    SmallGraph small = small_graph(attention().set_generate_stats(true));
+    small.stats->set_output(false);
+    CHECK(small.graph.output(small.stats) == small.stats);
+    CHECK_FALSE(small.stats->get_is_virtual());
+    CHECK(small.graph.check().ok());
+}
+
 TEST_CASE("API sdpa_fwd.c02: K passed transposed") {
     SmallGraph small = small_graph();
     small.k->set_stride({160, 80, 1, 10});
