@@ -175,7 +175,7 @@ void Session::apply_options(Attributes& options, Inputs const& in, HostTensor co
     if (case_.alibi) options.set_alibi_mask(true);
     if (in.len_q) {
         TensorPtr const len_q = input("len_q", in.len_q), len_kv = input("len_kv", in.len_kv);
-        options.set_padding_mask(true);
+        options.set_padding_mask(!case_.omits_padding_mask);
         if (case_.sums_of_lengths) options.set_cu_seq_len_q(len_q).set_cu_seq_len_kv(len_kv);
         else options.set_seq_len_q(len_q).set_seq_len_kv(len_kv);
     }

@@ -52,7 +52,7 @@ class Session {
     TensorPtr offset_input(HostTensor const& memory, std::int64_t row);
     TensorPtr scalar_input(char const* name, HostTensor const& memory);
     TensorPtr factor(char const* name, HostTensor const& memory);
-    void output(TensorPtr const& tensor, HostTensor const& memory);  // not with an empty one
+    void output(TensorPtr const& tensor, HostTensor const& memory);   // not with an empty one
     TensorPtr requested(char const* name, HostTensor const& memory);  // an output that an option requests
     void declare(TensorPtr const& tensor, HostTensor const& memory);
     template <class Attributes>

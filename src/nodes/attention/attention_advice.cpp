@@ -184,6 +184,32 @@ void stats_are_used(RuleScope const& scope) {
                       "call set_output(true) on it for a later backward, or set_generate_stats(false)");
 }
 
+// Lengths that a modifier of the graph reads are there for that.
+void lengths_have_padding(RuleScope const& scope) {
+    if (fields(scope).padding_mask) return;
+    for (int const port : kPortsWhere<is_length>) {
+        TensorId const id = scope.node().ports[static_cast<std::size_t>(port)];
+        if (id == kNoTensor || scope.uses()[static_cast<std::size_t>(id)].readers.size() > 1) continue;
+        scope.report_port(port, text(kPort, " without a padding mask"), "the length changes nothing: no row is masked",
+                          "call set_padding_mask(true), or leave out the lengths");
+    }
+}
+
+void pages_have_padding(RuleScope const& scope) {
+    if (!fields(scope).said.is_padding_implied) return;
+    scope.report_node("page tables with lengths and without a padding mask",
+                      "keys and queries from the lengths on are masked all the same, since they have no memory",
+                      "call set_padding_mask(true)");
+}
+
+void stated_length_is_of_pages(RuleScope const& scope) {
+    auto const* const forward = std::get_if<SdpaForwardFields>(&scope.node().fields);
+    if (forward == nullptr || !forward->max_seq_len_kv || has_pages(scope.node())) return;
+    scope.report_node(text("set_paged_attention_max_seq_len_kv(", *forward->max_seq_len_kv, ") without a page table"),
+                      "the call changes nothing: the dims of K say how many keys there are",
+                      "leave the call out, or give K and V their page tables");
+}
+
 constexpr error_code_t kNone = error_code_t::OK;
 
 constexpr Rule kAdvice[] = {
@@ -201,6 +227,9 @@ constexpr Rule kAdvice[] = {
     {"advice.a11", "dBias has other dims than the bias.", kNone, dbias_is_like_the_bias},
     {"advice.a12", "Rows of a ragged tensor do not hold all heads.", kNone, sequences_stay_apart},
     {"advice.a13", "Stats is asked for, and neither an output nor read by a node.", kNone, stats_are_used},
+    {"advice.a14", "Lengths come without the padding mask.", kNone, lengths_have_padding},
+    {"advice.a15", "Page tables come with lengths and without the padding mask.", kNone, pages_have_padding},
+    {"advice.a16", "max_seq_len_kv comes without a page table.", kNone, stated_length_is_of_pages},
 };
 
 }  // namespace

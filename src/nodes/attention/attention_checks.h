@@ -26,7 +26,6 @@ void scale_is_given_once(RuleScope const& scope);
 void scale_is_finite(RuleScope const& scope);
 void bias_type_fits(RuleScope const& scope);
 void padding_has_lengths(RuleScope const& scope);
-void lengths_have_padding(RuleScope const& scope);
 void lengths_are_given(RuleScope const& scope);
 void lengths_are_told_once(RuleScope const& scope);
 void alibi_heads_fit(RuleScope const& scope);

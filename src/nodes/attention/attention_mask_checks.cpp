@@ -51,16 +51,6 @@ void padding_has_lengths(RuleScope const& scope) {
     }
 }
 
-void lengths_have_padding(RuleScope const& scope) {
-    if (fields(scope).padding_mask) return;
-    for (int const port : kPortsWhere<is_length>) {
-        if (scope.tensor(port) == nullptr) continue;
-        scope.report_port(port, text(kPort, " without a padding mask"),
-                          "the padding mask, which is what lengths are for",
-                          "call set_padding_mask(true), or leave out the lengths");
-    }
-}
-
 void lengths_are_told_once(RuleScope const& scope) {
     for (auto const [port, sums] : {kQueryLengths, kKeyLengths}) {
         if (scope.tensor(port) == nullptr || scope.tensor(sums) == nullptr) continue;

@@ -27,11 +27,12 @@ bool is_power_of_two(std::int64_t number) { return number > 0 && (number & (numb
 
 }  // namespace
 
-void paged_has_padding(RuleScope const& scope) {
+// With the padding mask, another rule asks for lengths.
+void paged_has_lengths(RuleScope const& scope) {
     if (fields(scope).padding_mask) return;
     for_each_paged(scope, [&](int, int table) {
-        scope.report_port(table, text(kPort, " without a padding mask"),
-                          "the padding mask with seq_len_q and seq_len_kv, which say how many keys are in the pages",
+        scope.report_port(table, text(kPort, " without seq_len_q and seq_len_kv"),
+                          "both, which say how many keys are in the pages",
                           "call set_padding_mask(true), set_seq_len_q() and set_seq_len_kv()");
     });
 }
@@ -64,17 +65,11 @@ void page_sizes_fit(RuleScope const& scope) {
     });
 }
 
-void stated_length_is_for_pages(RuleScope const& scope) {
+void stated_length_is_positive(RuleScope const& scope) {
     auto const stated = stated_length(scope);
-    if (!stated) return;
-    std::string const call = text("set_paged_attention_max_seq_len_kv(", *stated, ")");
-    if (*stated < 1) {
-        scope.report_node(call, "a length of at least 1",
-                          "pass the most keys that an entry can have, or leave the call out");
-    } else if (!has_pages(scope.node())) {
-        scope.report_node(text(call, " without a page table"), "a page table of K or of V",
-                          "leave the call out: the dims of K say how many keys there are");
-    }
+    if (!stated || *stated >= 1 || !has_pages(scope.node())) return;
+    scope.report_node(text("set_paged_attention_max_seq_len_kv(", *stated, ")"), "a length of at least 1",
+                      "pass the most keys that an entry can have, or leave the call out");
 }
 
 void stated_length_agrees(RuleScope const& scope) {

@@ -5,10 +5,10 @@
 
 namespace cudnn_frontend::nodes::paged_checks {
 
-void paged_has_padding(RuleScope const& scope);
+void paged_has_lengths(RuleScope const& scope);
 void tables_have_dims(RuleScope const& scope);
 void page_sizes_fit(RuleScope const& scope);
-void stated_length_is_for_pages(RuleScope const& scope);
+void stated_length_is_positive(RuleScope const& scope);
 void stated_length_agrees(RuleScope const& scope);
 void containers_are_not_ragged(RuleScope const& scope);
 void tables_are_given(RuleScope const& scope);

@@ -44,6 +44,21 @@ bool is_paged(Node const& node, int port) {
 
 bool has_pages(Node const& node) { return is_paged(node, K) || is_paged(node, V); }
 
+bool has_lengths(Node const& node) {
+    auto const is_connected = [&](int port) { return node.ports[static_cast<std::size_t>(port)] != kNoTensor; };
+    auto const are_there = [&](LengthPorts const& ports) {
+        return is_connected(ports.lengths) || is_connected(ports.sums);
+    };
+    return are_there(kQueryLengths) && are_there(kKeyLengths);
+}
+
+bool imply_padding(Node& node) {
+    auto* const forward = std::get_if<SdpaForwardFields>(&node.fields);
+    if (forward == nullptr || forward->padding_mask || !has_pages(node) || !has_lengths(node)) return false;
+    forward->padding_mask = forward->said.is_padding_implied = true;
+    return true;
+}
+
 std::int64_t page_size(GraphSpec const& graph, Node const& node, int port) { return size_of(graph, node, port, 2); }
 
 std::int64_t pages_for(std::int64_t keys, std::int64_t page_size) { return (keys - 1) / page_size + 1; }

@@ -11,6 +11,12 @@ int page_table_port(int port);
 bool is_paged(Node const& node, int port);
 bool has_pages(Node const& node);
 
+// Whether a node has lengths of queries and of keys, as they are or as sums.
+bool has_lengths(Node const& node);
+// Sets the padding mask of a node with pages and lengths, which alone say how many keys are in the pages; says whether
+// it was not set.
+bool imply_padding(Node& node);
+
 // Rows of a page of K or V.
 std::int64_t page_size(GraphSpec const& graph, Node const& node, int port);
 // Pages that hold this many keys, at least one.

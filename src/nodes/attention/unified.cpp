@@ -5,6 +5,7 @@ namespace cudnn_frontend::nodes {
 static bool is_connected(Node const& node, int port) { return node.ports[static_cast<std::size_t>(port)] != kNoTensor; }
 
 int sums_port(Node const& node) {
+    if (!attention_fields(node)->padding_mask) return -1;
     for (auto const [lengths, sums] : {attention::kQueryLengths, attention::kKeyLengths}) {
         if (is_connected(node, sums)) return sums;
     }

@@ -6,7 +6,7 @@
 
 namespace cudnn_frontend::nodes {
 
-// The port of the first cumulative lengths; -1 where each sequence has a length.
+// The port of the first cumulative lengths that mask padding; -1 where each sequence has a length.
 int sums_port(Node const& node);
 // The port of the first tensor whose ragged offset counts several elements as one; -1 where there is none.
 int multiplied_port(GraphSpec const& graph, Node const& node);

@@ -62,6 +62,7 @@ struct AttentionFields {
     struct Said {
         std::optional<DiagonalAlignment_t> alignment, earlier_alignment;  // the last one, and another before it
         bool is_window = false;                                           // the left bound, as a sliding window
+        bool is_padding_implied = false;                                  // the padding mask, by pages with lengths
 
         friend bool operator==(Said const&, Said const&) = default;
     } said = {};

@@ -1,6 +1,7 @@
 #include "nodes/schema/validate.h"
 
 #include "nodes/attention/dropout_order.h"
+#include "nodes/attention/paging.h"
 #include "nodes/schema/default_type.h"
 #include "nodes/schema/execution_order.h"
 #include "nodes/schema/order_hint.h"
@@ -48,6 +49,14 @@ struct Validator {
             if (!nodes::put_dropout_in_order(spec, spec.nodes[i])) continue;
             remarks += text(", node '", nodes::label(spec.nodes[i], i),
                             "' has dropout's mask and scale swapped, which is accepted");
+        }
+    }
+
+    void imply_padding() {
+        for (std::size_t i = 0; i < spec.nodes.size(); ++i) {
+            if (!nodes::imply_padding(spec.nodes[i])) continue;
+            remarks += text(", node '", nodes::label(spec.nodes[i], i),
+                            "' has pages with lengths, which are taken for a padding mask");
         }
     }
 
@@ -104,6 +113,7 @@ struct Validator {
         infer_nodes(order);
         infer_types();
         put_dropout_in_order();
+        imply_padding();
         check_rules();
         if (!findings.empty()) return {Report(findings.take()), std::nullopt};
         assign_uids();

@@ -60,11 +60,10 @@ void expect_none(GraphSpec const& graph) {
 TEST_CASE("advice.a01: no attention scale") {
     for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
         TestGraph graph = attention_graph(kind);
-        expect_remark(
-            remarks(graph), "advice.a01", "", "no attention scale",
-            "scores stay as they are, since the scale is 1 where none is set",
-            "call set_attn_scale(0.25), 1 over the square root of the head dim 16; set_attn_scale(1) if that "
-            "is meant");
+        expect_remark(remarks(graph), "advice.a01", "", "no attention scale",
+                      "scores stay as they are, since the scale is 1 where none is set",
+                      "call set_attn_scale(0.25), 1 over the square root of the head dim 16; set_attn_scale(1) if that "
+                      "is meant");
         graph.attention_options().attn_scale = 1.0f;
         expect_none(graph);
         graph.attention_options().attn_scale.reset();
@@ -232,6 +231,55 @@ TEST_CASE("advice.a13: Stats that nobody gets") {
                   "call set_output(true) on it for a later backward, or set_generate_stats(false)");
     graph.at(Stats).is_virtual = false;
     expect_none(graph);
+}
+
+TEST_CASE("advice.a14: lengths without the padding mask") {
+    for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
+        for (int const port : {Seq_len_q, Cu_seq_len_kv}) {
+            TestGraph graph = scaled_graph(kind);
+            graph.connect(port, {port == Seq_len_q ? 2 : 3, 1, 1, 1}, DataType_t::INT32);
+            std::string const name = port == Seq_len_q ? "seq_len_q" : "cu_seq_len_kv";
+            expect_remark(remarks(graph), "advice.a14", name, name + " without a padding mask",
+                          "the length changes nothing: no row is masked",
+                          "call set_padding_mask(true), or leave out the lengths");
+        }
+        TestGraph graph = scaled_graph(kind);
+        connect_lengths(graph);
+        expect_none(graph);
+    }
+}
+
+TEST_CASE("advice.a14: not of lengths that another node reads, as a score modifier does") {
+    TestGraph graph = scaled_graph();
+    graph.connect(Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
+    Node& reader = graph.add_node(NodeKind::Pointwise, "reader");
+    reader.compute_data_type = DataType_t::INT32;
+    std::get<PointwiseFields>(reader.fields).mode = PointwiseMode_t::NEG;
+    TensorId const lengths = graph.slot(Seq_len_q), result = graph.add("negative", {2, 1, 1, 1}, DataType_t::INT32);
+    graph.nodes[1].ports[pointwise::In_0] = lengths;
+    graph.nodes[1].ports[pointwise::Out_0] = result;
+    expect_none(graph);
+}
+
+TEST_CASE("advice.a15: pages with lengths and without the padding mask") {
+    TestGraph graph = scaled_graph();
+    connect_lengths(graph);
+    graph.resize(K, {5, 2, 4, 16});
+    graph.resize(V, {5, 4, 4, 32});
+    for (int const port : {Page_table_k, Page_table_v}) graph.connect(port, {2, 1, 2, 1}, DataType_t::INT32);
+    expect_none(graph);
+    graph.attention_options().padding_mask = false;
+    expect_remark(remarks(graph), "advice.a15", "", "page tables with lengths and without a padding mask",
+                  "keys and queries from the lengths on are masked all the same, since they have no memory",
+                  "call set_padding_mask(true)");
+}
+
+TEST_CASE("advice.a16: max_seq_len_kv without a page table") {
+    TestGraph graph = scaled_graph();
+    graph.fields<SdpaForwardFields>().max_seq_len_kv = 8;
+    expect_remark(remarks(graph), "advice.a16", "", "set_paged_attention_max_seq_len_kv(8) without a page table",
+                  "the call changes nothing: the dims of K say how many keys there are",
+                  "leave the call out, or give K and V their page tables");
 }
 
 TEST_CASE("advice: each remark names its node, by its place where it has no name") {

@@ -147,16 +147,6 @@ TEST_CASE("sdpa_fwd.c23 sdpa_fwd.c24: sums of other dims and types") {
                          "INT32 or INT64", "call set_data_type(DataType_t::INT32)"});
 }
 
-TEST_CASE("sdpa_fwd.c22 sdpa_bwd.c22: a length without a padding mask") {
-    expect_in_attention(
-        "c22",
-        [](TestGraph& graph) {
-            graph.connect(Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
-        },
-        {ATTRIBUTE_NOT_SET, "attention", "seq_len_q", "seq_len_q without a padding mask",
-         "the padding mask, which is what lengths are for", "call set_padding_mask(true), or leave out the lengths"});
-}
-
 TEST_CASE("sdpa_fwd.c23 sdpa_bwd.c23: running totals in place of lengths") {
     auto const break_graph = [](TestGraph& graph) {
         connect_lengths(graph);

@@ -18,6 +18,14 @@ struct Family {
     std::vector<Rule> rules;
 };
 
+// Numbers of rules that no longer hold, which no other rule gets.
+constexpr std::pair<char const*, int> kRetired[] = {{"sdpa_fwd", 22}, {"sdpa_bwd", 22}};
+
+bool is_retired(std::string const& prefix, int number) {
+    return std::ranges::any_of(kRetired,
+                               [&](auto const& rule) { return rule.first == prefix && rule.second == number; });
+}
+
 // The tables of the graph and of each kind of node; the functions of neighborhood attention share one.
 std::vector<std::span<Rule const>> tables() {
     std::vector<std::span<Rule const>> found{graph_rules()};
@@ -85,13 +93,14 @@ std::set<std::string> ids_in(std::string const& text) {
 
 }  // namespace
 
-TEST_CASE("rules are numbered without gaps and say what they need") {
+TEST_CASE("rules are numbered without gaps but those of retired ones, and say what they need") {
     CHECK(tables().size() >= 10);
     CHECK(families().size() >= tables().size());  // one of each table at least
     for (Family const& family : families()) {
         int number = 0;
         for (Rule const& rule : family.rules) {
-            ++number;
+            do ++number;
+            while (is_retired(family.prefix, number));
             CHECK(rule.id == family.prefix + (number < 10 ? ".c0" : ".c") + std::to_string(number));
             CHECK(std::string(rule.summary).back() == '.');
             CHECK(rule.code != error_code_t::OK);

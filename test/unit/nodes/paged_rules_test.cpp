@@ -71,7 +71,7 @@ TEST_CASE("K or V alone may be paged, and tables may be packed") {
     expect_valid(graph);
 }
 
-TEST_CASE("sdpa_fwd.c48: a page table without a padding mask") {
+TEST_CASE("sdpa_fwd.c48: a page table without lengths") {
     TestGraph graph = paged_graph();
     graph.attention_options().padding_mask = false;
     graph.disconnect(attention::Seq_len_q);
@@ -79,9 +79,24 @@ TEST_CASE("sdpa_fwd.c48: a page table without a padding mask") {
     graph.disconnect(attention::Page_table_v);
     graph.resize(attention::V, {2, 4, 8, 32});
     expect_finding(graph, "sdpa_fwd.c48",
-                   {ATTRIBUTE_NOT_SET, "attention", "page_table_k", "page_table_k without a padding mask",
-                    "the padding mask with seq_len_q and seq_len_kv, which say how many keys are in the pages",
+                   {ATTRIBUTE_NOT_SET, "attention", "page_table_k", "page_table_k without seq_len_q and seq_len_kv",
+                    "both, which say how many keys are in the pages",
                     "call set_padding_mask(true), set_seq_len_q() and set_seq_len_kv()"});
+}
+
+TEST_CASE("pages with lengths have the padding mask, whether it is set or not") {
+    TestGraph graph = paged_graph();
+    graph.attention_options().padding_mask = false;
+    Validation const validation = validate(graph);
+    REQUIRE(validation.report.to_text() == "");
+    CHECK(attention_fields(validation.graph->spec().nodes[0])->padding_mask);
+    CHECK(validation.graph->remarks() ==
+          ", node 'attention' has pages with lengths, which are taken for a padding mask");
+    graph.disconnect(attention::Seq_len_kv);
+    graph.connect(attention::Cu_seq_len_kv, {3, 1, 1, 1}, DataType_t::INT64);
+    expect_valid(graph);
+    graph.disconnect(attention::Cu_seq_len_kv);
+    CHECK(validate(graph).report.to_text().find("sdpa_fwd.c48") != std::string::npos);
 }
 
 TEST_CASE("sdpa_fwd.c49: a page table of another type") {
@@ -151,17 +166,21 @@ TEST_CASE("sdpa_fwd.c51: pages of other than a power of two rows") {
                     "give K dims {pages, heads, 16, head dim}, for example"});
 }
 
-TEST_CASE("sdpa_fwd.c52: max_seq_len_kv below 1, or without a page table") {
+TEST_CASE("sdpa_fwd.c52: max_seq_len_kv of pages below 1") {
     TestGraph graph = paged_graph();
     stated(graph) = 0;
     expect_finding(graph, "sdpa_fwd.c52",
                    {ATTRIBUTE_NOT_SET, "attention", "", "set_paged_attention_max_seq_len_kv(0)",
                     "a length of at least 1", "pass the most keys that an entry can have, or leave the call out"});
-    TestGraph dense = attention_graph(NodeKind::SdpaForward);
-    stated(dense) = 8;
-    expect_finding(dense, "sdpa_fwd.c52",
-                   {ATTRIBUTE_NOT_SET, "attention", "", "set_paged_attention_max_seq_len_kv(8) without a page table",
-                    "a page table of K or of V", "leave the call out: the dims of K say how many keys there are"});
+}
+
+TEST_CASE("max_seq_len_kv without a page table changes nothing, whatever it is") {
+    TestGraph graph = attention_graph(NodeKind::SdpaForward);
+    for (std::int64_t const keys : {0, 5, 8, 100}) {
+        stated(graph) = keys;
+        expect_valid(graph);
+        CHECK(keys_of(graph) == 8);
+    }
 }
 
 TEST_CASE("sdpa_fwd.c53: max_seq_len_kv other than the length of what is not paged") {

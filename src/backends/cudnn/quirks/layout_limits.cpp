@@ -31,7 +31,7 @@ std::optional<std::size_t> axis_of_neighbours(Facts const& facts, int port) {
         case Port::Seq_len_q:
         case Port::Seq_len_kv:
         case Port::Cu_seq_len_q:
-        case Port::Cu_seq_len_kv: return 0;
+        case Port::Cu_seq_len_kv: return facts.fields.padding_mask ? std::optional<std::size_t>(0) : std::nullopt;
         case Port::dSink_token: return 1;
         case Port::Sink_token: return facts.is_backward ? std::nullopt : std::optional<std::size_t>(1);
         case Port::Stats:
