@@ -8,8 +8,11 @@
 #include "nodes/schema/advice.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
+#include <string_view>
 
 namespace cudnn_frontend::nodes {
 namespace {
@@ -210,6 +213,50 @@ void stated_length_is_of_pages(RuleScope const& scope) {
                       "leave the call out, or give K and V their page tables");
 }
 
+// Repeated heads and rows, with a stride of 0, are no mistake.
+void heads_and_rows_are_apart(RuleScope const& scope) {
+    for (int const port : {Q, K, V}) {
+        TensorSpec const* const tensor = scope.tensor_4d(port);
+        if (tensor == nullptr || tensor->stride.size() != 4) continue;
+        core::Dims dim, stride;
+        for (std::size_t axis = 1; axis < 4; ++axis) {
+            if (tensor->stride[axis] != 0) dim.push_back(tensor->dim[axis]), stride.push_back(tensor->stride[axis]);
+        }
+        if (!core::overlaps_itself(dim, stride)) continue;
+        scope.report_port(
+            port, text(kPort, " with dims ", tensor->dim, " and strides ", tensor->stride),
+            "heads and rows share elements",
+            text("strides ", core::packed_strides(tensor->dim), " where a head's rows follow each other, ",
+                 rows_first_strides(tensor->dim), " where a row's heads do"));
+    }
+}
+
+// Whether a name has one of these among its words, as k_cache has k.
+bool has_word(std::string const& name, std::initializer_list<std::string_view> words) {
+    std::string word;
+    for (char const letter : name + " ") {
+        if (std::isalnum(static_cast<unsigned char>(letter)) != 0) {
+            word += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        } else {
+            if (std::ranges::find(words, word) != words.end()) return true;
+            word.clear();
+        }
+    }
+    return false;
+}
+
+bool is_named_as_key(std::string const& name) { return has_word(name, {"k", "key", "keys"}); }
+bool is_named_as_value(std::string const& name) { return has_word(name, {"v", "value", "values"}); }
+
+void keys_are_no_values(RuleScope const& scope) {
+    TensorSpec const *const k = scope.tensor(K), *const v = scope.tensor(V);
+    if (k == nullptr || v == nullptr || is_named_as_key(k->name) || is_named_as_value(v->name)) return;
+    if (!is_named_as_value(k->name) || !is_named_as_key(v->name)) return;
+    scope.report_node(text("tensor '", k->name, "' in K's place, and '", v->name, "' in V's"),
+                      "queries are compared with what the names call values, and the keys are summed up",
+                      "pass Q, K and V in this order, or rename the tensors");
+}
+
 constexpr error_code_t kNone = error_code_t::OK;
 
 constexpr Rule kAdvice[] = {
@@ -230,6 +277,8 @@ constexpr Rule kAdvice[] = {
     {"advice.a14", "Lengths come without the padding mask.", kNone, lengths_have_padding},
     {"advice.a15", "Page tables come with lengths and without the padding mask.", kNone, pages_have_padding},
     {"advice.a16", "max_seq_len_kv comes without a page table.", kNone, stated_length_is_of_pages},
+    {"advice.a17", "Heads and rows of Q, K or V share elements.", kNone, heads_and_rows_are_apart},
+    {"advice.a18", "Tensors named as keys and as values are given in each other's place.", kNone, keys_are_no_values},
 };
 
 }  // namespace

@@ -282,6 +282,40 @@ TEST_CASE("advice.a16: max_seq_len_kv without a page table") {
                   "leave the call out, or give K and V their page tables");
 }
 
+TEST_CASE("advice.a17: heads and rows that share elements") {
+    TestGraph graph = scaled_graph();
+    graph.at(K).stride = {256, 16, 16, 1};
+    expect_remark(remarks(graph), "advice.a17", "K", "K with dims [2, 2, 8, 16] and strides [256, 16, 16, 1]",
+                  "heads and rows share elements",
+                  "strides [256, 128, 16, 1] where a head's rows follow each other, [256, 16, 32, 1] where a row's "
+                  "heads do");
+    for (Dims const& stride :
+         {Dims{256, 128, 16, 1}, {256, 16, 32, 1}, {0, 0, 16, 1}, {0, 128, 16, 1}, {16, 48, 96, 1}}) {
+        graph.at(K).stride = stride;
+        expect_none(graph);
+    }
+}
+
+TEST_CASE("advice.a18: keys and values given in each other's place") {
+    TestGraph graph = scaled_graph();
+    graph.resize(V, {2, 2, 8, 16});
+    auto const name = [&](char const* k, char const* v) {
+        graph.at(K).name = k;
+        graph.at(V).name = v;
+    };
+    name("value_cache", "key_cache");
+    expect_remark(remarks(graph), "advice.a18", "", "tensor 'value_cache' in K's place, and 'key_cache' in V's",
+                  "queries are compared with what the names call values, and the keys are summed up",
+                  "pass Q, K and V in this order, or rename the tensors");
+    name("V", "attention::K");
+    CHECK(remarks(graph).at(0).where.rule == "advice.a18");
+    for (auto const& [k, v] :
+         {std::pair("K", "V"), {"", ""}, {"V", ""}, {"kv", "kv"}, {"V", "latent"}, {"v_k", "k_v"}}) {
+        name(k, v);
+        expect_none(graph);
+    }
+}
+
 TEST_CASE("advice: each remark names its node, by its place where it has no name") {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
     Node second = graph.nodes[0];
