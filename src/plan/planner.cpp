@@ -64,10 +64,13 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
         if (proposal.is_good()) answers.proposals.push_back({backend->name(), std::move(proposal).value()});
         else answers.refusals.push_back({backend->name(), proposal.error()});
     }
-    if (answers.proposals.empty()) {
+    if (!answers.proposals.empty()) {
+        answers.remarks = add_programs(input, backends, answers.proposals);
+    } else if (auto converted = propose_converted(input, backends); converted.is_good()) {
+        answers.proposals.push_back(std::move(converted).value());
+    } else {
         return answers.refusals.empty() ? no_backend(input.target) : to_error(answers.refusals);
     }
-    answers.remarks = add_programs(input, backends, answers.proposals);
     return std::make_shared<Planner>(std::make_shared<Answers const>(std::move(answers)), Candidates());
 }
 

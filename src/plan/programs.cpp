@@ -1,9 +1,12 @@
 #include "plan/programs.h"
 
+#include "core/data_type.h"
+#include "core/dims.h"
 #include "core/logging.h"
 #include "plan/costs.h"
 #include "plan/program_engine.h"
 #include "plan/program_executable.h"
+#include "rewrite/converted.h"
 
 #include <cudnn_frontend/logging.h>
 
@@ -32,18 +35,25 @@ std::shared_ptr<Engine> ProgramProposal::least_of(ProgramEngine const& engine) c
     return input_->settings.slices_for_workspace ? engine.with_least_workspace() : nullptr;
 }
 
+// Returns why no backend makes joints here, and no error where one does.
+static error_t obstacle_to_joints(Target const& target, Backends const& backends) {
+    error_t obstacle(error_code_t::GRAPH_NOT_SUPPORTED, "no backend joins partial results");
+    for (Backend const* const backend : backends) {
+        if (!backend->joins(target)) continue;
+        obstacle = backend->check_joints();
+        if (obstacle.is_good()) break;
+    }
+    return obstacle;
+}
+
 // Leaves out programs whose joints no backend can make here, with a remark.
 static void keep_joinable(PlanningInput const& input, Backends const& backends, rewrite::Offers& offers) {
     if (std::ranges::none_of(offers.preferred, rewrite::has_joints) &&
         std::ranges::none_of(offers.spare, rewrite::has_joints)) {
         return;
     }
-    error_t obstacle(error_code_t::GRAPH_NOT_SUPPORTED, "no backend joins partial results");
-    for (Backend const* const backend : backends) {
-        if (!backend->joins(input.target)) continue;
-        obstacle = backend->check_joints();
-        if (obstacle.is_good()) return;
-    }
+    error_t const obstacle = obstacle_to_joints(input.target, backends);
+    if (obstacle.is_good()) return;
     for (auto* const programs : {&offers.preferred, &offers.spare}) std::erase_if(*programs, rewrite::has_joints);
     offers.remarks.push_back("programs that join partial results are left out: " + obstacle.err_msg);
 }
@@ -71,6 +81,40 @@ std::vector<std::string> add_programs(PlanningInput const& input, Backends const
     if (!offers.preferred.empty()) proposals.insert(proposals.begin(), proposal_of(offers.preferred));
     if (!offers.spare.empty()) proposals.push_back(proposal_of(offers.spare));
     return offers.remarks;
+}
+
+// The layout for packs in which the converted tensors are as the caller has them.
+static std::shared_ptr<PackLayout const> layout_as_given(PackLayout layout, rewrite::Attention const& given) {
+    using namespace rewrite::attention;
+    for (int const port : {Seq_len_q, Seq_len_kv, Stats}) {
+        if (!given.has(port)) continue;
+        nodes::TensorSpec const& tensor = *given.tensor(port);
+        auto const slot = std::ranges::find(layout.slots, tensor.uid, &Slot::uid);
+        if (slot == layout.slots.end() || slot->is_ragged()) continue;
+        slot->element_size = slot->alignment = core::size_of(tensor.data_type);
+        slot->span = core::span_of(tensor.dim, tensor.stride).value_or(0) * slot->element_size;
+        slot->stride = tensor.stride;
+    }
+    return std::make_shared<PackLayout const>(std::move(layout));
+}
+
+Result<Planner::Proposed> propose_converted(PlanningInput const& input, Backends const& backends) {
+    auto const attention = rewrite::Attention::of(input.graph);
+    if (!attention) return error_t(error_code_t::GRAPH_NOT_SUPPORTED, "a graph of several nodes is not converted");
+    auto program = rewrite::converted(*attention);
+    if (program.is_bad()) return program.error();
+    SDPA_GRAPH_TRY(obstacle_to_joints(input.target, backends));
+    auto const step = std::ranges::find_if(
+        program.value().steps, [](rewrite::Step const& each) { return std::holds_alternative<rewrite::Attend>(each); });
+    Settings settings = input.settings;
+    settings.rewrites = rewrite::no_rewrites();
+    auto const planner = Planner::propose({*std::get<rewrite::Attend>(*step).graph, input.target, settings}, backends);
+    if (planner.is_bad()) return planner.error();
+    std::vector<rewrite::Program> programs;
+    programs.push_back(std::move(program).value());
+    return Planner::Proposed{"programs", std::make_shared<ProgramProposal const>(
+                                             layout_as_given(planner.value()->layout(), *attention),
+                                             std::make_shared<KeptInput const>(input), backends, std::move(programs))};
 }
 
 bool is_program(Stored const& stored) { return stored.engine.starts_with(ProgramEngine::kPrefix); }

@@ -44,6 +44,10 @@ class ProgramProposal final : public Proposal {
 std::vector<std::string> add_programs(PlanningInput const& input, Backends const& backends,
                                       Planner::Proposals& proposals);
 
+// Proposes a graph that no backend takes as given with its lengths and its Stats converted. Returns an error where
+// there is nothing to convert, or no backend takes the program.
+Result<Planner::Proposed> propose_converted(PlanningInput const& input, Backends const& backends);
+
 // Whether a stored plan is of a program, and its engine.
 bool is_program(Stored const& stored);
 Result<Loaded> load_program(PlanningInput const& input, Backends const& backends, Stored const& stored);

@@ -26,6 +26,11 @@ bool has_like_pages(Attention const& a) {
     return has_k == has_v && (!has_k || a.tensor(Port::K)->dim[2] == a.tensor(Port::V)->dim[2]);
 }
 
+// Whether the tensor, where there is memory for it, has the type.
+bool has_type(Attention const& a, int port, DataType_t type) {
+    return !a.has(port) || a.tensor(port)->data_type == type;
+}
+
 constexpr std::array kConditions = {
     Condition{"few_queries.c01", "forward attention", [](Attention const& a) { return !a.is_backward(); }},
     Condition{"few_queries.c02", "no operands but Q, K, V, O, Stats, attn_scale, lengths and page tables",
@@ -38,8 +43,9 @@ constexpr std::array kConditions = {
               [](Attention const& a) { return !has_mask(a) || is_causal_at_end(a); }},
     Condition{"few_queries.c05", "no ALiBi and no dropout",
               [](Attention const& a) { return !a.fields().alibi_mask && !a.fields().dropout_probability; }},
-    Condition{"few_queries.c06", "Stats, where there is one, in base e",
-              [](Attention const& a) { return !a.fields().stats_use_log2; }},
+    Condition{
+        "few_queries.c06", "Stats, where there is one, in base e and of FLOAT",
+        [](Attention const& a) { return !a.fields().stats_use_log2 && has_type(a, Port::Stats, DataType_t::FLOAT); }},
     Condition{"few_queries.c07", "as many heads of K as of V, each for a whole number of heads of Q",
               [](Attention const& a) { return a.key_heads == a.value_heads && a.query_heads % a.key_heads == 0; }},
     Condition{"few_queries.c08", "Q of 16 or 32 bits",
@@ -54,6 +60,11 @@ constexpr std::array kConditions = {
         "few_queries.c11", "beside lengths fewer than 2^31 queries for a head of keys, as lengths have 32 bits",
         [](Attention const& a) { return !a.fields().padding_mask || a.queries * a.group() < std::int64_t{1} << 31; }},
     Condition{"few_queries.c12", "memory for O", [](Attention const& a) { return a.has(Port::O); }},
+    Condition{"few_queries.c13", "lengths, where there are any, of INT32",
+              [](Attention const& a) {
+                  return has_type(a, Port::Seq_len_q, DataType_t::INT32) &&
+                         has_type(a, Port::Seq_len_kv, DataType_t::INT32);
+              }},
 };
 
 // Tensors of queries are seen as a grid {batch, key head, split, group, query, column} first, those of keys as one

@@ -29,6 +29,28 @@ Draft::Draft(Attention const& attention) : Draft(attention.graph(), attention.no
     if (given.value) bindings_.pop_back();
 }
 
+Draft Draft::of_whole(Attention const& attention) {
+    nodes::GraphSpec const& whole = attention.graph();
+    Draft draft(whole, attention.node());
+    draft.node_ = attention.node();
+    draft.spec_.tensors = whole.tensors;
+    for (std::size_t i = 0; i < whole.tensors.size(); ++i) {
+        nodes::TensorSpec const& tensor = whole.tensors[i];
+        if (tensor.is_virtual || tensor.value || !tensor.uid) continue;
+        draft.bindings_.push_back({*tensor.uid, {Place::Of::Tensor, i, 0}});
+    }
+    return draft;
+}
+
+void Draft::place(int port, View const& view) {
+    auto const id = static_cast<std::size_t>(node_.ports[static_cast<std::size_t>(port)]);
+    nodes::TensorSpec& tensor = spec_.tensors[id];
+    tensor.data_type = view.type;
+    tensor.stride = view.stride;
+    tensor.alignment = view.alignment;
+    std::ranges::find(bindings_, *tensor.uid, &Attend::Binding::uid)->place = view.place;
+}
+
 nodes::AttentionFields& Draft::fields() { return const_cast<nodes::AttentionFields&>(*nodes::attention_fields(node_)); }
 
 void Draft::connect(int port, View const& view) {

@@ -12,6 +12,8 @@ class Draft {
     explicit Draft(Attention const& attention);
     // Another one for a graph of the user's.
     Draft(nodes::GraphHead const& head, nodes::Node node);
+    // The user's attention with all of its tensors, each in its place.
+    static Draft of_whole(Attention const& attention);
 
     nodes::AttentionFields& fields();
     template <class Fields>
@@ -19,6 +21,8 @@ class Draft {
         return std::get<Fields>(node_.fields);
     }
     void connect(int port, View const& view);
+    // Moves a tensor of such a draft to another place, where it may have another type and other strides.
+    void place(int port, View const& view);
 
    private:
     friend class ProgramBuilder;

@@ -297,3 +297,67 @@ TEST_CASE("a stored program tells the kernels of all its steps, in their order",
     CHECK(plan.kernels.front().find("sm90") != std::string::npos);
     CHECK(plan.kernels.back() == "merge");
 }
+
+namespace {
+
+// The graph has two entries with lengths of 64 bits, and in forward Stats of 16 bits.
+ProgramGraph graph_to_convert(bool is_backward) {
+    ProgramGraph all(kType);
+    ProgramGraph::Sizes const dim = {2, 4, 128, 64}, rows = {2, 4, 128, 1};
+    auto const q = all.input("Q", dim), k = all.input("K", dim), v = all.input("V", dim);
+    auto const lengths = [&](char const* name) {
+        auto tensor = all.input(name, {2, 1, 1, 1});
+        tensor->set_data_type(DataType_t::INT64);
+        return tensor;
+    };
+    auto const of_queries = lengths("len_q"), of_keys = lengths("len_kv");
+    if (is_backward) {
+        auto const o = all.input("O", dim), d_o = all.input("dO", dim), stats = all.input("Stats", rows);
+        stats->set_data_type(DataType_t::FLOAT);
+        auto options = cudnn_frontend::graph::SDPA_backward_attributes().set_name("attention").set_padding_mask(true);
+        options.set_seq_len_q(of_queries).set_seq_len_kv(of_keys);
+        for (auto const& gradient : all.graph.sdpa_backward(q, k, v, o, d_o, stats, options)) all.output(gradient, dim);
+        return all;
+    }
+    auto options = cudnn_frontend::graph::SDPA_attributes().set_name("attention").set_padding_mask(true);
+    options.set_seq_len_q(of_queries).set_seq_len_kv(of_keys).set_generate_stats(true);
+    auto const [o, stats] = all.graph.sdpa(q, k, v, options);
+    all.output(o, dim);
+    all.output(stats, rows);
+    stats->set_data_type(kType);
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("lengths of 64 bits and Stats of 16 are planned as a program that converts them", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    for (bool const is_backward : {false, true}) {
+        ProgramGraph all = graph_to_convert(is_backward);
+        REQUIRE(all.graph.build(Target::offline("h200")).get_message() == "");
+        CHECK(name_of(all.graph).starts_with("program converted: eng"));
+        Bytes bytes;
+        REQUIRE(all.graph.serialize(bytes).get_message() == "");
+        std::string const text(bytes.begin(), bytes.end());
+        CHECK(text.find("split_lengths ") != text.npos);
+        CHECK((text.find("sum X=float Y=bfloat16 ") != text.npos) == !is_backward);
+        Graph loaded;
+        loaded.set_device_properties(std::make_shared<DeviceProperties const>(DeviceProperties::named("h200")));
+        REQUIRE(loaded.deserialize(nullptr, bytes).get_message() == "");
+        CHECK(loaded.get_workspace_size() == all.graph.get_workspace_size());
+    }
+}
+
+TEST_CASE("what cannot be converted is refused with what to do", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph all = graph_to_convert(true);
+    auto const extra = all.graph.pointwise(
+        all.input("X", {2, 4, 128, 64}), cudnn_frontend::graph::Pointwise_attributes().set_mode(PointwiseMode_t::NEG));
+    all.output(extra, {2, 4, 128, 64});
+    std::string const error = all.graph.build(Target::offline("h200")).get_message();
+    INFO(error);
+    CHECK(error.find("[cudnn.s95] node 'attention', tensors 'len_q', 'len_kv': found the data type INT64 on ") == 0);
+    CHECK(error.find("; needed INT32 for lengths. Try: set_data_type() on it with this type; where attention is the "
+                     "graph's only node, the tensor is not packed by lengths and kernels can be compiled, this library "
+                     "converts it.") != error.npos);
+}

@@ -1,4 +1,4 @@
-// What programs pass though it changes nothing.
+// Programs pass tensors of other types than usual, and options that change nothing: both are accepted.
 #include "reference/check_case.h"
 #include "reference/random_case.h"
 #include "support/catch.h"
@@ -29,7 +29,20 @@ int sweep(Fits const& fits, Change const& change) {
     return count;
 }
 
+bool has_own_lengths(AttentionCase const& c) { return c.len_q && !c.sums_of_lengths; }
+
 }  // namespace
+
+TEST_CASE("lengths of 64 bits are read as those of 32 bits are") {
+    CHECK(sweep(has_own_lengths, [](AttentionCase& c) { c.length_type = DataType_t::INT64; }) > 50);
+}
+
+TEST_CASE("Stats of 16 bits are those of FLOAT, rounded") {
+    for (DataType_t const type : {DataType_t::HALF, DataType_t::BFLOAT16}) {
+        CHECK(sweep([](AttentionCase const& c) { return c.generate_stats; },
+                    [&](AttentionCase& c) { c.stats_type = type; }) > 100);
+    }
+}
 
 TEST_CASE("pages with lengths are masked by them, whether the padding mask is set or not") {
     CHECK(sweep([](AttentionCase const& c) { return bool(c.paging); },

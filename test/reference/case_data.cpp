@@ -105,8 +105,8 @@ HostTensor make_rows(AttentionCase const& c, DataType_t type, Layout layout, Ind
 }
 
 // A number for each row.
-HostTensor make_stats(AttentionCase const& c) {
-    return make_rows(c, DataType_t::FLOAT, c.layout_of_stats(), {c.b, c.h_q, c.s_q, 1}, c.len_q);
+HostTensor make_stats(AttentionCase const& c, DataType_t type = DataType_t::FLOAT) {
+    return make_rows(c, type, c.layout_of_stats(), {c.b, c.h_q, c.s_q, 1}, c.len_q);
 }
 
 // Columns of zeros draw no random numbers, so that the others do not depend on them.
@@ -173,7 +173,7 @@ HostTensor sums_tensor(AttentionCase const& c, std::vector<std::int64_t> const& 
 
 HostTensor lengths_tensor(AttentionCase const& c, std::vector<std::int64_t> const& lengths) {
     if (c.sums_of_lengths) return sums_tensor(c, lengths);
-    HostTensor const tensor = make_numbers(c, DataType_t::INT32, {static_cast<std::int64_t>(lengths.size()), 1, 1, 1});
+    HostTensor const tensor = make_numbers(c, c.length_type, {static_cast<std::int64_t>(lengths.size()), 1, 1, 1});
     return tensor.fill([&](Index4 const& at) { return static_cast<double>(lengths[static_cast<std::size_t>(at[0])]); });
 }
 
@@ -402,7 +402,7 @@ static void leave_out(AttentionCase const& c, AttentionResult result, HostTensor
 ForwardOutputs make_forward_outputs(AttentionCase const& c) {
     ForwardOutputs out;
     out.o = make_rows(c, c.result_type, c.output_layout, {c.b, c.h_q, c.s_q, c.d_v}, c.len_q);
-    if (c.generate_stats) out.stats = make_stats(c);
+    if (c.generate_stats) out.stats = make_stats(c, c.stats_type);
     if (c.logit_max) out.max = make_stats(c);
     if (c.score_sum_exp) out.sum_exp = make_stats(c);
     out.rng_dump = make_dump(c);

@@ -46,7 +46,9 @@ void describe_masks(AttentionCase const& c, std::ostream& out) {
     if (c.alibi) out << ", alibi";
     if (c.len_q) out << ", len_q" << lengths(*c.len_q);
     if (c.len_kv) out << ", len_kv" << lengths(*c.len_kv);
+    if (c.length_type != DataType_t::INT32) out << ", lengths " << name_of(c.length_type);
     if (c.omits_padding_mask) out << ", padding mask not set";
+    if (c.stats_type != DataType_t::FLOAT) out << ", stats " << name_of(c.stats_type);
     out << (c.sums_of_lengths ? ", as sums" : "") << (c.offsets_in_rows ? ", offsets in rows" : "")
         << (c.numbers_apart ? ", numbers apart" : "") << (c.bounds_rows ? ", bounded rows" : "");
     if (c.nan_in_padding) out << ", NaN in padding";

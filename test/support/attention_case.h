@@ -104,10 +104,12 @@ struct AttentionCase {
 
     bool alibi = false;
     std::optional<std::vector<std::int64_t>> len_q, len_kv;
-    bool sums_of_lengths = false;     // the graph gets cumulative lengths
-    bool omits_padding_mask = false;  // the graph gets lengths and is not told to mask by them
-    bool nan_in_padding = false;      // beyond the lengths, in all inputs but dropout's scale
-    bool wild_rows = false;           // some rows of Q, K, V and dO hold NaN or infinity
+    bool sums_of_lengths = false;                // the graph gets cumulative lengths
+    DataType_t length_type = DataType_t::INT32;  // of others
+    bool omits_padding_mask = false;             // the graph gets lengths and no padding mask
+    DataType_t stats_type = DataType_t::FLOAT;   // of forward's Stats
+    bool nan_in_padding = false;                 // beyond the lengths, in all inputs but dropout's scale
+    bool wild_rows = false;                      // some rows of Q, K, V and dO hold NaN or infinity
     Paging paging;
     bool block_mask = false;     // random bits; the case has no backward
     bool stale_padding = false;  // backward finds numbers in O and -inf in Stats there

@@ -257,6 +257,26 @@ void keys_are_no_values(RuleScope const& scope) {
                       "pass Q, K and V in this order, or rename the tensors");
 }
 
+void lengths_have_32_bits(RuleScope const& scope) {
+    if (!fields(scope).padding_mask) return;
+    for (int const port : {Seq_len_q, Seq_len_kv}) {
+        TensorSpec const* const lengths = scope.tensor(port);
+        if (lengths == nullptr || lengths->data_type != DataType_t::INT64) continue;
+        scope.report_port(port, text(kPort, " of type INT64"), "on a GPU each run makes INT32 of it first",
+                          "call set_data_type(DataType_t::INT32), and pass lengths of 32 bits");
+    }
+}
+
+void stats_are_float(RuleScope const& scope) {
+    TensorSpec const* const stats = scope.tensor(Stats);
+    if (scope.node().kind() != NodeKind::SdpaForward || stats == nullptr || stats->data_type == DataType_t::FLOAT) {
+        return;
+    }
+    scope.report_port(Stats, text("Stats of type ", stats->data_type),
+                      "it is computed as FLOAT and rounded, and backward reads FLOAT alone",
+                      "call set_data_type(DataType_t::FLOAT), or leave the type open");
+}
+
 constexpr error_code_t kNone = error_code_t::OK;
 
 constexpr Rule kAdvice[] = {
@@ -279,6 +299,8 @@ constexpr Rule kAdvice[] = {
     {"advice.a16", "max_seq_len_kv comes without a page table.", kNone, stated_length_is_of_pages},
     {"advice.a17", "Heads and rows of Q, K or V share elements.", kNone, heads_and_rows_are_apart},
     {"advice.a18", "Tensors named as keys and as values are given in each other's place.", kNone, keys_are_no_values},
+    {"advice.a19", "Lengths are INT64.", kNone, lengths_have_32_bits},
+    {"advice.a20", "Stats of forward is HALF or BFLOAT16.", kNone, stats_are_float},
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ void stats_as_asked(RuleScope const& scope);
 void scale_is_given_once(RuleScope const& scope);
 void scale_is_finite(RuleScope const& scope);
 void bias_type_fits(RuleScope const& scope);
+void stats_type_fits(RuleScope const& scope);  // of the result
 void padding_has_lengths(RuleScope const& scope);
 void lengths_are_given(RuleScope const& scope);
 void lengths_are_told_once(RuleScope const& scope);

@@ -42,6 +42,10 @@ void bias_type_fits(RuleScope const& scope) {
                       "pass 0 where a score is kept and minus infinity where it is masked, in HALF, BFLOAT16 or FLOAT");
 }
 
+void stats_type_fits(RuleScope const& scope) {
+    expect_one_of(scope, Stats, is_wide, "type HALF, BFLOAT16 or FLOAT", "call set_data_type(DataType_t::FLOAT)");
+}
+
 void padding_has_lengths(RuleScope const& scope) {
     if (!fields(scope).padding_mask) return;
     for (auto const [port, sums] : {kQueryLengths, kKeyLengths}) {

@@ -316,6 +316,26 @@ TEST_CASE("advice.a18: keys and values given in each other's place") {
     }
 }
 
+TEST_CASE("advice.a19: lengths of 64 bits") {
+    for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
+        TestGraph graph = scaled_graph(kind);
+        connect_lengths(graph);
+        graph.at(Seq_len_kv).data_type = DataType_t::INT64;
+        expect_remark(remarks(graph), "advice.a19", "seq_len_kv", "seq_len_kv of type INT64",
+                      "on a GPU each run makes INT32 of it first",
+                      "call set_data_type(DataType_t::INT32), and pass lengths of 32 bits");
+    }
+}
+
+TEST_CASE("advice.a20: Stats of 16 bits") {
+    TestGraph graph = scaled_graph();
+    graph.fields<SdpaForwardFields>().generate_stats = true;
+    graph.connect_output(Stats).data_type = DataType_t::BFLOAT16;
+    expect_remark(remarks(graph), "advice.a20", "Stats", "Stats of type BFLOAT16",
+                  "it is computed as FLOAT and rounded, and backward reads FLOAT alone",
+                  "call set_data_type(DataType_t::FLOAT), or leave the type open");
+}
+
 TEST_CASE("advice: each remark names its node, by its place where it has no name") {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
     Node second = graph.nodes[0];

@@ -158,14 +158,21 @@ TEST_CASE("sdpa_fwd.c23 sdpa_bwd.c23: running totals in place of lengths") {
                          "call set_dim() on seq_len_q with these dims, or change what they follow from"});
 }
 
-TEST_CASE("sdpa_fwd.c24 sdpa_bwd.c24: lengths of 64 bits") {
-    auto const break_graph = [](TestGraph& graph) {
-        connect_lengths(graph);
-        graph.at(Seq_len_kv).data_type = DataType_t::INT64;
+TEST_CASE("sdpa_fwd.c24 sdpa_bwd.c24: lengths that are no integers") {
+    auto const with_type = [](DataType_t type) {
+        return [type](TestGraph& graph) {
+            connect_lengths(graph);
+            graph.at(Seq_len_kv).data_type = type;
+        };
     };
-    expect_in_attention("c24", break_graph,
-                        {GRAPH_NOT_SUPPORTED, "attention", "seq_len_kv", "seq_len_kv of type INT64", "type INT32",
+    expect_in_attention("c24", with_type(DataType_t::FLOAT),
+                        {GRAPH_NOT_SUPPORTED, "attention", "seq_len_kv", "seq_len_kv of type FLOAT", "INT32 or INT64",
                          "call set_data_type(DataType_t::INT32)"});
+    for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
+        TestGraph graph = attention_graph(kind);
+        with_type(DataType_t::INT64)(graph);
+        expect_valid(graph);
+    }
 }
 
 TEST_CASE("sdpa_fwd.c40 sdpa_bwd.c42: lengths that a node computes") {

@@ -217,17 +217,25 @@ TEST_CASE("sdpa_bwd.c12: a gradient of another type") {
     expect_valid(graph);
 }
 
-TEST_CASE("sdpa_fwd.c13 sdpa_bwd.c13: Stats of another type than FLOAT") {
-    auto const break_graph = [](TestGraph& graph) {
-        if (auto* const forward = std::get_if<SdpaForwardFields>(&graph.nodes[0].fields)) {
-            forward->generate_stats = true;
-            graph.connect_output(Stats);
-        }
-        graph.at(Stats).data_type = DataType_t::HALF;
-    };
-    expect_in_attention("c13", break_graph,
-                        {GRAPH_NOT_SUPPORTED, "attention", "Stats", "Stats of type HALF", "type FLOAT",
-                         "call set_data_type(DataType_t::FLOAT)"});
+TEST_CASE("sdpa_fwd.c13: Stats of a type to which no number is rounded") {
+    TestGraph graph = attention_graph(NodeKind::SdpaForward);
+    graph.fields<SdpaForwardFields>().generate_stats = true;
+    graph.connect_output(Stats).data_type = DataType_t::INT32;
+    expect_finding(graph, "sdpa_fwd.c13",
+                   {GRAPH_NOT_SUPPORTED, "attention", "Stats", "Stats of type INT32", "type HALF, BFLOAT16 or FLOAT",
+                    "call set_data_type(DataType_t::FLOAT)"});
+    for (DataType_t const type : {DataType_t::HALF, DataType_t::BFLOAT16}) {
+        graph.at(Stats).data_type = type;
+        expect_valid(graph);
+    }
+}
+
+TEST_CASE("sdpa_bwd.c13: Stats of another type than FLOAT") {
+    TestGraph graph = attention_graph(NodeKind::SdpaBackward);
+    graph.at(Stats).data_type = DataType_t::HALF;
+    expect_finding(graph, "sdpa_bwd.c13",
+                   {GRAPH_NOT_SUPPORTED, "attention", "Stats", "Stats of type HALF", "type FLOAT",
+                    "call set_data_type(DataType_t::FLOAT)"});
 }
 
 TEST_CASE("sdpa_fwd.c14 sdpa_bwd.c14: a compute type other than FLOAT") {

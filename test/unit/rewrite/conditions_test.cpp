@@ -118,12 +118,18 @@ TEST_CASE("few_queries.c05: ALiBi") {
     CHECK(few_queries_of(graph) == refusal("few_queries", {"few_queries.c05: no ALiBi and no dropout"}));
 }
 
-TEST_CASE("few_queries.c06: Stats in base 2") {
+TEST_CASE("few_queries.c06: Stats in base 2, or of 16 bits") {
+    std::string const refused =
+        refusal("few_queries", {"few_queries.c06: Stats, where there is one, in base e and of FLOAT"});
     TestGraph graph = forward_graph({});
     graph.fields<SdpaForwardFields>().generate_stats = true;
     graph.attention_options().stats_use_log2 = true;
     graph.connect_output(Stats);
-    CHECK(few_queries_of(graph) == refusal("few_queries", {"few_queries.c06: Stats, where there is one, in base e"}));
+    CHECK(few_queries_of(graph) == refused);
+    graph.attention_options().stats_use_log2 = false;
+    CHECK(few_queries_of(graph) != refused);
+    graph.at(Stats).data_type = DataType_t::BFLOAT16;
+    CHECK(few_queries_of(graph) == refused);
 }
 
 TEST_CASE("few_queries.c07: more heads of V than of K") {
@@ -177,6 +183,15 @@ TEST_CASE("few_queries.c12: O that nobody asks for") {
     graph.connect_output(Stats);
     CHECK(few_queries_of(without_memory(graph, Stats)).find("does not apply") == std::string::npos);
     CHECK(few_queries_of(without_memory(graph, O)) == refusal("few_queries", {"few_queries.c12: memory for O"}));
+}
+
+TEST_CASE("few_queries.c13: lengths of 64 bits") {
+    for (int const port : {Seq_len_q, Seq_len_kv}) {
+        TestGraph graph = with_lengths(forward_graph({}));
+        graph.at(port).data_type = DataType_t::INT64;
+        CHECK(few_queries_of(graph) ==
+              refusal("few_queries", {"few_queries.c13: lengths, where there are any, of INT32"}));
+    }
 }
 
 TEST_CASE("bands.c01: forward") {

@@ -48,6 +48,26 @@ Found sink_type(Facts const& facts) {
     return Violation{Port::Sink_token, std::string("a sink token of type ") + core::name_of(sink->data_type)};
 }
 
+Found length_type(Facts const& facts) {
+    if (!facts.fields.padding_mask) return {};
+    return wrong_at(facts, std::array{Port::Seq_len_q, Port::Seq_len_kv},
+                    [](int, nodes::TensorSpec const& lengths) -> std::string {
+                        if (lengths.data_type == DataType_t::INT32) return {};
+                        return std::string("the data type ") + core::name_of(lengths.data_type);
+                    });
+}
+
+Found stats_type(Facts const& facts) {
+    nodes::TensorSpec const* const stats = facts.is_backward ? nullptr : facts.tensor(Port::Stats);
+    if (stats == nullptr || stats->data_type == DataType_t::FLOAT) return {};
+    return Violation{Port::Stats, std::string("Stats of type ") + core::name_of(stats->data_type)};
+}
+
+constexpr char const* kIsConverted =
+    "set_data_type() on it with this type; where attention is the graph's only node, the tensor is not packed by "
+    "lengths "
+    "and kernels can be compiled, this library converts it";
+
 constexpr Quirk kRows[] = {
     {.id = "cudnn.s03",
      .evidence = Evidence::NoEngine,
@@ -91,6 +111,20 @@ constexpr Quirk kRows[] = {
              "BFLOAT16. 9.14.0 the same",
      .check = result_types,
      .of = Of::Wider},
+    {.id = "cudnn.s95",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement = "INT32 for lengths",
+     .mend = kIsConverted,
+     .seen = "right in forward, 6 of 8 runs of backward wrong",
+     .check = length_type},
+    {.id = "cudnn.s96",
+     .evidence = Evidence::AskedOffline,
+     .verified = {91900, kOffline},
+     .statement = "FLOAT for Stats",
+     .mend = kIsConverted,
+     .seen = "makes plans for 9.0 with Stats of HALF and BFLOAT16, which were not run: its documents know FLOAT",
+     .check = stats_type},
 };
 
 }  // namespace

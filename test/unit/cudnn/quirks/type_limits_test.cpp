@@ -56,3 +56,22 @@ TEST_CASE("cudnn.s74: results and gradients of another type than Q's", "[support
         CHECK(ids(with_type(AttentionGraph::backward(), {port}, DataType_t::FLOAT)) == "cudnn.s74");
     }
 }
+
+TEST_CASE("cudnn.s95: lengths of 64 bits", "[support]") {
+    for (auto const& graph : {AttentionGraph::forward().padding(), AttentionGraph::backward().padding()}) {
+        CHECK(ids(graph) == "");
+        for (int const port : {Port::Seq_len_q, Port::Seq_len_kv}) {
+            AttentionGraph changed = with_type(graph, {port}, DataType_t::INT64);
+            CHECK(ids(changed) == "cudnn.s95");
+            changed.fields().padding_mask = false;  // which leaves them without effect
+            CHECK(ids(changed) == "");
+        }
+    }
+}
+
+TEST_CASE("cudnn.s96: Stats of 16 bits", "[support]") {
+    CHECK(ids(AttentionGraph::forward().stats()) == "");
+    for (DataType_t const type : {DataType_t::HALF, DataType_t::BFLOAT16}) {
+        CHECK(ids(with_type(AttentionGraph::forward().stats(), {Port::Stats}, type)) == "cudnn.s96");
+    }
+}

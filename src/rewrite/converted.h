@@ -1,0 +1,10 @@
+// A program converts lengths and Stats of types that engines do not take.
+#pragma once
+
+#include "rewrite/attention.h"
+
+namespace cudnn_frontend::rewrite {
+
+Result<Program> converted(Attention const& attention);
+
+}  // namespace cudnn_frontend::rewrite
