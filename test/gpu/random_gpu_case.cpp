@@ -19,6 +19,7 @@ void choose_form(AttentionCase& c, std::uint64_t index) {
     Random random(80000 + index), of_types(240000 + index);
     if (of_types.chance(0.2)) c.length_type = DataType_t::INT64;
     if (of_types.chance(0.1)) c.stats_type = of_types.chance(0.5) ? DataType_t::HALF : DataType_t::BFLOAT16;
+    c.integer_predicates = of_types.chance(0.5);
     c.dynamic_shapes = random.chance(0.06);  // backward: cudnn.s84
     if (Random(160000 + index).chance(0.1)) c.low_scores = true, c.magnitude = 8.0;
     if (!random.chance(0.08) || c.modifier != oracle::Modify::Nothing) return;

@@ -487,3 +487,47 @@ TEST_CASE("backward of a modifier that selects by row < column gets a plan", "[o
     for (auto const& gradient : gradients) gradient->set_output(true);
     CHECK(graph.build(Target::offline("h200")).get_message() == "");
 }
+
+TEST_CASE("predicates of INT32, computed and from memory, have engines", "[offline]") {
+    using namespace cudnn_frontend;
+    using enum PointwiseMode_t;
+    if (!has_cudnn()) return;
+    for (bool const is_in_memory : {false, true}) {
+        for (bool const is_backward : {false, true}) {
+            Graph graph;
+            graph.set_io_data_type(DataType_t::HALF).set_intermediate_data_type(DataType_t::FLOAT);
+            graph.set_compute_data_type(DataType_t::FLOAT);
+            auto const rows = [&](std::int64_t width) {
+                return graph.tensor(graph::Tensor_attributes()
+                                        .set_dim({1, 2, 128, width})
+                                        .set_stride({256 * width, 128 * width, width, 1}));
+            };
+            auto const bits = rows(128);
+            auto const modifier = [&](std::shared_ptr<Graph> const& to, auto const& scores) {
+                auto const step = [](PointwiseMode_t mode) { return graph::Pointwise_attributes().set_mode(mode); };
+                auto predicate = bits;
+                if (!is_in_memory) {
+                    auto const row = to->pointwise(scores, step(GEN_INDEX).set_axis(2));
+                    row->set_data_type(DataType_t::INT32);
+                    predicate = to->pointwise(row, to->tensor(std::int32_t{3}), step(MOD));
+                }
+                predicate->set_data_type(DataType_t::INT32);
+                return to->pointwise(scores, to->tensor(-std::numeric_limits<float>::infinity()), predicate,
+                                     step(BINARY_SELECT));
+            };
+            if (is_backward) {
+                auto const stats = rows(1);
+                stats->set_data_type(DataType_t::FLOAT);
+                auto const options = graph::SDPA_backward_attributes().set_name("attention").set_score_mod(modifier);
+                for (auto const& gradient :
+                     graph.sdpa_backward(rows(64), rows(64), rows(64), rows(64), rows(64), stats, options)) {
+                    gradient->set_output(true);
+                }
+            } else {
+                auto const options = graph::SDPA_attributes().set_name("attention").set_score_mod(modifier);
+                graph.sdpa(rows(64), rows(64), rows(64), options)[0]->set_output(true);
+            }
+            CHECK(graph.build(Target::offline("h200")).get_message() == "");
+        }
+    }
+}

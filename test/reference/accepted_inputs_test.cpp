@@ -49,6 +49,11 @@ TEST_CASE("pages with lengths are masked by them, whether the padding mask is se
                 [](AttentionCase& c) { c.omits_padding_mask = true; }) > 20);
 }
 
+TEST_CASE("predicates of INT32 mask as those of BOOLEAN do") {
+    CHECK(sweep([](AttentionCase const& c) { return c.modifier == oracle::Modify::Causal; },
+                [](AttentionCase& c) { c.integer_predicates = true; }) > 5);
+}
+
 TEST_CASE("lengths without the padding mask change nothing, and need no memory") {
     int count = 0;
     for (std::uint64_t index = 0; index < kCases; ++index) {

@@ -2,6 +2,8 @@
 
 #include <cudnn_frontend/score_modifiers.h>
 
+#include <limits>
+
 namespace sdpa_test {
 
 using cudnn_frontend::error_code_t;
@@ -41,6 +43,26 @@ auto distance_by_heads(float factor) {
         TensorPtr const bias = both(MUL, of_head, graph->tensor(factor), DataType_t::FLOAT);
         return both(ADD, score, bias, DataType_t::FLOAT);
     };
+}
+
+// Row >= column and not row < column, all of it INT32.
+TensorPtr causal_by_integers(std::shared_ptr<Graph> const& graph, TensorPtr const& score) {
+    using enum cudnn_frontend::PointwiseMode_t;
+    auto const step = [](cudnn_frontend::PointwiseMode_t mode) {
+        return Pointwise_attributes().set_mode(mode).set_compute_data_type(DataType_t::FLOAT);
+    };
+    auto const integer = [](TensorPtr const& tensor) {
+        tensor->set_data_type(DataType_t::INT32);
+        return tensor;
+    };
+    TensorPtr const row = integer(graph->pointwise(score, step(GEN_INDEX).set_axis(2)));
+    TensorPtr const column = integer(graph->pointwise(score, step(GEN_INDEX).set_axis(3)));
+    TensorPtr const misses = integer(graph->pointwise(row, column, step(CMP_LT)));
+    TensorPtr const keeps = integer(graph->pointwise(misses, step(LOGICAL_NOT)));
+    TensorPtr const sees = integer(graph->pointwise(row, column, step(CMP_GE)));
+    TensorPtr const both = integer(graph->pointwise(sees, keeps, step(LOGICAL_AND)));
+    TensorPtr const masked = graph->tensor(-std::numeric_limits<float>::infinity());
+    return graph->pointwise(score, masked, both, step(BINARY_SELECT));
 }
 
 }  // namespace
@@ -127,7 +149,10 @@ void Session::apply_modifier(Attributes& options, Inputs const& in) {
         case Modify::HeadDistance: options.set_score_mod(distance_by_heads(case_.modifier_number)); return;
         case Modify::Documents: options.set_score_mod(ready::document_mask(of_queries, of_keys)); return;
         case Modify::Prefix: options.set_score_mod(ready::prefix_lm(of_queries)); return;
-        case Modify::Causal: options.set_score_mod(ready::causal_mask); return;
+        case Modify::Causal:
+            if (case_.integer_predicates) options.set_score_mod(causal_by_integers);
+            else options.set_score_mod(ready::causal_mask);
+            return;
         case Modify::BottomCausal:
             options.set_score_mod([queries = case_.s_q, keys = case_.s_kv](auto const& graph, auto const& scores) {
                 return ready::causal_mask_bottom_right(graph, scores, queries, keys, nullptr, nullptr);

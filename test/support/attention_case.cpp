@@ -39,7 +39,7 @@ void describe_modifier(AttentionCase const& c, std::ostream& out) {
         "prefix",  "dilated window", "causal", "window",   "bottom causal",     "bottom window"};
     if (c.modifier == oracle::Modify::Nothing) return;
     out << ", modifier " << kNames[static_cast<int>(c.modifier)] << " " << c.modifier_number << " " << c.modifier_reach
-        << "/" << c.modifier_step;
+        << "/" << c.modifier_step << (c.integer_predicates ? " by INT32" : "");
 }
 
 void describe_masks(AttentionCase const& c, std::ostream& out) {

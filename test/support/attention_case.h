@@ -96,6 +96,7 @@ struct AttentionCase {
     oracle::Modify modifier = oracle::Modify::Nothing;
     float modifier_number = 1.0f;                        // the cap, or the factor of the distance
     std::int32_t modifier_reach = 1, modifier_step = 1;  // of a dilated window
+    bool integer_predicates = false;                     // a causal modifier selects by INT32
     std::optional<DataType_t> sink;                      // the sink token's type
     double sink_shift = 0.0;
     bool d_sink = false;

@@ -1,6 +1,7 @@
 // The pointwise node: one arithmetic operation on up to three tensors, element by element.
 #include "core/pointwise.h"
 #include "nodes/attention/attention_schema.h"
+#include "nodes/schema/advice.h"
 #include "nodes/schema/rule.h"
 #include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"
@@ -198,18 +199,37 @@ void only_index_has_axis(RuleScope const& scope) {
                       "leave out set_axis()");
 }
 
-void predicates_are_boolean(RuleScope const& scope) {
+constexpr char const* kToBoolean = "call set_data_type(DataType_t::BOOLEAN) on it; a comparison gives such a tensor";
+
+// Calls report(port, operand) for each operand that is read as true or false and has a type.
+template <class Report>
+void for_each_predicate(RuleScope const& scope, Report const& report) {
     PointwiseMode_t const mode = fields(scope).mode;
     bool const is_logical = mode == LOGICAL_AND || mode == LOGICAL_OR || mode == LOGICAL_NOT;
     for (int const port : kOperandPorts) {
         TensorSpec const* const operand = scope.tensor(port);
         bool const is_predicate = is_logical || (mode == BINARY_SELECT && port == pointwise::In_2);
-        if (!is_predicate || operand == nullptr) continue;
-        if (!has_type(*operand) || operand->data_type == DataType_t::BOOLEAN) continue;
-        scope.report_port(
-            port, text(port_name(NodeKind::Pointwise, port), " of type ", operand->data_type, " for ", mode),
-            "type BOOLEAN", "call set_data_type(DataType_t::BOOLEAN) on it; a comparison gives such a tensor");
+        if (is_predicate && operand != nullptr && has_type(*operand)) report(port, *operand);
     }
+}
+
+std::string typed_operand(RuleScope const& scope, int port, TensorSpec const& operand) {
+    return text(port_name(NodeKind::Pointwise, port), " of type ", operand.data_type, " for ", fields(scope).mode);
+}
+
+void predicates_are_true_or_false(RuleScope const& scope) {
+    for_each_predicate(scope, [&](int port, TensorSpec const& operand) {
+        if (operand.data_type == DataType_t::BOOLEAN || operand.data_type == DataType_t::INT32) return;
+        scope.report_port(port, typed_operand(scope, port, operand), "type BOOLEAN, or INT32", kToBoolean);
+    });
+}
+
+void predicates_are_boolean(RuleScope const& scope) {
+    for_each_predicate(scope, [&](int port, TensorSpec const& operand) {
+        if (operand.data_type == DataType_t::BOOLEAN) return;
+        scope.report_port(port, typed_operand(scope, port, operand), "0 is false there, and any other number is true",
+                          kToBoolean);
+    });
 }
 
 void parameters_fit_mode(RuleScope const& scope) {
@@ -249,8 +269,8 @@ constexpr Rule kRules[] = {
     {"pointwise.c05", "The result has the dims to which the operands broadcast.", INVALID_VALUE, result_has_dims},
     {"pointwise.c06", "GEN_INDEX has an axis, which is a dim of its operand.", INVALID_VALUE, index_has_axis},
     {"pointwise.c07", "Only GEN_INDEX has an axis.", INVALID_VALUE, only_index_has_axis},
-    {"pointwise.c08", "The predicate of BINARY_SELECT and the operands of logical modes are BOOLEAN.",
-     GRAPH_NOT_SUPPORTED, predicates_are_boolean},
+    {"pointwise.c08", "The predicate of BINARY_SELECT and the operands of logical modes are BOOLEAN or INT32.",
+     GRAPH_NOT_SUPPORTED, predicates_are_true_or_false},
     {"pointwise.c09", "A parameter is given only with a mode that takes it.", INVALID_VALUE, parameters_fit_mode},
     {"pointwise.c10", "Parameters are finite.", INVALID_VALUE, parameters_are_finite},
     {"pointwise.c11", "The lower clip of RELU, 0 where it is not set, is at most the upper clip.", INVALID_VALUE,
@@ -259,7 +279,13 @@ constexpr Rule kRules[] = {
 
 std::span<Rule const> rules() { return kRules; }
 
+constexpr Rule kAdvice[] = {
+    {"advice.a21", "A logical mode or BINARY_SELECT reads INT32 as true or false.", OK, predicates_are_boolean},
+};
+
 }  // namespace
+
+std::span<Rule const> pointwise_advice() { return kAdvice; }
 
 constinit NodeSchema const PointwiseFields::schema = {
     NodeKind::Pointwise, "POINTWISE", pointwise::kPorts, kPortRows, kFieldRows, infer, rules};

@@ -5,9 +5,14 @@
 
 namespace cudnn_frontend::nodes {
 
+static std::span<Rule const> advice_on(Node const& node) {
+    if (attention_fields(node) != nullptr) return attention_advice();
+    return node.kind() == NodeKind::Pointwise ? pointwise_advice() : std::span<Rule const>();
+}
+
 static std::vector<Finding> findings_on(GraphSpec const& graph, Uses const& uses, Node const& node) {
     FindingList findings;
-    for (Rule const& rule : attention_advice()) rule.check(RuleScope(graph, uses, &node, rule, findings));
+    for (Rule const& rule : advice_on(node)) rule.check(RuleScope(graph, uses, &node, rule, findings));
     return findings.take();
 }
 
@@ -16,7 +21,6 @@ Advice advise(ValidatedGraph const& graph) {
     Uses const uses = uses_of_tensors(spec);
     std::vector<Remark> remarks;
     for (Node const& node : spec.nodes) {
-        if (attention_fields(node) == nullptr) continue;
         for (Finding& finding : findings_on(spec, uses, node)) {
             finding.where.node = graph.label(node);
             remarks.push_back({std::move(finding.where), std::move(finding.others), std::move(finding.found),

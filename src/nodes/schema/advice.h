@@ -10,8 +10,10 @@
 
 namespace cudnn_frontend::nodes {
 
-// The table of advice: rows like those of rules, whose checks report a property, its consequence and a remedy.
+// The tables of advice on attention and on pointwise nodes: rows like those of rules, whose checks report a property, its
+// consequence and a remedy.
 std::span<Rule const> attention_advice();
+std::span<Rule const> pointwise_advice();
 
 Advice advise(ValidatedGraph const& graph);
 

@@ -12,9 +12,11 @@
 #include "reference/session.h"
 
 #include "support/catch.h"
+#include "support/small_graph.h"
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -201,6 +203,35 @@ void try_block_scales(std::int64_t rows, bool is_causal, Changes& changes) {
     try_passes(validated(BlockScaleGraph::backward(dim, is_causal)), changes, check);
 }
 
+// Nor are predicates of INT32: here one that compares, one that is computed, and one in memory.
+void try_integer_predicates(std::int64_t queries, Changes& changes) {
+    using enum PointwiseMode_t;
+    using graph::Graph;
+    using graph::Pointwise_attributes;
+    using test::Tensor_ptr;
+    auto const step = [](PointwiseMode_t mode) { return Pointwise_attributes().set_mode(mode); };
+    auto const integer = [](Tensor_ptr const& tensor) {
+        tensor->set_data_type(DataType_t::INT32);
+        return tensor;
+    };
+    auto const modifier = [&](std::shared_ptr<Graph> const& graph, Tensor_ptr const& scores) {
+        auto const row = integer(graph->pointwise(scores, step(GEN_INDEX).set_axis(2)));
+        auto const column = integer(graph->pointwise(scores, step(GEN_INDEX).set_axis(3)));
+        auto const sees = integer(graph->pointwise(row, column, step(CMP_GE)));
+        auto const is_odd = integer(graph->pointwise(column, graph->tensor(std::int32_t{2}), step(MOD)));
+        auto const both = integer(graph->pointwise(sees, is_odd, step(LOGICAL_AND)));
+        auto const bits = integer(graph->tensor(
+            graph::Tensor_attributes().set_dim({1, 1, queries, 10}).set_stride({10 * queries, 10 * queries, 10, 1})));
+        auto const masked = graph->tensor(-std::numeric_limits<float>::infinity());
+        auto const some = graph->pointwise(scores, masked, both, step(BINARY_SELECT));
+        return graph->pointwise(some, masked, bits, step(BINARY_SELECT));
+    };
+    auto const small = test::small_graph(graph::SDPA_attributes().set_score_mod(modifier), queries);
+    try_passes(validated(small.graph), changes, [](Pass const&, LegalGraph const& before, LegalGraph const& after) {
+        CHECK((results_of_any_data(before.graph) == results_of_any_data(after.graph)));
+    });
+}
+
 }  // namespace
 
 TEST_CASE("every pass changes graphs of the sweep, and none changes what they compute") {
@@ -208,6 +239,7 @@ TEST_CASE("every pass changes graphs of the sweep, and none changes what they co
     for (std::int64_t const rows : {1, 31, 32, 33, 64, 130}) {
         for (bool const is_causal : {false, true}) try_block_scales(rows, is_causal, changes);
     }
+    for (std::int64_t queries = 1; queries <= kRunsOfEach; ++queries) try_integer_predicates(queries, changes);
     for (std::uint64_t index = 0; index < kCases; ++index) {
         CAPTURE(index);
         AttentionCase c = random_case(index);

@@ -336,6 +336,21 @@ TEST_CASE("advice.a20: Stats of 16 bits") {
                   "call set_data_type(DataType_t::FLOAT), or leave the type open");
 }
 
+TEST_CASE("advice.a21: integers as true or false") {
+    TestGraph graph = pointwise_graph(PointwiseMode_t::LOGICAL_AND);
+    graph.at(pointwise::In_0).data_type = DataType_t::BOOLEAN;
+    graph.connect(pointwise::In_1, {4}, DataType_t::BOOLEAN);
+    CHECK(remarks(graph).empty());
+    graph.at(pointwise::In_1).data_type = DataType_t::INT32;
+    auto const given = remarks(graph);
+    REQUIRE(given.size() == 1);
+    CHECK(given[0].where.rule == "advice.a21");
+    CHECK(given[0].where.node == "op");
+    CHECK(given[0].found == "IN_1 of type INT32 for LOGICAL_AND");
+    CHECK(given[0].effect == "0 is false there, and any other number is true");
+    CHECK(given[0].fix == "call set_data_type(DataType_t::BOOLEAN) on it; a comparison gives such a tensor");
+}
+
 TEST_CASE("advice: each remark names its node, by its place where it has no name") {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
     Node second = graph.nodes[0];

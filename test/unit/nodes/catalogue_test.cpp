@@ -125,12 +125,14 @@ TEST_CASE("each rule stands in docs/spec.md with its condition and code") {
 TEST_CASE("advice is numbered without gaps, is no error, and stands in docs/spec.md with its words") {
     std::string const specification = read(source("docs/spec.md"));
     int number = 0;
-    for (Rule const& rule : attention_advice()) {
-        CAPTURE(rule.id);
-        ++number;
-        CHECK(rule.id == std::string(number < 10 ? "advice.a0" : "advice.a") + std::to_string(number));
-        CHECK(rule.code == error_code_t::OK);
-        CHECK(row_of(specification, rule.id).find(rule.summary) != std::string::npos);
+    for (std::span<Rule const> const advice : {attention_advice(), pointwise_advice()}) {
+        for (Rule const& rule : advice) {
+            CAPTURE(rule.id);
+            ++number;
+            CHECK(rule.id == std::string(number < 10 ? "advice.a0" : "advice.a") + std::to_string(number));
+            CHECK(rule.code == error_code_t::OK);
+            CHECK(row_of(specification, rule.id).find(rule.summary) != std::string::npos);
+        }
     }
     CHECK(number > 0);
 }

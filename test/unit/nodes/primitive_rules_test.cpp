@@ -76,15 +76,17 @@ TEST_CASE("pointwise.c07: an axis for another mode") {
                    {INVALID_VALUE, "op", "", "axis 1 for EXP", "an axis for GEN_INDEX only", "leave out set_axis()"});
 }
 
-TEST_CASE("pointwise.c08: a predicate that is not BOOLEAN") {
+TEST_CASE("pointwise.c08: a predicate that is neither BOOLEAN nor INT32") {
     TestGraph graph = pointwise_graph(PointwiseMode_t::ADD);
     options(graph).mode = PointwiseMode_t::BINARY_SELECT;
     graph.connect(pointwise::In_2, {2, 3, 4}, DataType_t::FLOAT);
     expect_finding(graph, "pointwise.c08",
-                   {GRAPH_NOT_SUPPORTED, "op", "IN_2", "IN_2 of type FLOAT for BINARY_SELECT", "type BOOLEAN",
+                   {GRAPH_NOT_SUPPORTED, "op", "IN_2", "IN_2 of type FLOAT for BINARY_SELECT", "type BOOLEAN, or INT32",
                     "call set_data_type(DataType_t::BOOLEAN) on it; a comparison gives such a tensor"});
-    graph.at(pointwise::In_2).data_type = DataType_t::BOOLEAN;
-    expect_valid(graph);
+    for (DataType_t const type : {DataType_t::BOOLEAN, DataType_t::INT32}) {
+        graph.at(pointwise::In_2).data_type = type;
+        expect_valid(graph);
+    }
 }
 
 TEST_CASE("pointwise.c09: a parameter of another mode") {

@@ -21,11 +21,19 @@ bool is_integer_input(Draft const& draft, ValueId id) {
     return value.role == ir::Role::Input && is_integer && value.dim.size() == 4;
 }
 
-// The place of the comparison that makes the predicate; kNowhere where it reads anything but two inputs.
+bool is_integer_constant(Draft const& draft, ValueId id) {
+    ir::Value const& value = draft.value(id);
+    return value.role == ir::Role::Constant && value.type == DataType_t::INT32 && value.table.empty();
+}
+
+// The place of the comparison that makes the predicate; kNowhere where it reads anything but an input and another one
+// or a constant.
 std::size_t comparison_of_inputs(Draft const& draft, ValueId predicate) {
     auto const* const comparison = draft.written_by<PointwiseOp>(predicate);
     if (comparison == nullptr || !is_comparison(comparison->mode)) return kNowhere;
-    bool const are_inputs = is_integer_input(draft, comparison->in[0]) && is_integer_input(draft, comparison->in[1]);
+    ValueId const first = comparison->in[0], second = comparison->in[1];
+    bool const are_inputs =
+        is_integer_input(draft, first) && (is_integer_input(draft, second) || is_integer_constant(draft, second));
     bool const is_result = draft.value(predicate).role != ir::Role::Virtual;
     return are_inputs && !is_result ? draft.writer_of(predicate) : kNowhere;
 }

@@ -5,8 +5,8 @@
 
 namespace cudnn_frontend::cudnn::passes {
 
-// In a mask that compares two tensors of integers in memory, the first is added to the row minus itself: engines
-// compare computed values with values that they read.
+// In a mask that compares a tensor of integers in memory with another one, or with a constant, the first is added to the
+// row minus itself: engines compare computed values with values that they read.
 Draft compute_compared_inputs(Draft draft);
 
 }  // namespace cudnn_frontend::cudnn::passes

@@ -11,6 +11,7 @@
 #include "cudnn/passes/layouts.h"
 #include "cudnn/passes/narrow_scores.h"
 #include "cudnn/passes/packed_scratch.h"
+#include "cudnn/passes/predicates.h"
 #include "cudnn/passes/repeated_rows.h"
 #include "cudnn/passes/softmax_results.h"
 
@@ -19,6 +20,7 @@
 namespace cudnn_frontend::cudnn::passes {
 
 static constexpr Pass kPasses[] = {
+    {"make predicates BOOLEAN", "cudnn.w24", make_predicates_boolean},
     {"compute compared inputs", "cudnn.w23", compute_compared_inputs},
     {"tidy last strides", "cudnn.w16", tidy_last_strides},
     {"repeat rows", "cudnn.w14", repeat_rows},

@@ -225,10 +225,18 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.w23",
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
-     .statement = "no engine takes a modifier's operation that reads two tensors from memory",
-     .mend = "of two tensors of integers that are compared one becomes row - row + itself",
+     .statement = "no engine takes a modifier's operation that reads two tensors from memory, or one and a constant",
+     .mend = "of two tensors of integers that are compared one becomes row - row + itself, and so does one that is "
+             "compared with a constant",
      .verdict = Verdict::Rewrite,
      .pass = "compute compared inputs"},
+    {.id = "cudnn.w24",
+     .evidence = Evidence::Untried,
+     .statement = "engines are known to be right where what selects and what logical operations read is BOOLEAN",
+     .mend = "comparisons and logical operations give BOOLEAN, and of other INT32 a comparison with 0 does",
+     .seen = "9.19.0 offline: engines take a selection by INT32 too, computed and from memory",
+     .verdict = Verdict::Rewrite,
+     .pass = "make predicates BOOLEAN"},
 };
 
 }  // namespace
