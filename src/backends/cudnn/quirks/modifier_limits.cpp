@@ -100,6 +100,12 @@ Found bias_gradient_of_modified(Facts const& facts) {
     return Violation{Port::dBias, "a dBias beside the gradient of a modifier"};
 }
 
+Found truth_in_memory(Facts const& facts) {
+    return wrong_in_modifier(facts, [](nodes::TensorSpec const& tensor) {
+        return tensor.data_type == DataType_t::BOOLEAN ? "the data type BOOLEAN of" : "";
+    });
+}
+
 constexpr Quirk kRows[] = {
     {.id = "cudnn.s32",
      .on = kOlder | kAmpere | kConsumerBlackwell,
@@ -139,6 +145,14 @@ constexpr Quirk kRows[] = {
      .mend = "set_compute_data_type(DataType_t::FLOAT) for the operation",
      .seen = "109 of 122 runs wrong; right where fractions or INT32's rounding made no difference. 9.14.0 the same",
      .check = integers_of_floats},
+    {.id = "cudnn.s97",
+     .evidence = Evidence::Crash,
+     .verified = {91900, kOffline},
+     .statement =
+         "no tensor of BOOLEAN that a modifier reads from memory: cuDNN divides by 0 while it plans, which ends "
+         "the process",
+     .mend = "give INT32, in which 0 is false, or a bias of 0 and minus infinity",
+     .check = truth_in_memory},
 };
 
 }  // namespace

@@ -320,6 +320,17 @@ TEST_CASE("cudnn.s34: dBias beside the gradient of a modifier", "[support]") {
     CHECK(ids(graph.bias_gradient()) == "cudnn.s34");
 }
 
+TEST_CASE("cudnn.s97: a modifier that reads BOOLEAN from memory", "[support]") {
+    auto graph = with_modifier({1, 1, 6, 5});
+    CHECK(ids(graph) == "");
+    auto const other = std::ranges::find(graph.spec.tensors, "other", &nodes::TensorSpec::name);
+    REQUIRE(other != graph.spec.tensors.end());
+    other->data_type = DataType_t::BOOLEAN;
+    CHECK(ids(graph) == "cudnn.s97");
+    other->data_type = DataType_t::INT32;
+    CHECK(ids(graph) == "");
+}
+
 TEST_CASE("cudnn.s35: pages of different sizes", "[support]") {
     CHECK(ids(AttentionGraph::forward().padding().pages(2, 2)) == "");
     CHECK(ids(AttentionGraph::forward().padding().pages(2, 4)) == "cudnn.s35");
