@@ -49,6 +49,8 @@ class Place {
     void* scratch() { return mirror_.address(workspace_); }
 
     std::vector<std::byte> take_result() { return take(out_.all(), mirror_); }
+    // As they were taken last.
+    ForwardOutputs const& results() const { return out_; }
 
    private:
     AttentionCase case_;
@@ -215,6 +217,24 @@ void check_lanes(GpuStream const& gpu) {
     expect_good(place.graph().populate_cuda_graph(gpu.handle(), place.pack(), place.scratch(), graph), "populate");
     expect(cudaGraphGetRootNodes(graph, nullptr, &roots) == cudaSuccess && roots == 2, "the CUDA graph has two lanes");
     cudaGraphDestroy(graph);
+}
+
+// Beside packed tensors, rows of a dense result past the lengths hold zeros, however the plan runs.
+void check_dense_result(GpuStream const& gpu) {
+    AttentionCase c = feature_case();
+    c.len_q = {70, 200}, c.len_kv = {200, 33};
+    c.input_layout = Layout::Ragged, c.stats_layout = Layout::Ragged;
+    Place place(gpu, c), other(gpu, c);
+    expect_good(place.graph().execute(gpu.handle(), place.pack(), place.scratch()), "a run with a dense result");
+    std::vector<std::byte> const wanted = place.take_result();
+    HostTensor const& o = place.results().o;
+    bool is_clear = true;
+    for_each_index(o.dim,
+                   [&](Index4 const& at) { is_clear = is_clear && (at[0] != 0 || at[2] < 70 || o.get(at) == 0); });
+    expect(is_clear, "rows of a dense result past the lengths are zeros");
+    check_forms(place, gpu, wanted);
+    check_capture(place, gpu, wanted);
+    check_cuda_graph(place, other, gpu, wanted);
 }
 
 void check_threads(Place& shared, std::vector<std::byte> const& wanted) {
@@ -411,6 +431,7 @@ int main() {
     check_cuda_graph(place, other, gpu, wanted);
     check_programs(gpu);
     check_lanes(gpu);
+    check_dense_result(gpu);
     check_threads(place, wanted);
     check_plans(place, gpu);
     check_kernel_cache(gpu);

@@ -124,6 +124,7 @@ std::vector<bool> Draft::used_values() const {
         for (ir::Operand const& out : outputs_of(op)) use(out.value);
     }
     for (auto const& [id, place] : scratch) use(place.packed_like);
+    for (auto const& [id, table] : offsets) use(table);
     for (std::size_t i = values_.size(); i-- > 0;) {
         ir::Role const role = values_[i].role;
         bool const is_caller = role != ir::Role::Virtual && role != ir::Role::Constant;
@@ -160,6 +161,9 @@ Result<LegalGraph> Draft::finish() && {
     }
     for (auto const& [read, written] : implied) {
         legal.implied.emplace(ids[static_cast<std::size_t>(read)], ids[static_cast<std::size_t>(written)]);
+    }
+    for (auto const& [id, table] : offsets) {
+        legal.offsets.emplace(ids[static_cast<std::size_t>(id)], ids[static_cast<std::size_t>(table)]);
     }
     SDPA_GRAPH_TRY(std::move(builder).finish().move_to(legal.graph));
     return legal;

@@ -19,12 +19,14 @@ class Draft {
           alignments(graph.alignments),
           scratch(graph.scratch),
           implied(graph.implied),
+          offsets(graph.offsets),
           values_(graph.graph.values()) {}
 
     std::vector<ir::Op> ops;
     Alignments alignments;
     ScratchMap scratch;
     ImpliedSteps implied;
+    GivenOffsets offsets;
 
     // Valid until a value is added.
     ir::Value& value(ir::ValueId id) { return values_[static_cast<std::size_t>(id)]; }

@@ -21,6 +21,10 @@ using ScratchMap = std::map<ir::ValueId, Scratch>;
 // Steps that engines perform unasked, from the input of each to its output: to engines these are one tensor.
 using ImpliedSteps = std::map<ir::ValueId, ir::ValueId>;
 
+// Of dense tensors beside ragged ones the tables of where their batch entries start, a constant: engines find entries
+// by it, and leave what lies past the lengths unwritten, as in a ragged tensor.
+using GivenOffsets = std::map<ir::ValueId, ir::ValueId>;
+
 // Bytes of which a value's address is a multiple, where they are not kAlignment.
 using Alignments = std::map<ir::ValueId, std::int64_t>;
 inline constexpr std::int64_t kAlignment = 16;
@@ -30,12 +34,13 @@ struct LegalGraph {
     Alignments alignments = {};
     ScratchMap scratch = {};
     ImpliedSteps implied = {};
+    GivenOffsets offsets = {};
 };
 
 // Whether cuDNN gets the same from both except for names.
 inline bool same_work(LegalGraph const& a, LegalGraph const& b) {
     return ir::same_work(a.graph, b.graph) && a.alignments == b.alignments && a.scratch == b.scratch &&
-           a.implied == b.implied;
+           a.implied == b.implied && a.offsets == b.offsets;
 }
 
 }  // namespace cudnn_frontend::cudnn

@@ -5,6 +5,7 @@
 #include "cudnn/passes/dropout_order.h"
 #include "cudnn/passes/edge_masks.h"
 #include "cudnn/passes/full_lengths.h"
+#include "cudnn/passes/given_offsets.h"
 #include "cudnn/passes/gradient_of_queries.h"
 #include "cudnn/passes/implied_steps.h"
 #include "cudnn/passes/index_tables.h"
@@ -21,6 +22,7 @@ namespace cudnn_frontend::cudnn::passes {
 static constexpr Pass kPasses[] = {
     {"compute compared inputs", "cudnn.w23", compute_compared_inputs},
     {"tidy last strides", "cudnn.w16", tidy_last_strides},
+    {"give offsets", "cudnn.w24", give_offsets},
     {"repeat rows", "cudnn.w14", repeat_rows},
     {"align dropout masks", "cudnn.w15", align_dropout_masks},
     {"mask by full lengths", "cudnn.w12", mask_by_full_lengths},

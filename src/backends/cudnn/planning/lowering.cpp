@@ -3,6 +3,7 @@
 #include "core/process_settings.h"
 #include "cudnn/library/library.h"
 #include "cudnn/passes/passes.h"
+#include "cudnn/planning/clearing.h"
 #include "cudnn/planning/graph_cache.h"
 #include "cudnn/planning/kernel_store.h"
 #include "cudnn/quirks/in_force.h"
@@ -77,7 +78,7 @@ Result<std::shared_ptr<SharedGraph>> lowered_graph(GraphKey key, plan::Settings 
 
 std::shared_ptr<Context const> context_of(plan::PlanningInput const& input, SharedGraph const& graph,
                                           plan::CheckIndices check_indices) {
-    auto context = make_context(input, graph.key().device, graph.key().op_graph.graph, check_indices);
+    auto context = make_context(input, graph.key().device, graph.key().op_graph, check_indices);
     context->bindings = graph.bindings();
     context->tables = graph.tables();
     context->dynamic_shapes = graph.key().dynamic_shapes;
@@ -128,13 +129,15 @@ error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& d
     return quirks::check(graph, capabilities_of(device), {.dynamic_shapes = dynamic_shapes}).to_error();
 }
 
-std::shared_ptr<Context> make_context(plan::PlanningInput const& input, PlanningDevice device,
-                                      ir::OpGraph const& op_graph, plan::CheckIndices check_indices) {
+std::shared_ptr<Context> make_context(plan::PlanningInput const& input, PlanningDevice device, LegalGraph const& legal,
+                                      plan::CheckIndices check_indices) {
+    ir::OpGraph const& op_graph = legal.graph;
     plan::PackLayout layout = plan::make_pack_layout(input.graph.spec(), op_graph);
     layout.host_memory = plan::HostMemory::ScalarsByValue;
     align_matrices(layout.slots, op_graph);
     auto context = std::make_shared<Context>();
     context->device = std::move(device);
+    if (auto clearing = clearing_of(legal, layout)) context->before.push_back(std::move(clearing));
     context->layout = std::make_shared<plan::PackLayout const>(std::move(layout));
     if (core::process::checks_indices.get()) context->checked_graph = std::make_shared<ir::OpGraph const>(op_graph);
     context->check_indices = check_indices;

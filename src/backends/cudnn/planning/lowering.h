@@ -23,8 +23,8 @@ core::Capabilities capabilities_of(PlanningDevice const& device);
 error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes);
 
 // The context with which executables run, however they were made, without the bindings and their tables.
-std::shared_ptr<Context> make_context(plan::PlanningInput const& input, PlanningDevice device,
-                                      ir::OpGraph const& op_graph, plan::CheckIndices check_indices);
+std::shared_ptr<Context> make_context(plan::PlanningInput const& input, PlanningDevice device, LegalGraph const& legal,
+                                      plan::CheckIndices check_indices);
 
 Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& input, plan::CheckIndices check_indices,
                                                     std::string_view omitted_quirk);

@@ -229,6 +229,16 @@ constexpr Quirk kRows[] = {
      .mend = "of two tensors of integers that are compared one becomes row - row + itself",
      .verdict = Verdict::Rewrite,
      .pass = "compute compared inputs"},
+    {.id = "cudnn.w24",
+     .evidence = Evidence::Crash,
+     .verified = {91900, kH200},
+     .statement = "of Q, K, V, O and their gradients all are ragged or none: mixed, kernels execute an illegal "
+                  "instruction or compute wrong numbers",
+     .mend = "dense ones beside ragged ones get offsets from a table in the plan's memory: b times the batch stride",
+     .seen = "mixed, 42 of 95 runs failed; kernels see the form of ragged tensors with gaps, and of ragged inputs in "
+             "slots, which were right",
+     .verdict = Verdict::Rewrite,
+     .pass = "give offsets"},
 };
 
 }  // namespace
