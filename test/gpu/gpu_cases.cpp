@@ -445,6 +445,12 @@ std::vector<CaseGroup> sink_groups() {
         group("sink, one query, many keys", with_sink(decode(4096))),
         group("sink, one query and padding", with_sink([](auto& c) { decode(384)(c), lengths(c); })),
         group("sink, heads of 192 and 128", with_sink(head_dims(192, 128))),
+        group("dSink, deterministic", with_sink([](auto& c) { c.deterministic = true; })),
+        group("dSink, deterministic and padding", with_sink([](auto& c) { c.deterministic = true, lengths(c); })),
+        group("dSink and dropout", with_sink(dropout)),
+        group("dSink and ragged", with_sink(packed)),
+        group("dSink, ragged inputs, dense results",
+              with_sink([](auto& c) { packed(c), c.output_layout = Layout::BSHD; })),
         group("sink, deterministic", with_sink([](auto& c) { c.deterministic = true, c.right = 0, c.d_sink = false; })),
     };
 }

@@ -62,6 +62,13 @@ class Place {
     std::map<std::int64_t, void*> pack_;
 };
 
+// A kernel of the library's own is behind the engine.
+AttentionCase case_of_sink_gradient() {
+    AttentionCase c = feature_case();
+    c.sink = DataType_t::FLOAT, c.d_sink = true;
+    return c;
+}
+
 void expect_program(cudnn_frontend::graph::Graph const& graph, bool is_program) {
     std::string name;
     expect_good(graph.get_plan_name(name), "a plan");
@@ -428,6 +435,7 @@ int main() {
     check_allocations(gpu);
     check_capture(place, gpu, wanted);
     check_captured_backward(gpu, feature_case(), {});
+    check_captured_backward(gpu, case_of_sink_gradient(), {});
     check_cuda_graph(place, other, gpu, wanted);
     check_programs(gpu);
     check_lanes(gpu);

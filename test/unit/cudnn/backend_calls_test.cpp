@@ -236,6 +236,22 @@ TEST_CASE("the backend finds the offsets that a dense tensor is given in a table
     CHECK(count_of(fake.log(), "RAGGED_OFFSET_DESC uid " + std::to_string(table->uid) + "\n") == 1);
 }
 
+TEST_CASE("the backend is told nothing of a sink's gradient that this library computes") {
+    auto const told = [](bool is_deterministic) {
+        auto attention = AttentionGraph::backward();
+        attention.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+        attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+        if (is_deterministic) attention.deterministic();
+        FakeCudnn fake;
+        auto const lowered = cudnn::lower(legal(test::composite(attention)), fake.api(), {});
+        REQUIRE(lowered.is_good());
+        std::int64_t const uid = *attention.tensor(Port::dSink_token).uid;
+        return std::ranges::count(lowered.value().bindings.tensors, uid, &cudnn::BoundTensor::uid);
+    };
+    CHECK(told(false) == 1);
+    CHECK(told(true) == 0);
+}
+
 TEST_CASE("the backend is told that a sum is deterministic from 9.11 on, which first has a word for it") {
     auto const marks = [](std::size_t version) {
         FakeCudnn fake;

@@ -4,6 +4,8 @@
 #include "ir/op_graph.h"
 
 #include <map>
+#include <optional>
+#include <vector>
 
 namespace cudnn_frontend::cudnn {
 
@@ -25,6 +27,15 @@ using ImpliedSteps = std::map<ir::ValueId, ir::ValueId>;
 // by it, and leave what lies past the lengths unwritten, as in a ragged tensor.
 using GivenOffsets = std::map<ir::ValueId, ir::ValueId>;
 
+// The gradient of a sink that this library computes itself, from these values.
+struct SinkGradient {
+    ir::ValueId o, d_o, stats, sink, gradient;
+    ir::ValueId lengths;             // of the queries; kNoValue: all rows count
+    std::vector<ir::ValueId> steps;  // what the operations write that engines are not told of
+
+    friend bool operator==(SinkGradient const&, SinkGradient const&) = default;
+};
+
 // Bytes of which a value's address is a multiple, where they are not kAlignment.
 using Alignments = std::map<ir::ValueId, std::int64_t>;
 inline constexpr std::int64_t kAlignment = 16;
@@ -35,12 +46,13 @@ struct LegalGraph {
     ScratchMap scratch = {};
     ImpliedSteps implied = {};
     GivenOffsets offsets = {};
+    std::optional<SinkGradient> sink_gradient = {};
 };
 
 // Whether cuDNN gets the same from both except for names.
 inline bool same_work(LegalGraph const& a, LegalGraph const& b) {
     return ir::same_work(a.graph, b.graph) && a.alignments == b.alignments && a.scratch == b.scratch &&
-           a.implied == b.implied && a.offsets == b.offsets;
+           a.implied == b.implied && a.offsets == b.offsets && a.sink_gradient == b.sink_gradient;
 }
 
 }  // namespace cudnn_frontend::cudnn

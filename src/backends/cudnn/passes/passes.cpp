@@ -13,6 +13,7 @@
 #include "cudnn/passes/narrow_scores.h"
 #include "cudnn/passes/packed_scratch.h"
 #include "cudnn/passes/repeated_rows.h"
+#include "cudnn/passes/sink_gradient.h"
 #include "cudnn/passes/softmax_results.h"
 
 #include <utility>
@@ -30,6 +31,7 @@ static constexpr Pass kPasses[] = {
     {"mask bands late", "cudnn.w19", mask_bands_late},
     {"add left bounds as floats", "cudnn.w20", add_left_bounds_as_floats},
     {"multiply narrow scores", "cudnn.w21", multiply_narrow_scores},
+    {"take the sink's gradient out", "cudnn.w25", take_sink_gradient_out},
     {"leave the sink's sign", "cudnn.w18", leave_sinks_sign},
     {"leave the probabilities' scale", "cudnn.w22", leave_probabilities_scale},
     {"add unread logarithm", "cudnn.w02", add_unread_logarithm},

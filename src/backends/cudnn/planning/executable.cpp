@@ -16,6 +16,13 @@ CUgraph graph_of(plan::Recording recording) { return static_cast<CUgraph>(record
 
 constexpr auto kLane = rewrite::Lane::Main;
 
+// At most one step has a kernel.
+std::string kernel_of(StepsBeside const& steps) {
+    std::string code;
+    for (auto const& step : steps) code += step->serialize();
+    return code;
+}
+
 // Checks factors in the GPU's memory too.
 error_t check_all_factors(plan::PackLayout const& layout, std::span<void* const> pointers) {
     plan::PackLayout readable_layout = layout;
@@ -161,7 +168,8 @@ Result<std::string> Executable::serialize() const {
                        .dynamic_shapes = context_->dynamic_shapes,
                        .device = context_->device.device->json(),
                        .bindings = context_->bindings,
-                       .engine_plan = plan.value()});
+                       .engine_plan = plan.value(),
+                       .kernel = kernel_of(context_->behind)});
 }
 
 Result<plan::ExecutableFacts> Executable::facts() const {

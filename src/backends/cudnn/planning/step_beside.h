@@ -5,6 +5,7 @@
 #include "plan/backend.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace cudnn_frontend::cudnn {
@@ -18,6 +19,10 @@ class StepBeside {
     // Into an empty CUDA graph; update binds the nodes of such a graph to other memory.
     virtual error_t record(plan::Launch const& launch, CUgraph graph) const = 0;
     virtual error_t update(plan::Launch const& launch, CUgraph graph) const = 0;
+    // What the first launch would load.
+    virtual error_t load() const { return {}; }
+    // Compiled code, where it has any.
+    virtual std::string serialize() const { return {}; }
 };
 
 using StepsBeside = std::vector<std::shared_ptr<StepBeside const>>;

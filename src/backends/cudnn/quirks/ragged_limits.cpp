@@ -50,11 +50,6 @@ Found ragged_stats_of_one_query(Facts const& facts) {
     });
 }
 
-Found ragged_sink_gradient(Facts const& facts) {
-    if (!facts.has(Port::dSink_token) || !has_ragged_rows(facts)) return {};
-    return Violation{Port::dSink_token, "a dSink beside ragged tensors"};
-}
-
 Found any_ragged(Facts const& facts) { return violation_at(row_ports(facts, true), {"a ragged offset"}); }
 
 Found ragged_backward(Facts const& facts) { return facts.is_backward ? any_ragged(facts) : std::nullopt; }
@@ -172,13 +167,6 @@ constexpr Quirk kRows[] = {
      .mend = "set_ragged_offset() of both to the same tensor",
      .seen = "9.14.0: 2 of 8 runs wrong, one of which wrote outside its tensor",
      .check = gradient_offsets},
-    {.id = "cudnn.s39",
-     .evidence = Evidence::WrongNumbers,
-     .verified = {91900, kH200},
-     .statement = "no dSink beside ragged tensors: cuDNN adds up rows past the lengths",
-     .mend = "pad the sequences, or leave set_dsink_token() out",
-     .seen = "8 of 12 runs wrong",
-     .check = ragged_sink_gradient},
     {.id = "cudnn.s66",
      .on = kConsumerBlackwell,
      .evidence = Evidence::NoEngine,
