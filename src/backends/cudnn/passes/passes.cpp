@@ -23,7 +23,7 @@ namespace cudnn_frontend::cudnn::passes {
 static constexpr Pass kPasses[] = {
     {"compute compared inputs", "cudnn.w23", compute_compared_inputs},
     {"tidy last strides", "cudnn.w16", tidy_last_strides},
-    {"give offsets", "cudnn.w24", give_offsets},
+    {"give offsets", "cudnn.w25", give_offsets},
     {"repeat rows", "cudnn.w14", repeat_rows},
     {"align dropout masks", "cudnn.w15", align_dropout_masks},
     {"mask by full lengths", "cudnn.w12", mask_by_full_lengths},
@@ -31,7 +31,7 @@ static constexpr Pass kPasses[] = {
     {"mask bands late", "cudnn.w19", mask_bands_late},
     {"add left bounds as floats", "cudnn.w20", add_left_bounds_as_floats},
     {"multiply narrow scores", "cudnn.w21", multiply_narrow_scores},
-    {"take the sink's gradient out", "cudnn.w25", take_sink_gradient_out},
+    {"take the sink's gradient out", "cudnn.w26", take_sink_gradient_out},
     {"leave the sink's sign", "cudnn.w18", leave_sinks_sign},
     {"leave the probabilities' scale", "cudnn.w22", leave_probabilities_scale},
     {"add unread logarithm", "cudnn.w02", add_unread_logarithm},

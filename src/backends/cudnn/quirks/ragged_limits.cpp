@@ -130,7 +130,7 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s22",
      .evidence = Evidence::Crash,
      .verified = {91900, kH200},
-     .statement = "beside ragged tensors dense ones that can be given offsets (cudnn.w24): batch entries of their own, "
+     .statement = "beside ragged tensors dense ones that can be given offsets (cudnn.w25): batch entries of their own, "
                   "at distances within the type of the other offsets; of results rows that hold all heads, without "
                   "gaps; none of FP8 attention",
      .mend = "give the tensor a ragged offset, or lay it out as batch, tokens, heads, elements",

@@ -229,7 +229,7 @@ constexpr Quirk kRows[] = {
      .mend = "of two tensors of integers that are compared one becomes row - row + itself",
      .verdict = Verdict::Rewrite,
      .pass = "compute compared inputs"},
-    {.id = "cudnn.w24",
+    {.id = "cudnn.w25",
      .evidence = Evidence::Crash,
      .verified = {91900, kH200},
      .statement = "of Q, K, V, O and their gradients all are ragged or none: mixed, kernels execute an illegal "
@@ -239,7 +239,7 @@ constexpr Quirk kRows[] = {
              "slots, which were right",
      .verdict = Verdict::Rewrite,
      .pass = "give offsets"},
-    {.id = "cudnn.w25",
+    {.id = "cudnn.w26",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
      .statement =

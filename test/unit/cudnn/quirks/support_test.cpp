@@ -354,7 +354,7 @@ TEST_CASE("cudnn.s37: types of sinks", "[support]") {
     CHECK(ids(graph) == "cudnn.s37");
 }
 
-TEST_CASE("cudnn.w25: gradients of sinks that engines get wrong are refused nowhere", "[support]") {
+TEST_CASE("cudnn.w26: gradients of sinks that engines get wrong are refused nowhere", "[support]") {
     auto const gradient = [](AttentionGraph of) {
         return with_sink(std::move(of)).connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
     };
