@@ -299,7 +299,7 @@ std::vector<CaseGroup> ragged_groups() {
     };
 }
 
-// Dense tensors beside ragged ones.
+// Dense tensors in graphs with ragged ones.
 std::vector<CaseGroup> partly_ragged_groups() {
     auto const dense_results = [](AttentionCase& c) { packed(c), c.output_layout = Layout::BSHD; };
     auto const dense_keys = [](AttentionCase& c) { packed(c), c.keys_layout = Layout::BSHD; };

@@ -62,7 +62,7 @@ class Place {
     std::map<std::int64_t, void*> pack_;
 };
 
-// A kernel of the library's own is behind the engine.
+// A kernel of the library's own runs after the engine.
 AttentionCase case_of_sink_gradient() {
     AttentionCase c = feature_case();
     c.sink = DataType_t::FLOAT, c.d_sink = true;
@@ -226,7 +226,7 @@ void check_lanes(GpuStream const& gpu) {
     cudaGraphDestroy(graph);
 }
 
-// Beside packed tensors, rows of a dense result past the lengths hold zeros, however the plan runs.
+// In a graph with packed tensors, rows of a dense result past the lengths hold zeros, however the plan runs.
 void check_dense_result(GpuStream const& gpu) {
     AttentionCase c = feature_case();
     c.len_q = {70, 200}, c.len_kv = {200, 33};

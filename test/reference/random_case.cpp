@@ -198,7 +198,7 @@ void choose_counting(AttentionCase& c, std::uint64_t index) {
     c.numbers_apart = random.chance(0.1);
 }
 
-// K and V that are ragged beside a dense Q, or dense beside a ragged one; has its own generator too.
+// Ragged K and V with a dense Q, or dense ones with a ragged Q; has its own generator too.
 void choose_keys_layout(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 15485863 * index);
     constexpr Layout kDense[] = {Layout::BHSD, Layout::BSHD};

@@ -14,7 +14,7 @@ namespace cudnn_frontend::kernels {
 //   gradient[h] = -sum over b and i of exp(sink[h] - stats[b,h,i]) * sum over d of d_o[b,h,i,d] * o[b,h,i,d]
 // A row whose stats, or a head whose sink, is minus infinity adds nothing, whatever O and its gradient hold there.
 struct SinkGradientProblem {
-    // Where batch entries start that do not lie at multiples of the first stride.
+    // For tensors whose batch entries do not start at multiples of the first stride.
     struct Offsets {
         DataType_t type = DataType_t::NOT_SET;  // INT32 or INT64
         std::int64_t multiplier = 1;            // elements that they count as one

@@ -81,7 +81,7 @@ bool entries_overlap_themselves(TensorSpec const& tensor) {
     return core::overlaps_itself(without_first(tensor.dim), without_first(tensor.stride));
 }
 
-// Where the batch entries of a ragged tensor lie is said by its offsets, not by its first stride.
+// The offsets of a ragged tensor say where its batch entries start; its first stride does not.
 bool overlaps_itself(TensorSpec const& tensor) {
     bool const is_ragged = tensor.ragged_offset != kNoTensor;
     return is_ragged ? entries_overlap_themselves(tensor) : core::overlaps_itself(tensor.dim, tensor.stride);

@@ -86,7 +86,7 @@ TEST_CASE("The row's sum is multiplied behind the gradient of a sink, whose sign
 }
 
 // Engines add it up in any order, add rows past the lengths of ragged tensors, and multiply it by what dropout keeps.
-TEST_CASE("The gradient of a sink is taken out where engines get it wrong, with what it is made of", "[passes]") {
+TEST_CASE("The gradient of a sink is separated where engines get it wrong, with its operands", "[passes]") {
     auto const with_gradient = [](AttentionGraph attention) {
         attention.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
         attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});

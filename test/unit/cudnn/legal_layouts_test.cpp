@@ -91,7 +91,7 @@ std::string given_offsets(cudnn::LegalGraph const& legal) {
 }  // namespace
 
 // Engines take tensors that are all ragged or all dense.
-TEST_CASE("Beside ragged tensors dense ones are given offsets, b times their stride", "[passes]") {
+TEST_CASE("In a graph with ragged tensors dense ones are given offsets, b times their stride", "[passes]") {
     auto graph = AttentionGraph::forward().padding();
     CHECK(given_offsets(legalized(graph)) == "");
     pack_rows(graph, {Port::Q});

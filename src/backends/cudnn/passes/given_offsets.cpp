@@ -55,7 +55,7 @@ std::vector<ValueId> matrices_of(ir::SdpaForwardOp const& op) {
             has_values ? operands[Port::V] : ir::kNoValue, operands[Port::O]};
 }
 
-// Q, K, V, O and their gradients, as they lie in memory of the caller's.
+// Q, K, V, O and their gradients, where they are memory of the caller.
 std::vector<ValueId> matrices_of(Draft const& draft) {
     std::vector<ValueId> matrices;
     for (ir::Op const& op : draft.ops) {
@@ -72,7 +72,7 @@ std::vector<ValueId> matrices_of(Draft const& draft) {
     return matrices;
 }
 
-// Tensors of one stride share a table, as gradients do with what they are the gradients of.
+// Tensors with the same stride share a table, for example a tensor and its gradient.
 class Tables {
    public:
     Tables(Draft& draft, DataType_t type) : draft_(draft), type_(type) {}

@@ -5,8 +5,8 @@
 
 namespace cudnn_frontend::cudnn::passes {
 
-// Engines take matrices that are all ragged, or that are all dense. Beside ragged ones a dense one is a ragged one with
-// room for as many rows in each batch entry: entry b starts at b times the stride.
+// Engines accept matrices that are all ragged or all dense. In a graph with ragged matrices a dense one becomes ragged:
+// its entry b starts at b times the batch stride.
 Draft give_offsets(Draft draft);
 
 }  // namespace cudnn_frontend::cudnn::passes

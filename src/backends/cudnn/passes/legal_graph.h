@@ -23,15 +23,15 @@ using ScratchMap = std::map<ir::ValueId, Scratch>;
 // Steps that engines perform unasked, from the input of each to its output: to engines these are one tensor.
 using ImpliedSteps = std::map<ir::ValueId, ir::ValueId>;
 
-// Of dense tensors beside ragged ones the tables of where their batch entries start, a constant: engines find entries
-// by it, and leave what lies past the lengths unwritten, as in a ragged tensor.
+// For dense tensors in a graph with ragged ones: the constant that holds where their batch entries start. Engines treat
+// such a tensor as a ragged one, and leave its rows past the lengths unwritten.
 using GivenOffsets = std::map<ir::ValueId, ir::ValueId>;
 
 // The gradient of a sink that this library computes itself, from these values.
 struct SinkGradient {
     ir::ValueId o, d_o, stats, sink, gradient;
     ir::ValueId lengths;             // of the queries; kNoValue: all rows count
-    std::vector<ir::ValueId> steps;  // what the operations write that engines are not told of
+    std::vector<ir::ValueId> steps;  // results of the operations that engines do not get
 
     friend bool operator==(SinkGradient const&, SinkGradient const&) = default;
 };

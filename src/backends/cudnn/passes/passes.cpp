@@ -31,7 +31,7 @@ static constexpr Pass kPasses[] = {
     {"mask bands late", "cudnn.w19", mask_bands_late},
     {"add left bounds as floats", "cudnn.w20", add_left_bounds_as_floats},
     {"multiply narrow scores", "cudnn.w21", multiply_narrow_scores},
-    {"take the sink's gradient out", "cudnn.w26", take_sink_gradient_out},
+    {"separate the sink's gradient", "cudnn.w26", separate_sink_gradient},
     {"leave the sink's sign", "cudnn.w18", leave_sinks_sign},
     {"leave the probabilities' scale", "cudnn.w22", leave_probabilities_scale},
     {"add unread logarithm", "cudnn.w02", add_unread_logarithm},

@@ -37,7 +37,7 @@ SinkGradient parts_of(Draft const& draft, std::size_t negation) {
 
 }  // namespace
 
-Draft take_sink_gradient_out(Draft draft) {
+Draft separate_sink_gradient(Draft draft) {
     auto const backward = find_backward(draft);
     std::size_t const negation = negation_of_sink(draft);
     if (!backward || negation == kNowhere || is_8_bit(draft, backward->scores)) return draft;

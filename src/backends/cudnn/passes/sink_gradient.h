@@ -5,8 +5,8 @@
 
 namespace cudnn_frontend::cudnn::passes {
 
-// Engines add dSink up in any order, add rows past the lengths of ragged tensors, and multiply it by what generated
-// dropout keeps. There this library computes it, and engines are told of the other gradients alone.
-Draft take_sink_gradient_out(Draft draft);
+// Engines add dSink up in any order, include rows past the lengths of ragged tensors, and multiply it by the kept share
+// of generated dropout. In these cases this library computes it, and engines get the other gradients alone.
+Draft separate_sink_gradient(Draft draft);
 
 }  // namespace cudnn_frontend::cudnn::passes

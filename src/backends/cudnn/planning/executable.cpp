@@ -94,7 +94,7 @@ error_t Executable::capture_engine(plan::Launch const& launch, plan::Recording r
                                graph_of(recording));
 }
 
-// A CUDA graph of engine and steps has a graph for each, as that of a program.
+// A CUDA graph of an engine with steps has a child graph for each, as a program's does.
 error_t Executable::capture(plan::Launch const& launch, plan::Recording recording) const {
     if (is_alone()) return capture_engine(launch, recording);
     SDPA_GRAPH_TRY(stream(launch.queue).error());  // readies the thread

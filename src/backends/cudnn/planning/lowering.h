@@ -23,8 +23,8 @@ core::Capabilities capabilities_of(PlanningDevice const& device);
 // The table of limits; empty where the environment says that it is to be ignored.
 error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes);
 
-// What executables run with, however they were made, but for the bindings and their tables. A kernel behind the engine
-// is compiled, unless it is stored.
+// The context of executables, without bindings and tables. A kernel that runs after the engine is compiled, unless it
+// is stored.
 Result<std::shared_ptr<Context>> make_context(plan::PlanningInput const& input, PlanningDevice device,
                                               LegalGraph const& legal, plan::CheckIndices check_indices,
                                               std::optional<std::string_view> stored_kernel);

@@ -1,4 +1,4 @@
-// The gradient of a sink, by a kernel of this library's behind the engine.
+// The gradient of a sink, by a kernel of this library's after the engine.
 #pragma once
 
 #include "cudnn/passes/legal_graph.h"
@@ -10,7 +10,8 @@
 
 namespace cudnn_frontend::cudnn {
 
-// Of a graph that has one. Compiles the kernel, unless it is stored: as what serialize() gave.
+// For a graph that has a separate gradient of the sink. Compiles the kernel, unless `stored` has what serialize()
+// returned.
 Result<std::shared_ptr<StepBeside const>> sink_gradient_step(LegalGraph const& graph, plan::PackLayout const& layout,
                                                              kernels::DeviceFacts const& device,
                                                              std::optional<std::string_view> stored);

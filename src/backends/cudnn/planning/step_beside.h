@@ -1,4 +1,4 @@
-// Work of this library's own in a plan, before or behind that of cuDNN's engine.
+// Work of this library's own in a plan, before or after that of cuDNN's engine.
 #pragma once
 
 #include "cuda/cuda_graph.h"

@@ -13,13 +13,13 @@ bool is_result(Facts const& facts, int port) {
     return Port::makes(facts.is_backward ? row.backward : row.forward);
 }
 
-// Of what type the offsets of dense tensors are (passes/given_offsets.cpp).
+// The type of the offsets that dense tensors get (passes/given_offsets.cpp).
 DataType_t type_of_offsets(Facts const& facts) {
     nodes::TensorSpec const& ragged = *facts.tensor(row_ports(facts, true).front());
     return facts.graph.tensors[static_cast<std::size_t>(ragged.ragged_offset)].data_type;
 }
 
-// Why a dense tensor beside ragged ones is not given offsets; nothing where it is.
+// Why a dense tensor cannot be given offsets in a graph with ragged ones; empty if it can.
 std::string obstacle_to_offsets(Facts const& facts, int port, nodes::TensorSpec const& tensor) {
     std::int64_t const entries = tensor.dim[0], distance = tensor.stride[0];
     if (nodes::is_fp8(facts.node)) return "FP8 attention";
@@ -130,10 +130,11 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s22",
      .evidence = Evidence::Crash,
      .verified = {91900, kH200},
-     .statement = "beside ragged tensors dense ones that can be given offsets (cudnn.w25): batch entries of their own, "
-                  "at distances within the type of the other offsets; of results rows that hold all heads, without "
-                  "gaps; none of FP8 attention",
-     .mend = "give the tensor a ragged offset, or lay it out as batch, tokens, heads, elements",
+     .statement =
+         "in a graph with ragged tensors, dense tensors that can be given offsets (cudnn.w25): batch entries of "
+         "their own, at distances within the type of the other offsets; for results, rows that hold all heads, "
+         "without gaps; no FP8 attention",
+     .mend = "give the tensor a ragged offset, or lay it out in the order batch, token, head, element",
      .seen = "mixed as they are, an illegal instruction, which ends the process's use of the GPU: 42 of 95 runs "
              "failed, 53 were right; 10 more had no engine",
      .check = partly_ragged},

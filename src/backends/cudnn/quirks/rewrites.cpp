@@ -232,24 +232,26 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.w25",
      .evidence = Evidence::Crash,
      .verified = {91900, kH200},
-     .statement = "of Q, K, V, O and their gradients all are ragged or none: mixed, kernels execute an illegal "
-                  "instruction or compute wrong numbers",
-     .mend = "dense ones beside ragged ones get offsets from a table in the plan's memory: b times the batch stride",
-     .seen = "mixed, 42 of 95 runs failed; kernels see the form of ragged tensors with gaps, and of ragged inputs in "
-             "slots, which were right",
+     .statement = "either all of Q, K, V, O and their gradients are ragged or none: with both kinds kernels execute an "
+                  "illegal instruction or compute wrong numbers",
+     .mend = "in a graph with ragged tensors, dense ones get offsets from a table in the plan's memory: b times the "
+             "batch stride",
+     .seen =
+         "with both kinds 42 of 95 runs failed; the form that kernels get is that of ragged tensors with gaps and of "
+         "ragged inputs in slots, which were right",
      .verdict = Verdict::Rewrite,
      .pass = "give offsets"},
     {.id = "cudnn.w26",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
      .statement =
-         "dSink is added up in any order, also under the deterministic algorithm; beside a dropout probability p "
-         "it is times 1 - p, and beside ragged tensors rows past the lengths are added",
-     .mend = "in these cases a kernel of this library adds it up behind the engine, in one order, from Stats, O and dO",
+         "dSink is added up in any order, also under the deterministic algorithm; with a dropout probability p "
+         "it is multiplied by 1 - p, and with ragged tensors it includes rows past the lengths",
+     .mend = "in these cases a kernel of this library computes it after the engine, in one order, from Stats, O and dO",
      .seen = "deterministic, the numbers are right, and other bits in each of 20 runs; 28 of 28 runs with a dropout "
              "probability wrong; 8 of 12 with ragged tensors",
      .verdict = Verdict::Rewrite,
-     .pass = "take the sink's gradient out"},
+     .pass = "separate the sink's gradient"},
 };
 
 }  // namespace

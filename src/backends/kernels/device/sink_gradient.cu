@@ -21,8 +21,7 @@ inline Element const* head_of(RowsAccess const& rows, long long batch, long long
 
 inline bool is_minus_infinity(float x) { return x == -__uint_as_float(0x7f800000u); }
 
-// What the sink takes of a row's probabilities: nothing of a row whose log-sum-exp, or of a head whose sink, is minus
-// infinity.
+// The sink's share of a row's probabilities: 0 if the row's log-sum-exp or the sink is minus infinity.
 inline float share_of_sink(float sink, float stats) {
     constexpr float kLog2OfE = 1.4426950408889634f;
     return is_minus_infinity(sink) || is_minus_infinity(stats) ? 0.0f : exp2f((sink - stats) * kLog2OfE);
