@@ -2,6 +2,7 @@
 
 #include "cuda/driver_table.h"
 
+#include <bit>
 #include <string>
 
 namespace cudnn_frontend::cuda {
@@ -68,6 +69,32 @@ Result<CUgraphNode> add_empty_node(CUgraph graph) {
     SDPA_GRAPH_TRY(ask("adding a node to a CUDA graph",
                        [&](Driver const& cuda) { return cuda.add_empty_node(&node, graph, nullptr, 0); }));
     return node;
+}
+
+static CUDA_MEMSET_NODE_PARAMS clearing_of(std::span<std::byte> memory) {
+    CUDA_MEMSET_NODE_PARAMS zeros{};
+    zeros.dst = std::bit_cast<CUdeviceptr>(memory.data());
+    zeros.elementSize = 1;
+    zeros.width = memory.size();
+    zeros.height = 1;
+    return zeros;
+}
+
+Result<CUgraphNode> add_clearing(CUgraph graph, std::span<CUgraphNode const> after, std::span<std::byte> memory) {
+    CUDA_MEMSET_NODE_PARAMS const zeros = clearing_of(memory);
+    CUcontext context = nullptr;
+    SDPA_GRAPH_TRY(
+        ask("asking for the CUDA context", [&](Driver const& cuda) { return cuda.current_context(&context); }));
+    CUgraphNode node = nullptr;
+    SDPA_GRAPH_TRY(ask("adding a node to a CUDA graph", [&](Driver const& cuda) {
+        return cuda.add_fill_node(&node, graph, after.data(), after.size(), &zeros, context);
+    }));
+    return node;
+}
+
+error_t update_clearing(CUgraphNode node, std::span<std::byte> memory) {
+    CUDA_MEMSET_NODE_PARAMS const zeros = clearing_of(memory);
+    return ask("updating a node of a CUDA graph", [&](Driver const& cuda) { return cuda.set_fill_node(node, &zeros); });
 }
 
 Result<CUgraphNode> add_child(CUgraph graph, std::span<CUgraphNode const> after, CUgraph child) {

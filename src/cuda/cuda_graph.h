@@ -36,6 +36,10 @@ Result<CUgraphNodeType> type_of(CUgraphNode node);
 
 // Adds a node that does nothing, and comes after no other.
 Result<CUgraphNode> add_empty_node(CUgraph graph);
+// Adds a node that writes zeros and comes after others, in the thread's current context; update binds it to other
+// memory.
+Result<CUgraphNode> add_clearing(CUgraph graph, std::span<CUgraphNode const> after, std::span<std::byte> memory);
+error_t update_clearing(CUgraphNode node, std::span<std::byte> memory);
 // Adds a copy of a graph as a node that comes after others.
 Result<CUgraphNode> add_child(CUgraph graph, std::span<CUgraphNode const> after, CUgraph child);
 // The copy, which belongs to the node.

@@ -94,6 +94,12 @@ error_t download(std::span<std::byte> to, void const* from) {
     });
 }
 
+error_t clear(CUstream stream, std::span<std::byte> memory) {
+    return ask("clearing GPU memory", [&](Driver const& cuda) {
+        return cuda.fill_bytes(std::bit_cast<CUdeviceptr>(memory.data()), 0, memory.size(), stream);
+    });
+}
+
 error_t wait_for(CUstream stream) {
     return ask("waiting for a stream", [&](Driver const& cuda) { return cuda.wait_for_stream(stream); });
 }

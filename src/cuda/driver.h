@@ -1,4 +1,4 @@
-// The library's uses of the CUDA driver: memory for tables, and timing. Kernels are in module.h, CUDA graphs in
+// The library's uses of the CUDA driver: memory for tables, zeros, and timing. Kernels are in module.h, CUDA graphs in
 // cuda_graph.h; cuDNN does the rest.
 #pragma once
 
@@ -41,6 +41,8 @@ error_t upload(DeviceMemory const& memory, std::size_t offset, std::span<std::by
 
 // Reads GPU memory. Does not wait for streams that still write there.
 error_t download(std::span<std::byte> to, void const* from);
+// Enqueues the writing of zeros.
+error_t clear(CUstream stream, std::span<std::byte> memory);
 error_t wait_for(CUstream stream);
 Result<bool> is_capturing(CUstream stream);
 

@@ -28,6 +28,7 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.free, "cuMemFree_v2");
     find(driver.copy_to_device, "cuMemcpyHtoD_v2");
     find(driver.copy_to_host, "cuMemcpyDtoH_v2");
+    find(driver.fill_bytes, "cuMemsetD8Async");
     find(driver.context_of_stream, "cuStreamGetCtx");
     find(driver.wait_for_stream, "cuStreamSynchronize");
     find(driver.is_capturing, "cuStreamIsCapturing");
@@ -42,6 +43,8 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.add_empty_node, "cuGraphAddEmptyNode");
     find(driver.add_child_graph_node, "cuGraphAddChildGraphNode");
     find(driver.graph_of_child, "cuGraphChildGraphNodeGetGraph");
+    find(driver.add_fill_node, "cuGraphAddMemsetNode");
+    find(driver.set_fill_node, "cuGraphMemsetNodeSetParams");
     find(driver.load_library, "cuLibraryLoadData");
     find(driver.unload_library, "cuLibraryUnload");
     find(driver.find_kernel, "cuLibraryGetKernel");

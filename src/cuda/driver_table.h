@@ -31,6 +31,7 @@ struct Driver {
     decltype(&cuMemFree) free = nullptr;
     decltype(&cuMemcpyHtoD) copy_to_device = nullptr;
     decltype(&cuMemcpyDtoH) copy_to_host = nullptr;
+    decltype(&cuMemsetD8Async) fill_bytes = nullptr;
 
     decltype(&cuStreamGetCtx) context_of_stream = nullptr;
     decltype(&cuStreamSynchronize) wait_for_stream = nullptr;
@@ -48,6 +49,8 @@ struct Driver {
     decltype(&cuGraphAddEmptyNode) add_empty_node = nullptr;
     decltype(&cuGraphAddChildGraphNode) add_child_graph_node = nullptr;
     decltype(&cuGraphChildGraphNodeGetGraph) graph_of_child = nullptr;
+    decltype(&cuGraphAddMemsetNode) add_fill_node = nullptr;
+    decltype(&cuGraphMemsetNodeSetParams) set_fill_node = nullptr;
 
     decltype(&cuLibraryLoadData) load_library = nullptr;
     decltype(&cuLibraryUnload) unload_library = nullptr;

@@ -100,6 +100,7 @@ std::vector<Kind> deterministic_kinds() {
     return {
         {"causal", [](auto&) {}},
         {"a sink", [](auto& c) { c.sink = DataType_t::FLOAT; }},
+        {"a sink with its gradient", sink},
         {"lengths", lengths},
         {"packed sequences", packed},
         {"a window", [](auto& c) { c.left = 50; }},

@@ -261,10 +261,6 @@ std::vector<CaseGroup> ragged_groups() {
         group("ragged inputs in slots", in_slots),
         group("ragged inputs in slots, causal", [](auto& c) { in_slots(c), c.right = 0; }),
         group("ragged inputs in slots, dense stats", [](auto& c) { in_slots(c), c.stats_layout = Layout::BHSD; }),
-        group(
-            "ragged inputs, dense results", [](auto& c) { packed(c), c.output_layout = Layout::BSHD; }, "cudnn.s22"),
-        group(
-            "dense inputs, ragged results", [](auto& c) { packed(c), c.input_layout = Layout::BSHD; }, "cudnn.s22"),
         group("ragged, dense stats", [](auto& c) { packed(c), c.stats_layout = Layout::BHSD; }),
         group("padding, ragged stats", [](auto& c) { lengths(c), c.stats_layout = Layout::Ragged; }),
         group("ragged, results with gaps", [](auto& c) { packed(c), c.output_layout = Layout::RaggedGaps; }),
@@ -300,6 +296,46 @@ std::vector<CaseGroup> ragged_groups() {
         group("ragged, deterministic", [](auto& c) { packed(c), c.deterministic = true, c.right = 0; }),
         group("ragged, inference", [](auto& c) { packed(c), c.generate_stats = false; }),
         group("ragged, unified", [](auto& c) { packed(c), c.implementation = AttentionImplementation_t::UNIFIED; }),
+    };
+}
+
+// Dense tensors in graphs with ragged ones.
+std::vector<CaseGroup> partly_ragged_groups() {
+    auto const dense_results = [](AttentionCase& c) { packed(c), c.output_layout = Layout::BSHD; };
+    auto const dense_keys = [](AttentionCase& c) { packed(c), c.keys_layout = Layout::BSHD; };
+    return {
+        group("ragged inputs, dense results", dense_results),
+        group("ragged inputs, dense results, causal", [=](auto& c) { dense_results(c), c.right = 0; }),
+        group("ragged inputs, dense results, sequences outermost",
+              [=](auto& c) { dense_results(c), c.output_layout = Layout::SBHD; }),
+        group("ragged inputs, dense results, an empty sequence",
+              [=](auto& c) {
+                  lengths(c), c.len_q->front() = c.len_kv->front() = 0;
+                  laid_out(Layout::Ragged)(c), c.output_layout = Layout::BSHD;
+              }),
+        group("ragged inputs, dense results, ragged stats",
+              [=](auto& c) { dense_results(c), c.stats_layout = Layout::Ragged; }),
+        group("ragged inputs, dense results, bounded rows", [=](auto& c) { dense_results(c), c.bounds_rows = true; }),
+        group("ragged inputs, dense results, deterministic",
+              [=](auto& c) { dense_results(c), c.deterministic = true, c.right = 0; }),
+        group("ragged inputs, dense results, 64-bit offsets",
+              [=](auto& c) { dense_results(c), c.offset_type = DataType_t::INT64; }),
+        group("ragged inputs, dense results, unified",
+              [=](auto& c) { dense_results(c), c.implementation = AttentionImplementation_t::UNIFIED; }),
+        group(
+            "ragged inputs, dense results, head by head",
+            [=](auto& c) { dense_results(c), c.output_layout = Layout::BHSD; }, "cudnn.s22"),
+        group("dense inputs, ragged results", [](auto& c) { packed(c), c.input_layout = Layout::BSHD; }),
+        group("dense inputs, head by head, ragged results", [](auto& c) { packed(c), c.input_layout = Layout::BHSD; }),
+        group("ragged, dense keys", dense_keys),
+        group("ragged, dense keys, head by head", [=](auto& c) { dense_keys(c), c.keys_layout = Layout::BHSD; }),
+        group("ragged, dense keys, causal, bottom right",
+              [=](auto& c) { dense_keys(c), c.right = 0, bottom_right(c); }),
+        group("ragged, dense keys, shared heads", [=](auto& c) { c.h_q = 4, c.h_k = c.h_v = 2, dense_keys(c); }),
+        group("ragged, dense keys, one query",
+              [=](auto& c) { c.s_q = 1, dense_keys(c), c.len_q->front() = 1, c.generate_stats = false; }),
+        group("dense, ragged keys",
+              [](auto& c) { lengths(c), laid_out(Layout::BSHD)(c), c.keys_layout = Layout::Ragged; }),
     };
 }
 
@@ -367,6 +403,8 @@ std::vector<CaseGroup> paged_groups() {
         group("pages, ragged queries", [&](auto& c) { pages(c), laid_out(Layout::Ragged)(c); }),
         group("pages, ragged queries, causal",
               [&](auto& c) { pages(c), laid_out(Layout::Ragged)(c), c.right = 0, bottom_right(c); }),
+        group("pages, ragged queries, dense results",
+              [&](auto& c) { pages(c), laid_out(Layout::Ragged)(c), c.output_layout = Layout::BSHD; }),
         group("pages, heads of 192 and 128", [&](auto& c) { pages(c), head_dims(192, 128)(c); }),
         group("pages, heads of 256", [&](auto& c) { pages(c), head_dims(256, 256)(c); }),
         group("pages, as many keys as a head is wide", [&](auto& c) { c.s_kv = c.d_qk, pages(c); }),
@@ -407,6 +445,12 @@ std::vector<CaseGroup> sink_groups() {
         group("sink, one query, many keys", with_sink(decode(4096))),
         group("sink, one query and padding", with_sink([](auto& c) { decode(384)(c), lengths(c); })),
         group("sink, heads of 192 and 128", with_sink(head_dims(192, 128))),
+        group("dSink, deterministic", with_sink([](auto& c) { c.deterministic = true; })),
+        group("dSink, deterministic and padding", with_sink([](auto& c) { c.deterministic = true, lengths(c); })),
+        group("dSink and dropout", with_sink(dropout)),
+        group("dSink and ragged", with_sink(packed)),
+        group("dSink, ragged inputs, dense results",
+              with_sink([](auto& c) { packed(c), c.output_layout = Layout::BSHD; })),
         group("sink, deterministic", with_sink([](auto& c) { c.deterministic = true, c.right = 0, c.d_sink = false; })),
     };
 }
@@ -533,11 +577,11 @@ std::vector<CaseGroup> variant_groups() {
 std::vector<CaseGroup> gpu_case_groups() {
     std::vector<CaseGroup> all = {group("plain", [](auto&) {})};
     for (auto const& groups :
-         {mask_groups(),          band_groups(),    score_groups(),     bias_gradient_groups(), dropout_groups(),
-          scores_layout_groups(), shape_groups(),   one_query_groups(), more_queries_groups(),  ragged_groups(),
-          bounded_groups(),       paged_groups(),   modifier_groups(),  sink_groups(),          softmax_groups(),
-          variant_groups(),       dynamic_groups(), wide_head_groups(), float_groups(),         fp8_option_groups(),
-          fp8_shape_groups()}) {
+         {mask_groups(),          band_groups(),     score_groups(),     bias_gradient_groups(), dropout_groups(),
+          scores_layout_groups(), shape_groups(),    one_query_groups(), more_queries_groups(),  ragged_groups(),
+          partly_ragged_groups(), bounded_groups(),  paged_groups(),     modifier_groups(),      sink_groups(),
+          softmax_groups(),       variant_groups(),  dynamic_groups(),   wide_head_groups(),     float_groups(),
+          fp8_option_groups(),    fp8_shape_groups()}) {
         all.insert(all.end(), groups.begin(), groups.end());
     }
     return all;

@@ -49,6 +49,8 @@ class Place {
     void* scratch() { return mirror_.address(workspace_); }
 
     std::vector<std::byte> take_result() { return take(out_.all(), mirror_); }
+    // As they were taken last.
+    ForwardOutputs const& results() const { return out_; }
 
    private:
     AttentionCase case_;
@@ -59,6 +61,13 @@ class Place {
     HostMemory workspace_{std::int64_t{1} << 20};
     std::map<std::int64_t, void*> pack_;
 };
+
+// A kernel of the library's own runs after the engine.
+AttentionCase case_of_sink_gradient() {
+    AttentionCase c = feature_case();
+    c.sink = DataType_t::FLOAT, c.d_sink = true;
+    return c;
+}
 
 void expect_program(cudnn_frontend::graph::Graph const& graph, bool is_program) {
     std::string name;
@@ -215,6 +224,24 @@ void check_lanes(GpuStream const& gpu) {
     expect_good(place.graph().populate_cuda_graph(gpu.handle(), place.pack(), place.scratch(), graph), "populate");
     expect(cudaGraphGetRootNodes(graph, nullptr, &roots) == cudaSuccess && roots == 2, "the CUDA graph has two lanes");
     cudaGraphDestroy(graph);
+}
+
+// In a graph with packed tensors, rows of a dense result past the lengths hold zeros, however the plan runs.
+void check_dense_result(GpuStream const& gpu) {
+    AttentionCase c = feature_case();
+    c.len_q = {70, 200}, c.len_kv = {200, 33};
+    c.input_layout = Layout::Ragged, c.stats_layout = Layout::Ragged;
+    Place place(gpu, c), other(gpu, c);
+    expect_good(place.graph().execute(gpu.handle(), place.pack(), place.scratch()), "a run with a dense result");
+    std::vector<std::byte> const wanted = place.take_result();
+    HostTensor const& o = place.results().o;
+    bool is_clear = true;
+    for_each_index(o.dim,
+                   [&](Index4 const& at) { is_clear = is_clear && (at[0] != 0 || at[2] < 70 || o.get(at) == 0); });
+    expect(is_clear, "rows of a dense result past the lengths are zeros");
+    check_forms(place, gpu, wanted);
+    check_capture(place, gpu, wanted);
+    check_cuda_graph(place, other, gpu, wanted);
 }
 
 void check_threads(Place& shared, std::vector<std::byte> const& wanted) {
@@ -408,9 +435,11 @@ int main() {
     check_allocations(gpu);
     check_capture(place, gpu, wanted);
     check_captured_backward(gpu, feature_case(), {});
+    check_captured_backward(gpu, case_of_sink_gradient(), {});
     check_cuda_graph(place, other, gpu, wanted);
     check_programs(gpu);
     check_lanes(gpu);
+    check_dense_result(gpu);
     check_threads(place, wanted);
     check_plans(place, gpu);
     check_kernel_cache(gpu);

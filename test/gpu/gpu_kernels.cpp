@@ -7,6 +7,7 @@
 #include "gpu/kernel_runs.h"
 #include "gpu/large_kernels.h"
 #include "gpu/neighborhood_kernel_runs.h"
+#include "gpu/sink_gradient_runs.h"
 
 #include <cuda_runtime_api.h>
 
@@ -19,7 +20,7 @@ namespace {
 using namespace sdpa_test;
 using cudnn_frontend::cuda::DeviceFacts;
 
-constexpr std::uint64_t kCases = 600, kSmallCases = 60;
+constexpr std::uint64_t kCases = 600, kSmallCases = 60, kSinks = 200, kSmallSinks = 20;
 constexpr int kNeighborhoods = 100, kSmallNeighborhoods = 8;  // in each form
 
 // Half of the cases are divided as on a GPU that so small problems keep busy: a thread then has two vectors.
@@ -56,10 +57,12 @@ int main(int argc, char** argv) {
     if (choice == "small" || choice == "racecheck") {
         auto const which = choice == "small" ? NeighborhoodKernels::All : NeighborhoodKernels::ThatRacecheckKnows;
         int const failures = check_random_cases(kSmallCases, device.value()) +
+                             check_sink_gradients(kSmallSinks, device.value()) +
                              check_neighborhood_kernels(which, kSmallNeighborhoods, device.value());
         return failures == 0 ? 0 : 1;
     }
     int failures = check_random_cases(std::strtoull(choice.c_str(), nullptr, 10), device.value());
+    failures += check_sink_gradients(kSinks, device.value());
     failures += check_neighborhood_kernels(NeighborhoodKernels::All, kNeighborhoods, device.value());
     failures += check_large_kernels(device.value());
     failures += measure_kernels(device.value());

@@ -77,9 +77,6 @@ std::vector<CaseGroup> scores_at_limits() {
               [](auto& c) { c.modifier = oracle::Modify::Window, c.modifier_reach = 20, c.left = 50; }),
         group("one key, documents and a dropout mask",
               [](auto& c) { c.modifier = oracle::Modify::Documents, c.s_kv = 1, masked_dropout(c); }),
-        group("dSink, deterministic", [](auto& c) { sink(c), c.deterministic = true; }),
-        group("dSink and dropout", [](auto& c) { sink(c), dropout(c); }),
-        group("dSink and ragged", [](auto& c) { sink(c), packed(c); }),
     };
 }
 

@@ -54,34 +54,36 @@ struct Graph {
     cudaGraphExec_t instance = nullptr;
 };
 
-std::string capture(Kernel const& kernel, Stream const& stream, Graph& graph, DeviceBuffers const& buffers) {
+std::string capture(Kernel const& kernel, Stream const& stream, Graph& graph, kernels::Pointers pointers) {
     if (std::string text = problem(kernel.load()); !text.empty()) return text;
     cudaStreamBeginCapture(stream.get, cudaStreamCaptureModeGlobal);
-    std::string text = problem(kernel.launch(stream.get, buffers.pointers()));
+    std::string text = problem(kernel.launch(stream.get, pointers));
     cudaStreamEndCapture(stream.get, &graph.get);
     return text;
 }
 
-std::string fill(Kernel const& kernel, WayToRun way, Graph& graph, DeviceBuffers const& buffers,
-                 DeviceBuffers const& others) {
+std::string fill(Kernel const& kernel, WayToRun way, Graph& graph, kernels::Pointers pointers,
+                 kernels::Pointers others) {
     cudaGraphCreate(&graph.get, 0);
-    auto const node = kernel.add_node(graph.get, {}, (way == WayToRun::Node ? buffers : others).pointers());
+    auto const node = kernel.add_node(graph.get, {}, way == WayToRun::Node ? pointers : others);
     if (node.is_bad()) return node.error().err_msg;
-    if (way == WayToRun::UpdatedNode) return problem(kernel.update_node(node.value(), buffers.pointers()));
+    if (way == WayToRun::UpdatedNode) return problem(kernel.update_node(node.value(), pointers));
     if (way == WayToRun::Node) return "";
     if (std::string text = problem(cudaGraphInstantiate(&graph.instance, graph.get, 0)); !text.empty()) return text;
-    return problem(kernel.update_node(node.value(), graph.instance, buffers.pointers()));
+    return problem(kernel.update_node(node.value(), graph.instance, pointers));
 }
 
-std::string run(Kernel const& kernel, WayToRun way, DeviceBuffers const& buffers, DeviceBuffers const& others) {
+}  // namespace
+
+std::string run_on_gpu(Kernel const& kernel, WayToRun way, kernels::Pointers pointers, kernels::Pointers others) {
     Stream const stream;
     Graph graph;
     std::string text;
     if (way == WayToRun::Launch) {
-        text = problem(kernel.launch(stream.get, buffers.pointers()));
+        text = problem(kernel.launch(stream.get, pointers));
     } else {
-        text = way == WayToRun::CapturedLaunch ? capture(kernel, stream, graph, buffers)
-                                               : fill(kernel, way, graph, buffers, others);
+        text = way == WayToRun::CapturedLaunch ? capture(kernel, stream, graph, pointers)
+                                               : fill(kernel, way, graph, pointers, others);
         if (text.empty() && graph.instance == nullptr) {
             text = problem(cudaGraphInstantiate(&graph.instance, graph.get, 0));
         }
@@ -90,13 +92,12 @@ std::string run(Kernel const& kernel, WayToRun way, DeviceBuffers const& buffers
     return text.empty() ? problem(cudaStreamSynchronize(stream.get)) : text;
 }
 
-}  // namespace
-
 std::string fault_on_gpu(KernelCase const& made, kernels::DeviceFacts const& device, WayToRun way) {
     auto const kernel = made.compile(device);
     if (kernel.is_bad()) return kernel.error().err_msg;
     DeviceBuffers const buffers(made, 0), others(made, 1);  // of another alignment, so that updates change the function
-    if (std::string text = run(*kernel.value(), way, buffers, others); !text.empty()) return text;
+    std::string const text = run_on_gpu(*kernel.value(), way, buffers.pointers(), others.pointers());
+    if (!text.empty()) return text;
     KernelBuffers const untouched = others.read(made.buffers);
     for (std::size_t i = 0; i < untouched.size(); ++i) {
         if (untouched[i].bytes != made.buffers[i].bytes) return "memory that the kernel was bound to before changed";

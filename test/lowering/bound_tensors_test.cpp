@@ -64,6 +64,15 @@ TEST_CASE("kernels read lengths, biases, masks, scales and factors", "[offline]"
     }
 }
 
+TEST_CASE("kernels read and write dense tensors beside ragged ones, with offsets from a table", "[offline]") {
+    if (!has_cudnn()) return;
+    for (char const* const group :
+         {"ragged inputs, dense results", "dense inputs, ragged results", "ragged, dense keys", "dense, ragged keys",
+          "ragged inputs, dense results, unified", "pages, ragged queries, dense results"}) {
+        check_bound(group);
+    }
+}
+
 TEST_CASE("kernels read the sink and write Stats", "[offline]") {
     if (!has_cudnn()) return;
     for (char const* const group : {"sink", "sink and causal", "sink and dropout", "sink and padding",

@@ -147,6 +147,29 @@ TEST_CASE("a plan stores and loads, and notices changed bytes, other devices and
         "instead of 900: build the graph again here, or offline for a description of this GPU");
 }
 
+TEST_CASE("a plan with a kernel of the library's own stores it, and loads with the same kernel", "[offline]") {
+    if (!has_cudnn()) return;
+    AttentionCase c = gpu_case_groups()[0].cases[0];
+    c.deterministic = true, c.sink = DataType_t::FLOAT, c.d_sink = true;
+    Graphs graphs(c);
+    Graph& graph = graphs.backward.graph();
+    REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
+    Bytes bytes, again;
+    REQUIRE(graph.serialize(bytes).is_good());
+    auto const kernel_in = [](Bytes const& stored) {
+        std::string const text(stored.begin(), stored.end());
+        std::size_t const at = text.find("sink_gradient X=");
+        return at == text.npos ? "" : text.substr(at);
+    };
+    REQUIRE(kernel_in(bytes) != "");
+    Graph loaded;
+    loaded.set_device_properties(device("h200"));
+    REQUIRE(loaded.deserialize(nullptr, bytes).get_message() == "");
+    REQUIRE(loaded.serialize(again).is_good());
+    CHECK((kernel_in(again) == kernel_in(bytes)));
+    CHECK(loaded.get_variant_pack_uids_sorted() == graph.get_variant_pack_uids_sorted());
+}
+
 TEST_CASE("a plan for an H100 has the kernels of one for an H200, and loads there, whatever their names and memory",
           "[offline]") {
     if (!has_cudnn()) return;
@@ -395,6 +418,9 @@ TEST_CASE("a plan tells whether each run gives the same bits", "[offline]") {
     CHECK(answer(true, Target::cpu()));
     c.deterministic = true;
     CHECK(answer(true, Target::offline("h200")));
+    c.sink = DataType_t::FLOAT, c.d_sink = true;
+    CHECK(answer(true, Target::offline("h200")));
+    c.sink.reset(), c.d_sink = false;
     c.s_q = 1;
     CHECK_FALSE(answer(false, Target::offline("h200")));  // its Stats
     c.generate_stats = false;

@@ -367,6 +367,10 @@ Inputs make_inputs(AttentionCase const& c) {
     Inputs in;
     in.factors = make_factors(c);
     make_qkv(c, c.type, c.input_layout, in.q, in.k, in.v);
+    if (c.keys_layout) {
+        in.k = make_rows(c, c.type, *c.keys_layout, in.k.dim, c.len_kv);
+        in.v = make_rows(c, c.type, *c.keys_layout, in.v.dim, c.len_kv);
+    }
     put_in_pages(c, in.k, in.v);
     fill_rows(c, random, c.magnitude / factor_of(in.factors.descale_q), in.q);
     fill_rows(c, random, c.magnitude / factor_of(in.factors.descale_k), in.k);

@@ -198,6 +198,14 @@ void choose_counting(AttentionCase& c, std::uint64_t index) {
     c.numbers_apart = random.chance(0.1);
 }
 
+// Ragged K and V with a dense Q, or dense ones with a ragged Q; has its own generator too.
+void choose_keys_layout(AttentionCase& c, std::uint64_t index) {
+    Random random(kSweepSeed + 15485863 * index);
+    constexpr Layout kDense[] = {Layout::BHSD, Layout::BSHD};
+    if (!c.len_q || c.paging || !random.chance(0.2)) return;
+    c.keys_layout = is_ragged(c.input_layout) ? random.pick(kDense) : Layout::Ragged;
+}
+
 // The layout of a bias and a dropout mask; has its own generator too.
 void choose_scores_layout(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 86028121 * index);
@@ -252,6 +260,7 @@ AttentionCase random_wide_case(std::uint64_t index, LongCases long_cases) {
     choose_softmax(c, index);
     choose_block_mask(c, index);
     choose_scores_layout(c, index);
+    choose_keys_layout(c, index);
     return c;
 }
 

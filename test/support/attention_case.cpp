@@ -102,6 +102,7 @@ std::string describe(AttentionCase const& c) {
     if (c.sink) {
         out << ", sink " << name_of(*c.sink) << " shift " << c.sink_shift << (c.d_sink ? " with dSink" : "");
     }
+    if (c.keys_layout) out << ", keys " << text_of(*c.keys_layout);
     if (c.stats_layout) out << ", stats " << text_of(*c.stats_layout);
     if (c.scores_layout && (c.bias || c.mask)) out << ", bias and mask " << text_of(*c.scores_layout);
     out << (c.logit_max ? ", max" : "") << (c.score_sum_exp ? ", sum_exp" : "")

@@ -73,6 +73,7 @@ struct AttentionCase {
     bool low_scores = false;        // Q has positive numbers, and K negative ones
     std::int64_t zero_columns = 0;  // so many last columns of Q, K, V and dO are zeros
     Layout input_layout = Layout::BHSD, output_layout = Layout::BHSD;
+    std::optional<Layout> keys_layout;           // of K and V, if it differs from Q's
     std::optional<Layout> stats_layout;          // of Stats, Max and Sum_exp, if it differs from O's
     std::optional<Layout> scores_layout;         // of the bias and the dropout mask, if they are not packed
     DataType_t offset_type = DataType_t::INT32;  // of ragged layouts, and of cumulative lengths

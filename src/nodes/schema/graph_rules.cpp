@@ -74,13 +74,29 @@ void written_is_not_by_value(RuleScope const& scope) {
     });
 }
 
+// Whether two indices of one batch entry share an element.
+bool entries_overlap_themselves(TensorSpec const& tensor) {
+    if (tensor.dim.empty()) return false;
+    auto const without_first = [](core::Dims const& list) { return core::Dims(list.begin() + 1, list.end()); };
+    return core::overlaps_itself(without_first(tensor.dim), without_first(tensor.stride));
+}
+
+// The offsets of a ragged tensor say where its batch entries start; its first stride does not.
+bool overlaps_itself(TensorSpec const& tensor) {
+    bool const is_ragged = tensor.ragged_offset != kNoTensor;
+    return is_ragged ? entries_overlap_themselves(tensor) : core::overlaps_itself(tensor.dim, tensor.stride);
+}
+
 void written_does_not_overlap(RuleScope const& scope) {
     for_each_tensor(scope, [&](TensorSpec const& tensor, TensorUses const& uses) {
         if (uses.writers.empty() || !has_regular_layout(tensor)) return;
-        if (!core::span_of(tensor.dim, tensor.stride) || !core::overlaps_itself(tensor.dim, tensor.stride)) return;
-        scope.report(tensor, text("dims ", tensor.dim, " with strides ", tensor.stride, " on a tensor that is written"),
-                     "strides under which no two indices share an element",
-                     text("call set_stride(); row-major without gaps is ", core::packed_strides(tensor.dim)));
+        if (!core::span_of(tensor.dim, tensor.stride) || !overlaps_itself(tensor)) return;
+        bool const may_be_packed = tensor.dim.size() == 4 && !entries_overlap_themselves(tensor);
+        scope.report(
+            tensor, text("dims ", tensor.dim, " with strides ", tensor.stride, " on a tensor that is written"),
+            "strides under which no two indices share an element",
+            text("call set_stride(); row-major without gaps is ", core::packed_strides(tensor.dim),
+                 may_be_packed ? "; for packed sequences call set_ragged_offset(), which says where each starts" : ""));
     });
 }
 
@@ -166,8 +182,10 @@ constexpr Rule kRules[] = {
     {"graph.c19", "An embedded scalar has its tensor's data type.", INVALID_VALUE, embedded_value_has_own_type},
     {"graph.c20", "No node writes a tensor that is passed by value.", INVALID_VALUE, written_is_not_by_value},
     {"graph.c21", "A tensor is written at most once.", INVALID_VALUE, is_written_once},
-    {"graph.c22", "In a tensor that a node writes, no two indices share an element.", INVALID_VALUE,
-     written_does_not_overlap},
+    {"graph.c22",
+     "In a tensor that a node writes, no two indices share an element; the first stride of a ragged one does not "
+     "count.",
+     INVALID_VALUE, written_does_not_overlap},
     {"graph.c23", "A virtual tensor that is read is written by a node.", INVALID_VALUE, virtual_input_is_produced},
     {"graph.c24", "At least one result of each node is an output or read by a node.", ATTRIBUTE_NOT_SET,
      results_are_used},

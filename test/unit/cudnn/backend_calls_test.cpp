@@ -10,6 +10,9 @@
 #include "support/catch.h"
 #include "support/fake_cudnn.h"
 
+#include <algorithm>
+#include <cstring>
+
 using namespace cudnn_frontend;
 using Error = cudnn_frontend::error_object;
 using sdpa_test::FakeCudnn;
@@ -214,6 +217,41 @@ TEST_CASE("the backend gets the memory for packed sums that bounds on rows say, 
     CHECK(packed.of_stats == roomy.of_stats + 1);
 }
 
+TEST_CASE("the backend finds the offsets that a dense tensor is given in a table of this library's") {
+    auto attention = AttentionGraph::forward().padding();
+    test::pack_rows(attention, {Port::Q, Port::K, Port::V});
+    FakeCudnn fake;
+    auto const lowered = cudnn::lower(legal(test::composite(attention)), fake.api(), {});
+    REQUIRE(lowered.is_good());
+    INFO(fake.log());
+    auto const& [tensors, numbers, tables, scratch_bytes] = lowered.value().bindings;
+    REQUIRE(tables.size() == 1);
+    std::int32_t starts[3] = {};
+    REQUIRE(tables[0].bytes.size() == sizeof starts);
+    std::memcpy(starts, tables[0].bytes.data(), sizeof starts);
+    CHECK(starts[1] == 6 * 4 * 16);
+    CHECK(starts[2] == 2 * starts[1]);
+    auto const table = std::ranges::find(tensors, cudnn::Source::Table, &cudnn::BoundTensor::source);
+    REQUIRE(table != tensors.end());
+    CHECK(count_of(fake.log(), "RAGGED_OFFSET_DESC uid " + std::to_string(table->uid) + "\n") == 1);
+}
+
+TEST_CASE("the backend is told nothing of a sink's gradient that this library computes") {
+    auto const told = [](bool is_deterministic) {
+        auto attention = AttentionGraph::backward();
+        attention.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+        attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+        if (is_deterministic) attention.deterministic();
+        FakeCudnn fake;
+        auto const lowered = cudnn::lower(legal(test::composite(attention)), fake.api(), {});
+        REQUIRE(lowered.is_good());
+        std::int64_t const uid = *attention.tensor(Port::dSink_token).uid;
+        return std::ranges::count(lowered.value().bindings.tensors, uid, &cudnn::BoundTensor::uid);
+    };
+    CHECK(told(false) == 1);
+    CHECK(told(true) == 0);
+}
+
 TEST_CASE("the backend is told that a sum is deterministic from 9.11 on, which first has a word for it") {
     auto const marks = [](std::size_t version) {
         FakeCudnn fake;
@@ -226,7 +264,8 @@ TEST_CASE("the backend is told that a sum is deterministic from 9.11 on, which f
     CHECK(marks(91100) == 2);
 }
 
-TEST_CASE("the backend is told cumulative lengths and the multiplier of offsets in its one operation, and in no other") {
+TEST_CASE(
+    "the backend is told cumulative lengths and the multiplier of offsets in its one operation, and in no other") {
     auto attention = AttentionGraph::forward().padding();
     test::pack_rows(attention, {Port::Q, Port::K, Port::V, Port::O});
     for (int const port : {Port::Q, Port::K, Port::V, Port::O}) attention.tensor(port).ragged_offset_multiplier = 32;

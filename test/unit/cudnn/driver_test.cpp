@@ -53,6 +53,9 @@ TEST_CASE("work that needs a GPU fails with an error where there is none") {
         failed += cuda::add_empty_node(nullptr).is_bad() ? "empty " : "";
         failed += cuda::type_of(nullptr).is_bad() ? "type " : "";
         failed += cuda::child_of(nullptr).is_bad() ? "child " : "";
+        failed += cuda::add_clearing(nullptr, {}, {}).is_bad() ? "clearing " : "";
+        failed += cuda::update_clearing(nullptr, {}).is_bad() ? "update " : "";
+        failed += cuda::clear(nullptr, {}).is_bad() ? "clear " : "";
         std::byte place{};
         failed += cuda::download({&place, 1}, &place).is_bad() ? "copy " : "";
         failed += cuda::memory_bus_width(0).is_bad() ? "bus " : "";
@@ -61,5 +64,7 @@ TEST_CASE("work that needs a GPU fails with an error where there is none") {
         failed += cuda::StreamClock::make(nullptr).is_bad() ? "clock" : "";
         return failed;
     });
-    CHECK((text.empty() || text == "device memory graph count node add empty type child copy bus wait capture clock"));
+    CHECK((text.empty() ||
+           text == "device memory graph count node add empty type child clearing update clear copy bus wait capture "
+                   "clock"));
 }

@@ -85,6 +85,39 @@ TEST_CASE("The row's sum is multiplied behind the gradient of a sink, whose sign
     CHECK(names_of_implied(legalized(AttentionGraph::backward())) == "");
 }
 
+// Engines add it up in any order, add rows past the lengths of ragged tensors, and multiply it by what dropout keeps.
+TEST_CASE("The gradient of a sink is separated where engines get it wrong, with its operands", "[passes]") {
+    auto const with_gradient = [](AttentionGraph attention) {
+        attention.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+        attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+        return attention;
+    };
+    auto const taken_out = [&](AttentionGraph attention) {
+        cudnn::LegalGraph const legal = legalized(with_gradient(std::move(attention)));
+        if (!legal.sink_gradient) return std::string("engines");
+        cudnn::SinkGradient const& parts = *legal.sink_gradient;
+        std::string text;
+        for (ir::ValueId const id : {parts.o, parts.d_o, parts.stats, parts.sink, parts.gradient, parts.lengths}) {
+            if (id != ir::kNoValue) text += legal.graph.value(id).name + " ";
+        }
+        CHECK(parts.steps.size() == 5);
+        CHECK(names_of_implied(legal) == "");
+        return text;
+    };
+    std::string const parts = "O dO Stats sink_token dSink_token ";
+    CHECK(taken_out(AttentionGraph::backward()) == "engines");
+    CHECK(taken_out(AttentionGraph::backward().dropout_mask()) == "engines");
+    CHECK(taken_out(AttentionGraph::backward().padding()) == "engines");
+    CHECK(taken_out(AttentionGraph::backward().deterministic()) == parts);
+    CHECK(taken_out(AttentionGraph::backward().deterministic().padding()) == parts + "seq_len_q ");
+    CHECK(taken_out(AttentionGraph::backward().dropout(0.5f)) == parts);
+    CHECK(taken_out(packed_backward()) == parts + "seq_len_q ");
+    auto mixed = AttentionGraph::backward().padding();
+    pack_rows(mixed, {Port::K, Port::V});
+    CHECK(taken_out(std::move(mixed)) == parts + "seq_len_q ");
+    CHECK_FALSE(legalized(AttentionGraph::backward().deterministic()).sink_gradient);
+}
+
 TEST_CASE("The sums that engines want in memory are scratch", "[passes]") {
     CHECK(names_of_scratch(legalized(AttentionGraph::backward())) == "dQ_accumulator scaled_row_dot ");
     CHECK(names_of_scratch(legalized(AttentionGraph::backward().deterministic())) == "scaled_row_dot ");

@@ -4,6 +4,7 @@
 #include "support/catch.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 using namespace test;
@@ -71,4 +72,47 @@ TEST_CASE("A dropout mask has no more alignment than its rows' length", "[passes
         CHECK(alignment(AttentionGraph::forward(), {2, 4, 6, keys}, name) == bytes);
         CHECK(alignment(AttentionGraph::backward(), {2, 4, 6, keys}, name) == bytes);
     }
+}
+
+namespace {
+
+// "Q 0 24 48 INT32, ": the tensors that are given offsets, with these.
+std::string given_offsets(cudnn::LegalGraph const& legal) {
+    std::string text;
+    for (auto const& [dense, offsets] : legal.offsets) {
+        ir::Value const& table = legal.graph.value(offsets);
+        text += legal.graph.value(dense).name;
+        for (double const start : table.table) text += " " + std::to_string(static_cast<int>(start));
+        text += table.type == DataType_t::INT64 ? " INT64, " : ", ";
+    }
+    return text;
+}
+
+}  // namespace
+
+// Engines take tensors that are all ragged or all dense.
+TEST_CASE("In a graph with ragged tensors dense ones are given offsets, b times their stride", "[passes]") {
+    auto graph = AttentionGraph::forward().padding();
+    CHECK(given_offsets(legalized(graph)) == "");
+    pack_rows(graph, {Port::Q});
+    CHECK(given_offsets(legalized(graph)) == "K 0 160 320, O 0 384 768, V 0 320 640, ");
+    auto const offset = static_cast<std::size_t>(graph.tensor(Port::Q).ragged_offset);
+    graph.spec.tensors[offset].data_type = DataType_t::INT64;
+    CHECK(given_offsets(legalized(graph)) == "K 0 160 320 INT64, O 0 384 768 INT64, V 0 320 640 INT64, ");
+    pack_rows(graph, {Port::K, Port::V, Port::O});
+    CHECK(given_offsets(legalized(graph)) == "");
+
+    auto pages = AttentionGraph::forward().padding().pages();
+    pack_rows(pages, {Port::Q});
+    CHECK(given_offsets(legalized(pages)) == "O 0 384 768, ");
+}
+
+TEST_CASE("Gradients share the offsets that are given to what they are gradients of", "[passes]") {
+    auto graph = AttentionGraph::backward().heads(2, 1).padding();
+    pack_rows(graph, {Port::O, Port::dO});
+    cudnn::LegalGraph const legal = legalized(graph);
+    CHECK(given_offsets(legal) == "Q 0 192 384, K 0 80 160, V 0 80 160, dV 0 80 160, dK 0 80 160, dQ 0 192 384, ");
+    std::set<ir::ValueId> tables;
+    for (auto const& [dense, offsets] : legal.offsets) tables.insert(offsets);
+    CHECK(tables.size() == 2);
 }

@@ -77,6 +77,7 @@ TEST_CASE("every kernel compiles for 8.0, 9.0 and 10.0, without a spilled regist
             check_code(strided_code(kernel, DataType_t::HALF, DataType_t::FLOAT, false, capability));
         }
         check_code(strided_code("split_lengths", DataType_t::INT32, DataType_t::INT32, false, capability), 1);
+        check_no_spills(log_of({"sink_gradient", {}, {"X=bfloat16", "Y=half"}, {capability}}));
         for (DataType_t const type : {DataType_t::BFLOAT16, DataType_t::HALF})
             check_code(kernels::name_of_rows(type, capability), std::variant_size_v<cudnn_frontend::rows::Work>);
     }

@@ -42,6 +42,38 @@ TEST_CASE("ragged tensors are valid with a padding mask, and outputs get rows th
     CHECK(validation.graph->spec().tensors.back().uid.has_value());
 }
 
+TEST_CASE("graph.c22: the first stride of a ragged result does not count, and its others do") {
+    TestGraph graph = padded(NodeKind::SdpaForward);
+    graph.at(attention::O).dim = {2, 4, 6, 32};
+    make_ragged(graph, attention::O);
+    TensorSpec& o = graph.at(attention::O);
+    for (std::int64_t const first : {std::int64_t{0}, o.stride[2], std::int64_t{1}}) {
+        CAPTURE(first);
+        o.stride[0] = first;
+        expect_valid(graph);
+    }
+    o.stride[1] = 16;  // heads of 32 elements
+    expect_finding(graph, "graph.c22",
+                   {INVALID_VALUE, "", "O",
+                    "dims " + core::to_string(o.dim) + " with strides " + core::to_string(o.stride) +
+                        " on a tensor that is written",
+                    "strides under which no two indices share an element",
+                    "call set_stride(); row-major without gaps is " + core::to_string(core::packed_strides(o.dim))});
+}
+
+TEST_CASE("graph.c22: batch entries that overlap may be packed sequences without their offset") {
+    TestGraph graph = padded(NodeKind::SdpaForward);
+    TensorSpec& o = graph.at(attention::O);
+    o.dim = {2, 4, 6, 32};
+    o.stride = {128, 32, 128, 1};
+    expect_finding(graph, "graph.c22",
+                   {INVALID_VALUE, "", "O",
+                    "dims " + core::to_string(o.dim) + " with strides [128, 32, 128, 1] on a tensor that is written",
+                    "strides under which no two indices share an element",
+                    "call set_stride(); row-major without gaps is " + core::to_string(core::packed_strides(o.dim)) +
+                        "; for packed sequences call set_ragged_offset(), which says where each starts"});
+}
+
 TEST_CASE("sdpa_fwd.c42 sdpa_bwd.c44: a ragged tensor without a padding mask") {
     for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
         TestGraph graph = attention_graph(kind);

@@ -6,6 +6,7 @@
 #include "cudnn/library/lower_tensors.h"
 #include "cudnn/library/sdpa_operands.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <optional>
 
@@ -264,12 +265,20 @@ static bool is_implied(LegalGraph const& graph, ir::Op const& op) {
     return result != graph.implied.end() && result->second == step->out;
 }
 
+// Whether this library computes what the operation writes.
+static bool is_ours(LegalGraph const& graph, ir::Op const& op) {
+    if (!graph.sink_gradient) return false;
+    std::vector<ValueId> const& ours = graph.sink_gradient->steps;
+    return std::ranges::any_of(
+        outputs_of(op), [&](ir::Operand const& out) { return std::ranges::find(ours, out.value) != ours.end(); });
+}
+
 Result<LoweredGraph> lower(LegalGraph const& graph, Api const& api, LoweringOptions const& options) {
     TensorLowering tensors(graph, api);
     std::vector<Descriptor> operations;
     std::vector<cudnnBackendDescriptor_t> pointers;
     for (ir::Op const& op : graph.graph.ops()) {
-        if (is_implied(graph, op)) continue;
+        if (is_implied(graph, op) || is_ours(graph, op)) continue;
         auto operation = OperationLowering(tensors, api, options, op).lower();
         if (operation.is_bad()) return operation.error();
         operations.push_back(std::move(operation).value());

@@ -38,6 +38,7 @@ TensorLowering::TensorLowering(LegalGraph const& graph, Api const& api)
       alignments_(graph.alignments),
       scratch_(graph.scratch),
       implied_(graph.implied),
+      offsets_(graph.offsets),
       api_(api),
       tensors_(graph_.values().size()),
       is_uid_given_(graph_.values().size(), false),
@@ -58,7 +59,10 @@ cudnnBackendDescriptor_t TensorLowering::tensor(ir::ValueId id) {
     return error_.is_good() ? known.get() : nullptr;
 }
 
-ir::Ragged const& TensorLowering::ragged_of(ir::ValueId id) const {
+ir::Ragged TensorLowering::ragged_of(ir::ValueId id) const {
+    if (auto const given = offsets_.find(graph_.storage_of(id)); given != offsets_.end()) {
+        return {.offset = given->second};
+    }
     auto const place = scratch_.find(id);
     bool const is_packed = place != scratch_.end() && place->second.packed_like != ir::kNoValue;
     return graph_.value(is_packed ? place->second.packed_like : id).ragged;
@@ -158,7 +162,7 @@ std::pair<Source, std::int64_t> TensorLowering::source_of(ir::ValueId storage) {
 
 std::int64_t TensorLowering::place_scratch(ir::ValueId id) {
     ir::Value const& value = graph_.value(id);
-    ir::Ragged const& ragged = ragged_of(id);
+    ir::Ragged const ragged = ragged_of(id);
     std::int64_t const offset = bindings_.scratch_bytes;
     std::int64_t const elements =
         ragged ? ragged.most_rows * value.stride[2] : core::span_of(value.dim, value.stride).value_or(0);

@@ -36,13 +36,14 @@ class TensorLowering {
     std::pair<Source, std::int64_t> source_of(ir::ValueId storage);
     std::int64_t place_scratch(ir::ValueId id);
     // The ragged layout of the value's memory.
-    ir::Ragged const& ragged_of(ir::ValueId id) const;
+    ir::Ragged ragged_of(ir::ValueId id) const;
     std::int64_t next_free_uid();
 
     ir::OpGraph const& graph_;
     Alignments const& alignments_;
     ScratchMap const& scratch_;
     ImpliedSteps const& implied_;
+    GivenOffsets const& offsets_;
     Api const& api_;
     error_t error_;
     std::vector<Descriptor> tensors_;  // by ValueId

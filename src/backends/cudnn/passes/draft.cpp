@@ -113,6 +113,14 @@ void replace_input(ir::Op& op, ValueId from, ValueId to) {
     });
 }
 
+static void for_each_value(SinkGradient& gradient, std::function<void(ValueId&)> const& visit) {
+    for (ValueId* const id :
+         {&gradient.o, &gradient.d_o, &gradient.stats, &gradient.sink, &gradient.gradient, &gradient.lengths}) {
+        visit(*id);
+    }
+    for (ValueId& id : gradient.steps) visit(id);
+}
+
 // The caller's memory stays bound, whether or not operations read it. Later values may refer to earlier ones alone.
 std::vector<bool> Draft::used_values() const {
     std::vector<bool> used(values_.size(), false);
@@ -124,6 +132,7 @@ std::vector<bool> Draft::used_values() const {
         for (ir::Operand const& out : outputs_of(op)) use(out.value);
     }
     for (auto const& [id, place] : scratch) use(place.packed_like);
+    for (auto const& [id, table] : offsets) use(table);
     for (std::size_t i = values_.size(); i-- > 0;) {
         ir::Role const role = values_[i].role;
         bool const is_caller = role != ir::Role::Virtual && role != ir::Role::Constant;
@@ -161,6 +170,11 @@ Result<LegalGraph> Draft::finish() && {
     for (auto const& [read, written] : implied) {
         legal.implied.emplace(ids[static_cast<std::size_t>(read)], ids[static_cast<std::size_t>(written)]);
     }
+    for (auto const& [id, table] : offsets) {
+        legal.offsets.emplace(ids[static_cast<std::size_t>(id)], ids[static_cast<std::size_t>(table)]);
+    }
+    legal.sink_gradient = std::move(sink_gradient);
+    if (legal.sink_gradient) for_each_value(*legal.sink_gradient, renumber);
     SDPA_GRAPH_TRY(std::move(builder).finish().move_to(legal.graph));
     return legal;
 }

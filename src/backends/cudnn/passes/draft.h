@@ -19,12 +19,16 @@ class Draft {
           alignments(graph.alignments),
           scratch(graph.scratch),
           implied(graph.implied),
+          offsets(graph.offsets),
+          sink_gradient(graph.sink_gradient),
           values_(graph.graph.values()) {}
 
     std::vector<ir::Op> ops;
     Alignments alignments;
     ScratchMap scratch;
     ImpliedSteps implied;
+    GivenOffsets offsets;
+    std::optional<SinkGradient> sink_gradient;
 
     // Valid until a value is added.
     ir::Value& value(ir::ValueId id) { return values_[static_cast<std::size_t>(id)]; }

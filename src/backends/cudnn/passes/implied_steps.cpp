@@ -9,6 +9,7 @@ using ir::ValueId;
 using enum PointwiseMode_t;
 
 Draft leave_sinks_sign(Draft draft) {
+    if (draft.sink_gradient) return draft;
     std::size_t const negation = negation_of_sink(draft);
     if (negation != kNowhere) draft.implied[step(draft, negation).in[0]] = step(draft, negation).out;
     return draft;

@@ -4,6 +4,8 @@
 #include "ir/op_graph.h"
 
 #include <map>
+#include <optional>
+#include <vector>
 
 namespace cudnn_frontend::cudnn {
 
@@ -21,6 +23,19 @@ using ScratchMap = std::map<ir::ValueId, Scratch>;
 // Steps that engines perform unasked, from the input of each to its output: to engines these are one tensor.
 using ImpliedSteps = std::map<ir::ValueId, ir::ValueId>;
 
+// For dense tensors in a graph with ragged ones: the constant that holds where their batch entries start. Engines treat
+// such a tensor as a ragged one, and leave its rows past the lengths unwritten.
+using GivenOffsets = std::map<ir::ValueId, ir::ValueId>;
+
+// The gradient of a sink that this library computes itself, from these values.
+struct SinkGradient {
+    ir::ValueId o, d_o, stats, sink, gradient;
+    ir::ValueId lengths;             // of the queries; kNoValue: all rows count
+    std::vector<ir::ValueId> steps;  // results of the operations that engines do not get
+
+    friend bool operator==(SinkGradient const&, SinkGradient const&) = default;
+};
+
 // Bytes of which a value's address is a multiple, where they are not kAlignment.
 using Alignments = std::map<ir::ValueId, std::int64_t>;
 inline constexpr std::int64_t kAlignment = 16;
@@ -30,12 +45,14 @@ struct LegalGraph {
     Alignments alignments = {};
     ScratchMap scratch = {};
     ImpliedSteps implied = {};
+    GivenOffsets offsets = {};
+    std::optional<SinkGradient> sink_gradient = {};
 };
 
 // Whether cuDNN gets the same from both except for names.
 inline bool same_work(LegalGraph const& a, LegalGraph const& b) {
     return ir::same_work(a.graph, b.graph) && a.alignments == b.alignments && a.scratch == b.scratch &&
-           a.implied == b.implied;
+           a.implied == b.implied && a.offsets == b.offsets && a.sink_gradient == b.sink_gradient;
 }
 
 }  // namespace cudnn_frontend::cudnn

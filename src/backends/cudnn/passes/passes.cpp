@@ -5,6 +5,7 @@
 #include "cudnn/passes/dropout_order.h"
 #include "cudnn/passes/edge_masks.h"
 #include "cudnn/passes/full_lengths.h"
+#include "cudnn/passes/given_offsets.h"
 #include "cudnn/passes/gradient_of_queries.h"
 #include "cudnn/passes/implied_steps.h"
 #include "cudnn/passes/index_tables.h"
@@ -13,6 +14,7 @@
 #include "cudnn/passes/packed_scratch.h"
 #include "cudnn/passes/predicates.h"
 #include "cudnn/passes/repeated_rows.h"
+#include "cudnn/passes/sink_gradient.h"
 #include "cudnn/passes/softmax_results.h"
 
 #include <utility>
@@ -23,6 +25,7 @@ static constexpr Pass kPasses[] = {
     {"make predicates BOOLEAN", "cudnn.w24", make_predicates_boolean},
     {"compute compared inputs", "cudnn.w23", compute_compared_inputs},
     {"tidy last strides", "cudnn.w16", tidy_last_strides},
+    {"give offsets", "cudnn.w25", give_offsets},
     {"repeat rows", "cudnn.w14", repeat_rows},
     {"align dropout masks", "cudnn.w15", align_dropout_masks},
     {"mask by full lengths", "cudnn.w12", mask_by_full_lengths},
@@ -30,6 +33,7 @@ static constexpr Pass kPasses[] = {
     {"mask bands late", "cudnn.w19", mask_bands_late},
     {"add left bounds as floats", "cudnn.w20", add_left_bounds_as_floats},
     {"multiply narrow scores", "cudnn.w21", multiply_narrow_scores},
+    {"separate the sink's gradient", "cudnn.w26", separate_sink_gradient},
     {"leave the sink's sign", "cudnn.w18", leave_sinks_sign},
     {"leave the probabilities' scale", "cudnn.w22", leave_probabilities_scale},
     {"add unread logarithm", "cudnn.w02", add_unread_logarithm},

@@ -14,6 +14,15 @@ namespace {
 cudnnHandle_t handle_of(plan::Queue queue) { return static_cast<cudnnHandle_t>(queue); }
 CUgraph graph_of(plan::Recording recording) { return static_cast<CUgraph>(recording); }
 
+constexpr auto kLane = rewrite::Lane::Main;
+
+// At most one step has a kernel.
+std::string kernel_of(StepsBeside const& steps) {
+    std::string code;
+    for (auto const& step : steps) code += step->serialize();
+    return code;
+}
+
 // Checks factors in the GPU's memory too.
 error_t check_all_factors(plan::PackLayout const& layout, std::span<void* const> pointers) {
     plan::PackLayout readable_layout = layout;
@@ -62,21 +71,65 @@ error_t Executable::check_contents(plan::Launch const& launch) const {
 
 Result<plan::Stream> Executable::stream(plan::Queue queue) const { return stream_of(context_->device, queue); }
 
-error_t Executable::launch(plan::Launch const& launch) const {
-    SDPA_GRAPH_TRY(check_contents(launch));
+error_t Executable::launch_engine(plan::Launch const& launch) const {
     return execute(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),
                    may_keep_pack_ ? &last_pack_ : nullptr);
 }
 
-error_t Executable::capture(plan::Launch const& launch, plan::Recording recording) const {
+error_t Executable::launch(plan::Launch const& launch) const {
+    SDPA_GRAPH_TRY(check_contents(launch));
+    if (is_alone()) return launch_engine(launch);
+    auto const queue = stream(launch.queue);
+    if (queue.is_bad()) return queue.error();
+    auto* const own = static_cast<CUstream>(queue.value());
+    for (auto const& step : context_->before) SDPA_GRAPH_TRY(step->launch(launch, own));
+    SDPA_GRAPH_TRY(launch_engine(launch));
+    for (auto const& step : context_->behind) SDPA_GRAPH_TRY(step->launch(launch, own));
+    return {};
+}
+
+error_t Executable::capture_engine(plan::Launch const& launch, plan::Recording recording) const {
     SDPA_GRAPH_TRY(cuda::check_is_empty(graph_of(recording)));
     return populate_cuda_graph(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),
                                graph_of(recording));
 }
 
-error_t Executable::update(plan::Launch const& launch, plan::Recording recording) const {
+// A CUDA graph of an engine with steps has a child graph for each, as a program's does.
+error_t Executable::capture(plan::Launch const& launch, plan::Recording recording) const {
+    if (is_alone()) return capture_engine(launch, recording);
+    SDPA_GRAPH_TRY(stream(launch.queue).error());  // readies the thread
+    GraphSteps steps(graph_of(recording));
+    auto const add = [&](StepsBeside const& beside) {
+        error_t failure;
+        for (std::size_t i = 0; i < beside.size() && failure.is_good(); ++i) {
+            failure = steps.add([&](plan::Recording own) { return beside[i]->record(launch, graph_of(own)); }, kLane);
+        }
+        return failure;
+    };
+    SDPA_GRAPH_TRY(add(context_->before));
+    SDPA_GRAPH_TRY(steps.add([&](plan::Recording own) { return capture_engine(launch, own); }, kLane));
+    return add(context_->behind);
+}
+
+error_t Executable::update_engine(plan::Launch const& launch, plan::Recording recording) const {
     return update_cuda_graph(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),
                              graph_of(recording));
+}
+
+error_t Executable::update(plan::Launch const& launch, plan::Recording recording) const {
+    if (is_alone()) return update_engine(launch, recording);
+    GraphSteps steps(graph_of(recording));
+    auto const update = [&](StepsBeside const& beside) {
+        error_t failure;
+        for (std::size_t i = 0; i < beside.size() && failure.is_good(); ++i) {
+            failure =
+                steps.update([&](plan::Recording own) { return beside[i]->update(launch, graph_of(own)); }, kLane);
+        }
+        return failure;
+    };
+    SDPA_GRAPH_TRY(update(context_->before));
+    SDPA_GRAPH_TRY(steps.update([&](plan::Recording own) { return update_engine(launch, own); }, kLane));
+    return update(context_->behind);
 }
 
 Result<std::unique_ptr<plan::RecordedSteps>> Executable::steps_of(plan::Recording recording) const {
@@ -96,7 +149,7 @@ error_t Executable::warm_up(plan::Queue queue) const {
     }
     auto const graph = cuda::make_cuda_graph();
     if (graph.is_bad()) return graph.error();
-    return capture({queue, pointers, memory.value()->pointer()}, graph.value()->graph);
+    return capture_engine({queue, pointers, memory.value()->pointer()}, graph.value()->graph);
 }
 
 std::shared_ptr<plan::Executable const> Executable::twin() const {
@@ -115,7 +168,8 @@ Result<std::string> Executable::serialize() const {
                        .dynamic_shapes = context_->dynamic_shapes,
                        .device = context_->device.device->json(),
                        .bindings = context_->bindings,
-                       .engine_plan = plan.value()});
+                       .engine_plan = plan.value(),
+                       .kernel = kernel_of(context_->behind)});
 }
 
 Result<plan::ExecutableFacts> Executable::facts() const {

@@ -7,6 +7,7 @@
 #include "cudnn/library/lowered_graph.h"
 #include "cudnn/planning/device_tables.h"
 #include "cudnn/planning/planning_device.h"
+#include "cudnn/planning/step_beside.h"
 #include "ir/op_graph.h"
 #include "plan/backend.h"
 #include "plan/contents.h"
@@ -22,6 +23,7 @@ struct Context {
     bool is_deterministic = true;                      // true of the graph; an engine may still differ
     std::shared_ptr<ir::OpGraph const> checked_graph;  // for runs that first check the contents of memory; else null
     plan::CheckIndices check_indices = nullptr;
+    StepsBeside before, behind;                  // the engine's work
     std::shared_ptr<DeviceTables const> tables;  // null where there are none, and where the device is not there
 };
 
@@ -46,6 +48,10 @@ class Executable final : public plan::Executable {
     RunMemory memory_of(plan::Launch const& launch) const;
     // Checks a copy of the contents on the host.
     error_t check_contents(plan::Launch const& launch) const;
+    bool is_alone() const { return context_->before.empty() && context_->behind.empty(); }
+    error_t launch_engine(plan::Launch const& launch) const;
+    error_t capture_engine(plan::Launch const& launch, plan::Recording recording) const;
+    error_t update_engine(plan::Launch const& launch, plan::Recording recording) const;
 
     std::shared_ptr<Context const> context_;
     std::shared_ptr<EnginePlan const> engine_;

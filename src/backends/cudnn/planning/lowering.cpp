@@ -1,10 +1,13 @@
 #include "cudnn/planning/lowering.h"
 
 #include "core/process_settings.h"
+#include "cuda/driver.h"
 #include "cudnn/library/library.h"
 #include "cudnn/passes/passes.h"
+#include "cudnn/planning/clearing.h"
 #include "cudnn/planning/graph_cache.h"
 #include "cudnn/planning/kernel_store.h"
+#include "cudnn/planning/sink_gradient_step.h"
 #include "cudnn/quirks/in_force.h"
 #include "cudnn/quirks/support.h"
 #include "nodes/attention/unified.h"
@@ -75,13 +78,29 @@ Result<std::shared_ptr<SharedGraph>> lowered_graph(GraphKey key, plan::Settings 
     return GraphCache::of_process().find_or_lower(std::move(key));
 }
 
-std::shared_ptr<Context const> context_of(plan::PlanningInput const& input, SharedGraph const& graph,
-                                          plan::CheckIndices check_indices) {
-    auto context = make_context(input, graph.key().device, graph.key().op_graph.graph, check_indices);
+Result<std::shared_ptr<Context const>> context_of(plan::PlanningInput const& input, SharedGraph const& graph,
+                                                  plan::CheckIndices check_indices) {
+    auto made = make_context(input, graph.key().device, graph.key().op_graph, check_indices, std::nullopt);
+    if (made.is_bad()) return made.error();
+    std::shared_ptr<Context> const context = std::move(made).value();
     context->bindings = graph.bindings();
     context->tables = graph.tables();
     context->dynamic_shapes = graph.key().dynamic_shapes;
-    return context;
+    return std::shared_ptr<Context const>(context);
+}
+
+// Loaded where the device is there, so that the first run may be captured.
+Result<std::shared_ptr<StepBeside const>> loaded_sink_gradient_step(LegalGraph const& graph,
+                                                                    plan::PackLayout const& layout,
+                                                                    PlanningDevice const& device,
+                                                                    std::optional<std::string_view> stored) {
+    auto const facts = facts_of(*device.device);
+    if (facts.is_bad()) return facts.error();
+    auto step = sink_gradient_step(graph, layout, facts.value(), stored);
+    if (step.is_bad() || !device.is_live) return step;
+    SDPA_GRAPH_TRY(cuda::use_device(device.device->ordinal()));
+    SDPA_GRAPH_TRY(step.value()->load());
+    return step;
 }
 
 // These nodes expand to tensors with more dims than attention's, for which cuDNN's errors are less clear.
@@ -128,12 +147,20 @@ error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& d
     return quirks::check(graph, capabilities_of(device), {.dynamic_shapes = dynamic_shapes}).to_error();
 }
 
-std::shared_ptr<Context> make_context(plan::PlanningInput const& input, PlanningDevice device,
-                                      ir::OpGraph const& op_graph, plan::CheckIndices check_indices) {
+Result<std::shared_ptr<Context>> make_context(plan::PlanningInput const& input, PlanningDevice device,
+                                              LegalGraph const& legal, plan::CheckIndices check_indices,
+                                              std::optional<std::string_view> stored_kernel) {
+    ir::OpGraph const& op_graph = legal.graph;
     plan::PackLayout layout = plan::make_pack_layout(input.graph.spec(), op_graph);
     layout.host_memory = plan::HostMemory::ScalarsByValue;
     align_matrices(layout.slots, op_graph);
     auto context = std::make_shared<Context>();
+    if (auto clearing = clearing_of(legal, layout)) context->before.push_back(std::move(clearing));
+    if (legal.sink_gradient) {
+        auto step = loaded_sink_gradient_step(legal, layout, device, stored_kernel);
+        if (step.is_bad()) return step.error();
+        context->behind.push_back(std::move(step).value());
+    }
     context->device = std::move(device);
     context->layout = std::make_shared<plan::PackLayout const>(std::move(layout));
     if (core::process::checks_indices.get()) context->checked_graph = std::make_shared<ir::OpGraph const>(op_graph);
@@ -163,7 +190,7 @@ Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& i
         SDPA_GRAPH_TRY(kernels_for(*input.settings.kernel_cache, *work->graph).move_to(work->kernel_cache));
     }
     work->bar_on_split_keys = quirks::bar_on_split_keys(input.graph, capabilities_of(work->graph->key().device));
-    work->context = context_of(input, *work->graph, check_indices);
+    SDPA_GRAPH_TRY(context_of(input, *work->graph, check_indices).move_to(work->context));
     return std::shared_ptr<Work const>(std::move(work));
 }
 

@@ -6,6 +6,7 @@
 #include "expand/expand.h"
 #include "plan/backend.h"
 
+#include <optional>
 #include <string_view>
 
 namespace cudnn_frontend::cudnn {
@@ -22,9 +23,11 @@ core::Capabilities capabilities_of(PlanningDevice const& device);
 // The table of limits; empty where the environment says that it is to be ignored.
 error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes);
 
-// The context with which executables run, however they were made, without the bindings and their tables.
-std::shared_ptr<Context> make_context(plan::PlanningInput const& input, PlanningDevice device,
-                                      ir::OpGraph const& op_graph, plan::CheckIndices check_indices);
+// The context of executables, without bindings and tables. A kernel that runs after the engine is compiled, unless it
+// is stored.
+Result<std::shared_ptr<Context>> make_context(plan::PlanningInput const& input, PlanningDevice device,
+                                              LegalGraph const& legal, plan::CheckIndices check_indices,
+                                              std::optional<std::string_view> stored_kernel);
 
 Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& input, plan::CheckIndices check_indices,
                                                     std::string_view omitted_quirk);

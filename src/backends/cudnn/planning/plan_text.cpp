@@ -88,6 +88,7 @@ std::string write_plan(StoredPlan const& plan) {
     writer.text(plan.device);
     write_bindings(writer, plan.bindings);
     writer.text(plan.engine_plan);
+    if (!plan.kernel.empty()) writer.text(plan.kernel);
     return writer.take();
 }
 
@@ -100,6 +101,7 @@ Result<StoredPlan> read_plan(std::string_view text) {
     plan.device = reader.text();
     read_bindings(reader, plan.bindings);
     plan.engine_plan = reader.text();
+    if (!reader.is_done()) plan.kernel = reader.text();
     is_good = is_good && reader.is_done() && plan.bindings.scratch_bytes >= 0;
     for (BoundTensor const& tensor : plan.bindings.tensors) is_good = is_good && fits(tensor, plan.bindings);
     if (is_good) return plan;

@@ -18,6 +18,7 @@ struct StoredPlan {
     std::string device;  // the description it was made for
     Bindings bindings;
     std::string engine_plan;  // cuDNN's own form
+    std::string kernel = {};  // of this library's, behind the engine; empty where there is none
 };
 
 std::string write_plan(StoredPlan const& plan);

@@ -74,7 +74,9 @@ Result<plan::Loaded> load_stored_plan(plan::PlanningInput const& input, std::str
     if (engine.is_bad()) return engine.error();
     auto tables = tables_for(device.value(), stored.value().bindings);
     if (tables.is_bad()) return tables.error();
-    auto context = make_context(input, std::move(device).value(), op_graph.value().graph, check_indices);
+    auto made = make_context(input, std::move(device).value(), op_graph.value(), check_indices, stored.value().kernel);
+    if (made.is_bad()) return made.error();
+    std::shared_ptr<Context> const context = std::move(made).value();
     context->bindings = std::move(stored.value().bindings);
     context->tables = std::move(tables).value();
     context->dynamic_shapes = stored.value().dynamic_shapes;

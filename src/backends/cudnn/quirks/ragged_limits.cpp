@@ -1,11 +1,46 @@
+#include "core/dims.h"
 #include "cudnn/quirks/limit_lists.h"
+#include "nodes/attention/fp8.h"
+#include "nodes/attention/ragged_checks.h"
+
+#include <limits>
 
 namespace cudnn_frontend::quirks {
 namespace {
 
+bool is_result(Facts const& facts, int port) {
+    Port::Operand const& row = Port::operand(port);
+    return Port::makes(facts.is_backward ? row.backward : row.forward);
+}
+
+// The type of the offsets that dense tensors get (passes/given_offsets.cpp).
+DataType_t type_of_offsets(Facts const& facts) {
+    nodes::TensorSpec const& ragged = *facts.tensor(row_ports(facts, true).front());
+    return facts.graph.tensors[static_cast<std::size_t>(ragged.ragged_offset)].data_type;
+}
+
+// Why a dense tensor cannot be given offsets in a graph with ragged ones; empty if it can.
+std::string obstacle_to_offsets(Facts const& facts, int port, nodes::TensorSpec const& tensor) {
+    std::int64_t const entries = tensor.dim[0], distance = tensor.stride[0];
+    if (nodes::is_fp8(facts.node)) return "FP8 attention";
+    if (entries != facts.tensor(Port::Q)->dim[0] || (entries > 1 && distance == 0)) return "shared batch entries";
+    if (is_result(facts, port)) {
+        if (!nodes::ragged_checks::has_rows_of_all_heads(tensor)) return "heads that lie apart";
+        if (core::span_of(tensor.dim, tensor.stride) != core::volume(tensor.dim)) return "rows with gaps";
+    }
+    bool const is_narrow = type_of_offsets(facts) == DataType_t::INT32;
+    if (is_narrow && distance > std::numeric_limits<std::int32_t>::max() / entries) {
+        return "batch entries beyond INT32 offsets";
+    }
+    return {};
+}
+
 Found partly_ragged(Facts const& facts) {
     if (!has_ragged_rows(facts)) return {};
-    return violation_at(row_ports(facts, false), {"no ragged offset, where other tensors have one"});
+    return wrong_at(facts, row_ports(facts, false), [&](int port, nodes::TensorSpec const& tensor) {
+        std::string const obstacle = obstacle_to_offsets(facts, port, tensor);
+        return obstacle.empty() ? "" : obstacle + " and no ragged offset, where other tensors have one";
+    });
 }
 
 Found ragged_stats_of_one_query(Facts const& facts) {
@@ -13,11 +48,6 @@ Found ragged_stats_of_one_query(Facts const& facts) {
     return wrong_at(facts, std::array{Port::Stats, Port::Max, Port::Sum_exp}, [](int, nodes::TensorSpec const& tensor) {
         return is_ragged(&tensor) ? "a ragged offset beside one query and shared key heads" : "";
     });
-}
-
-Found ragged_sink_gradient(Facts const& facts) {
-    if (!facts.has(Port::dSink_token) || !has_ragged_rows(facts)) return {};
-    return Violation{Port::dSink_token, "a dSink beside ragged tensors"};
 }
 
 Found any_ragged(Facts const& facts) { return violation_at(row_ports(facts, true), {"a ragged offset"}); }
@@ -33,9 +63,9 @@ Found ragged_product_of_dq(Facts const& facts) {
 // Gaps such as those of one buffer with K and V.
 Found ragged_gaps_between_rows(Facts const& facts) {
     if (!facts.is_backward) return {};
-    auto const text = [](int, nodes::TensorSpec const& tensor) {
+    auto const text = [&](int, nodes::TensorSpec const& tensor) {
         std::int64_t const row = tensor.dim[1] * tensor.dim[3];
-        if (!is_ragged(&tensor) || tensor.stride[2] <= row) return std::string();
+        if (!has_ragged_rows(facts) || tensor.stride[2] <= row) return std::string();
         return "rows of " + number(row) + " elements that lie " + number(tensor.stride[2]) + " apart,";
     };
     return wrong_at(facts, std::array{Port::Q, Port::dO}, text);
@@ -71,7 +101,10 @@ Found gradient_offsets(Facts const& facts) {
     if (!facts.is_backward) return {};
     auto const text = [&](int port, nodes::TensorSpec const& gradient) {
         nodes::TensorSpec const* const of = facts.tensor(Port::operand(port).gradient_of);
-        return gradient.ragged_offset == of->ragged_offset ? "" : "another ragged offset than its tensor's";
+        bool const are_dense = !is_ragged(&gradient) && !is_ragged(of);
+        bool const is_given_another = are_dense && has_ragged_rows(facts) && gradient.stride[0] != of->stride[0];
+        bool const is_same = gradient.ragged_offset == of->ragged_offset && !is_given_another;
+        return is_same ? "" : "another ragged offset than its tensor's";
     };
     return wrong_at(facts, Port::kPortsWhere<is_gradient_with_rows>, text);
 }
@@ -97,10 +130,13 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s22",
      .evidence = Evidence::Crash,
      .verified = {91900, kH200},
-     .statement = "ragged offsets on all of Q, K, V, O and their gradients, or on none: mixed, cuDNN's kernels crash",
-     .mend = "give the tensor a ragged offset too; of a dense one it is b times the batch stride",
-     .seen = "an illegal instruction, which ends the process's use of the GPU: 42 of 95 runs failed, 53 were right; 10 "
-             "more had no engine",
+     .statement =
+         "in a graph with ragged tensors, dense tensors that can be given offsets (cudnn.w25): batch entries of "
+         "their own, at distances within the type of the other offsets; for results, rows that hold all heads, "
+         "without gaps; no FP8 attention",
+     .mend = "give the tensor a ragged offset, or lay it out in the order batch, token, head, element",
+     .seen = "mixed as they are, an illegal instruction, which ends the process's use of the GPU: 42 of 95 runs "
+             "failed, 53 were right; 10 more had no engine",
      .check = partly_ragged},
     {.id = "cudnn.s23",
      .evidence = Evidence::WrongNumbers,
@@ -132,13 +168,6 @@ constexpr Quirk kRows[] = {
      .mend = "set_ragged_offset() of both to the same tensor",
      .seen = "9.14.0: 2 of 8 runs wrong, one of which wrote outside its tensor",
      .check = gradient_offsets},
-    {.id = "cudnn.s39",
-     .evidence = Evidence::WrongNumbers,
-     .verified = {91900, kH200},
-     .statement = "no dSink beside ragged tensors: cuDNN adds up rows past the lengths",
-     .mend = "pad the sequences, or leave set_dsink_token() out",
-     .seen = "8 of 12 runs wrong",
-     .check = ragged_sink_gradient},
     {.id = "cudnn.s66",
      .on = kConsumerBlackwell,
      .evidence = Evidence::NoEngine,

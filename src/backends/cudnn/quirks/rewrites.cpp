@@ -237,6 +237,29 @@ constexpr Quirk kRows[] = {
      .seen = "9.19.0 offline: engines take a selection by INT32 too, computed and from memory",
      .verdict = Verdict::Rewrite,
      .pass = "make predicates BOOLEAN"},
+    {.id = "cudnn.w25",
+     .evidence = Evidence::Crash,
+     .verified = {91900, kH200},
+     .statement = "either all of Q, K, V, O and their gradients are ragged or none: with both kinds kernels execute an "
+                  "illegal instruction or compute wrong numbers",
+     .mend = "in a graph with ragged tensors, dense ones get offsets from a table in the plan's memory: b times the "
+             "batch stride",
+     .seen =
+         "with both kinds 42 of 95 runs failed; the form that kernels get is that of ragged tensors with gaps and of "
+         "ragged inputs in slots, which were right",
+     .verdict = Verdict::Rewrite,
+     .pass = "give offsets"},
+    {.id = "cudnn.w26",
+     .evidence = Evidence::WrongNumbers,
+     .verified = {91900, kH200},
+     .statement =
+         "dSink is added up in any order, also under the deterministic algorithm; with a dropout probability p "
+         "it is multiplied by 1 - p, and with ragged tensors it includes rows past the lengths",
+     .mend = "in these cases a kernel of this library computes it after the engine, in one order, from Stats, O and dO",
+     .seen = "deterministic, the numbers are right, and other bits in each of 20 runs; 28 of 28 runs with a dropout "
+             "probability wrong; 8 of 12 with ragged tensors",
+     .verdict = Verdict::Rewrite,
+     .pass = "separate the sink's gradient"},
 };
 
 }  // namespace

@@ -21,16 +21,6 @@ Found sink_beside_max(Facts const& facts) {
     return Violation{Port::Sink_token, std::string("a sink token beside ") + name_of_softmax_result(facts)};
 }
 
-Found deterministic_sink(Facts const& facts) {
-    if (!is_deterministic(facts) || !facts.has(Port::dSink_token)) return {};
-    return Violation{Port::dSink_token, "a dSink under the deterministic algorithm"};
-}
-
-Found sink_gradient_with_dropout(Facts const& facts) {
-    if (!facts.has(Port::dSink_token) || !draws_dropout(facts)) return {};
-    return Violation{Port::dSink_token, "a dSink beside a dropout probability"};
-}
-
 template <bool of_backward>
 Found stats_in_base_2(Facts const& facts) {
     if (facts.is_backward != of_backward || !facts.fields.stats_use_log2 || !facts.has(Port::Stats)) return {};
@@ -61,21 +51,6 @@ constexpr Quirk kRows[] = {
      .statement = "either a sink token or Max and Sum_exp",
      .mend = "leave the sink out, and scale each row of O by sum_exp / (sum_exp + exp(sink - max))",
      .check = sink_beside_max},
-    {.id = "cudnn.s36",
-     .evidence = Evidence::WrongNumbers,
-     .verified = {91900, kH200},
-     .statement = "no dSink under the deterministic algorithm: cuDNN adds it up in any order",
-     .mend = "leave set_dsink_token() or set_deterministic_algorithm() out",
-     .seen = "the numbers are right, their bits are not: without the deterministic algorithm dSink had others in each "
-             "of 20 runs",
-     .check = deterministic_sink},
-    {.id = "cudnn.s38",
-     .evidence = Evidence::WrongNumbers,
-     .verified = {91900, kH200},
-     .statement = "no dSink beside a dropout probability p: cuDNN gives it times 1 - p",
-     .mend = "drop by a mask of yours, or leave set_dsink_token() out",
-     .seen = "28 of 28 runs wrong, and one without an engine",
-     .check = sink_gradient_with_dropout},
     {.id = "cudnn.s92",
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},

@@ -131,9 +131,9 @@ bool is_in_force(std::string_view id, core::Capabilities const& here) {
 }
 
 // Forward splits the many keys of one query, and puts Stats together in the order in which the parts finish. Backward
-// adds up dQ in that order, unless set otherwise, and dSink in any.
+// does so with dQ, unless the deterministic algorithm is requested; for dSink see cudnn.w26.
 static bool has_one_order(AttentionFacts const& facts) {
-    if (facts.is_backward) return is_deterministic(facts) && !facts.has(Port::dSink_token);
+    if (facts.is_backward) return is_deterministic(facts);
     return facts.queries() > 1 || !(facts.has(Port::Stats) || has_softmax_result(facts));
 }
 

@@ -8,7 +8,15 @@
 namespace {
 
 enum Result { kSuccess = 0, kInvalidValue = 1 };
-enum Type { kGraph = 4, kEmpty = 5 };
+enum Type { kFill = 2, kGraph = 4, kEmpty = 5 };
+
+// What a node fills memory with; as the driver's own struct.
+struct Fill {
+    unsigned long long start;
+    std::size_t pitch;
+    unsigned value, element_size;
+    std::size_t width, height;
+};
 
 struct Graph;
 
@@ -17,6 +25,7 @@ struct Node {
     Graph* owner;
     std::unique_ptr<Graph> child;
     std::vector<Node*> after;
+    Fill fill = {};
 };
 
 struct Graph {
@@ -31,7 +40,7 @@ std::unique_ptr<Graph> copy_of(Graph const& graph) {
     };
     for (auto const& node : graph.nodes) {
         auto child = node->child ? copy_of(*node->child) : nullptr;
-        copy->nodes.push_back(std::make_unique<Node>(Node{node->type, copy.get(), std::move(child), {}}));
+        copy->nodes.push_back(std::make_unique<Node>(Node{node->type, copy.get(), std::move(child), {}, node->fill}));
         for (Node const* const before : node->after) copy->nodes.back()->after.push_back(counterpart(before));
     }
     return copy;
@@ -52,7 +61,7 @@ Result add(Graph* graph, Type type, std::unique_ptr<Graph> child, Node* const* a
     for (std::size_t i = 0; i < count; ++i) {
         if (after[i] == nullptr || after[i]->owner != graph) return kInvalidValue;
     }
-    graph->nodes.push_back(std::make_unique<Node>(Node{type, graph, std::move(child), {after, after + count}}));
+    graph->nodes.push_back(std::make_unique<Node>(Node{type, graph, std::move(child), {after, after + count}, {}}));
     *node = graph->nodes.back().get();
     return kSuccess;
 }
@@ -94,6 +103,19 @@ Result cuGraphAddEmptyNode(Node** node, Graph* graph, Node* const* after, std::s
 }
 Result cuGraphAddChildGraphNode(Node** node, Graph* graph, Node* const* after, std::size_t count, Graph* child) {
     return add(graph, kGraph, copy_of(*child), after, count, node);
+}
+Result cuGraphAddMemsetNode(Node** node, Graph* graph, Node* const* after, std::size_t count, Fill const* fill, void*) {
+    Result const added = add(graph, kFill, nullptr, after, count, node);
+    if (added == kSuccess) (*node)->fill = *fill;
+    return added;
+}
+Result cuGraphMemsetNodeSetParams(Node* node, Fill const* fill) {
+    node->fill = *fill;
+    return node->type == kFill ? kSuccess : kInvalidValue;
+}
+Result cuGraphMemsetNodeGetParams(Node* node, Fill* fill) {
+    *fill = node->fill;
+    return node->type == kFill ? kSuccess : kInvalidValue;
 }
 Result cuGraphChildGraphNodeGetGraph(Node* node, Graph** graph) {
     *graph = node->child.get();

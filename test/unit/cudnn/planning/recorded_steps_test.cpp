@@ -1,10 +1,13 @@
-// The CUDA graph of a program's steps, on a driver that only keeps graphs.
+// The CUDA graph of a program's steps, and of work beside an engine's, on a driver that only keeps graphs.
 #include "cudnn/planning/recorded_steps.h"
+#include "cudnn/planning/clearing.h"
+#include "ir/builder.h"
 #include "support/catch.h"
 
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <bit>
 
 using namespace cudnn_frontend;
 using cudnn::GraphSteps;
@@ -78,9 +81,14 @@ std::string update(CUgraph graph, Lanes const& lanes) {
     return found;
 }
 
-std::shared_ptr<cuda::CudaGraph const> make_graph() {
+void* open_driver_of_graphs() {
     static void* const driver = dlopen(SDPA_TEST_DRIVER_OF_GRAPHS, RTLD_NOW | RTLD_GLOBAL);
     REQUIRE(driver != nullptr);
+    return driver;
+}
+
+std::shared_ptr<cuda::CudaGraph const> make_graph() {
+    open_driver_of_graphs();
     return cuda::make_cuda_graph().value();
 }
 
@@ -131,4 +139,74 @@ TEST_CASE("a step that cannot be recorded adds no node") {
     auto const fail = [](plan::Recording) { return Error(error_code_t::GRAPH_EXECUTION_FAILED, "out of paper"); };
     for (Lane const lane : {kMain, kSide}) CHECK(steps.add(fail, lane).err_msg == "out of paper");
     CHECK(cuda::node_count(graph->graph).value() == 1);
+}
+
+namespace {
+
+// An input with the uid 1, and two results of 2 x 8 numbers: FLOAT with the uid 2, HALF with the uid 3. These are given
+// offsets.
+cudnn::LegalGraph graph_with_given_offsets() {
+    ir::Builder builder;
+    auto const add = [&](ir::Role role, DataType_t type, std::int64_t uid) {
+        return builder.add({.type = type, .dim = {2, 8}, .stride = {8, 1}, .role = role, .uid = uid});
+    };
+    ir::ValueId const table = builder.add({.type = DataType_t::INT32,
+                                           .dim = {3, 1},
+                                           .stride = {1, 1},
+                                           .role = ir::Role::Constant,
+                                           .table = {0.0, 8.0, 16.0}});
+    ir::ValueId const in = add(ir::Role::Input, DataType_t::FLOAT, 1);
+    cudnn::GivenOffsets offsets{{in, table}};
+    for (auto const& [type, uid] : {std::pair(DataType_t::FLOAT, 2), std::pair(DataType_t::HALF, 3)}) {
+        ir::ValueId const out = add(ir::Role::Output, type, uid);
+        ir::PointwiseOp copy{.mode = PointwiseMode_t::IDENTITY, .out = out};
+        copy.in[0] = in;
+        builder.add({"copy", DataType_t::FLOAT, copy});
+        offsets.emplace(out, table);
+    }
+    cudnn::LegalGraph legal{std::move(builder).finish().value()};
+    legal.offsets = std::move(offsets);
+    return legal;
+}
+
+// The bytes that nodes fill, one after the other, as distances from an address: "16+64 ".
+std::string cleared(CUgraph graph, std::byte const* from) {
+    using Read = CUresult (*)(CUgraphNode, CUDA_MEMSET_NODE_PARAMS*);
+    auto const read = reinterpret_cast<Read>(dlsym(open_driver_of_graphs(), "cuGraphMemsetNodeGetParams"));
+    std::string text;
+    CUgraphNode last = nullptr;
+    for (std::size_t left = cuda::node_count(graph).value(); left > 0; --left) {
+        last = cuda::node_after(graph, last).value();
+        CUDA_MEMSET_NODE_PARAMS fill{};
+        REQUIRE(read(last, &fill) == CUDA_SUCCESS);
+        CHECK((fill.value == 0 && fill.elementSize == 1 && fill.height == 1));
+        text += std::to_string(fill.dst - std::bit_cast<CUdeviceptr>(from)) + "+" + std::to_string(fill.width) + " ";
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("dense results that were given offsets are cleared, one after the other, and an update clears others") {
+    cudnn::LegalGraph const legal = graph_with_given_offsets();
+    auto const layout = plan::make_pack_layout({}, legal.graph);
+    auto const clearing = cudnn::clearing_of(legal, layout);
+    REQUIRE(clearing);
+    std::vector<std::byte> memory(1024);
+    auto const launch_on = [&](std::vector<void*>& pointers, std::size_t shift) {
+        for (std::size_t i = 0; i < 3; ++i) pointers.push_back(memory.data() + shift + 100 * i);
+        return plan::Launch{.pointers = pointers};
+    };
+    std::vector<void*> pointers, others;
+    auto const graph = make_graph();
+    CHECK(clearing->record(launch_on(pointers, 0), graph->graph).err_msg == "");
+    CHECK(cleared(graph->graph, memory.data()) == "100+64 200+32 ");
+    CHECK(clearing->update(launch_on(others, 8), graph->graph).err_msg == "");
+    CHECK(cleared(graph->graph, memory.data()) == "108+64 208+32 ");
+    CHECK(clearing->update(plan::Launch{.pointers = others}, make_graph()->graph)
+              .err_msg.starts_with("the CUDA graph has 0 nodes where the plan's has one"));
+
+    cudnn::LegalGraph without = graph_with_given_offsets();
+    without.offsets.clear();
+    CHECK(cudnn::clearing_of(without, layout) == nullptr);
 }

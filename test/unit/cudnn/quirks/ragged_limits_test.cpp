@@ -22,7 +22,7 @@ std::string ids(AttentionGraph const& graph, core::Capabilities const& here = ve
 TEST_CASE("cudnn.s21 and s22: ragged offsets", "[support]") {
     auto graph = AttentionGraph::forward().padding();
     pack_rows(graph, {Port::Q});
-    CHECK(ids(graph, {.cudnn_version = 91801, .sm = 90}) == "cudnn.s22");
+    CHECK(ids(graph, {.cudnn_version = 91801, .sm = 90}) == "cudnn.s22");  // O's heads lie apart
     pack_rows(graph, {Port::K, Port::V, Port::O});
     CHECK(ids(graph, {.cudnn_version = 91800, .sm = 89}) == "cudnn.s21");
     CHECK(ids(graph, {.cudnn_version = 91801, .sm = 89}) == "");
@@ -35,12 +35,67 @@ TEST_CASE("cudnn.s21 and s22: ragged offsets", "[support]") {
     CHECK(ids(backward, {.cudnn_version = 91900, .sm = 120}) == "");
 }
 
+namespace {
+
+// Forward with a packed Q, whose dense O holds all heads in a row.
+AttentionGraph partly_ragged() {
+    auto graph = AttentionGraph::forward().padding();
+    pack_rows(graph, {Port::Q});
+    graph.tensor(Port::O).stride = {6 * 64, 16, 64, 1};
+    return graph;
+}
+
+std::string fault_of(AttentionGraph const& graph) {
+    auto const report = cudnn_frontend::quirks::check(test::validated(graph.spec), version(91900), {});
+    return report.findings().size() == 1 ? report.findings().front().found : "not one finding";
+}
+
+}  // namespace
+
+TEST_CASE("cudnn.s22: dense tensors beside ragged ones that can be given no offsets", "[support]") {
+    CHECK(ids(partly_ragged()) == "");
+
+    auto heads_apart = partly_ragged();
+    heads_apart.tensor(Port::O).stride = {4 * 6 * 16, 6 * 16, 16, 1};
+    CHECK(ids(heads_apart) == "cudnn.s22");
+    CHECK(fault_of(heads_apart).starts_with("heads that lie apart and no ragged offset, where other tensors have one"));
+
+    auto gaps = partly_ragged();
+    gaps.tensor(Port::O).stride = {6 * 80, 16, 80, 1};
+    CHECK(ids(gaps) == "cudnn.s22");
+    CHECK(fault_of(gaps).starts_with("rows with gaps and no ragged offset"));
+
+    auto shared = partly_ragged();
+    shared.tensor(Port::K).stride[0] = 0;
+    CHECK(ids(shared) == "cudnn.s22");
+    CHECK(fault_of(shared).starts_with("shared batch entries and no ragged offset"));
+
+    auto far = partly_ragged();
+    far.tensor(Port::V).stride[0] = std::int64_t{1} << 30;
+    CHECK(ids(far) == "cudnn.s22");
+    CHECK(fault_of(far).starts_with("batch entries beyond INT32 offsets and no ragged offset"));
+    auto const offset = static_cast<std::size_t>(far.tensor(Port::Q).ragged_offset);
+    far.spec.tensors[offset].data_type = DataType_t::INT64;
+    CHECK(ids(far) == "");
+}
+
+TEST_CASE("cudnn.s22: no offsets are given in FP8 attention", "[support]") {
+    auto graph = AttentionGraph::forward().padding().fp8();
+    pack_rows(graph, {Port::Q, Port::O});
+    core::Capabilities const datacenter{.cudnn_version = 91900, .sm = 100};
+    CHECK(ids(graph, datacenter).find("cudnn.s22") != std::string::npos);
+    pack_rows(graph, {Port::K, Port::V});
+    CHECK(ids(graph, datacenter).find("cudnn.s22") == std::string::npos);
+}
+
 TEST_CASE("cudnn.s22: pages are neither ragged nor dense", "[support]") {
     auto graph = AttentionGraph::forward().padding().pages(2, 2);
     CHECK(ids(graph) == "");
     pack_rows(graph, {Port::Q, Port::O});
     CHECK(ids(graph) == "");
     graph.tensor(Port::O).ragged_offset = cudnn_frontend::nodes::kNoTensor;
+    CHECK(ids(graph) == "");
+    graph.tensor(Port::O).stride = {4 * 6 * 16, 6 * 16, 16, 1};
     CHECK(ids(graph) == "cudnn.s22");
 }
 
@@ -72,6 +127,13 @@ TEST_CASE("cudnn.s25 and s26: ragged gradients before 9.19", "[support]") {
     graph.tensor(Port::dK).ragged_offset = graph.add_tensor("other", DataType_t::INT32, {3, 1, 1, 1});
     CHECK(ids(graph, version(91400)) == "cudnn.s26");
     CHECK(ids(graph) == "");
+    auto given = with_head_dims(AttentionGraph::backward().padding(), 128, 64);
+    pack_rows(given, {Port::K, Port::V, Port::O, Port::dO, Port::dK, Port::dV});
+    for (int const port : {Port::Q, Port::dQ}) given.tensor(port).stride = {6 * 4 * 128, 128, 4 * 128, 1};
+    CHECK(ids(given, version(91400)) == "");
+    given.tensor(Port::Q).stride[0] *= 2;
+    CHECK(ids(given, version(91400)) == "cudnn.s26");
+    CHECK(ids(given) == "");
     auto large = with_head_dims(AttentionGraph::backward().padding(), 192, 64);
     pack_rows(large, rows);
     CHECK(ids(large, version(91400)) == "cudnn.s25");
@@ -113,5 +175,7 @@ TEST_CASE("cudnn.s66: rows of packed tensors that lie apart") {
         bool const is_limited = port == Port::Q || port == Port::dO;
         CHECK(ids(graph, {.cudnn_version = 91900, .sm = 120}) == (is_limited ? "cudnn.s66" : ""));
         CHECK(ids(graph, {.cudnn_version = 91900, .sm = 100}) == "");
+        graph.tensor(port).ragged_offset = cudnn_frontend::nodes::kNoTensor;
+        if (is_limited) CHECK(ids(graph, {.cudnn_version = 91900, .sm = 120}) == "cudnn.s66");
     }
 }

@@ -1,0 +1,30 @@
+// Work of this library's own in a plan, before or after that of cuDNN's engine.
+#pragma once
+
+#include "cuda/cuda_graph.h"
+#include "plan/backend.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::cudnn {
+
+// Immutable, as the plan is. A launch has the pointers of the whole plan.
+class StepBeside {
+   public:
+    virtual ~StepBeside() = default;
+
+    virtual error_t launch(plan::Launch const& launch, CUstream stream) const = 0;
+    // Into an empty CUDA graph; update binds the nodes of such a graph to other memory.
+    virtual error_t record(plan::Launch const& launch, CUgraph graph) const = 0;
+    virtual error_t update(plan::Launch const& launch, CUgraph graph) const = 0;
+    // What the first launch would load.
+    virtual error_t load() const { return {}; }
+    // Compiled code, where it has any.
+    virtual std::string serialize() const { return {}; }
+};
+
+using StepsBeside = std::vector<std::shared_ptr<StepBeside const>>;
+
+}  // namespace cudnn_frontend::cudnn

@@ -1,0 +1,99 @@
+// What the kernel of a sink's gradient computes, on the host, and what is refused.
+#include "host_sink_gradient.h"
+#include "support/catch.h"
+#include "support/sink_gradient_cases.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace sdpa_test;
+using cudnn_frontend::DataType_t;
+using kernels::Operand;
+using kernels::SinkGradientProblem;
+
+namespace {
+
+void run(SinkCase& c, unsigned seed) {
+    std::vector<void*> pointers;
+    for (OperandData* const data : c.data()) pointers.push_back(data->bytes.data());
+    run_on_host(c.problem(), pointers, seed);
+}
+
+std::string refusal(SinkGradientProblem const& problem) {
+    return kernels::compile_sink_gradient(problem, {90, 132}).error().err_msg;
+}
+
+}  // namespace
+
+TEST_CASE("the gradient of a sink is what the formula says, and the same bits whichever warps are slower") {
+    int ragged = 0;
+    for (std::uint64_t seed = 0; seed < 24; ++seed) {
+        SinkCase c = random_sink_case(seed);
+        INFO(seed << ": " << c.text());
+        ragged += c.is_ragged;
+        auto const inputs = std::vector{c.o.bytes, c.d_o.bytes, c.stats.bytes, c.sink.bytes};
+        run(c, 1);
+        CHECK(fault_of(c) == "");
+        CHECK((inputs == std::vector{c.o.bytes, c.d_o.bytes, c.stats.bytes, c.sink.bytes}));
+        std::vector<std::byte> const first = c.gradient.bytes;
+        run(c, 1000);
+        CHECK(c.gradient.bytes == first);
+    }
+    CHECK(ragged >= 5);
+}
+
+TEST_CASE("a gradient of a sink that lacks a row is found") {
+    SinkCase c = random_sink_case(3);
+    REQUIRE(c.length(0) > 0);
+    SinkCase changed = c;
+    changed.stats.set(c.place(c.stats, 0, 0, 0), 0.5);
+    for (std::int64_t d = 0; d < c.o.operand.dims[3]; ++d) {
+        changed.o.set(c.place(c.o, 0, 0, 0) + d, 1.0);
+        changed.d_o.set(c.place(c.d_o, 0, 0, 0) + d, 1.0);
+    }
+    run(c, 1);
+    changed.gradient = c.gradient;
+    CHECK(fault_of(changed).starts_with("head 0: found "));
+}
+
+TEST_CASE("NaN in a row that counts shows in its head's gradient alone") {
+    SinkCase c = random_sink_case(3);
+    REQUIRE(c.o.operand.dims[1] > 1);
+    REQUIRE(c.length(0) > 0);
+    c.stats.set(c.place(c.stats, 0, 0, 0), 1.0);
+    c.o.set(c.place(c.o, 0, 0, 0), std::numeric_limits<double>::quiet_NaN());
+    run(c, 1);
+    CHECK(std::isnan(c.gradient.get(0)));
+    CHECK_FALSE(std::isnan(c.gradient.get(1)));
+}
+
+TEST_CASE("operands of a sink's gradient that do not fit are refused by name") {
+    SinkGradientProblem const good = random_sink_case(0).problem();
+    auto const changed = [&](auto const& change) {
+        SinkGradientProblem problem = good;
+        change(problem);
+        return refusal(problem);
+    };
+    CHECK(changed([](auto& p) {
+              p.o.operand.dims = {1, 2};
+          }) == "sink_gradient: O has dims [1, 2]; needed are batches, heads, rows and columns");
+    CHECK(changed([](auto& p) { p.d_o.operand.type = DataType_t::INT32; }) ==
+          "sink_gradient: dO has type INT32; needed is BFLOAT16, HALF or FLOAT");
+    CHECK(changed([](auto& p) { p.stats.operand.type = DataType_t::HALF; }) ==
+          "sink_gradient: Stats has type HALF; needed is FLOAT");
+    CHECK(changed([](auto& p) {
+              p.lengths = Operand{DataType_t::INT64, {1, 1, 1, 1}, {1, 1, 1, 1}};
+          }) == "sink_gradient: lengths has type INT64; needed is INT32");
+    CHECK(changed([](auto& p) {
+              p.sink.dims = {1, 9, 1, 1};
+          }).starts_with("sink_gradient: the sink has dims [1, 9, 1, 1]; needed are [1, "));
+    CHECK(changed([](auto& p) {
+              p.gradient.strides.pop_back();
+          }).starts_with("sink_gradient: the gradient has strides ["));
+    CHECK(changed([](auto& p) {
+              p.o.offsets = SinkGradientProblem::Offsets{DataType_t::FLOAT, 1};
+          }) == "sink_gradient: a ragged offset has type FLOAT; needed is INT32 or INT64");
+    CHECK(kernels::compile_sink_gradient(good, {75, 40})
+              .error()
+              .err_msg.starts_with("sink_gradient: found compute capability 7.5"));
+}
