@@ -35,8 +35,7 @@ bool is_sound(Tensor_view const& view) {
         if (size < 0 || size > kMost) return false;
         elements = saturating_multiply(elements, std::max<std::int64_t>(size, 1));
         if (size <= 1) continue;                                        // the stride does not matter
-        std::int64_t const step = stride < 0 ? -(stride + 1) : stride;  // the magnitude, less one: that of the least
-                                                                        // number fits too
+        std::int64_t const step = stride < 0 ? -(stride + 1) : stride;  // one less if negative: it never overflows
         reach = saturating_add(reach, saturating_multiply(size - 1, step));
     }
     return elements <= kMost && (reach <= kMost || is_empty(view));
