@@ -31,6 +31,8 @@ RULES = (
      "American spelling"),
 )
 
+COMMAND = re.compile(r"\./run sample \w+ \w+")  # a command's words are not prose
+
 COMMENT_OR_LITERAL = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"([^()\\ ]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
 )
@@ -69,6 +71,7 @@ def main():
     faults, count = [], 0
     for path, place in files():
         for line, words in comments(path.read_text()):
+            words = COMMAND.sub("", words)
             count += 1
             for pattern, reason in RULES:
                 for match in pattern.finditer(words):

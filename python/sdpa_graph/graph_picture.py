@@ -205,5 +205,5 @@ class _Arrow:
     def text(self) -> str:
         first, last = self.edge.path[0], self.edge.path[-1]
         x, y = (first[0], first[1] + 15) if self.is_label_above else (last[0], last[2] - 10)
-        halo = {"stroke": "#ffffff", "stroke_width": 4, "paint_order": "stroke"}  # so that lines behind it do not cross it
+        halo = {"stroke": "#ffffff", "stroke_width": 4, "paint_order": "stroke"}  # lines behind do not cross it
         return svg("text", self.label, x=f"{x + 5:.1f}", y=f"{y:.1f}", fill="#475569", font_size=_SMALL, **halo)
