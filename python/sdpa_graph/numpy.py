@@ -196,7 +196,7 @@ def _bias(mask: np.ndarray | None) -> np.ndarray | None:
 def _lengths(
     packed: dict[str, calls.Packed | None], query: np.ndarray, keys: int, q: np.ndarray | None, kv: np.ndarray | None
 ) -> dict[str, np.ndarray]:
-    """Both lengths if one is needed: the other one is then full."""
+    """Returns both lengths if one is needed: the other one is then full."""
     if q is None and kv is None and not any(packed.values()):
         return {}
     batch = packed["q"].count if packed["q"] else query.shape[0]

@@ -142,7 +142,7 @@ def _lengths(
     cu_q: torch.Tensor | None,
     cu_kv: torch.Tensor | None,
 ) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-    """Both lengths if one is needed: the other one is then full. Packed sequences have them in their ends."""
+    """Returns both lengths if one is needed: the other one is then full. Packed sequences have them in their ends."""
     if all(given is None for given in (q, kv, cu_q, cu_kv)):
         return None, None
     batch = query.shape[0] if cu_q is None else cu_q.shape[0] - 1

@@ -58,8 +58,8 @@ class Graph {
     Tensor_ptr const& writes(Tensor_ptr const& tensor);
     // Marks all results of the nodes of a graph that was read from text or bytes.
     void writes_only(std::vector<std::int64_t> uids);
-    // In the order of uids; computed when they are first needed after a change. They are shared, since reading a pack
-    // calls methods of Python objects, which may change the graph.
+    // The needs in the order of uids, computed when first asked for after a change. They are shared, since reading a
+    // pack calls methods of Python objects, which may change the graph.
     std::shared_ptr<std::vector<Need> const> needs();
     void forget_needs() { needs_.reset(); }
 

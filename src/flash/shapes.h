@@ -33,7 +33,7 @@ struct Shapes {
     // Every sequence has as many queries as keys, so that both corners have one diagonal.
     bool is_square = false;
     // Some sequences may be square, which only the GPU knows, since it reads the lengths. A second plan runs those:
-    // backward of cuDNN skips what is masked by a causal mask if the diagonal starts at the upper corner.
+    // backward of cuDNN skips masked scores of a causal mask if the diagonal starts at the upper corner.
     bool has_squares_apart = false;
     // One query of each sequence over pages: the graph has the queries side by side, as engines for one query need
     // them.

@@ -12,8 +12,8 @@ namespace cudnn_frontend::kernels {
 
 inline constexpr int kMostAxes = 3;
 
-// In the order in which a launch has those that its kernel needs. Queries and Keys stand for the rows of Q and K, of
-// their gradients, or of O and V, whose places are the same.
+// The tensors, in the order in which a launch has those that its kernel needs. Queries and Keys stand for the rows of Q
+// and K, of their gradients, or of O and V, whose places are the same.
 enum NeighborhoodTensor : int {
     kQueries,
     kKeys,
