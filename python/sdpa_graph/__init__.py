@@ -1,7 +1,7 @@
-"""Attention as graphs, on cuDNN and on the CPU: the Python interface of the existing package, and what goes beyond it.
+"""Attention as graphs, on cuDNN and on the CPU: the Python interface of the existing package, and more.
 
 `import sdpa_graph as cudnn` runs programs written for the existing package; the distribution sdpa-graph-cudnn provides
-the module name itself. docs/python.md tells the rest.
+the module name itself. docs/python.md has the rest.
 """
 
 from __future__ import annotations

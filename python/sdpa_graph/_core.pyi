@@ -1,4 +1,4 @@
-"""What the compiled module holds, for type checkers; test/python/test_stubs.py compares it with the module."""
+"""The contents of the compiled module, for type checkers; test/python/test_stubs.py compares it with the module."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
@@ -213,7 +213,7 @@ class cuda_graph_retention(_Numbered):
     PER_GRAPH = 0
     NONE = 1
 
-# Under other names, for the classes below that have members called so.
+# Other names, for the classes below that have members with these names.
 _DataType = data_type
 _ReshapeMode = reshape_mode
 

@@ -1,4 +1,4 @@
-"""Memory for results: tensors of torch where a program gives those, else arrays of NumPy."""
+"""Memory for results: tensors of torch if a program's arguments are such, else arrays of NumPy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _NUMPY_NAMES = {
 
 
 def allocate(examples: Iterable[Any], on_host: bool, dim: Sequence[int], stride: Sequence[int], kind: data_type) -> Any:
-    """Uninitialized memory with these dims and strides: torch's, on the device of an example that is, else NumPy's."""
+    """Uninitialized memory with these dims and strides: torch's, on the device of the first example that is a tensor of
+    torch, else NumPy's."""
     tensor = next((value for value in examples if _is_torch_tensor(value)), None)
     if tensor is not None or not on_host:
         import torch
@@ -55,7 +56,7 @@ def _numpy_array(dim: Sequence[int], stride: Sequence[int], kind: data_type) -> 
 
 
 def current_stream_of(values: Iterable[Any]) -> int | None:
-    """torch's current stream on the device of the first tensor on a GPU; None where there is no such tensor."""
+    """torch's current stream on the device of the first tensor on a GPU; None if there is no such tensor."""
     torch = sys.modules.get("torch")
     for value in values:
         if torch is not None and isinstance(value, torch.Tensor) and value.is_cuda:

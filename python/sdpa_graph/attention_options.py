@@ -1,4 +1,4 @@
-"""The options of a call of attention, as the compiled module takes them."""
+"""The options of a call of attention, in the form that the compiled module accepts."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ def options_of(given: Mapping[str, Any], inputs: tuple[str, ...], method: str) -
     """The options among the local names of a method."""
     options = {name: value for name, value in given.items() if name not in ("self", *inputs)}
     _check_bounds(options, method)
-    # In the library an alignment that is set counts, and here the default would undo what a mask says.
+    # The library obeys an alignment that is set: here the default would override a mask's.
     if options.get("diagonal_alignment") == diagonal_alignment.TOP_LEFT:
         del options["diagonal_alignment"]
     return options
 
 
 def check_stats(method: str, is_inference: bool | None, generate_stats: bool | None) -> None:
-    """Both say whether there are Stats, the one being the negation of the other."""
+    """Checks that exactly one of them says whether there are Stats. The one is the negation of the other."""
     if (is_inference is None) == (generate_stats is None):
         raise RuntimeError(f"{method}: exactly one of generate_stats and is_inference is needed")
 
 
 def _check_bounds(options: Mapping[str, Any], method: str) -> None:
-    """Options that the existing package refuses together. The library takes them as shorthands of one another."""
+    """Refuses options that the existing package refuses together. The library accepts them as shorthands of one
+    another."""
     # Methods for 8-bit tensors have the shorter names.
     left = "left_bound" if "left_bound" in options else "diagonal_band_left_bound"
     right = "right_bound" if "right_bound" in options else "diagonal_band_right_bound"

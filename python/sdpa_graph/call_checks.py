@@ -1,4 +1,5 @@
-"""Checks of functions' arguments for what a graph would not see. Each raises an exception that names the argument."""
+"""Checks of functions' arguments for faults that a graph would not find. Each raises an exception that names the
+argument."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ _FORMS = {3: "(tokens, heads, head dim)", 4: "(batch, heads, tokens, head dim)"}
 
 
 def check_kinds(kind: type, needed: str, required: Mapping[str, Any], optional: Mapping[str, Any] = {}) -> None:
-    """`needed` says which arrays the function takes, and which function takes the others."""
+    """`needed` says which arrays the function accepts, and which function accepts the others."""
     for name, array in required.items():
         if not isinstance(array, kind):
             raise _other_kind(name, array, needed)
@@ -43,7 +44,7 @@ def check_integer(name: str, number: Any, least: int = -(2**31)) -> int:
 
 
 def check_shapes(shapes: Mapping[str, Shape], enable_gqa: bool, is_packed_q: bool, is_packed_kv: bool) -> None:
-    """Refuses shapes of query, key and value that make no graph, and those that a graph would take although torch's
+    """Refuses shapes of query, key and value that make no graph, and those that a graph would accept although torch's
     function does not."""
     for name, shape in shapes.items():
         is_packed = is_packed_q if name == "query" else is_packed_kv
@@ -59,14 +60,14 @@ def check_shapes(shapes: Mapping[str, Shape], enable_gqa: bool, is_packed_q: boo
 
 
 def check_lengths_are_said_once(side: str, ends: Any, **others: Any) -> None:
-    """cu_seqlens contain the lengths, so that no other argument may give them."""
+    """Refuses other arguments for the lengths, which cu_seqlens contain."""
     for name, other in others.items():
         if ends is not None and other is not None:
             raise ValueError(f"cu_seqlens_{side} and {name} are given: cu_seqlens say the lengths of packed sequences")
 
 
 def check_result_shapes(query: Shape, value: Shape, results: Mapping[str, Shape]) -> None:
-    """Compares what backward reads of forward. A graph does not see the shapes of packed arrays."""
+    """Compares the results of forward that backward reads. A graph does not see the shapes of packed arrays."""
     for name, shape in results.items():
         needed = (*query[:-1], 1 if name == "stats" else value[-1])
         if tuple(shape) != needed:
@@ -85,7 +86,7 @@ def check_ends_shape(side: str, shape: Shape) -> None:
 
 
 def check_ends(side: str, ends: Sequence[int], tokens: int, longest: int | None = None) -> None:
-    """Refuses ends for which something outside of the arrays would be read or written."""
+    """Refuses ends with which memory outside of the arrays would be read or written."""
     name, arrays = f"cu_seqlens_{side}", "query has" if side == "q" else "key and value have"
     least = 0
     for index, end in enumerate(ends):
@@ -104,7 +105,7 @@ def check_ends(side: str, ends: Sequence[int], tokens: int, longest: int | None 
 
 
 def check_longest(side: str, longest: int | None, is_counted: bool) -> None:
-    """`is_counted` says whether there are sequences that it is the longest length of."""
+    """`is_counted` says whether there are sequences whose longest length it is."""
     name = f"max_seqlen_{side}"
     if longest is None:
         return

@@ -1,4 +1,4 @@
-"""What a call of attention as a function gives to its graph, for arrays of any library."""
+"""The arrays and options that a call of attention as a function gives to its graph, for arrays of any library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import plans
 from ._core import data_type
 from .plans import Layout, Layouts, Options, Place, Starts
 
-# Whose rows an array has: those of queries or of keys.
+# Whether the rows of an array are those of queries or of keys.
 _SIDES = {**dict.fromkeys(("q", "o", "dO", "stats", "dQ"), "q"), **dict.fromkeys(("k", "v", "dK", "dV"), "kv")}
 
 
@@ -21,7 +21,7 @@ class Packed:
     def __init__(self, side: str, ends: Any, longest: int, widen: Callable[[Any], Any]) -> None:
         self.ends = ends
         self._side = side
-        self._longest = max(longest, 1)  # graphs have no dims of 0: the lengths say that there is nothing
+        self._longest = max(longest, 1)  # graphs have no dims of 0: the lengths say that nothing is there
         self._widen = widen
 
     @property
@@ -32,14 +32,14 @@ class Packed:
         return (self.ends[1:] - self.ends[:-1]).reshape(-1, 1, 1, 1)
 
     def layout(self, layout: Layout) -> Layout:
-        """As the graph sees such an array: a batch of sequences of the longest length."""
+        """The layout of such an array in the graph: a batch of sequences of the longest length."""
         tokens, heads, size = layout.dim
         step, head_step, _ = layout.stride
         dim, stride = (self.count, heads, self._longest, size), (self._longest * step, head_step, step, 1)
         return Layout(dim, stride, layout.kind, Starts(self._side, step, is_wide=tokens * step >= 2**31))
 
     def starts(self, wanted: Starts) -> tuple[Any, Layout]:
-        """The array that a layout asks for, in elements."""
+        """The array that a layout asks for, which counts elements."""
         ends, kind = (self._widen(self.ends), data_type.INT64) if wanted.is_wide else (self.ends, data_type.INT32)
         return ends * wanted.step, Layout((self.count + 1, 1, 1, 1), (1, 1, 1, 1), kind)
 
@@ -70,7 +70,7 @@ class Call:
         return packed.layout(layout) if packed else layout
 
     def _take_results(self, results: dict[str, Any]) -> Layouts:
-        """Their layouts; and takes the starts of packed sequences among the arrays, now that all layouts are known."""
+        """Returns their layouts. Adds the starts of packed sequences to the arrays, now that all layouts are known."""
         given = {name: array for name, array in results.items() if array is not None}
         made = {name: self._layout(name, array) for name, array in given.items()}
         layouts = (*self._layouts.values(), *made.values())
@@ -83,7 +83,7 @@ class Call:
 
 
 def output_layout(query: Layout, value: Layout) -> Layout:
-    """Of O: its dims in memory in the order of the query's."""
+    """The layout of O: its dims are in memory in the order of the query's."""
     return Layout.packed((*query.dim[:-1], value.dim[-1]), query.kind, query.stride)
 
 
@@ -92,7 +92,7 @@ def gradient_layout(layout: Layout) -> Layout:
 
 
 def bounds(is_causal: bool, left_bound: int | None, right_bound: int | None) -> tuple[int | None, int | None]:
-    """As the graph counts them; a causal mask is a right bound of 0."""
+    """The bounds as the graph counts them; a causal mask is a right bound of 0."""
     if is_causal and right_bound not in (None, 0):
         raise ValueError(f"is_causal is a right bound of 0, and right_bound is {right_bound}: give one of them")
     return left_bound, 0 if is_causal else right_bound

@@ -33,7 +33,7 @@ def is_torch_available() -> bool:
 
 
 def _torch() -> Any:
-    """The module where a program has imported it: who holds a tensor or dtype of torch has."""
+    """The module if a program has imported it: a program that holds a tensor or dtype of torch has."""
     return sys.modules.get("torch")
 
 
@@ -52,7 +52,7 @@ def _torch_to_cudnn_data_type(dtype: object) -> data_type | None:
         return None
 
 
-# Under its public name in newer releases of the existing package.
+# Its public name in newer releases of the existing package.
 torch_to_cudnn_data_type = _torch_to_cudnn_data_type
 
 
@@ -63,7 +63,7 @@ def _cudnn_to_torch_data_type(kind: data_type) -> object | None:
 
 
 def _library_type(value: Any) -> data_type:
-    """A data_type as it is, a dtype of torch as this library's."""
+    """A data_type unchanged, a dtype of torch as this library's."""
     if isinstance(value, data_type):
         return value
     kind = _torch_to_cudnn_data_type(value)

@@ -1,6 +1,6 @@
 """The functions of the flash_attn package on this library: `from sdpa_graph import flash_attn` in place of the package.
 
-Names, defaults and gradients are the package's; docs/flash.md has the formulas and what differs.
+Names, defaults and gradients are the package's; docs/flash.md has the formulas and the differences.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def flash_attn_with_kvcache(
 
 
 def _parts(name: str, packed: Tensor, count: int) -> tuple[Tensor, ...]:
-    """Splits q, k and v, or k and v, which lie side by side."""
+    """Splits q, k and v, or k and v, which are packed into one tensor."""
     check_tensors({name: packed})
     if packed.dim() < 4 or packed.shape[-3] != count:
         form = f"(..., {count}, heads, head dim)"
@@ -180,7 +180,7 @@ def _parts(name: str, packed: Tensor, count: int) -> tuple[Tensor, ...]:
 
 
 def _lengths(given: int | Tensor | None, batch: int, capacity: int, added: int, q: Tensor) -> Tensor:
-    """Lengths of the sequences in a cache, before `added` tokens are written; its capacity where none are given."""
+    """Lengths of the sequences in a cache, before `added` tokens are written; its capacity if none are given."""
     if not isinstance(given, Tensor):
         length = capacity if given is None else call_checks.check_integer("cache_seqlens", given)
         _check_lengths([length], capacity, added)
@@ -202,7 +202,7 @@ def _check_lengths(lengths: list[int], capacity: int, added: int) -> None:
 
 
 def _starts(q: Tensor, batch: int, rows: int) -> Tensor:
-    """Of sequences of so many rows, and the end of the last one."""
+    """Where sequences of that many rows start, and where the last one ends."""
     if rows == 0:
         return torch.zeros(batch + 1, dtype=torch.int32, device=q.device)
     return torch.arange(0, (batch + 1) * rows, rows, dtype=torch.int32, device=q.device)
@@ -241,7 +241,7 @@ def _attend(q: Tensor, k: Tensor, v: Tensor, others: Tensors, numbers: _core._Fl
 
 
 def _with_columns(tensor: Tensor) -> Tensor:
-    """Head sizes that are not multiples of 8 get columns of zeros."""
+    """Adds columns of zeros to head sizes that are not multiples of 8."""
     missing = -tensor.shape[-1] % 8
     if missing:
         tensor = torch.nn.functional.pad(tensor, (0, missing))
@@ -249,7 +249,7 @@ def _with_columns(tensor: Tensor) -> Tensor:
 
 
 def _forward(q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor], numbers: _core._Flash_numbers) -> Any:
-    """Output, log-sum-exp, and p where it is returned. Dropout adds its state to what is given, for backward."""
+    """Returns output, log-sum-exp, and p if the call returns it. Dropout adds its state to `given`, for backward."""
     if numbers.p_dropout > 0.0:
         given["rng_state"] = _generator_state(q, _batches(q, given))
     out = torch.empty_like(q, memory_format=torch.contiguous_format)
@@ -294,7 +294,7 @@ def _rounded_up(length: int) -> int:
 
 
 def _log_sums(q: Tensor, given: dict[str, Tensor]) -> Tensor:
-    """Packed ones by rows, as graphs have them: another order takes a kernel."""
+    """Memory for log-sum-exps. Packed ones are by rows, as in graphs: another order needs a kernel."""
     shape = q.shape
     if "cu_seqlens_q" not in given:
         return q.new_empty((shape[0], shape[2], shape[1]), dtype=torch.float32)
@@ -315,7 +315,8 @@ def _softmax_d(q: Tensor, given: dict[str, Tensor]) -> Tensor:
 
 
 def _generator_state(q: Tensor, batches: int) -> Tensor:
-    """Seed and offset. A GPU's generator advances by 32 for each head; the CPU's has no offset and draws both."""
+    """The seed and offset of dropout. A GPU's generator advances by 32 for each head; the CPU's has no offset and draws
+    both."""
     if q.device.type == "cpu":
         return torch.empty(2, dtype=torch.int64).random_()
     generator = torch.cuda.default_generators[q.device.index]

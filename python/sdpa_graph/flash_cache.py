@@ -1,5 +1,5 @@
-"""What flash_attn_with_kvcache does with a cache before it attends: rotate tokens by their positions, add them, and see
-entries as pages, which engines for few queries take."""
+"""Work of flash_attn_with_kvcache on a cache before attention: it rotates tokens by their positions, adds them, and
+views entries as pages, which engines for few queries support."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ PAGE_ROWS = 256
 def rotated(x: Tensor, cos: Tensor, sin: Tensor | None, starts: Tensor, interleaved: bool, advances: bool) -> Tensor:
     """x (batch, tokens, heads, head dim) with pairs of its first columns rotated; cos and sin are (positions, pairs).
 
-    Token i of entry n is at position starts[n] + i, or all of them at starts[n]. Pairs are neighbours where
-    interleaved, else columns half of the rotated ones apart.
+    Token i of entry n is at position starts[n] + i, or all of them at starts[n]. Pairs are neighbors if interleaved,
+    else columns at a distance of half of the rotated ones.
     """
     assert sin is not None
     positions = starts.long()[:, None].expand(-1, x.shape[1])
@@ -51,7 +51,7 @@ def append(
 
 
 def has_whole_pages(cache: Tensor) -> bool:
-    """Whether the entries of a cache without pages are some, one entry after the other."""
+    """Whether the entries of a cache without pages consist of whole pages, one entry after the other."""
     rows = cache.shape[1]
     return rows > 0 and rows % PAGE_ROWS == 0 and cache.stride(0) == rows * cache.stride(1)
 
@@ -61,7 +61,7 @@ def in_pages(cache: Tensor) -> Tensor:
 
 
 def pages_of(cache: Tensor, batch: int, batch_index: Tensor | None) -> Tensor:
-    """The table of the entries that are asked for, or of the first ones."""
+    """The page table of the entries in `batch_index`, or of the first ones."""
     table = torch.arange(cache.shape[0] * cache.shape[1] // PAGE_ROWS, dtype=torch.int32, device=cache.device)
     table = table.view(cache.shape[0], -1)
     return table[:batch] if batch_index is None else table[batch_index.long()]

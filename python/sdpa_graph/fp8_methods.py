@@ -25,7 +25,7 @@ _MX_BACKWARD = (
 
 
 class Fp8_methods(Graph_base):
-    """Options have the names of the existing package, some of which are others than sdpa()'s: left_bound, right_bound,
+    """Options have the names of the existing package, some of which differ from sdpa()'s: left_bound, right_bound,
     sliding_window and fn are its diagonal_band_left_bound, diagonal_band_right_bound, sliding_window_length and
     score_mod."""
 

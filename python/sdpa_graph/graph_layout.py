@@ -6,26 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 _COLUMN_GAP, _ROW_GAP, _LINE_WIDTH, _SWEEPS = 24.0, 56.0, 16.0, 8
-_MOST_POINTS = 3000  # of a picture in which paths go around boxes; more would take long and be illegible
+_MOST_POINTS = 3000  # in a picture in which paths go around boxes; more would need long and be illegible
 
 
 @dataclass(eq=False)
 class Box:
-    """A box; without a height, a point at which an edge between other rows passes through a row."""
+    """A box. Without a height it is a point at which an edge between other rows passes through a row."""
 
     row: int
     width: float
     height: float
     x: float = 0.0  # the middle
     y: float = 0.0  # the top
-    above: list[Box] = field(default_factory=list)  # what edges connect it to
+    above: list[Box] = field(default_factory=list)  # the boxes to which edges connect it
     below: list[Box] = field(default_factory=list)
 
 
 @dataclass(eq=False)
 class Edge:
-    """From a box to one of a lower row. Each end has some width of its box's side to itself, and is at the left of that
-    width, so that a label fits beside it."""
+    """An edge from a box to one of a lower row. Each end has some width of its box's side for itself, and is at the
+    left of that width, so that a label fits next to it."""
 
     upper: Box
     lower: Box
@@ -36,7 +36,7 @@ class Edge:
 
 
 def arrange(boxes: Sequence[Box], edges: Sequence[Edge]) -> tuple[float, float]:
-    """Gives boxes their places and edges their paths; returns width and height of the whole."""
+    """Places boxes and routes edges; returns width and height of the whole."""
     rows: list[list[Box]] = [[] for _ in range(1 + max((box.row for box in boxes), default=0))]
     for box in boxes:
         rows[box.row].append(box)
@@ -75,15 +75,15 @@ def _place_rows(rows: list[list[Box]]) -> float:
 
 
 def _place_columns(rows: list[list[Box]]) -> None:
-    """First the order within rows, from the neighbors below and from those above, so that few edges cross; then
-    positions between both."""
+    """Orders the boxes in rows, by their neighbors below and by those above, so that few edges cross. Their positions
+    are then between both."""
     for row in rows:
         _spread(row, [0.0] * len(row))
     for sweep in range(_SWEEPS):
         is_up = sweep % 2 == 0
         for row in reversed(rows) if is_up else rows:
             wanted = {id(box): _middle(box.below if is_up else box.above, box.x) for box in row}
-            row.sort(key=lambda box, wanted=wanted: wanted[id(box)])  # which keeps the order of equals
+            row.sort(key=lambda box, wanted=wanted: wanted[id(box)])  # the order of equals is kept
             _spread(row, [wanted[id(box)] for box in row])
     for _ in range(_SWEEPS):
         for row in rows:
@@ -95,7 +95,8 @@ def _middle(boxes: list[Box], without: float) -> float:
 
 
 def _spread(row: list[Box], wanted: list[float]) -> None:
-    """Moves boxes to where they should be, as far as their order leaves room, without shifting the row as a whole."""
+    """Moves boxes toward their wanted positions, as far as their order leaves room, without shifting the row as a
+    whole."""
     end = float("-inf")
     for box, middle in zip(row, wanted):
         box.x = max(middle, end + box.width / 2)

@@ -14,14 +14,14 @@ from .pictures import Picture, group, picture, svg, width_of
 
 _LINE, _PADDING, _MARGIN = 15, 12, 10
 _TITLE, _SMALL = 12, 10  # sizes of the font
-_COLUMNS = 44  # of a line of options
+_COLUMNS = 44  # in a line of options
 _COLORS = {"input": "#dbeafe", "output": "#dcfce7", "virtual": "#f4f4f5", "node": "#fef3c7"}
-_BACK = ("score_mod", "dScore_mod")  # what a modifier made of attention's scores, which goes back up to attention
+_BACK = ("score_mod", "dScore_mod")  # a modifier's results from attention's scores, which go back up to attention
 
 
 @dataclass
 class _Words:
-    """What stands in a box: a title, and lines below it."""
+    """The texts in a box: a title, and lines below it."""
 
     title: str
     lines: list[str]
@@ -52,7 +52,7 @@ class _Port:
 
 
 def graph_picture(description: str) -> Picture:
-    """A graph, given as JSON text, with what validation infers where the graph is valid."""
+    """A graph, given as JSON text, with the properties that validation infers if the graph is valid."""
     graph = json.loads(description)
     _complete(graph)
     ports = list(_ports(graph["nodes"]))
@@ -70,7 +70,7 @@ def graph_picture(description: str) -> Picture:
 
 
 def _complete(graph: dict[str, Any]) -> None:
-    """Fills in dims and types that are inferred, found with a copy, so that to look at a graph does not change it."""
+    """Fills in dims and types that are inferred. They come from a copy, so that drawing a graph does not change it."""
     numbered = {name: {**tensor, "uid": uid} for uid, (name, tensor) in enumerate(graph["tensors"].items())}
     copy = Graph_base("cpu", "", data_type.NOT_SET, data_type.NOT_SET, data_type.NOT_SET, None)
     copy.deserialize(json.dumps({**graph, "tensors": numbered}))
@@ -95,8 +95,8 @@ def _offsets(graph: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _rows(graph: dict[str, Any], ports: list[_Port]) -> dict[Any, int]:
-    """Nodes, by index, below all that they read, but for what goes back up; tensors, by id, below the node that writes
-    them, and others above the first node that reads them."""
+    """The row of each box. Nodes, by index, are below all tensors that they read, except those that go back up;
+    tensors, by id, are below the node that writes them, and others above the first node that reads them."""
     written = {port.tensor for port in ports if port.is_output}
     reads: dict[int, list[str]] = {node: [] for node in range(len(graph["nodes"]))}
     for port in ports:
@@ -136,7 +136,7 @@ def _words_of_node(node: dict[str, Any]) -> _Words:
     kind = mode or node["tag"]
     name = node.get("name")
     options = [f"{option} {_text(value)}" for option, value in fields.items() if value is not mode]
-    # A line ends between options alone.
+    # A line may end only between options.
     whole = ", ".join(option.replace(" ", "\N{NO-BREAK SPACE}") for option in options)
     lines = textwrap.wrap(whole, _COLUMNS, break_long_words=False, break_on_hyphens=False)
     return _Words(name or kind, ([kind] if name and name != kind else []) + lines, "node")
@@ -155,7 +155,7 @@ def _width_of_port(port: _Port) -> float:
 
 
 def _width_of_ports(ports: list[_Port], key: Any) -> float:
-    """What the labels of a node's arrows need, above it and below it."""
+    """The widths of the labels of a node's arrows, above it and below it."""
     widths = {True: 0.0, False: 0.0}
     for port in ports:
         if port.node == key:
@@ -165,12 +165,12 @@ def _width_of_ports(ports: list[_Port], key: Any) -> float:
 
 @dataclass
 class _Arrow:
-    """In the direction in which data flows, with the port's name at the node's end."""
+    """An arrow in the direction in which data flows, with the port's name at the node's end."""
 
     edge: Edge
     is_up: bool
     label: str = ""
-    is_label_above: bool = False  # the end where it stands
+    is_label_above: bool = False  # whether the label is at the upper end
 
     @staticmethod
     def of_port(boxes: dict[Any, Box], port: _Port) -> _Arrow:
@@ -205,5 +205,5 @@ class _Arrow:
     def text(self) -> str:
         first, last = self.edge.path[0], self.edge.path[-1]
         x, y = (first[0], first[1] + 15) if self.is_label_above else (last[0], last[2] - 10)
-        halo = {"stroke": "#ffffff", "stroke_width": 4, "paint_order": "stroke"}  # lines behind it do not strike it out
+        halo = {"stroke": "#ffffff", "stroke_width": 4, "paint_order": "stroke"}  # lines behind do not cross it
         return svg("text", self.label, x=f"{x + 5:.1f}", y=f"{y:.1f}", fill="#475569", font_size=_SMALL, **halo)

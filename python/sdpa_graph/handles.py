@@ -11,7 +11,7 @@ from .targets import default_target, needs_handle
 
 
 def create_handle() -> int:
-    """A handle of the cuDNN that plans are built with; 0 where the default target is not a GPU."""
+    """A handle of the cuDNN that plans are built with; 0 if the default target is not a GPU."""
     return _core.create_handle() if needs_handle(default_target()) else 0
 
 
@@ -21,7 +21,7 @@ def destroy_handle(handle: int) -> None:
 
 
 def set_stream(handle: int, stream: int) -> None:
-    """Runs with the handle go to the stream, a cudaStream_t as an integer."""
+    """Makes runs with the handle go to the stream, a cudaStream_t as an integer."""
     if handle != 0:
         _core.set_stream(handle, stream)
 
@@ -36,7 +36,7 @@ class _Owned:
     def __init__(self) -> None:
         self.value = _core.create_handle()
 
-    # Both functions are defaults, since at the interpreter's end modules go before what threads hold.
+    # Both functions are defaults, since at the interpreter's end modules are gone before the objects of threads.
     def __del__(
         self, is_ending: Callable[[], bool] = sys.is_finalizing, destroy: Callable[[int], None] = _core.destroy_handle
     ) -> None:
@@ -53,7 +53,7 @@ _of_thread = _Of_thread()
 
 
 def handle_of_thread(device: int) -> int:
-    """The one of this thread for the GPU, which has to be the current one: threads cannot share a handle, which has
+    """The handle of this thread for the GPU, which has to be the current one. Threads cannot share a handle, which has
     one stream."""
     handles = _of_thread.handles
     if device not in handles:

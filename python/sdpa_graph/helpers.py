@@ -22,7 +22,8 @@ def graph(
     compute_data_type: Any = data_type.FLOAT,
     **settings: Any,
 ) -> Iterator[tuple[pygraph, list[tensor]]]:
-    """A new graph, and a list for the tensors that its function returns. `settings` are further ones of pygraph."""
+    """A new graph, and a list for the tensors that its function returns. `settings` are further arguments of
+    pygraph."""
     io, intermediate, compute = map(_library_type, (io_data_type, intermediate_data_type, compute_data_type))
     yield pygraph(name, io, intermediate, compute, handle=handle, **settings), []
 
@@ -45,7 +46,8 @@ def jit(heur_modes: Any = heur_mode.A) -> Callable[..., Any]:
 
 
 def graph_cache(key_fn: Callable[..., Any], maxsize: int = 256) -> Callable[..., Any]:
-    """Keeps what the decorated function returned, by key_fn's answer for its arguments; the oldest entry goes first."""
+    """Keeps the results of the decorated function, by the value of key_fn for its arguments; the oldest entry goes
+    first."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         kept: OrderedDict[Any, Any] = OrderedDict()

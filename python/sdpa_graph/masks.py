@@ -1,5 +1,5 @@
-"""Masks to look at: which keys each query sees. What is shown is what the reference target computes, not a second
-definition of the options."""
+"""Pictures of masks, which show the keys that are visible to each query. They show the results of the reference target,
+not a second definition of the options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_SHOWN = 64  # rows and columns of a mask as text
 
 
 class Mask:
-    """`keep[i, j]` is true where query i sees key j. `options` says which options the mask is of."""
+    """`keep[i, j]` is true if key j is visible to query i. `options` says to which options the mask belongs."""
 
     def __init__(self, keep: np.ndarray, options: str = "") -> None:
         self.keep = keep
@@ -54,7 +54,7 @@ class Mask:
         return str(self.plot())
 
     def __repr__(self) -> str:
-        """A line for each query where they fit on a screen; a dot for a key that is not visible."""
+        """A line for each query if they fit on a screen; a dot for a key that is not visible."""
         rows, columns = self.keep.shape
         if max(rows, columns) > _MOST_SHOWN:
             return self.caption()
@@ -84,7 +84,7 @@ def _marked(count: int, room: float) -> range:
 
 
 def mask(queries: int, keys: int, *, entry: int = 0, head: int = 0, **options: Any) -> Mask:
-    """What these options of scaled_dot_product_attention() keep: is_causal, left_bound, right_bound, bottom_right,
+    """The mask of these options of scaled_dot_product_attention(): is_causal, left_bound, right_bound, bottom_right,
     attn_mask, seq_len_q and seq_len_kv. With arrays for several batch entries or heads, `entry` and `head` choose."""
     lengths = [np.asarray(options[name]).size for name in ("seq_len_q", "seq_len_kv") if options.get(name) is not None]
     added = options.get("attn_mask")
@@ -109,6 +109,6 @@ def _option_text(value: Any) -> str:
 
 
 def _runs(line: np.ndarray) -> list[tuple[int, int]]:
-    """Begin and end of what is true in a row without a gap."""
+    """Begin and end of each run of true entries in a row."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], line.astype(np.int8), [0]])))
     return [(int(begin), int(end)) for begin, end in edges.reshape(-1, 2)]

@@ -15,7 +15,7 @@ from .allocation import allocate
 
 
 class Gradients(NamedTuple):
-    """Of the arrays that were given; None for an attn_mask of truth values."""
+    """The gradients of the arrays of a call; None for an attn_mask of truth values."""
 
     query: np.ndarray
     key: np.ndarray
@@ -52,7 +52,7 @@ def scaled_dot_product_attention(
     """Attention of arrays (batch, heads, tokens, head dim), with torch's arguments and some more: docs/python.md.
 
     return_stats adds the logarithm of each row's sum of exponentials, which the gradient needs. target is "cpu",
-    "cpu:4" (threads) or "reference" (double precision in between). dropout_p needs a seed.
+    "cpu:4" (threads) or "reference", which computes in double precision. dropout_p needs a seed.
     """
     call, options = _prepare(SimpleNamespace(**locals()))
     o = _empty(calls.output_layout(plans.layout_of(query, "query"), plans.layout_of(value, "value")))
@@ -74,7 +74,7 @@ def scaled_dot_product_attention_backward(
     **options: Any,
 ) -> Gradients:
     """The gradients of scaled_dot_product_attention(), from that of its output. The options are those of its call;
-    output and stats are what it returned."""
+    output and stats are its results."""
     if unknown := options.keys() - _OPTIONS.keys():
         raise TypeError(f"{', '.join(sorted(unknown))}: scaled_dot_product_attention() has no such option")
     given = SimpleNamespace(query=query, key=key, value=value, attn_mask=attn_mask, **{**_OPTIONS, **options})
@@ -99,7 +99,7 @@ def scaled_dot_product_attention_backward(
     )
 
 
-# Of the function, with their defaults: what backward takes too.
+# The options of the function, with their defaults: backward accepts them too.
 _OPTIONS = {
     name: parameter.default
     for name, parameter in inspect.signature(scaled_dot_product_attention).parameters.items()
@@ -109,7 +109,8 @@ _NEEDED = "an array of NumPy is needed; sdpa_graph.torch has the function for te
 
 
 def _prepare(given: SimpleNamespace, **more: np.ndarray) -> tuple[calls.Call, plans.Options]:
-    """Of the function's arguments, and more arrays by the names of the graph's tensors."""
+    """The graph's arrays and options for the function's arguments, and more arrays by the names of the graph's
+    tensors."""
     _check(given)
     query, key, table = given.query, given.key, given.page_table
     bounds = calls.bounds(given.is_causal, given.left_bound, given.right_bound)
@@ -180,7 +181,7 @@ def _packed(side: str, given: Any, tokens: int) -> calls.Packed | None:
 
 
 def _bias(mask: np.ndarray | None) -> np.ndarray | None:
-    """What is added to the scores, with four dims."""
+    """The array that is added to the scores, with four dims."""
     if mask is None:
         return None
     if mask.dtype == bool:
@@ -195,7 +196,7 @@ def _bias(mask: np.ndarray | None) -> np.ndarray | None:
 def _lengths(
     packed: dict[str, calls.Packed | None], query: np.ndarray, keys: int, q: np.ndarray | None, kv: np.ndarray | None
 ) -> dict[str, np.ndarray]:
-    """Both lengths where one is needed: the other one is then full."""
+    """Returns both lengths if one is needed: the other one is then full."""
     if q is None and kv is None and not any(packed.values()):
         return {}
     batch = packed["q"].count if packed["q"] else query.shape[0]
@@ -230,7 +231,7 @@ def _last_dim_packed(array: np.ndarray) -> np.ndarray:
 
 
 def _empty(layout: plans.Layout) -> np.ndarray:
-    """For a result. Tokens behind the last packed sequence are 0: nothing writes them."""
+    """Memory for a result. Tokens after the last packed sequence are 0: nothing writes them."""
     array = allocate((), True, layout.dim, layout.stride, layout.kind)
     if array.ndim == 3:
         array[:] = 0

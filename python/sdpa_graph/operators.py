@@ -1,4 +1,4 @@
-"""Attention forward and backward for torch: as operators, which torch.compile takes as they are, and as a function of
+"""Attention forward and backward for torch: as operators, which torch.compile accepts unchanged, and as a function of
 autograd that calls the same code directly, since an operator written in Python costs more than a small attention."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _kinds: dict[torch.dtype, _core.data_type] = {}
 
 
 def _with_last_dim_packed(tensor: torch.Tensor) -> torch.Tensor:
-    """Engines read rows without gaps; all other strides are taken as they are."""
+    """Copies tensors whose rows have gaps, which engines do not read; all other strides are kept."""
     return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
 
 
@@ -36,14 +36,14 @@ def _kind(dtype: torch.dtype, name: str) -> _core.data_type:
 
 
 def _empty(layout: plans.Layout, like: torch.Tensor) -> torch.Tensor:
-    """For a result. Tokens behind the last packed sequence are 0: nothing writes them."""
+    """Memory for a result. Tokens after the last packed sequence are 0: nothing writes them."""
     dtype = _cudnn_to_torch_data_type(layout.kind)
     tensor = torch.empty_strided(layout.dim, layout.stride, dtype=dtype, device=like.device)
     return tensor.zero_() if len(layout.dim) == 3 else tensor
 
 
 def _outputs(query: torch.Tensor, value: torch.Tensor, needs_stats: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    """O and Stats; an operator returns tensors, so what is not wanted is an empty one."""
+    """Memory for O and Stats. An operator returns tensors, so that a result that is not wanted is an empty one."""
     o = _empty(calls.output_layout(_layout(query, "query"), _layout(value, "value")), query)
     shape = (*query.shape[:-1], 1) if needs_stats else (0,)
     return o, query.new_empty(shape, dtype=torch.float32)
@@ -52,7 +52,7 @@ def _outputs(query: torch.Tensor, value: torch.Tensor, needs_stats: bool) -> tup
 def _gradients(
     tensors: list[torch.Tensor], bias: torch.Tensor | None, sink: torch.Tensor | None, needs: tuple[bool, bool]
 ) -> tuple[torch.Tensor, ...]:
-    """Those of Q, K and V, and of the bias and the sink, which are empty where they are not needed."""
+    """Memory for the gradients of Q, K and V, and of the bias and the sink, which are empty if they are not needed."""
     named = zip(("query", "key", "value"), tensors)
     made = [_empty(calls.gradient_layout(_layout(tensor, name)), tensor) for name, tensor in named]
     for extra, is_needed in zip((bias, sink), needs):
@@ -102,8 +102,8 @@ def _call(
 def _run(
     build: Callable[..., plans.Plan], arrays: dict[str, Any], options: plans.Options, **results: torch.Tensor | None
 ) -> None:
-    """On the host at once; on a GPU on torch's current stream, for which its allocator keeps the memory. `build` takes
-    the results among the arrays."""
+    """Runs at once on the host, and on a GPU on torch's current stream, for which its allocator keeps the memory.
+    `build` finds the results among the arrays."""
     device = arrays["q"].device
     if device.type == "cpu":
         build(plans.Place("cpu"), options, **results).run(arrays)

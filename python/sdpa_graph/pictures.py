@@ -23,7 +23,7 @@ class Picture(str):
 
 
 def picture(width: float, height: float, parts: Iterable[str]) -> Picture:
-    """Elements that svg() made, on white, so that they can be read on a dark page too."""
+    """Elements that svg() made, on white, so that they are legible on a dark page too."""
     view = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
     font = 'font-family="monospace" font-size="12"'
     white = svg("rect", width=f"{width:g}", height=f"{height:g}", fill="#ffffff")
@@ -32,7 +32,7 @@ def picture(width: float, height: float, parts: Iterable[str]) -> Picture:
 
 
 def svg(kind: str, content: str = "", **attributes: Any) -> str:
-    """An element; underscores in the names of attributes stand for hyphens."""
+    """An element; underscores in the names of attributes become hyphens."""
     named = _named(attributes)
     return f"<{kind} {named}>{html.escape(content)}</{kind}>" if content else f"<{kind} {named}/>"
 
@@ -51,7 +51,7 @@ def width_of(text: str, size: float) -> float:
 
 
 def tick_step(count: int, most: int) -> int:
-    """The smallest of 1, 2, 5, 10, 20, ... by which at most so many ticks mark `count` positions."""
+    """The smallest of 1, 2, 5, 10, 20, ... by which at most `most` ticks mark `count` positions."""
     step = 1
     while (count - 1) // step + 1 > most:
         step = step * 5 // 2 if str(step).startswith("2") else step * 2
@@ -67,7 +67,7 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def text_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """With columns of equal width, numbers at their right edge."""
+    """A table with columns of equal width, and numbers at their right edge."""
     lines = [list(header), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
 

@@ -17,7 +17,7 @@ KEPT_GRAPHS = 256
 
 class Starts(NamedTuple):
     """Identifies an array of the places where packed sequences start: those of queries or of keys ("q" or "kv"). The
-    array counts tokens of `step` elements each, and has 64 bits where `is_wide`, else 32."""
+    array counts tokens of `step` elements each, and has 64 bits if `is_wide`, else 32."""
 
     side: str
     step: int
@@ -29,7 +29,7 @@ class Starts(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """What a graph knows of an array."""
+    """The properties of an array that a graph depends on."""
 
     dim: tuple[int, ...]
     stride: tuple[int, ...]
@@ -38,7 +38,8 @@ class Layout(NamedTuple):
 
     @classmethod
     def packed(cls, dim: Sequence[int], kind: data_type, like: Sequence[int] | None = None) -> Layout:
-        """Without gaps: row-major, or with the dims in the order in which they lie with the strides `like`."""
+        """A layout without gaps: row-major, or with the dims in the order that they have in memory with the strides
+        `like`."""
         last = len(dim) - 1
         order = [*(sorted(range(last), key=lambda index: -like[index]) if like else range(last)), last]
         stride, step = [1] * len(dim), 1
@@ -51,7 +52,7 @@ Layouts = tuple[tuple[str, Layout], ...]
 
 
 class Place(NamedTuple):
-    """Where graphs run: a target, and the number of the GPU where that is one."""
+    """Where graphs run: a target, and the number of the GPU if the target is one."""
 
     target: str
     gpu: int | None = None
@@ -61,7 +62,7 @@ class Place(NamedTuple):
 
 
 class Options(NamedTuple):
-    """Attention's options that are no arrays."""
+    """Attention's options that are not arrays."""
 
     scale: float
     left_bound: int | None = None
@@ -74,7 +75,7 @@ class Options(NamedTuple):
     longest_kv: int | None = None  # of keys in pages, whose number follows from no dim
 
     def keywords(self) -> dict[str, Any]:
-        """By the names of pygraph.sdpa()."""
+        """The options by the names of pygraph.sdpa()."""
         alignment = diagonal_alignment.BOTTOM_RIGHT if self.is_bottom_right else diagonal_alignment.TOP_LEFT
         return {
             "attn_scale": self.scale,
@@ -85,7 +86,7 @@ class Options(NamedTuple):
         }
 
 
-# The arguments of the nodes that functions give beside Q, K and V.
+# The arguments that functions give to the nodes in addition to Q, K and V.
 EXTRAS = (
     "bias",
     "sink_token",
@@ -94,7 +95,7 @@ EXTRAS = (
     "paged_attention_k_table",
     "paged_attention_v_table",
 )
-# The gradients of extras, where they are asked for.
+# The gradients of extras that a call may ask for.
 GRADIENTS = {"dBias": "bias", "dSink_token": "sink_token"}
 
 
@@ -111,7 +112,7 @@ class Plan:
 
 
 def _kept(build: Callable[..., Plan]) -> Callable[..., Plan]:
-    """Keeps what `build` made for its arguments, in `.plans`; the oldest goes first."""
+    """Keeps the results of `build` for its arguments, in `.plans`; the oldest goes first."""
     plans: dict[Any, Plan] = {}
 
     @functools.wraps(build)
@@ -153,7 +154,7 @@ def _node_options(options: Options, tensors: Mapping[str, tensor]) -> dict[str, 
 
 @_kept
 def forward(place: Place, layouts: Layouts, options: Options, results: Layouts) -> Plan:
-    """`results` are those of "o", and of "stats" where they are wanted."""
+    """`results` are those of "o", and of "stats" if they are wanted."""
     graph, tensors = _start(place, dict(layouts)["q"].kind, dict(layouts))
     wanted = dict(results)
     more = _node_options(options, tensors)
@@ -188,7 +189,7 @@ def backward(place: Place, layouts: Layouts, options: Options, results: Layouts)
 
 
 def layout_of(array: Any, name: str) -> Layout:
-    """The layout of an array in host memory; errors call it by `name`."""
+    """The layout of an array in host memory; `name` is its name in errors."""
     view = memory(array)
     if view.data_type is data_type.NOT_SET:
         raise TypeError(f"{name} is an array of {array.dtype}, which the library does not have: convert it to float32")

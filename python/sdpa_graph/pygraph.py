@@ -1,4 +1,4 @@
-"""The graph of the existing package's Python interface: what a program builds, plans and runs."""
+"""The graph of the existing package's Python interface, which a program builds, plans and runs."""
 
 from __future__ import annotations
 
@@ -72,20 +72,21 @@ class pygraph(Drawn_graph, Fp8_methods, Missing_nodes):
         raise TypeError("a graph cannot be pickled: serialize() stores it with its plan, to_json() without")
 
     def check(self) -> Report:
-        """Every fault of the graph at once; an empty text where there is none."""
+        """Every fault of the graph at once; an empty text if there is none."""
         return Report(*self._check())
 
     def advice(self) -> Report:
-        """What is legal and probably not meant."""
+        """Findings about the graph that are legal and probably not meant."""
         return Report(*self._advice())
 
     def plans(self) -> Plans:
-        """The candidates, best first, once there are some."""
+        """The candidates, best first, once they have been made."""
         return plans_of(self)
 
     def build_all_plans(self, progress: Progress | None = None) -> dict[int, str]:
-        """Builds every candidate, one after the other, with a progress bar on a terminal: what autotune() chooses from.
-        Returns why the others could not be built, by index. `progress` is called as (done, count, what) instead."""
+        """Builds every candidate, one after the other, with a progress bar on a terminal, so that autotune() can choose
+        from them. Returns why the others could not be built, by index. `progress` is called as (done, count, what)
+        instead."""
         return build_all(self, progress)
 
     def plot(self) -> Picture:
@@ -181,6 +182,6 @@ class pygraph(Drawn_graph, Fp8_methods, Missing_nodes):
         options = options_of(locals(), ("q", "k", "v", "o", "dO", "stats"), "sdpa_backward")
         return self._sdpa_backward([q, k, v, o, dO, stats], options)
 
-    # Older names.
+    # Older names of the two methods.
     scaled_dot_product_flash_attention = sdpa
     scaled_dot_product_flash_attention_backward = sdpa_backward

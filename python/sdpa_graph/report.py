@@ -1,4 +1,4 @@
-"""What a graph's check found, or its advice."""
+"""The findings of a graph's check, or its advice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .pictures import html_table
 
 
 class Report(str):
-    """The findings as text, empty where there are none; `findings` has their parts, and a notebook shows a table."""
+    """The findings as text, empty if there are none; `findings` has their parts, and a notebook shows a table."""
 
     findings: list[dict[str, Any]]
 

@@ -10,7 +10,7 @@ from .pygraph import ScoreModifier
 
 
 def softcap(cap: float) -> tuple[ScoreModifier, ScoreModifier]:
-    """cap tanh(score / cap), and its gradient. The two are of one node: backward uses a tensor that forward made."""
+    """cap tanh(score / cap), and its gradient. The two belong to one node: backward uses a tensor that forward made."""
     if not 0 < cap < math.inf:
         raise ValueError(f"the cap is {cap}: a finite number above 0 is needed")
     before_tanh: list[tensor] = []

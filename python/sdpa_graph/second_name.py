@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 OURS, SECOND = "sdpa_graph", "cudnn"
-# Submodules of the existing package that are called otherwise here.
+# Submodules that have another name in the existing package.
 _OTHER_NAMES = {"graph": "helpers"}
 
 
@@ -28,7 +28,7 @@ class _Loader:
 
 
 class _Finder:
-    """Finds submodules under the second name, which Python would load a second time, extension module and all."""
+    """Finds submodules under the second name, which Python would load a second time, with the extension module."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -40,7 +40,8 @@ class _Finder:
 
 
 def use_as_cudnn() -> None:
-    """Makes `import cudnn` give this package in this process, whatever is installed. Call it before that import."""
+    """Makes `import cudnn` give this package in this process, whichever packages are installed. Call it before that
+    import."""
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)
     loaded = {name: module for name, module in sys.modules.items() if name.split(".")[0] == OURS}

@@ -1,4 +1,4 @@
-"""Where graphs are planned that name no target of their own."""
+"""The target of graphs that name none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _default: str | None = None
 
 
 def default_target() -> str:
-    """The target of graphs that name none: what set_default_target() said, else SDPA_GRAPH_TARGET, else "cuda"."""
+    """The target of graphs that name none: that of set_default_target(), else SDPA_GRAPH_TARGET, else "cuda"."""
     return _default or os.environ.get("SDPA_GRAPH_TARGET") or "cuda"
 
 

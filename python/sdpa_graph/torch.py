@@ -38,7 +38,7 @@ def scaled_dot_product_attention(
     page_table: torch.Tensor | None = None,
     deterministic: bool = False,
 ) -> torch.Tensor:
-    """torch.nn.functional.scaled_dot_product_attention, and what graphs have beside it: docs/python.md."""
+    """torch.nn.functional.scaled_dot_product_attention, with the further options of graphs: docs/python.md."""
     arrays = {"query": query, "key": key, "value": value}
     check_tensors(arrays, attn_mask=attn_mask, sink=sink)
     if attn_mask is not None or sink is not None:
@@ -93,7 +93,7 @@ def _check(
 
 
 def _autocast(*tensors: torch.Tensor) -> list[torch.Tensor]:
-    """As torch's own function: under autocast the inputs get its type."""
+    """The inputs, which get the type of autocast, as in torch's own function."""
     kind = tensors[0].device.type
     if not torch.is_autocast_enabled(kind):
         return list(tensors)
@@ -101,8 +101,8 @@ def _autocast(*tensors: torch.Tensor) -> list[torch.Tensor]:
 
 
 def _bias(mask: torch.Tensor | None, query: torch.Tensor, keys: int) -> torch.Tensor | None:
-    """What is added to the scores, with four dims. One that learns has the query's type and all rows and columns: of
-    others cuDNN has no gradient."""
+    """The tensor that is added to the scores, with four dims. If it requires a gradient, it has the query's type and
+    all rows and columns: cuDNN has no gradient of others."""
     if mask is None:
         return None
     if mask.requires_grad:
@@ -119,14 +119,14 @@ def _four_dims(mask: torch.Tensor) -> tuple[int, ...]:
 
 
 def _seed(query: torch.Tensor, dropout_p: float) -> torch.Tensor | None:
-    """Of torch's generator, so that torch.manual_seed() decides what is dropped."""
+    """A seed from torch's generator, so that torch.manual_seed() decides what is dropped."""
     if dropout_p == 0.0:
         return None
     return torch.randint(2**62, (1, 1, 1, 1), dtype=torch.int64, device=query.device)
 
 
 def _longest(side: str, ends: torch.Tensor | None, longest: int | None, tokens: int) -> int | None:
-    """The longest length. Where the caller does not give it, the ends are read for it, and checked."""
+    """The longest length. If the caller does not give it, the ends are read for it, and checked."""
     if ends is None or longest is not None:
         return longest
     numbers = numbers_of(ends)
@@ -142,7 +142,7 @@ def _lengths(
     cu_q: torch.Tensor | None,
     cu_kv: torch.Tensor | None,
 ) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-    """Both lengths where one is needed: the other one is then full. Packed sequences have them in their ends."""
+    """Returns both lengths if one is needed: the other one is then full. Packed sequences have them in their ends."""
     if all(given is None for given in (q, kv, cu_q, cu_kv)):
         return None, None
     batch = query.shape[0] if cu_q is None else cu_q.shape[0] - 1

@@ -1,4 +1,4 @@
-"""Where calls of functions over tensors of torch run."""
+"""The streams and workspaces of calls of functions over tensors of torch."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import torch
 
 
 def run(device: torch.device, function: Callable[..., None], *arguments: Any) -> None:
-    """Calls with the arguments and what makes a workspace. On the host at once; on a GPU on torch's current stream, for
-    which its allocator keeps the memory."""
+    """Calls with the arguments and a function that makes a workspace. Runs at once on the host, and on a GPU on torch's
+    current stream, for which its allocator keeps the memory."""
     workspace = functools.partial(torch.empty, dtype=torch.uint8, device=device)
     if device.type != "cuda" or device.index == torch.cuda.current_device():
         return function(*arguments, workspace)

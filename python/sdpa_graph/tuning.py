@@ -1,4 +1,4 @@
-"""A graph's candidates as a table, and building and timing all of them while one watches."""
+"""A graph's candidates as a table, and a build of all of them with a progress bar."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ._core import Graph_base, cudnnGraphNotSupportedError
 from .pictures import html_table, text_table
 
-# Called before each step with the number of steps that are done, how many there are, and what comes next.
+# Called before each step with the number of steps that are done, the number of all steps, and the name of the next one.
 Progress = Callable[[int, int, str], None]
 
 
@@ -46,7 +46,7 @@ def _row(graph: Graph_base, index: int) -> PlanRow:
 
 
 def build_all(graph: Graph_base, progress: Progress | None = None) -> dict[int, str]:
-    """Builds every candidate, and returns why those that were not built were not, by index."""
+    """Builds every candidate, and returns why some could not be built, by index."""
     reasons: dict[int, str] = {}
     for index in watched(range(graph.get_execution_plan_count()), "building plans", progress):
         try:
@@ -65,7 +65,8 @@ def watched(steps: range, what: str, progress: Progress | None) -> Iterator[int]
 
 
 class Bar:
-    """A line on the terminal that stays the same line, from the first second on; nothing where nobody looks."""
+    """A progress bar that stays on one line of the terminal, from the first second on; silent if there is no
+    terminal."""
 
     def __init__(self, stream: Any = None) -> None:
         self._stream = stream or sys.stderr

@@ -25,7 +25,7 @@ def _version(distribution: str) -> str | None:
 
 
 def which() -> str:
-    """What `import cudnn` gives in this process, and how to choose."""
+    """The package that `import cudnn` gives in this process, and how to choose."""
     loaded = sys.modules.get("cudnn")
     existing, ours = _version(EXISTING), _version(OURS)
     if loaded is sdpa_graph:

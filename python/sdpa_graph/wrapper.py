@@ -1,4 +1,4 @@
-"""Graph: a graph built inside a `with` block and called like a function, as the existing package has it."""
+"""Graph: a graph built inside a `with` block and called like a function, as in the existing package."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Graph:
         self._workspace: Any = None
         self._counts: dict[str, int] = {}
         self._names: dict[str, tensor] = {}
-        # The object is kept beside its tensor, so that its id stays its own.
+        # The object is kept with its tensor, so that its id stays its own.
         self._by_object: dict[int, tuple[Any, tensor]] = {}
         self._node_inputs: list[tensor] = []
         self._node_outputs: list[tensor] = []
@@ -181,7 +181,7 @@ class Graph:
         return result
 
     def _take(self, name: str, value: Any) -> Any:
-        """An argument as the graph takes it: arrays become tensors of the graph, and get the argument's name."""
+        """An argument in the form of the graph: arrays become tensors of the graph, and get the argument's name."""
         if isinstance(value, tuple):
             return tuple(self._take(f"{name}::{index}", part) for index, part in enumerate(value))
         if hasattr(value, "__dlpack__"):
@@ -204,7 +204,7 @@ class Graph:
     # Names
 
     def _find(self, entry: Any) -> tensor | None:
-        """By name, tensor, array that the graph was built with, or uid."""
+        """Finds a tensor by name, tensor, array that the graph was built with, or uid."""
         if isinstance(entry, tensor):
             return entry
         if isinstance(entry, int):
@@ -222,7 +222,7 @@ class Graph:
         return [output for output in self._node_outputs if not output.get_is_virtual()]
 
     def set_io_tuples(self, inputs: Sequence[Any] | None, outputs: Sequence[Any] | None) -> None:
-        """What a call with tensors alone takes and gives, in order."""
+        """The inputs and outputs of a call with tensors alone, in order."""
         if not self._is_built:
             self._io = (inputs, outputs)
             return

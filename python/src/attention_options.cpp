@@ -63,7 +63,7 @@ constexpr Option<Attributes> row(char const* option) {
             }};
 }
 
-// For tensors that the node writes.
+// A row for tensors that the node writes.
 template <class Attributes, auto kSetter>
 constexpr Option<Attributes> output_row(char const* option) {
     return {option, [](Attributes& attributes, Option_call const& call, char const* name, py::handle value) {
@@ -71,7 +71,7 @@ constexpr Option<Attributes> output_row(char const* option) {
             }};
 }
 
-// What Python raised inside a modifier is kept aside: the library knows no exceptions.
+// An exception that Python raises inside a modifier is stored: the library knows no exceptions.
 template <class Attributes, auto kSetter>
 constexpr Option<Attributes> modifier_row(char const* option) {
     return {option, [](Attributes& attributes, Option_call const& call, char const* name, py::handle value) {
@@ -103,7 +103,7 @@ void set_scale(Attributes& attributes, Option_call const& call, char const* name
     else refuse(call, name, value, "a number or a tensor of the graph");
 }
 
-// (probability, seed, offset), or the mask with its scale, and in backward its inverse.
+// Accepts (probability, seed, offset), or the mask with its scale, and in backward its inverse.
 template <class Attributes>
 void set_dropout(Attributes& attributes, Option_call const& call, char const* name, py::handle value) {
     constexpr bool is_forward = std::is_same_v<Attributes, SDPA_attributes>;

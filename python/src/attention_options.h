@@ -1,5 +1,5 @@
-// Attention's options by their names in Python: one row for each, which says what sets it. The type that a row takes is
-// the one that its setter takes.
+// Attention's options by their names in Python: one row for each, which names its setter. The type of a row is that of
+// its setter's argument.
 #pragma once
 
 #include "graph.h"
@@ -12,12 +12,12 @@ namespace binding {
 // The call that options are read for.
 struct Option_call {
     char const* function;
-    py::object const& self;  // what a score modifier gets as its graph
+    py::object const& self;  // a score modifier gets it as its graph
     Graph& graph;
 };
 
-// RuntimeError for a value of the wrong kind, as the existing package has it; TypeError for a name that is none. None
-// stands for an option that is not given.
+// Raises RuntimeError for a value of the wrong kind, as the existing package does, and TypeError for an unknown name.
+// None means that an option is not given.
 template <class Attributes>
 Attributes read_options(Option_call const& call, py::dict const& values);
 

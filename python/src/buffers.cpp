@@ -14,7 +14,7 @@ using Sizes = std::vector<std::int64_t>;
     throw py::value_error(found + ": " + needed);
 }
 
-// The letters of Python's struct module; NOT_SET for what the library has no type for.
+// The type for a letter of Python's struct module; NOT_SET if the library has no such type.
 fe::DataType_t type_of_letter(char letter, std::int64_t bytes) {
     using enum fe::DataType_t;
     switch (letter) {
@@ -57,7 +57,7 @@ void set_layout(Memory& memory, Sizes byte_strides) {
     set_bytes(memory);
 }
 
-// Strides without gaps. Where the product wraps, set_bytes() finds that the array is too large.
+// Strides without gaps. If the product wraps, set_bytes() finds that the array is too large.
 Sizes row_major_bytes(Memory const& memory) {
     Sizes strides(memory.view.dim.size());
     auto step = static_cast<std::uint64_t>(memory.element_bytes);

@@ -50,7 +50,7 @@ void bind_enum(py::module_& module, char const* name) {
     bind_enum<Enum>(module, name, enumerators);
 }
 
-// What torch and NumPy call a type; without "torch." before it.
+// The names of types in torch and NumPy, without "torch." in front.
 constexpr std::pair<char const*, fe::DataType_t> kTypeNames[] = {
     {"float16", fe::DataType_t::HALF},
     {"bfloat16", fe::DataType_t::BFLOAT16},
@@ -101,7 +101,7 @@ void bind_enums(py::module_& module) {
     bind_enum<fe::graph::ScalarType>(module, "scalar_type", {"RUNTIME_PARAM", "COMPILE_TIME_CONST"});
     bind_enum<fe::RewritePolicy_t>(module, "rewrite_policy", {"AUTO", "OFF"});
     bind_enum<fe::Rewrite_t>(module, "rewrite", {"SLICES", "FEW_QUERIES", "BANDS", "NEIGHBORHOOD_BAND"});
-    // Of operations that this library does not have: programs copy the names on import.
+    // Enumerations of operations that this library does not have: programs copy the names on import.
     bind_names(module, "norm_forward_phase", {"NOT_SET", "INFERENCE", "TRAINING"});
     bind_names(module, "moe_grouped_matmul_mode", {"NOT_SET", "NONE", "GATHER", "SCATTER", "COMBINE"});
     bind_names(module, "cuda_graph_retention", {"PER_GRAPH", "NONE"});

@@ -25,14 +25,14 @@ constexpr bool is_bound = std::is_enum_v<Enum> &&
                            std::is_same_v<Enum, fe::Rewrite_t> ||
                            requires(Enum value) { fe::detail::enum_text(value); });
 
-// Of a data_type, a torch or NumPy dtype, or None; raises TypeError for anything else.
+// The type for a data_type, a torch or NumPy dtype, or None; raises TypeError for anything else.
 fe::DataType_t data_type_of(py::handle object);
 
 void bind_enums(py::module_& module);
 
 }  // namespace binding
 
-// In place of pybind11's own caster for enumerations.
+// Replaces pybind11's own caster for enumerations.
 template <class Enum>
 struct pybind11::detail::type_caster_enum_type_enabled<Enum, std::enable_if_t<binding::is_bound<Enum>>>
     : std::false_type {};

@@ -10,7 +10,7 @@ namespace binding {
 namespace py = pybind11;
 namespace fe = cudnn_frontend;
 
-// Raises the exception that stands for the error's code, with its text, and with its place as attributes.
+// Raises the exception for the error's code, with its text, and with its place as attributes.
 void check(fe::error_t const& error);
 
 void bind_errors(py::module_& module);

@@ -29,7 +29,7 @@ Table const* read_table(PyTypeObject* type) {
     return table != nullptr && table->major == kMajor && table->export_tensor != nullptr ? table : nullptr;
 }
 
-// Types are asked once. Those of tensors are few, and stay.
+// Each type is asked once. The types of tensors are few, and stay alive.
 Table const* table_of(PyTypeObject* type) {
     static auto* const known = new std::unordered_map<PyTypeObject*, Table const*>();
     auto const found = known->find(type);

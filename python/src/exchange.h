@@ -1,4 +1,4 @@
-// Tensors by DLPack's table of C functions, which newer array libraries give their types: without calls of Python.
+// Tensors by DLPack's table of C functions, which newer array libraries give their types: no Python code is called.
 #pragma once
 
 #include <sdpa_graph/tensor_view.h>
@@ -11,8 +11,8 @@ namespace binding {
 
 namespace py = pybind11;
 
-// Its dims and strides are the producer's, and good until Python goes on. Nothing where the type has no such table, or
-// the tensor cannot be told so.
+// The dims and strides are the producer's, and valid until Python code runs again. Empty if the type has no such table,
+// or the table cannot describe the tensor.
 std::optional<sdpa_graph::dlpack::Tensor> exchanged(py::handle tensor);
 
 }  // namespace binding

@@ -28,7 +28,7 @@ cudnnHandle_t handle_for(Graph& graph, std::optional<std::intptr_t> handle) {
     return handle && *handle != 0 ? handle_of(*handle) : graph.handle();
 }
 
-// On the host a workspace may be left out.
+// Memory for a run. On the host a workspace may be left out.
 struct Workspace {
     void* data = nullptr;
     std::vector<char> own;
@@ -57,8 +57,8 @@ struct Workspace {
     }
 };
 
-// Calls `run` with the pack and what follows it in the library's execute(): with the pointers alone where it takes
-// these.
+// Calls `run` with the pack and the further arguments of the library's execute(): with the pointers alone if `run`
+// accepts these.
 template <class Size, class Run>
 void execute_on(Graph& graph, py::dict const& pack, py::handle workspace, Size const& workspace_size,
                 std::optional<std::intptr_t> handle, Overrides const& other, Run const& run) {
@@ -76,7 +76,7 @@ void execute_on(Graph& graph, py::dict const& pack, py::handle workspace, Size c
         return run(cudnn, given.by_uid(), memory.data, *other.uids, other.shapes.value_or(none),
                    other.strides.value_or(none));
     });
-    // A run that failed may have begun.
+    // A run that failed may have started work on the GPU.
     if (!given.on_gpu.empty()) keep_until_done(place.stream(), std::move(given.on_gpu));
     check(error);
 }
@@ -111,7 +111,7 @@ void autotune(Graph& graph, py::handle pack, py::handle workspace, std::optional
         });
 }
 
-// Addresses in the order of _get_variant_pack_uids_sorted(), unchecked.
+// Runs with addresses in the order of _get_variant_pack_uids_sorted(), unchecked.
 void execute_with_pointers(Graph& graph, std::vector<std::uintptr_t> const& addresses, std::uintptr_t workspace,
                            std::optional<std::intptr_t> handle) {
     std::vector<void*> pointers;
@@ -123,7 +123,7 @@ void execute_with_pointers(Graph& graph, std::vector<std::uintptr_t> const& addr
     }));
 }
 
-// Addresses alone, as the existing package takes them here.
+// Accepts only addresses, as the existing package does here.
 void fill_cuda_graph(Graph& graph, std::intptr_t handle, std::unordered_map<std::int64_t, std::uintptr_t> const& pack,
                      std::uintptr_t workspace, std::uintptr_t cuda_graph, bool is_update) {
     Pointers pointers;

@@ -9,7 +9,7 @@ namespace {
 
 namespace flash = sdpa_graph::flash;
 
-// What is not a tensor, for packed tensors and for padded ones.
+// The arguments that are not tensors, for packed tensors and for padded ones.
 struct Numbers {
     int max_seqlen_q, max_seqlen_k;
     float p_dropout, softmax_scale;

@@ -39,7 +39,7 @@ fe::Target target_of(std::string const& text) {
 Graph::Graph(std::string const& target) : target_(target_of(target)) {}
 
 Graph::~Graph() {
-    // Where destroying it fails there is nobody to tell.
+    // A failure to destroy it cannot be reported.
     if (own_ != nullptr) static_cast<void>(fe::runtime::destroy_handle(own_));
 }
 
@@ -87,7 +87,7 @@ std::shared_ptr<std::vector<Need> const> Graph::needs() {
         need.stride = tensor.get_stride();
         need.is_by_value = tensor.get_is_pass_by_value();
         need.is_output = is_written(uid);
-        // Where sequences are packed, offsets that only a run sees say how far they reach.
+        // The extent of packed sequences follows from their offsets, which only a run reads.
         Tensor_ptr const offset = tensor.get_ragged_offset();
         if (offset && offset->has_uid()) need.offset = offset->get_uid();
         need.offset_multiplier = std::max<std::int64_t>(tensor.get_ragged_offset_multiplier(), 1);

@@ -17,7 +17,7 @@ namespace {
 using sdpa_graph::Device_kind;
 using sdpa_graph::Tensor_view;
 
-// torch's dtypes are there once each, and as long as the process.
+// Each dtype of torch exists once, and as long as the process.
 fe::DataType_t torch_type(py::handle dtype) {
     static auto* const known = new std::unordered_map<PyObject*, fe::DataType_t>();
     auto const found = known->find(dtype.ptr());
@@ -67,7 +67,7 @@ std::int64_t element_bytes_of(py::handle tensor, fe::DataType_t type) {
                     : call(tensor, names().size).cast<std::int64_t>();
 }
 
-// Types are asked once. Those of tensors are few, and stay.
+// Each type is asked once. The types of tensors are few, and stay alive.
 bool is_of_torch(py::handle object) {
     static auto* const known = new std::unordered_set<PyTypeObject*>();
     PyTypeObject* const type = Py_TYPE(object.ptr());
@@ -78,7 +78,7 @@ bool is_of_torch(py::handle object) {
     return true;
 }
 
-// False where that does not show `enough` memory: its storage may have more.
+// False if the exchanged tensor does not show `enough` memory: its storage may have more.
 bool read_exchanged(py::handle tensor, Memory& memory, std::int64_t enough) {
     auto const told = exchanged(tensor);
     if (!told) return false;
@@ -93,7 +93,7 @@ bool read_exchanged(py::handle tensor, Memory& memory, std::int64_t enough) {
     return is_known && is_of_program(memory.view.data) && memory.bytes >= enough;
 }
 
-// By its address and storage: a tensor that requires gradients does not export DLPack, and is as good here.
+// Reads the tensor's address and storage: a tensor that requires gradients does not export DLPack, and is as good here.
 void read_storage(py::handle tensor, Memory& memory) {
     memory.view.data = reinterpret_cast<void*>(call(tensor, names().address).cast<std::uintptr_t>());
     memory.view.type = torch_type(checked(PyObject_GetAttr(tensor.ptr(), names().type)));
@@ -204,7 +204,7 @@ std::uintptr_t stream_of_torch(std::int32_t device_index) {
     return (*current)(device_index).cast<std::uintptr_t>();
 }
 
-// NumPy exports arrays that cannot be written as buffers alone.
+// NumPy exports arrays that cannot be written only as buffers.
 Tensor_view view_of(py::handle object) {
     Memory memory;
     bool const is_buffer = PyObject_CheckBuffer(object.ptr()) != 0 && read_buffer(object, memory);

@@ -14,7 +14,7 @@ namespace {
 using Sizes = std::vector<std::int64_t>;
 using Flags = std::vector<bool>;
 
-// What all nodes have: a window, with an entry for each axis of space, and what nodes are called.
+// The arguments that all nodes have: a window, with an entry for each axis of space, and the node's name.
 struct Window {
     Sizes kernel_size;
     std::optional<Sizes> dilation;

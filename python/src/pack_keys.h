@@ -1,4 +1,4 @@
-// How a pack says to which tensor memory belongs: by tensor, uid, name or place in a list.
+// The ways in which a pack names the tensor of a memory: by tensor, uid, name or place in a list.
 #pragma once
 
 #include "graph.h"

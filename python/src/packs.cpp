@@ -58,7 +58,8 @@ void check_device(Graph const& graph, Need const& need, Memory const& memory) {
         refuse(need, "memory of the host", "the target reads memory of its GPU");
 }
 
-// Where both have the same dims, an array of the host has to lie as the graph says; dims of one element lie anywhere.
+// An array of the host with the same dims has to have the strides of the graph; those of dims of one element do not
+// matter.
 bool has_other_strides(Need const& need, Memory const& memory) {
     if (!memory.has_exact_strides || memory.view.dim != need.dim) return false;
     for (std::size_t i = 0; i < need.dim.size(); ++i)
@@ -88,7 +89,7 @@ void* plain_address(py::handle value, std::int64_t uid) {
     return address;
 }
 
-// The bytes of a tensor's storage that have to be counted: for packed sequences all of them.
+// The number of bytes of a tensor's storage that has to be counted: for packed sequences all of them.
 std::int64_t enough_for(Graph const& graph, Need const& need) {
     bool const is_open = need.offset && graph.runs_on_host();
     return is_open ? std::numeric_limits<std::int64_t>::max() : need.bytes;
@@ -127,7 +128,7 @@ void set_unless_empty(Sizes& sizes, Sizes const& others) {
     if (!others.empty()) sizes = others;
 }
 
-// The needs with the dims and strides of the run. Those that make no sense are left out: the library refuses them.
+// The needs with the dims and strides of the run. Invalid ones are left out: the library refuses them.
 std::vector<Need> overridden(std::vector<Need> needs, Overrides const& other) {
     for (std::size_t i = 0; i < other.uids->size(); ++i) {
         auto const need = std::ranges::lower_bound(needs, (*other.uids)[i], {}, &Need::uid);
@@ -142,7 +143,7 @@ std::vector<Need> overridden(std::vector<Need> needs, Overrides const& other) {
     return needs;
 }
 
-// The last number of a ragged offset; nothing where its type is not one of integers.
+// The last number of a ragged offset; empty if its type is not one of integers.
 std::optional<std::int64_t> last_of(Need const& offset, void const* data) {
     std::int64_t at = 0;
     for (std::size_t i = 0; i < offset.dim.size(); ++i) at += (offset.dim[i] - 1) * offset.stride[i];
@@ -156,7 +157,7 @@ std::optional<std::int64_t> last_of(Need const& offset, void const* data) {
     return std::nullopt;
 }
 
-// Elements behind a row that belong to no row of the tensor, where it is a part of wider rows.
+// The number of elements after a row that belong to no row of the tensor, if it is a part of wider rows.
 std::int64_t gap_of(Need const& need) {
     if (need.dim.size() < 3) return 0;
     Sizes row = need.dim;
@@ -220,7 +221,7 @@ Pack read_pack(Graph& graph, Place& place, py::dict const& given, Overrides cons
         if (!read_key(needs, key, uid)) continue;
         auto const need = std::ranges::lower_bound(needs, uid, {}, &Need::uid);
         bool const is_needed = need != needs.end() && need->uid == uid;
-        // An address says nothing that could be checked, and keeps nothing alive.
+        // An address has nothing to check, and keeps nothing alive.
         auto const place_in_order = static_cast<std::size_t>(need - needs.begin());
         std::int64_t size = -1;
         void* const address = PyLong_CheckExact(value.ptr()) != 0

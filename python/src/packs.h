@@ -18,27 +18,27 @@ using Sizes = std::vector<std::int64_t>;
 
 struct Pack {
     std::vector<std::pair<std::int64_t, void*>> entries;
-    std::vector<void*> in_order;  // of the graph's uids, where the pack has memory for all of these and no others
-    Objects held;                 // with what they exported: while it runs, other threads may drop them
-    Objects on_gpu;               // of those the ones that the stream reads or writes behind torch's back
+    std::vector<void*> in_order;  // for all uids of the graph in order, if the pack has memory for exactly these
+    Objects held;                 // with their exports: while it runs, other threads may drop them
+    Objects on_gpu;               // those objects that the stream reads or writes without torch's knowledge
 
     Pointers by_uid() const { return Pointers(entries.begin(), entries.end()); }
 };
 
-// Other dims and strides for the tensors of these uids; None stands for none.
+// Other dims and strides for the tensors of these uids; None means none.
 struct Overrides {
     std::optional<Sizes> uids;
     std::optional<std::vector<Sizes>> shapes, strides;
 };
 
-// What a run's handle says, as far as it is asked.
+// The stream and device of a run's handle, read when first asked for.
 class Place {
    public:
     explicit Place(cudnnHandle_t handle) : handle_(handle) {}
 
     CUstream_st* stream() const;
     std::optional<int> device();
-    // torch's allocator gives memory to others in the order of its current stream: there it may be let go at once.
+    // torch's allocator reuses memory in the order of its current stream: on that stream it may be released at once.
     bool has_to_keep(Memory const& memory);
 
    private:

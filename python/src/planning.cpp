@@ -1,4 +1,4 @@
-// Settings of which plans a graph may have, and the planner's texts about them.
+// Settings that restrict a graph's plans, and the planner's texts about them.
 #include "bindings.h"
 #include "words.h"
 
@@ -29,7 +29,7 @@ std::string draw_plan(Graph const& graph, bool is_svg) {
     return picture;
 }
 
-// The workspace of a candidate; nothing where it is not built.
+// The workspace of a candidate; empty if it is not built.
 std::optional<std::int64_t> workspace_if_built(Graph const& graph, std::int64_t index) {
     std::int64_t bytes = 0;
     return graph.inner.get_workspace_size_plan_at_index(index, bytes).is_good() ? std::optional(bytes) : std::nullopt;

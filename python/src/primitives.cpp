@@ -90,7 +90,7 @@ void bind_operation(Graph_class& graph, Operation const& operation) {
         graph.def(operation.name, binary, py::arg(first).none(false), py::arg(second).none(false), compute, name);
     };
     bind(operation.first, operation.second);
-    // Programs name them either way.
+    // Programs use either name.
     if (std::string_view(operation.first) == "a") bind("input0", "input1");
 }
 
@@ -161,7 +161,7 @@ void bind_activations(Graph_class& graph) {
         loss, input, compute, unset("swish_beta"), named);
 }
 
-// Those with operands or settings of their own.
+// Operations with operands or settings of their own.
 void bind_special_operations(Graph_class& graph) {
     auto const compute = py::arg("compute_data_type") = fe::DataType_t::NOT_SET;
     auto const named = py::arg("name") = "";

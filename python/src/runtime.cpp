@@ -26,7 +26,8 @@ std::string version_text() {
            std::to_string(version % 100);
 }
 
-// Of the device with that number, or of a description: JSON, or the name of one that comes with the library.
+// The properties of the device with that number, or of a description: JSON, or the name of one that comes with the
+// library.
 std::shared_ptr<fe::DeviceProperties> device_properties(std::variant<std::int32_t, std::string> const& source) {
     auto properties = std::make_shared<fe::DeviceProperties>();
     if (auto const* const id = std::get_if<std::int32_t>(&source)) {
@@ -39,7 +40,7 @@ std::shared_ptr<fe::DeviceProperties> device_properties(std::variant<std::int32_
     return properties;
 }
 
-// Of bytes, or a list of them, as a graph's serialize() gives it.
+// Accepts bytes, or a list of them, as a graph's serialize() gives it.
 fe::Stored_plan read_stored_plan(py::handle data) {
     auto const text = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(data.ptr()));
     if (!text) throw py::error_already_set();

@@ -57,12 +57,12 @@ Tensor_ptr make_scalar(Graph& graph, py::handle value, fe::graph::ScalarType kin
     return graph.inner.tensor(tensor.set_name(name));
 }
 
-// Programs give dropout's seed and offset as host tensors of one element and mean them by value. Where all memory is
-// the host's there is no such difference.
+// Programs give dropout's seed and offset as host tensors of one element and mean them by value. If all memory is the
+// host's there is no such difference.
 Tensor_ptr make_tensor_like_memory(Graph& graph, py::handle object, std::string const& name) {
     if (!py::hasattr(object, "__dlpack__"))
         throw py::value_error(std::string("tensor_like: a ") + Py_TYPE(object.ptr())->tp_name + " has no __dlpack__");
-    // Of the class that torch raises for it.
+    // The class of error that torch raises for it.
     if (py::getattr(object, "requires_grad", py::bool_(false)).ptr() == Py_True)
         throw py::buffer_error(
             "tensor_like: the tensor requires a gradient, which graphs do not follow: give "
@@ -76,7 +76,7 @@ Tensor_ptr make_tensor_like_memory(Graph& graph, py::handle object, std::string 
     return graph.inner.tensor(tensor);
 }
 
-// A stage of the build: other threads run meanwhile.
+// Runs a stage of the build, while other threads go on.
 template <class Stage>
 void run_stage(Graph& graph, Stage const& stage) {
     graph.forget_needs();
@@ -97,7 +97,7 @@ void build_plans(Graph& graph, fe::BuildPlanPolicy_t policy) {
     run_stage(graph, [&] { return graph.inner.build_plans(policy); });
 }
 
-// Without modes as far as the operation graph, as the existing package does.
+// Without modes, builds only as far as the operation graph, as the existing package does.
 void build(Graph& graph, std::optional<Modes> const& modes) {
     run_stage(graph, [&] { return graph.inner.validate(); });
     build_operation_graph(graph);
@@ -151,7 +151,7 @@ Sizes written_uids(Graph const& graph) {
     return uids;
 }
 
-// Text is a graph, bytes (or a list of them, as serialize() gives it) a graph with its plan.
+// Text is a graph; bytes, or a list of them as serialize() gives it, are a graph with its plan.
 void deserialize(Graph& graph, py::handle data) {
     graph.forget_needs();
     if (py::isinstance<py::str>(data)) {

@@ -8,7 +8,7 @@
 namespace binding {
 namespace {
 
-// Functions of the CUDA driver that the library has loaded, which links none; their results are 0 if all went well.
+// Functions of the CUDA driver, which the library loads and does not link; their results are 0 if all went well.
 struct Driver {
     int (*context_of)(CUstream_st*, void**) = nullptr;
     int (*push_context)(void*) = nullptr;
@@ -41,7 +41,7 @@ struct Driver {
     }
 };
 
-// Asked for only when a run on a GPU has loaded it.
+// Looked up only when a run on a GPU has loaded the driver.
 Driver const& driver() {
     static Driver const functions;
     return functions;

@@ -23,8 +23,8 @@ std::string describe(Tensor const& tensor) {
     return py::str(py::module_::import("json").attr("dumps")(fields));
 }
 
-// pybind11 calls this to convert what a program passes for a tensor, in every method that takes one. Arrays get a text
-// that says what to do with them.
+// pybind11 calls this to convert an argument that should be a tensor, in every method that has one. For arrays the text
+// says how to use them.
 PyObject* refuse_array(PyObject* object, PyTypeObject*) {
     if (!py::hasattr(object, "__dlpack__")) return nullptr;
     throw py::type_error(std::string("a ") + Py_TYPE(object)->tp_name +

@@ -14,7 +14,7 @@ using sdpa_graph::Tensor_view;
 
 namespace {
 
-// Of a tensor that has no table of C functions, or memory that only it can tell.
+// Reads the attributes of a tensor that has no table of C functions, or memory that only its attributes describe.
 Tensor_view view_of_attributes(py::handle tensor) {
     Tensor_view view;
     view.data = reinterpret_cast<void*>(tensor.attr("data_ptr")().cast<std::uintptr_t>());
@@ -28,7 +28,7 @@ Tensor_view view_of_attributes(py::handle tensor) {
     return view;
 }
 
-// Tensors that require gradients serve as well. None: a view without data.
+// Tensors that require gradients are accepted too. None becomes a view without data.
 Tensor_view view_of_torch(py::handle tensor) {
     Tensor_view view;
     if (tensor.is_none()) return view;

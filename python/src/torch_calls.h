@@ -1,4 +1,4 @@
-// What bindings of functions over tensors share, which take tensors of torch.
+// Shared parts of the bindings of functions over tensors of torch.
 #pragma once
 
 #include "graph.h"
@@ -13,32 +13,32 @@
 
 namespace binding {
 
-// The tensors of a call by the names of the arguments and results, which are the dict's.
+// The tensors of a call by the names of the arguments and results, which the dict owns.
 class Tensors {
    public:
     explicit Tensors(py::dict const& tensors);
 
     bool has(std::string_view name) const { return at(name).data != nullptr; }
-    // One without memory where there is none.
+    // A view without memory if the call has no such tensor.
     sdpa_graph::Tensor_view const& at(std::string_view name) const;
     std::optional<sdpa_graph::Tensor_view> maybe(std::string_view name) const {
         return has(name) ? std::optional(at(name)) : std::nullopt;
     }
-    // Of torch, on the tensors' device; none on a host.
+    // The current stream of torch on the tensors' device; null on a host.
     CUstream_st* current_stream() const;
 
    private:
-    std::vector<std::pair<std::string_view, sdpa_graph::Tensor_view>> views_;  // a few: none is searched for long
+    std::vector<std::pair<std::string_view, sdpa_graph::Tensor_view>> views_;  // so few that a search is short
 };
 
-// A workspace is asked for from Python: a callable from dims to a tensor of bytes, which is kept during the call.
+// Gets workspaces from Python: a callable from dims to a tensor of bytes, which is kept during the call.
 struct Workspaces {
     py::function make;
     std::vector<py::object> kept;
     std::exception_ptr failure;
 
     sdpa_graph::Place place(CUstream_st* stream);
-    // Raises the call's error, or the one that making memory raised.
+    // Raises the call's error, or that of making memory.
     void check_call(fe::error_t const& error) const;
 };
 

@@ -63,7 +63,7 @@ constexpr Word kPhrases[] = {
 
 bool is_of_word(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }
 
-// The phrase with which the text begins; empty where it begins with none.
+// The phrase with which the text begins; empty if it begins with none.
 Word phrase_of(std::string_view text) {
     for (Word const& phrase : kPhrases)
         if (text.starts_with(phrase.first)) return phrase;
@@ -87,7 +87,7 @@ std::string values_in_python(std::string_view values) {
     return text;
 }
 
-// A target in Python's form, and the length of its form in C++; empty where the text begins with no target.
+// A target in Python's form, and the length of its form in C++; empty if the text begins with no target.
 std::pair<std::string, std::size_t> target_in_python(std::string_view text) {
     constexpr std::string_view kScope = "Target::";
     std::size_t const open = text.find('('), close = text.find(')');
@@ -104,7 +104,7 @@ std::pair<std::string, std::size_t> target_in_python(std::string_view text) {
 // A setter with its arguments in parentheses.
 struct Call {
     std::string_view name, values;
-    std::size_t size = 0;  // 0 where the text begins with no setter
+    std::size_t size = 0;  // 0 if the text begins with no setter
     bool has_parentheses = false;
 };
 

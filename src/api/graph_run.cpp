@@ -31,11 +31,10 @@ Result<Plan const*> plan_to_run(Graph::Impl const* impl, std::int64_t index, std
 error_t check_count(Plan const& plan, void** pointers, int count) {
     auto const needed = plan.slots().size();
     if (pointers != nullptr && count >= 0 && static_cast<std::size_t>(count) == needed) return {};
-    std::string const found =
-        pointers == nullptr ? "the array of pointers is null" : std::to_string(count) + " pointers were given";
+    std::string const found = pointers == nullptr ? "a null array of pointers" : std::to_string(count) + " pointers";
     return core::rule_fault(
         error_code_t::INVALID_VARIANT_PACK, "run.r06", "",
-        found + "; needed are " + std::to_string(needed) + ", in the order of get_variant_pack_uids_sorted()");
+        "found " + found + ", expected " + std::to_string(needed) + " in the order of get_variant_pack_uids_sorted()");
 }
 
 // The caller's workspace was measured for the graph's own shapes.

@@ -1,4 +1,4 @@
-// Checks of tensors that all functions over tensor views have.
+// Checks of tensors that all functions over tensor views share.
 #pragma once
 
 #include "calls/findings.h"
@@ -17,7 +17,7 @@ struct Named {
     Tensor_view const* view;
 };
 
-// Where a check reports what it finds against one condition.
+// Reports a check's findings against one condition.
 class Reporter {
    public:
     Reporter(Condition const& condition, Findings& findings) : condition_(condition), findings_(findings) {}
@@ -32,7 +32,7 @@ class Reporter {
 };
 
 void expect_memory(Reporter const& reporter, std::span<Named const> tensors);
-// All on the device of the first, a CPU or a GPU.
+// All tensors are on the device of the first, a CPU or a GPU.
 void expect_one_device(Reporter const& reporter, std::span<Named const> tensors);
 // The place's target runs where the tensor is.
 void expect_target_there(Reporter const& reporter, Place const& place, Tensor_view const& tensor);

@@ -16,7 +16,7 @@ using fe::core::text;
 
 struct Condition {
     char const* id;       // such as flash.c07
-    char const* summary;  // in a sentence
+    char const* summary;  // one sentence
     fe::error_code_t code;
 };
 

@@ -10,7 +10,7 @@ struct CUstream_st;
 
 namespace sdpa_graph::calls {
 
-// On the GPU of the tensor, whose elements have 16 bits where the work looks at any.
+// Works on the GPU of the tensor. If the work reads or writes elements of tensors, they have 16 bits.
 cudnn_frontend::error_t work_on_gpu(cudnn_frontend::rows::Work const& work, Tensor_view const& tensor,
                                     CUstream_st* stream);
 

@@ -15,7 +15,7 @@ struct Lease {
     std::unique_lock<std::mutex> lock;
 };
 
-// For tensors on the device of this one.
+// The target is for tensors on the device of this one.
 cudnn_frontend::Result<Lease> lease_target(Place const& place, Tensor_view const& tensor);
 
 }  // namespace sdpa_graph::calls

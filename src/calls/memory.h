@@ -12,7 +12,7 @@
 
 namespace sdpa_graph::calls {
 
-// Who asks for memory, and the condition that is violated where there is none.
+// The function that asks for memory, and the condition that is violated if there is none.
 struct Asker {
     Place const& place;
     char const* function;
@@ -25,7 +25,7 @@ Tensor_view view_beside(Tensor_view const& tensor, std::span<std::int64_t const>
 // Gives the view memory of the place's allocator.
 error_t allocate(Asker const& asker, char const* name, Tensor_view& wanted);
 
-// Owned on a CPU; on a GPU the allocator's, of which the caller takes care.
+// Owns its memory on a CPU; on a GPU the memory is the allocator's, and the caller takes care of it.
 class Workspace {
    public:
     static fe::Result<Workspace> make(Asker const& asker, Tensor_view const& beside, std::int64_t bytes);

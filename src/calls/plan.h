@@ -14,10 +14,10 @@
 
 namespace sdpa_graph::calls {
 
-// From tensors of a plan, by uid, to memory.
+// Binds tensors of a plan, by uid, to memory.
 class Pack {
    public:
-    // Packed backward with dropout, ALiBi and a second plan binds some 25.
+    // Packed backward with dropout, ALiBi and a second plan binds about 25 tensors.
     static constexpr std::size_t kMostEntries = 32;
     using Entries = cudnn_frontend::core::ShortList<std::pair<std::int64_t, void*>, kMostEntries>;
 
@@ -31,8 +31,8 @@ class Pack {
     Entries entries_;
 };
 
-// Shapes are a class of calls: comparable, with a `handle` of cuDNN, and with functions beside them: hash_of(shapes)
-// and describe(shapes, graph).
+// Shapes are a class of calls: comparable, with a `handle` of cuDNN, and with two functions in their namespace:
+// hash_of(shapes) and describe(shapes, graph).
 template <class Shapes>
 class Plan {
    public:

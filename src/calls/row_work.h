@@ -1,4 +1,4 @@
-// Work on rows in the memory of a call's tensors, wherever that is.
+// Work on rows in the memory of a call's tensors, on a CPU or a GPU.
 #pragma once
 
 #include "calls/lease.h"
@@ -6,17 +6,17 @@
 
 namespace sdpa_graph::calls {
 
-// Where a call's tensors are, and who computes there.
+// Where a call's tensors are, and the target that computes there.
 struct Site {
     Place const& place;
     Lease const& lease;
     Tensor_view const& tensor;  // one of them
 };
 
-// By the threads of a host, or on the stream of a GPU.
+// Runs on the threads of a host, or on the stream of a GPU.
 cudnn_frontend::error_t work_on_rows(Site const& site, cudnn_frontend::rows::Work const& work);
 
-// All elements get the value, which is 0 where they have 16 bits.
+// Sets all elements to the value, which is 0 if they have 16 bits.
 cudnn_frontend::rows::Fill fill(Tensor_view const& view, float value);
 
 }  // namespace sdpa_graph::calls

@@ -34,8 +34,8 @@ bool is_sound(Tensor_view const& view) {
         std::int64_t const size = view.dim[i], stride = view.stride[i];
         if (size < 0 || size > kMost) return false;
         elements = saturating_multiply(elements, std::max<std::int64_t>(size, 1));
-        if (size <= 1) continue;                                        // the stride says nothing
-        std::int64_t const step = stride < 0 ? -(stride + 1) : stride;  // of the least number, too, it is one
+        if (size <= 1) continue;                                        // the stride does not matter
+        std::int64_t const step = stride < 0 ? -(stride + 1) : stride;  // one less if negative: it never overflows
         reach = saturating_add(reach, saturating_multiply(size - 1, step));
     }
     return elements <= kMost && (reach <= kMost || is_empty(view));

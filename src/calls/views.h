@@ -1,4 +1,4 @@
-// What checks ask of tensor views.
+// Properties of tensor views that checks need.
 #pragma once
 
 #include <sdpa_graph/tensor_view.h>
@@ -8,14 +8,14 @@
 
 namespace sdpa_graph::calls {
 
-std::int64_t elements_of(Tensor_view const& view);  // the greatest number there is where they are more
+std::int64_t elements_of(Tensor_view const& view);  // saturates at the greatest number
 bool is_empty(Tensor_view const& view);
-bool is_contiguous(Tensor_view const& view);  // strides of dims of 1 say nothing
+bool is_contiguous(Tensor_view const& view);  // strides of dims of 1 do not matter
 
-// Whether no dim is negative, each has a stride, and neither the elements nor the way from the first to the last are
-// more than memory has: sums and products of such sizes can be computed.
+// Whether no dim is negative, each has a stride, and neither the number of elements nor the distance from the first to
+// the last one is more than memory has. Sums and products of such sizes can be computed.
 bool is_sound(Tensor_view const& view);
-inline constexpr char const* kSoundDims = " dims, with a stride for each, within 2^48 elements";  // as errors put it
+inline constexpr char const* kSoundDims = " dims, with a stride for each, within 2^48 elements";  // as errors word it
 
 std::string device_text(Tensor_view const& view);
 

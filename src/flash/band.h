@@ -1,4 +1,4 @@
-// Which keys a query sees, from the causal flag and the windows.
+// Which keys are visible to a query, from the causal flag and the windows.
 #pragma once
 
 #include "flash/call.h"

@@ -1,4 +1,4 @@
-// A call bound to the plan of its class.
+// The tensors of a call bound to the plan of its class.
 #pragma once
 
 #include "calls/plan.h"

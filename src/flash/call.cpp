@@ -3,7 +3,7 @@
 namespace sdpa_graph::flash {
 namespace {
 
-constexpr std::int64_t kRowsTogether = 128;  // what softmax_d and p are padded to
+constexpr std::int64_t kRowsTogether = 128;  // softmax_d and p are padded to multiples of it
 
 std::int64_t rounded_up(std::int64_t rows) { return (rows + kRowsTogether - 1) / kRowsTogether * kRowsTogether; }
 

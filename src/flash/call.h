@@ -1,4 +1,4 @@
-// A call of one of the four functions as a value: what was passed, under one name for all of them.
+// A call of one of the four functions as a value: its arguments, under one name for all of them.
 #pragma once
 
 #include <sdpa_graph/flash.h>
@@ -39,10 +39,10 @@ enum class Argument {
 };
 inline constexpr std::size_t kArguments = static_cast<std::size_t>(Argument::OFFSET) + 1;
 
-// The name in the functions' signatures.
+// The argument's name in the functions' signatures.
 char const* name_of(Argument argument);
 
-// Tensors are null where none was passed; of results, where the call allocates them.
+// Tensors are null if none was passed; results are null if the call allocates them.
 struct Call {
     char const* function;
     bool is_backward, is_packed;
@@ -52,7 +52,8 @@ struct Call {
     bool is_causal = false, zero_tensors = false, return_softmax = false, is_deterministic = false;
     int window_left = -1, window_right = -1;
     Place const* place;
-    fe::rows::Worker const* worker = nullptr;  // who does the work beside attention; null: whoever has the tensors
+    fe::rows::Worker const* worker = nullptr;  // does the work around attention; null: the host or the GPU that has the
+                                               // tensors
 
     Tensor_view const* at(Argument argument) const { return tensors[static_cast<std::size_t>(argument)]; }
     bool has(Argument argument) const { return at(argument) != nullptr; }
@@ -68,7 +69,7 @@ struct Call {
     bool has_pages() const { return has(Argument::BLOCK_TABLE); }
     bool has_dropout() const { return p_dropout > 0.0f; }
     bool has_softcap() const { return softcap > 0.0f; }
-    // Whether packed log-sum-exps lie as graphs have them, the heads of a row side by side.
+    // Whether packed log-sum-exps have the order that graphs give them, the heads of a row side by side.
     bool has_log_sums_by_row() const;
 };
 
@@ -76,18 +77,18 @@ struct Call {
 struct Sizes {
     std::int64_t batches, queries, keys;  // queries and keys: the longest of a sequence
     std::int64_t heads, key_heads, width;
-    std::int64_t total_q, total_k;  // rows of packed q and k; with pages, 0 where there is no key to see
+    std::int64_t total_q, total_k;  // rows of packed q and k; with pages, 0 if no key can be visible
 
     bool has_no_queries() const { return queries == 0 || total_q == 0; }
     bool has_no_keys() const { return keys == 0 || total_k == 0; }
-    // With 0 as the longest where no sequence has a row, whatever was said.
+    // The longest is 0 if no sequence has a row, whatever the call says.
     Sizes of_rows_there() const;
 };
 
-// Of a call whose q, k and cu_seqlens have as many dims as they need.
+// The call's q, k and cu_seqlens have as many dims as they need.
 Sizes sizes_of(Call const& call);
 
-// The dims that the argument needs; q's and k's own are among the sizes.
+// The dims that the argument needs; those of q and k are among the sizes.
 Few_dims wanted_dims(Call const& call, Sizes const& sizes, Argument argument);
 
 }  // namespace sdpa_graph::flash

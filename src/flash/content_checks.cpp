@@ -1,4 +1,4 @@
-// Checks of what lengths and tables in host memory hold.
+// Checks of the contents of lengths and tables in host memory.
 #include "flash/checks.h"
 #include "flash/lengths.h"
 

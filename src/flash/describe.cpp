@@ -86,7 +86,7 @@ class Builder {
     Tensor lengths_q_, lengths_k_;  // of packed sequences
 };
 
-// Packed: a row holds all heads, as the graph needs it.
+// If packed, a row holds all heads, as the graph needs it.
 Attributes Builder::log_sums_like() {
     std::int64_t const heads = shapes_.heads, queries = shapes_.queries;
     std::int64_t const entry = fe::core::saturating_multiply(heads, queries);
@@ -96,7 +96,7 @@ Attributes Builder::log_sums_like() {
                   SOFTMAX_LSE);
 }
 
-// Where both corners have one diagonal, cuDNN takes more options with the upper one, and is faster in backward.
+// If both corners have the same diagonal, cuDNN supports more options with the upper one, and is faster in backward.
 template <class Options>
 void Builder::set(Options& options) {
     options.set_name("attention").set_attn_scale(shapes_.scale);

@@ -7,7 +7,8 @@
 
 namespace sdpa_graph::flash {
 
-// What a graph binds besides the arguments; from STARTS on, a number for each of starts_of() the shapes.
+// The tensors that a graph binds in addition to the arguments. From STARTS on, there is a number for each of
+// starts_of() the shapes.
 enum class Extra { LENGTHS_Q = static_cast<int>(kArguments), LENGTHS_K, DROPPED, STARTS };
 
 // Tensors have the numbers of their Argument or Extra as uids.

@@ -22,7 +22,7 @@ void set_lengths(Call& call, Tensor_view const& totals_q, Tensor_view const& tot
     call.max_seqlen_k = most_k;
 }
 
-// What all four functions take at the end.
+// The last arguments of all four functions.
 struct Options {
     Optional_tensor const& alibi_slopes;
     float p_dropout, softmax_scale;
@@ -47,7 +47,7 @@ void set_generator(Call& call, Tensor_view const& seed, Tensor_view const& offse
     if (seed.dim.empty() || (seed.dim.size() == 1 && seed.dim[0] == 1)) call.set_if_given(OFFSET, offset);
 }
 
-// Results that have memory are passed, as out_ is; that of the argument comes first.
+// Results that have memory count as passed, like out_. The argument has precedence.
 error_t forward(Call call, Optional_tensor const& out, Forward_results& results) {
     call.set_if_given(OUT, results.out);
     call.set(OUT, out);

@@ -11,7 +11,7 @@ std::vector<std::int64_t> differences(std::span<std::int32_t const> totals) {
 
 std::int64_t power_of_two_in(std::int64_t rows) { return rows & -rows; }
 
-// From one of the graph's pages to the next in a page of the caller's.
+// The distance from one of the graph's pages to the next within one of the caller's.
 std::int64_t elements_of_part(Tensor_view const& pages) { return power_of_two_in(pages.dim[1]) * pages.stride[1]; }
 
 }  // namespace
@@ -30,7 +30,7 @@ Lengths lengths_of(Call const& call) {
 bool has_whole_steps(Call const& call, Argument argument) {
     Tensor_view const &pages = *call.at(argument), &k = *call.at(Argument::K);
     std::int64_t const part = elements_of_part(pages);
-    bool const is_one_page = pages.dim[0] <= 1;  // whose first stride says nothing
+    bool const is_one_page = pages.dim[0] <= 1;  // then the first stride does not matter
     if (is_one_page || power_of_two_in(pages.dim[1]) == pages.dim[1]) return true;
     return part > 0 && pages.stride[0] % part == 0 && elements_of_part(k) > 0 &&
            pages.stride[0] / part == k.stride[0] / elements_of_part(k);

@@ -16,22 +16,22 @@ struct Lengths {
     std::vector<std::int64_t> q, k;
 };
 
-// What cu_seqlens and seqused_k say, whether or not it makes sense.
+// The numbers in cu_seqlens and seqused_k, whether or not they make sense.
 Lengths lengths_of(Call const& call);
 
-// The size of pages. Graphs take pages of a power of two of rows: others are
-// seen as several smaller ones each.
+// The size of pages. Graphs accept pages of a power of two of rows: a page of another size is several smaller ones in
+// the graph.
 struct Pages {
-    std::int64_t rows;     // of a page that the graph sees
-    std::int64_t parts;    // of each page of the caller's
-    std::int64_t step;     // from one of the caller's to the next, in the graph's
-    std::int64_t count;    // that k and v have
+    std::int64_t rows;     // in a page of the graph
+    std::int64_t parts;    // the graph's pages in each of the caller's
+    std::int64_t step;     // from one of the caller's pages to the next, in the graph's pages
+    std::int64_t count;    // pages in k and v
     std::int64_t columns;  // of the caller's table
 };
 
 Pages pages_of(Call const& call);
 
-// Whether pages of the caller's begin at whole pages of the graph's.
+// Whether the caller's pages begin at whole pages of the graph.
 bool has_whole_steps(Call const& call, Argument argument);
 
 }  // namespace sdpa_graph::flash

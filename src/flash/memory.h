@@ -6,13 +6,13 @@
 
 namespace sdpa_graph::flash {
 
-// The call, as it asks for memory.
+// The call as one that asks for memory.
 calls::Asker asker_of(Call const& call);
 
-// A result that was not passed gets the allocator's memory, as `made`, which from then on the call has.
+// If a result was not passed, gets memory for it from the allocator, as `made`, and makes it the call's argument.
 error_t provide(Call& call, Sizes const& sizes, Argument argument, DataType_t type, Tensor_view& made);
 
-// The view of the argument as a result, or one without memory. Programs pass the result itself in most calls.
+// The view of the argument as a result, or a view without memory. In most calls programs pass the result itself.
 void take(Call const& call, Argument argument, Tensor_view& result);
 
 }  // namespace sdpa_graph::flash

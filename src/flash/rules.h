@@ -1,4 +1,4 @@
-// What every call is checked for before anything runs. docs/flash.md lists the rules; tests assert their ids.
+// The checks of every call before anything runs. docs/flash.md lists the rules; tests assert their ids.
 #pragma once
 
 #include "calls/checks.h"
@@ -12,20 +12,20 @@ namespace sdpa_graph::flash {
 
 using calls::text;
 
-// What a check sees, and where it reports.
+// The input of a check, and its way to report.
 class Scope {
    public:
     Scope(Call const& call, std::optional<Sizes> const& sizes, struct Rule const& rule, calls::Findings& findings)
         : call_(call), sizes_(sizes), rule_(rule), findings_(findings) {}
 
     Call const& call() const { return call_; }
-    // Empty where q, k or cu_seqlens do not have the dims from which sizes follow, which another rule reports.
+    // Empty if q, k or cu_seqlens lack the dims from which sizes follow, which another rule reports.
     std::optional<Sizes> const& sizes() const { return sizes_; }
 
     // Tensors with the same fault, reported one after the other, become one finding.
     void report(Argument argument, std::string found, std::string needed, std::string fix) const;
     void report(std::string found, std::string needed, std::string fix) const;
-    // For checks that are not of these functions alone.
+    // For checks that other functions share.
     calls::Reporter reporter() const;
 
    private:
@@ -39,10 +39,11 @@ struct Rule : calls::Condition {
     void (*check)(Scope const& scope);
 };
 
-// Of the arguments, and of what integers in host memory hold. The latter are checked where the former are sound.
+// The rules for arguments, and those for the integers in host memory. The latter are checked only if the arguments are
+// valid.
 std::span<Rule const> argument_rules();
 std::span<Rule const> content_rules();
-// Of memory that the call asks for.
+// The rule for memory that the call asks for.
 calls::Condition const& memory_rule();
 
 // All findings as one error.

@@ -9,7 +9,7 @@ namespace {
 
 using enum Argument;
 
-// Nothing but backward itself reads softmax_d: on a GPU it takes time, and is written where there is memory for it.
+// Only backward itself reads softmax_d. On a GPU it costs time, so that it is written only if there is memory for it.
 bool wants_softmax_d(Call const& call) { return !call.is_on_gpu() || call.has(SOFTMAX_D); }
 
 error_t provide_results(Call& call, Sizes const& sizes, Backward_results& made) {
@@ -39,7 +39,7 @@ using Plan = std::shared_ptr<calls::Plan<Shapes> const>;
 
 struct Plans {
     Plan of_all;
-    Plan of_squares;  // where they are apart
+    Plan of_squares;  // if the shapes have squares apart
 
     std::int64_t workspace_bytes() const {
         return std::max(of_all->workspace_bytes(), of_squares == nullptr ? 0 : of_squares->workspace_bytes());
@@ -76,7 +76,7 @@ error_t differentiate(Call const& call, Sizes const& sizes, calls::Lease const& 
     return wants_softmax_d(call) ? work(call, lease, write_softmax_d(run)) : error_t();
 }
 
-// No query sees a key.
+// No key is visible to any query.
 error_t see_nothing(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
     SDPA_GRAPH_TRY(work(call, lease, write_gradients_of_nothing(call, sizes)));
     return call.has(SOFTMAX_D) ? work(call, lease, calls::fill(*call.at(SOFTMAX_D), 0.0f)) : error_t();

@@ -35,7 +35,7 @@ error_t fill_results(Call const& call, calls::Lease const& lease) {
     return fill_probabilities(call, lease);
 }
 
-// No query sees a key.
+// No key is visible to any query.
 error_t see_nothing(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
     SDPA_GRAPH_TRY(work(call, lease, write_unseeing_rows(call, sizes)));
     return fill_probabilities(call, lease);

@@ -1,4 +1,4 @@
-// Calls that were checked, run. Results are set where that succeeds.
+// Runs calls that were checked. Results are set if that succeeds.
 #pragma once
 
 #include "flash/call.h"

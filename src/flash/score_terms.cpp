@@ -41,7 +41,8 @@ class Steps {
     fe::graph::Graph& graph_;
 };
 
-// Of causal attention: the log-sum-exp is then that of the original, which leaves out what a row has in common.
+// For causal attention. The log-sum-exp is then that of the original, which leaves out the term that all scores of a
+// row have in common.
 fe::detail::Score_modifier slopes_by_key(Tensor slopes) {
     return [slopes = std::move(slopes)](Graph_ptr const& graph, Tensor const& score) {
         Steps const at(*graph);

@@ -1,4 +1,4 @@
-// What changes the scores: a soft cap, then slopes, as modifiers of a graph.
+// The changes of the scores, a soft cap and then slopes, as modifiers of a graph.
 #pragma once
 
 #include "flash/shapes.h"
@@ -11,7 +11,7 @@ using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
 
 struct Score_terms {
     fe::detail::Score_modifier forward;
-    fe::detail::Score_modifier backward;  // empty where the gradient passes unchanged
+    fe::detail::Score_modifier backward;  // empty if the gradient passes unchanged
 };
 
 // Slopes and lengths are tensors of the graph; those that the shapes do not need may be null.

@@ -1,4 +1,4 @@
-// What a run needs beside the caller's tensors, in one piece of memory.
+// The memory that a run needs in addition to the caller's tensors, in one piece.
 #pragma once
 
 #include "calls/memory.h"
@@ -10,25 +10,25 @@ namespace sdpa_graph::flash {
 
 class Scratch {
    public:
-    // With a workspace of so many bytes for the plan.
+    // Includes a workspace of that many bytes for the plan.
     static fe::Result<Scratch> make(Call const& call, Shapes const& shapes, Sizes const& sizes, std::int64_t workspace);
 
     void* workspace() const { return at(workspace_); }
-    // Of packed sequences.
+    // The lengths of packed sequences.
     int* lengths_q() const { return static_cast<int*>(at(lengths_q_)); }
     int* lengths_k() const { return static_cast<int*>(at(lengths_k_)); }
-    int* squares() const { return static_cast<int*>(at(squares_)); }  // where they are apart
+    int* squares() const { return static_cast<int*>(at(squares_)); }  // if the shapes have squares apart
     long long* starts(std::size_t number) const { return static_cast<long long*>(at(starts_[number])); }
     int* table() const { return static_cast<int*>(at(table_)); }
     void* log_sums() const { return at(log_sums_); }  // in the order of the graph
-    void* q() const { return at(q_); }                // of queries that are gathered
+    void* q() const { return at(q_); }                // queries that are gathered
     void* out() const { return at(out_); }
-    // Where the softmax is returned.
+    // Used if the softmax is returned.
     float* kept() const { return static_cast<float*>(at(kept_)); }
 
    private:
     void* at(std::int64_t offset) const { return static_cast<std::byte*>(memory_.data()) + offset; }
-    // The product of the factors as bytes; where they begin.
+    // Adds the product of the factors as bytes, and returns where they begin.
     std::int64_t add(std::initializer_list<std::int64_t> factors);
 
     calls::Workspace memory_;

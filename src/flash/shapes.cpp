@@ -12,7 +12,7 @@ namespace {
 using enum Argument;
 using fe::core::saturating_multiply;
 
-// The bound of the class that a length belongs to: at most an eighth more, or 64.
+// The bound of the class that a length belongs to: greater by at most an eighth, or by less than 64.
 std::int64_t bound_of(std::int64_t length) {
     auto const eighth = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(length)) / 8);
     std::int64_t const step = std::max<std::int64_t>(eighth, 64);
@@ -24,7 +24,7 @@ Alibi alibi_of(Call const& call, Band const& band) {
     return band.is_causal() ? Alibi::BY_KEY : Alibi::BY_DISTANCE;
 }
 
-// The stride of a dim; that of a dim of 1 says nothing, and is as if more followed behind the dims within.
+// The stride of a dim. That of a dim of 1 does not matter: it is computed as if more of them followed the inner dims.
 std::int64_t step_of(Tensor_view const& view, std::size_t dim) {
     if (view.dim[dim] > 1) return view.stride[dim];
     std::int64_t step = 1;
@@ -57,7 +57,7 @@ bool has_whole_chunks(Tensor_view const& packed) {
            packed.stride[1] % kElements == 0;
 }
 
-// Of packed sequences the host sees no lengths, but whether q and k have the same ones.
+// The host does not read lengths of packed sequences, but knows whether q and k have the same ones.
 bool is_square(Call const& call, Sizes const& sizes) {
     if (sizes.queries != sizes.keys || call.has_pages() || call.has(SEQUSED_K)) return false;
     return !call.is_packed || call.at(CU_SEQLENS_Q)->data == call.at(CU_SEQLENS_K)->data;
@@ -69,13 +69,13 @@ void set_pages(Shapes& shapes, Call const& call) {
     shapes.pages = pages.count;
     shapes.page_rows = pages.rows;
     shapes.keys = std::min(shapes.keys, saturating_multiply(pages.columns, pages.parts * pages.rows));
-    // What changes scores by heads is not right for one query over pages (cudnn.s89).
+    // One query over pages is not right with changes of scores by heads (cudnn.s89).
     shapes.gathers_queries = call.max_seqlen_q == 1 && !call.has(ALIBI_SLOPES) && call.is_on_gpu() &&
                              has_whole_chunks(*call.at(Q)) && has_whole_chunks(*call.at(OUT));
     if (shapes.gathers_queries) shapes.queries = 1;
 }
 
-// Not where a second run of an engine costs more than it spares.
+// Not worthwhile if a second run of an engine costs more than it saves.
 bool has_squares_apart(Call const& call, Sizes const& sizes, Shapes const& shapes) {
     constexpr std::int64_t kLeastLength = 512;
     bool const is_of_packed_backward = call.is_backward && call.is_packed && call.is_on_gpu();
@@ -148,7 +148,7 @@ Shapes squares_of(Shapes const& shapes) {
     return squares;
 }
 
-// The sizes tell most classes apart; the rest is compared.
+// The sizes distinguish most classes; the rest is compared.
 std::size_t hash_of(Shapes const& shapes) {
     std::size_t hash = shapes.is_backward ? 1 : 0;
     for (std::int64_t const size : {shapes.batches, shapes.queries, shapes.keys, shapes.heads, shapes.key_heads,

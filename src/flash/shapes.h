@@ -1,4 +1,4 @@
-// The class of a call: what a plan depends on.
+// The class of a call: the properties on which a plan depends.
 #pragma once
 
 #include "flash/band.h"
@@ -9,7 +9,7 @@
 
 namespace sdpa_graph::flash {
 
-// What is added to the score of query i and key j, for a head's slope s: nothing, s * j, or -s * |i + shift - j|.
+// The term added to the score of query i and key j, for a head's slope s: nothing, s * j, or -s * |i + shift - j|.
 enum class Alibi { NONE, BY_KEY, BY_DISTANCE };
 
 struct Strides {
@@ -18,7 +18,8 @@ struct Strides {
     bool operator==(Strides const&) const = default;
 };
 
-// Where the sequences of a packed tensor start: so many rows of so many elements from its first one.
+// Where the sequences of a packed tensor start: at the sums of the lengths before them, of queries or of keys, times
+// the elements of a row.
 struct Starts {
     bool is_of_keys = false;
     std::int64_t row = 0;
@@ -31,10 +32,11 @@ struct Shapes {
     bool is_backward = false, is_packed = false, has_pages = false, is_deterministic = false, dumps_dropout = false;
     // Every sequence has as many queries as keys, so that both corners have one diagonal.
     bool is_square = false;
-    // Some sequences may be so, which only the GPU, which reads the lengths, can tell: a second plan has those, since
-    // backward of cuDNN skips what a causal mask hides where the diagonal starts at the upper corner.
+    // Some sequences may be square, which only the GPU knows, since it reads the lengths. A second plan runs those:
+    // backward of cuDNN skips masked scores of a causal mask if the diagonal starts at the upper corner.
     bool has_squares_apart = false;
-    // One query of each sequence over pages: the graph has them side by side, as engines for one query want them.
+    // One query of each sequence over pages: the graph has the queries side by side, as engines for one query need
+    // them.
     bool gathers_queries = false;
     std::int64_t batches = 0, queries = 0, keys = 0, heads = 0, key_heads = 0, width = 0;
     std::int64_t pages = 0, page_rows = 0;
@@ -44,7 +46,7 @@ struct Shapes {
     float scale = 1.0f, softcap = 0.0f, p_dropout = 0.0f;
     std::array<Strides, static_cast<std::size_t>(Argument::DV) + 1> strides;
 
-    // The target, as far as plans differ by it.
+    // The properties of the target by which plans differ.
     fe::Target::Kind target = fe::Target::Kind::CPU;
     int threads = 0;
     std::int32_t device = 0;
@@ -56,15 +58,15 @@ struct Shapes {
     std::int64_t page_columns() const { return has_pages ? (keys + page_rows - 1) / page_rows : 0; }
 };
 
-// Packed sequences of all lengths up to one of a few bounds are one class, whatever their totals.
+// Packed sequences whose longest lengths have the same bounds are one class, whatever their totals.
 Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target);
 
-// Of the tensor; nothing where its sequences lie at one distance from each other.
+// The starts for the tensor; empty if its sequences are at equal distances from each other.
 std::optional<Starts> starts_of(Shapes const& shapes, Argument argument);
-// Of all tensors of the graph, each once.
+// The starts for all tensors of the graph, each once.
 fe::core::ShortList<Starts, fe::rows::kMostOffsets> starts_of(Shapes const& shapes);
 
-// The class of the sequences apart.
+// The class of the square sequences, which a second plan runs.
 Shapes squares_of(Shapes const& shapes);
 
 std::size_t hash_of(Shapes const& shapes);

@@ -10,7 +10,7 @@ namespace {
 using enum Argument;
 using calls::is_empty;
 
-// Calls visit(argument, view) for those of the arguments that were passed.
+// Calls visit(argument, view) for those arguments that were passed.
 template <class Visit>
 void for_each(Scope const& scope, std::initializer_list<Argument> arguments, Visit const& visit) {
     for (Argument const argument : arguments) {
@@ -40,7 +40,7 @@ std::size_t rank_of(Call const& call, Argument argument) {
     }
 }
 
-// Calls are checked each time: none allocates memory for its checks.
+// Calls are checked each time, so that the checks do not allocate memory.
 using Passed = fe::core::ShortList<calls::Named, kArguments>;
 
 Passed passed(Scope const& scope, std::initializer_list<Argument> arguments) {

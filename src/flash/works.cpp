@@ -15,14 +15,14 @@ int const* integers(Call const& call, Argument argument) {
     return call.has(argument) ? static_cast<int const*>(call.at(argument)->data) : nullptr;
 }
 
-// Of a tensor with rows.
+// The rows of a tensor.
 Access rows_of(Call const& call, Argument argument) {
     Tensor_view const& view = *call.at(argument);
     if (call.is_packed) return {view.data, 0, view.stride[0], 0, view.stride[1]};
     return {view.data, view.stride[0], 0, view.stride[1], view.stride[2]};
 }
 
-// Of a result with one number for each row and head, contiguous, of so many columns.
+// A result with one number for each row and head, contiguous, with that many columns.
 Access numbers_of(Call const& call, Argument argument, std::int64_t gap) {
     Tensor_view const& view = *call.at(argument);
     std::int64_t const columns = view.dim.back();
@@ -36,7 +36,7 @@ Access log_sums_of(Call const& call) {
     return {view.data, 0, view.stride[1], 0, view.stride[0]};
 }
 
-// As the graph has them: a row holds all heads. Nowhere where the caller's are so.
+// The log-sum-exps in the order of the graph: a row holds all heads. Empty if the caller's are in that order.
 Access log_sums_of_graph(Run const& run) {
     if (has_log_sums_in_place(run)) return {};
     std::int64_t const heads = run.shapes.heads;
@@ -63,7 +63,7 @@ rows::Pages pages_of(Run const& run) {
             run.shapes.page_columns()};
 }
 
-// Without a window.
+// The sequences without a window.
 rows::Sequences sequences_of(Call const& call, Sizes const& sizes) {
     rows::Sequences all{};
     if (call.is_packed) {
@@ -112,7 +112,7 @@ bool has_log_sums_in_place(Run const& run) {
 
 bool sees_everywhere(Run const& run) {
     auto const& right = run.shapes.band.right;
-    if (run.call.is_packed) return run.shapes.is_square;  // a query sees the key beside it
+    if (run.call.is_packed) return run.shapes.is_square;  // a query sees the key at its own position
     return !right || run.sizes.queries - run.sizes.keys <= *right;
 }
 
@@ -164,7 +164,7 @@ rows::Work start_backward(Run const& run) {
     return work;
 }
 
-// The graph itself writes zeros for padded keys that no query sees.
+// The graph itself writes zeros for padded keys that are visible to no query.
 rows::Work end_backward(Run const& run) {
     rows::Backward_end work{
         {{sequences_of(run), run.sizes.total_q, run.shapes.heads, run.shapes.width, rows_of(run.call, DQ)}, {}}};

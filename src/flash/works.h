@@ -1,4 +1,4 @@
-// The work on rows that a call has beside its plan.
+// The work on rows that a call does in addition to its plan.
 #pragma once
 
 #include "calls/row_work.h"
@@ -6,7 +6,7 @@
 
 namespace sdpa_graph::flash {
 
-// A call on the way: what its works are made of.
+// A call that runs: the inputs of its works.
 struct Run {
     Call const& call;
     Shapes const& shapes;
@@ -16,7 +16,8 @@ struct Run {
 
 // Whether the graph reads and writes log-sum-exps in the caller's memory.
 bool has_log_sums_in_place(Run const& run);
-// Whether every query sees a key, and in a packed call every key a query, as far as that is known without the lengths.
+// Whether every query sees a key, and in a packed call every key is visible to a query, as far as that is known without
+// the lengths.
 bool sees_everywhere(Run const& run);
 
 fe::rows::Work start_forward(Run const& run);
@@ -26,11 +27,11 @@ fe::rows::Work start_backward(Run const& run);
 fe::rows::Work end_backward(Run const& run);
 fe::rows::Work write_softmax_d(Run const& run);
 
-// The results of queries that have no keys, and of keys that have no queries, in a call where there is nothing else.
+// The results of queries that have no keys, and of keys that have no queries, in a call that has no others.
 fe::rows::Work write_unseeing_rows(Call const& call, Sizes const& sizes);
 fe::rows::Work write_gradients_of_nothing(Call const& call, Sizes const& sizes);
 
-// Has it done by whoever the call names, else by a host or a GPU, wherever the tensors are.
+// The work is done by the call's worker, else by the host or the GPU that has the tensors.
 error_t work(Call const& call, calls::Lease const& lease, fe::rows::Work const& work);
 
 }  // namespace sdpa_graph::flash

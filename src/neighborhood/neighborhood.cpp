@@ -39,7 +39,7 @@ void add_hint(Call& call, char const* name, Tuple<Rank> const& sizes) {
     call.hints.push_back({name, {sizes.begin(), sizes.end()}});
 }
 
-// Without tokens all results are empty, but for a gradient that is summed over them.
+// Without tokens all results are empty, except a gradient that is summed over them.
 error_t sum_nothing(Call const& call) {
     if (!call.has(dRel_pos_bias) || calls::is_empty(*call.at(dRel_pos_bias))) return {};
     auto const lease = calls::lease_target(*call.place, call.leading());

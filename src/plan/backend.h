@@ -110,7 +110,7 @@ class Executable {
     virtual Result<std::unique_ptr<Stopwatch>> stopwatch(Queue queue) const;
     // Everything that Backend::load() needs besides the graph.
     virtual Result<std::string> serialize() const = 0;
-    // What is stored beside it for people.
+    // Facts that are stored with it for people.
     virtual Result<ExecutableFacts> facts() const { return ExecutableFacts(); }
 };
 

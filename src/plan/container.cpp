@@ -6,8 +6,8 @@ namespace cudnn_frontend::plan {
 namespace {
 
 constexpr std::string_view kMagic = "sdpaplan";
-// 1 had a plan's knobs only in its engine's name, 2 no engine for backends to know their own plans by, 3 no facts that can be
-// read without loading the plan.
+// 1 had a plan's knobs only in its engine's name, 2 no engine for backends to know their own plans by, 3 no facts that
+// can be read without loading the plan.
 constexpr std::int64_t kFormat = 4;
 constexpr std::size_t kHeaderBytes = kMagic.size() + 16;  // magic, format, checksum of the rest
 
@@ -18,7 +18,7 @@ error_t invalid(std::string const& found) {
 
 error_t wrong_format(std::int64_t format) {
     std::string const whose = format >= 1 && format < kFormat ? ", which an older version wrote" : "";
-    return invalid("they have the format " + std::to_string(format) + whose + "; needed is " + std::to_string(kFormat));
+    return invalid("they have the format " + std::to_string(format) + whose + "; expected " + std::to_string(kFormat));
 }
 
 void write(ExecutableFacts const& facts, BlobWriter& writer) {

@@ -78,7 +78,7 @@ Result<std::shared_ptr<Planner const>> ShapePlans::plan_for(ShapeOverride const&
         return error_t(error_code_t::INVALID_VALUE, "the override names " + std::to_string(shapes.uids.size()) +
                                                         " uids, " + std::to_string(shapes.dims.size()) + " dims and " +
                                                         std::to_string(shapes.strides.size()) +
-                                                        " strides; needed is one of each for every tensor");
+                                                        " strides; expected one of each for every tensor");
     }
     auto const key = key_of(shapes);
     std::lock_guard const lock(mutex_);

@@ -89,7 +89,7 @@ void check_forms(Place& place, GpuStream const& gpu, std::vector<std::byte> cons
     auto const count = static_cast<int>(sorted.size());
     expect_good(place.graph().execute(gpu.handle(), sorted.data(), count, place.scratch()), "sorted pointers");
     expect(place.take_result() == wanted, "sorted pointers give the same bits");
-    expect_bad(place.graph().execute(gpu.handle(), sorted.data(), count - 1, place.scratch()), "needed are",
+    expect_bad(place.graph().execute(gpu.handle(), sorted.data(), count - 1, place.scratch()), ", expected ",
                "one pointer too few");
     expect_good(place.graph().warmup(gpu.handle()), "warm-up");
 }

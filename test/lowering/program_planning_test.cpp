@@ -189,7 +189,7 @@ TEST_CASE("slices are planned of tensors beyond 2^31 elements", "[offline]") {
 
 namespace {
 
-// The names of the candidates, in their order; with AUTO unless told.
+// The names of the candidates, in their order, with AUTO unless another implementation is set.
 std::vector<std::string> candidates_on(ProgramGraph& all, char const* device) {
     REQUIRE(all.graph.build_operation_graph(Target::offline(device)).get_message() == "");
     REQUIRE(all.graph.create_execution_plans({HeurMode_t::A}).get_message() == "");

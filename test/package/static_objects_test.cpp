@@ -41,7 +41,7 @@ void describe(fe::graph::Graph& graph) {
     o->set_output(true).set_uid(4);
 }
 
-// What a run computes, what texts say, and which errors targets give.
+// The results of a run, the texts, and the errors of targets.
 Answers ask(fe::Target const& target) {
     Answers answers;
     fe::graph::Graph graph;

@@ -1,3 +1,3 @@
-"""What the existing package calls experimental."""
+"""The modules that the existing package calls experimental."""
 
 from . import ops  # noqa: F401

@@ -1,6 +1,6 @@
 """Neighborhood attention for users of the natten package: `from sdpa_graph import natten` in its place.
 
-Names, defaults and gradients are those of natten 0.17.5; docs/neighborhood-functions.md says what differs.
+Names, defaults and gradients are those of natten 0.17.5; docs/neighborhood-functions.md has the differences.
 """
 
 from . import functional

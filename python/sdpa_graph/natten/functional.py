@@ -13,7 +13,7 @@ from . import operators
 __all__ = ["na1d", "na1d_av", "na1d_qk", "na2d", "na2d_av", "na2d_qk", "na3d", "na3d_av", "na3d_qk"]
 
 Tensor = torch.Tensor
-# One for all axes of space, or one for each.
+# One size for all axes of space, or one for each.
 Sizes = int | tuple[int, ...]
 Flags = bool | tuple[bool, ...]
 
@@ -118,7 +118,7 @@ def na1d_av(
     additional_values: Tensor | None = None,
     is_causal: Flags = False,
 ) -> Tensor:
-    """Sums of the values of each window, and of the additional values, weighed by what na1d_qk makes."""
+    """Sums of the values of each window, and of the additional values, weighted by the results of na1d_qk."""
     return _av(attn, value, _window(1, kernel_size, dilation, is_causal), additional_values)
 
 
@@ -147,7 +147,7 @@ def na3d_av(
 
 
 Window = tuple[list[int], list[int], list[bool]]
-# What the axes of space are called, by their number.
+# The names of the axes of space, by their number.
 _AXES = {1: "tokens", 2: "height, width", 3: "depth, height, width"}
 
 
@@ -201,7 +201,7 @@ def _attend_by_products(
     additional_keys: Tensor | None,
     additional_values: Tensor | None,
 ) -> Tensor:
-    """The fused functions have no gradient of the bias."""
+    """Attention by its two products, since the fused functions have no gradient of the bias."""
     query, key, value = (tensor.movedim(-2, 1) for tensor in (query, key, value))
     more_keys, more_values = (None if t is None else t.transpose(1, 2) for t in (additional_keys, additional_values))
     attn = _qk(query, key, window, more_keys, rpb).softmax(-1)
@@ -209,7 +209,7 @@ def _attend_by_products(
 
 
 def _autocast(*tensors: Tensor | None) -> list[Any]:
-    """Under autocast the inputs get its type."""
+    """The tensors; under autocast they get its type."""
     kind = next(tensor.device.type for tensor in tensors if tensor is not None)
     if not torch.is_autocast_enabled(kind):
         return list(tensors)

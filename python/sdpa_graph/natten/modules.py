@@ -66,7 +66,7 @@ class _NeighborhoodAttention(torch.nn.Module):
         return functional._attend(query, key, value, self._window, self.rpb, self.scale, None, None)
 
     def _attend_with_dropout(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        """By the two products, between which there are weights to drop."""
+        """Computes attention by its two products, between which weights are dropped."""
         query, key, value = (tensor.movedim(-2, 1) for tensor in (query * self.scale, key, value))
         attn = self.attn_drop(functional._qk(query, key, self._window, None, self.rpb).softmax(-1))
         return functional._av(attn, value, self._window, None).movedim(1, -2)
@@ -79,18 +79,18 @@ class _NeighborhoodAttention(torch.nn.Module):
 
 
 class NeighborhoodAttention1D(_NeighborhoodAttention):
-    """Of (batch, tokens, dim)."""
+    """Self-attention of (batch, tokens, dim)."""
 
     rank = 1
 
 
 class NeighborhoodAttention2D(_NeighborhoodAttention):
-    """Of (batch, height, width, dim)."""
+    """Self-attention of (batch, height, width, dim)."""
 
     rank = 2
 
 
 class NeighborhoodAttention3D(_NeighborhoodAttention):
-    """Of (batch, depth, height, width, dim)."""
+    """Self-attention of (batch, depth, height, width, dim)."""
 
     rank = 3

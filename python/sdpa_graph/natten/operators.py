@@ -1,4 +1,4 @@
-"""The functions of neighborhood attention as operators of torch, with gradients, which torch.compile takes as they are.
+"""The functions of neighborhood attention as operators of torch, with gradients, which torch.compile accepts unchanged.
 
 In all of them window is kernel_size, dilation and is_causal, with an entry for each axis of space.
 """
@@ -26,8 +26,8 @@ def _like(*tensors: Tensor) -> tuple[Tensor, ...]:
     return tuple(torch.empty_like(tensor, memory_format=torch.contiguous_format) for tensor in tensors)
 
 
-# The fused functions: tokens (batch, *space, heads, head dim), and tokens that all queries see beside their window,
-# (batch, tokens, heads, head dim).
+# The fused functions: tokens are (batch, *space, heads, head dim). Additional tokens, which all queries see as well,
+# are (batch, tokens, heads, head dim).
 
 
 def _attend(
@@ -61,7 +61,7 @@ def _fake_attend(query: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
 
 
 def _scores(query: Tensor, keys: Tensor, scale: float) -> Tensor:
-    """Of all queries and additional keys: (batch, *space, heads, tokens)."""
+    """The scores of all queries and additional keys: (batch, *space, heads, tokens)."""
     return torch.einsum("b...hd,bthd->b...ht", query.float(), keys.float()) * scale
 
 
@@ -129,7 +129,7 @@ differentiate.register_fake(_fake_differentiate)
 attend.register_autograd(_attend_backward, setup_context=_keep_attend)
 
 
-# The two products: tokens (batch, heads, *space, head dim), and a slot for each key of a window.
+# The two products: tokens are (batch, heads, *space, head dim), and each key of a window has a slot.
 
 
 def _qk(

@@ -32,7 +32,7 @@ class KernelExecutable final : public plan::Executable {
 
     error_t warm_up(plan::Queue) const override { return kernel_->load(); }
     Result<std::string> serialize() const override { return kernel_->serialize(); }
-    // The device is told by the attentions that it joins.
+    // The attentions that it joins have the device among their facts.
     Result<plan::ExecutableFacts> facts() const override { return plan::ExecutableFacts{.kernels = {kernel_->name()}}; }
 
    private:

@@ -50,7 +50,7 @@ class Kernel {
 
     // The compiled code, from which load_merge() and similar functions make the kernel again without a compiler.
     virtual std::string serialize() const = 0;
-    // Of its source, whose functions differ by the work or by addresses.
+    // The name of its source, whose functions differ by the work or by addresses.
     virtual std::string name() const = 0;
 };
 using KernelPointer = std::shared_ptr<Kernel const>;

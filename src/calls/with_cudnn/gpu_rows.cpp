@@ -7,7 +7,7 @@ namespace sdpa_graph::calls {
 namespace fe = cudnn_frontend;
 
 fe::error_t work_on_gpu(fe::rows::Work const& work, Tensor_view const& tensor, CUstream_st* stream) {
-    // What fills memory is the same for all types, so that no other needs kernels of its own.
+    // The kernel that fills memory is the same for all types, so that no other type needs kernels of its own.
     bool const is_filling = std::holds_alternative<fe::rows::Fill>(work);
     auto const worker =
         fe::kernels::RowWorker::make(is_filling ? fe::DataType_t::HALF : tensor.type, tensor.device_index, stream);

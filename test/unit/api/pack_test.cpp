@@ -85,7 +85,7 @@ TEST_CASE("memory for a virtual result is refused with the call that is missing"
         for (auto const& entry : fixture.by_uid()) sorted.push_back(entry.second);
         auto const error = fixture.small.graph.execute(nullptr, sorted.data(), 5, fixture.workspace.data());
         CHECK(error.get_message() ==
-              "[run.r06] 5 pointers were given; needed are 4, in the order of get_variant_pack_uids_sorted()");
+              "[run.r06] found 5 pointers, expected 4 in the order of get_variant_pack_uids_sorted()");
         CHECK(fixture.is_untouched());
         // Only that call was missing.
         fixture.small.stats->set_output(true);

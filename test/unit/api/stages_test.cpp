@@ -387,10 +387,10 @@ TEST_CASE("pointers in order are as many as the graph's tensors") {
         CHECK(error.where.rule == "run.r06");
         return error.err_msg;
     };
-    std::string const needed = "; needed are 4, in the order of get_variant_pack_uids_sorted()";
-    CHECK(refusal(pointers.data(), 3) == "[run.r06] 3 pointers were given" + needed);
-    CHECK(refusal(pointers.data(), -1) == "[run.r06] -1 pointers were given" + needed);
-    CHECK(refusal(nullptr, 4) == "[run.r06] the array of pointers is null" + needed);
+    std::string const expected = ", expected 4 in the order of get_variant_pack_uids_sorted()";
+    CHECK(refusal(pointers.data(), 3) == "[run.r06] found 3 pointers" + expected);
+    CHECK(refusal(pointers.data(), -1) == "[run.r06] found -1 pointers" + expected);
+    CHECK(refusal(nullptr, 4) == "[run.r06] found a null array of pointers" + expected);
     CHECK(buffers.o == Buffers().o);
 }
 
@@ -427,7 +427,8 @@ TEST_CASE("shapes are overridden for one call") {
     CHECK(buffers.o[8] == -1.0f);
     auto const unequal = small.graph.execute(nullptr, pack, workspace.data(), uids, {}, strides);
     CHECK(unequal.code == error_code_t::INVALID_VALUE);
-    CHECK(unequal.err_msg.find("2 uids, 0 dims and 2 strides") != std::string::npos);
+    CHECK(unequal.err_msg.find("2 uids, 0 dims and 2 strides; expected one of each for every tensor") !=
+          std::string::npos);
     buffers.o.assign(buffers.o.size(), -1.0f);
     auto const bad_dims =
         small.graph.execute(nullptr, pack, workspace.data(), uids, {{2, 4, 0, 8}, {2, 4, 0, 8}}, strides);

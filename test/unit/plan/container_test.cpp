@@ -85,7 +85,7 @@ TEST_CASE("a container of another format is refused with what to do") {
         return plan::read_container(bytes).error().get_message();
     };
     std::string const start = "the bytes are no stored plan that this library can read: they have the format ";
-    std::string const end = "; needed is 4; store the plan again with serialize()";
+    std::string const end = "; expected 4; store the plan again with serialize()";
     for (char const* const older : {"1", "2", "3"})
         CHECK(answer_to(older[0] - '0') == start + older + ", which an older version wrote" + end);
     CHECK(answer_to(5) == start + "5" + end);

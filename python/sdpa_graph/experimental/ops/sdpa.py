@@ -29,7 +29,8 @@ def scaled_dot_product_attention(
     cumulative_seq_len_q: Any = None,
     cumulative_seq_len_kv: Any = None,
 ) -> Any:
-    """sdpa_graph.torch.scaled_dot_product_attention() with that package's arguments; bounds of -1 are none."""
+    """sdpa_graph.torch.scaled_dot_product_attention() with that package's arguments; bounds of -1 mean that there is
+    none."""
     from ...torch import scaled_dot_product_attention as attend
 
     if attn_mask is not None:

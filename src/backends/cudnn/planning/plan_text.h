@@ -24,7 +24,7 @@ struct StoredPlan {
 std::string write_plan(StoredPlan const& plan);
 Result<StoredPlan> read_plan(std::string_view text);
 
-// The names of the kernels that cuDNN's form of a plan tells, each once. Any text does no harm.
+// The names of the kernels in cuDNN's form of a plan, each once. Any text does no harm.
 std::vector<std::string> kernels_in(std::string_view engine_plan);
 
 }  // namespace cudnn_frontend::cudnn

@@ -8,7 +8,7 @@ struct half {
     unsigned short bits;
 };
 
-// Of 16 bits the upper half does not matter.
+// The number with these bits. If an element has 16 bits, the upper half does not matter.
 template <class Element>
 float to_float(unsigned bits);
 template <>
@@ -26,7 +26,7 @@ inline float to_float<half>(unsigned bits) {
     return result;
 }
 
-// To nearest, ties to even.
+// Rounds to nearest, ties to even.
 template <class Element>
 unsigned to_bits(float number);
 template <>
@@ -46,7 +46,7 @@ inline unsigned to_bits<half>(float number) {
     return bits;
 }
 
-// Of an element in memory.
+// The number that an element in memory holds.
 inline float to_float(float x) { return x; }
 inline float to_float(bfloat16 x) { return to_float<bfloat16>(x.bits); }
 inline float to_float(half x) { return to_float<half>(x.bits); }

@@ -1,4 +1,4 @@
-// Where a thread's elements are, and moving them as wide as they allow.
+// Where a thread's elements are, and moving them in units as wide as they allow.
 #pragma once
 
 #include <arguments.h>
@@ -8,10 +8,10 @@ using cudnn_frontend::kernels::Divisor;
 using cudnn_frontend::kernels::KernelArguments;
 
 constexpr int kThreadsAtMost = 256, kVectorBytes = 16;
-constexpr int kLoadsAtOnce = 4;  // of vectors, so that a thread waits for memory once for all of them
+constexpr int kLoadsAtOnce = 4;  // number of vectors, so that a thread waits for memory once for all of them
 
 inline float infinity() { return __uint_as_float(0x7f800000u); }
-// What weights are multiplied by to add up to 1; where all are 0, since a mask left no key, they stay so.
+// The factor by which weights add up to 1. If all are 0, since no key is visible, they stay 0.
 inline float inverse_of_sum(float weights) { return 1 / (weights == 0 ? 1.0f : weights); }
 
 inline unsigned divided(unsigned number, long long, Divisor by) {
@@ -49,7 +49,7 @@ struct Place {
     Index offsets[OPERANDS] = {};
 };
 
-// What one instruction moves.
+// The memory that one instruction moves.
 template <int BYTES>
 struct alignas(BYTES) Unit {
     unsigned words[BYTES / 4];
@@ -59,8 +59,8 @@ struct Unit<2> {
     unsigned short words[1];
 };
 
-// The elements of a thread in registers: COUNT of them, in RUNS runs of neighbours. As words they take the fewest
-// instructions to come and go.
+// The elements of a thread in registers: COUNT of them, in RUNS runs of neighbors. As words they are loaded and stored
+// with the fewest instructions.
 template <class Element, int COUNT, int RUNS>
 class Vector {
    public:

@@ -5,13 +5,14 @@
 
 constexpr float kLog2OfE = 1.4426950408889634f, kLnOf2 = 0.6931471805599453f;
 
-// What parts come to, relative to exp(largest), the largest of their log-sum-exps.
+// The sums over the parts, relative to exp(largest), where largest is the largest of their log-sum-exps.
 template <class From, int COUNT, int RUNS>
 class Merged {
    public:
     using Part = Vector<From, COUNT, RUNS>;
 
-    // Two parts at a time, whatever a thread has of them, so that the bits of an element depend on its parts alone.
+    // Adds two parts at a time, however many of them a thread loads at once, so that the bits of an element depend on
+    // its parts alone.
     void add_two(float const* stats, Part* parts, bool are_first, bool are_both) {
         float const larger = fmaxf(stats[0], stats[1]);
         if (are_first) largest_ = larger;
@@ -28,7 +29,7 @@ class Merged {
     float stats() const { return largest_ + kLnOf2 * __log2f(weights_); }
 
    private:
-    // A part that saw no key has the weight 0, beside others that saw none too: no difference from -inf is taken.
+    // A part without visible keys has the weight 0, even if no part has any: -inf is never subtracted.
     float weight(float stats) const {
         float const finite = largest_ == -infinity() ? 0.0f : largest_;
         return exp2f((stats - finite) * kLog2OfE);

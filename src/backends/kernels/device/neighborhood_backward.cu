@@ -1,12 +1,12 @@
 // The gradients of neighborhood attention, a warp for each query, then for each key, and for each entry of the bias;
 // tensors: Queries, Keys, Values, Bias, which may be missing, Output, Stats, OutputGradient and Delta, which the
 // queries' kernel writes and the others read; QueryGradient; KeyGradient, ValueGradient; BiasGradient. Options define
-// X, the type of the elements, LANE_COLUMNS, how many columns a lane has at once, and HAS_BIAS.
+// X, the type of the elements, LANE_COLUMNS, the number of columns that a lane has at once, and HAS_BIAS.
 #include <neighborhood_entries.cuh>
 
 using namespace cudnn_frontend::kernels;
 
-// Of a query and a key: the weight that attention gave to the key, and the gradient of its score.
+// The weight that attention gave to a key for a query, and the gradient of their score.
 struct Pair {
     float weight = 0, gradient = 0;
 };
@@ -87,7 +87,7 @@ inline void bias_gradients(NeighborhoodArguments const& arguments) {
     });
 }
 
-constexpr int kBlocks = HAS_BIAS ? 2 : 3;  // of a multiprocessor, at least, so that no register is spilled
+constexpr int kBlocks = HAS_BIAS ? 2 : 3;  // on a multiprocessor, at least, so that no register is spilled
 
 extern "C" __global__ void __launch_bounds__(kLanes* kTokenWarps, kBlocks)
     neighborhood_query_gradients(__grid_constant__ NeighborhoodArguments const arguments) {

@@ -12,7 +12,8 @@ inline void weigh(float& score, float& product, bool is_seen, float scale, float
 
 // --- Gradients of queries
 
-// Products of the rows of two matrices that have the same parts of them in registers: of each of the lane's rows.
+// Adds the products of the rows of two matrices, of which a lane has the same parts in registers, for each of the
+// lane's two rows.
 template <class Element, int COLUMNS>
 inline void dot_rows(float (&sums)[2], RowsInRegisters<Element, COLUMNS> const& a,
                      RowsInRegisters<Element, COLUMNS> const& b) {
@@ -102,7 +103,7 @@ struct QueryStages {
 
     struct Table {
         Element const *queries[kRows], *output_gradients[kRows];  // null past the last row
-        long long stats[kRows], delta[kRows];                     // where they are
+        long long stats[kRows], delta[kRows];                     // their offsets
         unsigned first_keys[kRows], last_keys[kRows];
 
         Range keys(int row) const { return {first_keys[row], last_keys[row]}; }
@@ -114,7 +115,7 @@ struct QueryStages {
     Table tables[3];
 };
 
-// What a lane knows of the two keys whose rows it has a part of, and of the warp's keys.
+// A lane's two keys, of whose rows it has a part, and the range of the warp's keys.
 struct KeyRows {
     Coordinates places[2];
     bool is_there[2];
@@ -132,7 +133,7 @@ struct KeyRows {
             extreme_of_lanes<true>(extreme<true>(packed_places[0], packed_places[1], tiles.guards), tiles.guards)};
     }
 
-    // A query meets one of the keys at most where its window ends not before the first and begins not after the last.
+    // A query sees any of the keys only if its window ends not before the first and begins not after the last.
     Meeting meeting(unsigned const* first_keys, unsigned const* last_keys, unsigned guards) const {
         unsigned const first = first_keys[lane_index()], last = last_keys[lane_index()];
         bool const any = (((last | guards) - of_warp.first) & ((of_warp.last | guards) - first) & guards) == guards;
@@ -141,8 +142,8 @@ struct KeyRows {
     }
 };
 
-// Copies the tile's keys and values, and then goes through the queries that see any of them: calls use(stage in shared
-// memory, its table).
+// Copies the tile's keys and values, and then goes through the queries that see any of the keys: calls use(stage in
+// shared memory, its table).
 template <class Element, int COLUMNS, class Use>
 inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile const& tile,
                                  QueryStages<Element, COLUMNS>& shared, Use const& use) {
@@ -189,7 +190,7 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
                                   [&](int stage) { use(stage % 2, shared.tables[stage % 3]); });
 }
 
-// The tile's own rows, whose places are in tables that no stage needs yet.
+// Starts copying the tile's own rows, whose places are not in the stages' tables.
 template <class Element, int COLUMNS>
 inline void start_own_copies(NeighborhoodArguments const& arguments, Tile const& tile,
                              QueryStages<Element, COLUMNS>& shared) {

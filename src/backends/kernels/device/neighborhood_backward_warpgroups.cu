@@ -1,6 +1,6 @@
-// The gradients of neighborhood attention in one pass: a block for each tile of keys, whose queries' gradients it adds
-// to sums in memory; passes over rows before and after it. Tensors: Queries, Keys, Values, Output, Stats,
-// OutputGradient; QueryStatistics and QuerySums, which are in between; QueryGradient, KeyGradient, ValueGradient.
+// The gradients of neighborhood attention in one pass. A block for each tile of keys adds the gradients of its queries
+// to sums in memory; passes over rows come before and after it. Tensors: Queries, Keys, Values, Output, Stats,
+// OutputGradient; QueryStatistics and QuerySums, which are intermediate; QueryGradient, KeyGradient, ValueGradient.
 // Options define X, the type of the elements, and GROUP_COLUMNS, their number rounded up.
 #include <neighborhood_queries.cuh>
 
@@ -10,7 +10,7 @@
 template <int COLUMNS>
 class RowPart {
    public:
-    static constexpr int kThreads = COLUMNS / 8;  // of a row
+    static constexpr int kThreads = COLUMNS / 8;  // for a row
 
     explicit RowPart(NeighborhoodArguments const& arguments) {
         unsigned long long const thread = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -22,7 +22,7 @@ class RowPart {
         batch_ = index;
     }
 
-    // Of the row, and of its first column.
+    // The offset of the row, and that of the thread's first column in it.
     long long row_of(NeighborhoodAccess const& tensor) const {
         long long offset = batch_ * tensor.batch + head_ * tensor.head;
         for (int axis = 0; axis < kMostAxes; ++axis) offset += space_[axis] * tensor.space[axis];
@@ -43,7 +43,7 @@ class RowPart {
     unsigned batch_, head_, space_[kMostAxes];
 };
 
-// Statistics, and sums of 0.
+// Writes the statistics, and sets sums to 0.
 template <class Element, int COLUMNS>
 inline void gradient_start(NeighborhoodArguments const& arguments) {
     NeighborhoodAccess const* const tensors = arguments.tensors;
@@ -84,7 +84,7 @@ inline void gradient_end(NeighborhoodArguments const& arguments) {
 
 // --- Gradients of keys and values
 
-// Of the queries whose columns of a product the lane has.
+// The statistics of the queries whose columns of a product the lane has.
 class LaneStatistics {
    public:
     explicit LaneStatistics(float const (&of_stage)[kGroupRows]) {
@@ -118,7 +118,7 @@ inline void weigh(float (&scores)[8][4], float (&products)[8][4], Seen const& se
     }
 }
 
-// Those of the warpgroup's keys.
+// The gradients of the warpgroup's keys and values.
 template <class Element, int COLUMNS>
 class KeyGradients {
    public:
@@ -128,7 +128,7 @@ class KeyGradients {
           scale_(arguments.scale * kLog2OfE),
           query_sums_(arguments, shared, group_) {}
 
-    // Of the stages that the keys meet; in others gradients of scores are 0.
+    // Adds up the stages in which a query sees any of the keys; in others gradients of scores are 0.
     void add_all(GroupRows<MetPlacesInMemory>& rows) {
         StageRange const met = rows.met_stages();
         for (int stage = 0; stage < met.first; ++stage) write_no_gradients(stage);
@@ -194,7 +194,7 @@ class KeyGradients {
 
     LaneStatistics stats_of(int stage) const { return LaneStatistics(shared_.statistics[stage % 3].stats); }
 
-    // Beside so many groups of products that go on.
+    // OTHERS groups of products may still go on.
     template <int OTHERS>
     void finish_scores(GroupRows<MetPlacesInMemory>& rows, int stage, LaneStatistics const& stats) {
         wait_for_products<OTHERS>();
@@ -233,7 +233,7 @@ class KeyGradients {
         write(stage, gradients_);
     }
     void write_no_gradients(int stage) {
-        wait_until_staged(stage);  // so that whoever waits for gradients finds where queries are
+        wait_until_staged(stage);  // so that the warps that wait for gradients find the queries' places
         write(stage, Weights());
         if constexpr (kAddsToQueries) {
             query_sums_.start(stage);
@@ -266,14 +266,14 @@ class KeyGradients {
 
 // --- A block
 
-// Of the tile's rows, those of the warp, by its lanes.
+// Copies the warp's part of the tile's rows, with its lanes.
 template <class AllPanels, class Element>
 inline void stage_own_rows(AllPanels& to, Element const* const* rows, int columns) {
     stage_rows<16, 32>(to, first_row_of_warp(), static_cast<unsigned>(computed_here(lane_index())), rows, columns);
 }
 
-// Where the keys and values of a warp and their gradients are, rows past the last of which repeat it. Half of the lanes
-// look up keys, and half of them values.
+// Looks up where the keys and values of a warp and their gradients are. Rows past the last one repeat it. Half of the
+// lanes look up keys, and half of them values.
 template <class Element, int COLUMNS>
 inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile,
                         GradientMemory<Element, COLUMNS>& shared) {
@@ -316,8 +316,8 @@ inline void run_fetchers(NeighborhoodArguments const& arguments, Tile const& til
     __syncthreads();
     fetcher.finish_copies(0);
     for (int stage = 1; stage < stages; ++stage) {
-        // Then no product needs the rows of the stage before that. Warps write stages in order, so that the round
-        // before this one has ended, too.
+        // Then stage - 2 is written, and no product needs the rows of stage - 3. Warps write stages in order, so that
+        // the round before this one has ended, too.
         if (stage >= 3) shared.are_written[stage % 2].wait_for((stage - 2) / 2);
         fetcher.start_copies(stage);
         if (stage + 1 < stages) fetcher.look_up(stage + 1);
@@ -353,7 +353,7 @@ inline void gradients(NeighborhoodArguments const& arguments) {
     Box const all = tile.queries_of(tile.tokens());
     if (threadIdx.x == 0) shared.prepare(tile.is_empty() ? 0 : all.count());
     if (tile.is_empty()) {
-        __syncthreads();  // for those that add
+        __syncthreads();  // the warps that add wait here, too
     } else if (group < kGroups) {
         take_registers<has_adders(COLUMNS) ? 208 : 232>();
         run_key_group<Element, COLUMNS>(arguments, tile, all, shared);

@@ -1,5 +1,5 @@
-// The gradient of the relative position bias, a warp for each of its entries: the sum of the slots of all keys that lie
-// as the entry says from their queries; tensors: Slots, BiasGradient. The option X defines the type of the elements.
+// The gradient of the relative position bias, a warp for each of its entries: the sum of the slots of all keys at the
+// entry's distance from their queries; tensors: Slots, BiasGradient. The option X defines the type of the elements.
 #include <neighborhood_entries.cuh>
 
 using namespace cudnn_frontend::kernels;

@@ -1,10 +1,10 @@
-// Sums for the entries of a relative position bias, a warp for each: over all pairs of a query and a key that it sees
-// which lie as the entry says.
+// Sums for the entries of a relative position bias, a warp for each: over all pairs of a query and a key that is
+// visible to it and at the entry's distance from it.
 #pragma once
 
 #include <neighborhood_tokens.cuh>
 
-// The slot of the key that lies `distance` positions on along an axis; negative if the query does not see it.
+// The slot of the key that is `distance` positions further along an axis; negative if it is not visible to the query.
 inline long long slot_along(Axis const& axis, long long query, long long distance) {
     Positions const keys = keys_of(axis, query);
     long long const behind_first = query + distance - keys.first;
@@ -30,7 +30,7 @@ inline void sum_for_entry(NeighborhoodArguments const& arguments, OfPair const& 
     float sum = 0;
     for (long long number = lane_index(); number < tokens; number += kLanes) {
         Token query = token_of(arguments, number % of_space);
-        query.head = entry.head;  // all others are left out
+        query.head = entry.head;  // tokens of other heads are left out
         query.batch = number / of_space;
         Token key = query;
         long long slot = 0;

@@ -1,15 +1,15 @@
 // Neighborhood attention, a warp for each query; tensors: Queries, Keys, Values, Bias, Output, Stats, of which Bias and
-// Stats may be missing. Options define X, the type of the elements, and LANE_COLUMNS, how many columns a lane has at
-// once.
+// Stats may be missing. Options define X, the type of the elements, and LANE_COLUMNS, the number of columns that a lane
+// has at once.
 #include <neighborhood_tokens.cuh>
 
 using namespace cudnn_frontend::kernels;
 
-// Weights of the keys of a query as they come, 32 at a time, over the largest score so far.
+// Weights of a query's keys, 32 at a time, relative to the largest score so far.
 struct Softmax {
     float largest = -infinity(), sum = 0;
 
-    // The lane's weight, and what the sums so far are to be multiplied by.
+    // Returns the lane's weight, and sets the factor for the sums so far.
     float add(float score, float& factor) {
         float const before = largest;
         largest = fmaxf(largest, largest_of_lanes(score));

@@ -8,11 +8,11 @@ template <class Element, int COLUMNS>
 struct Attention {
     static constexpr int kKeys = KeyStages<Element, COLUMNS>::kRows;
 
-    float largest[2] = {-infinity(), -infinity()};  // of each of the lane's rows
+    float largest[2] = {-infinity(), -infinity()};  // for each of the lane's rows
     float sum[2] = {};                              // of the lane's weights
     RowSums<Element, COLUMNS> output;
 
-    // Scores become weights, and what was summed before is scaled to the new largest score.
+    // Scores become weights, and earlier sums are scaled to the new largest score.
     void weigh(float (&scores)[kKeys / 8][4]) {
         float factors[2], bases[2];
         for (int half = 0; half < 2; ++half) {
@@ -38,7 +38,7 @@ struct Attention {
         }
     }
 
-    // Adds up what lanes with the same rows have.
+    // Adds up the sums of lanes with the same rows.
     void finish() {
         for (float& of_row : sum) {
             of_row += from_lane_across(of_row, 1);
@@ -47,7 +47,7 @@ struct Attention {
     }
 };
 
-// Products become scores, of which those of keys that the query does not see are -inf.
+// Products become scores. The score of a key that is not visible to the query is -inf.
 template <class Element, int COLUMNS, bool WITH_BIAS>
 class Scores {
    public:

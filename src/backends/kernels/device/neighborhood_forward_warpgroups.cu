@@ -4,22 +4,23 @@
 
 template <class Element, int COLUMNS>
 struct GroupKeyStages {
-    // Not in registers, where products could read them, too: ptxas of CUDA 13.0 then gives theirs to weights.
+    // Not in registers, where products could read them, too: ptxas of CUDA 13.0 then gives weights the same registers.
     Panels<Element, kGroupTileTokens, COLUMNS> queries;
     Panels<Element, kStagedKeys, COLUMNS> keys[2], values[2];
-    Element const* rows[3][2][kStagedKeys];  // of keys and values
+    Element const* rows[3][2][kStagedKeys];  // for keys and for values
     Element const* own_rows[kGroupTileTokens];
     long long result_rows[2][kGroupTileTokens];  // of output and Stats; below 0 past the last one
 };
 
-// Attention of the warpgroup's queries over the keys so far. Scores count in powers of 2; weights are powers of what is
-// above a base, which follows the largest score only where weights could get large, since sums have to be scaled then.
+// Attention of the warpgroup's queries over the keys so far. Scores count in powers of 2. Weights are powers of the
+// excess over a base, which follows the largest score only where weights could get large, since sums have to be scaled
+// then.
 template <class Element, int COLUMNS>
 struct GroupAttention {
     static constexpr float kMostAboveBase = 8;
 
     float scale;                                 // above 0
-    float base[2] = {-infinity(), -infinity()};  // of each of the lane's rows
+    float base[2] = {-infinity(), -infinity()};  // for each of the lane's rows
     float sum[2] = {};                           // of the lane's weights
     GroupSums<Element, COLUMNS> output;
 
@@ -59,7 +60,7 @@ struct GroupAttention {
         }
     }
 
-    // Adds up what lanes with the same rows have.
+    // Adds up the sums of lanes with the same rows.
     void finish() {
         for (float& of_row : sum) {
             of_row += from_lane_across(of_row, 1);
@@ -68,14 +69,15 @@ struct GroupAttention {
     }
 };
 
-// From the first place of a box on to one of that number, or to the last one.
+// The offset from the first place of a box to the one of that number, or to the last one.
 inline long long offset_in(Box const& box, NeighborhoodAccess const& tensor, int number) {
     if (number >= box.count()) number = box.count() - 1;
     if (box.is_line()) return number * tensor.steps[kMostAxes - 1];
     return Tile::offset_from_first(tensor, place_in(box, number));
 }
 
-// Where the tile's queries are, rows past the last of which repeat it, and where output and Stats go, by all threads.
+// Looks up, with all threads, where the tile's queries are and where output and Stats go. Rows past the last query
+// repeat it.
 template <class Element, int COLUMNS>
 inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile,
                         GroupKeyStages<Element, COLUMNS>& shared) {
@@ -92,7 +94,7 @@ inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile
 }
 
 // Multiplies the tile's queries, of which this thread copied some, by the sign of the scale, so that a larger score
-// stands for a larger weight; with 0 in place of them all weights are equal.
+// means a larger weight. If the scale is 0, they become 0 and all weights are equal.
 template <class Element, int COLUMNS>
 inline void turn_queries(Panels<Element, kGroupTileTokens, COLUMNS>& queries, float scale) {
     if (scale > 0) return;
@@ -105,8 +107,8 @@ inline void turn_queries(Panels<Element, kGroupTileTokens, COLUMNS>& queries, fl
         });
 }
 
-// Calls use(stage, first) for all keys that the tile's queries see: 64 of a stage, which is in shared memory, from that
-// one on.
+// Calls use(stage, first) for all keys that are visible to the tile's queries: 64 of a stage, which is in shared
+// memory, from the row `first` on.
 template <class Element, int COLUMNS, class Use>
 inline void for_each_group_key_stage(NeighborhoodArguments const& arguments, Tile const& tile, Box const& box,
                                      GroupKeyStages<Element, COLUMNS>& shared, Use const& use) {
@@ -177,7 +179,7 @@ inline void neighborhood_forward_warpgroups(NeighborhoodArguments const& argumen
     }
 }
 
-constexpr int kForwardBlocks = GROUP_COLUMNS <= 64 ? 2 : 1;  // of a multiprocessor, at least
+constexpr int kForwardBlocks = GROUP_COLUMNS <= 64 ? 2 : 1;  // on a multiprocessor, at least
 
 extern "C" __global__ void __launch_bounds__(kGroupTileThreads, kForwardBlocks)
     neighborhood_forward_warpgroups(__grid_constant__ NeighborhoodArguments const arguments) {

@@ -1,14 +1,14 @@
-// Backward by warpgroups: what the block of a tile of keys has in shared memory, and its work on queries. Two
-// warpgroups have 64 keys each; another one fetches queries for them, and one more, where there are registers for it,
-// adds up the gradients of queries. They wait for each other stage by stage.
+// Backward by warpgroups: the shared memory of the block of a tile of keys, and its work on queries. Two warpgroups
+// have 64 keys each; another one fetches queries for them, and one more, where there are registers for it, adds up the
+// gradients of queries. They wait for each other stage by stage.
 #pragma once
 
 #include <neighborhood_warpgroups.cuh>
 
-// Of the 16 rows of a stage that a warp of a warpgroup has.
+// The first of the 16 rows of a stage that a warp of a warpgroup has.
 inline int first_row_in_stage() { return first_row_of_warp() % kGroupRows; }
 
-// Where registers are few: those of each thread that has keys, read when asked.
+// For kernels with few registers: the places of each thread that has keys are in shared memory and read when asked for.
 class MetPlacesInMemory {
    public:
     explicit MetPlacesInMemory(MetPlaces* of_threads) : of_threads_(of_threads) {}
@@ -47,16 +47,16 @@ template <class Element, int COLUMNS>
 struct GradientMemory {
     Panels<Element, kGroupTileTokens, COLUMNS> keys, values;
     StagedQueries<Element, COLUMNS> staged[3];
-    Panel<Element, kGroupTileTokens> score_gradients[2];  // of a key in each row
+    Panel<Element, kGroupTileTokens> score_gradients[2];  // a row for each key
     StagedStatistics statistics[3];
-    // Sums of queries, which are added later than other rows are read, are at half of these places. When a stage is
-    // looked up, gradients of scores have been used of the fifth stage before it, not yet of the fourth.
+    // Sums of queries are added later than other rows are read; their places are half of these. When a stage is looked
+    // up, the gradients of scores of the fifth stage before it have been used, those of the fourth not yet.
     long long statistics_rows[5][kGroupRows];
     QueryPointers<Element> rows[kGroupRows];       // of the stage that is fetched
     Element const* own_rows[2][kGroupTileTokens];  // of keys and values
     long long result_rows[2][kGroupTileTokens];    // of their gradients; below 0 past the last one
     MetPlaces places[kGroupTileThreads];
-    long long met;            // how many queries the tile's keys meet
+    long long met;            // the number of queries that see the tile's keys
     Arrivals are_staged[3];   // queries are in shared memory
     Arrivals are_written[2];  // gradients of scores are written; their writers no longer read the stage before
     Arrivals are_used[2];     // gradients of scores may be overwritten
@@ -98,7 +98,7 @@ class QueryFetcher {
         wait_for_warp();
     }
 
-    // Of the stage that was looked up.
+    // Copies the stage that was looked up last.
     void start_copies(int stage) {
         int const lane = computed_here(lane_index());
         auto& to = shared_.staged[stage % 3];
@@ -120,7 +120,7 @@ class QueryFetcher {
    private:
     static constexpr int kPieces = COLUMNS / 8, kRowsAtOnce = 32 / kPieces;
 
-    // Offset from the statistics of the box's first query.
+    // The offset from the statistics of the box's first query.
     long long look_up_on_line(int number) const { return number * tensors_[kQueryStatistics].steps[kMostAxes - 1]; }
     // Half of the lanes look up queries, and half of them output gradients.
     long long look_up_in_box(int row, int number) const {
@@ -134,7 +134,7 @@ class QueryFetcher {
         return Tile::offset_from_first(tensors_[kQueryStatistics], place);
     }
 
-    // Along a line rows are at equal distances.
+    // Rows of a line are at equal distances.
     void start_copies_of_line(StagedQueries<Element, COLUMNS>& to, int stage, int lane) {
         int const first = first_row_in_stage() + lane / kPieces, column = lane % kPieces * 8;
         long long const number = stage * kGroupRows + first;
@@ -180,7 +180,7 @@ class QueryFetcher {
     Box const& box_;
     GradientMemory<Element, COLUMNS>& shared_;
     int columns_;
-    long long first_query_, first_output_gradient_, first_statistics_;  // of the box, in their tensors
+    long long first_query_, first_output_gradient_, first_statistics_;  // of the box's first place
 };
 
 // --- Gradients of queries
@@ -225,7 +225,7 @@ class QuerySums {
 
    private:
     // A lane has two columns of each of two rows. Lanes 2n and 2n + 1 exchange numbers, so that each has four
-    // neighbouring columns of one row.
+    // neighboring columns of one row.
     static void make_neighbours(float (&sums)[4]) {
         bool const keeps_second = lane_index() % 2 != 0;
         for (int j = 0; j < 2; ++j) {

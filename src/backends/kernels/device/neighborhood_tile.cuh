@@ -1,5 +1,6 @@
-// A tile of tokens for a block: which tokens these are, whom they meet, their rows in registers, and the order in which
-// what they meet is gone through. All that the tile's tokens meet lies in a box of places.
+// A tile of tokens for a block: which tokens these are, which keys are visible to it or which queries see it, its rows
+// in registers, and the order in which the block goes through those keys or queries. All of them lie in a box of
+// places.
 #pragma once
 
 #include <neighborhood_arguments.h>
@@ -31,7 +32,7 @@ struct Box {
     }
 };
 
-// A block's tokens: a box in one group of the dilation, which is a space of its own without dilation.
+// A block's tokens: a box in one dilation group, which is a space of its own without dilation.
 class Tile {
    public:
     explicit Tile(NeighborhoodArguments const& arguments) : arguments_(arguments) {
@@ -59,7 +60,7 @@ class Tile {
         head_ = index - batch_ * heads;
     }
 
-    // Groups that are shorter than others may have no tokens left for their last tile.
+    // Dilation groups that are shorter than others may have no tokens left for their last tile.
     bool is_empty() const {
         for (int axis = 0; axis < kMostAxes; ++axis) {
             if (tokens_.first.at[axis] > tokens_.last.at[axis]) return true;
@@ -67,7 +68,7 @@ class Tile {
         return false;
     }
 
-    // The place of a row; rows past the end of the group repeat its last ones.
+    // The place of a row; rows past the end of the dilation group repeat its last ones.
     Coordinates place_of(int row, bool& is_there) const {
         Coordinates place;
         is_there = true;
@@ -84,7 +85,7 @@ class Tile {
     long long offset_of(NeighborhoodAccess const& tensor, Coordinates const& place) const {
         return first_offset_of(tensor) + offset_from_first(tensor, place);
     }
-    // Of place 0 along every axis, and from there on.
+    // The offset of place 0 along every axis, and offsets from there on.
     long long first_offset_of(NeighborhoodAccess const& tensor) const {
         long long offset = batch_ * tensor.batch + head_ * tensor.head;
         for (int axis = 0; axis < kMostAxes; ++axis) offset += groups_[axis] * tensor.space[axis];
@@ -98,7 +99,7 @@ class Tile {
 
     Box const& tokens() const { return tokens_; }
 
-    // The keys that a query sees, and those that any of a box of queries sees.
+    // The keys that a query sees, and the box of the keys that any of a box of queries sees.
     Box keys_of(Coordinates const& query) const { return keys_of(Box{query, query}); }
     Box keys_of(Box const& queries) const {
         Box box;
@@ -120,7 +121,7 @@ class Tile {
         return box;
     }
 
-    // Of the head, in elements of the bias: that of a query and a key is their difference.
+    // The offset in the head's bias. That of a query and a key is the difference of bias_of() and bias_before().
     long long bias_of(Coordinates const& key) const {
         NeighborhoodAccess const& bias = arguments_.tensors[kBias];
         long long offset = head_ * bias.head;
@@ -182,8 +183,8 @@ inline void store_row(NeighborhoodAccess const& tensor, long long offset, int co
     }
 }
 
-// Goes through stages of that many rows: calls look_up(stage) two stages ahead, start_copies(stage) for what was looked
-// up one stage ahead, wait() for these copies, and use(stage) for what has been copied.
+// Goes through stages of that many rows. It calls look_up(stage) two stages ahead, start_copies(stage) for a stage that
+// was looked up, one stage ahead, wait() for these copies, and use(stage) for a stage that has been copied.
 template <int ROWS, class LookUp, class StartCopies, class Wait, class Use>
 inline void for_each_stage(int rows, LookUp const& look_up, StartCopies const& start_copies, Wait const& wait,
                            Use const& use) {

@@ -1,7 +1,8 @@
-// Neighborhood attention with a block of four warps for each tile of tokens: which tokens these are, whom they meet,
-// and the matrix products of a warp, which has 16 rows of the tile. All that the tile's tokens meet lies in a box of
-// places; the box is gone through in stages of some rows, which are copied to shared memory while those before are
-// computed with. A stage has rows that only some tokens meet: which ones, packed places tell.
+// Neighborhood attention with a block of four warps for each tile of tokens: which tokens these are, which keys are
+// visible to it or which queries see it, and the matrix products of a warp, which has 16 rows of the tile. All those
+// keys or queries lie in a box of places. The block goes through the box in stages of some rows, which are copied to
+// shared memory while it computes with those before. Some rows of a stage may be visible to only some of the tokens, or
+// see only some: packed places say which.
 #pragma once
 
 #include <neighborhood_tile.cuh>
@@ -9,7 +10,7 @@
 constexpr int kTileThreads = 32 * kTileWarps;
 constexpr int kRowsOfWarp = kTileTokens / kTileWarps;
 
-constexpr int kTileBlocks = TILE_COLUMNS <= 64 ? 3 : 2;  // of a multiprocessor, at least
+constexpr int kTileBlocks = TILE_COLUMNS <= 64 ? 3 : 2;  // on a multiprocessor, at least
 
 inline unsigned packed(NeighborhoodTiles const& tiles, Coordinates const& place) {
     unsigned word = 0;
@@ -21,12 +22,12 @@ inline unsigned packed(NeighborhoodTiles const& tiles, Coordinates const& place)
 struct Range {
     unsigned first, last;
 };
-// Whether the place is in the range along every axis: a subtraction that ends below zero takes its axis' guard.
+// Whether the place is in the range along every axis: a subtraction that ends below zero borrows its axis' guard.
 inline bool has(Range const& range, unsigned place, unsigned guards) {
     return (((place | guards) - range.first) & ((range.last | guards) - place) & guards) == guards;
 }
 
-// Of packed places the smallest or the largest along each axis.
+// The smallest or the largest of two packed places along each axis.
 template <bool LARGEST>
 inline unsigned extreme(unsigned a, unsigned b, unsigned guards) {
     unsigned const not_smaller = ((a | guards) - b) & guards;  // the axes along which a is not smaller
@@ -53,7 +54,7 @@ inline unsigned extreme_of_lanes(unsigned place, unsigned guards) {
 template <class Element, int COLUMNS>
 using Row = Element[COLUMNS + kRowGap];
 
-// The same in shared memory.
+// The same, as a left factor in shared memory.
 template <class Element, int COLUMNS>
 struct RowsInSharedMemory {
     Row<Element, COLUMNS> const* rows;
@@ -61,7 +62,7 @@ struct RowsInSharedMemory {
     Block block(int k) const { return load_block(&rows[lane_index() % 16][16 * k + 8 * (lane_index() / 16)]); }
 };
 
-// products[i]: of the warp's rows with 8 rows of a staged matrix, from 8 * i on.
+// products[i] has the products of the warp's rows with 8 rows of a staged matrix, from 8 * i on.
 template <int COLUMNS, int COUNT, class Element, class Rows>
 inline void multiply_by_rows(float (&products)[COUNT][4], Rows const& rows, Row<Element, COLUMNS> const* staged) {
     int const row = lane_index() % 8 + lane_index() / 16 * 8, column = lane_index() / 8 % 2 * 8;
@@ -130,12 +131,13 @@ struct KeyStages {
     Table tables[3];
 };
 
-// Whether any of the warp's tokens meets any of some staged rows, and whether all meet all.
+// Whether any of the warp's tokens is visible to any of some staged rows, or sees any, and whether that holds for all
+// pairs.
 struct Meeting {
     bool any = false, all = true;
 };
 
-// What a lane knows of the two queries whose rows it has a part of, and of the keys that the warp's queries see.
+// A lane's two queries, of whose rows it has a part, and the keys that are visible to the warp's queries.
 struct QueryRows {
     Coordinates places[2];
     bool is_there[2];
@@ -158,7 +160,7 @@ struct QueryRows {
                   extreme_of_lanes<false>(both_all.last, tiles.guards)};
     }
 
-    // Of a number of keys that is a multiple of 32.
+    // COUNT is a multiple of 32.
     template <int COUNT>
     Meeting meeting(unsigned const* places_of_keys, unsigned guards) const {
         bool any = false, all = true;
@@ -178,7 +180,7 @@ inline int row_to_look_up(int stage) {
     return row < ROWS ? row : -1;
 }
 
-// Calls use(stage's keys, its values, its table) for all keys that the tile's queries see.
+// Calls use(stage's keys, its values, its table) for all keys that are visible to the tile's queries.
 template <class Element, int COLUMNS, bool WITH_BIAS, class Use>
 inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile const& tile, Use const& use) {
     using Stages = KeyStages<Element, COLUMNS>;

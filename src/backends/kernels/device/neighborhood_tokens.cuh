@@ -1,5 +1,6 @@
-// Neighborhood attention with a warp for each token: which one it is, whom it meets, and what the lanes do together. 32
-// of those that the token meets are taken at a time, each by a lane; then the lanes share the columns of a row.
+// Neighborhood attention with a warp for each token: which token it is, which others are visible to it or see it, and
+// the joint work of the lanes. Each lane handles one of 32 of these others at a time; then the lanes share the columns
+// of a row.
 #pragma once
 
 #include <neighborhood_arguments.h>
@@ -24,10 +25,10 @@ inline long long tokens_of(NeighborhoodArguments const& arguments) {
     return count;
 }
 
-// Of the warp; there may be more warps than tokens.
+// The number of the warp's token; there may be more warps than tokens.
 inline long long token_index() { return static_cast<long long>(blockIdx.x) * kTokenWarps + threadIdx.x / kLanes; }
 
-// Neighbours along the last axis come one after the other, since they read the same rows.
+// Neighbors along the last axis come one after the other, since they read the same rows.
 inline Token token_of(NeighborhoodArguments const& arguments, long long index) {
     Token token;
     for (int axis = kMostAxes; axis-- > 0;) {
@@ -46,13 +47,14 @@ inline Element* row_of(NeighborhoodAccess const& tensor, Token const& token) {
     return static_cast<Element*>(tensor.start) + offset;
 }
 
-// One of those that a token meets.
+// A key that is visible to a token, or a query that sees it.
 struct Met {
     bool is_there;
     Token token;
 };
 
-// The keys that a query sees, by slots, of which some are empty where an axis is causal. Slots are fewer than 2^31.
+// The keys that are visible to a query, by slots, of which some are empty if an axis is causal. Slots are fewer than
+// 2^31.
 class Window {
    public:
     Window(NeighborhoodArguments const& arguments, Token const& query) : axes_(arguments.axes), query_(query) {
@@ -102,7 +104,7 @@ class InverseWindow {
         }
         return met;
     }
-    // Of the key in the window of a query that sees it.
+    // The slot of the key in the window of a query that sees it.
     long long slot_for(Token const& query) const {
         long long slot = 0;
         for (int axis = 0; axis < kMostAxes; ++axis) {
@@ -120,7 +122,8 @@ class InverseWindow {
     unsigned count_ = 1;
 };
 
-// Of the rows of two tokens. Both tensors have their columns next to each other where they are read by vectors.
+// The product of the rows of two tokens. If they are read by vectors, both tensors have their columns next to each
+// other.
 template <class Element>
 inline float dot(NeighborhoodArguments const& arguments, NeighborhoodAccess const& a, Token const& of_a,
                  NeighborhoodAccess const& b, Token const& of_b) {
@@ -141,7 +144,7 @@ inline float dot(NeighborhoodArguments const& arguments, NeighborhoodAccess cons
     return sum;
 }
 
-// What is added to the score of a query and a key that it sees.
+// The term added to the score of a query and a visible key.
 template <class Element>
 inline float bias_of(NeighborhoodArguments const& arguments, Token const& query, Token const& key) {
     NeighborhoodAccess const& bias = arguments.tensors[cudnn_frontend::kernels::kBias];
@@ -160,7 +163,7 @@ template <int COUNT>
 struct Columns {
     float sums[COUNT] = {};
 
-    // Adds the rows of what the lanes met, each times the lane's weight; what is not there has the weight 0.
+    // Adds the rows of the lanes' tokens, each times the lane's weight. A token that is not there has the weight 0.
     template <class Element>
     void add_rows(NeighborhoodArguments const& arguments, NeighborhoodAccess const& tensor, int first, Met const& met,
                   float weight) {
@@ -187,7 +190,7 @@ struct Columns {
     }
 };
 
-// The same in all lanes.
+// The result is the same in all lanes.
 inline float sum_of_lanes(float x) {
     for (int step = kLanes / 2; step > 0; step /= 2) x += from_lane_across(x, step);
     return x;

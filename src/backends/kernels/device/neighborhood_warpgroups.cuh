@@ -1,19 +1,20 @@
-// Neighborhood attention by warpgroups: a block for each tile of 128 tokens, two of whose warpgroups have 64 each. What
-// the tile's tokens meet is gone through in stages of 64 rows, which a warpgroup multiplies with its own, if any of
-// these meets any of those. Which staged rows a row meets are runs of bits, one for each line of the box.
+// Neighborhood attention by warpgroups: a block for each tile of 128 tokens, two of whose warpgroups have 64 each. It
+// goes through the keys that are visible to the tile, or the queries that see it, in stages of 64 rows. A warpgroup
+// multiplies a stage with its own rows if any of the queries sees any of the keys. Which staged rows are visible to a
+// row, or see it, is given by runs of bits, one for each line of the box.
 #pragma once
 
 #include <neighborhood_tile.cuh>
 #include <warpgroup.cuh>
 
-// Asked of one lane, so that the compiler knows it to be the same for the warp, as factors need.
+// The value of one lane, so that the compiler knows it to be the same for the warp, as factors need.
 inline int group_index() { return static_cast<int>(from_lane(threadIdx.x / kGroupThreads, 0)); }
 // A warp has 16 rows of the tile.
 inline int first_row_of_warp() { return static_cast<int>(threadIdx.x) / 32 * 16; }
 
-// --- Who meets whom
+// --- Which keys are visible to which queries
 
-// The places that a row meets among all of a box.
+// The places in a box of the keys that are visible to a row, or of the queries that see it.
 class MetPlaces {
    public:
     MetPlaces() = default;
@@ -24,7 +25,7 @@ class MetPlaces {
         }
     }
 
-    // Of 32 places from that number on, a bit each. Numbers never decrease from call to call.
+    // A bit for each of the 32 places from that number on. Numbers never decrease from call to call.
     unsigned from(int number) {
         unsigned bits = 0;
         for (;;) {
@@ -42,7 +43,7 @@ class MetPlaces {
     }
 
    private:
-    // Both ends included.
+    // Both ends are included.
     static unsigned bits_between(int first, int last) {
         if (first < 0) first = 0;
         if (last > 31) last = 31;
@@ -54,10 +55,10 @@ class MetPlaces {
     int line_begin_ = 0, line_ = 0, plane_ = 0;
 };
 
-// Of a product of the lane's two rows with 64 staged ones, which elements count.
+// Which elements count in a product of the lane's two rows with 64 staged ones.
 struct Seen {
     unsigned bits[2][2];  // of each row; of each half of the staged rows, from the lane's first column on
-    bool all;             // of the warp's rows
+    bool all;             // all elements of the warp's rows count
 
     bool has(int i, int j) const { return (bits[j / 2][i / 4] >> (8 * (i % 4) + j % 2) & 1) != 0; }
 };
@@ -89,7 +90,8 @@ inline Numbers numbers_in(Box const& box, Box const& part) {
     return {number_in(box, part.first), number_in(box, part.last)};
 }
 
-// What any row of a warpgroup meets of a box; met_by(box of tokens) tells it.
+// The numbers of the places in a box that are visible to any row of a warpgroup, or see any; met_by(box of tokens)
+// returns them as a box.
 template <class MetBy>
 inline Numbers numbers_met(Tile const& tile, Box const& all, MetBy const& met_by, int group) {
     bool is_there, has_last;
@@ -98,7 +100,8 @@ inline Numbers numbers_met(Tile const& tile, Box const& all, MetBy const& met_by
     return is_there ? numbers_in(all, met_by(Box{first, last})) : Numbers{};
 }
 
-// The warpgroup's rows of a tile, and what they meet of a box. Places are those that one of the lane's rows meets.
+// The warpgroup's rows of a tile, and the keys in a box that are visible to them or the queries that see them. Places
+// are those of one of the lane's rows.
 template <class Places>
 class GroupRows {
    public:
@@ -114,7 +117,7 @@ class GroupRows {
         met_by_all_ = numbers_in(all, Box{of_last.first, of_first.last});
     }
 
-    // Whether any row meets any of the stage.
+    // Whether any of the stage's tokens is visible to any row, or sees any.
     bool meet(int stage) const { return met_.meet(stage); }
     StageRange met_stages() const { return StageRange(met_); }
 
@@ -158,15 +161,14 @@ struct Panels {
     Element* piece(int row, int column) { return panels[column / kPanelColumns].piece(row, column % kPanelColumns); }
 };
 
-// The place of that number in a box, from its first one on.
+// The place of that number in a box, relative to its first one.
 inline Coordinates place_in(Box const& box, int number) {
     int const lines = static_cast<int>(static_cast<unsigned>(number) / static_cast<unsigned>(box.extent(2)));
     int const planes = static_cast<int>(static_cast<unsigned>(lines) / static_cast<unsigned>(box.extent(1)));
     return {{planes, lines - planes * box.extent(1), number - lines * box.extent(2)}};
 }
 
-// Calls visit(i, row, column, piece) for the pieces of 16 bytes that are this thread's of so many threads', which share
-// those of ROWS rows.
+// Calls visit(i, row, column, piece) for this thread's pieces of 16 bytes. THREADS threads share those of ROWS rows.
 template <int ROWS, int THREADS, class AllPanels, class Visit>
 inline void for_each_own_piece(AllPanels& panels, int first_row, unsigned thread, Visit const& visit) {
     constexpr unsigned kPieces = AllPanels::kColumns / 8, kRowsAtOnce = THREADS / kPieces;
@@ -182,7 +184,7 @@ inline void for_each_own_piece(AllPanels& panels, int first_row, unsigned thread
     }
 }
 
-// Starts copying ROWS rows, from that one on, by so many threads.
+// Starts copying ROWS rows, from that one on, with THREADS threads.
 template <int ROWS, int THREADS, class AllPanels, class Element>
 inline void stage_rows(AllPanels& to, int first_row, unsigned thread, Element const* const* rows, int columns) {
     Element const* from[ROWS * AllPanels::kColumns / 8 / THREADS];  // all are known before the first copy starts
@@ -195,7 +197,7 @@ inline void stage_rows(AllPanels& to, int first_row, unsigned thread, Element co
                                       });
 }
 
-// Copies that this thread started are there for products behind the next barrier.
+// After the next barrier, products read the results of the copies that this thread started.
 inline void wait_for_rows() {
     wait_for_copies();
     show_to_products();
@@ -249,7 +251,7 @@ struct GroupSums {
         for (auto& panel : panels) hold(panel);
     }
 
-    // The warp's rows, by way of the tile's matrix, which no product reads any more.
+    // Stores the warp's rows, by way of the tile's matrix, which no product reads any more.
     void store(NeighborhoodAccess const& tensor, long long const* rows, int columns, float const (&factors)[2],
                Panels<Element, kGroupTileTokens, COLUMNS>& memory) const {
         int const lane = computed_here(lane_index()), first = computed_here(first_row_of_warp());

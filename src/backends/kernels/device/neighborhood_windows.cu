@@ -1,11 +1,11 @@
 // Products that windows relate, a warp for each token; tensors: Queries, Keys and Slots, each of which is computed from
 // the other two, and Bias, which may be missing and is added to Slots. BiasGradient sums Slots. Options define X, the
-// type of the elements, and LANE_COLUMNS, how many columns a lane has at once.
+// type of the elements, and LANE_COLUMNS, the number of columns that a lane has at once.
 #include <neighborhood_tokens.cuh>
 
 using namespace cudnn_frontend::kernels;
 
-// The bias of the first slot of a window; that of the others follows.
+// The bias of the first slot of a window. Those of the other slots follow it.
 inline Token first_bias_of(NeighborhoodArguments const& arguments, Token const& query) {
     Token entry = query;
     entry.batch = 0;
@@ -47,7 +47,7 @@ inline void window_slots(NeighborhoodArguments const& arguments) {
     }
 }
 
-// The rows of those that the token meets, each times its weight.
+// Sums rows of the keys that are visible to the token, or of the queries that see it, each times its weight.
 template <class Element, int COUNT, class Meetings, class WeightOf>
 inline void sum_rows(NeighborhoodArguments const& arguments, Token const& token, Meetings const& meetings,
                      NeighborhoodAccess const& rows, NeighborhoodAccess const& result, WeightOf const& weight_of) {

@@ -1,4 +1,4 @@
-// Neighbouring elements that are computed with one by one.
+// Neighboring elements that are computed with one by one.
 #pragma once
 
 #include <elements.cuh>

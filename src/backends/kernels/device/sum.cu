@@ -1,5 +1,5 @@
-// y = sum over i of x_i; operands: x, y, and y again if what it holds is added. Options define X and Y,
-// the types of their elements, and INDEX, the type that counts.
+// y = sum over i of x_i; operands: x, y, and y again if its elements are added too. Options define X and Y, the types
+// of their elements, and INDEX, the type that counts.
 #include <elements.cuh>
 
 template <class From, class To, int COUNT, int RUNS, class Index>

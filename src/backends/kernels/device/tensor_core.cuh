@@ -1,18 +1,19 @@
-// Matrix products of a warp, copies to shared memory that go on while threads compute, and fast exponentials, by
+// Matrix products of a warp, copies to shared memory that go on while threads compute, and fast exponentials, with
 // instructions of compute capability 8.0 and newer.
 #pragma once
 
 #include <conversions.cuh>
 
-// A lane's part of 16 x 16 elements: of row lane / 4, and 8 rows on; two elements from column 2 * (lane % 4) on, and
-// 8 columns on: {row, column}, {row + 8, column}, {row, column + 8}, {row + 8, column + 8}.
+// A lane's part of 16 x 16 elements. It has row lane / 4 and the row 8 further, and in each two elements from column
+// 2 * (lane % 4) on and two elements 8 columns further, in this order: {row, column}, {row + 8, column},
+// {row, column + 8}, {row + 8, column + 8}.
 struct Block {
     unsigned words[4];
 };
 
 inline unsigned shared_address(void const* pointer) { return static_cast<unsigned>(__cvta_generic_to_shared(pointer)); }
 
-// Of the four 8 x 8 parts of a block, lane l passes row l % 8 of part l / 8. A part's rows have 16 bytes.
+// A block has four 8 x 8 parts: lane l passes row l % 8 of part l / 8. A part's rows have 16 bytes.
 inline Block load_block(void const* row) {
     Block block;
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -29,8 +30,8 @@ inline Block load_transposed_block(void const* row) {
     return block;
 }
 
-// Adds the product of a block and a 16 x 8 part, given by columns, to the sums: of rows lane / 4 and 8 on, two columns
-// from 2 * (lane % 4) on.
+// Adds the product of a block and a 16 x 8 part, given by columns, to the sums. These have row lane / 4 and the row 8
+// further, and in each two columns from 2 * (lane % 4) on.
 inline void multiply_add(float (&sums)[4], Block const& a, unsigned b0, unsigned b1, bfloat16) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
@@ -55,7 +56,7 @@ inline unsigned pack(float low, float high, half) {
     return word;
 }
 
-// Zeros where nothing is there; `from` is not read then.
+// Writes zeros if nothing is there; `from` is not read then.
 inline void start_copy_of_16_bytes(void* to, void const* from, bool is_there) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
                  "r"(is_there ? 16 : 0)
@@ -66,7 +67,7 @@ inline void start_copy_of_4_bytes(void* to, void const* from, bool is_there) {
                  "r"(is_there ? 4 : 0)
                  : "memory");
 }
-// For those of this thread.
+// Waits for the copies that this thread started.
 inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 inline float power_of_2(float x) {

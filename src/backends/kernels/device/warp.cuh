@@ -1,4 +1,4 @@
-// What the lanes of a warp tell each other.
+// Exchanges between the lanes of a warp.
 #pragma once
 
 constexpr unsigned kAllLanes = 0xffffffffu;
@@ -8,14 +8,14 @@ inline unsigned ballot(bool vote) { return __ballot_sync(kAllLanes, vote); }
 inline float from_lane(float x, int lane) { return __shfl_sync(kAllLanes, x, lane); }
 inline unsigned from_lane(unsigned x, int lane) { return __shfl_sync(kAllLanes, x, lane); }
 inline long long from_lane(long long x, int lane) { return __shfl_sync(kAllLanes, x, lane); }
-// Of the lane whose number differs in these bits.
+// The value of the lane whose number differs in these bits.
 inline float from_lane_across(float x, int bits) { return __shfl_xor_sync(kAllLanes, x, bits); }
 inline unsigned from_lane_across(unsigned x, int bits) { return __shfl_xor_sync(kAllLanes, x, bits); }
 inline void wait_for_warp() { __syncwarp(); }
 inline int lowest_bit(unsigned word) { return __ffs(static_cast<int>(word)) - 1; }
 
-// What is computed from it is computed where it is used: a compiler that computes it ahead of a loop would keep it in
-// registers, of which there are too few.
+// Values computed from the result are computed where they are used. A compiler that computes them ahead of a loop would
+// keep them in registers, of which there are too few.
 inline int computed_here(int x) {
     asm volatile("" : "+r"(x));
     return x;

@@ -1,5 +1,5 @@
 // Matrix products of a warpgroup: four warps, the first of whose numbers is a multiple of four, on units that read
-// their factors from shared memory by themselves. By instructions of compute capability 9.0, which others lack.
+// their factors from shared memory by themselves. They use instructions that only compute capability 9.0 has.
 #pragma once
 
 #include <tensor_core.cuh>
@@ -8,8 +8,8 @@
 constexpr int kPanelColumns = 64;
 constexpr int kPanelRowBytes = 2 * kPanelColumns, kPanelAlignment = 8 * kPanelRowBytes;
 
-// 64 columns of a matrix. Of the 8 pieces of a row, 16 bytes each, the one at column 8 * i lies at place i ^ row % 8,
-// so that neighbouring rows have theirs in different banks.
+// 64 columns of a matrix. A row has 8 pieces of 16 bytes each. The one at column 8 * i lies at place i ^ row % 8, so
+// that neighboring rows have theirs in different banks.
 template <class Element, int ROWS>
 struct alignas(kPanelAlignment) Panel {
     Element elements[ROWS][kPanelColumns];
@@ -20,13 +20,13 @@ struct alignas(kPanelAlignment) Panel {
 // A part of a panel as a factor, from that row and column on: multiples of 8 and of 16. The units find pieces by their
 // addresses.
 struct Factor {
-    unsigned place;  // beside kPanels, which is the same for all
+    unsigned place;  // the lower half of a descriptor; kPanels, the upper half, is the same for all
 
     template <class Element, int ROWS>
     Factor(Panel<Element, ROWS> const& panel, int row, int column)
         : place((shared_address(&panel) & 0x3ffff) / 16 + (row * kPanelRowBytes + 2 * column) / 16) {}
 
-    // Pieces moved in their rows, and groups of 8 rows that follow each other.
+    // Pieces are permuted within their rows, and groups of 8 rows follow each other.
     static constexpr unsigned kPanels = 1u << 30 | kPanelAlignment / 16;
 };
 
@@ -70,16 +70,16 @@ DEFINE_START_PRODUCT(half, "f16")
 #undef FOUR_SUMS
 #undef SUM_PLACES_32
 
-// Before the first product, and where registers of products were written since.
+// Needed before the first product, and when registers of products were written since.
 inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 // Products that were started since the last call become a group.
 inline void end_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-// For all groups but the last ones.
+// Waits for all groups except the last ones.
 template <int ALL_BUT>
 inline void wait_for_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(ALL_BUT) : "memory");
 }
-// The compiler should know that products which go on write sums, and read the words of a Block: they are written
+// Makes known to the compiler that unfinished products write sums and read the words of a Block: these are written
 // before it and read behind it.
 template <int COUNT>
 inline void hold(float (&sums)[COUNT][4]) {
@@ -110,8 +110,8 @@ inline void add_four(float* to, float const (&numbers)[4]) {
 }
 
 // An mbarrier. A round ends when the number of warps given to make() have arrived, one arrival each, and the next round
-// begins. What they wrote before is visible to those that waited. A wait tests only whether a round is odd or even: no
-// one may ask for a round while the one before it goes on, nor after the next one has ended.
+// begins. Their earlier writes are visible to the threads that waited. A wait tests only whether a round is odd or
+// even: no thread may ask for a round while the one before it goes on, nor after the next one has ended.
 class Arrivals {
    public:
     void make(int warps) {
