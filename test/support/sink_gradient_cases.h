@@ -36,11 +36,11 @@ struct SinkCase {
     std::int64_t place(OperandData const& of, std::int64_t batch, std::int64_t head, std::int64_t row) const;
 };
 
-// Some rows have Stats of minus infinity beside NaN in O, and so has a head's sink; past the lengths of padded tensors
+// Some rows have Stats of minus infinity and NaN in O, and so has a head's sink; past the lengths of padded tensors
 // everything is NaN.
 SinkCase random_sink_case(std::uint64_t seed);
 
-// What is wrong with the gradient after a run; empty where nothing is.
+// The fault of the gradient after a run; empty where there is none.
 std::string fault_of(SinkCase const& after);
 
 }  // namespace sdpa_test

@@ -1,4 +1,4 @@
-// What the kernel of a sink's gradient computes, on the host, and what is refused.
+// The kernel of a sink's gradient, run on the host, and the refusal of arguments that it does not support.
 #include "host_sink_gradient.h"
 #include "support/catch.h"
 #include "support/sink_gradient_cases.h"

@@ -19,7 +19,7 @@ class StepBeside {
     // Into an empty CUDA graph; update binds the nodes of such a graph to other memory.
     virtual error_t record(plan::Launch const& launch, CUgraph graph) const = 0;
     virtual error_t update(plan::Launch const& launch, CUgraph graph) const = 0;
-    // What the first launch would load.
+    // Loads now rather than at the first launch.
     virtual error_t load() const { return {}; }
     // Compiled code, where it has any.
     virtual std::string serialize() const { return {}; }

@@ -10,7 +10,7 @@ namespace {
 enum Result { kSuccess = 0, kInvalidValue = 1 };
 enum Type { kFill = 2, kGraph = 4, kEmpty = 5 };
 
-// What a node fills memory with; as the driver's own struct.
+// The memory that a node fills and the value, laid out as in the driver's own struct.
 struct Fill {
     unsigned long long start;
     std::size_t pitch;

@@ -1,4 +1,4 @@
-// The CUDA graph of a program's steps, and of work beside an engine's, on a driver that only keeps graphs.
+// The CUDA graph of a program's steps, and of work before and after an engine's, on a driver that only keeps graphs.
 #include "cudnn/planning/recorded_steps.h"
 #include "cudnn/planning/clearing.h"
 #include "ir/builder.h"
