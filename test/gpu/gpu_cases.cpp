@@ -359,6 +359,8 @@ std::vector<CaseGroup> modifier_groups() {
         group("prefix", modified(Modify::Prefix)),
         group("dilated window", modified(Modify::Dilated)),
         group("causal by a modifier", modified(Modify::Causal)),
+        group("causal by a modifier, predicates of INT32",
+              [](auto& c) { c.modifier = Modify::Causal, c.integer_predicates = true; }),
         group("window by a modifier", [](auto& c) { modified(Modify::Window)(c), c.right = 20; }),
         group("causal by a modifier, right bound", [](auto& c) { c.modifier = Modify::Causal, c.right = 20; }),
         group("causal by a modifier, bottom right",
