@@ -1,6 +1,7 @@
 #include "host_neighborhood.h"
 
 #include "host/cuda_words.h"
+#include "host_async.h"
 #include "host_threads.h"
 
 // Of the functions that the options define here none is called: all types are wanted, not these.
@@ -134,6 +135,7 @@ void run_on_host(kernels::NeighborhoodProblem const& problem, NeighborhoodForm f
     blockDim.x = launch.threads;
     for (blockIdx.x = 0; blockIdx.x < launch.blocks; ++blockIdx.x) {
         std::memset(shared_memory, 0xff, sizeof(shared_memory));  // NaN: what no copy wrote must not count
+        begin_async_block(launch.threads, blockIdx.x, shared_memory, launch.shared_bytes);
         run_block(launch.threads, blockIdx.x, [&] { thread(launch.arguments); });
     }
 }

@@ -1,11 +1,15 @@
 // What the kernels of neighborhood attention compute: on the host, since the machines that test every change have no
 // GPU.
 #include "host_neighborhood.h"
+#include "host_async.h"
 #include "support/catch.h"
 #include "support/neighborhood_kernel_cases.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
+#include <stdexcept>
 
 using namespace sdpa_test;
 using kernels::NeighborhoodForm;
@@ -13,7 +17,8 @@ using kernels::NeighborhoodForm;
 namespace {
 
 constexpr std::uint64_t kTokenCases = 72, kTileCases = 36, kGroupCases = 36, kLargeCases = 12;
-constexpr NeighborhoodSizes kSmall{90, 136, 2}, kLarge{600, 136, 1}, kManyStages{700, 136, 1};
+constexpr NeighborhoodSizes kSmall{90, 136, 2}, kLarge{600, 136, 1}, kTwoStages{220, 136, 1}, kFewStages{280, 136, 1},
+    kManyStages{700, 136, 1};
 constexpr kernels::DeviceFacts kH200{90, 132};
 
 using Memory = std::vector<std::vector<std::byte>>;
@@ -45,6 +50,13 @@ class AlignedMemory {
     };
     std::vector<std::vector<Word>> words_;
 };
+
+// The tokens in a window.
+std::int64_t visible_tokens(NeighborhoodCase const& made) {
+    std::int64_t count = 1;
+    for (auto const& axis : made.steps.front().problem.axes) count *= axis.kernel;
+    return count;
+}
 
 Memory run_case(NeighborhoodCase const& made, NeighborhoodForm form) {
     AlignedMemory memory(made);
@@ -85,6 +97,56 @@ NeighborhoodCase case_of_large_windows(NeighborhoodForm form) {
     }
 }
 
+// --- Waits that are left out
+
+// The fault in the case's results, or of its run, without a wait or fence; empty where nothing is wrong.
+std::string fault_without(std::string const& wait, NeighborhoodCase const& made, NeighborhoodForm form) {
+    leave_out_wait(wait);
+    std::string fault;
+    try {
+        fault = fault_of(made, run_case(made, form));
+    } catch (std::logic_error const& error) {
+        fault = error.what();
+    }
+    leave_out_wait("");
+    return fault;
+}
+
+// A case, and the waits and fences that it reaches.
+struct WaitCase {
+    NeighborhoodForm form;
+    NeighborhoodCase made;
+    std::vector<std::string> waits;
+};
+
+// Adds cases whose windows have at least that many tokens.
+void add_wait_cases(std::vector<WaitCase>& cases, NeighborhoodForm form, NeighborhoodSizes const& sizes,
+                    std::int64_t visible, std::uint64_t count) {
+    for (std::uint64_t seed = 0; count > 0; ++seed) {
+        auto const function = static_cast<NeighborhoodFunction>(seed % kNeighborhoodFunctions);
+        if (function > NeighborhoodFunction::Backward) continue;  // which these forms do not compute
+        NeighborhoodCase made = random_neighborhood_case(seed, sizes, form);
+        if (!made.allows(form, kH200) || visible_tokens(made) < visible) continue;
+        // Without a wait a kernel could read a bias outside its memory.
+        if (made.steps.front().problem.operands[kernels::kBias]) continue;
+        forget_waits();
+        std::string const fault = fault_of(made, run_case(made, form));
+        INFO(made.text() << ": " << fault);
+        REQUIRE(fault.empty());
+        cases.push_back({form, std::move(made), waits_reached()});
+        --count;
+    }
+}
+
+// The tiles of the last ones go through so many stages that all buffers are used again.
+std::vector<WaitCase> wait_cases() {
+    std::vector<WaitCase> cases;
+    add_wait_cases(cases, NeighborhoodForm::Tiles, kTwoStages, 100, 3);
+    add_wait_cases(cases, NeighborhoodForm::WarpGroups, kTwoStages, 100, 8);
+    add_wait_cases(cases, NeighborhoodForm::WarpGroups, kFewStages, 200, 2);
+    return cases;
+}
+
 }  // namespace
 
 TEST_CASE("neighborhood attention by tokens computes what the formula says") {
@@ -116,10 +178,9 @@ TEST_CASE("gradients by warpgroups are what the formula says where tiles meet ma
     for (std::uint64_t seed = 0; wanted != std::array{0, 0}; ++seed) {
         NeighborhoodCase const made = random_neighborhood_case(seed, kManyStages, kForm);
         kernels::NeighborhoodProblem const& problem = made.steps.front().problem;
-        std::int64_t seen = 1;
-        for (auto const& axis : problem.axes) seen *= axis.kernel;
         int& count = wanted[problem.columns() > 64 ? 1 : 0];
-        bool const is_wanted = count > 0 && made.function == NeighborhoodFunction::Backward && seen >= 300;
+        bool const is_wanted =
+            count > 0 && made.function == NeighborhoodFunction::Backward && visible_tokens(made) >= 300;
         if (!is_wanted || !made.allows(kForm, kH200)) continue;
         --count;
         INFO("case " << seed << ": " << made.text());
@@ -143,5 +204,22 @@ TEST_CASE("a window that is too small, a stray write and a changed input are fou
         CHECK(fault_of(made, after) == made.data[written].name + ": bytes changed outside the elements");
         after[0].front() ^= std::byte{1};
         CHECK(fault_of(made, after) == made.data[0].name + " changed, which is not written");
+    }
+}
+
+TEST_CASE("results are wrong if any wait or fence of the kernels is left out") {
+    std::vector<WaitCase> const cases = wait_cases();
+    std::set<std::string> waits;
+    for (WaitCase const& made : cases) waits.insert(made.waits.begin(), made.waits.end());
+    // All in the sources, so that a new one needs a case that reaches it. The only exception is the barrier of an empty
+    // tile, whose threads end behind it: on a GPU a barrier does not wait for threads that have ended.
+    CHECK(waits.size() == 31);
+    for (std::string const& wait : waits) {
+        bool const is_needed = std::ranges::any_of(cases, [&](WaitCase const& made) {
+            bool const is_reached = std::ranges::find(made.waits, wait) != made.waits.end();
+            return is_reached && !fault_without(wait, made.made, made.form).empty();
+        });
+        INFO("without " << wait << " all results are right");
+        CHECK(is_needed);
     }
 }

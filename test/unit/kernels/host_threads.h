@@ -9,14 +9,16 @@
 namespace sdpa_test {
 
 // Runs `work` in every thread of a block, with threadIdx set. `threads` is a multiple of 32. The seed chooses which
-// groups of four warps run slower than the others, as warps may on a GPU.
+// groups of four warps run slower than the others, as warps may on a GPU. Throws what a thread throws, and
+// std::logic_error where all threads wait for good.
 void run_block(unsigned threads, unsigned seed, std::function<void()> const& work);
 
-// Waits until all threads of the block are here.
+// Waits until all threads of the block are here. Rounds of it are numbered.
 void wait_for_block();
+unsigned block_round();
 
-// Gives up the turn. For loops in which a thread waits for another one.
-void let_others_run();
+// Lets other threads run until the condition holds.
+void wait_until(std::function<bool()> const& condition);
 
 // Gives the lane's `bytes` bytes to its warp, waits for all lanes, and returns the bytes of all 32 in order of lanes.
 std::byte const* exchange_in_warp(void const* mine, std::size_t bytes);

@@ -183,8 +183,8 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
         bool const is_stats = static_cast<int>(threadIdx.x) < Stages::kRows;
         long long const offset = (is_stats ? table.stats : table.delta)[row];
         float const* const start = static_cast<float const*>(tensors[is_stats ? kStats : kDelta].start);
-        start_copy_of_4_bytes(&(is_stats ? shared.stats : shared.delta)[stage % 2][row],
-                              offset >= 0 ? start + offset : start, offset >= 0);
+        float* const to = is_stats ? shared.stats[stage % 2] : shared.delta[stage % 2];
+        start_copy_of_4_bytes(to + row, offset >= 0 ? start + offset : start, offset >= 0);
     };
     for_each_stage<Stages::kRows>(count, look_up, start_copies, wait_for_copies,
                                   [&](int stage) { use(stage % 2, shared.tables[stage % 3]); });

@@ -13,9 +13,6 @@
 struct uint2 {
     unsigned x, y;
 };
-struct alignas(16) uint4 {
-    unsigned x, y, z, w;
-};
 
 struct Position {
     unsigned x = 0;

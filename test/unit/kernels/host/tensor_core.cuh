@@ -1,11 +1,26 @@
 // In place of the kernels' own file of that name, which needs a GPU: the same instructions as their documentation says.
 #pragma once
 
+#include "../host_async.h"
 #include "../host_threads.h"
 #include "conversions.cuh"
 
 #include <cmath>
 #include <cstring>
+#include <source_location>
+
+// Where a kernel assigns to one in shared memory, products see it after a fence.
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+
+    uint4(unsigned x_ = 0, unsigned y_ = 0, unsigned z_ = 0, unsigned w_ = 0) : x(x_), y(y_), z(z_), w(w_) {}
+    uint4(uint4 const&) = default;
+    uint4& operator=(uint4 const& other) {
+        std::memcpy(static_cast<void*>(this), &other, sizeof(other));
+        sdpa_test::note_write(this, sizeof(other));
+        return *this;
+    }
+};
 
 struct Block {
     unsigned words[4];
@@ -67,13 +82,17 @@ unsigned pack(float low, float high, Element) {
 }
 
 inline void start_copy_of_16_bytes(void* to, void const* from, bool is_there) {
-    if (is_there) std::memcpy(to, from, 16);
-    else std::memset(to, 0, 16);
+    sdpa_test::start_async_copy(to, is_there ? from : nullptr, 16);
 }
 inline void start_copy_of_4_bytes(void* to, void const* from, bool is_there) {
-    if (is_there) std::memcpy(to, from, 4);
-    else std::memset(to, 0, 4);
+    sdpa_test::start_async_copy(to, is_there ? from : nullptr, 4);
 }
-inline void wait_for_copies() {}
+// An object, since kernels pass it on: the call that is left out is the one in the kernel.
+struct WaitForCopies {
+    void operator()(std::source_location const where = std::source_location::current()) const {
+        if (!sdpa_test::is_left_out("wait_for_copies()", where)) sdpa_test::finish_async_copies();
+    }
+};
+inline constexpr WaitForCopies wait_for_copies;
 
 inline float power_of_2(float x) { return std::exp2(x); }
