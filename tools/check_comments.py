@@ -5,6 +5,8 @@ import pathlib
 import re
 import sys
 
+from check_function_lengths import COMMENT_OR_LITERAL
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("include", "src", "python", "samples", "test", "bench")
 SUFFIXES = (".h", ".c", ".cpp", ".cu", ".cuh")
@@ -32,10 +34,6 @@ RULES = (
 )
 
 COMMAND = re.compile(r"\./run sample \w+ \w+")  # a command's words are not prose
-
-COMMENT_OR_LITERAL = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"([^()\\ ]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
-)
 
 
 def comments(text):

@@ -10,7 +10,7 @@ FOLDERS = ("include", "src", "python", "samples", "test", "bench")
 LIMIT, LONG, LONG_SHARE, FILE_LIMIT = 100, 60, 0.02, 600
 
 COMMENT_OR_LITERAL = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"([^()\\ ]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
+    r'//[^\n]*|/\*.*?\*/|R"([^()\\ ]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
 )
 SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b[^()]*$")
 # What ends in a parameter list, with what may follow it: qualifiers, a return type, member initializers.
