@@ -18,4 +18,10 @@ std::size_t operand_count(PointwiseMode_t mode) {
     return std::find(std::begin(kBinaryModes), std::end(kBinaryModes), mode) != std::end(kBinaryModes) ? 2 : 1;
 }
 
+bool is_comparison(PointwiseMode_t mode) {
+    return mode == CMP_EQ || mode == CMP_NEQ || mode == CMP_GT || mode == CMP_GE || mode == CMP_LT || mode == CMP_LE;
+}
+
+bool is_logical(PointwiseMode_t mode) { return mode == LOGICAL_AND || mode == LOGICAL_OR || mode == LOGICAL_NOT; }
+
 }  // namespace cudnn_frontend::core

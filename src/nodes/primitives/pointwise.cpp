@@ -46,19 +46,8 @@ core::Dims broadcast(core::Dims a, core::Dims b) {
 
 // Comparisons give BOOLEAN and GEN_INDEX gives integers, whatever the graph's default is.
 DataType_t result_type(PointwiseMode_t mode) {
-    switch (mode) {
-        case PointwiseMode_t::CMP_EQ:
-        case PointwiseMode_t::CMP_NEQ:
-        case PointwiseMode_t::CMP_GT:
-        case PointwiseMode_t::CMP_GE:
-        case PointwiseMode_t::CMP_LT:
-        case PointwiseMode_t::CMP_LE:
-        case PointwiseMode_t::LOGICAL_AND:
-        case PointwiseMode_t::LOGICAL_OR:
-        case PointwiseMode_t::LOGICAL_NOT: return DataType_t::BOOLEAN;
-        case PointwiseMode_t::GEN_INDEX: return DataType_t::INT32;
-        default: return DataType_t::NOT_SET;
-    }
+    if (core::is_comparison(mode) || core::is_logical(mode)) return DataType_t::BOOLEAN;
+    return mode == PointwiseMode_t::GEN_INDEX ? DataType_t::INT32 : DataType_t::NOT_SET;
 }
 
 void infer(GraphSpec& graph, Node const& node) {
@@ -205,7 +194,7 @@ constexpr char const* kToBoolean = "call set_data_type(DataType_t::BOOLEAN) on i
 template <class Report>
 void for_each_predicate(RuleScope const& scope, Report const& report) {
     PointwiseMode_t const mode = fields(scope).mode;
-    bool const is_logical = mode == LOGICAL_AND || mode == LOGICAL_OR || mode == LOGICAL_NOT;
+    bool const is_logical = core::is_logical(mode);
     for (int const port : kOperandPorts) {
         TensorSpec const* const operand = scope.tensor(port);
         bool const is_predicate = is_logical || (mode == BINARY_SELECT && port == pointwise::In_2);

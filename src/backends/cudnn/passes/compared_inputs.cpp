@@ -1,5 +1,6 @@
 #include "cudnn/passes/compared_inputs.h"
 
+#include "core/pointwise.h"
 #include "cudnn/passes/attention.h"
 
 #include <utility>
@@ -10,10 +11,6 @@ namespace {
 using ir::PointwiseOp;
 using ir::ValueId;
 using enum PointwiseMode_t;
-
-bool is_comparison(PointwiseMode_t mode) {
-    return mode == CMP_EQ || mode == CMP_NEQ || mode == CMP_GT || mode == CMP_GE || mode == CMP_LT || mode == CMP_LE;
-}
 
 bool is_integer_input(Draft const& draft, ValueId id) {
     ir::Value const& value = draft.value(id);
@@ -30,7 +27,7 @@ bool is_integer_constant(Draft const& draft, ValueId id) {
 // or a constant.
 std::size_t comparison_of_inputs(Draft const& draft, ValueId predicate) {
     auto const* const comparison = draft.written_by<PointwiseOp>(predicate);
-    if (comparison == nullptr || !is_comparison(comparison->mode)) return kNowhere;
+    if (comparison == nullptr || !core::is_comparison(comparison->mode)) return kNowhere;
     ValueId const first = comparison->in[0], second = comparison->in[1];
     bool const are_inputs =
         is_integer_input(draft, first) && (is_integer_input(draft, second) || is_integer_constant(draft, second));

@@ -1,5 +1,7 @@
 #include "cudnn/passes/predicates.h"
 
+#include "core/pointwise.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -10,24 +12,10 @@ using ir::PointwiseOp;
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-bool gives_truth(PointwiseMode_t mode) {
-    switch (mode) {
-        case CMP_EQ:
-        case CMP_NEQ:
-        case CMP_GT:
-        case CMP_GE:
-        case CMP_LT:
-        case CMP_LE:
-        case LOGICAL_AND:
-        case LOGICAL_OR:
-        case LOGICAL_NOT: return true;
-        default: return false;
-    }
-}
+bool gives_truth(PointwiseMode_t mode) { return core::is_comparison(mode) || core::is_logical(mode); }
 
 bool reads_truth(PointwiseOp const& op, std::size_t operand) {
-    bool const is_logical = op.mode == LOGICAL_AND || op.mode == LOGICAL_OR || op.mode == LOGICAL_NOT;
-    return is_logical || (op.mode == BINARY_SELECT && operand == 2);
+    return core::is_logical(op.mode) || (op.mode == BINARY_SELECT && operand == 2);
 }
 
 // Whether all that read the value read it as true or false.
