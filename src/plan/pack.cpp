@@ -103,6 +103,12 @@ PackLayout make_pack_layout(nodes::GraphSpec const& graph, ir::OpGraph const& op
     return {make_slots(op_graph), virtual_results(graph)};
 }
 
+std::optional<std::size_t> PackLayout::slot_of(std::int64_t uid) const {
+    auto const slot = std::ranges::find(slots, uid, &Slot::uid);
+    if (slot == slots.end()) return std::nullopt;
+    return static_cast<std::size_t>(slot - slots.begin());
+}
+
 error_t resolve(PackSource const& pack, PackLayout const& layout, std::span<void*> pointers) {
     static char unnamed;  // its address marks a slot that the pack does not name
     std::fill(pointers.begin(), pointers.end(), &unnamed);

@@ -49,6 +49,9 @@ struct PackLayout {
     std::vector<Slot> slots;                     // one for each binding of the op graph, in the same order
     std::vector<VirtualTensor> virtual_tensors;  // by uid
     HostMemory host_memory = HostMemory::All;
+
+    // The number of the tensor's slot; nothing where packs have no pointer to it.
+    std::optional<std::size_t> slot_of(std::int64_t uid) const;
 };
 
 PackLayout make_pack_layout(nodes::GraphSpec const& graph, ir::OpGraph const& op_graph);

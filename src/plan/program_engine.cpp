@@ -57,8 +57,7 @@ std::string name_of(rewrite::Step const& step) {
 
 // Returns where runs have the pointer to a tensor of the graph as given. They have none to a virtual tensor.
 Result<std::size_t> slot_of(PackLayout const& layout, nodes::TensorSpec const& tensor) {
-    auto const slot = std::ranges::find(layout.slots, tensor.uid, &Slot::uid);
-    if (slot != layout.slots.end()) return static_cast<std::size_t>(slot - layout.slots.begin());
+    if (auto const slot = tensor.uid ? layout.slot_of(*tensor.uid) : std::nullopt) return *slot;
     return error_t(error_code_t::INVALID_VALUE,
                    "the program uses tensor '" + tensor.name +
                        "' of the graph, to which runs have no pointer; call set_output(true) on it if it is a result, "

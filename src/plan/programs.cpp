@@ -89,11 +89,12 @@ static std::shared_ptr<PackLayout const> layout_as_given(PackLayout layout, rewr
     for (int const port : {Seq_len_q, Seq_len_kv, Stats}) {
         if (!given.has(port)) continue;
         nodes::TensorSpec const& tensor = *given.tensor(port);
-        auto const slot = std::ranges::find(layout.slots, tensor.uid, &Slot::uid);
-        if (slot == layout.slots.end() || slot->is_ragged()) continue;
-        slot->element_size = slot->alignment = core::size_of(tensor.data_type);
-        slot->span = core::span_of(tensor.dim, tensor.stride).value_or(0) * slot->element_size;
-        slot->stride = tensor.stride;
+        auto const number = tensor.uid ? layout.slot_of(*tensor.uid) : std::nullopt;
+        if (!number || layout.slots[*number].is_ragged()) continue;
+        Slot& slot = layout.slots[*number];
+        slot.element_size = slot.alignment = core::size_of(tensor.data_type);
+        slot.span = core::span_of(tensor.dim, tensor.stride).value_or(0) * slot.element_size;
+        slot.stride = tensor.stride;
     }
     return std::make_shared<PackLayout const>(std::move(layout));
 }

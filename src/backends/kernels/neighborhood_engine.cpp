@@ -149,9 +149,13 @@ Result<std::shared_ptr<plan::Executable const>> NeighborhoodEngine::build() {
         BoundKernel bound;
         SDPA_GRAPH_TRY(make_kernel(step.problem, codes[kernels.size()]).move_to(bound.kernel));
         for (NeighborhoodPlace const& place : step.places) {
-            auto const slot = std::ranges::find(layout_->slots, place.uid, &plan::Slot::uid);
-            auto const number = static_cast<std::size_t>(slot - layout_->slots.begin());
-            bound.sources.push_back({place.is_in_workspace, number, place.offset});
+            auto const slot = layout_->slot_of(place.uid);
+            if (!slot && !place.is_in_workspace) {
+                return error_t(error_code_t::INVALID_VALUE, "runs have no pointer to the tensor of uid " +
+                                                                std::to_string(place.uid) +
+                                                                "; call set_output(true) on it if it is a result");
+            }
+            bound.sources.push_back({place.is_in_workspace, slot.value_or(0), place.offset});
         }
         kernels.push_back(std::move(bound));
     }

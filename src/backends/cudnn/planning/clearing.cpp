@@ -2,7 +2,6 @@
 
 #include "cuda/driver.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace cudnn_frontend::cudnn {
@@ -51,16 +50,17 @@ class Clearing final : public StepBeside {
 
 }  // namespace
 
-std::shared_ptr<StepBeside const> clearing_of(LegalGraph const& graph, plan::PackLayout const& layout) {
+Result<std::shared_ptr<StepBeside const>> clearing_of(LegalGraph const& graph, plan::PackLayout const& layout) {
     std::vector<Cleared> results;
     for (auto const& [dense, offsets] : graph.offsets) {
         ir::Value const& value = graph.graph.value(dense);
         if (value.role != ir::Role::Output) continue;
-        auto const slot = std::ranges::find(layout.slots, value.uid, &plan::Slot::uid);
-        results.push_back(
-            {static_cast<std::size_t>(slot - layout.slots.begin()), static_cast<std::size_t>(slot->span)});
+        auto const slot = layout.slot_of(value.uid);
+        if (!slot) return no_pointer(value);
+        results.push_back({*slot, static_cast<std::size_t>(layout.slots[*slot].span)});
     }
-    return results.empty() ? nullptr : std::make_shared<Clearing const>(std::move(results));
+    if (results.empty()) return std::shared_ptr<StepBeside const>();
+    return std::shared_ptr<StepBeside const>(std::make_shared<Clearing const>(std::move(results)));
 }
 
 }  // namespace cudnn_frontend::cudnn

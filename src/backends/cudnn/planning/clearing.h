@@ -7,6 +7,6 @@
 namespace cudnn_frontend::cudnn {
 
 // Dense results that were given offsets, which have no gaps. Null where there are none.
-std::shared_ptr<StepBeside const> clearing_of(LegalGraph const& graph, plan::PackLayout const& layout);
+Result<std::shared_ptr<StepBeside const>> clearing_of(LegalGraph const& graph, plan::PackLayout const& layout);
 
 }  // namespace cudnn_frontend::cudnn

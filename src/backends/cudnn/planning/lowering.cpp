@@ -155,7 +155,9 @@ Result<std::shared_ptr<Context>> make_context(plan::PlanningInput const& input, 
     layout.host_memory = plan::HostMemory::ScalarsByValue;
     align_matrices(layout.slots, op_graph);
     auto context = std::make_shared<Context>();
-    if (auto clearing = clearing_of(legal, layout)) context->before.push_back(std::move(clearing));
+    auto clearing = clearing_of(legal, layout);
+    if (clearing.is_bad()) return clearing.error();
+    if (clearing.value()) context->before.push_back(std::move(clearing).value());
     if (legal.sink_gradient) {
         auto step = loaded_sink_gradient_step(legal, layout, device, stored_kernel);
         if (step.is_bad()) return step.error();

@@ -2,7 +2,6 @@
 
 #include "kernels/sink_gradient.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace cudnn_frontend::cudnn {
@@ -65,20 +64,23 @@ class Collector {
         offset_slots_.push_back(slot_of(ragged.offset));
         return rows;
     }
-    std::vector<std::size_t> take_slots() {
+    Result<std::vector<std::size_t>> take_slots() {
+        if (failure_.is_bad()) return failure_;
         slots_.insert(slots_.end(), offset_slots_.begin(), offset_slots_.end());
         return std::move(slots_);
     }
 
    private:
-    std::size_t slot_of(ir::ValueId id) const {
-        auto const slot = std::ranges::find(layout_.slots, graph_.value(id).uid, &plan::Slot::uid);
-        return static_cast<std::size_t>(slot - layout_.slots.begin());
+    std::size_t slot_of(ir::ValueId id) {
+        auto const slot = layout_.slot_of(graph_.value(id).uid);
+        if (!slot) failure_ = no_pointer(graph_.value(id));
+        return slot.value_or(0);
     }
 
     ir::OpGraph const& graph_;
     plan::PackLayout const& layout_;
     std::vector<std::size_t> slots_, offset_slots_;
+    error_t failure_;
 };
 
 }  // namespace
@@ -95,11 +97,13 @@ Result<std::shared_ptr<StepBeside const>> sink_gradient_step(LegalGraph const& g
     problem.sink = collector.operand(parts.sink);
     problem.gradient = collector.operand(parts.gradient);
     if (parts.lengths != ir::kNoValue) problem.lengths = collector.operand(parts.lengths);
+    auto slots = collector.take_slots();
+    if (slots.is_bad()) return slots.error();
     auto kernel = stored ? kernels::load_sink_gradient(problem, device, *stored)
                          : kernels::compile_sink_gradient(problem, device);
     if (kernel.is_bad()) return kernel.error();
     return std::shared_ptr<StepBeside const>(
-        std::make_shared<SinkGradientStep>(std::move(kernel).value(), collector.take_slots()));
+        std::make_shared<SinkGradientStep>(std::move(kernel).value(), std::move(slots).value()));
 }
 
 }  // namespace cudnn_frontend::cudnn

@@ -25,6 +25,12 @@ class StepBeside {
     virtual std::string serialize() const { return {}; }
 };
 
+// The error of a step that works on a tensor which runs have no pointer to.
+inline error_t no_pointer(ir::Value const& value) {
+    return {error_code_t::INVALID_VALUE,
+            "runs have no pointer to tensor '" + value.name + "'; call set_output(true) on it if it is a result"};
+}
+
 using StepsBeside = std::vector<std::shared_ptr<StepBeside const>>;
 
 }  // namespace cudnn_frontend::cudnn

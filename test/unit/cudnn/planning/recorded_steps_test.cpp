@@ -190,7 +190,7 @@ std::string cleared(CUgraph graph, std::byte const* from) {
 TEST_CASE("dense results that were given offsets are cleared, one after the other, and an update clears others") {
     cudnn::LegalGraph const legal = graph_with_given_offsets();
     auto const layout = plan::make_pack_layout({}, legal.graph);
-    auto const clearing = cudnn::clearing_of(legal, layout);
+    auto const clearing = cudnn::clearing_of(legal, layout).value();
     REQUIRE(clearing);
     std::vector<std::byte> memory(1024);
     auto const launch_on = [&](std::vector<void*>& pointers, std::size_t shift) {
@@ -208,5 +208,12 @@ TEST_CASE("dense results that were given offsets are cleared, one after the othe
 
     cudnn::LegalGraph without = graph_with_given_offsets();
     without.offsets.clear();
-    CHECK(cudnn::clearing_of(without, layout) == nullptr);
+    CHECK(cudnn::clearing_of(without, layout).value() == nullptr);
+}
+
+TEST_CASE("a result that packs have no pointer to is not cleared behind the last pointer") {
+    cudnn::LegalGraph const legal = graph_with_given_offsets();
+    auto const clearing = cudnn::clearing_of(legal, plan::PackLayout());
+    REQUIRE(clearing.is_bad());
+    CHECK(clearing.error().err_msg.ends_with("call set_output(true) on it if it is a result"));
 }
