@@ -88,6 +88,10 @@ def check_neighborhood_functions(tests):
     return check_functions("na", "src/neighborhood", "docs/neighborhood-functions.md", tests)
 
 
+def check_attention_functions(tests):
+    return check_functions("attention", "src/functions/attention", "docs/attention-functions.md", tests)
+
+
 def check_python(_):
     """The rules of the Python package."""
 
@@ -127,7 +131,7 @@ def check_quirks(tests):
 def main():
     tests = test_strings()
     rules, faults = check_nodes(tests)
-    for check in (check_rewrites, check_runs, check_flash, check_neighborhood_functions, check_python, check_advice):
+    for check in (check_rewrites, check_runs, check_flash, check_neighborhood_functions, check_attention_functions, check_python, check_advice):
         others, more = check(tests)
         faults += more
         rules |= others

@@ -5,6 +5,7 @@
 
 #include <cudnn_frontend/target.h>
 
+#include <cstdint>
 #include <optional>
 
 struct CUstream_st;
@@ -19,6 +20,11 @@ struct Allocator {
     void* context = nullptr;
 };
 
+// What a plan is made for. A class of shapes has sizes that are rounded up to powers of two, so that a few plans serve
+// calls of all sizes, at some cost for each: docs/classes.md. AUTO means classes on a GPU, where a plan takes long to
+// make, and exact shapes on a CPU.
+enum class Shape_policy { EXACT, CLASSES, AUTO };
+
 // Where a call runs. Without a target, tensors on a CPU run on Target::cpu(), and those on a GPU with the engines of
 // Target::cuda(), on the stream and the current device, with a handle that the library keeps for it. A handle that is
 // given as a target has a stream of its own, and the one here is ignored.
@@ -26,7 +32,15 @@ struct Place {
     std::optional<cudnn_frontend::Target> target;
     CUstream_st* stream = nullptr;
     Allocator allocator;
+    Shape_policy shape_policy = Shape_policy::AUTO;
     bool is_deterministic = false;  // neighborhood attention gives the same bits in every run
 };
+
+// The plans of the functions over tensors in this process.
+struct Plan_counts {
+    std::int64_t built = 0;  // including those that could not be made
+    std::int64_t found = 0;  // calls whose plan was there
+};
+SDPA_GRAPH_API Plan_counts plan_counts() noexcept;
 
 }  // namespace sdpa_graph

@@ -100,6 +100,11 @@ class rewrite_policy(_Numbered):
     AUTO = 0
     OFF = 1
 
+class shape_policy(_Numbered):
+    EXACT = 0
+    CLASSES = 1
+    AUTO = 2
+
 class rewrite(_Numbered):
     SLICES = 0
     FEW_QUERIES = 1
@@ -637,6 +642,30 @@ class Graph_base:
         self, handle: int, variant_pack: Mapping[int, int], workspace: int, cuda_graph: int
     ) -> None: ...
     def validate(self) -> None: ...
+
+class _Attention_options:
+    def __init__(
+        self,
+        scale: float,
+        left_bound: int | None,
+        right_bound: int | None,
+        is_bottom_right: bool,
+        has_alibi: bool,
+        softcap: float | None,
+        dropout_p: float,
+        is_deterministic: bool,
+        longest_q: int,
+        longest_kv: int,
+        policy: shape_policy,
+    ) -> None: ...
+
+def _attention_backward(
+    tensors: Mapping[str, Any], options: _Attention_options, workspace: Callable[[list[int]], Any]
+) -> None: ...
+def _attention_forward(
+    tensors: Mapping[str, Any], options: _Attention_options, workspace: Callable[[list[int]], Any]
+) -> None: ...
+def plan_counts() -> dict[str, int]: ...
 
 class _Flash_numbers:
     max_seqlen_q: int

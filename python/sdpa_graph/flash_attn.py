@@ -294,10 +294,10 @@ def _rounded_up(length: int) -> int:
 
 
 def _log_sums(q: Tensor, given: dict[str, Tensor]) -> Tensor:
-    """Memory for log-sum-exps. Packed ones are by rows, as in graphs: another order needs a kernel."""
+    """Memory for log-sum-exps, by rows as in graphs of packed sequences: another order needs a kernel."""
     shape = q.shape
     if "cu_seqlens_q" not in given:
-        return q.new_empty((shape[0], shape[2], shape[1]), dtype=torch.float32)
+        return q.new_empty(shape[:3], dtype=torch.float32).transpose(1, 2)
     return q.new_empty_strided((shape[1], shape[0]), (1, shape[1]), dtype=torch.float32)
 
 

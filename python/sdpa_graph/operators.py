@@ -3,18 +3,18 @@ autograd that calls the same code directly, since an operator written in Python 
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch.autograd.function import once_differentiable
 
-from . import _core, calls, plans
-from .datatypes import _cudnn_to_torch_data_type, _torch_to_cudnn_data_type
+from . import _core, torch_streams
+from .datatypes import _torch_to_cudnn_data_type
+from .shape_policies import shape_policy
 from .torch_arguments import checked_ends, int32
 
-_kinds: dict[torch.dtype, _core.data_type] = {}
+_known_types: set[torch.dtype] = set()
 
 
 def _with_last_dim_packed(tensor: torch.Tensor) -> torch.Tensor:
@@ -22,51 +22,63 @@ def _with_last_dim_packed(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
 
 
-def _layout(tensor: torch.Tensor, name: str) -> plans.Layout:
-    kind = _kinds.get(tensor.dtype) or _kind(tensor.dtype, name)
-    return plans.Layout(tuple(tensor.shape), tensor.stride(), kind)
+def _check_type(tensor: torch.Tensor, name: str) -> None:
+    if tensor.dtype in _known_types:
+        return
+    if _torch_to_cudnn_data_type(tensor.dtype) is None:
+        raise TypeError(
+            f"{name} is a tensor of {tensor.dtype}, which the library does not have: convert it to torch.float32"
+        )
+    _known_types.add(tensor.dtype)
 
 
-def _kind(dtype: torch.dtype, name: str) -> _core.data_type:
-    kind = _torch_to_cudnn_data_type(dtype)
-    if kind is None:
-        raise TypeError(f"{name} is a tensor of {dtype}, which the library does not have: convert it to torch.float32")
-    _kinds[dtype] = kind
-    return kind
-
-
-def _empty(layout: plans.Layout, like: torch.Tensor) -> torch.Tensor:
-    """Memory for a result. Tokens after the last packed sequence are 0: nothing writes them."""
-    dtype = _cudnn_to_torch_data_type(layout.kind)
-    tensor = torch.empty_strided(layout.dim, layout.stride, dtype=dtype, device=like.device)
-    return tensor.zero_() if len(layout.dim) == 3 else tensor
+def _empty(shape: Sequence[int], like: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Memory without gaps for a result: its dims, except the last, are in memory in the order of those of `like`."""
+    last = len(shape) - 1
+    strides, step = [1] * len(shape), 1
+    for index in (last, *reversed(sorted(range(last), key=lambda dim: -like.stride(dim)))):
+        strides[index], step = step, step * shape[index]
+    return torch.empty_strided(tuple(shape), tuple(strides), dtype=dtype, device=like.device)
 
 
 def _outputs(query: torch.Tensor, value: torch.Tensor, needs_stats: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """Memory for O and Stats. An operator returns tensors, so that a result that is not wanted is an empty one."""
-    o = _empty(calls.output_layout(_layout(query, "query"), _layout(value, "value")), query)
-    shape = (*query.shape[:-1], 1) if needs_stats else (0,)
-    return o, query.new_empty(shape, dtype=torch.float32)
+    o = _empty((*query.shape[:-1], value.shape[-1]), query, query.dtype)
+    if not needs_stats:
+        return o, query.new_empty((0,), dtype=torch.float32)
+    return o, _empty((*query.shape[:-1], 1), query, torch.float32)
 
 
 def _gradients(
     tensors: list[torch.Tensor], bias: torch.Tensor | None, sink: torch.Tensor | None, needs: tuple[bool, bool]
 ) -> tuple[torch.Tensor, ...]:
     """Memory for the gradients of Q, K and V, and of the bias and the sink, which are empty if they are not needed."""
-    named = zip(("query", "key", "value"), tensors)
-    made = [_empty(calls.gradient_layout(_layout(tensor, name)), tensor) for name, tensor in named]
+    made = [_empty(tensor.shape, tensor, tensor.dtype) for tensor in tensors]
     for extra, is_needed in zip((bias, sink), needs):
         shape = extra.shape if extra is not None and is_needed else (0,)
         made.append(tensors[0].new_empty(shape, dtype=torch.float32 if extra is None else extra.dtype))
     return tuple(made)
 
 
-def _packed(side: str, ends: torch.Tensor | None, tokens: int, longest: int | None) -> calls.Packed | None:
-    ends = checked_ends(side, ends, tokens, longest)
-    return None if ends is None else calls.Packed(side, ends, int(longest or 0), torch.Tensor.long)
+def _options(
+    scale: float,
+    left_bound: int | None,
+    right_bound: int | None,
+    bottom_right: bool,
+    alibi: bool,
+    softcap: float | None,
+    dropout_p: float,
+    deterministic: bool,
+    longest_q: int | None,
+    longest_kv: int | None,
+) -> _core._Attention_options:
+    return _core._Attention_options(
+        scale, left_bound, right_bound, bottom_right, alibi, softcap, dropout_p, deterministic,
+        longest_q or 0, longest_kv or 0, shape_policy(),
+    )  # fmt: skip
 
 
-def _call(
+def _arrays(
     inputs: dict[str, torch.Tensor],
     bias: torch.Tensor | None,
     sink: torch.Tensor | None,
@@ -78,43 +90,22 @@ def _call(
     seed: torch.Tensor | None,
     longest_q: int | None,
     longest_kv: int | None,
-) -> calls.Call:
-    packed = {
-        "q": _packed("q", cu_seqlens_q, inputs["q"].shape[0], longest_q),
-        "kv": _packed("kv", cu_seqlens_kv, inputs["k"].shape[0], longest_kv),
+) -> dict[str, torch.Tensor]:
+    """The tensors of a call, by the names of the arguments in C++."""
+    for name in ("q", "k", "v"):
+        _check_type(inputs[name], name)
+    given = {
+        "bias": bias,
+        "sink": sink,
+        "seq_len_q": int32("seq_len_q", seq_len_q),
+        "seq_len_kv": int32("seq_len_kv", seq_len_kv),
+        "cu_seqlens_q": checked_ends("q", cu_seqlens_q, inputs["q"].shape[0], longest_q),
+        "cu_seqlens_kv": checked_ends("kv", cu_seqlens_kv, inputs["k"].shape[0], longest_kv),
+        "page_table": int32("page_table", page_table),
+        "seed": seed,
     }
-    lengths = {"q": int32("seq_len_q", seq_len_q), "kv": int32("seq_len_kv", seq_len_kv)}
-    page_table = int32("page_table", page_table)
-    return calls.Call(
-        _layout,
-        packed,
-        **inputs,
-        bias=bias,
-        sink_token=sink,
-        **{"seq_len_" + side: ends.lengths() if ends else lengths[side] for side, ends in packed.items()},
-        paged_attention_k_table=page_table,
-        paged_attention_v_table=page_table,
-        seed=seed,
-        offset=None if seed is None else torch.zeros_like(seed),
-    )
-
-
-def _run(
-    build: Callable[..., plans.Plan], arrays: dict[str, Any], options: plans.Options, **results: torch.Tensor | None
-) -> None:
-    """Runs at once on the host, and on a GPU on torch's current stream, for which its allocator keeps the memory.
-    `build` finds the results among the arrays."""
-    device = arrays["q"].device
-    if device.type == "cpu":
-        build(plans.Place("cpu"), options, **results).run(arrays)
-        return
-    with contextlib.nullcontext() if device.index == torch.cuda.current_device() else torch.cuda.device(device):
-        place = plans.Place("cuda", device.index)
-        plan, handle = build(place, options, **results), place.handle()
-        assert handle is not None
-        _core.set_stream(handle, torch.cuda.current_stream(device).cuda_stream)
-        workspace = torch.empty(plan.graph.get_workspace_size(), device=device, dtype=torch.uint8)
-        plan.run(arrays, workspace, handle)
+    inputs.update({name: tensor for name, tensor in given.items() if tensor is not None})
+    return inputs
 
 
 def _forward(
@@ -143,13 +134,15 @@ def _forward(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     q, k, v = (_with_last_dim_packed(tensor) for tensor in (query, key, value))
     extras = (bias, sink, seq_len_q, seq_len_kv, cu_seqlens_q, cu_seqlens_kv, page_table, seed, longest_q, longest_kv)
-    call = _call({"q": q, "k": k, "v": v}, *extras)
-    options = plans.Options(
-        scale, left_bound, right_bound, bottom_right, alibi, softcap, dropout_p,
-        longest_kv=None if page_table is None else longest_kv,
-    )  # fmt: skip
+    arrays = _arrays({"q": q, "k": k, "v": v}, *extras)
+    options = _options(
+        scale, left_bound, right_bound, bottom_right, alibi, softcap, dropout_p, deterministic, longest_q, longest_kv
+    )
     o, stats = _outputs(q, v, needs_stats)
-    _run(call.forward, call.arrays, options, o=o, stats=stats if needs_stats else None)
+    arrays["o"] = o
+    if needs_stats:
+        arrays["stats"] = stats
+    torch_streams.run(q.device, _core._attention_forward, arrays, options)
     return o, stats
 
 
@@ -184,13 +177,16 @@ def _backward(
     needs_bias: bool,
     needs_sink: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    q, k, v, dO = (_with_last_dim_packed(tensor) for tensor in (query, key, value, grad))
+    q, k, v, grad_o = (_with_last_dim_packed(tensor) for tensor in (query, key, value, grad))
     extras = (bias, sink, seq_len_q, seq_len_kv, cu_seqlens_q, cu_seqlens_kv, None, seed, longest_q, longest_kv)
-    call = _call({"q": q, "k": k, "v": v, "o": o, "dO": dO, "stats": stats}, *extras)
-    options = plans.Options(scale, left_bound, right_bound, bottom_right, alibi, softcap, dropout_p, deterministic)
+    arrays = _arrays({"q": q, "k": k, "v": v, "o": o, "grad_o": grad_o, "stats": stats}, *extras)
+    options = _options(
+        scale, left_bound, right_bound, bottom_right, alibi, softcap, dropout_p, deterministic, longest_q, longest_kv
+    )
     results = _gradients([q, k, v], bias, sink, (needs_bias, needs_sink))
-    wanted = dict(zip(("dQ", "dK", "dV", "dBias", "dSink_token"), results))
-    _run(call.backward, call.arrays, options, **{name: made for name, made in wanted.items() if made.numel() > 0})
+    wanted = dict(zip(("dq", "dk", "dv", "dbias", "dsink"), results))
+    arrays.update({name: made for name, made in wanted.items() if made.numel() > 0})
+    torch_streams.run(q.device, _core._attention_backward, arrays, options)
     return results  # type: ignore[return-value]
 
 

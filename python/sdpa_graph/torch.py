@@ -56,8 +56,7 @@ def scaled_dot_product_attention(
     keys = key.shape[-2]
     if page_table is not None:
         keys = longest_kv = longest_kv or keys * page_table.shape[1]
-        page_table = page_table[:, None, :, None]
-    lengths = _lengths(query, keys, seq_len_q, seq_len_kv, cu_seqlens_q, cu_seqlens_kv)
+    lengths = [None if given is None else given.to(query.device) for given in (seq_len_q, seq_len_kv)]
     bias, sink = _bias(attn_mask, query, keys), None if sink is None else sink.float().reshape(1, -1, 1, 1)
     differentiable = (tensor for tensor in (query, key, value, bias, sink) if tensor is not None)
     needs_stats = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in differentiable)
@@ -119,10 +118,11 @@ def _four_dims(mask: torch.Tensor) -> tuple[int, ...]:
 
 
 def _seed(query: torch.Tensor, dropout_p: float) -> torch.Tensor | None:
-    """A seed from torch's generator, so that torch.manual_seed() decides what is dropped."""
+    """A seed from torch's generator, so that torch.manual_seed() decides what is dropped, and an offset of 0."""
     if dropout_p == 0.0:
         return None
-    return torch.randint(2**62, (1, 1, 1, 1), dtype=torch.int64, device=query.device)
+    seed = torch.randint(2**62, (1,), dtype=torch.int64, device=query.device)
+    return torch.nn.functional.pad(seed, (0, 1))
 
 
 def _longest(side: str, ends: torch.Tensor | None, longest: int | None, tokens: int) -> int | None:
@@ -132,28 +132,6 @@ def _longest(side: str, ends: torch.Tensor | None, longest: int | None, tokens: 
     numbers = numbers_of(ends)
     call_checks.check_ends(side, numbers, tokens)
     return call_checks.longest_of(numbers)
-
-
-def _lengths(
-    query: torch.Tensor,
-    keys: int,
-    q: torch.Tensor | None,
-    kv: torch.Tensor | None,
-    cu_q: torch.Tensor | None,
-    cu_kv: torch.Tensor | None,
-) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-    """Returns both lengths if one is needed: the other one is then full. Packed sequences have them in their ends."""
-    if all(given is None for given in (q, kv, cu_q, cu_kv)):
-        return None, None
-    batch = query.shape[0] if cu_q is None else cu_q.shape[0] - 1
-
-    def length(given: torch.Tensor | None, ends: torch.Tensor | None, full: int) -> torch.Tensor | None:
-        if ends is not None:
-            return None
-        chosen = torch.full((batch,), full, dtype=torch.int32) if given is None else given
-        return chosen.to(query.device).reshape(-1, 1, 1, 1)
-
-    return length(q, cu_q, query.shape[-2]), length(kv, cu_kv, keys)
 
 
 def _of_nested(query: Any, key: Any, value: Any, given: dict[str, Any]) -> torch.Tensor:

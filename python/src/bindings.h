@@ -9,6 +9,7 @@ void bind_tensor(py::module_& module);
 void bind_runtime(py::module_& module);
 void bind_views(py::module_& module);
 void bind_flash(py::module_& module);
+void bind_attention_calls(py::module_& module);
 void bind_neighborhood(py::module_& module);
 // These add methods to the class of graphs.
 void bind_stages(Graph_class& graph);

@@ -14,6 +14,9 @@
 
 namespace sdpa_graph::calls {
 
+// Counts a plan that was built, or one that was there.
+void count_plan(bool is_known);
+
 // Binds tensors of a plan, by uid, to memory.
 class Pack {
    public:
@@ -41,6 +44,7 @@ class Plan {
                                                                     cudnn_frontend::Target const& target) {
         std::size_t const key = hash_of(shapes);
         auto known = known_plans().find(key, [&](Plan const& plan) { return plan.shapes_ == shapes; });
+        count_plan(known != nullptr);
         if (known != nullptr) return known;
         std::shared_ptr<Plan> plan(new Plan(shapes));
         describe(shapes, plan->graph_);

@@ -1,5 +1,7 @@
 #include "flash/call.h"
 
+#include "core/saturating.h"
+
 namespace sdpa_graph::flash {
 namespace {
 
@@ -19,8 +21,12 @@ char const* name_of(Argument argument) {
 
 bool Call::has_log_sums_by_row() const {
     Tensor_view const* const view = at(Argument::SOFTMAX_LSE);
-    if (!is_packed || view == nullptr || view->dim.size() != 2 || view->stride.size() != 2) return false;
-    return (view->dim[0] <= 1 || view->stride[0] == 1) && (view->dim[1] <= 1 || view->stride[1] == view->dim[0]);
+    std::size_t const first = is_packed ? 0 : 1;
+    if (view == nullptr || view->dim.size() != first + 2 || view->stride.size() != first + 2) return false;
+    auto const &dim = view->dim, &stride = view->stride;
+    std::int64_t const heads = dim[first], rows = dim[first + 1];
+    bool const has_gaps = !is_packed && dim[0] > 1 && stride[0] != fe::core::saturating_multiply(heads, rows);
+    return !has_gaps && (heads <= 1 || stride[first] == 1) && (rows <= 1 || stride[first + 1] == heads);
 }
 
 Sizes sizes_of(Call const& call) {

@@ -69,7 +69,7 @@ struct Call {
     bool has_pages() const { return has(Argument::BLOCK_TABLE); }
     bool has_dropout() const { return p_dropout > 0.0f; }
     bool has_softcap() const { return softcap > 0.0f; }
-    // Whether packed log-sum-exps have the order that graphs give them, the heads of a row side by side.
+    // Whether log-sum-exps have the order that graphs of packed sequences give them, the heads of a row side by side.
     bool has_log_sums_by_row() const;
 };
 

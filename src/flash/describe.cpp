@@ -20,12 +20,12 @@ class Builder {
     Builder(Shapes const& shapes, fe::graph::Graph& graph)
         : shapes_(shapes), graph_(graph), starts_(starts_of(shapes)) {
         if (!shapes.is_packed) return;
-        lengths_q_ = integers("lengths of q", static_cast<int>(LENGTHS_Q), DataType_t::INT32, shapes.batches);
-        lengths_k_ = integers("lengths of k", static_cast<int>(LENGTHS_K), DataType_t::INT32, shapes.batches);
+        lengths_q_ = integers("lengths of q", static_cast<int>(LENGTHS_Q), DataType_t::INT32, shapes.slots);
+        lengths_k_ = integers("lengths of k", static_cast<int>(LENGTHS_K), DataType_t::INT32, shapes.slots);
         for (Starts const& starts : starts_) {
             int const uid = static_cast<int>(STARTS) + static_cast<int>(start_tensors_.size());
-            start_tensors_.push_back(integers(starts.is_of_keys ? "starts in k" : "starts in q", uid, DataType_t::INT64,
-                                              shapes.batches + 1));
+            start_tensors_.push_back(
+                integers(starts.is_of_keys ? "starts in k" : "starts in q", uid, DataType_t::INT64, shapes.slots + 1));
         }
     }
 
@@ -70,12 +70,12 @@ class Builder {
             argument);
     }
     Attributes q_like(Argument argument) {
-        return rows(argument, {shapes_.batches, shapes_.heads, shapes_.queries, shapes_.width});
+        return rows(argument, {shapes_.slots, shapes_.heads, shapes_.queries, shapes_.width});
     }
     Attributes k_like(Argument argument) {
         if (shapes_.has_pages)
             return rows(argument, {shapes_.pages, shapes_.key_heads, shapes_.page_rows, shapes_.width});
-        return rows(argument, {shapes_.batches, shapes_.key_heads, shapes_.keys, shapes_.width});
+        return rows(argument, {shapes_.slots, shapes_.key_heads, shapes_.keys, shapes_.width});
     }
     Attributes log_sums_like();
 
@@ -90,9 +90,10 @@ class Builder {
 Attributes Builder::log_sums_like() {
     std::int64_t const heads = shapes_.heads, queries = shapes_.queries;
     std::int64_t const entry = fe::core::saturating_multiply(heads, queries);
-    Dims const stride = shapes_.is_packed ? Dims{entry, 1, heads, 1} : Dims{entry, queries, 1, 1};
+    bool const is_by_row = shapes_.is_packed || shapes_.has_log_sums_by_row;
+    Dims const stride = is_by_row ? Dims{entry, 1, heads, 1} : Dims{entry, queries, 1, 1};
     return packed(tensor(name_of(SOFTMAX_LSE), static_cast<int>(SOFTMAX_LSE), DataType_t::FLOAT,
-                         {shapes_.batches, heads, queries, 1}, stride),
+                         {shapes_.slots, heads, queries, 1}, stride),
                   SOFTMAX_LSE);
 }
 
@@ -110,14 +111,14 @@ void Builder::set(Options& options) {
 
 Score_terms Builder::terms() {
     if (shapes_.alibi == Alibi::NONE) return score_terms(shapes_, nullptr, nullptr, nullptr);
-    std::int64_t const entries = shapes_.slope_stride == 0 ? 1 : shapes_.batches;
+    std::int64_t const entries = shapes_.slope_stride == 0 ? 1 : shapes_.slots;
     Tensor const slopes = graph_.tensor(tensor(name_of(ALIBI_SLOPES), static_cast<int>(ALIBI_SLOPES), DataType_t::FLOAT,
                                                {entries, shapes_.heads, 1, 1}, {shapes_.slope_stride, 1, 1, 1}));
     return score_terms(shapes_, slopes, lengths_q_, lengths_k_);
 }
 
 Tensor Builder::dropped() {
-    Dims const dim = {shapes_.batches, shapes_.heads, shapes_.queries, shapes_.keys};
+    Dims const dim = {shapes_.slots, shapes_.heads, shapes_.queries, shapes_.keys};
     return graph_.tensor(
         tensor("dropout mask", static_cast<int>(DROPPED), DataType_t::FLOAT, dim, row_major(dim)).set_output(true));
 }
@@ -125,7 +126,7 @@ Tensor Builder::dropped() {
 Tensor Builder::page_table() {
     std::int64_t const columns = shapes_.page_columns();
     return graph_.tensor(tensor(name_of(BLOCK_TABLE), static_cast<int>(BLOCK_TABLE), DataType_t::INT32,
-                                {shapes_.batches, 1, columns, 1}, {columns, columns, 1, 1}));
+                                {shapes_.slots, 1, columns, 1}, {columns, columns, 1, 1}));
 }
 
 void describe_forward(Shapes const& shapes, fe::graph::Graph& graph) {

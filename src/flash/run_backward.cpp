@@ -67,7 +67,7 @@ error_t differentiate(Call const& call, Sizes const& sizes, calls::Lease const& 
     auto const scratch = Scratch::make(call, shapes, sizes, plans.value().workspace_bytes());
     if (scratch.is_bad()) return scratch.error();
     Run const run{call, shapes, sizes, scratch.value()};
-    if (call.is_packed) SDPA_GRAPH_TRY(work(call, lease, start_backward(run)));
+    if (shapes.is_packed) SDPA_GRAPH_TRY(work(call, lease, start_backward(run)));
     calls::Pack pack = inputs_of(run);
     pack.bind(SOFTMAX_LSE, has_log_sums_in_place(run) ? call.at(SOFTMAX_LSE)->data : run.scratch.log_sums());
     for (Argument const argument : {OUT, DOUT, DQ, DK, DV}) pack.bind(argument, call.at(argument)->data);

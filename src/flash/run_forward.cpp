@@ -48,7 +48,7 @@ error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) 
     auto const scratch = Scratch::make(call, shapes, sizes, plan.value()->workspace_bytes());
     if (scratch.is_bad()) return scratch.error();
     Run const run{call, shapes, sizes, scratch.value()};
-    if (call.is_packed) SDPA_GRAPH_TRY(work(call, lease, start_forward(run)));
+    if (shapes.is_packed) SDPA_GRAPH_TRY(work(call, lease, start_forward(run)));
     calls::Pack pack = inputs_of(run);
     pack.bind(OUT, shapes.gathers_queries ? run.scratch.out() : call.at(OUT)->data);
     bool const is_in_place = has_log_sums_in_place(run);

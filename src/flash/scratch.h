@@ -4,8 +4,6 @@
 #include "calls/memory.h"
 #include "flash/shapes.h"
 
-#include <initializer_list>
-
 namespace sdpa_graph::flash {
 
 class Scratch {
@@ -28,11 +26,8 @@ class Scratch {
 
    private:
     void* at(std::int64_t offset) const { return static_cast<std::byte*>(memory_.data()) + offset; }
-    // Adds the product of the factors as bytes, and returns where they begin.
-    std::int64_t add(std::initializer_list<std::int64_t> factors);
 
     calls::Workspace memory_;
-    std::int64_t bytes_ = 0;
     std::int64_t workspace_ = 0, lengths_q_ = 0, lengths_k_ = 0, squares_ = 0, table_ = 0, log_sums_ = 0, q_ = 0,
                  out_ = 0, kept_ = 0;
     std::array<std::int64_t, fe::rows::kMostOffsets> starts_{};

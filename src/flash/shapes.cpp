@@ -1,5 +1,6 @@
 #include "flash/shapes.h"
 
+#include "calls/classes.h"
 #include "core/saturating.h"
 #include "flash/lengths.h"
 
@@ -12,8 +13,8 @@ namespace {
 using enum Argument;
 using fe::core::saturating_multiply;
 
-// The bound of the class that a length belongs to: greater by at most an eighth, or by less than 64.
-std::int64_t bound_of(std::int64_t length) {
+// The bound of a length where plans may be many: greater by at most an eighth, or by less than 64.
+std::int64_t near_bound_of(std::int64_t length) {
     auto const eighth = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(length)) / 8);
     std::int64_t const step = std::max<std::int64_t>(eighth, 64);
     return (length + step - 1) / step * step;
@@ -35,7 +36,39 @@ std::int64_t step_of(Tensor_view const& view, std::size_t dim) {
     return step;
 }
 
+// Bounds need memory for what is between them and the lengths, and little time: powers of two are few.
+bool has_wide_bounds(Call const& call) {
+    auto const policy = call.place->shape_policy;
+    return policy == Shape_policy::CLASSES || (policy == Shape_policy::AUTO && call.is_on_gpu());
+}
+
+std::int64_t bound_of(Call const& call, std::int64_t length) {
+    return has_wide_bounds(call) ? calls::bound_of_class(length) : near_bound_of(length);
+}
+
+// Slopes of each sequence and a dropout mask have room for the sequences alone.
+std::int64_t slots_of(Call const& call, std::int64_t batches) {
+    bool const has_slopes_by_sequence = call.has(ALIBI_SLOPES) && call.at(ALIBI_SLOPES)->dim.size() == 2;
+    if (!has_wide_bounds(call) || has_slopes_by_sequence || call.return_softmax) return batches;
+    return calls::slots_of_class(batches);
+}
+
+// Whether the graph has packed sequences in place of padded ones.
+bool becomes_packed(Call const& call) { return !call.is_packed && has_wide_bounds(call) && !call.return_softmax; }
+
 bool has_keys(Argument argument) { return argument == K || argument == V || argument == DK || argument == DV; }
+
+// The distance between the starts of sequences, or of rows if there is a list of totals.
+std::int64_t step_of_starts(Call const& call, Argument argument) { return step_of(*call.at(argument), 0); }
+
+Argument first_with_starts_of(Call const& call, Argument argument) {
+    for (Argument const other : {Q, K, V, DOUT, OUT, DQ, DK, DV}) {
+        bool const fits = call.has(other) && has_keys(other) == has_keys(argument) &&
+                          step_of_starts(call, other) == step_of_starts(call, argument);
+        if (fits) return other;
+    }
+    return argument;
+}
 
 Strides strides_of(Call const& call, Shapes const& shapes, Argument argument) {
     Tensor_view const& view = *call.at(argument);
@@ -44,10 +77,11 @@ Strides strides_of(Call const& call, Shapes const& shapes, Argument argument) {
         Pages const pages = pages_of(call);
         return {pages.parts == 1 ? step_of(view, 0) : pages.rows * view.stride[1], step_of(view, 1), step_of(view, 2)};
     }
-    if (!call.is_packed) return {step_of(view, 0), step_of(view, 1), step_of(view, 2)};
+    if (!shapes.is_packed) return {step_of(view, 0), step_of(view, 1), step_of(view, 2)};
     if (shapes.gathers_queries) return {shapes.heads * shapes.width, shapes.heads * shapes.width, shapes.width};
-    std::int64_t const rows = is_of_keys ? shapes.keys : shapes.queries, row = step_of(view, 0);
-    return {saturating_multiply(rows, row), row, step_of(view, 1)};
+    std::size_t const dim = call.is_packed ? 0 : 1;
+    std::int64_t const rows = is_of_keys ? shapes.keys : shapes.queries, row = step_of(view, dim);
+    return {saturating_multiply(rows, row), row, step_of(view, dim + 1), first_with_starts_of(call, argument)};
 }
 
 // Whether rows can be copied in chunks of 16 bytes.
@@ -103,14 +137,15 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target)
     Shapes shapes;
     shapes.is_backward = call.is_backward;
     shapes.type = call.at(Q)->type;
-    shapes.is_packed = call.is_packed;
+    shapes.is_packed = call.is_packed || becomes_packed(call);
+    shapes.has_log_sums_by_row = !shapes.is_packed && call.has_log_sums_by_row();
     shapes.is_square = is_square(call, sizes);
-    shapes.batches = sizes.batches;
+    shapes.slots = shapes.is_packed ? slots_of(call, sizes.batches) : sizes.batches;
     shapes.heads = sizes.heads;
     shapes.key_heads = sizes.key_heads;
     shapes.width = sizes.width;
-    shapes.queries = call.is_packed ? bound_of(sizes.queries) : sizes.queries;
-    shapes.keys = call.is_packed ? bound_of(sizes.keys) : sizes.keys;
+    shapes.queries = shapes.is_packed ? bound_of(call, sizes.queries) : sizes.queries;
+    shapes.keys = shapes.is_packed ? bound_of(call, sizes.keys) : sizes.keys;
     if (call.has_pages()) set_pages(shapes, call);
     set_options(shapes, call, sizes);
     shapes.has_squares_apart = has_squares_apart(call, sizes, shapes);
@@ -127,7 +162,8 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target)
 std::optional<Starts> starts_of(Shapes const& shapes, Argument argument) {
     bool const is_ragged = shapes.is_packed && !(has_keys(argument) ? shapes.has_pages : shapes.gathers_queries);
     if (!is_ragged) return std::nullopt;
-    return Starts{has_keys(argument), argument == SOFTMAX_LSE ? shapes.heads : shapes.of(argument).row};
+    if (argument == SOFTMAX_LSE) return Starts{SOFTMAX_LSE, false, shapes.heads};
+    return Starts{shapes.of(argument).starts, has_keys(argument), shapes.of(argument).row};
 }
 
 fe::core::ShortList<Starts, fe::rows::kMostOffsets> starts_of(Shapes const& shapes) {
@@ -151,7 +187,7 @@ Shapes squares_of(Shapes const& shapes) {
 // The sizes distinguish most classes; the rest is compared.
 std::size_t hash_of(Shapes const& shapes) {
     std::size_t hash = shapes.is_backward ? 1 : 0;
-    for (std::int64_t const size : {shapes.batches, shapes.queries, shapes.keys, shapes.heads, shapes.key_heads,
+    for (std::int64_t const size : {shapes.slots, shapes.queries, shapes.keys, shapes.heads, shapes.key_heads,
                                     shapes.width, shapes.band.left.value_or(-1), shapes.band.right.value_or(-1)})
         hash = hash * 1000003u ^ static_cast<std::size_t>(size);
     return hash;

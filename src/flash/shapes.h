@@ -14,13 +14,15 @@ enum class Alibi { NONE, BY_KEY, BY_DISTANCE };
 
 struct Strides {
     std::int64_t batch = 0, row = 0, head = 0;
+    // The first argument whose sequences start at the same places, where these are in a table.
+    Argument starts = Argument::Q;
 
     bool operator==(Strides const&) const = default;
 };
 
-// Where the sequences of a packed tensor start: at the sums of the lengths before them, of queries or of keys, times
-// the elements of a row.
+// The table of where the sequences of a tensor start.
 struct Starts {
+    Argument argument;  // the first one whose sequences start there
     bool is_of_keys = false;
     std::int64_t row = 0;
 
@@ -29,7 +31,9 @@ struct Starts {
 
 struct Shapes {
     DataType_t type = DataType_t::NOT_SET;
-    bool is_backward = false, is_packed = false, has_pages = false, is_deterministic = false, dumps_dropout = false;
+    // Whether the graph has packed sequences; a class has them for padded calls too.
+    bool is_packed = false;
+    bool is_backward = false, has_pages = false, is_deterministic = false, dumps_dropout = false;
     // Every sequence has as many queries as keys, so that both corners have one diagonal.
     bool is_square = false;
     // Some sequences may be square, which only the GPU knows, since it reads the lengths. A second plan runs those:
@@ -38,7 +42,8 @@ struct Shapes {
     // One query of each sequence over pages: the graph has the queries side by side, as engines for one query need
     // them.
     bool gathers_queries = false;
-    std::int64_t batches = 0, queries = 0, keys = 0, heads = 0, key_heads = 0, width = 0;
+    bool has_log_sums_by_row = false;  // of padded sequences; those of packed ones always are
+    std::int64_t slots = 0, queries = 0, keys = 0, heads = 0, key_heads = 0, width = 0;
     std::int64_t pages = 0, page_rows = 0;
     Band band;
     Alibi alibi = Alibi::NONE;
@@ -58,7 +63,8 @@ struct Shapes {
     std::int64_t page_columns() const { return has_pages ? (keys + page_rows - 1) / page_rows : 0; }
 };
 
-// Packed sequences whose longest lengths have the same bounds are one class, whatever their totals.
+// Packed sequences whose longest lengths have the same bounds are one class, whatever their totals. With the shape
+// policy CLASSES, and on a GPU with AUTO, padded sequences are packed ones, and their number is rounded up too.
 Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target);
 
 // The starts for the tensor; empty if its sequences are at equal distances from each other.

@@ -31,8 +31,8 @@ Access numbers_of(Call const& call, Argument argument, std::int64_t gap) {
 }
 
 Access log_sums_of(Call const& call) {
-    if (!call.is_packed) return numbers_of(call, SOFTMAX_LSE, 0);
     Tensor_view const& view = *call.at(SOFTMAX_LSE);
+    if (!call.is_packed) return {view.data, view.stride[0], 0, view.stride[2], view.stride[1]};
     return {view.data, 0, view.stride[1], 0, view.stride[0]};
 }
 
@@ -86,15 +86,26 @@ rows::Sequences sequences_of(Run const& run) {
     return all;
 }
 
+// The log-sum-exps of the graph have their rows one after the other.
+rows::Offsets offsets_of(Run const& run, Starts const& starts, long long* result) {
+    bool const is_of_log_sums = starts.argument == SOFTMAX_LSE;
+    long long const by_sequence = is_of_log_sums        ? run.sizes.queries * run.shapes.heads
+                                  : !run.call.is_packed ? run.call.at(starts.argument)->stride[0]
+                                                        : 0;
+    return {result, by_sequence, starts.row, 0, 1, starts.is_of_keys};
+}
+
 rows::Tables tables_of(Run const& run) {
     rows::Tables tables{};
     tables.sequences = sequences_of(run);
+    tables.slots = run.shapes.slots;
+    tables.slots_of_sequence = 1;
     tables.lengths_q = run.scratch.lengths_q();
     tables.lengths_k = run.scratch.lengths_k();
     if (run.shapes.has_squares_apart) tables.squares = run.scratch.squares();
     for (Starts const& starts : starts_of(run.shapes)) {
         auto const number = static_cast<std::size_t>(tables.offset_count++);
-        tables.offsets[number] = {run.scratch.starts(number), starts.row, starts.is_of_keys};
+        tables.offsets[number] = offsets_of(run, starts, run.scratch.starts(number));
     }
     tables.pages = pages_of(run);
     return tables;
@@ -107,7 +118,7 @@ rows::Copy copy(Run const& run, Access const& from, Access const& to) {
 }  // namespace
 
 bool has_log_sums_in_place(Run const& run) {
-    return !run.call.is_packed || (run.call.has_log_sums_by_row() && !run.shapes.gathers_queries);
+    return !run.shapes.is_packed || (run.call.has_log_sums_by_row() && !run.shapes.gathers_queries);
 }
 
 bool sees_everywhere(Run const& run) {
@@ -168,7 +179,7 @@ rows::Work start_backward(Run const& run) {
 rows::Work end_backward(Run const& run) {
     rows::Backward_end work{
         {{sequences_of(run), run.sizes.total_q, run.shapes.heads, run.shapes.width, rows_of(run.call, DQ)}, {}}};
-    if (run.call.is_packed)
+    if (run.shapes.is_packed)
         work.second = {sequences_of(run), run.sizes.total_k,     run.shapes.key_heads,
                        run.shapes.width,  rows_of(run.call, DK), rows_of(run.call, DV)};
     return work;

@@ -4,11 +4,11 @@
 
 namespace cudnn_frontend::rows {
 
-// Packed sequences are given by totals: the first row of each, and the end of the last one. Padded ones are all as long
-// as the longest.
+// Packed sequences are given by totals: the first row of each, and the end of the last one. Padded ones all have room
+// for the longest.
 struct Sequences {
     int const *totals_q, *totals_k;    // null where padded
-    int const* used_k;                 // how many of its keys a packed sequence has in use; null for all
+    int const *used_q, *used_k;        // how many of its rows a sequence has in use; null for all
     long long batches, queries, keys;  // queries and keys: the longest; packed sequences are cut to them
     long long left, right;             // of the window, from the diagonal that ends at the last ones; -1 for no bound
 };
@@ -34,13 +34,14 @@ struct Access {
 
 inline long long cut(long long length, long long most) { return length < 0 ? 0 : length > most ? most : length; }
 
+inline long long length_of(int const* totals, int const* used, long long longest, long long n) {
+    if (used != nullptr) return cut(used[n], longest);
+    return totals == nullptr ? longest : cut(totals[n + 1] - totals[n], longest);
+}
 inline long long queries_of(Sequences const& all, long long n) {
-    return all.totals_q == nullptr ? all.queries : cut(all.totals_q[n + 1] - all.totals_q[n], all.queries);
+    return length_of(all.totals_q, all.used_q, all.queries, n);
 }
-inline long long keys_of(Sequences const& all, long long n) {
-    if (all.totals_k == nullptr) return all.keys;
-    return cut(all.used_k != nullptr ? all.used_k[n] : all.totals_k[n + 1] - all.totals_k[n], all.keys);
-}
+inline long long keys_of(Sequences const& all, long long n) { return length_of(all.totals_k, all.used_k, all.keys, n); }
 
 inline Row find_row(int const* totals, long long batches, long long longest, long long row) {
     if (totals == nullptr) return {true, row / longest, row, row % longest};

@@ -1,4 +1,5 @@
 // The tables that a graph of packed sequences reads besides the caller's tensors, computed from the caller's arguments.
+// The graph has a slot for each sequence, or for each of its heads; the slots after the last sequence are empty.
 #pragma once
 
 #include "rows/sequences.h"
@@ -7,10 +8,11 @@ namespace cudnn_frontend::rows {
 
 inline constexpr int kMostOffsets = 9;  // one for each tensor with rows
 
-// The starts of sequences in tensors whose rows have this distance in elements.
+// Where the slots start in a tensor, in elements.
 struct Offsets {
-    long long* result;  // one more than there are sequences
-    long long row;
+    long long* result;                       // one more than there are slots
+    long long by_sequence, by_row, by_head;  // distances: of padded sequences, of rows of packed ones, of heads
+    long long heads_together;                // slots that share a head
     bool is_of_keys;
 };
 
@@ -25,6 +27,7 @@ struct Pages {
 
 struct Tables {
     Sequences sequences;
+    long long slots, slots_of_sequence;
     int *lengths_q, *lengths_k;
     int* squares;  // null, or the lengths of sequences with as many queries as keys, which count as empty above
     Offsets offsets[kMostOffsets];
@@ -32,33 +35,43 @@ struct Tables {
     Pages pages;
 
     long long threads() const {
-        long long const entries = pages.table == nullptr ? 0 : sequences.batches * pages.result_columns;
-        return entries > sequences.batches ? entries : sequences.batches + 1;
+        long long const entries = pages.table == nullptr ? 0 : slots * pages.result_columns;
+        return entries > slots ? entries : slots + 1;
     }
 };
 
 // Entries past a sequence's keys are not read: they may be anything.
 inline int page_of(Tables const& t, long long n, long long column) {
     Pages const& pages = t.pages;
-    if (column * pages.rows >= keys_of(t.sequences, n)) return 0;
+    if (n >= t.sequences.batches || column * pages.rows >= keys_of(t.sequences, n)) return 0;
     long long const page = pages.table[n * pages.columns + column / pages.parts];
     return static_cast<int>(page * pages.step + column % pages.parts);
 }
 
+inline long long start_of(Tables const& t, Offsets const& offsets, long long slot) {
+    long long const sequence = slot / t.slots_of_sequence, head = slot % t.slots_of_sequence;
+    bool const is_empty = sequence >= t.sequences.batches;
+    long long const row = is_empty ? t.sequences.batches : sequence;
+    int const* const totals = offsets.is_of_keys ? t.sequences.totals_k : t.sequences.totals_q;
+    long long const start = totals == nullptr ? row * offsets.by_sequence : totals[row] * offsets.by_row;
+    return is_empty ? start : start + head / offsets.heads_together * offsets.by_head;
+}
+
 inline void work_on(Tables const& t, long long thread) {
     Sequences const& all = t.sequences;
-    if (thread < all.batches) {
-        int const queries = static_cast<int>(queries_of(all, thread)), keys = static_cast<int>(keys_of(all, thread));
+    if (thread < t.slots) {
+        long long const sequence = thread / t.slots_of_sequence;
+        bool const is_empty = sequence >= all.batches;
+        int const queries = is_empty ? 0 : static_cast<int>(queries_of(all, sequence));
+        int const keys = is_empty ? 0 : static_cast<int>(keys_of(all, sequence));
         bool const is_apart = t.squares != nullptr && queries == keys;
         t.lengths_q[thread] = is_apart ? 0 : queries;
         t.lengths_k[thread] = is_apart ? 0 : keys;
         if (t.squares != nullptr) t.squares[thread] = is_apart ? queries : 0;
     }
-    for (int i = 0; i < t.offset_count && thread <= all.batches; ++i) {
-        Offsets const& offsets = t.offsets[i];
-        offsets.result[thread] = (offsets.is_of_keys ? all.totals_k : all.totals_q)[thread] * offsets.row;
-    }
-    if (t.pages.table != nullptr && thread < all.batches * t.pages.result_columns)
+    for (int i = 0; i < t.offset_count && thread <= t.slots; ++i)
+        t.offsets[i].result[thread] = start_of(t, t.offsets[i], thread);
+    if (t.pages.table != nullptr && thread < t.slots * t.pages.result_columns)
         t.pages.result[thread] = page_of(t, thread / t.pages.result_columns, thread % t.pages.result_columns);
 }
 

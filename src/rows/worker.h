@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/result.h"
+#include "rows/padding.h"
 #include "rows/passes.h"
 #include "rows/probabilities.h"
 
@@ -9,7 +10,8 @@
 
 namespace cudnn_frontend::rows {
 
-using Work = std::variant<Forward_start, Forward_end, Backward_start, Backward_end, Softmax_d, Probabilities, Fill>;
+using Work =
+    std::variant<Forward_start, Forward_end, Backward_start, Backward_end, Softmax_d, Probabilities, Fill, Padding>;
 
 // Immutable. Tensors are where the worker can read them.
 class Worker {

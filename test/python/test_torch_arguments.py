@@ -66,14 +66,14 @@ def test_sequences_are_not_longer_than_is_said(attend):
         (torch.tensor([7.5, 8.0]), TypeError, " has numbers of type torch.float32: integers are needed"),
         (torch.tensor([True, False]), TypeError, " has numbers of type torch.bool: integers are needed"),
         (torch.tensor([7, 2**32 + 8]), ValueError, " has an entry of 4294967304: integers of 32 bits are needed"),
-        (torch.tensor([7, 9]), RuntimeError, "run.r01"),
+        (torch.tensor([7, 9]), RuntimeError, "attention.c18"),
         ([7, 8], TypeError, " is a list: a tensor of torch is needed; torch.from_numpy makes one"),
     ],
 )
 def test_lengths_are_refused(attend, name, lengths, error, text):
     q, k, v = (torch.from_numpy(random((2, 2, 8, SIZE), seed=seed)) for seed in (1, 2, 3))
     attend(q, k, v, **{name: torch.tensor([7, 8], dtype=torch.int16)})
-    with pytest.raises(error, match=text if text.startswith("run") else name + text):
+    with pytest.raises(error, match=text if text.startswith("attention") else name + text):
         attend(q, k, v, **{name: lengths})
 
 

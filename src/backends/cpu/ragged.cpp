@@ -45,6 +45,22 @@ std::int64_t reach(ir::Value const& value, std::int64_t rows) {
     return rows == 0 ? 0 : last + 1;
 }
 
+// The distance from a row's first element to the one behind its last.
+std::int64_t span_of_row(ir::Value const& value) { return reach(value, 1); }
+
+// Whether rows of sequences that start there lie between each other without an element in common, as those of heads do
+// that are side by side.
+bool are_side_by_side(ir::Value const& value, std::int64_t start, std::int64_t next) {
+    std::int64_t const row = value.stride[2], distance = row > 0 ? (next - start) % row : 0;
+    return distance >= span_of_row(value) && row - distance >= span_of_row(value);
+}
+
+// Whether the sequence has memory of its own. What is only read may be shared as a whole.
+bool has_room(ir::Value const& value, std::int64_t needed, std::int64_t start, std::int64_t next) {
+    bool const is_shared = value.role == ir::Role::Input && next == start;
+    return needed <= next - start || is_shared || are_side_by_side(value, start, next);
+}
+
 // The first sequence that ends beyond the bound on rows; empty where none does.
 std::string fault_of_rows(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
     std::int64_t const most = value.ragged.most_rows, row = value.stride[2];
@@ -77,7 +93,7 @@ std::string fault_of(ir::OpGraph const& graph, ir::Value const& value, Memory co
                                   std::to_string(offset_of(value, memory, graph, b + 1)));
         }
         std::int64_t const needed = reach(value, rows_of(value, memory, graph, b));
-        if (needed > next - start) {
+        if (!has_room(value, needed, start, next)) {
             return bad_offset(value, offsets, b,
                               "leaves room for " + std::to_string(next - start) +
                                   " elements, where the sequence spans " + std::to_string(needed));

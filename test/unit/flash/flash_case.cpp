@@ -91,7 +91,10 @@ Data make_data(Case const& c) {
     std::int64_t const rows = (data.most_queries + 127) / 128 * 128;
     data.softmax_d = Buffer(DataType_t::FLOAT, c.is_packed ? Dims{c.heads, data.starts_q.back() + 128 * batches}
                                                            : Dims{batches, c.heads, rows});
-    data.log_sums_by_row = Buffer(DataType_t::FLOAT, {c.heads, data.starts_q.back()}, {1, c.heads});
+    auto const count = static_cast<std::int64_t>(c.sequences.size()), queries = c.sequences.front().queries;
+    data.log_sums_by_row = c.is_packed
+                               ? Buffer(DataType_t::FLOAT, {c.heads, data.starts_q.back()}, {1, c.heads})
+                               : Buffer(DataType_t::FLOAT, {count, c.heads, queries}, {c.heads * queries, 1, c.heads});
     data.generator = Buffer::long_integers({static_cast<std::int64_t>(c.seed * 77), 5});
     return data;
 }
@@ -399,6 +402,7 @@ namespace {
 
 std::string run_both(Case const& c, Data const& data, Arena& arena, Results& results) {
     flash::Place place = arena.place();
+    place.shape_policy = c.shape_policy;
     place.target = c.is_as_on_gpu ? cudnn_frontend::Target::cpu() : c.target;
     if (c.has_log_sums_by_row) results.forward.softmax_lse = data.log_sums_by_row.view();
     std::string faults = run_forward(c, data, place, results);

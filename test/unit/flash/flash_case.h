@@ -36,6 +36,7 @@ struct Case {
     bool is_as_on_gpu = false;       // except attention itself
     bool has_shared_totals = false;  // cu_seqlens_q and cu_seqlens_k are one tensor
     bool has_log_sums_by_row = false;
+    sdpa_graph::Shape_policy shape_policy = sdpa_graph::Shape_policy::AUTO;
     std::uint64_t seed = 1;
 };
 

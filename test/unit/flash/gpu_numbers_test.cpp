@@ -3,6 +3,7 @@
 #include "support/catch.h"
 
 using namespace flash_test;
+using sdpa_graph::Shape_policy;
 
 namespace {
 
@@ -30,7 +31,8 @@ Case random_case(std::uint64_t seed) {
     Sequence const size{random.between(1, 40), random.between(1, 40)};
     c.sequences = c.is_packed ? sequences(random) : std::vector<Sequence>(2, size);
     c.has_shared_totals = c.is_packed && random.chance(0.3);
-    c.has_log_sums_by_row = c.is_packed && random.flip();
+    c.has_log_sums_by_row = random.flip();
+    c.shape_policy = random.pick({Shape_policy::EXACT, Shape_policy::CLASSES, Shape_policy::AUTO});
     for (Sequence& sequence : c.sequences)
         if (c.has_shared_totals) sequence.keys = sequence.queries;
     return c;
@@ -56,9 +58,15 @@ TEST_CASE("flash numbers: as on a GPU, causal sequences with as many queries as 
 TEST_CASE("flash works: one before the graph and one after it, where rows need them") {
     using Names = std::vector<std::string>;
     Case padded{.sequences = {{4, 4}}, .is_causal = true, .is_as_on_gpu = true};
+    padded.shape_policy = Shape_policy::EXACT;
     CHECK(works_of(padded) == Names{"softmax_d"});
     padded.sequences = {{4, 3}};  // no key is visible to the first query
     CHECK(works_of(padded) == Names{"forward_end", "backward_end", "softmax_d"});
+    padded.shape_policy = Shape_policy::AUTO;
+    CHECK(works_of(padded) == Names{"forward_start", "forward_end", "backward_start", "backward_end", "softmax_d"});
+    padded.sequences = {{4, 4}};
+    padded.has_log_sums_by_row = true;
+    CHECK(works_of(padded) == Names{"forward_start", "backward_start", "softmax_d"});
     Case packed{.sequences = {{4, 4}, {3, 3}}, .is_packed = true, .is_causal = true, .is_as_on_gpu = true};
     CHECK(works_of(packed) == Names{"forward_start", "forward_end", "backward_start", "backward_end", "softmax_d"});
     packed.has_shared_totals = true;  // the key at its own position is visible to every query

@@ -1,0 +1,93 @@
+// Attention as functions on tensors of torch.
+#include "bindings.h"
+#include "torch_calls.h"
+
+#include <sdpa_graph/attention.h>
+
+#include <pybind11/stl.h>
+
+namespace binding {
+namespace {
+
+namespace functions = sdpa_graph::attention;
+using sdpa_graph::Shape_policy;
+
+// The arguments of a call that are not tensors.
+struct Call_options {
+    functions::Options options;
+    Shape_policy policy;
+};
+
+Call_options options_of(float scale, std::optional<std::int64_t> left_bound, std::optional<std::int64_t> right_bound,
+                        bool is_bottom_right, bool has_alibi, std::optional<float> softcap, float dropout_p,
+                        bool is_deterministic, std::int64_t longest_q, std::int64_t longest_kv, Shape_policy policy) {
+    functions::Options options;
+    options.scale = scale;
+    options.left_bound = left_bound;
+    options.right_bound = right_bound;
+    options.is_bottom_right = is_bottom_right;
+    options.has_alibi = has_alibi;
+    options.softcap = softcap;
+    options.dropout_p = dropout_p;
+    options.is_deterministic = is_deterministic;
+    options.longest_q = longest_q;
+    options.longest_kv = longest_kv;
+    return {options, policy};
+}
+
+functions::Inputs inputs_of(Tensors const& t) {
+    return {t.at("q"),
+            t.at("k"),
+            t.at("v"),
+            t.maybe("bias"),
+            t.maybe("sink"),
+            t.maybe("seq_len_q"),
+            t.maybe("seq_len_kv"),
+            t.maybe("cu_seqlens_q"),
+            t.maybe("cu_seqlens_kv"),
+            t.maybe("page_table"),
+            t.maybe("seed")};
+}
+
+void forward(py::dict const& tensors, Call_options const& call, py::function const& workspace) {
+    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place place) {
+        place.shape_policy = call.policy;
+        functions::Forward_results results{t.at("o"), t.at("stats")};
+        return functions::forward(inputs_of(t), call.options, results.stats.data != nullptr, place, results);
+    });
+}
+
+void backward(py::dict const& tensors, Call_options const& call, py::function const& workspace) {
+    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place place) {
+        place.shape_policy = call.policy;
+        functions::Backward_results results{t.at("dq"), t.at("dk"), t.at("dv"), t.at("dbias"), t.at("dsink")};
+        return functions::backward(t.at("grad_o"), inputs_of(t), t.at("o"), t.at("stats"), call.options, place,
+                                   results);
+    });
+}
+
+}  // namespace
+
+void bind_attention_calls(py::module_& module) {
+    py::enum_<Shape_policy>(module, "shape_policy", "What a plan of a function over tensors is made for.")
+        .value("EXACT", Shape_policy::EXACT)
+        .value("CLASSES", Shape_policy::CLASSES)
+        .value("AUTO", Shape_policy::AUTO);
+    py::class_<Call_options>(module, "_Attention_options",
+                             "The arguments of attention as a function that are no tensors.")
+        .def(py::init(&options_of), py::arg("scale"), py::arg("left_bound"), py::arg("right_bound"),
+             py::arg("is_bottom_right"), py::arg("has_alibi"), py::arg("softcap"), py::arg("dropout_p"),
+             py::arg("is_deterministic"), py::arg("longest_q"), py::arg("longest_kv"), py::arg("policy"));
+    module.def("_attention_forward", &forward, py::arg("tensors"), py::arg("options"), py::arg("workspace"));
+    module.def("_attention_backward", &backward, py::arg("tensors"), py::arg("options"), py::arg("workspace"));
+    module.def(
+        "plan_counts",
+        [] {
+            sdpa_graph::Plan_counts const counts = sdpa_graph::plan_counts();
+            return py::dict(py::arg("built") = counts.built, py::arg("found") = counts.found);
+        },
+        "How many plans the functions over tensors of this process built, and how often they found one that was "
+        "there.");
+}
+
+}  // namespace binding

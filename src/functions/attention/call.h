@@ -1,0 +1,102 @@
+// A call of one of the functions as a value: its arguments, under one name for both of them.
+#pragma once
+
+#include <sdpa_graph/attention.h>
+
+#include "core/short_list.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace sdpa_graph::attention {
+
+namespace fe = cudnn_frontend;
+using fe::DataType_t;
+using fe::error_t;
+
+enum class Argument {
+    Q,
+    K,
+    V,
+    O,
+    STATS,
+    GRAD_O,
+    DQ,
+    DK,
+    DV,
+    BIAS,
+    DBIAS,
+    SINK,
+    DSINK,
+    SEQ_LEN_Q,
+    SEQ_LEN_KV,
+    CU_SEQLENS_Q,
+    CU_SEQLENS_KV,
+    PAGE_TABLE,
+    SEED,
+};
+inline constexpr std::size_t kArguments = static_cast<std::size_t>(Argument::SEED) + 1;
+
+// The argument's name in the header.
+char const* name_of(Argument argument);
+
+// The tensors that have a row for each query or key, and heads.
+inline constexpr std::array kRowTensors = {Argument::Q,      Argument::K,  Argument::V,  Argument::O, Argument::STATS,
+                                           Argument::GRAD_O, Argument::DQ, Argument::DK, Argument::DV};
+bool is_of_keys(Argument argument);
+
+using Few_dims = fe::core::ShortList<std::int64_t, 4>;
+
+// How the rows of a tensor lie in memory.
+struct Rows {
+    std::int64_t by_sequence, by_head, by_row;  // strides; the first one is 0 in packed tensors
+    std::int64_t heads, width;
+};
+
+// Tensors are null if none was passed.
+struct Call {
+    char const* function;
+    bool is_backward, wants_stats;
+    Options const& options;
+    Place const& place;
+    std::array<Tensor_view const*, kArguments> tensors{};
+
+    Tensor_view const* at(Argument argument) const { return tensors[static_cast<std::size_t>(argument)]; }
+    bool has(Argument argument) const { return at(argument) != nullptr; }
+    void set(Argument argument, Tensor_view const& view) { tensors[static_cast<std::size_t>(argument)] = &view; }
+    void set(Argument argument, Optional_tensor const& view) {
+        if (view) set(argument, *view);
+    }
+    void set_if_given(Argument argument, Tensor_view const& view) {
+        if (view.data != nullptr) set(argument, view);
+    }
+
+    bool is_on_gpu() const { return at(Argument::Q)->device == Device_kind::CUDA; }
+    bool has_pages() const { return has(Argument::PAGE_TABLE); }
+    bool has_dropout() const { return options.dropout_p > 0.0f; }
+    bool is_packed(Argument argument) const {
+        return has(is_of_keys(argument) ? Argument::CU_SEQLENS_KV : Argument::CU_SEQLENS_Q);
+    }
+    bool has_packed() const { return has(Argument::CU_SEQLENS_Q) || has(Argument::CU_SEQLENS_KV); }
+    // Whether sequences may be shorter than the tensors say.
+    bool has_lengths() const { return has_packed() || has(Argument::SEQ_LEN_Q) || has(Argument::SEQ_LEN_KV); }
+
+    // Of tensors with the rank that the checks need, except keys in pages.
+    Rows rows_of(Argument argument) const;
+};
+
+// The sizes that follow from the tensors and the lengths.
+struct Sizes {
+    std::int64_t batches, queries, keys;  // queries and keys: the longest of a sequence
+    std::int64_t heads, key_heads, value_heads, width, value_width;
+    std::int64_t total_q, total_kv;  // rows of packed tensors, or of all padded sequences
+};
+
+// q, k, v and the lengths have the ranks that the checks need.
+Sizes sizes_of(Call const& call);
+
+// The dims that a row tensor needs.
+Few_dims wanted_dims(Call const& call, Sizes const& sizes, Argument argument);
+
+}  // namespace sdpa_graph::attention

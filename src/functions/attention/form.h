@@ -1,0 +1,25 @@
+// The form in which a call becomes a graph.
+#pragma once
+
+#include "functions/attention/call.h"
+
+namespace sdpa_graph::attention {
+
+// A graph is as the caller's padded tensors are, or has slots. In slots every tensor of rows is packed: tables say
+// where each slot starts and how long it is. So the graph does not depend on where sequences lie, and one with room for
+// more and longer sequences serves too: a class of shapes.
+struct Form {
+    bool has_slots = false;
+    bool is_class = false;  // sizes are rounded up
+    // A slot for each query head: heads that lie outside of the rows are at distances that depend on lengths.
+    bool has_slots_of_heads = false;
+
+    bool operator==(Form const&) const = default;
+};
+
+// The form for the shapes of the call alone.
+Form exact_form(Call const& call);
+// The form for a class of shapes; the exact one if the call has something whose strides depend on lengths.
+Form class_form(Call const& call, Sizes const& sizes);
+
+}  // namespace sdpa_graph::attention

@@ -1,0 +1,125 @@
+#include "functions/attention/shapes.h"
+
+#include "calls/classes.h"
+#include "core/saturating.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sdpa_graph::attention {
+namespace {
+
+using enum Argument;
+using fe::core::saturating_multiply;
+
+// Few queries are a case of their own for engines and for rewrites.
+std::int64_t bound_of_queries(std::int64_t queries) {
+    constexpr std::int64_t kFew = 32;
+    return queries <= kFew ? calls::slots_of_class(queries) : calls::bound_of_class(queries);
+}
+
+// The sizes of a graph in slots.
+struct Slots {
+    Form form;
+    std::int64_t count, queries, keys;
+};
+
+Slots slots_of(Sizes const& n, Form const& form) {
+    std::int64_t const count = saturating_multiply(n.batches, form.has_slots_of_heads ? n.heads : 1);
+    if (form.is_class)
+        return {form, calls::slots_of_class(count), bound_of_queries(n.queries), calls::bound_of_class(n.keys)};
+    // Graphs have no dims of 0: the lengths say that nothing is there.
+    return {form, count, std::max<std::int64_t>(n.queries, 1), std::max<std::int64_t>(n.keys, 1)};
+}
+
+Layout layout_as_given(Tensor_view const& view) {
+    Layout layout{view.type, {1, 1, 1, 1}, {1, 1, 1, 1}, {}};
+    std::ranges::copy(view.dim, layout.dim.begin());
+    std::ranges::copy(view.stride, layout.stride.begin());
+    return layout;
+}
+
+// Whether the slots of two tensors start at the same places.
+bool has_same_starts(Call const& call, Slots const& slots, Argument a, Argument b) {
+    if (is_of_keys(a) != is_of_keys(b)) return false;
+    Rows const x = call.rows_of(a), y = call.rows_of(b);
+    bool const has_same_heads = !slots.form.has_slots_of_heads || (x.by_head == y.by_head && x.heads == y.heads);
+    return has_same_heads && x.by_row == y.by_row && x.by_sequence == y.by_sequence;
+}
+
+Layout layout_in_slots(Call const& call, Slots const& slots, Argument argument) {
+    Rows const rows = call.rows_of(argument);
+    std::int64_t const heads = slots.form.has_slots_of_heads ? 1 : rows.heads;
+    std::int64_t const bound = is_of_keys(argument) ? slots.keys : slots.queries;
+    std::int64_t const whole = saturating_multiply(bound, rows.by_row);
+    Layout layout{call.at(argument)->type, {slots.count, heads, bound, rows.width}, {whole, whole, rows.by_row, 1}, {}};
+    if (heads > 1) layout.stride[1] = rows.by_head;
+    for (Argument const other : kRowTensors) {
+        if (!call.has(other) || !has_same_starts(call, slots, argument, other)) continue;
+        layout.starts = other;
+        break;
+    }
+    return layout;
+}
+
+// Both corners have one diagonal if every sequence has as many queries as keys; from the top left engines skip more.
+bool is_bottom_right(Call const& call, Sizes const& n) {
+    bool const has_one_list = call.has(CU_SEQLENS_Q) && call.has(CU_SEQLENS_KV) &&
+                              call.at(CU_SEQLENS_Q)->data == call.at(CU_SEQLENS_KV)->data;
+    bool const is_square = n.queries == n.keys && (has_one_list || !call.has_lengths()) && !call.has_pages();
+    return call.options.is_bottom_right && !is_square;
+}
+
+void set_options(Shapes& shapes, Call const& call, Sizes const& n) {
+    Options const& options = call.options;
+    shapes.is_bottom_right = is_bottom_right(call, n);
+    shapes.has_alibi = options.has_alibi;
+    shapes.is_deterministic = options.is_deterministic;
+    shapes.left_bound = options.left_bound;
+    shapes.right_bound = options.right_bound;
+    double const width = static_cast<double>(std::max<std::int64_t>(n.width, 1));
+    shapes.scale = options.scale.value_or(static_cast<float>(1.0 / std::sqrt(width)));
+    shapes.softcap = options.softcap.value_or(0.0f);
+    shapes.dropout_p = options.dropout_p;
+    shapes.longest_kv = call.has_pages() ? n.keys : 0;
+}
+
+}  // namespace
+
+Shapes shapes_of(Call const& call, Sizes const& sizes, Form const& form, fe::Target const& target) {
+    Shapes shapes;
+    shapes.is_backward = call.is_backward;
+    shapes.has_lengths = form.has_slots || call.has_lengths();
+    Slots const slots = slots_of(sizes, form);
+    shapes.slots = form.has_slots ? slots.count : sizes.batches;
+    set_options(shapes, call, sizes);
+    for (Argument const argument : kRowTensors) {
+        if (!call.has(argument)) continue;
+        bool const is_in_slots = form.has_slots && !(is_of_keys(argument) && call.has_pages());
+        shapes.of(argument) =
+            is_in_slots ? layout_in_slots(call, slots, argument) : layout_as_given(*call.at(argument));
+    }
+    for (Argument const argument : {BIAS, DBIAS, SINK, DSINK}) {
+        if (call.has(argument)) shapes.of(argument) = layout_as_given(*call.at(argument));
+    }
+    if (call.has_pages()) {
+        std::int64_t const columns = call.at(PAGE_TABLE)->dim[1];
+        shapes.of(PAGE_TABLE) = {DataType_t::INT32, {sizes.batches, 1, columns, 1}, {columns, columns, 1, 1}, {}};
+    }
+    shapes.target = target.kind();
+    shapes.threads = target.threads();
+    shapes.device = call.at(Q)->device_index;
+    shapes.handle = target.handle();
+    return shapes;
+}
+
+// The sizes distinguish most classes; the rest is compared.
+std::size_t hash_of(Shapes const& shapes) {
+    std::size_t hash = shapes.is_backward ? 1 : 0;
+    for (Argument const argument : {Q, K}) {
+        for (std::int64_t const size : shapes.of(argument).dim) hash = hash * 1000003u ^ static_cast<std::size_t>(size);
+    }
+    return hash;
+}
+
+}  // namespace sdpa_graph::attention

@@ -1,0 +1,55 @@
+// What a plan depends on.
+#pragma once
+
+#include "functions/attention/form.h"
+
+#include <cudnn_frontend/graph.h>
+
+#include <cstddef>
+
+namespace sdpa_graph::attention {
+
+// A tensor of the graph.
+struct Layout {
+    DataType_t type = DataType_t::NOT_SET;  // that, if there is no such tensor
+    std::array<std::int64_t, 4> dim{}, stride{};
+    // In slots: the first argument whose slots start at the same places, of which there is a table.
+    std::optional<Argument> starts;
+
+    bool operator==(Layout const&) const = default;
+};
+
+struct Shapes {
+    bool is_backward = false, has_lengths = false, is_bottom_right = false, has_alibi = false, is_deterministic = false;
+    std::int64_t slots = 0;
+    std::optional<std::int64_t> left_bound, right_bound;
+    float scale = 1.0f, softcap = 0.0f, dropout_p = 0.0f;
+    std::int64_t longest_kv = 0;  // of keys in pages
+    std::array<Layout, kArguments> layouts;
+
+    // The target, as far as plans differ by it.
+    fe::Target::Kind target = fe::Target::Kind::CPU;
+    int threads = 0;
+    std::int32_t device = 0;
+    cudnnHandle_t handle = nullptr;
+
+    bool operator==(Shapes const&) const = default;
+    Layout const& of(Argument argument) const { return layouts[static_cast<std::size_t>(argument)]; }
+    Layout& of(Argument argument) { return layouts[static_cast<std::size_t>(argument)]; }
+    bool has(Argument argument) const { return of(argument).type != DataType_t::NOT_SET; }
+    // Whether sequences start where this argument's table says.
+    bool has_table(Argument argument) const { return of(argument).starts == argument; }
+};
+
+Shapes shapes_of(Call const& call, Sizes const& sizes, Form const& form, fe::Target const& target);
+
+std::size_t hash_of(Shapes const& shapes);
+
+// The tensors that a graph has in addition to the arguments. The tables of starts follow, each at the place of its
+// argument.
+enum class Extra { LENGTHS_Q = static_cast<int>(kArguments), LENGTHS_KV, STARTS };
+
+// The graph, whose tensors have the numbers of their Argument or Extra as uids.
+void describe(Shapes const& shapes, fe::graph::Graph& graph);
+
+}  // namespace sdpa_graph::attention

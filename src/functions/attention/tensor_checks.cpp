@@ -1,0 +1,139 @@
+// Checks of the tensors: memory, dims, strides, types and devices.
+#include "calls/views.h"
+#include "functions/attention/checks.h"
+
+#include <algorithm>
+
+namespace sdpa_graph::attention::checks {
+namespace {
+
+using enum Argument;
+// Calls are checked each time, so that the checks do not allocate memory.
+using Passed = fe::core::ShortList<calls::Named, kArguments>;
+
+constexpr std::array kTables = {SEQ_LEN_Q, SEQ_LEN_KV, CU_SEQLENS_Q, CU_SEQLENS_KV, PAGE_TABLE};
+
+template <class Arguments>
+Passed passed(Scope const& scope, Arguments const& arguments) {
+    Passed tensors;
+    for (Argument const argument : arguments) {
+        if (scope.call.has(argument)) tensors.push_back({name_of(argument), scope.call.at(argument)});
+    }
+    return tensors;
+}
+
+Passed all_passed(Scope const& scope) {
+    Passed tensors;
+    for (std::size_t i = 0; i < kArguments; ++i) {
+        auto const argument = static_cast<Argument>(i);
+        if (scope.call.has(argument)) tensors.push_back({name_of(argument), scope.call.at(argument)});
+    }
+    return tensors;
+}
+
+std::initializer_list<Argument> results_of(Call const& call) {
+    static constexpr std::initializer_list<Argument> forward = {O, STATS}, backward = {DQ, DK, DV, DBIAS, DSINK};
+    return call.is_backward ? backward : forward;
+}
+
+bool has_lengths_for(Scope const& scope, Argument argument) {
+    std::int64_t const ends = argument == CU_SEQLENS_Q || argument == CU_SEQLENS_KV ? 1 : 0;
+    return calls::elements_of(*scope.call.at(argument)) == scope.sizes->batches + ends;
+}
+
+void expect_dims(Scope const& scope, Argument argument, Few_dims const& wanted) {
+    Tensor_view const& view = *scope.call.at(argument);
+    if (view.dim.size() != wanted.size() || std::ranges::equal(view.dim, wanted)) return;
+    scope.report(argument, text("dims ", view.dim), text("dims ", std::vector(wanted.begin(), wanted.end())),
+                 "pass a tensor of these dims");
+}
+
+}  // namespace
+
+std::size_t rank_of(Call const& call, Argument argument) {
+    if (std::ranges::count(kRowTensors, argument) > 0)
+        return call.is_packed(argument) && !(is_of_keys(argument) && call.has_pages()) ? 3 : 4;
+    switch (argument) {
+        case CU_SEQLENS_Q:
+        case CU_SEQLENS_KV:
+        case SEED: return 1;
+        case PAGE_TABLE: return 2;
+        default: return 4;
+    }
+}
+
+void tensors_have_memory(Scope const& scope) { calls::expect_memory(scope.reporter, all_passed(scope)); }
+
+void tensors_have_ranks(Scope const& scope) {
+    for (auto const& [name, view] : all_passed(scope)) {
+        auto const argument =
+            static_cast<Argument>(std::ranges::find(scope.call.tensors, view) - scope.call.tensors.begin());
+        bool const is_of_lengths = argument == SEQ_LEN_Q || argument == SEQ_LEN_KV;
+        std::size_t const wanted = rank_of(scope.call, argument);
+        bool const fits = view->dim.size() == wanted || (is_of_lengths && view->dim.size() == 1);
+        if (fits && calls::is_sound(*view)) continue;
+        scope.report(argument, text("dims ", view->dim, " and strides ", view->stride),
+                     text(is_of_lengths ? std::string("1 or 4") : std::to_string(wanted), calls::kSoundDims),
+                     "look at the shapes of docs/attention-functions.md");
+    }
+}
+
+void one_device(Scope const& scope) { calls::expect_one_device(scope.reporter, all_passed(scope)); }
+
+void target_fits(Scope const& scope) {
+    calls::expect_target_there(scope.reporter, scope.call.place, *scope.call.at(Q));
+}
+
+void last_stride_is_one(Scope const& scope) {
+    for (Argument const argument : kRowTensors) {
+        Tensor_view const* const view = scope.call.at(argument);
+        if (view == nullptr || view->stride.empty() || view->stride.size() != view->dim.size()) continue;
+        if (view->stride.back() == 1 || view->dim.back() <= 1) continue;
+        scope.report(argument, text("a last stride of ", view->stride.back()), "1", "make the tensor contiguous");
+    }
+}
+
+void types_fit(Scope const& scope) {
+    Call const& call = scope.call;
+    calls::expect_type(scope.reporter, passed(scope, kTables), DataType_t::INT32, "");
+    calls::expect_type(scope.reporter, passed(scope, std::array{SEED}), DataType_t::INT64, "");
+    calls::expect_type(scope.reporter, passed(scope, std::array{STATS, SINK, DSINK}), DataType_t::FLOAT, "");
+    DataType_t const type = call.at(Q)->type;
+    calls::expect_type(scope.reporter, passed(scope, std::array{K, V, O, GRAD_O, DQ, DK, DV}), type, ", the type of q");
+    if (call.has(BIAS))
+        calls::expect_type(scope.reporter, passed(scope, std::array{DBIAS}), call.at(BIAS)->type,
+                           ", the type of the bias");
+}
+
+void dims_fit(Scope const& scope) {
+    if (!scope.sizes) return;
+    for (Argument const argument : kRowTensors) {
+        if (scope.call.has(argument)) expect_dims(scope, argument, wanted_dims(scope.call, *scope.sizes, argument));
+    }
+    for (Argument const argument : {SEQ_LEN_Q, SEQ_LEN_KV, CU_SEQLENS_Q, CU_SEQLENS_KV}) {
+        if (!scope.call.has(argument) || has_lengths_for(scope, argument)) continue;
+        bool const has_ends = argument == CU_SEQLENS_Q || argument == CU_SEQLENS_KV;
+        scope.report(
+            argument, text("dims ", scope.call.at(argument)->dim),
+            text(scope.sizes->batches + (has_ends ? 1 : 0), " numbers for ", scope.sizes->batches, " sequences"),
+            has_ends ? "pass 0 and the end of each sequence" : "pass a length for each sequence");
+    }
+    if (Tensor_view const* const table = scope.call.at(PAGE_TABLE); table != nullptr && table->dim.size() == 2)
+        expect_dims(scope, PAGE_TABLE, {scope.sizes->batches, table->dim[1]});
+    if (scope.call.has(SEED)) expect_dims(scope, SEED, {2});
+    for (Argument const argument : {SINK, DSINK}) {
+        if (scope.call.has(argument)) expect_dims(scope, argument, {1, scope.sizes->heads, 1, 1});
+    }
+}
+
+void tables_are_contiguous(Scope const& scope) {
+    calls::expect_contiguous(scope.reporter, passed(scope, kTables));
+    calls::expect_contiguous(scope.reporter, passed(scope, std::array{SEED, SINK, DSINK}));
+}
+
+void results_are_writable(Scope const& scope) {
+    calls::expect_writable(scope.reporter, passed(scope, results_of(scope.call)),
+                           "pass another tensor, or leave it out to have one allocated");
+}
+
+}  // namespace sdpa_graph::attention::checks

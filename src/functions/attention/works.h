@@ -1,0 +1,25 @@
+// The work on rows that a run needs before and after its graph.
+#pragma once
+
+#include "functions/attention/scratch.h"
+#include "rows/worker.h"
+
+namespace sdpa_graph::attention {
+
+struct Run {
+    Call const& call;
+    Sizes const& sizes;
+    Form const& form;
+    Shapes const& shapes;
+    Scratch const& scratch;
+};
+
+// Whether the graph reads lengths or tables that the caller does not pass.
+bool needs_tables(Run const& run);
+fe::rows::Work write_tables(Run const& run);
+
+// Whether results may have rows that the graph does not write.
+bool has_padding(Run const& run);
+fe::rows::Work clear_padding(Run const& run);
+
+}  // namespace sdpa_graph::attention

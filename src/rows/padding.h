@@ -1,0 +1,57 @@
+// Rows that belong to no sequence.
+#pragma once
+
+#include "rows/sequences.h"
+
+namespace cudnn_frontend::rows {
+
+// Zeros there, in results of graphs of packed sequences, which write the rows of sequences alone.
+struct Padding {
+    static constexpr char const* kName = "padding";
+    static constexpr int kMostTensors = 3;
+    static constexpr long long kTogether = 8;  // elements of a thread
+
+    struct Tensor {
+        Access access;
+        long long rows, heads, width;
+        bool is_of_keys;
+
+        long long threads() const { return rows * heads * ((width + kTogether - 1) / kTogether); }
+    };
+
+    Sequences sequences;
+    Tensor tensors[kMostTensors];
+    int tensor_count;
+    int element_bytes;
+
+    long long threads() const {
+        long long all = 0;
+        for (int i = 0; i < tensor_count; ++i) all += tensors[i].threads();
+        return all;
+    }
+};
+
+template <class Bits>
+void clear_part(Padding::Tensor const& tensor, Row const& row, long long head, long long part) {
+    Bits* const elements = tensor.access.pointer<Bits>(row, head);
+    long long const first = part * Padding::kTogether, end = first + Padding::kTogether;
+    for (long long column = first; column < end && column < tensor.width; ++column) elements[column] = 0;
+}
+
+inline void work_on(Padding const& t, long long thread) {
+    int at = 0;
+    for (; thread >= t.tensors[at].threads(); ++at) thread -= t.tensors[at].threads();
+    Padding::Tensor const& tensor = t.tensors[at];
+    long long const parts = (tensor.width + Padding::kTogether - 1) / Padding::kTogether;
+    long long const part = thread % parts, head = thread / parts % tensor.heads, row = thread / parts / tensor.heads;
+    Row const found = tensor.is_of_keys ? find_key(t.sequences, row) : find_query(t.sequences, row);
+    if (found.is_inside) return;
+    switch (t.element_bytes) {
+        case 1: return clear_part<unsigned char>(tensor, found, head, part);
+        case 2: return clear_part<unsigned short>(tensor, found, head, part);
+        case 4: return clear_part<unsigned>(tensor, found, head, part);
+        default: return clear_part<unsigned long long>(tensor, found, head, part);
+    }
+}
+
+}  // namespace cudnn_frontend::rows
