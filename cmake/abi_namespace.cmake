@@ -7,7 +7,7 @@ set(library_name sdpa_graph)
 set(library_definitions "")
 if(SDPA_GRAPH_ABI_NAMESPACE)
   if(NOT SDPA_GRAPH_ABI_NAMESPACE MATCHES "^[A-Za-z][A-Za-z0-9_]*$" OR SDPA_GRAPH_ABI_NAMESPACE MATCHES "^(std|sdpa_graph)$")
-    message(FATAL_ERROR "SDPA_GRAPH_ABI_NAMESPACE is \"${SDPA_GRAPH_ABI_NAMESPACE}\"; needed is a name of letters, digits and "
+    message(FATAL_ERROR "SDPA_GRAPH_ABI_NAMESPACE is \"${SDPA_GRAPH_ABI_NAMESPACE}\"; expected a name of letters, digits and "
       "underscores that no other library uses, such as my_attention")
   endif()
   set(library_namespace ${SDPA_GRAPH_ABI_NAMESPACE})

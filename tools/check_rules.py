@@ -111,7 +111,7 @@ def check_advice(tests):
 
 
 def limits_of_matrices():
-    cells = [cell.strip() for path in (ROOT / "docs").glob("support-matrix*.md")
+    cells = [cell.strip() for path in (ROOT / "docs/reference").glob("support-matrix*.md")
              for row in path.read_text().splitlines() if row.startswith("|") for cell in row.split("|")[2:]]
     return {f"cudnn.{id}" for cell in cells for id in re.findall(r"\bs\d\d\b", cell)}
 

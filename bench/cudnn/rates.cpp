@@ -1,4 +1,4 @@
-// Prints the costs of attention on this GPU, as the lines of a file of devices/rates; docs/performance.md says how they
+// Prints the costs of attention on this GPU, as the lines of a file of devices/rates; docs/rewrites.md says how they
 // are used. Each figure is a time of a graph whose number of tiles is known.
 #include "gpu_attention.h"
 

@@ -34,7 +34,7 @@ class Missing_nodes:
         name: str = "",
     ) -> tensor:
         """Refused: python.c01."""
-        _refuse("block_scale_dequantize", "sdpa_mxfp8() and its backward take numbers with their scales as they are")
+        _refuse("block_scale_dequantize", "sdpa_mxfp8() and its backward accept numbers with their scales as they are")
 
     def concatenate(self, inputs: list[tensor], axis: int, in_place_index: int | None = None, name: str = "") -> tensor:
         """Refused: python.c01."""

@@ -9,7 +9,7 @@ import torch
 
 from . import call_checks
 
-_NEEDED = "a tensor of torch is needed; torch.from_numpy makes one of an array, and sdpa_graph.numpy takes arrays"
+_NEEDED = "a tensor of torch is needed; torch.from_numpy makes one of an array, and sdpa_graph.numpy accepts arrays"
 _INTEGERS = (torch.int32, torch.int64, torch.int16, torch.int8, torch.uint8)
 
 

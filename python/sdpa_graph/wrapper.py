@@ -264,7 +264,7 @@ class Graph:
             )
         inputs, outputs = self._io_tensors
         if len(args) != len(inputs):
-            raise ValueError(f"{len(args)} tensors were given: the graph takes {len(inputs)}")
+            raise ValueError(f"{len(args)} tensors were given; expected {len(inputs)}, one for each input of the graph")
         pack = dict(zip(inputs, args))
         results = [self._allocate(output, args) for output in outputs]
         pack.update(zip(outputs, results))

@@ -28,7 +28,7 @@ std::string describe(Tensor const& tensor) {
 PyObject* refuse_array(PyObject* object, PyTypeObject*) {
     if (!py::hasattr(object, "__dlpack__")) return nullptr;
     throw py::type_error(std::string("a ") + Py_TYPE(object)->tp_name +
-                         " is given for a tensor of the graph: tensor_like(array) makes one, execute() takes the "
+                         " is given for a tensor of the graph: tensor_like(array) makes one, execute() accepts the "
                          "array, and cudnn.Graph does both");
 }
 

@@ -175,14 +175,14 @@ error_t check_query(core::Dims const& query, core::Dims const& space) {
     for (std::size_t a = 0; fits && a < query.size(); ++a) fits = query[a] >= 0 && query[a] < space[a];
     if (fits) return {};
     return {error_code_t::INVALID_VALUE,
-            core::text("found a query at ", query, "; needed a place in the space ", space,
+            core::text("found a query at ", query, "; expected a place in the space ", space,
                        ". Try: one number for each axis, from 0 up to its length less one")};
 }
 
 error_t check_size(core::Dims const& space) {
     if (core::volume(space).value_or(kMostPositions + 1) <= kMostPositions) return {};
     return {error_code_t::INVALID_VALUE,
-            core::text("found the space ", space, "; needed at most ", kMostPositions,
+            core::text("found the space ", space, "; expected at most ", kMostPositions,
                        " positions, which a picture still shows. Try: draw the same windows in a smaller space")};
 }
 
@@ -198,7 +198,7 @@ error_t draw_window(Graph const& graph, std::vector<std::int64_t> const& query, 
             spec.nodes, [](nodes::Node const& one) { return nodes::neighborhood_fields(one) != nullptr; });
         if (node == spec.nodes.end()) {
             return {error_code_t::INVALID_VALUE,
-                    "found a graph without windows; needed a node of neighborhood attention. Try: add one with "
+                    "found a graph without windows; expected a node of neighborhood attention. Try: add one with "
                     "neighborhood_attention(), neighborhood_qk() or neighborhood_av()"};
         }
         core::Dims const space = nodes::neighborhood_sizes(spec, *node)->space;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMostFindings = 100;  // in the text of one error
 
 std::string describe(Finding const& finding) {
-    std::string text = core::place_text(finding.where, finding.others) + ": found " + finding.found + "; needed " +
+    std::string text = core::place_text(finding.where, finding.others) + ": found " + finding.found + "; expected " +
                        finding.needed + ".";
     if (!finding.fix.empty()) text += " Try: " + finding.fix + ".";
     return text;

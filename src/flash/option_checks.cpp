@@ -40,7 +40,7 @@ void heads_divide(Scope const& scope) {
     if (!scope.sizes()) return;
     Sizes const& sizes = *scope.sizes();
     if (sizes.key_heads > 0 && sizes.heads > 0 && sizes.heads % sizes.key_heads == 0) return;
-    scope.report(Argument::K, text(sizes.key_heads, " heads beside ", sizes.heads, " of q"),
+    scope.report(Argument::K, text(sizes.key_heads, " heads with ", sizes.heads, " in q"),
                  "a number of heads that divides that of q", "check the order of the dims");
 }
 
@@ -49,7 +49,7 @@ void pages_have_rows(Scope const& scope) {
     std::int64_t const rows = scope.call().at(Argument::K)->dim[1];
     if (rows > 0 && rows % kPageStep == 0) return;
     scope.report(Argument::K, text("pages of ", rows, " rows"), text("a multiple of ", kPageStep),
-                 "keep keys and values in larger pages, or describe a graph: it takes any power of two");
+                 "keep keys and values in larger pages, or describe a graph: it supports any power of two");
 }
 
 void pages_have_whole_steps(Scope const& scope) {

@@ -13,7 +13,7 @@ using enum fe::error_code_t;
 constexpr Rule kArgumentRules[] = {
     {{"flash.c01", "Every tensor that has elements has memory.", ATTRIBUTE_NOT_SET}, checks::tensors_have_memory},
     {{"flash.c02",
-      "Tensors have as many dims as the function takes, a stride for each, and at most 2^48 elements between the first "
+      "Tensors have as many dims as the function needs, a stride for each, and at most 2^48 elements between the first "
       "and "
       "the last.",
       INVALID_VALUE},

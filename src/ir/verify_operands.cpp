@@ -72,7 +72,7 @@ class OperandCheck {
         for (std::size_t i = 0; i < std::size(op.in); ++i) {
             if (i < needed) require(kPointwiseLabels[i], op.in[i]);
             if (i >= needed && op.in[i] != kNoValue) {
-                fail(std::string("has ") + kPointwiseLabels[i] + "; this mode takes " + std::to_string(needed) +
+                fail(std::string("has ") + kPointwiseLabels[i] + "; this mode has " + std::to_string(needed) +
                      (needed == 1 ? " operand" : " operands"));
             }
         }
@@ -428,7 +428,7 @@ void OperandCheck::check(SdpaForwardOp const& op) {
     using namespace attention;
     bool const has_pages = op.operands[Page_table_k] != kNoValue || op.operands[Page_table_v] != kNoValue;
     if (has_pages != (op.keys && *op.keys > 0)) {
-        return fail("has page tables or a number of keys alone; the dims of pages do not tell the number, others do");
+        return fail("has page tables or a number of keys alone; expected both or neither");
     }
     check_attention(op);
 }

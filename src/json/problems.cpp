@@ -59,7 +59,7 @@ void Problems::add(std::string const& where, std::string const& found, std::stri
                    std::string const& fix) {
     if (full()) return;
     std::string const place = where.empty() ? "the document" : where;
-    lines_.push_back(place + ": found " + found + "; needed " + needed + (fix.empty() ? "" : "; try " + fix));
+    lines_.push_back(place + ": found " + found + "; expected " + needed + (fix.empty() ? "" : "; try " + fix));
 }
 
 void Problems::add_unknown(std::string const& where, std::string const& found, std::string_view name,

@@ -28,7 +28,7 @@ bool has_bias(Call const& call) { return call.has(bias_port(call)); }
 void windows_have_keys(Scope const& scope) {
     if (!is_below(scope.call.options.kernel_size, 2)) return;
     scope.report("kernel_size", text(scope.call.options.kernel_size), "at least 2 along each axis",
-                 "describe a graph, which takes 1 for an axis along which a query sees its own position alone");
+                 "describe a graph, which allows 1 for an axis along which a query sees its own position alone");
 }
 
 void dilation_is_positive(Scope const& scope) {
@@ -64,7 +64,7 @@ void bias_excludes_causal_axes(Scope const& scope) {
     if (!has_bias(scope.call) || std::ranges::count(scope.call.options.is_causal, true) == 0) return;
     scope.report(name_of(scope.call, bias_port(scope.call)),
                  text("a relative position bias with is_causal ", scope.call.options.is_causal),
-                 "no causal axis beside it", "leave out the bias, or pass is_causal as false");
+                 "no causal axis with it", "leave out the bias, or pass is_causal as false");
 }
 
 void bias_needs_odd_kernels(Scope const& scope) {
@@ -76,7 +76,7 @@ void bias_needs_odd_kernels(Scope const& scope) {
 void products_need_odd_kernels(Scope const& scope) {
     if (scope.call.is_fused() || !has_even(scope.call.options.kernel_size)) return;
     scope.report("kernel_size", text(scope.call.options.kernel_size), "odd sizes, so that windows are centered",
-                 "make the even sizes odd, or use the fused functions, which take them");
+                 "make the even sizes odd, or use the fused functions, which support them");
 }
 
 void scale_is_finite(Scope const& scope) {

@@ -12,7 +12,7 @@ using enum fe::error_code_t;
 constexpr Rule kRules[] = {
     {{"na.c01", "Every tensor that has elements has memory.", ATTRIBUTE_NOT_SET}, checks::tensors_have_memory},
     {{"na.c02",
-      "Tensors have as many dims as the function takes, a stride for each, and at most 2^48 elements between the first "
+      "Tensors have as many dims as the function needs, a stride for each, and at most 2^48 elements between the first "
       "and "
       "the last.",
       INVALID_VALUE},
@@ -25,7 +25,7 @@ constexpr Rule kRules[] = {
     {{"na.c07", "logsumexp is FLOAT.", INVALID_VALUE}, checks::logsumexp_is_float},
     {{"na.c08", "Tensors have the dims that follow from query, or from value, and from kernel_size.", INVALID_VALUE},
      checks::dims_fit},
-    {{"na.c09", "Tensors are contiguous, but for attn and d_attn.", GRAPH_NOT_SUPPORTED},
+    {{"na.c09", "Tensors are contiguous, except attn and d_attn.", GRAPH_NOT_SUPPORTED},
      checks::tensors_are_contiguous},
     {{"na.c10", "Results are not read-only.", INVALID_VALUE}, checks::results_are_writable},
     {{"na.c11", "The entries of kernel_size are at least 2.", INVALID_VALUE}, checks::windows_have_keys},

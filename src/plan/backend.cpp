@@ -6,7 +6,7 @@ namespace cudnn_frontend::plan {
 namespace {
 
 error_t no_recording() {
-    return {error_code_t::GRAPH_NOT_SUPPORTED, "a CUDA graph takes plans that run on a GPU; this plan does not"};
+    return {error_code_t::GRAPH_NOT_SUPPORTED, "a CUDA graph holds only plans that run on a GPU; this plan does not"};
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ bool has_narrow_stats(Attention const& a) {
 constexpr std::array kConditions = {
     Condition{"converted.c01", "lengths of INT64, or Stats of HALF or BFLOAT16 to be written",
               [](Attention const& a) { return has_long_lengths(a) || has_narrow_stats(a); }},
-    Condition{"converted.c02", "beside lengths of INT64 no cumulative ones",
+    Condition{"converted.c02", "no cumulative lengths with lengths of INT64",
               [](Attention const& a) {
                   auto const is_there = [&](int port) { return a.has(port); };
                   return !has_long_lengths(a) || std::ranges::all_of(kLengths, is_there);

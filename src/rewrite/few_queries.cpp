@@ -53,11 +53,11 @@ constexpr std::array kConditions = {
                   DataType_t const type = a.tensor(Port::Q)->data_type;
                   return type == DataType_t::HALF || type == DataType_t::BFLOAT16 || type == DataType_t::FLOAT;
               }},
-    Condition{"few_queries.c09", "beside lengths no mask, but for a single query",
+    Condition{"few_queries.c09", "no mask with lengths, except for a single query",
               [](Attention const& a) { return !a.fields().padding_mask || !has_mask(a) || a.queries == 1; }},
     Condition{"few_queries.c10", "K and V in pages of as many rows, or both without pages", has_like_pages},
     Condition{
-        "few_queries.c11", "beside lengths fewer than 2^31 queries for a head of keys, as lengths have 32 bits",
+        "few_queries.c11", "with lengths fewer than 2^31 queries for a head of keys, as lengths have 32 bits",
         [](Attention const& a) { return !a.fields().padding_mask || a.queries * a.group() < std::int64_t{1} << 31; }},
     Condition{"few_queries.c12", "memory for O", [](Attention const& a) { return a.has(Port::O); }},
     Condition{"few_queries.c13", "lengths, where there are any, of INT32",

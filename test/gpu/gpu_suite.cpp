@@ -6,9 +6,9 @@
 //   gpu_suite gpu                                       says which GPU and which cuDNN would be tested
 // Groups of graphs that are rewritten are named "rewritten ..."; every second number is also that of a case of each.
 // Only runs of programs count as right in them, and nine in ten of the cases have to be such. Which groups limits
-// refuse on this GPU is compared with the support matrix in docs/, where it knows the GPU's architecture and this
-// cuDNN. Stopped by SIGTERM or SIGINT, it prints the results of the cases until then, and fails. SDPA_GRAPH_GPU_RECORD:
-// a file to whose end each group's numbers of right passes go, for docs/h200-runs.txt.
+// refuse on this GPU is compared with the support matrix in docs/reference, where it knows the GPU's architecture and
+// this cuDNN. Stopped by SIGTERM or SIGINT, it prints the results of the cases until then, and fails.
+// SDPA_GRAPH_GPU_RECORD: a file to whose end each group's numbers of right passes go, for docs/reference/gpu-runs.txt.
 #include "gpu/case_processes.h"
 #include "gpu/random_gpu_case.h"
 #include "gpu/rewritten_gpu_case.h"

@@ -67,7 +67,7 @@ std::optional<SupportMatrixColumn> SupportMatrixColumn::read(std::string const& 
 std::optional<SupportMatrixColumn> SupportMatrixColumn::find(std::size_t cudnn_version, int compute_capability) {
     std::string const version = version_text(cudnn_version), capability = capability_text(compute_capability);
     std::error_code unreadable;
-    for (auto const& entry : std::filesystem::directory_iterator(SDPA_TEST_DOCS, unreadable)) {
+    for (auto const& entry : std::filesystem::directory_iterator(SDPA_TEST_MATRICES, unreadable)) {
         if (entry.path().filename().string().rfind("support-matrix", 0) != 0) continue;
         std::ifstream file(entry.path());
         std::string const content{std::istreambuf_iterator<char>(file), {}};

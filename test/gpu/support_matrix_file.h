@@ -1,4 +1,5 @@
-// The statements of docs/support-matrix*.md about one kind of GPU with one cuDNN: which groups' passes to expect there.
+// The statements of docs/reference/support-matrix*.md about one kind of GPU with one cuDNN: which groups' passes to
+// expect there.
 #pragma once
 
 #include <cstddef>

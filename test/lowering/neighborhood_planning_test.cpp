@@ -158,8 +158,8 @@ TEST_CASE("gradients beside a relative position bias are computed by tokens", "[
     CHECK(name_of(graph) == "neighborhood_tokens");
     std::string const candidates = candidates_of(graph);
     INFO(candidates);
-    CHECK(candidates.find("warpgroups take no bias") != candidates.npos);
-    CHECK(candidates.find("tiles compute no gradients beside a bias") != candidates.npos);
+    CHECK(candidates.find("warpgroups support no bias") != candidates.npos);
+    CHECK(candidates.find("tiles compute no gradients with a bias") != candidates.npos);
 }
 
 TEST_CASE("plans of neighborhood attention are stored with their code", "[offline]") {

@@ -25,7 +25,7 @@ TEST_CASE("without NVRTC a neighborhood has no engine, and the error says what t
     auto const error = graph.build(Target::offline("h200"));
     CHECK(error.code == error_code_t::GRAPH_NOT_SUPPORTED);
     CHECK(error.err_msg ==
-          "the node is of neighborhood attention, which cuDNN has no operation for; as the only node of a graph, "
+          "the node is of neighborhood attention, for which cuDNN has no operation; as the only node of a graph, "
           "kernels of this library run it on a GPU, and Target::cpu() runs any graph\n"
           "kernels: NVRTC, which compiles CUDA kernels, was not found: tried /nowhere/libnvrtc.so.13 (not there); "
           "SDPA_GRAPH_NVRTC_PATH chose this library: correct it, or unset it to search the usual places");

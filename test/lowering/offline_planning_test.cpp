@@ -222,7 +222,7 @@ TEST_CASE("dynamic shapes plan forward alone, and a kernel cache keeps graphs of
     std::string const refusal = graphs.backward.build(Target::offline("h200")).get_message();
     CHECK(refusal.find("[cudnn.s84] node 'attention': found dynamic shapes in backward on compute capability 9.0 with "
                        "cuDNN 9.") == 0);
-    CHECK(refusal.find("; needed dynamic shapes in forward alone, and without the unified operation. Try: leave out "
+    CHECK(refusal.find("; expected dynamic shapes in forward alone, and without the unified operation. Try: leave out "
                        "set_dynamic_shape_enabled() and set_kernel_cache(); for sizes that change call "
                        "set_override_shape_enabled(true), which plans each once.") != refusal.npos);
     AttentionCase fused = gpu_case_groups()[0].cases[0];
@@ -340,9 +340,10 @@ TEST_CASE("heads of 20 are refused with what to do, and engines take them in row
     CHECK(refusal.find(
               "[cudnn.s04] node 'attention', tensors 'q', 'k', 'v': found a head dim of 20, where 24 is the next, on "
               "compute capability 9.0 with cuDNN ") != refusal.npos);
-    CHECK(refusal.find(
-              "; needed head dims that are multiples of 8. Try: round the head dim up, with zeros in the added columns "
-              "of Q, K, V and dO, and keep attn_scale as it is; or use Target::cpu().") != refusal.npos);
+    CHECK(
+        refusal.find(
+            "; expected head dims that are multiples of 8. Try: round the head dim up, with zeros in the added columns "
+            "of Q, K, V and dO, and keep attn_scale as it is; or use Target::cpu().") != refusal.npos);
     c.d_qk = c.d_v = 24, c.zero_columns = 4;
     Graphs graphs(c);
     CHECK(find_engines(graphs.forward.graph()).get_message() == "");
@@ -487,7 +488,7 @@ TEST_CASE("two attention nodes in one graph have no engine, which a limit says",
         }
         return graph.build(Target::offline("h200")).get_message();
     };
-    CHECK(build().find("[cudnn.s82] node 'second': found an attention node beside 'first'") != std::string::npos);
+    CHECK(build().find("[cudnn.s82] node 'second': found an attention node next to 'first'") != std::string::npos);
     cudnn_frontend::runtime::set_ignores_limits(true);
     CHECK(build().find("cuDNN has no engine for this graph") == 0);
     cudnn_frontend::runtime::set_ignores_limits(false);

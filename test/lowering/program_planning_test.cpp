@@ -357,7 +357,7 @@ TEST_CASE("what cannot be converted is refused with what to do", "[offline]") {
     std::string const error = all.graph.build(Target::offline("h200")).get_message();
     INFO(error);
     CHECK(error.find("[cudnn.s95] node 'attention', tensors 'len_q', 'len_kv': found the data type INT64 on ") == 0);
-    CHECK(error.find("; needed INT32 for lengths. Try: set_data_type() on it with this type; where attention is the "
+    CHECK(error.find("; expected INT32 for lengths. Try: set_data_type() on it with this type; where attention is the "
                      "graph's only node, the tensor is not packed by lengths and kernels can be compiled, this library "
                      "converts it.") != error.npos);
 }

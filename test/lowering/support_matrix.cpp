@@ -1,5 +1,5 @@
 // Compares the table of limits with the answers of the real cuDNN, for several architectures, with no GPU:
-//   support_matrix                 prints docs/support-matrix.md
+//   support_matrix                 prints docs/reference/support-matrix.md
 //   support_matrix rows <part>     prints the rows whose names have this part
 //   support_matrix --check <file>  compares with the file, the table with the library, and the allowed cells with
 //   the runs
@@ -30,10 +30,10 @@ using Error = cudnn_frontend::error_object;
 struct Column {
     char const* title;
     char const* device;
-    char const* runs = nullptr;  // the place of gpu_suite's record of it
+    char const* runs = nullptr;  // the place of gpu_suite's record of this compute capability
 };
 constexpr Column kColumns[] = {
-    {"8.0", "a100"}, {"8.9", "l40s"}, {"9.0", "h200", SDPA_TEST_H200_RUNS}, {"10.0", "b200"}, {"12.0", "rtx5090"}};
+    {"8.0", "a100"}, {"8.9", "l40s"}, {"9.0", "h200", SDPA_TEST_GPU_RUNS}, {"10.0", "b200"}, {"12.0", "rtx5090"}};
 constexpr std::size_t kColumnCount = std::size(kColumns);
 
 struct Cell {
@@ -94,14 +94,16 @@ Cell ask(cudnn::Api const& api, OptionRow const& row, bool is_backward, cudnn::D
 std::set<std::string> right_runs(char const* path, std::size_t cudnn_version) {
     std::set<std::string> right;
     std::ifstream file(path);
-    std::size_t version = 0;
-    std::string forward, backward, name;
     auto const is_right = [](std::string const& count) {  // "8/8"
         auto const slash = count.find('/');
         return slash != count.npos && count.substr(0, slash) == count.substr(slash + 1) && count != "0/0";
     };
-    while (file >> version >> forward >> backward && std::getline(file.ignore(), name)) {
-        if (version != cudnn_version) continue;
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words(line);
+        std::size_t version = 0;
+        std::string forward, backward, name;
+        bool const is_run = bool(words >> version >> forward >> backward) && std::getline(words.ignore(), name);
+        if (!is_run || version != cudnn_version) continue;  // the file starts with lines for people
         if (is_right(forward)) right.insert("forward " + name);
         if (is_right(backward)) right.insert("backward " + name);
     }
@@ -211,11 +213,12 @@ with 80 queries, MXFP8 with 1024 of both. Printed by `build/dev/test/lowering/su
 Every test run with 9.19.0 compares [its matrix](support-matrix.md) with the library; those of
 [9.14.0](support-matrix-9.14.0.md) and [9.28.0](support-matrix-9.28.0.md) are as they were printed.
 
-*yes*: an engine takes the graph, and its plan was compiled, measured and stored; **yes**: the row also ran on an H200, in
-all shapes of its group, and the numbers were right ([h200-runs.txt](h200-runs.txt), written by `gpu_suite limits`). An id
-is a limit of [cudnn.md](cudnn.md#limits), and no engine takes the graph. An id with \*: engines take it, and it is refused
-because runs failed or were wrong where it was tried; [cudnn-quirks.md](cudnn-quirks.md) says with which release and on
-which GPU.
+- *yes*: an engine supports the graph, and its plan was compiled, measured and stored.
+- **yes**: the row also ran on a GPU of that compute capability, in all shapes of its group, and the numbers were right
+  ([gpu-runs.txt](gpu-runs.txt), written by `gpu_suite limits`).
+- An id: a limit of [cudnn.md](../cudnn.md#limits); no engine supports the graph.
+- An id with \*: engines support the graph, and it is refused because runs failed or were wrong where it was tried;
+  [cudnn-quirks.md](../cudnn-quirks.md) says with which release and on which GPU.
 
 | option |)";
 
@@ -264,11 +267,11 @@ int check(Matrix& matrix, char const* path, cudnn::Api const& api) {
         std::printf("%s differs from what the library says now:\n%s", path, new_lines(committed, text).c_str());
     if (!agrees) std::puts("the table of limits and the library disagree where the matrix has a question mark");
     bool const lacks_runs = committed.find("**yes**") != committed.npos && text.find("**yes**") == text.npos;
-    if (lacks_runs) std::puts("the file has passes that ran, but docs/h200-runs.txt none of this version");
+    if (lacks_runs) std::puts("the file has passes that ran, but docs/reference/gpu-runs.txt none of this version");
     std::string const unrun = passes_without_run(matrix);
     if (!unrun.empty()) {
         std::printf(
-            "allowed on an H200, though docs/h200-runs.txt has no right runs of all shapes; run gpu_suite limits "
+            "allowed on 9.0, though docs/reference/gpu-runs.txt has no right runs of all shapes; run gpu_suite limits "
             "there with SDPA_GRAPH_GPU_RECORD:\n%s",
             unrun.c_str());
     }

@@ -23,7 +23,7 @@ if configure refused -DSDPA_GRAPH_ABI_NAMESPACE=my-attention >"$work/refused.txt
     echo "a namespace that is no name is taken"
     exit 1
 fi
-expect 'SDPA_GRAPH_ABI_NAMESPACE is "my-attention"; needed is a name of letters' "$work/refused.txt"
+expect 'SDPA_GRAPH_ABI_NAMESPACE is "my-attention"; expected a name of letters' "$work/refused.txt"
 
 configure other -DSDPA_GRAPH_ABI_NAMESPACE=other_attention "$@" >/dev/null
 cmake --build "$work/other" --target layer_core

@@ -203,7 +203,7 @@ def test_options_that_exclude_each_other(options, text):
     "call, advice",
     [
         (lambda graph, x: graph.block_scale_quantize(x, block_size=32, axis=3), "quantize the numbers before the run"),
-        (lambda graph, x: graph.block_scale_dequantize(x, x, block_size=[1, 32]), "take numbers with their scales"),
+        (lambda graph, x: graph.block_scale_dequantize(x, x, block_size=[1, 32]), "accept numbers with their scales"),
         (lambda graph, x: graph.concatenate([x, x], axis=1, in_place_index=0), "slices of one array"),
     ],
 )

@@ -31,7 +31,7 @@ def test_call_with_tensors():
     expected, expected_stats = attention(q, k, v, 0.25, causal(40, 40))
     np.testing.assert_allclose(o, expected, atol=tolerance(np.float32, 40))
     np.testing.assert_allclose(stats, expected_stats, atol=tolerance(np.float32, 40))
-    with pytest.raises(ValueError, match="2 tensors were given: the graph takes 3"):
+    with pytest.raises(ValueError, match="2 tensors were given; expected 3"):
         graph(q, k)
 
 

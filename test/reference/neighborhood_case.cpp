@@ -275,7 +275,7 @@ class Comparison {
             if (is_close || found[i] == wanted) continue;
             std::ostringstream text;
             text << part.name << " of batch entry " << part.batch << ", head " << part.head << ", number " << i
-                 << " is " << found[i] << "; needed " << wanted << " with an error of at most " << allowed;
+                 << " is " << found[i] << "; expected " << wanted << " with an error of at most " << allowed;
             return text.str();
         }
         return {};

@@ -488,7 +488,7 @@ std::string fault_of_output(NeighborhoodData const& before, std::vector<std::byt
         double const needed = before.expected[number++];
         bool const is_right = found == needed || std::abs(found - needed) <= tolerance;
         if (!is_right && fault.empty()) {
-            fault = before.name + "[" + std::to_string(number - 1) + "] is " + std::to_string(found) + ", needed " +
+            fault = before.name + "[" + std::to_string(number - 1) + "] is " + std::to_string(found) + ", expected " +
                     std::to_string(needed) + " within " + std::to_string(tolerance);
         }
         std::size_t const first = before.start + at(offset) * element;

@@ -159,7 +159,7 @@ def _window(rank: int, kernel_size: Sizes, dilation: Sizes, is_causal: Flags) ->
 def _entries(rank: int, name: str, given: Any) -> list[Any]:
     entries = list(given) if isinstance(given, (tuple, list)) else [given] * rank
     if len(entries) != rank:
-        raise ValueError(f"{name} is {given}; needed is one number, or {rank}, one for each axis of space")
+        raise ValueError(f"{name} is {given}; expected one number, or {rank}, one for each axis of space")
     return [entry if isinstance(entry, bool) else call_checks.check_integer(name, entry) for entry in entries]
 
 
@@ -176,7 +176,7 @@ def _attend(
     check_tensors({"query": query, "key": key, "value": value}, rpb=rpb)
     check_tensors({}, additional_keys=additional_keys, additional_values=additional_values)
     if (additional_keys is None) != (additional_values is None):
-        raise ValueError("one of additional_keys and additional_values is given; needed are both, or none")
+        raise ValueError("one of additional_keys and additional_values is given; expected both, or none")
     rank = len(window[0])
     check_dims(rank + 3, f"(batch, {_AXES[rank]}, heads, head dim)", query=query, key=key, value=value)
     form = "(batch, tokens, heads, head dim)"

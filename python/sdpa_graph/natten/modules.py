@@ -52,7 +52,7 @@ class _NeighborhoodAttention(torch.nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() != self.rank + 2:
-            raise ValueError(f"the input has {x.dim()} dims; needed are {self.rank + 2}: batch, space and channels")
+            raise ValueError(f"the input has {x.dim()} dims; expected {self.rank + 2}: batch, space and channels")
         query, key, value = self.qkv(x).unflatten(-1, (3, self.num_heads, self.head_dim)).unbind(-3)
         attend = self._attend_with_dropout if self.training and self.attn_drop.p > 0.0 else self._attend
         output: Tensor = self.proj_drop(self.proj(attend(query, key, value).flatten(-2)))

@@ -66,7 +66,7 @@ error_t check_threads(Target const& target) {
     if (target.threads() >= 0) return {};
     return {error_code_t::INVALID_VALUE,
             "Target::cpu(" + std::to_string(target.threads()) +
-                ") was requested; needed is a number of threads of at least 1, or 0 for one on each core"};
+                ") was requested; expected a number of threads of at least 1, or 0 for one on each core"};
 }
 
 class HostBackend final : public plan::Backend {

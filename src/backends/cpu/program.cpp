@@ -37,11 +37,12 @@ AttentionTensors tensors_of(ir::OpGraph const& graph, Attention const& op, ViewO
 error_t check_types(ir::OpGraph const& graph) {
     for (ir::Value const& value : graph.values()) {
         if (core::has_host_elements(stored_type(value))) continue;
-        return {error_code_t::GRAPH_NOT_SUPPORTED,
-                "Tensor '" + value.name + "' is of type " + core::name_of(value.type) +
-                    "; the CPU targets take FLOAT, DOUBLE, HALF, BFLOAT16, FP8_E4M3, FP8_E5M2, FP8_E8M0, INT32, INT64, "
-                    "INT8, UINT8 and BOOLEAN.",
-                {"", "", value.name}};
+        return {
+            error_code_t::GRAPH_NOT_SUPPORTED,
+            "Tensor '" + value.name + "' is of type " + core::name_of(value.type) +
+                "; the CPU targets support FLOAT, DOUBLE, HALF, BFLOAT16, FP8_E4M3, FP8_E5M2, FP8_E8M0, INT32, INT64, "
+                "INT8, UINT8 and BOOLEAN.",
+            {"", "", value.name}};
     }
     return {};
 }

@@ -89,7 +89,7 @@ Result<std::shared_ptr<Code const>> stored_code(CodeName const& name, std::strin
     std::string_view const found = stored.substr(0, stored.find('\n'));
     if (found == name.text() && found.size() < stored.size()) return find_code(name, stored.substr(found.size() + 1));
     return error_t(error_code_t::INVALID_VALUE, "the stored kernel is \"" + std::string(found.substr(0, 100)) +
-                                                    "\"; needed is \"" + name.text() +
+                                                    "\"; expected \"" + name.text() +
                                                     "\"; plan the graph again and store that plan");
 }
 

@@ -18,7 +18,7 @@ error_t check_pointers(std::string const& kernel, std::vector<Parameter> const& 
         return error_t(error_code_t::INVALID_VARIANT_PACK, kernel + ": " + problem);
     };
     if (pointers.size() != parameters.size()) {
-        return fault("found " + std::to_string(pointers.size()) + " pointers; needed is one for each of its " +
+        return fault("found " + std::to_string(pointers.size()) + " pointers; expected one for each of its " +
                      std::to_string(parameters.size()) + " operands");
     }
     for (std::size_t i = 0; i < pointers.size(); ++i) {
@@ -35,7 +35,7 @@ error_t check_device(std::string const& kernel, DeviceFacts const& device) {
     if (device.compute_capability >= kOldestCapability) return {};
     return {error_code_t::GRAPH_NOT_SUPPORTED,
             kernel + ": found compute capability " + std::to_string(device.compute_capability / 10) + "." +
-                std::to_string(device.compute_capability % 10) + "; needed is 8.0 or newer, as for attention by cuDNN"};
+                std::to_string(device.compute_capability % 10) + "; expected 8.0 or newer, as for attention by cuDNN"};
 }
 
 }  // namespace cudnn_frontend::kernels

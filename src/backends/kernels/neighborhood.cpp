@@ -55,7 +55,7 @@ bool contains(std::vector<NeighborhoodTensor> const& list, NeighborhoodTensor te
 }
 
 error_t wrong(std::string const& what, std::string const& found, std::string const& needed) {
-    return {error_code_t::INVALID_VALUE, "neighborhood: " + what + " has " + found + "; needed " + needed};
+    return {error_code_t::INVALID_VALUE, "neighborhood: " + what + " has " + found + "; expected " + needed};
 }
 
 // The operand if it has rows like the others; null if it has none.
@@ -99,13 +99,13 @@ Dims needed_dims(NeighborhoodProblem const& problem, NeighborhoodTensor tensor) 
 
 error_t check_axes(NeighborhoodProblem const& problem) {
     if (problem.axes.empty() || problem.axes.size() > kMostAxes) {
-        return wrong("space", std::to_string(problem.axes.size()) + " axes", "are 1 to 3");
+        return wrong("space", std::to_string(problem.axes.size()) + " axes", "1 to 3");
     }
     for (neighborhood::Axis const& axis : problem.axes) {
         if (axis.kernel >= 1 && axis.dilation >= 1 && axis.kernel <= axis.length / axis.dilation) continue;
         return wrong("an axis of length " + std::to_string(axis.length),
                      "kernel size " + std::to_string(axis.kernel) + " and dilation " + std::to_string(axis.dilation),
-                     "are positive ones whose product is at most the length");
+                     "positive numbers whose product is at most the length");
     }
     return {};
 }
@@ -117,21 +117,20 @@ error_t check_operand(NeighborhoodProblem const& problem, NeighborhoodTensor ten
     DataType_t const type = is_of_sums ? DataType_t::FLOAT : problem.example().type;
     if (operand.type != type) {
         return wrong(name, std::string("type ") + cudnn_frontend::to_string(operand.type),
-                     std::string("is ") + cudnn_frontend::to_string(type));
+                     cudnn_frontend::to_string(type));
     }
     Dims const needed = needed_dims(problem, tensor);
     if (operand.dims != needed || std::ranges::any_of(needed, [](std::int64_t size) { return size < 1; })) {
-        return wrong(name, "dims " + core::to_string(operand.dims), "are positive ones, " + core::to_string(needed));
+        return wrong(name, "dims " + core::to_string(operand.dims), core::to_string(needed) + ", all positive");
     }
     bool const is_complete = operand.strides.size() == operand.dims.size();
     bool const has_negative = std::ranges::any_of(operand.strides, [](std::int64_t stride) { return stride < 0; });
     if (!is_complete || has_negative || !core::span_of(operand.dims, operand.strides)) {
         return wrong(name, "strides " + core::to_string(operand.strides),
-                     "is one for each dim, none negative, and element indices below 2^63");
+                     "one for each dim, none negative, and element indices below 2^63");
     }
     if (!is_written || !core::overlaps_itself(operand.dims, operand.strides)) return {};
-    return wrong(name, "strides " + core::to_string(operand.strides),
-                 "are those of an output whose elements do not share memory");
+    return wrong(name, "strides " + core::to_string(operand.strides), "strides by which no two elements share memory");
 }
 
 // Kernels compute the place of a row of the one from that of the other.
@@ -146,13 +145,13 @@ error_t check_query_rows(NeighborhoodProblem const& problem) {
     }
     if (is_right) return {};
     return wrong(to_string(kQuerySums), "strides " + core::to_string(of_sums),
-                 "are " + std::to_string(problem.columns()) + " / 2 times those of " + to_string(kQueryStatistics) +
-                     ", " + core::to_string(of_statistics) + ", which are even, but for the last ones, which are 1");
+                 std::to_string(problem.columns()) + " / 2 times those of " + to_string(kQueryStatistics) + ", " +
+                     core::to_string(of_statistics) + ", all even except the last ones, which are 1");
 }
 
 error_t check_type(DataType_t type) {
     if (type == DataType_t::FLOAT || type == DataType_t::HALF || type == DataType_t::BFLOAT16) return {};
-    return wrong("an operand", std::string("type ") + cudnn_frontend::to_string(type), "is BFLOAT16, HALF or FLOAT");
+    return wrong("an operand", std::string("type ") + cudnn_frontend::to_string(type), "BFLOAT16, HALF or FLOAT");
 }
 
 // A warp for each token, or for each entry of the bias, and slots, are counted in 31 bits.
@@ -164,7 +163,7 @@ error_t check_counts(NeighborhoodProblem const& problem) {
     for (Dims const& counted : {tokens, entries}) {
         auto const count = core::volume(counted);
         if (!count || *count > kMost) {
-            return wrong("the problem", core::to_string(counted) + " rows", "are fewer than 2^31");
+            return wrong("the problem", core::to_string(counted) + " rows", "fewer than 2^31");
         }
     }
     return {};
@@ -232,14 +231,14 @@ error_t check(NeighborhoodProblem const& problem) {
         auto const tensor = static_cast<NeighborhoodTensor>(i);
         bool const is_there = problem.operands[static_cast<std::size_t>(i)].has_value();
         if (!is_there && contains(use.needed, tensor))
-            return wrong("the problem", "no " + std::string(to_string(tensor)), "is one");
+            return wrong("the problem", "no " + std::string(to_string(tensor)), "one");
         if (!is_there || contains(use.needed, tensor) || contains(use.optional, tensor)) continue;
-        return wrong("the problem", std::string(to_string(tensor)), "is none");
+        return wrong("the problem", std::string(to_string(tensor)), "none");
     }
     Operand const& example = problem.example();
     SDPA_GRAPH_TRY(check_type(example.type));
     if (example.dims.size() != problem.axes.size() + 3) {
-        return wrong("the problem", "dims " + core::to_string(example.dims), "are batches, heads, space and columns");
+        return wrong("the problem", "dims " + core::to_string(example.dims), "batches, heads, space and columns");
     }
     for (int i = 0; i < kNeighborhoodTensors; ++i) {
         auto const tensor = static_cast<NeighborhoodTensor>(i);

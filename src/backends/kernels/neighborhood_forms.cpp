@@ -48,7 +48,7 @@ double most_met(NeighborhoodProblem const& problem) {
 std::string reason_against_tiles(NeighborhoodProblem const& problem) {
     constexpr auto kForm = NeighborhoodForm::Tiles;
     if (problem.work != NeighborhoodWork::Forward && problem.operands[kBias])
-        return "tiles compute no gradients beside a bias";
+        return "tiles compute no gradients with a bias";
     if (std::string reason = reason_against_operands(problem, kForm); !reason.empty()) return reason;
     constexpr double kMost = std::numeric_limits<std::int32_t>::max();
     double const bias_span =
@@ -81,7 +81,7 @@ char const* to_string(NeighborhoodForm form) {
 std::string reason_against(NeighborhoodProblem const& problem, NeighborhoodForm form, DeviceFacts const& device) {
     bool const is_by_groups = form == NeighborhoodForm::WarpGroups;
     if (is_by_groups && device.compute_capability != kHopper) return "warpgroups need compute capability 9.0";
-    if (is_by_groups && problem.operands[kBias]) return "warpgroups take no bias";
+    if (is_by_groups && problem.operands[kBias]) return "warpgroups support no bias";
     std::string reason = reason_against_work(problem.work, form);
     if (!reason.empty() || form == NeighborhoodForm::Tokens) return reason;
     return is_by_groups ? reason_against_warpgroups(problem) : reason_against_tiles(problem);

@@ -103,7 +103,7 @@ class Builder {
         if (spec->is_virtual || spec->is_by_value || spec->ragged_offset != nodes::kNoTensor) {
             return not_supported(
                 "neighborhood: tensor '" + spec->name +
-                "' has no memory of its own, or packed sequences, which kernels of this library do not take");
+                "' has no memory of its own, or packed sequences, which kernels of this library do not support");
         }
         bool const is_bias = tensor == kBias || tensor == kBiasGradient;
         if (is_bias) operand = Operand{spec->data_type, spec->dim, spec->stride};

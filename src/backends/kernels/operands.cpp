@@ -10,7 +10,7 @@ namespace {
 
 error_t wrong(Problem const& problem, NamedOperand const& named, std::string const& found, std::string const& needed) {
     return {error_code_t::INVALID_VALUE,
-            std::string(problem.kernel) + ": " + named.name + " has " + found + "; needed " + needed};
+            std::string(problem.kernel) + ": " + named.name + " has " + found + "; expected " + needed};
 }
 
 bool allows(Holds holds, DataType_t type) {
@@ -22,7 +22,7 @@ bool allows(Holds holds, DataType_t type) {
 }
 
 error_t check_type(Problem const& problem, NamedOperand const& named) {
-    constexpr char const* kNeeded[] = {"is BFLOAT16, HALF or FLOAT", "is FLOAT", "is INT32"};
+    constexpr char const* kNeeded[] = {"BFLOAT16, HALF or FLOAT", "FLOAT", "INT32"};
     DataType_t const type = named.operand->type;
     if (allows(named.holds, type)) return {};
     return wrong(problem, named, std::string("type ") + cudnn_frontend::to_string(type),
@@ -44,11 +44,11 @@ error_t check_strides(Problem const& problem, NamedOperand const& named) {
     std::string const found = "strides " + core::to_string(strides) + " for dims " + core::to_string(dims);
     bool const is_complete = strides.size() == dims.size();
     if (!is_complete || std::ranges::any_of(strides, [](std::int64_t stride) { return stride < 0; })) {
-        return wrong(problem, named, found, "is one for each dim, of which none is negative");
+        return wrong(problem, named, found, "one for each dim, none negative");
     }
-    if (!core::span_of(dims, strides)) return wrong(problem, named, found, "are element indices below 2^63");
+    if (!core::span_of(dims, strides)) return wrong(problem, named, found, "element indices below 2^63");
     if (!named.is_output || !core::overlaps_itself(dims, strides)) return {};
-    return wrong(problem, named, found, "are those of an output whose elements do not share memory");
+    return wrong(problem, named, found, "strides by which no two elements share memory");
 }
 
 }  // namespace
@@ -61,14 +61,14 @@ error_t check(Problem const& problem) {
     bool const is_positive = std::ranges::all_of(dims, [](std::int64_t size) { return size > 0; });
     if (dims.empty() || dims.size() > kMaxDims || !is_positive) {
         return wrong(problem, result, "dims " + core::to_string(dims),
-                     "are 1 to " + std::to_string(kMaxDims) + " dims, all positive");
+                     "1 to " + std::to_string(kMaxDims) + " dims, all positive");
     }
     for (NamedOperand const& named : problem.operands) {
         SDPA_GRAPH_TRY(check_type(problem, named));
         core::Dims const needed = needed_dims(problem, named);
         if (named.operand->dims != needed || needed.front() < 1) {
             return wrong(problem, named, "dims " + core::to_string(named.operand->dims),
-                         "are " + core::to_string(needed) + (named.has_parts ? ", with one part or more" : ""));
+                         core::to_string(needed) + (named.has_parts ? ", with one part or more" : ""));
         }
         SDPA_GRAPH_TRY(check_strides(problem, named));
     }

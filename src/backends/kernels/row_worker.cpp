@@ -11,9 +11,9 @@ namespace {
 constexpr long long kThreads = 128;
 
 error_t too_many(char const* kernel, long long threads) {
-    return {error_code_t::GRAPH_NOT_SUPPORTED,
-            std::string(kernel) + ": found " + std::to_string(threads) +
-                " elements; needed are as many as 2^31 blocks of threads have; split the call"};
+    return {error_code_t::GRAPH_NOT_SUPPORTED, std::string(kernel) + ": found " + std::to_string(threads) +
+                                                   " elements; expected at most those of 2^31 blocks of " +
+                                                   std::to_string(kThreads) + " threads; split the call"};
 }
 
 // The functions of each kind of work, in the order of the variant.

@@ -34,7 +34,7 @@ std::vector<SinkGradientProblem::Offsets> offsets_of(SinkGradientProblem const& 
 }
 
 error_t wrong(std::string const& operand, std::string const& found, std::string const& needed) {
-    return {error_code_t::INVALID_VALUE, "sink_gradient: " + operand + " has " + found + "; needed " + needed};
+    return {error_code_t::INVALID_VALUE, "sink_gradient: " + operand + " has " + found + "; expected " + needed};
 }
 
 error_t check_type(Named const& named, std::size_t place) {
@@ -45,28 +45,28 @@ error_t check_type(Named const& named, std::size_t place) {
         place == kLengths ? type == DataType_t::INT32 : type == DataType_t::FLOAT || (place < kMatrices && is_half);
     if (is_good) return {};
     return wrong(named.name, std::string("type ") + core::name_of(type),
-                 place == kLengths   ? "is INT32"
-                 : place < kMatrices ? "is BFLOAT16, HALF or FLOAT"
-                                     : "is FLOAT");
+                 place == kLengths   ? "INT32"
+                 : place < kMatrices ? "BFLOAT16, HALF or FLOAT"
+                                     : "FLOAT");
 }
 
 error_t check(SinkGradientProblem const& problem) {
     if (problem.o.operand.dims.size() != 4) {
-        return wrong("O", "dims " + core::to_string(problem.o.operand.dims), "are batches, heads, rows and columns");
+        return wrong("O", "dims " + core::to_string(problem.o.operand.dims), "batches, heads, rows and columns");
     }
     std::vector<Named> const all = operands_of(problem);
     for (std::size_t i = 0; i < all.size(); ++i) {
         SDPA_GRAPH_TRY(check_type(all[i], i));
         Operand const& operand = *all[i].operand;
         if (operand.dims != all[i].dims) {
-            return wrong(all[i].name, "dims " + core::to_string(operand.dims), "are " + core::to_string(all[i].dims));
+            return wrong(all[i].name, "dims " + core::to_string(operand.dims), core::to_string(all[i].dims));
         }
         if (operand.strides.size() == operand.dims.size()) continue;
-        return wrong(all[i].name, "strides " + core::to_string(operand.strides), "is one for each dim");
+        return wrong(all[i].name, "strides " + core::to_string(operand.strides), "one for each dim");
     }
     for (auto const& [type, multiplier] : offsets_of(problem)) {
         if (type == DataType_t::INT32 || type == DataType_t::INT64) continue;
-        return wrong("a ragged offset", std::string("type ") + core::name_of(type), "is INT32 or INT64");
+        return wrong("a ragged offset", std::string("type ") + core::name_of(type), "INT32 or INT64");
     }
     return {};
 }

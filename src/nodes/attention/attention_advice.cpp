@@ -105,7 +105,7 @@ void window_ends(RuleScope const& scope) {
     AttentionFields const& options = fields(scope);
     if (!options.said.is_window || options.right_bound) return;
     scope.report_node(text("set_sliding_window_length(", *options.left_bound, ") and no right bound"),
-                      "a query sees all later keys beside those of its window",
+                      "a query sees all later keys in addition to those of its window",
                       "call set_causal_mask(true) too; set_diagonal_band_left_bound() if later keys are to be seen");
 }
 
@@ -126,10 +126,11 @@ void heads_are_no_rows(RuleScope const& scope) {
         if (tensor == nullptr || is_paged(scope.node(), port) || tensor->stride.size() != 4) continue;
         std::int64_t const heads = tensor->dim[1], rows = tensor->dim[2];
         if (heads <= kManyHeads || heads / kHeadsForARow < rows || tensor->stride[1] < tensor->stride[2]) continue;
-        scope.report_port(port, text(kPort, " with ", heads, " heads and ", counted(rows, "row", "rows")),
-                          "attention runs over the rows, the third dim, and keeps the heads apart, the second",
-                          "exchange dims 1 and 2, and the strides with them, if the second is the length: dims are "
-                          "always batch, heads, rows, columns");
+        scope.report_port(
+            port, text(kPort, " with ", heads, " heads and ", counted(rows, "row", "rows")),
+            "attention runs over the rows, the third dim, and computes each head, the second dim, on its own",
+            "exchange dims 1 and 2, and the strides with them, if the second is the length: dims are "
+            "always batch, heads, rows, columns");
     }
 }
 
@@ -183,7 +184,7 @@ void stats_are_used(RuleScope const& scope) {
     if (scope.node().kind() != NodeKind::SdpaForward || id == kNoTensor || !scope.tensor(Stats)->is_virtual) return;
     if (scope.uses()[static_cast<std::size_t>(id)].is_read()) return;
     scope.report_port(Stats, "generate_stats on, and Stats that is neither an output nor read by a node",
-                      "nobody gets Stats",
+                      "Stats is computed and lost",
                       "call set_output(true) on it for a later backward, or set_generate_stats(false)");
 }
 

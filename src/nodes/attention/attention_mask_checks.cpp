@@ -58,7 +58,7 @@ void padding_has_lengths(RuleScope const& scope) {
 void lengths_are_told_once(RuleScope const& scope) {
     for (auto const [port, sums] : {kQueryLengths, kKeyLengths}) {
         if (scope.tensor(port) == nullptr || scope.tensor(sums) == nullptr) continue;
-        scope.report_port(sums, text(name(scope, sums), " beside ", name(scope, port)), "one of them",
+        scope.report_port(sums, text(name(scope, sums), " together with ", name(scope, port)), "one of them",
                           text("leave out set_", name(scope, sums), "() or set_", name(scope, port), "()"));
     }
 }

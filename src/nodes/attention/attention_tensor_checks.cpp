@@ -71,8 +71,7 @@ void head_size_is_contiguous(RuleScope const& scope) {
     for (int const port : kPortsWhere<has_vectors>) {
         TensorSpec const* const tensor = scope.tensor_4d(port);
         if (tensor == nullptr || tensor->stride.size() != 4 || tensor->dim[3] == 1 || tensor->stride[3] == 1) continue;
-        scope.report_port(port, text(kPort, " with strides ", tensor->stride),
-                          "stride 1 in the last dim, the head dim",
+        scope.report_port(port, text(kPort, " with strides ", tensor->stride), "stride 1 in the last dim, the head dim",
                           "pass it with the head dim innermost in memory; K is not transposed here");
     }
 }
@@ -118,7 +117,7 @@ void io_types_agree(RuleScope const& scope) {
     if (io == DataType_t::NOT_SET) {
         scope.report_port(Q, text("Q of type ", q->data_type), "type HALF, BFLOAT16 or FLOAT",
                           core::is_fp8(q->data_type)
-                              ? "use sdpa_fp8() or sdpa_fp8_backward(), which take the factors of 8-bit numbers"
+                              ? "use sdpa_fp8() or sdpa_fp8_backward(), which have factors for 8-bit numbers"
                               : "convert Q, K and V to one of these types");
         return;
     }

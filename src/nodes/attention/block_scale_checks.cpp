@@ -62,7 +62,7 @@ void scales_have_dims(RuleScope const& scope) {
                           text("dims ", wanted, ": of ", name(scope, row.tensor), "'s dims ", tensor->dim,
                                " a scale for each 32 along dim ", row.axis, ", padded to 4, and dim ", 5 - row.axis,
                                " padded to 128"),
-                          "take the dims of mxfp8_scale_dim() of <cudnn_frontend/fp8.h>");
+                          "use the dims that mxfp8_scale_dim() of <cudnn_frontend/fp8.h> returns");
     }
 }
 
@@ -94,13 +94,14 @@ void scales_are_of_one_kind(RuleScope const& scope) {
         if (!has_blocks && is_block_port(row.port)) {
             scope.report_port(row.port, text(row.name, " in attention that is not block-scaled"),
                               "one scale for each tensor, and no tensors of block-scaled attention",
-                              "call the sdpa_fp8_backward() that takes block scales");
+                              "call the sdpa_fp8_backward() with block scales");
         }
         bool const is_excess = row.port == Amax_s || row.port == Amax_dP || (is_input && is_fp8_port(row.port));
         if (has_blocks && is_excess && !is_scale_port(scope.node(), row.port)) {
-            scope.report_port(row.port, text(row.name, " in block-scaled attention"),
-                              "block scales of the inputs alone: the probabilities and the results have no factors",
-                              "leave the tensor out, or call the sdpa_fp8() or sdpa_fp8_backward() that takes it");
+            scope.report_port(
+                row.port, text(row.name, " in block-scaled attention"),
+                "block scales of the inputs alone: the probabilities and the results have no factors",
+                "leave the tensor out, or call the sdpa_fp8() or sdpa_fp8_backward() that has this argument");
         }
     }
 }

@@ -118,7 +118,7 @@ void modifier_returns_a_tensor(RuleScope const& scope) {
             if (fault.port != modifier.returned) continue;
             is_told = true;
             scope.report_port(modifier.returned, text(fault.found, ", for ", modifier.setter, "()"), fault.needed,
-                              "correct what it tells of; score_modifiers.h says what ready modifiers take");
+                              "correct the callable; score_modifiers.h lists the arguments of ready modifiers");
         }
         if (is_told || scope.tensor(modifier.given) == nullptr || scope.tensor(modifier.returned) != nullptr) continue;
         scope.report_port(modifier.returned, text("no tensor from the callable of ", modifier.setter, "()"),

@@ -125,7 +125,7 @@ void bias_has_no_causal_axis(RuleScope const& scope) {
     std::vector<bool> const& causal = fields(scope).is_causal;
     if (!has_bias(scope) || std::ranges::count(causal, true) == 0) return;
     scope.report_port(bias_port(scope), text("a relative position bias with is_causal ", causal),
-                      "no causal axis beside a relative position bias",
+                      "no causal axis with a relative position bias",
                       "leave out the bias, or leave out set_is_causal()");
 }
 
@@ -140,7 +140,7 @@ void kernel_is_odd(RuleScope const& scope) {
     } else {
         scope.report_node(text("kernel_size ", kernel, " in a product of its own"),
                           "odd sizes, so that windows are centered",
-                          "make the even sizes odd, or use neighborhood_attention(), which takes them");
+                          "make the even sizes odd, or use neighborhood_attention(), which supports them");
     }
 }
 

@@ -252,15 +252,15 @@ void clips_are_ordered(RuleScope const& scope) {
 
 constexpr Rule kRules[] = {
     {"pointwise.c01", "The mode is set.", ATTRIBUTE_NOT_SET, has_mode},
-    {"pointwise.c02", "Each operand that the mode takes is connected.", ATTRIBUTE_NOT_SET, has_all_operands},
-    {"pointwise.c03", "No operand is connected that the mode does not take.", INVALID_VALUE, has_no_more_operands},
+    {"pointwise.c02", "Each operand of the mode is connected.", ATTRIBUTE_NOT_SET, has_all_operands},
+    {"pointwise.c03", "No operand is connected that the mode does not have.", INVALID_VALUE, has_no_more_operands},
     {"pointwise.c04", "The operands' dims, aligned at the last one, are equal or 1.", INVALID_VALUE, operands_agree},
     {"pointwise.c05", "The result has the dims to which the operands broadcast.", INVALID_VALUE, result_has_dims},
     {"pointwise.c06", "GEN_INDEX has an axis, which is a dim of its operand.", INVALID_VALUE, index_has_axis},
     {"pointwise.c07", "Only GEN_INDEX has an axis.", INVALID_VALUE, only_index_has_axis},
     {"pointwise.c08", "The predicate of BINARY_SELECT and the operands of logical modes are BOOLEAN or INT32.",
      GRAPH_NOT_SUPPORTED, predicates_are_true_or_false},
-    {"pointwise.c09", "A parameter is given only with a mode that takes it.", INVALID_VALUE, parameters_fit_mode},
+    {"pointwise.c09", "A parameter is given only with a mode that has it.", INVALID_VALUE, parameters_fit_mode},
     {"pointwise.c10", "Parameters are finite.", INVALID_VALUE, parameters_are_finite},
     {"pointwise.c11", "The lower clip of RELU, 0 where it is not set, is at most the upper clip.", INVALID_VALUE,
      clips_are_ordered},

@@ -56,7 +56,7 @@ struct Validator {
         for (std::size_t i = 0; i < spec.nodes.size(); ++i) {
             if (!nodes::imply_padding(spec.nodes[i])) continue;
             remarks += text(", node '", nodes::label(spec.nodes[i], i),
-                            "' has pages with lengths, which are taken for a padding mask");
+                            "' has pages with lengths, which imply a padding mask");
         }
     }
 

@@ -58,7 +58,7 @@ TEST_CASE("advice.a05: both diagonal alignments") {
 TEST_CASE("advice.a06: a sliding window that sees the future") {
     expect_advice(scaled().set_sliding_window_length(3), "advice.a06",
                   "set_sliding_window_length(3) and no right bound",
-                  "a query sees all later keys beside those of its window",
+                  "a query sees all later keys in addition to those of its window",
                   "call set_causal_mask(true) too; set_diagonal_band_left_bound() if later keys are to be seen");
     expect_none(scaled().set_sliding_window_length(3).set_causal_mask(true));
     expect_none(scaled().set_sliding_window_length(3).set_diagonal_band_right_bound(2));

@@ -88,13 +88,13 @@ TEST_CASE("a picture needs a valid graph with windows, a place in its space, and
     Graph const graph = graph_of({1, 4, 7, 1, 4}, Neighborhood_attributes().set_kernel_size({3, 3}));
     auto const message = [&](Graph const& of, Dims const& query) { return draw_window(of, query, picture).err_msg; };
     for (Dims const& query : {Dims{1}, Dims{1, 7}, Dims{-1, 0}}) {
-        CHECK(message(graph, query).find("needed a place in the space [4, 7]. Try: one number for each axis") !=
+        CHECK(message(graph, query).find("expected a place in the space [4, 7]. Try: one number for each axis") !=
               std::string::npos);
     }
-    CHECK(message(Graph(), {0}).find("needed a node of neighborhood attention") != std::string::npos);
+    CHECK(message(Graph(), {0}).find("expected a node of neighborhood attention") != std::string::npos);
     Graph const faulty = graph_of({1, 4, 7, 1, 4}, Neighborhood_attributes().set_kernel_size({3}));
     CHECK(message(faulty, {0, 0}).find("[neighborhood.c02]") != std::string::npos);
     Graph const large = graph_of({1, 1 << 17, 1, 4}, Neighborhood_attributes().set_kernel_size({3}));
-    CHECK(message(large, {0}).find("needed at most 65536 positions") != std::string::npos);
+    CHECK(message(large, {0}).find("expected at most 65536 positions") != std::string::npos);
     CHECK(picture == "as it was");
 }

@@ -198,10 +198,11 @@ TEST_CASE("sdpa_fwd.c43: a score modifier that replaces the graph that it was gi
     };
     for (Report const& report : reports) {
         REQUIRE(report.findings().size() == 1);
-        CHECK(report.to_text() ==
-              "[sdpa_fwd.c43] node 'modified', tensor 'score_mod': found a graph assigned to, moved from or "
-              "deserialized by the callable, for set_score_mod(); needed nodes added to the graph that the callable is "
-              "given. Try: correct what it tells of; score_modifiers.h says what ready modifiers take.\n");
+        CHECK(
+            report.to_text() ==
+            "[sdpa_fwd.c43] node 'modified', tensor 'score_mod': found a graph assigned to, moved from or "
+            "deserialized by the callable, for set_score_mod(); expected nodes added to the graph that the callable is "
+            "given. Try: correct the callable; score_modifiers.h lists the arguments of ready modifiers.\n");
     }
     CHECK(read.code == error_code_t::INVALID_VALUE);
     CHECK(read.err_msg ==

@@ -29,8 +29,8 @@ TEST_CASE("a report becomes one error with the first finding's code and place an
     CHECK(error.where.tensor == "Q");
     CHECK(error.err_msg ==
           "2 findings:\n"
-          "[a.c01] node 'node', tensor 'Q': found nothing; needed a tensor. Try: pass one.\n"
-          "[a.c02] tensor 't': found -1; needed 0 or more.");
+          "[a.c01] node 'node', tensor 'Q': found nothing; expected a tensor. Try: pass one.\n"
+          "[a.c02] tensor 't': found -1; expected 0 or more.");
     CHECK_FALSE(report.ok());
     CHECK(Report().ok());
     CHECK(Report().to_error().is_good());
@@ -38,17 +38,17 @@ TEST_CASE("a report becomes one error with the first finding's code and place an
 
 TEST_CASE("a finding about several tensors names them, of many the first 16") {
     Finding finding{error_code_t::INVALID_VALUE, {"a.c01", "node", "Q"}, "-1", "0 or more", "", {"K", "V"}};
-    CHECK(Report({finding}).to_text() == "[a.c01] node 'node', tensors 'Q', 'K', 'V': found -1; needed 0 or more.\n");
+    CHECK(Report({finding}).to_text() == "[a.c01] node 'node', tensors 'Q', 'K', 'V': found -1; expected 0 or more.\n");
     finding.others.assign(17, "x");
     std::string names;
     for (int i = 0; i < 15; ++i) names += ", 'x'";
     CHECK(Report({finding}).to_text() ==
-          "[a.c01] node 'node', tensors 'Q'" + names + " and 2 more: found -1; needed 0 or more.\n");
+          "[a.c01] node 'node', tensors 'Q'" + names + " and 2 more: found -1; expected 0 or more.\n");
 }
 
 TEST_CASE("an error tells a hundred findings and counts the others") {
     Finding const finding{error_code_t::INVALID_VALUE, {"a.c01", "", "t"}, "-1", "0 or more", ""};
-    std::string const line = "\n[a.c01] tensor 't': found -1; needed 0 or more.";
+    std::string const line = "\n[a.c01] tensor 't': found -1; expected 0 or more.";
     std::string hundred;
     for (int i = 0; i < 100; ++i) hundred += line;
     CHECK(Report(std::vector<Finding>(100, finding)).to_error().err_msg == "100 findings:" + hundred);

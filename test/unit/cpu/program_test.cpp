@@ -204,7 +204,7 @@ TEST_CASE("plan: types without host elements are refused, in memory of the calle
     ir::Value odd = input("Q", {2, 3}, 50);
     odd.type = DataType_t::FAST_FLOAT_FOR_FP8;
     rig.builder.add(pointwise(Mode::NEG, rig.builder.add(odd), rig.out({2, 3})));
-    CHECK(planning_error(rig.builder).find("Tensor 'Q' is of type FAST_FLOAT_FOR_FP8; the CPU targets take FLOAT") !=
+    CHECK(planning_error(rig.builder).find("Tensor 'Q' is of type FAST_FLOAT_FOR_FP8; the CPU targets support FLOAT") !=
           std::string::npos);
 }
 

@@ -284,7 +284,7 @@ TEST_CASE(
     CHECK(fake.alive() == 0);
     auto const primitive = cudnn::lower(legal(test::composite(attention)), fake.api(), {});
     CHECK(primitive.error().get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
-    CHECK(primitive.error().get_message().find("::steps' is lengths that come as sums") != std::string::npos);
+    CHECK(primitive.error().get_message().find("::steps' holds cumulative lengths") != std::string::npos);
 }
 
 TEST_CASE(

@@ -25,6 +25,6 @@ TEST_CASE("a node of neighborhood attention is refused by name", "[passes]") {
     CHECK(refused.error().get_code() == cudnn_frontend::error_code_t::GRAPH_NOT_SUPPORTED);
     CHECK(refused.error().where.node == "neighbors");
     CHECK(refused.error().get_message() ==
-          "the node is of neighborhood attention, which cuDNN has no operation for; as the only node of a graph, "
+          "the node is of neighborhood attention, for which cuDNN has no operation; as the only node of a graph, "
           "kernels of this library run it on a GPU, and Target::cpu() runs any graph");
 }

@@ -206,11 +206,11 @@ TEST_CASE("flash.c10: tensors have the dims that follow from q and k") {
     check(padded([](Padded& c) {
               c.v = Buffer(DataType_t::HALF, {2, 5, 2, 8});
           }),
-          {"flash.c10", "v", "dims [2, 5, 2, 8]; needed dims [2, 4, 2, 8]"});
+          {"flash.c10", "v", "dims [2, 5, 2, 8]; expected dims [2, 4, 2, 8]"});
     check(padded([](Padded& c) {
               c.k = Buffer(DataType_t::HALF, {1, 4, 2, 8});
           }),
-          {"flash.c10", "k", "dims [1, 4, 2, 8]; needed dims [2, 4, 2, 8]"});
+          {"flash.c10", "k", "dims [1, 4, 2, 8]; expected dims [2, 4, 2, 8]"});
     check(padded([](Padded& c) {
               c.out_ = kept(c, Buffer(DataType_t::HALF, {2, 4, 2, 8}));
           }),
@@ -218,15 +218,15 @@ TEST_CASE("flash.c10: tensors have the dims that follow from q and k") {
     check(padded([](Padded& c) {
               c.slopes_ = kept(c, Buffer::floats({1, 2, 3}, {3}));
           }),
-          {"flash.c10", "alibi_slopes", "dims [3]; needed dims [2]"});
+          {"flash.c10", "alibi_slopes", "dims [3]; expected dims [2]"});
     check(padded([](Padded& c) {
               c.slopes_ = kept(c, Buffer::floats({1, 2}, {1, 2}));
           }),
-          {"flash.c10", "alibi_slopes", "dims [1, 2]; needed dims [2, 2]"});
+          {"flash.c10", "alibi_slopes", "dims [1, 2]; expected dims [2, 2]"});
     check(padded_backward([](Padded& c) {
               c.log_sums = Buffer(DataType_t::FLOAT, {2, 3, 2});
           }),
-          {"flash.c10", "softmax_lse", "dims [2, 3, 2]; needed dims [2, 2, 3]"});
+          {"flash.c10", "softmax_lse", "dims [2, 3, 2]; expected dims [2, 2, 3]"});
     check(padded_backward([](Padded& c) {
               c.dq_ = kept(c, Buffer(DataType_t::HALF, {2, 4, 2, 8}));
           }),
@@ -234,20 +234,20 @@ TEST_CASE("flash.c10: tensors have the dims that follow from q and k") {
     check(packed([](Packed& c) {
               c.totals_k = Buffer::integers({0, 5});
           }),
-          {"flash.c10", "cu_seqlens_k", "dims [2]; needed dims [3]"});
+          {"flash.c10", "cu_seqlens_k", "dims [2]; expected dims [3]"});
     check(packed([](Packed& c) {
               c.used_ = kept(c, Buffer::integers({1, 1, 1}));
           }),
-          {"flash.c10", "seqused_k", "dims [3]; needed dims [2]"});
+          {"flash.c10", "seqused_k", "dims [3]; expected dims [2]"});
     check(packed([](Packed& c) {
               c.use_pages(3, {0, 1});
               c.table_->dim[0] = 1;
           }),
-          {"flash.c10", "block_table", "dims [1, 1]; needed dims [2, 1]"});
+          {"flash.c10", "block_table", "dims [1, 1]; expected dims [2, 1]"});
     check(packed_backward([](Packed& c) {
               c.log_sums = Buffer(DataType_t::FLOAT, {5, 2});
           }),
-          {"flash.c10", "softmax_lse", "dims [5, 2]; needed dims [2, 5]"});
+          {"flash.c10", "softmax_lse", "dims [5, 2]; expected dims [2, 5]"});
 }
 
 TEST_CASE("flash.c11: packed tensors have at least one sequence") {
@@ -273,7 +273,7 @@ TEST_CASE("flash.c14: the number of heads of k divides that of q") {
     check(padded([](Padded& c) {
               c.k = c.v = Buffer(DataType_t::HALF, {2, 4, 3, 8});
           }),
-          {"flash.c14", "k", "3 heads beside 2 of q"});
+          {"flash.c14", "k", "3 heads with 2 in q"});
 }
 
 TEST_CASE("flash.c15: lengths and log-sum-exps are contiguous") {
@@ -395,11 +395,11 @@ TEST_CASE("flash.c27: cu_seqlens start at 0 or later, do not decrease, and end w
     check(packed([](Packed& c) {
               c.totals_q = Buffer::integers({0, 3, 2});
           }),
-          {"flash.c27", "cu_seqlens_q", "cu_seqlens_q[2] of 2; needed a number from 3 to 5"});
+          {"flash.c27", "cu_seqlens_q", "cu_seqlens_q[2] of 2; expected a number from 3 to 5"});
     check(packed_backward([](Packed& c) {
               c.totals_k = Buffer::integers({0, 4, 6});
           }),
-          {"flash.c27", "cu_seqlens_k", "cu_seqlens_k[2] of 6; needed a number from 4 to 5"});
+          {"flash.c27", "cu_seqlens_k", "cu_seqlens_k[2] of 6; expected a number from 4 to 5"});
 }
 
 TEST_CASE("flash.c27: lengths of cu_seqlens that 32 bits do not hold are no other lengths") {
@@ -418,16 +418,16 @@ TEST_CASE("flash.c27: lengths of cu_seqlens that 32 bits do not hold are no othe
 
 TEST_CASE("flash.c28: no sequence is longer than max_seqlen_q or max_seqlen_k") {
     check(packed([](Packed& c) { c.most_q = 2; }),
-          {"flash.c28", "cu_seqlens_q", "sequence 1 with a length of 3; needed at most 2, which max_seqlen_q says"});
+          {"flash.c28", "cu_seqlens_q", "sequence 1 with a length of 3; expected at most 2, which max_seqlen_q says"});
     check(packed_backward([](Packed& c) { c.most_k = 3; }),
-          {"flash.c28", "cu_seqlens_k", "sequence 0 with a length of 4; needed at most 3"});
+          {"flash.c28", "cu_seqlens_k", "sequence 0 with a length of 4; expected at most 3"});
 }
 
 TEST_CASE("flash.c29: seqused_k is at least 0 and within the sequence") {
     check(packed([](Packed& c) {
               c.used_ = kept(c, Buffer::integers({2, -1}));
           }),
-          {"flash.c29", "seqused_k", "seqused_k[1] of -1; needed a number from 0 to 1"});
+          {"flash.c29", "seqused_k", "seqused_k[1] of -1; expected a number from 0 to 1"});
     check(packed([](Packed& c) {
               c.used_ = kept(c, Buffer::integers({2, 2}));
           }),
@@ -438,14 +438,14 @@ TEST_CASE("flash.c30: the block table names blocks that k has") {
     check(packed([](Packed& c) {
               c.use_pages(3, {0, 3});
           }),
-          {"flash.c30", "block_table", "block 3 at [1, 0]; needed a number from 0 to 2"});
+          {"flash.c30", "block_table", "block 3 at [1, 0]; expected a number from 0 to 2"});
     check(packed([](Packed& c) { c.use_pages(3, {-1, 0}); }), {"flash.c30", "block_table", "block -1 at [0, 0]"});
     check(packed([](Packed& c) {
               c.use_pages(3, {0, 1});
               c.totals_k = Buffer::integers({0, 300, 301});
               c.most_k = 300;
           }),
-          {"flash.c30", "block_table", "1 blocks for each sequence; needed 2 for the 300 keys of sequence 0"});
+          {"flash.c30", "block_table", "1 blocks for each sequence; expected 2 for the 300 keys of sequence 0"});
 }
 
 TEST_CASE("flash.c31: the allocator gives memory for what is not passed") {

@@ -215,7 +215,7 @@ TEST_CASE("matmul: overrides are integers, one for each batch entry") {
 
 TEST_CASE("pointwise: operands of the mode, broadcast, and the axis of GEN_INDEX") {
     check_says(pointwise_draft({.mode = Mode::ADD}, {{2, 3}}, {2, 3}), "op 0 ADD lacks its operand in_1");
-    check_says(pointwise_draft({.mode = Mode::EXP}, {{2, 3}, {2, 3}}, {2, 3}), "has in_1; this mode takes 1 operand");
+    check_says(pointwise_draft({.mode = Mode::EXP}, {{2, 3}, {2, 3}}, {2, 3}), "has in_1; this mode has 1 operand");
     check_says(pointwise_draft({.mode = Mode::BINARY_SELECT}, {{2, 3}, {2, 3}}, {2, 3}),
                "BINARY_SELECT lacks its operand in_2");
     check_says(pointwise_draft({}, {{2, 3}}, {2, 3}), "op 0 POINTWISE has no mode");

@@ -47,7 +47,7 @@ void check_survives(std::string_view text) {
 
 TEST_CASE("json: text over 64 MiB is refused unread") {
     std::string const text((std::size_t{64} << 20) + 1, ' ');
-    CHECK(contains(error_of(text), "found 67108865 bytes; needed at most 67108864"));
+    CHECK(contains(error_of(text), "found 67108865 bytes; expected at most 67108864"));
 }
 
 TEST_CASE("json: nesting is limited, whatever closes it") {

@@ -17,21 +17,21 @@ TEST_CASE("json: what a kernel cache holds is read as it was written") {
 TEST_CASE("json: a faulty text of a kernel cache is refused with its place, what was found and what is needed") {
     std::string const header = R"({"format": "sdpa-graph kernels", "version": 1, "cudnn_version": 91900, "parts": )";
     std::pair<std::string, char const*> const rows[] = {
-        {"[]", "the document: found an array; needed an object"},
-        {"{", "line 1, column 2: found unexpected end of input; expected string literal; needed JSON text"},
+        {"[]", "the document: found an array; expected an object"},
+        {"{", "line 1, column 2: found unexpected end of input; expected string literal; expected JSON text"},
         {R"({"format": "sdpa-graph kernels", "version": 1, "parts": []})",
-         "the document: found no member \"cudnn_version\"; needed one"},
+         "the document: found no member \"cudnn_version\"; expected one"},
         {R"({"format": "sdpa-graph", "version": 1, "cudnn_version": 91900, "parts": []})",
-         "/format: found \"sdpa-graph\"; needed \"sdpa-graph kernels\""},
+         "/format: found \"sdpa-graph\"; expected \"sdpa-graph kernels\""},
         {R"({"format": "sdpa-graph kernels", "version": 2, "cudnn_version": -1, "parts": []})",
-         "/version: found 2; needed 1\n  /cudnn_version: found -1; needed a number such as 91900"},
-        {header + "{}}", "/parts: found an object; needed an array"},
-        {header + R"([{"graph": "a"}]})", "/parts/0: found no member \"kernels\"; needed one"},
-        {header + R"([{"graph": "a", "kernels": 7}]})", "/parts/0/kernels: found 7; needed text"},
+         "/version: found 2; expected 1\n  /cudnn_version: found -1; expected a number such as 91900"},
+        {header + "{}}", "/parts: found an object; expected an array"},
+        {header + R"([{"graph": "a"}]})", "/parts/0: found no member \"kernels\"; expected one"},
+        {header + R"([{"graph": "a", "kernels": 7}]})", "/parts/0/kernels: found 7; expected text"},
         {header + R"([{"graph": "a", "kernels": "", "kernel": ""}]})",
-         "/parts/0/kernel: found the unknown member \"kernel\"; needed one of graph, kernels; try \"kernels\""},
+         "/parts/0/kernel: found the unknown member \"kernel\"; expected one of graph, kernels; try \"kernels\""},
         {header + R"([{"graph": "a", "kernels": ""}, {"graph": "a", "kernels": ""}]})",
-         "/parts/1/graph: found \"a\"; needed each graph once"},
+         "/parts/1/graph: found \"a\"; expected each graph once"},
     };
     for (auto const& [text, needed] : rows) {
         auto const read = json::read_kernels(text);

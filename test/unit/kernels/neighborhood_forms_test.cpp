@@ -131,8 +131,8 @@ TEST_CASE("warpgroups compute fused attention on 9.0 alone") {
 
 TEST_CASE("what warpgroups do not compute is told") {
     constexpr auto kForm = NeighborhoodForm::WarpGroups;
-    CHECK(reason(with_bias(forward()), kForm) == "warpgroups take no bias");
-    CHECK(reason(with_bias(query_gradients()), kForm) == "warpgroups take no bias");
+    CHECK(reason(with_bias(forward()), kForm) == "warpgroups support no bias");
+    CHECK(reason(with_bias(query_gradients()), kForm) == "warpgroups support no bias");
     CHECK(reason(query_gradients(), kForm) == "warpgroups compute all gradients in one pass");
     CHECK(reason(forward({.type = DataType_t::FLOAT}), kForm) == "warpgroups need BFLOAT16 or HALF");
     std::string const rows =
@@ -165,25 +165,24 @@ TEST_CASE("what warpgroups do not compute is told") {
 TEST_CASE("sums for the queries are FLOAT, with the dims of the queries and the order of their statistics") {
     NeighborhoodProblem problem = gradients();
     problem.operands[kernels::kQuerySums]->type = DataType_t::BFLOAT16;
-    CHECK(kernels::check(problem).err_msg == "neighborhood: query sums has type BFLOAT16; needed is FLOAT");
+    CHECK(kernels::check(problem).err_msg == "neighborhood: query sums has type BFLOAT16; expected FLOAT");
     problem = gradient_end();
     problem.operands[kernels::kQuerySums] = packed(DataType_t::FLOAT, {kBatches, kHeads, 64, 64, 72});
     CHECK(kernels::check(problem).err_msg ==
-          "neighborhood: query sums has dims [2, 3, 64, 64, 72]; needed are positive ones, [2, 3, 64, 64, 64]");
+          "neighborhood: query sums has dims [2, 3, 64, 64, 72]; expected [2, 3, 64, 64, 64], all positive");
     problem = gradient_start();
     problem.operands[kernels::kQuerySums].reset();
-    CHECK(kernels::check(problem).err_msg == "neighborhood: the problem has no query sums; needed is one");
+    CHECK(kernels::check(problem).err_msg == "neighborhood: the problem has no query sums; expected one");
     for (NeighborhoodProblem moved : {gradient_start(), gradients()}) {
         moved.operands[kernels::kQuerySums]->strides[0] += 64;
         CHECK(kernels::check(moved).err_msg ==
-              "neighborhood: query sums has strides [786496, 262144, 4096, 64, 1]; needed are 64 / 2 times those of "
-              "query "
-              "statistics, [24576, 8192, 128, 2, 1], which are even, but for the last ones, which are 1");
+              "neighborhood: query sums has strides [786496, 262144, 4096, 64, 1]; expected 64 / 2 times those of "
+              "query statistics, [24576, 8192, 128, 2, 1], all even except the last ones, which are 1");
         moved.operands[kernels::kQueryStatistics]->strides[0] += 2;
         CHECK(kernels::check(moved).err_msg == "");
     }
     problem = with_bias(gradients());
-    CHECK(kernels::check(problem).err_msg == "neighborhood: the problem has bias; needed is none");
+    CHECK(kernels::check(problem).err_msg == "neighborhood: the problem has bias; expected none");
 }
 
 TEST_CASE("a tile of warpgroups has 128 tokens, in the shape that sees the fewest keys") {

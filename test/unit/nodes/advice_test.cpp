@@ -145,7 +145,7 @@ TEST_CASE("advice.a08: K and V with rows before heads, whose numbers happen to d
     auto const given = remarks(graph);
     expect_remark(
         given, "advice.a08", "K", "K and V with 512 heads and 4 rows",
-        "attention runs over the rows, the third dim, and keeps the heads apart, the second",
+        "attention runs over the rows, the third dim, and computes each head, the second dim, on its own",
         "exchange dims 1 and 2, and the strides with them, if the second is the length: dims are always batch, "
         "heads, rows, columns");
     CHECK(given[0].others == std::vector<std::string>{"V"});
@@ -227,7 +227,8 @@ TEST_CASE("advice.a13: Stats that nobody gets") {
     graph.fields<SdpaForwardFields>().generate_stats = true;
     graph.connect_output(Stats).is_virtual = true;
     expect_remark(remarks(graph), "advice.a13", "Stats",
-                  "generate_stats on, and Stats that is neither an output nor read by a node", "nobody gets Stats",
+                  "generate_stats on, and Stats that is neither an output nor read by a node",
+                  "Stats is computed and lost",
                   "call set_output(true) on it for a later backward, or set_generate_stats(false)");
     graph.at(Stats).is_virtual = false;
     expect_none(graph);

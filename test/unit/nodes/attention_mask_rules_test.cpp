@@ -125,8 +125,8 @@ TEST_CASE("sdpa_fwd.c62 sdpa_bwd.c57: lengths beside their sums") {
         connect_lengths(graph);
         graph.connect(Cu_seq_len_q, {3, 1, 1, 1}, DataType_t::INT32);
         expect_finding(graph, kind == NodeKind::SdpaForward ? "sdpa_fwd.c62" : "sdpa_bwd.c57",
-                       {INVALID_VALUE, "attention", "cu_seq_len_q", "cu_seq_len_q beside seq_len_q", "one of them",
-                        "leave out set_cu_seq_len_q() or set_seq_len_q()"});
+                       {INVALID_VALUE, "attention", "cu_seq_len_q", "cu_seq_len_q together with seq_len_q",
+                        "one of them", "leave out set_cu_seq_len_q() or set_seq_len_q()"});
     }
 }
 

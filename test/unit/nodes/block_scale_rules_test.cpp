@@ -91,7 +91,7 @@ TEST_CASE("sdpa_fp8_fwd.c09 sdpa_fp8_bwd.c08: block scales of other dims") {
                         "dims " + core::to_string(wanted) + ": of " + port_name(kind, row.tensor) + "'s dims " +
                             core::to_string(of) + " a scale for each 32 along dim " + axis + ", padded to 4, and dim " +
                             other + " padded to 128",
-                        "take the dims of mxfp8_scale_dim() of <cudnn_frontend/fp8.h>"});
+                        "use the dims that mxfp8_scale_dim() of <cudnn_frontend/fp8.h> returns"});
     });
 }
 
@@ -124,10 +124,11 @@ TEST_CASE("sdpa_fp8_fwd.c11 sdpa_fp8_bwd.c10: block scales and factors of whole 
             TestGraph graph = block_scaled_graph(kind);
             graph.connect(port, {1, 1, 1, 1}, DataType_t::FLOAT);
             std::string const name = port_name(kind, port);
-            expect_finding(graph, rule_of(kind, "c11", "c10"),
-                           {INVALID_VALUE, "attention", name, name + " in block-scaled attention",
-                            "block scales of the inputs alone: the probabilities and the results have no factors",
-                            "leave the tensor out, or call the sdpa_fp8() or sdpa_fp8_backward() that takes it"});
+            expect_finding(
+                graph, rule_of(kind, "c11", "c10"),
+                {INVALID_VALUE, "attention", name, name + " in block-scaled attention",
+                 "block scales of the inputs alone: the probabilities and the results have no factors",
+                 "leave the tensor out, or call the sdpa_fp8() or sdpa_fp8_backward() that has this argument"});
         }
     }
     TestGraph graph = fp8_graph(kBackward);
@@ -135,7 +136,7 @@ TEST_CASE("sdpa_fp8_fwd.c11 sdpa_fp8_bwd.c10: block scales and factors of whole 
     expect_finding(graph, "sdpa_fp8_bwd.c10",
                    {INVALID_VALUE, "attention", "Q_T", "Q_T in attention that is not block-scaled",
                     "one scale for each tensor, and no tensors of block-scaled attention",
-                    "call the sdpa_fp8_backward() that takes block scales"});
+                    "call the sdpa_fp8_backward() with block scales"});
 }
 
 TEST_CASE("sdpa_fp8_fwd.c12 sdpa_fp8_bwd.c11: results and dO_f16 of other types") {

@@ -203,6 +203,6 @@ TEST_CASE("sdpa_fwd.c11 sdpa_bwd.c11: 8-bit tensors in attention without factors
         for (int const port : {Q, K, V}) graph.at(port).data_type = DataType_t::FP8_E5M2;
         expect_finding(graph, kind == kForward ? "sdpa_fwd.c11" : "sdpa_bwd.c11",
                        {GRAPH_NOT_SUPPORTED, "attention", "Q", "Q of type FP8_E5M2", "type HALF, BFLOAT16 or FLOAT",
-                        "use sdpa_fp8() or sdpa_fp8_backward(), which take the factors of 8-bit numbers"});
+                        "use sdpa_fp8() or sdpa_fp8_backward(), which have factors for 8-bit numbers"});
     }
 }

@@ -263,7 +263,7 @@ TEST_CASE("neighborhood.c12: a bias beside a causal axis") {
         expect_finding(
             graph, "neighborhood.c12",
             {INVALID_VALUE, "neighbors", kind == kQkBackward ? "dRel_pos_bias" : "Rel_pos_bias",
-             "a relative position bias with is_causal [false, true]", "no causal axis beside a relative position bias",
+             "a relative position bias with is_causal [false, true]", "no causal axis with a relative position bias",
              "leave out the bias, or leave out set_is_causal()"});
         options(graph).is_causal = {false, false};
         expect_valid(graph);
@@ -281,7 +281,7 @@ TEST_CASE("neighborhood.c13: even kernels in the products, and with a bias") {
         expect_finding(graph, "neighborhood.c13",
                        {INVALID_VALUE, "neighbors", "", "kernel_size [3, 4] in a product of its own",
                         "odd sizes, so that windows are centered",
-                        "make the even sizes odd, or use neighborhood_attention(), which takes them"});
+                        "make the even sizes odd, or use neighborhood_attention(), which supports them"});
     }
     for (NodeKind const kind : {kForward, kBackward}) {
         TestGraph graph = with_bias(kind);

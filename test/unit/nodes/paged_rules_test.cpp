@@ -90,8 +90,7 @@ TEST_CASE("pages with lengths have the padding mask, whether it is set or not") 
     Validation const validation = validate(graph);
     REQUIRE(validation.report.to_text() == "");
     CHECK(attention_fields(validation.graph->spec().nodes[0])->padding_mask);
-    CHECK(validation.graph->remarks() ==
-          ", node 'attention' has pages with lengths, which are taken for a padding mask");
+    CHECK(validation.graph->remarks() == ", node 'attention' has pages with lengths, which imply a padding mask");
     graph.disconnect(attention::Seq_len_kv);
     graph.connect(attention::Cu_seq_len_kv, {3, 1, 1, 1}, DataType_t::INT64);
     expect_valid(graph);

@@ -113,7 +113,7 @@ TEST_CASE("graph.c14: a ragged offset that is no input, or is ragged itself") {
     make_ragged(ragged).ragged_offset = other;
     auto const report = validate(ragged).report;
     CHECK(report.to_text().find("[graph.c14] tensor 'Q': found the ragged offset 'offset', which has a ragged offset "
-                                "itself; needed an offset without one. Try: " +
+                                "itself; expected an offset without one. Try: " +
                                 std::string(kFix)) != std::string::npos);
 }
 

@@ -217,7 +217,7 @@ TEST_CASE("API sdpa_fwd.c62 graph.c30: lengths told twice, and a multiplier with
     Tensor_ptr const sums = loose_tensor({3, 1, 1, 1}, DataType_t::INT32);
     auto options = attention().set_padding_mask(true).set_seq_len_q(lengths).set_seq_len_kv(lengths);
     expect_of_options(options.set_cu_seq_len_kv(sums), "sdpa_fwd.c62", INVALID_VALUE, "cu_seq_len_kv",
-                      "cu_seq_len_kv beside seq_len_kv");
+                      "cu_seq_len_kv together with seq_len_kv");
     SmallGraph small = small_graph();
     small.q->set_ragged_offset_multiplier(4);
     CHECK(small.q->get_ragged_offset_multiplier() == 4);

@@ -71,13 +71,13 @@ TEST_CASE("sdpa_fwd.c43 sdpa_bwd.c46: a modifier that returns nothing") {
     auto const nothing = [](GraphPtr, Tensor_ptr) { return Tensor_ptr(); };
     CHECK(tells(report_of(SDPA_attributes().set_score_mod(nothing)),
                 "[sdpa_fwd.c43] node 'attention', tensor 'score_mod': found no tensor from the callable of "
-                "set_score_mod(); needed what pointwise operations made of the tensor that it got."));
+                "set_score_mod(); expected what pointwise operations made of the tensor that it got."));
     CHECK(tells(backward_report(SDPA_backward_attributes().set_score_mod(nothing)), "[sdpa_bwd.c46]"));
 }
 
 TEST_CASE("sdpa_bwd.c46: softcap's backward without its forward") {
     std::string const wanted =
-        "found softcap's backward, whose forward this node has not called, for set_score_mod_bprop(); needed forward "
+        "found softcap's backward, whose forward this node has not called, for set_score_mod_bprop(); expected forward "
         "and backward of one softcap() on the same node of a graph.";
     auto const one = ready::softcap(2.0f), other = ready::softcap(2.0f);
     CHECK(tells(
@@ -106,16 +106,16 @@ TEST_CASE("sdpa_fwd.c43: what ready modifiers say of arguments that make no sens
     auto const integers = [&](std::vector<std::int64_t> const& dim) { return tensor(dim, DataType_t::INT32); };
     auto const slopes = tensor({1, 4, 1, 1}, DataType_t::FLOAT);
     std::pair<cudnn_frontend::detail::Score_modifier, std::string> const cases[] = {
-        {ready::softcap(0.0f).forward, "found softcap() with 0, for set_score_mod(); needed a finite cap above 0."},
+        {ready::softcap(0.0f).forward, "found softcap() with 0, for set_score_mod(); expected a finite cap above 0."},
         {ready::relative_bias(std::nanf("")), "found relative_bias() with nan, for set_score_mod()"},
         {ready::dilated_window(4, 0), "found dilated_window() with a reach of 4 and a dilation of 0"},
         {ready::alibi(nullptr),
-         "found no tensor for alibi()'s slopes, for set_score_mod(); needed a tensor {1, Hq, 1, 1}."},
+         "found no tensor for alibi()'s slopes, for set_score_mod(); expected a tensor {1, Hq, 1, 1}."},
         {ready::alibi(tensor({1, 1, 1, 4}, DataType_t::FLOAT)), "found alibi()'s slopes with dims [1, 1, 1, 4]"},
         {ready::prefix_lm(nullptr), "found no tensor for prefix_lm()'s lengths"},
         {ready::prefix_lm(tensor({2, 1, 1, 1}, DataType_t::FLOAT)), "found prefix_lm()'s lengths of type FLOAT"},
         {ready::document_mask(integers({2, 1, 6, 1}), integers({2, 1, 6, 1})),
-         "found document_mask()'s documents of keys with dims [2, 1, 6, 1], for set_score_mod(); needed INT32 or "
+         "found document_mask()'s documents of keys with dims [2, 1, 6, 1], for set_score_mod(); expected INT32 or "
          "INT64 {B, 1, 1, Skv}."},
         {ready::document_mask(integers({2, 1, 1, 6}), integers({2, 1, 1, 6})),
          "found document_mask()'s documents of queries with dims [2, 1, 1, 6]"},
@@ -141,7 +141,7 @@ TEST_CASE("sdpa_fwd.c44 sdpa_bwd.c47: a modifier that returns other dims") {
     };
     CHECK(tells(report_of(SDPA_attributes().set_score_mod(sum)),
                 "[sdpa_fwd.c44] node 'attention', tensor 'sum::Y': found a result of set_score_mod() with dims "
-                "[2, 4, 6, 1]; needed dims [2, 4, 6, 10], those of the scores."));
+                "[2, 4, 6, 1]; expected dims [2, 4, 6, 10], those of the scores."));
     CHECK(tells(backward_report(SDPA_backward_attributes().set_score_mod(sum)), "[sdpa_bwd.c47]"));
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("sdpa_bwd.c47 sdpa_bwd.c48 sdpa_bwd.c49: a gradient of a modifier that
                     result->set_data_type(DataType_t::HALF);
                     return result;
                 }),
-                "found a result of set_score_mod_bprop() of type HALF; needed FLOAT"));
+                "found a result of set_score_mod_bprop() of type HALF; expected FLOAT"));
     CHECK(
         tells(with_gradient([](GraphPtr const&, Tensor_ptr const&) { return Tensor_ptr(); }), "set_score_mod_bprop()"));
     Graph elsewhere;
@@ -189,7 +189,7 @@ TEST_CASE("sdpa_fwd.c45 sdpa_bwd.c48: a modifier that returns what is not made o
     Graph elsewhere;
     auto const foreign = elsewhere.tensor(packed_tensor("foreign", 4, 6, 10));
     CHECK(tells(report_of(SDPA_attributes().set_score_mod([&](GraphPtr, Tensor_ptr) { return foreign; })),
-                "[graph.c02] tensor 'foreign': found a tensor that another graph registered; needed a tensor of this "
+                "[graph.c02] tensor 'foreign': found a tensor that another graph registered; expected a tensor of this "
                 "graph. Try: make one here with tensor_like() and pass that."));
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("sdpa_fwd.c46 sdpa_bwd.c49: a modifier that returns another type") {
     };
     CHECK(tells(report_of(SDPA_attributes().set_score_mod(halves)),
                 "[sdpa_fwd.c46] node 'attention', tensor 'exp::OUT_0': found a result of set_score_mod() of type HALF; "
-                "needed FLOAT"));
+                "expected FLOAT"));
     CHECK(tells(backward_report(SDPA_backward_attributes().set_score_mod(halves)), "[sdpa_bwd.c49]"));
 }
 

@@ -156,7 +156,7 @@ TEST_CASE("a program's workspace, pack and handle are checked like any plan's") 
     CHECK(all.graph.execute(nullptr, pack, nullptr).get_message().find("[run.r09] the workspace is null") == 0);
     int graph = 0;
     auto* const recording = reinterpret_cast<CUgraph_st*>(&graph);
-    std::string const refusal = "a CUDA graph takes plans that run on a GPU; this plan does not";
+    std::string const refusal = "a CUDA graph holds only plans that run on a GPU; this plan does not";
     CHECK(all.graph.populate_cuda_graph(nullptr, pack, workspace.data(), recording).get_message() == refusal);
     CHECK(all.graph.update_cuda_graph(nullptr, pack, workspace.data(), recording).get_message() == refusal);
     CHECK(all.graph.warmup(nullptr).get_message() == "");

@@ -148,7 +148,7 @@ TEST_CASE("few_queries.c08: Q of 8 bits") {
 
 TEST_CASE("few_queries.c09: a causal mask beside lengths, for more queries than one") {
     std::string const refused =
-        refusal("few_queries", {"few_queries.c09: beside lengths no mask, but for a single query"});
+        refusal("few_queries", {"few_queries.c09: no mask with lengths, except for a single query"});
     for (std::int64_t const queries : {1, 2}) {
         TestGraph graph = with_lengths(forward_graph({.queries = queries}));
         graph.attention_options().right_bound = 0;
@@ -169,7 +169,7 @@ TEST_CASE("few_queries.c10: pages of K alone") {
 
 TEST_CASE("few_queries.c11: more queries of a head of keys than 32 bits count") {
     std::string const refused =
-        refusal("few_queries", {"few_queries.c11: beside lengths fewer than 2^31 queries for a head of keys, as "
+        refusal("few_queries", {"few_queries.c11: with lengths fewer than 2^31 queries for a head of keys, as "
                                 "lengths have 32 bits"});
     for (std::int64_t const queries : {(1 << 28) - 1, 1 << 28}) {
         TestGraph const graph = with_lengths(forward_graph({.heads = 16, .queries = queries}));

@@ -82,7 +82,7 @@ TEST_CASE("converted.c02: cumulative lengths beside others") {
     TestGraph graph = with_long_lengths(forward_graph({}));
     graph.disconnect(Seq_len_kv);
     graph.connect(Cu_seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
-    CHECK(program_of(graph) == refusal("c02: beside lengths of INT64 no cumulative ones"));
+    CHECK(program_of(graph) == refusal("c02: no cumulative lengths with lengths of INT64"));
 }
 
 TEST_CASE("converted.c03: Stats packed by lengths") {

@@ -34,7 +34,7 @@ def scaled_dot_product_attention(
     from ...torch import scaled_dot_product_attention as attend
 
     if attn_mask is not None:
-        raise NotImplementedError("attn_mask: sdpa_graph.torch.scaled_dot_product_attention() takes one")
+        raise NotImplementedError("attn_mask: sdpa_graph.torch.scaled_dot_product_attention() accepts one")
     if dropout_p != 0.0:
         raise NotImplementedError("dropout_p: sdpa_graph.torch.scaled_dot_product_attention() has dropout")
     if cumulative_seq_len_q is not None or cumulative_seq_len_kv is not None:

@@ -62,7 +62,7 @@ std::string adopt(cuda::SharedObject const& object, Api& api, LibraryReport& rep
     if (!graph_part) return std::string("its part ") + kGraphPart + " cannot be opened: " + graph_part.problem;
     std::size_t const version = api.get_version();
     if (version < kOldestVersion) {
-        return "too old: found " + version_text(version) + ", needed " + oldest_version() + " or newer";
+        return "too old: found " + version_text(version) + ", expected " + oldest_version() + " or newer";
     }
     if (std::string problem = problem_of_versions(object, graph_part, version); !problem.empty()) return problem;
     auto const cuda_version = object.find<std::size_t (*)()>("cudnnGetCudartVersion");

@@ -197,7 +197,7 @@ class OperationLowering {
     Descriptor make(ir::BlockQuantizeOp const&) {
         keep(
             {error_code_t::GRAPH_NOT_SUPPORTED,
-             subject_ + " finds scales for blocks between two products, which cuDNN's attention has no operation for"});
+             subject_ + " finds scales for blocks between two products, for which cuDNN's attention has no operation"});
         return {};
     }
 
@@ -209,7 +209,7 @@ class OperationLowering {
 
     Descriptor make_window() {
         keep({error_code_t::GRAPH_NOT_SUPPORTED,
-              subject_ + " goes through windows of neighbors, which cuDNN has no operation for"});
+              subject_ + " reads windows of neighbors, for which cuDNN has no operation"});
         return {};
     }
     Descriptor make(ir::WindowProductOp const&) { return make_window(); }

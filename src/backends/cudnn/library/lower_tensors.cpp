@@ -102,7 +102,7 @@ Descriptor TensorLowering::make(ir::Value const& value, ir::Ragged const& ragged
     Descriptor tensor(api_, CUDNN_BACKEND_TENSOR_DESCRIPTOR, "tensor '" + value.name + "'");
     if (value.steps_of != ir::kNoValue) {
         error_ = {error_code_t::GRAPH_NOT_SUPPORTED,
-                  "tensor '" + value.name + "' is lengths that come as sums, which no operation of the graph takes"};
+                  "tensor '" + value.name + "' holds cumulative lengths, which no operation of the graph accepts"};
         return tensor;
     }
     auto const type = to_backend(value.type);

@@ -127,7 +127,7 @@ error_t check_properties(Json const& properties) {
 Result<int> read_number(Json const& properties, char const* name, std::int64_t least, std::int64_t most) {
     Json const& value = properties[name];
     if (value.is_number_integer() && value >= least && value <= most) return value.get<int>();
-    return refused("has " + value.dump() + " as property " + quoted(name) + "; needed is a whole number from " +
+    return refused("has " + value.dump() + " as property " + quoted(name) + "; expected a whole number from " +
                    std::to_string(least) + " to " + std::to_string(most));
 }
 

@@ -39,7 +39,7 @@ Result<DeviceDescription> find_device(std::string_view name) {
     }
     return error_t(error_code_t::INVALID_CUDA_DEVICE, "no device description is called '" + std::string(name) +
                                                           "'; there are " + names +
-                                                          ", and DeviceProperties::from_json() takes others");
+                                                          ", and DeviceProperties::from_json() reads others");
 }
 
 std::string model_of(std::string_view device_name) {

@@ -88,8 +88,8 @@ error_t failed(std::string const& problem) {
 error_t refused(std::string const& path) {
     return {error_code_t::INVALID_CUDA_DEVICE,
             "the process has loaded a CUDA driver, " + path +
-                ", beside which the stand-in driver of offline planning cannot work; plan offline in a process of its "
-                "own, before any CUDA call, or plan for the GPU itself with Target::cuda(handle)"};
+                ", and the stand-in driver of offline planning cannot work with another one; plan offline in a process "
+                "of its own, before any CUDA call, or plan for the GPU itself with Target::cuda(handle)"};
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ error_t check_neighborhoods(nodes::ValidatedGraph const& graph) {
     for (nodes::Node const& node : graph.spec().nodes) {
         if (nodes::neighborhood_fields(node) == nullptr) continue;
         return {error_code_t::GRAPH_NOT_SUPPORTED,
-                "the node is of neighborhood attention, which cuDNN has no operation for; as the only node of a graph, "
+                "the node is of neighborhood attention, for which cuDNN has no operation; as the only node of a graph, "
                 "kernels of this library run it on a GPU, and Target::cpu() runs any graph",
                 {.node = graph.label(node)}};
     }

@@ -15,7 +15,7 @@ Found bias_gradient_dims(Facts const& facts) {
 Found scale_in_memory(Facts const& facts) {
     nodes::TensorSpec const* const scale = facts.tensor(Port::Attn_scale);
     if (!facts.has(Port::dBias) || scale == nullptr || scale->is_by_value || scale->value) return {};
-    return Violation{Port::Attn_scale, "an attention scale in device memory beside a dBias"};
+    return Violation{Port::Attn_scale, "an attention scale in device memory with a dBias"};
 }
 
 constexpr Quirk kRows[] = {

@@ -16,7 +16,7 @@ Found block_scale_head_dims(Facts const& facts) {
 
 Found block_scale_of_one_query(Facts const& facts) {
     if (facts.queries() > 1) return {};
-    return Violation{Port::Q, "one query beside block scales"};
+    return Violation{Port::Q, "one query with block scales"};
 }
 
 constexpr char const* kOneScale = "use one scale for each tensor, or Target::cpu()";
@@ -62,16 +62,16 @@ constexpr Quirk kRows[] = {
      .cudnn = {0, 92101},
      .evidence = Evidence::NoEngine,
      .verified = {91900, kOffline},
-     .statement = "more than one query beside block scales",
+     .statement = "more than one query with block scales",
      .mend = "give Q a second row, or use Target::cpu()",
-     .seen = "no block scales are taken there",
+     .seen = "no engine accepts block scales there",
      .check = block_scale_of_one_query,
      .of = Of::BlockScaled},
     {.id = "cudnn.s62",
      .cudnn = {92101, 0},
      .evidence = Evidence::Crash,
      .verified = {92801, kOffline},
-     .statement = "more than one query beside block scales: asked about one, cuDNN ends the process",
+     .statement = "more than one query with block scales: asked about one, cuDNN ends the process",
      .mend = "give Q a second row, or use Target::cpu()",
      .seen = "a segmentation fault inside cuDNN",
      .check = block_scale_of_one_query,
@@ -83,7 +83,7 @@ constexpr Quirk kRows[] = {
      .verified = {91900, kOffline},
      .statement = "no block scales",
      .mend = kOneScale,
-     .seen = "no block scales are taken there",
+     .seen = "no engine accepts block scales there",
      .check = any_block_scales,
      .of = Of::BlockScaled},
     {.id = "cudnn.s75",

@@ -27,7 +27,7 @@ Found mask_column(Facts const& facts) {
 
 Found mask_column_beside_bias_gradient(Facts const& facts) {
     Found found = facts.has(Port::dBias) ? mask_column(facts) : std::nullopt;
-    if (found) found->found += " beside dBias";
+    if (found) found->found += " with dBias";
     return found;
 }
 
@@ -74,7 +74,7 @@ Found too_many_modifier_columns(Facts const& facts) {
     std::size_t const of_modifiers = columns_of_modifiers(facts).size();
     if (of_mask + of_bias + of_modifiers <= 2) return {};
     Found found = any_modifier_column(facts);
-    if (found) found->found += " beside other columns";
+    if (found) found->found += " with other columns";
     return found;
 }
 
@@ -83,8 +83,8 @@ constexpr char const* kRepeatMaskColumn = "repeat the mask's column";
 constexpr char const* kWithoutColumns =
     "repeat the column of the bias or the mask, write the modifier's mask as a bias, or use Target::cpu()";
 constexpr char const* kTwoColumns =
-    "at most two tensors with values for queries or batch entries in a modifier's backward, one beside a bias of one "
-    "column, none beside a dropout mask of one; per-head values do not count";
+    "at most two tensors with values for queries or batch entries in a modifier's backward, one with a bias of one "
+    "column, none with a dropout mask of one; per-head values do not count";
 
 constexpr Quirk kRows[] = {
     {.id = "cudnn.s20",
@@ -105,7 +105,7 @@ constexpr Quirk kRows[] = {
      .on = kHopper,
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
-     .statement = "no dropout mask beside a bias in backward of one key; per-head values do not count",
+     .statement = "no dropout mask with a bias in backward of one key; per-head values do not count",
      .mend = "use Target::cpu(), or a second key of padding",
      .seen = "12 of 12 runs past the limit had no engine",
      .check = two_columns_of_one_key},
@@ -114,7 +114,7 @@ constexpr Quirk kRows[] = {
      .on = kDatacenterBlackwell,
      .evidence = Evidence::NoEngine,
      .verified = {91900, kOffline},
-     .statement = "no dropout mask beside a bias in backward of one key; per-head values do not count",
+     .statement = "no dropout mask with a bias in backward of one key; per-head values do not count",
      .mend = "install 9.21.1 or newer, use Target::cpu(), or a second key of padding",
      .check = two_columns_of_one_key},
     {.id = "cudnn.s33",
@@ -130,7 +130,7 @@ constexpr Quirk kRows[] = {
      .verified = {92801, kOffline},
      .statement = kTwoColumns,
      .mend = kWithoutColumns,
-     .seen = "one of 1,092 refused passes of random modifiers had no engine before this stood",
+     .seen = "one of 1,092 refused passes of random modifiers had no engine before this limit existed",
      .check = too_many_modifier_columns},
     {.id = "cudnn.s33",
      .cudnn = {0, 92101},
@@ -151,7 +151,7 @@ constexpr Quirk kRows[] = {
      .on = kDatacenterBlackwell,
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
-     .statement = "all columns in a dropout mask beside dBias; per-head values do not count",
+     .statement = "all columns in a dropout mask with dBias; per-head values do not count",
      .mend = kRepeatMaskColumn,
      .check = mask_column_beside_bias_gradient},
     {.id = "cudnn.s73",
@@ -159,14 +159,14 @@ constexpr Quirk kRows[] = {
      .on = kDatacenterBlackwell,
      .evidence = Evidence::NoEngine,
      .verified = {91900, kOffline},
-     .statement = "all columns in a dropout mask beside a bias of one in backward; per-head values do not count",
+     .statement = "all columns in a dropout mask with a bias of one in backward; per-head values do not count",
      .mend = kRepeatMaskColumn,
      .check = mask_and_bias_columns},
     {.id = "cudnn.s73",
      .on = kHopper,
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
-     .statement = "all columns in a dropout mask beside a bias of one in backward; per-head values do not count",
+     .statement = "all columns in a dropout mask with a bias of one in backward; per-head values do not count",
      .mend = kRepeatMaskColumn,
      .seen = "19 of 19 runs past the limit had no engine, of 500 random cases; with 9.14.0 21 of 21",
      .check = mask_and_bias_columns},

@@ -22,11 +22,11 @@ constexpr Quirk kRows[] = {
      .mend = "the next engine configuration serves, which is right",
      .seen =
          "heuristics put kernels first that split the keys from 257 on, and again beyond 512 (KERNEL_CFG 35, from "
-         "9.23 on STREAM_K 1). Each part counts columns from 0, and key heads where they are shared; takes per-head "
-         "values from elsewhere, where they meet an index, and reads past them; counts the sink, and gives NaN where "
-         "all its scores lie 100 below it; draws by positions of its own, out of bounds. 8 of 8 runs beside a sink "
-         "were wrong. Windows, causality, lengths, documents, softcap, biases and masks of columns are right. A "
-         "configuration whose knobs do not tell is barred too",
+         "9.23 on STREAM_K 1). Each part counts columns from 0, and key heads where they are shared; reads per-head "
+         "values at wrong places where they occur with an index, and past their end; counts the sink, and gives NaN "
+         "where all its scores are 100 below it; draws dropout for wrong positions, out of bounds. 8 of 8 runs with a "
+         "sink were wrong. Windows, causality, lengths, documents, softcap, biases and masks of columns are right. A "
+         "configuration whose knobs do not say whether it splits keys is barred too",
      .check = wrong_in_parts,
      .verdict = Verdict::BarEngine},
 };

@@ -12,14 +12,14 @@ bool are_floats(Facts const& facts) {
 
 Found dropout_of_floats(Facts const& facts) {
     if (!are_floats(facts)) return {};
-    if (facts.has(Port::Dropout_mask)) return Violation{Port::Dropout_mask, "a dropout mask beside Q of FLOAT"};
+    if (facts.has(Port::Dropout_mask)) return Violation{Port::Dropout_mask, "a dropout mask with Q of FLOAT"};
     if (!draws_dropout(facts)) return {};
-    return Violation{-1, "a dropout probability beside Q of FLOAT"};
+    return Violation{-1, "a dropout probability with Q of FLOAT"};
 }
 
 Found wide_head(int port, std::int64_t dim) {
     if (dim <= 128) return {};
-    return Violation{port, "a head dim of " + number(dim) + " beside Q of FLOAT"};
+    return Violation{port, "a head dim of " + number(dim) + " with Q of FLOAT"};
 }
 
 Found v_dim_of_floats(Facts const& facts) {
@@ -39,7 +39,7 @@ Found one_query_of_floats(Facts const& facts) {
 
 Found sink_of_floats(Facts const& facts) {
     if (!are_floats(facts) || !facts.has(Port::Sink_token)) return {};
-    return Violation{Port::Sink_token, "a sink token beside Q of FLOAT"};
+    return Violation{Port::Sink_token, "a sink token with Q of FLOAT"};
 }
 
 Found unified_floats(Facts const& facts) {
@@ -51,7 +51,7 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s76",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement = "no dropout beside Q of FLOAT: a drawn one has no engine, a mask gives NaN",
+     .statement = "no dropout with Q of FLOAT: a drawn one has no engine, a mask gives NaN",
      .mend = "convert the tensors to HALF or BFLOAT16, or use Target::cpu()",
      .seen = "a mask: 8 of 8 runs wrong; a drawn one and a mask of one column: no engine in 8 of 8. 9.14.0 the same",
      .check = dropout_of_floats,
@@ -59,7 +59,7 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s77",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement = "V with head dims up to 128 beside Q of FLOAT: beyond, O is wrong",
+     .statement = "V with head dims up to 128 where Q is FLOAT: beyond, O is wrong",
      .mend = "convert the tensors to HALF or BFLOAT16, use smaller heads, or Target::cpu()",
      .seen = "8 of 8 runs wrong, 9.14.0 the same: V's columns from 128 on are NaN, those of Q and K are right",
      .check = v_dim_of_floats,
@@ -87,7 +87,7 @@ constexpr Quirk kRows[] = {
      .cudnn = {0, 91900},
      .evidence = Evidence::NoEngine,
      .verified = {91400, kH200},
-     .statement = "cuDNN 9.19 or newer for a sink token beside Q of FLOAT",
+     .statement = "cuDNN 9.19 or newer for a sink token with Q of FLOAT",
      .mend = "install 9.19 or newer, convert the tensors to HALF or BFLOAT16, or use Target::cpu()",
      .seen = "9.14.0: 8 of 8 runs past the limit had no engine",
      .check = sink_of_floats,
@@ -95,7 +95,7 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s83",
      .evidence = Evidence::Crash,
      .verified = {91900, kH200},
-     .statement = "no unified operation beside Q of FLOAT: its runs end in illegal memory accesses",
+     .statement = "no unified operation with Q of FLOAT: its runs end in illegal memory accesses",
      .mend =
          "set_implementation(AttentionImplementation_t::COMPOSITE), or leave out what the unified operation alone has",
      .seen =

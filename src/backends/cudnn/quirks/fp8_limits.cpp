@@ -107,7 +107,7 @@ Found fp8_heads(Facts const& facts) {
     bool const k_has_fewer = heads(Port::K) < heads(Port::Q), v_has_fewer = heads(Port::V) < heads(Port::Q);
     if (!facts.is_backward || k_has_fewer == v_has_fewer) return {};
     return Violation{k_has_fewer ? Port::K : Port::V, number(heads(Port::K)) + " heads in K and " +
-                                                          number(heads(Port::V)) + " in V beside Q's " +
+                                                          number(heads(Port::V)) + " in V with Q's " +
                                                           number(heads(Port::Q)) + " in FP8 backward"};
 }
 
@@ -115,7 +115,7 @@ Found fp8_band(Facts const& facts) {
     auto const& fields = facts.fields;
     bool const is_moved = fields.padding_mask && fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
     if (facts.is_backward || !fields.left_bound || !is_moved) return {};
-    return Violation{-1, "a left bound from the bottom right corner beside lengths in FP8 attention"};
+    return Violation{-1, "a left bound from the bottom right corner with lengths in FP8 attention"};
 }
 
 Found fp8_extremes(Facts const& facts) {
@@ -265,7 +265,7 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s48",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement = "FP8 backward without the deterministic algorithm, of which cuDNN has no form",
+     .statement = "FP8 backward without the deterministic algorithm: cuDNN has no such form",
      .mend = "leave out set_deterministic_algorithm(), or use HALF or BFLOAT16",
      .seen = "the numbers are right; nothing says that each run gives the same bits",
      .check = fp8_deterministic,
@@ -279,7 +279,7 @@ constexpr Quirk kRows[] = {
      .mend = kWiderTypes,
      .seen =
          "with s50 and s51 160 of 160 runs wrong. Forward ignores a bias, ALiBi, a modifier and a dropout mask, and "
-         "generated dropout faults; backward ignores modifiers and masks, and takes bias and ALiBi",
+         "generated dropout faults; backward ignores modifiers and masks, and applies bias and ALiBi",
      .check = fp8_ignored,
      .of = Of::Fp8},
     {.id = "cudnn.s50",
@@ -337,8 +337,8 @@ constexpr Quirk kRows[] = {
      .on = kHopper,
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement = "the top left corner where a left bound stands beside lengths in FP8 forward: from the bottom right "
-                  "one cuDNN takes other keys",
+     .statement = "the top left corner for a left bound with lengths in FP8 forward: from the bottom right "
+                  "one cuDNN uses other keys",
      .mend = "leave out set_diagonal_band_left_bound(), or use HALF or BFLOAT16",
      .seen = "9.14.0 and 9.19.0, with a right bound or without: Stats and O are of other keys in 3 of 12 runs, which "
              "were random; 4 had no engine. Full lengths are right, which no host sees, and so is backward",

@@ -101,7 +101,7 @@ Found page_sizes(Facts const& facts) {
     if (!facts.has(Port::Page_table_k) || !facts.has(Port::Page_table_v)) return {};
     std::int64_t const of_k = facts.tensor(Port::K)->dim[2], of_v = facts.tensor(Port::V)->dim[2];
     if (of_k == of_v) return {};
-    return Violation{Port::V, "pages of " + number(of_v) + " rows beside K's of " + number(of_k)};
+    return Violation{Port::V, "pages of " + number(of_v) + " rows in V and of " + number(of_k) + " in K"};
 }
 
 constexpr Quirk kRows[] = {
@@ -115,7 +115,7 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s35",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement = "pages of as many rows in V as in K: cuDNN takes K's number for both",
+     .statement = "pages of as many rows in V as in K: cuDNN uses K's number for both",
      .mend = "give both one page size",
      .seen = "17 of 38 runs wrong",
      .check = page_sizes},
@@ -129,11 +129,12 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s86",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement = "a last stride of 1 in a bias and a dropout mask: cuDNN 9.28 takes no other in a bias, and releases "
-                  "before it do not look",
+     .statement =
+         "a last stride of 1 in a bias and a dropout mask: cuDNN 9.28 accepts no other in a bias, and releases "
+         "before it do not check",
      .mend = "copy the tensor to rows without gaps between columns",
      .seen = "8 of 32 runs wrong with misaligned addresses where rows and columns are 128, with 9.14.0 and 9.19.0. "
-             "9.28.0 takes no transposed bias (asked offline: \"bias layout should be row major\")",
+             "9.28.0 accepts no transposed bias (asked offline: \"bias layout should be row major\")",
      .check = columns_apart},
     {.id = "cudnn.s87",
      .evidence = Evidence::WrongNumbers,

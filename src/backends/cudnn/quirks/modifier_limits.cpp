@@ -91,13 +91,13 @@ Found activation_gradient(Facts const& facts) {
 
 Found activation_gradient_of_product(Facts const& facts) {
     Found found = needs_product_of_dq(facts) ? activation_gradient(facts) : std::nullopt;
-    if (found) found->found += is_deterministic(facts) ? ", beside the deterministic algorithm," : ", beside dBias,";
+    if (found) found->found += is_deterministic(facts) ? ", with the deterministic algorithm," : ", with dBias,";
     return found;
 }
 
 Found bias_gradient_of_modified(Facts const& facts) {
     if (!facts.has(Port::dBias) || !facts.has(Port::dScore_mod)) return {};
-    return Violation{Port::dBias, "a dBias beside the gradient of a modifier"};
+    return Violation{Port::dBias, "a dBias with the gradient of a modifier"};
 }
 
 Found truth_in_memory(Facts const& facts) {
@@ -118,13 +118,13 @@ constexpr Quirk kRows[] = {
      .on = kDatacenterBlackwell,
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
-     .statement = "neither dBias nor the deterministic algorithm beside TANH_BWD and its like in a modifier's gradient",
+     .statement = "neither dBias nor the deterministic algorithm with TANH_BWD and its like in a modifier's gradient",
      .mend = "leave these out, use Target::cpu(), or write the derivative with other operations",
      .check = activation_gradient_of_product},
     {.id = "cudnn.s34",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement = "no dBias beside the gradient of a modifier: cuDNN computes it wrong",
+     .statement = "no dBias with the gradient of a modifier: cuDNN computes it wrong",
      .mend = "add the bias in the modifier, or use Target::cpu()",
      .seen = "11 of 11 runs wrong",
      .check = bias_gradient_of_modified},
@@ -135,7 +135,7 @@ constexpr Quirk kRows[] = {
                   "one",
      .mend = "leave the wider of the two out",
      .seen = "16 of 24 runs wrong, of 12 graphs with two such masks; right where the last mask is the narrower. No "
-             "other form is taken: with the branches of the selection exchanged there is no engine",
+             "other form is accepted: with the branches of the selection exchanged there is no engine",
      .check = several_left_edges},
     {.id = "cudnn.s91",
      .evidence = Evidence::WrongNumbers,

@@ -13,7 +13,7 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s93",
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
-     .statement = "no slice, reshape or transpose nodes, which no engine takes",
+     .statement = "no slice, reshape or transpose nodes, which no engine supports",
      .mend = "say the same with the dims, strides and address of a tensor in memory, or use Target::cpu()",
      .seen =
          "63 combinations for H200, B200 and A100 with 9.19.0 and 9.28.0, and for RTX 5090 with 9.28.0: alone, before "

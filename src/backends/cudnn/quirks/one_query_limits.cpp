@@ -42,7 +42,7 @@ Found heads_of_one_query_in_pages(Facts const& facts) {
     bool const is_of_pages = is_forward_of_one_query(facts) && nodes::has_pages(facts.node);
     if (!is_of_pages || !shares_any_heads(facts)) return {};
     Found found = facts.has(Port::Sink_token) ? Violation{Port::Sink_token, "a sink token"} : per_head_values(facts);
-    if (found) found->found += " beside one query, pages and shared key heads";
+    if (found) found->found += " with one query, pages and shared key heads";
     return found;
 }
 
@@ -70,19 +70,20 @@ constexpr Quirk kRows[] = {
      .verified = {91400, kH200},
      .statement = "cuDNN 9.19 or newer for backward of one query and one key: before, the single score's gradients are "
                   "wrong",
-     .mend = "install 9.19 or newer; or take dO times the kept probability for dV, and 0 for dQ and dK",
+     .mend = "install 9.19 or newer; or use dO times the kept probability for dV, and 0 for dQ and dK",
      .seen = "9.19.0: 36 of 36 runs right, 2 without an engine",
      .check = single_score},
     {.id = "cudnn.s89",
      .cudnn = {91500, 0},
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement = "forward of one query beside pages and shared key heads: no sink token, and no per-head values in a "
+     .statement = "forward of one query with pages and shared key heads: no sink token, and no per-head values in a "
                   "bias, a dropout mask or a modifier; cuDNN reads those of other heads",
      .mend = "give Q and O dims {b, h, 2, d}, with finite numbers in the second row and seq_len_q left at 1; of a bias "
              "or a mask repeat the values for each key; or use Target::cpu()",
-     .seen = "86 of 100 runs of 9.19.0 wrong, in each of the 22 kernels that take the graph; 58 of them with kernels "
-             "that split the keys too. 9.14.0: 28 of 28 right; between the two, and with newer ones, nothing was run",
+     .seen =
+         "86 of 100 runs of 9.19.0 wrong, in each of the 22 kernels that support the graph; 58 of them with kernels "
+         "that split the keys too. 9.14.0: 28 of 28 right; between the two, and with newer ones, nothing was run",
      .check = heads_of_one_query_in_pages},
 };
 

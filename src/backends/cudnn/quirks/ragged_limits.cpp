@@ -25,7 +25,7 @@ std::string obstacle_to_offsets(Facts const& facts, int port, nodes::TensorSpec 
     if (nodes::is_fp8(facts.node)) return "FP8 attention";
     if (entries != facts.tensor(Port::Q)->dim[0] || (entries > 1 && distance == 0)) return "shared batch entries";
     if (is_result(facts, port)) {
-        if (!nodes::ragged_checks::has_rows_of_all_heads(tensor)) return "heads that lie apart";
+        if (!nodes::ragged_checks::has_rows_of_all_heads(tensor)) return "rows that do not hold all heads";
         if (core::span_of(tensor.dim, tensor.stride) != core::volume(tensor.dim)) return "rows with gaps";
     }
     bool const is_narrow = type_of_offsets(facts) == DataType_t::INT32;
@@ -46,7 +46,7 @@ Found partly_ragged(Facts const& facts) {
 Found ragged_stats_of_one_query(Facts const& facts) {
     if (facts.is_backward || facts.queries() != 1 || !shares_key_heads(facts)) return {};
     return wrong_at(facts, std::array{Port::Stats, Port::Max, Port::Sum_exp}, [](int, nodes::TensorSpec const& tensor) {
-        return is_ragged(&tensor) ? "a ragged offset beside one query and shared key heads" : "";
+        return is_ragged(&tensor) ? "a ragged offset with one query and shared key heads" : "";
     });
 }
 
@@ -56,7 +56,7 @@ Found ragged_backward(Facts const& facts) { return facts.is_backward ? any_ragge
 
 Found ragged_product_of_dq(Facts const& facts) {
     Found found = needs_product_of_dq(facts) ? any_ragged(facts) : std::nullopt;
-    if (found) found->found += is_deterministic(facts) ? " beside the deterministic algorithm" : " beside a dBias";
+    if (found) found->found += is_deterministic(facts) ? " with the deterministic algorithm" : " with a dBias";
     return found;
 }
 
@@ -66,7 +66,7 @@ Found ragged_gaps_between_rows(Facts const& facts) {
     auto const text = [&](int, nodes::TensorSpec const& tensor) {
         std::int64_t const row = tensor.dim[1] * tensor.dim[3];
         if (!has_ragged_rows(facts) || tensor.stride[2] <= row) return std::string();
-        return "rows of " + number(row) + " elements that lie " + number(tensor.stride[2]) + " apart,";
+        return "rows of " + number(row) + " elements with a stride of " + number(tensor.stride[2]) + ",";
     };
     return wrong_at(facts, std::array{Port::Q, Port::dO}, text);
 }
@@ -74,7 +74,7 @@ Found ragged_gaps_between_rows(Facts const& facts) {
 Found ragged_wide_heads(Facts const& facts) {
     if (!facts.is_backward || !has_ragged_rows(facts)) return {};
     Found found = bad_head_dim(facts, [](std::int64_t dim) { return dim > 128; });
-    if (found) found->found += " beside a ragged offset";
+    if (found) found->found += " with a ragged offset";
     return found;
 }
 
@@ -82,15 +82,15 @@ Found ragged_heads_of_v(Facts const& facts) {
     if (!facts.is_backward || !has_ragged_rows(facts)) return {};
     std::int64_t const of_k = facts.tensor(Port::K)->dim[1], of_v = facts.tensor(Port::V)->dim[1];
     if (of_k == of_v) return {};
-    return Violation{Port::V, number(of_v) + " heads beside K's " + number(of_k) + " and a ragged offset"};
+    return Violation{Port::V, number(of_v) + " heads in V and " + number(of_k) + " in K, with a ragged offset"};
 }
 
 // The columns of dQ and dK from 128 on are left out.
 Found ragged_unequal_heads(Facts const& facts) {
     bool const is_affected = facts.qk_dim() > 192 && facts.v_dim() <= 128;
     if (!facts.is_backward || !is_affected || !has_ragged_rows(facts)) return {};
-    return Violation{Port::V, "head dims of " + number(facts.qk_dim()) + " and " + number(facts.v_dim()) +
-                                  " beside a ragged offset"};
+    return Violation{
+        Port::V, "head dims of " + number(facts.qk_dim()) + " and " + number(facts.v_dim()) + " with a ragged offset"};
 }
 
 constexpr bool is_gradient_with_rows(Port::Operand const& row) {
@@ -149,7 +149,7 @@ constexpr Quirk kRows[] = {
      .on = kEvery - kHopper,
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
-     .statement = "neither dBias nor the deterministic algorithm beside ragged offsets in backward",
+     .statement = "neither dBias nor the deterministic algorithm with ragged offsets in backward",
      .mend = "leave these out, or pad the sequences",
      .check = ragged_product_of_dq},
     {.id = "cudnn.s25",
@@ -174,8 +174,8 @@ constexpr Quirk kRows[] = {
      .verified = {92801, kOffline},
      .statement = "packed Q and dO in backward in rows without anything between them",
      .mend = "copy the tensor to a buffer of its own, or pad the sequences",
-     .seen = "\"interleaved layouts are not supported\", where rows lie apart as in one buffer with K and V; K, V, O "
-             "and the gradients may lie so",
+     .seen = "\"interleaved layouts are not supported\", where rows have gaps as in one buffer with K and V; K, V, O "
+             "and the gradients may have them",
      .check = ragged_gaps_between_rows},
     {.id = "cudnn.s80",
      .cudnn = {91900, 0},

@@ -19,9 +19,9 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.w02",
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
-     .statement = "no engine takes a softmax whose logarithm nobody asks for, and beside the logarithm Max and Sum_exp "
+     .statement = "no engine supports a softmax without its logarithm, and with the logarithm Max and Sum_exp "
                   "stay unwritten",
-     .mend = "the logarithm is there and nobody reads it, but for graphs with Max or Sum_exp",
+     .mend = "the logarithm is a result that nothing reads, except in graphs with Max or Sum_exp",
      .verdict = Verdict::Rewrite,
      .pass = "add unread logarithm"},
     {.id = "cudnn.w03",
@@ -35,8 +35,8 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.w04",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement = "split-KV kernels of decode count ALiBi's columns from 0 in each part of the keys; beside pages they "
-                  "take another head's slope",
+     .statement = "split-KV kernels of decode count ALiBi's columns from 0 in each part of the keys; with pages they "
+                  "use another head's slope",
      .mend = "what ALiBi adds is a table in the plan's memory",
      .seen = "right with the table, dense and in pages, with 131, 321, 600, 1,000 and 4,096 keys",
      .verdict = Verdict::Rewrite,
@@ -56,8 +56,9 @@ constexpr Quirk kRows[] = {
      .statement = "forward's engines are known to be right where the user's dropout mask comes after its scale, and a "
                   "generated one before",
      .mend = "probabilities are scaled before the user's mask is applied",
-     .seen = "9.19.0 offline: engines for every architecture take the mask before its scale too; an H200 was right in "
-             "256 of 256 passes so; other GPUs and releases were not tried",
+     .seen =
+         "9.19.0 offline: engines for every architecture support the mask before its scale too; an H200 was right in "
+         "256 of 256 passes so; other GPUs and releases were not tried",
      .verdict = Verdict::Rewrite,
      .pass = "scale before given mask"},
     {.id = "cudnn.w07",
@@ -65,25 +66,26 @@ constexpr Quirk kRows[] = {
      .statement = "backward's engines are known to be right where the scale of generated dropout is applied after the "
                   "row's sum was subtracted, and that of the user's mask before",
      .mend = "the scale of generated dropout is applied after the subtraction",
-     .seen = "9.19.0 on an H200: beside the user's mask dQ and dK are wrong in the other form",
+     .seen = "9.19.0 on an H200: with the user's mask dQ and dK are wrong in the other form",
      .verdict = Verdict::Rewrite,
      .pass = "scale drawn gradients late"},
     {.id = "cudnn.w08",
      .evidence = Evidence::Crash,
      .verified = {91900, kH100},
-     .statement = "a row's sum in backward that is multiplied by no factor and lies in no memory is an illegal memory "
-                  "access, but for 8 bits",
-     .mend = "the sum is multiplied by 1 where there is no factor, and lies in the plan's memory",
+     .statement =
+         "a row's sum in backward that is multiplied by no factor and is not in memory causes an illegal memory "
+         "access, except with 8 bits",
+     .mend = "the sum is multiplied by 1 where there is no factor, and is in the plan's memory",
      .seen = "73 of 89 passes; engines for every architecture plan the sum as it is",
      .verdict = Verdict::Rewrite,
      .pass = "end row sums"},
     {.id = "cudnn.w09",
      .evidence = Evidence::Untried,
-     .statement = "backward's engines are known to be right where dQ's product takes the keys as the transpose of the "
+     .statement = "backward's engines are known to be right where dQ's product reads the keys as the transpose of the "
                   "scores' transposed ones",
-     .mend = "they are made so, but for block scales",
+     .mend = "they are made so, except with block scales",
      .seen =
-         "9.19.0 offline: engines for every architecture take the keys as they are too; an H200 was right in 430 of "
+         "9.19.0 offline: engines for every architecture support the keys as they are too; an H200 was right in 430 of "
          "430 passes so; other GPUs and releases were not tried",
      .verdict = Verdict::Rewrite,
      .pass = "restore keys"},
@@ -92,7 +94,7 @@ constexpr Quirk kRows[] = {
      .verified = {91900, kH200},
      .statement =
          "dQ in one piece is the deterministic algorithm; the other is known by an accumulator of dQ in memory",
-     .mend = "dQ is accumulated in the plan's memory, but for deterministic backward, dBias and 8 bits",
+     .mend = "dQ is accumulated in the plan's memory, except in deterministic backward, with dBias and with 8 bits",
      .seen = "64 query heads of 128, 8,192 rows, causal: 5,726 us and 8.25 GiB in one piece, 5,062 us and 0.50 GiB "
              "accumulated",
      .verdict = Verdict::Rewrite,
@@ -123,14 +125,14 @@ constexpr Quirk kRows[] = {
      .mend = "the full lengths are a padding mask, from memory of the plan's own, so that captured graphs stay valid",
      .seen = "9.14.0: 26 of 1,139 random passes of 131 to 2,047 keys. 9.19.0: right for two queries and more (1,300 "
              "random cases), wrong for one query and in FP8, there in amax_dP too. Full tiles are right without "
-             "it, and so was a last tile of 64 keys, which was told to be wrong",
+             "it, and so was a last tile of 64 keys, which was reported to be wrong",
      .verdict = Verdict::Rewrite,
      .pass = "mask by full lengths"},
     {.id = "cudnn.w13",
      .cudnn = {0, 91900},
      .evidence = Evidence::WrongNumbers,
      .verified = {91400, kH200},
-     .statement = "so it is beside a dropout mask",
+     .statement = "so it is with a dropout mask",
      .mend = "the full lengths are a padding mask there too, which takes 1.25 times the time",
      .verdict = Verdict::Rewrite,
      .pass = "mask by full lengths beside mask"},
@@ -138,9 +140,9 @@ constexpr Quirk kRows[] = {
      .cudnn = {91900, 0},
      .on = kEvery - kHopper,
      .evidence = Evidence::WrongNumbers,
-     .statement = "so it may be beside a dropout mask on other architectures than 9.0, which was right",
+     .statement = "so it may be with a dropout mask on other architectures than 9.0, which was right",
      .mend = "the full lengths are a padding mask there too; on 9.0 only where half a tile of keys is left",
-     .seen = "no other was run; on an H200 8 of 8 cases were right without it, half a tile was told to be wrong",
+     .seen = "no other was run; on an H200 8 of 8 cases were right without it, half a tile was reported to be wrong",
      .verdict = Verdict::Rewrite,
      .pass = "mask by full lengths beside mask"},
     {.id = "cudnn.w14",
@@ -184,8 +186,9 @@ constexpr Quirk kRows[] = {
      .statement = "backward's engines are known to be right where the masks of bands come after Stats were subtracted, "
                   "and before it in 8 bits",
      .mend = "Stats are subtracted first, but of 8 bits",
-     .seen = "9.19.0 offline: engines for every architecture take the bands first too; an H200 was right in 436 of 436 "
-             "passes so; other GPUs and releases were not tried",
+     .seen =
+         "9.19.0 offline: engines for every architecture support the bands first too; an H200 was right in 436 of 436 "
+         "passes so; other GPUs and releases were not tried",
      .verdict = Verdict::Rewrite,
      .pass = "mask bands late"},
     {.id = "cudnn.w20",
@@ -193,9 +196,9 @@ constexpr Quirk kRows[] = {
      .statement = "engines are known to be right where the bound of a left edge is one sum in floating point, unless "
                   "lengths shift it",
      .mend = "it is made so",
-     .seen = "9.19.0 offline: engines for every architecture take the sums of integers too; an H200 was right in 196 "
-             "of 196 "
-             "passes so; other GPUs and releases were not tried",
+     .seen =
+         "9.19.0 offline: engines for every architecture support the sums of integers too; an H200 was right in 196 "
+         "of 196 passes so; other GPUs and releases were not tried",
      .verdict = Verdict::Rewrite,
      .pass = "add left bounds as floats"},
     {.id = "cudnn.w21",
@@ -209,7 +212,7 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.w21",
      .on = kDatacenterBlackwell | kConsumerBlackwell,
      .evidence = Evidence::Untried,
-     .statement = "so it is known to be right, but engines take 8-bit attention without that factor",
+     .statement = "so it is known to be right, but engines support 8-bit attention without that factor",
      .mend = "the same",
      .seen = "9.19.0 offline, for B200 and RTX 5090",
      .verdict = Verdict::Rewrite,
@@ -217,15 +220,15 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.w22",
      .evidence = Evidence::Untried,
      .statement = "engines scale block-scaled probabilities before they round them, and divide by that after the "
-                  "product, without being told",
+                  "product, on their own",
      .mend = "both steps are left out",
-     .seen = "9.28.1 offline: engines for B200 take the steps too",
+     .seen = "9.28.1 offline: engines for B200 support the steps too",
      .verdict = Verdict::Rewrite,
      .pass = "leave the probabilities' scale"},
     {.id = "cudnn.w23",
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
-     .statement = "no engine takes a modifier's operation that reads two tensors from memory, or one and a constant",
+     .statement = "no engine supports a modifier's operation that reads two tensors from memory, or one and a constant",
      .mend = "of two tensors of integers that are compared one becomes row - row + itself, and so does one that is "
              "compared with a constant",
      .verdict = Verdict::Rewrite,
@@ -234,7 +237,7 @@ constexpr Quirk kRows[] = {
      .evidence = Evidence::Untried,
      .statement = "engines are known to be right where what selects and what logical operations read is BOOLEAN",
      .mend = "comparisons and logical operations give BOOLEAN, and of other INT32 a comparison with 0 does",
-     .seen = "9.19.0 offline: engines take a selection by INT32 too, computed and from memory",
+     .seen = "9.19.0 offline: engines support a selection by INT32 too, computed and from memory",
      .verdict = Verdict::Rewrite,
      .pass = "make predicates BOOLEAN"},
     {.id = "cudnn.w25",

@@ -13,12 +13,12 @@ Found any_sink(Facts const& facts) {
 
 Found stats_beside_max(Facts const& facts) {
     if (facts.is_backward || !has_softmax_result(facts) || !facts.has(Port::Stats)) return {};
-    return Violation{Port::Stats, std::string("Stats beside ") + name_of_softmax_result(facts)};
+    return Violation{Port::Stats, std::string("Stats with ") + name_of_softmax_result(facts)};
 }
 
 Found sink_beside_max(Facts const& facts) {
     if (facts.is_backward || !has_softmax_result(facts) || !facts.has(Port::Sink_token)) return {};
-    return Violation{Port::Sink_token, std::string("a sink token beside ") + name_of_softmax_result(facts)};
+    return Violation{Port::Sink_token, std::string("a sink token with ") + name_of_softmax_result(facts)};
 }
 
 template <bool of_backward>
@@ -35,13 +35,13 @@ constexpr Quirk kRows[] = {
      .statement = "cuDNN 9.13 or newer for a sink token",
      .mend = "install a newer cuDNN, or use Target::cpu()",
      .seen = "asked of 9.12.0 for five devices: forward has no engine. Backward without dSink has one, which is of no "
-             "use without its forward. 9.13.0 takes both",
+             "use without its forward. 9.13.0 supports both",
      .check = any_sink},
     {.id = "cudnn.s30",
      .cudnn = {0, 92000},
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement = "either Stats or Max and Sum_exp, which this release leaves unwritten beside Stats",
+     .statement = "either Stats or Max and Sum_exp, which this release leaves unwritten with Stats",
      .mend = "leave out set_generate_stats(true), and compute Stats as max + ln(sum_exp)",
      .seen = "32 of 32 runs wrong",
      .check = stats_beside_max},
@@ -66,7 +66,7 @@ constexpr Quirk kRows[] = {
      .mend = "leave out set_stats_use_log2(true), and multiply Stats by ln 2 before backward",
      .seen =
          "9.19.0: a segmentation fault inside the engines, on every device; 9.28.1: std::bad_alloc on 9.0 and 10.x, on "
-         "others in some runs and not in others. Without causality engines take it",
+         "others in some runs and not in others. Without causality engines support it",
      .check = stats_in_base_2<true>},
 };
 

@@ -89,7 +89,7 @@ std::string standing_text(Quirk const& quirk) {
     std::string const releases = quirk.cudnn.from == 0 && quirk.cudnn.until == 0 ? "in every release of cuDNN"
                                                                                  : "with cuDNN " + to_text(quirk.cudnn);
     std::string const gpus = quirk.on == kEvery ? ", on every GPU" : ", on compute capability " + quirk.on.to_text();
-    return "This limit stands " + releases + gpus + ": docs/cudnn-quirks.md";
+    return "This limit holds " + releases + gpus + ": docs/cudnn-quirks.md";
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 DataType_t type_of_q(Facts const& facts) { return facts.tensor(Port::Q)->data_type; }
 
 std::string beside_q(DataType_t type, Facts const& facts) {
-    return std::string("the data type ") + core::name_of(type) + " beside Q of " + core::name_of(type_of_q(facts));
+    return std::string("the data type ") + core::name_of(type) + " with Q of " + core::name_of(type_of_q(facts));
 }
 
 Found forward_io_type(Facts const& facts) {
@@ -89,7 +89,7 @@ constexpr Quirk kRows[] = {
      .verified = {91900, kH200},
      .statement = "a dBias of Q's data type: for others cuDNN has no engine, or computes it wrong",
      .mend = "give bias and dBias Q's data type",
-     .seen = "FLOAT beside halves: no engine in 8 of 8 cases; the other half type: wrong in 8 of 8",
+     .seen = "FLOAT with halves: no engine in 8 of 8 cases; the other half type: wrong in 8 of 8",
      .check = bias_gradient_type,
      .of = Of::Wider},
     {.id = "cudnn.s37",
@@ -102,12 +102,11 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s74",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement =
-         "O of HALF or BFLOAT16 beside such Q, of FLOAT beside FLOAT; with the unified operation Q's type, and in "
-         "backward for dO and the gradients too: cuDNN takes others for these",
+     .statement = "O of HALF or BFLOAT16 with such Q, of FLOAT with FLOAT; with the unified operation Q's type, and in "
+                  "backward for dO and the gradients too: cuDNN reads other types as these",
      .mend = "set_data_type() on it with Q's type, and convert before or after the run; for the other half type in "
              "forward also set_implementation(AttentionImplementation_t::COMPOSITE)",
-     .seen = "80 of 96 runs wrong, 8 had no engine; right was forward of one query with O of FLOAT beside HALF and "
+     .seen = "80 of 96 runs wrong, 8 had no engine; right was forward of one query with O of FLOAT with HALF and "
              "BFLOAT16. 9.14.0 the same",
      .check = result_types,
      .of = Of::Wider},

@@ -58,13 +58,13 @@ Found any_block_mask(Facts const& facts) {
 
 Found padded_block_mask(Facts const& facts) {
     Found found = facts.fields.padding_mask ? any_block_mask(facts) : std::nullopt;
-    if (found) found->found += " beside a padding mask";
+    if (found) found->found += " with a padding mask";
     return found;
 }
 
 Found block_mask_options(Facts const& facts) {
     Found found = facts.has(Port::Block_mask) ? without_place(facts) : std::nullopt;
-    if (found) found->found += " beside a block mask";
+    if (found) found->found += " with a block mask";
     return found;
 }
 
@@ -107,7 +107,7 @@ Found options_beside_unified(Facts const& facts) {
     if (!found) return {};
     int const sums = nodes::sums_port(facts.node);
     bool const is_unfused = nodes::unfuses_multiplication(facts.node);
-    found->found += " beside ";
+    found->found += " with ";
     if (sums >= 0) found->found += nodes::port_name(facts.node.kind(), sums);
     else found->found += is_unfused ? "set_unfuse_fma(true)" : "an offset's multiplier";
     return found;
@@ -163,13 +163,13 @@ constexpr Quirk kRows[] = {
      .on = kDatacenterBlackwell,
      .evidence = Evidence::NoEngine,
      .verified = {91400, kOffline},
-     .statement = "cuDNN 9.15 or newer for a block mask beside a padding mask",
+     .statement = "cuDNN 9.15 or newer for a block mask with a padding mask",
      .mend = "install 9.15 or newer, or give the same mask as a bias of 0 and minus infinity",
      .check = padded_block_mask},
     {.id = "cudnn.s56",
      .evidence = Evidence::AskedOffline,
      .verified = {92800, kOffline},
-     .statement = "none but scale, lengths and Stats beside a block mask",
+     .statement = "none but scale, lengths and Stats with a block mask",
      .mend = kMaskAsBias,
      .check = block_mask_options},
     {.id = "cudnn.s57",
@@ -181,7 +181,7 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s58",
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
-     .statement = "more than one query beside a block mask",
+     .statement = "more than one query with a block mask",
      .mend = kMaskAsBias,
      .check = block_mask_of_one_query},
     {.id = "cudnn.s69",
@@ -204,7 +204,7 @@ constexpr Quirk kRows[] = {
      .statement =
          "forward of HALF, BFLOAT16 or FLOAT and the implementation AUTO or UNIFIED for an offset's multiplier",
      .mend = "count elements in the offset, or use Target::cpu()",
-     .seen = "9.28.0's other engines say that they take no multiplier but 1",
+     .seen = "9.28.0's other engines say that they support no multiplier except 1",
      .check = outside_unified<offset_multiplier>},
     {.id = "cudnn.s70",
      .cudnn = {0, 92400},
@@ -238,7 +238,7 @@ constexpr Quirk kRows[] = {
      .evidence = Evidence::AskedOffline,
      .verified = {92800, kOffline},
      .statement =
-         "none but scale, lengths and Stats beside cumulative lengths, an offset's multiplier or set_unfuse_fma()",
+         "none but scale, lengths and Stats with cumulative lengths, an offset's multiplier or set_unfuse_fma()",
      .mend = "give lengths and offsets in the other form, leave out set_unfuse_fma(), or use Target::cpu()",
      .check = options_beside_unified},
 };

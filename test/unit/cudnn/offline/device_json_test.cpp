@@ -101,10 +101,10 @@ TEST_CASE("properties that the library reads itself are checked") {
     CHECK(problem(bare("\"NVIDIA H200\"", "200")) == "needs a text that is not empty as \"deviceName\"");
     for (std::string const version : {"90", "10000", "900.5", "\"900\"", "-900", "[900]", "18446744073709551615"}) {
         CHECK(problem(bare("\"deviceVer\":900", "\"deviceVer\":" + version)) ==
-              "has " + version + " as property \"deviceVer\"; needed is a whole number from 100 to 9999");
+              "has " + version + " as property \"deviceVer\"; expected a whole number from 100 to 9999");
     }
     CHECK(problem(bare("\"multiProcessorCount\":132", "\"multiProcessorCount\":0")) ==
-          "has 0 as property \"multiProcessorCount\"; needed is a whole number from 1 to 100000");
+          "has 0 as property \"multiProcessorCount\"; expected a whole number from 1 to 100000");
     for (std::string const value : {"{}", "null", "[null]", "[[1]]"}) {
         CHECK(problem(bare_with("\"more\":" + value)) ==
               "has neither a number, a text nor a list of those as property \"more\"");

@@ -88,6 +88,6 @@ TEST_CASE("an unknown device is an error that tells the known ones") {
         CHECK(device.error().get_code() == error_code_t::INVALID_CUDA_DEVICE);
         CHECK(device.error().err_msg == "no device description is called '" + name +
                                             "'; there are a100, b200, h100, h200, l40s, rtx4090, rtx5090, and "
-                                            "DeviceProperties::from_json() takes others");
+                                            "DeviceProperties::from_json() reads others");
     }
 }

@@ -136,7 +136,7 @@ TEST_CASE("the null driver is refused beside another driver") {
     CHECK(output == std::string("driver: other, null_driver_is_loaded: 0\n"
                                 "load: INVALID_CUDA_DEVICE: the process has loaded a CUDA driver, ") +
                         SDPA_DRIVER_LOOKALIKE +
-                        ", beside which the stand-in driver of offline planning cannot work; plan offline in a "
+                        ", and the stand-in driver of offline planning cannot work with another one; plan offline in a "
                         "process of its own, before any CUDA call, or plan for the GPU itself with "
                         "Target::cuda(handle)\n"
                         "driver: other, null_driver_is_loaded: 0\n");

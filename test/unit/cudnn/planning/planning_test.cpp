@@ -265,7 +265,7 @@ TEST_CASE("a plan that was stored in spite of a limit is refused where limits co
     CHECK(error.where.rule == "cudnn.s04");
     CHECK(
         error.get_message().find("[cudnn.s04] node 'attention', tensors 'Q', 'K': found a head dim of 12, where 16 is "
-                                 "the next, on compute capability 9.0 with cuDNN 9.19.0; needed head dims that are "
+                                 "the next, on compute capability 9.0 with cuDNN 9.19.0; expected head dims that are "
                                  "multiples of 8.") == 0);
     IgnoredLimits const ignored;
     CHECK(load_for_h200(loaded, bytes).get_message() == "");
@@ -282,7 +282,7 @@ TEST_CASE("a stored plan for dynamic shapes is held against the limits of those,
     auto const error = load_for_h200(loaded, bytes);
     CHECK(error.where.rule == "cudnn.s84");
     CHECK(error.get_message().find("found dynamic shapes on compute capability 9.0 with cuDNN 9.14.0; "
-                                   "needed cuDNN 9.18 to 9.20 for dynamic shapes") != std::string::npos);
+                                   "expected cuDNN 9.18 to 9.20 for dynamic shapes") != std::string::npos);
     CHECK(load_for_h200(loaded, stored_plan()).get_message() == "");
 }
 

@@ -19,18 +19,23 @@ using quirks::Verdict;
 
 constexpr char const* kHead = R"(# cuDNN's quirks
 
-What cuDNN does not take or computes wrong, and what this library does about it: the table in `src/backends/cudnn/quirks`,
-printed by `build/dev/test/unit/support/quirk_pages`; a test compares this page with it. [cudnn.md](cudnn.md) says how the
+What cuDNN does not support or computes wrong, and what this library does about it: the table in `src/backends/cudnn/quirks`,
+printed by `build/dev/test/unit/cudnn/quirks/quirk_pages`; a test compares this page with it. [cudnn.md](cudnn.md) says how the
 table is used, [cudnn-notes.md](cudnn-notes.md) how it came about. `./run quirks` asks a cuDNN library which of them still
 hold.
 
-Several rows of one id are the same quirk in different places. *cuDNN*: the releases in which it stands, the last one
-excluded. *On*: compute capabilities. *No engine*: none takes the graph, or none compiles. *Wrong numbers*: engines take it,
-and results are wrong, left unwritten or not the same in each run. *Crash*: a run faults, or where it was seen offline,
-planning ends the process. *Asked offline*: the backend's operations have no place for the option, so that engines would not
-learn of it. *Told by NVIDIA*: its documents or release notes say so; nothing was tried. *Slower*: right, and in need of more
-time or memory. *Untried*: engines take it, and no run showed it wrong; the form that the pass gives ran and was right. The release
-behind the evidence is the last one with which it was seen.
+Several rows with one id are the same quirk in different places. The column *cuDNN* has the releases with the quirk, without the
+last one, and *on* the compute capabilities. The evidence is one of these, with the last release that showed it:
+
+| evidence | meaning |
+|---|---|
+| no engine | no engine supports the graph, or none compiles |
+| wrong numbers | engines accept the graph, and results are wrong, left unwritten or not the same in each run |
+| crash | a run faults; or, if it was seen offline, planning ends the process |
+| asked offline | the backend's operations have no attribute for the option, so that engines would ignore it |
+| stated by NVIDIA | documents or release notes say so; nothing was tried |
+| slower | right, but needs more time or memory |
+| untried | engines accept the graph, and no run showed it wrong; the form that the pass makes ran and was right |
 )";
 
 char const* text_of(Evidence evidence) {
@@ -44,7 +49,7 @@ char const* text_of(Evidence evidence) {
         case Evidence::Untried: return "untried";
         case Evidence::ToldByNvidia: break;
     }
-    return "told by NVIDIA";
+    return "stated by NVIDIA";
 }
 
 std::string evidence_of(Quirk const& quirk) {
@@ -83,8 +88,10 @@ std::string table_of(Verdict verdict, std::vector<std::string> heads) {
 std::string page() {
     std::string text = kHead;
     text += "\n## Limits\n\nGraphs that violate one are refused before they reach cuDNN.\n";
-    text += table_of(Verdict::Refuse, {"id", "cuDNN", "on", "what is needed", "what to try", "how it is known"});
-    text += "\n## Barred engines\n\nEngines that would compute a graph wrong do not serve it, whoever chooses them.\n";
+    text += table_of(Verdict::Refuse, {"id", "cuDNN", "on", "what is expected", "what to try", "how it is known"});
+    text +=
+        "\n## Barred engines\n\nEngines that would compute a graph wrong are not used for it, whether the library or "
+        "the user chooses them.\n";
     text +=
         table_of(Verdict::BarEngine, {"id", "cuDNN", "on", "what they do", "what the library does", "how it is known"});
     text += "\n## Rewrites\n\nA named pass gives cuDNN another form of the same mathematics.\n";

@@ -58,7 +58,8 @@ TEST_CASE("cudnn.s22: dense tensors beside ragged ones that can be given no offs
     auto heads_apart = partly_ragged();
     heads_apart.tensor(Port::O).stride = {4 * 6 * 16, 6 * 16, 16, 1};
     CHECK(ids(heads_apart) == "cudnn.s22");
-    CHECK(fault_of(heads_apart).starts_with("heads that lie apart and no ragged offset, where other tensors have one"));
+    CHECK(fault_of(heads_apart)
+              .starts_with("rows that do not hold all heads and no ragged offset, where other tensors have one"));
 
     auto gaps = partly_ragged();
     gaps.tensor(Port::O).stride = {6 * 80, 16, 80, 1};

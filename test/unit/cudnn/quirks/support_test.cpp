@@ -79,7 +79,7 @@ TEST_CASE("cudnn.s82: several attention nodes", "[support]") {
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].where.rule == "cudnn.s82");
     CHECK(findings[0].where.node == "second");
-    CHECK(findings[0].found == "an attention node beside 'sdpa' on compute capability 9.0 with cuDNN 9.19.0");
+    CHECK(findings[0].found == "an attention node next to 'sdpa' on compute capability 9.0 with cuDNN 9.19.0");
 }
 
 TEST_CASE("graphs within all limits have no findings", "[support]") {
@@ -92,10 +92,10 @@ TEST_CASE("a finding says what was found, what is needed, where, and what to try
     auto const report = quirks::check(test::validated(forward_with_head_dim(12).spec), kHopper);
     CHECK(report.to_text() ==
           "[cudnn.s04] node 'sdpa', tensors 'Q', 'K': found a head dim of 12, where 16 is the next, on compute "
-          "capability 9.0 with cuDNN 9.19.0; needed head dims that are multiples of 8. Try: round the head dim up, "
+          "capability 9.0 with cuDNN 9.19.0; expected head dims that are multiples of 8. Try: round the head dim up, "
           "with zeros in "
           "the added columns of Q, K, V and dO, and keep "
-          "attn_scale as it is; or use Target::cpu(). This limit stands in every release of cuDNN, on every GPU: "
+          "attn_scale as it is; or use Target::cpu(). This limit holds in every release of cuDNN, on every GPU: "
           "docs/cudnn-quirks.md.\n");
 }
 

@@ -80,24 +80,21 @@ TEST_CASE("releases and architectures say where a quirk stands", "[support]") {
 
 TEST_CASE("a limit says what is needed in this place, and nothing of others", "[support]") {
     auto const column = with_modifier(PointwiseMode_t::MUL, {2, 1, 6, 1});
-    CHECK(
-        text_of(column, {.cudnn_version = 91900, .sm = 89})
-            .find(
-                "a value for each query or batch entry, on compute capability 8.9 with cuDNN 9.19.0; needed modifiers "
-                "without values for queries or batch entries in backward; per-head values do not count. Try:") !=
-        std::string::npos);
+    CHECK(text_of(column, {.cudnn_version = 91900, .sm = 89})
+              .find("a value for each query or batch entry, on compute capability 8.9 with cuDNN 9.19.0; expected "
+                    "modifiers without values for queries or batch entries in backward; per-head values do not count. "
+                    "Try:") != std::string::npos);
     AttentionGraph const masked = with_block_mask(AttentionGraph::forward());
     CHECK(text_of(masked, {.cudnn_version = 91900, .sm = 90}) ==
           "[cudnn.s55] node 'sdpa', tensor 'block_mask': found a block mask on compute capability 9.0 with cuDNN "
-          "9.19.0; needed compute capability 10.x for a block mask. Try: give the same mask as a bias of 0 and minus "
-          "infinity. This limit stands in every release of cuDNN, on compute capability before 8.0, 8.x, 9.0, 12.x: "
+          "9.19.0; expected compute capability 10.x for a block mask. Try: give the same mask as a bias of 0 and minus "
+          "infinity. This limit holds in every release of cuDNN, on compute capability before 8.0, 8.x, 9.0, 12.x: "
           "docs/cudnn-quirks.md.\n");
-    CHECK(
-        text_of(with_block_mask(AttentionGraph::forward().padding()), {.cudnn_version = 91400, .sm = 100}) ==
-        "[cudnn.s55] node 'sdpa', tensor 'block_mask': found a block mask beside a padding mask on compute "
-        "capability 10.0 with cuDNN 9.14.0; needed cuDNN 9.15 or newer for a block mask beside a padding mask. Try: "
-        "install 9.15 or newer, or give the same mask as a bias of 0 and minus infinity. This limit stands with cuDNN "
-        "before 9.15.0, on compute capability 10.x and 11.x: docs/cudnn-quirks.md.\n");
+    CHECK(text_of(with_block_mask(AttentionGraph::forward().padding()), {.cudnn_version = 91400, .sm = 100}) ==
+          "[cudnn.s55] node 'sdpa', tensor 'block_mask': found a block mask with a padding mask on compute "
+          "capability 10.0 with cuDNN 9.14.0; expected cuDNN 9.15 or newer for a block mask with a padding mask. Try: "
+          "install 9.15 or newer, or give the same mask as a bias of 0 and minus infinity. This limit holds with cuDNN "
+          "before 9.15.0, on compute capability 10.x and 11.x: docs/cudnn-quirks.md.\n");
 }
 
 TEST_CASE("limits on heads of backward name the largest of the device at hand", "[support]") {
@@ -107,7 +104,7 @@ TEST_CASE("limits on heads of backward name the largest of the device at hand", 
     };
     CHECK(needed(264, 90) == "head dims up to 256 in backward");
     CHECK(needed(136, 80) == "head dims up to 128 in backward");
-    CHECK(needed(192, 100) == "head dims up to 128 in backward, or 192 of Q and K beside 128 of V");
+    CHECK(needed(192, 100) == "head dims up to 128 in backward, or 192 of Q and K with 128 of V");
 }
 
 TEST_CASE("a node violates each id once, however many rows it has", "[support]") {

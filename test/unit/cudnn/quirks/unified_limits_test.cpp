@@ -66,6 +66,6 @@ TEST_CASE("cudnn.s72: options beside what the unified operation has alone", "[su
     auto unfused = AttentionGraph::forward().bias({1, 1, 6, 5});
     unfused.unfuse_multiplication();
     auto const report = quirks::check(test::validated(unfused.spec), {.cudnn_version = 92800, .sm = 100}).to_text();
-    CHECK(report.find("[cudnn.s72] node 'sdpa', tensor 'bias': found a bias beside set_unfuse_fma(true)") !=
+    CHECK(report.find("[cudnn.s72] node 'sdpa', tensor 'bias': found a bias with set_unfuse_fma(true)") !=
           std::string::npos);
 }
