@@ -20,7 +20,7 @@ struct Call_options {
 
 Call_options options_of(float scale, std::optional<std::int64_t> left_bound, std::optional<std::int64_t> right_bound,
                         bool is_bottom_right, bool has_alibi, std::optional<float> softcap, float dropout_p,
-                        bool is_deterministic, std::int64_t longest_q, std::int64_t longest_kv, Shape_policy policy) {
+                        bool is_deterministic, std::int64_t longest_q, std::int64_t longest_kv, int policy) {
     functions::Options options;
     options.scale = scale;
     options.left_bound = left_bound;
@@ -32,7 +32,7 @@ Call_options options_of(float scale, std::optional<std::int64_t> left_bound, std
     options.is_deterministic = is_deterministic;
     options.longest_q = longest_q;
     options.longest_kv = longest_kv;
-    return {options, policy};
+    return {options, static_cast<Shape_policy>(policy)};
 }
 
 functions::Inputs inputs_of(Tensors const& t) {
@@ -69,10 +69,6 @@ void backward(py::dict const& tensors, Call_options const& call, py::function co
 }  // namespace
 
 void bind_attention_calls(py::module_& module) {
-    py::enum_<Shape_policy>(module, "shape_policy", "What a plan of a function over tensors is made for.")
-        .value("EXACT", Shape_policy::EXACT)
-        .value("CLASSES", Shape_policy::CLASSES)
-        .value("AUTO", Shape_policy::AUTO);
     py::class_<Call_options>(module, "_Attention_options",
                              "The arguments of attention as a function that are no tensors.")
         .def(py::init(&options_of), py::arg("scale"), py::arg("left_bound"), py::arg("right_bound"),
