@@ -13,15 +13,20 @@ _chosen: _core.shape_policy | None = None
 def set_shape_policy(policy: str | None) -> None:
     """"exact": a plan for each shape. "classes": a plan for all shapes that round up to the same sizes. "auto": classes on
     a GPU, where a plan takes long to make. None resets it to SDPA_GRAPH_SHAPE_POLICY, or to "auto"."""
-    global _chosen
-    _chosen = None if policy is None else _named(policy)
+    _set(_named(policy or os.environ.get("SDPA_GRAPH_SHAPE_POLICY") or "auto"))
 
 
 def shape_policy() -> _core.shape_policy:
-    global _chosen
     if _chosen is None:
-        _chosen = _named(os.environ.get("SDPA_GRAPH_SHAPE_POLICY") or "auto")
+        set_shape_policy(None)
+    assert _chosen is not None
     return _chosen
+
+
+def _set(policy: _core.shape_policy) -> None:
+    global _chosen
+    _chosen = policy
+    _core._set_policy_of_operators(int(policy))
 
 
 def _named(policy: str) -> _core.shape_policy:

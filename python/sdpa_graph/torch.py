@@ -7,10 +7,14 @@ from typing import Any
 
 import torch
 
-from . import call_checks, calls, operators
+from . import call_checks, calls, operators, plain_attention
 from .torch_arguments import check_real, check_strided, check_tensors, numbers_of
 
 __all__ = ["scaled_dot_product_attention"]
+
+
+# Local variables of the function that are no options.
+_NOT_OPTIONS = ("query", "key", "value", "arrays", "output")
 
 
 def scaled_dot_product_attention(
@@ -39,12 +43,19 @@ def scaled_dot_product_attention(
     deterministic: bool = False,
 ) -> torch.Tensor:
     """torch.nn.functional.scaled_dot_product_attention, with the further options of graphs: docs/python.md."""
+    if not (dropout_p or bottom_right or alibi or deterministic) and (
+        attn_mask is left_bound is right_bound is softcap is sink is seq_len_q is seq_len_kv is None
+        and cu_seqlens_q is cu_seqlens_kv is max_seqlen_q is max_seqlen_kv is page_table is None
+    ):
+        output = plain_attention.attend(query, key, value, is_causal, scale, enable_gqa)
+        if output is not None:
+            return output
     arrays = {"query": query, "key": key, "value": value}
     check_tensors(arrays, attn_mask=attn_mask, sink=sink)
     if attn_mask is not None or sink is not None:
         check_real(attn_mask=attn_mask, sink=sink)
     if query.is_nested or key.is_nested or value.is_nested:
-        given = {name: given for name, given in locals().items() if name not in ("query", "key", "value", "arrays")}
+        given = {name: given for name, given in locals().items() if name not in _NOT_OPTIONS}
         return _of_nested(query, key, value, given)
     _check(arrays, enable_gqa, (cu_seqlens_q, cu_seqlens_kv), (seq_len_q, seq_len_kv), page_table)
     call_checks.check_longest("q", max_seqlen_q, cu_seqlens_q is not None)

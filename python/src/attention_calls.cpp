@@ -1,6 +1,7 @@
 // Attention as functions on tensors of torch.
 #include "bindings.h"
 #include "torch_calls.h"
+#include "torch_operators.h"
 
 #include <sdpa_graph/attention.h>
 
@@ -74,6 +75,8 @@ void bind_attention_calls(py::module_& module) {
         .def(py::init(&options_of), py::arg("scale"), py::arg("left_bound"), py::arg("right_bound"),
              py::arg("is_bottom_right"), py::arg("has_alibi"), py::arg("softcap"), py::arg("dropout_p"),
              py::arg("is_deterministic"), py::arg("longest_q"), py::arg("longest_kv"), py::arg("policy"));
+    module.def("_register_torch_operators", &register_torch_operators);
+    module.def("_set_policy_of_operators", &set_policy_of_operators, py::arg("policy"));
     module.def("_attention_forward", &forward, py::arg("tensors"), py::arg("options"), py::arg("workspace"));
     module.def("_attention_backward", &backward, py::arg("tensors"), py::arg("options"), py::arg("workspace"));
     module.def(

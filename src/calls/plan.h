@@ -42,15 +42,19 @@ class Plan {
     // The plan of the class: a known one, or a new one.
     static cudnn_frontend::Result<std::shared_ptr<Plan const>> find(Shapes const& shapes,
                                                                     cudnn_frontend::Target const& target) {
-        std::size_t const key = hash_of(shapes);
-        auto known = known_plans().find(key, [&](Plan const& plan) { return plan.shapes_ == shapes; });
+        auto known = find_known(shapes);
         count_plan(known != nullptr);
         if (known != nullptr) return known;
         std::shared_ptr<Plan> plan(new Plan(shapes));
         describe(shapes, plan->graph_);
         if (cudnn_frontend::error_t failure = plan->graph_.build(target); failure.is_bad()) return failure;
-        known_plans().keep(key, plan, cudnn_frontend::runtime::kept_graphs());
+        known_plans().keep(hash_of(shapes), plan, cudnn_frontend::runtime::kept_graphs());
         return std::shared_ptr<Plan const>(std::move(plan));
+    }
+
+    // The plan of the class if it is there.
+    static std::shared_ptr<Plan const> find_known(Shapes const& shapes) {
+        return known_plans().find(hash_of(shapes), [&](Plan const& plan) { return plan.shapes_ == shapes; });
     }
 
     std::int64_t workspace_bytes() const { return graph_.get_workspace_size(); }

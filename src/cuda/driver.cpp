@@ -60,6 +60,11 @@ error_t use_device(int ordinal) {
     return ask("choosing the GPU", [&](Driver const& cuda) { return cuda.set_current_context(context); });
 }
 
+error_t stay_out_of_captures() {
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    return ask("leaving captures alone", [&](Driver const& cuda) { return cuda.exchange_capture_mode(&mode); });
+}
+
 Result<int> memory_bus_width(int ordinal) {
     int bits = 0;
     SDPA_GRAPH_TRY(ask("asking for the width of the memory bus", [&](Driver const& cuda) {

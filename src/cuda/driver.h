@@ -24,6 +24,9 @@ bool may_have_gpu();
 // Makes the device's context current if the thread has none, as threads that have made no CUDA call yet.
 error_t use_device(int ordinal);
 
+// Lets this thread make calls that another thread's recording of a CUDA graph would forbid it.
+error_t stay_out_of_captures();
+
 Result<int> memory_bus_width(int ordinal);  // bits
 
 struct DeviceMemory {

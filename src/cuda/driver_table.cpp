@@ -32,6 +32,7 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.context_of_stream, "cuStreamGetCtx");
     find(driver.wait_for_stream, "cuStreamSynchronize");
     find(driver.is_capturing, "cuStreamIsCapturing");
+    find(driver.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode");
     find(driver.begin_capture, "cuStreamBeginCapture_v2");
     find(driver.end_capture, "cuStreamEndCapture");
     find(driver.create_graph, "cuGraphCreate");

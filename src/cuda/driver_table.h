@@ -36,6 +36,7 @@ struct Driver {
     decltype(&cuStreamGetCtx) context_of_stream = nullptr;
     decltype(&cuStreamSynchronize) wait_for_stream = nullptr;
     decltype(&cuStreamIsCapturing) is_capturing = nullptr;
+    decltype(&cuThreadExchangeStreamCaptureMode) exchange_capture_mode = nullptr;
     decltype(&cuStreamBeginCapture) begin_capture = nullptr;
     decltype(&cuStreamEndCapture) end_capture = nullptr;
 

@@ -47,10 +47,10 @@ std::int64_t bound_of(Call const& call, std::int64_t length) {
 }
 
 // Slopes of each sequence and a dropout mask have room for the sequences alone.
-std::int64_t slots_of(Call const& call, std::int64_t batches) {
+std::int64_t slots_of(Call const& call, std::int64_t batches, std::int64_t queries) {
     bool const has_slopes_by_sequence = call.has(ALIBI_SLOPES) && call.at(ALIBI_SLOPES)->dim.size() == 2;
     if (!has_wide_bounds(call) || has_slopes_by_sequence || call.return_softmax) return batches;
-    return calls::slots_of_class(batches);
+    return calls::slots_of_class(batches, queries);
 }
 
 // Whether the graph has packed sequences in place of padded ones.
@@ -140,12 +140,12 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target)
     shapes.is_packed = call.is_packed || becomes_packed(call);
     shapes.has_log_sums_by_row = !shapes.is_packed && call.has_log_sums_by_row();
     shapes.is_square = is_square(call, sizes);
-    shapes.slots = shapes.is_packed ? slots_of(call, sizes.batches) : sizes.batches;
     shapes.heads = sizes.heads;
     shapes.key_heads = sizes.key_heads;
     shapes.width = sizes.width;
     shapes.queries = shapes.is_packed ? bound_of(call, sizes.queries) : sizes.queries;
     shapes.keys = shapes.is_packed ? bound_of(call, sizes.keys) : sizes.keys;
+    shapes.slots = shapes.is_packed ? slots_of(call, sizes.batches, shapes.queries) : sizes.batches;
     if (call.has_pages()) set_pages(shapes, call);
     set_options(shapes, call, sizes);
     shapes.has_squares_apart = has_squares_apart(call, sizes, shapes);

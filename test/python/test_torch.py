@@ -222,7 +222,7 @@ def test_compile_takes_all_options_without_a_graph_break(attend):
 def test_gradients_have_no_gradients(attend):
     q, k, v = tensors(requires_grad=True)
     (grad,) = torch.autograd.grad(attend(q, k, v).square().sum(), q, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
+    with pytest.raises(RuntimeError, match="once_differentiable|not implemented"):
         grad.sum().backward()
 
 

@@ -13,6 +13,7 @@ struct Form {
     bool is_class = false;  // sizes are rounded up
     // A slot for each query head: heads that lie outside of the rows are at distances that depend on lengths.
     bool has_slots_of_heads = false;
+    std::int64_t growth = 1;  // of the sizes of a class, times this: its plan serves this call too
 
     bool operator==(Form const&) const = default;
 };

@@ -1,27 +1,41 @@
 #include "functions/attention/plans.h"
 
+#include "calls/background.h"
+
+#include <array>
+#include <atomic>
+
 namespace sdpa_graph::attention {
 namespace {
 
-fe::Result<Chosen> plan_of(Call const& call, Sizes const& sizes, Form const& form, fe::Target const& target) {
-    Chosen chosen{form, shapes_of(call, sizes, form, target), nullptr};
-    SDPA_GRAPH_TRY(calls::Plan<Shapes>::find(chosen.shapes, target).move_to(chosen.plan));
-    return chosen;
-}
+using Plan = calls::Plan<Shapes>;
 
-bool wants_class(Call const& call) {
-    Shape_policy const policy = call.place.shape_policy;
-    return policy == Shape_policy::CLASSES || (policy == Shape_policy::AUTO && call.is_on_gpu());
-}
+// Some shapes, without regard to handles. Safe from many threads.
+class Noted {
+   public:
+    void add(Shapes shapes) {
+        constexpr std::size_t kMost = 1024;
+        shapes.handle = nullptr;
+        list_.keep(hash_of(shapes), std::make_shared<Shapes const>(shapes), kMost);
+    }
+    bool has(Shapes shapes) {
+        shapes.handle = nullptr;
+        return list_.find(hash_of(shapes), [&](Shapes const& noted) { return noted == shapes; }) != nullptr;
+    }
 
-// Classes for which no engine made a plan: asking again takes as long as the first time.
-fe::core::LastUsed<Shapes const>& refused_classes() {
-    static auto* const classes = new fe::core::LastUsed<Shapes const>();  // never destroyed, like plans
-    return *classes;
-}
+   private:
+    fe::core::LastUsed<Shapes const> list_;
+};
 
-bool is_refused(Shapes const& shapes) {
-    return refused_classes().find(hash_of(shapes), [&](Shapes const& known) { return known == shapes; }) != nullptr;
+// Never destroyed, like plans.
+struct Notes {
+    Noted refused;    // no engine made a plan: asking again would take as long
+    Noted requested;  // a plan is being made in the background, or was
+    Noted prepared;   // it was: from now on a plan for any handle takes little time
+};
+Notes& notes() {
+    static auto* const all = new Notes();
+    return *all;
 }
 
 bool is_refusal(error_t const& failure) {
@@ -30,20 +44,111 @@ bool is_refusal(error_t const& failure) {
            failure.code == GRAPH_EXECUTION_PLAN_CREATION_FAILED;
 }
 
+void prepare(Shapes const& shapes) {
+    if (notes().requested.has(shapes)) return;
+    notes().requested.add(shapes);
+    calls::do_later(shapes.device, [shapes](fe::Target const& target) {
+        calls::count_plan(false);
+        fe::graph::Graph graph;
+        describe(shapes, graph);
+        error_t const failure = graph.build(target);
+        if (failure.is_good()) notes().prepared.add(shapes);
+        else if (is_refusal(failure)) notes().refused.add(shapes);
+    });
+}
+
+// Whether calls of that hash came often of late. One of another hash may make it forget.
+bool comes_back(std::size_t hash) {
+    constexpr std::size_t kPlaces = 256;
+    constexpr std::uint64_t kOften = 16, kCount = 0xffff;
+    static constinit std::array<std::atomic<std::uint64_t>, kPlaces> places{};  // a hash above its count
+    std::atomic<std::uint64_t>& place = places[hash % kPlaces];
+    std::uint64_t const name = hash & ~kCount, seen = place.load(std::memory_order_relaxed);
+    if ((seen & ~kCount) != name) {
+        place.store(name | 1, std::memory_order_relaxed);
+        return false;
+    }
+    if ((seen & kCount) < kOften) place.store(seen + 1, std::memory_order_relaxed);
+    return (seen & kCount) >= kOften;
+}
+
+class Chooser {
+   public:
+    Chooser(Call const& call, Sizes const& sizes, fe::Target const& target)
+        : call_(call), sizes_(sizes), target_(target), exact_(exact_form(call)) {
+        Shape_policy const policy = call.place.shape_policy;
+        bool const is_auto = policy == Shape_policy::AUTO && call.is_on_gpu();
+        form_ = policy == Shape_policy::CLASSES || is_auto ? class_form(call, sizes) : exact_;
+        // Both passes have to drop the same probabilities, which depends on the form.
+        may_change_ = is_auto && !call.has_dropout() && !call.options.is_deterministic;
+    }
+
+    fe::Result<Chosen> choose() const {
+        Chosen own{form_, shapes_of(call_, sizes_, form_, target_), nullptr};
+        if (!form_.is_class || call_.has_dropout()) return finish(std::move(own));
+        if (notes().refused.has(own.shapes)) return exact();
+        own.plan = Plan::find_known(own.shapes);
+        if (auto other = may_change_ ? find_other(own) : std::nullopt) return *std::move(other);
+        Shapes const shapes = own.shapes;
+        auto made = finish(std::move(own));
+        if (made.is_good() || !is_refusal(made.error())) return made;
+        notes().refused.add(shapes);
+        return exact();
+    }
+
+   private:
+    fe::Result<Chosen> finish(Chosen chosen) const {
+        if (chosen.plan != nullptr) calls::count_plan(true);
+        else SDPA_GRAPH_TRY(Plan::find(chosen.shapes, target_).move_to(chosen.plan));
+        return chosen;
+    }
+    fe::Result<Chosen> exact() const { return finish({exact_, shapes_of(call_, sizes_, exact_, target_), nullptr}); }
+
+    // Until the class has a plan, a larger one; once the shape has come back often, its exact plan, which is faster.
+    std::optional<Chosen> find_other(Chosen const& own) const {
+        if (own.plan == nullptr) {
+            if (notes().prepared.has(own.shapes)) return std::nullopt;
+            auto larger = find_larger();
+            if (larger) prepare(own.shapes);
+            return larger;
+        }
+        if (call_.has_packed()) return std::nullopt;
+        Shapes const shapes = shapes_of(call_, sizes_, exact_, target_);
+        if (!comes_back(hash_of(shapes)) || notes().refused.has(shapes)) return std::nullopt;
+        if (!notes().prepared.has(shapes)) {
+            prepare(shapes);
+            return std::nullopt;
+        }
+        auto exact = finish({exact_, shapes, Plan::find_known(shapes)});
+        return exact.is_good() ? std::optional(std::move(exact).value()) : std::nullopt;
+    }
+
+    // A class whose plan is there and has room for the call.
+    std::optional<Chosen> find_larger() const {
+        constexpr std::int64_t kMostGrowth = 8;
+        for (std::int64_t growth = 2; growth <= kMostGrowth; growth *= 2) {
+            Form form = form_;
+            form.growth = growth;
+            Chosen larger{form, shapes_of(call_, sizes_, form, target_), nullptr};
+            larger.plan = Plan::find_known(larger.shapes);
+            if (larger.plan == nullptr) continue;
+            calls::count_plan(true);
+            return larger;
+        }
+        return std::nullopt;
+    }
+
+    Call const& call_;
+    Sizes const& sizes_;
+    fe::Target const& target_;
+    Form exact_, form_;
+    bool may_change_ = false;
+};
+
 }  // namespace
 
-// Both passes have to drop the same probabilities, which depends on the form: with dropout the error is the call's.
 fe::Result<Chosen> choose_plan(Call const& call, Sizes const& sizes, fe::Target const& target) {
-    constexpr std::size_t kMostRefused = 1024;
-    Form const exact = exact_form(call);
-    Form const form = wants_class(call) ? class_form(call, sizes) : exact;
-    if (!form.is_class || call.has_dropout()) return plan_of(call, sizes, form, target);
-    Shapes const shapes = shapes_of(call, sizes, form, target);
-    if (is_refused(shapes)) return plan_of(call, sizes, exact, target);
-    auto chosen = plan_of(call, sizes, form, target);
-    if (chosen.is_good() || !is_refusal(chosen.error())) return chosen;
-    refused_classes().keep(hash_of(shapes), std::make_shared<Shapes const>(shapes), kMostRefused);
-    return plan_of(call, sizes, exact, target);
+    return Chooser(call, sizes, target).choose();
 }
 
 }  // namespace sdpa_graph::attention

@@ -15,7 +15,7 @@ using fe::core::saturating_multiply;
 // Few queries are a case of their own for engines and for rewrites.
 std::int64_t bound_of_queries(std::int64_t queries) {
     constexpr std::int64_t kFew = 32;
-    return queries <= kFew ? calls::slots_of_class(queries) : calls::bound_of_class(queries);
+    return queries <= kFew ? calls::power_of_two_from(queries) : calls::bound_of_class(queries);
 }
 
 // The sizes of a graph in slots.
@@ -26,8 +26,13 @@ struct Slots {
 
 Slots slots_of(Sizes const& n, Form const& form) {
     std::int64_t const count = saturating_multiply(n.batches, form.has_slots_of_heads ? n.heads : 1);
-    if (form.is_class)
-        return {form, calls::slots_of_class(count), bound_of_queries(n.queries), calls::bound_of_class(n.keys)};
+    if (form.is_class) {
+        std::int64_t const queries = bound_of_queries(n.queries);
+        std::int64_t const grown =
+            queries < calls::bound_of_class(1) ? queries : saturating_multiply(queries, form.growth);
+        return {form, calls::slots_of_class(count, queries), grown,
+                saturating_multiply(calls::bound_of_class(n.keys), form.growth)};
+    }
     // Graphs have no dims of 0: the lengths say that nothing is there.
     return {form, count, std::max<std::int64_t>(n.queries, 1), std::max<std::int64_t>(n.keys, 1)};
 }

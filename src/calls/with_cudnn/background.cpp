@@ -1,0 +1,94 @@
+#include "calls/background.h"
+
+#include "cuda/driver.h"
+
+#include <cudnn_frontend/runtime.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace sdpa_graph::calls {
+
+namespace fe = cudnn_frontend;
+
+namespace {
+
+class Worker {
+   public:
+    explicit Worker(std::int32_t device) : device_(device), thread_([this] { run(); }) {}
+
+    bool add(Later work) {
+        constexpr std::size_t kMostWaiting = 64;
+        std::lock_guard const lock(mutex_);
+        if (is_stopping_ || waiting_.size() >= kMostWaiting) return false;
+        waiting_.push_back(std::move(work));
+        has_work_.notify_one();
+        return true;
+    }
+
+    // Waits for the work that is being done.
+    void stop() {
+        {
+            std::lock_guard const lock(mutex_);
+            is_stopping_ = true;
+            has_work_.notify_one();
+        }
+        thread_.join();
+    }
+
+   private:
+    std::optional<Later> next() {
+        std::unique_lock lock(mutex_);
+        has_work_.wait(lock, [this] { return is_stopping_ || !waiting_.empty(); });
+        if (is_stopping_) return std::nullopt;
+        Later work = std::move(waiting_.front());
+        waiting_.pop_front();
+        return work;
+    }
+
+    // The program may be recording a CUDA graph on another thread: this one's calls are not part of it.
+    void run() {
+        cudnnHandle_t handle = nullptr;
+        bool const is_ready = fe::cuda::use_device(device_).is_good() && fe::cuda::stay_out_of_captures().is_good() &&
+                              fe::runtime::create_handle(&handle).is_good();
+        while (auto const work = next())
+            if (is_ready) (*work)(fe::Target::cuda(handle));
+    }
+
+    std::int32_t device_;
+    std::mutex mutex_;
+    std::condition_variable has_work_;
+    std::deque<Later> waiting_;
+    bool is_stopping_ = false;
+    std::thread thread_;  // last, since it uses the others
+};
+
+using Workers = std::map<std::int32_t, Worker>;
+
+// Never destroyed: a program's static objects may still call. The threads end before the driver does.
+Workers& workers() {
+    static auto* const all = new Workers();
+    return *all;
+}
+
+Worker& worker_of(std::int32_t device) {
+    static std::mutex changing;
+    static bool const stops_at_exit = std::atexit([] {
+                                          for (auto& [ordinal, worker] : workers()) worker.stop();
+                                      }) == 0;
+    static_cast<void>(stops_at_exit);
+    std::lock_guard const lock(changing);
+    return workers().try_emplace(device, device).first->second;
+}
+
+}  // namespace
+
+bool do_later(std::int32_t device, Later work) { return worker_of(device).add(std::move(work)); }
+
+}  // namespace sdpa_graph::calls
