@@ -1,6 +1,6 @@
 #include "cudnn/planning/sink_gradient_step.h"
 
-#include "kernels/sink_gradient.h"
+#include "kernels/joints/sink_gradient.h"
 
 #include <utility>
 

@@ -3,7 +3,7 @@
 
 #include "cudnn/passes/legal_graph.h"
 #include "cudnn/planning/step_beside.h"
-#include "kernels/kernel.h"
+#include "kernels/launch/kernel.h"
 
 #include <optional>
 #include <string_view>

@@ -3,7 +3,7 @@
 
 #include "api/graph_impl.h"
 #include "cuda/rates.h"
-#include "kernels/rates.h"
+#include "kernels/kernel_costs.h"
 #include "support/catch.h"
 #include "support/program_graphs.h"
 
