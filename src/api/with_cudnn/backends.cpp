@@ -1,7 +1,7 @@
 #include "api/backends.h"
 
 #include "cpu/cpu_backend.h"
-#include "cpu/indices.h"
+#include "cpu/memory/indices.h"
 #include "cudnn/planning/cudnn_backend.h"
 #include "cudnn/planning/planning_device.h"
 #include "cudnn/planning/queues.h"

@@ -7,4 +7,7 @@ namespace cudnn_frontend::cpu {
 
 plan::Backend const& backend();
 
+// Joins the partial results of programs in host memory.
+std::shared_ptr<plan::Executable const> join(rewrite::Joint const& joint);
+
 }  // namespace cudnn_frontend::cpu

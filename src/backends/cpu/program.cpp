@@ -2,14 +2,11 @@
 
 #include "core/data_type.h"
 #include "core/names.h"
-#include "cpu/attention.h"
-#include "cpu/copies.h"
-#include "cpu/indices.h"
-#include "cpu/interpreter.h"
-#include "cpu/layout.h"
-#include "cpu/lengths.h"
-#include "cpu/neighborhood_problem.h"
-#include "cpu/pages.h"
+#include "cpu/attention/attention.h"
+#include "cpu/interpreter/interpreter.h"
+#include "cpu/memory/indices.h"
+#include "cpu/memory/workspace.h"
+#include "cpu/neighborhood/neighborhood_attention.h"
 
 #include <algorithm>
 #include <cstdint>
