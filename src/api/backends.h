@@ -1,7 +1,7 @@
 // The backends of this build; no other place knows them all.
 #pragma once
 
-#include "plan/backend.h"
+#include "plan/seam/backend.h"
 
 namespace cudnn_frontend::api {
 

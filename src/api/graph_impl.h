@@ -3,7 +3,7 @@
 
 #include "nodes/schema/draft.h"
 #include "nodes/schema/validate.h"
-#include "plan/settings.h"
+#include "plan/seam/settings.h"
 
 #include <cudnn_frontend/graph.h>
 

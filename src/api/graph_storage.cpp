@@ -4,8 +4,8 @@
 #include "api/graph_name.h"
 #include "api/stages.h"
 #include "json/graph_json.h"
-#include "plan/container.h"
 #include "plan/shape_plans.h"
+#include "plan/storage/plan_container.h"
 
 namespace cudnn_frontend::graph {
 namespace {

@@ -6,7 +6,7 @@
 #include "api/stages.h"
 #include "expand/expand.h"
 #include "json/graph_json.h"
-#include "plan/picture.h"
+#include "plan/pictures/plan_picture.h"
 #include "plan/planner.h"
 
 #include <ostream>

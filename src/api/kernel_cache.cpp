@@ -1,4 +1,4 @@
-#include "plan/kernel_cache.h"
+#include "plan/seam/kernel_cache.h"
 
 #include "core/guard.h"
 #include "json/kernel_cache_json.h"

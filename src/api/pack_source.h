@@ -1,7 +1,7 @@
 // The forms of a caller's pack, as the planner reads them.
 #pragma once
 
-#include "plan/pack.h"
+#include "plan/packs/pack.h"
 
 #include <cudnn_frontend/variant_pack.h>
 

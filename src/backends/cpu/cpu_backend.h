@@ -1,7 +1,7 @@
 // The backend of Target::cpu() and Target::reference(): plans on host memory.
 #pragma once
 
-#include "plan/backend.h"
+#include "plan/seam/backend.h"
 
 namespace cudnn_frontend::cpu {
 

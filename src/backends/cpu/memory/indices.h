@@ -4,8 +4,7 @@
 #include "core/result.h"
 #include "cpu/memory/memory.h"
 #include "cpu/memory/view.h"
-#include "plan/contents.h"
-#include "plan/sequences.h"
+#include "plan/packs/pack.h"
 
 #include <span>
 #include <vector>

@@ -9,8 +9,8 @@
 #include "cudnn/planning/planning_device.h"
 #include "cudnn/planning/step_beside.h"
 #include "ir/op_graph.h"
-#include "plan/backend.h"
-#include "plan/contents.h"
+#include "plan/packs/pack.h"
+#include "plan/seam/backend.h"
 
 namespace cudnn_frontend::cudnn {
 

@@ -11,7 +11,7 @@
 #include "cudnn/quirks/in_force.h"
 #include "cudnn/quirks/support.h"
 #include "nodes/attention/unified.h"
-#include "plan/kernel_cache.h"
+#include "plan/seam/kernel_cache.h"
 
 #include <algorithm>
 

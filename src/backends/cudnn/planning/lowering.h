@@ -4,7 +4,7 @@
 #include "core/capabilities.h"
 #include "cudnn/planning/engine.h"
 #include "expand/expand.h"
-#include "plan/backend.h"
+#include "plan/seam/backend.h"
 
 #include <optional>
 #include <string_view>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cudnn/planning/planning_device.h"
-#include "plan/backend.h"
+#include "plan/seam/backend.h"
 
 #include <memory>
 

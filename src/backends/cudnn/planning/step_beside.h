@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/cuda_graph.h"
-#include "plan/backend.h"
+#include "plan/seam/backend.h"
 
 #include <memory>
 #include <string>

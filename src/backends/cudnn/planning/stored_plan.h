@@ -1,8 +1,8 @@
 // Plans that were stored: compared with the present library and GPU, then opened.
 #pragma once
 
-#include "plan/backend.h"
-#include "plan/contents.h"
+#include "plan/packs/pack.h"
+#include "plan/seam/backend.h"
 
 namespace cudnn_frontend::cudnn {
 

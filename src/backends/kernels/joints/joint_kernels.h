@@ -4,7 +4,7 @@
 #include "cuda/device_facts.h"
 #include "kernels/launch/kernel.h"
 #include "kernels/launch/strided_problem.h"
-#include "plan/backend.h"
+#include "plan/seam/backend.h"
 
 #include <cstdint>
 #include <memory>

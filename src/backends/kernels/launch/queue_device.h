@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/device_facts.h"
-#include "plan/backend.h"
+#include "plan/seam/backend.h"
 
 #include <functional>
 #include <memory>

@@ -2,7 +2,7 @@
 
 #include "cuda/cuda_graph.h"
 #include "kernels/neighborhood/neighborhood_forms.h"
-#include "plan/blob.h"
+#include "plan/storage/blob.h"
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,7 @@
 
 #include "kernels/launch/queue_device.h"
 #include "kernels/neighborhood/neighborhood_graph.h"
-#include "plan/backend.h"
+#include "plan/seam/backend.h"
 
 #include <memory>
 #include <optional>
