@@ -1,6 +1,6 @@
 #include "api/known_graphs.h"
 
-#include "core/process_settings.h"
+#include "core/process/process_settings.h"
 
 #include <functional>
 #include <optional>

@@ -57,7 +57,7 @@ class Window {
 
 using Lines = std::vector<std::string>;
 
-Lines caption_of(Window const& window, core::NeighborhoodOptions const& options, core::Dims const& query) {
+Lines caption_of(Window const& window, neighborhood::Options const& options, core::Dims const& query) {
     std::int64_t const keys = window.planes() * window.rows() * window.columns();
     std::string set = core::text("kernel_size ", options.kernel_size);
     if (!options.dilation.empty()) set += core::text(", dilation ", options.dilation);
@@ -204,8 +204,8 @@ error_t draw_window(Graph const& graph, std::vector<std::int64_t> const& query, 
         core::Dims const space = nodes::neighborhood_sizes(spec, *node)->space;
         SDPA_GRAPH_TRY(check_query(query, space));
         SDPA_GRAPH_TRY(check_size(space));
-        core::NeighborhoodOptions const& options = *nodes::neighborhood_fields(*node);
-        Window const window(core::axes_of(options, space), query);
+        neighborhood::Options const& options = *nodes::neighborhood_fields(*node);
+        Window const window(neighborhood::axes_of(options, space), query);
         Lines const caption = caption_of(window, options, query);
         picture = format == WindowPicture::SVG ? Svg(window, caption).run() : to_text(window, caption);
         return {};

@@ -3,7 +3,7 @@
 #include "api/backends.h"
 #include "api/known_graphs.h"
 #include "core/guard.h"
-#include "core/process_settings.h"
+#include "core/process/process_settings.h"
 
 #include <cudnn_frontend/runtime.h>
 

@@ -3,7 +3,7 @@
 
 #include "api/graph_impl.h"
 #include "core/guard.h"
-#include "core/logging.h"
+#include "core/process/logging.h"
 
 #include <cudnn_frontend/logging.h>
 #include <cudnn_frontend/status.h>

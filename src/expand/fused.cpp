@@ -44,7 +44,7 @@ template <class Op>
 static Op operation(AttentionScope& at) {
     Op op;
     op.options = options_of(at);
-    ir::for_each_operand(op, core::attention::is_used,
+    ir::for_each_operand(op, attention::is_used,
                          [&](auto const& row, ir::ValueId& id) { id = operand_of(at, row.port); });
     return op;
 }

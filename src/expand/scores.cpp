@@ -1,6 +1,6 @@
 #include "expand/scores.h"
 
-#include "core/alibi.h"
+#include "attention/masks.h"
 #include "expand/masks.h"
 #include "expand/quantize.h"
 
@@ -29,7 +29,7 @@ static ValueId product(AttentionScope& at, ValueId k_transposed, ValueId s) {
 
 static std::vector<double> alibi_slopes(std::int64_t heads) {
     std::vector<double> slopes;
-    for (std::int64_t h = 0; h < heads; ++h) slopes.push_back(core::alibi_slope(h, heads));
+    for (std::int64_t h = 0; h < heads; ++h) slopes.push_back(attention::alibi_slope(h, heads));
     return slopes;
 }
 

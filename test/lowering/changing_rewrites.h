@@ -10,6 +10,6 @@ namespace sdpa_test {
 
 // The quirks in force there without whose pass the library gets something else.
 std::vector<cudnn_frontend::quirks::Quirk const*> changing_rewrites(cudnn_frontend::nodes::ValidatedGraph const& graph,
-                                                                    cudnn_frontend::core::Capabilities const& here);
+                                                                    cudnn_frontend::quirks::Capabilities const& here);
 
 }  // namespace sdpa_test

@@ -62,7 +62,7 @@ std::vector<OptionRow> rows_with(std::string const& part) {
     return rows;
 }
 
-core::Capabilities capabilities_of(cudnn::Api const& api, cudnn::Device const& device) {
+quirks::Capabilities capabilities_of(cudnn::Api const& api, cudnn::Device const& device) {
     return {.cudnn_version = api.get_version(), .sm = device.sm()};
 }
 

@@ -22,8 +22,8 @@ constexpr int kMaxThreads = 256;
 template <class Attention, class ViewOf>
 AttentionTensors tensors_of(ir::OpGraph const& graph, Attention const& op, ViewOf const& view) {
     AttentionTensors tensors;
-    for (core::attention::Operand const& row : core::attention::kOperands) {
-        if (core::attention::is_of_operation(row)) tensors[row.port] = view(op.operands[row.port]);
+    for (attention::Operand const& row : attention::kOperands) {
+        if (attention::is_of_operation(row)) tensors[row.port] = view(op.operands[row.port]);
     }
     std::int64_t const batches = tensors[Port::Q].dim[0], keys = ir::key_count(graph, op);
     tensors[Port::K] = paged_view(tensors[Port::K], tensors[Port::Page_table_k], batches, keys);

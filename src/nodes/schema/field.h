@@ -3,9 +3,8 @@
 #pragma once
 
 #include "core/dims.h"
-#include "core/exact.h"
+#include "core/floats.h"
 #include "core/names.h"
-#include "core/subnormal.h"
 
 #include <cudnn_frontend/scalar.h>
 

@@ -1,9 +1,8 @@
 #include "nodes/schema/settings_text.h"
 
 #include "core/data_type.h"
-#include "core/exact.h"
-#include "core/number_text.h"
-#include "core/subnormal.h"
+#include "core/floats.h"
+#include "core/text.h"
 
 namespace cudnn_frontend::nodes {
 namespace {

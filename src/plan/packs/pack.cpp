@@ -2,8 +2,8 @@
 
 #include "core/data_type.h"
 #include "core/dims.h"
-#include "core/number_text.h"
 #include "core/rule_fault.h"
+#include "core/text.h"
 #include "nodes/schema/node_names.h"
 #include "nodes/schema/schema.h"
 #include "plan/packs/overlap.h"

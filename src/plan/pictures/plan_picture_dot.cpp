@@ -1,5 +1,5 @@
 // Boxes are steps, ellipses are tensors and, dashed, pieces of the workspace.
-#include "core/dot_text.h"
+#include "core/text.h"
 #include "plan/pictures/plan_picture.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The programs of a graph among its candidates.
 #include "core/data_type.h"
 #include "core/dims.h"
-#include "core/logging.h"
+#include "core/process/logging.h"
 #include "plan/planner.h"
 #include "plan/programs/backend_costs.h"
 #include "plan/programs/program_engine.h"

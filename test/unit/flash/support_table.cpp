@@ -16,11 +16,11 @@
 
 using namespace flash_test;
 namespace flash = sdpa_graph::flash;
-namespace core = cudnn_frontend::core;
+namespace quirks = cudnn_frontend::quirks;
 
 namespace {
 
-constexpr core::Capabilities kHopper{.cudnn_version = 91900, .sm = 90};
+constexpr quirks::Capabilities kHopper{.cudnn_version = 91900, .sm = 90};
 constexpr char const* kHead =
     "| | original | CPU, forward | CPU, backward | GPU, forward | GPU, backward |\n|---|---|---|---|---|---|\n";
 

@@ -1,7 +1,7 @@
 // Fused attention on host memory: blocked over queries and keys, so that memory grows with S, not with S^2.
 #pragma once
 
-#include "core/attention_operands.h"
+#include "attention/attention_operands.h"
 #include "core/result.h"
 #include "cpu/memory/view.h"
 
@@ -9,10 +9,10 @@
 
 namespace cudnn_frontend::cpu {
 
-using core::attention::Port;
+using attention::Port;
 
 // Tensors of attention, by port; empty views where an option is not used. Any element type that the host can load.
-using AttentionTensors = core::attention::OfOperation<View>;
+using AttentionTensors = attention::OfOperation<View>;
 
 // Bytes of workspace, from the views' sizes alone: their pointers are not looked at, except for whether a tensor is
 // there.

@@ -1,9 +1,9 @@
 // The sizes, masks and dropout of fused attention, read from the tensors and options once for each run.
 #pragma once
 
+#include "attention/philox.h"
 #include "cpu/attention/attention.h"
 #include "cpu/attention/attention_kernels.h"
-#include "cpu/attention/philox.h"
 #include "cpu/memory/view.h"
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct Problem {
     bool alibi = false;
     bool is_bottom_right = false;
     std::int64_t left = 0, right = 0;
-    std::optional<DropoutMask> generator;
+    std::optional<attention::DropoutMask> generator;
     float dropout_scale = 1.0f;
     float log_of_base = 1.0f;  // of Stats: Stats times this is a natural logarithm
 

@@ -1,6 +1,6 @@
 #include "cpu/attention/attention_scores.h"
 
-#include "core/alibi.h"
+#include "attention/masks.h"
 #include "core/threads.h"
 #include "cpu/attention/attention_tile.h"
 
@@ -16,7 +16,7 @@ void load_scores_like(View const& view, Place const& place, std::int64_t lanes, 
 }
 
 void add_alibi(Problem const& problem, Place const& place, std::int64_t lanes, float* scores) {
-    auto const slope = static_cast<float>(core::alibi_slope(place.h, problem.shape.heads));
+    auto const slope = static_cast<float>(attention::alibi_slope(place.h, problem.shape.heads));
     for (std::int64_t key = 0; key < place.keys.size(); ++key) {
         auto const distance = static_cast<float>(place.keys.begin + key - place.queries.begin);
         for (std::int64_t lane = 0; lane < lanes; ++lane) {
@@ -42,7 +42,7 @@ void mask_band(Sequence const& sequence, Place const& place, std::int64_t lanes,
 template <class Visit>
 void for_each_mask_tile(Problem const& problem, Place const& place, Visit const& visit) {
     auto const part = [](Range whole, std::int64_t begin) {
-        return Range{begin, std::min(whole.end, (begin / core::kMaskTile + 1) * core::kMaskTile)};
+        return Range{begin, std::min(whole.end, (begin / attention::kMaskTile + 1) * attention::kMaskTile)};
     };
     for (Range i = part(place.queries, place.queries.begin); i.size() > 0; i = part(place.queries, i.end)) {
         for (Range j = part(place.keys, place.keys.begin); j.size() > 0; j = part(place.keys, j.end)) {
@@ -70,7 +70,7 @@ void generate_dropout_mask(Problem const& problem, Place const& place, std::int6
         std::int64_t const group = (place.keys.begin + key) / 4;
         std::int64_t const keys = std::min<std::int64_t>(4, place.keys.size() - key);
         for (std::int64_t lane = 0; lane < place.queries.size(); ++lane) {
-            PhiloxBlock const block = problem.generator->group(first_row + lane, group);
+            attention::PhiloxBlock const block = problem.generator->group(first_row + lane, group);
             for (std::int64_t i = 0; i < keys; ++i) {
                 bool const keeps = block[static_cast<std::size_t>(i)] < problem.generator->threshold();
                 mask[(key + i) * lanes + lane] = keeps ? 1.0f : 0.0f;

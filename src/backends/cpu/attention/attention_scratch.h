@@ -1,7 +1,7 @@
 // How fused attention divides its workspace.
 #pragma once
 
-#include "core/saturating.h"
+#include "core/dims.h"
 
 #include <cstdint>
 

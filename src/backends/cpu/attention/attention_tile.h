@@ -1,7 +1,7 @@
 // Rectangles of tensors, copied to and from packed float.
 #pragma once
 
-#include "core/half.h"
+#include "core/floats.h"
 #include "cpu/memory/view.h"
 
 #include <cstdint>

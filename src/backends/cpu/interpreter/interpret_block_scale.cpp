@@ -1,6 +1,7 @@
 // Quantization and dequantization of blocks of numbers that share a scale.
-#include "core/block_scale.h"
+#include "attention/block_scale.h"
 #include "core/data_type.h"
+#include "core/floats.h"
 #include "cpu/interpreter/interpreter.h"
 
 #include <cudnn_frontend/fp8.h>
@@ -19,11 +20,11 @@ class Scales {
 
     std::int64_t at(Extents const& index) const {
         Extents at = index;
-        at[axis_] /= core::kScaleBlock;
+        at[axis_] /= attention::kScaleBlock;
         if (tensor_.is_tiled) {
             std::int64_t const matrix = at[0] * tensor_.dim[1] + at[1];
             return matrix * tensor_.dim[2] * tensor_.dim[3] +
-                   core::index_128x4(at[other_], at[axis_], tensor_.dim[axis_]);
+                   attention::index_128x4(at[other_], at[axis_], tensor_.dim[axis_]);
         }
         std::int64_t offset = 0;
         for (std::size_t d = 0; d < tensor_.rank; ++d) offset += at[d] * tensor_.stride[d];
@@ -66,10 +67,10 @@ void interpret(ir::BlockQuantizeOp const& op, Memory const& memory, double*) {
     Walk<2> element(y.rank, y.dim, {x.stride, y.stride});
     do {
         std::int64_t const first = element.index()[axis];
-        if (first % core::kScaleBlock != 0) continue;
-        std::int64_t const count = std::min(core::kScaleBlock, y.dim[axis] - first);
+        if (first % attention::kScaleBlock != 0) continue;
+        std::int64_t const count = std::min(attention::kScaleBlock, y.dim[axis] - first);
         double const magnitude = greatest_magnitude(x, element.offset(0), x.stride[axis], count);
-        double const scale = core::e8m0_to_double(core::block_exponent(magnitude, largest));
+        double const scale = core::e8m0_to_double(attention::block_exponent(magnitude, largest));
         scales.store(element.index(), scale);
         for (std::int64_t n = 0; n < count; ++n) {
             double const value = core::load(x.type, x.data, element.offset(0) + n * x.stride[axis]) / scale;

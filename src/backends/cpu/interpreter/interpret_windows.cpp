@@ -11,9 +11,9 @@ using Axes = std::vector<Axis>;
 
 constexpr std::size_t kSpace = 2;  // the first dim of space: of tokens {B, H, space, D}, of slots {B, H, space, W}
 
-Axes axes_of(core::NeighborhoodOptions const& options, Tensor const& tokens) {
-    return core::axes_of(options,
-                         {tokens.dim.begin() + kSpace, tokens.dim.begin() + kSpace + options.kernel_size.size()});
+Axes axes_of(neighborhood::Options const& options, Tensor const& tokens) {
+    return neighborhood::axes_of(
+        options, {tokens.dim.begin() + kSpace, tokens.dim.begin() + kSpace + options.kernel_size.size()});
 }
 
 // Where the row of a token starts.

@@ -1,6 +1,6 @@
 #include "cpu/interpreter/interpreter.h"
 
-#include "cpu/attention/philox.h"
+#include "attention/philox.h"
 #include "cpu/memory/indices.h"
 #include "cpu/memory/view.h"
 
@@ -9,9 +9,10 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-void fill_chunk(DropoutMask const& mask, std::int64_t row, std::int64_t column, std::int64_t count, double* values) {
+void fill_chunk(attention::DropoutMask const& mask, std::int64_t row, std::int64_t column, std::int64_t count,
+                double* values) {
     static_assert(kChunk % 4 == 0, "a chunk starts at a group of four columns");
-    PhiloxBlock block{};
+    attention::PhiloxBlock block{};
     for (std::int64_t i = 0; i < count; ++i) {
         if (i % 4 == 0) block = mask.group(row, (column + i) / 4);
         values[i] = block[static_cast<std::size_t>(i % 4)] < mask.threshold() ? 1.0 : 0.0;
@@ -24,7 +25,8 @@ void interpret(ir::RngOp const& op, Memory const& memory, double*) {
     Tensor const y = memory.tensor(op.y);
     std::size_t const last = y.rank - 1;
     std::int64_t const columns = y.dim[last], stride = y.stride[last];
-    DropoutMask const mask(memory.integer(op.seed, 0), memory.integer(op.offset, 0), op.probability, columns);
+    attention::DropoutMask const mask(memory.integer(op.seed, 0), memory.integer(op.offset, 0), op.probability,
+                                      columns);
     std::array<double, kChunk> values;
     std::int64_t row = 0;
     Walk<1> rows(last, y.dim, {y.stride});

@@ -32,7 +32,7 @@ class LengthCheck {
    private:
     template <class Attention>
     void check_attention(Attention const& op) {
-        using namespace core::attention;
+        using namespace attention;
         check(op.operands[Seq_len_q], graph_.value(op.operands[Q]).dim[2]);
         check(op.operands[Seq_len_kv], ir::key_count(graph_, op));
     }

@@ -11,7 +11,7 @@ class PageCheck {
 
     void operator()(ir::PagedLoadOp const& op) { check(op.container, op.table, op.length); }
     void operator()(ir::SdpaForwardOp const& op) {
-        using namespace core::attention;
+        using namespace attention;
         check(op.operands[K], op.operands[Page_table_k], op.operands[Seq_len_kv]);
         check(op.operands[V], op.operands[Page_table_v], op.operands[Seq_len_kv]);
     }

@@ -1,7 +1,7 @@
 #include "cpu/memory/tensor.h"
 
 #include "core/data_type.h"
-#include "core/subnormal.h"
+#include "core/floats.h"
 
 #include <algorithm>
 #include <cstring>

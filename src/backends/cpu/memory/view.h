@@ -1,7 +1,7 @@
 // A tensor in host memory: its address, layout and element type.
 #pragma once
 
-#include "core/block_mask.h"
+#include "attention/masks.h"
 #include "core/data_type.h"
 #include "ir/op_graph.h"
 
@@ -72,8 +72,8 @@ class BlockMask {
     explicit operator bool() const { return static_cast<bool>(bytes_); }
     // Whether the mask keeps key j visible to query i: the same for all of one tile.
     bool keeps(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
-        std::int64_t const at = bytes_.at(b, h, i / core::kMaskTile, j / core::kKeysOfByte);
-        return core::keeps_key(core::load_integer(bytes_.type, bytes_.data, at), j);
+        std::int64_t const at = bytes_.at(b, h, i / attention::kMaskTile, j / attention::kKeysOfByte);
+        return attention::keeps_key(core::load_integer(bytes_.type, bytes_.data, at), j);
     }
 
    private:

@@ -2,7 +2,7 @@
 // memory grows with the tokens and not with their squares.
 #pragma once
 
-#include "core/neighborhood_operands.h"
+#include "attention/neighborhood_operands.h"
 #include "core/result.h"
 #include "cpu/memory/memory.h"
 

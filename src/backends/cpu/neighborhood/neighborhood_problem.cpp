@@ -38,7 +38,7 @@ NeighborhoodProblem make_problem(ir::OpGraph const& graph, ir::NeighborhoodOp co
         neighborhood::sizes_of(op.function, graph.value(op.operands[neighborhood::leading_port(op.function)]).dim);
     NeighborhoodProblem problem;
     problem.function = op.function;
-    std::ranges::copy(core::axes_of(op.options, sizes.space),
+    std::ranges::copy(neighborhood::axes_of(op.options, sizes.space),
                       problem.axes.end() - static_cast<std::ptrdiff_t>(sizes.space.size()));
     problem.batches = sizes.batches;
     problem.heads = sizes.heads;

@@ -1,6 +1,6 @@
 #include "cudnn/library/library.h"
 
-#include "core/environment.h"
+#include "core/process/environment.h"
 #include "cuda/shared_object.h"
 #include "cudnn/library/library_parts.h"
 #include "cudnn/library/status.h"

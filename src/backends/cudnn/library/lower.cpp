@@ -1,6 +1,6 @@
 #include "cudnn/library/lower.h"
 
-#include "core/block_scale.h"
+#include "attention/block_scale.h"
 #include "core/names.h"
 #include "cudnn/library/backend_enums.h"
 #include "cudnn/library/lower_tensors.h"
@@ -15,7 +15,7 @@ namespace {
 
 using ir::ValueId;
 
-constexpr auto kBlockSize = static_cast<std::int32_t>(core::kScaleBlock);
+constexpr auto kBlockSize = static_cast<std::int32_t>(attention::kScaleBlock);
 
 struct Operand {
     cudnnBackendAttributeName_t attribute;

@@ -1,6 +1,6 @@
 #include "cudnn/planning/cudnn_backend.h"
 
-#include "core/process_settings.h"
+#include "core/process/process_settings.h"
 #include "cudnn/planning/cost.h"
 #include "cudnn/planning/graph_cache.h"
 #include "cudnn/planning/lowering.h"

@@ -1,6 +1,6 @@
 #include "cudnn/planning/graph_cache.h"
 
-#include "core/process_settings.h"
+#include "core/process/process_settings.h"
 
 namespace cudnn_frontend::cudnn {
 

@@ -1,6 +1,6 @@
 #include "cudnn/planning/stored_plan.h"
 
-#include "core/logging.h"
+#include "core/process/logging.h"
 #include "cudnn/library/device_text.h"
 #include "cudnn/library/status.h"
 #include "cudnn/planning/lowering.h"

@@ -1,7 +1,7 @@
 // The facts about a node that quirks examine: an attention node, except for quirks of moves.
 #pragma once
 
-#include "core/capabilities.h"
+#include "cudnn/quirks/place.h"
 #include "nodes/schema/validate.h"
 
 namespace cudnn_frontend::quirks {
@@ -16,7 +16,7 @@ struct AttentionFacts {
     nodes::Node const& node;
     nodes::AttentionFields const& fields;  // defaults where the node is no attention
     bool is_backward;
-    core::Capabilities here;
+    Capabilities here;
     Settings settings;
 
     nodes::TensorSpec const* tensor(int port) const { return graph.tensor(node, port); }

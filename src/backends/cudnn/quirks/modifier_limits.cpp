@@ -1,7 +1,7 @@
 #include "cudnn/quirks/limit_lists.h"
 
+#include "attention/index_axis.h"
 #include "core/data_type.h"
-#include "core/index_axis.h"
 #include "core/names.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Node const* writer_of(GraphSpec const& graph, TensorId tensor) {
 }
 
 std::int64_t axis_of(GraphSpec const& graph, TensorId tensor) {
-    return core::index_axis(tensor, [&](TensorId of) -> core::PointwiseStep<TensorId> {
+    return attention::index_axis(tensor, [&](TensorId of) -> attention::PointwiseStep<TensorId> {
         Node const* const node = writer_of(graph, of);
         if (node == nullptr) return {};
         PointwiseFields const& fields = *pointwise_fields(*node);

@@ -61,7 +61,7 @@ struct Quirk {
     Verdict verdict = Verdict::Refuse;
     char const* pass = "";  // the pass that rewrites
 
-    bool is_in_force(core::Capabilities const& here) const {
+    bool is_in_force(Capabilities const& here) const {
         return cudnn.contain(here.cudnn_version) && on.contain(here.sm);
     }
 };

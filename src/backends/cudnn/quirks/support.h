@@ -16,14 +16,14 @@ struct Violated {
 };
 
 // The violations with the verdict Refuse, each id at most once for a node.
-std::vector<Violated> violations(nodes::ValidatedGraph const& graph, core::Capabilities const& here,
+std::vector<Violated> violations(nodes::ValidatedGraph const& graph, Capabilities const& here,
                                  Settings const& settings = {});
 
 // The same as findings, which say the device and the release too.
-Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& here, Settings const& settings = {});
+Report check(nodes::ValidatedGraph const& graph, Capabilities const& here, Settings const& settings = {});
 
 // The quirk that bars kernels which split the keys of one query; null where they are right.
-Quirk const* bar_on_split_keys(nodes::ValidatedGraph const& graph, core::Capabilities const& here);
+Quirk const* bar_on_split_keys(nodes::ValidatedGraph const& graph, Capabilities const& here);
 
 // Whether cuDNN computes the graph in one order in each run. Engines' notes do not say so.
 bool is_deterministic(nodes::ValidatedGraph const& graph);

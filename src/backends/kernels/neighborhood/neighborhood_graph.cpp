@@ -42,7 +42,7 @@ class Builder {
     error_t add(NeighborhoodWork work, Links links) {
         NeighborhoodStep step;
         step.problem.work = work;
-        step.problem.axes = core::axes_of(*nodes::neighborhood_fields(node_), space_);
+        step.problem.axes = neighborhood::axes_of(*nodes::neighborhood_fields(node_), space_);
         step.problem.scale = has_heads_last_ ? scale() : 1.0f;
         if (node_.kind() == NodeKind::NeighborhoodQk)
             step.problem.without_key = -std::numeric_limits<float>::infinity();

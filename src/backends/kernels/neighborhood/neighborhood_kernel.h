@@ -12,10 +12,11 @@
 
 namespace cudnn_frontend::kernels {
 
-// core/neighborhood.h says which keys are visible to a query. Forward reads Queries, Keys, Values and perhaps Bias, and
-// writes Output and perhaps Stats. QueryGradients writes Delta, the products of rows of Output and OutputGradient, and
-// QueryGradient; KeyGradients and BiasGradient read Delta. Three others relate Slots to Queries and Keys: each writes
-// the tensor of its name, and reads the other two; WindowSlots adds Bias. WindowBias sums Slots for BiasGradient.
+// attention/neighborhood_windows.h says which keys are visible to a query. Forward reads Queries, Keys, Values and
+// perhaps Bias, and writes Output and perhaps Stats. QueryGradients writes Delta, the products of rows of Output and
+// OutputGradient, and QueryGradient; KeyGradients and BiasGradient read Delta. Three others relate Slots to Queries and
+// Keys: each writes the tensor of its name, and reads the other two; WindowSlots adds Bias. WindowBias sums Slots for
+// BiasGradient.
 //
 // Without a bias, three others give all gradients in one pass over queries and keys: GradientStart writes
 // QueryStatistics, which are Stats times log2(e) and Delta, and 0 to QuerySums; Gradients writes KeyGradient and

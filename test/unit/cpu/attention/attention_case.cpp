@@ -2,7 +2,7 @@
 
 #include "support/random.h"
 
-#include "cpu/attention/philox.h"
+#include "attention/philox.h"
 
 #include <limits>
 
@@ -214,9 +214,9 @@ namespace {
 oracle::Array generated_mask(Case const& test, Data const& data) {
     Sizes const& s = test.sizes;
     oracle::Array mask(s.b, s.hq, s.sq, s.skv);
-    fe::cpu::DropoutMask const generator(static_cast<std::int64_t>(data.seed.at(0, 0, 0, 0)),
-                                         static_cast<std::int64_t>(data.offset.at(0, 0, 0, 0)),
-                                         1.0 - *test.options.dropout_probability, s.skv);
+    fe::attention::DropoutMask const generator(static_cast<std::int64_t>(data.seed.at(0, 0, 0, 0)),
+                                               static_cast<std::int64_t>(data.offset.at(0, 0, 0, 0)),
+                                               1.0 - *test.options.dropout_probability, s.skv);
     for_each_element(mask.dim, [&](auto b, auto h, auto i, auto j) {
         mask.at(b, h, i, j) = generator.keeps((b * s.hq + h) * s.sq + i, j) ? 1.0 : 0.0;
     });

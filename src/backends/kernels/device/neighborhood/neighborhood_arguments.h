@@ -2,7 +2,7 @@
 // this file: its types have the same layout for both.
 #pragma once
 
-#include "core/neighborhood.h"
+#include "attention/neighborhood_windows.h"
 
 namespace cudnn_frontend::kernels {
 
