@@ -2,14 +2,26 @@
 #pragma once
 
 #include "core/immortal.h"
-#include "nodes/schema/draft.h"
+#include "nodes/schema/node.h"
 
 #include <cudnn_frontend/attributes.h>
+#include <cudnn_frontend/score_modifier.h>
 
 #include <exception>
 #include <memory>
 #include <string>
 #include <utility>
+
+namespace cudnn_frontend::nodes {
+
+// A node under construction: ports hold the user's tensors. The ports beyond the last one of `ports` are not connected:
+// attention has many, of which a graph uses few. Score modifiers are called when the node is added to the graph: they
+// become nodes of the graph then.
+struct Draft : BasicNode<std::shared_ptr<graph::Tensor_attributes>> {
+    detail::Score_modifier score_mod, score_mod_bprop;
+};
+
+}  // namespace cudnn_frontend::nodes
 
 namespace cudnn_frontend::detail {
 

@@ -7,7 +7,7 @@
 #include "api/stages.h"
 #include "api/tensor_access.h"
 #include "core/guard.h"
-#include "nodes/schema/advice.h"
+#include "nodes/validation/validate.h"
 #include "plan/planner.h"
 
 #include <utility>

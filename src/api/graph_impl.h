@@ -1,8 +1,8 @@
 // The content of a Graph, and the snapshot of it that the stages work on.
 #pragma once
 
-#include "nodes/schema/draft.h"
-#include "nodes/schema/validate.h"
+#include "api/attributes_access.h"
+#include "nodes/validation/validate.h"
 #include "plan/seam/settings.h"
 
 #include <cudnn_frontend/graph.h>

@@ -4,7 +4,7 @@
 #include "core/guard.h"
 #include "core/text.h"
 #include "nodes/neighborhood/neighborhood_schema.h"
-#include "nodes/schema/validate.h"
+#include "nodes/validation/validate.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "api/print.h"
 
+#include "nodes/schema/field.h"
 #include "nodes/schema/schema.h"
-#include "nodes/schema/settings_text.h"
 
 namespace cudnn_frontend::graph {
 namespace {

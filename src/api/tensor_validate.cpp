@@ -1,6 +1,7 @@
 // A tensor checked by itself, with the rules that a graph has for its tensors.
 #include "api/tensor_access.h"
 #include "nodes/schema/rule.h"
+#include "nodes/validation/validate.h"
 
 #include <cudnn_frontend/report.h>
 

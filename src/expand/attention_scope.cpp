@@ -1,6 +1,6 @@
 #include "expand/attention_scope.h"
 
-#include "nodes/attention/paging.h"
+#include "nodes/attention/attention_node.h"
 
 #include <algorithm>
 #include <numbers>

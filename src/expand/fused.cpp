@@ -1,7 +1,7 @@
 // Attention nodes as one operation, for targets that have it.
 #include "expand/node_expansions.h"
 #include "ir/ports.h"
-#include "nodes/attention/paging.h"
+#include "nodes/attention/attention_node.h"
 
 namespace cudnn_frontend::expand {
 

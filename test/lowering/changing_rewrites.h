@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cudnn/quirks/quirk.h"
-#include "nodes/schema/validate.h"
+#include "nodes/validation/validate.h"
 
 #include <vector>
 

@@ -1,10 +1,9 @@
-#include "nodes/attention/block_scale_checks.h"
+#include "nodes/attention/attention_checks.h"
 
 #include "attention/block_scale.h"
 #include "core/data_type.h"
 #include "nodes/attention/attention_check_tools.h"
-#include "nodes/attention/fp8.h"
-#include "nodes/attention/paging.h"
+#include "nodes/attention/attention_node.h"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 #include "core/dims.h"
 #include "core/rule_fault.h"
 #include "core/text.h"
-#include "nodes/schema/node_names.h"
 #include "nodes/schema/schema.h"
+#include "nodes/schema/wording.h"
 #include "plan/packs/overlap.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/result.h"
-#include "nodes/schema/validate.h"
+#include "nodes/validation/validate.h"
 #include "plan/packs/pack.h"
 #include "plan/seam/settings.h"
 #include "rewrite/costs.h"

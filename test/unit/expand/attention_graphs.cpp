@@ -2,7 +2,7 @@
 
 #include "attention/block_scale.h"
 #include "core/names.h"
-#include "nodes/attention/fp8.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/schema/schema.h"
 #include "support/catch.h"
 

@@ -7,7 +7,7 @@
 #include "flash/describe.h"
 #include "flash/rules.h"
 #include "gpu_call.h"
-#include "nodes/schema/validate.h"
+#include "nodes/validation/validate.h"
 
 #include <cstdio>
 #include <cstring>

@@ -1,7 +1,7 @@
 // Rules about the scales of block-scaled attention and about the tensors that only it has.
 #include "attention/block_scale.h"
 #include "graphs.h"
-#include "nodes/attention/fp8.h"
+#include "nodes/attention/attention_node.h"
 
 using namespace test;
 using namespace attention;

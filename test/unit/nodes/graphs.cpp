@@ -1,7 +1,7 @@
 #include "graphs.h"
 
 #include "attention/block_scale.h"
-#include "nodes/attention/fp8.h"
+#include "nodes/attention/attention_node.h"
 
 namespace test {
 

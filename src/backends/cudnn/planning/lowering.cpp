@@ -10,7 +10,7 @@
 #include "cudnn/planning/sink_gradient_step.h"
 #include "cudnn/quirks/in_force.h"
 #include "cudnn/quirks/support.h"
-#include "nodes/attention/unified.h"
+#include "nodes/attention/attention_node.h"
 #include "plan/seam/kernel_cache.h"
 
 #include <algorithm>

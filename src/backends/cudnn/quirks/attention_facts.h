@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cudnn/quirks/place.h"
-#include "nodes/schema/validate.h"
+#include "nodes/validation/validate.h"
 
 namespace cudnn_frontend::quirks {
 

@@ -1,6 +1,6 @@
 #include "cudnn/quirks/limit_lists.h"
 
-#include "nodes/attention/unified.h"
+#include "nodes/attention/attention_node.h"
 
 namespace cudnn_frontend::quirks {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "core/data_type.h"
 #include "core/text.h"
-#include "nodes/attention/unified.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/schema/wording.h"
 
 #include <algorithm>

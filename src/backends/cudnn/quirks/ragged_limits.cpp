@@ -1,7 +1,7 @@
 #include "core/dims.h"
 #include "cudnn/quirks/limit_lists.h"
-#include "nodes/attention/fp8.h"
-#include "nodes/attention/ragged_checks.h"
+#include "nodes/attention/attention_node.h"
+#include "nodes/attention/attention_schema.h"
 
 #include <limits>
 
@@ -25,7 +25,7 @@ std::string obstacle_to_offsets(Facts const& facts, int port, nodes::TensorSpec 
     if (nodes::is_fp8(facts.node)) return "FP8 attention";
     if (entries != facts.tensor(Port::Q)->dim[0] || (entries > 1 && distance == 0)) return "shared batch entries";
     if (is_result(facts, port)) {
-        if (!nodes::ragged_checks::has_rows_of_all_heads(tensor)) return "rows that do not hold all heads";
+        if (!nodes::has_rows_of_all_heads(tensor)) return "rows that do not hold all heads";
         if (core::span_of(tensor.dim, tensor.stride) != core::volume(tensor.dim)) return "rows with gaps";
     }
     bool const is_narrow = type_of_offsets(facts) == DataType_t::INT32;

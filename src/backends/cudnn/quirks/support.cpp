@@ -3,8 +3,7 @@
 #include "cudnn/quirks/in_force.h"
 #include "cudnn/quirks/limit_tools.h"
 #include "cudnn/quirks/rewrites.h"
-#include "nodes/attention/fp8.h"
-#include "nodes/attention/paging.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"
 

@@ -2,7 +2,7 @@
 
 #include "core/data_type.h"
 #include "core/names.h"
-#include "nodes/attention/unified.h"
+#include "nodes/attention/attention_node.h"
 
 namespace cudnn_frontend::quirks {
 namespace {

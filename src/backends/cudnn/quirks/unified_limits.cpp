@@ -1,7 +1,6 @@
 #include "cudnn/quirks/limit_lists.h"
 
-#include "nodes/attention/fp8.h"
-#include "nodes/attention/unified.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/schema/schema.h"
 
 namespace cudnn_frontend::quirks {

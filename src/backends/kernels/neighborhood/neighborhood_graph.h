@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/neighborhood/neighborhood_kernel.h"
-#include "nodes/schema/validate.h"
+#include "nodes/validation/validate.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,6 @@
-#include "nodes/schema/advice.h"
+#include "nodes/validation/validate.h"
+
+#include "nodes/schema/rule.h"
 
 #include <utility>
 #include <vector>

@@ -1,11 +1,10 @@
 // The rules of the graph as a whole: its tensors, and the connections of its nodes.
-#include "nodes/attention/ragged_checks.h"
-#include "nodes/schema/enumerator_checks.h"
-#include "nodes/schema/execution_order.h"
+#include "nodes/attention/attention_checks.h"
 #include "nodes/schema/rule.h"
-#include "nodes/schema/tensor_checks.h"
 #include "nodes/schema/uses.h"
 #include "nodes/schema/wording.h"
+#include "nodes/validation/execution_order.h"
+#include "nodes/validation/graph_checks.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "nodes/schema/enumerator_checks.h"
+#include "nodes/validation/graph_checks.h"
 
 #include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"

@@ -1,13 +1,12 @@
-#include "nodes/schema/validate.h"
+#include "nodes/validation/validate.h"
 
-#include "nodes/attention/dropout_order.h"
-#include "nodes/attention/paging.h"
-#include "nodes/schema/default_type.h"
-#include "nodes/schema/execution_order.h"
-#include "nodes/schema/order_hint.h"
+#include "nodes/attention/attention_node.h"
+#include "nodes/schema/graph_spec.h"
 #include "nodes/schema/rule.h"
 #include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"
+#include "nodes/validation/execution_order.h"
+#include "nodes/validation/graph_checks.h"
 
 #include <algorithm>
 #include <set>

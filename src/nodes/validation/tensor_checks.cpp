@@ -1,6 +1,6 @@
-#include "nodes/schema/tensor_checks.h"
+#include "nodes/validation/graph_checks.h"
 
-#include "nodes/attention/block_scale_checks.h"
+#include "nodes/attention/attention_checks.h"
 
 #include "core/data_type.h"
 #include "nodes/schema/uses.h"
@@ -18,14 +18,6 @@ constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
 // An embedded value makes a tensor a scalar whatever its flags say.
 bool is_scalar(TensorSpec const& tensor) { return tensor.is_by_value || tensor.is_constant || tensor.value; }
 
-bool all_positive(core::Dims const& dim) {
-    return std::all_of(dim.begin(), dim.end(), [](std::int64_t size) { return size > 0; });
-}
-
-bool none_negative(core::Dims const& stride) {
-    return std::all_of(stride.begin(), stride.end(), [](std::int64_t step) { return step >= 0; });
-}
-
 bool fits(TensorSpec const& tensor) {
     std::int64_t const most = kMaxBytes / std::max<std::int64_t>(core::size_of(tensor.data_type), 1);
     auto const count = core::volume(tensor.dim);
@@ -34,10 +26,6 @@ bool fits(TensorSpec const& tensor) {
 }
 
 }  // namespace
-
-bool has_regular_layout(TensorSpec const& tensor) {
-    return tensor.dim.size() == tensor.stride.size() && all_positive(tensor.dim) && none_negative(tensor.stride);
-}
 
 // A tensor of another graph is inferred there: rules on missing values skip it.
 void belongs_to_graph(RuleScope const& scope) {

@@ -1,6 +1,6 @@
-#include "nodes/schema/order_hint.h"
+#include "nodes/validation/graph_checks.h"
 
-#include "nodes/attention/paging.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/schema/uses.h"
 #include "nodes/schema/wording.h"
 

@@ -1,4 +1,4 @@
-#include "nodes/schema/execution_order.h"
+#include "nodes/validation/execution_order.h"
 
 #include "nodes/schema/schema.h"
 

@@ -3,13 +3,17 @@
 
 #include "nodes/schema/graph_spec.h"
 
+#include <cudnn_frontend/advice.h>
 #include <cudnn_frontend/report.h>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
 namespace cudnn_frontend::nodes {
+
+struct Rule;
 
 // A graph that satisfies every rule, complete: each tensor that a node uses has uid, type, dims and strides; the nodes
 // are ordered, producers before consumers.
@@ -37,5 +41,10 @@ struct Validation {
 };
 
 Validation validate(GraphSpec spec);
+
+std::span<Rule const> graph_rules();
+
+// Advice: properties of a graph that are legal but probably not meant.
+Advice advise(ValidatedGraph const& graph);
 
 }  // namespace cudnn_frontend::nodes

@@ -1,4 +1,4 @@
-#include "nodes/schema/settings_text.h"
+#include "nodes/schema/field.h"
 
 #include "core/data_type.h"
 #include "core/floats.h"

@@ -1,13 +1,13 @@
-// The checks of the graph's tensors, each on its own; src/nodes/schema/graph_rules.cpp lists them. Values that are set
-// are checked on every tensor of the graph, missing ones only if a node uses the tensor.
+// The checks of the graph as a whole, each on its own; graph_rules.cpp lists them. Values that are set are checked on
+// every tensor of the graph, missing ones only if a node uses the tensor.
 #pragma once
 
 #include "nodes/schema/rule.h"
 
-namespace cudnn_frontend::nodes::tensor_checks {
+#include <string>
 
-// Whether there are as many dims as strides, all in range, so that arithmetic on them makes sense.
-bool has_regular_layout(TensorSpec const& tensor);
+namespace cudnn_frontend::nodes {
+namespace tensor_checks {
 
 void belongs_to_graph(RuleScope const& scope);
 void has_data_type(RuleScope const& scope);
@@ -26,4 +26,15 @@ void by_value_is_one_element(RuleScope const& scope);
 void by_value_is_not_virtual(RuleScope const& scope);
 void embedded_value_has_own_type(RuleScope const& scope);
 
-}  // namespace cudnn_frontend::nodes::tensor_checks
+}  // namespace tensor_checks
+
+// Enumerators may be made from any number.
+// Every field with an enumeration type, of the graph, its tensors and its nodes, has one of its values.
+void enumerators_are_known(RuleScope const& scope);
+
+// The most common mistake about layouts is rows before heads.
+// The hint if an invalid graph would satisfy every rule with dims 1 and 2 of some of attention's tensors swapped; else
+// empty.
+std::string order_hint(GraphSpec const& described, bool (*meets_all_rules)(GraphSpec graph));
+
+}  // namespace cudnn_frontend::nodes
