@@ -118,7 +118,7 @@ def limits_of_matrices():
 
 def check_quirks(tests):
     """The pages are printed from the table, which a test compares; rewrites are shown by the tests of their passes."""
-    sources = "\n".join(path.read_text() for path in (ROOT / "src/backends/cudnn/quirks").glob("*.cpp"))
+    sources = "\n".join(path.read_text() for path in (ROOT / "src/backends/cudnn/quirks").rglob("*.cpp"))
     table = set(QUIRK_ROW.findall(sources))
     document = ids_in(QUIRK_ID, [(ROOT / "docs/cudnn-quirks.md").read_text()])
     refused = {id for id in table if not id.startswith("cudnn.w")}

@@ -8,11 +8,11 @@
 #endif
 
 #if defined(SDPA_BENCH_BARE)
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
+#include "cudnn/library/engine_config.h"
 #include "cudnn/library/engine_plan.h"
-#include "cudnn/library/heuristics.h"
 #include "cudnn/library/library.h"
-#include "cudnn/library/lower.h"
+#include "cudnn/library/lowered_graph.h"
 #include "cudnn/planning/lowering.h"
 #endif
 

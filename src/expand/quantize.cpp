@@ -1,4 +1,4 @@
-#include "expand/quantize.h"
+#include "expand/attention_steps.h"
 
 #include "attention/block_scale.h"
 #include "nodes/schema/schema.h"

@@ -1,4 +1,4 @@
-#include "json/printer.h"
+#include "json/document.h"
 
 #include "core/text.h"
 

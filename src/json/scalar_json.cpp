@@ -1,4 +1,4 @@
-#include "json/scalar_json.h"
+#include "json/field_json.h"
 
 #include "core/data_type.h"
 #include "core/floats.h"

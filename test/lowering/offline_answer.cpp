@@ -1,8 +1,8 @@
 #include "lowering/offline_answer.h"
 
+#include "cudnn/library/engine_config.h"
 #include "cudnn/library/engine_plan.h"
-#include "cudnn/library/heuristics.h"
-#include "cudnn/library/lower.h"
+#include "cudnn/library/lowered_graph.h"
 #include "cudnn/planning/lowering.h"
 
 namespace sdpa_test {

@@ -4,8 +4,8 @@
 //   support_matrix --check <file>  compares with the file, the table with the library, and the allowed cells with
 //   the runs
 // Leaves with 77 where there is no cuDNN, or another version than the file's.
+#include "cudnn/library/api.h"
 #include "cudnn/library/library.h"
-#include "cudnn/library/status.h"
 #include "cudnn/offline/devices.h"
 #include "cudnn/offline/null_driver.h"
 #include "lowering/offline_answer.h"

@@ -1,7 +1,7 @@
 #include "kernels/kernel_costs.h"
 
 #include "core/data_type.h"
-#include "cuda/rates.h"
+#include "cuda/device_facts.h"
 #include "kernels/neighborhood/neighborhood_engine.h"
 #include "kernels/neighborhood/neighborhood_forms.h"
 #include "kernels/neighborhood/neighborhood_tiling.h"

@@ -2,7 +2,7 @@
 //   flash_support_table                  prints it
 //   flash_support_table --check <file>   looks for it in the file
 // A CPU target is called. For a GPU the table of cuDNN's quirks is asked, as of one release on one architecture.
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "cudnn/quirks/support.h"
 #include "flash/describe.h"
 #include "flash/rules.h"

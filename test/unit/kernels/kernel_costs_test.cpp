@@ -1,7 +1,7 @@
 // The expected times of kernels, by figures that are easy to calculate with.
 #include "kernels/kernel_costs.h"
 
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "kernels/neighborhood/neighborhood_tiling.h"
 #include "support/catch.h"
 

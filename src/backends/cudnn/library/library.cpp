@@ -2,8 +2,8 @@
 
 #include "core/process/environment.h"
 #include "cuda/shared_object.h"
+#include "cudnn/library/api.h"
 #include "cudnn/library/library_parts.h"
-#include "cudnn/library/status.h"
 
 #include <filesystem>
 #include <mutex>

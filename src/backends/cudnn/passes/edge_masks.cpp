@@ -1,4 +1,4 @@
-#include "cudnn/passes/edge_masks.h"
+#include "cudnn/passes/pass_list.h"
 
 #include "attention/index_axis.h"
 

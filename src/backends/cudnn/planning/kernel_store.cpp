@@ -1,4 +1,4 @@
-#include "cudnn/planning/kernel_store.h"
+#include "cudnn/planning/shared_graph.h"
 
 #include "plan/seam/kernel_cache.h"
 

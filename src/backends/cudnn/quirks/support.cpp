@@ -1,8 +1,7 @@
 #include "cudnn/quirks/support.h"
 
-#include "cudnn/quirks/in_force.h"
 #include "cudnn/quirks/limit_tools.h"
-#include "cudnn/quirks/rewrites.h"
+#include "cudnn/quirks/quirk_rows.h"
 #include "nodes/attention/attention_node.h"
 #include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"

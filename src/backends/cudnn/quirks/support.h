@@ -1,9 +1,11 @@
 // The answers of the table of quirks for a graph. The rules of the graph itself are in src/nodes.
 #pragma once
 
+#include "cudnn/quirks/place.h"
 #include "cudnn/quirks/quirk.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudnn_frontend::quirks {
@@ -27,5 +29,8 @@ Quirk const* bar_on_split_keys(nodes::ValidatedGraph const& graph, Capabilities 
 
 // Whether cuDNN computes the graph in one order in each run. Engines' notes do not say so.
 bool is_deterministic(nodes::ValidatedGraph const& graph);
+
+// Whether some row with that id applies, for passes.
+bool is_in_force(std::string_view id, Capabilities const& here);
 
 }  // namespace cudnn_frontend::quirks

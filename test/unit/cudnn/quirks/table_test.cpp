@@ -1,5 +1,4 @@
 // The table of quirks as data, and the messages made from it.
-#include "cudnn/quirks/in_force.h"
 #include "cudnn/quirks/support.h"
 
 #include "support/catch.h"

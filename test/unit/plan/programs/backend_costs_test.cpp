@@ -1,7 +1,7 @@
 // The choice of the backend that gives a step's cost.
 #include "plan/programs/backend_costs.h"
 
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "rewrite/offers.h"
 #include "support/catch.h"
 #include "support/program_graphs.h"

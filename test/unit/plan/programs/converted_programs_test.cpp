@@ -1,6 +1,6 @@
 // Graphs with lengths of 64 bits and Stats of 16 are planned on a backend that takes neither, as cuDNN takes neither.
-#include "api/graph_impl.h"
-#include "api/pack_source.h"
+#include "api/graph/graph_impl.h"
+#include "api/graph/pack_source.h"
 #include "core/data_type.h"
 #include "cpu/cpu_backend.h"
 #include "plan/planner.h"

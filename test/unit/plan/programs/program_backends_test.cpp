@@ -1,5 +1,5 @@
 // The requests of programs to backends: engines of their parts, and joints.
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "expand/expand.h"
 #include "plan/planner.h"
 #include "support/catch.h"

@@ -1,5 +1,5 @@
 // The CPU time that a program adds to that of its steps, measured with steps that do nothing.
-#include "api/pack_source.h"
+#include "api/graph/pack_source.h"
 #include "plan/plan.h"
 #include "plan/programs/program_executable.h"
 #include "support/catch.h"

@@ -1,6 +1,6 @@
 // Programs of a backend whose engines and joints fail on request.
-#include "api/graph_impl.h"
-#include "api/pack_source.h"
+#include "api/graph/graph_impl.h"
+#include "api/graph/pack_source.h"
 #include "cpu/cpu_backend.h"
 #include "plan/planner.h"
 #include "plan/programs/program_engine.h"

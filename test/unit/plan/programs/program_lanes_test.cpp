@@ -1,6 +1,6 @@
 // The workspaces of the steps of a program's lanes, with engines that note where they were sent.
-#include "api/graph_impl.h"
-#include "api/pack_source.h"
+#include "api/graph/graph_impl.h"
+#include "api/graph/pack_source.h"
 #include "expand/expand.h"
 #include "plan/planner.h"
 #include "support/catch.h"
