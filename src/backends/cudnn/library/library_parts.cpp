@@ -1,6 +1,6 @@
 #include "cudnn/library/library_parts.h"
 
-#include "cuda/object_file.h"
+#include "cuda/shared_object.h"
 #include "cudnn/library/api.h"
 #include "cudnn/library/library.h"
 

@@ -3,20 +3,31 @@
 #pragma once
 
 #include "core/last_used.h"
+#include "cuda/driver.h"
 #include "cudnn/library/descriptor.h"
 #include "cudnn/library/engine_config.h"
 #include "cudnn/library/engine_plan.h"
 #include "cudnn/library/lowered_graph.h"
 #include "cudnn/passes/legal_graph.h"
-#include "cudnn/planning/device_tables.h"
 #include "cudnn/planning/planning_device.h"
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace cudnn_frontend::cudnn {
+
+// Device memory for the values that are part of a graph and that engines read from there. It lives as long as the
+// plans: nothing is copied at each run, and a captured CUDA graph never refers to memory that is gone.
+struct DeviceTables {
+    std::shared_ptr<cuda::DeviceMemory const> memory;
+    std::vector<void*> pointers;  // of each table
+};
+
+// Uploads and waits.
+Result<std::shared_ptr<DeviceTables const>> upload_tables(std::span<Table const> tables, int ordinal);
 
 // An engine that may serve, and its plan or failure once it was compiled.
 class SharedEngine {
